@@ -167,6 +167,28 @@ TEST_F(ObjectWritersTest, EditsOfTheSameChunkAreAborted) {
   ASSERT_TRUE(IsOk(second.Commit()));
 }
 
+TEST_F(ObjectWritersTest, AnAbortedCommitThatIsTriedAgainIsAbortedAgain) {
+  Make(4);
+  Writer first = OpenWriter();
+  Writer second = OpenWriter();
+  ASSERT_TRUE(IsOk(first.UpdateChunk(1, MakeItems(kChunk, 11))));
+  ASSERT_TRUE(IsOk(first.Append(MakeItems(100, 5))));
+  ASSERT_TRUE(IsOk(second.UpdateChunk(1, MakeItems(kChunk, 12))));
+  ASSERT_TRUE(IsOk(first.Commit()));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(Fails(second.Commit(), absl::StatusCode::kAborted, "chunk 1"));
+  }
+  Buffer all = MakeItems(4 * kChunk);
+  std::ranges::copy(MakeItems(kChunk, 11), all.begin() + kChunk);
+  AddTo(all, MakeItems(100, 5));
+  ExpectHolds(Open().snapshot(), all);
+  second.Rollback();
+  ASSERT_TRUE(IsOk(second.Append(MakeItems(10, 6))));
+  ASSERT_TRUE(IsOk(second.Commit()));
+  AddTo(all, MakeItems(10, 6));
+  ExpectHolds(Open().snapshot(), all);
+}
+
 TEST_F(ObjectWritersTest, ACheckpointLosesNoCommitThatIsMadeMeanwhile) {
   Make(2);
   Writer first = OpenWriter();
@@ -178,8 +200,8 @@ TEST_F(ObjectWritersTest, ACheckpointLosesNoCommitThatIsMadeMeanwhile) {
   ASSERT_TRUE(IsOk(first.Append(MakeItems(30, 4))));
   ASSERT_TRUE(IsOk(first.Commit()));
   ASSERT_TRUE(IsOk(second.Checkpoint()));
-  ExpectHolds(Open().snapshot(), Joined({MakeItems(2 * kChunk), MakeItems(100, 2),
-                                         MakeItems(50, 3), MakeItems(30, 4)}));
+  ExpectHolds(Open().snapshot(), Joined({MakeItems(2 * kChunk), MakeItems(100, 2), MakeItems(50, 3),
+                                         MakeItems(30, 4)}));
 }
 
 TEST_F(ObjectWritersTest, EightWritersLoseNoneOfTheirCommits) {

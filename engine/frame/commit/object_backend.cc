@@ -160,16 +160,16 @@ absl::StatusOr<std::unique_ptr<Stager>> ObjectBackend::Stage() {
 
 absl::Status ObjectBackend::Restart(bool /*failed*/) {
   sink_->Discard();
-  return Follow().status();
+  return Follow();
 }
 
 absl::StatusOr<bool> ObjectBackend::Continue(const WriterOptions& /*options*/) {
-  CAIRN_RETURN_IF_ERROR(Follow().status());
+  CAIRN_RETURN_IF_ERROR(Follow());
   return true;
 }
 
 // Takes over what others have committed.
-absl::StatusOr<OtherCommits> ObjectBackend::Follow() {
+absl::Status ObjectBackend::Follow() {
   // Records that every checkpoint in use has taken over are removed after the grace, and then a new
   // one could be put in their place: so the index must have been the frame's more lately than that.
   if (grace_.count() > 0 && Clock::now() - validated_ > grace_ / 4) return FollowAnew();
@@ -180,8 +180,8 @@ absl::StatusOr<OtherCommits> ObjectBackend::Follow() {
     return DataLoss("%s: the record of a commit cannot follow the one before",
                     object::JournalObjectName(replayed.damage->bytes.begin));
   }
-  if (replayed.state == nullptr) return OtherCommits(std::vector<format::CommitRecord>());
-  CAIRN_ASSIGN_OR_RETURN(OtherCommits commits,
+  if (replayed.state == nullptr) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const OtherCommits commits,
                          ReadCommits(frame_.source, before, *replayed.state->journal));
   if (!commits.has_value()) return DataLoss("the journal changes while it is read");
   for (const format::CommitRecord& commit : *commits) {
@@ -193,10 +193,10 @@ absl::StatusOr<OtherCommits> ObjectBackend::Follow() {
   }
   frame_.Adopt(replayed.state);
   frame_.sync->SetDurable(frame_.committed());
-  return commits;
+  return absl::OkStatus();
 }
 
-absl::StatusOr<OtherCommits> ObjectBackend::FollowAnew() {
+absl::Status ObjectBackend::FollowAnew() {
   const Clock::time_point now = Clock::now();
   CAIRN_ASSIGN_OR_RETURN(const ObjectInfo there, store_->Head(IndexName()));
   if (there.etag == index_->etag()) {
@@ -208,7 +208,7 @@ absl::StatusOr<OtherCommits> ObjectBackend::FollowAnew() {
   if (!IsShared(base()) || base().journal->base != before->journal->base) {
     return FailedPrecondition("%s was replaced by another frame", store_->Describe());
   }
-  return ReadCommits(frame_.source, *before->journal, *base().journal);
+  return absl::OkStatus();
 }
 
 // Chunks that no commit names for too long may be taken for those of a dead writer.
@@ -261,26 +261,35 @@ absl::Status ObjectBackend::Adopt(Stager& stager, const Attempt& attempt) {
   return absl::OkStatus();
 }
 
+// Moves the staged edits onto the committed state. After a commit that was refused, that may be
+// newer than the one they were made to.
+absl::Status ObjectBackend::CatchUp(Stager& stager) const {
+  if (stager.base() == frame_.state) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(
+      const OtherCommits others,
+      ReadCommits(frame_.source, *stager.base()->journal, *frame_.state->journal));
+  return stager.MoveOnto(frame_.state, others);
+}
+
 absl::Status ObjectBackend::PutCommit(Stager& stager) {
   for (int tries = 0; tries < kMostAttempts; ++tries) {
+    const absl::Status moved = CatchUp(stager);
+    if (!moved.ok()) return Refuse(moved);
     const absl::Status uploaded = sink_->Flush();
     if (!uploaded.ok()) return Refuse(uploaded);
     CAIRN_RETURN_IF_ERROR(CheckInTime());
-    absl::Status status = absl::FailedPreconditionError("the index may be out of date");
     if (grace_.count() == 0 || Clock::now() - validated_ < grace_ / 4) {
       const Attempt attempt = MakeAttempt(stager);
-      status = store_->PutIfAbsent(object::JournalObjectName(base().journal->end), attempt.bytes)
-                   .status();
+      const absl::Status status =
+          store_->PutIfAbsent(object::JournalObjectName(base().journal->end), attempt.bytes)
+              .status();
       if (status.ok()) return Adopt(stager, attempt);
       if (absl::IsUnavailable(status)) return Refuse(status);
       if (!absl::IsFailedPrecondition(status)) return status;
       PauseBeforeAttempt(tries);
     }
-    absl::StatusOr<OtherCommits> others = Follow();
-    if (!others.ok()) return Refuse(others.status());
-    if (stager.base() == frame_.state) continue;
-    const absl::Status moved = stager.MoveOnto(frame_.state, *others);
-    if (!moved.ok()) return Refuse(moved);
+    const absl::Status followed = Follow();
+    if (!followed.ok()) return Refuse(followed);
   }
   return Refuse(absl::UnavailableError(
       absl::StrFormat("other writers were first %d times in a row", kMostAttempts)));

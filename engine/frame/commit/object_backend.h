@@ -63,8 +63,9 @@ class ObjectBackend final : public CommitBackend {
   Attempt MakeAttempt(const Stager& stager) const;
   absl::Status Adopt(Stager& stager, const Attempt& attempt);
   absl::Status PutCommit(Stager& stager);
-  absl::StatusOr<OtherCommits> Follow();
-  absl::StatusOr<OtherCommits> FollowAnew();
+  absl::Status CatchUp(Stager& stager) const;
+  absl::Status Follow();
+  absl::Status FollowAnew();
   absl::Status CheckInTime();
   bool IsCheckpointDue() const;
   absl::Status PutIndex();
