@@ -172,7 +172,14 @@ absl::StatusOr<bool> ObjectBackend::Continue(const WriterOptions& /*options*/) {
 absl::Status ObjectBackend::Follow() {
   // Records that every checkpoint in use has taken over are removed after the grace, and then a new
   // one could be put in their place: so the index must have been the frame's more lately than that.
-  if (grace_.count() > 0 && Clock::now() - validated_ > grace_ / 4) return FollowAnew();
+  return IsValidated() ? FollowRecords() : FollowAnew();
+}
+
+bool ObjectBackend::IsValidated() const {
+  return grace_.count() == 0 || Clock::now() - validated_ < grace_ / 4;
+}
+
+absl::Status ObjectBackend::FollowRecords() {
   const JournalPosition before = *base().journal;
   JournalReader reader(frame_.source, before.end);
   CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed, ReplayJournal(frame_.source, base(), reader));
@@ -201,7 +208,7 @@ absl::Status ObjectBackend::FollowAnew() {
   CAIRN_ASSIGN_OR_RETURN(const ObjectInfo there, store_->Head(IndexName()));
   if (there.etag == index_->etag()) {
     validated_ = now;
-    return Follow();
+    return FollowRecords();
   }
   const StatePtr before = frame_.state;
   CAIRN_RETURN_IF_ERROR(Reload());
@@ -216,9 +223,12 @@ absl::Status ObjectBackend::CheckInTime() {
   if (grace_.count() == 0 || !sink_->first_staged().has_value()) return absl::OkStatus();
   const auto age = Clock::now() - *sink_->first_staged();
   if (age < grace_ / 2) return absl::OkStatus();
+  const auto seconds = [](Clock::duration time) {
+    return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+  };
   return Refuse(absl::AbortedError(absl::StrFormat(
       "staged %d seconds ago, at most %d are allowed: roll back and stage the edits again",
-      std::chrono::duration_cast<std::chrono::seconds>(age).count(), grace_.count() / 2)));
+      seconds(age), seconds(grace_ / 2))));
 }
 
 ObjectBackend::Attempt ObjectBackend::MakeAttempt(const Stager& stager) const {
@@ -238,6 +248,27 @@ ObjectBackend::Attempt ObjectBackend::MakeAttempt(const Stager& stager) const {
   attempt.checksum = format::StoredChecksum(attempt.bytes);
   format::AppendReceipt(attempt.receipt, journal.end + std::ssize(attempt.bytes), attempt.bytes);
   return attempt;
+}
+
+// kFailedPrecondition when another commit is there.
+absl::Status ObjectBackend::Put(const Attempt& attempt) {
+  const int64_t position = base().journal->end;
+  absl::Status status =
+      store_->PutIfAbsent(object::JournalObjectName(position), attempt.bytes).status();
+  if (absl::IsFailedPrecondition(status)) {
+    // A proxy may have sent the request twice, and passed on the second answer only.
+    std::vector<std::byte> there(attempt.bytes.size());
+    const absl::StatusOr<size_t> got = frame_.source.ReadSome(position, there);
+    // Until that is known, the commit may be made.
+    if (!got.ok()) return WithCode(absl::StatusCode::kDeadlineExceeded, got.status());
+    if (*got == there.size() && there == attempt.bytes) status = absl::OkStatus();
+  }
+  if (status.ok() && grace_.count() > 0 && Clock::now() - validated_ >= grace_) {
+    // The record of another commit may have been removed from there, as garbage.
+    return absl::DeadlineExceededError(absl::StrFormat(
+        "%s: put too late to know whether it is the next commit", store_->Describe()));
+  }
+  return status;
 }
 
 absl::Status ObjectBackend::Adopt(Stager& stager, const Attempt& attempt) {
@@ -278,11 +309,9 @@ absl::Status ObjectBackend::PutCommit(Stager& stager) {
     const absl::Status uploaded = sink_->Flush();
     if (!uploaded.ok()) return Refuse(uploaded);
     CAIRN_RETURN_IF_ERROR(CheckInTime());
-    if (grace_.count() == 0 || Clock::now() - validated_ < grace_ / 4) {
+    if (IsValidated()) {
       const Attempt attempt = MakeAttempt(stager);
-      const absl::Status status =
-          store_->PutIfAbsent(object::JournalObjectName(base().journal->end), attempt.bytes)
-              .status();
+      const absl::Status status = Put(attempt);
       if (status.ok()) return Adopt(stager, attempt);
       if (absl::IsUnavailable(status)) return Refuse(status);
       if (!absl::IsFailedPrecondition(status)) return status;

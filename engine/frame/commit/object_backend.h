@@ -61,10 +61,13 @@ class ObjectBackend final : public CommitBackend {
   };
 
   Attempt MakeAttempt(const Stager& stager) const;
+  absl::Status Put(const Attempt& attempt);
   absl::Status Adopt(Stager& stager, const Attempt& attempt);
   absl::Status PutCommit(Stager& stager);
   absl::Status CatchUp(Stager& stager) const;
   absl::Status Follow();
+  bool IsValidated() const;
+  absl::Status FollowRecords();
   absl::Status FollowAnew();
   absl::Status CheckInTime();
   bool IsCheckpointDue() const;
@@ -74,7 +77,7 @@ class ObjectBackend final : public CommitBackend {
   absl::Status LoadFrom(std::shared_ptr<object::IndexFile> index);
 
   const std::shared_ptr<ObjectStore> store_;
-  const std::chrono::seconds grace_;
+  const Clock::duration grace_;
   const uint64_t writer_id_;
   std::shared_ptr<object::IndexFile> index_;
   std::unique_ptr<ObjectSink> sink_;

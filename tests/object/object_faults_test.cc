@@ -1,0 +1,111 @@
+// Frames in an object store on the far side of a bad network.
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "cairn/object_store.h"
+#include "engine/base/bytes.h"
+#include "engine/format/sparse_names.h"
+#include "engine/frame/stage/object_sink.h"
+#include "engine/object/memory_object_store.h"
+#include "tests/support/bytes.h"
+#include "tests/support/fault_object_store.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
+
+namespace cairn::test {
+namespace {
+
+using object::MemoryObjectStore;
+
+constexpr int32_t kChunk = 64;
+
+class ObjectFaultsTest : public testing::Test {
+ protected:
+  ObjectFaultsTest() { Reopen({}); }
+
+  void Reopen(ObjectFileOptions options) { files_ = MakeObjectFileSystem(faulty_, options); }
+  CreateOptions Sparse() const {
+    CreateOptions options = Cut(1, kChunk);
+    options.layout = Layout::kSparse;
+    options.file_system = files_.get();
+    return options;
+  }
+  void Make(int nchunks, bool overwrite = false) {
+    CreateOptions options = Sparse();
+    options.overwrite = overwrite;
+    auto writer = Frame::Build("f", options);
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->Append(MakeItems(static_cast<size_t>(nchunks * kChunk)))));
+    ASSERT_TRUE(IsOk(writer->Commit()));
+    ASSERT_TRUE(IsOk(writer->Close()));
+  }
+  Frame Open() {
+    auto frame = Frame::Open("f", {.file_system = files_.get()});
+    EXPECT_TRUE(IsOk(frame));
+    return *std::move(frame);
+  }
+  Writer OpenWriter() {
+    auto writer = Open().OpenWriter();
+    EXPECT_TRUE(IsOk(writer));
+    return *std::move(writer);
+  }
+  // The next put of such a name meets the fault.
+  void Plan(std::string_view part, StoreFault fault) {
+    faulty_->SetChoice([part = std::string(part), fault, done = false](auto name) mutable {
+      if (done || name.find(part) == std::string_view::npos) return StoreFault::kNone;
+      done = true;
+      return fault;
+    });
+  }
+
+  std::shared_ptr<MemoryObjectStore> store_ = std::make_shared<MemoryObjectStore>();
+  std::shared_ptr<FaultObjectStore> faulty_ = std::make_shared<FaultObjectStore>(store_, 1);
+  std::shared_ptr<FileSystem> files_;
+};
+
+Buffer Joined(std::initializer_list<Buffer> parts) {
+  Buffer all;
+  for (const Buffer& part : parts) AddTo(all, part);
+  return all;
+}
+
+TEST_F(ObjectFaultsTest, ACommitThatIsSentTwiceIsMadeOnce) {
+  Make(2);
+  Writer writer = OpenWriter();
+  Plan("journal/", StoreFault::kRepeated);
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(100, 5))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  Plan("journal/", StoreFault::kRepeated);
+  ASSERT_TRUE(IsOk(writer.UpdateChunk(1, MakeItems(kChunk, 6))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(faulty_->faults(), 2);
+  Buffer all = Joined({MakeItems(kChunk), MakeItems(kChunk, 6), MakeItems(100, 5)});
+  ExpectHolds(Open().snapshot(), all);
+}
+
+// It may be beside the journal: where another writer's record was, which is garbage by now.
+TEST_F(ObjectFaultsTest, ACommitThatTookLongerThanTheGraceIsNotAcknowledged) {
+  Make(2);
+  ObjectFileOptions options;
+  options.grace = std::chrono::seconds(1);
+  Reopen(options);
+  Writer writer = OpenWriter();
+  ASSERT_TRUE(IsOk(writer.SetVlmetalayer("a", MakeItems(5))));
+  faulty_->SetChoice([](std::string_view name) {
+    if (name.starts_with("f/journal/")) std::this_thread::sleep_for(std::chrono::seconds(1));
+    return StoreFault::kNone;
+  });
+  EXPECT_TRUE(Fails(writer.Commit(), absl::StatusCode::kDeadlineExceeded, "too late"));
+}
+
+}  // namespace
+}  // namespace cairn::test
