@@ -107,5 +107,73 @@ TEST_F(ObjectFaultsTest, ACommitThatTookLongerThanTheGraceIsNotAcknowledged) {
   EXPECT_TRUE(Fails(writer.Commit(), absl::StatusCode::kDeadlineExceeded, "too late"));
 }
 
+class ObjectLanesTest : public testing::Test {
+ protected:
+  static Buffer Chunk(uint64_t seed) { return Compressed(MakeItems(kChunk, seed), OfTypesize(1)); }
+  std::vector<std::string> Names() { return NamesOf(store_->List("", "", 1000)); }
+  static std::vector<std::string> NamesOf(const absl::StatusOr<ObjectListing>& listing) {
+    std::vector<std::string> names;
+    for (const ObjectInfo& object : listing->objects) names.push_back(object.name);
+    return names;
+  }
+
+  std::shared_ptr<MemoryObjectStore> store_ = std::make_shared<MemoryObjectStore>();
+};
+
+TEST_F(ObjectLanesTest, AWriterThatRollsBackRemovesNoObjectOfAnother) {
+  frame::ObjectSink sink(store_, {});
+  const auto first = sink.Append(Chunk(1));
+  ASSERT_TRUE(IsOk(first));
+  const std::string other = format::ChunkFileName(*first + 1);
+  ASSERT_TRUE(IsOk(store_->PutIfAbsent(other, Chunk(2))));
+  ASSERT_TRUE(IsOk(sink.Append(Chunk(3))));
+  EXPECT_TRUE(Fails(sink.Flush(), absl::StatusCode::kAborted, other));
+  sink.Discard();
+  const auto there = store_->Get(other);
+  ASSERT_TRUE(IsOk(there));
+  EXPECT_EQ(there->bytes, Chunk(2));
+}
+
+// A request to remove the object of the first may still be on its way.
+TEST_F(ObjectLanesTest, NoNumberOfAnObjectThatIsRemovedIsUsedAgain) {
+  std::set<int64_t> numbers;
+  for (uint64_t i = 0; i < 100; ++i) {
+    frame::ObjectSink sink(store_, {});
+    for (int chunk = 0; chunk < 3; ++chunk) {
+      const auto number = sink.Append(Chunk(i));
+      ASSERT_TRUE(IsOk(number));
+      EXPECT_TRUE(numbers.insert(*number).second) << *number;
+    }
+    if (i % 2 == 0) sink.Discard();
+    ASSERT_TRUE(IsOk(sink.Flush()));
+    if (i % 3 != 0) continue;
+    ASSERT_TRUE(IsOk(store_->Delete(Names())));  // as garbage
+  }
+}
+
+TEST_F(ObjectLanesTest, AWriterThatRolledBackKeepsItsLane) {
+  frame::ObjectSink sink(store_, {});
+  const auto first = sink.Append(Chunk(1));
+  ASSERT_TRUE(IsOk(first));
+  ASSERT_TRUE(IsOk(sink.Append(Chunk(2))));
+  sink.Discard();
+  EXPECT_EQ(Names(), std::vector<std::string>{format::ChunkFileName(*first)});
+  EXPECT_EQ(*sink.Append(Chunk(3)), *first + 2);
+}
+
+// Numbers are free in between, where chunks were updated before the frame was uploaded.
+TEST_F(ObjectLanesTest, NoLaneIsTakenThatAChunkOfTheFrameIsIn) {
+  std::vector<int64_t> used;
+  for (int64_t lane = 0; lane < int64_t{1} << 23; ++lane) {
+    if (lane % 16 != 0) used.push_back(lane * 256 + 7);
+  }
+  frame::ObjectSink sink(store_, used);
+  for (int i = 0; i < 20; ++i) {
+    const auto number = sink.Append(Chunk(1));
+    ASSERT_TRUE(IsOk(number));
+    EXPECT_EQ(*number / 256 % 16, 0);
+  }
+}
+
 }  // namespace
 }  // namespace cairn::test

@@ -123,17 +123,11 @@ absl::Status ObjectBackend::LoadFrom(std::shared_ptr<object::IndexFile> index) {
   CAIRN_RETURN_IF_ERROR(loaded->JournalStatus());
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*loaded));
   CAIRN_RETURN_IF_ERROR(frame_.AdoptCheckpoint(std::move(loaded)));
-  int64_t largest = -1;
-  for (const JournalFootprint::Placed& chunk : footprint.placed) {
-    largest = std::max(largest, chunk.bytes.begin);
-  }
   if (sink_ == nullptr) {
     CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> named,
                            FileNumbersIn(base().chunks, SIZE_MAX));
-    if (!named.empty()) largest = std::max(largest, named.back());
-    sink_ = std::make_unique<ObjectSink>(store_, largest);
+    sink_ = std::make_unique<ObjectSink>(store_, named);
   }
-  sink_->NoteUsed(largest);
   return absl::OkStatus();
 }
 
@@ -188,16 +182,6 @@ absl::Status ObjectBackend::FollowRecords() {
                     object::JournalObjectName(replayed.damage->bytes.begin));
   }
   if (replayed.state == nullptr) return absl::OkStatus();
-  CAIRN_ASSIGN_OR_RETURN(const OtherCommits commits,
-                         ReadCommits(frame_.source, before, *replayed.state->journal));
-  if (!commits.has_value()) return DataLoss("the journal changes while it is read");
-  for (const format::CommitRecord& commit : *commits) {
-    for (const format::ChunkEdit& edit : commit.chunks) {
-      if (const format::IndexedChunk* chunk = format::StoredBy(edit); chunk != nullptr) {
-        sink_->NoteUsed(chunk->entry.value);
-      }
-    }
-  }
   frame_.Adopt(replayed.state);
   frame_.sync->SetDurable(frame_.committed());
   return absl::OkStatus();

@@ -45,7 +45,7 @@ absl::Status ObjectCreation::Restart(bool /*failed*/) {
   state->chunk_source =
       std::make_shared<SparseChunkSource>(location_.files, nullptr, *state->env());
   frame_.state = std::move(state);
-  sink_ = std::make_unique<ObjectSink>(store_, -1);
+  sink_ = std::make_unique<ObjectSink>(store_, std::span<const int64_t>());
   return absl::OkStatus();
 }
 
