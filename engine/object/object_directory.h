@@ -11,6 +11,7 @@
 
 #include "cairn/file_system.h"
 #include "cairn/object_store.h"
+#include "engine/base/boot_clock.h"
 
 namespace cairn::object {
 
@@ -32,7 +33,7 @@ class ObjectDirectory : public FileSystem {
   ObjectsOf objects() const override { return {.store = store_, .grace = grace_}; }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = BootClock;
 
   absl::Status IsReadOnly(const std::string& path) const;
   void Remember(const FileIdentity& index, Clock::time_point when);

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "cairn/object_store.h"
+#include "engine/base/boot_clock.h"
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/stage/object_sink.h"
 #include "engine/object/index_file.h"
@@ -50,7 +51,7 @@ class ObjectBackend final : public CommitBackend {
   absl::Status DropUncommitted() override;
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = BootClock;
 
   // A commit record on its way.
   struct Attempt {

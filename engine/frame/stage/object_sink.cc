@@ -44,7 +44,7 @@ ObjectSink::~ObjectSink() = default;
 
 absl::StatusOr<int64_t> ObjectSink::Append(Bytes chunk) {
   if (uploads_ == nullptr) uploads_ = std::make_shared<Uploads>();
-  if (!first_staged_.has_value()) first_staged_ = std::chrono::steady_clock::now();
+  if (!first_staged_.has_value()) first_staged_ = BootClock::now();
   int64_t number = next_;
   if (next_ == lane_end_) {
     CAIRN_ASSIGN_OR_RETURN(number, ClaimLane(chunk));

@@ -2,7 +2,6 @@
 #ifndef CAIRN_ENGINE_FRAME_STAGE_OBJECT_SINK_H_
 #define CAIRN_ENGINE_FRAME_STAGE_OBJECT_SINK_H_
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/object_store.h"
+#include "engine/base/boot_clock.h"
 #include "engine/frame/stage/chunk_sink.h"
 
 namespace cairn::frame {
@@ -37,7 +37,7 @@ class ObjectSink final : public ChunkSink {
 
   // When the first of the staged objects was put; they must be committed before they are taken for
   // a dead writer's.
-  std::optional<std::chrono::steady_clock::time_point> first_staged() const {
+  std::optional<BootClock::time_point> first_staged() const {
     return first_staged_;
   }
   int64_t staged_bytes() const { return staged_bytes_; }
@@ -59,7 +59,7 @@ class ObjectSink final : public ChunkSink {
   std::shared_ptr<Uploads> uploads_;
   std::vector<std::string> staged_;
   int64_t staged_bytes_ = 0;
-  std::optional<std::chrono::steady_clock::time_point> first_staged_;
+  std::optional<BootClock::time_point> first_staged_;
 };
 
 }  // namespace cairn::frame
