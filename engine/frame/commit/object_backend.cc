@@ -103,14 +103,23 @@ ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
 absl::Status ObjectBackend::PersistBase() {
   CAIRN_RETURN_IF_ERROR(store_->CheckConditions(absl::StrFormat("probe.%016x", RandomNumber())));
   CAIRN_RETURN_IF_ERROR(Reload());
-  return IsShared(base()) ? absl::OkStatus() : MakeShared();
+  if (!IsShared(base())) CAIRN_RETURN_IF_ERROR(MakeShared());
+  journal_base_ = base().journal->base;
+  return absl::OkStatus();
+}
+
+absl::Status ObjectBackend::CheckSameFrame() const {
+  const bool is_same = IsShared(base()) && base().journal->base == journal_base_;
+  if (is_same || !journal_base_.has_value()) return absl::OkStatus();
+  return FailedPrecondition("%s was replaced by another frame", store_->Describe());
 }
 
 absl::Status ObjectBackend::Reload() {
   const Clock::time_point before = Clock::now();
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::IndexFile> index, object::IndexFile::Open(store_));
   validated_ = before;
-  return LoadFrom(std::move(index));
+  CAIRN_RETURN_IF_ERROR(LoadFrom(std::move(index)));
+  return CheckSameFrame();
 }
 
 absl::Status ObjectBackend::LoadFrom(std::shared_ptr<object::IndexFile> index) {
@@ -166,14 +175,17 @@ absl::StatusOr<bool> ObjectBackend::Continue(const WriterOptions& /*options*/) {
 absl::Status ObjectBackend::Follow() {
   // Records that every checkpoint in use has taken over are removed after the grace, and then a new
   // one could be put in their place: so the index must have been the frame's more lately than that.
-  return IsValidated() ? FollowRecords() : FollowAnew();
+  CAIRN_RETURN_IF_ERROR(CheckSameFrame());
+  if (!IsValidated()) return FollowAnew();
+  CAIRN_ASSIGN_OR_RETURN(const bool goes_on, FollowRecords());
+  return goes_on ? absl::OkStatus() : FollowAnew();
 }
 
 bool ObjectBackend::IsValidated() const {
   return grace_.count() == 0 || Clock::now() - validated_ < grace_ / 4;
 }
 
-absl::Status ObjectBackend::FollowRecords() {
+absl::StatusOr<bool> ObjectBackend::FollowRecords() {
   const JournalPosition before = *base().journal;
   JournalReader reader(frame_.source, before.end);
   CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed, ReplayJournal(frame_.source, base(), reader));
@@ -181,10 +193,11 @@ absl::Status ObjectBackend::FollowRecords() {
     return DataLoss("%s: the record of a commit cannot follow the one before",
                     object::JournalObjectName(replayed.damage->bytes.begin));
   }
-  if (replayed.state == nullptr) return absl::OkStatus();
-  frame_.Adopt(replayed.state);
-  frame_.sync->SetDurable(frame_.committed());
-  return absl::OkStatus();
+  if (replayed.state != nullptr) {
+    frame_.Adopt(replayed.state);
+    frame_.sync->SetDurable(frame_.committed());
+  }
+  return !replayed.moved;
 }
 
 absl::Status ObjectBackend::FollowAnew() {
@@ -192,27 +205,23 @@ absl::Status ObjectBackend::FollowAnew() {
   CAIRN_ASSIGN_OR_RETURN(const ObjectInfo there, store_->Head(IndexName()));
   if (there.etag == index_->etag()) {
     validated_ = now;
-    return FollowRecords();
+    CAIRN_ASSIGN_OR_RETURN(const bool goes_on, FollowRecords());
+    if (goes_on) return absl::OkStatus();
+    return absl::UnavailableError(store_->Describe() + " is being replaced");
   }
-  const StatePtr before = frame_.state;
-  CAIRN_RETURN_IF_ERROR(Reload());
-  if (!IsShared(base()) || base().journal->base != before->journal->base) {
-    return FailedPrecondition("%s was replaced by another frame", store_->Describe());
-  }
-  return absl::OkStatus();
+  return Reload();
 }
 
-// Chunks that no commit names for too long may be taken for those of a dead writer.
-absl::Status ObjectBackend::CheckInTime() {
-  if (grace_.count() == 0 || !sink_->first_staged().has_value()) return absl::OkStatus();
-  const auto age = Clock::now() - *sink_->first_staged();
-  if (age < grace_ / 2) return absl::OkStatus();
-  const auto seconds = [](Clock::duration time) {
+absl::Status CheckStagedInTime(const ObjectSink& sink, BootClock::duration grace) {
+  if (grace.count() == 0 || !sink.first_staged().has_value()) return absl::OkStatus();
+  const auto age = BootClock::now() - *sink.first_staged();
+  if (age < grace / 2) return absl::OkStatus();
+  const auto seconds = [](BootClock::duration time) {
     return std::chrono::duration_cast<std::chrono::seconds>(time).count();
   };
   return Refuse(absl::AbortedError(absl::StrFormat(
       "staged %d seconds ago, at most %d are allowed: roll back and stage the edits again",
-      seconds(age), seconds(grace_ / 2))));
+      seconds(age), seconds(grace / 2))));
 }
 
 ObjectBackend::Attempt ObjectBackend::MakeAttempt(const Stager& stager) const {
@@ -279,6 +288,7 @@ absl::Status ObjectBackend::Adopt(Stager& stager, const Attempt& attempt) {
 // Moves the staged edits onto the committed state. After a commit that was refused, that may be
 // newer than the one they were made to.
 absl::Status ObjectBackend::CatchUp(Stager& stager) const {
+  CAIRN_RETURN_IF_ERROR(CheckSameFrame());
   if (stager.base() == frame_.state) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(
       const OtherCommits others,
@@ -292,7 +302,7 @@ absl::Status ObjectBackend::PutCommit(Stager& stager) {
     if (!moved.ok()) return Refuse(moved);
     const absl::Status uploaded = sink_->Flush();
     if (!uploaded.ok()) return Refuse(uploaded);
-    CAIRN_RETURN_IF_ERROR(CheckInTime());
+    CAIRN_RETURN_IF_ERROR(CheckStagedInTime(*sink_, grace_));
     if (IsValidated()) {
       const Attempt attempt = MakeAttempt(stager);
       const absl::Status status = Put(attempt);

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,9 +69,10 @@ class ObjectBackend final : public CommitBackend {
   absl::Status CatchUp(Stager& stager) const;
   absl::Status Follow();
   bool IsValidated() const;
-  absl::Status FollowRecords();
+  absl::Status CheckSameFrame() const;
+  // False when the journal ends because the frame is replaced.
+  absl::StatusOr<bool> FollowRecords();
   absl::Status FollowAnew();
-  absl::Status CheckInTime();
   bool IsCheckpointDue() const;
   absl::Status PutIndex();
   absl::Status MakeShared();
@@ -80,6 +82,7 @@ class ObjectBackend final : public CommitBackend {
   const std::shared_ptr<ObjectStore> store_;
   const Clock::duration grace_;
   const uint64_t writer_id_;
+  std::optional<uint64_t> journal_base_;  // which all its records name; none until PersistBase
   std::shared_ptr<object::IndexFile> index_;
   std::unique_ptr<ObjectSink> sink_;
   Clock::time_point validated_;  // when the index was known to be the frame's
@@ -89,6 +92,8 @@ class ObjectBackend final : public CommitBackend {
 // The bytes of an index object: of a committed state without pending items.
 absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& staged,
                                                          const CheckpointPlan& plan);
+// Chunks that no commit names for too long may be taken for those of a dead writer.
+absl::Status CheckStagedInTime(const ObjectSink& sink, BootClock::duration grace);
 // For ObjectStore::CheckConditions.
 std::string ScratchObjectName();
 // Where the journal of a new frame begins: at a position that no other frame of this name had.

@@ -1,12 +1,20 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/commit/creation.h"
 #include "engine/frame/commit/object_backend.h"
+#include "engine/frame/open/state_loader.h"
 #include "engine/frame/state/sparse_chunk_source.h"
+#include "engine/object/index_file.h"
 #include "engine/object/object_directory.h"
+#include "engine/object/object_names.h"
 #include "engine/object/scoped_object_store.h"
 
 namespace cairn::frame {
@@ -28,7 +36,10 @@ class ObjectCreation final : public Creation {
   absl::Status WriteCheckpoint(Stager& stager) override;
 
  private:
-  absl::StatusOr<ObjectInfo> PutIndex(Bytes bytes);
+  absl::Status PutIndex(Bytes bytes);
+  bool IsIndex(Bytes bytes) const;
+  absl::Status Replace(std::shared_ptr<object::IndexFile> old, Bytes bytes);
+  absl::Status EndJournal(const FrameFile& old);
 
   const std::shared_ptr<ObjectStore> store_;
   std::unique_ptr<ObjectSink> sink_;
@@ -50,16 +61,50 @@ absl::Status ObjectCreation::Restart(bool /*failed*/) {
 }
 
 // Refused, it can be tried again.
-absl::StatusOr<ObjectInfo> ObjectCreation::PutIndex(Bytes bytes) {
+absl::Status ObjectCreation::PutIndex(Bytes bytes) {
   const std::string& name = location_.path;
   if (replace_) {
-    const absl::StatusOr<ObjectInfo> there = store_->Head(name);
-    if (there.ok()) return store_->PutIfMatch(name, there->etag, bytes);
-    if (!absl::IsNotFound(there.status())) return Refuse(there.status());
+    absl::StatusOr<std::shared_ptr<object::IndexFile>> old = object::IndexFile::Open(store_);
+    if (old.ok()) return Replace(*std::move(old), bytes);
+    if (!absl::IsNotFound(old.status())) return Refuse(old.status());
   }
-  absl::StatusOr<ObjectInfo> put = store_->PutIfAbsent(name, bytes);
-  if (!absl::IsFailedPrecondition(put.status())) return put;
+  const absl::Status put = store_->PutIfAbsent(name, bytes).status();
+  if (!absl::IsFailedPrecondition(put)) return put;
+  if (IsIndex(bytes)) return absl::OkStatus();
   return Refuse(absl::AlreadyExistsError(store_->Describe() + " exists"));
+}
+
+// Whether it is there: something on the way may have sent the put twice, and passed on the second
+// answer only.
+bool ObjectCreation::IsIndex(Bytes bytes) const {
+  const absl::StatusOr<ObjectPart> there = store_->Get(location_.path);
+  return there.ok() && std::ranges::equal(there->bytes, bytes);
+}
+
+absl::Status ObjectCreation::Replace(std::shared_ptr<object::IndexFile> old, Bytes bytes) {
+  // To the frame that is there, the new one's chunks are garbage.
+  CAIRN_RETURN_IF_ERROR(CheckStagedInTime(*sink_, location_.files->objects().grace));
+  const absl::Status put = store_->PutIfMatch(location_.path, old->etag(), bytes).status();
+  if (absl::IsFailedPrecondition(put) && !IsIndex(bytes)) {
+    return Refuse(absl::AbortedError(store_->Describe() + " was changed meanwhile"));
+  }
+  if (!put.ok() && !absl::IsFailedPrecondition(put)) return put;
+  return EndJournal(FrameFile::OfFile(std::move(old), 0, base().env()->use_mmap, location_.files));
+}
+
+// Writers of the frame that was replaced look at its index only now and then: none of them must
+// commit to it any more.
+absl::Status ObjectCreation::EndJournal(const FrameFile& old) {
+  for (std::optional<int64_t> end;;) {
+    const absl::StatusOr<StatePtr> state = LoadState(old, base().env());
+    // What cannot be loaded cannot be written, and a position that others took before us is theirs.
+    if (!state.ok() || !(*state)->journal.has_value() || end == (*state)->journal->end) break;
+    end = (*state)->journal->end;
+    const absl::Status put =
+        store_->PutIfAbsent(object::JournalObjectName(*end), format::EncodeReplaced()).status();
+    if (!absl::IsFailedPrecondition(put)) return put;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ObjectCreation::WriteCheckpoint(Stager& stager) {
@@ -68,7 +113,7 @@ absl::Status ObjectCreation::WriteCheckpoint(Stager& stager) {
   plan.seal.journal = BeginJournal(plan.seal.generation);
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
                          EncodeIndexObject(stager.staged(), plan));
-  CAIRN_RETURN_IF_ERROR(PutIndex(bytes).status());
+  CAIRN_RETURN_IF_ERROR(PutIndex(bytes));
   sink_->Keep();
   auto next = std::make_unique<ObjectBackend>(std::move(frame_), options_);
   CAIRN_RETURN_IF_ERROR(next->PersistBase());
