@@ -1,6 +1,7 @@
 // Frames in an object store on the far side of a bad network.
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -105,6 +106,106 @@ TEST_F(ObjectFaultsTest, ACommitThatTookLongerThanTheGraceIsNotAcknowledged) {
     return StoreFault::kNone;
   });
   EXPECT_TRUE(Fails(writer.Commit(), absl::StatusCode::kDeadlineExceeded, "too late"));
+}
+
+TEST_F(ObjectFaultsTest, AFrameThatIsReplacedTakesNoMoreCommits) {
+  Make(2);
+  Writer first = OpenWriter();
+  Writer second = OpenWriter();
+  Frame reader = Open();
+  ASSERT_TRUE(IsOk(first.Append(MakeItems(10, 5))));
+  ASSERT_TRUE(IsOk(first.Commit()));
+  Make(3, true);
+  for (Writer* writer : {&first, &second}) {
+    ASSERT_TRUE(IsOk(writer->Append(MakeItems(20, 6))));
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_TRUE(Fails(writer->Commit(), absl::StatusCode::kFailedPrecondition, "replaced"));
+    }
+    writer->Rollback();
+    EXPECT_FALSE(writer->Append(MakeItems(20, 6)).ok());
+  }
+  ExpectHolds(Open().snapshot(), MakeItems(3 * kChunk));
+  ExpectHolds(reader.snapshot(), MakeItems(2 * kChunk));
+}
+
+TEST_F(ObjectFaultsTest, AFrameWhoseIndexIsSentTwiceIsMade) {
+  Plan("chunks.b2frame", StoreFault::kRepeated);
+  Make(2);
+  ExpectHolds(Open().snapshot(), MakeItems(2 * kChunk));
+  Plan("chunks.b2frame", StoreFault::kRepeated);
+  Make(3, true);
+  ExpectHolds(Open().snapshot(), MakeItems(3 * kChunk));
+}
+
+TEST_F(ObjectFaultsTest, AWriterGoesOnAfterAChunkThatCouldNotBePut) {
+  Make(2);
+  Writer writer = OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(kChunk, 5))));
+  for (const StoreFault fault : {StoreFault::kUnavailable, StoreFault::kLost}) {
+    Plan(".chunk", fault);
+    const absl::Status appended = writer.Append(MakeItems(2 * kChunk, 6));
+    EXPECT_FALSE(appended.ok() && writer.Commit().ok());
+    writer.Rollback();
+    ASSERT_TRUE(IsOk(writer.Append(MakeItems(7, 7))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  ExpectHolds(Open().snapshot(), Joined({MakeItems(2 * kChunk), MakeItems(7, 7), MakeItems(7, 7)}));
+}
+
+// The list of garbage is as old as what it knows of the frame.
+TEST_F(ObjectFaultsTest, ACollectorThatStallsShortensNoGrace) {
+  store_->SetNow(1000);
+  ObjectFileOptions options;
+  options.grace = std::chrono::seconds(100);
+  Reopen(options);
+  Make(4);
+  store_->SetNow(2000);
+  Writer writer = OpenWriter();
+  Writer collector = OpenWriter();
+  std::optional<Frame> reader;
+  bool listed = false;
+  faulty_->OnRead([&](std::string_view name) {
+    listed |= name == "f/";
+    if (!listed || name != "f/chunks.b2frame") return;
+    faulty_->OnRead(nullptr);
+    store_->SetNow(2500);
+    reader.emplace(Open());
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(1, MakeItems(kChunk, 11))));
+    ASSERT_TRUE(IsOk(writer.Checkpoint()));
+  });
+  ASSERT_TRUE(IsOk(collector.Reclaim()));
+  ASSERT_TRUE(reader.has_value());
+  for (const int64_t now : {2500, 2599}) {
+    store_->SetNow(now);
+    ASSERT_TRUE(IsOk(collector.Reclaim()));
+    ExpectHolds(reader->snapshot(), MakeItems(4 * kChunk));
+  }
+  store_->SetNow(2600);
+  EXPECT_GT(collector.Reclaim()->freed, kChunk / 2);
+}
+
+TEST_F(ObjectFaultsTest, ObjectsOfAFrameThatWasReplacedAreCollected) {
+  store_->SetNow(1000);
+  ObjectFileOptions options;
+  options.grace = std::chrono::seconds(100);
+  Reopen(options);
+  // The journal of the next may begin before that of the one before, or after it.
+  for (int i = 0; i < 8; ++i) {
+    Make(2, true);
+    Writer writer = OpenWriter();
+    ASSERT_TRUE(IsOk(writer.Append(MakeItems(10))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  Make(2, true);
+  Writer writer = OpenWriter();
+  for (const int64_t now : {2000, 3000}) {
+    store_->SetNow(now);
+    ASSERT_TRUE(IsOk(writer.Reclaim()));
+  }
+  const auto left = store_->List("f/", "", 1000);
+  ASSERT_TRUE(IsOk(left));
+  EXPECT_EQ(left->objects.size(), 3U);  // the index and two chunks
+  ExpectHolds(Open().snapshot(), MakeItems(2 * kChunk));
 }
 
 class ObjectLanesTest : public testing::Test {

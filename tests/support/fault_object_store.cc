@@ -90,8 +90,18 @@ absl::StatusOr<ObjectInfo> FaultObjectStore::Do(std::string_view name, const Put
   return put();
 }
 
-absl::Status FaultObjectStore::CheckReads() {
+void FaultObjectStore::OnRead(std::function<void(std::string_view)> visit) {
   const std::lock_guard lock(mutex_);
+  on_read_ = std::move(visit);
+}
+
+absl::Status FaultObjectStore::BeginRead(std::string_view name) {
+  std::unique_lock lock(mutex_);
+  if (const auto visit = on_read_; visit != nullptr) {
+    lock.unlock();
+    visit(name);
+    lock.lock();
+  }
   if (dice_.Below(100) >= chances_.reads_unavailable) return absl::OkStatus();
   ++faults_;
   return absl::UnavailableError("fault: no answer to a read");
@@ -99,7 +109,7 @@ absl::Status FaultObjectStore::CheckReads() {
 
 void FaultObjectStore::StartGet(std::string name, ObjectRange range,
                                 std::optional<std::string> if_match, GetDone done) {
-  const absl::Status status = CheckReads();
+  const absl::Status status = BeginRead(name);
   if (!status.ok()) return done(status);
   store_->StartGet(std::move(name), range, std::move(if_match), std::move(done));
 }
@@ -118,14 +128,14 @@ void FaultObjectStore::StartPutIfMatch(std::string name, std::string etag, Bytes
 }
 
 absl::StatusOr<ObjectInfo> FaultObjectStore::Head(const std::string& name) {
-  const absl::Status status = CheckReads();
+  const absl::Status status = BeginRead(name);
   if (!status.ok()) return status;
   return store_->Head(name);
 }
 
 absl::StatusOr<ObjectListing> FaultObjectStore::List(const std::string& prefix,
                                                      const std::string& after, int64_t most) {
-  const absl::Status status = CheckReads();
+  const absl::Status status = BeginRead(prefix);
   if (!status.ok()) return status;
   return store_->List(prefix, after, most);
 }

@@ -51,6 +51,8 @@ class FaultObjectStore final : public ObjectStore {
   void SetChances(const FaultChances& chances);
   // Instead of chances; null: none.
   void SetChoice(Choose choose);
+  // Is called before each get, head and list of such a name.
+  void OnRead(std::function<void(std::string_view name)> visit);
   // Delayed requests take effect, in any order: one of them, or all. False: there was none.
   bool LandOne();
   void LandAll();
@@ -76,13 +78,14 @@ class FaultObjectStore final : public ObjectStore {
 
   StoreFault ChooseFor(std::string_view name);
   absl::StatusOr<ObjectInfo> Do(std::string_view name, const Put& put);
-  absl::Status CheckReads();
+  absl::Status BeginRead(std::string_view name);
 
   const std::shared_ptr<ObjectStore> store_;
   mutable std::mutex mutex_;
   Dice dice_;
   FaultChances chances_;
   Choose choose_;
+  std::function<void(std::string_view)> on_read_;
   std::vector<std::function<void()>> delayed_;
   int64_t faults_ = 0;
 };
