@@ -37,9 +37,7 @@ class ObjectSink final : public ChunkSink {
 
   // When the first of the staged objects was put; they must be committed before they are taken for
   // a dead writer's.
-  std::optional<BootClock::time_point> first_staged() const {
-    return first_staged_;
-  }
+  std::optional<BootClock::time_point> first_staged() const { return first_staged_; }
   int64_t staged_bytes() const { return staged_bytes_; }
   // The staged objects belong to a commit.
   void Keep();
