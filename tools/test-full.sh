@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tools/install-deps.sh clang clang-tidy libclang-rt-dev llvm valgrind libc6-dev-i386 lib32stdc++-12-dev
+tools/install-deps.sh chromium clang clang-tidy libclang-rt-dev llvm valgrind libc6-dev-i386 lib32stdc++-12-dev
 tools/s390x-root.sh
 source tools/test-runs.sh
 
@@ -56,8 +56,8 @@ build_and_test build-test-debug --buildtype=debug -Dwerror=true -Db_pch=false
 
 # kill, soak and crash fork or are single threads.
 build build-test-threads --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
-  -Db_sanitize=thread -Dcpp_args=-g1 -- concurrency_tests unit_tests &&
-  TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" run_tests build-test-threads concurrency unit
+  -Db_sanitize=thread -Dcpp_args=-g1 -- concurrency_tests object_tests unit_tests &&
+  TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" run_tests build-test-threads concurrency object unit
 
 # A big-endian host, emulated.
 build build-test-s390x --cross-file build-s390x-root/cross.ini --buildtype=release -Dwerror=true \

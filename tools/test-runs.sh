@@ -123,6 +123,7 @@ count_check() {  # title, command
 build_and_test_release() {
   build_and_test build-test-release --buildtype=release -Dwerror=true -Dlibdeflate=enabled \
     -Ddefault_library=both
+  test_object_store build-test-release
 }
 
 # Little optimisation and no more than line numbers: it builds in half the time. Here zlib itself
@@ -132,6 +133,22 @@ build_and_test_sanitized() {
     -Db_sanitize=address,undefined -Db_lundef=false \
     -Dcpp_args="-fno-sanitize-recover=all -g1 -D_GLIBCXX_ASSERTIONS" \
     -Dlibdeflate=disabled
+}
+
+# Adds what tools/test-object-store.sh counts.
+test_object_store() {  # build folder
+  local log last
+  log=$(mktemp)
+  echo "== object store"
+  tools/test-object-store.sh "$1" 2>&1 | tee "$log" || true
+  last=$(tail -n 1 "$log")
+  rm "$log"
+  if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+    passed=$((passed + BASH_REMATCH[1]))
+    failed=$((failed + BASH_REMATCH[2]))
+  else
+    failed=$((failed + 1))
+  fi
 }
 
 # Fails when a test did, or when there was none.

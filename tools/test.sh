@@ -17,7 +17,8 @@ esac
 # Random searches are short unless all is asked for.
 [[ -n ${1-} ]] || export CAIRN_SEARCH_PERCENT="${CAIRN_SEARCH_PERCENT:-25}"
 
-tools/install-deps.sh
+# The browser looks at plots.
+tools/install-deps.sh chromium
 source tools/test-runs.sh
 
 [[ -n ${CXX-} ]] || use_compiler gcc g++

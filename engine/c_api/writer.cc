@@ -234,6 +234,13 @@ cairn_code cairn_writer_checkpoint(cairn_writer* writer, cairn_status* status) {
   });
 }
 
+cairn_code cairn_writer_settle(cairn_writer* writer, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.Settle();
+  });
+}
+
 cairn_code cairn_writer_rollback(cairn_writer* writer, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);

@@ -41,7 +41,8 @@ class Aggregator {
     for (const Piece& piece : stats->pieces) {
       const Rows rows = {.chunk = place.nchunk, .begin = begin, .end = begin + piece.nrecords};
       begin = rows.end;
-      if (piece.max_time < aggregation_.times.begin || piece.min_time >= aggregation_.times.end) {
+      if (piece.max_time < aggregation_.times.begin ||
+          !IsBefore(piece.min_time, aggregation_.times.end)) {
         continue;
       }
       if (IsWhole(piece)) {
@@ -82,8 +83,8 @@ class Aggregator {
   }
 
   bool IsWhole(const Piece& piece) const {
-    return filter_.empty() && piece.min_time >= aggregation_.times.begin &&
-           piece.max_time < aggregation_.times.end &&
+    return filter_.empty() && Contains(aggregation_.times, piece.min_time) &&
+           Contains(aggregation_.times, piece.max_time) &&
            KeyOf(piece.min_time) == KeyOf(piece.max_time);
   }
 
@@ -94,7 +95,7 @@ class Aggregator {
     CAIRN_ASSIGN_OR_RETURN(const Columns columns, segment.ReadColumns(rows, wanted));
     std::vector<uint8_t> chosen(times.size());
     for (size_t i = 0; i < times.size(); ++i) {
-      chosen[i] = times[i] >= aggregation_.times.begin && times[i] < aggregation_.times.end;
+      chosen[i] = Contains(aggregation_.times, times[i]);
     }
     filter_.Apply(columns, chosen);
     // Runs of records that follow each other in one bucket.

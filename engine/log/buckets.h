@@ -1,11 +1,21 @@
-// Times cut into buckets of equal length.
+// Ranges of times, and times cut into buckets of equal length.
 #ifndef CAIRN_ENGINE_LOG_BUCKETS_H_
 #define CAIRN_ENGINE_LOG_BUCKETS_H_
 
 #include <cstdint>
 #include <limits>
 
+#include "cairn/log.h"
+
 namespace cairn::log {
+
+// Whether a time is before the end of a range: always for the greatest end.
+inline bool IsBefore(int64_t time, int64_t end) {
+  return time < end || end == std::numeric_limits<int64_t>::max();
+}
+inline bool Contains(const TimeRange& range, int64_t time) {
+  return time >= range.begin && IsBefore(time, range.end);
+}
 
 // The begin of the bucket that holds `time`, or the least time where that would be earlier still.
 // `length` > 0.

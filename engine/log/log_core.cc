@@ -27,20 +27,33 @@ FileSystem& LogCore::files() const {
 absl::Status LogCore::OpenParts() {
   CAIRN_ASSIGN_OR_RETURN(is_directory_, IsDirectory(files(), path_));
   std::vector<LogFile> found = {{.number = 0, .path = path_}};
-  if (is_directory_) {
-    CAIRN_ASSIGN_OR_RETURN(found, ListFiles(files(), path_));
+  std::vector<LogFile> before;
+  while (true) {
+    if (is_directory_) {
+      CAIRN_ASSIGN_OR_RETURN(found, ListFiles(files(), path_));
+    }
+    absl::StatusOr<std::vector<Part>> parts = OpenAll(found);
+    if (parts.ok()) {
+      parts_ = *std::move(parts);
+      break;
+    }
+    // A list that is the same twice was not made while files came and went.
+    if (found == before || !is_directory_) return parts.status();
+    before = found;
   }
-  std::vector<Part> parts;
-  for (const LogFile& file : found) {
-    absl::StatusOr<Part> part = OpenPart(file);
-    // The writer removes the oldest files.
-    if (absl::IsNotFound(part.status()) && parts.empty() && &file != &found.back()) continue;
-    CAIRN_RETURN_IF_ERROR(part.status());
-    parts.push_back(*std::move(part));
-  }
-  parts_ = std::move(parts);
   CAIRN_RETURN_IF_ERROR(FollowRotation().status());
   return MakeState();
+}
+
+absl::StatusOr<std::vector<LogCore::Part>> LogCore::OpenAll(
+    const std::vector<LogFile>& found) const {
+  CAIRN_RETURN_IF_ERROR(CheckConsecutive(path_, found));
+  std::vector<Part> parts;
+  for (const LogFile& file : found) {
+    CAIRN_ASSIGN_OR_RETURN(Part part, OpenPart(file));
+    parts.push_back(std::move(part));
+  }
+  return parts;
 }
 
 absl::StatusOr<LogCore::Part> LogCore::OpenPart(const LogFile& file) const {
@@ -114,6 +127,13 @@ LogCore::Part LogCore::newest() const {
   return parts_.back();
 }
 
+absl::StatusOr<std::optional<LogCore::Part>> LogCore::RefreshPrevious() {
+  const std::lock_guard lock(mutex_);
+  if (parts_.size() < 2 || IsRemoved(parts_[parts_.size() - 2])) return std::nullopt;
+  CAIRN_RETURN_IF_ERROR(RefreshPart(parts_[parts_.size() - 2]).status());
+  return parts_[parts_.size() - 2];
+}
+
 absl::StatusOr<LogStatePtr> LogCore::Refresh() {
   const std::lock_guard lock(mutex_);
   if (is_directory_ && IsRemoved(parts_.back())) {
@@ -185,6 +205,7 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
     return InvalidArgument("log: field '%s' cannot be the time: it is no timestamp or integer",
                            time->name);
   }
+  CAIRN_ASSIGN_OR_RETURN(const std::string time_name, TimeNameOf(options.schema, time));
   CreateOptions create = {
       .compression = {.codec = options.codec,
                       .clevel = options.clevel,
@@ -199,7 +220,7 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
   const LogLayer layer = {.first_record = first_record,
                           .retention = options.retention,
                           .rotation = options.rotation,
-                          .time_field = time == nullptr ? std::string() : time->name};
+                          .time_field = time_name};
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, create));
   CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
   return writer.Close();

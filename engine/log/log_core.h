@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,11 +46,14 @@ class LogCore {
     SegmentPtr segment;
   };
   Part newest() const;
+  // The file before the newest, as it is now; none where there is none any more.
+  absl::StatusOr<std::optional<Part>> RefreshPrevious();
 
  private:
   LogCore(std::string path, OpenOptions options, std::string_view time_field)
       : path_(std::move(path)), options_(std::move(options)), time_field_(time_field) {}
   absl::Status OpenParts();
+  absl::StatusOr<std::vector<Part>> OpenAll(const std::vector<LogFile>& found) const;
   absl::StatusOr<Part> OpenPart(const LogFile& file) const;
   // RefreshPart, FollowRotation and ForgetRemoved say whether there was news.
   absl::StatusOr<bool> RefreshPart(Part& part) const;

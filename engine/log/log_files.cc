@@ -64,12 +64,16 @@ absl::StatusOr<std::vector<LogFile>> ListFiles(FileSystem& files, const std::str
   }
   if (found.empty()) return AtPath(directory, NotFound("no file of a log"));
   std::ranges::sort(found, {}, &LogFile::number);
-  for (size_t i = 1; i < found.size(); ++i) {
-    if (found[i].number != found[i - 1].number + 1) {
-      return AtPath(directory, DataLoss("file %d of the log is missing", found[i - 1].number + 1));
+  return found;
+}
+
+absl::Status CheckConsecutive(const std::string& directory, std::span<const LogFile> files) {
+  for (size_t i = 1; i < files.size(); ++i) {
+    if (files[i].number != files[i - 1].number + 1) {
+      return AtPath(directory, DataLoss("file %d of the log is missing", files[i - 1].number + 1));
     }
   }
-  return found;
+  return absl::OkStatus();
 }
 
 }  // namespace cairn::log

@@ -3,6 +3,7 @@
 #define CAIRN_ENGINE_LOG_LOG_FILES_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace cairn::log {
 struct LogFile {
   int64_t number = 0;  // of the file; 0 of a log that is one frame
   std::string path;
+  bool operator==(const LogFile&) const = default;
 };
 
 // log.000017.b2frame in the directory.
@@ -26,9 +28,11 @@ absl::StatusOr<bool> IsDirectory(FileSystem& files, const std::string& path);
 // An empty directory for a log, durable; one that is there already will do. kAlreadyExists.
 absl::Status MakeLogDirectory(FileSystem& files, const std::string& path);
 
-// The files of a log, the oldest first: of consecutive numbers. kNotFound where there is none;
-// kDataLoss where one is missing between others.
+// The files of a log, the oldest first. kNotFound where there is none. While its writer begins
+// files and removes old ones, some of those may be missing.
 absl::StatusOr<std::vector<LogFile>> ListFiles(FileSystem& files, const std::string& directory);
+// kDataLoss where one is missing between others.
+absl::Status CheckConsecutive(const std::string& directory, std::span<const LogFile> files);
 
 }  // namespace cairn::log
 

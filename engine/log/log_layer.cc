@@ -1,5 +1,6 @@
 #include "engine/log/log_layer.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -21,6 +22,15 @@ int64_t ReadCount(ByteReader& reader, std::string_view field) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> TimeNameOf(const Schema& schema, const Field* time) {
+  if (time == nullptr) return "";
+  if (time->name.size() <= kMaxTimeName) return time->name;
+  const auto first = std::ranges::find(schema.fields(), FieldType::kTimestamp, &Field::type);
+  if (first != schema.fields().end() && first->name == time->name) return "";
+  return InvalidArgument("log: the name of the time field has %d bytes, at most %d can be stored",
+                         time->name.size(), kMaxTimeName);
+}
 
 absl::StatusOr<LogLayer> ParseLogLayer(Bytes content) {
   ByteReader reader(content, "log");

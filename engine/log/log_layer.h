@@ -24,14 +24,21 @@ inline constexpr std::string_view kLogLayer = "cairn.log";
 inline constexpr std::string_view kStatsLayers[] = {"cairn.log.stats0", "cairn.log.stats1",
                                                     "cairn.log.stats2"};
 
+inline constexpr size_t kMaxTimeName = 255;
+
 struct LogLayer {
   int64_t first_record = 0;
   Retention retention = {};
   Rotation rotation = {};
   bool ended = false;           // the records go on in the next frame
-  std::string time_field = {};  // empty: no record has a time
+  std::string time_field = {};  // empty: the first timestamp; at most kMaxTimeName bytes
   bool operator==(const LogLayer&) const = default;
 };
+
+// The name by which the layer of a log of such records says their time; null: none. Empty, which
+// means the first timestamp, for one whose name is too long. kInvalidArgument for any other field
+// with such a name.
+absl::StatusOr<std::string> TimeNameOf(const Schema& schema, const Field* time);
 
 // kDataLoss; kUnimplemented for one of a newer Cairn.
 absl::StatusOr<LogLayer> ParseLogLayer(Bytes content);

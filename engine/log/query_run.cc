@@ -7,6 +7,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/log/buckets.h"
 
 namespace cairn::log {
 
@@ -35,21 +36,9 @@ std::vector<T> Pick(const std::vector<T>& values, const std::vector<size_t>& whi
 }
 
 template <typename T>
-std::vector<T> TakeFirst(std::vector<T>& values, size_t count) {
-  if (count == values.size()) return std::exchange(values, {});
-  const auto end = values.begin() + static_cast<ptrdiff_t>(count);
-  std::vector<T> taken(values.begin(), end);
-  values.erase(values.begin(), end);
-  return taken;
-}
-
-template <typename T>
-void Append(std::vector<T>& to, std::vector<T> more) {
-  if (to.empty()) {
-    to = std::move(more);
-  } else {
-    to.insert(to.end(), more.begin(), more.end());
-  }
+void AppendPart(std::vector<T>& to, const std::vector<T>& from, size_t begin, size_t end) {
+  to.insert(to.end(), from.begin() + static_cast<ptrdiff_t>(begin),
+            from.begin() + static_cast<ptrdiff_t>(end));
 }
 
 }  // namespace
@@ -88,7 +77,7 @@ absl::StatusOr<ChosenRecords> ChooseRecords(const ChunkPlace& place, const TimeR
     if (stats->in_order) {
       CAIRN_ASSIGN_OR_RETURN(found.rows, segment.RowsIn(place.nchunk, times));
     } else {
-      exact = stats->min_time() >= times.begin && stats->max_time() < times.end;
+      exact = Contains(times, stats->min_time()) && Contains(times, stats->max_time());
     }
   }
   const auto count = static_cast<size_t>(found.rows.size());
@@ -102,7 +91,7 @@ absl::StatusOr<ChosenRecords> ChooseRecords(const ChunkPlace& place, const TimeR
   CAIRN_ASSIGN_OR_RETURN(found.columns, segment.ReadColumns(found.rows, wanted));
   if (time != nullptr) found.times = TimesOf(*time, found.columns.fields[time_at]);
   for (size_t i = 0; !exact && i < count; ++i) {
-    found.chosen[i] = found.times[i] >= times.begin && found.times[i] < times.end;
+    found.chosen[i] = Contains(times, found.times[i]);
   }
   filter.Apply(found.columns, found.chosen);
   return found;
@@ -153,48 +142,60 @@ absl::StatusOr<QueryRun::Found> QueryRun::Load(const ChunkPlace& place) const {
   return found;
 }
 
-// Puts records among those that are held.
-void QueryRun::Hold(Found found) {
-  if (held_.times.empty()) held_.batch.columns.resize(fields_.size());
-  Append(held_.times, std::move(found.times));
-  Append(held_.batch.records, std::move(found.batch.records));
-  for (size_t i = 0; i < fields_.size(); ++i) {
-    Append(held_.batch.columns[i], std::move(found.batch.columns[i]));
-  }
-  std::vector<size_t> which(held_.times.size());
+// Puts records in the order of time, those of one time by number.
+void QueryRun::Sort(Found& found) const {
+  std::vector<size_t> which(found.times.size());
   std::iota(which.begin(), which.end(), size_t{0});
-  const auto key = [this](size_t i) { return std::tuple(held_.times[i], held_.batch.records[i]); };
+  const auto key = [&found](size_t i) {
+    return std::tuple(found.times[i], found.batch.records[i]);
+  };
   if (std::ranges::is_sorted(which, {}, key)) return;
   std::ranges::sort(which, {}, key);
   for (size_t i = 0; i < fields_.size(); ++i) {
-    held_.batch.columns[i] = Pick(Bytes(held_.batch.columns[i]), SizeOf(i), which);
+    found.batch.columns[i] = Pick(Bytes(found.batch.columns[i]), SizeOf(i), which);
   }
-  held_.batch.records = Pick(held_.batch.records, which);
-  held_.times = Pick(held_.times, which);
+  found.batch.records = Pick(found.batch.records, which);
+  found.times = Pick(found.times, which);
 }
 
-QueryRun::Found QueryRun::TakeHeld(size_t count) {
-  Found found;
-  found.times = TakeFirst(held_.times, count);
-  found.batch.records = TakeFirst(held_.batch.records, count);
-  for (size_t i = 0; i < fields_.size(); ++i) {
-    found.batch.columns.push_back(TakeFirst(held_.batch.columns[i], count * SizeOf(i)));
+// Of all that is held the records before a time; without one all.
+LogBatch QueryRun::TakeHeld(std::optional<int64_t> before) {
+  Found taken;
+  taken.batch.columns.resize(fields_.size());
+  for (Held& held : held_) {
+    const std::vector<int64_t>& times = held.found.times;
+    size_t end = times.size();
+    if (before.has_value()) {
+      const auto rest = times.begin() + static_cast<ptrdiff_t>(held.next);
+      end = static_cast<size_t>(std::lower_bound(rest, times.end(), *before) - times.begin());
+    }
+    if (held_.size() == 1 && held.next == 0 && end == times.size()) {
+      taken = std::exchange(held.found, {});
+      held.next = 0;
+      break;
+    }
+    AppendPart(taken.times, times, held.next, end);
+    AppendPart(taken.batch.records, held.found.batch.records, held.next, end);
+    for (size_t i = 0; i < fields_.size(); ++i) {
+      AppendPart(taken.batch.columns[i], held.found.batch.columns[i], held.next * SizeOf(i),
+                 end * SizeOf(i));
+    }
+    held.next = end;
   }
-  return found;
+  std::erase_if(held_, [](const Held& held) { return held.next == held.found.times.size(); });
+  Sort(taken);
+  return std::move(taken.batch);
 }
 
 absl::StatusOr<LogBatch> QueryRun::NextInTime() {
   while (true) {
     const bool more = next_ < places_.size();
-    const auto certain =
-        more ? std::ranges::lower_bound(held_.times, min_times_[next_]) : held_.times.end();
-    if (certain != held_.times.begin()) {
-      return TakeHeld(static_cast<size_t>(certain - held_.times.begin())).batch;
-    }
-    if (!more) return LogBatch{.records = {}, .columns = {}};
+    LogBatch certain = TakeHeld(more ? std::optional(min_times_[next_]) : std::nullopt);
+    if (certain.size() > 0 || !more) return certain;
     CAIRN_ASSIGN_OR_RETURN(Found found, Load(places_[next_]));
     ++next_;
-    Hold(std::move(found));
+    Sort(found);
+    held_.push_back({.found = std::move(found)});
   }
 }
 

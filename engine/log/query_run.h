@@ -54,8 +54,8 @@ class QueryRun {
   QueryRun(std::shared_ptr<const LogState> state, const LogQuery& query)
       : state_(std::move(state)), range_(query.times), left_(query.limit), order_(query.order) {}
   absl::StatusOr<Found> Load(const ChunkPlace& place) const;
-  void Hold(Found found);
-  Found TakeHeld(size_t count);
+  void Sort(Found& found) const;
+  LogBatch TakeHeld(std::optional<int64_t> before);
   absl::StatusOr<LogBatch> NextInTime();
   absl::StatusOr<LogBatch> NextByNumber();
   size_t SizeOf(size_t column) const;
@@ -69,8 +69,13 @@ class QueryRun {
   std::vector<ChunkPlace> places_;  // in the order in which they are loaded
   std::vector<int64_t> min_times_;  // of each of them, with LogOrder::kTime
   size_t next_ = 0;
-  // In the order of time; some are not earlier than what the next chunk may hold.
-  Found held_;
+  // Records of one chunk in the order of time, from `next` on not earlier than what the next chunk
+  // may hold.
+  struct Held {
+    Found found;
+    size_t next = 0;
+  };
+  std::vector<Held> held_;
 };
 
 }  // namespace cairn::log

@@ -3,7 +3,6 @@
 #define CAIRN_ENGINE_LOG_RETENTION_H_
 
 #include <cstdint>
-#include <optional>
 
 #include "absl/status/statusor.h"
 
@@ -12,16 +11,19 @@
 
 namespace cairn::log {
 
-// Records that the next commit adds to those of a state.
-struct Arriving {
-  int64_t nrecords = 0;
-  std::optional<int64_t> newest_time = {};
+// What counts beside the records of a state.
+struct RetentionView {
+  int64_t arriving = 0;     // records that the next commit adds
+  int64_t newest_time = 0;  // from which ages count; not needed without max_age
 };
 
-// How many chunks of the oldest frame no limit asks to keep, at most `most`, and never the last
-// chunk of the log. What is left, with what arrives, still has all that the limits allow.
-absl::StatusOr<int64_t> CountExpired(const LogState& state, const Arriving& arriving,
+// How many chunks of a log of one frame no limit asks to keep, at most `most`, and never the last
+// one. What is left, with what arrives, still has all that the limits allow.
+absl::StatusOr<int64_t> CountExpired(const LogState& state, const RetentionView& view,
                                      const Retention& retention, int64_t most);
+// Whether no limit asks to keep any record of the oldest of many frames.
+absl::StatusOr<bool> IsFrameExpired(const LogState& state, const RetentionView& view,
+                                    const Retention& retention);
 
 }  // namespace cairn::log
 

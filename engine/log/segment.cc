@@ -1,11 +1,14 @@
 #include "engine/log/segment.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/log/buckets.h"
 #include "engine/log/stats_table.h"
 
 namespace cairn::log {
@@ -136,20 +139,30 @@ absl::StatusOr<ChunkStats> Segment::ComputeStats(int64_t nchunk) const {
   return MakeStats(schema_, time_, columns);
 }
 
-// What does not parse is as good as not there: the records tell the same.
-void Segment::LoadTables() const {
-  for (const std::string_view name : kStatsLayers) {
-    const absl::StatusOr<std::vector<std::byte>> content = snapshot_.GetVlmetalayer(name);
-    if (!content.ok()) continue;
-    const absl::StatusOr<StatsTable> table = ParseStatsTable(schema_, *content);
-    if (!table.ok()) continue;
-    absl::StatusOr<std::vector<ChunkStats>> rows = DecodeRows(schema_, *table, chunk_records_);
-    if (!rows.ok()) continue;
-    for (size_t i = 0; i < rows->size(); ++i) {
-      const int64_t chunk = table->first + static_cast<int64_t>(i);
-      if (chunk < Ordinal(0)) continue;
-      cache_->Add(chunk, std::make_shared<const ChunkStats>(std::move((*rows)[i])));
-    }
+// The number of the first chunk that a table has, or the greatest number. What does not parse is as
+// good as not there: the records say the same.
+int64_t Segment::LoadTable(std::string_view name) const {
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  const absl::StatusOr<std::vector<std::byte>> content = snapshot_.GetVlmetalayer(name);
+  if (!content.ok()) return kNone;
+  const absl::StatusOr<StatsTable> table = ParseStatsTable(schema_, *content);
+  if (!table.ok()) return kNone;
+  absl::StatusOr<std::vector<ChunkStats>> rows = DecodeRows(schema_, *table, chunk_records_);
+  if (!rows.ok()) return kNone;
+  for (size_t i = 0; i < rows->size(); ++i) {
+    const int64_t chunk = table->first + static_cast<int64_t>(i);
+    if (chunk < Ordinal(0)) continue;
+    cache_->Add(chunk, std::make_shared<const ChunkStats>(std::move((*rows)[i])));
+  }
+  return table->first;
+}
+
+// Those up to the one that has this chunk: the chunks that a new state brings are in the first.
+void Segment::LoadTablesFor(int64_t ordinal) const {
+  for (size_t i = 0; i < std::size(kStatsLayers); ++i) {
+    Table& table = tables_[i];
+    std::call_once(table.loaded, [&] { table.first = LoadTable(kStatsLayers[i]); });
+    if (ordinal >= table.first) return;
   }
 }
 
@@ -160,15 +173,17 @@ absl::StatusOr<ChunkStatsPtr> Segment::StatsOf(int64_t nchunk) const {
     CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, snapshot_.GetEntry(nchunk));
     fingerprint = entry.fingerprint.value_or(0);
   }
+  // Nothing says whether another state has the same bytes of a chunk without a fingerprint.
+  StatsCache& cache = fingerprint == 0 ? own_stats_ : *cache_;
+  if (ChunkStatsPtr found = cache.Find(Ordinal(nchunk), fingerprint)) return found;
   if (fingerprint != 0) {
-    if (ChunkStatsPtr found = cache_->Find(Ordinal(nchunk), fingerprint)) return found;
-    std::call_once(tables_loaded_, [this] { LoadTables(); });
-    if (ChunkStatsPtr found = cache_->Find(Ordinal(nchunk), fingerprint)) return found;
+    LoadTablesFor(Ordinal(nchunk));
+    if (ChunkStatsPtr found = cache.Find(Ordinal(nchunk), fingerprint)) return found;
   }
   CAIRN_ASSIGN_OR_RETURN(ChunkStats stats, ComputeStats(nchunk));
   stats.fingerprint = fingerprint;
   auto computed = std::make_shared<const ChunkStats>(std::move(stats));
-  if (fingerprint != 0) cache_->Add(Ordinal(nchunk), computed);
+  cache.Add(Ordinal(nchunk), computed);
   return computed;
 }
 
@@ -201,11 +216,14 @@ absl::StatusOr<const TimeIndex*> Segment::times() const {
 absl::StatusOr<std::vector<int64_t>> Segment::ChunksIn(const TimeRange& range) const {
   CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, times());
   const auto first = std::ranges::lower_bound(index->max_before, range.begin);
-  const auto end = std::ranges::lower_bound(index->min_after, range.end);
+  const auto end = std::ranges::partition_point(
+      index->min_after, [&range](int64_t time) { return IsBefore(time, range.end); });
   std::vector<int64_t> chunks;
   for (auto i = first - index->max_before.begin(); i < end - index->min_after.begin(); ++i) {
     const auto at = static_cast<size_t>(i);
-    if (index->max_time[at] >= range.begin && index->min_time[at] < range.end) chunks.push_back(i);
+    if (index->max_time[at] >= range.begin && IsBefore(index->min_time[at], range.end)) {
+      chunks.push_back(i);
+    }
   }
   return chunks;
 }
@@ -249,7 +267,7 @@ absl::StatusOr<Rows> Segment::RowsIn(int64_t nchunk, const TimeRange& range) con
   if (index->min_time[at] < range.begin) {
     CAIRN_ASSIGN_OR_RETURN(rows.begin, LowerBound(nchunk, range.begin));
   }
-  if (index->max_time[at] >= range.end) {
+  if (!IsBefore(index->max_time[at], range.end)) {
     CAIRN_ASSIGN_OR_RETURN(rows.end, LowerBound(nchunk, range.end));
   }
   rows.end = std::max(rows.begin, rows.end);

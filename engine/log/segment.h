@@ -2,7 +2,9 @@
 #ifndef CAIRN_ENGINE_LOG_SEGMENT_H_
 #define CAIRN_ENGINE_LOG_SEGMENT_H_
 
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -104,7 +106,8 @@ class Segment {
       : snapshot_(std::move(snapshot)), cache_(std::move(cache)) {}
   absl::Status Init(std::string_view time_field);
   absl::Status FindTimeField(std::string_view name);
-  void LoadTables() const;
+  int64_t LoadTable(std::string_view name) const;
+  void LoadTablesFor(int64_t ordinal) const;
   absl::StatusOr<std::unique_ptr<TimeIndex>> MakeTimeIndex() const;
   absl::StatusOr<int32_t> LowerBound(int64_t nchunk, int64_t time) const;
 
@@ -117,7 +120,12 @@ class Segment {
   int64_t chunk_records_ = 1;
   int64_t chunk_items_ = 1;  // more than its records where padding ends it
 
-  mutable std::once_flag tables_loaded_;
+  struct Table {
+    std::once_flag loaded;
+    int64_t first = 0;  // chunk that it has
+  };
+  mutable std::array<Table, std::size(kStatsLayers)> tables_;
+  mutable StatsCache own_stats_;  // of chunks without a fingerprint, such as the last
   mutable std::mutex mutex_;
   mutable std::unique_ptr<const TimeIndex> times_;  // once it was needed
 };

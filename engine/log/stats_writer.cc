@@ -22,30 +22,15 @@ constexpr std::array<int64_t, kTables> kMostRows = {32, 1024, std::numeric_limit
 // The oldest rows go when there are more: they can be computed again.
 constexpr size_t kMostBytes = 32 << 20;
 
-using Tables = std::array<StatsTable, kTables>;
-
-// Those that a frame has, the newest first; from the first one on that is damaged, or does not end
-// where the one before begins, they count as empty.
-Tables ReadTables(const Segment& segment) {
-  Tables tables;
-  int64_t end = segment.Ordinal(0);
-  bool usable = true;
-  for (size_t i = 0; i < kTables; ++i) {
-    const auto content = segment.snapshot().GetVlmetalayer(kStatsLayers[i]);
-    if (content.ok() && usable) {
-      absl::StatusOr<StatsTable> table = ParseStatsTable(segment.schema(), *content);
-      usable = table.ok() && (i == 0 || table->end() == end);
-      if (usable) tables[i] = *std::move(table);
-    }
-    if (tables[i].nrows == 0) tables[i].first = end;
-    end = tables[i].first;
+// A table that a frame has, or an empty one at `end` where there is none, it is damaged, or does
+// not end there.
+StatsTable ReadTable(const Segment& segment, size_t i, int64_t end) {
+  const auto content = segment.snapshot().GetVlmetalayer(kStatsLayers[i]);
+  if (content.ok()) {
+    absl::StatusOr<StatsTable> table = ParseStatsTable(segment.schema(), *content);
+    if (table.ok() && table->end() == end) return *std::move(table);
   }
-  return tables;
-}
-
-void Add(StatsTable& to, const StatsTable& more) {
-  if (to.nrows == 0) to.first = more.first;
-  to.Add(more);
+  return {.first = end};
 }
 
 // Leaves the rows from a chunk on. What does not decode is of no use.
@@ -68,36 +53,34 @@ absl::Status AddStats(const Segment& staged, int64_t first, Writer& writer) {
     CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, staged.StatsOf(n));
     added.Add(*stats);
   }
-  Tables tables = ReadTables(staged);
-  // Another program has changed the frame: `added` begins with its first chunk.
-  if (tables[0].end() != added.first) {
-    tables = {};
-    for (StatsTable& table : tables) table.first = added.first;
+  const auto write = [&](size_t i, const StatsTable& table) {
+    return writer.SetVlmetalayer(kStatsLayers[i], EncodeStatsTable(staged.schema(), table));
+  };
+  // The large tables are read when a smaller one is full, and not for each chunk.
+  size_t i = 0;
+  StatsTable table = ReadTable(staged, i, added.first);
+  table.Add(added);
+  for (; i + 1 < kTables && table.nrows > kMostRows[i]; ++i) {
+    CAIRN_RETURN_IF_ERROR(write(i, {.first = table.end()}));
+    StatsTable next = ReadTable(staged, i + 1, table.first);
+    next.Add(table);
+    table = std::move(next);
   }
-  std::array<bool, kTables> changed = {true};
-  Add(tables[0], added);
-  for (size_t i = 0; i + 1 < kTables && tables[i].nrows > kMostRows[i]; ++i) {
-    Add(tables[i + 1], tables[i]);
-    tables[i] = {.first = tables[i + 1].end()};
-    changed[i + 1] = true;
+  if (i == kTables - 1) {
+    const int64_t middle = table.first + table.nrows / 2;
+    const bool too_large = table.rows.size() > kMostBytes;
+    DropBefore(staged, too_large ? middle : staged.Ordinal(0), table);
   }
-  StatsTable& oldest = tables[kTables - 1];
-  if (changed[kTables - 1]) {
-    const int64_t middle = oldest.first + oldest.nrows / 2;
-    const bool too_large = oldest.rows.size() > kMostBytes;
-    DropBefore(staged, too_large ? middle : staged.Ordinal(0), oldest);
-  }
-  for (size_t i = 0; i < kTables; ++i) {
-    if (!changed[i]) continue;
-    CAIRN_RETURN_IF_ERROR(
-        writer.SetVlmetalayer(kStatsLayers[i], EncodeStatsTable(staged.schema(), tables[i])));
-  }
-  return absl::OkStatus();
+  return write(i, table);
 }
 
 int64_t FirstWithoutStats(const Segment& segment) {
   const int64_t complete = segment.nrecords() / segment.chunk_records();
-  return std::clamp<int64_t>(ReadTables(segment)[0].end() - segment.Ordinal(0), 0, complete);
+  const auto content = segment.snapshot().GetVlmetalayer(kStatsLayers[0]);
+  if (!content.ok()) return 0;
+  const absl::StatusOr<StatsTable> newest = ParseStatsTable(segment.schema(), *content);
+  if (!newest.ok()) return 0;
+  return std::clamp<int64_t>(newest->end() - segment.Ordinal(0), 0, complete);
 }
 
 }  // namespace cairn::log

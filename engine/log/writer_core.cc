@@ -1,6 +1,7 @@
 #include "engine/log/writer_core.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "engine/log/log_layer.h"
 #include "engine/log/retention.h"
 #include "engine/log/stats_writer.h"
+#include "engine/log/values.h"
 
 namespace cairn::log {
 
@@ -17,12 +19,30 @@ namespace {
 // That one commit drops, so that it stays short.
 constexpr int64_t kChunksAtOnce = 64;
 
+// Another writer may hold a new file for a moment, until it sees that the one before has not ended.
+constexpr std::chrono::milliseconds kRotationWait(10'000);
+
+absl::Status MarkEnded(LogLayer layer, Writer& writer) {
+  layer.ended = true;
+  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
+  return writer.Close();
+}
+
+int64_t Now(TimeUnit unit) {
+  using std::chrono::microseconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const int64_t count = std::chrono::duration_cast<microseconds>(now).count();
+  const int64_t units = UnitsPerSecond(unit);
+  return units > 1'000'000 ? count * (units / 1'000'000) : count / (1'000'000 / units);
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<LogCore> log,
                                                              const LogWriterOptions& options) {
   std::shared_ptr<WriterCore> core(new WriterCore(std::move(log), options));
-  CAIRN_RETURN_IF_ERROR(core->OpenNewest());
+  CAIRN_RETURN_IF_ERROR(core->Acquire());
+  CAIRN_RETURN_IF_ERROR(core->BeginWriting());
   if (options.commit_interval.count() > 0) {
     core->timer_ =
         options.timer == nullptr ? std::make_shared<TimerThread>() : options.timer->thread_;
@@ -30,23 +50,43 @@ absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<Log
   return core;
 }
 
-// Another writer may begin a new file while this one waits for the last.
-absl::Status WriterCore::OpenNewest() {
+// The log belongs to the writer that has the newest file, unless the one before has not ended: then
+// to the one that has that. So a writer that begins a file stays the one, and another goes on where
+// it died.
+absl::Status WriterCore::Acquire() {
   while (true) {
-    CAIRN_ASSIGN_OR_RETURN(state_, log_->Refresh());
-    const LogCore::Part newest = log_->newest();
-    file_ = newest.file;
-    frame_ = newest.frame;
-    CAIRN_ASSIGN_OR_RETURN(
-        writer_, frame_->OpenWriter({.compression = options_.compression, .wait = options_.wait}));
-    CAIRN_ASSIGN_OR_RETURN(state_, log_->Refresh());
-    if (log_->newest().file.number == file_.number) break;
+    CAIRN_ASSIGN_OR_RETURN(const bool is_newest, OpenNewest(options_.wait));
+    if (!is_newest) continue;
+    CAIRN_ASSIGN_OR_RETURN(std::optional<LogCore::Part> previous, log_->RefreshPrevious());
+    if (!previous.has_value() || previous->segment->layer().ended) return absl::OkStatus();
     writer_.reset();
+    CAIRN_ASSIGN_OR_RETURN(Writer old, previous->frame->OpenWriter({.wait = options_.wait}));
+    CAIRN_ASSIGN_OR_RETURN(previous, log_->RefreshPrevious());
+    if (!previous.has_value() || previous->segment->layer().ended) continue;
+    CAIRN_ASSIGN_OR_RETURN(const bool is_still, OpenNewest(kRotationWait));
+    if (is_still) return MarkEnded(previous->segment->layer(), old);
   }
+}
+
+// Whether the file that was the newest still is: another writer may begin one while this waits.
+absl::StatusOr<bool> WriterCore::OpenNewest(std::chrono::milliseconds wait) {
+  writer_.reset();
+  CAIRN_ASSIGN_OR_RETURN(state_, log_->Refresh());
+  const LogCore::Part newest = log_->newest();
+  file_ = newest.file;
+  frame_ = newest.frame;
+  CAIRN_ASSIGN_OR_RETURN(writer_,
+                         frame_->OpenWriter({.compression = options_.compression, .wait = wait}));
+  CAIRN_ASSIGN_OR_RETURN(state_, log_->Refresh());
+  return log_->newest().file.number == file_.number;
+}
+
+absl::Status WriterCore::BeginWriting() {
   CAIRN_RETURN_IF_ERROR(TakeCommitted(frame_->snapshot()));
+  newest_times_.reset();
   layer_ = state_->newest().layer();
-  layer_.time_field =
-      state_->newest().time_field() == nullptr ? "" : state_->newest().time_field()->name;
+  CAIRN_ASSIGN_OR_RETURN(layer_.time_field,
+                         TimeNameOf(state_->schema(), state_->newest().time_field()));
   layer_.ended = false;
   layer_changed_ = layer_ != state_->newest().layer();
   buffer_.emplace(state_->schema().record_size(), state_->newest().time_field());
@@ -185,6 +225,7 @@ absl::Status WriterCore::CommitBatch(Bytes records, Durability durability) {
   CAIRN_RETURN_IF_ERROR(StageRetention(records, kChunksAtOnce));
   if (layer_changed_) CAIRN_RETURN_IF_ERROR(StageLayer());
   CAIRN_RETURN_IF_ERROR(CommitStaged(durability));
+  NoteTimes(records);
   return RemoveOldFiles();
 }
 
@@ -218,13 +259,11 @@ absl::Status WriterCore::StageLayer() {
 // commit, in the order of time.
 absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
   if (state_->segments().size() > 1) return absl::OkStatus();
-  const auto size = static_cast<size_t>(state_->schema().record_size());
-  Arriving arriving = {.nrecords = static_cast<int64_t>(records.size() / size)};
-  if (const Field* time = state_->newest().time_field(); time != nullptr && !records.empty()) {
-    arriving.newest_time = TimesOfRecords(*time, size, records.last(size)).front();
-  }
+  RetentionView view = {.arriving =
+                            static_cast<int64_t>(records.size()) / state_->schema().record_size()};
+  CAIRN_ASSIGN_OR_RETURN(view.newest_time, TimeForRetention(records));
   CAIRN_ASSIGN_OR_RETURN(const int64_t nchunks,
-                         CountExpired(*state_, arriving, layer_.retention, most_chunks));
+                         CountExpired(*state_, view, layer_.retention, most_chunks));
   if (nchunks == 0) return absl::OkStatus();
   const int64_t nrecords = nchunks * state_->newest().chunk_records();
   CAIRN_RETURN_IF_ERROR(writer_->DeleteAlong(0, 0, nrecords));
@@ -235,10 +274,10 @@ absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
 absl::Status WriterCore::RemoveOldFiles() {
   bool removed = false;
   while (state_->segments().size() > 1) {
-    const Segment& oldest = *state_->segments().front();
-    CAIRN_ASSIGN_OR_RETURN(const int64_t nchunks,
-                           CountExpired(*state_, {}, layer_.retention, oldest.nchunks()));
-    if (nchunks < oldest.nchunks()) break;
+    RetentionView view;
+    CAIRN_ASSIGN_OR_RETURN(view.newest_time, TimeForRetention({}));
+    CAIRN_ASSIGN_OR_RETURN(const bool expired, IsFrameExpired(*state_, view, layer_.retention));
+    if (!expired) break;
     // A power cut must not take the records that these were dropped for.
     if (!removed) CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
     const auto number = file_.number - static_cast<int64_t>(state_->segments().size()) + 1;
@@ -250,6 +289,44 @@ absl::Status WriterCore::RemoveOldFiles() {
   return removed ? log_->files().SyncDirectoryOf(file_.path) : absl::OkStatus();
 }
 
+absl::Status WriterCore::FindNewestTimes() {
+  if (newest_times_.has_value()) return absl::OkStatus();
+  NewestTimes found = {.all = kNoTime, .file = kNoTime};
+  for (const SegmentPtr& segment : state_->segments()) {
+    found.file = kNoTime;
+    if (segment->nrecords() == 0) continue;
+    CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const times, segment->times());
+    found.file = times->max_before.back();
+    found.all = std::max(found.all, found.file);
+  }
+  newest_times_ = found;
+  return absl::OkStatus();
+}
+
+// Of records that were committed, the newest last.
+void WriterCore::NoteTimes(Bytes records) {
+  const Field* const time = state_->newest().time_field();
+  if (!newest_times_.has_value() || time == nullptr || records.empty()) return;
+  const auto size = static_cast<size_t>(state_->schema().record_size());
+  const int64_t newest = TimesOfRecords(*time, size, records.last(size)).front();
+  newest_times_->file = std::max(newest_times_->file, newest);
+  newest_times_->all = std::max(newest_times_->all, newest);
+}
+
+// From which ages count: the newest time, but no later than now. A clock that was wrong for a
+// moment must not make everything old.
+absl::StatusOr<int64_t> WriterCore::TimeForRetention(Bytes arriving) {
+  const Field* const time = state_->newest().time_field();
+  if (layer_.retention.max_age <= 0 || time == nullptr) return kNoTime;
+  CAIRN_RETURN_IF_ERROR(FindNewestTimes());
+  int64_t newest = newest_times_->all;
+  if (!arriving.empty()) {
+    const auto size = static_cast<size_t>(state_->schema().record_size());
+    newest = std::max(newest, TimesOfRecords(*time, size, arriving.last(size)).front());
+  }
+  return time->type == FieldType::kTimestamp ? std::min(newest, Now(time->unit)) : newest;
+}
+
 bool WriterCore::FileIsFull() const {
   const FrameInfo& info = state_->newest().snapshot().info();
   const int64_t most = layer_.rotation.max_bytes;
@@ -257,7 +334,7 @@ bool WriterCore::FileIsFull() const {
 }
 
 // How many of the records, which are in the order of time, belong into the newest file.
-absl::StatusOr<size_t> WriterCore::RecordsBeforeRotation(Bytes records) const {
+absl::StatusOr<size_t> WriterCore::RecordsBeforeRotation(Bytes records) {
   const Segment& newest = state_->newest();
   if (!log_->is_directory()) return records.size();
   if (newest.nrecords() > 0 && FileIsFull()) return 0;
@@ -265,12 +342,9 @@ absl::StatusOr<size_t> WriterCore::RecordsBeforeRotation(Bytes records) const {
   if (period <= 0 || newest.time_field() == nullptr || records.empty()) return records.size();
   const auto size = static_cast<size_t>(newest.schema().record_size());
   const std::vector<int64_t> here = TimesOfRecords(*newest.time_field(), size, records);
-  int64_t newest_time = here.front();
-  if (newest.nrecords() > 0) {
-    CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const times, newest.times());
-    newest_time = times->max_before.back();
-  }
-  const int64_t current = BucketOf(newest_time, period, 0);
+  CAIRN_RETURN_IF_ERROR(FindNewestTimes());
+  const int64_t current =
+      BucketOf(newest.nrecords() > 0 ? newest_times_->file : here.front(), period, 0);
   const auto later =
       std::ranges::find_if(here, [&](int64_t time) { return BucketOf(time, period, 0) > current; });
   return static_cast<size_t>(later - here.begin()) * size;
@@ -287,11 +361,11 @@ absl::Status WriterCore::Rotate() {
   options.file_system = log_->options().file_system;
   const LogFile next = FileOf(log_->path(), file_.number + 1);
   CAIRN_RETURN_IF_ERROR(CreateLogFrame(next.path, options, newest.end_record()));
-  layer_.ended = true;
-  CAIRN_RETURN_IF_ERROR(StageLayer());
-  CAIRN_RETURN_IF_ERROR(writer_->Close());
-  writer_.reset();
-  return OpenNewest();
+  Writer old = *std::move(writer_);
+  const LogLayer old_layer = layer_;
+  CAIRN_RETURN_IF_ERROR(OpenNewest(kRotationWait).status());
+  CAIRN_RETURN_IF_ERROR(MarkEnded(old_layer, old));
+  return BeginWriting();
 }
 
 absl::Status WriterCore::TakeCommitted(const Snapshot& committed) {

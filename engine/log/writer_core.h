@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_LOG_WRITER_CORE_H_
 #define CAIRN_ENGINE_LOG_WRITER_CORE_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,7 +43,9 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
  private:
   WriterCore(std::shared_ptr<LogCore> log, const LogWriterOptions& options)
       : log_(std::move(log)), options_(options) {}
-  absl::Status OpenNewest();
+  absl::Status Acquire();
+  absl::StatusOr<bool> OpenNewest(std::chrono::milliseconds wait);
+  absl::Status BeginWriting();
   absl::Status MakeStatistics();
   // All of them need the mutex.
   absl::Status Check() const;
@@ -55,7 +58,10 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status StageLayer();
   absl::Status StageRetention(Bytes records, int64_t most_chunks);
   absl::Status RemoveOldFiles();
-  absl::StatusOr<size_t> RecordsBeforeRotation(Bytes records) const;
+  absl::Status FindNewestTimes();
+  void NoteTimes(Bytes records);
+  absl::StatusOr<int64_t> TimeForRetention(Bytes arriving);
+  absl::StatusOr<size_t> RecordsBeforeRotation(Bytes records);
   bool FileIsFull() const;
   absl::Status Rotate();
   absl::Status TakeCommitted(const Snapshot& committed);
@@ -75,6 +81,13 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   LogLayer layer_;  // as the next commit leaves it
   bool layer_changed_ = false;
   std::optional<RecordBuffer> buffer_;
+  // The greatest time of all records and of those of the newest file; that of no record is kNoTime.
+  struct NewestTimes {
+    int64_t all = 0;
+    int64_t file = 0;
+  };
+  // Found when needed first, and then kept: no commit goes through all chunks.
+  std::optional<NewestTimes> newest_times_;
   bool timer_runs_ = false;
 };
 

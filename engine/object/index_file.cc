@@ -28,18 +28,6 @@ constexpr int64_t kNamesAtOnce = 1000;
 // Where so many follow each other, a listing is worth its request.
 constexpr int kFewOneByOne = 4;
 
-class IndexMapping final : public Mapping {
- public:
-  IndexMapping(std::shared_ptr<const std::vector<std::byte>> index, Bytes bytes)
-      : index_(std::move(index)), bytes_(bytes) {}
-  Bytes bytes() const override { return bytes_; }
-  bool follows_file() const override { return false; }
-
- private:
-  const std::shared_ptr<const std::vector<std::byte>> index_;
-  const Bytes bytes_;
-};
-
 }  // namespace
 
 FileIdentity IdentityOf(const std::string& etag) {
@@ -47,12 +35,14 @@ FileIdentity IdentityOf(const std::string& etag) {
 }
 
 IndexFile::IndexFile(std::shared_ptr<ObjectStore> store, std::vector<std::byte> index,
-                     std::string etag)
+                     std::string etag, int64_t read_ahead)
     : store_(std::move(store)),
       index_(std::make_shared<const std::vector<std::byte>>(std::move(index))),
-      etag_(std::move(etag)) {}
+      etag_(std::move(etag)),
+      read_ahead_(read_ahead) {}
 
-absl::StatusOr<std::unique_ptr<IndexFile>> IndexFile::Open(std::shared_ptr<ObjectStore> store) {
+absl::StatusOr<std::unique_ptr<IndexFile>> IndexFile::Open(std::shared_ptr<ObjectStore> store,
+                                                           int64_t read_ahead) {
   const std::string name(format::kIndexFileName);
   CAIRN_ASSIGN_OR_RETURN(ObjectPart first, store->Get(name, {.offset = 0, .size = kPart}));
   std::vector<std::byte> index = std::move(first.bytes);
@@ -70,7 +60,8 @@ absl::StatusOr<std::unique_ptr<IndexFile>> IndexFile::Open(std::shared_ptr<Objec
     return DataLoss("%s/%s: has %d bytes, got %d", store->Describe(), name, first.object.size,
                     index.size());
   }
-  auto file = std::make_unique<IndexFile>(std::move(store), std::move(index), first.object.etag);
+  auto file = std::make_unique<IndexFile>(std::move(store), std::move(index), first.object.etag,
+                                          read_ahead);
   file->found_one_by_one_ = kFewOneByOne;  // many may follow
   return file;
 }
@@ -93,13 +84,9 @@ absl::StatusOr<int64_t> IndexFile::Size() const {
   return std::max(index_size(), last->first + last->second.size);
 }
 
-absl::StatusOr<std::shared_ptr<const Mapping>> IndexFile::Map(int64_t offset, int64_t size,
+absl::StatusOr<std::shared_ptr<const Mapping>> IndexFile::Map(int64_t /*offset*/, int64_t /*size*/,
                                                               int64_t /*room*/) const {
-  if (!RangeFits(offset, size, index_size())) {
-    return absl::UnimplementedError("the journal of an object store is not mapped");
-  }
-  const auto bytes = Bytes(*index_).subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
-  return std::make_shared<const IndexMapping>(index_, bytes);
+  return absl::UnimplementedError("objects are not mapped");
 }
 
 absl::Status IndexFile::ReadAt(int64_t offset, MutableBytes dst) const {
@@ -171,8 +158,11 @@ absl::Status IndexFile::List(int64_t offset) const {
   found_one_by_one_ = 0;
   // `after` itself is not listed.
   std::string after = JournalObjectName(offset - 1);
-  CAIRN_ASSIGN_OR_RETURN(const ObjectListing listing,
-                         store_->List(std::string(kJournalPrefix), after, kNamesAtOnce));
+  const absl::StatusOr<ObjectListing> listed =
+      store_->List(std::string(kJournalPrefix), after, kNamesAtOnce);
+  if (absl::IsUnimplemented(listed.status())) return Discover(offset);  // a web server
+  CAIRN_RETURN_IF_ERROR(listed.status());
+  const ObjectListing& listing = *listed;
   int64_t next = offset;
   for (const ObjectInfo& object : listing.objects) {
     const std::optional<int64_t> position = ParseJournalObjectName(object.name);

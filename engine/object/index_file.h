@@ -24,16 +24,19 @@ namespace cairn::object {
 // all of it stays readable when the index object is replaced. Read-only, thread-safe.
 class IndexFile final : public File {
  public:
-  // `store` has the names of the frame's prefix.
-  static absl::StatusOr<std::unique_ptr<IndexFile>> Open(std::shared_ptr<ObjectStore> store);
+  // `store` has the names of the frame's prefix. `read_ahead` is of its chunks.
+  static absl::StatusOr<std::unique_ptr<IndexFile>> Open(std::shared_ptr<ObjectStore> store,
+                                                         int64_t read_ahead);
   // Of an index that the caller has just put.
-  IndexFile(std::shared_ptr<ObjectStore> store, std::vector<std::byte> index, std::string etag);
+  IndexFile(std::shared_ptr<ObjectStore> store, std::vector<std::byte> index, std::string etag,
+            int64_t read_ahead);
 
   const std::string& etag() const { return etag_; }
   int64_t index_size() const { return std::ssize(*index_); }
 
   absl::StatusOr<int64_t> Size() const override;
   absl::StatusOr<int64_t> AllocatedSize() const override { return index_size(); }
+  int64_t read_ahead() const override { return read_ahead_; }
   absl::Status ReadAt(int64_t offset, MutableBytes dst) const override;
   absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const override;
   absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
@@ -71,6 +74,7 @@ class IndexFile final : public File {
   const std::shared_ptr<ObjectStore> store_;
   const std::shared_ptr<const std::vector<std::byte>> index_;
   const std::string etag_;
+  const int64_t read_ahead_;
 
   // All below is a cache of the store.
   mutable std::mutex mutex_;

@@ -1,7 +1,8 @@
-// The objects whose names begin with a prefix, as a store of their own.
+// The objects of a store whose names begin alike, under the rest of their names.
 #ifndef CAIRN_ENGINE_OBJECT_SCOPED_OBJECT_STORE_H_
 #define CAIRN_ENGINE_OBJECT_SCOPED_OBJECT_STORE_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,26 +13,18 @@
 
 namespace cairn::object {
 
-// Thread-safe.
+// Cancel and stats are those of all the store. Thread-safe.
 class ScopedObjectStore final : public ObjectStore {
  public:
-  // `prefix` ends with a slash, or is empty.
+  // `prefix` ends with a slash.
   ScopedObjectStore(std::shared_ptr<ObjectStore> store, std::string prefix)
       : store_(std::move(store)), prefix_(std::move(prefix)) {}
 
   void StartGet(std::string name, ObjectRange range, std::optional<std::string> if_match,
-                GetDone done) override {
-    store_->StartGet(prefix_ + name, range, std::move(if_match), std::move(done));
-  }
-  void StartPutIfAbsent(std::string name, Bytes bytes, PutDone done) override {
-    store_->StartPutIfAbsent(prefix_ + name, bytes, std::move(done));
-  }
-  void StartPutIfMatch(std::string name, std::string etag, Bytes bytes, PutDone done) override {
-    store_->StartPutIfMatch(prefix_ + name, std::move(etag), bytes, std::move(done));
-  }
-  absl::StatusOr<ObjectInfo> Head(const std::string& name) override {
-    return store_->Head(prefix_ + name);
-  }
+                GetDone done) override;
+  void StartPutIfAbsent(std::string name, Bytes bytes, PutDone done) override;
+  void StartPutIfMatch(std::string name, std::string etag, Bytes bytes, PutDone done) override;
+  absl::StatusOr<ObjectInfo> Head(const std::string& name) override;
   absl::StatusOr<ObjectListing> List(const std::string& prefix, const std::string& after,
                                      int64_t most) override;
   absl::Status Delete(std::span<const std::string> names) override;
@@ -43,6 +36,8 @@ class ScopedObjectStore final : public ObjectStore {
   std::string Describe() const override;
 
  private:
+  PutDone Scoped(PutDone done) const;
+
   const std::shared_ptr<ObjectStore> store_;
   const std::string prefix_;
 };

@@ -262,3 +262,11 @@ absl::StatusOr<FileIdentity> MemoryFileSystem::Identity(const std::string& path)
 }
 
 }  // namespace cairn::storage
+
+namespace cairn {
+
+std::unique_ptr<FileSystem> MakeMemoryFileSystem() {
+  return std::make_unique<storage::MemoryFileSystem>();
+}
+
+}  // namespace cairn

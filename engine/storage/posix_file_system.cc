@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
 #include "engine/base/hash.h"
@@ -205,6 +206,10 @@ class PosixFiles final : public FileSystem {
   }
 
   absl::StatusOr<std::string> Absolute(const std::string& path) override {
+    // The operating system would take the part before it for the path.
+    if (path.find('\0') != std::string::npos) {
+      return InvalidArgument("%s: a path with a zero byte", absl::CEscape(path));
+    }
     // An empty path leads nowhere.
     if (opened() || path.empty() || path.starts_with('/')) return path;
     const std::unique_ptr<char, decltype(&std::free)> here(::getcwd(nullptr, 0), &std::free);

@@ -876,6 +876,8 @@ CAIRN_EXPORT cairn_code cairn_writer_sync(const cairn_writer* writer,
                                           const cairn_snapshot* committed, cairn_status* status);
 // Commits, durably, and leaves a frame in which every Blosc2 reads everything.
 CAIRN_EXPORT cairn_code cairn_writer_checkpoint(cairn_writer* writer, cairn_status* status);
+// Commits, durably, and writes a checkpoint as well where that is cheap, as close does.
+CAIRN_EXPORT cairn_code cairn_writer_settle(cairn_writer* writer, cairn_status* status);
 // Drops the staged edits.
 CAIRN_EXPORT cairn_code cairn_writer_rollback(cairn_writer* writer, cairn_status* status);
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@
 #include "cairn/types.h"
 
 namespace cairn {
+
+class ObjectStore;
 
 // A range of a file's bytes, in place; valid while this object lives.
 class CAIRN_EXPORT Mapping {
@@ -34,6 +37,18 @@ struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;
   bool operator==(const FileIdentity&) const = default;
+};
+
+// Bytes [offset, offset + size) of a file.
+struct FileRange {
+  int64_t offset = 0;
+  int64_t size = 0;
+};
+
+// A file of a directory, and how many of its first bytes will be read.
+struct FileHint {
+  std::string name;
+  int64_t size = 0;
 };
 
 // What a Sync makes durable.
@@ -84,6 +99,15 @@ class CAIRN_EXPORT File {
   virtual absl::Status ReadAt(int64_t offset, MutableBytes dst) const = 0;
   // The same, but as much as there is before the end of the file: the number of bytes read.
   virtual absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const = 0;
+  // How many bytes it is worth to announce before they are read, by WillRead or, where each chunk
+  // has a file, by FileSystem::WillOpen. By default 0: reading is quick without.
+  virtual int64_t read_ahead() const { return 0; }
+  // A hint that these bytes will be read soon: a file that is far away begins to fetch them, beside
+  // each other, and does not wait. By default nothing.
+  virtual void WillRead(std::span<const FileRange> /*ranges*/) const {}
+  // Whether no byte of it ever changes, and it does not grow: what is new under its path is another
+  // file. Then it is read without locks. By default false.
+  virtual bool is_immutable() const { return false; }
   virtual absl::Status WriteAt(int64_t offset, Bytes src) = 0;
   virtual absl::Status Truncate(int64_t size) = 0;
   // Reserves disk space for the bytes from the present end up to `size`; the file may become that
@@ -101,7 +125,8 @@ class CAIRN_EXPORT File {
   virtual void SyncSoon(int64_t /*offset*/, int64_t /*size*/) {}
   // Maps [offset, offset + size) for reading; the offset need not be aligned. kOutOfRange past the
   // end. The mapping may include up to `room` bytes more: touch them only when the file has grown
-  // to hold them, or another byte of the same 4 KiB.
+  // to hold them, or another byte of the same 4 KiB. kUnimplemented where no file can be mapped:
+  // then what uses the file reads copies.
   virtual absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
                                                              int64_t room) const = 0;
   virtual absl::StatusOr<FileIdentity> Identity() const = 0;
@@ -133,12 +158,15 @@ class CAIRN_EXPORT File {
   virtual absl::StatusOr<std::unique_ptr<FileWatch>> Watch() const;
 };
 
-class ObjectStore;
+class FileSystem;
 
-// What a file system or a directory shows when it lies in an object store: see object_store.h.
-struct ObjectsOf {
-  std::shared_ptr<ObjectStore> store;  // null: it does not; its names are those of the directory
+// A directory of a file system that shows an object store: see object_store.h.
+struct ObjectDirectoryInfo {
+  std::shared_ptr<ObjectStore> store;  // with the names in the directory; null: it is no such one
   std::chrono::seconds grace{0};       // see ObjectFileOptions
+  int64_t read_ahead = 0;              // see File::read_ahead
+  // The same as an opened directory; null where that is asked itself.
+  std::shared_ptr<FileSystem> files = nullptr;
 };
 
 enum class FileMode {
@@ -147,8 +175,8 @@ enum class FileMode {
   kCreateNew,  // read-write; kAlreadyExists when something is there
 };
 
-// Paths. Thread-safe.
-class CAIRN_EXPORT FileSystem {
+// Paths. Thread-safe. One in a std::shared_ptr lives as long as the frames that are opened in it.
+class CAIRN_EXPORT FileSystem : public std::enable_shared_from_this<FileSystem> {
  public:
   virtual ~FileSystem() = default;
 
@@ -189,6 +217,9 @@ class CAIRN_EXPORT FileSystem {
   // are, where the file system can stop there. By default all of List.
   virtual absl::StatusOr<std::vector<std::string>> ListSome(const std::string& path,
                                                             std::string_view prefix, int64_t most);
+  // A hint that these files of an opened directory will be opened and read soon; see
+  // File::WillRead.
+  virtual void WillOpen(std::span<const FileHint> /*files*/) {}
   // Swaps what two names lead to, files or directories, in one step. What gets the name `b` gets
   // the attributes too, if both are of one kind.
   virtual absl::Status Exchange(const std::string& a, const std::string& b);
@@ -201,8 +232,9 @@ class CAIRN_EXPORT FileSystem {
   virtual std::string Resolve(const std::string& path) { return path; }
   // kNotFound when nothing is there.
   virtual absl::StatusOr<FileIdentity> Identity(const std::string& path) = 0;
-  // Frames in an object store are written in another way than files: by any number of writers.
-  virtual ObjectsOf objects() const { return {}; }
+  // The objects in a directory, whether there are any or not; an opened directory calls itself ".".
+  // Frames in object stores are written in another way than files: by any number of writers.
+  virtual ObjectDirectoryInfo ObjectsIn(const std::string& /*path*/) { return {}; }
   // A number of this run of the machine. While it is the same, whatever was written reads back,
   // also what was not synced and what another process wrote; after a restart or a power cut it is
   // another. 0 when that is not known.
@@ -211,6 +243,10 @@ class CAIRN_EXPORT FileSystem {
 
 // The operating system's files.
 CAIRN_EXPORT FileSystem* PosixFileSystem();
+
+// Files in memory, for one process, that go with this object and what has them open. They have
+// plain names, and nothing survives the process.
+CAIRN_EXPORT std::unique_ptr<FileSystem> MakeMemoryFileSystem();
 
 }  // namespace cairn
 

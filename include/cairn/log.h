@@ -36,7 +36,7 @@ class QueryRun;
 }  // namespace log
 
 // Times are counts of the unit of the log's time field; see LogSnapshot::time_field. A range of
-// times includes its begin, not its end.
+// times includes its begin, not its end; the greatest end is no limit, and includes every time.
 struct TimeRange {
   int64_t begin = std::numeric_limits<int64_t>::min();
   int64_t end = std::numeric_limits<int64_t>::max();
@@ -45,7 +45,9 @@ struct TimeRange {
 // Which records a writer drops, the oldest first, chunk by chunk: what is left is never less than
 // asked for and at most a chunk more. Is kept in the log. 0: no limit.
 struct Retention {
-  int64_t max_age = 0;  // before the newest time, in units of time
+  // Before the newest time, in units of time. Timestamps after the clock of this machine count as
+  // now, so that a record from the future makes no others old.
+  int64_t max_age = 0;
   int64_t max_records = 0;
   int64_t max_bytes = 0;  // of all chunks, as they are stored
   bool operator==(const Retention&) const = default;
@@ -122,8 +124,9 @@ class CAIRN_EXPORT LogCursor {
   LogCursor& operator=(LogCursor&&) noexcept;
   ~LogCursor();
 
-  // The records of one batch are those of a chunk, and of chunks whose times overlap. An empty
-  // batch ends. Chunks that the statistics exclude are not touched.
+  // The records of one batch are those of a chunk, and of chunks whose times overlap: in the order
+  // of time, as many of these are in memory as overlap. An empty batch ends. Chunks that the
+  // statistics exclude are not touched.
   absl::StatusOr<LogBatch> Next();
 
  private:
@@ -175,7 +178,8 @@ class CAIRN_EXPORT LogSnapshot {
   // The frames that hold the records, the oldest first.
   [[nodiscard]] std::vector<Snapshot> frames() const;
 
-  // The least and the greatest time, the end being one more; empty without records.
+  // The least and the greatest time, the end being one more, if there is one more; empty without
+  // records.
   absl::StatusOr<std::optional<TimeRange>> Times() const;
   // The least number of a record of this time or later; end_record() when there is none.
   absl::StatusOr<int64_t> FindTime(int64_t time) const;

@@ -90,7 +90,9 @@ class CAIRN_EXPORT ObjectStore {
   // counts as made, once an answer was lost. `bytes` must stay until `done` is called.
   virtual void StartPutIfAbsent(std::string name, Bytes bytes, PutDone done) = 0;
   // Replaces the object that has this etag; else kFailedPrecondition. As above, an object with
-  // just these bytes counts as put.
+  // just these bytes counts as put. Where another is there once an answer was lost, ours may have
+  // been there before it: kDeadlineExceeded, and the caller has to read the object. (Ceph answers
+  // 500 to some puts that lose a race, so that this is no rare case.)
   virtual void StartPutIfMatch(std::string name, std::string etag, Bytes bytes, PutDone done) = 0;
 
   // The same, and waits.
@@ -108,8 +110,8 @@ class CAIRN_EXPORT ObjectStore {
   virtual absl::Status Delete(std::span<const std::string> names) = 0;
 
   // Whether the conditions of puts are kept: a store that ignores them would lose commits. Asks the
-  // store at the first call, by an object of that name, which it removes again; kFailedPrecondition
-  // with the reason.
+  // store at the first call, by an object whose name begins like that, which it removes again;
+  // kFailedPrecondition with the reason.
   virtual absl::Status CheckConditions(const std::string& scratch_name) = 0;
 
   // Ends all requests, and those that follow, with kCancelled.
@@ -126,7 +128,7 @@ struct ObjectFileOptions {
   // Memory for what was read.
   int64_t cache_bytes = int64_t{64} << 20;
   // A directory for what was read, which processes share, and most bytes in there; empty: none.
-  std::string disk_cache;
+  std::string disk_cache = {};
   int64_t disk_cache_bytes = int64_t{4} << 30;
   // Requests at the same time.
   int parallel = 64;
@@ -138,6 +140,7 @@ struct ObjectFileOptions {
 
 // The store as a file system, to be used as OpenOptions::file_system: objects are files that are
 // read in place by ranges, and "directories" with an index are sparse frames that are written, too.
+// When it and the files that it opened go, it waits for the requests that it has begun.
 CAIRN_EXPORT std::shared_ptr<FileSystem> MakeObjectFileSystem(std::shared_ptr<ObjectStore> store,
                                                               ObjectFileOptions options = {});
 

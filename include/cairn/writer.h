@@ -125,6 +125,9 @@ class CAIRN_EXPORT Writer {
   absl::Status Sync(const Snapshot& committed) const;
   // Commits, durably, and leaves a frame in which any Blosc2 reader sees everything. O(nchunks).
   absl::Status Checkpoint();
+  // Commits, durably, and writes a checkpoint as well, unless that takes more than 256 KiB and more
+  // than the journal holds: so others find what Close leaves, and the writer goes on.
+  absl::Status Settle();
   // Drops the staged edits.
   void Rollback();
   // Gives the space that only generations use which are neither read nor kept back to the file
@@ -146,10 +149,9 @@ class CAIRN_EXPORT Writer {
   absl::Status Resume(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
   // Whether another writer waits for the frame. One system call.
   absl::StatusOr<bool> HasWaiters() const;
-  // Commits, durably; other writers may then write the frame. Writes a checkpoint as well, unless
-  // that takes more than 256 KiB and more than the journal holds: call Checkpoint before if another
-  // Blosc2 is to see everything. Every later call fails. After kResourceExhausted the writer is
-  // still open.
+  // Settles, and lets the frame go: other writers may then write it. Call Checkpoint before if
+  // another Blosc2 is to see everything, whatever that costs. Every later call fails. After
+  // kResourceExhausted the writer is still open.
   absl::Status Close();
 
  private:

@@ -29,6 +29,13 @@ class AbiTest(unittest.TestCase):
     def declared(self):
         return set(re.findall(r"(?<!\*)\b(cairn_\w+)\(", self.header()))
 
+    def declarations(self):
+        """Functions, structs and types of callbacks, each on one line, and enumerators with their values."""
+        functions = re.findall(r"(?m)^CAIRN_EXPORT ([^;]+);", self.header())
+        types = re.findall(r"typedef (struct \w+ \{.*?\} \w+|[\w ]+ \w+|\w+ \(\*[^;]*);", self.header(), re.DOTALL)
+        enumerators = [f"{name} = {value}" for name, value in re.findall(r"\b(CAIRN_\w+) = (-?\d+)", self.header())]
+        return sorted(" ".join(one.split()) for one in functions + types + enumerators)
+
     def versions(self):
         """Symbols of the map, each with its version."""
         nodes = re.findall(r"(CAIRN_[\d.]+) \{(.*?)\}", self.source("engine/c_api/symbols.map"), re.DOTALL)
@@ -75,6 +82,12 @@ class AbiTest(unittest.TestCase):
         done = subprocess.run(["readelf", "-W", "--dyn-syms", self.library], capture_output=True, text=True, check=True)
         exported = dict(re.findall(r"(?m)FUNC +GLOBAL +DEFAULT +\d+ (cairn_\w+)@@(\S+)", done.stdout))
         self.assertEqual(exported, self.versions())
+
+    def test_types_and_values_are_those_that_programs_were_compiled_with(self):
+        # The list grows, also by fields at the end of structs: any other change breaks programs.
+        self.maxDiff = None
+        listed = self.source("tests/c_api/declarations.txt").splitlines()
+        self.assertEqual(self.declarations(), listed)
 
     def test_the_manual_documents_every_function_and_no_other(self):
         manual = self.source("docs/c-api.md")

@@ -247,6 +247,22 @@ static void checkpoint_empties_the_journal_and_reclaim_reports(void) {
   cairn_frame_free(frame);
 }
 
+static void settled_frame_is_as_a_closed_one_and_its_writer_goes_on(void) {
+  const int32_t item = 30;
+  cairn_writer* writer = NULL;
+  cairn_frame* frame = open_for_writing(&writer);
+  cairn_snapshot* now = NULL;
+  CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
+  CHECK_OK(cairn_writer_settle(writer, &st));
+  now = snapshot_of(frame);
+  CHECK(info_of(now).nitems == 31 && info_of(now).journal_size == 0);
+  cairn_snapshot_free(now);
+  CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
+  now = finish(frame, writer);
+  CHECK(info_of(now).nitems == 32);
+  cairn_snapshot_free(now);
+}
+
 static bool count_holder(void* context, const cairn_generation_holder* holder) {
   CHECK(holder->struct_size == sizeof *holder && holder->generation > 0);
   ++*(int*)context;
@@ -313,6 +329,7 @@ const test_case writer_tests[] = {
     TEST_CASE(second_writer_is_refused_until_the_first_suspends),
     TEST_CASE(unknown_durability_commits_nothing),
     TEST_CASE(checkpoint_empties_the_journal_and_reclaim_reports),
+    TEST_CASE(settled_frame_is_as_a_closed_one_and_its_writer_goes_on),
     TEST_CASE(holders_of_old_generations_are_named),
     TEST_CASE(options_of_a_writer_change_new_chunks),
     {NULL, NULL},

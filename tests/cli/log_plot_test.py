@@ -4,9 +4,11 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+import zlib
 
 import tap
 from cli import CliTest
@@ -47,6 +49,36 @@ def find_browser():
     return next(filter(None, map(shutil.which, names)), None)
 
 
+# It talks to nothing and leaves nothing.
+BROWSER_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+                 "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--force-device-scale-factor=1"]  # fmt: skip
+
+
+def pixels_of(png):
+    """Rows of (red, green, blue) of a picture of eight bits a channel."""
+    width, height, depth, colour = struct.unpack_from(">IIBB", png, 16)
+    channels = {2: 3, 6: 4}[colour]
+    if depth != 8:
+        raise ValueError(f"{depth} bits a channel")
+    packed, at = b"", 8
+    while at < len(png):
+        size, kind = struct.unpack_from(">I4s", png, at)
+        packed += png[at + 8 : at + 8 + size] if kind == b"IDAT" else b""
+        at += size + 12
+    raw, before, rows = zlib.decompress(packed), bytes(width * channels), []
+    for y in range(height):
+        filtered, *line = raw[y * (width * channels + 1) : (y + 1) * (width * channels + 1)]
+        for i, value in enumerate(line):
+            left = line[i - channels] if i >= channels else 0
+            corner = before[i - channels] if i >= channels else 0
+            rough = left + before[i] - corner
+            paeth = min((left, before[i], corner), key=lambda one: abs(rough - one))
+            line[i] = value + (0, left, before[i], (left + before[i]) // 2, paeth)[filtered] & 0xFF
+        rows.append([tuple(line[x : x + 3]) for x in range(0, len(line), channels)])
+        before = line
+    return rows
+
+
 class PlotTest(CliTest):
     def create(self, *fields, name="log", time="time:timestamp[ms]"):
         self.ok("log", "create", name, "--quiet", *(word for field in [time, *fields] for word in ["--field", field]))
@@ -74,6 +106,22 @@ class PlotTest(CliTest):
 
     def points(self, line):
         return [tuple(map(float, point.split())) for point in re.findall(r"[ML]([-\d. ]+)", line.get("d"))]
+
+
+    def browse(self, file, *flags):
+        """What the browser prints."""
+        browser = find_browser()
+        if browser is None:
+            self.skipTest("no browser found")
+        done = subprocess.run([browser, *BROWSER_FLAGS, "--user-data-dir=" + self.path("profile"), *flags, "file://" + self.path(file)],
+                              capture_output=True, timeout=120, check=False)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr.decode()[-2000:])
+        return done.stdout.decode()
+
+    def photo(self, file, width, height):
+        """What the browser shows: pixels, row by row."""
+        self.browse(file, "--screenshot=" + self.path("shown.png"), f"--window-size={width},{height}")
+        return pixels_of(self.read("shown.png"))
 
 
 class Pictures(PlotTest):
@@ -177,6 +225,23 @@ class Pictures(PlotTest):
         self.assertEqual(page.count("<script"), 2)
         self.assertEqual(self.data(page)["panels"][0]["series"][0]["name"], HOSTILE + " (<!--)")
 
+    def test_a_browser_shows_the_values_where_they_are(self):
+        # Low for the first half of the time, high for the second.
+        self.create("x:f4")
+        self.append([(i * 1000, 100 if i >= 500 else 0) for i in range(1000)], "time,x")
+        self.ok("log", "query", "log", "--plot", "plot.svg")
+        self.ok("log", "query", "log", "--plot", "plot.html")
+        for file in ["plot.svg", "plot.html"]:
+            with self.subTest(file=file):
+                rows = self.photo(file, 900, 600)
+                blue = [[y for y, row in enumerate(rows) if row[x][2] > row[x][0] + 100] for x in range(900)]
+                frame = [x for x in range(900) if blue[x]]
+                left, width = frame[0], frame[-1] - frame[0]
+                self.assertGreater(width, 600)
+                low, high = (blue[left + width * part // 8] for part in (3, 5))
+                self.assertTrue(low and high)
+                self.assertGreater(min(low), max(high) + 80, "greater values are not higher")
+
     def test_what_cannot_be_drawn(self):
         self.create("x:f4", "s:bytes[4]")
         self.assertIn("no records", self.fails(1, "log", "query", "log", "--plot", "a.svg"))
@@ -210,17 +275,11 @@ class Pages(PlotTest):
         self.assertNotIn("src=", page)
         self.assertNotIn("href=", page)
 
-    def test_a_browser_shows_it(self):
-        browser = find_browser()
-        if browser is None:
-            self.skipTest("no browser found")
+    def test_a_browser_reacts(self):
         page = self.html("--title", HOSTILE)
         self.write("test.html", page.replace("</html>", HARNESS + "</html>").encode())
-        done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--dump-dom",
-                               "--user-data-dir=" + self.path("profile"), "file://" + self.path("test.html")],
-                              capture_output=True, timeout=120, check=False)  # fmt: skip
-        dumped = re.search(r'data-seen="(.*?)"', done.stdout.decode())
-        self.assertIsNotNone(dumped, done.stderr.decode()[-2000:])
+        dumped = re.search(r'data-seen="(.*?)"', self.browse("test.html", "--window-size=1200,900", "--dump-dom"))
+        self.assertIsNotNone(dumped)
         seen = json.loads(dumped.group(1).replace("&quot;", '"').replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
         first, near, moved, everything = (seen[name] for name in ["first", "near", "moved", "all"])
         self.assertEqual((seen["title"], seen["legend"]), (HOSTILE, ["x", "y"]))

@@ -46,7 +46,7 @@ class Usage(CliTest):
             ("unexpected argument 'more'; see 'cairn pack --help'", "pack", "in", "f", "more"),
             ("OUT is required; see 'cairn pack --help'", "pack", "in"),
             ("--ack requires --commit-every; see 'cairn append --help'", "append", "f", "--ack"),
-            ("--wait: 'x' is not a number of seconds from 0 to 1000000000; see 'cairn append --help'",
+            ("--wait: 'x' is not a duration such as 5s, or a number of seconds from 0 to 1000000000; see 'cairn append --help'",
              "append", "f", "--wait", "x"),
         ]:  # fmt: skip
             with self.subTest(args=args):

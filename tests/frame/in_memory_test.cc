@@ -1,8 +1,10 @@
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "cairn/file_system.h"
 #include "cairn/frame.h"
 #include "tests/support/bytes.h"
 #include "tests/support/frames.h"
@@ -63,6 +65,26 @@ TEST(InMemoryTest, BufferIsReadOnly) {
   Frame opened = *Frame::OpenBuffer(bytes);
   EXPECT_EQ(opened.OpenWriter().status().code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(IsOk(opened.Refresh()));
+}
+
+TEST(InMemoryTest, FrameOfMemoryFilesIsBuiltWithoutSealAndReadFromThem) {
+  const std::unique_ptr<FileSystem> files = MakeMemoryFileSystem();
+  CreateOptions options = Cut(4, 1000);
+  options.fingerprint = FingerprintType::kNone;
+  options.file_system = files.get();
+  {
+    Writer writer = *Frame::Build("chunk", options);
+    ASSERT_TRUE(IsOk(writer.Append(MakeItems(2500))));
+    EXPECT_EQ(files->Open("chunk", FileMode::kRead).status().code(), StatusCode::kNotFound);
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  const std::unique_ptr<File> file = *files->Open("chunk", FileMode::kRead);
+  Buffer bytes(static_cast<size_t>(*file->Size()));
+  ASSERT_TRUE(IsOk(file->ReadAt(0, bytes)));
+  const Snapshot snapshot = Frame::OpenBuffer(bytes)->snapshot();
+  ExpectHolds(snapshot, MakeItems(2500));
+  EXPECT_FALSE(snapshot.info().sealed);
+  ExpectHolds(Frame::Open("chunk", {.file_system = files.get()})->snapshot(), MakeItems(2500));
 }
 
 TEST(InMemoryTest, OneWriterAtATime) {

@@ -161,6 +161,17 @@ with h5py.File(sys.argv[1]) as file:
 """
 
 
+SIZE = """
+import h5py
+for array, chunks in ((numbers("<i4", (90, 70)), (90, 70)), (numbers("<i4", (6300,)), (6300,))):
+    with h5py.File(sys.argv[1], "w") as file:
+        made = file.create_dataset("a", data=array, chunks=chunks, compression=BLOSC2, compression_opts=(0, 0, 0, 0, 0))
+        _, chunk = made.id.read_direct_chunk((0,) * array.ndim)
+    # The header of a frame, with the metalayer of an array, a chunk that is not compressed, and the trailer.
+    assert len(chunk) - array.nbytes < 420, len(chunk) - array.nbytes
+"""
+
+
 def has(module):
     return importlib.util.find_spec(module) is not None
 
@@ -227,6 +238,10 @@ class PluginTest(unittest.TestCase):
     def test_refuses_damaged_chunks(self):
         self.require("h5py")
         self.run_python(DAMAGE, self.file, ours=True)
+
+    def test_chunks_have_no_more_than_a_frame_needs(self):
+        self.require("h5py")
+        self.run_python(SIZE, self.file, ours=True)
 
     def test_h5repack_and_h5dump_use_it(self):
         self.require("h5py")

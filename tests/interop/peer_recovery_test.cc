@@ -86,7 +86,7 @@ class PeerRecoveryTest : public testing::Test {
   void Note(const FrameCase& c) {
     const auto frame = Frame::Open(path_);
     ASSERT_TRUE(IsOk(frame));
-    const FrameInfo& info = frame->snapshot().info();
+    const FrameInfo info = frame->snapshot().info();
     milestones_.push_back({.model = c, .end = info.frame_size + info.journal_size});
   }
   void Commit(FrameCase c, int64_t nedits) {

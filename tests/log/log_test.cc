@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <malloc.h>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +18,8 @@
 #include "cairn/frame.h"
 #include "cairn/log_writer.h"
 #include "tests/log/sensor_log.h"
+#include "tests/support/cost.h"
+#include "tests/support/fault_file_system.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -67,6 +71,30 @@ TEST(Log, RefusesToBeCreatedWithoutWhatALogNeeds) {
                     "cannot be the time"));
   ASSERT_TRUE(IsOk(Log::Create(temp.Path("a"), SensorOptions())));
   EXPECT_TRUE(Fails(Log::Create(temp.Path("a"), SensorOptions()), StatusCode::kAlreadyExists, ""));
+}
+
+TEST(Log, TakesAnyNameForItsTimeThatItCanStore) {
+  const TempDir temp;
+  const std::string name(300, 't');
+  LogCreateOptions options;
+  options.schema = Schema::Make({{.name = "x"},
+                                 {.name = name, .type = FieldType::kTimestamp},
+                                 {.name = name + "2", .type = FieldType::kTimestamp}})
+                       .value();
+  Log log = Log::Create(temp.Path("log"), options).value();
+  ASSERT_EQ(log.snapshot().time_field()->name, name);
+  const std::vector<std::array<int64_t, 3>> records = {{0, 5, 6}};
+  LogWriter writer = log.OpenWriter({}).value();
+  ASSERT_TRUE(IsOk(writer.Append(records)));
+  ASSERT_TRUE(IsOk(writer.Close()));
+  const absl::StatusOr<Log> again = Log::Open(temp.Path("log"));
+  ASSERT_TRUE(IsOk(again));
+  EXPECT_EQ(again->snapshot().FindTime(6).value(), 1);
+  options.time_field = name + "2";
+  EXPECT_TRUE(
+      Fails(Log::Create(temp.Path("other"), options), StatusCode::kInvalidArgument, "301 bytes"));
+  Log chosen = Log::Open(temp.Path("log"), {}, name + "2").value();
+  EXPECT_TRUE(Fails(chosen.OpenWriter({}), StatusCode::kInvalidArgument, "301 bytes"));
 }
 
 TEST(Log, OpensNoOtherFrame) {
@@ -164,6 +192,59 @@ TEST(LogWriter, CommitsWhatIsDueByItself) {
   }
 }
 
+TEST(LogWriter, ThatFailsWhenDueSaysSoAndHoldsUpNoOthers) {
+  const TempDir temp;
+  test::FaultFileSystem failing;
+  LogCreateOptions options = SensorOptions();
+  Log good = Log::Create(temp.Path("good"), options).value();
+  options.file_system = &failing;
+  Log bad = Log::Create(temp.Path("bad"), options).value();
+  CommitTimer timer;
+  const LogWriterOptions policy = {.commit_interval = std::chrono::milliseconds(20),
+                                   .timer = &timer};
+  LogWriter good_writer = good.OpenWriter(policy).value();
+  LogWriter bad_writer = bad.OpenWriter(policy).value();
+  failing.Inject({.after = 0, .disk_gone = true});
+  ASSERT_TRUE(IsOk(bad_writer.Append(Readings(1))));
+  ASSERT_TRUE(IsOk(good_writer.Append(Readings(1))));
+  while (good.WaitForCommit(std::chrono::milliseconds(1000))->end_record() == 0) {
+  }
+  absl::Status failed;
+  while (failed.ok()) failed = bad_writer.Append(Readings(1));
+  EXPECT_EQ(bad_writer.Commit(), failed) << "the first failure is what every call gives";
+  ASSERT_TRUE(IsOk(good_writer.Append(Readings(1, 1))));
+  while (good.WaitForCommit(std::chrono::milliseconds(1000))->end_record() == 1) {
+  }
+  EXPECT_EQ(good.snapshot().end_record(), 2);
+}
+
+TEST(LogWriter, ManyOfThemTakeLittleMemory) {
+  constexpr int kLogs = 60;
+  const TempDir temp;
+  CommitTimer timer;
+  std::vector<Log> logs;
+  std::vector<LogWriter> writers;
+  const auto allocated = [] {
+    const struct mallinfo2 info = ::mallinfo2();
+    return static_cast<int64_t>(info.uordblks + info.hblkhd);
+  };
+  const int64_t before = allocated();
+  if (before == 0) GTEST_SKIP() << "this allocator does not count";
+  for (int i = 0; i < kLogs; ++i) {
+    logs.push_back(Log::Create(temp.Path(std::to_string(i)), SensorOptions()).value());
+    writers.push_back(
+        logs.back()
+            .OpenWriter({.commit_interval = std::chrono::minutes(10), .timer = &timer})
+            .value());
+    ASSERT_TRUE(IsOk(writers.back().Append(Readings(10))));
+    ASSERT_TRUE(IsOk(writers.back().Commit()));
+    ASSERT_TRUE(IsOk(writers.back().Append(Readings(1, 10))));
+  }
+  const int64_t each = (allocated() - before) / kLogs;
+  EXPECT_GT(each, 1000);
+  EXPECT_LT(each, 64 << 10);
+}
+
 TEST(LogWriter, ThatIsFullWaitsForItsDisk) {
   const TempDir temp;
   Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
@@ -238,6 +319,63 @@ TEST(LogSnapshot, RefusesWhatItDoesNotHold) {
   EXPECT_TRUE(Fails(snapshot.Query({.where = {{.field = "temp", .value = std::string("hot")}}}),
                     StatusCode::kInvalidArgument, "compared with a text"));
   EXPECT_TRUE(Fails(snapshot.Aggregate({.bucket = -1}), StatusCode::kInvalidArgument, "buckets"));
+}
+
+TEST(LogSnapshot, FindsTheLeastAndTheGreatestTime) {
+  const TempDir temp;
+  LogCreateOptions options;
+  options.schema = Schema::Make({{.name = "step", .type = FieldType::kInt}, {.name = "x"}}).value();
+  options.time_field = "step";
+  options.chunksize = 3 * 16;
+  Log log = Log::Create(temp.Path("log"), options).value();
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kGreatest = std::numeric_limits<int64_t>::max();
+  const std::vector<std::array<int64_t, 2>> records = {
+      {kLeast, 0}, {-1, 0}, {0, 0}, {1, 0}, {kGreatest, 0}, {kGreatest, 0}, {kGreatest, 0}};
+  LogWriter writer = log.OpenWriter({.reorder_window = 10}).value();
+  ASSERT_TRUE(IsOk(writer.Append(records)));
+  ASSERT_TRUE(IsOk(writer.Close()));
+  const LogSnapshot snapshot = log.Refresh().value();
+  const auto found = [&](const TimeRange& times) {
+    LogCursor cursor = snapshot.Query({.times = times}).value();
+    int64_t count = 0;
+    for (absl::StatusOr<LogBatch> batch = cursor.Next(); batch.ok() && batch->size() > 0;
+         batch = cursor.Next()) {
+      count += batch->size();
+    }
+    return count;
+  };
+  EXPECT_EQ(found({}), 7);
+  EXPECT_EQ(found({.begin = 1}), 4);
+  EXPECT_EQ(found({.begin = kGreatest}), 3);
+  EXPECT_EQ(found({.end = kGreatest - 1}), 4);
+  EXPECT_EQ(snapshot.FindTime(kGreatest).value(), 4);
+  EXPECT_EQ((*snapshot.Aggregate({}))[0].records, 7);
+  EXPECT_EQ(snapshot.Aggregate({.bucket = 1})->size(), 5);
+  EXPECT_EQ((*snapshot.Times())->begin, kLeast);
+  EXPECT_EQ((*snapshot.Times())->end, kGreatest);
+}
+
+TEST(LogSnapshot, QueriesInOrderOfTimeCostNoMoreForChunksThatOverlap) {
+  // Each chunk has a record from before all others.
+  test::ExpectLinear(100, [](int64_t nchunks) {
+    const auto temp = std::make_shared<TempDir>();
+    const auto log = std::make_shared<Log>(Log::Create(temp->Path("log"), SensorOptions()).value());
+    LogWriter writer = log->OpenWriter({}).value();
+    for (int64_t i = 0; i < nchunks; ++i) {
+      std::vector<Reading> readings = Readings(test::kChunkRecords, i * test::kChunkRecords);
+      readings.back().time = -i;
+      EXPECT_TRUE(IsOk(writer.Append(readings)));
+      EXPECT_TRUE(IsOk(writer.Commit()));
+    }
+    return [=] {
+      const auto found = RunQuery(log->Refresh().value(), {});
+      ASSERT_TRUE(IsOk(found));
+      EXPECT_EQ(std::ssize(*found), nchunks * test::kChunkRecords);
+      const auto time = [](const test::NumberedReading& row) { return test::TimeOf(row.reading); };
+      EXPECT_TRUE(std::ranges::is_sorted(*found, {}, time));
+    };
+  });
 }
 
 TEST(LogSnapshot, StopsAtTheLimitOfAQuery) {

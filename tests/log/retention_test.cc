@@ -1,5 +1,6 @@
 // What a log drops, and what it keeps.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
 #include "tests/log/sensor_log.h"
+#include "tests/support/cost.h"
 #include "tests/support/dice.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
@@ -94,6 +96,50 @@ TEST_F(RetentionTest, KeepsTheTimeAskedFor) {
     ASSERT_NO_FATAL_FAILURE(ExpectNumbers(now));
   }
   EXPECT_GT(log_->snapshot().first_record(), 0);
+}
+
+TEST_F(RetentionTest, RecordFromTheFutureMakesNoOthersOld) {
+  constexpr int64_t kSecond = 1'000'000;
+  Make({.max_age = 3600 * kSecond});
+  const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
+  const auto append = [this](int64_t time, int64_t count) {
+    std::vector<Reading> batch(static_cast<size_t>(count));
+    for (Reading& reading : batch) reading = {.time = time, .count = static_cast<int32_t>(end_++)};
+    ASSERT_TRUE(IsOk(writer_->Append(batch)));
+    ASSERT_TRUE(IsOk(writer_->Commit()));
+  };
+  append(now - 2 * 3600 * kSecond, 300);
+  append(now - 1800 * kSecond, 300);
+  append(now + int64_t{100} * 365 * 86'400 * kSecond, 1);
+  append(now, 250);
+  const LogSnapshot left = *log_->Refresh();
+  EXPECT_EQ(left.first_record(), 300);
+  ASSERT_NO_FATAL_FAILURE(ExpectNumbers(left));
+}
+
+TEST_F(RetentionTest, CostsNoMoreForCommitsInALongLog) {
+  for (const Rotation& rotation : {Rotation{}, Rotation{.period = 10'000'000}}) {
+    test::ExpectLinear(1000, [&](int64_t commits) {
+      return [=] {
+        const test::TempDir temp;
+        LogCreateOptions options = SensorOptions();
+        options.retention = {.max_age = 1'000'000'000};
+        options.rotation = rotation;
+        Log log = Log::Create(temp.Path("log"), options).value();
+        LogWriter writer = log.OpenWriter({}).value();
+        std::vector<Reading> batch(kChunkRecords);
+        for (int64_t i = 0; i < commits; ++i) {
+          for (size_t j = 0; j < batch.size(); ++j) {
+            batch[j].time = i * kChunkRecords + static_cast<int64_t>(j);
+          }
+          ASSERT_TRUE(IsOk(writer.Append(batch)));
+          ASSERT_TRUE(IsOk(writer.Commit()));
+        }
+      };
+    });
+  }
 }
 
 TEST_F(RetentionTest, KeepsTheBytesAskedForAndLessThanAChunkMore) {

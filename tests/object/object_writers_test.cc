@@ -11,7 +11,9 @@
 
 #include "cairn/frame.h"
 #include "cairn/object_store.h"
+#include "engine/format/journal.h"
 #include "engine/object/memory_object_store.h"
+#include "engine/object/object_names.h"
 #include "tests/support/bytes.h"
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
@@ -61,7 +63,7 @@ class ObjectWritersTest : public testing::Test {
   std::shared_ptr<FileSystem> files_;
 };
 
-Buffer Joined(std::initializer_list<Buffer> parts) {
+Buffer Concatenated(std::initializer_list<Buffer> parts) {
   Buffer all;
   for (const Buffer& part : parts) AddTo(all, part);
   return all;
@@ -135,7 +137,7 @@ TEST_F(ObjectWritersTest, AppendsOfTwoWritersFollowEachOther) {
   ASSERT_TRUE(IsOk(first.Commit()));
   ASSERT_TRUE(IsOk(second.Append(c)));
   ASSERT_TRUE(IsOk(second.Commit()));
-  ExpectHolds(Open().snapshot(), Joined({MakeItems(kChunk), b, a, c}));
+  ExpectHolds(Open().snapshot(), Concatenated({MakeItems(kChunk), b, a, c}));
 }
 
 TEST_F(ObjectWritersTest, EditsOfDifferentChunksBothStand) {
@@ -165,7 +167,7 @@ TEST_F(ObjectWritersTest, AnEditOfTheLastItemsStandsBesideOneOfAnotherChunk) {
     ASSERT_TRUE(IsOk(first.Append(MakeItems(more, 5))));
     ASSERT_TRUE(IsOk(first.Checkpoint()));
     Writer second = OpenWriter();
-    Buffer all = Joined({MakeItems(4 * kChunk), MakeItems(more, 5)});
+    Buffer all = Concatenated({MakeItems(4 * kChunk), MakeItems(more, 5)});
     ASSERT_TRUE(IsOk(first.UpdateItems(std::ssize(all) - 2, MakeItems(2, 6))));
     ASSERT_TRUE(IsOk(first.Append(MakeItems(7, 7))));
     ASSERT_TRUE(IsOk(second.UpdateChunk(1, MakeItems(kChunk, 12))));
@@ -250,8 +252,8 @@ TEST_F(ObjectWritersTest, ACheckpointLosesNoCommitThatIsMadeMeanwhile) {
   ASSERT_TRUE(IsOk(first.Append(MakeItems(30, 4))));
   ASSERT_TRUE(IsOk(first.Commit()));
   ASSERT_TRUE(IsOk(second.Checkpoint()));
-  ExpectHolds(Open().snapshot(), Joined({MakeItems(2 * kChunk), MakeItems(100, 2), MakeItems(50, 3),
-                                         MakeItems(30, 4)}));
+  ExpectHolds(Open().snapshot(), Concatenated({MakeItems(2 * kChunk), MakeItems(100, 2),
+                                               MakeItems(50, 3), MakeItems(30, 4)}));
 }
 
 TEST_F(ObjectWritersTest, EightWritersLoseNoneOfTheirCommits) {
@@ -281,6 +283,44 @@ TEST_F(ObjectWritersTest, EightWritersLoseNoneOfTheirCommits) {
     const auto w = std::to_integer<size_t>(all[at]);
     EXPECT_EQ(std::to_integer<int>(all[at + 1]), next[w]++) << "of writer " << w;
   }
+}
+
+TEST_F(ObjectWritersTest, AWriterOfAFrameThatWasReplacedIsToldSo) {
+  Make(2);
+  Writer writer = OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(10, 2))));
+  CreateOptions options = Sparse();
+  EXPECT_TRUE(Fails(Frame::Create("f", options), absl::StatusCode::kAlreadyExists, "exists"));
+  options.overwrite = true;
+  ASSERT_TRUE(IsOk(Frame::Create("f", options)));
+  EXPECT_TRUE(Fails(writer.Commit(), absl::StatusCode::kFailedPrecondition, "another frame"));
+  EXPECT_TRUE(Content().empty());
+  Writer next = OpenWriter();
+  ASSERT_TRUE(IsOk(next.Append(MakeItems(20, 3))));
+  ASSERT_TRUE(IsOk(next.Close()));
+  EXPECT_EQ(Content(), MakeItems(20, 3));
+}
+
+TEST_F(ObjectWritersTest, AFrameWhoseReplacementWasBegunIsWrittenOn) {
+  Make(2);
+  {
+    Writer writer = OpenWriter();
+    ASSERT_TRUE(IsOk(writer.Append(MakeItems(10, 2))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  // The process that replaces it dies before it puts the new index.
+  auto listing = store_->List("f/journal/", "", 10);
+  ASSERT_TRUE(IsOk(listing));
+  ASSERT_EQ(listing->objects.size(), 1U);
+  const ObjectInfo& last = listing->objects[0];
+  const int64_t begin = *object::ParseJournalObjectName(last.name.substr(2));
+  ASSERT_TRUE(IsOk(store_->PutIfAbsent("f/" + object::JournalObjectName(begin + last.size),
+                                       format::EncodeReplaced())));
+  Writer writer = OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(20, 3))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  ExpectHolds(Open().snapshot(),
+              Concatenated({MakeItems(2 * kChunk), MakeItems(10, 2), MakeItems(20, 3)}));
 }
 
 TEST_F(ObjectWritersTest, GarbageGoesAfterTheGraceAndNotBefore) {

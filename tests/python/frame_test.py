@@ -128,8 +128,15 @@ class FrameTest(PackageTest):
 
     def test_numbers_are_never_cut_silently(self):
         frame = cairn.create(None, (0,), "<i4")
+        for wrong in (np.array([1.5]), [1.5], 1.5, [1, 2.0], np.float32(1), [1j]):
+            with self.assertRaises(TypeError, msg=wrong):
+                frame.append(wrong)
         with self.assertRaises(TypeError):
-            frame.append(np.array([1.5]))
+            cairn.create(None, (0,), "<f8").append([1j])
+        if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+            with self.assertRaises(OverflowError):
+                cairn.create(None, (0,), "u1").append([256])
+        frame.append([])
         frame.append([1, 2])
         frame.append(np.array([3], "<i2"))
         self.assertEqual(frame[:].tolist(), [1, 2, 3])
@@ -148,6 +155,35 @@ class FrameTest(PackageTest):
         for wrong in ({"codec": "x"}, {"filters": ["x"]}):
             with self.assertRaises(cairn.InvalidArgument):
                 cairn.create(None, **wrong)
+
+    def test_shapes_axes_and_waits_may_be_of_any_kind(self):
+        many, two = np.int64(5), np.array([5, 6])
+        self.assertEqual(cairn.create(None, many, chunks=many, blocks=np.uint8(2)).shape, (5,))
+        frame = cairn.create(None, two, "<i4", chunks=two // 2)
+        self.assertEqual((frame.shape, frame.chunks), ((5, 6), (2, 3)))
+        for shape in ((two + 1,), (many, 6), ([5, 6],), ((6, many),)):
+            frame.resize(*shape)
+        self.assertEqual(frame.shape, (6, 5))
+        frame.append(np.ones((6, 2), "<i4"), axis=-1)
+        frame.append(np.ones((1, 7), "<i4"), axis=-2)
+        self.assertEqual((frame.shape, frame[:].sum()), ((7, 7), 19))
+        for axis in (2, -3):
+            with self.assertRaises((ValueError, cairn.OutOfRange)):
+                frame.append(np.ones((7, 1), "<i4"), axis=axis)
+        for wait in (-1, 0, 1e-9, 1e300, float("inf"), np.float32(0.5)):
+            frame.writer(wait=wait).close()
+        with self.assertRaises(ValueError):
+            frame.writer(wait=float("nan"))
+        with self.assertRaises(ValueError):
+            cairn.create(self.path(), threads=-1)
+        self.assertFalse(os.path.exists(self.path()))
+
+    def test_paths_with_zero_bytes_lead_nowhere(self):
+        cairn.create(self.path())
+        for call in (cairn.open, cairn.create, lambda path: cairn.open(path, "a")):
+            with self.assertRaisesRegex(ValueError, "zero byte"):
+                call(self.path() + "\0x")
+        self.assertEqual(os.listdir(self.folder), ["a.b2nd"])
 
     def test_takes_anything_that_looks_like_an_array(self):
         self.assertEqual(cairn.asarray([[1, 2], [3, 4]])[1].tolist(), [3, 4])
@@ -183,6 +219,59 @@ class FrameTest(PackageTest):
                 thread.join()
         self.assertEqual(np.bincount(frame[:]).tolist(), [500] * 4)
 
+    def test_threads_share_frames_and_everything_of_them(self):
+        path = self.path()
+        frames = [cairn.create(path, (0,), "<i8", chunks=(64,)), cairn.open(path, "r+")]
+        rounds, failures, done = 30, [], threading.Event()
+
+        def wait_for_turn(edit):
+            while True:
+                try:
+                    return edit()
+                except cairn.Unavailable:  # the other frame's
+                    time.sleep(0.0005)
+
+        def write(number):
+            frame = frames[number % 2]
+            for step in range(rounds):
+                wait_for_turn(lambda: frame.append([number] * 5))
+                if step % 10 == 0:
+                    wait_for_turn(lambda: frame.vlmeta.__setitem__(f"v{number}", bytes([step])))
+
+        def read(frame):
+            while not done.is_set():
+                now = frame.snapshot()
+                items = now[:]
+                # Whole edits, of which a snapshot has each writer's first ones.
+                assert (items.reshape(-1, 5) == items[::5, None]).all()
+                assert (np.bincount(items, minlength=4) <= 5 * rounds).all()
+                if len(items):
+                    assert now[-1] == items[-1] and (now[[0, -1]] == items[[0, -1]]).all()
+                frame.refresh()
+                assert len(frame) >= len(now)
+                assert frame.info.nbytes >= 8 * len(now)
+                dict(frame.vlmeta), frame.history, repr(frame)
+                cairn.open(path)[-1:]
+
+        def run(call, *arguments):
+            try:
+                call(*arguments)
+            except BaseException as error:  # noqa: BLE001: of a thread
+                failures.append(error)
+
+        writers = [threading.Thread(target=run, args=(write, number)) for number in range(4)]
+        readers = [threading.Thread(target=run, args=(read, frame)) for frame in frames for _ in range(2)]
+        for thread in readers + writers:
+            thread.start()
+        for thread in writers:
+            thread.join()
+        done.set()
+        for thread in readers:
+            thread.join()
+        self.assertEqual(failures, [])
+        self.assertEqual(np.bincount(cairn.open(path)[:]).tolist(), [5 * rounds] * 4)
+        self.assertEqual(dict(cairn.open(path).vlmeta), {f"v{number}": b"\x14" for number in range(4)})
+
     def test_refresh_does_not_go_back_behind_what_a_thread_commits_meanwhile(self):
         class Engine:
             def __getattr__(self, name):
@@ -208,6 +297,19 @@ class FrameTest(PackageTest):
         path = self.path()
         cairn.asarray(items, path, threads=0)
         self.assert_same(cairn.open(path, threads=2)[:], items)
+
+    @unittest.skipIf((os.cpu_count() or 1) < 2, "one core")
+    def test_threads_compress_what_is_made(self):
+        for path in ("None", repr(self.path())):
+            script = f"""
+import cairn, numpy as np, os
+items = np.arange(1 << 21)
+cairn.asarray(items[:9])
+before = len(os.listdir("/proc/self/task"))
+frame = cairn.asarray(items, {path}, threads=2)
+assert len(os.listdir("/proc/self/task")) > before
+assert (frame[:] == items).all()"""
+            subprocess.run([sys.executable, "-c", script], check=True)
 
     def test_metadata_are_mappings_of_bytes(self):
         path = self.path()
@@ -297,6 +399,86 @@ class FrameTest(PackageTest):
             return await task
 
         self.assertEqual(sum(asyncio.run(both()), []), [1, 2, 3])
+
+    def test_single_edits_let_others_write_in_between(self):
+        for sparse in (False, True):
+            with self.subTest(sparse=sparse):
+                path = self.path(f"{sparse}")
+                one = cairn.create(path, dtype="<i4", sparse=sparse)
+                two = cairn.open(path, "r+")
+                for number in range(0, 40, 4):
+                    one.append([number])
+                    two.append([number + 1, 0])
+                    one[-1] = number + 2
+                    with two.writer() as writer:
+                        writer.append([number + 3])
+                two.compact()
+                one.append([40])
+                two.append([41])
+                self.assertEqual(cairn.open(path)[:].tolist(), list(range(42)))
+
+    def test_single_edits_that_fail_change_nothing_and_let_others_write(self):
+        path = self.path()
+        frame = cairn.create(path, (0, 3), "<i4")
+        other = cairn.open(path, "r+")
+        frame.append(np.zeros((1, 3), "<i4"))
+        for wrong in (lambda: frame.append(np.zeros((1, 2), "<i4")), lambda: frame.__setitem__(9, 1)):
+            with self.assertRaises((ValueError, IndexError)):
+                wrong()
+            other.append(np.ones((1, 3), "<i4"))
+            frame.append(np.ones((1, 3), "<i4"))
+        with other.writer():
+            with self.assertRaises(cairn.Unavailable):
+                frame.append(np.ones((1, 3), "<i4"))
+        frame.append(np.ones((1, 3), "<i4"))
+        self.assertEqual(cairn.open(path)[:].sum(), 15)
+
+    def test_single_edits_leave_a_checkpoint_where_that_is_cheap(self):
+        for place in (self.path(), None):
+            frame = cairn.create(place, dtype="<i4")
+            for number in range(3):
+                frame.append([number])
+                frame.vlmeta["count"] = str(number).encode()
+                self.assertEqual(frame.info.journal_size, 0)
+            self.assertEqual((frame[:].tolist(), frame.vlmeta["count"]), ([0, 1, 2], b"2"))
+
+    def test_closed_frames_keep_no_file_open(self):
+        path = os.path.realpath(self.path())
+
+        def opened():
+            links = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
+            return sum(os.path.lexists(link) and os.readlink(link) == path for link in links)
+
+        cairn.create(path, dtype="<i4").close()
+        for leave in (lambda: frame.close(), lambda: cairn.open(path, "r+").append([3]) or frame.refresh()):
+            frame = cairn.open(path, "r+")
+            frame.append([1])
+            held = opened()
+            leave()
+            gc.collect()
+            self.assertLess(opened(), held)
+            frame.close()
+        del frame
+        self.assertEqual(opened(), 0)
+
+    def test_forked_processes_leave_a_writer_to_their_parent(self):
+        path = self.path()
+        script = f"""
+import cairn, os
+frame = cairn.create({path!r}, dtype="<i4")
+frame.append([1])
+child = os.fork()
+if child == 0:
+    try:
+        frame.append([2])
+    except cairn.FailedPrecondition:
+        frame.close()
+        os._exit(7)
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+frame.append([3])"""
+        subprocess.run([sys.executable, "-c", script], check=True)
+        self.assertEqual(cairn.open(path)[:].tolist(), [1, 3])
 
     def test_older_generations_can_be_opened(self):
         path = self.path()

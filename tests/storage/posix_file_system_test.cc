@@ -64,6 +64,15 @@ TEST_F(PosixFileSystemTest, OpensOnlyWhatIsThere) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+// The operating system would open what the name before it leads to.
+TEST_F(PosixFileSystemTest, PathWithAZeroByteLeadsNowhere) {
+  for (const std::string& path : {std::string("a\0b", 3), dir_.Path("a") + '\0'}) {
+    const absl::Status status = files_->Absolute(path).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_TRUE(absl::StrContains(status.message(), "a\\000"));
+  }
+}
+
 TEST_F(PosixFileSystemTest, DirectoryIsNotAFile) {
   const absl::Status status = files_->Open(dir_.path(), FileMode::kRead).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);

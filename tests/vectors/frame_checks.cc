@@ -1,10 +1,12 @@
 #include "tests/vectors/frame_checks.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include <gtest/gtest.h>
 
+#include "cairn/object_store.h"
 #include "tests/support/array_model.h"
 #include "tests/support/status.h"
 #include "tests/vectors/chunk_checks.h"
@@ -246,6 +248,12 @@ void CheckArray(const Entry& entry, const Snapshot& snapshot, std::mt19937_64& r
   }
 }
 
+void PutFile(ObjectStore& store, const std::string& path, const std::string& name) {
+  const std::unique_ptr<GuardedBytes> bytes = ReadFile(path);
+  ASSERT_NE(bytes, nullptr) << path;
+  EXPECT_TRUE(IsOk(store.PutIfAbsent(name, bytes->bytes())));
+}
+
 }  // namespace
 
 std::string ToString(Access access) {
@@ -254,6 +262,8 @@ std::string ToString(Access access) {
       return "mapped";
     case Access::kRead:
       return "read";
+    case Access::kObject:
+      return "object";
     case Access::kBuffer:
       return "buffer";
   }
@@ -261,9 +271,10 @@ std::string ToString(Access access) {
 }
 
 std::span<const Access> AccessesOf(const Entry& entry) {
-  static constexpr Access kAccesses[] = {Access::kMapped, Access::kRead, Access::kBuffer};
+  static constexpr Access kAccesses[] = {Access::kMapped, Access::kRead, Access::kObject,
+                                         Access::kBuffer};
   // A directory is no buffer.
-  return std::span(kAccesses).first(entry.layout() == Layout::kSparse ? 2 : 3);
+  return std::span(kAccesses).first(entry.layout() == Layout::kSparse ? 3 : 4);
 }
 
 int64_t AllowedForOpening(int64_t size) {
@@ -278,12 +289,39 @@ OpenedFrame::OpenedFrame(const Entry& entry, Access access) : frame_(absl::Unkno
   OpenOptions options;
   options.offset = entry.Number("offset");
   options.use_mmap = access == Access::kMapped;
+  if (access == Access::kObject) {
+    OpenObjects(path, options);
+    return;
+  }
   if (access != Access::kBuffer) {
     frame_ = Frame::Open(path, options);
     return;
   }
   bytes_ = ReadFile(path);
   if (bytes_ != nullptr) frame_ = Frame::OpenBuffer(bytes_->bytes(), options);
+}
+
+// Where it is a contiguous one, opening it takes few requests.
+void OpenedFrame::OpenObjects(const std::string& path, OpenOptions options) {
+  constexpr int64_t kMostGets = 3;
+  const std::shared_ptr<ObjectStore> store = MakeMemoryObjectStore();
+  const bool is_directory = std::filesystem::is_directory(path);
+  if (is_directory) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(path)) {
+      if (file.is_regular_file()) {
+        PutFile(*store, file.path(), "frame/" + file.path().lexically_relative(path).string());
+      }
+    }
+  } else {
+    PutFile(*store, path, "frame");
+  }
+  objects_ = MakeObjectFileSystem(store);
+  options.file_system = objects_.get();
+  frame_ = Frame::Open("frame", options);
+  const bool is_old = frame_.ok() && frame_->snapshot().info().era != Era::kCurrent;
+  if (frame_.ok() && !is_directory && !is_old) {
+    EXPECT_LE(store->stats().requests(), kMostGets);
+  }
 }
 
 OpenedFrame::~OpenedFrame() = default;

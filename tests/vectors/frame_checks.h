@@ -14,7 +14,7 @@
 namespace cairn::vectors {
 
 // The ways to a frame's bytes.
-enum class Access { kMapped, kRead, kBuffer };
+enum class Access { kMapped, kRead, kObject, kBuffer };
 // All of them, but no buffer for a directory.
 std::span<const Access> AccessesOf(const Entry& entry);
 std::string ToString(Access access);
@@ -30,7 +30,10 @@ class OpenedFrame {
   const absl::StatusOr<Frame>& frame() const { return frame_; }
 
  private:
+  void OpenObjects(const std::string& path, OpenOptions options);
+
   std::unique_ptr<class GuardedBytes> bytes_;
+  std::shared_ptr<FileSystem> objects_;
   absl::StatusOr<Frame> frame_;
 };
 

@@ -109,7 +109,7 @@ TEST_P(SalvageVectorTest, StoredChunksAreSavedWithoutHeaderIndexAndTrailer) {
   options.offset = GetParam().Number("offset");
   const auto frame = Frame::OpenBuffer(bytes_, options);
   ASSERT_TRUE(IsOk(frame));
-  const FrameInfo& info = frame->snapshot().info();
+  const FrameInfo info = frame->snapshot().info();
   if (NeedsHeader(info)) GTEST_SKIP();
   const std::vector<Buffer> chunks = StoredChunks(frame->snapshot());
   EXPECT_TRUE(AreAmong(chunks, SaveAll())) << "undamaged";

@@ -1,9 +1,11 @@
 #include "tools/hdf5/chunk_frame.h"
 
+#include <memory>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 
+#include "cairn/file_system.h"
 #include "cairn/frame.h"
 #include "tools/status.h"
 
@@ -13,6 +15,7 @@ namespace {
 
 constexpr unsigned kDefaultLevel = 5;
 constexpr unsigned kDefaultFilter = 1;  // shuffle
+constexpr char kName[] = "chunk";       // of the one file in memory
 
 unsigned Get(Parameters parameters, Parameter at, unsigned otherwise) {
   return at < parameters.size() ? parameters[at] : otherwise;
@@ -82,29 +85,34 @@ std::vector<unsigned> CompleteParameters(Parameters given, size_t typesize, size
   return parameters;
 }
 
-absl::StatusOr<std::vector<std::byte>> EncodeChunk(Bytes items, Parameters parameters) {
+absl::StatusOr<MutableBytes> EncodeChunk(Bytes items, Parameters parameters, Allocate allocate) {
   if (parameters.size() < kLevel || parameters[kTypesize] == 0) {
     return absl::InvalidArgumentError("the filter's parameters are incomplete");
   }
   if (items.empty() || items.size() > kMaxChunkBytes || items.size() % parameters[kTypesize] != 0) {
     return absl::InvalidArgumentError(absl::StrCat("a chunk of ", items.size(), " bytes"));
   }
+  const std::unique_ptr<FileSystem> files = MakeMemoryFileSystem();
   CreateOptions options;
   ASSIGN_OR_RETURN(options.compression, CompressionOf(parameters));
   options.fingerprint = FingerprintType::kNone;  // HDF5 has checksums of its own
   options.chunksize = static_cast<int32_t>(items.size());
   options.array = ArrayOf(items.size(), parameters);
-  ASSIGN_OR_RETURN(Frame frame, Frame::CreateInMemory(options));
-  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
+  options.file_system = files.get();
+  ASSIGN_OR_RETURN(Writer writer, Frame::Build(kName, options));
   if (options.array.has_value()) {
     const std::vector<int64_t> start(options.array->shape.size());
     RETURN_IF_ERROR(writer.WriteBox(start, options.array->shape, items));
   } else {
     RETURN_IF_ERROR(writer.Append(items));
   }
-  // Not closed, which would make a checkpoint: so the bytes have nothing but the chunk.
-  RETURN_IF_ERROR(writer.Commit(Durability::kProcess).status());
-  return frame.ToBuffer();
+  RETURN_IF_ERROR(writer.Close());
+  ASSIGN_OR_RETURN(const std::unique_ptr<File> file, files->Open(kName, FileMode::kRead));
+  ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  const MutableBytes frame = allocate(static_cast<size_t>(size));
+  if (std::ssize(frame) != size) return absl::ResourceExhaustedError("no memory for the chunk");
+  RETURN_IF_ERROR(file->ReadAt(0, frame));
+  return frame;
 }
 
 absl::StatusOr<MutableBytes> DecodeChunk(Bytes frame, Parameters parameters, Allocate allocate) {

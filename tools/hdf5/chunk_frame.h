@@ -37,10 +37,9 @@ using Allocate = absl::FunctionRef<MutableBytes(size_t size)>;  // gives no byte
 std::vector<unsigned> CompleteParameters(Parameters given, size_t typesize, size_t item_size,
                                          std::span<const uint64_t> chunkshape);
 
-// Returns a frame of the chunk's items.
-absl::StatusOr<std::vector<std::byte>> EncodeChunk(Bytes items, Parameters parameters);
-
-// Decodes a frame to memory that `allocate` is asked for once the size is known, and returns that.
+// Makes a frame of the chunk's items, or the items of a frame, in memory that `allocate` is asked
+// for once the size is known, and returns that.
+absl::StatusOr<MutableBytes> EncodeChunk(Bytes items, Parameters parameters, Allocate allocate);
 absl::StatusOr<MutableBytes> DecodeChunk(Bytes frame, Parameters parameters, Allocate allocate);
 
 }  // namespace cairn::hdf5

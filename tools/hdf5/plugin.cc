@@ -79,22 +79,12 @@ absl::StatusOr<size_t> Code(const Library& library, bool decode, Parameters para
                             size_t nbytes, size_t* capacity, void** buffer) {
   const Bytes from(static_cast<const std::byte*>(*buffer), nbytes);
   Buffer result(library);
-  size_t size = 0;
-  if (decode) {
-    ASSIGN_OR_RETURN(const MutableBytes items, DecodeChunk(from, parameters, [&](size_t wanted) {
-                       return result.Allocate(wanted);
-                     }));
-    size = items.size();
-  } else {
-    ASSIGN_OR_RETURN(const std::vector<std::byte> frame, EncodeChunk(from, parameters));
-    const MutableBytes memory = result.Allocate(frame.size());
-    if (memory.empty()) return absl::ResourceExhaustedError("no memory for the chunk");
-    std::ranges::copy(frame, memory.begin());
-    size = frame.size();
-  }
+  const auto allocate = [&](size_t size) { return result.Allocate(size); };
+  ASSIGN_OR_RETURN(const MutableBytes made, decode ? DecodeChunk(from, parameters, allocate)
+                                                   : EncodeChunk(from, parameters, allocate));
   result.Replace(buffer);
-  *capacity = size;
-  return size;
+  *capacity = made.size();
+  return made.size();
 }
 
 // What HDF5 calls when a data set is made.

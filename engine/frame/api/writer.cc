@@ -113,6 +113,8 @@ absl::StatusOr<Snapshot> Writer::Commit(Durability durability) {
 
 absl::Status Writer::Checkpoint() { return impl_->Checkpoint(); }
 
+absl::Status Writer::Settle() { return impl_->Settle(); }
+
 absl::StatusOr<ReclaimReport> Writer::Reclaim(const ReclaimOptions& options) {
   return impl_->Reclaim(options);
 }

@@ -99,8 +99,8 @@ absl::Status SparseCreation::Restart(bool /*failed*/) {
   frame_.source = FrameFile::OfFile(frame_.file, 0, state->env()->use_mmap, made_->directory());
   frame_.core = std::make_shared<FrameCore>(
       LocationIn(made_->directory(), location_.files, location_.path), frame_.source, state->env());
-  state->chunk_source =
-      std::make_shared<SparseChunkSource>(made_->directory(), frame_.file, *state->env());
+  state->chunk_source = std::make_shared<SparseChunkSource>(
+      made_->directory(), frame_.file, state->env()->use_mmap, state->env()->max_mapped_files);
   frame_.state = std::move(state);
   sink_ = std::make_unique<SparseSink>(made_->directory(), std::vector<int64_t>());
   return absl::OkStatus();
@@ -123,7 +123,9 @@ absl::Status SparseCreation::WriteCheckpoint(Stager& stager) {
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location,
                                                           const CreateOptions& given, bool plain) {
-  CAIRN_ASSIGN_OR_RETURN(const CreateOptions options, ResolveArray(given));
+  CAIRN_ASSIGN_OR_RETURN(CreateOptions options, ResolveArray(given));
+  const bool in_objects = location.files->ObjectsIn(location.path).store != nullptr;
+  if (in_objects) options.layout = Layout::kSparse;
   OpenOptions open;
   open.file_system = options.file_system;
   open.registry = options.compression.registry;
@@ -135,10 +137,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   }
   RemoveAbandoned(location);
   std::unique_ptr<CommitBackend> backend;
-  if (location.files->objects().store != nullptr) {
-    if (options.layout == Layout::kContiguous) {
-      return InvalidArgument("%s: a frame in an object store is sparse", location.path);
-    }
+  if (in_objects) {
     backend = MakeObjectCreation(std::move(location), options, std::move(state));
   } else if (options.layout == Layout::kContiguous) {
     backend =

@@ -9,8 +9,8 @@
 namespace cairn::frame {
 
 FrameWriter::~FrameWriter() {
-  // Space that is reserved ahead goes back, if no other writer has the frame.
-  if (suspended_) Resume({}).IgnoreError();
+  // Space that is reserved ahead goes back, unless that is now for another writer to do.
+  if (suspended_) Regain({}, false).IgnoreError();
   // Only where no commit went wrong is it known what the header on the disk says.
   if (usable()) backend_->DropUncommitted().IgnoreError();
 }
@@ -113,6 +113,11 @@ absl::Status FrameWriter::Checkpoint() {
   return Run([&] { return backend_->WriteCheckpoint(*stager_); });
 }
 
+absl::Status FrameWriter::Settle() {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  return backend_->IsWorthClosing(*stager_) ? Checkpoint() : Commit(Durability::kMachine).status();
+}
+
 absl::Status FrameWriter::ApplyIncrement(const State& increment) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   CAIRN_RETURN_IF_ERROR(CheckUnedited());
@@ -173,9 +178,7 @@ absl::StatusOr<bool> FrameWriter::HasWaiters() const {
 }
 
 absl::Status FrameWriter::Close() {
-  CAIRN_RETURN_IF_ERROR(CheckUsable());
-  const bool in_checkpoint = backend_->IsWorthClosing(*stager_);
-  CAIRN_RETURN_IF_ERROR(in_checkpoint ? Checkpoint() : Commit(Durability::kMachine).status());
+  CAIRN_RETURN_IF_ERROR(Settle());
   const absl::Status status = backend_->DropUncommitted();
   unusable_ = FailedPrecondition("the writer is closed");
   stager_.reset();

@@ -43,6 +43,8 @@ class FrameWriter {
   absl::StatusOr<StatePtr> Staged();
   absl::StatusOr<StatePtr> Commit(Durability durability);
   absl::Status Checkpoint();
+  // Commits, in a checkpoint where that is worth it.
+  absl::Status Settle();
   void Rollback();
   // Stages the increment, or nothing. Nothing may be staged.
   absl::Status ApplyIncrement(const State& increment);
@@ -76,7 +78,9 @@ class FrameWriter {
   absl::Status CheckUnedited() const;
   absl::Status Restage();
   absl::Status Run(absl::FunctionRef<absl::Status()> step);
-  absl::Status GoOn(std::shared_ptr<File> file);
+  // Resume; without `may_reopen` only where others have written no more than commits.
+  absl::Status Regain(std::chrono::milliseconds wait, bool may_reopen);
+  absl::Status GoOn(std::shared_ptr<File> file, bool may_reopen);
 
   const std::shared_ptr<FrameCore> core_;
   const std::shared_ptr<GroupSync> sync_;

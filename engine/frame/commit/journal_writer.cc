@@ -232,8 +232,13 @@ absl::Status JournalWriter::Resume() {
   const int64_t end = CommittedEnd(base());
   remains_end_ = std::min(remains_end_, size);
   if (remains_end_ <= end) remains_end_ = 0;
+  // Zeros that others have cut off only make commits slower.
+  const int64_t zeros_end = std::min(zeros_end_, size);
   ForgetHeadroom();
-  if (remains_end_ == 0) headroom_.Reset(size);
+  if (remains_end_ == 0) {
+    headroom_.Reset(size);
+    zeros_end_ = zeros_end;
+  }
   StageAt(end);
   return absl::OkStatus();
 }

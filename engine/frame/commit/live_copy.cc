@@ -13,6 +13,7 @@
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/checkpoint/disk_reserve.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/read_ahead.h"
 #include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/stage/chunk_writer.h"
 #include "engine/frame/state/initial_state.h"
@@ -51,6 +52,7 @@ absl::StatusOr<StagedState> SealChunks(const State& view, const StagedState& sta
   sealed.stored_bytes = 0;
   ScratchBuffer scratch;
   ReadBudget budget(view);
+  ReadAhead ahead(view, 0, view.chunks.size());
   for (int64_t i = 0; i < view.chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, view.chunks.Get(i));
     const auto known = copied == nullptr ? std::nullopt : copied->Find(entry);
@@ -58,6 +60,7 @@ absl::StatusOr<StagedState> SealChunks(const State& view, const StagedState& sta
       entry.value = known->value;
       *sealed.stored_bytes += known->cbytes;
     } else if (!format::IsSpecialEntry(entry.value)) {
+      ahead.Reach(i);
       CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored, ReadWithin(budget, view, i, scratch));
       CAIRN_ASSIGN_OR_RETURN(entry.value, place(entry.value, stored.bytes()));
       if (entry.fingerprint == 0) entry.fingerprint = format::HashChunk(stored.bytes());

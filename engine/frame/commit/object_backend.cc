@@ -1,6 +1,7 @@
 #include "engine/frame/commit/object_backend.h"
 
 #include <algorithm>
+#include <array>
 #include <thread>
 #include <utility>
 
@@ -22,8 +23,10 @@ namespace cairn::frame {
 
 namespace {
 
-// Each record is a request of a reader that opens the frame.
-constexpr int64_t kLongJournal = 1024;
+// Each record is a request of a reader that opens the frame. Writers that find the journal long at
+// the same time leave the checkpoint to some of them.
+constexpr int64_t kLongJournal = 128;
+constexpr uint64_t kOneOf = 4;
 
 // Between two attempts to be the next: at random, so that writers do not meet again.
 constexpr int kMostAttempts = 1000;
@@ -92,10 +95,37 @@ absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& stag
   return object;
 }
 
+absl::StatusOr<std::string> EndJournal(const std::shared_ptr<ObjectStore>& store,
+                                       const std::shared_ptr<FileSystem>& directory,
+                                       const std::shared_ptr<const FrameContext>& env) {
+  for (int tries = 0; tries < kMostAttempts; ++tries) {
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<object::IndexFile> index,
+                           object::IndexFile::Open(store, 0));
+    const absl::StatusOr<StatePtr> state =
+        LoadState(FrameFile::OfFile(index, 0, env->use_mmap, directory), env);
+    // No writer works on what cannot be read, or has no journal yet.
+    if (!state.ok() || !IsShared(**state)) return index->etag();
+    const absl::Status put = store
+                                 ->PutIfAbsent(object::JournalObjectName((*state)->journal->end),
+                                               format::EncodeReplaced())
+                                 .status();
+    if (put.ok()) return index->etag();
+    if (!absl::IsFailedPrecondition(put)) return put;
+    // Another process has ended it, and perhaps died; or this put was sent twice.
+    const absl::StatusOr<ObjectPart> there =
+        store->Get(object::JournalObjectName((*state)->journal->end));
+    if (there.ok() && there->bytes == format::EncodeReplaced()) return index->etag();
+    PauseBeforeAttempt(tries);
+  }
+  return absl::UnavailableError(
+      absl::StrFormat("%s: it is written all the time", store->Describe()));
+}
+
 ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
     : CommitBackend(std::move(frame), std::move(options)),
-      store_(frame_.location().files->objects().store),
-      grace_(frame_.location().files->objects().grace),
+      store_(frame_.location().objects().store),
+      grace_(frame_.location().objects().grace),
+      read_ahead_(frame_.location().objects().read_ahead),
       writer_id_(RandomNumber()),
       collected_(Clock::now()) {}
 
@@ -103,7 +133,13 @@ ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
 absl::Status ObjectBackend::PersistBase() {
   CAIRN_RETURN_IF_ERROR(store_->CheckConditions(absl::StrFormat("probe.%016x", RandomNumber())));
   CAIRN_RETURN_IF_ERROR(Reload());
-  if (!IsShared(base())) CAIRN_RETURN_IF_ERROR(MakeShared());
+  if (!IsShared(base())) {
+    CAIRN_RETURN_IF_ERROR(MakeShared());
+  } else {
+    // One that was to be replaced by a process that died gets a new journal.
+    CAIRN_ASSIGN_OR_RETURN(const bool ended, IsEnded());
+    if (ended) CAIRN_RETURN_IF_ERROR(MakeShared());
+  }
   journal_base_ = base().journal->base;
   return absl::OkStatus();
 }
@@ -111,12 +147,20 @@ absl::Status ObjectBackend::PersistBase() {
 absl::Status ObjectBackend::CheckSameFrame() const {
   const bool is_same = IsShared(base()) && base().journal->base == journal_base_;
   if (is_same || !journal_base_.has_value()) return absl::OkStatus();
-  return FailedPrecondition("%s was replaced by another frame", store_->Describe());
+  return FailedPrecondition("%s was replaced by another frame: open it again", store_->Describe());
+}
+
+absl::StatusOr<bool> ObjectBackend::IsEnded() const {
+  std::array<std::byte, format::kMinRecordSize> record{};
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, frame_.source.ReadSome(base().journal->end, record));
+  const auto head = format::FindRecordHead(Bytes(record).first(got));
+  return head.has_value() && head->kind == format::RecordKind::kReplaced;
 }
 
 absl::Status ObjectBackend::Reload() {
   const Clock::time_point before = Clock::now();
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::IndexFile> index, object::IndexFile::Open(store_));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::IndexFile> index,
+                         object::IndexFile::Open(store_, read_ahead_));
   validated_ = before;
   CAIRN_RETURN_IF_ERROR(LoadFrom(std::move(index)));
   return CheckSameFrame();
@@ -152,7 +196,8 @@ absl::Status ObjectBackend::MakeShared() {
   if (!put.ok() && !absl::IsFailedPrecondition(put.status())) return put.status();
   sink_->Keep();
   CAIRN_RETURN_IF_ERROR(Reload());  // what another writer made in the meantime does as well
-  if (IsShared(base())) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const bool ended, IsEnded());
+  if (IsShared(base()) && !ended) return absl::OkStatus();
   return absl::UnavailableError(
       absl::StrFormat("%s/%s: it is being replaced", store_->Describe(), format::kIndexFileName));
 }
@@ -189,6 +234,10 @@ absl::StatusOr<bool> ObjectBackend::FollowRecords() {
   const JournalPosition before = *base().journal;
   JournalReader reader(frame_.source, before.end);
   CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed, ReplayJournal(frame_.source, base(), reader));
+  if (replayed.moved) {
+    return FailedPrecondition("%s was replaced by another frame: open it again",
+                              store_->Describe());
+  }
   if (replayed.damage.has_value()) {
     return DataLoss("%s: the record of a commit cannot follow the one before",
                     object::JournalObjectName(replayed.damage->bytes.begin));
@@ -320,7 +369,9 @@ absl::Status ObjectBackend::PutCommit(Stager& stager) {
 
 bool ObjectBackend::IsCheckpointDue() const {
   const int64_t least = std::min(kLongJournal, base().env()->checkpoints.least_edits);
-  return base().journal->edits > std::max(least, base().chunks.size() / 8);
+  const int64_t most = std::max(least, base().chunks.size() / 8);
+  const int64_t edits = base().journal->edits;
+  return edits > 2 * most || (edits > most && RandomNumber() % kOneOf == 0);
 }
 
 absl::Status ObjectBackend::PublishCommit(Stager& stager, Durability /*durability*/) {
@@ -380,7 +431,8 @@ absl::Status ObjectBackend::PutIndex() {
   if (absl::IsFailedPrecondition(put.status())) return Reload();
   if (!put.ok()) return Refuse(put.status());
   validated_ = before;
-  return LoadFrom(std::make_shared<object::IndexFile>(store_, std::move(bytes), put->etag));
+  return LoadFrom(
+      std::make_shared<object::IndexFile>(store_, std::move(bytes), put->etag, read_ahead_));
 }
 
 absl::StatusOr<ReclaimReport> ObjectBackend::ReclaimSpace(const ReclaimOptions& /*options*/) {

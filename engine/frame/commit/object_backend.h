@@ -73,6 +73,7 @@ class ObjectBackend final : public CommitBackend {
   // False when the journal ends because the frame is replaced.
   absl::StatusOr<bool> FollowRecords();
   absl::Status FollowAnew();
+  absl::StatusOr<bool> IsEnded() const;
   bool IsCheckpointDue() const;
   absl::Status PutIndex();
   absl::Status MakeShared();
@@ -81,6 +82,7 @@ class ObjectBackend final : public CommitBackend {
 
   const std::shared_ptr<ObjectStore> store_;
   const Clock::duration grace_;
+  const int64_t read_ahead_;
   const uint64_t writer_id_;
   std::optional<uint64_t> journal_base_;  // which all its records name; none until PersistBase
   std::shared_ptr<object::IndexFile> index_;
@@ -94,6 +96,11 @@ absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& stag
                                                          const CheckpointPlan& plan);
 // Chunks that no commit names for too long may be taken for those of a dead writer.
 absl::Status CheckStagedInTime(const ObjectSink& sink, BootClock::duration grace);
+// Ends the journal of the frame that is there, if there is one: the next commit of any writer would
+// be put after it, and lost, when another frame takes the place. Returns the etag of its index.
+absl::StatusOr<std::string> EndJournal(const std::shared_ptr<ObjectStore>& store,
+                                       const std::shared_ptr<FileSystem>& directory,
+                                       const std::shared_ptr<const FrameContext>& env);
 // For ObjectStore::CheckConditions.
 std::string ScratchObjectName();
 // Where the journal of a new frame begins: at a position that no other frame of this name had.

@@ -1,21 +1,16 @@
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/base/status.h"
-#include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/commit/creation.h"
 #include "engine/frame/commit/object_backend.h"
-#include "engine/frame/open/state_loader.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 #include "engine/object/index_file.h"
-#include "engine/object/object_directory.h"
-#include "engine/object/object_names.h"
-#include "engine/object/scoped_object_store.h"
 
 namespace cairn::frame {
 
@@ -28,7 +23,7 @@ class ObjectCreation final : public Creation {
                  std::shared_ptr<FileSystem> directory)
       : Creation(LocationIn(std::move(directory), location.files, location.path), options,
                  std::move(state), false),
-        store_(location_.files->objects().store) {}
+        store_(location_.objects().store) {}
 
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override { return StageInto(*sink_); }
   absl::Status Restart(bool failed) override;
@@ -38,8 +33,7 @@ class ObjectCreation final : public Creation {
  private:
   absl::Status PutIndex(Bytes bytes);
   bool IsIndex(Bytes bytes) const;
-  absl::Status Replace(std::shared_ptr<object::IndexFile> old, Bytes bytes);
-  absl::Status EndJournal(const FrameFile& old);
+  absl::Status Replace(const std::string& etag, Bytes bytes);
 
   const std::shared_ptr<ObjectStore> store_;
   std::unique_ptr<ObjectSink> sink_;
@@ -53,8 +47,9 @@ absl::Status ObjectCreation::Restart(bool /*failed*/) {
   CAIRN_RETURN_IF_ERROR(store_->CheckConditions(ScratchObjectName()));
   frame_.core = std::make_shared<FrameCore>(location_, FrameFile(), base().env());
   auto state = std::make_shared<State>(base());
-  state->chunk_source =
-      std::make_shared<SparseChunkSource>(location_.files, nullptr, *state->env());
+  state->chunk_source = std::make_shared<SparseChunkSource>(
+      location_.files, std::make_shared<object::IndexFile>(store_, std::vector<std::byte>(), "", 0),
+      false, 0);
   frame_.state = std::move(state);
   sink_ = std::make_unique<ObjectSink>(store_, std::span<const int64_t>());
   return absl::OkStatus();
@@ -64,9 +59,11 @@ absl::Status ObjectCreation::Restart(bool /*failed*/) {
 absl::Status ObjectCreation::PutIndex(Bytes bytes) {
   const std::string& name = location_.path;
   if (replace_) {
-    absl::StatusOr<std::shared_ptr<object::IndexFile>> old = object::IndexFile::Open(store_);
-    if (old.ok()) return Replace(*std::move(old), bytes);
-    if (!absl::IsNotFound(old.status())) return Refuse(old.status());
+    // To the frame that is there, the new one's chunks are garbage.
+    CAIRN_RETURN_IF_ERROR(CheckStagedInTime(*sink_, location_.objects().grace));
+    const absl::StatusOr<std::string> there = EndJournal(store_, location_.files, base().env());
+    if (there.ok()) return Replace(*there, bytes);
+    if (!absl::IsNotFound(there.status())) return Refuse(there.status());
   }
   const absl::Status put = store_->PutIfAbsent(name, bytes).status();
   if (!absl::IsFailedPrecondition(put)) return put;
@@ -81,30 +78,12 @@ bool ObjectCreation::IsIndex(Bytes bytes) const {
   return there.ok() && std::ranges::equal(there->bytes, bytes);
 }
 
-absl::Status ObjectCreation::Replace(std::shared_ptr<object::IndexFile> old, Bytes bytes) {
-  // To the frame that is there, the new one's chunks are garbage.
-  CAIRN_RETURN_IF_ERROR(CheckStagedInTime(*sink_, location_.files->objects().grace));
-  const absl::Status put = store_->PutIfMatch(location_.path, old->etag(), bytes).status();
-  if (absl::IsFailedPrecondition(put) && !IsIndex(bytes)) {
-    return Refuse(absl::AbortedError(store_->Describe() + " was changed meanwhile"));
+absl::Status ObjectCreation::Replace(const std::string& etag, Bytes bytes) {
+  const absl::Status put = store_->PutIfMatch(location_.path, etag, bytes).status();
+  if (!absl::IsFailedPrecondition(put) || IsIndex(bytes)) {
+    return absl::IsFailedPrecondition(put) ? absl::OkStatus() : put;
   }
-  if (!put.ok() && !absl::IsFailedPrecondition(put)) return put;
-  return EndJournal(FrameFile::OfFile(std::move(old), 0, base().env()->use_mmap, location_.files));
-}
-
-// Writers of the frame that was replaced look at its index only now and then: none of them must
-// commit to it any more.
-absl::Status ObjectCreation::EndJournal(const FrameFile& old) {
-  for (std::optional<int64_t> end;;) {
-    const absl::StatusOr<StatePtr> state = LoadState(old, base().env());
-    // What cannot be loaded cannot be written, and a position that others took before us is theirs.
-    if (!state.ok() || !(*state)->journal.has_value() || end == (*state)->journal->end) break;
-    end = (*state)->journal->end;
-    const absl::Status put =
-        store_->PutIfAbsent(object::JournalObjectName(*end), format::EncodeReplaced()).status();
-    if (!absl::IsFailedPrecondition(put)) return put;
-  }
-  return absl::OkStatus();
+  return Refuse(absl::AbortedError(store_->Describe() + " was changed meanwhile"));
 }
 
 absl::Status ObjectCreation::WriteCheckpoint(Stager& stager) {
@@ -126,11 +105,9 @@ absl::Status ObjectCreation::WriteCheckpoint(Stager& stager) {
 
 std::unique_ptr<CommitBackend> MakeObjectCreation(FrameLocation location,
                                                   const CreateOptions& options, StatePtr state) {
-  const ObjectsOf objects = location.files->objects();
-  auto store = std::make_shared<object::ScopedObjectStore>(objects.store, location.path + "/");
-  auto directory = std::make_shared<object::ObjectDirectory>(std::move(store), objects.grace);
+  const ObjectDirectoryInfo objects = location.files->ObjectsIn(location.path);
   return std::make_unique<ObjectCreation>(std::move(location), options, std::move(state),
-                                          std::move(directory));
+                                          objects.files);
 }
 
 }  // namespace cairn::frame

@@ -67,7 +67,7 @@ absl::StatusOr<Inventory> TakeInventory(const std::shared_ptr<ObjectStore>& stor
     if (!listing.more || listing.objects.empty()) break;
   }
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<object::IndexFile> index,
-                         object::IndexFile::Open(store));
+                         object::IndexFile::Open(store, 0));
   const FrameFile source = FrameFile::OfFile(index, 0, env->use_mmap, directory);
   JournalFootprint footprint;
   CAIRN_ASSIGN_OR_RETURN(const StatePtr state, LoadState(source, env, &footprint));
@@ -104,7 +104,7 @@ std::vector<std::string> NamesIn(Bytes list) {
 absl::StatusOr<ReclaimReport> CollectGarbage(const std::shared_ptr<ObjectStore>& store,
                                              const std::shared_ptr<FileSystem>& directory,
                                              const std::shared_ptr<const FrameContext>& env) {
-  const int64_t grace = directory->objects().grace.count();
+  const int64_t grace = directory->ObjectsIn(".").grace.count();
   CAIRN_ASSIGN_OR_RETURN(const Inventory inventory, TakeInventory(store, directory, env));
   ReclaimReport report{.oldest_generation = inventory.generation};
   std::vector<std::string> removed;

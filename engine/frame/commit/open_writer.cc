@@ -110,12 +110,6 @@ absl::StatusOr<OpenedFrame> OpenShared(std::shared_ptr<FrameCore> core,
   CommittedFrame frame;
   frame.core = std::move(core);
   CAIRN_RETURN_IF_ERROR(frame.core->CheckMayWrite());
-  if (!frame.location().is_sparse()) {
-    return FailedPrecondition(
-        "%s: a contiguous frame in an object store is read-only; `cairn copy --sparse` makes one "
-        "that can be written",
-        frame.location().path);
-  }
   frame.state = frame.core->newest();
   const std::optional<format::Seal>& seal = frame.state->checkpoint->seal;
   if (seal.has_value()) frame.fingerprint = seal->type;
@@ -159,7 +153,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
                                                         bool drop_stranded) {
   CAIRN_RETURN_IF_ERROR(CheckWritable(*core->newest()));
   OpenedFrame opened;
-  if (core->location().files->objects().store != nullptr) {
+  if (core->location().objects().store != nullptr) {
     CAIRN_ASSIGN_OR_RETURN(opened, OpenShared(std::move(core), options));
   } else {
     CommittedFrame frame;
@@ -173,7 +167,9 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
   return writer;
 }
 
-absl::Status FrameWriter::Resume(std::chrono::milliseconds wait) {
+absl::Status FrameWriter::Resume(std::chrono::milliseconds wait) { return Regain(wait, true); }
+
+absl::Status FrameWriter::Regain(std::chrono::milliseconds wait, bool may_reopen) {
   if (!suspended_) return FailedPrecondition("the writer is not suspended");
   CAIRN_RETURN_IF_ERROR(CheckSyncs());
   if (backend_->is_shared()) {
@@ -183,7 +179,7 @@ absl::Status FrameWriter::Resume(std::chrono::milliseconds wait) {
   }
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                          core_->OpenForWriting(wait, backend_->frame().file));
-  const absl::Status status = GoOn(file);
+  const absl::Status status = GoOn(file, may_reopen);
   // Nothing is staged: it can be tried again.
   if (!status.ok()) file->UnlockByte(kWriterLockByte).IgnoreError();
   suspended_ = !status.ok();
@@ -191,11 +187,12 @@ absl::Status FrameWriter::Resume(std::chrono::milliseconds wait) {
 }
 
 // `file` holds the writer's lock.
-absl::Status FrameWriter::GoOn(std::shared_ptr<File> file) {
+absl::Status FrameWriter::GoOn(std::shared_ptr<File> file, bool may_reopen) {
   if (file == backend_->frame().file) {
     CAIRN_ASSIGN_OR_RETURN(const bool continued, backend_->Continue(options_));
     if (continued) return Restage();
   }
+  if (!may_reopen) return FailedPrecondition("another writer has written a checkpoint");
   CommittedFrame frame;
   frame.core = core_;
   frame.file = std::move(file);

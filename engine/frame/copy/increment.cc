@@ -10,6 +10,7 @@
 #include "engine/frame/index/chunk_diff.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/content.h"
+#include "engine/frame/read/read_ahead.h"
 #include "engine/frame/stage/chunk_writer.h"
 #include "engine/frame/state/initial_state.h"
 #include "engine/frame/state/vlmetalayers.h"
@@ -157,7 +158,9 @@ absl::StatusOr<StagedState> StoreChanges(const State& now, const Changes& change
   ReadBudget budget(now);
   for (const IncrementRun& run : changes.increment.runs) {
     const int64_t end = nchunk + run.count;
+    ReadAhead ahead(now, nchunk, end);
     for (; run.kind == IncrementRun::Kind::kNew && nchunk < end; ++nchunk) {
+      ahead.Reach(nchunk);
       CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
                              ReadStored(now, nchunk, VerifyPolicy::kAlways, scratch));
       CAIRN_RETURN_IF_ERROR(budget.Spend(nchunk, std::ssize(stored.bytes())));

@@ -52,9 +52,26 @@ absl::Status FrameView::Copy(int64_t offset, MutableBytes dst) const {
   return absl::IsOutOfRange(status) ? WithCode(absl::StatusCode::kDataLoss, status) : status;
 }
 
+void FrameView::WillRead(std::span<FileRange> ranges) const {
+  for (FileRange& range : ranges) range.offset += origin_;
+  file_->WillRead(ranges);
+}
+
+absl::Status FrameView::LoadEnd(int64_t begin) {
+  CAIRN_ASSIGN_OR_RETURN(end_, Pin(begin, size_ - begin));
+  end_begin_ = begin;
+  return absl::OkStatus();
+}
+
+Bytes FrameView::Loaded(int64_t offset, int64_t size) const {
+  if (!RangeFits(offset - end_begin_, size, std::ssize(end_.bytes()))) return {};
+  return end_.bytes().subspan(static_cast<size_t>(offset - end_begin_), static_cast<size_t>(size));
+}
+
 absl::StatusOr<Bytes> FrameView::Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const {
   CAIRN_RETURN_IF_ERROR(Check(offset, size));
   if (mapping_ != nullptr) return Mapped(offset, size);
+  if (const Bytes loaded = Loaded(offset, size); !loaded.empty()) return loaded;
   const MutableBytes bytes = scratch.Get(static_cast<size_t>(size));
   CAIRN_RETURN_IF_ERROR(Copy(offset, bytes));
   return Bytes(bytes);
@@ -63,6 +80,8 @@ absl::StatusOr<Bytes> FrameView::Read(int64_t offset, int64_t size, ScratchBuffe
 absl::StatusOr<Chunk> FrameView::Pin(int64_t offset, int64_t size) const {
   CAIRN_RETURN_IF_ERROR(Check(offset, size));
   if (mapping_ != nullptr) return Chunk(Mapped(offset, size), owner_);
+  if (const Bytes loaded = Loaded(offset, size); !loaded.empty())
+    return Chunk(loaded, end_.owner());
   auto copy = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(size));
   CAIRN_RETURN_IF_ERROR(Copy(offset, *copy));
   return Chunk(*copy, copy);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -55,6 +56,12 @@ class FrameView {
   void Retain(std::shared_ptr<const void> owner);
   const std::shared_ptr<const void>& retained() const { return retained_; }
 
+  // See File. 0 in place.
+  int64_t read_ahead() const { return in_place() || file_ == nullptr ? 0 : file_->read_ahead(); }
+  void WillRead(std::span<FileRange> ranges) const;
+  // Reads all bytes from `begin` on at once, and keeps them. For a view that is not in place.
+  absl::Status LoadEnd(int64_t begin);
+
   // Bytes [offset, offset + size): in place, or in `scratch`. kDataLoss outside the view.
   absl::StatusOr<Bytes> Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const;
   // The same with an owner, for as long as the caller likes.
@@ -62,6 +69,8 @@ class FrameView {
 
  private:
   absl::Status Check(int64_t offset, int64_t size) const;
+  // Part of what LoadEnd has read; empty where it is not all there.
+  Bytes Loaded(int64_t offset, int64_t size) const;
   Bytes Mapped(int64_t offset, int64_t size) const {
     return in_place_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
   }
@@ -73,6 +82,8 @@ class FrameView {
   std::shared_ptr<const File> file_;
   int64_t origin_ = 0;
   int64_t size_ = 0;
+  Chunk end_;  // the last bytes, if they were loaded
+  int64_t end_begin_ = 0;
   std::shared_ptr<const void> retained_;
   std::shared_ptr<const void> owner_;  // of pinned bytes in place: the mapping and what is retained
 };
@@ -96,7 +107,7 @@ class FrameFile {
   absl::StatusOr<size_t> ReadSome(int64_t position, MutableBytes dst) const {
     return file_->ReadSome(origin_ + position, dst);
   }
-  // The first `size` bytes of the frame.
+  // The first `size` bytes of the frame; by copy where the file cannot be mapped.
   absl::StatusOr<FrameView> View(int64_t size) const { return View(size, 0); }
   // The same of a frame that has grown since `before` was viewed, and will go on growing.
   absl::StatusOr<FrameView> ViewMore(const FrameView& before, int64_t size) const;

@@ -8,7 +8,9 @@
 namespace cairn::frame {
 
 std::shared_ptr<FileSystem> FilesOrPosix(FileSystem* files) {
-  return {std::shared_ptr<void>(), files != nullptr ? files : PosixFileSystem()};
+  if (files == nullptr) files = PosixFileSystem();
+  if (std::shared_ptr<FileSystem> owned = files->weak_from_this().lock()) return owned;
+  return {std::shared_ptr<void>(), files};
 }
 
 absl::StatusOr<FrameLocation> LocateFrame(std::shared_ptr<FileSystem> files,

@@ -20,9 +20,13 @@ struct FrameLocation {
   std::string outer_path = {};
 
   bool is_sparse() const { return outer_files != nullptr; }
+  // Of a sparse frame in an object store.
+  ObjectDirectoryInfo objects() const {
+    return is_sparse() ? files->ObjectsIn(".") : ObjectDirectoryInfo();
+  }
 };
 
-// The caller's file system, or the operating system's for null. Not owned.
+// The caller's file system, or the operating system's for null. Owned where the caller shares it.
 std::shared_ptr<FileSystem> FilesOrPosix(FileSystem* files);
 
 // A file, or the directory of a sparse frame. Its paths are absolute: the process may go to another

@@ -39,6 +39,10 @@ class ChunkIndex {
   uint64_t FingerprintOf(const FoundEntry& found) const {
     return found.committed < 0 ? found.entry.fingerprint : base_->FingerprintOf(found.committed);
   }
+  // Of the stored chunk; 0 where that is not known.
+  int64_t StoredSizeOf(const FoundEntry& found) const {
+    return found.committed < 0 ? found.entry.cbytes : base_->SizeOf(found.committed);
+  }
   // The entries [first, first + count) in order, as many as there are, until one fails.
   absl::Status ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit, int64_t first = 0,
                        int64_t count = INT64_MAX) const;

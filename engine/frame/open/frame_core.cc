@@ -34,6 +34,7 @@ absl::StatusOr<FrameFile> OpenSource(const FrameLocation& location, int64_t orig
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                            location.files->Open(location.path, FileMode::kRead));
     if (!location.is_sparse()) return FrameFile::OfFile(file, origin, use_mmap);
+    if (file->is_immutable()) return FrameFile::OfFile(file, 0, use_mmap, location.files);
     // An index that lost its name before it was locked may have lost its chunk files too.
     const absl::Status status = file->LockByte(kReaderLockByte, LockMode::kShared);
     if (status.ok()) {
@@ -293,6 +294,7 @@ absl::StatusOr<StatePtr> FrameCore::RefreshLocked() {
   const FrameFile source = this->source();
   StatePtr state = newest();
   if (env_->generation.has_value()) return state;
+  if (source.file()->is_immutable()) return ReopenIfReplaced(std::move(state), source);
   if (!state->journal.has_value()) {
     CAIRN_ASSIGN_OR_RETURN(const StatePtr moved, ReopenIfReplaced(state, source));
     // Frames of older eras are never written.

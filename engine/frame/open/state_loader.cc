@@ -99,12 +99,25 @@ absl::Status BoundSeal(int64_t size, Checkpoint& checkpoint) {
   return absl::OkStatus();
 }
 
+// Where reading takes long, index and trailer are read at once, and what there is of a journal is
+// on its way.
+absl::Status LoadEnd(const format::FrameHeader& header, FrameView& region) {
+  constexpr int64_t kFirstOfJournal = int64_t{1} << 20;
+  const std::optional<int64_t> begin = header.index_begin();
+  if (region.read_ahead() == 0 || !begin.has_value() || *begin >= region.size()) {
+    return absl::OkStatus();
+  }
+  FileRange end = {.offset = *begin, .size = region.size() + kFirstOfJournal - *begin};
+  region.WillRead({&end, 1});
+  return region.LoadEnd(*begin);
+}
+
 // Where the state's chunks are, and what commits may follow it.
 absl::Status AttachSource(const FrameFile& source, const format::Trailer& trailer,
                           Bytes trailer_bytes, State& state) {
   if (source.directory() != nullptr) {
-    state.chunk_source =
-        std::make_shared<SparseChunkSource>(source.directory(), source.file(), *state.env());
+    state.chunk_source = std::make_shared<SparseChunkSource>(
+        source.directory(), source.file(), state.region.in_place(), state.env()->max_mapped_files);
   }
   // The journal begins after what the seal covers.
   const Checkpoint& checkpoint = *state.checkpoint;
@@ -118,7 +131,7 @@ absl::Status AttachSource(const FrameFile& source, const format::Trailer& traile
   // Writers of object frames share a journal. Where the objects were copied into a directory, it
   // stayed behind.
   const bool has_journal =
-      source.directory() == nullptr || source.directory()->objects().store != nullptr;
+      source.directory() == nullptr || source.directory()->ObjectsIn(".").store != nullptr;
   if (checkpoint.seal_holds && checkpoint.seal->journal.has_value() && has_journal) {
     const format::InheritedJournal& inherited = *checkpoint.seal->journal;
     start.base = inherited.base;
@@ -150,6 +163,7 @@ absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
   builder.SetHeader(std::move(header), std::move(header_bytes));
   checkpoint.source = source;
   CAIRN_ASSIGN_OR_RETURN(state.region, source.View(frame_size));
+  CAIRN_RETURN_IF_ERROR(LoadEnd(checkpoint.header, state.region));
 
   CAIRN_ASSIGN_OR_RETURN(const Chunk trailer_bytes,
                          PinTrailer(state.region, frame_size, frame_size - header_len));

@@ -11,6 +11,7 @@
 #include "engine/format/seal.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/read_ahead.h"
 #include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
@@ -90,12 +91,14 @@ absl::Status ForEachChunkKey(const State& state,
                              absl::FunctionRef<absl::Status(uint64_t key)> visit) {
   const int64_t count = CompleteChunks(state);
   int64_t nchunk = 0;
+  ReadAhead ahead(state, 0, count);
   ScratchBuffer scratch;
   return state.chunks.ForEach([&](const IndexEntry& entry) -> absl::Status {
     if (nchunk == count) return absl::OkStatus();
     auto key = static_cast<uint64_t>(entry.value);
     if (!format::IsSpecialEntry(entry.value)) key = entry.fingerprint;
     if (key == 0) {
+      ahead.Reach(nchunk);
       CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
                              ReadStored(state, nchunk, VerifyPolicy::kAlways, scratch));
       key = format::HashChunk(stored.bytes());

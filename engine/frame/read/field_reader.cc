@@ -30,9 +30,10 @@ absl::Status CheckField(const FieldSpan& field, int64_t nitems, int64_t typesize
 // Reads items that lie in one chunk, as many as it has; returns how many. 0: the first one lies
 // across a border.
 absl::StatusOr<int64_t> ReadFromChunk(const State& state, chunk::ItemRange items,
-                                      const chunk::ItemFields& fields,
+                                      const chunk::ItemFields& fields, ReadAhead& ahead,
                                       chunk::Workspace& workspace) {
   CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, items.begin));
+  ahead.Reach(at.nchunk);
   const absl::StatusOr<ChunkReader> chunk =
       ChunkReader::Open(state, at.nchunk, state.env()->verify, workspace.stored);
   if (!chunk.ok()) return chunk.status();
@@ -64,8 +65,9 @@ absl::Status ReadFields(const State& state, int64_t start, int64_t nitems,
   // A few items are sooner found in a block that is cached.
   constexpr int64_t kFewBytes = 4096;
   if (nitems * typesize <= kFewBytes) return fields.Read(rest, lease->gathered, read);
+  ReadAhead ahead = AheadOf(state, rest.begin, nitems * typesize);
   while (rest.count > 0) {
-    CAIRN_ASSIGN_OR_RETURN(int64_t done, ReadFromChunk(state, rest, fields, *lease));
+    CAIRN_ASSIGN_OR_RETURN(int64_t done, ReadFromChunk(state, rest, fields, ahead, *lease));
     if (done == 0) {
       done = 1;
       CAIRN_RETURN_IF_ERROR(fields.Read({.begin = rest.begin, .first = rest.first, .count = 1},

@@ -35,6 +35,7 @@ std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_
   if (!cacheable || nchunk >= state.chunks.size()) return wanted;
   const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
   if (!found.ok() || format::IsSpecialEntry(found->entry.value)) return wanted;
+  if (ReadAhead::IsUseful(state)) AnnounceChunk(state, nchunk, *found);
   const absl::StatusOr<chunk::Header> header =
       state.chunk_source->ReadHeader(found->entry.value, scratch);
   if (!header.ok() || !header->has_blocks() || header->vlblocks) return wanted;
@@ -89,7 +90,11 @@ absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t posit
                                  .begin = position / chunksize * chunksize};
   }
   ReadBudget budget(state);
-  const auto size_of = [&](int64_t nchunk) { return ChunkNbytes(state, nchunk); };
+  ReadAhead headers(state, 0, state.chunks.size(), ReadAhead::Part::kHeader);
+  const auto size_of = [&](int64_t nchunk) {
+    headers.Reach(nchunk);
+    return ChunkNbytes(state, nchunk);
+  };
   const auto check = [&](int64_t nchunk) -> absl::Status {
     ScratchBuffer scratch;
     CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
@@ -101,15 +106,26 @@ absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t posit
       {.nchunks = CountChunks(state), .nbytes = state.nbytes, .size_of = size_of, .check = check});
 }
 
+ReadAhead MakeReadAhead(const State& state, int64_t begin, int64_t size) {
+  if (size <= 0) return {};
+  const absl::StatusOr<DecodedOffsets::Place> first = FindByte(state, begin);
+  const absl::StatusOr<DecodedOffsets::Place> last = FindByte(state, begin + size - 1);
+  if (!first.ok() || !last.ok()) return {};
+  if (first->nchunk == last->nchunk) AnnounceNext(state, first->nchunk);
+  return ReadAhead(state, first->nchunk, last->nchunk + 1);
+}
+
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
   const auto size = static_cast<int64_t>(dst.size());
   if (!RangeFits(begin, size, state.nbytes)) {
     return OutOfRange("%d bytes from byte %d on, of %d", size, begin, state.nbytes);
   }
   const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
+  ReadAhead ahead = AheadOf(state, begin, size);
   int64_t done = 0;
   while (done < size) {
     CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, begin + done));
+    ahead.Reach(at.nchunk);
     const int64_t from = begin + done - at.begin;
     const MutableBytes rest = dst.subspan(static_cast<size_t>(done));
     if (const auto wanted = FindWanted(state, at.nchunk, from, std::ssize(rest), lease->stored)) {

@@ -9,6 +9,7 @@
 
 #include "cairn/types.h"
 #include "engine/frame/index/decoded_offsets.h"
+#include "engine/frame/read/read_ahead.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
@@ -18,6 +19,12 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst);
 
 // The chunk that holds a byte of the decoded data, and where it begins there.
 absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t position);
+
+// Of the chunks that hold bytes [begin, begin + size).
+ReadAhead MakeReadAhead(const State& state, int64_t begin, int64_t size);
+inline ReadAhead AheadOf(const State& state, int64_t begin, int64_t size) {
+  return ReadAhead::IsUseful(state) ? MakeReadAhead(state, begin, size) : ReadAhead();
+}
 
 }  // namespace cairn::frame
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/base/bytes.h"
@@ -19,7 +20,8 @@ namespace {
 // chunk once and decodes each block once. The state must outlive it. Not thread-safe.
 class BlockCursor {
  public:
-  explicit BlockCursor(const State& state) : state_(state), lease_(state.env()->pool.Acquire()) {}
+  BlockCursor(const State& state, ReadAhead ahead)
+      : state_(state), ahead_(std::move(ahead)), lease_(state.env()->pool.Acquire()) {}
 
   // Opens a chunk.
   absl::Status MoveTo(int64_t nchunk);
@@ -42,6 +44,7 @@ class BlockCursor {
   absl::StatusOr<chunk::BlockPlace> PlaceAt(int64_t begin) const;
 
   const State& state_;
+  ReadAhead ahead_;
   chunk::WorkspacePool::Lease lease_;
   int64_t nchunk_ = -1;
   int64_t chunk_begin_ = 0;
@@ -53,6 +56,7 @@ class BlockCursor {
 absl::Status BlockCursor::MoveTo(int64_t nchunk) {
   chunk_.reset();
   block_ = {};
+  ahead_.Reach(nchunk);
   CAIRN_ASSIGN_OR_RETURN(chunk_,
                          ChunkReader::Open(state_, nchunk, state_.env()->verify, lease_->stored));
   nchunk_ = nchunk;
@@ -161,6 +165,29 @@ absl::StatusOr<size_t> ReadSome(const State& state, std::span<const Wanted> item
   return count;
 }
 
+// Announces the chunks of items in ascending order.
+ReadAhead AheadOf(const State& state, std::span<const Wanted> items) {
+  if (!ReadAhead::IsUseful(state)) return {};
+  std::vector<int64_t> nchunks;
+  for (const Wanted& item : items) {
+    const absl::StatusOr<DecodedOffsets::Place> at = FindByte(state, item.position);
+    if (!at.ok()) break;
+    if (nchunks.empty() || nchunks.back() != at->nchunk) nchunks.push_back(at->nchunk);
+  }
+  return ReadAhead(state, std::move(nchunks));
+}
+
+// The same of a box.
+ReadAhead AheadOf(const State& state, const ArrayGeometry& geometry, const Box& box) {
+  if (!ReadAhead::IsUseful(state)) return {};
+  std::vector<int64_t> nchunks;
+  const absl::Status status = geometry.ForEachChunk(box, [&](const ChunkPart& part) {
+    nchunks.push_back(part.nchunk);
+    return absl::OkStatus();
+  });
+  return status.ok() ? ReadAhead(state, std::move(nchunks)) : ReadAhead();
+}
+
 }  // namespace
 
 absl::Status GatherItems(const State& state, std::span<const int64_t> items, MutableBytes dst) {
@@ -177,7 +204,7 @@ absl::Status GatherItems(const State& state, std::span<const int64_t> items, Mut
     wanted[i] = {.position = items[i] * typesize, .place = i};
   }
   std::ranges::sort(wanted, {}, &Wanted::position);
-  BlockCursor blocks(state);
+  BlockCursor blocks(state, AheadOf(state, wanted));
   for (std::span<const Wanted> rest = wanted; !rest.empty();) {
     CAIRN_ASSIGN_OR_RETURN(const size_t count, ReadSome(state, rest, blocks, dst));
     rest = rest.subspan(count);
@@ -192,7 +219,7 @@ absl::Status ReadBox(const State& state, std::span<const int64_t> start,
   if (static_cast<int64_t>(dst.size()) != geometry.NbytesOf(box)) {
     return InvalidArgument("box: has %d bytes, the buffer %d", geometry.NbytesOf(box), dst.size());
   }
-  BlockCursor cursor(state);
+  BlockCursor cursor(state, AheadOf(state, geometry, box));
   return geometry.ForEachChunk(box, [&](const ChunkPart& part) {
     CAIRN_RETURN_IF_ERROR(cursor.MoveTo(part.nchunk));
     return geometry.ForEachRun(box, part, [&](const Run& run) {

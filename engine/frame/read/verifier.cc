@@ -14,6 +14,7 @@
 #include "engine/format/seal.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/read_ahead.h"
 #include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/state/vlmetalayers.h"
 
@@ -263,7 +264,10 @@ absl::StatusOr<VerifyReport> Verifier::Run(absl::FunctionRef<bool(int64_t)> prog
     Add(replayed_.damage->bytes, "journal", replayed_.JournalStatus());
   }
   CheckArray();
+  ReadAhead ahead(state_, 0, report_.nchunks,
+                  headers_only_ ? ReadAhead::Part::kHeader : ReadAhead::Part::kAll);
   for (int64_t i = 0; i < report_.nchunks; ++i) {
+    ahead.Reach(i);
     CheckChunk(i);
     const bool last = i + 1 == report_.nchunks;
     if ((last || i % kProgressStep == 0) && !progress(i + 1)) return IsStopped();

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "engine/base/status.h"
+#include "engine/storage/read_ahead.h"
 
 namespace cairn::frame {
 
@@ -31,6 +33,15 @@ absl::StatusOr<ChunkLocation> ContiguousChunkSource::Locate(int64_t entry) const
 
 std::string ContiguousChunkSource::Describe(int64_t entry) const {
   return absl::StrFormat("at byte %d", begin_ + entry);
+}
+
+void ContiguousChunkSource::ReadAhead(int64_t entry, int64_t size) const {
+  if (!region_.in_place() || size < storage::kLeastReadAhead || size > end_ - begin_ - entry) {
+    return;
+  }
+  ScratchBuffer unused;
+  const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, size, unused);
+  if (bytes.ok()) storage::ReadAhead(*bytes);
 }
 
 absl::StatusOr<chunk::Header> ContiguousChunkSource::ReadHeader(int64_t entry,
@@ -62,6 +73,15 @@ absl::StatusOr<StoredChunk> ContiguousChunkSource::Read(int64_t entry, ReadMode 
   if (!bytes.ok()) return bytes.status();
   Prefetch(*bytes);
   return StoredChunk{*header, Chunk(*bytes, nullptr)};
+}
+
+void ContiguousChunkSource::WillRead(std::span<const ChunkHint> chunks) const {
+  std::vector<FileRange> ranges;
+  for (const auto& [entry, size] : chunks) {
+    if (Locate(entry).ok())
+      ranges.push_back({begin_ + entry, std::min(size, end_ - begin_ - entry)});
+  }
+  region_.WillRead(ranges);
 }
 
 }  // namespace cairn::frame

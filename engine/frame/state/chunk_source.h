@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -36,6 +37,12 @@ enum class ReadMode {
   kCopied,  // by a system call, whatever the map shows
 };
 
+// A chunk that will be read, and how many bytes it has, or a few more.
+struct ChunkHint {
+  int64_t entry = 0;
+  int64_t size = 0;
+};
+
 // Entries are those of the index that are no special values. Immutable, thread-safe.
 class ChunkSource {
  public:
@@ -48,25 +55,40 @@ class ChunkSource {
   // Where the chunks end in the frame's file; 0 where they have files of their own.
   virtual int64_t end() const { return 0; }
 
+  // Starts reading a chunk of so many bytes that is read next, where it is mapped and large.
+  virtual void ReadAhead(int64_t /*entry*/, int64_t /*size*/) const {}
   // The chunk's header, from which its size follows. kDataLoss.
   virtual absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const = 0;
   // The chunk; its header is not read again where it is given.
   virtual absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode, ScratchBuffer& scratch,
                                            const chunk::Header* header = nullptr) const = 0;
+
+  // How many bytes of chunks it is worth to announce before they are read; 0: reading is quick.
+  int64_t read_ahead() const { return read_ahead_; }
+  // A hint that these chunks will be read soon.
+  virtual void WillRead(std::span<const ChunkHint> chunks) const = 0;
+
+ protected:
+  explicit ChunkSource(int64_t read_ahead) : read_ahead_(read_ahead) {}
+
+ private:
+  int64_t read_ahead_;
 };
 
 // Bytes [begin, end) of a frame; entries count from begin.
 class ContiguousChunkSource final : public ChunkSource {
  public:
   ContiguousChunkSource(FrameView region, int64_t begin, int64_t end)
-      : region_(std::move(region)), begin_(begin), end_(end) {}
+      : ChunkSource(region.read_ahead()), region_(std::move(region)), begin_(begin), end_(end) {}
 
   absl::StatusOr<ChunkLocation> Locate(int64_t entry) const override;
   std::string Describe(int64_t entry) const override;
   int64_t end() const override { return end_; }
+  void ReadAhead(int64_t entry, int64_t size) const override;
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode, ScratchBuffer& scratch,
                                    const chunk::Header* header) const override;
+  void WillRead(std::span<const ChunkHint> chunks) const override;
 
  private:
   FrameView region_;

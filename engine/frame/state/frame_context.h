@@ -10,6 +10,7 @@
 #include "engine/chunk/workspace.h"
 #include "engine/frame/files/frame_location.h"
 #include "engine/frame/state/block_cache.h"
+#include "engine/frame/state/scan_detector.h"
 #include "engine/frame/state/verified_chunks.h"
 
 namespace cairn::frame {
@@ -47,6 +48,7 @@ struct FrameContext : OpenOptions {
   mutable chunk::WorkspacePool pool;
   mutable VerifiedChunks verified;
   mutable BlockCache blocks;
+  mutable ScanDetector scans;                            // of files that are far away
   mutable std::atomic<uint64_t> last_checkpoint_id = 0;  // see State::checkpoint_id
 
   // How any chunk is decoded; what the frame says of its chunks is still to be added.

@@ -30,11 +30,13 @@ absl::StatusOr<chunk::Header> HeaderOf(const File& file) {
 }  // namespace
 
 SparseChunkSource::SparseChunkSource(std::shared_ptr<FileSystem> directory,
-                                     std::shared_ptr<const File> index, const FrameContext& env)
-    : directory_(std::move(directory)),
+                                     std::shared_ptr<const File> index, bool use_mmap,
+                                     int max_mapped_files)
+    : ChunkSource(index->read_ahead()),
+      directory_(std::move(directory)),
       index_(std::move(index)),
-      use_mmap_(env.use_mmap),
-      mappings_(static_cast<size_t>(std::max(env.max_mapped_files, 0))) {}
+      use_mmap_(use_mmap),
+      mappings_(static_cast<size_t>(std::max(max_mapped_files, 0))) {}
 
 absl::StatusOr<ChunkLocation> SparseChunkSource::Locate(int64_t entry) const {
   if (entry < 0 || entry > format::kMaxChunkFileNumber) {
@@ -93,6 +95,14 @@ absl::StatusOr<StoredChunk> SparseChunkSource::Read(int64_t entry, ReadMode mode
                                                     ScratchBuffer& /*scratch*/,
                                                     const chunk::Header* /*header*/) const {
   return use_mmap_ && mode != ReadMode::kCopied ? Map(entry) : Copy(entry);
+}
+
+void SparseChunkSource::WillRead(std::span<const ChunkHint> chunks) const {
+  std::vector<FileHint> files;
+  for (const auto& [entry, size] : chunks) {
+    if (Locate(entry).ok()) files.push_back({format::ChunkFileName(entry), size});
+  }
+  directory_->WillOpen(files);
 }
 
 }  // namespace cairn::frame

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "cairn/file_system.h"
 #include "engine/frame/state/chunk_source.h"
-#include "engine/frame/state/frame_context.h"
 #include "engine/storage/mapping_cache.h"
 
 namespace cairn::frame {
@@ -17,15 +17,17 @@ namespace cairn::frame {
 // last are kept, so neither descriptors nor address space run out. Thread-safe.
 class SparseChunkSource final : public ChunkSource {
  public:
-  // The lock on `index` keeps the chunk files as long as this source lives.
+  // The lock on `index` keeps the chunk files as long as this source lives. They are mapped where
+  // `use_mmap` says that they can be.
   SparseChunkSource(std::shared_ptr<FileSystem> directory, std::shared_ptr<const File> index,
-                    const FrameContext& env);
+                    bool use_mmap, int max_mapped_files);
 
   absl::StatusOr<ChunkLocation> Locate(int64_t entry) const override;
   std::string Describe(int64_t entry) const override;
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode, ScratchBuffer& scratch,
                                    const chunk::Header* header) const override;
+  void WillRead(std::span<const ChunkHint> chunks) const override;
 
  private:
   absl::StatusOr<std::unique_ptr<File>> OpenFile(int64_t entry) const;

@@ -164,6 +164,18 @@ TEST_P(SuspendTest, ForkedChildCannotResume) {
   ExpectGoesOn();
 }
 
+TEST_P(SuspendTest, FrameThatWasSettledHasAllInItsCheckpoint) {
+  const Buffer items = MakeNoise(70, 1);
+  content_.insert(content_.end(), items.begin(), items.end());
+  ASSERT_TRUE(IsOk(writer_->Append(items)));
+  ASSERT_TRUE(IsOk(writer_->Settle()));
+  EXPECT_EQ(Open().snapshot().info().journal_size, 0);
+  ExpectHolds(Open().snapshot(), content_);
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  EXPECT_TRUE(IsFailedPrecondition(writer_->Settle()));
+  ExpectGoesOn();
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, SuspendTest,
                          testing::Values(Layout::kContiguous, Layout::kSparse),
                          [](const auto& info) {
@@ -208,6 +220,17 @@ TEST_P(ContiguousSuspendTest, WriterThatEndsSuspendedLeavesNoSpaceReservedAhead)
   ExpectHolds(Open().snapshot(), content_);
 }
 
+TEST_P(ContiguousSuspendTest, WriterThatEndsAfterACheckpointOfAnotherWritesNothing) {
+  WriteElsewhere([&](Writer& other) {
+    Add(other, 70);
+    ASSERT_TRUE(IsOk(other.Close()));
+  });
+  const int64_t before = files_.operations();
+  writer_.reset();
+  EXPECT_EQ(files_.operations(), before);
+  EXPECT_TRUE(IsOk(Open().OpenWriter()));
+}
+
 TEST_P(ContiguousSuspendTest, AfterADurableCommitNothingIsWritten) {
   const int64_t before = files_.operations();
   ASSERT_TRUE(IsOk(writer_->Suspend()));
@@ -225,6 +248,19 @@ TEST_P(ContiguousSuspendTest, AfterADurableCommitOfAnotherWriterNothingIsWritten
   ASSERT_TRUE(IsOk(writer_->Resume()));
   EXPECT_EQ(files_.operations(), before);
   ExpectHolds(writer_->StagedSnapshot().value(), content_);
+}
+
+TEST_P(ContiguousSuspendTest, ZerosAheadOfTheJournalAreNotWrittenAgain) {
+  for (int i = 0; i < 20; ++i) Add(*writer_, 10);
+  files_.StartLog();
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(IsOk(writer_->Suspend()));
+    ASSERT_TRUE(IsOk(writer_->Resume()));
+    Add(*writer_, 10);
+  }
+  EXPECT_LE(std::ranges::count(files_.TakeLog(), Operation::Kind::kWrite, &Operation::kind), 30);
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  ExpectGoesOn();
 }
 
 TEST_P(ContiguousSuspendTest, WhatIsNotDurableIsWrittenAgainAndSynced) {

@@ -308,7 +308,7 @@ TEST_F(SparseJournalTest, DamagedRecordStrandsTheCommitsAfterIt) {
   int64_t end = 0;
   {
     Writer writer = OpenWriter();
-    const FrameInfo& info = Update(writer, 0, 10).info();
+    const FrameInfo info = Update(writer, 0, 10).info();
     end = info.frame_size + info.journal_size;
     Update(writer, 1, 11);
   }

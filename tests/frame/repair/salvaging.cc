@@ -3,6 +3,8 @@
 #include "absl/strings/match.h"
 
 #include "engine/base/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 
 namespace cairn::test {

@@ -2,10 +2,12 @@
 """Times a log of Cairn beside other stores of time-series, those that are installed.
 
     PYTHONPATH=BUILD/tools/python python3 tools/bench/python/logs.py [--records N] [--decimals N] [--plot FILE.svg]
+    PYTHONPATH=BUILD/tools/python python3 tools/bench/python/logs.py --data tools/bench/data/machine.b2frame
 
-All hold the same year of records {time, 4 float64}, which a sensor walk gives, are written 1,000 at a
-time and handed to the kernel each time, and are asked in the page cache. Parquet, which takes no
-records once it is written, gets row groups of 100,000. Each question is asked of all of them in turns.
+All hold the same year of records {time, 4 float64}, which a sensor walk gives, or those of a log; are
+written 1,000 at a time and handed to the kernel each time, and are asked in the page cache. Parquet,
+which takes no records once it is written, gets row groups of 100,000. Each question is asked of all of
+them in turns.
 """
 
 import argparse
@@ -25,28 +27,55 @@ import urllib.request
 import numpy as np
 
 BATCH = 1000
-NAMES = ("a", "b", "c", "d")
-RECORD = np.dtype([("time", "<M8[us]"), *((name, "<f8") for name in NAMES)])
 DAY = 86_400_000_000
 QUESTIONS = {
     "take in": ("million records/s", 1e-6),
     "size": ("bytes a record", 1),
+    "without unused space": ("bytes a record", 1),
     "1,000 records of a time": ("µs", 1e6),
     "all values of a field": ("GB/s", 1e-9),
-    "means by day": ("ms", 1e3),
+    "means": ("ms", 1e3),
 }
+
+
+class Data:
+    """What all stores hold: numbers with a time in microseconds."""
+
+    def __init__(self, records, bucket, scanned):
+        self.records = records
+        self.record = records.dtype
+        self.names = tuple(name for name in records.dtype.names if name != "time")
+        self.values = np.dtype([(name, records.dtype[name]) for name in self.names])
+        self.bucket = bucket  # of means
+        self.scanned = scanned  # the field of which all values are read
+        self.buckets = len(np.unique(records["time"].astype("i8") // bucket))
+
+    def is_float(self, name):
+        return self.record[name].kind == "f"
+
+
+DATA = None  # chosen by main
 
 
 def sensor_walk(count, decimals):
     """A year of records, at times that jitter by half a millisecond."""
     dice = np.random.default_rng(1)
-    records = np.empty(count, RECORD)
+    names = ("a", "b", "c", "d")
+    records = np.empty(count, [("time", "<M8[us]"), *((name, "<f8") for name in names)])
     steps = 365 * DAY // count + dice.integers(-500, 500, count)
     records["time"] = (1_700_000_000_000_000 + np.cumsum(steps)).astype("M8[us]")
-    for name, begin in zip(NAMES, (20, 50, 1013, 230)):
+    for name, begin in zip(names, (20, 50, 1013, 230)):
         values = begin + np.cumsum(dice.normal(0, 0.05, count))
         records[name] = values if decimals is None else np.round(values, decimals)
-    return records
+    return Data(records, DAY, "c")
+
+
+def real_metrics(path):
+    """Those of a log: its numbers."""
+    import cairn
+
+    log = cairn.Log.open(path)
+    return Data(log[:], 60_000_000, next(name for name in log.dtype.names if log.dtype[name].kind == "f"))
 
 
 def batches(records, size=BATCH):
@@ -66,7 +95,7 @@ class Cairn:
     def write(self, path, records):
         import cairn
 
-        log = cairn.Log.create(path, RECORD, codec=self.codec)
+        log = cairn.Log.create(path, DATA.record, codec=self.codec)
         with log.writer(commit_records=BATCH) as writer:
             for batch in batches(records):
                 writer.append(batch)
@@ -80,13 +109,23 @@ class Cairn:
         return len(self.log.query(begin, end))
 
     def scan(self):
-        return self.log["c"]
+        return self.log[DATA.scanned]
 
-    def by_day(self):
-        return len(self.log.aggregate(bucket="1d", fields=NAMES))
+    def means(self):
+        return len(self.log.aggregate(bucket=np.timedelta64(DATA.bucket, "us"), fields=DATA.names))
 
     def close(self):
         self.log.close()
+
+
+    def smallest(self):
+        """Its size when the space that waits to be used again is given back."""
+        import cairn
+
+        copy = self.path + ".copy"
+        shutil.copy(self.path, copy)
+        with cairn.open(copy, "r+") as frame:
+            return frame.compact()[1]
 
 
 class CairnZstd(Cairn):
@@ -103,15 +142,17 @@ class Sqlite:
         self.open(path)
         self.base.execute("PRAGMA journal_mode = WAL")
         self.base.execute("PRAGMA synchronous = OFF")
-        self.base.execute("CREATE TABLE log (time INTEGER PRIMARY KEY, a REAL, b REAL, c REAL, d REAL)")
+        columns = ", ".join(f"{name} {'REAL' if DATA.is_float(name) else 'INTEGER'}" for name in DATA.names)
+        self.base.execute(f"CREATE TABLE log (time INTEGER PRIMARY KEY, {columns})")
+        places = ", ".join("?" * len(DATA.record))
         for batch in batches(records):
             with self.base:
-                self.base.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?)", self.rows(batch))
+                self.base.executemany(f"INSERT INTO log VALUES ({places})", self.rows(batch))
         self.close()
 
     @staticmethod
     def rows(batch):
-        return zip(batch["time"].astype("i8").tolist(), *(batch[name].tolist() for name in NAMES))
+        return zip(batch["time"].astype("i8").tolist(), *(batch[name].tolist() for name in DATA.names))
 
     def open(self, path):
         self.base = sqlite3.connect(path)
@@ -121,18 +162,18 @@ class Sqlite:
         return len(self.base.execute(query, (int(begin.astype("i8")), int(end.astype("i8")))).fetchall())
 
     def scan(self):
-        return np.fromiter((value for (value,) in self.base.execute("SELECT c FROM log")), "f8")
+        return np.fromiter((value for (value,) in self.base.execute(f"SELECT {DATA.scanned} FROM log")), "f8")
 
-    def by_day(self):
-        means = ", ".join(f"avg({name})" for name in NAMES)
-        return len(self.base.execute(f"SELECT time / {DAY}, {means} FROM log GROUP BY 1").fetchall())
+    def means(self):
+        means = ", ".join(f"avg({name})" for name in DATA.names)
+        return len(self.base.execute(f"SELECT time / {DATA.bucket}, {means} FROM log GROUP BY 1").fetchall())
 
     def close(self):
         self.base.close()
 
 
 class Lmdb:
-    """Records of 32 bytes under their times."""
+    """The other fields, packed, under their times."""
 
     name = "LMDB"
 
@@ -140,10 +181,14 @@ class Lmdb:
         self.open(path)
         for batch in batches(records):
             keys = batch["time"].astype(">i8").tobytes()
-            rest = np.stack([batch[name] for name in NAMES], 1).tobytes()
+            rest = np.empty(len(batch), DATA.values)
+            for name in DATA.names:
+                rest[name] = batch[name]
+            size = DATA.values.itemsize
+            rest = rest.tobytes()
             with self.env.begin(write=True) as transaction:
                 with transaction.cursor() as cursor:
-                    pairs = [(keys[8 * i : 8 * i + 8], rest[32 * i : 32 * i + 32]) for i in range(len(batch))]
+                    pairs = [(keys[8 * i : 8 * i + 8], rest[size * i : size * i + size]) for i in range(len(batch))]
                     cursor.putmulti(pairs, append=True)
         self.close()
 
@@ -163,18 +208,16 @@ class Lmdb:
     def range(self, begin, end):
         first, last = (one.astype("i8").byteswap().tobytes() for one in (begin, end))
         found = list(self.values(first, last))
-        np.frombuffer(b"".join(value for _, value in found), "f8")
+        np.frombuffer(b"".join(value for _, value in found), DATA.values)
         return len(found)
 
     def scan(self):
-        return np.frombuffer(b"".join(value for _, value in self.values()), "f8").reshape(-1, 4)[:, 2].copy()
+        return np.frombuffer(b"".join(value for _, value in self.values()), DATA.values)[DATA.scanned].copy()
 
-    def by_day(self):
+    def means(self):
         pairs = list(self.values())
-        days = np.frombuffer(b"".join(key for key, _ in pairs), ">i8") // DAY
-        rows = np.frombuffer(b"".join(value for _, value in pairs), "f8").reshape(-1, 4)
-        cuts = np.flatnonzero(np.diff(days, prepend=days[0] - 1))
-        return len(np.add.reduceat(rows, cuts))
+        times = np.frombuffer(b"".join(key for key, _ in pairs), ">i8")
+        return len(means_of(times, np.frombuffer(b"".join(value for _, value in pairs), DATA.values)))
 
     def close(self):
         self.env.close()
@@ -189,8 +232,8 @@ class Blosc2:
         import blosc2
 
         blosc2.set_nthreads(1)
-        chunk = (1 << 20) // RECORD.itemsize
-        array = blosc2.empty((0,), RECORD, urlpath=path, mode="w", chunks=(chunk,),
+        chunk = (1 << 20) // DATA.record.itemsize
+        array = blosc2.empty((0,), DATA.record, urlpath=path, mode="w", chunks=(chunk,),
                              cparams={"codec": blosc2.Codec.LZ4, "clevel": 5, "nthreads": 1})  # fmt: skip
         for batch in batches(records):
             size = array.shape[0]
@@ -208,13 +251,11 @@ class Blosc2:
         return len(self.array[int(first) : int(last)])
 
     def scan(self):
-        return self.array[:]["c"].copy()
+        return self.array[:][DATA.scanned].copy()
 
-    def by_day(self):
+    def means(self):
         rows = self.array[:]
-        days = rows["time"].astype("i8") // DAY
-        cuts = np.flatnonzero(np.diff(days, prepend=days[0] - 1))
-        return len(np.stack([np.add.reduceat(rows[name], cuts) for name in NAMES], 1))
+        return len(means_of(rows["time"].astype("i8"), rows))
 
     def close(self):
         del self.array, self.times
@@ -227,7 +268,7 @@ class Parquet:
     def table(records):
         import pyarrow
 
-        return pyarrow.table({name: np.ascontiguousarray(records[name]) for name in RECORD.names})
+        return pyarrow.table({name: np.ascontiguousarray(records[name]) for name in DATA.record.names})
 
     def write(self, path, records):
         from pyarrow import parquet
@@ -253,15 +294,15 @@ class Parquet:
         return len(self.read(filters=[("time", ">=", begin), ("time", "<", end)]))
 
     def scan(self):
-        return self.read(columns=["c"])["c"].to_numpy()
+        return self.read(columns=[DATA.scanned])[DATA.scanned].to_numpy()
 
-    def by_day(self):
+    def means(self):
         import pyarrow.compute as compute
 
         table = self.read()
-        days = compute.floor_temporal(table["time"], unit="day")
-        grouped = table.append_column("day", days).group_by("day", use_threads=False)
-        return len(grouped.aggregate([(name, "mean") for name in NAMES]))
+        buckets = compute.floor_temporal(table["time"], unit="day" if DATA.bucket == DAY else "minute")
+        grouped = table.append_column("bucket", buckets).group_by("bucket", use_threads=False)
+        return len(grouped.aggregate([(name, "mean") for name in DATA.names]))
 
     def close(self):
         pass
@@ -272,7 +313,9 @@ class DuckDb(Parquet):
 
     def write(self, path, records):
         self.open(path)
-        self.base.execute("CREATE TABLE log (time TIMESTAMP, a DOUBLE, b DOUBLE, c DOUBLE, d DOUBLE)")
+        kinds = {"f8": "DOUBLE", "f4": "FLOAT", "u2": "USMALLINT", "u8": "UBIGINT", "i8": "BIGINT"}
+        columns = ", ".join(f"{name} {kinds[DATA.record[name].str[1:]]}" for name in DATA.names)
+        self.base.execute(f"CREATE TABLE log (time TIMESTAMP, {columns})")
         for batch in batches(records):
             table = self.table(batch)
             self.base.register("batch", table)
@@ -288,14 +331,15 @@ class DuckDb(Parquet):
 
     def range(self, begin, end):
         query = "SELECT * FROM log WHERE time >= ? AND time < ?"
-        return len(self.base.execute(query, [begin.item(), end.item()]).fetchnumpy()["c"])
+        return len(self.base.execute(query, [begin.item(), end.item()]).fetchnumpy()["time"])
 
     def scan(self):
-        return self.base.execute("SELECT c FROM log").fetchnumpy()["c"]
+        return self.base.execute(f"SELECT {DATA.scanned} FROM log").fetchnumpy()[DATA.scanned]
 
-    def by_day(self):
-        means = ", ".join(f"avg({name})" for name in NAMES)
-        return len(self.base.execute(f"SELECT time_bucket(INTERVAL 1 DAY, time), {means} FROM log GROUP BY 1").fetchall())
+    def means(self):
+        means = ", ".join(f"avg({name})" for name in DATA.names)
+        span = "1 DAY" if DATA.bucket == DAY else "1 MINUTE"
+        return len(self.base.execute(f"SELECT time_bucket(INTERVAL {span}, time), {means} FROM log GROUP BY 1").fetchall())
 
     def close(self):
         self.base.close()
@@ -310,7 +354,9 @@ class InfluxDb:
         self.open(path)
         self.ask("CREATE DATABASE bench", "POST")
         for batch in batches(records):
-            lines = (f"log a={a},b={b},c={c},d={d} {when}" for when, a, b, c, d in Sqlite.rows(batch))
+            marks = ["" if DATA.is_float(name) else "i" for name in DATA.names]
+            pairs = ",".join(f"{name}={{}}{mark}" for name, mark in zip(DATA.names, marks))
+            lines = (f"log {pairs.format(*values)} {when}" for when, *values in Sqlite.rows(batch))
             self.call("write?db=bench&precision=u", "\n".join(lines).encode())
         self.close()
 
@@ -351,15 +397,24 @@ class InfluxDb:
         return found.count("\n") - 1
 
     def scan(self):
-        return np.array([line.rsplit(",", 1)[1] for line in self.ask("SELECT c FROM log").splitlines()[1:]], "f8")
+        return np.array([line.rsplit(",", 1)[1] for line in self.ask(f"SELECT {DATA.scanned} FROM log").splitlines()[1:]], "f8")
 
-    def by_day(self):
-        found = self.ask("SELECT mean(*) FROM log WHERE time > 0 AND time < now() GROUP BY time(1d) FILL(none)")
+    def means(self):
+        span = "1d" if DATA.bucket == DAY else "1m"
+        found = self.ask(f"SELECT mean(*) FROM log WHERE time > 0 AND time < now() GROUP BY time({span}) FILL(none)")
         return found.count("\n") - 1
 
     def close(self):
         self.server.terminate()
         self.server.wait()
+
+
+def means_of(times, rows):
+    """A row for each bucket."""
+    buckets = times // DATA.bucket
+    cuts = np.flatnonzero(np.diff(buckets, prepend=buckets[0] - 1))
+    counts = np.diff(cuts, append=len(times))
+    return np.stack([np.add.reduceat(rows[name].astype("f8"), cuts) / counts for name in DATA.names], 1)
 
 
 def seconds(call):
@@ -392,7 +447,9 @@ def compare(contestants, records, folder, rounds):
         one.path = os.path.join(folder, one.name)
         spent, _ = seconds(lambda: one.write(one.path, records))
         note(one, "take in", len(records) / spent)
-        note(one, "size", tree_size(one.path) / len(records))
+        size = tree_size(one.path)
+        note(one, "size", size / len(records))
+        note(one, "without unused space", (one.smallest() if isinstance(one, Cairn) else size) / len(records))
         one.open(one.path)
     for number in range(rounds):
         starts = [dice.randrange(len(records) - BATCH) for _ in range(100)]
@@ -404,13 +461,13 @@ def compare(contestants, records, folder, rounds):
                     raise AssertionError(f"{one.name}: found {found} records of {BATCH}")
                 note(one, "1,000 records of a time", spent)
             spent, values = seconds(one.scan)
-            note(one, "all values of a field", 8 * len(records) / spent)
-            if number == 0 and not np.array_equal(values, records["c"]):
+            note(one, "all values of a field", DATA.record[DATA.scanned].itemsize * len(records) / spent)
+            if number == 0 and not np.array_equal(values.astype(DATA.record[DATA.scanned]), records[DATA.scanned]):
                 raise AssertionError(f"{one.name}: other values")
-            spent, days = seconds(one.by_day)
-            note(one, "means by day", spent)
-            if days not in (365, 366):
-                raise AssertionError(f"{one.name}: {days} days")
+            spent, buckets = seconds(one.means)
+            note(one, "means", spent)
+            if buckets != DATA.buckets:
+                raise AssertionError(f"{one.name}: {buckets} buckets")
     for one in contestants:
         one.close()
     return {name: {question: statistics.median(all_of_it) for question, all_of_it in answers.items()}
@@ -445,6 +502,7 @@ def plot(results, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=1_000_000, help="in each store (default: 1,000,000)")
+    parser.add_argument("--data", metavar="LOG", help="the records of this log instead")
     parser.add_argument("--decimals", type=int, help="round the values to so many")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--plot", metavar="FILE", help="also draw the table; needs matplotlib")
@@ -455,7 +513,9 @@ def main():
     for one in everyone:
         if one not in contestants:
             print(f"{one.name}: not found, skipped", file=sys.stderr)
-    records = sensor_walk(options.records, options.decimals)
+    global DATA
+    DATA = real_metrics(options.data) if options.data else sensor_walk(options.records, options.decimals)
+    records = DATA.records
     with tempfile.TemporaryDirectory(prefix="cairn-bench.") as folder:
         results = compare(contestants, records, folder, options.rounds)
     print("| " + " | ".join(["store", *QUESTIONS]) + " |")

@@ -32,6 +32,11 @@ std::string NameOf(Codec codec) {
       return "zlib";
     case Codec::kZstd:
       return "zstd";
+    case Codec::kNdlz:
+    case Codec::kZfpAccuracy:
+    case Codec::kZfpPrecision:
+    case Codec::kZfpRate:
+      break;  // these need arrays
   }
   return "codec";
 }

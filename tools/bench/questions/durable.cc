@@ -1,15 +1,14 @@
 // What a commit costs that survives a power cut.
 
 #include <cstdint>
-#include <fcntl.h>
 #include <functional>
 #include <memory>
 #include <string>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include "cairn/frame.h"
+#include "tools/bench/contestants/bare_file.h"
 #include "tools/bench/contestants/peers.h"
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/data/datasets.h"
@@ -23,45 +22,6 @@ namespace {
 
 constexpr int32_t kSize = 1024;
 constexpr int64_t kOps = 50;  // of one contestant in a row
-
-// A file whose space was written before, to which pieces go with a sync each.
-class BareFile {
- public:
-  static absl::StatusOr<std::unique_ptr<BareFile>> Make(const std::string& path, int64_t size) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0) return absl::InternalError("cannot make " + path);
-    std::unique_ptr<BareFile> file(new BareFile(fd, path));
-    const std::vector<std::byte> zeros(64 << 10);
-    for (int64_t at = 0; at < size; at += std::ssize(zeros)) {
-      if (::pwrite(fd, zeros.data(), zeros.size(), at) != std::ssize(zeros)) {
-        return absl::InternalError("cannot write " + path);
-      }
-    }
-    if (::fsync(fd) != 0) return absl::InternalError("cannot sync " + path);
-    return file;
-  }
-  ~BareFile() {
-    ::close(fd_);
-    ::unlink(path_.c_str());
-  }
-  BareFile(const BareFile&) = delete;
-  BareFile& operator=(const BareFile&) = delete;
-
-  absl::Status Append(Bytes bytes) {
-    if (::pwrite(fd_, bytes.data(), bytes.size(), end_) != std::ssize(bytes) ||
-        ::fdatasync(fd_) != 0) {
-      return absl::InternalError("cannot write " + path_);
-    }
-    end_ += std::ssize(bytes);
-    return absl::OkStatus();
-  }
-
- private:
-  BareFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
-  const int fd_;
-  const std::string path_;
-  int64_t end_ = 0;
-};
 
 struct Contestant {
   std::string name;

@@ -6,11 +6,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <fcntl.h>
 #include <fstream>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -19,6 +21,7 @@
 #include "absl/strings/str_format.h"
 
 #include "cairn/log_writer.h"
+#include "tools/bench/contestants/bare_file.h"
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/data/sensor_walk.h"
 #include "tools/bench/results/contest.h"
@@ -35,7 +38,7 @@ constexpr int64_t kDay = kYear / 365;
 
 struct Setting {
   int64_t records = 10'000'000;
-  int64_t logs = 1000;               // that are open at once
+  int64_t logs = 10'000;             // that are open at once
   std::optional<int> decimals = {};  // of a value
   bool zstd = false;
 };
@@ -54,7 +57,7 @@ absl::StatusOr<Log> MakeLog(const std::string& path, const Setting& setting) {
   return Log::Create(path, options);
 }
 
-// Commits of a thousand records each; `durable` ones only as many as take some seconds.
+// Commits of a thousand records each.
 absl::Status Ingest(const std::string& path, const std::vector<Reading>& walk,
                     const Setting& setting, Session& session) {
   const Question question = {.text = absl::StrFormat("records into a log of %d", walk.size()),
@@ -74,6 +77,41 @@ absl::Status Ingest(const std::string& path, const std::vector<Reading>& walk,
   session.report.Note(absl::StrFormat("log: %.2f million records a second, a commit every 1,000",
                                       1e-6 / result.scores[0].median));
   session.report.Add(std::move(result));
+  return absl::OkStatus();
+}
+
+// Commits of a thousand records that survive a power cut, beside the same records as they are,
+// written and synced in turns with them.
+absl::Status DurableIngest(const std::string& path, const std::vector<Reading>& walk,
+                           const Setting& setting, Session& session) {
+  constexpr size_t kInARow = 20;
+  constexpr size_t kCommits = 600;
+  ASSIGN_OR_RETURN(const std::unique_ptr<BareFile> bare,
+                   BareFile::Make(path + ".bare", (kCommits + kInARow) * kBatch * sizeof(Reading)));
+  ASSIGN_OR_RETURN(Log log, MakeLog(path, setting));
+  ASSIGN_OR_RETURN(LogWriter writer,
+                   log.OpenWriter({.commit_records = kBatch, .durability = Durability::kMachine}));
+  Latencies took_bare;
+  Latencies took_log;
+  const size_t batches = std::min(kCommits, walk.size() / kBatch);
+  for (size_t at = 0; at < batches; at += kInARow) {
+    for (Latencies* const latencies : {&took_bare, &took_log}) {
+      for (size_t i = at; i < std::min(at + kInARow, batches); ++i) {
+        const auto batch = std::span(walk).subspan(i * kBatch, kBatch);
+        const double begin = Now(Clock::kWall);
+        RETURN_IF_ERROR(latencies == &took_log ? writer.Append(batch)
+                                               : bare->Append(std::as_bytes(batch)));
+        latencies->Add(Now(Clock::kWall) - begin);
+      }
+    }
+  }
+  RETURN_IF_ERROR(writer.Close());
+  took_bare.Sort();
+  took_log.Sort();
+  session.report.Note("log: durable commits of 1,000 records, microseconds: " +
+                      took_log.ToString());
+  session.report.Note("log: pwrite and fdatasync of the same records, microseconds: " +
+                      took_bare.ToString());
   return absl::OkStatus();
 }
 
@@ -119,6 +157,47 @@ absl::Status Ranges(const LogSnapshot& log, const std::vector<Reading>& walk, Se
   return absl::OkStatus();
 }
 
+// Leaves nothing of a file in the page cache, unless a process maps it.
+absl::Status DropFromCache(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool done =
+      fd >= 0 && ::fdatasync(fd) == 0 && ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0;
+  ::close(fd);
+  return done ? absl::OkStatus() : absl::InternalError("cannot drop " + path);
+}
+
+// Of a log that was opened for it, with nothing in the page cache. What opening reads stays there.
+absl::Status ColdRanges(const std::string& path, const std::vector<Reading>& walk,
+                        Session& session) {
+  constexpr int kReads = 100;
+  constexpr size_t kRange = 1000;
+  std::mt19937_64 random(3);
+  Latencies opening;
+  Latencies first;
+  for (int i = 0; i < kReads; ++i) {
+    const size_t at = random() % (walk.size() - kRange);
+    RETURN_IF_ERROR(DropFromCache(path));
+    const double begin = Now(Clock::kWall);
+    ASSIGN_OR_RETURN(const Log log, Log::Open(path));
+    ASSIGN_OR_RETURN(const std::optional<TimeRange> times, log.snapshot().Times());
+    if (!times.has_value()) return absl::InternalError("no records");
+    const double opened = Now(Clock::kWall);
+    ASSIGN_OR_RETURN(
+        LogCursor cursor,
+        log.snapshot().Query({.times = {.begin = walk[at].time, .end = walk[at + kRange].time}}));
+    ASSIGN_OR_RETURN(const LogBatch batch, cursor.Next());
+    first.Add(Now(Clock::kWall) - opened);
+    opening.Add(opened - begin);
+    if (batch.size() == 0) return absl::InternalError("found no records");
+  }
+  opening.Sort();
+  first.Sort();
+  session.report.Note("log: opening and its statistics, cold, microseconds: " + opening.ToString());
+  session.report.Note("log: 1,000 records of a random time, cold, microseconds: " +
+                      first.ToString());
+  return absl::OkStatus();
+}
+
 absl::Status Scans(const LogSnapshot& log, Session& session) {
   std::vector<double> column(static_cast<size_t>(log.nrecords()));
   std::vector<Reading> records(column.size());
@@ -127,6 +206,14 @@ absl::Status Scans(const LogSnapshot& log, Session& session) {
                    .op_bytes = sizeof(double)});
   contest.Add("one field", [&] { return log.ReadColumn("c", log.first_record(), column); });
   contest.Add("whole records", [&] { return log.ReadRecords(log.first_record(), records); });
+  std::vector<std::vector<double>> columns(5, column);
+  contest.Add("all fields, a column each", [&] {
+    std::vector<FieldSpan> spans;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      spans.push_back({.offset = static_cast<int32_t>(8 * i), .size = 8, .dst = columns[i]});
+    }
+    return log.frames().front().ReadFields(0, log.nrecords(), spans);
+  });
   ASSIGN_OR_RETURN(Result result, contest.Run(session.rounds));
   session.report.Add(std::move(result));
   return absl::OkStatus();
@@ -187,10 +274,23 @@ int64_t ResidentBytes() {
   return pages * ::sysconf(_SC_PAGESIZE);
 }
 
+// A log with its writer has two files open.
+absl::Status AllowFiles(int64_t count) {
+  struct rlimit limit = {};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const auto wanted = static_cast<rlim_t>(count);
+  if (limit.rlim_cur >= wanted) return absl::OkStatus();
+  limit = {.rlim_cur = wanted, .rlim_max = std::max(limit.rlim_max, wanted)};
+  if (::setrlimit(RLIMIT_NOFILE, &limit) == 0) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrFormat("%d open files are more than this process may have: use --logs", count));
+}
+
 // A device or a metric each, all of them written by one process.
 absl::Status ManyLogs(const std::string& path, const std::vector<Reading>& walk,
                       const Setting& setting, Session& session) {
   constexpr size_t kCommits = 10;
+  RETURN_IF_ERROR(AllowFiles(2 * setting.logs + 100));
   RETURN_IF_ERROR(PosixFileSystem()->MakeDirectory(path));
   const auto name = [&](int64_t i) { return absl::StrFormat("%s/%d", path, i); };
   for (int64_t i = 0; i < setting.logs; ++i) RETURN_IF_ERROR(MakeLog(name(i), setting).status());
@@ -231,6 +331,8 @@ absl::Status Measure(const std::string& path, const Setting& setting, Session& s
     RETURN_IF_ERROR(Scans(snapshot, session));
     RETURN_IF_ERROR(Aggregates(snapshot, session));
   }
+  RETURN_IF_ERROR(ColdRanges(path, walk, session));
+  RETURN_IF_ERROR(DurableIngest(path, walk, setting, session));
   RETURN_IF_ERROR(SmallCommits(path, walk, setting, session));
   RETURN_IF_ERROR(Follow(path, walk, setting, session));
   RemoveStore(path);

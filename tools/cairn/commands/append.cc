@@ -13,6 +13,7 @@
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/commands/frame_edit.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/io/whole_items.h"
@@ -97,7 +98,7 @@ absl::Status Append(const AppendFlags& flags) {
   if (input.IsSameFileAs(flags.frame)) {
     return absl::InvalidArgumentError(absl::StrCat(flags.frame, ": cannot append to itself"));
   }
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
   const absl::StatusOr<int64_t> size = AppendTo(frame, input, flags);
   if (!size.ok() || flags.quiet || flags.ack) return size.status();
   ASSIGN_OR_RETURN(const FrameInfo info, NewestInfo(frame));

@@ -11,6 +11,7 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
@@ -39,12 +40,13 @@ struct BackupFlags {
 // What the increment begins at, if it is to be one.
 absl::StatusOr<std::optional<Snapshot>> FindSince(const BackupFlags& flags) {
   if (!flags.since_copy.empty()) {
-    const absl::StatusOr<Frame> copy = Frame::Open(flags.since_copy);
+    const absl::StatusOr<Frame> copy = Frame::Open(flags.since_copy, {.file_system = Files()});
     if (!copy.ok()) return About(flags.since_copy, copy.status());
     return copy->snapshot();
   }
   if (!flags.since) return std::nullopt;
   OpenOptions options;
+  options.file_system = Files();
   options.generation = flags.since;
   const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
   if (frame.ok()) return frame->snapshot();
@@ -56,7 +58,7 @@ absl::StatusOr<std::optional<Snapshot>> FindSince(const BackupFlags& flags) {
 
 absl::Status Print(const BackupFlags& flags, const std::optional<Snapshot>& since,
                    const Snapshot& copied) {
-  ASSIGN_OR_RETURN(const Frame made, Frame::Open(flags.out));
+  ASSIGN_OR_RETURN(const Frame made, Frame::Open(flags.out, {.file_system = Files()}));
   const FrameInfo info = made.snapshot().info();
   const uint64_t generation = copied.info().generation;
   if (flags.json) {
@@ -76,9 +78,11 @@ absl::Status Backup(const BackupFlags& flags) {
   const HeldSignals signals;
   RETURN_IF_ERROR(CheckReplaceable(flags.out));
   OpenOptions open;
+  open.file_system = Files();
   open.durable_only = flags.durable;
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, open));
   CopyOptions options;
+  options.file_system = Files();
   ASSIGN_OR_RETURN(options.since, FindSince(flags));
   options.overwrite = flags.force;
   Progress progress("copying", frame.snapshot().info().nchunks, "chunk");

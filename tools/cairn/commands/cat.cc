@@ -15,6 +15,7 @@
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/box.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/report/damage_check.h"
@@ -143,6 +144,7 @@ absl::Status Cat(const CatFlags& flags) {
   }
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
   OpenOptions options;
+  options.file_system = Files();
   options.offset = flags.offset;
   options.generation = flags.generation;
   options.durable_only = flags.durable;

@@ -8,6 +8,7 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
@@ -39,7 +40,7 @@ absl::Status Print(const CompactFlags& flags, const CompactReport& report) {
 
 absl::StatusOr<CompactReport> CompactFrame(const CompactFlags& flags) {
   const HeldSignals signals;
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
   Progress progress("compacting", frame.snapshot().info().nchunks, "chunk");
   CompactOptions options{.wait = flags.wait};
   options.progress = [&](int64_t chunks) {

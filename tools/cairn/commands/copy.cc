@@ -18,6 +18,7 @@
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/new_frame_flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/report/damage_check.h"
@@ -145,6 +146,7 @@ absl::Status Copy(const CopyFlags& flags) {
   const HeldSignals signals;
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
   OpenOptions options;
+  options.file_system = Files();
   options.offset = flags.offset;
   options.executor = executor.get();
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.in, options));

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/report/frame_summary.h"
 #include "tools/status.h"
 
@@ -21,7 +22,7 @@ void AddWriting(CLI::App& app, EditFlags& flags) {
 
 absl::StatusOr<FrameInfo> EditFrame(const EditFlags& flags, FrameEdit edit) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait,
                                                     .keep_generations = flags.keep,
                                                     .max_file_size = flags.max_size,

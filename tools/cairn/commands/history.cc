@@ -10,6 +10,7 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/text/about.h"
@@ -58,6 +59,7 @@ std::string JsonOfHistory(const History& history) {
 
 absl::Status ListHistory(const HistoryFlags& flags) {
   OpenOptions options;
+  options.file_system = Files();
   options.offset = flags.offset;
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
   ASSIGN_OR_RETURN(const History history, frame.History(flags.page));

@@ -8,6 +8,7 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/report/frame_summary.h"
@@ -61,6 +62,7 @@ absl::Status PrintFrame(const FrameSummary& summary, bool json) {
 
 absl::Status Info(const InfoFlags& flags) {
   OpenOptions options;
+  options.file_system = Files();
   options.offset = flags.offset;
   options.generation = flags.generation;
   // Looking at a chunk's header is no reason to read all of its bytes.
@@ -69,6 +71,7 @@ absl::Status Info(const InfoFlags& flags) {
   const Snapshot snapshot = frame.snapshot();
   ASSIGN_OR_RETURN(FrameSummary summary, SummarizeFrame(flags.frame, snapshot));
   ASSIGN_OR_RETURN(summary.holders, frame.Holders());
+  summary.requests = RequestsOf(flags.frame);
 
   const absl::Status status = flags.chunks ? PrintWithChunks(snapshot, summary, flags.json)
                                            : PrintFrame(summary, flags.json);

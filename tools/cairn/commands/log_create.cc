@@ -10,6 +10,7 @@
 #include "tools/cairn/commands/log_commands.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/log_flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/text/about.h"
@@ -49,7 +50,8 @@ absl::Status CreateLog(const CreateFlags& flags) {
   LogCreateOptions options = {.time_field = flags.time_field,
                               .codec = *FindWord(kCodecWords, flags.codec),
                               .clevel = flags.level,
-                              .chunksize = static_cast<int32_t>(flags.chunk_size)};
+                              .chunksize = static_cast<int32_t>(flags.chunk_size),
+                              .file_system = Files()};
   ASSIGN_OR_RETURN(options.schema, Schema::Make(std::move(fields)));
   const Field* const time = TimeField(options.schema, flags.time_field);
   ASSIGN_OR_RETURN(options.retention, RetentionOf(flags.keep, time, {}));

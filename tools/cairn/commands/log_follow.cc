@@ -11,6 +11,7 @@
 
 #include "tools/cairn/commands/log_commands.h"
 #include "tools/cairn/flags/log_flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/streams/follow_log.h"
 #include "tools/cairn/text/about.h"
@@ -44,6 +45,7 @@ absl::StatusOr<int64_t> FirstRecord(const std::string& from, const LogSnapshot& 
 
 absl::Status FollowFrom(const FollowFlags& flags) {
   OpenOptions options;
+  options.file_system = Files();
   options.durable_only = flags.durable;
   ASSIGN_OR_RETURN(Log log, Log::Open(flags.path, options, flags.time_field));
   const LogSnapshot snapshot = log.snapshot();

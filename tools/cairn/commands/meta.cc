@@ -12,6 +12,7 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/report/frame_summary.h"
@@ -38,6 +39,7 @@ struct MetaFlags {
 
 absl::StatusOr<Snapshot> OpenSnapshot(const MetaFlags& flags) {
   OpenOptions options;
+  options.file_system = Files();
   options.offset = flags.offset;
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
   return frame.snapshot();
@@ -104,7 +106,7 @@ absl::Status Get(const MetaFlags& flags) {
 
 absl::Status Set(const MetaFlags& flags) {
   ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
   ASSIGN_OR_RETURN(Writer writer,
                    frame.OpenWriter({.wait = flags.wait, .keep_generations = flags.keep}));
   if (flags.fixed) {
@@ -134,7 +136,7 @@ absl::Status CheckRemovable(Frame& frame, const MetaFlags& flags) {
 
 absl::Status Remove(const MetaFlags& flags) {
   if (flags.fixed) return CannotRemove(absl::StatusCode::kInvalidArgument, flags);
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
   ASSIGN_OR_RETURN(Writer writer,
                    frame.OpenWriter({.wait = flags.wait, .keep_generations = flags.keep}));
   RETURN_IF_ERROR(CheckRemovable(frame, flags));

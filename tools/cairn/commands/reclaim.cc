@@ -11,6 +11,7 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/report/holders.h"
 #include "tools/cairn/text/about.h"
@@ -49,7 +50,7 @@ absl::Status Print(const ReclaimFlags& flags, const ReclaimReport& report) {
 }
 
 absl::Status Reclaim(const ReclaimFlags& flags) {
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
   ASSIGN_OR_RETURN(Writer writer,
                    frame.OpenWriter({.wait = flags.wait, .keep_generations = flags.keep}));
   // This handle shall not be the reader that holds an older state.

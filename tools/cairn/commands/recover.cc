@@ -11,6 +11,7 @@
 
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/text/about.h"
@@ -112,8 +113,9 @@ absl::Status Print(const RecoverFlags& flags, const Report& report) {
 }
 
 absl::Status RecoverFrame(const RecoverFlags& flags) {
-  const absl::StatusOr<RecoveryReport> report =
-      Recover(flags.frame, {.dry_run = flags.dry_run, .drop_stranded = flags.drop_stranded});
+  const absl::StatusOr<RecoveryReport> report = Recover(
+      flags.frame,
+      {.dry_run = flags.dry_run, .drop_stranded = flags.drop_stranded, .file_system = Files()});
   return report.ok() ? Print(flags, *report) : report.status();
 }
 

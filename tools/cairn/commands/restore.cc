@@ -11,6 +11,7 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/text/about.h"
@@ -39,7 +40,8 @@ struct Restored {
 absl::StatusOr<size_t> FindFirst(const RestoreFlags& flags, uint64_t content) {
   size_t first = 0;
   for (size_t i = 0; i < flags.increments.size(); ++i) {
-    const absl::StatusOr<Frame> increment = Frame::Open(flags.increments[i]);
+    const absl::StatusOr<Frame> increment =
+        Frame::Open(flags.increments[i], {.file_system = Files()});
     if (!increment.ok()) return About(flags.increments[i], increment.status());
     const absl::StatusOr<IncrementInfo> info = increment->snapshot().GetIncrementInfo();
     if (!info.ok()) return About(flags.increments[i], info.status());
@@ -50,7 +52,7 @@ absl::StatusOr<size_t> FindFirst(const RestoreFlags& flags, uint64_t content) {
 
 // In a commit of its own.
 absl::Status Apply(const std::string& path, Writer& writer, Restored& restored) {
-  ASSIGN_OR_RETURN(const Frame increment, Frame::Open(path));
+  ASSIGN_OR_RETURN(const Frame increment, Frame::Open(path, {.file_system = Files()}));
   ASSIGN_OR_RETURN(const IncrementInfo info, increment.snapshot().GetIncrementInfo());
   RETURN_IF_ERROR(writer.ApplyIncrement(increment.snapshot()));
   RETURN_IF_ERROR(writer.Commit().status());
@@ -75,7 +77,7 @@ absl::Status Print(const RestoreFlags& flags, const Restored& restored) {
 
 absl::Status RestoreFrame(const RestoreFlags& flags) {
   const HeldSignals signals;
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
+  absl::StatusOr<Frame> frame = Frame::Open(flags.frame, {.file_system = Files()});
   if (!frame.ok()) return About(flags.frame, frame.status());
   absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
   if (!writer.ok()) return About(flags.frame, writer.status());

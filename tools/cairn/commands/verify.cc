@@ -13,6 +13,7 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/text/json.h"
@@ -98,6 +99,7 @@ std::string JsonOf(const Outcome& outcome) {
 
 Outcome CheckFrame(const std::string& path, const VerifyFlags& flags, Executor* executor) {
   OpenOptions options;
+  options.file_system = Files();
   options.offset = flags.offset;
   options.executor = executor;
   const absl::StatusOr<Frame> frame = Frame::Open(path, options);

@@ -1,10 +1,12 @@
 #include "tools/cairn/flags/flags.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 
+#include "tools/cairn/text/times.h"
 #include "tools/cairn/text/units.h"
 
 namespace cairn::tool {
@@ -47,13 +49,18 @@ CLI::Option* AddThreads(CLI::App& app, int& threads) {
 
 CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait) {
   const auto set = [&wait](const std::string& text) {
-    constexpr double kMostSeconds = 1e9;
+    constexpr int32_t kMostSeconds = 1'000'000'000;
     double seconds = 0;
+    if (const auto duration = ParseDuration(text, TimeUnit::kMilliseconds); duration.ok()) {
+      wait = std::chrono::milliseconds(std::min<int64_t>(*duration, 1000 * int64_t{kMostSeconds}));
+      return;
+    }
     // NaN lies on neither side of a bound.
     if (!absl::SimpleAtod(text, &seconds) || !(seconds >= 0 && seconds <= kMostSeconds)) {
       throw CLI::ValidationError(
           "--wait",
-          absl::StrFormat("'%s' is not a number of seconds from 0 to %.0f", text, kMostSeconds));
+          absl::StrFormat("'%s' is not a duration such as 5s, or a number of seconds from 0 to %d",
+                          text, kMostSeconds));
     }
     wait = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
   };

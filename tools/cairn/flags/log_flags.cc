@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/records/condition.h"
 #include "tools/cairn/records/record_parser.h"
 #include "tools/cairn/records/values.h"
@@ -52,7 +53,7 @@ void AddLogPath(CLI::App& app, LogFlags& flags) {
 }
 
 absl::StatusOr<Log> OpenLog(const LogFlags& flags) {
-  return Log::Open(flags.path, {}, flags.time_field);
+  return Log::Open(flags.path, {.file_system = Files()}, flags.time_field);
 }
 
 absl::StatusOr<const Field*> NeedTime(const Field* time, const std::string& option) {

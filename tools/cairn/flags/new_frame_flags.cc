@@ -8,6 +8,7 @@
 #include "cairn/frame.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/metadata.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/replaceable.h"
 #include "tools/cairn/text/stored_size.h"
@@ -60,7 +61,8 @@ absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base,
       base.metalayers.push_back(std::move(layer));
     }
   }
-  base.layout = sparse_ ? Layout::kSparse : Layout::kContiguous;
+  base.layout = sparse_ || IsUri(out_) ? Layout::kSparse : Layout::kContiguous;
+  base.file_system = Files();
   base.fingerprint = *FindWord(kFingerprintWords, fingerprint_);
   base.overwrite = force_;
   return base;
@@ -98,7 +100,7 @@ absl::Status NewFrameFlags::Report(const absl::Status& made,
   if (!made.ok() || quiet_) return made;
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(out_));
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(out_, {.file_system = Files()}));
   const Snapshot snapshot = frame.snapshot();
   const FrameInfo& info = snapshot.info();
   return WriteLines(

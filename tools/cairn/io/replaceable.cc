@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "cairn/frame.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/status.h"
 
@@ -25,7 +26,8 @@ absl::StatusOr<bool> IsFrameFile(const std::string& path) {
   ASSIGN_OR_RETURN(Input input, Input::Open(path));
   RETURN_IF_ERROR(input.Read(std::as_writable_bytes(std::span(head))).status());
   // The super-chunks of 2015 have no magic: only opening shows what they are.
-  return std::string_view(head.data() + 1, kMagic.size()) == kMagic || Frame::Open(path).ok();
+  return std::string_view(head.data() + 1, kMagic.size()) == kMagic ||
+         Frame::Open(path, {.file_system = Files()}).ok();
 }
 
 absl::StatusOr<bool> IsFrame(const std::filesystem::path& path,

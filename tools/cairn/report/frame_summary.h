@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/frame.h"
+#include "cairn/object_store.h"
 #include "cairn/record.h"
 #include "cairn/snapshot.h"
 
@@ -23,6 +24,8 @@ struct FrameSummary {
   std::vector<Metalayer> vlmetalayers;
   std::vector<Field> fields = {};              // of items that are records
   std::vector<GenerationHolder> holders = {};  // of older generations
+  // What it cost to find out, of a frame in an object store.
+  std::optional<ObjectStoreStats> requests = {};
 };
 
 struct ChunkSummary {

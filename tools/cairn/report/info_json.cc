@@ -56,6 +56,15 @@ Json JsonOfArray(const std::optional<ArrayInfo>& array) {
           {"dtype", array->dtype}};
 }
 
+// Null for a file.
+Json JsonOfRequests(const std::optional<ObjectStoreStats>& stats) {
+  if (!stats.has_value()) return nullptr;
+  return {{"all", stats->requests()},
+          {"retries", stats->retries},
+          {"bytes_read", stats->bytes_read},
+          {"bytes_written", stats->bytes_written}};
+}
+
 }  // namespace
 
 std::string JsonOfFrame(const FrameSummary& summary) {
@@ -88,6 +97,7 @@ std::string JsonOfFrame(const FrameSummary& summary) {
       {"holders", JsonOfHolders(summary.holders)},
       {"array", JsonOfArray(summary.array)},
       {"fields", JsonOfFields(summary.fields)},
+      {"requests", JsonOfRequests(summary.requests)},
       {"metalayers", JsonOfLayers(summary.metalayers)},
       {"vlmetalayers", JsonOfLayers(summary.vlmetalayers)},
   };

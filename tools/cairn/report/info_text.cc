@@ -106,6 +106,14 @@ std::string DescribePlace(const ChunkSummary& chunk) {
   return chunk.offset ? absl::StrCat(*chunk.offset) : "-";
 }
 
+// Those that this command made.
+std::string DescribeRequests(const ObjectStoreStats& stats) {
+  std::string text =
+      absl::StrCat(stats.requests(), ", ", FormatByteSize(stats.bytes_read), " read");
+  if (stats.retries > 0) absl::StrAppend(&text, ", ", stats.retries, " of them repeated");
+  return text;
+}
+
 }  // namespace
 
 std::string TextOfFrame(const FrameSummary& summary) {
@@ -142,6 +150,9 @@ std::string TextOfFrame(const FrameSummary& summary) {
   label = "still read";
   for (const GenerationHolder& holder : summary.holders) {
     AddLine(&text, std::exchange(label, ""), DescribeHolder(holder));
+  }
+  if (summary.requests.has_value()) {
+    AddLine(&text, "requests", DescribeRequests(*summary.requests));
   }
   AddLayers(&text, "metalayers", summary.metalayers);
   AddLayers(&text, "vlmetalayers", summary.vlmetalayers);

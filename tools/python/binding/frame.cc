@@ -53,13 +53,20 @@ struct Recipe {
   }
 };
 
-WriterHandle* Build(const std::string& path, const Recipe& recipe) {
-  Writer writer = Check(WithoutGil([&] { return Frame::Build(path, recipe.options); }));
-  return new WriterHandle(nullptr, std::move(writer));
+WriterHandle* Build(const std::string& path, const Recipe& recipe, int threads) {
+  SharedExecutor executor = MakeExecutor(threads);
+  CreateOptions options = recipe.options;
+  options.compression.executor = executor.get();
+  Writer writer = Check(WithoutGil([&] { return Frame::Build(path, options); }));
+  return new WriterHandle(std::move(executor), std::move(writer));
 }
 
-FrameHandle CreateInMemory(const Recipe& recipe) {
-  return {nullptr, Check(WithoutGil([&] { return Frame::CreateInMemory(recipe.options); }))};
+FrameHandle CreateInMemory(const Recipe& recipe, int threads) {
+  SharedExecutor executor = MakeExecutor(threads);
+  CreateOptions options = recipe.options;
+  options.compression.executor = executor.get();
+  Frame frame = Check(WithoutGil([&] { return Frame::CreateInMemory(options); }));
+  return {std::move(executor), std::move(frame)};
 }
 
 WriterHandle* OpenWriter(FrameHandle& self, int64_t wait, uint64_t keep_generations,
@@ -167,8 +174,8 @@ void BindFrame(nb::module_& module) {
 
   module.def("open", &Open, "path"_a, "generation"_a.none(), "durable_only"_a, "mmap"_a, "verify"_a,
              "threads"_a);
-  module.def("build", &Build, "path"_a, "recipe"_a);
-  module.def("create_in_memory", &CreateInMemory, "recipe"_a);
+  module.def("build", &Build, "path"_a, "recipe"_a, "threads"_a);
+  module.def("create_in_memory", &CreateInMemory, "recipe"_a, "threads"_a);
 }
 
 }  // namespace cairn::python

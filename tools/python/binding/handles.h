@@ -6,18 +6,22 @@
 #include <mutex>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include <nanobind/nanobind.h>
 
 #include "cairn/executor.h"
 #include "cairn/frame.h"
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
+#include "tools/python/binding/calls.h"
 
 namespace cairn::python {
 
 using SharedExecutor = std::shared_ptr<Executor>;  // null: the calling thread
 
 inline SharedExecutor MakeExecutor(int threads) {
+  if (threads < 0) Check(absl::InvalidArgumentError(absl::StrCat("threads: ", threads)));
   return threads == 1 ? nullptr : SharedExecutor(MakeThreadExecutor(threads));
 }
 

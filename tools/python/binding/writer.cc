@@ -99,6 +99,9 @@ void BindWriter(nb::module_& module) {
            Simple<Text>([](Writer& w, Text name) { return w.DeleteVlmetalayer(name); }), "name"_a)
       .def("staged", &Staged)
       .def("commit", &Commit, "durable"_a)
+      .def("settle", Simple<>([](Writer& w) { return w.Settle(); }))
+      .def("suspend", Simple<>([](Writer& w) { return w.Suspend(); }))
+      .def("resume", Simple<>([](Writer& w) { return w.Resume(); }))
       .def("checkpoint", Simple<>([](Writer& w) { return w.Checkpoint(); }))
       .def("rollback",
            [](WriterHandle& self) { self.With([](Writer& writer) { writer.Rollback(); }); })

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +32,9 @@ class Frame(Readable):
     it sees at once. Threads may share it.
     """
 
-    __slots__ = ("_dtype", "_engine", "_lock", "_mode", "_options", "_path", "_state")
+    __slots__ = (
+        "_dtype", "_engine", "_kept", "_lock", "_mode", "_options", "_path", "_state", "_turn",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -50,6 +51,9 @@ class Frame(Readable):
         self._options = opened_with
         self._lock = threading.Lock()  # of `_state`, which only goes forward
         self._state: Optional[View] = View(engine.snapshot(), dtype)
+        # The writer of the last single edit, suspended: resuming it is cheaper than opening one.
+        self._kept: Optional[_engine.Writer] = None
+        self._turn = threading.RLock()  # of single edits
 
     def _view(self) -> View:
         state = self._state
@@ -70,11 +74,22 @@ class Frame(Readable):
         if self._mode == "r":
             return None
 
-        def edit(change: Callable[[_engine.Writer], None]) -> None:
-            with self.writer() as writer:
-                change(writer._engine)
+        return lambda change: self._change(lambda writer: change(writer._engine))
 
-        return edit
+    def _change(self, edit: Callable[[Writer], None]) -> None:
+        """Makes a single edit, and commits it; the threads that share this frame take turns."""
+        with self._turn:
+            kept, self._kept = self._kept, None
+            if kept is None or self._state is None:
+                writer = self.writer()
+            else:
+                kept.resume()
+                writer = Writer(kept, self._dtype, self._go_on)
+            with writer:
+                edit(writer)
+                if writer._suspend():
+                    with self._lock:
+                        self._kept = writer._engine if self._state is not None else None
 
     @property
     def path(self) -> Optional[str]:
@@ -97,38 +112,40 @@ class Frame(Readable):
         """
         before = self._view()
         if wait > 0:
-            self._engine.wait_for_commit(before.engine, math.ceil(wait * 1000))
+            self._engine.wait_for_commit(before.engine, options.milliseconds(wait))
         else:
             self._engine.refresh()
-        return self._go_on()
+        found = self._go_on()
+        if found:
+            self._kept = None  # it would keep what others have replaced since
+        return found
 
     def writer(
         self, *, wait: float = 0.0, keep_generations: int = 0, max_file_size: int = 0
     ) -> Writer:
         """Opens the one writer of the frame, over all processes; use it as a context manager.
 
-        Waits `wait` seconds for another writer, then raises `Unavailable`. `keep_generations` older
-        states stay readable, see `history`. `max_file_size` bounds the file; 0 means no limit.
+        Waits `wait` seconds for another writer, then raises `Unavailable`; a signal is handled
+        after that. `keep_generations` older states stay readable, see `history`. `max_file_size`
+        bounds the file; 0 means no limit.
         """
         self._view()
         if self._mode == "r":
             raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
-        engine = self._engine.open_writer(round(wait * 1000), keep_generations, max_file_size)
+        self._kept = None
+        engine = self._engine.open_writer(options.milliseconds(wait), keep_generations, max_file_size)
         return Writer(engine, self._dtype, self._go_on)
 
     def append(self, items: Any, axis: int = 0) -> None:
         """Adds items, or slices along an axis, and commits. Use a `writer` for many of them."""
-        with self.writer() as writer:
-            writer.append(items, axis)
+        self._change(lambda writer: writer.append(items, axis))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        with self.writer() as writer:
-            writer[key] = value
+        self._change(lambda writer: writer.__setitem__(key, value))
 
     def resize(self, *shape: int) -> None:
         """Grows or shrinks an array along any axes, and commits."""
-        with self.writer() as writer:
-            writer.resize(*shape)
+        self._change(lambda writer: writer.resize(*shape))
 
     @property
     def history(self) -> list[Generation]:
@@ -153,7 +170,8 @@ class Frame(Readable):
         self._view()
         if self._mode == "r":
             raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
-        sizes = self._engine.compact(round(wait * 1000), progress)
+        self._kept = None
+        sizes = self._engine.compact(options.milliseconds(wait), progress)
         self._go_on()
         return sizes
 
@@ -177,6 +195,7 @@ class Frame(Readable):
         """Lets go of the file; snapshots keep it."""
         with self._lock:
             self._state = None
+            self._kept = None
 
     def __enter__(self) -> Frame:
         self._view()
@@ -304,16 +323,16 @@ def create(
         Metalayers: names and bytes. Their number and sizes stay.
     """
     known = options.check_dtype(dtype)
-    recipe = _recipe(
+    recipe = options.make_recipe(
         known, shape, chunks=chunks, blocks=blocks, codec=codec, clevel=clevel,
         codec_meta=codec_meta, filters=filters,
         chunksize=chunksize, blocksize=blocksize, use_dict=use_dict, sparse=sparse, meta=meta,
         overwrite=overwrite,
     )  # fmt: skip
     if path is None:
-        return Frame(_engine.create_in_memory(recipe), None, "r+", known, {})
+        return Frame(_engine.create_in_memory(recipe, threads), None, "r+", known, {})
     name = os.path.abspath(os.fsdecode(path))
-    _engine.build(name, recipe).close()
+    _engine.build(name, recipe, threads).close()
     return open(name, "r+", dtype=known, threads=threads)
 
 
@@ -330,12 +349,12 @@ def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
     threads = new.pop("threads", 1)
     shape = tuple(source.shape)
     if path is None:
-        frame = create(None, shape, known, **new)
+        frame = create(None, shape, known, threads=threads, **new)
         with frame.writer() as writer:
             _fill(writer._engine, source, known)
         return frame
     name = os.path.abspath(os.fsdecode(path))
-    engine = _engine.build(name, _recipe(known, shape, **{**_NEW, **new}))
+    engine = _engine.build(name, options.make_recipe(known, shape, **{**_NEW, **new}), threads)
     _fill(engine, source, known)
     engine.close()
     return open(name, "r+", dtype=known, threads=threads)
@@ -346,14 +365,6 @@ _NEW: dict[str, Any] = {
     for name, value in (create.__kwdefaults__ or {}).items()
     if name != "threads"
 }
-
-
-def _recipe(dtype: np.dtype, shape: Union[int, Sequence[int], None], **new: Any) -> _engine.Recipe:
-    for name in ("chunks", "blocks"):
-        if isinstance(new[name], int):
-            new[name] = (new[name],)
-    extents = (shape,) if isinstance(shape, int) else shape
-    return options.make_recipe(dtype, extents, **new)
 
 
 def _fill(engine: _engine.Writer, source: Any, dtype: np.dtype) -> None:

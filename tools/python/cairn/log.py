@@ -154,7 +154,7 @@ class Log(LogReadable):
         self._state_or_raise()
         if wait > 0 and self._go_on():
             return True
-        self._engine.wait_for_commit(math.ceil(max(wait, 0.0) * 1000))
+        self._engine.wait_for_commit(options.milliseconds(wait))
         return self._go_on()
 
     def _committed(self) -> None:
@@ -205,11 +205,11 @@ class Log(LogReadable):
         view = self._view()
         engine = self._engine.open_writer(
             commit_records,
-            round(commit_interval * 1000),
+            options.milliseconds(commit_interval),
             durable,
             view.clock.span(reorder_window) if view.clock and reorder_window else 0,
             max_buffered_bytes,
-            round(wait * 1000),
+            options.milliseconds(wait),
             timer,
             None if codec is None else options.number_of(codec, options.CODECS, "codec"),
             clevel,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Optional, Union
 
@@ -38,6 +40,8 @@ SPECIAL_VALUES = {"none": 0, "zeros": 1, "nan": 2, "repeat": 3, "uninit": 4}
 VERIFY_POLICIES = {"first": 0, "always": 1, "never": 2}
 VERIFY_DEPTHS = {"structure": 0, "fingerprints": 1, "contents": 2}
 
+_LONGEST = 10.0 * 365 * 24 * 3600  # seconds
+
 # A name, or a name and its parameter.
 FilterLike = Union[str, tuple[str, int]]
 
@@ -53,6 +57,18 @@ def number_of(name: str, numbers: Mapping[str, int], what: str) -> int:
 def name_of(number: int, numbers: Mapping[str, int]) -> str:
     """The name of a number of the format; the number itself for what programs registered."""
     return next((name for name, known in numbers.items() if known == number), str(number))
+
+
+def milliseconds(seconds: float) -> int:
+    """How long to wait, as the engine takes it; the shortest wait is a millisecond."""
+    if math.isnan(seconds):
+        raise InvalidArgument("nan is no time to wait")
+    return math.ceil(min(max(seconds, 0.0), _LONGEST) * 1000)
+
+
+def extents(shape: Any) -> list[int]:
+    """The numbers of a shape; a single one is that of an array of one dimension."""
+    return [operator.index(one) for one in ((shape,) if np.ndim(shape) == 0 else shape)]
 
 
 def dtype_text(dtype: np.dtype) -> str:
@@ -94,10 +110,10 @@ def check_dtype(dtype: Any) -> np.dtype:
 
 def make_recipe(
     dtype: np.dtype,
-    shape: Optional[Sequence[int]],
+    shape: Union[int, Sequence[int], None],
     *,
-    chunks: Optional[Sequence[int]],
-    blocks: Optional[Sequence[int]],
+    chunks: Union[int, Sequence[int], None],
+    blocks: Union[int, Sequence[int], None],
     codec: str,
     clevel: int,
     codec_meta: int,
@@ -124,9 +140,8 @@ def make_recipe(
     recipe.set_filters([(number_of(name, FILTERS, "filter"), value & 255) for name, value in pairs])
     recipe.set_place(chunksize, sparse, overwrite)
     if shape is not None:
-        recipe.set_array(
-            [int(extent) for extent in shape], list(chunks or ()), list(blocks or ()), dtype_text(dtype)
-        )
+        pieces = [[] if one is None else extents(one) for one in (chunks, blocks)]
+        recipe.set_array(extents(shape), *pieces, dtype_text(dtype))
     for name, content in (meta or {}).items():
         recipe.add_metalayer(name, content)
     return recipe

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Optional
 
@@ -68,6 +68,8 @@ class Writer(Readable):
         is known.
         """
         view = self._view()
+        if view.is_array and -len(view.shape) <= axis < 0:
+            axis += len(view.shape)
         self._append(view, _items_for(view, items, axis), axis)
 
     def _append(self, view: View, items: np.ndarray, axis: int) -> None:
@@ -83,8 +85,7 @@ class Writer(Readable):
 
     def resize(self, *shape: int) -> None:
         """Grows or shrinks an array along any axes; new items are zeros."""
-        extents = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
-        self._engine.resize([int(extent) for extent in extents])
+        self._engine.resize(options.extents(shape[0] if len(shape) == 1 else shape))
 
     def append_chunk(self, chunk: bytes) -> None:
         """Adds one compressed chunk, stored as it is."""
@@ -127,6 +128,22 @@ class Writer(Readable):
         if self._closed:
             return
         self._engine.close()
+        self._end()
+
+    def _suspend(self) -> bool:
+        """Ends as `close` does, but for the engine's writer, which can be resumed.
+
+        Returns whether it is suspended: that of a sparse frame is not, for to resume it is to open
+        it again.
+        """
+        self._engine.settle()
+        is_sparse = self._engine.staged().info()["layout"] == 1
+        if not is_sparse:
+            self._engine.suspend()
+            self._end()
+        return not is_sparse
+
+    def _end(self) -> None:
         self._closed = True
         # A view of staged edits, which the traceback of an exception may keep, keeps writers out.
         with self._lock:
@@ -172,11 +189,14 @@ def _items_for(view: View, items: Any, axis: int = 0) -> np.ndarray:
                 "open the frame with its dtype"
             )
         else:
-            # Numbers that Python made, of no type of their own, become those of the frame.
-            rule = "same_kind" if isinstance(items, (np.ndarray, Readable)) else "unsafe"
-            given = np.asarray(items, view.dtype) if rule == "unsafe" else given.astype(
-                view.dtype, casting="same_kind"
-            )
+            # Integers that Python made, of no type of their own, become those of the frame that
+            # hold them; NumPy refuses others.
+            is_typed = isinstance(items, (np.ndarray, np.generic, Readable))
+            loses = given.dtype.kind in "fc" and view.dtype.kind in "biuf" and given.size
+            if is_typed or loses:
+                given = given.astype(view.dtype, casting="same_kind")
+            else:
+                given = np.asarray(items, view.dtype)
     if view.is_array and view.shape:
         other = view.shape[:axis] + view.shape[axis + 1 :]
         if given.shape == other:

@@ -1,0 +1,39 @@
+// Pages of objects in a directory of the machine, which processes share.
+#ifndef CAIRN_ENGINE_OBJECT_DISK_CACHE_H_
+#define CAIRN_ENGINE_OBJECT_DISK_CACHE_H_
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/types.h"
+
+namespace cairn::object {
+
+// A file for each page. What is damaged, of another page, or cannot be read or written counts as
+// not kept. The pages used last stay, within `capacity` bytes. Thread-safe.
+class DiskCache {
+ public:
+  // `store` distinguishes the objects of several stores.
+  DiskCache(std::string directory, int64_t capacity, std::string store);
+
+  // The page, which has `size` bytes.
+  std::optional<std::vector<std::byte>> Get(std::string_view object, int64_t page, int64_t size);
+  void Put(std::string_view object, int64_t page, Bytes bytes);
+
+ private:
+  void Trim();
+
+  const std::string directory_;
+  const int64_t capacity_;
+  const std::string store_;
+  std::mutex mutex_;
+  int64_t written_;  // bytes since files were removed
+};
+
+}  // namespace cairn::object
+
+#endif  // CAIRN_ENGINE_OBJECT_DISK_CACHE_H_

@@ -1,0 +1,125 @@
+// A store as a file system: objects are files, and what their names have in common before a slash
+// is a directory.
+#ifndef CAIRN_ENGINE_OBJECT_OBJECT_FILE_SYSTEM_H_
+#define CAIRN_ENGINE_OBJECT_OBJECT_FILE_SYSTEM_H_
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "cairn/file_system.h"
+#include "engine/base/boot_clock.h"
+#include "engine/object/index_file.h"
+#include "engine/object/object_fetcher.h"
+
+namespace cairn::object {
+
+// An object that was opened to see what is there: the caller opens it next, and need not ask again.
+// Forgotten after a moment. Thread-safe.
+class JustOpened {
+ public:
+  void Remember(const std::string& name, ObjectPtr object);
+  // Null when it is another, or too long ago.
+  ObjectPtr Take(const std::string& name);
+
+ private:
+  std::mutex mutex_;
+  std::string name_;
+  ObjectPtr object_;
+  std::chrono::steady_clock::time_point at_;
+};
+
+// What any of the store's objects has in common as files. Names of objects are `prefix` and a path.
+class ObjectFiles : public FileSystem {
+ public:
+  ObjectFiles(std::shared_ptr<ObjectFetcher> fetcher, std::string prefix)
+      : fetcher_(std::move(fetcher)), prefix_(std::move(prefix)) {}
+
+  // kUnimplemented but for reading.
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override;
+  absl::Status Rename(const std::string& from, const std::string& to, bool replace) override;
+  absl::Status Remove(const std::string& path) override;
+  // An object that is there is there to stay.
+  absl::Status SyncDirectoryOf(const std::string& /*path*/) override { return absl::OkStatus(); }
+  absl::StatusOr<std::vector<std::string>> List(const std::string& path) override;
+  absl::StatusOr<std::vector<std::string>> ListSome(const std::string& path,
+                                                    std::string_view prefix, int64_t most) override;
+  absl::StatusOr<FileIdentity> Identity(const std::string& path) override;
+
+ protected:
+  virtual absl::StatusOr<ObjectPtr> OpenNow(const std::string& path) = 0;
+  // What names of objects in a directory begin with.
+  virtual std::string PrefixOf(const std::string& path) const = 0;
+
+  const std::shared_ptr<ObjectFetcher> fetcher_;
+  const std::string prefix_;
+  JustOpened just_opened_;
+};
+
+// All of the store.
+class ObjectFileSystem final : public ObjectFiles {
+ public:
+  ObjectFileSystem(std::shared_ptr<ObjectFetcher> fetcher, std::chrono::seconds grace)
+      : ObjectFiles(std::move(fetcher), ""), grace_(grace) {}
+
+  // Where there is an object of that name, it is a file; a path that ends with a slash is a
+  // directory.
+  absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override;
+  ObjectDirectoryInfo ObjectsIn(const std::string& path) override;
+
+ protected:
+  absl::StatusOr<ObjectPtr> OpenNow(const std::string& path) override;
+  std::string PrefixOf(const std::string& path) const override;
+
+ private:
+  const std::chrono::seconds grace_;
+};
+
+// The objects whose names begin with `prefix`, which ends with a slash: the directory of a sparse
+// frame. What is written there goes to the store.
+class ObjectDirectory final : public ObjectFiles {
+ public:
+  // `index`: null, or that of the frame, which was just opened.
+  ObjectDirectory(std::shared_ptr<ObjectFetcher> fetcher, std::string prefix,
+                  std::chrono::seconds grace, std::unique_ptr<IndexFile> index);
+
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override;
+  // Of the index: asks the store only now and then, for what an index says that the journal does
+  // not is news after a grace only.
+  absl::StatusOr<FileIdentity> Identity(const std::string& path) override;
+  void WillOpen(std::span<const FileHint> files) override;
+  ObjectDirectoryInfo ObjectsIn(const std::string& path) override;
+
+ protected:
+  // A file that was announced is opened as it was then: a number of a chunk is not used again
+  // while an index names it. What is known of them ends when the index has changed.
+  absl::StatusOr<ObjectPtr> OpenNow(const std::string& path) override;
+  std::string PrefixOf(const std::string& /*path*/) const override { return prefix_; }
+
+ private:
+  using Clock = BootClock;
+
+  void Announce(const FileHint& file);
+  absl::StatusOr<std::unique_ptr<File>> OpenIndex();
+  void SeeIndex(const FileIdentity& index, Clock::time_point when);
+
+  const std::shared_ptr<ObjectStore> store_;  // with the names in the directory
+  const std::chrono::seconds grace_;
+
+  std::mutex mutex_;
+  absl::flat_hash_map<std::string, ObjectFetcher::Opening> announced_;
+  std::unique_ptr<IndexFile> just_opened_index_;
+  FileIdentity index_;
+  Clock::time_point index_seen_{};  // when the index was known to be that
+};
+
+}  // namespace cairn::object
+
+#endif  // CAIRN_ENGINE_OBJECT_OBJECT_FILE_SYSTEM_H_

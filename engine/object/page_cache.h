@@ -1,0 +1,101 @@
+// Pages of objects, in memory.
+#ifndef CAIRN_ENGINE_OBJECT_PAGE_CACHE_H_
+#define CAIRN_ENGINE_OBJECT_PAGE_CACHE_H_
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/types.h"
+
+namespace cairn::object {
+
+inline constexpr int64_t kPageBytes = int64_t{64} << 10;
+
+// Bytes of a page of an object that has `size`.
+constexpr int64_t BytesOfPage(int64_t page, int64_t size) {
+  return std::clamp<int64_t>(size - page * kPageBytes, 0, kPageBytes);
+}
+
+// A page that was read, or is on its way. Set or Fail is called once. Thread-safe.
+class Page {
+ public:
+  void Set(std::vector<std::byte> bytes, bool from_store = true);
+  void Fail(absl::Status status) { End(std::move(status), {}); }
+  // Waits until it was read.
+  absl::StatusOr<Bytes> Wait() const;
+  // Whether it came from the store, and this is the first call.
+  bool TakeNews() { return is_news_.exchange(false); }
+
+ private:
+  void End(absl::Status status, std::vector<std::byte> bytes);
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable ended_cv_;
+  bool ended_ = false;
+  std::atomic<bool> is_news_ = false;
+  absl::Status status_;
+  std::vector<std::byte> bytes_;
+};
+
+using PagePtr = std::shared_ptr<Page>;
+
+// One content of an object, by `object`, and a number of a page in it.
+struct PageKey {
+  std::string object;
+  int64_t page = 0;
+
+  bool operator==(const PageKey&) const = default;
+  template <typename H>
+  friend H AbslHashValue(H state, const PageKey& key) {
+    return H::combine(std::move(state), key.object, key.page);
+  }
+};
+
+// Keeps the pages that were used last, up to `capacity` bytes; readers keep those that they hold.
+// Thread-safe.
+class PageCache {
+ public:
+  explicit PageCache(int64_t capacity) : capacity_(capacity) {}
+
+  struct Found {
+    PagePtr page;
+    bool is_new = false;  // the caller reads it, and calls Set, or Drop and Fail
+  };
+  // The page, which has `bytes`.
+  Found Get(const PageKey& key, int64_t bytes);
+  // Forgets a page that cannot be read: the next caller tries again.
+  void Drop(const PageKey& key, const PagePtr& page);
+
+  int64_t capacity() const { return capacity_; }
+  int64_t kept_bytes() const;
+
+ private:
+  struct Entry {
+    PageKey key;
+    PagePtr page;
+    int64_t bytes = 0;
+  };
+  void Erase(std::list<Entry>::iterator entry);
+
+  const int64_t capacity_;
+  mutable std::mutex mutex_;
+  std::list<Entry> entries_;  // most recently used first
+  absl::flat_hash_map<PageKey, std::list<Entry>::iterator> by_key_;
+  int64_t kept_bytes_ = 0;
+};
+
+}  // namespace cairn::object
+
+#endif  // CAIRN_ENGINE_OBJECT_PAGE_CACHE_H_

@@ -1,0 +1,57 @@
+// A way to a server that is slow, and breaks.
+#ifndef CAIRN_TESTS_OBJECT_TCP_PROXY_H_
+#define CAIRN_TESTS_OBJECT_TCP_PROXY_H_
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <string>
+
+#include "tests/object/sockets.h"
+#include "tests/support/dice.h"
+
+namespace cairn::test {
+
+struct ProxyOptions {
+  std::chrono::milliseconds latency{0};  // for each request
+  // Of 100 requests, so many lose their connection:
+  size_t cut_in_request = 0;     // in the middle of the request
+  size_t cut_before_answer = 0;  // when the server has all of the request
+  size_t cut_in_answer = 0;      // in the middle of the answer
+};
+
+// Passes HTTP/1.1 on to a port of this machine.
+class TcpProxy {
+ public:
+  TcpProxy(int to_port, ProxyOptions options, uint64_t seed = 1, int port = 0)
+      : to_port_(to_port),
+        options_(options),
+        dice_(seed),
+        listener_([this](int client) { Talk(client); }, port) {}
+
+  int port() const { return listener_.port(); }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port()); }
+  int64_t requests() const { return requests_; }
+  int64_t cuts() const { return cuts_; }
+
+ private:
+  enum class Fate { kFine, kCutInRequest, kCutBeforeAnswer, kCutInAnswer };
+
+  void Talk(int client);
+  Fate Throw();
+  // Whether the connection goes on.
+  bool PassRequest(int server, const std::string& request, Fate fate);
+  bool PassAnswer(int client, int server, Fate fate);
+
+  const int to_port_;
+  const ProxyOptions options_;
+  std::atomic<int64_t> requests_ = 0;
+  std::atomic<int64_t> cuts_ = 0;
+  std::mutex mutex_;
+  Dice dice_;
+  Listener listener_;
+};
+
+}  // namespace cairn::test
+
+#endif  // CAIRN_TESTS_OBJECT_TCP_PROXY_H_
