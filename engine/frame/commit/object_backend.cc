@@ -303,6 +303,10 @@ absl::Status ObjectBackend::Put(const Attempt& attempt) {
     const absl::StatusOr<size_t> got = frame_.source.ReadSome(position, there);
     // Until that is known, the commit may be made.
     if (!got.ok()) return WithCode(absl::StatusCode::kDeadlineExceeded, got.status());
+    if (*got == 0) {
+      return absl::DeadlineExceededError(
+          absl::StrFormat("%s: what was in the place of the commit is gone", store_->Describe()));
+    }
     if (*got == there.size() && there == attempt.bytes) status = absl::OkStatus();
   }
   if (status.ok() && grace_.count() > 0 && Clock::now() - validated_ >= grace_) {

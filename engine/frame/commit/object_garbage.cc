@@ -47,8 +47,9 @@ bool Inventory::Needs(const std::string& name) const {
   }
   const auto position = object::ParseJournalObjectName(name);
   if (!position.has_value()) return true;
-  // What was listed after the end, before that was read, is of a frame that this one replaced.
-  return *position >= journal_begin && *position < journal_end;
+  // What was listed after the end, before that was read, is of a frame that this one replaced; but
+  // at the end may be what ends the journal.
+  return *position >= journal_begin && *position <= journal_end;
 }
 
 // The state is read after the listing: what is listed and not named by then was dropped, or waits
