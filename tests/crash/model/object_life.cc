@@ -73,8 +73,7 @@ std::string ObjectLife::ExamineCommits(const VisibleFrame& frame) const {
     if (fate == CommitLedger::Fate::kAborted && there) return "an aborted commit is there";
     if (fate != CommitLedger::Fate::kMade || there) continue;
     const int64_t of = ledger_.frames.at(commit);
-    const bool was_replaced =
-        replacer_ != nullptr && replacer_->old() == of && frame.index.frame != of;
+    const bool was_replaced = replacer_ != nullptr && replacer_->Replaces(of, frame.index.frame);
     if (!was_replaced) return "a commit is lost";
   }
   return "";

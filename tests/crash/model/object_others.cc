@@ -74,8 +74,8 @@ void ObjectReader::Act() {
   if (!polling_) return BeginPoll();
   const auto next = world_.bucket.records.find(view_->end);
   if (next != world_.bucket.records.end() && view_->Follow(next->second.value)) {
-    if (view_->replaced) Open();
-    return;
+    if (!view_->replaced) return;
+    if (world_.bucket.index != view_->index) return Open();
   }
   EndPoll();
 }
@@ -183,34 +183,39 @@ void ObjectReplacer::Finish() {
 }
 
 void ObjectReplacer::Act() {
-  if (phase_ == Phase::kOpen) {
-    view_.emplace(world_.bucket.index);
-    const int64_t frame = world_.next_frame++;
-    Submit({.kind = BucketRequest::Kind::kPutIndex,
-            .index = {.frame = frame, .state = {}, .begin = frame * 1000, .last = -frame},
-            .replaces = view_->index});
-    return;
+  switch (phase_) {
+    case Phase::kOpen:
+      view_.emplace(world_.bucket.index);
+      new_ = world_.next_frame++;
+      phase_ = world_.rules.ends_journal ? Phase::kFollow : Phase::kSwap;
+      return;
+    case Phase::kFollow: {
+      const auto next = world_.bucket.records.find(view_->end);
+      if (next != world_.bucket.records.end() && view_->Follow(next->second.value)) {
+        if (view_->replaced) phase_ = Phase::kSwap;
+        return;
+      }
+      return Submit({.kind = BucketRequest::Kind::kPutRecord,
+                     .number = view_->end,
+                     .record = {.kind = CommitObject::Kind::kReplaced,
+                                .frame = view_->index.frame,
+                                .previous = view_->last}});
+    }
+    case Phase::kSwap:
+      return Submit({.kind = BucketRequest::Kind::kPutIndex,
+                     .index = {.frame = new_, .state = {}, .begin = new_ * 1000, .last = -new_},
+                     .replaces = view_->index});
+    case Phase::kDone:
+      return;
   }
-  if (!world_.rules.ends_journal) return Finish();
-  const auto next = world_.bucket.records.find(view_->end);
-  if (next != world_.bucket.records.end() && view_->Follow(next->second.value)) {
-    if (view_->replaced) Finish();
-    return;
-  }
-  Submit({.kind = BucketRequest::Kind::kPutRecord,
-          .number = view_->end,
-          .record = {.kind = CommitObject::Kind::kReplaced,
-                     .frame = view_->index.frame,
-                     .previous = view_->last}});
 }
 
 void ObjectReplacer::Receive(Outcome outcome) {
   if (outcome == Outcome::kUnknown) {
-    phase_ = Phase::kDone;  // the replacement has not ended
-  } else if (phase_ == Phase::kFollow) {
-    if (outcome == Outcome::kDone) Finish();
-  } else {
-    phase_ = outcome == Outcome::kDone ? Phase::kFollow : Phase::kDone;
+    phase_ = Phase::kDone;  // the frame has been replaced, or its journal has ended, or neither
+  } else if (phase_ == Phase::kSwap) {
+    if (outcome == Outcome::kDone) return Finish();
+    phase_ = Phase::kDone;
   }
 }
 

@@ -84,13 +84,13 @@ class ObjectReplacer final : public ObjectActor {
   void AppendKey(std::vector<int64_t>& key) const override {
     key.push_back(static_cast<int64_t>(phase_));
   }
-  // The frame that it has begun to replace.
-  std::optional<int64_t> old() const {
-    return view_.has_value() ? std::optional(view_->index.frame) : std::nullopt;
+  // Whether it puts the one frame in the place of the other.
+  bool Replaces(int64_t old, int64_t by) const {
+    return view_.has_value() && view_->index.frame == old && new_ == by;
   }
 
  private:
-  enum class Phase { kOpen, kFollow, kEnd, kDone };
+  enum class Phase { kOpen, kFollow, kSwap, kDone };
 
   void Act() override;
   void Receive(Outcome outcome) override;
@@ -99,6 +99,7 @@ class ObjectReplacer final : public ObjectActor {
   CommitLedger& ledger_;
   Phase phase_ = Phase::kOpen;
   std::optional<VisibleFrame> view_;
+  int64_t new_ = 0;
 };
 
 }  // namespace cairn::model

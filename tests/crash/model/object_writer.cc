@@ -32,6 +32,7 @@ void ObjectWriter::Act() {
       return Look();
     case Phase::kCheckpoint:
       return Checkpoint();
+    case Phase::kRenew:
     case Phase::kDone:
       return;
   }
@@ -54,9 +55,10 @@ void ObjectWriter::Open() {
 void ObjectWriter::Follow() {
   const auto next = world_.bucket.records.find(view_->end);
   if (next != world_.bucket.records.end() && view_->Follow(next->second.value)) {
-    if (view_->replaced) phase_ = Phase::kOpen;
+    if (view_->replaced) EndOrRenew();
     return;
   }
+  opening_ = false;
   if (edit_.commit == 0) {
     phase_ = checkpoints_ ? Phase::kCheckpoint : Phase::kIdle;
     return;
@@ -72,6 +74,22 @@ void ObjectWriter::Follow() {
     aborted_ = true;  // and commits it once more
     phase_ = Phase::kPut;
   }
+}
+
+// A writer that opens the frame gives it a new journal: who was to replace it may be dead.
+void ObjectWriter::EndOrRenew() {
+  if (!opening_) {
+    if (edit_.commit != 0) ledger_.fates[edit_.commit] = CommitLedger::Fate::kAborted;
+    phase_ = Phase::kDone;
+    return;
+  }
+  const int64_t frame = world_.next_frame++;
+  view_->state.pending = 0;  // the new index has them in a chunk
+  phase_ = Phase::kRenew;
+  Submit(
+      {.kind = BucketRequest::Kind::kPutIndex,
+       .index = {.frame = frame, .state = view_->state, .begin = frame * 1000, .last = view_->last},
+       .replaces = view_->index});
 }
 
 void ObjectWriter::Begin() {
@@ -154,10 +172,15 @@ void ObjectWriter::Look() {
 
 void ObjectWriter::Compare() {
   const auto there = world_.bucket.records.find(view_->end);
-  if (there != world_.bucket.records.end() && there->second.value == Record()) {
-    return Acknowledge();
+  if (there == world_.bucket.records.end()) {
+    // It was collected meanwhile.
+    ledger_.fates[edit_.commit] = CommitLedger::Fate::kUnknown;
+    phase_ = Phase::kDone;
+  } else if (there->second.value == Record()) {
+    Acknowledge();
+  } else {
+    phase_ = Phase::kFollow;
   }
-  phase_ = Phase::kFollow;
 }
 
 void ObjectWriter::Checkpoint() {
@@ -209,7 +232,10 @@ void ObjectWriter::Receive(Outcome outcome) {
     removing_ = false;  // what stays is collected as garbage
     return;
   }
-  if (phase_ == Phase::kStage) {
+  if (phase_ == Phase::kRenew) {
+    view_.reset();
+    phase_ = Phase::kOpen;
+  } else if (phase_ == Phase::kStage) {
     if (outcome == Outcome::kDone) {
       phase_ = Phase::kPut;
     } else if (outcome == Outcome::kConflict) {

@@ -33,13 +33,25 @@ class ObjectWriter final : public ObjectActor {
   void Sleep(int64_t ticks) { slept_ += ticks; }
 
  private:
-  enum class Phase { kOpen, kFollow, kIdle, kStage, kPut, kCompare, kLook, kCheckpoint, kDone };
+  enum class Phase {
+    kOpen,
+    kFollow,
+    kIdle,
+    kStage,
+    kPut,
+    kCompare,
+    kLook,
+    kCheckpoint,
+    kRenew,
+    kDone
+  };
 
   void Act() override;
   void Receive(Outcome outcome) override;
   int64_t Now() const { return world_.now - (world_.rules.counts_sleep ? 0 : slept_); }
   void Open();
   void Follow();
+  void EndOrRenew();
   void Begin();
   void BeginClose();
   void Stage();
@@ -57,6 +69,7 @@ class ObjectWriter final : public ObjectActor {
   int left_;
   Phase phase_ = Phase::kOpen;
   std::optional<VisibleFrame> view_;
+  bool opening_ = true;
   int64_t validated_ = 0;
   int64_t validating_ = 0;
   int64_t slept_ = 0;
