@@ -33,6 +33,8 @@ struct ObjectVariant {
 const ObjectConditions kUsual;
 const ObjectConditions kThree = {.writers = 3, .readers = 2, .collectors = 2, .steps = 300};
 const ObjectConditions kSleepy = {.sleeps = true};
+const ObjectConditions kStalling = {.readers = 2, .collectors = 2, .stalls = true, .steps = 300};
+const ObjectConditions kSleepyCrowd = {.collectors = 3, .sleeps = true, .steps = 300};
 const ObjectConditions kReplaced = {.replacer = true};
 // Requests take as long as they may for the other times to suffice.
 const ObjectConditions kSlow = {.flight = 7, .delay = 3, .collectors = 2, .steps = 300};
@@ -73,6 +75,7 @@ std::vector<ObjectVariant> ObjectVariants() {
       {.name = "objects, two writers", .conditions = kUsual, .runs = 10000},
       {.name = "objects, three writers", .conditions = kThree, .runs = 5000},
       {.name = "objects, slow requests", .conditions = kSlow, .runs = 5000},
+      {.name = "objects, collectors that stall", .conditions = kStalling, .runs = 5000},
       {.name = "objects, machines that sleep", .conditions = kSleepy, .runs = 5000},
       {.name = "objects, a frame that is replaced", .conditions = kReplaced, .runs = 10000},
       Without(&R::record_if_absent, "the condition of a record"),
@@ -85,7 +88,7 @@ std::vector<ObjectVariant> ObjectVariants() {
       Without(&R::catches_up, "moving an aborted commit"),
       Without(&R::validates, "a look at the index before commits"),
       Without(&R::limits_staged_age, "a limit of what is staged"),
-      Without(&R::counts_sleep, "counting sleep", kSleepy),
+      Without(&R::counts_sleep, "counting sleep", kSleepyCrowd),
       Without(&R::index_if_match, "the condition of an index"),
       Without(&R::inherits_journal, "inheriting the journal"),
       Without(&R::closes_pending, "closing what is pending"),
@@ -95,7 +98,7 @@ std::vector<ObjectVariant> ObjectVariants() {
       Without(&R::chunk_grace, "grace of chunks"),
       Without(&R::record_grace, "grace of records", kSlow),
       Without(&R::checks_again, "a check before the removal", kSlow),
-      Without(&R::list_after_state, "the time of the state in a list", kSlow),
+      Without(&R::list_after_state, "the time of the state in a list", kStalling),
       Without(&R::reader_looks_again, "a reader's look at the index"),
       // What is assumed of requests.
       {.name = "objects, requests later than the grace",

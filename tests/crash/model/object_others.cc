@@ -99,6 +99,9 @@ void ObjectCollector::List() {
   list_time_ = world_.now;
   removal_ = {.kind = BucketRequest::Kind::kDelete};
   phase_ = Phase::kOpen;
+  if (world_.conditions.stalls && world_.Chance(30)) {
+    stalled_until_ = world_.now + world_.conditions.grace;
+  }
 }
 
 bool ObjectCollector::NeedsRecord(int64_t position) const {
@@ -152,6 +155,7 @@ void ObjectCollector::Remove() {
 }
 
 void ObjectCollector::Act() {
+  if (world_.now < stalled_until_) return;
   switch (phase_) {
     case Phase::kList:
       return List();

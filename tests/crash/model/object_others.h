@@ -70,6 +70,7 @@ class ObjectCollector final : public ObjectActor {
   Phase phase_ = Phase::kList;
   Bucket listed_;
   int64_t list_time_ = 0;
+  int64_t stalled_until_ = 0;
   std::optional<VisibleFrame> view_;
   std::set<int64_t> named_;
   BucketRequest removal_;

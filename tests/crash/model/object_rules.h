@@ -46,6 +46,7 @@ struct ObjectConditions {
   int collectors = 1;
   bool replacer = false;
   bool sleeps = false;  // machines of writers
+  bool stalls = false;  // collectors that have listed the objects
   int commits = 4;      // of each writer
   int faults = 1000;    // at most
   int steps = 160;
