@@ -128,6 +128,22 @@ TEST_F(ObjectFaultsTest, AFrameThatIsReplacedTakesNoMoreCommits) {
   ExpectHolds(reader.snapshot(), MakeItems(2 * kChunk));
 }
 
+TEST_F(ObjectFaultsTest, AFrameCanBeReplacedAfterOneWhoDiedOnTheWay) {
+  Make(2);
+  Plan("chunks.b2frame", StoreFault::kLost);
+  CreateOptions options = Sparse();
+  options.overwrite = true;
+  {
+    auto writer = Frame::Build("f", options);
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->Append(MakeItems(kChunk, 9))));
+    EXPECT_TRUE(Fails(writer->Commit(), absl::StatusCode::kDeadlineExceeded, "no answer"));
+  }
+  ExpectHolds(Open().snapshot(), MakeItems(2 * kChunk));
+  Make(3, true);
+  ExpectHolds(Open().snapshot(), MakeItems(3 * kChunk));
+}
+
 TEST_F(ObjectFaultsTest, AFrameWhoseIndexIsSentTwiceIsMade) {
   Plan("chunks.b2frame", StoreFault::kRepeated);
   Make(2);

@@ -28,17 +28,6 @@ namespace {
 constexpr int64_t kLongJournal = 128;
 constexpr uint64_t kOneOf = 4;
 
-// Between two attempts to be the next: at random, so that writers do not meet again.
-constexpr int kMostAttempts = 1000;
-constexpr int64_t kShortestPause = 2000;  // microseconds
-constexpr int kMostDoublings = 7;
-
-void PauseBeforeAttempt(int attempt) {
-  const int64_t most = kShortestPause << std::min(attempt, kMostDoublings);
-  std::this_thread::sleep_for(
-      std::chrono::microseconds(RandomNumber() % static_cast<uint64_t>(most)));
-}
-
 // Room for indexes before it, and for any number of records after it.
 constexpr int64_t kLeastBegin = int64_t{1} << 40;
 constexpr int64_t kMostBegin = int64_t{1} << 61;
@@ -66,12 +55,20 @@ absl::StatusOr<OtherCommits> ReadCommits(const FrameFile& source, const JournalP
   return last == end.last ? OtherCommits(std::move(commits)) : OtherCommits();
 }
 
+}  // namespace
+
+void PauseBeforeAttempt(int attempt) {
+  constexpr int64_t kShortestPause = 2000;  // microseconds
+  constexpr int kMostDoublings = 7;
+  const int64_t most = kShortestPause << std::min(attempt, kMostDoublings);
+  std::this_thread::sleep_for(
+      std::chrono::microseconds(RandomNumber() % static_cast<uint64_t>(most)));
+}
+
 bool IsShared(const State& state) {
   const Checkpoint& checkpoint = *state.checkpoint;
   return checkpoint.seal_holds && checkpoint.seal->journal.has_value();
 }
-
-}  // namespace
 
 std::string ScratchObjectName() { return absl::StrFormat("probe.%016x", RandomNumber()); }
 
@@ -93,32 +90,6 @@ absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& stag
   std::vector<std::byte> object = std::move(bytes.header);
   object.insert(object.end(), bytes.tail.begin(), bytes.tail.end());
   return object;
-}
-
-absl::StatusOr<std::string> EndJournal(const std::shared_ptr<ObjectStore>& store,
-                                       const std::shared_ptr<FileSystem>& directory,
-                                       const std::shared_ptr<const FrameContext>& env) {
-  for (int tries = 0; tries < kMostAttempts; ++tries) {
-    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<object::IndexFile> index,
-                           object::IndexFile::Open(store, 0));
-    const absl::StatusOr<StatePtr> state =
-        LoadState(FrameFile::OfFile(index, 0, env->use_mmap, directory), env);
-    // No writer works on what cannot be read, or has no journal yet.
-    if (!state.ok() || !IsShared(**state)) return index->etag();
-    const absl::Status put = store
-                                 ->PutIfAbsent(object::JournalObjectName((*state)->journal->end),
-                                               format::EncodeReplaced())
-                                 .status();
-    if (put.ok()) return index->etag();
-    if (!absl::IsFailedPrecondition(put)) return put;
-    // Another process has ended it, and perhaps died; or this put was sent twice.
-    const absl::StatusOr<ObjectPart> there =
-        store->Get(object::JournalObjectName((*state)->journal->end));
-    if (there.ok() && there->bytes == format::EncodeReplaced()) return index->etag();
-    PauseBeforeAttempt(tries);
-  }
-  return absl::UnavailableError(
-      absl::StrFormat("%s: it is written all the time", store->Describe()));
 }
 
 ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)

@@ -96,11 +96,11 @@ absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& stag
                                                          const CheckpointPlan& plan);
 // Chunks that no commit names for too long may be taken for those of a dead writer.
 absl::Status CheckStagedInTime(const ObjectSink& sink, BootClock::duration grace);
-// Ends the journal of the frame that is there, if there is one: the next commit of any writer would
-// be put after it, and lost, when another frame takes the place. Returns the etag of its index.
-absl::StatusOr<std::string> EndJournal(const std::shared_ptr<ObjectStore>& store,
-                                       const std::shared_ptr<FileSystem>& directory,
-                                       const std::shared_ptr<const FrameContext>& env);
+// Between two attempts to be the next: at random, so that writers do not meet again.
+inline constexpr int kMostAttempts = 1000;
+void PauseBeforeAttempt(int attempt);
+// Whether writers share its journal; a frame that was uploaded has none yet.
+bool IsShared(const State& state);
 // For ObjectStore::CheckConditions.
 std::string ScratchObjectName();
 // Where the journal of a new frame begins: at a position that no other frame of this name had.

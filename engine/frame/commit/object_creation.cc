@@ -6,15 +6,51 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/commit/creation.h"
 #include "engine/frame/commit/object_backend.h"
+#include "engine/frame/open/state_loader.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 #include "engine/object/index_file.h"
+#include "engine/object/object_names.h"
 
 namespace cairn::frame {
 
 namespace {
+
+// Ends the journal of the frame that is there, if there is one: the next commit of any writer would
+// be put after it, and lost, when another frame takes the place. Returns the etag of its index.
+absl::StatusOr<std::string> EndJournal(const std::shared_ptr<ObjectStore>& store,
+                                       const std::shared_ptr<FileSystem>& directory,
+                                       const std::shared_ptr<const FrameContext>& env) {
+  for (int tries = 0; tries < kMostAttempts; ++tries) {
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<object::IndexFile> index,
+                           object::IndexFile::Open(store, 0));
+    const absl::StatusOr<StatePtr> state =
+        LoadState(FrameFile::OfFile(index, 0, env->use_mmap, directory), env);
+    // No writer works on what is damaged, or has no journal yet.
+    if (absl::IsDataLoss(state.status()) || absl::IsInvalidArgument(state.status()) ||
+        absl::IsUnimplemented(state.status())) {
+      return index->etag();
+    }
+    CAIRN_RETURN_IF_ERROR(state.status());
+    if (!IsShared(**state)) return index->etag();
+    const absl::Status put = store
+                                 ->PutIfAbsent(object::JournalObjectName((*state)->journal->end),
+                                               format::EncodeReplaced())
+                                 .status();
+    if (put.ok()) return index->etag();
+    if (!absl::IsFailedPrecondition(put)) return put;
+    // Another process has ended it, and perhaps died; or this put was sent twice.
+    const absl::StatusOr<ObjectPart> there =
+        store->Get(object::JournalObjectName((*state)->journal->end));
+    if (there.ok() && there->bytes == format::EncodeReplaced()) return index->etag();
+    PauseBeforeAttempt(tries);
+  }
+  return absl::UnavailableError(
+      absl::StrFormat("%s: it is written all the time", store->Describe()));
+}
 
 // Its chunks are put as they come; the frame is there when its index is.
 class ObjectCreation final : public Creation {
