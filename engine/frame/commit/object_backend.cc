@@ -102,7 +102,7 @@ ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
 
 // Other writers may have changed the index since the core read it.
 absl::Status ObjectBackend::PersistBase() {
-  CAIRN_RETURN_IF_ERROR(store_->CheckConditions(absl::StrFormat("probe.%016x", RandomNumber())));
+  CAIRN_RETURN_IF_ERROR(store_->CheckConditions(ScratchObjectName()));
   CAIRN_RETURN_IF_ERROR(Reload());
   if (!IsShared(base())) {
     CAIRN_RETURN_IF_ERROR(MakeShared());
