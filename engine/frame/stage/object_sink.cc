@@ -16,7 +16,10 @@ namespace {
 
 constexpr int64_t kLane = 256;
 // Half of all: what goes on from a copy of the frame, as a directory, takes numbers above those.
-constexpr int64_t kLanes = (format::kMaxChunkFileNumber + 1) / kLane / 2;
+constexpr int64_t kMostLanes = (format::kMaxChunkFileNumber + 1) / kLane / 2;
+// C-Blosc2 takes numbers for bytes that the frame has: those of small frames stay below 2^24.
+constexpr int64_t kLeastLanes = int64_t{1} << 16;
+constexpr int64_t kLanesForUsed = 256;
 constexpr int kMostAttempts = 1000;
 // Memory for chunks that are on their way.
 constexpr int64_t kMostWaiting = int64_t{64} << 20;
@@ -62,8 +65,10 @@ absl::StatusOr<int64_t> ObjectSink::Append(Bytes chunk) {
 // Puts the chunk as the first of a lane. Chosen at random, it is not one whose objects were removed
 // lately: a request to remove them may still be on its way, and would meet the new ones.
 absl::StatusOr<int64_t> ObjectSink::ClaimLane(Bytes chunk) {
+  const int64_t lanes =
+      std::clamp(kLanesForUsed * std::ssize(used_lanes_), kLeastLanes, kMostLanes);
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    const auto lane = static_cast<int64_t>(RandomNumber() % static_cast<uint64_t>(kLanes));
+    const auto lane = static_cast<int64_t>(RandomNumber() % static_cast<uint64_t>(lanes));
     if (std::ranges::binary_search(used_lanes_, lane)) continue;
     const absl::StatusOr<ObjectInfo> put =
         store_->PutIfAbsent(format::ChunkFileName(lane * kLane), chunk);
