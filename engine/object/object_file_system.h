@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "cairn/file_system.h"
+#include "engine/base/boot_clock.h"
 #include "engine/object/index_file.h"
 #include "engine/object/object_fetcher.h"
 
@@ -103,7 +104,7 @@ class ObjectDirectory final : public ObjectFiles {
   std::string PrefixOf(const std::string& /*path*/) const override { return prefix_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = BootClock;
 
   void Announce(const FileHint& file);
   absl::StatusOr<std::unique_ptr<File>> OpenIndex();

@@ -156,6 +156,56 @@ TEST_F(ObjectWritersTest, EditsOfDifferentChunksBothStand) {
   ExpectHolds(Open().snapshot(), all);
 }
 
+// The last chunk is complete, or short.
+TEST_F(ObjectWritersTest, AnEditOfTheLastItemsStandsBesideOneOfAnotherChunk) {
+  for (const size_t more : {0, 33}) {
+    SCOPED_TRACE(testing::Message() << more << " items more");
+    store_ = std::make_shared<MemoryObjectStore>();
+    Reopen({});
+    Make(4);
+    Writer first = OpenWriter();
+    ASSERT_TRUE(IsOk(first.Append(MakeItems(more, 5))));
+    ASSERT_TRUE(IsOk(first.Checkpoint()));
+    Writer second = OpenWriter();
+    Buffer all = Concatenated({MakeItems(4 * kChunk), MakeItems(more, 5)});
+    ASSERT_TRUE(IsOk(first.UpdateItems(std::ssize(all) - 2, MakeItems(2, 6))));
+    ASSERT_TRUE(IsOk(first.Append(MakeItems(7, 7))));
+    ASSERT_TRUE(IsOk(second.UpdateChunk(1, MakeItems(kChunk, 12))));
+    ASSERT_TRUE(IsOk(second.Commit()));
+    auto seen = first.Commit();
+    ASSERT_TRUE(IsOk(seen));
+    std::ranges::copy(MakeItems(2, 6), all.end() - 2);
+    std::ranges::copy(MakeItems(kChunk, 12), all.begin() + kChunk);
+    AddTo(all, MakeItems(7, 7));
+    ExpectHolds(*seen, all);
+    const Frame frame = Open();
+    ExpectHolds(frame.snapshot(), all);
+    EXPECT_EQ(seen->info().cbytes, frame.snapshot().info().cbytes);
+  }
+}
+
+TEST_F(ObjectWritersTest, ALineGrowsBesideAnEditOfMetadata) {
+  CreateOptions options = Sparse(4);
+  options.array = ArrayInfo{.shape = {0}, .chunkshape = {16}, .blockshape = {4}};
+  auto made = Frame::Build("f", options);
+  ASSERT_TRUE(IsOk(made));
+  ASSERT_TRUE(IsOk(made->Commit()));
+  ASSERT_TRUE(IsOk(made->Close()));
+  Writer first = OpenWriter();
+  Writer second = OpenWriter();
+  int64_t items = 0;
+  for (uint64_t i = 0; i < 5; ++i) {
+    ASSERT_TRUE(IsOk(first.AppendAlong(0, MakeItems(30 * 4, i))));
+    ASSERT_TRUE(IsOk(second.SetVlmetalayer("a", MakeItems(5, i))));
+    ASSERT_TRUE(IsOk(second.Commit()));
+    auto seen = first.Commit();
+    ASSERT_TRUE(IsOk(seen));
+    items += 30;
+    EXPECT_EQ(seen->array()->shape, std::vector<int64_t>{items});
+    EXPECT_EQ(Open().snapshot().array()->shape, std::vector<int64_t>{items});
+  }
+}
+
 TEST_F(ObjectWritersTest, EditsOfTheSameChunkAreAborted) {
   Make(4);
   Writer first = OpenWriter();
@@ -167,6 +217,28 @@ TEST_F(ObjectWritersTest, EditsOfTheSameChunkAreAborted) {
   second.Rollback();
   ASSERT_TRUE(IsOk(second.UpdateChunk(1, MakeItems(kChunk, 12))));
   ASSERT_TRUE(IsOk(second.Commit()));
+}
+
+TEST_F(ObjectWritersTest, AnAbortedCommitThatIsTriedAgainIsAbortedAgain) {
+  Make(4);
+  Writer first = OpenWriter();
+  Writer second = OpenWriter();
+  ASSERT_TRUE(IsOk(first.UpdateChunk(1, MakeItems(kChunk, 11))));
+  ASSERT_TRUE(IsOk(first.Append(MakeItems(100, 5))));
+  ASSERT_TRUE(IsOk(second.UpdateChunk(1, MakeItems(kChunk, 12))));
+  ASSERT_TRUE(IsOk(first.Commit()));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(Fails(second.Commit(), absl::StatusCode::kAborted, "chunk 1"));
+  }
+  Buffer all = MakeItems(4 * kChunk);
+  std::ranges::copy(MakeItems(kChunk, 11), all.begin() + kChunk);
+  AddTo(all, MakeItems(100, 5));
+  ExpectHolds(Open().snapshot(), all);
+  second.Rollback();
+  ASSERT_TRUE(IsOk(second.Append(MakeItems(10, 6))));
+  ASSERT_TRUE(IsOk(second.Commit()));
+  AddTo(all, MakeItems(10, 6));
+  ExpectHolds(Open().snapshot(), all);
 }
 
 TEST_F(ObjectWritersTest, ACheckpointLosesNoCommitThatIsMadeMeanwhile) {

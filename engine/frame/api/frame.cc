@@ -123,6 +123,9 @@ absl::StatusOr<Snapshot> Frame::CopyTo(const std::string& path, const CopyOption
   CAIRN_ASSIGN_OR_RETURN(Snapshot snapshot, Refresh());
   const frame::State& state = frame::HandleAccess::StateOf(snapshot);
   CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options.file_system));
+  if (place.files->ObjectsIn(place.path).store != nullptr) {
+    return absl::UnimplementedError(path + ": a frame in an object store is built, not copied");
+  }
   const Layout own = options.since.has_value() ? Layout::kContiguous : state.header().layout;
   const frame::CopyTarget target{.location = std::move(place),
                                  .layout = options.layout.value_or(own),

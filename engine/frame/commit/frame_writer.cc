@@ -61,7 +61,8 @@ void FrameWriter::Rollback() {
   bool failed = true;  // perhaps, of a step that had a stager of its own
   if (stager_ != nullptr) {
     const absl::Status& failure = stager_->failure();
-    if (!failure.ok() && !absl::IsResourceExhausted(failure)) return;
+    // What is staged for an object store is no part of the frame.
+    if (!failure.ok() && !absl::IsResourceExhausted(failure) && !backend_->is_shared()) return;
     failed = !failure.ok();
   }
   stager_.reset();

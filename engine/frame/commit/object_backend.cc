@@ -28,17 +28,6 @@ namespace {
 constexpr int64_t kLongJournal = 128;
 constexpr uint64_t kOneOf = 4;
 
-// Between two attempts to be the next: at random, so that writers do not meet again.
-constexpr int kMostAttempts = 1000;
-constexpr int64_t kShortestPause = 2000;  // microseconds
-constexpr int kMostDoublings = 7;
-
-void PauseBeforeAttempt(int attempt) {
-  const int64_t most = kShortestPause << std::min(attempt, kMostDoublings);
-  std::this_thread::sleep_for(
-      std::chrono::microseconds(RandomNumber() % static_cast<uint64_t>(most)));
-}
-
 // Room for indexes before it, and for any number of records after it.
 constexpr int64_t kLeastBegin = int64_t{1} << 40;
 constexpr int64_t kMostBegin = int64_t{1} << 61;
@@ -66,12 +55,20 @@ absl::StatusOr<OtherCommits> ReadCommits(const FrameFile& source, const JournalP
   return last == end.last ? OtherCommits(std::move(commits)) : OtherCommits();
 }
 
+}  // namespace
+
+void PauseBeforeAttempt(int attempt) {
+  constexpr int64_t kShortestPause = 2000;  // microseconds
+  constexpr int kMostDoublings = 7;
+  const int64_t most = kShortestPause << std::min(attempt, kMostDoublings);
+  std::this_thread::sleep_for(
+      std::chrono::microseconds(RandomNumber() % static_cast<uint64_t>(most)));
+}
+
 bool IsShared(const State& state) {
   const Checkpoint& checkpoint = *state.checkpoint;
   return checkpoint.seal_holds && checkpoint.seal->journal.has_value();
 }
-
-}  // namespace
 
 std::string ScratchObjectName() { return absl::StrFormat("probe.%016x", RandomNumber()); }
 
@@ -95,28 +92,6 @@ absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& stag
   return object;
 }
 
-absl::StatusOr<std::string> EndJournal(const std::shared_ptr<ObjectStore>& store,
-                                       const std::shared_ptr<FileSystem>& directory,
-                                       const std::shared_ptr<const FrameContext>& env) {
-  for (int tries = 0; tries < kMostAttempts; ++tries) {
-    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<object::IndexFile> index,
-                           object::IndexFile::Open(store, 0));
-    const absl::StatusOr<StatePtr> state =
-        LoadState(FrameFile::OfFile(index, 0, env->use_mmap, directory), env);
-    // No writer works on what cannot be read, or has no journal yet.
-    if (!state.ok() || !IsShared(**state)) return index->etag();
-    const absl::Status put = store
-                                 ->PutIfAbsent(object::JournalObjectName((*state)->journal->end),
-                                               format::EncodeReplaced())
-                                 .status();
-    if (put.ok()) return index->etag();
-    if (!absl::IsFailedPrecondition(put)) return put;
-    PauseBeforeAttempt(tries);
-  }
-  return absl::UnavailableError(
-      absl::StrFormat("%s: it is written all the time", store->Describe()));
-}
-
 ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
     : CommitBackend(std::move(frame), std::move(options)),
       store_(frame_.location().objects().store),
@@ -127,12 +102,23 @@ ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
 
 // Other writers may have changed the index since the core read it.
 absl::Status ObjectBackend::PersistBase() {
-  CAIRN_RETURN_IF_ERROR(store_->CheckConditions(absl::StrFormat("probe.%016x", RandomNumber())));
+  CAIRN_RETURN_IF_ERROR(store_->CheckConditions(ScratchObjectName()));
   CAIRN_RETURN_IF_ERROR(Reload());
-  if (!IsShared(base())) return MakeShared();
-  // One that was to be replaced by a process that died gets a new journal.
-  CAIRN_ASSIGN_OR_RETURN(const bool ended, IsEnded());
-  return ended ? MakeShared() : absl::OkStatus();
+  if (!IsShared(base())) {
+    CAIRN_RETURN_IF_ERROR(MakeShared());
+  } else {
+    // One that was to be replaced by a process that died gets a new journal.
+    CAIRN_ASSIGN_OR_RETURN(const bool ended, IsEnded());
+    if (ended) CAIRN_RETURN_IF_ERROR(MakeShared());
+  }
+  journal_base_ = base().journal->base;
+  return absl::OkStatus();
+}
+
+absl::Status ObjectBackend::CheckSameFrame() const {
+  const bool is_same = IsShared(base()) && base().journal->base == journal_base_;
+  if (is_same || !journal_base_.has_value()) return absl::OkStatus();
+  return FailedPrecondition("%s was replaced by another frame: open it again", store_->Describe());
 }
 
 absl::StatusOr<bool> ObjectBackend::IsEnded() const {
@@ -147,7 +133,8 @@ absl::Status ObjectBackend::Reload() {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::IndexFile> index,
                          object::IndexFile::Open(store_, read_ahead_));
   validated_ = before;
-  return LoadFrom(std::move(index));
+  CAIRN_RETURN_IF_ERROR(LoadFrom(std::move(index)));
+  return CheckSameFrame();
 }
 
 absl::Status ObjectBackend::LoadFrom(std::shared_ptr<object::IndexFile> index) {
@@ -160,17 +147,11 @@ absl::Status ObjectBackend::LoadFrom(std::shared_ptr<object::IndexFile> index) {
   CAIRN_RETURN_IF_ERROR(loaded->JournalStatus());
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*loaded));
   CAIRN_RETURN_IF_ERROR(frame_.AdoptCheckpoint(std::move(loaded)));
-  int64_t largest = -1;
-  for (const JournalFootprint::Placed& chunk : footprint.placed) {
-    largest = std::max(largest, chunk.bytes.begin);
-  }
   if (sink_ == nullptr) {
     CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> named,
                            FileNumbersIn(base().chunks, SIZE_MAX));
-    if (!named.empty()) largest = std::max(largest, named.back());
-    sink_ = std::make_unique<ObjectSink>(store_, largest);
+    sink_ = std::make_unique<ObjectSink>(store_, named);
   }
-  sink_->NoteUsed(largest);
   return absl::OkStatus();
 }
 
@@ -198,19 +179,29 @@ absl::StatusOr<std::unique_ptr<Stager>> ObjectBackend::Stage() {
 
 absl::Status ObjectBackend::Restart(bool /*failed*/) {
   sink_->Discard();
-  return Follow().status();
+  return Follow();
 }
 
 absl::StatusOr<bool> ObjectBackend::Continue(const WriterOptions& /*options*/) {
-  CAIRN_RETURN_IF_ERROR(Follow().status());
+  CAIRN_RETURN_IF_ERROR(Follow());
   return true;
 }
 
 // Takes over what others have committed.
-absl::StatusOr<OtherCommits> ObjectBackend::Follow() {
+absl::Status ObjectBackend::Follow() {
   // Records that every checkpoint in use has taken over are removed after the grace, and then a new
   // one could be put in their place: so the index must have been the frame's more lately than that.
-  if (grace_.count() > 0 && Clock::now() - validated_ > grace_ / 4) return FollowAnew();
+  CAIRN_RETURN_IF_ERROR(CheckSameFrame());
+  if (!IsValidated()) return FollowAnew();
+  CAIRN_ASSIGN_OR_RETURN(const bool goes_on, FollowRecords());
+  return goes_on ? absl::OkStatus() : FollowAnew();
+}
+
+bool ObjectBackend::IsValidated() const {
+  return grace_.count() == 0 || Clock::now() - validated_ < grace_ / 4;
+}
+
+absl::StatusOr<bool> ObjectBackend::FollowRecords() {
   const JournalPosition before = *base().journal;
   JournalReader reader(frame_.source, before.end);
   CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed, ReplayJournal(frame_.source, base(), reader));
@@ -222,46 +213,35 @@ absl::StatusOr<OtherCommits> ObjectBackend::Follow() {
     return DataLoss("%s: the record of a commit cannot follow the one before",
                     object::JournalObjectName(replayed.damage->bytes.begin));
   }
-  if (replayed.state == nullptr) return OtherCommits(std::vector<format::CommitRecord>());
-  CAIRN_ASSIGN_OR_RETURN(OtherCommits commits,
-                         ReadCommits(frame_.source, before, *replayed.state->journal));
-  if (!commits.has_value()) return DataLoss("the journal changes while it is read");
-  for (const format::CommitRecord& commit : *commits) {
-    for (const format::ChunkEdit& edit : commit.chunks) {
-      if (const format::IndexedChunk* chunk = format::StoredBy(edit); chunk != nullptr) {
-        sink_->NoteUsed(chunk->entry.value);
-      }
-    }
+  if (replayed.state != nullptr) {
+    frame_.Adopt(replayed.state);
+    frame_.sync->SetDurable(frame_.committed());
   }
-  frame_.Adopt(replayed.state);
-  frame_.sync->SetDurable(frame_.committed());
-  return commits;
+  return !replayed.moved;
 }
 
-absl::StatusOr<OtherCommits> ObjectBackend::FollowAnew() {
+absl::Status ObjectBackend::FollowAnew() {
   const Clock::time_point now = Clock::now();
   CAIRN_ASSIGN_OR_RETURN(const ObjectInfo there, store_->Head(IndexName()));
   if (there.etag == index_->etag()) {
     validated_ = now;
-    return Follow();
+    CAIRN_ASSIGN_OR_RETURN(const bool goes_on, FollowRecords());
+    if (goes_on) return absl::OkStatus();
+    return absl::UnavailableError(store_->Describe() + " is being replaced");
   }
-  const StatePtr before = frame_.state;
-  CAIRN_RETURN_IF_ERROR(Reload());
-  if (!IsShared(base()) || base().journal->base != before->journal->base) {
-    return FailedPrecondition("%s was replaced by another frame: open it again",
-                              store_->Describe());
-  }
-  return ReadCommits(frame_.source, *before->journal, *base().journal);
+  return Reload();
 }
 
-// Chunks that no commit names for too long may be taken for those of a dead writer.
-absl::Status ObjectBackend::CheckInTime() {
-  if (grace_.count() == 0 || !sink_->first_staged().has_value()) return absl::OkStatus();
-  const auto age = Clock::now() - *sink_->first_staged();
-  if (age < grace_ / 2) return absl::OkStatus();
+absl::Status CheckStagedInTime(const ObjectSink& sink, BootClock::duration grace) {
+  if (grace.count() == 0 || !sink.first_staged().has_value()) return absl::OkStatus();
+  const auto age = BootClock::now() - *sink.first_staged();
+  if (age < grace / 2) return absl::OkStatus();
+  const auto seconds = [](BootClock::duration time) {
+    return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+  };
   return Refuse(absl::AbortedError(absl::StrFormat(
       "staged %d seconds ago, at most %d are allowed: roll back and stage the edits again",
-      std::chrono::duration_cast<std::chrono::seconds>(age).count(), grace_.count() / 2)));
+      seconds(age), seconds(grace / 2))));
 }
 
 ObjectBackend::Attempt ObjectBackend::MakeAttempt(const Stager& stager) const {
@@ -281,6 +261,31 @@ ObjectBackend::Attempt ObjectBackend::MakeAttempt(const Stager& stager) const {
   attempt.checksum = format::StoredChecksum(attempt.bytes);
   format::AppendReceipt(attempt.receipt, journal.end + std::ssize(attempt.bytes), attempt.bytes);
   return attempt;
+}
+
+// kFailedPrecondition when another commit is there.
+absl::Status ObjectBackend::Put(const Attempt& attempt) {
+  const int64_t position = base().journal->end;
+  absl::Status status =
+      store_->PutIfAbsent(object::JournalObjectName(position), attempt.bytes).status();
+  if (absl::IsFailedPrecondition(status)) {
+    // A proxy may have sent the request twice, and passed on the second answer only.
+    std::vector<std::byte> there(attempt.bytes.size());
+    const absl::StatusOr<size_t> got = frame_.source.ReadSome(position, there);
+    // Until that is known, the commit may be made.
+    if (!got.ok()) return WithCode(absl::StatusCode::kDeadlineExceeded, got.status());
+    if (*got == 0) {
+      return absl::DeadlineExceededError(
+          absl::StrFormat("%s: what was in the place of the commit is gone", store_->Describe()));
+    }
+    if (*got == there.size() && there == attempt.bytes) status = absl::OkStatus();
+  }
+  if (status.ok() && grace_.count() > 0 && Clock::now() - validated_ >= grace_) {
+    // The record of another commit may have been removed from there, as garbage.
+    return absl::DeadlineExceededError(absl::StrFormat(
+        "%s: put too late to know whether it is the next commit", store_->Describe()));
+  }
+  return status;
 }
 
 absl::Status ObjectBackend::Adopt(Stager& stager, const Attempt& attempt) {
@@ -304,26 +309,34 @@ absl::Status ObjectBackend::Adopt(Stager& stager, const Attempt& attempt) {
   return absl::OkStatus();
 }
 
+// Moves the staged edits onto the committed state. After a commit that was refused, that may be
+// newer than the one they were made to.
+absl::Status ObjectBackend::CatchUp(Stager& stager) const {
+  CAIRN_RETURN_IF_ERROR(CheckSameFrame());
+  if (stager.base() == frame_.state) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(
+      const OtherCommits others,
+      ReadCommits(frame_.source, *stager.base()->journal, *frame_.state->journal));
+  return stager.MoveOnto(frame_.state, others);
+}
+
 absl::Status ObjectBackend::PutCommit(Stager& stager) {
   for (int tries = 0; tries < kMostAttempts; ++tries) {
+    const absl::Status moved = CatchUp(stager);
+    if (!moved.ok()) return Refuse(moved);
     const absl::Status uploaded = sink_->Flush();
     if (!uploaded.ok()) return Refuse(uploaded);
-    CAIRN_RETURN_IF_ERROR(CheckInTime());
-    absl::Status status = absl::FailedPreconditionError("the index may be out of date");
-    if (grace_.count() == 0 || Clock::now() - validated_ < grace_ / 4) {
+    CAIRN_RETURN_IF_ERROR(CheckStagedInTime(*sink_, grace_));
+    if (IsValidated()) {
       const Attempt attempt = MakeAttempt(stager);
-      status = store_->PutIfAbsent(object::JournalObjectName(base().journal->end), attempt.bytes)
-                   .status();
+      const absl::Status status = Put(attempt);
       if (status.ok()) return Adopt(stager, attempt);
       if (absl::IsUnavailable(status)) return Refuse(status);
       if (!absl::IsFailedPrecondition(status)) return status;
       PauseBeforeAttempt(tries);
     }
-    absl::StatusOr<OtherCommits> others = Follow();
-    if (!others.ok()) return Refuse(others.status());
-    if (stager.base() == frame_.state) continue;
-    const absl::Status moved = stager.MoveOnto(frame_.state, *others);
-    if (!moved.ok()) return Refuse(moved);
+    const absl::Status followed = Follow();
+    if (!followed.ok()) return Refuse(followed);
   }
   return Refuse(absl::UnavailableError(
       absl::StrFormat("other writers were first %d times in a row", kMostAttempts)));

@@ -18,10 +18,12 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cairn/object_store.h"
+#include "engine/base/boot_clock.h"
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/stage/object_sink.h"
 #include "engine/object/index_file.h"
@@ -50,7 +52,7 @@ class ObjectBackend final : public CommitBackend {
   absl::Status DropUncommitted() override;
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = BootClock;
 
   // A commit record on its way.
   struct Attempt {
@@ -61,12 +63,17 @@ class ObjectBackend final : public CommitBackend {
   };
 
   Attempt MakeAttempt(const Stager& stager) const;
+  absl::Status Put(const Attempt& attempt);
   absl::Status Adopt(Stager& stager, const Attempt& attempt);
   absl::Status PutCommit(Stager& stager);
-  absl::StatusOr<OtherCommits> Follow();
-  absl::StatusOr<OtherCommits> FollowAnew();
+  absl::Status CatchUp(Stager& stager) const;
+  absl::Status Follow();
+  bool IsValidated() const;
+  absl::Status CheckSameFrame() const;
+  // False when the journal ends because the frame is replaced.
+  absl::StatusOr<bool> FollowRecords();
+  absl::Status FollowAnew();
   absl::StatusOr<bool> IsEnded() const;
-  absl::Status CheckInTime();
   bool IsCheckpointDue() const;
   absl::Status PutIndex();
   absl::Status MakeShared();
@@ -74,9 +81,10 @@ class ObjectBackend final : public CommitBackend {
   absl::Status LoadFrom(std::shared_ptr<object::IndexFile> index);
 
   const std::shared_ptr<ObjectStore> store_;
-  const std::chrono::seconds grace_;
+  const Clock::duration grace_;
   const int64_t read_ahead_;
   const uint64_t writer_id_;
+  std::optional<uint64_t> journal_base_;  // which all its records name; none until PersistBase
   std::shared_ptr<object::IndexFile> index_;
   std::unique_ptr<ObjectSink> sink_;
   Clock::time_point validated_;  // when the index was known to be the frame's
@@ -86,11 +94,13 @@ class ObjectBackend final : public CommitBackend {
 // The bytes of an index object: of a committed state without pending items.
 absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& staged,
                                                          const CheckpointPlan& plan);
-// Ends the journal of the frame that is there, if there is one: the next commit of any writer would
-// be put after it, and lost, when another frame takes the place. Returns the etag of its index.
-absl::StatusOr<std::string> EndJournal(const std::shared_ptr<ObjectStore>& store,
-                                       const std::shared_ptr<FileSystem>& directory,
-                                       const std::shared_ptr<const FrameContext>& env);
+// Chunks that no commit names for too long may be taken for those of a dead writer.
+absl::Status CheckStagedInTime(const ObjectSink& sink, BootClock::duration grace);
+// Between two attempts to be the next: at random, so that writers do not meet again.
+inline constexpr int kMostAttempts = 1000;
+void PauseBeforeAttempt(int attempt);
+// Whether writers share its journal; a frame that was uploaded has none yet.
+bool IsShared(const State& state);
 // For ObjectStore::CheckConditions.
 std::string ScratchObjectName();
 // Where the journal of a new frame begins: at a position that no other frame of this name had.

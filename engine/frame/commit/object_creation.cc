@@ -1,17 +1,56 @@
+#include <algorithm>
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/commit/creation.h"
 #include "engine/frame/commit/object_backend.h"
+#include "engine/frame/open/state_loader.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 #include "engine/object/index_file.h"
+#include "engine/object/object_names.h"
 
 namespace cairn::frame {
 
 namespace {
+
+// Ends the journal of the frame that is there, if there is one: the next commit of any writer would
+// be put after it, and lost, when another frame takes the place. Returns the etag of its index.
+absl::StatusOr<std::string> EndJournal(const std::shared_ptr<ObjectStore>& store,
+                                       const std::shared_ptr<FileSystem>& directory,
+                                       const std::shared_ptr<const FrameContext>& env) {
+  for (int tries = 0; tries < kMostAttempts; ++tries) {
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<object::IndexFile> index,
+                           object::IndexFile::Open(store, 0));
+    const absl::StatusOr<StatePtr> state =
+        LoadState(FrameFile::OfFile(index, 0, env->use_mmap, directory), env);
+    // No writer works on what is damaged, or has no journal yet.
+    if (absl::IsDataLoss(state.status()) || absl::IsInvalidArgument(state.status()) ||
+        absl::IsUnimplemented(state.status())) {
+      return index->etag();
+    }
+    CAIRN_RETURN_IF_ERROR(state.status());
+    if (!IsShared(**state)) return index->etag();
+    const absl::Status put = store
+                                 ->PutIfAbsent(object::JournalObjectName((*state)->journal->end),
+                                               format::EncodeReplaced())
+                                 .status();
+    if (put.ok()) return index->etag();
+    if (!absl::IsFailedPrecondition(put)) return put;
+    // Another process has ended it, and perhaps died; or this put was sent twice.
+    const absl::StatusOr<ObjectPart> there =
+        store->Get(object::JournalObjectName((*state)->journal->end));
+    if (there.ok() && there->bytes == format::EncodeReplaced()) return index->etag();
+    PauseBeforeAttempt(tries);
+  }
+  return absl::UnavailableError(
+      absl::StrFormat("%s: it is written all the time", store->Describe()));
+}
 
 // Its chunks are put as they come; the frame is there when its index is.
 class ObjectCreation final : public Creation {
@@ -28,7 +67,9 @@ class ObjectCreation final : public Creation {
   absl::Status WriteCheckpoint(Stager& stager) override;
 
  private:
-  absl::StatusOr<ObjectInfo> PutIndex(Bytes bytes);
+  absl::Status PutIndex(Bytes bytes);
+  bool IsIndex(Bytes bytes) const;
+  absl::Status Replace(const std::string& etag, Bytes bytes);
 
   const std::shared_ptr<ObjectStore> store_;
   std::unique_ptr<ObjectSink> sink_;
@@ -46,21 +87,39 @@ absl::Status ObjectCreation::Restart(bool /*failed*/) {
       location_.files, std::make_shared<object::IndexFile>(store_, std::vector<std::byte>(), "", 0),
       false, 0);
   frame_.state = std::move(state);
-  sink_ = std::make_unique<ObjectSink>(store_, -1);
+  sink_ = std::make_unique<ObjectSink>(store_, std::span<const int64_t>());
   return absl::OkStatus();
 }
 
 // Refused, it can be tried again.
-absl::StatusOr<ObjectInfo> ObjectCreation::PutIndex(Bytes bytes) {
+absl::Status ObjectCreation::PutIndex(Bytes bytes) {
   const std::string& name = location_.path;
   if (replace_) {
-    absl::StatusOr<std::string> there = EndJournal(store_, location_.files, base().env());
-    if (there.ok()) return store_->PutIfMatch(name, *std::move(there), bytes);
+    // To the frame that is there, the new one's chunks are garbage.
+    CAIRN_RETURN_IF_ERROR(CheckStagedInTime(*sink_, location_.objects().grace));
+    const absl::StatusOr<std::string> there = EndJournal(store_, location_.files, base().env());
+    if (there.ok()) return Replace(*there, bytes);
     if (!absl::IsNotFound(there.status())) return Refuse(there.status());
   }
-  absl::StatusOr<ObjectInfo> put = store_->PutIfAbsent(name, bytes);
-  if (!absl::IsFailedPrecondition(put.status())) return put;
+  const absl::Status put = store_->PutIfAbsent(name, bytes).status();
+  if (!absl::IsFailedPrecondition(put)) return put;
+  if (IsIndex(bytes)) return absl::OkStatus();
   return Refuse(absl::AlreadyExistsError(store_->Describe() + " exists"));
+}
+
+// Whether it is there: something on the way may have sent the put twice, and passed on the second
+// answer only.
+bool ObjectCreation::IsIndex(Bytes bytes) const {
+  const absl::StatusOr<ObjectPart> there = store_->Get(location_.path);
+  return there.ok() && std::ranges::equal(there->bytes, bytes);
+}
+
+absl::Status ObjectCreation::Replace(const std::string& etag, Bytes bytes) {
+  const absl::Status put = store_->PutIfMatch(location_.path, etag, bytes).status();
+  if (!absl::IsFailedPrecondition(put) || IsIndex(bytes)) {
+    return absl::IsFailedPrecondition(put) ? absl::OkStatus() : put;
+  }
+  return Refuse(absl::AbortedError(store_->Describe() + " was changed meanwhile"));
 }
 
 absl::Status ObjectCreation::WriteCheckpoint(Stager& stager) {
@@ -69,7 +128,7 @@ absl::Status ObjectCreation::WriteCheckpoint(Stager& stager) {
   plan.seal.journal = BeginJournal(plan.seal.generation);
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
                          EncodeIndexObject(stager.staged(), plan));
-  CAIRN_RETURN_IF_ERROR(PutIndex(bytes).status());
+  CAIRN_RETURN_IF_ERROR(PutIndex(bytes));
   sink_->Keep();
   auto next = std::make_unique<ObjectBackend>(std::move(frame_), options_);
   CAIRN_RETURN_IF_ERROR(next->PersistBase());

@@ -31,9 +31,11 @@ constexpr int64_t kNamesAtOnce = 1000;
 struct Inventory {
   std::map<std::string, ObjectInfo> objects;
   int64_t now = 0;              // by the store's clock, when the listing began
+  int64_t known = 0;            // likewise, after the state was read
   std::vector<int64_t> chunks;  // that the checkpoint or a record after it names, in order
   int64_t journal_begin = 0;    // of the records after it
-  uint64_t generation = 0;      // of the checkpoint
+  int64_t journal_end = 0;
+  uint64_t generation = 0;  // of the checkpoint
 
   bool Needs(const std::string& name) const;
 };
@@ -44,7 +46,10 @@ bool Inventory::Needs(const std::string& name) const {
     return std::ranges::binary_search(chunks, *number);
   }
   const auto position = object::ParseJournalObjectName(name);
-  return !position.has_value() || *position >= journal_begin;
+  if (!position.has_value()) return true;
+  // What was listed after the end, before that was read, is of a frame that this one replaced; but
+  // at the end may be what ends the journal.
+  return *position >= journal_begin && *position <= journal_end;
 }
 
 // The state is read after the listing: what is listed and not named by then was dropped, or waits
@@ -68,6 +73,10 @@ absl::StatusOr<Inventory> TakeInventory(const std::shared_ptr<ObjectStore>& stor
   JournalFootprint footprint;
   CAIRN_ASSIGN_OR_RETURN(const StatePtr state, LoadState(source, env, &footprint));
   CAIRN_RETURN_IF_ERROR(state->JournalStatus());
+  // Until now a reader may have opened a state that names what this one does not.
+  CAIRN_ASSIGN_OR_RETURN(const ObjectListing later,
+                         store->List(std::string(object::kGarbagePrefix), "", 1));
+  inventory.known = later.now;
   CAIRN_ASSIGN_OR_RETURN(const StatePtr checkpoint,
                          LoadCheckpoint(source, state->checkpoint->header_bytes, env));
   CAIRN_ASSIGN_OR_RETURN(inventory.chunks, FileNumbersIn(checkpoint->chunks, SIZE_MAX));
@@ -76,6 +85,7 @@ absl::StatusOr<Inventory> TakeInventory(const std::shared_ptr<ObjectStore>& stor
   }
   std::ranges::sort(inventory.chunks);
   inventory.journal_begin = checkpoint->journal->begin;
+  inventory.journal_end = state->journal->end;
   inventory.generation = checkpoint->generation();
   return inventory;
 }
@@ -135,7 +145,8 @@ absl::StatusOr<ReclaimReport> CollectGarbage(const std::shared_ptr<ObjectStore>&
   if (!found.empty()) {
     const std::string list = absl::StrJoin(found, "\n");
     CAIRN_RETURN_IF_ERROR(
-        store->PutIfAbsent(object::GarbageObjectName(inventory.now, RandomNumber()), AsBytes(list))
+        store
+            ->PutIfAbsent(object::GarbageObjectName(inventory.known, RandomNumber()), AsBytes(list))
             .status());
   }
   if (!removed.empty()) CAIRN_RETURN_IF_ERROR(store->Delete(removed));

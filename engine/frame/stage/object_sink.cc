@@ -15,7 +15,12 @@ namespace cairn::frame {
 namespace {
 
 constexpr int64_t kLane = 256;
-constexpr int64_t kMostLanes = 64;
+// Half of all: what goes on from a copy of the frame, as a directory, takes numbers above those.
+constexpr int64_t kMostLanes = (format::kMaxChunkFileNumber + 1) / kLane / 2;
+// C-Blosc2 takes numbers for bytes that the frame has: those of small frames stay below 2^24.
+constexpr int64_t kLeastLanes = int64_t{1} << 16;
+constexpr int64_t kLanesForUsed = 256;
+constexpr int kMostAttempts = 1000;
 // Memory for chunks that are on their way.
 constexpr int64_t kMostWaiting = int64_t{64} << 20;
 
@@ -29,11 +34,20 @@ struct ObjectSink::Uploads {
   absl::Status failure;
 };
 
+ObjectSink::ObjectSink(std::shared_ptr<ObjectStore> store, std::span<const int64_t> used)
+    : store_(std::move(store)) {
+  for (const int64_t number : used) {
+    if (used_lanes_.empty() || used_lanes_.back() != number / kLane) {
+      used_lanes_.push_back(number / kLane);
+    }
+  }
+}
+
 ObjectSink::~ObjectSink() = default;
 
 absl::StatusOr<int64_t> ObjectSink::Append(Bytes chunk) {
   if (uploads_ == nullptr) uploads_ = std::make_shared<Uploads>();
-  if (!first_staged_.has_value()) first_staged_ = std::chrono::steady_clock::now();
+  if (!first_staged_.has_value()) first_staged_ = BootClock::now();
   int64_t number = next_;
   if (next_ == lane_end_) {
     CAIRN_ASSIGN_OR_RETURN(number, ClaimLane(chunk));
@@ -42,29 +56,27 @@ absl::StatusOr<int64_t> ObjectSink::Append(Bytes chunk) {
   } else {
     CAIRN_RETURN_IF_ERROR(BeginUpload(number, chunk));
   }
-  largest_ = std::max(largest_, number);
   ++next_;
   staged_.push_back(format::ChunkFileName(number));
   staged_bytes_ += std::ssize(chunk);
   return number;
 }
 
-// Puts the chunk as the first of a lane.
+// Puts the chunk as the first of a lane. Chosen at random, it is not one whose objects were removed
+// lately: a request to remove them may still be on its way, and would meet the new ones.
 absl::StatusOr<int64_t> ObjectSink::ClaimLane(Bytes chunk) {
-  for (;;) {
-    const int64_t skipped = static_cast<int64_t>(RandomNumber() % static_cast<uint64_t>(spread_));
-    const int64_t number = ((largest_ + kLane) / kLane + skipped) * kLane;
-    if (number + kLane - 1 > format::kMaxChunkFileNumber) {
-      return ResourceExhausted("object frame: all %d numbers of chunks are taken",
-                               format::kMaxChunkFileNumber + 1);
-    }
+  const int64_t lanes =
+      std::clamp(kLanesForUsed * std::ssize(used_lanes_), kLeastLanes, kMostLanes);
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    const auto lane = static_cast<int64_t>(RandomNumber() % static_cast<uint64_t>(lanes));
+    if (std::ranges::binary_search(used_lanes_, lane)) continue;
     const absl::StatusOr<ObjectInfo> put =
-        store_->PutIfAbsent(format::ChunkFileName(number), chunk);
-    if (put.ok()) return number;
+        store_->PutIfAbsent(format::ChunkFileName(lane * kLane), chunk);
+    if (put.ok()) return lane * kLane;
     if (!absl::IsFailedPrecondition(put.status())) return put.status();
-    if (skipped == 0) largest_ = number;
-    spread_ = std::min(2 * spread_, kMostLanes);
   }
+  return ResourceExhausted("object frame: found no free numbers of chunks in %d attempts",
+                           kMostAttempts);
 }
 
 absl::Status ObjectSink::BeginUpload(int64_t number, Bytes chunk) {
@@ -101,11 +113,19 @@ void ObjectSink::Keep() {
 }
 
 void ObjectSink::Discard() {
-  // Where it met another writer's objects it goes elsewhere.
-  if (!Flush().ok()) lane_end_ = next_;
+  const bool are_ours = Flush().ok();
   uploads_.reset();
+  if (are_ours) {
+    // The first of a lane stays, for it says that the lane is taken.
+    std::erase_if(staged_, [](const std::string& name) {
+      return format::ParseChunkFileName(name).value_or(0) % kLane == 0;
+    });
+    if (!staged_.empty()) store_->Delete(staged_).IgnoreError();
+  } else {
+    // One of the names may be that of another writer's object, which goes on from there.
+    lane_end_ = next_;
+  }
   // What stays is collected as garbage.
-  if (!staged_.empty()) store_->Delete(staged_).IgnoreError();
   Keep();
 }
 

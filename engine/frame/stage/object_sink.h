@@ -2,10 +2,10 @@
 #ifndef CAIRN_ENGINE_FRAME_STAGE_OBJECT_SINK_H_
 #define CAIRN_ENGINE_FRAME_STAGE_OBJECT_SINK_H_
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,19 +13,18 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/object_store.h"
+#include "engine/base/boot_clock.h"
 #include "engine/frame/stage/chunk_sink.h"
 
 namespace cairn::frame {
 
 // Writers on many machines number their chunks without asking each other: each takes numbers from a
-// lane of its own, 256 in a row, which is its own once it has put the first of them. Numbers grow,
-// so none is used twice.
+// lane of its own, 256 in a row, chosen at random, which is its own once it has put the first of
+// them. No number is used twice.
 class ObjectSink final : public ChunkSink {
  public:
-  // Of a frame whose objects have numbers up to `largest`; -1 for none. `store` has the names of
-  // its prefix.
-  ObjectSink(std::shared_ptr<ObjectStore> store, int64_t largest)
-      : store_(std::move(store)), largest_(largest) {}
+  // Of a frame whose objects have these numbers, in order. `store` has the names of its prefix.
+  ObjectSink(std::shared_ptr<ObjectStore> store, std::span<const int64_t> used);
   ~ObjectSink() override;
 
   // Returns before the chunk is put, unless too many bytes wait for that.
@@ -36,13 +35,9 @@ class ObjectSink final : public ChunkSink {
     return base.chunk_source;
   }
 
-  // Others have used the number.
-  void NoteUsed(int64_t number) { largest_ = std::max(largest_, number); }
   // When the first of the staged objects was put; they must be committed before they are taken for
   // a dead writer's.
-  std::optional<std::chrono::steady_clock::time_point> first_staged() const {
-    return first_staged_;
-  }
+  std::optional<BootClock::time_point> first_staged() const { return first_staged_; }
   int64_t staged_bytes() const { return staged_bytes_; }
   // The staged objects belong to a commit.
   void Keep();
@@ -56,14 +51,13 @@ class ObjectSink final : public ChunkSink {
   absl::Status BeginUpload(int64_t number, Bytes chunk);
 
   const std::shared_ptr<ObjectStore> store_;
-  int64_t largest_;
+  std::vector<int64_t> used_lanes_;  // in order
   int64_t next_ = 0;
   int64_t lane_end_ = 0;
-  int64_t spread_ = 1;  // lanes to choose from: more, where others are met
   std::shared_ptr<Uploads> uploads_;
   std::vector<std::string> staged_;
   int64_t staged_bytes_ = 0;
-  std::optional<std::chrono::steady_clock::time_point> first_staged_;
+  std::optional<BootClock::time_point> first_staged_;
 };
 
 }  // namespace cairn::frame

@@ -153,8 +153,8 @@ class Stager {
   absl::Status ApplyLayers(const std::vector<format::LayerEdit>& edits);
 
   absl::StatusOr<bool> ChangesEnd(const State& view, int64_t complete) const;
-  absl::Status Redo(const StagedState& old);
-  absl::Status RedoAll(const StagedState& old);
+  absl::Status Redo(const StagedState& old, const State& old_base);
+  absl::Status RedoAll(const StagedState& old, const State& old_base);
   absl::Status AppendAgain(const State& view, int64_t begin);
   absl::Status PutLayers(const StagedState& old, bool with_shape);
   absl::Status Merge(const StagedState& old, const State& view, int64_t begin,

@@ -182,8 +182,9 @@ absl::StatusOr<bool> Stager::ChangesEnd(const State& view, int64_t complete) con
   return old_end != new_end;
 }
 
-// The edits of `old` as they were made: nobody else has changed a chunk.
-absl::Status Stager::Redo(const StagedState& old) {
+// The edits of `old`, which were made to `old_base`, as they were made: others have at most
+// replaced chunks that these leave alone.
+absl::Status Stager::Redo(const StagedState& old, const State& old_base) {
   for (const format::ChunkEdit& edit : old.chunk_edits.Decode()) {
     if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
       staged_.Insert(insert->nchunk, insert->chunk);
@@ -199,7 +200,11 @@ absl::Status Stager::Redo(const StagedState& old) {
   staged_.header.nbytes = old.header.nbytes;
   staged_.header.chunksize = old.header.chunksize;
   staged_.header.vlblocks = old.header.vlblocks;
-  staged_.stored_bytes = old.stored_bytes;
+  const bool is_known = old.stored_bytes && old_base.stored_bytes && base_->stored_bytes;
+  staged_.stored_bytes.reset();
+  if (is_known) {
+    staged_.stored_bytes = *old.stored_bytes + *base_->stored_bytes - *old_base.stored_bytes;
+  }
   staged_.partial = old.partial;
   staged_.partial_replaced = old.partial_replaced;
   staged_.removed = old.removed;
@@ -263,13 +268,19 @@ absl::Status Stager::MoveOnto(StatePtr newest, const OtherCommits& between) {
   const StagedState old = std::exchange(staged_, StagedState(*base_));
   head_items_.clear();
   is_array_ = IsArray(*base_);
-  return Remember(between.has_value() && !theirs.any_chunk() ? RedoAll(old)
-                                                             : Merge(old, *view, begin, *old_base));
+  // Chunks of any size may have changed what all hold together.
+  const bool same_places =
+      between.has_value() &&
+      (!theirs.any_chunk() || (staged_.fixed_chunks() && !theirs.rearranged() && !theirs.at_end()));
+  return Remember(same_places ? RedoAll(old, *old_base) : Merge(old, *view, begin, *old_base));
 }
 
-absl::Status Stager::RedoAll(const StagedState& old) {
-  CAIRN_RETURN_IF_ERROR(Redo(old));
-  return PutLayers(old, true);
+absl::Status Stager::RedoAll(const StagedState& old, const State& old_base) {
+  CAIRN_RETURN_IF_ERROR(Redo(old, old_base));
+  CAIRN_RETURN_IF_ERROR(PutLayers(old, true));
+  staged_.metadata = MetadataWith(staged_.metadata, staged_.chunks.size(), staged_.partial,
+                                  staged_.header.typesize);
+  return absl::OkStatus();
 }
 
 // The edits of `old`, which were made to `old_base` and gave `view`, on the base as it is now.

@@ -42,7 +42,10 @@ absl::Status Print(const ReclaimFlags& flags, const ReclaimReport& report) {
   std::vector<std::string> lines = {absl::StrFormat("%s: %s freed, generation %d is the oldest now",
                                                     flags.frame, FormatByteSize(report.freed),
                                                     report.oldest_generation)};
-  if (report.blocked && report.holders.empty()) lines.push_back("  an older one is still read");
+  if (report.blocked && report.holders.empty()) {
+    lines.push_back(IsUri(flags.frame) ? "  more can go when it is as old as the grace"
+                                       : "  an older one is still read");
+  }
   for (const GenerationHolder& holder : report.holders) {
     lines.push_back("  still read: " + DescribeHolder(holder));
   }
