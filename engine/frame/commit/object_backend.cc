@@ -403,7 +403,12 @@ absl::Status ObjectBackend::PutIndex() {
   CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, EncodeIndexObject(staged, plan));
   const Clock::time_point before = Clock::now();
   const absl::StatusOr<ObjectInfo> put = store_->PutIfMatch(IndexName(), index_->etag(), bytes);
-  if (absl::IsFailedPrecondition(put.status())) return Reload();
+  // Whether it was put is not always known where several do this at once. Any index that is there
+  // is a checkpoint of this journal, and a late one takes the place only of that which it was made
+  // for.
+  if (absl::IsFailedPrecondition(put.status()) || absl::IsDeadlineExceeded(put.status())) {
+    return Reload();
+  }
   if (!put.ok()) return Refuse(put.status());
   validated_ = before;
   return LoadFrom(
