@@ -257,6 +257,21 @@ def log_texts():
                 yield bytes([kind, unit, 3 - unit]) + text.encode()
 
 
+def object_parts():
+    """Names of objects, answers of stores, settings and URIs, after the number of their kind."""
+    listing = "<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>a&amp;b</Key><Size>7</Size></Contents></ListBucketResult>"
+    texts = [
+        ["journal/0123456789abcdef", "garbage/0000000067456789.fedcba9876543210", "journal/FFFFFFFFFFFFFFFF", "0000001A.chunk"],
+        ["<Error><Code>SlowDown</Code></Error>", "<?xml version='1.0'?><a/>", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "<a>&lt;&#x41;</a>", listing],
+        ["[default]\naws_access_key_id = a\n[profile b]\ns3 =\n  addressing_style = path\n", "# nothing\n", "[x", "a = b"],
+        ["s3://bucket/a/b", "s3://bucket", "https://host:8080/a%20b/c.b2frame", "http://h/", "s3://"],
+        ["a b/%41", "%zz", "https://user@host/a?b#c", "\u00e9"],
+    ]
+    for kind, some in enumerate(texts):
+        for text in some:
+            yield bytes([kind]) + text.encode()
+
+
 def sealed_frames(cairn, folder):
     """Paths of frames that Cairn wrote: of every fingerprint, and with a past."""
     counted = folder / "counted"
@@ -370,6 +385,8 @@ class Corpora:
             self.put("record_rows", rows)
         for text in log_texts():
             self.put("log_texts", text)
+        for part in object_parts():
+            self.put("object_parts", part)
         self.sealed()
         for entry in self.entries:
             path = self.vectors / entry["path"]
