@@ -5,8 +5,6 @@ needs and a reader does not is in a comment before it, which Markdown hides:
 
     <!-- given: std::vector<float> items(1000); -->
 
-Blocks that need an object store begin with ```cpp s3 or ```c s3 and are left out.
-
 Every absl::Status, absl::StatusOr and cairn_code that a snippet declares has to be OK in the end. A block with a main() is a whole
 program and has to be EXAMPLE, which is a test of its own.
 """
