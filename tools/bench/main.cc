@@ -74,6 +74,7 @@ int Main(int argc, char** argv) {
   AddJournal(app, session);
   AddLog(app, session);
   AddMemory(app, session);
+  AddObject(app, session);
   AddOpen(app, session);
   AddRead(app, session);
   AddSmallCommits(app, session);

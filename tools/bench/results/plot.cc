@@ -52,9 +52,9 @@ class LogAxis {
   }
   int low() const { return static_cast<int>(low_); }
   int high() const { return static_cast<int>(std::max(high_, low_ + 1)); }
-  // 0 at the low end, 1 at the high one.
+  // 0 at the low end, 1 at the high one. What has no logarithm is at the low end.
   double At(double value) const {
-    return (std::log10(std::max(value, 1e-12)) - low()) / (high() - low());
+    return value <= 0 ? 0 : (std::log10(value) - low()) / (high() - low());
   }
 
  private:
