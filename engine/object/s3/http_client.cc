@@ -118,7 +118,7 @@ void HttpClient::Run() {
 
 int HttpClient::WaitMillis() {
   const std::lock_guard lock(mutex_);
-  if (cancelled_) return 0;
+  if (cancelled_ && !waiting_.empty()) return 0;
   if (waiting_.empty() || std::ssize(active_) >= options_.parallel) return kLongestWaitMillis;
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(waiting_.begin()->first - Clock::now());
@@ -128,6 +128,7 @@ int HttpClient::WaitMillis() {
 std::vector<HttpClient::Job> HttpClient::TakeDue() {
   const std::lock_guard lock(mutex_);
   std::vector<Job> due;
+  if (cancelled_) return due;  // EndAll is next
   const Clock::time_point now = Clock::now();
   while (!waiting_.empty() && waiting_.begin()->first <= now &&
          std::ssize(active_) + std::ssize(due) < options_.parallel) {
