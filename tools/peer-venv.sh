@@ -2,8 +2,9 @@
 # Installs the newest wheels of python-blosc2, and of h5py, hdf5plugin and PyTables, into build-peer/,
 # a virtual environment, for the tests that compare Cairn with them: that of python-blosc2 has the
 # library C-Blosc2, its headers and its pkg-config file in build-peer/blosc2/. Beside them goes what
-# builds and tests Cairn's own Python package, and pandas. Where no package index can be reached, what is there
-# from before stays; that there is none is a message and no failure.
+# builds and tests Cairn's own Python package, pandas, and boto3, a client of object stores. Where no
+# package index can be reached, what is there from before stays; that there is none is a message and
+# no failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,7 +15,7 @@ trap 'rm -f "$log"' EXIT
 install_newest() {
   [[ -x $venv/bin/pip ]] || python3 -m venv --clear "$venv" || return
   "$venv/bin/pip" install --quiet --upgrade --only-binary=:all: --retries 1 --timeout 20 \
-    blosc2 h5py hdf5plugin tables meson-python msgpack nanobind pandas xxhash
+    blosc2 boto3 h5py hdf5plugin tables meson-python msgpack nanobind pandas xxhash
 }
 
 if ! install_newest >"$log" 2>&1; then
