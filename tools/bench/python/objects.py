@@ -182,7 +182,7 @@ class Cairn(Contestant):
         return subprocess.run([self.tool, *words], env=environment, check=True, capture_output=True, **how).stdout
 
     def make(self, values):
-        self.run("pack", "-", self.uri, "--typesize", "8", "--chunksize", str(8 * CHUNK), "--quiet",
+        self.run("pack", "-", self.uri, "--typesize", "8", "--chunk-size", str(8 * CHUNK), "--quiet",
                  input=values.tobytes())  # fmt: skip
 
     def value(self, at):
@@ -205,7 +205,7 @@ class CairnContiguous(Cairn):
         import s3fs
 
         path = os.path.join(self.folder, "frame")
-        self.run("pack", "-", path, "--typesize", "8", "--chunksize", str(8 * CHUNK), "--quiet",
+        self.run("pack", "-", path, "--typesize", "8", "--chunk-size", str(8 * CHUNK), "--quiet",
                  input=values.tobytes())  # fmt: skip
         s3fs.S3FileSystem(endpoint_url=self.endpoint).put_file(path, f"{self.bucket}/{self.place}")
 
@@ -249,7 +249,7 @@ class Blosc2Whole(Blosc2):
 
     def open(self):
         self.files.invalidate_cache()
-        return self.blosc2.ndarray_from_cframe(self.files.cat_file(self.key))
+        return self.blosc2.ndarray_from_cframe(self.files.cat_file(self.key), copy=True)
 
     def append(self, values):
         array = self.open()
