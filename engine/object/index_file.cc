@@ -137,6 +137,8 @@ absl::StatusOr<IndexFile::Segments::iterator> IndexFile::Find(int64_t offset) co
 
 // Finds what begins at `offset`, and perhaps what follows it.
 absl::Status IndexFile::Discover(int64_t offset) const {
+  // The listing has just said that nothing follows.
+  if (std::exchange(listed_end_, -1) == offset) return absl::OkStatus();
   if (found_one_by_one_ >= kFewOneByOne) return List(offset);
   absl::StatusOr<ObjectPart> next = store_->Get(JournalObjectName(offset));
   if (absl::IsNotFound(next.status())) {
@@ -172,7 +174,11 @@ absl::Status IndexFile::List(int64_t offset) const {
     segments_.try_emplace(next, Segment{.size = object.size, .bytes = nullptr});
     next = *end;
   }
-  if (listing.more) found_one_by_one_ = kFewOneByOne;
+  if (listing.more) {
+    found_one_by_one_ = kFewOneByOne;
+  } else if (next > offset) {
+    listed_end_ = next;
+  }
   return absl::OkStatus();
 }
 

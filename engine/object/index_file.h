@@ -81,6 +81,7 @@ class IndexFile final : public File {
   mutable Segments segments_;
   mutable int64_t held_bytes_ = 0;
   mutable int found_one_by_one_ = 0;  // since the last listing
+  mutable int64_t listed_end_ = -1;   // where that one ended, until something is read from there
 };
 
 // The identity of a file with this etag.

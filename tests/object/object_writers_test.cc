@@ -99,6 +99,26 @@ TEST_F(ObjectWritersTest, ARefreshWithoutNewsIsOneRequest) {
   EXPECT_EQ(store_->stats().requests() - before, 1);
 }
 
+TEST_F(ObjectWritersTest, ARefreshTakesOneRequestMoreForEachCommit) {
+  Make(3);
+  Frame frame = Open();
+  Writer writer = OpenWriter();
+  for (int commits = 1; commits <= 3; ++commits) {
+    for (int i = 0; i < commits; ++i) {
+      ASSERT_TRUE(IsOk(writer.Append(MakeItems(5))));
+      ASSERT_TRUE(IsOk(writer.Commit()));
+    }
+    const int64_t before = store_->stats().requests();
+    const auto seen = frame.Refresh();
+    ASSERT_TRUE(IsOk(seen));
+    EXPECT_EQ(store_->stats().requests() - before, 1 + commits);
+  }
+  Reopen({});
+  const int64_t before = store_->stats().requests();
+  EXPECT_EQ(Open().snapshot().info().nbytes, 3 * kChunk + 6 * 5);
+  EXPECT_EQ(store_->stats().requests() - before, 3 + 6);
+}
+
 TEST_F(ObjectWritersTest, OpeningTakesNoMoreThanThreeRequests) {
   Make(100);
   Reopen({});

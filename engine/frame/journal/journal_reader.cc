@@ -162,9 +162,13 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReader::Take(const format::Rec
 }
 
 absl::Status JournalReader::TakeReceipt(FoundRecord& commit) {
-  const auto most = static_cast<size_t>(std::min(format::kMaxReceiptSize, end_ - position_));
-  CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(most));
-  commit.receipt = format::FindReceipt(ahead.first(std::min(ahead.size(), most)), position_);
+  // Those of older versions are longer; what follows a receipt may be far away.
+  for (const int64_t size : {format::kReceiptSize, format::kMaxReceiptSize}) {
+    const auto most = static_cast<size_t>(std::min(size, end_ - position_));
+    CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(most));
+    commit.receipt = format::FindReceipt(ahead.first(std::min(ahead.size(), most)), position_);
+    if (commit.receipt.has_value()) break;
+  }
   position_ = commit.end();
   return absl::OkStatus();
 }
