@@ -79,9 +79,12 @@ run_daemon() {  # osd, gateway or mon
   echo $! >"$dir/$1.pid"
 }
 
+# A process that was killed is a zombie, and its threads may hold its files for a while.
 is_running() {  # process
-  local state
-  state=$(cut -d' ' -f3 "/proc/$1/stat" 2>/dev/null) && [[ $state != Z ]]
+  local state threads
+  state=$(cut -d' ' -f3 "/proc/$1/stat" 2>/dev/null) || return 1
+  threads=("/proc/$1/task"/*)
+  [[ $state != Z || ${#threads[@]} -gt 1 ]]
 }
 
 end_daemon() {  # name, signal; waits, and makes sure
