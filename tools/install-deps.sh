@@ -5,9 +5,10 @@ set -euo pipefail
 
 build=(g++ meson ninja-build pkg-config python3 libabsl-dev libxxhash-dev libzstd-dev liblz4-dev
   zlib1g-dev libdeflate-dev libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev
-  libzfp-dev libhdf5-dev libcurl4-openssl-dev libssl-dev libexpat1-dev)
+  libzfp-dev libhdf5-dev libcurl4-openssl-dev libssl-dev libexpat1-dev
+  libsqlite3-dev)
 test=(libgtest-dev clang-format shellcheck libblosc-dev cmake python3-dev python3-venv
-  ca-certificates hdf5-tools)
+  ca-certificates hdf5-tools sqlite3)
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install-deps: this is no Debian; install what README.md names by other means" >&2
