@@ -104,8 +104,10 @@ struct OpenOptions {
 struct CreateOptions {
   CompressionOptions compression = {};
   // Bytes of every chunk but the last, rounded down to a multiple of typesize (but to no less than
-  // one item). kVariableChunks makes one chunk of each call of Append.
+  // one item). kVariableChunks makes one chunk of each call of Append; kAsFirstChunk leaves the
+  // size to the first chunk that is inserted, or to WriterOptions::chunksize of the first Append.
   static constexpr int32_t kVariableChunks = 0;
+  static constexpr int32_t kAsFirstChunk = -1;
   int32_t chunksize = 1 << 20;
   Layout layout = Layout::kContiguous;
   // Makes an n-dimensional array of zeros: chunksize, blocksize and the metalayer `b2nd` follow

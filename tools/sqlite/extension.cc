@@ -1,6 +1,8 @@
 // What SQLite calls when it loads the extension: `.load cairn_sqlite`, sqlite3_load_extension.
 #include <sqlite3ext.h>
 
+#include "tools/sqlite/vfs/vfs.h"
+
 SQLITE_EXTENSION_INIT1
 
 // SQLite finds this name by that of the file.
@@ -8,5 +10,6 @@ extern "C" __attribute__((visibility("default"))) int sqlite3_cairnsqlite_init(
     sqlite3* /*db*/, char** /*message*/, const sqlite3_api_routines* api) {
   SQLITE_EXTENSION_INIT2(api)
   // The VFS belongs to the process, so the extension stays loaded when this connection closes.
-  return SQLITE_OK_LOAD_PERMANENTLY;
+  const int code = cairn::sqlite::RegisterVfs();
+  return code == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : code;
 }

@@ -90,8 +90,9 @@ std::vector<std::string> Snapshot::vlmetalayers() const {
 CreateOptions Snapshot::create_options() const {
   CreateOptions options;
   options.compression = frame::CompressionOf(state_->header());
-  options.chunksize = info().variable_chunks ? CreateOptions::kVariableChunks
-                                             : info().chunksize.value_or(options.chunksize);
+  options.chunksize = info().variable_chunks
+                          ? CreateOptions::kVariableChunks
+                          : info().chunksize.value_or(CreateOptions::kAsFirstChunk);
   options.layout = info().layout;
   options.metalayers = metalayers();
   return options;

@@ -35,6 +35,12 @@ absl::Status CheckMetalayers(const std::vector<Metalayer>& metalayers) {
   return absl::OkStatus();
 }
 
+int32_t HeaderChunksize(const CreateOptions& options) {
+  if (options.chunksize == CreateOptions::kVariableChunks) return format::kChunksizeVariable;
+  if (options.chunksize == CreateOptions::kAsFirstChunk) return format::kChunksizeUnknown;
+  return WholeItems(options.chunksize, options.compression.typesize);
+}
+
 }  // namespace
 
 int32_t WholeItems(int32_t chunksize, int32_t typesize) {
@@ -47,7 +53,7 @@ absl::StatusOr<StatePtr> MakeInitialState(const CreateOptions& options,
   if (compression.format != ChunkFormat::kBlosc2) {
     return InvalidArgument("frames hold chunks of the Blosc2 format only");
   }
-  if (options.chunksize < 0 || options.chunksize > kMaxChunkBytes) {
+  if (options.chunksize < CreateOptions::kAsFirstChunk || options.chunksize > kMaxChunkBytes) {
     return InvalidArgument("chunksize: expected 0 to %d, got %d", kMaxChunkBytes,
                            options.chunksize);
   }
@@ -64,9 +70,7 @@ absl::StatusOr<StatePtr> MakeInitialState(const CreateOptions& options,
   const int32_t item = chunk::HeaderTypesize(compression.typesize);
   header.blocksize = compression.blocksize < item ? compression.blocksize
                                                   : WholeItems(compression.blocksize, item);
-  header.chunksize = options.chunksize == CreateOptions::kVariableChunks
-                         ? format::kChunksizeVariable
-                         : WholeItems(options.chunksize, compression.typesize);
+  header.chunksize = HeaderChunksize(options);
   header.filters = chunk::SlotsOf(compression);
   header.use_dict = compression.use_dict;
   header.layout = options.layout;

@@ -1,0 +1,134 @@
+#include "tools/sqlite/vfs/database.h"
+
+#include <algorithm>
+#include <unistd.h>
+#include <utility>
+
+#include "cairn/file_system.h"
+#include "tools/status.h"
+
+namespace cairn::sqlite {
+
+namespace {
+
+// Pages change too much from byte to byte for filters.
+CompressionOptions PageCompression() { return {.codec = Codec::kLz4, .filters = {}}; }
+
+}  // namespace
+
+absl::Status Database::Create(const std::string& path, const DatabaseOptions& options) {
+  CreateOptions create;
+  create.compression = CompressionOf(options, PageCompression());
+  create.chunksize = options.chunksize.value_or(CreateOptions::kAsFirstChunk);
+  FileSystem& files = *PosixFileSystem();
+  const absl::StatusOr<std::unique_ptr<File>> empty = files.Open(path, FileMode::kReadWrite);
+  if (empty.ok()) {
+    // The processes that find the empty file replace it in turn.
+    RETURN_IF_ERROR((*empty)->WaitForByte(0, std::chrono::seconds(10)));
+    ASSIGN_OR_RETURN(const FileIdentity locked, (*empty)->Identity());
+    ASSIGN_OR_RETURN(const FileIdentity there, files.Identity(path));
+    ASSIGN_OR_RETURN(const int64_t size, (*empty)->Size());
+    if (locked != there || size > 0) return absl::OkStatus();
+    create.overwrite = true;
+    return Frame::Create(path, create).status();
+  }
+  const absl::Status created = Frame::Create(path, create).status();
+  return absl::IsAlreadyExists(created) ? absl::OkStatus() : created;
+}
+
+absl::StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path,
+                                                         const DatabaseOptions& options) {
+  ASSIGN_OR_RETURN(const FileIdentity identity, PosixFileSystem()->Identity(path));
+  OpenOptions open;
+  open.generation = options.generation;
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, open));
+  return std::shared_ptr<Database>(new Database(path, options, std::move(frame), identity));
+}
+
+Database::Database(std::string path, DatabaseOptions options, Frame frame, FileIdentity identity)
+    : path_(std::move(path)),
+      options_(std::move(options)),
+      pid_(getpid()),
+      identity_(identity),
+      frame_(std::move(frame)) {}
+
+Database::~Database() {
+  if (!writer_.has_value() || pid_ != getpid()) return;
+  // Where another process writes, that one settles.
+  if (writer_->Resume().ok()) writer_->Close().IgnoreError();
+}
+
+bool Database::IsCurrent() const {
+  const absl::StatusOr<FileIdentity> there = PosixFileSystem()->Identity(path_);
+  return pid_ == getpid() && there.ok() && *there == identity_;
+}
+
+absl::Status Database::TakeTurn(const void* owner, Clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  if (owner_ == owner) return absl::OkStatus();
+  waiting_.push_back(owner);
+  const auto is_next = [&] { return owner_ == nullptr && waiting_.front() == owner; };
+  const bool mine = turn_.wait_until(lock, deadline, is_next);
+  std::erase(waiting_, owner);
+  if (mine) {
+    owner_ = owner;
+    return absl::OkStatus();
+  }
+  turn_.notify_all();
+  return absl::UnavailableError(path_ + " is being written by another connection");
+}
+
+absl::Status Database::OpenWriter(Clock::time_point deadline) {
+  WriterOptions options;
+  options.compression = CompressionOf(options_, frame_.snapshot().create_options().compression);
+  options.keep_generations = options_.keep_generations;
+  options.wait = std::max(std::chrono::milliseconds(0),
+                          std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()));
+  ASSIGN_OR_RETURN(writer_, frame_.OpenWriter(options));
+  return absl::OkStatus();
+}
+
+absl::Status Database::Resume(Clock::time_point deadline) {
+  if (!writer_.has_value()) return OpenWriter(deadline);
+  const absl::Status resumed = writer_->Resume(
+      std::max(std::chrono::milliseconds(0),
+               std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now())));
+  if (resumed.ok() || absl::IsUnavailable(resumed)) return resumed;
+  // A failed write has stopped it: what it left is looked at anew.
+  writer_.reset();
+  return OpenWriter(deadline);
+}
+
+absl::Status Database::Acquire(const void* owner, std::chrono::milliseconds wait) {
+  const Clock::time_point deadline = Clock::now() + wait;
+  {
+    const std::lock_guard lock(mutex_);
+    if (owner_ == owner) return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(TakeTurn(owner, deadline));
+  const absl::Status resumed = Resume(deadline);
+  if (resumed.ok()) return resumed;
+  const std::lock_guard lock(mutex_);
+  owner_ = nullptr;
+  turn_.notify_all();
+  return resumed;
+}
+
+void Database::Release(const void* owner) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (owner_ != owner) return;
+  }
+  writer_->Rollback();
+  if (!writer_->Suspend().ok()) writer_.reset();
+  const std::lock_guard lock(mutex_);
+  owner_ = nullptr;
+  turn_.notify_all();
+}
+
+bool Database::IsOwned() const {
+  const std::lock_guard lock(mutex_);
+  return owner_ != nullptr;
+}
+
+}  // namespace cairn::sqlite

@@ -1,0 +1,207 @@
+#include "tools/sqlite/vfs/database_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "tools/sqlite/base/result_code.h"
+#include "tools/sqlite/vfs/database_pragmas.h"
+#include "tools/status.h"
+
+namespace cairn::sqlite {
+
+namespace {
+
+// In the first page: 2 where a database is in write-ahead mode, which no frame is.
+constexpr int64_t kWriteVersionAt = 18;
+constexpr int64_t kReadVersionAt = 19;
+constexpr std::byte kRollbackMode{1};
+constexpr std::byte kWriteAheadMode{2};
+
+bool IsWriteAhead(int64_t offset, Bytes page) {
+  return offset == 0 && std::ssize(page) > kReadVersionAt &&
+         (page[kWriteVersionAt] == kWriteAheadMode || page[kReadVersionAt] == kWriteAheadMode);
+}
+
+bool IsSameState(const Snapshot& a, const Snapshot& b) {
+  return a == b || (a.info().generation == b.info().generation &&
+                    a.info().nbytes == b.info().nbytes && a.info().cbytes == b.info().cbytes);
+}
+
+}  // namespace
+
+DatabaseFile::~DatabaseFile() {
+  EndTransaction();
+  queue_.Forget(this);
+}
+
+absl::Status DatabaseFile::ReadInto(int64_t offset, MutableBytes dst, size_t& got) {
+  if (transaction_.has_value()) {
+    ASSIGN_OR_RETURN(got, transaction_->Read(offset, dst));
+    return absl::OkStatus();
+  }
+  // SQLite looks at the header before it has a lock.
+  ASSIGN_OR_RETURN(got, snapshot_.has_value()
+                            ? ReadSome(*snapshot_, offset, dst)
+                            : ReadSome(database_->frame().snapshot(), offset, dst));
+  return absl::OkStatus();
+}
+
+int DatabaseFile::Read(int64_t offset, MutableBytes dst) {
+  size_t got = 0;
+  if (const absl::Status read = ReadInto(offset, dst, got); !read.ok()) return LogFailure(read);
+  if (got == dst.size()) return SQLITE_OK;
+  std::ranges::fill(dst.subspan(got), std::byte{0});
+  return SQLITE_IOERR_SHORT_READ;
+}
+
+int DatabaseFile::Write(int64_t offset, Bytes src) {
+  if (const int code = EnsureTransaction(); code != SQLITE_OK) return code;
+  if (!IsWriteAhead(offset, src)) return LogFailure(transaction_->Write(offset, src));
+  std::vector<std::byte> page(src.begin(), src.end());
+  page[kWriteVersionAt] = kRollbackMode;
+  page[kReadVersionAt] = kRollbackMode;
+  return LogFailure(transaction_->Write(offset, page));
+}
+
+int DatabaseFile::Truncate(int64_t size) {
+  if (const int code = EnsureTransaction(); code != SQLITE_OK) return code;
+  return LogFailure(transaction_->Truncate(size));
+}
+
+int DatabaseFile::Sync(int /*flags*/) {
+  sync_ = true;
+  return SQLITE_OK;
+}
+
+int DatabaseFile::Size(int64_t& size) {
+  if (transaction_.has_value()) {
+    size = transaction_->size();
+  } else {
+    size = (snapshot_.has_value() ? *snapshot_ : database_->frame().snapshot()).info().nbytes;
+  }
+  return SQLITE_OK;
+}
+
+absl::Status DatabaseFile::TakeSnapshot() {
+  ASSIGN_OR_RETURN(snapshot_, database_->frame().Refresh());
+  return absl::OkStatus();
+}
+
+int DatabaseFile::BeginTransaction() {
+  if (read_only_) return SQLITE_READONLY;
+  const absl::Status acquired = database_->Acquire(this, std::chrono::milliseconds(0));
+  if (absl::IsUnavailable(acquired)) {
+    queue_.NoteRefused(database_, this);
+    return SQLITE_BUSY;
+  }
+  if (!acquired.ok()) return LogFailure(acquired);
+  Snapshot newest = database_->frame().snapshot();
+  if (snapshot_.has_value() && !IsSameState(*snapshot_, newest)) {
+    database_->Release(this);
+    queue_.NoteRefused(database_, this);
+    return SQLITE_BUSY_SNAPSHOT;
+  }
+  snapshot_ = newest;
+  transaction_.emplace(database_->writer(), std::move(newest));
+  sync_ = false;
+  return SQLITE_OK;
+}
+
+// A connection with nolock=1 asks for no lock.
+int DatabaseFile::EnsureTransaction() {
+  return transaction_.has_value() ? SQLITE_OK : BeginTransaction();
+}
+
+void DatabaseFile::EndTransaction() {
+  transaction_.reset();
+  database_->Release(this);
+}
+
+int DatabaseFile::Lock(int level) {
+  if (level <= level_) return SQLITE_OK;
+  if (!snapshot_.has_value()) {
+    if (const absl::Status taken = TakeSnapshot(); !taken.ok()) return LogFailure(taken);
+  }
+  if (level >= SQLITE_LOCK_RESERVED) {
+    if (const int code = EnsureTransaction(); code != SQLITE_OK) return code;
+  }
+  level_ = level;
+  return SQLITE_OK;
+}
+
+int DatabaseFile::Unlock(int level) {
+  if (level < SQLITE_LOCK_RESERVED) EndTransaction();
+  if (level == SQLITE_LOCK_NONE) snapshot_.reset();
+  level_ = std::min(level_, level);
+  return SQLITE_OK;
+}
+
+int DatabaseFile::CheckReservedLock(int& reserved) {
+  reserved = database_->IsOwned() ? 1 : 0;
+  return SQLITE_OK;
+}
+
+int DatabaseFile::Commit() {
+  if (!transaction_.has_value() || !transaction_->edited()) return SQLITE_OK;
+  const Durability asked = sync_ ? Durability::kMachine : Durability::kProcess;
+  absl::StatusOr<Snapshot> committed =
+      transaction_->Commit(database_->options().durability.value_or(asked));
+  if (!committed.ok()) return LogFailure(committed.status());
+  snapshot_ = *std::move(committed);
+  sync_ = false;
+  if (level_ < SQLITE_LOCK_RESERVED) EndTransaction();
+  return SQLITE_OK;
+}
+
+int DatabaseFile::Pragma(char** arguments) {
+  const std::string_view name = arguments[1];
+  const std::optional<std::string_view> value =
+      arguments[2] == nullptr ? std::nullopt : std::optional<std::string_view>(arguments[2]);
+  const std::optional<absl::StatusOr<std::string>> answer = AnswerPragma(*database_, name, value);
+  if (!answer.has_value()) return SQLITE_NOTFOUND;
+  const std::string text = answer->ok() ? **answer : std::string(answer->status().message());
+  arguments[0] = sqlite3_mprintf("%s", text.c_str());
+  return answer->ok() ? SQLITE_OK : ResultCodeOf(answer->status());
+}
+
+int DatabaseFile::Control(int op, void* arg) {
+  switch (op) {
+    case SQLITE_FCNTL_COMMIT_PHASETWO:
+      return Commit();
+    case SQLITE_FCNTL_BEGIN_ATOMIC_WRITE:
+    case SQLITE_FCNTL_COMMIT_ATOMIC_WRITE:
+      return SQLITE_OK;
+    case SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
+      if (transaction_.has_value()) transaction_->Rollback();
+      return SQLITE_OK;
+    case SQLITE_FCNTL_LOCKSTATE:
+      *static_cast<int*>(arg) = level_;
+      return SQLITE_OK;
+    case SQLITE_FCNTL_VFSNAME:
+      *static_cast<char**>(arg) = sqlite3_mprintf("%s", "cairn");
+      return SQLITE_OK;
+    case SQLITE_FCNTL_HAS_MOVED:
+      *static_cast<int*>(arg) = PosixFileSystem()->Identity(database_->path()).ok() ? 0 : 1;
+      return SQLITE_OK;
+    case SQLITE_FCNTL_PRAGMA:
+      return Pragma(static_cast<char**>(arg));
+    default:
+      return SQLITE_NOTFOUND;
+  }
+}
+
+// No page is torn, whatever its size; of many pages all or none are written.
+int DatabaseFile::DeviceCharacteristics() const {
+  constexpr int kWhole = SQLITE_IOCAP_POWERSAFE_OVERWRITE | SQLITE_IOCAP_BATCH_ATOMIC |
+                         SQLITE_IOCAP_SAFE_APPEND | SQLITE_IOCAP_SEQUENTIAL;
+  return database_->options().generation.has_value() ? kWhole | SQLITE_IOCAP_IMMUTABLE : kWhole;
+}
+
+}  // namespace cairn::sqlite

@@ -1,0 +1,63 @@
+// A connection's view of a database: its locks, its snapshot, its transaction.
+#ifndef CAIRN_TOOLS_SQLITE_VFS_DATABASE_FILE_H_
+#define CAIRN_TOOLS_SQLITE_VFS_DATABASE_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/status/status.h"
+
+#include "cairn/snapshot.h"
+#include "tools/sqlite/vfs/database.h"
+#include "tools/sqlite/vfs/transaction.h"
+#include "tools/sqlite/vfs/vfs_file.h"
+#include "tools/sqlite/vfs/writer_queue.h"
+
+namespace cairn::sqlite {
+
+// SQLite's locks mean this:
+//   SHARED     a snapshot of what is committed; nobody waits for it
+//   RESERVED   the writer, SQLITE_BUSY while another connection has it; SQLITE_BUSY_SNAPSHOT if the
+//              snapshot is not the newest
+//   PENDING and EXCLUSIVE wait for nobody: readers go on with their snapshots
+// What is written is staged. The commit is SQLITE_FCNTL_COMMIT_PHASETWO, which SQLite calls when
+// all is written; durable if it has called xSync before.
+class DatabaseFile final : public VfsFile {
+ public:
+  DatabaseFile(std::shared_ptr<Database> database, bool read_only, WriterQueue& queue)
+      : database_(std::move(database)), read_only_(read_only), queue_(queue) {}
+  ~DatabaseFile() override;
+
+  int Read(int64_t offset, MutableBytes dst) override;
+  int Write(int64_t offset, Bytes src) override;
+  int Truncate(int64_t size) override;
+  int Sync(int flags) override;
+  int Size(int64_t& size) override;
+  int Lock(int level) override;
+  int Unlock(int level) override;
+  int CheckReservedLock(int& reserved) override;
+  int Control(int op, void* arg) override;
+  int DeviceCharacteristics() const override;
+
+ private:
+  absl::Status ReadInto(int64_t offset, MutableBytes dst, size_t& got);
+  absl::Status TakeSnapshot();
+  int BeginTransaction();
+  int EnsureTransaction();
+  void EndTransaction();
+  int Commit();
+  int Pragma(char** arguments);
+
+  const std::shared_ptr<Database> database_;
+  const bool read_only_;
+  WriterQueue& queue_;
+  int level_ = SQLITE_LOCK_NONE;
+  std::optional<Snapshot> snapshot_;        // from SHARED on
+  std::optional<Transaction> transaction_;  // from RESERVED on
+  bool sync_ = false;                       // the next commit is to be durable
+};
+
+}  // namespace cairn::sqlite
+
+#endif  // CAIRN_TOOLS_SQLITE_VFS_DATABASE_FILE_H_

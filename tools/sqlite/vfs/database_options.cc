@@ -1,0 +1,91 @@
+#include "tools/sqlite/vfs/database_options.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+#include "tools/sqlite/base/sqlite_api.h"
+#include "tools/status.h"
+
+namespace cairn::sqlite {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Codec>, 5> kCodecs = {{
+    {"blosclz", Codec::kBloscLz},
+    {"lz4", Codec::kLz4},
+    {"lz4hc", Codec::kLz4Hc},
+    {"zlib", Codec::kZlib},
+    {"zstd", Codec::kZstd},
+}};
+constexpr int kMaxLevel = 9;
+constexpr int32_t kMinPage = 512;
+
+absl::Status BadValue(const char* parameter, const char* value, const std::string& expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("URI parameter ", parameter, "=", value, ": expected ", expected));
+}
+
+template <typename Number>
+absl::Status ParseNumber(const char* name, const char* parameter, Number least, Number most,
+                         std::optional<Number>& number) {
+  const char* value = sqlite3_uri_parameter(name, parameter);
+  if (value == nullptr) return absl::OkStatus();
+  Number parsed = 0;
+  if (!absl::SimpleAtoi(value, &parsed) || parsed < least || parsed > most) {
+    return BadValue(parameter, value, absl::StrCat(least, " to ", most));
+  }
+  number = parsed;
+  return absl::OkStatus();
+}
+
+absl::Status ParseCodec(const char* name, std::optional<Codec>& codec) {
+  const char* value = sqlite3_uri_parameter(name, "codec");
+  if (value == nullptr) return absl::OkStatus();
+  for (const auto& [text, known] : kCodecs) {
+    if (text == value) codec = known;
+  }
+  if (codec.has_value()) return absl::OkStatus();
+  return BadValue("codec", value, "blosclz, lz4, lz4hc, zlib or zstd");
+}
+
+absl::Status ParseDurability(const char* name, std::optional<Durability>& durability) {
+  const char* value = sqlite3_uri_parameter(name, "durability");
+  if (value == nullptr) return absl::OkStatus();
+  if (value == std::string_view("machine")) {
+    durability = Durability::kMachine;
+  } else if (value == std::string_view("process")) {
+    durability = Durability::kProcess;
+  } else {
+    return BadValue("durability", value, "machine or process");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<DatabaseOptions> ParseDatabaseOptions(const char* name) {
+  DatabaseOptions options;
+  RETURN_IF_ERROR(ParseCodec(name, options.codec));
+  RETURN_IF_ERROR(ParseNumber(name, "level", 0, kMaxLevel, options.level));
+  RETURN_IF_ERROR(ParseNumber(name, "chunksize", kMinPage, kMaxChunkBytes, options.chunksize));
+  RETURN_IF_ERROR(ParseNumber(name, "generation", uint64_t{0}, UINT64_MAX, options.generation));
+  std::optional<uint64_t> keep;
+  RETURN_IF_ERROR(ParseNumber(name, "history", uint64_t{0}, UINT64_MAX, keep));
+  options.keep_generations = keep.value_or(0);
+  RETURN_IF_ERROR(ParseDurability(name, options.durability));
+  return options;
+}
+
+CompressionOptions CompressionOf(const DatabaseOptions& options, CompressionOptions stored) {
+  if (options.codec.has_value()) stored.codec = *options.codec;
+  if (options.level.has_value()) stored.clevel = *options.level;
+  return stored;
+}
+
+}  // namespace cairn::sqlite

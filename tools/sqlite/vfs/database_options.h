@@ -1,0 +1,37 @@
+// The parameters of a database's URI: file:app.db?vfs=cairn&codec=zstd.
+#ifndef CAIRN_TOOLS_SQLITE_VFS_DATABASE_OPTIONS_H_
+#define CAIRN_TOOLS_SQLITE_VFS_DATABASE_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/options.h"
+#include "cairn/types.h"
+
+namespace cairn::sqlite {
+
+struct DatabaseOptions {
+  // How pages are compressed: of a new database all, of an existing one those that are written.
+  std::optional<Codec> codec = {};
+  std::optional<int> level = {};
+  // Bytes of a chunk of a new database; by default a page.
+  std::optional<int32_t> chunksize = {};
+  // The database as it was, read-only.
+  std::optional<uint64_t> generation = {};
+  // Generations that stay readable beside the newest.
+  uint64_t keep_generations = 0;
+  // What a commit waits for; by default as `PRAGMA synchronous` says.
+  std::optional<Durability> durability = {};
+};
+
+// `name` is what SQLite gives xOpen. kInvalidArgument for a value that a parameter cannot have.
+absl::StatusOr<DatabaseOptions> ParseDatabaseOptions(const char* name);
+
+// The parameters `codec` and `level`.
+CompressionOptions CompressionOf(const DatabaseOptions& options, CompressionOptions stored);
+
+}  // namespace cairn::sqlite
+
+#endif  // CAIRN_TOOLS_SQLITE_VFS_DATABASE_OPTIONS_H_

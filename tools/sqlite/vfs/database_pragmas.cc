@@ -1,0 +1,78 @@
+#include "tools/sqlite/vfs/database_pragmas.h"
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include "cairn/reports.h"
+#include "cairn/verify.h"
+#include "tools/status.h"
+
+namespace cairn::sqlite {
+
+namespace {
+
+absl::StatusOr<std::string> TellInfo(Database& database) {
+  ASSIGN_OR_RETURN(const Snapshot newest, database.frame().Refresh());
+  const FrameInfo& info = newest.info();
+  std::vector<std::string> lines = {
+      absl::StrCat("path ", database.path()),
+      absl::StrCat("generation ", info.generation),
+      absl::StrCat("chunks ", info.nchunks),
+      absl::StrCat("chunksize ", info.chunksize.value_or(0)),
+      absl::StrCat("bytes ", info.nbytes),
+      absl::StrCat("compressed ", info.cbytes),
+      absl::StrCat("journal ", info.journal_size),
+  };
+  if (info.dead_bytes.has_value()) lines.push_back(absl::StrCat("dead ", *info.dead_bytes));
+  return absl::StrJoin(lines, "\n");
+}
+
+absl::StatusOr<std::string> TellHistory(Database& database) {
+  ASSIGN_OR_RETURN(const std::vector<GenerationInfo> history, database.frame().History());
+  std::vector<std::string> lines;
+  for (const GenerationInfo& generation : history) {
+    lines.push_back(absl::StrCat(generation.generation, " ", generation.nbytes));
+  }
+  return absl::StrJoin(lines, "\n");
+}
+
+absl::StatusOr<std::string> TellVerify(Database& database) {
+  ASSIGN_OR_RETURN(const Snapshot newest, database.frame().Refresh());
+  ASSIGN_OR_RETURN(const VerifyReport report, newest.Verify());
+  if (report.ok()) return "ok";
+  std::vector<std::string> lines;
+  for (const Finding& finding : report.findings) {
+    lines.push_back(absl::StrCat(finding.section, ": ", finding.reason));
+  }
+  return absl::StrJoin(lines, "\n");
+}
+
+absl::StatusOr<std::string> MakeBackup(Database& database, std::optional<std::string_view> path) {
+  if (!path.has_value()) {
+    return absl::InvalidArgumentError("cairn_backup needs a path: PRAGMA cairn_backup('copy.db')");
+  }
+  RETURN_IF_ERROR(database.frame().CopyTo(std::string(*path)).status());
+  return std::string(*path);
+}
+
+}  // namespace
+
+std::optional<absl::StatusOr<std::string>> AnswerPragma(Database& database, std::string_view name,
+                                                        std::optional<std::string_view> value) {
+  const std::string lower = absl::AsciiStrToLower(std::string(name));
+  if (lower == "cairn_info") return TellInfo(database);
+  if (lower == "cairn_history") return TellHistory(database);
+  if (lower == "cairn_verify") return TellVerify(database);
+  if (lower == "cairn_backup") return MakeBackup(database, value);
+  if (lower == "journal_mode" && value.has_value() &&
+      absl::AsciiStrToLower(std::string(*value)) == "wal") {
+    return "delete";
+  }
+  return std::nullopt;
+}
+
+}  // namespace cairn::sqlite

@@ -1,0 +1,23 @@
+// The PRAGMAs of databases in frames.
+#ifndef CAIRN_TOOLS_SQLITE_VFS_DATABASE_PRAGMAS_H_
+#define CAIRN_TOOLS_SQLITE_VFS_DATABASE_PRAGMAS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+#include "tools/sqlite/vfs/database.h"
+
+namespace cairn::sqlite {
+
+// PRAGMA cairn_info, cairn_history, cairn_verify, cairn_backup('path'): a text, a line for each
+// thing that it tells. Also refuses `journal_mode=wal` as SQLite does for a VFS without shared
+// memory. Nothing for what SQLite answers itself.
+std::optional<absl::StatusOr<std::string>> AnswerPragma(Database& database, std::string_view name,
+                                                        std::optional<std::string_view> value);
+
+}  // namespace cairn::sqlite
+
+#endif  // CAIRN_TOOLS_SQLITE_VFS_DATABASE_PRAGMAS_H_

@@ -1,0 +1,52 @@
+// What one connection is changing: the bytes of the database with its edits on top.
+#ifndef CAIRN_TOOLS_SQLITE_VFS_TRANSACTION_H_
+#define CAIRN_TOOLS_SQLITE_VFS_TRANSACTION_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/snapshot.h"
+#include "cairn/types.h"
+#include "cairn/writer.h"
+
+namespace cairn::sqlite {
+
+// The file of a database is one range of bytes, in chunks of one size: that of the first page.
+class Transaction {
+ public:
+  // The writer's committed state is `base`, and nothing is staged. The writer must outlive it.
+  Transaction(Writer& writer, Snapshot base);
+
+  int64_t size() const { return size_; }
+  bool edited() const { return edited_; }
+  // Fills dst from byte `offset` on; as many bytes as there are.
+  absl::StatusOr<size_t> Read(int64_t offset, MutableBytes dst);
+  // Zeros fill what lies between the end and `offset`.
+  absl::Status Write(int64_t offset, Bytes src);
+  absl::Status Truncate(int64_t size);
+  void Rollback();
+  // The next edits follow the committed ones.
+  absl::StatusOr<Snapshot> Commit(Durability durability);
+
+ private:
+  absl::Status Extend(int64_t size, int64_t page);
+  absl::StatusOr<const Snapshot*> View();
+  void Begin(Snapshot base);
+
+  Writer& writer_;
+  Snapshot base_;
+  std::optional<Snapshot> view_;  // of what is staged, as long as it is that
+  std::optional<int32_t> chunksize_;
+  int64_t size_ = 0;
+  bool edited_ = false;
+};
+
+// Fills dst from byte `offset` of the snapshot on; as many bytes as there are.
+absl::StatusOr<size_t> ReadSome(const Snapshot& snapshot, int64_t offset, MutableBytes dst);
+
+}  // namespace cairn::sqlite
+
+#endif  // CAIRN_TOOLS_SQLITE_VFS_TRANSACTION_H_

@@ -1,0 +1,210 @@
+#include "tools/sqlite/vfs/vfs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+#include "tools/sqlite/base/result_code.h"
+#include "tools/sqlite/base/sqlite_api.h"
+#include "tools/sqlite/vfs/database_file.h"
+#include "tools/sqlite/vfs/database_registry.h"
+#include "tools/sqlite/vfs/journal_file.h"
+#include "tools/sqlite/vfs/writer_queue.h"
+#include "tools/status.h"
+
+namespace cairn::sqlite {
+
+namespace {
+
+constexpr char kName[] = "cairn";
+constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
+
+// Lives as long as the process.
+struct Vfs {
+  sqlite3_vfs base = {};
+  sqlite3_vfs* disk = nullptr;  // the default one of when this was registered
+  DatabaseRegistry databases;
+  WriterQueue queue;
+};
+
+Vfs& VfsOf(sqlite3_vfs* base) { return *static_cast<Vfs*>(base->pAppData); }
+
+enum class Content { kNothing, kEmpty, kSqlite, kOther };
+
+absl::StatusOr<Content> LookAt(const std::string& path) {
+  const absl::StatusOr<std::unique_ptr<File>> file = PosixFileSystem()->Open(path, FileMode::kRead);
+  if (absl::IsNotFound(file.status())) return Content::kNothing;
+  RETURN_IF_ERROR(file.status());
+  std::string begin(kSqliteMagic.size(), '\0');
+  ASSIGN_OR_RETURN(const size_t got,
+                   (*file)->ReadSome(0, std::as_writable_bytes(std::span(begin))));
+  if (got == 0) return Content::kEmpty;
+  return begin == kSqliteMagic ? Content::kSqlite : Content::kOther;
+}
+
+bool MayWrite(Vfs& vfs, const char* path) {
+  int allowed = 0;
+  return vfs.disk->xAccess(vfs.disk, path, SQLITE_ACCESS_READWRITE, &allowed) == SQLITE_OK &&
+         allowed != 0;
+}
+
+int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, int* out_flags) {
+  const std::string path = name;
+  const absl::StatusOr<DatabaseOptions> options = ParseDatabaseOptions(name);
+  if (!options.ok()) return LogFailure(options.status());
+  bool writable = (flags & SQLITE_OPEN_READWRITE) != 0 && !options->generation.has_value();
+  const absl::StatusOr<Content> content = LookAt(path);
+  if (!content.ok()) {
+    LogFailure(content.status());
+    return SQLITE_CANTOPEN;
+  }
+  if (*content == Content::kSqlite || (*content == Content::kEmpty && !writable)) {
+    return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
+  }
+  if (*content == Content::kNothing && (flags & SQLITE_OPEN_CREATE) == 0) return SQLITE_CANTOPEN;
+  if (*content != Content::kOther) {
+    if (const absl::Status made = Database::Create(path, *options); !made.ok()) {
+      LogFailure(made);
+      return SQLITE_CANTOPEN;
+    }
+  }
+  absl::StatusOr<std::shared_ptr<Database>> database = vfs.databases.Open(path, *options);
+  if (!database.ok()) return LogFailure(database.status());
+  writable = writable && MayWrite(vfs, name);
+  if (out_flags != nullptr) {
+    *out_flags =
+        writable ? flags
+                 : (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
+  }
+  AttachFile(handle, std::make_unique<DatabaseFile>(*std::move(database), !writable, vfs.queue));
+  return SQLITE_OK;
+}
+
+int Open(sqlite3_vfs* base, const char* name, sqlite3_file* handle, int flags, int* out_flags) {
+  Vfs& vfs = VfsOf(base);
+  handle->pMethods = nullptr;
+  if (name != nullptr && (flags & SQLITE_OPEN_MAIN_DB) != 0) {
+    return OpenDatabase(vfs, name, handle, flags, out_flags);
+  }
+  if (name != nullptr && (flags & SQLITE_OPEN_MAIN_JOURNAL) != 0 && vfs.databases.IsJournal(name)) {
+    AttachFile(handle, std::make_unique<JournalFile>(vfs.disk));
+    if (out_flags != nullptr) *out_flags = flags;
+    return SQLITE_OK;
+  }
+  // No write-ahead log in exclusive mode either.
+  if ((flags & SQLITE_OPEN_WAL) != 0 && vfs.databases.IsJournal(name)) return SQLITE_CANTOPEN;
+  return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
+}
+
+int Delete(sqlite3_vfs* base, const char* name, int sync) {
+  Vfs& vfs = VfsOf(base);
+  if (vfs.databases.IsJournal(name)) return SQLITE_OK;
+  return vfs.disk->xDelete(vfs.disk, name, sync);
+}
+
+int Access(sqlite3_vfs* base, const char* name, int what, int* result) {
+  Vfs& vfs = VfsOf(base);
+  if (vfs.databases.IsJournal(name)) {
+    *result = 0;
+    return SQLITE_OK;
+  }
+  return vfs.disk->xAccess(vfs.disk, name, what, result);
+}
+
+int FullPathname(sqlite3_vfs* base, const char* name, int size, char* path) {
+  sqlite3_vfs* disk = VfsOf(base).disk;
+  return disk->xFullPathname(disk, name, size, path);
+}
+
+void* DlOpen(sqlite3_vfs* base, const char* path) {
+  sqlite3_vfs* disk = VfsOf(base).disk;
+  return disk->xDlOpen(disk, path);
+}
+
+void DlError(sqlite3_vfs* base, int size, char* message) {
+  sqlite3_vfs* disk = VfsOf(base).disk;
+  disk->xDlError(disk, size, message);
+}
+
+void (*DlSym(sqlite3_vfs* base, void* library, const char* symbol))(void) {
+  sqlite3_vfs* disk = VfsOf(base).disk;
+  return disk->xDlSym(disk, library, symbol);
+}
+
+void DlClose(sqlite3_vfs* base, void* library) {
+  sqlite3_vfs* disk = VfsOf(base).disk;
+  disk->xDlClose(disk, library);
+}
+
+int Randomness(sqlite3_vfs* base, int size, char* bytes) {
+  sqlite3_vfs* disk = VfsOf(base).disk;
+  return disk->xRandomness(disk, size, bytes);
+}
+
+int Sleep(sqlite3_vfs* base, int microseconds) {
+  Vfs& vfs = VfsOf(base);
+  if (vfs.queue.Wait(std::chrono::microseconds(microseconds))) return microseconds;
+  return vfs.disk->xSleep(vfs.disk, microseconds);
+}
+
+int CurrentTime(sqlite3_vfs* base, double* days) {
+  sqlite3_vfs* disk = VfsOf(base).disk;
+  return disk->xCurrentTime(disk, days);
+}
+
+int GetLastError(sqlite3_vfs* base, int size, char* message) {
+  sqlite3_vfs* disk = VfsOf(base).disk;
+  return disk->xGetLastError == nullptr ? 0 : disk->xGetLastError(disk, size, message);
+}
+
+int CurrentTimeInt64(sqlite3_vfs* base, sqlite3_int64* milliseconds) {
+  sqlite3_vfs* disk = VfsOf(base).disk;
+  return disk->xCurrentTimeInt64(disk, milliseconds);
+}
+
+}  // namespace
+
+int RegisterVfs() {
+  if (sqlite3_vfs_find(kName) != nullptr) return SQLITE_OK;
+  sqlite3_vfs* disk = sqlite3_vfs_find(nullptr);
+  if (disk == nullptr || disk->iVersion < 2) return SQLITE_ERROR;
+  auto vfs = std::make_unique<Vfs>();
+  vfs->disk = disk;
+  vfs->base = {
+      .iVersion = 2,
+      .szOsFile = std::max<int>(disk->szOsFile, sizeof(VfsFileHandle)),
+      .mxPathname = disk->mxPathname,
+      .pNext = nullptr,
+      .zName = kName,
+      .pAppData = vfs.get(),
+      .xOpen = Open,
+      .xDelete = Delete,
+      .xAccess = Access,
+      .xFullPathname = FullPathname,
+      .xDlOpen = DlOpen,
+      .xDlError = DlError,
+      .xDlSym = DlSym,
+      .xDlClose = DlClose,
+      .xRandomness = Randomness,
+      .xSleep = Sleep,
+      .xCurrentTime = CurrentTime,
+      .xGetLastError = GetLastError,
+      .xCurrentTimeInt64 = CurrentTimeInt64,
+      .xSetSystemCall = nullptr,
+      .xGetSystemCall = nullptr,
+      .xNextSystemCall = nullptr,
+  };
+  const int code = sqlite3_vfs_register(&vfs->base, /*makeDflt=*/0);
+  if (code == SQLITE_OK) vfs.release();  // SQLite has it, as long as the process lives
+  return code;
+}
+
+}  // namespace cairn::sqlite

@@ -1,0 +1,43 @@
+#include "tools/sqlite/vfs/writer_queue.h"
+
+#include <utility>
+
+namespace cairn::sqlite {
+
+namespace {
+
+// A busy handler sleeps at once; a program that sleeps later does it for reasons of its own.
+constexpr std::chrono::milliseconds kJustNow(5);
+
+}  // namespace
+
+void WriterQueue::NoteRefused(const std::shared_ptr<Database>& database, const void* owner) {
+  const std::lock_guard lock(mutex_);
+  refusals_[std::this_thread::get_id()] = {
+      .database = database, .owner = owner, .at = std::chrono::steady_clock::now()};
+}
+
+void WriterQueue::Forget(const void* owner) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(refusals_, [owner](const auto& entry) { return entry.second.owner == owner; });
+}
+
+bool WriterQueue::Wait(std::chrono::microseconds most) {
+  Refusal refusal;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = refusals_.find(std::this_thread::get_id());
+    if (it == refusals_.end()) return false;
+    refusal = std::move(it->second);
+    refusals_.erase(it);
+  }
+  if (std::chrono::steady_clock::now() - refusal.at > kJustNow) return false;
+  const std::shared_ptr<Database> database = refusal.database.lock();
+  if (database == nullptr) return false;
+  // What it gets stays the connection's until that unlocks. Any failure shows at its next try.
+  database->Acquire(refusal.owner, std::chrono::ceil<std::chrono::milliseconds>(most))
+      .IgnoreError();
+  return true;
+}
+
+}  // namespace cairn::sqlite

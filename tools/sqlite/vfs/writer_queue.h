@@ -1,0 +1,41 @@
+// Waiting for the writer where SQLite would sleep and ask again.
+#ifndef CAIRN_TOOLS_SQLITE_VFS_WRITER_QUEUE_H_
+#define CAIRN_TOOLS_SQLITE_VFS_WRITER_QUEUE_H_
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "tools/sqlite/vfs/database.h"
+
+namespace cairn::sqlite {
+
+// After SQLITE_BUSY the busy handler of a connection calls xSleep of its VFS, in the same thread,
+// and then tries the transaction again. So that sleep waits for the writer, and ends as soon as the
+// connection has it. Thread-safe.
+class WriterQueue {
+ public:
+  // `owner`, a connection, was refused the writer in this thread.
+  void NoteRefused(const std::shared_ptr<Database>& database, const void* owner);
+  // Nothing that this thread does later is about `owner`.
+  void Forget(const void* owner);
+  // Waits at most that long for the writer that this thread was refused just now. False, at once,
+  // if it was not.
+  bool Wait(std::chrono::microseconds most);
+
+ private:
+  struct Refusal {
+    std::weak_ptr<Database> database;
+    const void* owner = nullptr;
+    std::chrono::steady_clock::time_point at;
+  };
+
+  std::mutex mutex_;
+  std::map<std::thread::id, Refusal> refusals_;
+};
+
+}  // namespace cairn::sqlite
+
+#endif  // CAIRN_TOOLS_SQLITE_VFS_WRITER_QUEUE_H_
