@@ -129,6 +129,22 @@ ReadAhead AheadOf(const State& state, int64_t begin, int64_t size) {
   return ReadAhead(state, first->nchunk, last->nchunk + 1);
 }
 
+absl::Status CheckChunkBuffer(int64_t nchunk, int64_t nbytes, MutableBytes dst) {
+  if (std::ssize(dst) == nbytes) return absl::OkStatus();
+  return InvalidArgument("chunk %d has %d bytes, the buffer %d", nchunk, nbytes, dst.size());
+}
+
+absl::Status ReadChunk(const State& state, int64_t nchunk, MutableBytes dst) {
+  AnnounceNext(state, nchunk);
+  const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
+  const absl::StatusOr<ChunkReader> chunk =
+      ChunkReader::Open(state, nchunk, state.env()->verify, lease->stored);
+  if (!chunk.ok()) return chunk.status();
+  CAIRN_RETURN_IF_ERROR(CheckChunkBuffer(nchunk, chunk->nbytes(), dst));
+  const absl::Status status = chunk->Read(0, dst, *lease);
+  return status.ok() ? status : AnnotateChunk(nchunk, status);
+}
+
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
   const auto size = static_cast<int64_t>(dst.size());
   if (!RangeFits(begin, size, state.nbytes)) {
