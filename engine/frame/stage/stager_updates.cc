@@ -87,6 +87,8 @@ absl::StatusOr<StatePtr> Stager::StateWith(int64_t nchunk) {
 }
 
 absl::Status Stager::ReadChunk(int64_t nchunk, MutableBytes dst) {
+  const int64_t count = staged_.nchunks();
+  if (nchunk < 0 || nchunk >= count) return OutOfRange("chunk %d of %d", nchunk, count);
   const Bytes kept = kept_.Find(nchunk);
   if (kept.empty()) {
     CAIRN_ASSIGN_OR_RETURN(const StatePtr state, StateWith(nchunk));
