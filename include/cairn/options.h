@@ -98,6 +98,10 @@ struct OpenOptions {
   const Registry* registry = nullptr;
   FileSystem* file_system = nullptr;  // null means PosixFileSystem()
 
+  // Most bytes of decoded blocks, and of chunks of up to 64 KiB, that all snapshots of the frame
+  // keep together. What is asked for a second time is kept, so a scan drives out nothing that is in
+  // use. 0 keeps none.
+  int64_t cache_memory = 8 << 20;
   Executor* executor = nullptr;  // decodes blocks in parallel; null means the calling thread
 };
 

@@ -149,6 +149,7 @@ class Stager {
   absl::Status MakeRoom(int64_t first, int64_t last);
   MutableBytes Keep(int64_t nchunk);
   absl::Status UpdateKept(int64_t begin, Bytes items);
+  void RenewCached(int64_t nchunk, const IndexEntry& entry) const;
   void Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
   absl::StatusOr<StatePtr> StateWith(int64_t nchunk);
   // Without what is kept.

@@ -6,6 +6,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/format/index_entry.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/range_reader.h"
 #include "engine/frame/stage/stager.h"
@@ -54,10 +55,23 @@ absl::Status Stager::CodeKept() {
     CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
     CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk,
                            Remembered(chunk_writer_.FromItems(kept_.Find(nchunk))));
+    RenewCached(nchunk, chunk.entry);
     Replace(nchunk, old, chunk);
   }
   kept_.Clear();
   return absl::OkStatus();
+}
+
+// Readers who have asked for the chunk again and again will ask for what it becomes.
+void Stager::RenewCached(int64_t nchunk, const IndexEntry& entry) const {
+  const absl::StatusOr<FoundEntry> found = staged_.chunks.Find(nchunk);
+  if (!found.ok() || format::IsSpecialEntry(entry.value) || !base_->checkpoint->seal_holds) return;
+  const BlockKey before = BlockKeyOf(*base_, *found, BlockKey::kWholeChunk);
+  BlockKey after = before;
+  after.entry = {.value = entry.value, .fingerprint = entry.fingerprint};
+  if (before.owner == base_->checkpoint->seal->nonce) {
+    base_->env()->blocks.Replace(before, after, kept_.Find(nchunk));
+  }
 }
 
 void Stager::Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk) {
