@@ -64,6 +64,7 @@ absl::Status Stager::CodeKept() {
 
 // Readers who have asked for the chunk again and again will ask for what it becomes.
 void Stager::RenewCached(int64_t nchunk, const IndexEntry& entry) const {
+  if (base_->env()->blocks.kept_bytes() == 0) return;
   const absl::StatusOr<FoundEntry> found = staged_.chunks.Find(nchunk);
   if (!found.ok() || format::IsSpecialEntry(entry.value) || !base_->checkpoint->seal_holds) return;
   const BlockKey before = BlockKeyOf(*base_, *found, BlockKey::kWholeChunk);
@@ -75,13 +76,11 @@ void Stager::RenewCached(int64_t nchunk, const IndexEntry& entry) const {
 }
 
 void Stager::Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk) {
-  const absl::StatusOr<IndexEntry> before = staged_.chunks.Get(nchunk);
-  const bool is_ours = before.ok() && staged_.HasReplaced(nchunk);
-  if (is_ours && sink_.TakeBack(*before)) {
-    staged_.ReplaceAgain(nchunk, old, chunk);
-  } else {
-    staged_.Replace(nchunk, old, chunk);
+  if (staged_.HasReplaced(nchunk)) {
+    const absl::StatusOr<IndexEntry> before = staged_.chunks.Get(nchunk);
+    if (before.ok() && sink_.TakeBack(*before)) return staged_.ReplaceAgain(nchunk, old, chunk);
   }
+  staged_.Replace(nchunk, old, chunk);
 }
 
 // A state that has this chunk as it is staged, if it is not kept: the base, where that has the

@@ -234,6 +234,7 @@ absl::Status WatchSpace(const std::string& path, int64_t npages, int64_t updates
 struct Sizes {
   int64_t npages = 25'000;
   int64_t commits = 5000;
+  int64_t updating = 20'000;
   bool skip_commits = false;
   bool skip_reads = false;
   bool skip_space = false;
@@ -252,17 +253,17 @@ absl::Status RunCommits(Session& session, const std::string& path, const Sizes& 
   return absl::OkStatus();
 }
 
-absl::Status RunSpace(Session& session, const std::string& path) {
-  // Of 5 and 25 MB.
-  for (const int64_t npages : {2270, 11'350}) {
+absl::Status RunSpace(Session& session, const std::string& path, const Sizes& sizes) {
+  // Of 3, 5 and 25 MB.
+  for (const int64_t npages : {1125, 1875, 9375}) {
     for (const bool suspends : {false, true}) {
       for (const bool reads : {false, true}) {
         RETURN_IF_ERROR(WatchSpace(
-            path, npages, 0, 20'000,
+            path, npages, 0, sizes.updating,
             {.durability = Durability::kMachine, .suspends = suspends, .has_reader = reads},
             session));
         RETURN_IF_ERROR(WatchSpace(
-            path, npages, 10, 5000,
+            path, npages, 10, sizes.updating / 4,
             {.durability = Durability::kMachine, .suspends = suspends, .has_reader = reads},
             session));
       }
@@ -280,7 +281,7 @@ absl::Status Run(Session& session, const Sizes& sizes) {
       RETURN_IF_ERROR(TimeReads(*paged, std::min(below, sizes.npages), session));
     }
   }
-  return sizes.skip_space ? absl::OkStatus() : RunSpace(session, path);
+  return sizes.skip_space ? absl::OkStatus() : RunSpace(session, path, sizes);
 }
 
 }  // namespace
@@ -292,6 +293,8 @@ void AddPages(CLI::App& app, Session& session) {
   command->add_option("--pages", sizes->npages, "Pages of the frame that is timed")
       ->capture_default_str();
   command->add_option("--commits", sizes->commits, "Commits of each kind")->capture_default_str();
+  command->add_option("--updating", sizes->updating, "Commits while the file is watched")
+      ->capture_default_str();
   command->add_flag("--no-commits", sizes->skip_commits, "Leave out what commits cost");
   command->add_flag("--no-reads", sizes->skip_reads, "Leave out what warm reads cost");
   command->add_flag("--no-space", sizes->skip_space, "Leave out what the file takes");
