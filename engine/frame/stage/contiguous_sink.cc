@@ -90,7 +90,10 @@ bool ContiguousSink::TakeBack(const IndexEntry& entry) {
   if (placed_is_read_ || free_ == nullptr || chunk.begin >= begin_) return false;
   for (; indexed_ < placed_.size(); ++indexed_) places_[placed_[indexed_].begin] = indexed_;
   const auto found = places_.find(chunk.begin);
-  if (found == places_.end() || placed_[found->second] != chunk || !free_->Add(chunk)) return false;
+  if (found == places_.end() || placed_[found->second] != chunk) return false;
+  // Others write into free space, too: old bytes must not come after theirs.
+  if (IsPending(entry.value) && !FlushReused().ok()) return false;
+  if (!free_->Add(chunk)) return false;
   const size_t place = found->second;
   places_.erase(found);
   if (place + 1 < placed_.size()) {

@@ -1,6 +1,7 @@
 #include "engine/frame/state/block_cache.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "engine/base/bytes.h"
@@ -10,7 +11,12 @@ namespace cairn::frame {
 namespace {
 
 constexpr int64_t kSmallBlock = 4096;
-constexpr int64_t kMostSets = int64_t{1} << 22;
+constexpr uint64_t kMostSets = uint64_t{1} << 22;
+
+// A power of two.
+size_t CountSets(int64_t of_small_blocks) {
+  return std::clamp<uint64_t>(std::bit_floor(static_cast<uint64_t>(of_small_blocks)), 1, kMostSets);
+}
 
 uint64_t HashOf(const BlockKey& key) {
   constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
@@ -24,22 +30,23 @@ uint64_t HashOf(const BlockKey& key) {
 
 }  // namespace
 
-// Pages of databases are small blocks.
+// Pages of databases are small blocks, and many.
 BlockCache::BlockCache(int64_t capacity)
-    : capacity_(capacity),
-      sets_(static_cast<size_t>(std::clamp<int64_t>(
-          capacity / (kSmallBlock * static_cast<int64_t>(kWays)), 1, kMostSets))) {}
+    : capacity_(capacity), sets_(CountSets(capacity / kSmallBlock / static_cast<int64_t>(kWays))) {}
 
 BlockCache::~BlockCache() {
   for (const std::atomic<Set*>& set : sets_) delete set.load();
 }
 
 BlockCache::Set* BlockCache::SetOf(const BlockKey& key, int64_t nbytes) {
-  // As many sets as the blocks of this size may fill.
-  const int64_t fitting = capacity_ / static_cast<int64_t>(kWays) / std::max<int64_t>(nbytes, 1);
-  if (fitting == 0) return nullptr;
-  const size_t count = std::min(sets_.size(), static_cast<size_t>(fitting));
-  std::atomic<Set*>& slot = sets_[HashOf(key) % count];
+  size_t place = HashOf(key) & (sets_.size() - 1);
+  if (nbytes > kSmallBlock || sets_.size() == 1) {
+    // As many sets as the blocks of this size may fill.
+    const int64_t fitting = capacity_ / static_cast<int64_t>(kWays) / std::max<int64_t>(nbytes, 1);
+    if (fitting == 0) return nullptr;
+    place %= static_cast<size_t>(fitting);
+  }
+  std::atomic<Set*>& slot = sets_[place];
   Set* set = slot.load(std::memory_order_acquire);
   if (set != nullptr) return set;
   auto made = std::make_unique<Set>();
