@@ -25,6 +25,7 @@ struct Workspace {
   ScratchBuffer block;      // a decoded block of which only a part is wanted
   ScratchBuffer reference;  // block 0, for DELTA
   ScratchBuffer stored;     // a chunk that cannot be read in place
+  int64_t last_chunk = -1;  // the number of the one that was read last: in order?
   ScratchBuffer gathered;   // a decoded block that many items are taken from
 };
 

@@ -267,6 +267,13 @@ void EncodedEdits::Add(const ChunkEdit& edit) {
   ++count_;
 }
 
+void EncodedEdits::SetChunk(size_t begin, const IndexedChunk& chunk) {
+  constexpr size_t kChunkAt = 4 + 8;
+  ByteWriter writer;
+  WriteChunk(chunk, writer);
+  CopyBytes(std::move(writer).Take(), MutableBytes(bytes_).subspan(begin + kChunkAt));
+}
+
 std::vector<ChunkEdit> EncodedEdits::Decode() const {
   ByteReader reader(bytes_, "edits");
   std::vector<ChunkEdit> edits;

@@ -175,6 +175,9 @@ struct CommitRecord {
 class EncodedEdits {
  public:
   void Add(const ChunkEdit& edit);
+  // The chunk of an insertion or a replacement is another one. That edit begins where bytes() ended
+  // before it was added.
+  void SetChunk(size_t begin, const IndexedChunk& chunk);
   int64_t count() const { return count_; }
   Bytes bytes() const { return bytes_; }
   std::vector<ChunkEdit> Decode() const;

@@ -98,6 +98,10 @@ struct OpenOptions {
   const Registry* registry = nullptr;
   FileSystem* file_system = nullptr;  // null means PosixFileSystem()
 
+  // Most bytes of decoded blocks, and of chunks of up to 64 KiB, that all snapshots of the frame
+  // keep together. What is asked for a second time is kept, so a scan drives out nothing that is in
+  // use. 0 keeps none.
+  int64_t cache_memory = 8 << 20;
   Executor* executor = nullptr;  // decodes blocks in parallel; null means the calling thread
 };
 
@@ -148,6 +152,10 @@ struct WriterOptions {
   // locked while the writer lives.
   bool make_lock_file = false;
 
+  // Bytes of complete chunks of one size that UpdateChunk and UpdateItems keep decoded: so they can
+  // be changed and read again at the cost of a copy. They are coded when they pass this, in Commit,
+  // and before edits that move chunks. Only chunks of up to a quarter of it are kept; 0 keeps none.
+  int64_t staged_memory = 8 << 20;
   Executor* executor = nullptr;  // codes blocks in parallel; null means the calling thread
 };
 

@@ -32,9 +32,11 @@ struct HandleAccess;
 // opened again, and every call gives kFailedPrecondition. A call that is refused for its arguments
 // changes nothing.
 //
-// A full disk is kResourceExhausted. An edit that it stops leaves the staged edits unusable until
-// Rollback; a commit that would leave too little space for deleting chunks and for Reclaim changes
-// nothing and can be rolled back or, when there is space, made again.
+// A full disk is kResourceExhausted. Updated chunks may be kept in memory until Commit, see
+// WriterOptions::staged_memory, and show it only there. An edit or a chunk that it stops leaves the
+// staged edits unusable until Rollback; a commit that would leave too little space for deleting
+// chunks and for Reclaim changes nothing and can be rolled back or, when there is space, made
+// again.
 class CAIRN_EXPORT Writer {
  public:
   Writer(Writer&&) noexcept;
@@ -109,6 +111,10 @@ class CAIRN_EXPORT Writer {
   // result already, so a restore that was interrupted can be made again.
   absl::Status ApplyIncrement(const Snapshot& increment);
 
+  // Decodes one chunk as it is staged; dst must have its size. From memory where it is kept there,
+  // see WriterOptions::staged_memory; else as Snapshot::ReadChunk, and what the chunk still has in
+  // memory is written to the file before.
+  absl::Status ReadChunk(int64_t nchunk, MutableItems dst);
   // The committed state with the staged edits on top; writes what is still in memory to the file.
   // While it lives, no other writer can open the frame: it would overwrite these edits.
   absl::StatusOr<Snapshot> StagedSnapshot();

@@ -75,17 +75,18 @@ class SpaceTest : public testing::Test {
   }
   int64_t Size() const { return static_cast<int64_t>(std::filesystem::file_size(path_)); }
   // Replaces chunks at random, some in each commit.
-  void Update(Writer& writer, int64_t count, int64_t in_each_commit = 8) {
+  void Update(Writer& writer, int64_t count, int64_t in_each_commit = 8,
+              Durability durability = Durability::kProcess) {
     for (int64_t i = 1; i <= count; ++i) {
       const auto nchunk = static_cast<int64_t>(random_() % kPageChunks);
       const Buffer items = MakeNoise(kChunkOfPage, random_());
       ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, items)));
       CopyBytes(items, MutableBytes(data_).subspan(static_cast<size_t>(nchunk * kChunkOfPage)));
       if (i % in_each_commit == 0) {
-        ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
+        ASSERT_TRUE(IsOk(writer.Commit(durability)));
       }
     }
-    ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
+    ASSERT_TRUE(IsOk(writer.Commit(durability)));
   }
 
   const TempDir dir_;
@@ -103,6 +104,17 @@ TEST_F(SpaceTest, UpdatesTakeTheSpaceOfWhatTheyReplace) {
     ASSERT_TRUE(IsOk(writer->Close()));
   }
   EXPECT_LT(Size(), 2 * kLiveBytes + kSpaceSlack) << "of 33 MB that were written";
+  ExpectHolds(Open().snapshot(), data_);
+}
+
+TEST_F(SpaceTest, DurableUpdatesOfASmallFrameTakeLittleMoreThanLives) {
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  for (int i = 0; i < 80; ++i) {
+    Update(*writer, 100, 3, Durability::kMachine);
+    ASSERT_LT(Size(), kLiveBytes + kLiveBytes / 6 + (1 << 20)) << i;
+  }
+  ASSERT_TRUE(IsOk(writer->Close()));
   ExpectHolds(Open().snapshot(), data_);
 }
 

@@ -76,6 +76,7 @@ int Main(int argc, char** argv) {
   AddMemory(app, session);
   AddObject(app, session);
   AddOpen(app, session);
+  AddPages(app, session);
   AddRead(app, session);
   AddSmallCommits(app, session);
   AddSpace(app, session);

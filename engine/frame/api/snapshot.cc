@@ -150,18 +150,7 @@ absl::StatusOr<int32_t> Snapshot::ChunkNbytes(int64_t nchunk) const {
 
 absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableItems items) const {
   CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), state_->header().typesize));
-  const MutableBytes dst = items.bytes();
-  frame::AnnounceNext(*state_, nchunk);
-  const chunk::WorkspacePool::Lease lease = state_->env()->pool.Acquire();
-  const absl::StatusOr<frame::ChunkReader> chunk =
-      frame::ChunkReader::Open(*state_, nchunk, state_->env()->verify, lease->stored);
-  if (!chunk.ok()) return chunk.status();
-  if (static_cast<int64_t>(dst.size()) != chunk->nbytes()) {
-    return InvalidArgument("chunk %d has %d bytes, the buffer %d", nchunk, chunk->nbytes(),
-                           dst.size());
-  }
-  const absl::Status status = chunk->Read(0, dst, *lease);
-  return status.ok() ? status : frame::AnnotateChunk(nchunk, status);
+  return frame::ReadChunk(*state_, nchunk, items.bytes());
 }
 
 const std::optional<ArrayInfo>& Snapshot::array() const { return state_->metadata->array; }

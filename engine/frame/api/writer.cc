@@ -101,6 +101,12 @@ absl::Status Writer::ApplyIncrement(const Snapshot& increment) {
   return impl_->ApplyIncrement(frame::HandleAccess::StateOf(increment));
 }
 
+absl::Status Writer::ReadChunk(int64_t nchunk, MutableItems dst) {
+  CAIRN_ASSIGN_OR_RETURN(Stager * stager, impl_->GetStager());
+  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(dst.value_size(), stager->staged().header.typesize));
+  return stager->ReadChunk(nchunk, dst.bytes());
+}
+
 absl::StatusOr<Snapshot> Writer::StagedSnapshot() {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, impl_->Staged());
   return frame::HandleAccess::Make(std::move(state));

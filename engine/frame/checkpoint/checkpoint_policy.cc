@@ -18,6 +18,11 @@ constexpr int64_t kManyPieces = int64_t{1} << 18;
 // as much as lives already.
 constexpr int64_t kManyDying = int64_t{2} << 20;
 constexpr int64_t kManyDyingPart = 8;
+// Where commits are durable, the two syncs of a checkpoint show less. But it is not to write more
+// than a quarter of what it frees.
+constexpr int64_t kManyDyingDurable = int64_t{1} << 18;
+constexpr int64_t kManyDyingPartDurable = 16;
+constexpr int64_t kManyDyingTimesDurable = 4;
 constexpr int64_t kManyDyingHeld = int64_t{1} << 20;
 constexpr int64_t kManyDyingPartHeld = 32;
 // Or in the journal, beside a thirty-second part: a file of small commits holds two journals, the
@@ -52,8 +57,12 @@ bool IsCheckpointDue(const StagedState& staged, const State& base, const Journal
   if (staged.chunks.pieces() > patience * kManyPieces) return true;
   if (load.written < kPerPendingByte * PendingCost(staged)) return false;
   const int64_t living = base.stored_bytes.value_or(0);
-  const int64_t many = load.is_held ? std::max(kManyDyingHeld, living / kManyDyingPartHeld)
-                                    : std::max(kManyDying, living / kManyDyingPart);
+  int64_t many = std::max(kManyDying, living / kManyDyingPart);
+  if (load.is_held) many = std::max(kManyDyingHeld, living / kManyDyingPartHeld);
+  if (load.is_durable) {
+    many = std::min(many, std::max({kManyDyingDurable, living / kManyDyingPartDurable,
+                                    kManyDyingTimesDurable * load.checkpoint}));
+  }
   const int64_t most = std::max(many, load.checkpoint);
   const int64_t most_in_journal = std::max({kManyInJournal, living / 32, load.checkpoint});
   return load.dying > patience * most || load.dying_in_journal > patience * most_in_journal ||

@@ -17,6 +17,7 @@ struct JournalLoad {
   int64_t dying = 0;
   int64_t dying_in_journal = 0;  // of these, in the journal
   bool is_held = false;          // a reader needs dead bytes
+  bool is_durable = false;       // what is committed: commits wait for the disk anyway
 };
 
 // Whether the journal has become so long, or `patience` times as long, that a checkpoint is to

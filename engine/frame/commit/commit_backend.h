@@ -78,11 +78,11 @@ inline absl::Status Refuse(absl::Status status) {
   status.SetPayload(kRefusal, absl::Cord());
   return status;
 }
-// The stager's Finish; a full disk refuses it.
-inline absl::Status Finish(Stager& stager) {
-  absl::Status status = stager.Finish();
+// A full disk refuses what was only to be staged.
+inline absl::Status RefuseIfFull(absl::Status status) {
   return absl::IsResourceExhausted(status) ? Refuse(std::move(status)) : status;
 }
+inline absl::Status Finish(Stager& stager) { return RefuseIfFull(stager.Finish()); }
 
 class LiveCopy;
 

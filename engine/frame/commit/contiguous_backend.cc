@@ -41,6 +41,7 @@ absl::StatusOr<std::unique_ptr<Stager>> ContiguousBackend::Stage() {
 void ContiguousBackend::PinStaged(const StatePtr& snapshot) {
   pins_.Add(snapshot);
   pinned_end_ = journal_.sink().end();
+  journal_.sink().KeepPlaced();
 }
 
 absl::Status ContiguousBackend::Restart(bool failed) {

@@ -98,7 +98,10 @@ absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (edited()) {
     CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
-    CAIRN_RETURN_IF_ERROR(Run([&] { return backend_->PublishCommit(*stager_, durability); }));
+    CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
+      CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->CodeKept()));
+      return backend_->PublishCommit(*stager_, durability);
+    }));
   } else if (durability == Durability::kMachine) {
     CAIRN_RETURN_IF_ERROR(Run([&] { return backend_->SyncCommitted(); }));
   }
@@ -110,11 +113,15 @@ absl::Status FrameWriter::Checkpoint() {
   const bool journaled = committed().journal.has_value() && !committed().journal->empty();
   if (!edited() && !journaled) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
-  return Run([&] { return backend_->WriteCheckpoint(*stager_); });
+  return Run([&]() -> absl::Status {
+    CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->CodeKept()));
+    return backend_->WriteCheckpoint(*stager_);
+  });
 }
 
 absl::Status FrameWriter::Settle() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
+  CAIRN_RETURN_IF_ERROR(Run([&] { return RefuseIfFull(stager_->CodeKept()); }));
   return backend_->IsWorthClosing(*stager_) ? Checkpoint() : Commit(Durability::kMachine).status();
 }
 

@@ -16,6 +16,7 @@ JournalLoad JournalWriter::LoadBut(int64_t set_aside) const {
       checkpoint.index.size() > 0 ? checkpoint.index.begin : checkpoint.trailer.begin;
   JournalLoad load{.written = sink_->end() - journal.begin + journal.reused + sink_->reused(),
                    .checkpoint = journal.begin - index_begin};
+  load.is_durable = frame_.sync->durable().generation == base().generation();
   if (space_.enabled()) {
     load.is_held = space_.is_held();
     load.dying = space_.DyingBytes(sink_->end()) - load.checkpoint - set_aside;

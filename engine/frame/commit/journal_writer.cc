@@ -24,10 +24,10 @@ constexpr int64_t kSmallCommit = int64_t{64} << 10;
 JournalWriter::JournalWriter(CommittedFrame& frame, FrameSpace space,
                              const JournalFootprint& journal)
     : frame_(frame), summary_is_void_(journal.summary_is_void) {
+  BeginAfterCheckpoint(std::move(space), 0);
   for (const JournalFootprint::Placed& chunk : journal.placed) {
     if (chunk.bytes.begin < base().journal->begin) reused_.push_back(chunk);
   }
-  BeginAfterCheckpoint(std::move(space), 0);
   summaries_.edits = journal.summed_up;
 }
 
@@ -78,6 +78,7 @@ void JournalWriter::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) 
   remains_end_ = remains_end > CommittedEnd(base()) ? remains_end : 0;
   if (remains_end_ > 0) ForgetHeadroom();
   unsynced_reused_ = 0;
+  reused_.clear();
   summaries_ = {};
   StageAt(CommittedEnd(base()));
 }
@@ -91,6 +92,7 @@ absl::Status JournalWriter::GoOnBelow(int64_t old_end) {
   remains_end_ = std::max(remains_end_, old_end);
   set_aside_ = {};
   unsynced_reused_ = 0;
+  reused_.clear();
   frame_.sync->SetDurable(frame_.committed());
   ForgetHeadroom();
   GoOnAfterCheckpoint({});
@@ -183,9 +185,7 @@ absl::StatusOr<bool> JournalWriter::Follow() {
   if (news.moved || news.damage.has_value()) return false;
   const StatePtr newest = news.state != nullptr ? news.state : frame_.state;
   CAIRN_ASSIGN_OR_RETURN(const bool ends, EndsAt(newest->journal->end, reader));
-  // Chunks of this writer that may have to be written again are found only by a new replay.
-  const bool reused_unknown = unsynced_reused_ > 0 && !IsDurable();
-  if (!ends || reused_unknown) return false;
+  if (!ends) return false;
   if (news.state == nullptr) return true;
   space_.Follow(footprint);
   reused_.clear();
@@ -301,6 +301,7 @@ absl::Status JournalWriter::Sync(uint64_t generation) {
   CAIRN_RETURN_IF_ERROR(sink_->Flush());
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync({generation, sink_->end(), base().journal->base}));
   unsynced_reused_ = 0;
+  reused_.clear();
   return absl::OkStatus();
 }
 
@@ -327,6 +328,7 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
   const int64_t reused = sink_->reused() + file_bytes;
   CAIRN_RETURN_IF_ERROR(durable ? Sync(receipt.generation) : sink_->Flush());
   if (durable) CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
+  if (!durable) NoteReused(sink_->end());
   CAIRN_RETURN_IF_ERROR(Adopt(stager, {.links = commit.links,
                                        .checksum = checksum,
                                        .end = sink_->end(),
@@ -337,6 +339,17 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
   if (!durable) unsynced_reused_ += reused;
   if (durable) CAIRN_RETURN_IF_ERROR(MarkDurable());
   return true;
+}
+
+// If this writer suspends, it may have to write them once more.
+void JournalWriter::NoteReused(int64_t record_end) {
+  const int64_t durable_end = frame_.sync->durable().end;
+  while (!reused_.empty() && reused_.front().record_end <= durable_end) reused_.pop_front();
+  for (const Extent& chunk : sink_->placed()) {
+    if (chunk.begin < base().journal->begin) {
+      reused_.push_back({.bytes = chunk, .record_end = record_end});
+    }
+  }
 }
 
 // The record is in the file: the state that readers get by replaying it, this writer has at hand.
@@ -378,6 +391,7 @@ absl::Status JournalWriter::SyncCommitted() {
   if (frame_.sync->durable().generation == base().generation()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
   unsynced_reused_ = 0;
+  reused_.clear();
   // A snapshot of staged edits may read what lies there.
   if (sink_->end() > CommittedEnd(base())) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(Witness());

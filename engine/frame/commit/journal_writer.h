@@ -4,6 +4,7 @@
 #define CAIRN_ENGINE_FRAME_COMMIT_JOURNAL_WRITER_H_
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -133,6 +134,7 @@ class JournalWriter {
   absl::Status PersistAgain(Extent bytes);
   absl::Status BoundUnsynced();
   void WriteZerosAhead();
+  void NoteReused(int64_t record_end);
   absl::Status Adopt(Stager& stager, const CommitStep& step);
   absl::Status MarkDurable();
   // In journal_summaries.cc.
@@ -150,7 +152,8 @@ class JournalWriter {
 
   CommittedFrame& frame_;
   FrameSpace space_;
-  std::vector<JournalFootprint::Placed> reused_;  // chunks of the journal that lie before the index
+  // Chunks of commits that are perhaps not durable, as far as they lie before the index.
+  std::deque<JournalFootprint::Placed> reused_;
   std::optional<ContiguousSink> sink_;
   int64_t remains_end_ = 0;  // what lies after the frame up to there is of earlier checkpoints
   Extent set_aside_;         // of the journal, for a checkpoint

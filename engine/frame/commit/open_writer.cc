@@ -39,6 +39,10 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
   if (options.max_file_size < 0) {
     return InvalidArgument("max_file_size: expected 0 or more, got %d", options.max_file_size);
   }
+  if (options.staged_memory < 0) {
+    return InvalidArgument("staged_memory: expected 0 or more, got %d", options.staged_memory);
+  }
+  staging.staged_memory = options.staged_memory;
   staging.chunksize = WholeItems(options.chunksize, base.header().typesize);
   return staging;
 }

@@ -73,8 +73,7 @@ absl::Status ReadWanted(const State& state, const WantedBlock& wanted, int64_t b
   BlockCache& blocks = state.env()->blocks;
   const chunk::BlockPlace& place = wanted.place;
   const int64_t in_block = begin - place.begin;
-  const BlockKey key = {
-      .checkpoint_id = state.checkpoint_id(), .entry = wanted.found.entry, .block = place.block};
+  const BlockKey key = BlockKeyOf(state, wanted.found, place.block);
   const BlockCache::Answer answer = blocks.Read(key, place.nbytes, in_block, dst);
   if (answer == BlockCache::Answer::kHit) return absl::OkStatus();
   const ChunkRef ref = {.nchunk = wanted.nchunk, .found = wanted.found, .header = &wanted.header};
@@ -94,6 +93,35 @@ absl::Status ReadWanted(const State& state, const WantedBlock& wanted, int64_t b
     }
   }
   return AnnotateChunk(wanted.nchunk, status);
+}
+
+// Reads a complete chunk that may be cached, and fills dst; nothing for any other. One after the
+// other they are not looked for: a scan costs no more than it did.
+std::optional<absl::Status> ReadSmallChunk(const State& state, int64_t nchunk, MutableBytes dst,
+                                           chunk::Workspace& workspace) {
+  constexpr int64_t kMostBytes = 64 << 10;
+  const int64_t size = state.chunksize;
+  const int64_t last = std::exchange(workspace.last_chunk, nchunk);
+  if (size <= 0 || size > kMostBytes || std::ssize(dst) != size || nchunk == last + 1) return {};
+  if (nchunk < 0 || nchunk >= state.chunks.size() || nchunk >= state.nbytes / size) return {};
+  const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
+  if (!found.ok() || format::IsSpecialEntry(found->entry.value)) return {};
+  const BlockKey key = BlockKeyOf(state, *found, BlockKey::kWholeChunk);
+  if (key.owner == 0) return {};
+  BlockCache& blocks = state.env()->blocks;
+  const BlockCache::Answer answer = blocks.Read(key, size, 0, dst);
+  if (answer == BlockCache::Answer::kHit) return absl::OkStatus();
+  const absl::StatusOr<ChunkReader> chunk = ChunkReader::Open(
+      state, ChunkRef{.nchunk = nchunk, .found = *found}, state.env()->verify, workspace.stored);
+  if (!chunk.ok()) return chunk.status();
+  const absl::Status status = chunk->Read(0, dst, workspace);
+  if (!status.ok()) return AnnotateChunk(nchunk, status);
+  if (answer == BlockCache::Answer::kAgain) {
+    auto bytes = std::make_unique_for_overwrite<std::byte[]>(dst.size());
+    CopyBytes(dst, {bytes.get(), dst.size()});
+    blocks.Insert(key, size, std::move(bytes));
+  }
+  return status;
 }
 
 }  // namespace
@@ -129,6 +157,23 @@ ReadAhead AheadOf(const State& state, int64_t begin, int64_t size) {
   return ReadAhead(state, first->nchunk, last->nchunk + 1);
 }
 
+absl::Status CheckChunkBuffer(int64_t nchunk, int64_t nbytes, MutableBytes dst) {
+  if (std::ssize(dst) == nbytes) return absl::OkStatus();
+  return InvalidArgument("chunk %d has %d bytes, the buffer %d", nchunk, nbytes, dst.size());
+}
+
+absl::Status ReadChunk(const State& state, int64_t nchunk, MutableBytes dst) {
+  AnnounceNext(state, nchunk);
+  const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
+  if (std::optional<absl::Status> read = ReadSmallChunk(state, nchunk, dst, *lease)) return *read;
+  const absl::StatusOr<ChunkReader> chunk =
+      ChunkReader::Open(state, nchunk, state.env()->verify, lease->stored);
+  if (!chunk.ok()) return chunk.status();
+  CAIRN_RETURN_IF_ERROR(CheckChunkBuffer(nchunk, chunk->nbytes(), dst));
+  const absl::Status status = chunk->Read(0, dst, *lease);
+  return status.ok() ? status : AnnotateChunk(nchunk, status);
+}
+
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
   const auto size = static_cast<int64_t>(dst.size());
   if (!RangeFits(begin, size, state.nbytes)) {
@@ -147,6 +192,14 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
     if (ReadAhead::IsUseful(state)) [[unlikely]] {
       if (ahead == nullptr) ahead = NewReadAhead(state, begin + done, size - done);
       ahead->Reach(at.nchunk);
+    }
+    if (from == 0 && state.chunksize > 0 && std::ssize(rest) >= state.chunksize) {
+      const MutableBytes all = rest.first(static_cast<size_t>(state.chunksize));
+      if (const auto read = ReadSmallChunk(state, at.nchunk, all, *lease)) {
+        CAIRN_RETURN_IF_ERROR(*read);
+        done += state.chunksize;
+        continue;
+      }
     }
     const absl::StatusOr<ChunkReader> chunk =
         ChunkReader::Open(state, at.nchunk, state.env()->verify, lease->stored);

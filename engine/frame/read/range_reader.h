@@ -17,6 +17,11 @@ namespace cairn::frame {
 // Reads bytes [begin, begin + dst.size()) of the decoded data.
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst);
 
+// Decodes a chunk into dst, which must have its size.
+absl::Status ReadChunk(const State& state, int64_t nchunk, MutableBytes dst);
+// kInvalidArgument unless dst takes a chunk of so many bytes.
+absl::Status CheckChunkBuffer(int64_t nchunk, int64_t nbytes, MutableBytes dst);
+
 // The chunk that holds a byte of the decoded data, and where it begins there.
 absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t position);
 

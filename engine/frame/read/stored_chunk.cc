@@ -86,6 +86,21 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, Verif
   return ReadStored(state, chunk, policy, scratch);
 }
 
+BlockKey BlockKeyOf(const State& state, const FoundEntry& found, int64_t block) {
+  const Checkpoint& checkpoint = *state.checkpoint;
+  BlockKey key = {
+      .entry = {.value = found.entry.value, .fingerprint = state.chunks.FingerprintOf(found)},
+      .block = block};
+  const bool keeps =
+      !checkpoint.delta_reference.has_value() && state.env()->verify != VerifyPolicy::kAlways;
+  if (!keeps || state.checkpoint_id() == 0) return key;
+  // The nonce is that of the frame, and what does not fit its fingerprint is not remembered.
+  const bool is_sure = key.entry.fingerprint != 0 && checkpoint.seal_holds &&
+                       state.env()->verify == VerifyPolicy::kFirstTouch;
+  key.owner = is_sure ? checkpoint.seal->nonce : state.checkpoint_id();
+  return key;
+}
+
 ReadBudget::ReadBudget(const State& state)
     : state_(state), available_(state.header().layout == Layout::kSparse ? 0 : state.chunks_end) {}
 

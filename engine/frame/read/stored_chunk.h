@@ -12,6 +12,7 @@
 #include "engine/base/scratch_buffer.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
+#include "engine/frame/state/block_cache.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
@@ -37,6 +38,9 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk
                                        VerifyPolicy policy, ScratchBuffer& scratch);
 absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                        ScratchBuffer& scratch);
+
+// What a block of that chunk is remembered by; of owner 0 where nothing may be remembered.
+BlockKey BlockKeyOf(const State& state, const FoundEntry& found, int64_t block);
 
 // Bounds what reading all chunks of a state may cost. Chunks do not overlap, so together they are
 // no longer than the bytes that hold them; only an index that was made to waste time asks for much

@@ -33,6 +33,8 @@ class ChunkSink {
   virtual ~ChunkSink() = default;
   // Takes a chunk and returns its entry in the index.
   virtual absl::StatusOr<int64_t> Append(Bytes chunk) = 0;
+  // The space of a chunk that was taken since the last commit is free again, if it can be.
+  virtual bool TakeBack(const IndexEntry& /*entry*/) { return false; }
   // Brings everything to the files, so that it can be read.
   virtual absl::Status Flush() = 0;
   // Whether the chunk of that entry is not in the files yet.

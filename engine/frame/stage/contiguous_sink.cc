@@ -84,6 +84,28 @@ absl::StatusOr<uint64_t> ContiguousSink::AppendRecord(const format::CommitRecord
   return hash;
 }
 
+// Only in space that was free: after the journal chunks lie back to back.
+bool ContiguousSink::TakeBack(const IndexEntry& entry) {
+  const Extent chunk = {header_len_ + entry.value, header_len_ + entry.value + entry.cbytes};
+  if (placed_is_read_ || free_ == nullptr || chunk.begin >= begin_) return false;
+  for (; indexed_ < placed_.size(); ++indexed_) places_[placed_[indexed_].begin] = indexed_;
+  const auto found = places_.find(chunk.begin);
+  if (found == places_.end() || placed_[found->second] != chunk) return false;
+  // Others write into free space, too: old bytes must not come after theirs.
+  if (IsPending(entry.value) && !FlushReused().ok()) return false;
+  if (!free_->Add(chunk)) return false;
+  const size_t place = found->second;
+  places_.erase(found);
+  if (place + 1 < placed_.size()) {
+    placed_[place] = placed_.back();
+    places_[placed_[place].begin] = place;
+  }
+  placed_.pop_back();
+  indexed_ = placed_.size();
+  reused_ -= chunk.size();
+  return true;
+}
+
 absl::Status ContiguousSink::FlushReused() {
   if (reused_pending_.empty()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(reused_begin_, reused_pending_));

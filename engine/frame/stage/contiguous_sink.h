@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -36,10 +37,12 @@ class ContiguousSink final : public ChunkSink {
         header_len_(header_len),
         free_(free),
         room_(room),
+        begin_(begin),
         flushed_(begin),
         announced_(begin) {}
 
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
+  bool TakeBack(const IndexEntry& entry) override;
   absl::Status Flush() override;
   bool IsPending(int64_t entry) const override;
   absl::StatusOr<std::shared_ptr<const ChunkSource>> Source(const State& base) override;
@@ -73,8 +76,13 @@ class ContiguousSink final : public ChunkSink {
     reused_ += chunk.size();
   }
   int64_t reused() const { return reused_; }
+  // A snapshot reads what was placed: until it is taken, nothing goes back.
+  void KeepPlaced() { placed_is_read_ = true; }
   std::vector<Extent> TakePlaced() {
     reused_ = 0;
+    indexed_ = 0;
+    places_.clear();
+    placed_is_read_ = false;
     return std::exchange(placed_, {});
   }
 
@@ -91,6 +99,7 @@ class ContiguousSink final : public ChunkSink {
   JournalRoom room_;
   SizeLimit limit_;
   bool left_journal_ = false;
+  const int64_t begin_;
   int64_t flushed_;
   int64_t announced_;  // bytes before this are on their way to the disk
   std::vector<std::byte> pending_;
@@ -98,6 +107,9 @@ class ContiguousSink final : public ChunkSink {
   int64_t reused_begin_ = 0;
   std::vector<std::byte> reused_pending_;
   std::vector<Extent> placed_;
+  absl::flat_hash_map<int64_t, size_t> places_;  // of the first `indexed_` of them, by begin
+  size_t indexed_ = 0;
+  bool placed_is_read_ = false;
   int64_t reused_ = 0;
   FrameView view_;  // the last one
 };

@@ -32,6 +32,7 @@ void StagedState::NoteRemoved(int64_t first, int64_t count) {
 }
 
 void StagedState::Insert(int64_t nchunk, const format::IndexedChunk& chunk) {
+  if (nchunk < chunks.size()) replaced_.clear();
   chunks.Insert(nchunk, chunk.entry);
   chunk_edits.Add(format::InsertEdit{.nchunk = nchunk, .chunk = chunk});
   Count({.nbytes = chunk.nbytes, .stored = chunk.entry.cbytes}, 1);
@@ -40,13 +41,27 @@ void StagedState::Insert(int64_t nchunk, const format::IndexedChunk& chunk) {
 void StagedState::Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk) {
   NoteRemoved(nchunk, 1);
   chunks.Replace(nchunk, chunk.entry);
+  replaced_[nchunk] = chunk_edits.bytes().size();
   chunk_edits.Add(format::ReplaceEdit{.nchunk = nchunk, .chunk = chunk});
+  Count(old, -1);
+  Count({.nbytes = chunk.nbytes, .stored = chunk.entry.cbytes}, 1);
+}
+
+void StagedState::ReplaceAgain(int64_t nchunk, const ChunkCost& old,
+                               const format::IndexedChunk& chunk) {
+  chunks.Replace(nchunk, chunk.entry);
+  chunk_edits.SetChunk(replaced_[nchunk], chunk);
   Count(old, -1);
   Count({.nbytes = chunk.nbytes, .stored = chunk.entry.cbytes}, 1);
 }
 
 void StagedState::Erase(int64_t first, int64_t count, const ChunkCost& old) {
   NoteRemoved(first, count);
+  if (first + count < chunks.size()) {
+    replaced_.clear();
+  } else {
+    absl::erase_if(replaced_, [&](const auto& each) { return each.first >= first; });
+  }
   chunks.Erase(first, count);
   chunk_edits.Add(format::EraseEdit{.first = first, .count = count});
   Count(old, -1);
@@ -55,6 +70,7 @@ void StagedState::Erase(int64_t first, int64_t count, const ChunkCost& old) {
 }
 
 void StagedState::Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries) {
+  replaced_.clear();
   format::ReorderEdit edit;
   edit.order.reserve(order.size());
   for (const int64_t nchunk : order) edit.order.push_back(static_cast<uint32_t>(nchunk));
@@ -68,6 +84,7 @@ void StagedState::Settle() {
   chunk_edits.Clear();
   layer_edits.clear();
   removed.clear();
+  replaced_.clear();
   partial_replaced = false;
 }
 

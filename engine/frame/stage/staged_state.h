@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 
 #include "engine/format/frame_header.h"
@@ -61,6 +62,10 @@ struct StagedState {
 
   void Insert(int64_t nchunk, const format::IndexedChunk& chunk);
   void Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
+  // Whether these edits have replaced the chunk, and nothing has moved since.
+  bool HasReplaced(int64_t nchunk) const { return replaced_.contains(nchunk); }
+  // The same again: the chunk before is as if it had never been.
+  void ReplaceAgain(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
   void Erase(int64_t first, int64_t count, const ChunkCost& old);
   // `entries` are those of the chunks in their new order.
   void Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries);
@@ -78,6 +83,9 @@ struct StagedState {
   void DropPartialChunk();
 
  private:
+  // Of chunks that were replaced and have the same numbers, where their edits begin.
+  absl::flat_hash_map<int64_t, size_t> replaced_;
+
   void Count(const ChunkCost& cost, int64_t sign);
   void NoteRemoved(int64_t first, int64_t count);
   void NoteRemoved(const IndexEntry& entry);

@@ -26,6 +26,7 @@ Stager::Stager(StatePtr base, ChunkSink& sink, StagerOptions options)
       options_(std::move(options)),
       staged_(*base_),
       chunk_writer_(options_.compression, staged_.fixed_chunks(), base_->env(), sink_),
+      kept_(options_.staged_memory),
       is_array_(IsArray(*base_)) {}
 
 absl::Status Stager::Remember(absl::Status status) {
@@ -80,6 +81,7 @@ absl::Status Stager::ReopenShortChunk(int64_t used) {
   if (!staged_.partial.empty()) return LoadHead();
   if (used == 0) return absl::OkStatus();
   const int64_t last = staged_.chunks.size() - 1;
+  if (kept_.Has(last)) CAIRN_RETURN_IF_ERROR(CodeKept());
   CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(last));
   head_items_.resize(static_cast<size_t>(used));
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(last));
@@ -93,12 +95,6 @@ absl::Status Stager::LoadHead() {
   CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(staged_.chunks.size()));
   head_items_.resize(static_cast<size_t>(head->nbytes));
   return absl::OkStatus();
-}
-
-// The items of a staged chunk.
-absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
-  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());
-  return ReadWholeChunk(*state, nchunk, state->env()->verify);
 }
 
 absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<format::IndexedChunk> made) {
@@ -252,6 +248,7 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
 }
 
 absl::Status Stager::Finish() {
+  CAIRN_RETURN_IF_ERROR(CodeKept());
   CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   return Remember(sink_.Flush());
 }
@@ -301,6 +298,11 @@ void Stager::Rebase(StatePtr committed) {
 }
 
 absl::StatusOr<StatePtr> Stager::View() {
+  CAIRN_RETURN_IF_ERROR(CodeKept());
+  return StoredView();
+}
+
+absl::StatusOr<StatePtr> Stager::StoredView() {
   CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
   const std::shared_ptr<State> state = MakeState();
   CAIRN_ASSIGN_OR_RETURN(state->chunk_source, sink_.Source(*base_));

@@ -20,6 +20,7 @@
 #include "engine/frame/array/array_geometry.h"
 #include "engine/frame/stage/chunk_sink.h"
 #include "engine/frame/stage/chunk_writer.h"
+#include "engine/frame/stage/kept_chunks.h"
 #include "engine/frame/stage/staged_state.h"
 
 namespace cairn::frame {
@@ -28,6 +29,7 @@ namespace cairn::frame {
 struct StagerOptions {
   CompressionOptions compression;  // its typesize is the frame's
   int32_t chunksize = 0;           // where the frame does not say
+  int64_t staged_memory = 0;       // for chunks that are updated; see WriterOptions
 };
 
 // What the commits of other writers have changed since some state, one after the other; nothing
@@ -51,14 +53,20 @@ class Stager {
 
   // In stager_edits.cc: what changes existing chunks.
   absl::Status InsertChunk(int64_t nchunk, Bytes items);
-  absl::Status UpdateChunk(int64_t nchunk, Bytes items);
   absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
   absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
-  absl::Status UpdateItems(int64_t start, Bytes items);
   absl::Status DeleteChunks(int64_t first, int64_t count);
   absl::Status Reorder(std::span<const int64_t> order);
   // The bytes of a chunk that is stored also lie where `moved` says.
   absl::Status MoveChunk(int64_t nchunk, const IndexEntry& moved);
+
+  // In stager_updates.cc: complete chunks of one size are kept in memory, as they are updated.
+  absl::Status UpdateChunk(int64_t nchunk, Bytes items);
+  absl::Status UpdateItems(int64_t start, Bytes items);
+  // As it is staged.
+  absl::Status ReadChunk(int64_t nchunk, MutableBytes dst);
+  // Codes what is kept. To be called before anything else is asked of the staged edits.
+  absl::Status CodeKept();
 
   // In stager_array.cc: what knows of n-dimensional arrays. A frame that is one stays one.
   absl::Status WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
@@ -137,6 +145,15 @@ class Stager {
   };
   absl::StatusOr<int64_t> OverwriteAt(const State& state, int64_t begin, Bytes items,
                                       std::vector<Update>& updates);
+  bool MayKeep(int64_t nchunk) const;
+  absl::Status MakeRoom(int64_t first, int64_t last);
+  MutableBytes Keep(int64_t nchunk);
+  absl::Status UpdateKept(int64_t begin, Bytes items);
+  void RenewCached(int64_t nchunk, const IndexEntry& entry) const;
+  void Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
+  absl::StatusOr<StatePtr> StateWith(int64_t nchunk);
+  // Without what is kept.
+  absl::StatusOr<StatePtr> StoredView();
   absl::Status Recode(int64_t nchunk, const ChunkCost& old, Bytes content,
                       std::vector<Update>& updates);
   void Apply(const std::vector<Update>& updates);
@@ -178,6 +195,7 @@ class Stager {
   StagerOptions options_;
   StagedState staged_;
   ChunkWriter chunk_writer_;
+  KeptChunks kept_;
   std::vector<std::byte> head_items_;  // of the partial chunk's head, once they were needed
   absl::Status failure_;
   bool is_array_ = false;  // chunks and metalayer make an n-dimensional array

@@ -3,13 +3,11 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/permutation.h"
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
-#include "engine/frame/read/chunk_reader.h"
-#include "engine/frame/read/range_reader.h"
+#include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/stage/stager.h"
 
 namespace cairn::frame {
@@ -126,6 +124,7 @@ absl::Status Stager::CheckSum(int64_t nchunks, const ChunkCost& less, int64_t mo
 absl::Status Stager::InsertMade(int64_t nchunk, int64_t nbytes, bool vlblocks, Make make) {
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
+  if (nchunk < staged_.chunks.size()) CAIRN_RETURN_IF_ERROR(CodeKept());
   FixChunksize(static_cast<int32_t>(nbytes));
   staged_.header.vlblocks = vlblocks;
   return StageInsert(nchunk, make());
@@ -137,7 +136,7 @@ absl::Status Stager::UpdateMade(int64_t nchunk, int64_t nbytes, Make make) {
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
   CAIRN_RETURN_IF_ERROR(CheckSum(staged_.chunks.size(), old, nbytes));
   CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, Remembered(make()));
-  staged_.Replace(nchunk, old, chunk);
+  Replace(nchunk, old, chunk);
   return absl::OkStatus();
 }
 
@@ -146,12 +145,6 @@ absl::Status Stager::InsertChunk(int64_t nchunk, Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, std::ssize(items)));
   return InsertMade(nchunk, std::ssize(items), false,
                     [&] { return chunk_writer_.FromItems(items); });
-}
-
-absl::Status Stager::UpdateChunk(int64_t nchunk, Bytes items) {
-  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
-  CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, std::ssize(items)));
-  return UpdateMade(nchunk, std::ssize(items), [&] { return chunk_writer_.FromItems(items); });
 }
 
 absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
@@ -169,6 +162,7 @@ absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, header.nbytes));
   CAIRN_ASSIGN_OR_RETURN(const ImportedChunk imported, chunk_writer_.Import(chunk, header));
   if (is_array_ && !imported.stored.empty()) CAIRN_RETURN_IF_ERROR(CheckBlocks(nchunk, header));
+  CAIRN_RETURN_IF_ERROR(CodeKept());
   return UpdateMade(nchunk, header.nbytes, [&] { return chunk_writer_.FromImported(imported); });
 }
 
@@ -179,6 +173,7 @@ absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
   }
   if (count == 0) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckMayRecut("delete chunks"));
+  CAIRN_RETURN_IF_ERROR(CodeKept());
   // Pending items that go need not become a chunk first: perhaps their head cannot be read.
   const bool with_partial = first + count > staged_.chunks.size();
   if (with_partial) {
@@ -210,6 +205,7 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
                            staged_.header.chunksize);
   }
   CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
+  CAIRN_RETURN_IF_ERROR(CodeKept());
   std::vector<IndexEntry> entries;
   entries.reserve(order.size());
   for (const int64_t nchunk : order) {
@@ -222,71 +218,6 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
 absl::Status Stager::MoveChunk(int64_t nchunk, const IndexEntry& moved) {
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(nchunk));
   staged_.Replace(nchunk, cost, {.entry = moved, .nbytes = static_cast<int32_t>(cost.nbytes)});
-  return absl::OkStatus();
-}
-
-// Makes the chunk that holds byte `begin` anew, with as many of the items as it takes. Returns how
-// many bytes those are.
-absl::StatusOr<int64_t> Stager::OverwriteAt(const State& state, int64_t begin, Bytes items,
-                                            std::vector<Update>& updates) {
-  CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, begin));
-  CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(at.nchunk));
-  const int64_t from = begin - at.begin;
-  const int64_t taken = std::min<int64_t>(std::ssize(items), old.nbytes - from);
-  std::vector<std::byte> content;
-  if (taken < old.nbytes) {
-    CAIRN_ASSIGN_OR_RETURN(content, ReadWholeChunk(state, at.nchunk, state.env()->verify));
-  } else {
-    content.resize(static_cast<size_t>(taken));
-  }
-  // Another process may have changed the chunk's own header since it was read.
-  if (taken <= 0 || !RangeFits(from, taken, std::ssize(content))) {
-    return DataLoss("chunk %d: its size has changed", at.nchunk);
-  }
-  CopyBytes(items.first(static_cast<size_t>(taken)),
-            MutableBytes(content).subspan(static_cast<size_t>(from)));
-  CAIRN_RETURN_IF_ERROR(Recode(at.nchunk, old, content, updates));
-  return taken;
-}
-
-// Of all items that the chunk is to hold.
-absl::Status Stager::Recode(int64_t nchunk, const ChunkCost& old, Bytes content,
-                            std::vector<Update>& updates) {
-  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk,
-                         Remembered(chunk_writer_.FromItems(content)));
-  updates.push_back({.nchunk = nchunk, .old = old, .chunk = chunk});
-  return absl::OkStatus();
-}
-
-void Stager::Apply(const std::vector<Update>& updates) {
-  for (const Update& update : updates) staged_.Replace(update.nchunk, update.old, update.chunk);
-}
-
-absl::Status Stager::UpdateItems(int64_t start, Bytes items) {
-  const int64_t typesize = staged_.header.typesize;
-  const auto size = static_cast<int64_t>(items.size());
-  if (size % typesize != 0) {
-    return InvalidArgument("%d bytes are no whole items of %d", size, typesize);
-  }
-  if (!RangeFits(start, size / typesize, staged_.nbytes() / typesize)) {
-    return OutOfRange("items from %d on, %d of them, of %d", start, size / typesize,
-                      staged_.nbytes() / typesize);
-  }
-  if (items.empty()) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
-  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());
-  // All chunks are made before the first takes its place, so that one that cannot be read leaves
-  // nothing half changed.
-  std::vector<Update> updates;
-  int64_t begin = start * typesize;
-  while (!items.empty()) {
-    CAIRN_ASSIGN_OR_RETURN(const int64_t taken, OverwriteAt(*state, begin, items, updates));
-    items = items.subspan(static_cast<size_t>(taken));
-    begin += taken;
-  }
-  Apply(updates);
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 #include "engine/frame/state/block_cache.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "engine/base/bytes.h"
@@ -9,10 +10,18 @@ namespace cairn::frame {
 
 namespace {
 
+constexpr int64_t kSmallBlock = 4096;
+constexpr uint64_t kMostSets = uint64_t{1} << 22;
+
+// A power of two.
+size_t CountSets(int64_t of_small_blocks) {
+  return std::clamp<uint64_t>(std::bit_floor(static_cast<uint64_t>(of_small_blocks)), 1, kMostSets);
+}
+
 uint64_t HashOf(const BlockKey& key) {
   constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
   uint64_t hash = key.entry.fingerprint ^ static_cast<uint64_t>(key.entry.value);
-  for (const uint64_t more : {key.checkpoint_id, static_cast<uint64_t>(key.block)}) {
+  for (const uint64_t more : {key.owner, static_cast<uint64_t>(key.block)}) {
     hash = (hash ^ more) * kOdd;
     hash ^= hash >> 32;
   }
@@ -21,16 +30,23 @@ uint64_t HashOf(const BlockKey& key) {
 
 }  // namespace
 
+// Pages of databases are small blocks, and many.
+BlockCache::BlockCache(int64_t capacity)
+    : capacity_(capacity), sets_(CountSets(capacity / kSmallBlock / static_cast<int64_t>(kWays))) {}
+
 BlockCache::~BlockCache() {
   for (const std::atomic<Set*>& set : sets_) delete set.load();
 }
 
 BlockCache::Set* BlockCache::SetOf(const BlockKey& key, int64_t nbytes) {
-  // As many sets as the blocks of this size may fill.
-  const int64_t fitting = kCapacity / static_cast<int64_t>(kWays) / std::max<int64_t>(nbytes, 1);
-  if (fitting == 0) return nullptr;
-  const size_t count = std::min(kSets, static_cast<size_t>(fitting));
-  std::atomic<Set*>& slot = sets_[HashOf(key) % count];
+  size_t place = HashOf(key) & (sets_.size() - 1);
+  if (nbytes > kSmallBlock || sets_.size() == 1) {
+    // As many sets as the blocks of this size may fill.
+    const int64_t fitting = capacity_ / static_cast<int64_t>(kWays) / std::max<int64_t>(nbytes, 1);
+    if (fitting == 0) return nullptr;
+    place %= static_cast<size_t>(fitting);
+  }
+  std::atomic<Set*>& slot = sets_[place];
   Set* set = slot.load(std::memory_order_acquire);
   if (set != nullptr) return set;
   auto made = std::make_unique<Set>();
@@ -59,13 +75,18 @@ BlockCache::Answer BlockCache::Read(const BlockKey& key, int64_t nbytes, int64_t
     CopyBytes({way->bytes.get() + begin, dst.size()}, dst);
     return Answer::kHit;
   }
-  Way& oldest = *std::ranges::min_element(set->ways, {}, &Way::used);
+  gone = MakeRoom(*set, key, nbytes);
+  return Answer::kMiss;
+}
+
+std::unique_ptr<std::byte[]> BlockCache::MakeRoom(Set& set, const BlockKey& key, int64_t nbytes) {
+  Way& oldest = *std::ranges::min_element(set.ways, {}, &Way::used);
   if (oldest.bytes != nullptr) kept_bytes_ -= oldest.nbytes;
-  gone = std::exchange(oldest.bytes, nullptr);
+  std::unique_ptr<std::byte[]> gone = std::exchange(oldest.bytes, nullptr);
   oldest.key = key;
   oldest.nbytes = nbytes;
-  oldest.used = ++set->uses;
-  return Answer::kMiss;
+  oldest.used = ++set.uses;
+  return gone;
 }
 
 void BlockCache::Insert(const BlockKey& key, int64_t nbytes, std::unique_ptr<std::byte[]> bytes) {
@@ -76,11 +97,34 @@ void BlockCache::Insert(const BlockKey& key, int64_t nbytes, std::unique_ptr<std
   Way* const way = Find(*set, key, nbytes);
   if (way == nullptr || way->bytes != nullptr) return;  // another thread was faster
   // Blocks of several sizes share the sets of the smaller ones.
-  if (kept_bytes_.fetch_add(nbytes) + nbytes > kCapacity) {
+  if (kept_bytes_.fetch_add(nbytes) + nbytes > capacity_) {
     kept_bytes_ -= nbytes;
     return;
   }
   way->bytes = std::move(bytes);
+}
+
+void BlockCache::Replace(const BlockKey& before, const BlockKey& key, Bytes bytes) {
+  const int64_t nbytes = std::ssize(bytes);
+  std::unique_ptr<std::byte[]> kept;
+  if (Set* const set = SetOf(before, nbytes); set != nullptr) {
+    const std::unique_lock lock(set->mutex, std::try_to_lock);
+    Way* const way = lock.owns_lock() ? Find(*set, before, nbytes) : nullptr;
+    if (way == nullptr || way->bytes == nullptr) return;
+    kept_bytes_ -= nbytes;
+    kept = std::move(way->bytes);
+    *way = {};
+  }
+  if (kept == nullptr) return;
+  CopyBytes(bytes, {kept.get(), bytes.size()});
+  std::unique_ptr<std::byte[]> gone;
+  {
+    Set* const set = SetOf(key, nbytes);
+    const std::unique_lock lock(set->mutex, std::try_to_lock);
+    if (!lock.owns_lock()) return;
+    if (Find(*set, key, nbytes) == nullptr) gone = MakeRoom(*set, key, nbytes);
+  }
+  Insert(key, nbytes, std::move(kept));
 }
 
 }  // namespace cairn::frame

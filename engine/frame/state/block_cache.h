@@ -7,29 +7,31 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "cairn/types.h"
 #include "engine/format/index_entry.h"
 
 namespace cairn::frame {
 
-// A block of a stored chunk. What is stored at an offset, with a fingerprint, never changes within
-// a checkpoint; see State::checkpoint_id.
+// A block of a stored chunk, or all of it. What is stored at an offset never changes within a
+// checkpoint (see State::checkpoint_id), and within a frame not as long as its fingerprint is the
+// same.
 struct BlockKey {
-  uint64_t checkpoint_id = 0;
-  format::IndexEntry entry;
+  static constexpr int64_t kWholeChunk = -1;
+  uint64_t owner = 0;        // of the checkpoint, or of the frame
+  format::IndexEntry entry;  // its value, and the fingerprint
   int64_t block = 0;
   bool operator==(const BlockKey&) const = default;
 };
 
-// Keeps at most 8 MiB. A block is kept when it is asked for a second time while the memory of the
-// first is fresh: what is read once, as in a scan, evicts nothing. No thread waits for another:
-// where one is at work, a block counts as not kept. Thread-safe; takes memory only when it is used.
+// Keeps at most so many bytes. A block is kept when it is asked for a second time while the memory
+// of the first is fresh: what is read once, as in a scan, evicts nothing. No thread waits for
+// another: where one is at work, a block counts as not kept. Thread-safe; takes memory only when it
+// is used.
 class BlockCache {
  public:
-  static constexpr int64_t kCapacity = int64_t{8} << 20;
-
-  BlockCache() = default;
+  explicit BlockCache(int64_t capacity);
   ~BlockCache();
   BlockCache(const BlockCache&) = delete;
   BlockCache& operator=(const BlockCache&) = delete;
@@ -42,12 +44,13 @@ class BlockCache {
   // Reads bytes from `begin` on of a block of `nbytes`.
   Answer Read(const BlockKey& key, int64_t nbytes, int64_t begin, MutableBytes dst);
   void Insert(const BlockKey& key, int64_t nbytes, std::unique_ptr<std::byte[]> bytes);
+  // A block comes in place of another one of its size: if that is kept, this one is from now on.
+  void Replace(const BlockKey& before, const BlockKey& key, Bytes bytes);
 
   int64_t kept_bytes() const { return kept_bytes_; }
 
  private:
   static constexpr size_t kWays = 4;
-  static constexpr size_t kSets = 256;
 
   struct Way {
     BlockKey key;
@@ -65,8 +68,11 @@ class BlockCache {
   Set* SetOf(const BlockKey& key, int64_t nbytes);
   // The way of the key, or null.
   static Way* Find(Set& set, const BlockKey& key, int64_t nbytes);
+  // The way that was not used for longest gets the key; returns what it had.
+  std::unique_ptr<std::byte[]> MakeRoom(Set& set, const BlockKey& key, int64_t nbytes);
 
-  std::array<std::atomic<Set*>, kSets> sets_ = {};
+  const int64_t capacity_;
+  std::vector<std::atomic<Set*>> sets_;
   std::atomic<int64_t> kept_bytes_ = 0;
 };
 

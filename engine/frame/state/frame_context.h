@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_FRAME_STATE_FRAME_CONTEXT_H_
 #define CAIRN_ENGINE_FRAME_STATE_FRAME_CONTEXT_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -40,7 +41,8 @@ struct CheckpointPolicy {
 // The options that the frame was opened with. Immutable but for what keeps work from being done
 // twice, which is thread-safe.
 struct FrameContext : OpenOptions {
-  explicit FrameContext(const OpenOptions& options) : OpenOptions(options) {}
+  explicit FrameContext(const OpenOptions& options)
+      : OpenOptions(options), blocks(std::max<int64_t>(cache_memory, 0)) {}
 
   ReplayChecks replay;
   CheckpointPolicy checkpoints;

@@ -166,7 +166,7 @@ TEST_F(GradualCheckpointTest, GoesDownWithOneSyncInACommit) {
 // Wherever it stops, what was committed is there, for readers and for the next writer.
 TEST_F(GradualCheckpointTest, ThatGoesDownMayBeLeftInAnyStep) {
   int64_t below = 0;
-  for (int64_t life = 0; life < 12; ++life) {
+  for (int64_t life = 0; life < 20; ++life) {
     Writer writer = OpenWriter(life % 2 == 1);
     if (life == 0) DeleteMost(writer);
     const int64_t commits = 300 + static_cast<int64_t>(random_() % 400);

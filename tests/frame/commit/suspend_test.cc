@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -269,6 +270,38 @@ TEST_P(ContiguousSuspendTest, WhatIsNotDurableIsWrittenAgainAndSynced) {
   files_.StartLog();
   ASSERT_TRUE(IsOk(writer_->Resume()));
   EXPECT_GE(std::ranges::count(files_.TakeLog(), Operation::Kind::kSync, &Operation::kind), 1);
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  ExpectGoesOn();
+}
+
+// Among it chunks in free space, which a replay would find; but nothing is replayed.
+TEST_P(ContiguousSuspendTest, ChunksInFreeSpaceAreWrittenAgainToo) {
+  Add(*writer_, 6000);
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(IsOk(writer_->UpdateChunk(5, MakeNoise(64, ++seed_))));
+    ASSERT_TRUE(IsOk(writer_->Checkpoint()));
+  }
+  const Buffer chunk = MakeNoise(64, ++seed_);
+  ASSERT_TRUE(IsOk(writer_->UpdateChunk(5, chunk)));
+  std::ranges::copy(chunk, content_.begin() + 5 * 64);
+  ASSERT_TRUE(IsOk(writer_->Commit(Durability::kProcess)));
+  const ChunkEntry entry = *frame_->snapshot().GetEntry(5);
+  ASSERT_LT(*entry.offset, *frame_->snapshot().GetEntry(90)->offset);
+  const auto writes_chunk = [&](const Operation& operation) {
+    return operation.kind == Operation::Kind::kWrite && operation.offset == *entry.offset;
+  };
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  files_.StartLog();
+  ASSERT_TRUE(IsOk(writer_->Resume()));
+  const std::vector<Operation> log = files_.TakeLog();
+  const auto written = std::ranges::find_if(log, writes_chunk);
+  ASSERT_NE(written, log.end());
+  EXPECT_NE(std::ranges::find(written, log.end(), Operation::Kind::kSync, &Operation::kind),
+            log.end());
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  files_.StartLog();
+  ASSERT_TRUE(IsOk(writer_->Resume()));
+  EXPECT_EQ(std::ranges::count_if(files_.TakeLog(), writes_chunk), 0) << "it is durable now";
   ASSERT_TRUE(IsOk(writer_->Suspend()));
   ExpectGoesOn();
 }

@@ -23,9 +23,10 @@ namespace {
 
 using Answer = BlockCache::Answer;
 
-BlockKey KeyOf(uint64_t checkpoint_id, int64_t value, int64_t block) {
-  return {
-      .checkpoint_id = checkpoint_id, .entry = {.value = value, .fingerprint = 7}, .block = block};
+constexpr int64_t kCacheBytes = 8 << 20;
+
+BlockKey KeyOf(uint64_t owner, int64_t value, int64_t block) {
+  return {.owner = owner, .entry = {.value = value, .fingerprint = 7}, .block = block};
 }
 
 // Asks for the first byte of a block, and keeps it when that is worth it. Its bytes are `content`.
@@ -42,7 +43,7 @@ Answer Ask(BlockCache& cache, const BlockKey& key, int64_t nbytes, std::byte con
 }
 
 TEST(BlockCacheTest, KeepsWhatIsAskedForASecondTime) {
-  BlockCache cache;
+  BlockCache cache(kCacheBytes);
   const BlockKey key = KeyOf(1, 100, 0);
   EXPECT_EQ(Ask(cache, key, 4096, std::byte{5}), Answer::kMiss);
   EXPECT_EQ(cache.kept_bytes(), 0);
@@ -52,10 +53,9 @@ TEST(BlockCacheTest, KeepsWhatIsAskedForASecondTime) {
 }
 
 TEST(BlockCacheTest, TakesNoBlockForAnother) {
-  BlockCache cache;
+  BlockCache cache(kCacheBytes);
   for (int i = 0; i < 2; ++i) Ask(cache, KeyOf(1, 100, 0), 4096, std::byte{5});
-  EXPECT_EQ(Ask(cache, KeyOf(2, 100, 0), 4096, std::byte{6}), Answer::kMiss)
-      << "another checkpoint_id";
+  EXPECT_EQ(Ask(cache, KeyOf(2, 100, 0), 4096, std::byte{6}), Answer::kMiss) << "another owner";
   EXPECT_EQ(Ask(cache, KeyOf(1, 101, 0), 4096, std::byte{6}), Answer::kMiss) << "another place";
   EXPECT_EQ(Ask(cache, KeyOf(1, 100, 1), 4096, std::byte{6}), Answer::kMiss) << "another block";
   BlockKey other = KeyOf(1, 100, 0);
@@ -64,19 +64,19 @@ TEST(BlockCacheTest, TakesNoBlockForAnother) {
 }
 
 TEST(BlockCacheTest, StaysWithinItsMemoryWhateverTheSizesOfBlocks) {
-  BlockCache cache;
+  BlockCache cache(kCacheBytes);
   for (int64_t i = 0; i < 3000; ++i) {
     const int64_t nbytes = int64_t{1} << (7 + i % 17);
     for (int k = 0; k < 3; ++k) Ask(cache, KeyOf(1, i, 0), nbytes, static_cast<std::byte>(i));
-    ASSERT_LE(cache.kept_bytes(), BlockCache::kCapacity);
+    ASSERT_LE(cache.kept_bytes(), kCacheBytes);
   }
   EXPECT_GT(cache.kept_bytes(), 0);
-  EXPECT_EQ(Ask(cache, KeyOf(1, 9, 9), BlockCache::kCapacity, {}), Answer::kMiss);
-  EXPECT_EQ(Ask(cache, KeyOf(1, 9, 9), BlockCache::kCapacity, {}), Answer::kMiss) << "too large";
+  EXPECT_EQ(Ask(cache, KeyOf(1, 9, 9), kCacheBytes, {}), Answer::kMiss);
+  EXPECT_EQ(Ask(cache, KeyOf(1, 9, 9), kCacheBytes, {}), Answer::kMiss) << "too large";
 }
 
 TEST(BlockCacheTest, ScanPushesNothingOut) {
-  BlockCache cache;
+  BlockCache cache(kCacheBytes);
   for (int i = 0; i < 2; ++i) Ask(cache, KeyOf(1, 0, 0), 1 << 20, std::byte{1});
   EXPECT_EQ(Ask(cache, KeyOf(1, 0, 0), 1 << 20, std::byte{1}), Answer::kHit);
   for (int64_t i = 1; i < 3; ++i) Ask(cache, KeyOf(1, i, 0), 1 << 20, {});
@@ -84,12 +84,12 @@ TEST(BlockCacheTest, ScanPushesNothingOut) {
 }
 
 TEST(BlockCacheTest, WhatWasNotAskedForLongestMakesRoom) {
-  BlockCache cache;
-  constexpr int64_t kQuarter = BlockCache::kCapacity / 4;  // so large that all share one set
+  BlockCache cache(kCacheBytes);
+  constexpr int64_t kQuarter = kCacheBytes / 4;  // so large that all share one set
   for (int64_t i = 0; i < 4; ++i) {
     for (int k = 0; k < 2; ++k) Ask(cache, KeyOf(1, i, 0), kQuarter, static_cast<std::byte>(i));
   }
-  EXPECT_EQ(cache.kept_bytes(), BlockCache::kCapacity);
+  EXPECT_EQ(cache.kept_bytes(), kCacheBytes);
   EXPECT_EQ(Ask(cache, KeyOf(1, 0, 0), kQuarter, std::byte{0}), Answer::kHit);
   EXPECT_EQ(Ask(cache, KeyOf(1, 4, 0), kQuarter, std::byte{4}), Answer::kMiss);
   for (const int64_t i : {0, 2, 3}) {
@@ -98,8 +98,27 @@ TEST(BlockCacheTest, WhatWasNotAskedForLongestMakesRoom) {
   EXPECT_EQ(Ask(cache, KeyOf(1, 1, 0), kQuarter, std::byte{1}), Answer::kMiss);
 }
 
+TEST(BlockCacheTest, WhatIsKeptGoesOnAsWhatComesInItsPlace) {
+  BlockCache cache(kCacheBytes);
+  const std::vector<std::byte> next(4096, std::byte{6});
+  for (int i = 0; i < 2; ++i) Ask(cache, KeyOf(1, 100, 0), 4096, std::byte{5});
+  cache.Replace(KeyOf(1, 100, 0), KeyOf(1, 200, 0), next);
+  EXPECT_EQ(cache.kept_bytes(), 4096);
+  EXPECT_EQ(Ask(cache, KeyOf(1, 200, 0), 4096, std::byte{6}), Answer::kHit);
+  EXPECT_EQ(Ask(cache, KeyOf(1, 100, 0), 4096, std::byte{5}), Answer::kMiss);
+  cache.Replace(KeyOf(1, 300, 0), KeyOf(1, 400, 0), next);
+  EXPECT_EQ(Ask(cache, KeyOf(1, 400, 0), 4096, std::byte{6}), Answer::kMiss) << "not kept before";
+}
+
+TEST(BlockCacheTest, KeepsNothingWithoutMemory) {
+  BlockCache cache(0);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Ask(cache, KeyOf(1, 100, 0), 4096, std::byte{5}), Answer::kMiss);
+  }
+}
+
 TEST(BlockCacheTest, ThreadsNeverSeeAnothersBytes) {
-  BlockCache cache;
+  BlockCache cache(kCacheBytes);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&cache, t] {
@@ -110,7 +129,7 @@ TEST(BlockCacheTest, ThreadsNeverSeeAnothersBytes) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_LE(cache.kept_bytes(), BlockCache::kCapacity);
+  EXPECT_LE(cache.kept_bytes(), kCacheBytes);
 }
 
 // Frames whose items are read again and again while they change.
@@ -204,6 +223,27 @@ TEST_F(CachedReadsTest, ReadTheHeaderOfAChunkOnce) {
   ASSERT_TRUE(IsOk(snapshot.ReadItems(3000, room)));
   EXPECT_EQ(item, 3000);
   EXPECT_EQ(files.calls() - before, 2) << "a header and its chunk";
+}
+
+TEST_F(CachedReadsTest, NeedNoFileForASmallChunkAfterACheckpoint) {
+  test::CountingFileSystem files;
+  auto reader = Frame::Open(path_, {.use_mmap = false, .file_system = &files});
+  ASSERT_TRUE(IsOk(reader));
+  std::vector<std::byte> chunk(8192);
+  for (const int64_t nchunk : {3, 1, 3, 1}) {
+    ASSERT_TRUE(IsOk(reader->snapshot().ReadChunk(nchunk, chunk)));
+  }
+  auto writer = frame_->OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  Change(*writer, 10'000, 5);
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  const absl::StatusOr<Snapshot> after = reader->Refresh();
+  ASSERT_TRUE(IsOk(after));
+  ASSERT_TRUE(IsOk(after->ReadChunk(0, chunk)));  // and the index
+  const int64_t calls = files.calls();
+  ASSERT_TRUE(IsOk(after->ReadChunk(3, chunk)));
+  EXPECT_EQ(files.calls(), calls);
+  EXPECT_TRUE(std::ranges::equal(chunk, std::as_bytes(std::span(model_)).subspan(3 * 8192, 8192)));
 }
 
 TEST_F(CachedReadsTest, SeeTheFrameAfterReclaimAndCompact) {

@@ -38,6 +38,7 @@ void AddLog(CLI::App& app, Session& session);
 void AddMemory(CLI::App& app, Session& session);
 void AddObject(CLI::App& app, Session& session);
 void AddOpen(CLI::App& app, Session& session);
+void AddPages(CLI::App& app, Session& session);
 void AddRead(CLI::App& app, Session& session);
 void AddSmallCommits(CLI::App& app, Session& session);
 void AddSpace(CLI::App& app, Session& session);
