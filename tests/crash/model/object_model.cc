@@ -84,6 +84,7 @@ std::vector<ObjectVariant> ObjectVariants() {
        .rules = {.client_compares = false},
        .runs = 5000},
       Without(&R::writer_compares, "comparison after any conflict"),
+      Without(&R::fences, "a fence after a lost answer"),
       Without(&R::checks_collisions, "a check of collisions"),
       Without(&R::catches_up, "moving an aborted commit"),
       Without(&R::validates, "a look at the index before commits"),
