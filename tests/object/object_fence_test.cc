@@ -199,6 +199,29 @@ TEST_F(ObjectFenceTest, AfterThreeFencesTheCommitIsRefusedAndTheWriterGoesOn) {
   ExpectAll();
 }
 
+TEST_F(ObjectFenceTest, ACheckpointThatFailsAfterACommitLeavesTheWriterInOrder) {
+  Make();
+  Writer writer = OpenWriter();
+  Add(writer, 5);
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  // That of the items which a checkpoint must not leave pending.
+  int failed = 0;
+  faulty_->SetChoice([&](std::string_view name) {
+    const bool is_chunk = name.ends_with(".chunk");
+    failed += is_chunk;
+    return is_chunk ? StoreFault::kLost : StoreFault::kNone;
+  });
+  for (uint64_t i = 0; i < 200; ++i) {
+    ASSERT_TRUE(IsOk(writer.SetVlmetalayer("a", MakeItems(5, i)))) << i;
+    ASSERT_TRUE(IsOk(writer.Commit())) << i;
+  }
+  EXPECT_GT(failed, 0);
+  faulty_->SetChoice(nullptr);
+  Add(writer, 5);
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  ExpectAll();
+}
+
 TEST_F(ObjectFenceTest, WithoutAnyAnswerTheWriterStops) {
   Make();
   Writer writer = OpenWriter();

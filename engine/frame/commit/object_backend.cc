@@ -135,20 +135,21 @@ absl::Status ObjectBackend::Reload() {
   const Clock::time_point before = Clock::now();
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::IndexFile> index,
                          object::IndexFile::Open(store_, read_ahead_));
-  validated_ = before;
   CAIRN_RETURN_IF_ERROR(LoadFrom(std::move(index)));
+  validated_ = before;
   return CheckSameFrame();
 }
 
 absl::Status ObjectBackend::LoadFrom(std::shared_ptr<object::IndexFile> index) {
-  index_ = std::move(index);
-  frame_.file = index_;
-  frame_.source =
-      FrameFile::OfFile(index_, 0, frame_.core->env()->use_mmap, frame_.location().files);
+  FrameFile source =
+      FrameFile::OfFile(index, 0, frame_.core->env()->use_mmap, frame_.location().files);
   JournalFootprint footprint;
-  CAIRN_ASSIGN_OR_RETURN(StatePtr loaded, LoadState(frame_.source, frame_.core->env(), &footprint));
+  CAIRN_ASSIGN_OR_RETURN(StatePtr loaded, LoadState(source, frame_.core->env(), &footprint));
   CAIRN_RETURN_IF_ERROR(loaded->JournalStatus());
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*loaded));
+  index_ = std::move(index);
+  frame_.file = index_;
+  frame_.source = std::move(source);
   CAIRN_RETURN_IF_ERROR(frame_.AdoptCheckpoint(std::move(loaded)));
   if (sink_ == nullptr) {
     CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> named,
@@ -350,7 +351,10 @@ absl::Status ObjectBackend::PublishCommit(Stager& stager, Durability /*durabilit
   if (!IsCheckpointDue()) return absl::OkStatus();
   // The commit is made, whatever becomes of the checkpoint.
   absl::Status status = WriteCheckpoint(stager);
-  if (!status.ok() && status.ErasePayload(kRefusal)) return absl::OkStatus();
+  if (!status.ok() && status.ErasePayload(kRefusal)) {
+    sink_->Discard();
+    return absl::OkStatus();
+  }
   return status;
 }
 
@@ -400,7 +404,8 @@ absl::Status ObjectBackend::PutIndex() {
   // is a checkpoint of this journal, and a late one takes the place only of that which it was made
   // for.
   if (absl::IsFailedPrecondition(put.status()) || absl::IsDeadlineExceeded(put.status())) {
-    return Reload();
+    const absl::Status reloaded = Reload();
+    return reloaded.ok() ? reloaded : Refuse(reloaded);
   }
   if (!put.ok()) return Refuse(put.status());
   validated_ = before;
