@@ -25,8 +25,7 @@ using Marks = std::array<uint32_t, 2>;
 uint32_t MarkOf(int writer, int commit) { return static_cast<uint32_t>(writer * 1000 + commit); }
 
 bool IsWorthAnother(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
-         absl::IsAborted(status);
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) || absl::IsAborted(status);
 }
 
 // What is refused is not committed, and a writer that stops ends the test.

@@ -67,7 +67,11 @@ TEST_F(RealS3FaultsTest, EightWritersLoseNoCommitOverCutConnections) {
 }
 
 TEST_F(RealS3FaultsTest, EightWritersLoseNoCommitWhereAnswersAreWrong) {
-  WriteThrough({.cut_before_answer = 2, .answer_503 = 3, .answer_500 = 3, .answer_412 = 3});
+  WriteThrough({.cut_before_answer = 2,
+                .answer_503 = 3,
+                .answer_500 = 3,
+                .answer_412 = 3,
+                .denied = "/journal/"});
 }
 
 // Requests are lost, come late or twice, and the client gives up at once.

@@ -47,7 +47,7 @@ void Drain(int server) {
 
 }  // namespace
 
-TcpProxy::Fate TcpProxy::Throw(bool is_put) {
+TcpProxy::Fate TcpProxy::Throw(const std::string& request) {
   ++requests_;
   const std::lock_guard lock(mutex_);
   const size_t number = dice_.Below(100);
@@ -57,7 +57,10 @@ TcpProxy::Fate TcpProxy::Throw(bool is_put) {
   if (number < (limit += options_.cut_in_answer)) return Fate::kCutInAnswer;
   if (number < (limit += options_.answer_503)) return Fate::kAnswer503;
   if (number < (limit += options_.answer_500)) return Fate::kAnswer500;
-  return is_put && number < limit + options_.answer_412 ? Fate::kAnswer412 : Fate::kFine;
+  const std::string first_line = request.substr(0, request.find('\r'));
+  const bool may_deny =
+      first_line.starts_with("PUT ") && first_line.find(options_.denied) != std::string::npos;
+  return may_deny && number < limit + options_.answer_412 ? Fate::kAnswer412 : Fate::kFine;
 }
 
 void TcpProxy::Answer(int client, Fate fate) {
@@ -96,7 +99,7 @@ void TcpProxy::Talk(int client) {
       open = Receive(client, requested);
       const std::optional<size_t> size = RequestSize(requested);
       if (!open || !size.has_value() || requested.size() < *size) continue;
-      fate = Throw(requested.starts_with("PUT "));
+      fate = Throw(requested);
       if (fate != Fate::kFine) ++cuts_;
       if (fate == Fate::kAnswer503) {
         Answer(client, fate);

@@ -21,7 +21,8 @@ struct ProxyOptions {
   // And so many get another answer:
   size_t answer_503 = 0;  // the server sees nothing of the request
   size_t answer_500 = 0;  // the server does what it is asked
-  size_t answer_412 = 0;  // likewise; of puts only
+  size_t answer_412 = 0;  // likewise; of puts of names with `denied` in them
+  std::string denied = {};
 };
 
 // Passes HTTP/1.1 on to a port of this machine.
@@ -50,7 +51,7 @@ class TcpProxy {
   };
 
   void Talk(int client);
-  Fate Throw(bool is_put);
+  Fate Throw(const std::string& request);
   // Answers in the server's place; the connection ends.
   static void Answer(int client, Fate fate);
   // Whether the connection goes on.
