@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <thread>
 #include <utility>
 
 #include "engine/base/random.h"
@@ -60,14 +59,6 @@ absl::StatusOr<OtherCommits> ReadCommits(const FrameFile& source, const JournalP
 
 }  // namespace
 
-void PauseBeforeAttempt(int attempt) {
-  constexpr int64_t kShortestPause = 2000;  // microseconds
-  constexpr int kMostDoublings = 7;
-  const int64_t most = kShortestPause << std::min(attempt, kMostDoublings);
-  std::this_thread::sleep_for(
-      std::chrono::microseconds(RandomNumber() % static_cast<uint64_t>(most)));
-}
-
 bool IsShared(const State& state) {
   const Checkpoint& checkpoint = *state.checkpoint;
   return checkpoint.seal_holds && checkpoint.seal->journal.has_value();
@@ -105,6 +96,7 @@ ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
 
 // Other writers may have changed the index since the core read it.
 absl::Status ObjectBackend::PersistBase() {
+  CAIRN_RETURN_IF_ERROR(CheckGrace(frame_.location().objects()));
   CAIRN_RETURN_IF_ERROR(store_->CheckConditions(ScratchObjectName()));
   CAIRN_RETURN_IF_ERROR(Reload());
   if (!IsShared(base())) {
@@ -231,6 +223,13 @@ absl::Status ObjectBackend::FollowAnew() {
     return FollowRecords();
   }
   return Reload();
+}
+
+absl::Status CheckGrace(const ObjectDirectoryInfo& objects) {
+  const std::chrono::milliseconds least = 4 * objects.store->call_timeout();
+  if (objects.grace.count() == 0 || objects.grace >= least) return absl::OkStatus();
+  return InvalidArgument("grace: expected 0, or at least 4 times the call timeout, %d ms; got %d s",
+                         least.count(), objects.grace.count());
 }
 
 absl::Status CheckStagedInTime(const ObjectSink& sink, BootClock::duration grace) {

@@ -95,11 +95,10 @@ class ObjectBackend final : public CommitBackend {
 // The bytes of an index object: of a committed state without pending items.
 absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& staged,
                                                          const CheckpointPlan& plan);
+// kInvalidArgument where a request may be tried for longer than a quarter of the grace.
+absl::Status CheckGrace(const ObjectDirectoryInfo& objects);
 // Chunks that no commit names for too long may be taken for those of a dead writer.
 absl::Status CheckStagedInTime(const ObjectSink& sink, BootClock::duration grace);
-// Between two attempts to be the next: at random, so that writers do not meet again.
-inline constexpr int kMostAttempts = 1000;
-void PauseBeforeAttempt(int attempt);
 // Whether writers share its journal; a frame that was uploaded has none yet.
 bool IsShared(const State& state);
 // For ObjectStore::CheckConditions.

@@ -4,13 +4,15 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 
 #include "engine/base/boot_clock.h"
+#include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
-#include "engine/frame/commit/object_backend.h"
 #include "engine/object/object_names.h"
 
 namespace cairn::frame {
@@ -57,6 +59,14 @@ absl::StatusOr<RecordFate> Settle(ObjectStore& store, const FrameFile& journal, 
 }
 
 }  // namespace
+
+void PauseBeforeAttempt(int attempt) {
+  constexpr int64_t kShortestPause = 2000;  // microseconds
+  constexpr int kMostDoublings = 7;
+  const int64_t most = kShortestPause << std::min(attempt, kMostDoublings);
+  std::this_thread::sleep_for(
+      std::chrono::microseconds(RandomNumber() % static_cast<uint64_t>(most)));
+}
 
 absl::StatusOr<RecordFate> PutRecord(ObjectStore& store, const FrameFile& journal, int64_t position,
                                      Bytes record, Bytes fence) {

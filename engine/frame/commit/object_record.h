@@ -32,6 +32,10 @@ enum class RecordFate {
 absl::StatusOr<RecordFate> PutRecord(ObjectStore& store, const FrameFile& journal, int64_t position,
                                      Bytes record, Bytes fence);
 
+// Between two attempts to be the next: at random, so that writers do not meet again.
+inline constexpr int kMostAttempts = 1000;
+void PauseBeforeAttempt(int attempt);
+
 // One more receipt of the last commit, which every reader and writer passes over.
 std::vector<std::byte> EncodeFence(const JournalPosition& journal, uint64_t writer_id);
 

@@ -330,11 +330,9 @@ absl::StatusOr<bool> JournalReplayer::TakeCommit(const FoundRecord& record) {
 absl::StatusOr<bool> JournalReplayer::TakeReceipt(const FoundRecord& record) {
   const auto receipt = format::FindReceipt(record.bytes, record.begin);
   // That commit may have become the checkpoint.
-  const bool has_commit =
-      !scanned_.empty() || (start_.checkpoint != nullptr && start_.checkpoint->seal_holds &&
-                            start_.checkpoint->seal->journal.has_value());
-  const bool fits = receipt.has_value() && receipt->base == scanned_.base &&
-                    receipt->generation == scanned_.generation && has_commit;
+  const bool inherits = start_.checkpoint->seal_holds && start_.checkpoint->seal->journal;
+  const bool fits = receipt && receipt->base == scanned_.base && (inherits || !scanned_.empty()) &&
+                    receipt->generation == scanned_.generation;
   if (!fits) return false;
   trust_.Learn(*receipt);
   Extend(*receipt, record.end(), scanned_);
