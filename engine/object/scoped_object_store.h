@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_OBJECT_SCOPED_OBJECT_STORE_H_
 #define CAIRN_ENGINE_OBJECT_SCOPED_OBJECT_STORE_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,6 +32,7 @@ class ScopedObjectStore final : public ObjectStore {
   absl::Status CheckConditions(const std::string& scratch_name) override {
     return store_->CheckConditions(prefix_ + scratch_name);
   }
+  std::chrono::milliseconds call_timeout() const override { return store_->call_timeout(); }
   void Cancel() override { store_->Cancel(); }
   ObjectStoreStats stats() const override { return store_->stats(); }
   std::string Describe() const override;

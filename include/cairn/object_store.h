@@ -114,6 +114,9 @@ class CAIRN_EXPORT ObjectStore {
   // kFailedPrecondition with the reason.
   virtual absl::Status CheckConditions(const std::string& scratch_name) = 0;
 
+  // For how long a request is tried at most; 0: not known.
+  virtual std::chrono::milliseconds call_timeout() const { return std::chrono::milliseconds(0); }
+
   // Ends all requests, and those that follow, with kCancelled.
   virtual void Cancel() = 0;
   virtual ObjectStoreStats stats() const = 0;
@@ -134,7 +137,8 @@ struct ObjectFileOptions {
   int parallel = 64;
   // What no generation needs any more is kept for so long: readers of old snapshots are safe until
   // then, and a writer may take half of it between its first edit and its commit. All programs that
-  // write a frame must be given the same.
+  // write a frame must be given the same. It is 0, for one program that has the frame to itself, or
+  // at least four times the store's call_timeout(); else writers get kInvalidArgument.
   std::chrono::seconds grace = std::chrono::hours(24);
 };
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
 
 namespace cairn::test {
 
@@ -46,14 +47,28 @@ void Drain(int server) {
 
 }  // namespace
 
-TcpProxy::Fate TcpProxy::Throw() {
+TcpProxy::Fate TcpProxy::Throw(const std::string& request) {
   ++requests_;
   const std::lock_guard lock(mutex_);
   const size_t number = dice_.Below(100);
   size_t limit = options_.cut_in_request;
   if (number < limit) return Fate::kCutInRequest;
   if (number < (limit += options_.cut_before_answer)) return Fate::kCutBeforeAnswer;
-  return number < limit + options_.cut_in_answer ? Fate::kCutInAnswer : Fate::kFine;
+  if (number < (limit += options_.cut_in_answer)) return Fate::kCutInAnswer;
+  if (number < (limit += options_.answer_503)) return Fate::kAnswer503;
+  if (number < (limit += options_.answer_500)) return Fate::kAnswer500;
+  const std::string first_line = request.substr(0, request.find('\r'));
+  const bool may_deny =
+      first_line.starts_with("PUT ") && first_line.find(options_.denied) != std::string::npos;
+  return may_deny && number < limit + options_.answer_412 ? Fate::kAnswer412 : Fate::kFine;
+}
+
+void TcpProxy::Answer(int client, Fate fate) {
+  const std::string_view status = fate == Fate::kAnswer503   ? "503 Service Unavailable"
+                                  : fate == Fate::kAnswer500 ? "500 Internal Server Error"
+                                                             : "412 Precondition Failed";
+  SendAll(client,
+          absl::StrFormat("HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status));
 }
 
 bool TcpProxy::PassRequest(int server, const std::string& request, Fate fate) {
@@ -84,14 +99,20 @@ void TcpProxy::Talk(int client) {
       open = Receive(client, requested);
       const std::optional<size_t> size = RequestSize(requested);
       if (!open || !size.has_value() || requested.size() < *size) continue;
-      fate = Throw();
+      fate = Throw(requested);
       if (fate != Fate::kFine) ++cuts_;
+      if (fate == Fate::kAnswer503) {
+        Answer(client, fate);
+        break;
+      }
       open = PassRequest(server, requested.substr(0, *size), fate);
       requested.erase(0, *size);
-      if (fate != Fate::kCutBeforeAnswer) continue;
+      const bool answers = fate == Fate::kAnswer500 || fate == Fate::kAnswer412;
+      if (!answers && fate != Fate::kCutBeforeAnswer) continue;
       // The client is not to wait.
-      ::shutdown(client, SHUT_RDWR);
+      if (!answers) ::shutdown(client, SHUT_RDWR);
       Drain(server);
+      if (answers) Answer(client, fate);
       open = false;
     }
   }

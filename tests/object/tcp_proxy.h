@@ -18,6 +18,11 @@ struct ProxyOptions {
   size_t cut_in_request = 0;     // in the middle of the request
   size_t cut_before_answer = 0;  // when the server has all of the request
   size_t cut_in_answer = 0;      // in the middle of the answer
+  // And so many get another answer:
+  size_t answer_503 = 0;  // the server sees nothing of the request
+  size_t answer_500 = 0;  // the server does what it is asked
+  size_t answer_412 = 0;  // likewise; of puts of names with `denied` in them
+  std::string denied = {};
 };
 
 // Passes HTTP/1.1 on to a port of this machine.
@@ -35,10 +40,20 @@ class TcpProxy {
   int64_t cuts() const { return cuts_; }
 
  private:
-  enum class Fate { kFine, kCutInRequest, kCutBeforeAnswer, kCutInAnswer };
+  enum class Fate {
+    kFine,
+    kCutInRequest,
+    kCutBeforeAnswer,
+    kCutInAnswer,
+    kAnswer503,
+    kAnswer500,
+    kAnswer412
+  };
 
   void Talk(int client);
-  Fate Throw();
+  Fate Throw(const std::string& request);
+  // Answers in the server's place; the connection ends.
+  static void Answer(int client, Fate fate);
   // Whether the connection goes on.
   bool PassRequest(int server, const std::string& request, Fate fate);
   bool PassAnswer(int client, int server, Fate fate);

@@ -2,6 +2,7 @@
 #ifndef CAIRN_TESTS_SUPPORT_FAULT_OBJECT_STORE_H_
 #define CAIRN_TESTS_SUPPORT_FAULT_OBJECT_STORE_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -69,6 +70,11 @@ class FaultObjectStore final : public ObjectStore {
   absl::Status CheckConditions(const std::string& scratch_name) override {
     return store_->CheckConditions(scratch_name);
   }
+  // Of the store below, but for what a test says.
+  std::chrono::milliseconds call_timeout() const override {
+    return call_timeout_.value_or(store_->call_timeout());
+  }
+  void SetCallTimeout(std::chrono::milliseconds time) { call_timeout_ = time; }
   void Cancel() override { store_->Cancel(); }
   ObjectStoreStats stats() const override { return store_->stats(); }
   std::string Describe() const override { return store_->Describe(); }
@@ -88,6 +94,7 @@ class FaultObjectStore final : public ObjectStore {
   std::function<void(std::string_view)> on_read_;
   std::vector<std::function<void()>> delayed_;
   int64_t faults_ = 0;
+  std::optional<std::chrono::milliseconds> call_timeout_;
 };
 
 }  // namespace cairn::test

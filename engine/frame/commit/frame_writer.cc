@@ -72,7 +72,9 @@ void FrameWriter::Rollback() {
 }
 
 absl::Status FrameWriter::Restage() {
-  if (stager_ != nullptr && stager_->base() == backend_->frame().state) return absl::OkStatus();
+  const bool goes_on = stager_ != nullptr && stager_->base() == backend_->frame().state &&
+                       stager_->failure().ok() && !edited();
+  if (goes_on) return absl::OkStatus();
   stager_.reset();  // it reads the state before
   if (auto successor = backend_->Successor()) backend_ = std::move(successor);
   CAIRN_ASSIGN_OR_RETURN(stager_, backend_->Stage());

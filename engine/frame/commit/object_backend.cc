@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <thread>
 #include <utility>
 
 #include "engine/base/random.h"
@@ -27,6 +26,9 @@ namespace {
 // the same time leave the checkpoint to some of them.
 constexpr int64_t kLongJournal = 128;
 constexpr uint64_t kOneOf = 4;
+
+// Each may have taken all the time that the store has for a request, twice.
+constexpr int kMostFences = 3;
 
 // Room for indexes before it, and for any number of records after it.
 constexpr int64_t kLeastBegin = int64_t{1} << 40;
@@ -56,14 +58,6 @@ absl::StatusOr<OtherCommits> ReadCommits(const FrameFile& source, const JournalP
 }
 
 }  // namespace
-
-void PauseBeforeAttempt(int attempt) {
-  constexpr int64_t kShortestPause = 2000;  // microseconds
-  constexpr int kMostDoublings = 7;
-  const int64_t most = kShortestPause << std::min(attempt, kMostDoublings);
-  std::this_thread::sleep_for(
-      std::chrono::microseconds(RandomNumber() % static_cast<uint64_t>(most)));
-}
 
 bool IsShared(const State& state) {
   const Checkpoint& checkpoint = *state.checkpoint;
@@ -102,6 +96,7 @@ ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
 
 // Other writers may have changed the index since the core read it.
 absl::Status ObjectBackend::PersistBase() {
+  CAIRN_RETURN_IF_ERROR(CheckGrace(frame_.location().objects()));
   CAIRN_RETURN_IF_ERROR(store_->CheckConditions(ScratchObjectName()));
   CAIRN_RETURN_IF_ERROR(Reload());
   if (!IsShared(base())) {
@@ -132,20 +127,21 @@ absl::Status ObjectBackend::Reload() {
   const Clock::time_point before = Clock::now();
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::IndexFile> index,
                          object::IndexFile::Open(store_, read_ahead_));
-  validated_ = before;
   CAIRN_RETURN_IF_ERROR(LoadFrom(std::move(index)));
+  validated_ = before;
   return CheckSameFrame();
 }
 
 absl::Status ObjectBackend::LoadFrom(std::shared_ptr<object::IndexFile> index) {
-  index_ = std::move(index);
-  frame_.file = index_;
-  frame_.source =
-      FrameFile::OfFile(index_, 0, frame_.core->env()->use_mmap, frame_.location().files);
+  FrameFile source =
+      FrameFile::OfFile(index, 0, frame_.core->env()->use_mmap, frame_.location().files);
   JournalFootprint footprint;
-  CAIRN_ASSIGN_OR_RETURN(StatePtr loaded, LoadState(frame_.source, frame_.core->env(), &footprint));
+  CAIRN_ASSIGN_OR_RETURN(StatePtr loaded, LoadState(source, frame_.core->env(), &footprint));
   CAIRN_RETURN_IF_ERROR(loaded->JournalStatus());
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*loaded));
+  index_ = std::move(index);
+  frame_.file = index_;
+  frame_.source = std::move(source);
   CAIRN_RETURN_IF_ERROR(frame_.AdoptCheckpoint(std::move(loaded)));
   if (sink_ == nullptr) {
     CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> named,
@@ -193,15 +189,14 @@ absl::Status ObjectBackend::Follow() {
   // one could be put in their place: so the index must have been the frame's more lately than that.
   CAIRN_RETURN_IF_ERROR(CheckSameFrame());
   if (!IsValidated()) return FollowAnew();
-  CAIRN_ASSIGN_OR_RETURN(const bool goes_on, FollowRecords());
-  return goes_on ? absl::OkStatus() : FollowAnew();
+  return FollowRecords();
 }
 
 bool ObjectBackend::IsValidated() const {
   return grace_.count() == 0 || Clock::now() - validated_ < grace_ / 4;
 }
 
-absl::StatusOr<bool> ObjectBackend::FollowRecords() {
+absl::Status ObjectBackend::FollowRecords() {
   const JournalPosition before = *base().journal;
   JournalReader reader(frame_.source, before.end);
   CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed, ReplayJournal(frame_.source, base(), reader));
@@ -217,7 +212,7 @@ absl::StatusOr<bool> ObjectBackend::FollowRecords() {
     frame_.Adopt(replayed.state);
     frame_.sync->SetDurable(frame_.committed());
   }
-  return !replayed.moved;
+  return absl::OkStatus();
 }
 
 absl::Status ObjectBackend::FollowAnew() {
@@ -225,11 +220,16 @@ absl::Status ObjectBackend::FollowAnew() {
   CAIRN_ASSIGN_OR_RETURN(const ObjectInfo there, store_->Head(IndexName()));
   if (there.etag == index_->etag()) {
     validated_ = now;
-    CAIRN_ASSIGN_OR_RETURN(const bool goes_on, FollowRecords());
-    if (goes_on) return absl::OkStatus();
-    return absl::UnavailableError(store_->Describe() + " is being replaced");
+    return FollowRecords();
   }
   return Reload();
+}
+
+absl::Status CheckGrace(const ObjectDirectoryInfo& objects) {
+  const std::chrono::milliseconds least = 4 * objects.store->call_timeout();
+  if (objects.grace.count() == 0 || objects.grace >= least) return absl::OkStatus();
+  return InvalidArgument("grace: expected 0, or at least 4 times the call timeout, %d ms; got %d s",
+                         least.count(), objects.grace.count());
 }
 
 absl::Status CheckStagedInTime(const ObjectSink& sink, BootClock::duration grace) {
@@ -263,29 +263,16 @@ ObjectBackend::Attempt ObjectBackend::MakeAttempt(const Stager& stager) const {
   return attempt;
 }
 
-// kFailedPrecondition when another commit is there.
-absl::Status ObjectBackend::Put(const Attempt& attempt) {
-  const int64_t position = base().journal->end;
-  absl::Status status =
-      store_->PutIfAbsent(object::JournalObjectName(position), attempt.bytes).status();
-  if (absl::IsFailedPrecondition(status)) {
-    // A proxy may have sent the request twice, and passed on the second answer only.
-    std::vector<std::byte> there(attempt.bytes.size());
-    const absl::StatusOr<size_t> got = frame_.source.ReadSome(position, there);
-    // Until that is known, the commit may be made.
-    if (!got.ok()) return WithCode(absl::StatusCode::kDeadlineExceeded, got.status());
-    if (*got == 0) {
-      return absl::DeadlineExceededError(
-          absl::StrFormat("%s: what was in the place of the commit is gone", store_->Describe()));
-    }
-    if (*got == there.size() && there == attempt.bytes) status = absl::OkStatus();
-  }
-  if (status.ok() && grace_.count() > 0 && Clock::now() - validated_ >= grace_) {
-    // The record of another commit may have been removed from there, as garbage.
-    return absl::DeadlineExceededError(absl::StrFormat(
-        "%s: put too late to know whether it is the next commit", store_->Describe()));
-  }
-  return status;
+absl::StatusOr<RecordFate> ObjectBackend::Put(const Attempt& attempt) {
+  const JournalPosition& journal = *base().journal;
+  CAIRN_ASSIGN_OR_RETURN(const RecordFate fate,
+                         PutRecord(*store_, frame_.source, journal.end, attempt.bytes,
+                                   EncodeFence(journal, writer_id_)));
+  const bool late = grace_.count() > 0 && Clock::now() - validated_ >= grace_;
+  if (fate == RecordFate::kTaken || !late) return fate;
+  // What was there before may have been removed, as garbage.
+  return absl::DeadlineExceededError(absl::StrFormat(
+      "%s: put too late to know whether it is the next commit", store_->Describe()));
 }
 
 absl::Status ObjectBackend::Adopt(Stager& stager, const Attempt& attempt) {
@@ -321,6 +308,7 @@ absl::Status ObjectBackend::CatchUp(Stager& stager) const {
 }
 
 absl::Status ObjectBackend::PutCommit(Stager& stager) {
+  int fences = 0;
   for (int tries = 0; tries < kMostAttempts; ++tries) {
     const absl::Status moved = CatchUp(stager);
     if (!moved.ok()) return Refuse(moved);
@@ -329,10 +317,15 @@ absl::Status ObjectBackend::PutCommit(Stager& stager) {
     CAIRN_RETURN_IF_ERROR(CheckStagedInTime(*sink_, grace_));
     if (IsValidated()) {
       const Attempt attempt = MakeAttempt(stager);
-      const absl::Status status = Put(attempt);
-      if (status.ok()) return Adopt(stager, attempt);
-      if (absl::IsUnavailable(status)) return Refuse(status);
-      if (!absl::IsFailedPrecondition(status)) return status;
+      const absl::StatusOr<RecordFate> fate = Put(attempt);
+      if (absl::IsUnavailable(fate.status())) return Refuse(fate.status());
+      CAIRN_RETURN_IF_ERROR(fate.status());
+      if (*fate == RecordFate::kMade) return Adopt(stager, attempt);
+      fences += *fate == RecordFate::kFenced;
+      if (fences == kMostFences) {
+        return Refuse(absl::UnavailableError(absl::StrFormat(
+            "%s: not committed: %d puts had no known outcome", store_->Describe(), fences)));
+      }
       PauseBeforeAttempt(tries);
     }
     const absl::Status followed = Follow();
@@ -357,7 +350,10 @@ absl::Status ObjectBackend::PublishCommit(Stager& stager, Durability /*durabilit
   if (!IsCheckpointDue()) return absl::OkStatus();
   // The commit is made, whatever becomes of the checkpoint.
   absl::Status status = WriteCheckpoint(stager);
-  if (!status.ok() && status.ErasePayload(kRefusal)) return absl::OkStatus();
+  if (!status.ok() && status.ErasePayload(kRefusal)) {
+    sink_->Discard();
+    return absl::OkStatus();
+  }
   return status;
 }
 
@@ -407,7 +403,8 @@ absl::Status ObjectBackend::PutIndex() {
   // is a checkpoint of this journal, and a late one takes the place only of that which it was made
   // for.
   if (absl::IsFailedPrecondition(put.status()) || absl::IsDeadlineExceeded(put.status())) {
-    return Reload();
+    const absl::Status reloaded = Reload();
+    return reloaded.ok() ? reloaded : Refuse(reloaded);
   }
   if (!put.ok()) return Refuse(put.status());
   validated_ = before;

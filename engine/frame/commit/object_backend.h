@@ -6,7 +6,8 @@
 //   1. Staged chunks are put as new objects, many at once. Nothing refers to them.
 //   2. The commit record is put under the name of the position where the journal ends, if nothing
 //      is there. That one request is the commit: of writers that try at the same time one wins. The
-//      others take over its commit, make their edits on top of it, and try again.
+//      others take over its commit, make their edits on top of it, and try again. Where the store
+//      does not say what became of it, object_record.h finds out.
 //   3. A checkpoint is a new index object in place of the one that it was made after. It inherits
 //      the journal: the next record follows that of the commit whose state it is, whoever makes it,
 //      so no commit is lost when others go on meanwhile.
@@ -25,6 +26,7 @@
 #include "cairn/object_store.h"
 #include "engine/base/boot_clock.h"
 #include "engine/frame/commit/commit_backend.h"
+#include "engine/frame/commit/object_record.h"
 #include "engine/frame/stage/object_sink.h"
 #include "engine/object/index_file.h"
 
@@ -63,15 +65,14 @@ class ObjectBackend final : public CommitBackend {
   };
 
   Attempt MakeAttempt(const Stager& stager) const;
-  absl::Status Put(const Attempt& attempt);
+  absl::StatusOr<RecordFate> Put(const Attempt& attempt);
   absl::Status Adopt(Stager& stager, const Attempt& attempt);
   absl::Status PutCommit(Stager& stager);
   absl::Status CatchUp(Stager& stager) const;
   absl::Status Follow();
   bool IsValidated() const;
   absl::Status CheckSameFrame() const;
-  // False when the journal ends because the frame is replaced.
-  absl::StatusOr<bool> FollowRecords();
+  absl::Status FollowRecords();
   absl::Status FollowAnew();
   absl::StatusOr<bool> IsEnded() const;
   bool IsCheckpointDue() const;
@@ -94,11 +95,10 @@ class ObjectBackend final : public CommitBackend {
 // The bytes of an index object: of a committed state without pending items.
 absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& staged,
                                                          const CheckpointPlan& plan);
+// kInvalidArgument where a request may be tried for longer than a quarter of the grace.
+absl::Status CheckGrace(const ObjectDirectoryInfo& objects);
 // Chunks that no commit names for too long may be taken for those of a dead writer.
 absl::Status CheckStagedInTime(const ObjectSink& sink, BootClock::duration grace);
-// Between two attempts to be the next: at random, so that writers do not meet again.
-inline constexpr int kMostAttempts = 1000;
-void PauseBeforeAttempt(int attempt);
 // Whether writers share its journal; a frame that was uploaded has none yet.
 bool IsShared(const State& state);
 // For ObjectStore::CheckConditions.

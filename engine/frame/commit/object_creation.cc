@@ -80,6 +80,7 @@ absl::Status ObjectCreation::Restart(bool /*failed*/) {
     sink_->Discard();
     return absl::OkStatus();
   }
+  CAIRN_RETURN_IF_ERROR(CheckGrace(location_.objects()));
   CAIRN_RETURN_IF_ERROR(store_->CheckConditions(ScratchObjectName()));
   frame_.core = std::make_shared<FrameCore>(location_, FrameFile(), base().env());
   auto state = std::make_shared<State>(base());

@@ -326,11 +326,12 @@ absl::StatusOr<bool> JournalReplayer::TakeCommit(const FoundRecord& record) {
   return ApplyWaiting(false);
 }
 
-// One more of the last commit: it was written only after that was read, or by the next writer.
+// One more of the last commit, or of that which became the checkpoint: by a writer after it.
 absl::StatusOr<bool> JournalReplayer::TakeReceipt(const FoundRecord& record) {
   const auto receipt = format::FindReceipt(record.bytes, record.begin);
-  const bool fits = receipt.has_value() && receipt->base == scanned_.base &&
-                    receipt->generation == scanned_.generation && !scanned_.empty();
+  const bool inherits = start_.checkpoint->seal_holds && start_.checkpoint->seal->journal;
+  const bool fits = receipt && receipt->base == scanned_.base && (inherits || !scanned_.empty()) &&
+                    receipt->generation == scanned_.generation;
   if (!fits) return false;
   trust_.Learn(*receipt);
   Extend(*receipt, record.end(), scanned_);

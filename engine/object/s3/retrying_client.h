@@ -51,6 +51,7 @@ class RetryingClient : public std::enable_shared_from_this<RetryingClient> {
                                                               bool redirects);
 
   void Start(HttpCall call);
+  std::chrono::milliseconds call_timeout() const { return options_.call_timeout; }
   void Cancel() { client_->Cancel(); }
   void Stop() { client_->Stop(); }
   int64_t retries() const { return retries_; }

@@ -25,6 +25,9 @@ class S3Store final : public ObjectStore {
                                      int64_t most) override;
   absl::Status Delete(std::span<const std::string> names) override;
   absl::Status CheckConditions(const std::string& scratch_name) override;
+  std::chrono::milliseconds call_timeout() const override {
+    return remote_->client().call_timeout();
+  }
   void Cancel() override { remote_->client().Cancel(); }
   ObjectStoreStats stats() const override { return remote_->stats(); }
   std::string Describe() const override { return remote_->place().description; }

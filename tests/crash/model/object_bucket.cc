@@ -17,6 +17,7 @@ bool Apply(const CommitObject& record, FrameState& state) {
       state.pending = 0;
       break;
     case CommitObject::Kind::kReplaced:
+    case CommitObject::Kind::kFence:
       break;
   }
   return fits;
@@ -77,6 +78,7 @@ bool VisibleFrame::Follow(const CommitObject& record) {
     replaced = true;
     return true;
   }
+  if (record.kind == CommitObject::Kind::kFence) return true;
   applies &= Apply(record, state);
   last = record.commit;
   return true;

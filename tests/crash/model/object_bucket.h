@@ -28,7 +28,7 @@ struct FrameState {
 };
 
 struct CommitObject {
-  enum class Kind { kAppend, kUpdate, kClose, kReplaced };
+  enum class Kind { kAppend, kUpdate, kClose, kReplaced, kFence };
   Kind kind = Kind::kAppend;
   int64_t commit = 0;  // its number, and what its writer's id is for
   int64_t frame = 0;

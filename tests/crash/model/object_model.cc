@@ -38,7 +38,8 @@ const ObjectConditions kSleepyCrowd = {.collectors = 3, .sleeps = true, .steps =
 const ObjectConditions kReplaced = {.replacer = true};
 // Requests take as long as they may for the other times to suffice.
 const ObjectConditions kSlow = {.flight = 7, .delay = 3, .collectors = 2, .steps = 300};
-const ObjectConditions kLate = {.flight = 60, .delay = 20, .steps = 300};
+const ObjectConditions kLate = {
+    .grace = 8, .flight = 60, .delay = 10, .readers = 0, .collectors = 3, .steps = 500};
 // Of each writer an action or two, and of all requests a fault or two.
 const ObjectConditions kAllFaults = {
     .readers = 0, .collectors = 0, .commits = 1, .faults = 2, .steps = 1000000, .time = false};
@@ -84,6 +85,7 @@ std::vector<ObjectVariant> ObjectVariants() {
        .rules = {.client_compares = false},
        .runs = 5000},
       Without(&R::writer_compares, "comparison after any conflict"),
+      Without(&R::fences, "a fence after a lost answer"),
       Without(&R::checks_collisions, "a check of collisions"),
       Without(&R::catches_up, "moving an aborted commit"),
       Without(&R::validates, "a look at the index before commits"),

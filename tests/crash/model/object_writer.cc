@@ -26,6 +26,8 @@ void ObjectWriter::Act() {
       return Stage();
     case Phase::kPut:
       return Put();
+    case Phase::kFence:
+      return Fence();
     case Phase::kCompare:
       return Compare();
     case Phase::kLook:
@@ -170,9 +172,21 @@ void ObjectWriter::Look() {
   }
 }
 
+// Takes the place of a record that may come late.
+void ObjectWriter::Fence() {
+  Submit({.kind = BucketRequest::Kind::kPutRecord,
+          .number = view_->end,
+          .record = {.kind = CommitObject::Kind::kFence,
+                     .commit = edit_.commit,
+                     .frame = view_->index.frame,
+                     .previous = view_->last}});
+}
+
 void ObjectWriter::Compare() {
   const auto there = world_.bucket.records.find(view_->end);
-  if (there == world_.bucket.records.end()) {
+  if (there == world_.bucket.records.end() && !world_.rules.fences) {
+    Abort();
+  } else if (there == world_.bucket.records.end()) {
     // It was collected meanwhile.
     ledger_.fates[edit_.commit] = CommitLedger::Fate::kUnknown;
     phase_ = Phase::kDone;
@@ -247,6 +261,15 @@ void ObjectWriter::Receive(Outcome outcome) {
     if (outcome == Outcome::kDone) return Acknowledge();
     if (outcome == Outcome::kConflict) {
       phase_ = world_.rules.writer_compares ? Phase::kCompare : Phase::kFollow;
+      return;
+    }
+    phase_ = world_.rules.fences ? Phase::kFence : Phase::kCompare;
+  } else if (phase_ == Phase::kFence) {
+    // The commit may have been taken over and collected before the fence.
+    const bool late = Now() - validated_ >= world_.conditions.grace;
+    if (outcome == Outcome::kUnknown ? world_.Chance(50) : !late) {
+      if (outcome == Outcome::kDone) phase_ = Phase::kFollow;
+      if (outcome == Outcome::kConflict) phase_ = Phase::kCompare;
       return;
     }
     ledger_.fates[edit_.commit] = CommitLedger::Fate::kUnknown;

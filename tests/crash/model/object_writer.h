@@ -39,6 +39,7 @@ class ObjectWriter final : public ObjectActor {
     kIdle,
     kStage,
     kPut,
+    kFence,
     kCompare,
     kLook,
     kCheckpoint,
@@ -56,6 +57,7 @@ class ObjectWriter final : public ObjectActor {
   void BeginClose();
   void Stage();
   void Put();
+  void Fence();
   void Compare();
   void Look();
   void Checkpoint();
