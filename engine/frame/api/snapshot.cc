@@ -131,7 +131,7 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
 
 absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, GetEntry(nchunk));
-  frame::AnnounceNext(*state_, nchunk);
+  frame::AnnounceNext(*state_, nchunk, nchunk + 1);
   absl::StatusOr<Chunk> chunk = PinChunk(*state_, entry);
   if (!chunk.ok() || state_->writers_file == nullptr) return chunk;
   // A staged chunk needs the writer's lock as long as it is read.
@@ -150,7 +150,7 @@ absl::StatusOr<int32_t> Snapshot::ChunkNbytes(int64_t nchunk) const {
 absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableItems items) const {
   CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), state_->header().typesize));
   const MutableBytes dst = items.bytes();
-  frame::AnnounceNext(*state_, nchunk);
+  frame::AnnounceNext(*state_, nchunk, nchunk + 1);
   const chunk::WorkspacePool::Lease lease = state_->env()->pool.Acquire();
   const absl::StatusOr<frame::ChunkReader> chunk =
       frame::ChunkReader::Open(*state_, nchunk, state_->env()->verify, lease->stored);

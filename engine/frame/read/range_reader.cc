@@ -27,7 +27,7 @@ struct WantedBlock {
 // Out of the way of reads that need no announcement.
 [[gnu::noinline]] void AnnounceRead(const State& state, int64_t nchunk, const FoundEntry& found) {
   AnnounceChunk(state, nchunk, found);
-  AnnounceNext(state, nchunk);
+  AnnounceNext(state, nchunk, nchunk + 1);
 }
 
 [[gnu::noinline]] std::unique_ptr<ReadAhead> NewReadAhead(const State& state, int64_t begin,
@@ -125,8 +125,10 @@ ReadAhead AheadOf(const State& state, int64_t begin, int64_t size) {
   const absl::StatusOr<DecodedOffsets::Place> first = FindByte(state, begin);
   const absl::StatusOr<DecodedOffsets::Place> last = FindByte(state, begin + size - 1);
   if (!first.ok() || !last.ok()) return {};
-  if (first->nchunk == last->nchunk) AnnounceNext(state, first->nchunk);
-  return ReadAhead(state, first->nchunk, last->nchunk + 1);
+  ReadAhead ahead(state, first->nchunk, last->nchunk + 1);
+  ahead.Reach(first->nchunk);
+  AnnounceNext(state, first->nchunk, last->nchunk + 1);
+  return ahead;
 }
 
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
