@@ -39,7 +39,8 @@ std::vector<StoreKind> Kinds() {
       {"FaultlessFaults",
        [] { return std::make_shared<FaultObjectStore>(MakeMemoryObjectStore(), 1); }},
       {"ServedS3", [] { return OpenServed({}); }},
-      {"ServedS3WithBareEtags", [] { return OpenServed({.wants_bare_etags = true}); }}};
+      {"ServedS3WithBareEtags", [] { return OpenServed({.wants_bare_etags = true}); }},
+      {"ServedS3WithQuotedEtags", [] { return OpenServed({.ignores_bare_etags = true}); }}};
   if (RealS3Options().has_value()) {
     kinds.push_back({"RealS3", [] { return OpenS3(*RealS3Options()).value(); }});
   }

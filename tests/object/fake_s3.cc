@@ -110,6 +110,7 @@ bool FakeS3::Refuses(const std::string& name, const ServedRequest& request) cons
   }
   const auto match = request.headers.find("if-match");
   if (match == request.headers.end() || options_.ignores_match) return false;
+  if (options_.ignores_bare_etags && !match->second.starts_with('"')) return false;
   if (found == objects_.end()) return true;
   const std::string etag = EtagOf(found->second);
   return match->second != etag &&

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/base/status.h"
+#include "engine/object/await.h"
 #include "engine/object/s3/reading.h"
-#include "engine/object/s3/wait.h"
 
 namespace cairn::object {
 

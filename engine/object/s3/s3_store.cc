@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/object/await.h"
 #include "engine/object/s3/bucket.h"
 #include "engine/object/s3/condition_check.h"
 #include "engine/object/s3/reading.h"
-#include "engine/object/s3/wait.h"
 #include "engine/object/s3/writing.h"
 
 namespace cairn::object {

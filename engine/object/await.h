@@ -1,6 +1,6 @@
 // Waiting for what answers later.
-#ifndef CAIRN_ENGINE_OBJECT_S3_WAIT_H_
-#define CAIRN_ENGINE_OBJECT_S3_WAIT_H_
+#ifndef CAIRN_ENGINE_OBJECT_AWAIT_H_
+#define CAIRN_ENGINE_OBJECT_AWAIT_H_
 
 #include <functional>
 #include <future>
@@ -11,16 +11,22 @@
 
 namespace cairn::object {
 
-// Starts something and waits until it calls back.
+// Starts something that calls back.
 template <typename Answer>
-Answer Await(absl::FunctionRef<void(std::function<void(Answer)>)> start) {
+std::future<Answer> Launch(absl::FunctionRef<void(std::function<void(Answer)>)> start) {
   // Shared: set_value may still be at work when the answer is there.
   const auto answered = std::make_shared<std::promise<Answer>>();
   std::future<Answer> answer = answered->get_future();
   start([answered](Answer result) { answered->set_value(std::move(result)); });
-  return answer.get();
+  return answer;
+}
+
+// Starts it and waits for the answer.
+template <typename Answer>
+Answer Await(absl::FunctionRef<void(std::function<void(Answer)>)> start) {
+  return Launch<Answer>(start).get();
 }
 
 }  // namespace cairn::object
 
-#endif  // CAIRN_ENGINE_OBJECT_S3_WAIT_H_
+#endif  // CAIRN_ENGINE_OBJECT_AWAIT_H_
