@@ -3,11 +3,9 @@
 
 #include <utility>
 
-#include "engine/object/await.h"
+#include "engine/base/await.h"
 
 namespace cairn {
-
-using object::Await;
 
 absl::StatusOr<ObjectPart> ObjectStore::Get(std::string name, ObjectRange range,
                                             std::optional<std::string> if_match) {

@@ -8,9 +8,9 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 
-#include "engine/object/s3/digest.h"
-#include "engine/object/s3/url.h"
-#include "engine/object/s3/xml.h"
+#include "engine/object/s3/http/url.h"
+#include "engine/object/s3/http/xml.h"
+#include "engine/object/s3/signing/digest.h"
 
 namespace cairn::test {
 
