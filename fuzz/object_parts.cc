@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "engine/object/object_names.h"
-#include "engine/object/s3/object_uri.h"
-#include "engine/object/s3/profile.h"
-#include "engine/object/s3/url.h"
-#include "engine/object/s3/xml.h"
+#include "engine/object/s3/http/url.h"
+#include "engine/object/s3/http/xml.h"
+#include "engine/object/s3/settings/object_uri.h"
+#include "engine/object/s3/settings/profile.h"
 #include "fuzz/check.h"
 #include "fuzz/input.h"
 #include "fuzz/mutator.h"

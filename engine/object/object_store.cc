@@ -1,26 +1,11 @@
 // The calls that wait.
 #include "cairn/object_store.h"
 
-#include <future>
 #include <utility>
 
-#include "absl/functional/function_ref.h"
+#include "engine/base/await.h"
 
 namespace cairn {
-
-namespace {
-
-// Starts a request and waits for its answer.
-template <typename Answer>
-Answer Await(absl::FunctionRef<void(std::function<void(Answer)>)> start) {
-  // Shared: set_value may still be at work when the answer is there.
-  const auto answered = std::make_shared<std::promise<Answer>>();
-  std::future<Answer> answer = answered->get_future();
-  start([answered](Answer result) { answered->set_value(std::move(result)); });
-  return answer.get();
-}
-
-}  // namespace
 
 absl::StatusOr<ObjectPart> ObjectStore::Get(std::string name, ObjectRange range,
                                             std::optional<std::string> if_match) {

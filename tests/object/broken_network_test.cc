@@ -18,7 +18,7 @@
 #include "absl/strings/str_format.h"
 #include <gtest/gtest.h>
 
-#include "engine/object/s3/url.h"
+#include "engine/object/s3/http/url.h"
 #include "tests/object/stores.h"
 #include "tests/object/tcp_proxy.h"
 #include "tests/support/search.h"

@@ -13,8 +13,8 @@
 #include <gtest/gtest.h>
 
 #include "cairn/object_store.h"
-#include "tests/object/fault_store.h"
 #include "tests/object/stores.h"
+#include "tests/support/fault_object_store.h"
 #include "tests/support/status.h"
 
 namespace cairn::test {
@@ -34,13 +34,13 @@ std::shared_ptr<ObjectStore> OpenServed(FakeS3Options options) {
 }
 
 std::vector<StoreKind> Kinds() {
-  static constexpr FaultOdds kNone{.unavailable = 0, .lost = 0, .never = 0, .delayed = 0};
   std::vector<StoreKind> kinds = {
       {"Memory", [] { return MakeMemoryObjectStore(); }},
       {"FaultlessFaults",
-       [] { return std::make_shared<FaultStore>(MakeMemoryObjectStore(), 1, kNone); }},
+       [] { return std::make_shared<FaultObjectStore>(MakeMemoryObjectStore(), 1); }},
       {"ServedS3", [] { return OpenServed({}); }},
-      {"ServedS3WithBareEtags", [] { return OpenServed({.wants_bare_etags = true}); }}};
+      {"ServedS3WithBareEtags", [] { return OpenServed({.wants_bare_etags = true}); }},
+      {"ServedS3WithQuotedEtags", [] { return OpenServed({.ignores_bare_etags = true}); }}};
   if (RealS3Options().has_value()) {
     kinds.push_back({"RealS3", [] { return OpenS3(*RealS3Options()).value(); }});
   }

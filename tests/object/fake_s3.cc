@@ -8,9 +8,9 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 
-#include "engine/object/s3/digest.h"
-#include "engine/object/s3/url.h"
-#include "engine/object/s3/xml.h"
+#include "engine/object/s3/http/url.h"
+#include "engine/object/s3/http/xml.h"
+#include "engine/object/s3/signing/digest.h"
 
 namespace cairn::test {
 
@@ -110,6 +110,7 @@ bool FakeS3::Refuses(const std::string& name, const ServedRequest& request) cons
   }
   const auto match = request.headers.find("if-match");
   if (match == request.headers.end() || options_.ignores_match) return false;
+  if (options_.ignores_bare_etags && !match->second.starts_with('"')) return false;
   if (found == objects_.end()) return true;
   const std::string etag = EtagOf(found->second);
   return match->second != etag &&

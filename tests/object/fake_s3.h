@@ -15,6 +15,7 @@ struct FakeS3Options {
   bool ignores_absent = false;  // puts with If-None-Match succeed
   bool ignores_match = false;   // puts with If-Match succeed
   bool wants_bare_etags = false;
+  bool ignores_bare_etags = false;  // puts with If-Match and such succeed
 };
 
 // The bucket is the first part of the path. Thread-safe.

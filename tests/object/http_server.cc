@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
-#include "engine/object/s3/url.h"
+#include "engine/object/s3/http/url.h"
 
 namespace cairn::test {
 

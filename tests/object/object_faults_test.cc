@@ -20,45 +20,16 @@
 #include "tests/support/bytes.h"
 #include "tests/support/fault_object_store.h"
 #include "tests/support/frames.h"
+#include "tests/support/object_frame.h"
 #include "tests/support/status.h"
 
 namespace cairn::test {
 namespace {
 
-using object::MemoryObjectStore;
-
-constexpr int32_t kChunk = 64;
-
-class ObjectFaultsTest : public testing::Test {
+class ObjectFaultsTest : public ObjectFrameTest {
  protected:
-  ObjectFaultsTest() { Reopen({}); }
+  ObjectFaultsTest() { ReachThrough(faulty_); }
 
-  void Reopen(ObjectFileOptions options) { files_ = MakeObjectFileSystem(faulty_, options); }
-  CreateOptions Sparse() const {
-    CreateOptions options = Cut(1, kChunk);
-    options.layout = Layout::kSparse;
-    options.file_system = files_.get();
-    return options;
-  }
-  void Make(int nchunks, bool overwrite = false) {
-    CreateOptions options = Sparse();
-    options.overwrite = overwrite;
-    auto writer = Frame::Build("f", options);
-    ASSERT_TRUE(IsOk(writer));
-    ASSERT_TRUE(IsOk(writer->Append(MakeItems(static_cast<size_t>(nchunks * kChunk)))));
-    ASSERT_TRUE(IsOk(writer->Commit()));
-    ASSERT_TRUE(IsOk(writer->Close()));
-  }
-  Frame Open() {
-    auto frame = Frame::Open("f", {.file_system = files_.get()});
-    EXPECT_TRUE(IsOk(frame));
-    return *std::move(frame);
-  }
-  Writer OpenWriter() {
-    auto writer = Open().OpenWriter();
-    EXPECT_TRUE(IsOk(writer));
-    return *std::move(writer);
-  }
   // The next put of such a name meets the fault.
   void Plan(std::string_view part, StoreFault fault) {
     faulty_->SetChoice([part = std::string(part), fault, done = false](auto name) mutable {
@@ -68,16 +39,8 @@ class ObjectFaultsTest : public testing::Test {
     });
   }
 
-  std::shared_ptr<MemoryObjectStore> store_ = std::make_shared<MemoryObjectStore>();
-  std::shared_ptr<FaultObjectStore> faulty_ = std::make_shared<FaultObjectStore>(store_, 1);
-  std::shared_ptr<FileSystem> files_;
+  const std::shared_ptr<FaultObjectStore> faulty_ = std::make_shared<FaultObjectStore>(store_, 1);
 };
-
-Buffer Joined(std::initializer_list<Buffer> parts) {
-  Buffer all;
-  for (const Buffer& part : parts) AddTo(all, part);
-  return all;
-}
 
 TEST_F(ObjectFaultsTest, ACommitThatIsSentTwiceIsMadeOnce) {
   Make(2);
@@ -89,7 +52,7 @@ TEST_F(ObjectFaultsTest, ACommitThatIsSentTwiceIsMadeOnce) {
   ASSERT_TRUE(IsOk(writer.UpdateChunk(1, MakeItems(kChunk, 6))));
   ASSERT_TRUE(IsOk(writer.Commit()));
   EXPECT_EQ(faulty_->faults(), 2);
-  Buffer all = Joined({MakeItems(kChunk), MakeItems(kChunk, 6), MakeItems(100, 5)});
+  Buffer all = Concatenated({MakeItems(kChunk), MakeItems(kChunk, 6), MakeItems(100, 5)});
   ExpectHolds(Open().snapshot(), all);
 }
 
@@ -165,7 +128,8 @@ TEST_F(ObjectFaultsTest, AWriterGoesOnAfterAChunkThatCouldNotBePut) {
     ASSERT_TRUE(IsOk(writer.Append(MakeItems(7, 7))));
     ASSERT_TRUE(IsOk(writer.Commit()));
   }
-  ExpectHolds(Open().snapshot(), Joined({MakeItems(2 * kChunk), MakeItems(7, 7), MakeItems(7, 7)}));
+  ExpectHolds(Open().snapshot(),
+              Concatenated({MakeItems(2 * kChunk), MakeItems(7, 7), MakeItems(7, 7)}));
 }
 
 // The list of garbage is as old as what it knows of the frame.
@@ -226,7 +190,7 @@ TEST_F(ObjectFaultsTest, ObjectsOfAFrameThatWasReplacedAreCollected) {
 
 class ObjectLanesTest : public testing::Test {
  protected:
-  static Buffer Chunk(uint64_t seed) { return Compressed(MakeItems(kChunk, seed), OfTypesize(1)); }
+  static Buffer Chunk(uint64_t seed) { return Compressed(MakeItems(64, seed), OfTypesize(1)); }
   std::vector<std::string> Names() { return NamesOf(store_->List("", "", 1000)); }
   static std::vector<std::string> NamesOf(const absl::StatusOr<ObjectListing>& listing) {
     std::vector<std::string> names;
@@ -234,7 +198,8 @@ class ObjectLanesTest : public testing::Test {
     return names;
   }
 
-  std::shared_ptr<MemoryObjectStore> store_ = std::make_shared<MemoryObjectStore>();
+  const std::shared_ptr<object::MemoryObjectStore> store_ =
+      std::make_shared<object::MemoryObjectStore>();
 };
 
 TEST_F(ObjectLanesTest, AWriterThatRollsBackRemovesNoObjectOfAnother) {

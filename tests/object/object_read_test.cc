@@ -115,6 +115,32 @@ TEST_F(ObjectReadTest, ChunksThatAreReadInOrderAreGotTogether) {
   EXPECT_LE(Requests() - before, std::ssize(data_) / kTogether + 15);
 }
 
+TEST_F(ObjectReadTest, PiecesThatAreReadInOrderAreGotTogether) {
+  for (const int64_t piece : {3 * (64 << 10), 100'000}) {
+    Make(300, 64 << 10);
+    const Frame frame = Open();
+    const int64_t size = std::ssize(data_);
+    int64_t cost = 0;
+    for (int64_t at = 0; at < size; at += piece) {
+      cost += CostOfReading(frame.snapshot(), at, std::min(piece, size - at));
+    }
+    EXPECT_LE(cost, size / kTogether + 15) << piece;
+  }
+}
+
+TEST_F(ObjectReadTest, PiecesThatAreReadInOrderAreGotBesideEachOther) {
+  for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
+    Make(300, 64 << 10, layout);
+    const Frame frame = Open();
+    store_->TakeGets();
+    // The third of them finds all that it needs on its way, and what comes after it.
+    for (int64_t at = 0; at < 3; ++at) CostOfReading(frame.snapshot(), at * kMiB, kMiB);
+    int64_t got = 0;
+    for (const GetRequest& get : store_->TakeGets()) got += get.range.size;
+    EXPECT_GE(got, 5 * kMiB);
+  }
+}
+
 TEST_F(ObjectReadTest, ChunksThatAreReadHereAndThereAreGotAlone) {
   Make(300, 64 << 10);
   const Frame frame = Open();

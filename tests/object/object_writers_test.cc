@@ -12,62 +12,16 @@
 #include "cairn/frame.h"
 #include "cairn/object_store.h"
 #include "engine/format/journal.h"
-#include "engine/object/memory_object_store.h"
 #include "engine/object/object_names.h"
 #include "tests/support/bytes.h"
 #include "tests/support/frames.h"
+#include "tests/support/object_frame.h"
 #include "tests/support/status.h"
 
 namespace cairn::test {
 namespace {
 
-using object::MemoryObjectStore;
-
-constexpr int32_t kChunk = 64;
-
-class ObjectWritersTest : public testing::Test {
- protected:
-  ObjectWritersTest() { Reopen({}); }
-
-  void Reopen(ObjectFileOptions options) { files_ = MakeObjectFileSystem(store_, options); }
-  OpenOptions In() { return {.file_system = files_.get()}; }
-  CreateOptions Sparse(int32_t typesize = 1) {
-    CreateOptions options = Cut(typesize, kChunk);
-    options.layout = Layout::kSparse;
-    options.file_system = files_.get();
-    return options;
-  }
-  // A frame of so many chunks.
-  void Make(int nchunks) {
-    auto writer = Frame::Build("f", Sparse());
-    ASSERT_TRUE(IsOk(writer));
-    if (nchunks > 0) {
-      ASSERT_TRUE(IsOk(writer->Append(MakeItems(static_cast<size_t>(nchunks * kChunk)))));
-    }
-    ASSERT_TRUE(IsOk(writer->Commit()));
-    ASSERT_TRUE(IsOk(writer->Close()));
-  }
-  Frame Open() {
-    auto frame = Frame::Open("f", In());
-    EXPECT_TRUE(IsOk(frame));
-    return *std::move(frame);
-  }
-  Writer OpenWriter() {
-    auto writer = Open().OpenWriter();
-    EXPECT_TRUE(IsOk(writer));
-    return *std::move(writer);
-  }
-  Buffer Content() { return ContentOf(Open().snapshot()); }
-
-  std::shared_ptr<MemoryObjectStore> store_ = std::make_shared<MemoryObjectStore>();
-  std::shared_ptr<FileSystem> files_;
-};
-
-Buffer Concatenated(std::initializer_list<Buffer> parts) {
-  Buffer all;
-  for (const Buffer& part : parts) AddTo(all, part);
-  return all;
-}
+class ObjectWritersTest : public ObjectFrameTest {};
 
 TEST_F(ObjectWritersTest, AFrameIsWrittenAndReadBack) {
   Make(3);
@@ -180,8 +134,8 @@ TEST_F(ObjectWritersTest, EditsOfDifferentChunksBothStand) {
 TEST_F(ObjectWritersTest, AnEditOfTheLastItemsStandsBesideOneOfAnotherChunk) {
   for (const size_t more : {0, 33}) {
     SCOPED_TRACE(testing::Message() << more << " items more");
-    store_ = std::make_shared<MemoryObjectStore>();
-    Reopen({});
+    store_ = std::make_shared<object::MemoryObjectStore>();
+    ReachThrough(store_);
     Make(4);
     Writer first = OpenWriter();
     ASSERT_TRUE(IsOk(first.Append(MakeItems(more, 5))));

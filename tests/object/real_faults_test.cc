@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "engine/object/s3/url.h"
+#include "engine/object/s3/http/url.h"
 #include "tests/object/mark_writers.h"
 #include "tests/object/stores.h"
 #include "tests/object/tcp_proxy.h"

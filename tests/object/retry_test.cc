@@ -356,6 +356,14 @@ TEST(ConditionCheckTest, StoresThatIgnoreConditionsAreRefused) {
   }
 }
 
+TEST(ConditionCheckTest, TakesFiveRequests) {
+  const ServedS3 served({.wants_bare_etags = true});
+  ASSERT_TRUE(IsOk(served.store->CheckConditions("scratch")));
+  EXPECT_EQ(served.bucket.log().size(), 5);
+  ASSERT_TRUE(IsOk(served.store->CheckConditions("scratch")));
+  EXPECT_EQ(served.bucket.log().size(), 5);
+}
+
 TEST(ConditionCheckTest, StoresWithoutConditionsAreRefused) {
   Failing failing([](int, const ServedRequest& request) -> std::optional<ServedAnswer> {
     if (!request.headers.contains("if-match")) return std::nullopt;

@@ -9,8 +9,8 @@
 #include "absl/time/time.h"
 #include <gtest/gtest.h>
 
-#include "engine/object/s3/digest.h"
-#include "engine/object/s3/remote.h"
+#include "engine/object/s3/signing/digest.h"
+#include "engine/object/s3/store/remote.h"
 #include "tests/object/stores.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"

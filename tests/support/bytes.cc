@@ -26,6 +26,12 @@ Buffer Repeated(Bytes value, size_t size) {
 
 void AddTo(Buffer& all, Bytes more) { all.insert(all.end(), more.begin(), more.end()); }
 
+Buffer Concatenated(std::initializer_list<Buffer> parts) {
+  Buffer all;
+  for (const Buffer& part : parts) AddTo(all, part);
+  return all;
+}
+
 Buffer FieldOf(Bytes items, size_t item_size, const FieldSpan& field) {
   Buffer values;
   for (size_t at = 0; at < items.size(); at += item_size) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "cairn/items.h"
@@ -20,6 +21,7 @@ Buffer MakeNoise(size_t size, uint64_t seed = 1);
 // `value` over and over, `size` bytes.
 Buffer Repeated(Bytes value, size_t size);
 void AddTo(Buffer& all, Bytes more);
+Buffer Concatenated(std::initializer_list<Buffer> parts);
 // What a field of all these items holds.
 Buffer FieldOf(Bytes items, size_t item_size, const FieldSpan& field);
 

@@ -132,7 +132,7 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
 
 absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, GetEntry(nchunk));
-  frame::AnnounceNext(*state_, nchunk);
+  frame::AnnounceNext(*state_, nchunk, nchunk + 1);
   absl::StatusOr<Chunk> chunk = PinChunk(*state_, entry);
   if (!chunk.ok() || state_->writers_file == nullptr) return chunk;
   // A staged chunk needs the writer's lock as long as it is read.

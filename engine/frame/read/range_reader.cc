@@ -27,7 +27,7 @@ struct WantedBlock {
 // Out of the way of reads that need no announcement.
 [[gnu::noinline]] void AnnounceRead(const State& state, int64_t nchunk, const FoundEntry& found) {
   AnnounceChunk(state, nchunk, found);
-  AnnounceNext(state, nchunk);
+  AnnounceNext(state, nchunk, nchunk + 1);
 }
 
 [[gnu::noinline]] std::unique_ptr<ReadAhead> NewReadAhead(const State& state, int64_t begin,
@@ -153,8 +153,10 @@ ReadAhead AheadOf(const State& state, int64_t begin, int64_t size) {
   const absl::StatusOr<DecodedOffsets::Place> first = FindByte(state, begin);
   const absl::StatusOr<DecodedOffsets::Place> last = FindByte(state, begin + size - 1);
   if (!first.ok() || !last.ok()) return {};
-  if (first->nchunk == last->nchunk) AnnounceNext(state, first->nchunk);
-  return ReadAhead(state, first->nchunk, last->nchunk + 1);
+  ReadAhead ahead(state, first->nchunk, last->nchunk + 1);
+  ahead.Reach(first->nchunk);
+  AnnounceNext(state, first->nchunk, last->nchunk + 1);
+  return ahead;
 }
 
 absl::Status CheckChunkBuffer(int64_t nchunk, int64_t nbytes, MutableBytes dst) {
@@ -163,7 +165,7 @@ absl::Status CheckChunkBuffer(int64_t nchunk, int64_t nbytes, MutableBytes dst) 
 }
 
 absl::Status ReadChunk(const State& state, int64_t nchunk, MutableBytes dst) {
-  AnnounceNext(state, nchunk);
+  AnnounceNext(state, nchunk, nchunk + 1);
   const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
   if (std::optional<absl::Status> read = ReadSmallChunk(state, nchunk, dst, *lease)) return *read;
   const absl::StatusOr<ChunkReader> chunk =

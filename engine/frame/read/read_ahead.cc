@@ -63,12 +63,11 @@ void AnnounceChunk(const State& state, int64_t nchunk, const FoundEntry& found) 
   state.chunk_source->WillRead({&hint, 1});
 }
 
-void AnnounceNext(const State& state, int64_t nchunk) {
+void AnnounceNext(const State& state, int64_t first, int64_t end) {
   if (!ReadAhead::IsUseful(state)) return;
-  state.env()->scans.Reach(nchunk, [&](int64_t first, int64_t count) {
-    return AnnounceWindow(state, ReadAhead::Part::kAll,
-                          std::min(count, state.chunks.size() - first),
-                          [first](int64_t i) { return first + i; });
+  state.env()->scans.Reach(first, end, [&](int64_t next, int64_t count) {
+    return AnnounceWindow(state, ReadAhead::Part::kAll, std::min(count, state.chunks.size() - next),
+                          [next](int64_t i) { return next + i; });
   });
 }
 

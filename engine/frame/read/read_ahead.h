@@ -11,9 +11,9 @@ namespace cairn::frame {
 
 // Announces one chunk, whose entry and, if it is of the committed index, number there are found.
 void AnnounceChunk(const State& state, int64_t nchunk, const FoundEntry& found);
-// To be called when a caller reads one chunk: where it has read those before it, announces the
-// next.
-void AnnounceNext(const State& state, int64_t nchunk);
+// To be called when a caller reads chunks [first, end): where it has read those before them,
+// announces the next, up to two windows.
+void AnnounceNext(const State& state, int64_t first, int64_t end);
 
 // Chunks that will be read in ascending order. Announces them window by window: while one is
 // decoded the next is on its way. Costs next to nothing where reading is quick. The state must

@@ -62,11 +62,9 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk
   const bool trusted = policy == VerifyPolicy::kNever ||
                        (policy == VerifyPolicy::kFirstTouch && IsVerified(state, chunk.found));
   const uint64_t fingerprint = trusted ? 0 : state.chunks.FingerprintOf(chunk.found);
-  if (state.chunk_source->read_ahead() > 0) AnnounceChunk(state, chunk.nchunk, chunk.found);
-  // All of it is read now, to be verified.
-  if (fingerprint != 0 && policy == VerifyPolicy::kFirstTouch) {
-    state.chunk_source->ReadAhead(entry, state.chunks.StoredSizeOf(chunk.found));
-  }
+  // A chunk that is verified is read as a whole, also where that is quick.
+  const bool verifies = fingerprint != 0 && policy == VerifyPolicy::kFirstTouch;
+  if (verifies || ReadAhead::IsUseful(state)) AnnounceChunk(state, chunk.nchunk, chunk.found);
   absl::StatusOr<StoredChunk> stored =
       state.chunk_source->Read(entry, ReadMode::kMapped, scratch, chunk.header);
   absl::Status status = CheckRead(stored, fingerprint);

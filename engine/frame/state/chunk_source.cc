@@ -35,15 +35,6 @@ std::string ContiguousChunkSource::Describe(int64_t entry) const {
   return absl::StrFormat("at byte %d", begin_ + entry);
 }
 
-void ContiguousChunkSource::ReadAhead(int64_t entry, int64_t size) const {
-  if (!region_.in_place() || size < storage::kLeastReadAhead || size > end_ - begin_ - entry) {
-    return;
-  }
-  ScratchBuffer unused;
-  const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, size, unused);
-  if (bytes.ok()) storage::ReadAhead(*bytes);
-}
-
 absl::StatusOr<chunk::Header> ContiguousChunkSource::ReadHeader(int64_t entry,
                                                                 ScratchBuffer& scratch) const {
   CAIRN_ASSIGN_OR_RETURN(const ChunkLocation place, Locate(entry));
@@ -78,10 +69,17 @@ absl::StatusOr<StoredChunk> ContiguousChunkSource::Read(int64_t entry, ReadMode 
 void ContiguousChunkSource::WillRead(std::span<const ChunkHint> chunks) const {
   std::vector<FileRange> ranges;
   for (const auto& [entry, size] : chunks) {
-    if (Locate(entry).ok())
-      ranges.push_back({begin_ + entry, std::min(size, end_ - begin_ - entry)});
+    if (!Locate(entry).ok()) continue;
+    const FileRange range = {begin_ + entry, std::min(size, end_ - begin_ - entry)};
+    if (!region_.in_place()) {
+      ranges.push_back(range);
+    } else if (range.size >= storage::kLeastReadAhead) {
+      ScratchBuffer unused;
+      const absl::StatusOr<Bytes> bytes = region_.Read(range.offset, range.size, unused);
+      if (bytes.ok()) storage::ReadAhead(*bytes);
+    }
   }
-  region_.WillRead(ranges);
+  if (!ranges.empty()) region_.WillRead(ranges);
 }
 
 }  // namespace cairn::frame

@@ -55,8 +55,6 @@ class ChunkSource {
   // Where the chunks end in the frame's file; 0 where they have files of their own.
   virtual int64_t end() const { return 0; }
 
-  // Starts reading a chunk of so many bytes that is read next, where it is mapped and large.
-  virtual void ReadAhead(int64_t /*entry*/, int64_t /*size*/) const {}
   // The chunk's header, from which its size follows. kDataLoss.
   virtual absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const = 0;
   // The chunk; its header is not read again where it is given.
@@ -65,7 +63,7 @@ class ChunkSource {
 
   // How many bytes of chunks it is worth to announce before they are read; 0: reading is quick.
   int64_t read_ahead() const { return read_ahead_; }
-  // A hint that these chunks will be read soon.
+  // A hint that these chunks will be read soon, all of each.
   virtual void WillRead(std::span<const ChunkHint> chunks) const = 0;
 
  protected:
@@ -84,7 +82,6 @@ class ContiguousChunkSource final : public ChunkSource {
   absl::StatusOr<ChunkLocation> Locate(int64_t entry) const override;
   std::string Describe(int64_t entry) const override;
   int64_t end() const override { return end_; }
-  void ReadAhead(int64_t entry, int64_t size) const override;
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode, ScratchBuffer& scratch,
                                    const chunk::Header* header) const override;

@@ -14,19 +14,23 @@ namespace cairn::frame {
 // many. Thread-safe.
 class ScanDetector {
  public:
-  // To be called when a chunk is read. `announce` gets the first chunk to announce and how many,
-  // and returns how many it has announced.
-  void Reach(int64_t nchunk, absl::FunctionRef<int64_t(int64_t first, int64_t count)> announce) {
+  // To be called when a caller reads chunks [first, end); the next read may begin in the last of
+  // them. `announce` gets the first chunk to announce and how many, and returns how many it has
+  // announced.
+  void Reach(int64_t first, int64_t end,
+             absl::FunctionRef<int64_t(int64_t first, int64_t count)> announce) {
     const std::lock_guard lock(mutex_);
-    if (nchunk == last_) return;
-    in_order_ = nchunk == last_ + 1 ? in_order_ + 1 : 0;
-    last_ = nchunk;
+    const bool goes_on = first == end_ || first == end_ - 1;
+    if (goes_on && end == end_) return;
+    in_order_ = goes_on ? in_order_ + end - end_ : 0;
+    end_ = end;
     if (in_order_ == 0) {
-      trigger_ = announced_end_ = nchunk + 1;
+      trigger_ = announced_end_ = end;
       count_ = kFew;
     }
-    if (in_order_ < kFew || nchunk < trigger_) return;
-    trigger_ = std::max(announced_end_, nchunk + 1);
+    if (in_order_ < kFew || end <= trigger_) return;
+    trigger_ = std::max(announced_end_, end);
+    count_ = std::max(count_, end - first);
     announced_end_ = trigger_ + announce(trigger_, count_);
     count_ = std::min(2 * count_, kMost);
   }
@@ -36,7 +40,7 @@ class ScanDetector {
   static constexpr int64_t kMost = 4096;
 
   std::mutex mutex_;
-  int64_t last_ = -2;
+  int64_t end_ = -1;  // of the last read
   int64_t in_order_ = 0;
   int64_t trigger_ = 0;  // the first chunk of those that were announced last
   int64_t announced_end_ = 0;

@@ -98,6 +98,7 @@ absl::StatusOr<StoredChunk> SparseChunkSource::Read(int64_t entry, ReadMode mode
 }
 
 void SparseChunkSource::WillRead(std::span<const ChunkHint> chunks) const {
+  if (read_ahead() == 0) return;
   std::vector<FileHint> files;
   for (const auto& [entry, size] : chunks) {
     if (Locate(entry).ok()) files.push_back({format::ChunkFileName(entry), size});

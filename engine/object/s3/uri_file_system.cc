@@ -7,7 +7,7 @@
 
 #include "cairn/s3.h"
 #include "engine/base/status.h"
-#include "engine/object/s3/object_uri.h"
+#include "engine/object/s3/settings/object_uri.h"
 
 namespace cairn {
 

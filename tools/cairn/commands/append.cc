@@ -84,7 +84,7 @@ absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& 
                                                     .keep_generations = flags.keep,
                                                     .max_file_size = flags.max_size,
                                                     .executor = executor.get()}));
-  ASSIGN_OR_RETURN(const FrameInfo info, NewestInfo(frame));
+  const FrameInfo info = frame.snapshot().info();
   if (flags.axis) return AppendToArray(*flags.axis, input, writer);
   if (!flags.commit_every) return AppendAtOnce(input, writer, info, flags.allow_partial);
   const BatchOptions options = {.items = *flags.commit_every,
@@ -101,7 +101,7 @@ absl::Status Append(const AppendFlags& flags) {
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
   const absl::StatusOr<int64_t> size = AppendTo(frame, input, flags);
   if (!size.ok() || flags.quiet || flags.ack) return size.status();
-  ASSIGN_OR_RETURN(const FrameInfo info, NewestInfo(frame));
+  const FrameInfo info = frame.snapshot().info();
   return WriteLines({absl::StrFormat(
       "%s: %s appended, now %s in %s (%s), %s", flags.frame, FormatByteSize(*size),
       FormatByteSize(info.nbytes), FormatByteSize(StoredSize(info)),

@@ -4,7 +4,6 @@
 
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/files.h"
-#include "tools/cairn/report/frame_summary.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
@@ -27,10 +26,11 @@ absl::StatusOr<FrameInfo> EditFrame(const EditFlags& flags, FrameEdit edit) {
                                                     .keep_generations = flags.keep,
                                                     .max_file_size = flags.max_size,
                                                     .executor = executor.get()}));
-  ASSIGN_OR_RETURN(const FrameInfo before, NewestInfo(frame));
+  // Copies: a snapshot that is kept would keep the files of a sparse frame that an edit replaces.
+  const FrameInfo before = frame.snapshot().info();
   RETURN_IF_ERROR(edit(writer, before));
   RETURN_IF_ERROR(writer.Close());
-  return NewestInfo(frame);
+  return FrameInfo(frame.snapshot().info());
 }
 
 }  // namespace cairn::tool

@@ -46,11 +46,6 @@ std::vector<Field> FieldsOfRecords(const Snapshot& snapshot) {
 
 }  // namespace
 
-absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
-  ASSIGN_OR_RETURN(const Snapshot snapshot, frame.Refresh());
-  return snapshot.info();
-}
-
 absl::Status CheckChunkExists(const FrameInfo& info, int64_t nchunk) {
   if (nchunk < info.nchunks) return absl::OkStatus();
   return absl::OutOfRangeError(absl::StrFormat("the frame has %s, chunk %d does not exist",

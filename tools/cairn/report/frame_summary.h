@@ -40,9 +40,6 @@ struct ChunkSummary {
   std::optional<uint64_t> fingerprint = {};
 };
 
-// Of the newest state. Keeps no snapshot, which would keep the files of a sparse frame that an edit
-// replaces.
-absl::StatusOr<FrameInfo> NewestInfo(Frame& frame);
 // kOutOfRange where the frame has no such chunk.
 absl::Status CheckChunkExists(const FrameInfo& info, int64_t nchunk);
 // The names of the vlmetalayers, unless the trailer is damaged: then none can be read.

@@ -1,0 +1,32 @@
+// Waiting for what answers later.
+#ifndef CAIRN_ENGINE_BASE_AWAIT_H_
+#define CAIRN_ENGINE_BASE_AWAIT_H_
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+
+namespace cairn {
+
+// Starts something that calls back.
+template <typename Answer>
+std::future<Answer> Launch(absl::FunctionRef<void(std::function<void(Answer)>)> start) {
+  // Shared: set_value may still be at work when the answer is there.
+  const auto answered = std::make_shared<std::promise<Answer>>();
+  std::future<Answer> answer = answered->get_future();
+  start([answered](Answer result) { answered->set_value(std::move(result)); });
+  return answer;
+}
+
+// Starts it and waits for the answer.
+template <typename Answer>
+Answer Await(absl::FunctionRef<void(std::function<void(Answer)>)> start) {
+  return Launch<Answer>(start).get();
+}
+
+}  // namespace cairn
+
+#endif  // CAIRN_ENGINE_BASE_AWAIT_H_

@@ -1,0 +1,223 @@
+#include "engine/object/s3/http/http_client.h"
+
+#include <algorithm>
+#include <signal.h>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "engine/object/s3/http/http_transfer.h"
+
+namespace cairn::object {
+
+namespace {
+
+constexpr long kMostRedirects = 5;
+// Servers close connections that are idle for 20 seconds and more.
+constexpr long kLongestIdle = 18;
+constexpr int kLongestWaitMillis = 60'000;
+
+absl::Status Cancelled() { return absl::CancelledError("the store was cancelled"); }
+
+// Signals are the program's: its threads get them. TLS may raise SIGPIPE, which stays blocked.
+class BlockSignals {
+ public:
+  BlockSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockSignals(const BlockSignals&) = delete;
+  BlockSignals& operator=(const BlockSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<HttpClient>> HttpClient::Open(TransportOptions options,
+                                                             bool redirects) {
+  if (options.parallel < 1 || options.retries < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("transport: ", options.parallel,
+                                                   " requests at once and ", options.retries,
+                                                   " retries are too few"));
+  }
+  // Once in a process, whatever the thread.
+  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  std::shared_ptr<HttpClient> client(new HttpClient(std::move(options), redirects));
+  if (ready != CURLE_OK || client->multi_ == nullptr) {
+    return absl::InternalError(absl::StrCat("libcurl: ", curl_easy_strerror(ready)));
+  }
+  const BlockSignals block;
+  client->thread_ = std::thread([client] { client->Run(); });
+  return client;
+}
+
+HttpClient::HttpClient(TransportOptions options, bool redirects)
+    : options_(std::move(options)), redirects_(redirects), multi_(curl_multi_init()) {
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(options_.parallel));
+}
+
+HttpClient::~HttpClient() {
+  idle_.clear();
+  curl_multi_cleanup(multi_);
+}
+
+void HttpClient::Send(Clock::time_point when, Make make, HttpDone done) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stopping_) {
+      waiting_.emplace(when, Job{.make = std::move(make), .done = std::move(done)});
+      curl_multi_wakeup(multi_);
+      return;
+    }
+  }
+  done(Cancelled());
+}
+
+void HttpClient::Cancel() {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  curl_multi_wakeup(multi_);
+}
+
+void HttpClient::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    cancelled_ = stopping_ = true;
+    curl_multi_wakeup(multi_);
+  }
+  // A callback that drops the last reference runs in the thread itself.
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
+}
+
+void HttpClient::Run() {
+  for (;;) {
+    bool cancelled = false;
+    bool stopping = false;
+    {
+      const std::lock_guard lock(mutex_);
+      cancelled = cancelled_;
+      stopping = stopping_;
+    }
+    if (cancelled) EndAll();
+    if (stopping) return;
+    StartDue();
+    int running = 0;
+    curl_multi_perform(multi_, &running);
+    FinishReady();
+    curl_multi_poll(multi_, nullptr, 0, WaitMillis(), nullptr);
+  }
+}
+
+int HttpClient::WaitMillis() {
+  const std::lock_guard lock(mutex_);
+  if (cancelled_ && !waiting_.empty()) return 0;
+  if (waiting_.empty() || std::ssize(active_) >= options_.parallel) return kLongestWaitMillis;
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(waiting_.begin()->first - Clock::now());
+  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, kLongestWaitMillis));
+}
+
+std::vector<HttpClient::Job> HttpClient::TakeDue() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Job> due;
+  if (cancelled_) return due;  // EndAll is next
+  const Clock::time_point now = Clock::now();
+  while (!waiting_.empty() && waiting_.begin()->first <= now &&
+         std::ssize(active_) + std::ssize(due) < options_.parallel) {
+    due.push_back(std::move(waiting_.extract(waiting_.begin()).mapped()));
+  }
+  return due;
+}
+
+void HttpClient::StartDue() {
+  for (Job& job : TakeDue()) Begin(std::move(job));
+}
+
+void HttpClient::Begin(Job job) {
+  absl::StatusOr<HttpRequest> request = job.make();
+  if (!request.ok()) {
+    job.done(std::move(request).status());
+    return;
+  }
+  Easy easy = TakeEasy();
+  auto transfer = std::make_unique<HttpTransfer>();
+  transfer->easy = easy.get();
+  transfer->request = *std::move(request);
+  transfer->done = std::move(job.done);
+  if (easy == nullptr) {
+    transfer->done(absl::ResourceExhaustedError("libcurl: no memory for a request"));
+    return;
+  }
+  SetUp(*transfer);
+  curl_multi_add_handle(multi_, easy.get());
+  active_.emplace(easy.release(), std::move(transfer));
+}
+
+HttpClient::Easy HttpClient::TakeEasy() {
+  if (idle_.empty()) return Easy(curl_easy_init());
+  Easy easy = std::move(idle_.back());
+  idle_.pop_back();
+  curl_easy_reset(easy.get());
+  return easy;
+}
+
+void HttpClient::SetUp(HttpTransfer& transfer) const {
+  CURL* const easy = transfer.easy;
+  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  const bool secure = transfer.request.url.starts_with("https:");
+  curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
+  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, redirects_ ? 1L : 0L);
+  curl_easy_setopt(easy, CURLOPT_MAXREDIRS, kMostRedirects);
+  curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, kLongestIdle);
+  // curl would take proxies from the environment otherwise.
+  curl_easy_setopt(easy, CURLOPT_PROXY, options_.proxy.c_str());
+  curl_easy_setopt(easy, CURLOPT_NOPROXY, options_.no_proxy.c_str());
+  if (!options_.ca_file.empty()) {
+    curl_easy_setopt(easy, CURLOPT_CAINFO, options_.ca_file.c_str());
+  }
+  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                   static_cast<long>(options_.connect_timeout.count()));
+  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, static_cast<long>(options_.stall_timeout.count()));
+  Prepare(transfer);
+}
+
+void HttpClient::FinishReady() {
+  int left = 0;
+  while (CURLMsg* const message = curl_multi_info_read(multi_, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    CURL* const easy = message->easy_handle;
+    const CURLcode result = message->data.result;
+    End(easy, TakeAnswer(*active_.at(easy), result));
+  }
+}
+
+void HttpClient::End(CURL* easy, absl::StatusOr<HttpAnswer> answer) {
+  curl_multi_remove_handle(multi_, easy);
+  const std::unique_ptr<HttpTransfer> transfer = std::move(active_.extract(easy).mapped());
+  idle_.emplace_back(easy);
+  transfer->done(std::move(answer));
+}
+
+void HttpClient::EndAll() {
+  while (!active_.empty()) End(active_.begin()->first, Cancelled());
+  std::multimap<Clock::time_point, Job> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting.swap(waiting_);
+  }
+  for (auto& [when, job] : waiting) job.done(Cancelled());
+}
+
+}  // namespace cairn::object

@@ -1,0 +1,81 @@
+// HTTP requests, many at once, by one thread.
+#ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_HTTP_CLIENT_H_
+#define CAIRN_ENGINE_OBJECT_S3_HTTP_HTTP_CLIENT_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include <curl/curl.h>
+
+#include "cairn/s3.h"
+#include "engine/object/s3/http/http_message.h"
+
+namespace cairn::object {
+
+struct HttpTransfer;
+
+// Keeps connections, and at most `parallel` requests in flight; the others wait in the order of
+// their time. Thread-safe.
+class HttpClient : public std::enable_shared_from_this<HttpClient> {
+ public:
+  // A status instead of a request ends it, and is `done`'s.
+  using Make = std::function<absl::StatusOr<HttpRequest>()>;
+
+  // `redirects`: whether answers may lead elsewhere.
+  static absl::StatusOr<std::shared_ptr<HttpClient>> Open(TransportOptions options, bool redirects);
+  ~HttpClient();
+
+  // Calls `make` when the time has come and there is capacity, and sends what it returns, once;
+  // both callbacks run in the client's thread.
+  void Send(Clock::time_point when, Make make, HttpDone done);
+  // Ends all requests, and those that follow, with kCancelled.
+  void Cancel();
+  // The same; returns when no callback runs any more, unless it is called by one.
+  void Stop();
+
+ private:
+  struct Job {
+    Make make;
+    HttpDone done;
+  };
+  struct CleanEasy {
+    void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+  };
+  using Easy = std::unique_ptr<CURL, CleanEasy>;
+
+  HttpClient(TransportOptions options, bool redirects);
+  void Run();
+  std::vector<Job> TakeDue();
+  void StartDue();
+  void Begin(Job job);
+  Easy TakeEasy();
+  void SetUp(HttpTransfer& transfer) const;
+  void FinishReady();
+  void End(CURL* easy, absl::StatusOr<HttpAnswer> answer);
+  void EndAll();
+  int WaitMillis();
+
+  const TransportOptions options_;
+  const bool redirects_;
+  CURLM* const multi_;
+  std::thread thread_;
+
+  std::mutex mutex_;  // of the next three
+  std::multimap<Clock::time_point, Job> waiting_;
+  bool cancelled_ = false;
+  bool stopping_ = false;
+
+  // The thread's own.
+  std::unordered_map<CURL*, std::unique_ptr<HttpTransfer>> active_;
+  std::vector<Easy> idle_;
+};
+
+}  // namespace cairn::object
+
+#endif  // CAIRN_ENGINE_OBJECT_S3_HTTP_HTTP_CLIENT_H_

@@ -1,0 +1,170 @@
+#include "engine/object/s3/http/http_transfer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace cairn::object {
+
+namespace {
+
+// Of an answer that reports a failure.
+constexpr int64_t kMostErrorBytes = 65536;
+// What is reserved before bytes arrive, whatever the server announces.
+constexpr int64_t kMostReserved = int64_t{64} << 20;
+// Requests of this size are worth curl's larger buffers.
+constexpr int64_t kLargeBody = 65536;
+constexpr long kLargeBuffer = 131072;
+
+bool IsGoodNow(CURL* easy) {
+  long status = 0;
+  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+  return status / 100 == 2;
+}
+
+void ReserveBody(HttpTransfer& transfer) {
+  curl_off_t size = -1;
+  curl_easy_getinfo(transfer.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &size);
+  const int64_t most = std::min(transfer.request.most_bytes, kMostReserved);
+  if (size > 0) transfer.answer.body.reserve(static_cast<size_t>(std::min<int64_t>(size, most)));
+}
+
+size_t TakeBody(char* data, size_t /*one*/, size_t size, void* user) {
+  HttpTransfer& transfer = *static_cast<HttpTransfer*>(user);
+  std::vector<std::byte>& body = transfer.answer.body;
+  const bool good = IsGoodNow(transfer.easy);
+  const int64_t most = good ? transfer.request.most_bytes : kMostErrorBytes;
+  if (static_cast<int64_t>(size) > most - std::ssize(body)) {
+    transfer.answer.too_long = good;
+    return good ? 0 : size;
+  }
+  if (body.empty()) ReserveBody(transfer);
+  const auto* const begin = reinterpret_cast<const std::byte*>(data);
+  body.insert(body.end(), begin, begin + size);
+  return size;
+}
+
+size_t GiveBody(char* data, size_t /*one*/, size_t capacity, void* user) {
+  HttpTransfer& transfer = *static_cast<HttpTransfer*>(user);
+  const Bytes rest = transfer.request.body.subspan(transfer.body_sent);
+  const size_t size = std::min(capacity, rest.size());
+  std::copy_n(rest.begin(), size, reinterpret_cast<std::byte*>(data));
+  transfer.body_sent += size;
+  return size;
+}
+
+int Rewind(void* user, curl_off_t offset, int /*origin*/) {
+  static_cast<HttpTransfer*>(user)->body_sent = static_cast<size_t>(offset);
+  return CURL_SEEKFUNC_OK;
+}
+
+// Runs before each sending. When the server closes a kept connection without an answer, curl sends
+// again by itself; but the server may have done what the request asks.
+int CountSending(void* user, char*, char*, int, int) {
+  HttpTransfer& transfer = *static_cast<HttpTransfer*>(user);
+  ++transfer.sends;
+  return transfer.request.changes && transfer.sends > 1 ? CURL_PREREQFUNC_ABORT
+                                                        : CURL_PREREQFUNC_OK;
+}
+
+std::string HeaderOf(CURL* easy, const char* name) {
+  curl_header* header = nullptr;
+  if (curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK) return {};
+  return header->value;
+}
+
+int64_t TimeOf(const std::string& text) {
+  return text.empty() ? 0 : std::max<int64_t>(curl_getdate(text.c_str(), nullptr), 0);
+}
+
+bool IsHopeless(CURLcode result) {
+  switch (result) {
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_URL_MALFORMAT:
+    case CURLE_TOO_MANY_REDIRECTS:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void SetMethod(HttpTransfer& transfer) {
+  CURL* const easy = transfer.easy;
+  const HttpRequest& request = transfer.request;
+  const auto size = static_cast<curl_off_t>(request.body.size());
+  if (request.method == "HEAD") {
+    curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+  } else if (request.method == "PUT" || request.method == "POST") {
+    curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, size);
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    if (size > kLargeBody) curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, kLargeBuffer);
+  } else {
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    if (request.most_bytes > kLargeBody) {
+      curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, kLargeBuffer);
+    }
+  }
+}
+
+void SetCallbacks(HttpTransfer& transfer) {
+  CURL* const easy = transfer.easy;
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &TakeBody);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
+  curl_easy_setopt(easy, CURLOPT_READFUNCTION, &GiveBody);
+  curl_easy_setopt(easy, CURLOPT_READDATA, &transfer);
+  curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, &Rewind);
+  curl_easy_setopt(easy, CURLOPT_SEEKDATA, &transfer);
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, &CountSending);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, &transfer);
+}
+
+}  // namespace
+
+void Prepare(HttpTransfer& transfer) {
+  CURL* const easy = transfer.easy;
+  curl_slist* list = nullptr;
+  for (const std::string& header : transfer.request.headers) {
+    list = curl_slist_append(list, header.c_str());
+  }
+  // Without it curl waits for a server that has nothing to say before the body.
+  transfer.headers.reset(curl_slist_append(list, "Expect:"));
+  curl_easy_setopt(easy, CURLOPT_URL, transfer.request.url.c_str());
+  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer.headers.get());
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      transfer.request.deadline - Clock::now());
+  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
+                   static_cast<long>(std::clamp<int64_t>(left.count(), 1, INT32_MAX)));
+  SetMethod(transfer);
+  SetCallbacks(transfer);
+}
+
+absl::StatusOr<HttpAnswer> TakeAnswer(HttpTransfer& transfer, CURLcode result) {
+  HttpAnswer& answer = transfer.answer;
+  answer.sent = transfer.sends > 0;
+  if (result != CURLE_OK && !answer.too_long) {
+    answer.error =
+        absl::StrCat(curl_easy_strerror(result), " (curl ", static_cast<int>(result), ")");
+    if (IsHopeless(result)) return absl::UnavailableError(answer.error);
+    return std::move(answer);
+  }
+  long status = 0;
+  curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
+  answer.status = static_cast<int>(status);
+  answer.etag = HeaderOf(transfer.easy, "ETag");
+  answer.content_length = HeaderOf(transfer.easy, "Content-Length");
+  answer.content_range = HeaderOf(transfer.easy, "Content-Range");
+  answer.modified = TimeOf(HeaderOf(transfer.easy, "Last-Modified"));
+  answer.date = TimeOf(HeaderOf(transfer.easy, "Date"));
+  curl_off_t pause = 0;
+  curl_easy_getinfo(transfer.easy, CURLINFO_RETRY_AFTER, &pause);
+  answer.retry_after = std::chrono::seconds(std::clamp<curl_off_t>(pause, 0, 3600));
+  return std::move(answer);
+}
+
+}  // namespace cairn::object

@@ -1,0 +1,38 @@
+// One HTTP request in flight.
+#ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_HTTP_TRANSFER_H_
+#define CAIRN_ENGINE_OBJECT_S3_HTTP_HTTP_TRANSFER_H_
+
+#include <cstddef>
+#include <memory>
+
+#include <curl/curl.h>
+
+#include "engine/object/s3/http/http_message.h"
+
+namespace cairn::object {
+
+struct FreeList {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+
+// What curl's callbacks work on; it stays at its address.
+struct HttpTransfer {
+  CURL* easy = nullptr;
+  HttpRequest request;
+  HttpDone done;
+  std::unique_ptr<curl_slist, FreeList> headers;
+  HttpAnswer answer;
+  size_t body_sent = 0;
+  int sends = 0;
+};
+
+// Gives the handle the request and its callbacks.
+void Prepare(HttpTransfer& transfer);
+
+// The answer, once curl has ended the transfer. kUnavailable for what no other try would mend, such
+// as a certificate that is not trusted.
+absl::StatusOr<HttpAnswer> TakeAnswer(HttpTransfer& transfer, CURLcode result);
+
+}  // namespace cairn::object
+
+#endif  // CAIRN_ENGINE_OBJECT_S3_HTTP_HTTP_TRANSFER_H_

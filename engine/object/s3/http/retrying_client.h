@@ -1,0 +1,79 @@
+// Requests that are tried again until their outcome is known, or their time is over.
+#ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_RETRYING_CLIENT_H_
+#define CAIRN_ENGINE_OBJECT_S3_HTTP_RETRYING_CLIENT_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "engine/object/s3/http/http_client.h"
+
+namespace cairn::object {
+
+// What a call has been through. `lost`: the server may have done what a try asked, without a word.
+struct CallHistory {
+  int tries = 0;
+  bool lost = false;
+  std::optional<Clock::time_point> deadline = {};  // from the first try on
+};
+
+// A request and what becomes of it.
+struct HttpCall {
+  std::string title;  // "s3://bucket: put name"
+  // Runs for each try: signatures have a date.
+  std::function<absl::StatusOr<HttpRequest>()> make;
+  // Why a good answer is none, and the request is to be tried again; empty: it is good.
+  std::function<absl::Status(const HttpAnswer&)> check = {};
+  // An answer that stands: good, or a refusal. Otherwise kUnavailable, nothing was done;
+  // kDeadlineExceeded, that is not known; kCancelled.
+  std::function<void(const CallHistory&, absl::StatusOr<HttpAnswer>)> done;
+  // Each try is counted there.
+  std::atomic<int64_t>* count = nullptr;
+  CallHistory history = {};
+};
+
+// Whether an answer stands.
+enum class Verdict {
+  kStands,
+  kNotDone,  // and the same request may succeed later
+  kLost,     // it may have been done, or may be done yet
+};
+Verdict Judge(const HttpAnswer& answer);
+
+// Thread-safe.
+class RetryingClient : public std::enable_shared_from_this<RetryingClient> {
+ public:
+  static absl::StatusOr<std::shared_ptr<RetryingClient>> Open(const TransportOptions& options,
+                                                              bool redirects);
+
+  void Start(HttpCall call);
+  std::chrono::milliseconds call_timeout() const { return options_.call_timeout; }
+  void Cancel() { client_->Cancel(); }
+  void Stop() { client_->Stop(); }
+  int64_t retries() const { return retries_; }
+
+ private:
+  RetryingClient(const TransportOptions& options, std::shared_ptr<HttpClient> client)
+      : options_(options), client_(std::move(client)), random_(std::random_device()()) {}
+
+  void Try(std::shared_ptr<HttpCall> call, Clock::time_point when);
+  absl::StatusOr<HttpRequest> MakeTry(HttpCall& call);
+  void Finish(const std::shared_ptr<HttpCall>& call, absl::StatusOr<HttpAnswer> answer);
+  void TryLater(const std::shared_ptr<HttpCall>& call, const HttpAnswer& answer,
+                const std::string& reason);
+  Clock::duration Pause(int tries);
+
+  const TransportOptions options_;
+  const std::shared_ptr<HttpClient> client_;
+  std::atomic<int64_t> retries_ = 0;
+  std::mutex mutex_;
+  std::minstd_rand random_;
+};
+
+}  // namespace cairn::object
+
+#endif  // CAIRN_ENGINE_OBJECT_S3_HTTP_RETRYING_CLIENT_H_

@@ -1,0 +1,52 @@
+#include "engine/object/s3/http/s3_error.h"
+
+#include "absl/strings/str_cat.h"
+
+#include "engine/object/s3/http/xml.h"
+
+namespace cairn::object {
+
+namespace {
+
+// A redirection means another region or endpoint, which is the caller's to name.
+absl::StatusCode CodeOf(int status) {
+  switch (status) {
+    case 401:
+    case 403:
+      return absl::StatusCode::kPermissionDenied;
+    case 404:
+      return absl::StatusCode::kNotFound;
+    case 412:
+      return absl::StatusCode::kFailedPrecondition;
+    case 405:
+    case 501:
+      return absl::StatusCode::kUnimplemented;
+    default:
+      return absl::StatusCode::kInvalidArgument;
+  }
+}
+
+}  // namespace
+
+S3Error ParseS3Error(const HttpAnswer& answer) {
+  if (answer.body.empty()) return {};
+  const absl::StatusOr<XmlElement> root = ParseXml(answer.body);
+  if (!root.ok()) return {};
+  // STS has the error in an element of its own.
+  const XmlElement* const nested = root->Find("Error");
+  const XmlElement& error = nested != nullptr ? *nested : *root;
+  return {.code = error.TextOf("Code"), .message = error.TextOf("Message")};
+}
+
+std::string ReasonOf(const HttpAnswer& answer) {
+  if (answer.status == 0) return answer.error;
+  const S3Error error = ParseS3Error(answer);
+  return absl::StrCat(answer.status, error.code.empty() ? "" : " ", error.code,
+                      error.message.empty() ? "" : ": ", error.message);
+}
+
+absl::Status RefusalOf(const std::string& title, const HttpAnswer& answer) {
+  return {CodeOf(answer.status), absl::StrCat(title, ": ", ReasonOf(answer))};
+}
+
+}  // namespace cairn::object

@@ -1,0 +1,28 @@
+// What answers that are no success say.
+#ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_S3_ERROR_H_
+#define CAIRN_ENGINE_OBJECT_S3_HTTP_S3_ERROR_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+#include "engine/object/s3/http/http_message.h"
+
+namespace cairn::object {
+
+// The body of an error; empty where it is none.
+struct S3Error {
+  std::string code;
+  std::string message;
+};
+S3Error ParseS3Error(const HttpAnswer& answer);
+
+// "503 SlowDown: please reduce your request rate", or why there is no answer.
+std::string ReasonOf(const HttpAnswer& answer);
+
+// The status for an answer that refuses a request: "<title>: 403 AccessDenied".
+absl::Status RefusalOf(const std::string& title, const HttpAnswer& answer);
+
+}  // namespace cairn::object
+
+#endif  // CAIRN_ENGINE_OBJECT_S3_HTTP_S3_ERROR_H_

@@ -1,0 +1,34 @@
+// URLs, cut into parts and put together.
+#ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_URL_H_
+#define CAIRN_ENGINE_OBJECT_S3_HTTP_URL_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace cairn::object {
+
+struct Url {
+  std::string scheme;  // "http" or "https"
+  std::string host;    // with the port, unless that is the scheme's own
+  std::string path;    // as it stands in the URL, without a slash at its end
+};
+
+using Query = std::vector<std::pair<std::string, std::string>>;
+
+// kInvalidArgument for other schemes, user names, queries and fragments.
+absl::StatusOr<Url> ParseUrl(std::string_view text);
+
+// All bytes but letters, digits and -._~ as %XX; slashes stay when they separate.
+std::string PercentEncode(std::string_view text, bool keep_slashes);
+absl::StatusOr<std::string> PercentDecode(std::string_view text);
+
+// "a=1&b=", sorted as signatures want it.
+std::string EncodeQuery(const Query& query);
+
+}  // namespace cairn::object
+
+#endif  // CAIRN_ENGINE_OBJECT_S3_HTTP_URL_H_

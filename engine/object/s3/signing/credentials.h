@@ -1,0 +1,47 @@
+// The keys that requests are signed with, renewed before they expire.
+#ifndef CAIRN_ENGINE_OBJECT_S3_SIGNING_CREDENTIALS_H_
+#define CAIRN_ENGINE_OBJECT_S3_SIGNING_CREDENTIALS_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+#include "engine/object/s3/http/retrying_client.h"
+
+namespace cairn::object {
+
+// Thread-safe.
+class Credentials : public std::enable_shared_from_this<Credentials> {
+ public:
+  // `client` reaches STS.
+  Credentials(const S3Options& options, std::shared_ptr<RetryingClient> client);
+
+  // Calls `done` once there are keys that have not expired, perhaps before it returns.
+  void WhenReady(std::function<void(absl::Status)> done);
+  // The newest keys. Begins to renew them when they expire soon.
+  S3Credentials Current();
+
+ private:
+  bool IsFresh() const;
+  void Renew();
+  void Finish(absl::StatusOr<HttpAnswer> answer);
+
+  const std::optional<S3WebIdentity> identity_;
+  const std::string region_;
+  const std::shared_ptr<RetryingClient> client_;
+
+  std::mutex mutex_;
+  S3Credentials keys_;
+  absl::Time expiry_;
+  bool renewing_ = false;
+  std::vector<std::function<void(absl::Status)>> waiting_;
+};
+
+}  // namespace cairn::object
+
+#endif  // CAIRN_ENGINE_OBJECT_S3_SIGNING_CREDENTIALS_H_
