@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <utility>
+
+#include "tools/sqlite/table/scan.h"
+#include "tools/status.h"
+
+namespace cairn::sqlite {
+
+namespace {
+
+// A look at a row or two decodes little; a long scan soon reads large pieces.
+constexpr int64_t kFirstRows = 16;
+constexpr int64_t kGrowth = 4;
+constexpr int64_t kMostRows = 32'768;
+constexpr int64_t kMostBytes = 4 << 20;  // of the columns of a batch
+
+class RangeScan final : public Scan {
+ public:
+  RangeScan(StatePtr state, const std::vector<Column>& columns, const IntegerRange& rows,
+            bool descending)
+      : state_(std::move(state)),
+        columns_(columns),
+        begin_(std::max(rows.least, state_->first_row())),
+        end_(rows.greatest < state_->end_row() ? rows.greatest + 1 : state_->end_row()),
+        descending_(descending),
+        buffers_(columns.size()),
+        wanted_(columns.size()) {
+    if (rows.empty()) begin_ = end_;
+  }
+
+  bool descending() const override { return descending_; }
+
+  absl::Status Next(Batch& batch) override {
+    batch.columns.assign(columns_.size(), {});
+    const int64_t most = std::max<int64_t>(1, kMostBytes / std::max<int64_t>(1, wanted_bytes_));
+    const int64_t count = std::min({end_ - begin_, rows_, most});
+    batch.size = count > 0 ? static_cast<size_t>(count) : 0;
+    if (batch.size == 0) return absl::OkStatus();
+    batch.first = descending_ ? end_ - count : begin_;
+    if (descending_) {
+      end_ -= count;
+    } else {
+      begin_ += count;
+    }
+    rows_ = std::min(rows_ * kGrowth, kMostRows);
+    return Read(batch, wanted_);
+  }
+
+  absl::Status Load(Batch& batch, size_t column) override {
+    std::vector<bool> only(columns_.size());
+    only[column] = true;
+    if (!wanted_[column]) wanted_bytes_ += columns_[column].size;
+    wanted_[column] = true;
+    return Read(batch, only);
+  }
+
+ private:
+  absl::Status Read(Batch& batch, const std::vector<bool>& which) {
+    std::vector<FieldSpan> fields;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (!which[i]) continue;
+      const Column& column = columns_[i];
+      const auto size = static_cast<size_t>(column.size);
+      buffers_[i].resize(std::max<size_t>(1, batch.size * size));
+      batch.columns[i] = {.data = buffers_[i].data(), .step = size};
+      if (size == 0) continue;
+      fields.push_back({.offset = column.offset,
+                        .size = column.size,
+                        .dst = MutableBytes(buffers_[i]).first(batch.size * size)});
+    }
+    if (fields.empty()) return absl::OkStatus();
+    return state_->ReadFields(batch.first, static_cast<int64_t>(batch.size), fields);
+  }
+
+  StatePtr state_;
+  const std::vector<Column>& columns_;
+  int64_t begin_;
+  int64_t end_;
+  bool descending_;
+  int64_t rows_ = kFirstRows;
+  std::vector<std::vector<std::byte>> buffers_;
+  std::vector<bool> wanted_;  // columns that were asked for
+  int64_t wanted_bytes_ = 0;  // of a row
+};
+
+class MemoryScan final : public Scan {
+ public:
+  MemoryScan(std::shared_ptr<const std::vector<std::byte>> records, int32_t record_size,
+             int64_t first, const std::vector<Column>& columns, const IntegerRange& rows)
+      : records_(std::move(records)),
+        step_(static_cast<size_t>(record_size)),
+        first_(first),
+        columns_(columns),
+        rows_(rows) {}
+
+  absl::Status Next(Batch& batch) override {
+    batch = {};
+    const auto count = static_cast<int64_t>(records_->size() / step_);
+    const int64_t begin = std::max(rows_.least, first_);
+    const int64_t last = std::min(rows_.greatest, first_ + count - 1);
+    if (std::exchange(done_, true) || begin > last) return absl::OkStatus();
+    batch.size = static_cast<size_t>(last - begin + 1);
+    batch.first = begin;
+    const std::byte* const data = records_->data() + static_cast<size_t>(begin - first_) * step_;
+    for (const Column& column : columns_) {
+      batch.columns.push_back({.data = data + column.offset, .step = step_});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Load(Batch& /*batch*/, size_t /*column*/) override { return absl::OkStatus(); }
+
+ private:
+  std::shared_ptr<const std::vector<std::byte>> records_;
+  size_t step_;
+  int64_t first_;
+  const std::vector<Column>& columns_;
+  IntegerRange rows_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Scan> MakeRangeScan(StatePtr state, const std::vector<Column>& columns,
+                                    const IntegerRange& rows, bool descending) {
+  return std::make_unique<RangeScan>(std::move(state), columns, rows, descending);
+}
+
+std::unique_ptr<Scan> MakeMemoryScan(std::shared_ptr<const std::vector<std::byte>> records,
+                                     int32_t record_size, int64_t first,
+                                     const std::vector<Column>& columns, const IntegerRange& rows) {
+  return std::make_unique<MemoryScan>(std::move(records), record_size, first, columns, rows);
+}
+
+}  // namespace cairn::sqlite
