@@ -1,10 +1,12 @@
 #include "tools/sqlite/table/column.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 
@@ -38,19 +40,6 @@ void Store(const Column& column, T value, std::byte* at) {
   std::memcpy(at, &value, sizeof(T));
 }
 
-uint64_t LoadUint(const Column& column, const std::byte* at) {
-  switch (column.size) {
-    case 1:
-      return Load<uint8_t>(column, at);
-    case 2:
-      return Load<uint16_t>(column, at);
-    case 4:
-      return Load<uint32_t>(column, at);
-    default:
-      return Load<uint64_t>(column, at);
-  }
-}
-
 // IEEE 754 binary16.
 double HalfToDouble(uint16_t bits) {
   const int exponent = bits >> 10 & 0x1F;
@@ -79,17 +68,6 @@ uint16_t DoubleToHalf(double value) {
   return static_cast<uint16_t>(sign + ((step + 24) << 10) + steps);
 }
 
-double LoadFloat(const Column& column, const std::byte* at) {
-  switch (column.size) {
-    case 2:
-      return HalfToDouble(Load<uint16_t>(column, at));
-    case 4:
-      return static_cast<double>(Load<float>(column, at));
-    default:
-      return Load<double>(column, at);
-  }
-}
-
 std::string_view TextAt(const Column& column, const std::byte* at) {
   std::string_view text(reinterpret_cast<const char*>(at), static_cast<size_t>(column.size));
   while (text.ends_with('\0')) text.remove_suffix(1);
@@ -106,6 +84,58 @@ void ReturnUcs4(sqlite3_context* context, const Column& column, const std::byte*
   while (size >= 4 && Load<uint32_t>(column, at + size - 4) == 0) size -= 4;
   for (int32_t i = 0; i < size; i += 4) AppendUtf8(text, Load<uint32_t>(column, at + i));
   ReturnText(context, text);
+}
+
+void ReturnNumber(sqlite3_context* context, double value) {
+  sqlite3_result_double(context, value);  // SQLite takes NaN as NULL
+}
+void ReturnNumber(sqlite3_context* context, float value) {
+  sqlite3_result_double(context, static_cast<double>(value));
+}
+void ReturnNumber(sqlite3_context* context, int64_t value) { sqlite3_result_int64(context, value); }
+void ReturnNumber(sqlite3_context* context, uint64_t value) {
+  if (std::in_range<int64_t>(value)) return ReturnNumber(context, static_cast<int64_t>(value));
+  ReturnNumber(context, static_cast<double>(value));
+}
+template <typename T>
+void ReturnNumber(sqlite3_context* context, T value) {
+  ReturnNumber(context, int64_t{value});
+}
+
+template <typename T, bool kSwapped>
+void ReturnAs(sqlite3_context* context, const Column& /*column*/, const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  ReturnNumber(context, kSwapped ? Swapped(value) : value);
+}
+
+template <typename T>
+ReturnFunction InOrder(const Column& column) {
+  return column.big_endian == kBigEndianHost ? ReturnAs<T, false> : ReturnAs<T, true>;
+}
+
+void ReturnBool(sqlite3_context* context, const Column& /*column*/, const std::byte* at) {
+  sqlite3_result_int(context, *at == std::byte{0} ? 0 : 1);
+}
+
+void ReturnHalf(sqlite3_context* context, const Column& column, const std::byte* at) {
+  ReturnNumber(context, HalfToDouble(Load<uint16_t>(column, at)));
+}
+
+void ReturnTime(sqlite3_context* context, const Column& column, const std::byte* at) {
+  const auto value = Load<int64_t>(column, at);
+  if (value == kNoTime) return sqlite3_result_null(context);
+  sqlite3_result_int64(context, value);
+}
+
+void ReturnBlob(sqlite3_context* context, const Column& column, const std::byte* at) {
+  sqlite3_result_blob64(context, at, static_cast<uint64_t>(column.size), SQLITE_TRANSIENT);
+}
+
+void ReturnBytesAsText(sqlite3_context* context, const Column& column, const std::byte* at) {
+  const std::string_view text = TextAt(column, at);
+  if (IsPlainUtf8(text)) return ReturnText(context, text);
+  sqlite3_result_blob64(context, text.data(), text.size(), SQLITE_TRANSIENT);
 }
 
 absl::Status DoesNotFit(const Column& column, std::string_view what) {
@@ -220,50 +250,33 @@ const char* SqlTypeOf(const Column& column) {
   return "BLOB";
 }
 
-int64_t LoadInteger(const Column& column, const std::byte* at) {
-  if (column.type == ColumnType::kUint) return static_cast<int64_t>(LoadUint(column, at));
-  switch (column.size) {
-    case 1:
-      return Load<int8_t>(column, at);
-    case 2:
-      return Load<int16_t>(column, at);
-    case 4:
-      return Load<int32_t>(column, at);
-    default:
-      return Load<int64_t>(column, at);
-  }
-}
-
-void ReturnValue(sqlite3_context* context, const Column& column, const std::byte* at) {
+ReturnFunction ReturnFunctionOf(const Column& column) {
   switch (column.type) {
     case ColumnType::kBool:
-      return sqlite3_result_int(context, *at == std::byte{0} ? 0 : 1);
+      return ReturnBool;
     case ColumnType::kInt:
-      return sqlite3_result_int64(context, LoadInteger(column, at));
-    case ColumnType::kUint: {
-      const uint64_t value = LoadUint(column, at);
-      if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-        return sqlite3_result_double(context, static_cast<double>(value));
-      }
-      return sqlite3_result_int64(context, static_cast<int64_t>(value));
-    }
-    case ColumnType::kFloat:  // SQLite takes NaN as NULL
-      return sqlite3_result_double(context, LoadFloat(column, at));
-    case ColumnType::kTime: {
-      const auto value = Load<int64_t>(column, at);
-      return value == kNoTime ? sqlite3_result_null(context) : sqlite3_result_int64(context, value);
-    }
-    case ColumnType::kText: {
-      const std::string_view text = TextAt(column, at);
-      if (IsPlainUtf8(text)) return ReturnText(context, text);
-      return sqlite3_result_blob64(context, text.data(), text.size(), SQLITE_TRANSIENT);
-    }
+      return column.size == 1   ? InOrder<int8_t>(column)
+             : column.size == 2 ? InOrder<int16_t>(column)
+             : column.size == 4 ? InOrder<int32_t>(column)
+                                : InOrder<int64_t>(column);
+    case ColumnType::kUint:
+      return column.size == 1   ? InOrder<uint8_t>(column)
+             : column.size == 2 ? InOrder<uint16_t>(column)
+             : column.size == 4 ? InOrder<uint32_t>(column)
+                                : InOrder<uint64_t>(column);
+    case ColumnType::kFloat:
+      if (column.size == 2) return ReturnHalf;
+      return column.size == 4 ? InOrder<float>(column) : InOrder<double>(column);
+    case ColumnType::kTime:
+      return ReturnTime;
+    case ColumnType::kText:
+      return ReturnBytesAsText;
     case ColumnType::kUcs4:
-      return ReturnUcs4(context, column, at);
+      return ReturnUcs4;
     case ColumnType::kBlob:
-      return sqlite3_result_blob64(context, at, static_cast<uint64_t>(column.size),
-                                   SQLITE_TRANSIENT);
+      break;
   }
+  return ReturnBlob;
 }
 
 absl::Status StoreValue(const Column& column, sqlite3_value* value, std::byte* at) {

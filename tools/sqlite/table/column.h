@@ -39,10 +39,11 @@ struct Column {
 
 // "INTEGER", "REAL", "TEXT" or "BLOB".
 const char* SqlTypeOf(const Column& column);
-// Makes the value at `at` the result of a function or column.
-void ReturnValue(sqlite3_context* context, const Column& column, const std::byte* at);
-// Of a number: its value as an int64. Of kInt, kTime and smaller kUint.
-int64_t LoadInteger(const Column& column, const std::byte* at);
+// Makes the value at `at` of a column the result.
+using ReturnFunction = void (*)(sqlite3_context* context, const Column& column,
+                                const std::byte* at);
+// The one for the type, size and byte order of a column: it is called for each value.
+ReturnFunction ReturnFunctionOf(const Column& column);
 // kInvalidArgument for a value that the column cannot hold.
 absl::Status StoreValue(const Column& column, sqlite3_value* value, std::byte* at);
 

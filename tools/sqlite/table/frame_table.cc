@@ -43,11 +43,12 @@ TableState::Part TableState::MakePart(const Snapshot& snapshot, int64_t first) {
   const FrameInfo& info = snapshot.info();
   Part part = {.snapshot = snapshot, .first = first, .end = first + info.nitems};
   const std::optional<ArrayInfo>& array = snapshot.array();
+  part.chunk_items = part.chunk_rows = std::max(1, info.chunksize.value_or(0) / info.typesize);
+  part.block_rows = std::max(1, info.blocksize.value_or(0) / info.typesize);
   if (!array || array->shape.size() != 1) return part;
   part.end = first + array->shape[0];
-  part.chunk_items = info.chunksize.value_or(0) / info.typesize;
-  const bool padded = array->chunkshape[0] < part.chunk_items;
-  if (padded) part.chunk_rows = array->chunkshape[0];
+  part.chunk_rows = std::clamp<int64_t>(array->chunkshape[0], 1, part.chunk_items);
+  part.block_rows = std::max(1, array->blockshape[0]);
   return part;
 }
 
@@ -81,6 +82,18 @@ absl::StatusOr<TableState> TableState::Make(const LogSnapshot& log) {
   return state;
 }
 
+int64_t TableState::AlignedEnd(int64_t row, int64_t count) const {
+  const Part* part = parts_.data();
+  while (row >= part->end) ++part;
+  const int64_t begin = row - part->first;
+  const int64_t end = std::min(begin + count, part->end - part->first);
+  const int64_t chunk_end = end / part->chunk_rows * part->chunk_rows;
+  if (chunk_end > begin) return part->first + chunk_end;
+  const int64_t in_chunk = begin % part->chunk_rows;
+  const int64_t block_end = (in_chunk + end - begin) / part->block_rows * part->block_rows;
+  return part->first + (block_end > in_chunk ? begin + block_end - in_chunk : end);
+}
+
 absl::Status TableState::ReadFields(int64_t row, int64_t count,
                                     std::span<const FieldSpan> fields) const {
   std::vector<FieldSpan> pieces(fields.begin(), fields.end());
@@ -89,7 +102,7 @@ absl::Status TableState::ReadFields(int64_t row, int64_t count,
     while (done < count && row < part.end) {
       int64_t item = row - part.first;
       int64_t take = std::min(count - done, part.end - row);
-      if (part.chunk_rows > 0) {
+      if (part.chunk_rows < part.chunk_items) {
         const int64_t in_chunk = item % part.chunk_rows;
         take = std::min(take, part.chunk_rows - in_chunk);
         item = item / part.chunk_rows * part.chunk_items + in_chunk;

@@ -40,6 +40,9 @@ class TableState {
   // The newest frame.
   const Snapshot& snapshot() const { return parts_.back().snapshot; }
 
+  // The end of a batch of rows from `row` on, at most `count`, whose last block or chunk is
+  // complete, if it is possible: so none is decoded twice.
+  int64_t AlignedEnd(int64_t row, int64_t count) const;
   // Fields of rows, without several dimensions; see Snapshot::ReadFields.
   absl::Status ReadFields(int64_t row, int64_t count, std::span<const FieldSpan> fields) const;
 
@@ -49,8 +52,9 @@ class TableState {
     Snapshot snapshot;
     int64_t first = 0;
     int64_t end = 0;
-    int64_t chunk_rows = 0;   // 0: no row lies beside padding
-    int64_t chunk_items = 0;  // with the padding
+    int64_t chunk_rows = 1;
+    int64_t chunk_items = 1;  // more where padding follows the rows
+    int64_t block_rows = 1;
   };
   static Part MakePart(const Snapshot& snapshot, int64_t first);
 

@@ -23,7 +23,7 @@ class LogScan final : public Scan {
       Choose();
     } while (found_.records.empty());
     batch.size = found_.records.size();
-    batch.numbers = found_.records;
+    batch.numbers.swap(found_.records);
     for (size_t i = 0; i < used_.size(); ++i) {
       batch.columns[used_[i]] = {.data = found_.columns[i].data(), .step = SizeOf(i)};
     }
@@ -39,6 +39,7 @@ class LogScan final : public Scan {
 
   // Leaves the wanted rows.
   void Choose() {
+    if (rows_ == IntegerRange()) return;
     size_t kept = 0;
     for (size_t row = 0; row < found_.records.size(); ++row) {
       if (!rows_.Contains(found_.records[row])) continue;

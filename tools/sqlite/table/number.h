@@ -28,6 +28,7 @@ struct IntegerRange {
   int64_t least = std::numeric_limits<int64_t>::min();
   int64_t greatest = std::numeric_limits<int64_t>::max();
   bool empty() const { return least > greatest; }
+  bool operator==(const IntegerRange&) const = default;
   bool Contains(int64_t value) const { return value >= least && value <= greatest; }
 };
 // Leaves the integers i of which SQLite says that `i OP number` is true, for the operators =, <,

@@ -35,13 +35,15 @@ Plan DecodePlan(std::string_view text);
 // Chooses for sqlite3_module::xBestIndex, but does not set idxStr.
 Plan ChoosePlan(const FrameTable& table, int64_t nrows, bool writable, sqlite3_index_info& info);
 
-// What the values of a plan's terms leave of the numbers of rows.
-IntegerRange RowsOf(const Plan& plan, std::span<sqlite3_value* const> values);
 // A way through the rows that gives all that the terms hold for, and perhaps more: but of those
 // whose terms ChoosePlan says SQLite need not check, exactly them.
 absl::StatusOr<std::unique_ptr<Scan>> MakeScan(const FrameTable& table, const StatePtr& state,
                                                const Plan& plan,
                                                std::span<sqlite3_value* const> values);
+// The same for records in memory, numbered from `first` on.
+std::unique_ptr<Scan> MakeScanOf(const FrameTable& table, std::span<const std::byte> records,
+                                 int64_t first, const Plan& plan,
+                                 std::span<sqlite3_value* const> values);
 
 }  // namespace cairn::sqlite
 

@@ -11,7 +11,7 @@ namespace {
 // A look at a row or two decodes little; a long scan soon reads large pieces.
 constexpr int64_t kFirstRows = 16;
 constexpr int64_t kGrowth = 4;
-constexpr int64_t kMostRows = 32'768;
+constexpr int64_t kMostRows = 65'536;
 constexpr int64_t kMostBytes = 4 << 20;  // of the columns of a batch
 
 class RangeScan final : public Scan {
@@ -33,7 +33,10 @@ class RangeScan final : public Scan {
   absl::Status Next(Batch& batch) override {
     batch.columns.assign(columns_.size(), {});
     const int64_t most = std::max<int64_t>(1, kMostBytes / std::max<int64_t>(1, wanted_bytes_));
-    const int64_t count = std::min({end_ - begin_, rows_, most});
+    int64_t count = std::min({end_ - begin_, rows_, most});
+    if (!descending_ && count < end_ - begin_ && count > 0) {
+      count = state_->AlignedEnd(begin_, count) - begin_;
+    }
     batch.size = count > 0 ? static_cast<size_t>(count) : 0;
     if (batch.size == 0) return absl::OkStatus();
     batch.first = descending_ ? end_ - count : begin_;
@@ -85,37 +88,21 @@ class RangeScan final : public Scan {
 
 class MemoryScan final : public Scan {
  public:
-  MemoryScan(std::shared_ptr<const std::vector<std::byte>> records, int32_t record_size,
-             int64_t first, const std::vector<Column>& columns, const IntegerRange& rows)
-      : records_(std::move(records)),
-        step_(static_cast<size_t>(record_size)),
-        first_(first),
-        columns_(columns),
-        rows_(rows) {}
+  explicit MemoryScan(MemoryRows rows) : rows_(std::move(rows)) {}
 
   absl::Status Next(Batch& batch) override {
     batch = {};
-    const auto count = static_cast<int64_t>(records_->size() / step_);
-    const int64_t begin = std::max(rows_.least, first_);
-    const int64_t last = std::min(rows_.greatest, first_ + count - 1);
-    if (std::exchange(done_, true) || begin > last) return absl::OkStatus();
-    batch.size = static_cast<size_t>(last - begin + 1);
-    batch.first = begin;
-    const std::byte* const data = records_->data() + static_cast<size_t>(begin - first_) * step_;
-    for (const Column& column : columns_) {
-      batch.columns.push_back({.data = data + column.offset, .step = step_});
-    }
+    if (std::exchange(done_, true)) return absl::OkStatus();
+    batch.size = rows_.numbers.size();
+    batch.numbers.swap(rows_.numbers);
+    batch.columns = rows_.columns;
     return absl::OkStatus();
   }
 
   absl::Status Load(Batch& /*batch*/, size_t /*column*/) override { return absl::OkStatus(); }
 
  private:
-  std::shared_ptr<const std::vector<std::byte>> records_;
-  size_t step_;
-  int64_t first_;
-  const std::vector<Column>& columns_;
-  IntegerRange rows_;
+  MemoryRows rows_;
   bool done_ = false;
 };
 
@@ -126,10 +113,8 @@ std::unique_ptr<Scan> MakeRangeScan(StatePtr state, const std::vector<Column>& c
   return std::make_unique<RangeScan>(std::move(state), columns, rows, descending);
 }
 
-std::unique_ptr<Scan> MakeMemoryScan(std::shared_ptr<const std::vector<std::byte>> records,
-                                     int32_t record_size, int64_t first,
-                                     const std::vector<Column>& columns, const IntegerRange& rows) {
-  return std::make_unique<MemoryScan>(std::move(records), record_size, first, columns, rows);
+std::unique_ptr<Scan> MakeMemoryScan(MemoryRows rows) {
+  return std::make_unique<MemoryScan>(std::move(rows));
 }
 
 }  // namespace cairn::sqlite

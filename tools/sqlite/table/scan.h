@@ -59,10 +59,13 @@ absl::StatusOr<std::unique_ptr<Scan>> MakeLogScan(const StatePtr& state,
                                                   const std::vector<Column>& columns,
                                                   const IntegerRange& rows, const LogQuery& query,
                                                   std::vector<size_t> used);
-// Records in memory, numbered from `first` on.
-std::unique_ptr<Scan> MakeMemoryScan(std::shared_ptr<const std::vector<std::byte>> records,
-                                     int32_t record_size, int64_t first,
-                                     const std::vector<Column>& columns, const IntegerRange& rows);
+// Rows in memory.
+struct MemoryRows {
+  std::vector<std::byte> records = {};
+  std::vector<int64_t> numbers = {};
+  std::vector<ColumnView> columns = {};  // of `records`
+};
+std::unique_ptr<Scan> MakeMemoryScan(MemoryRows rows);
 
 }  // namespace cairn::sqlite
 

@@ -39,23 +39,28 @@ Table* TableOf(sqlite3_vtab* vtab) { return static_cast<Table*>(vtab); }
 
 struct Cursor : sqlite3_vtab_cursor {
   std::shared_ptr<const Reading> reading;
+  const Column* columns = nullptr;  // of the items
+  std::vector<ReturnFunction> return_functions;
   std::vector<int64_t> strides;  // of the coordinates
   Rows pending;                  // of the transaction; null: none
   int64_t first_pending = 0;
   std::unique_ptr<Scan> scan;
   std::unique_ptr<Scan> next_scan;  // of `pending`
   Batch batch;
-  size_t at = 0;     // in the batch
-  size_t value = 0;  // likewise, from its end where the scan descends
+  size_t value = 0;    // the row of the batch
+  size_t left = 0;     // rows from it on
+  ptrdiff_t step = 1;  // to the next one
 
   absl::Status NextBatch() {
     while (true) {
-      at = 0;
+      left = 0;
       RETURN_IF_ERROR(scan->Next(batch));
       if (batch.size > 0 || next_scan == nullptr) break;
       scan = std::exchange(next_scan, nullptr);
     }
-    value = scan->descending() && batch.size > 0 ? batch.size - 1 : 0;
+    left = batch.size;
+    step = scan->descending() ? -1 : 1;
+    value = scan->descending() && left > 0 ? left - 1 : 0;
     return absl::OkStatus();
   }
 };
@@ -141,6 +146,10 @@ int Open(sqlite3_vtab* vtab, sqlite3_vtab_cursor** opened) {
     cursor->reading = std::make_shared<const Reading>(Reading{.state = *state});
     table->reading = cursor->reading;
   }
+  cursor->columns = table->frame->columns().data();
+  for (const Column& column : table->frame->columns()) {
+    cursor->return_functions.push_back(ReturnFunctionOf(column));
+  }
   const std::vector<int64_t>& shape = cursor->reading->state->shape();
   cursor->strides.assign(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;) {
@@ -177,38 +186,51 @@ int FilterRows(sqlite3_vtab_cursor* base, int /*number*/, const char* text, int 
   return Report(base->pVtab, cursor->NextBatch());
 }
 
+// What SQLite calls for each row and value has nothing in it but the common case.
+[[gnu::noinline]] int NextBatchOf(sqlite3_vtab_cursor* base) {
+  return Report(base->pVtab, CursorOf(base)->NextBatch());
+}
+
 int Next(sqlite3_vtab_cursor* base) {
   Cursor* const cursor = CursorOf(base);
-  if (++cursor->at >= cursor->batch.size) return Report(base->pVtab, cursor->NextBatch());
-  if (cursor->scan->descending()) {
-    --cursor->value;
-  } else {
-    ++cursor->value;
-  }
+  if (cursor->left <= 1) return NextBatchOf(base);
+  --cursor->left;
+  cursor->value += static_cast<size_t>(cursor->step);
   return SQLITE_OK;
 }
 
-int Eof(sqlite3_vtab_cursor* cursor) { return CursorOf(cursor)->batch.size == 0 ? 1 : 0; }
+int Eof(sqlite3_vtab_cursor* cursor) { return CursorOf(cursor)->left == 0 ? 1 : 0; }
+
+int ReturnLoaded(const Cursor& cursor, sqlite3_context* context, size_t column) {
+  const ColumnView& view = cursor.batch.columns[column];
+  const std::byte* const at = view.data + cursor.value * view.step;
+  cursor.return_functions[column](context, cursor.columns[column], at);
+  return SQLITE_OK;
+}
+
+[[gnu::noinline]] int LoadColumn(sqlite3_vtab_cursor* base, sqlite3_context* context,
+                                 size_t column) {
+  Cursor* const cursor = CursorOf(base);
+  const absl::Status loaded = cursor->scan->Load(cursor->batch, column);
+  if (!loaded.ok()) return Report(base->pVtab, loaded);
+  return ReturnLoaded(*cursor, context, column);
+}
+
+int ReturnCoordinate(const Cursor& cursor, sqlite3_context* context, size_t axis) {
+  const int64_t row = cursor.batch.NumberOf(cursor.value);
+  const int64_t extent = cursor.reading->state->shape()[axis];
+  sqlite3_result_int64(context, row / cursor.strides[axis] % extent);
+  return SQLITE_OK;
+}
 
 int ReadColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
-  Cursor* const cursor = CursorOf(base);
+  const Cursor& cursor = *CursorOf(base);
+  const size_t dimensions = cursor.strides.size();
   auto column = static_cast<size_t>(number);
-  const size_t dimensions = cursor->strides.size();
-  if (column < dimensions) {
-    const int64_t row = cursor->batch.NumberOf(cursor->value);
-    const int64_t extent = cursor->reading->state->shape()[column];
-    sqlite3_result_int64(context, row / cursor->strides[column] % extent);
-    return SQLITE_OK;
-  }
+  if (column < dimensions) return ReturnCoordinate(cursor, context, column);
   column -= dimensions;
-  if (cursor->batch.columns[column].data == nullptr) {
-    const absl::Status loaded = cursor->scan->Load(cursor->batch, column);
-    if (!loaded.ok()) return Report(base->pVtab, loaded);
-  }
-  const ColumnView& view = cursor->batch.columns[column];
-  const std::vector<Column>& columns = TableOf(base->pVtab)->frame->columns();
-  ReturnValue(context, columns[column], view.data + cursor->value * view.step);
-  return SQLITE_OK;
+  if (cursor.batch.columns[column].data == nullptr) return LoadColumn(base, context, column);
+  return ReturnLoaded(cursor, context, column);
 }
 
 int RowId(sqlite3_vtab_cursor* base, sqlite3_int64* row) {
