@@ -279,6 +279,21 @@ ReturnFunction ReturnFunctionOf(const Column& column) {
   return ReturnBlob;
 }
 
+int64_t LoadInteger(const Column& column, std::span<const std::byte> record) {
+  const std::byte* const at = record.data() + column.offset;
+  const bool is_signed = column.type != ColumnType::kUint;
+  switch (column.size) {
+    case 1:
+      return is_signed ? Load<int8_t>(column, at) : Load<uint8_t>(column, at);
+    case 2:
+      return is_signed ? Load<int16_t>(column, at) : Load<uint16_t>(column, at);
+    case 4:
+      return is_signed ? Load<int32_t>(column, at) : int64_t{Load<uint32_t>(column, at)};
+    default:
+      return Load<int64_t>(column, at);
+  }
+}
+
 absl::Status StoreValue(const Column& column, sqlite3_value* value, std::byte* at) {
   std::fill_n(at, column.size, std::byte{0});
   switch (column.type) {

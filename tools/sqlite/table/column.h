@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 
 #include "absl/status/status.h"
@@ -44,6 +45,8 @@ using ReturnFunction = void (*)(sqlite3_context* context, const Column& column,
                                 const std::byte* at);
 // The one for the type, size and byte order of a column: it is called for each value.
 ReturnFunction ReturnFunctionOf(const Column& column);
+// The integer of a record: of kInt, kTime, and kUint of less than 8 bytes.
+int64_t LoadInteger(const Column& column, std::span<const std::byte> record);
 // kInvalidArgument for a value that the column cannot hold.
 absl::Status StoreValue(const Column& column, sqlite3_value* value, std::byte* at);
 

@@ -71,6 +71,7 @@ class FrameTable {
   // Of the items; the coordinates of an array with several dimensions are `dimensions` more.
   const std::vector<Column>& columns() const { return columns_; }
   size_t dimensions() const { return dimensions_; }
+  int32_t item_size() const { return state_->item_size(); }
   // The column with a log's time, if constraints on it find records; else columns().size().
   size_t time_column() const { return time_column_; }
   // The field of a log that a column is; null: none.

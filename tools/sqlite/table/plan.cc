@@ -124,7 +124,7 @@ Plan ChoosePlan(const FrameTable& table, int64_t nrows, bool writable, sqlite3_i
     plan.terms.push_back({.column = constraint.iColumn, .op = constraint.op});
     info.aConstraintUsage[i].argvIndex = static_cast<int>(plan.terms.size());
     info.aConstraintUsage[i].omit =
-        role == Role::kRow || role == Role::kCoordinate || (role == Role::kTime && !writable);
+        role == Role::kRow || role == Role::kCoordinate || role == Role::kTime;
     const double share = ShareOf(role, constraint.op, all);
     rows *= share;
     // Statistics exclude chunks of which no row would be chosen, but these rows lie anywhere.
@@ -144,6 +144,9 @@ Plan ChoosePlan(const FrameTable& table, int64_t nrows, bool writable, sqlite3_i
   return plan;
 }
 
+namespace {
+
+// What the values of a plan's terms leave of the numbers of rows.
 IntegerRange RowsOf(const Plan& plan, std::span<sqlite3_value* const> values) {
   IntegerRange rows;
   for (size_t i = 0; i < plan.terms.size(); ++i) {
@@ -152,7 +155,20 @@ IntegerRange RowsOf(const Plan& plan, std::span<sqlite3_value* const> values) {
   return rows;
 }
 
-namespace {
+// The same of the times of a log.
+IntegerRange TimesOf(const FrameTable& table, const Plan& plan,
+                     std::span<sqlite3_value* const> values) {
+  IntegerRange times;
+  for (size_t i = 0; i < plan.terms.size(); ++i) {
+    const auto& [column, op] = plan.terms[i];
+    if (RoleOf(table, column) != Role::kTime) continue;
+    // A time that is none is NULL, of which no comparison holds.
+    const bool may_miss = table.columns()[table.time_column()].type == ColumnType::kTime;
+    if (may_miss) times.least = std::max(times.least, kNoTime + 1);
+    Narrow(times, op, NumberOf(values[i]));
+  }
+  return times;
+}
 
 absl::StatusOr<std::unique_ptr<Scan>> MakeBox(const FrameTable& table, const StatePtr& state,
                                               const Plan& plan,
@@ -203,21 +219,16 @@ struct LogPlan {
 
 LogPlan PlanLog(const FrameTable& table, const Plan& plan, std::span<sqlite3_value* const> values) {
   LogPlan log;
-  IntegerRange times;
+  const IntegerRange times = TimesOf(table, plan, values);
   const size_t time_column = table.time_column();
   for (size_t i = 0; i < plan.terms.size(); ++i) {
     const auto& [column, op] = plan.terms[i];
     const Role role = RoleOf(table, column);
-    const Number number = NumberOf(values[i]);
     if (role == Role::kTime) {
-      // A time that is none is NULL, of which no comparison holds.
-      const bool may_miss = table.columns()[time_column].type == ColumnType::kTime;
-      if (may_miss) times.least = std::max(times.least, kNoTime + 1);
-      Narrow(times, op, number);
       log.has_times = true;
     } else if (role == Role::kStatistics) {
       const Column& value = table.columns()[static_cast<size_t>(column)];
-      AddCondition(log.query, *table.FieldOf(value), op, number);
+      AddCondition(log.query, *table.FieldOf(value), op, NumberOf(values[i]));
     }
     log.needed = log.needed || role == Role::kTime || role == Role::kStatistics;
   }
@@ -266,6 +277,27 @@ absl::StatusOr<std::unique_ptr<Scan>> MakeScan(const FrameTable& table, const St
     }
   }
   return MakeRangeScan(state, table.columns(), rows, plan.order == Plan::Order::kRowDescending);
+}
+
+std::unique_ptr<Scan> MakeScanOf(const FrameTable& table, std::span<const std::byte> records,
+                                 int64_t first, const Plan& plan,
+                                 std::span<sqlite3_value* const> values) {
+  const IntegerRange rows = RowsOf(plan, values);
+  const IntegerRange times = TimesOf(table, plan, values);
+  const auto step = static_cast<size_t>(table.item_size());
+  MemoryRows chosen;
+  for (; !records.empty(); records = records.subspan(step), ++first) {
+    const bool fits = times == IntegerRange() ||
+                      times.Contains(LoadInteger(table.columns()[table.time_column()], records));
+    if (!fits || !rows.Contains(first)) continue;
+    chosen.numbers.push_back(first);
+    const auto record = records.first(step);
+    chosen.records.insert(chosen.records.end(), record.begin(), record.end());
+  }
+  for (const Column& column : table.columns()) {
+    chosen.columns.push_back({.data = chosen.records.data() + column.offset, .step = step});
+  }
+  return MakeMemoryScan(std::move(chosen));
 }
 
 }  // namespace cairn::sqlite

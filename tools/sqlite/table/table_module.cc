@@ -180,8 +180,7 @@ int FilterRows(sqlite3_vtab_cursor* base, int /*number*/, const char* text, int 
   cursor->scan = *std::move(scan);
   cursor->next_scan = nullptr;
   if (cursor->pending != nullptr) {
-    cursor->next_scan = MakeMemoryScan(cursor->pending, state->item_size(), cursor->first_pending,
-                                       frame.columns(), RowsOf(plan, values));
+    cursor->next_scan = MakeScanOf(frame, *cursor->pending, cursor->first_pending, plan, values);
   }
   return Report(base->pVtab, cursor->NextBatch());
 }
