@@ -72,6 +72,8 @@ class FrameTable {
   const std::vector<Column>& columns() const { return columns_; }
   size_t dimensions() const { return dimensions_; }
   int32_t item_size() const { return state_->item_size(); }
+  // In the newest state that was seen.
+  int64_t nrows() const { return state_->end_row() - state_->first_row(); }
   // The column with a log's time, if constraints on it find records; else columns().size().
   size_t time_column() const { return time_column_; }
   // The field of a log that a column is; null: none.

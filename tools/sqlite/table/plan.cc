@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kLastTime = std::numeric_limits<int64_t>::max();
 // So few rows are read sooner than the statistics of chunks that might exclude them.
-constexpr int64_t kFewRows = 8'192;
+constexpr int64_t kFewRows = 1'024;
 
 bool IsComparison(int op) {
   return op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_LT ||
@@ -109,10 +109,10 @@ Plan DecodePlan(std::string_view text) {
   return plan;
 }
 
-Plan ChoosePlan(const FrameTable& table, int64_t nrows, bool writable, sqlite3_index_info& info) {
+Plan ChoosePlan(const FrameTable& table, bool writable, sqlite3_index_info& info) {
   Plan plan;
   plan.used = info.colUsed;
-  const double all = static_cast<double>(std::max<int64_t>(nrows, 1));
+  const double all = static_cast<double>(std::max<int64_t>(table.nrows(), 1));
   double rows = all;
   double read = all;  // rows that are decoded
   bool queried = false;
@@ -272,7 +272,8 @@ absl::StatusOr<std::unique_ptr<Scan>> MakeScan(const FrameTable& table, const St
   if (state->log() != nullptr && asks_log) {
     LogPlan log = PlanLog(table, plan, values);
     const bool in_time = log.has_times || plan.order == Plan::Order::kTime;
-    if (log.needed && (in_time || !AreFew(*state, rows))) {
+    const bool few = rows != IntegerRange() && AreFew(*state, rows);
+    if (log.needed && (in_time || !few)) {
       return MakeLogScan(state, table.columns(), rows, log.query, std::move(log.used));
     }
   }

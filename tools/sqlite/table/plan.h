@@ -33,7 +33,7 @@ std::string EncodePlan(const Plan& plan);
 Plan DecodePlan(std::string_view text);
 
 // Chooses for sqlite3_module::xBestIndex, but does not set idxStr.
-Plan ChoosePlan(const FrameTable& table, int64_t nrows, bool writable, sqlite3_index_info& info);
+Plan ChoosePlan(const FrameTable& table, bool writable, sqlite3_index_info& info);
 
 // A way through the rows that gives all that the terms hold for, and perhaps more: but of those
 // whose terms ChoosePlan says SQLite need not check, exactly them.

@@ -127,10 +127,7 @@ int Disconnect(sqlite3_vtab* vtab) {
 
 int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
   Table* const table = TableOf(vtab);
-  const auto state = table->frame->Refresh();
-  if (!state.ok()) return Report(vtab, state.status());
-  const int64_t nrows = (*state)->end_row() - (*state)->first_row();
-  const Plan plan = ChoosePlan(*table->frame, nrows, table->writable, *info);
+  const Plan plan = ChoosePlan(*table->frame, table->writable, *info);
   info->idxStr = sqlite3_mprintf("%s", EncodePlan(plan).c_str());
   info->needToFreeIdxStr = 1;
   return info->idxStr == nullptr ? SQLITE_NOMEM : SQLITE_OK;
