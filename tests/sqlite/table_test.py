@@ -501,5 +501,311 @@ class SnapshotTest(LogCase):
         self.assertEqual(self.column("SELECT count(*) FROM t"), [5000])
 
 
+class WriteTest(LogCase):
+    def setUp(self):
+        super().setUp()
+        self.file = self.log(fields=["time:timestamp[s]", "temp:f8"])
+        self.db = self.connect("main.db")
+        self.table(self.file, "writable=1")
+        self.db.execute("CREATE TABLE main.notes(x)")
+        self.db.commit()
+        self.other = self.connect()
+        self.table(self.file, db=self.other)
+
+    def seen(self):
+        """By another connection."""
+        return [row[0] for row in self.other.execute("SELECT time FROM t ORDER BY rowid")]
+
+    def insert(self, *times):
+        self.db.executemany("INSERT INTO t(time, temp) VALUES (?, ?)", [(t, t / 2) for t in times])
+
+    def times(self):
+        return self.column("SELECT time FROM t ORDER BY rowid")
+
+    def test_rows_are_appended_in_one_commit(self):
+        before = self.column("SELECT max(generation) FROM cairn_history(?)", self.file)[0]
+        self.insert(1, 2)
+        self.insert(3)
+        self.assertEqual(self.seen(), [])
+        self.db.commit()
+        self.assertEqual(self.seen(), [1, 2, 3])
+        self.assertEqual(self.times(), [1, 2, 3])
+        after = self.column("SELECT max(generation) FROM cairn_history(?)", self.file)[0]
+        self.assertLessEqual(after - before, 2)
+        self.tool("verify", self.file)
+
+    def test_a_transaction_reads_its_own_rows(self):
+        self.insert(1)
+        self.db.commit()
+        self.insert(5, 3)
+        self.assertEqual(self.rows("SELECT rowid, time, temp FROM t"), [(0, 1, 0.5), (1, 5, 2.5), (2, 3, 1.5)])
+        self.assertEqual(self.column("SELECT rowid FROM t WHERE time >= 3 ORDER BY time"), [2, 1])
+        self.assertEqual(self.column("SELECT rowid FROM t WHERE rowid > 0 AND temp < 2"), [2])
+        self.assertEqual(self.column("SELECT rowid FROM t ORDER BY rowid DESC"), [2, 1, 0])
+        self.db.execute("INSERT INTO t SELECT time + 10, temp FROM t")
+        self.assertEqual(self.column("SELECT count(*) FROM t"), [6])
+
+    def test_rollback_drops_them(self):
+        self.insert(1, 2)
+        self.db.rollback()
+        self.assertEqual(self.times(), [])
+        self.insert(3)
+        self.db.commit()
+        self.assertEqual(self.seen(), [3])
+
+    def test_savepoints(self):
+        self.db.isolation_level = None
+        self.db.execute("BEGIN")
+        self.db.execute("SAVEPOINT before")
+        self.insert(1)
+        self.db.execute("SAVEPOINT a")
+        self.insert(2)
+        self.db.execute("SAVEPOINT b")
+        self.insert(3)
+        self.db.execute("ROLLBACK TO b")
+        self.insert(4)
+        self.db.execute("RELEASE b")
+        self.assertEqual(self.times(), [1, 2, 4])
+        self.db.execute("ROLLBACK TO a")
+        self.insert(5)
+        self.assertEqual(self.times(), [1, 5])
+        self.db.execute("ROLLBACK TO before")
+        self.assertEqual(self.times(), [])
+        self.insert(6)
+        self.db.execute("COMMIT")
+        self.assertEqual(self.seen(), [6])
+
+    def test_a_statement_that_fails_leaves_no_row(self):
+        self.insert(1)
+        self.refuse("takes numbers only", "INSERT INTO t VALUES (2, 3), (3, 'x')")
+        self.assertEqual(self.times(), [1])
+        self.db.commit()
+        self.assertEqual(self.seen(), [1])
+        self.db.isolation_level = None
+        self.refuse("takes numbers only", "INSERT INTO t VALUES (2, 3), (3, 'x')")
+        self.insert(4)
+        self.assertEqual(self.seen(), [1, 4])
+
+    def test_a_table_made_in_the_transaction(self):
+        self.db.isolation_level = None
+        self.db.execute("BEGIN")
+        self.db.execute(f"CREATE VIRTUAL TABLE main.u USING cairn('{self.file}', writable=1)")
+        self.db.execute("SAVEPOINT a")
+        self.db.execute("INSERT INTO u VALUES (1, 2)")
+        self.db.execute("COMMIT")
+        self.assertEqual(self.seen(), [1])
+
+    def test_a_commit_that_sqlite_cannot_make_is_taken_back(self):
+        reader = self.connect("main.db")
+        self.insert(1)
+        self.db.commit()
+        self.db.execute("PRAGMA busy_timeout = 0")
+        for retried in (False, True):
+            reader.execute("BEGIN")
+            reader.execute("SELECT * FROM notes").fetchall()
+            self.insert(2, 3)
+            self.db.execute("INSERT INTO notes VALUES (1)")
+            with self.assertRaisesRegex(sqlite3.OperationalError, "locked"):
+                self.db.commit()
+            if retried:
+                reader.rollback()
+                self.db.commit()
+                self.assertEqual(self.seen(), [1, 2, 3])
+            else:
+                self.db.rollback()
+                reader.rollback()
+                self.assertEqual(self.seen(), [1])
+        self.tool("verify", self.file)
+
+    def test_plain_frames_and_arrays(self):
+        cases = [("<i4", (3,), 4), ("", None, 4), ("", None, 4)]
+        for i, (dtype, shape, size) in enumerate(cases):
+            more = ["--chunk-size", "8"] if i == 2 else []
+            path = self.pack(struct.pack("<3i", 1, 2, 3), dtype, shape, size, name=f"{i}.b2frame", more=more)
+            self.table(path, "writable=1", *([] if dtype else ["item i4"]), name=f"p{i}")
+            reader = self.connect("main.db")
+            reader.execute("BEGIN")
+            reader.execute("SELECT * FROM notes").fetchall()
+            self.db.executemany(f"INSERT INTO p{i} VALUES (?)", [(4,), (5,)])
+            self.assertEqual(self.column(f"SELECT item FROM p{i}"), [1, 2, 3, 4, 5])
+            self.db.execute("INSERT INTO notes VALUES (1)")
+            self.db.execute("PRAGMA busy_timeout = 0")
+            with self.assertRaisesRegex(sqlite3.OperationalError, "locked"):
+                self.db.commit()
+            self.table(path, *([] if dtype else ["item i4"]), name=f"p{i}", db=self.other)
+            self.assertEqual([row[0] for row in self.other.execute(f"SELECT item FROM p{i}")], [1, 2, 3, 4, 5])
+            self.db.rollback()
+            self.assertEqual([row[0] for row in self.other.execute(f"SELECT item FROM p{i}")], [1, 2, 3])
+            reader.rollback()
+            self.db.executemany(f"INSERT INTO p{i} VALUES (?)", [(6,)])
+            self.db.commit()
+            self.assertEqual([row[0] for row in self.other.execute(f"SELECT item FROM p{i}")], [1, 2, 3, 6])
+            self.tool("verify", path)
+
+    def test_every_type(self):
+        fields = ["<i1", ">i2", "<i4", ">i8", "|u1", ">u2", "<u4", "<u8", "<f2", ">f4", "<f8", "|b1", "<M8[s]", "|S3", ">U2", "|V3"]
+        dtype = str([(f"f{i}", field) for i, field in enumerate(fields)])
+        self.pack(b"", dtype, (0,), 1 + 2 + 4 + 8 + 1 + 2 + 4 + 8 + 2 + 4 + 8 + 1 + 8 + 3 + 8 + 3)
+        self.table(self.path("a.b2frame"), "writable=1", name="u")
+        rows = [
+            (-128, -(2**15), -(2**31), -(2**63), 255, 65535, 2**32 - 1, float(2**63), 1.5, 2.5, 0.1, 1, 5, "né", "€", b"abc"),
+            (127, 2**15 - 1, 2**31 - 1, 2**63 - 1, 0, 0, 0, 7, None, None, None, 0, None, "", "", b"\0\0\0"),
+            (0, 0, 0, 0, 0, 0, 0, 2**63 - 1, 65504.0, math.inf, -math.inf, 0, -1, b"\xff", "ab", b"a\0b"),
+            (0, 0, 0, 0, 0, 0, 0, 0, 2.0**-24, 0.0, 0.0, 0, -1, "abc", "\U0001f600", b"\0\0a"),
+        ]
+        marks = ", ".join("?" * len(fields))
+        self.db.executemany(f"INSERT INTO u VALUES ({marks})", rows)
+        self.assertEqual(self.rows("SELECT * FROM u"), rows)
+        self.db.commit()
+        self.assertEqual(self.rows("SELECT * FROM u"), rows)
+        good = list(rows[0])
+        for column, value in ((0, 128), (0, "x"), (0, None), (1, 2**15), (2, 1.5), (4, -1), (4, 256), (6, 2**32), (7, -1),
+                              (7, 2.0**64), (10, b"x"), (11, 2), (12, "now"), (13, "abcd"), (14, "abc"), (15, "abc"), (15, b"abcd")):  # fmt: skip
+            bad = [*good[:column], value, *good[column + 1 :]]
+            self.refuse(f"column f{column}: ", f"INSERT INTO u VALUES ({marks})", *bad)
+        # Numbers as texts, as a column of numbers takes them.
+        self.db.execute(f"INSERT INTO u VALUES ({marks})", ["-5", *good[1:10], "2.5", *good[11:]])
+        self.assertEqual(self.rows("SELECT f0, f10 FROM u ORDER BY rowid DESC LIMIT 1"), [(-5, 2.5)])
+
+    def test_refuses(self):
+        self.insert(1)
+        self.db.commit()
+        self.refuse("not changed or deleted", "UPDATE t SET temp = 1")
+        self.refuse("not changed or deleted", "DELETE FROM t")
+        self.refuse("the next number, 1", "INSERT INTO t(rowid, time, temp) VALUES (7, 1, 1)")
+        self.refuse("a record has a time", "INSERT INTO t(temp) VALUES (1)")
+        self.db.execute("INSERT INTO t(rowid, time, temp) VALUES (1, 2, 3)")
+        self.db.commit()
+        self.refuse("read-only", "INSERT INTO t VALUES (1, 2)", db=self.other)
+        self.pack(bytes(16), "<i4", (2, 2), 4)
+        self.table(self.path("a.b2frame"), "writable=1", name="grid")
+        self.refuse("2 dimensions", "INSERT INTO grid VALUES (1, 1, 1)")
+        self.assertEqual(self.seen(), [1, 2])
+
+    def test_another_writer_makes_it_busy(self):
+        self.db.isolation_level = None
+        other = self.connect(isolation_level=None)
+        self.table(self.file, "writable=1", "wait=20", db=other, name="w")
+        self.db.execute("BEGIN")
+        self.insert(1)
+        self.refuse("writer", "INSERT INTO w VALUES (5, 5)", db=other)
+        self.assertEqual(self.seen(), [])
+        self.db.execute("COMMIT")
+        other.execute("INSERT INTO w VALUES (5, 5)")
+        self.assertEqual(self.seen(), [1, 5])
+
+
+class HostileTest(LogCase):
+    def visit(self, paths):
+        for i in range(0, len(paths), 40):
+            done = subprocess.run(
+                [sys.executable, "-c", VISIT, EXTENSION, *paths[i : i + 40]],
+                capture_output=True, text=True, check=False, timeout=100,
+            )  # fmt: skip
+            self.assertEqual(done.returncode, 0, (paths[i : i + 40], done.stderr[-2000:]))
+
+    def copies(self, folder):
+        """Frames that may be written."""
+        paths = []
+        for path in sorted(glob.glob(os.path.join(ROOT, "tests", "vectors", folder, "*.b2*"))):
+            to = self.path(os.path.basename(path))
+            (shutil.copytree if os.path.isdir(path) else shutil.copy)(path, to)
+            paths.append(to)
+        self.assertGreater(len(paths), 5, folder)
+        return paths
+
+    def test_hostile_frames_give_errors(self):
+        self.visit(self.copies("hostile"))
+
+    def test_frames_of_other_libraries(self):
+        self.visit(self.copies("cframes"))
+        self.visit(self.copies("refbug"))
+
+    def test_flipped_bytes(self):
+        dice = random.Random(6)
+        sources = [self.log("--chunk-size", "4KiB", fields=["time:i8", "temp:f4", "room:bytes[4]"])]
+        self.fill(sources[0], [(i, i / 2, "hall") for i in range(2000)])
+        data = struct.pack("<1200i", *range(1200))
+        sources.append(self.pack(data, "<i4", (30, 40), 4, name="grid.b2frame", more=["--chunk-shape", "7,9"]))
+        sources.append(self.pack(data, "[('time', '<i4'), ('temp', '<i4')]", (600,), 8, name="records.b2frame"))
+        paths = []
+        for i in range(300):
+            with open(dice.choice(sources), "rb") as file:
+                bytes_ = bytearray(file.read())
+            for _ in range(dice.choice([1, 1, 3])):
+                # Headers and trailers more often than data.
+                at = dice.choice([dice.randrange(300), len(bytes_) - 1 - dice.randrange(300), dice.randrange(len(bytes_))])
+                bytes_[at] = dice.choice([bytes_[at] ^ (1 << dice.randrange(8)), 0, 255, 127])
+            paths.append(self.path(f"flipped{i}.b2frame"))
+            with open(paths[-1], "wb") as file:
+                file.write(bytes_)
+        self.visit(paths)
+
+    def test_dtypes_that_are_none(self):
+        # The metalayer of an array is text of the program that wrote it.
+        good = "[('time', '<i4'), ('temp', '<f4'), ('x', [('y', '<i2'), ('z', '|S2')])]"
+        with open(self.pack(bytes(120), "[('aa', '<i4'), ('bb', '<f4')]", (15,), 8), "rb") as file:
+            frame = file.read()
+        old = b"[('aa', '<i4'), ('bb', '<f4')]"
+        self.assertIn(old, frame)
+        dice = random.Random(7)
+        paths = []
+        pieces = ["(", ")", "[", "]", "{", "}", "'", ",", ":", "'<i4'", "'names'", "'formats'", "'offsets'", "'itemsize'",
+                  "9999999999999999999", "2147483647", "-1", "0", "\\", "'|V8'", "<U9", "(3,)", "True", "\0", "\xff", good]  # fmt: skip
+        for i in range(200):
+            text = "".join(dice.choice(pieces) for _ in range(dice.randrange(1, 12))).encode("latin-1")
+            if dice.random() < 0.3:
+                text = dice.choice([b"(" * 30, b"[" * 30, b"[('a','<i4',(4294967296,4294967296))]"[:30], b"{'names':[],'formats':[]}"])
+            paths.append(self.path(f"dtype{i}.b2frame"))
+            with open(paths[-1], "wb") as file:
+                file.write(frame.replace(old, text[: len(old)].ljust(len(old))))
+        self.visit(paths)
+
+
+def snippets(language):
+    """The examples of the section of docs/sqlite.md about tables."""
+    with open(os.path.join(ROOT, "docs", "sqlite.md"), encoding="utf-8") as file:
+        section = file.read().split("## Frames as tables")[1].split("\n## ")[0]
+    return [part.split("```")[0] for part in section.split(f"```{language}\n")[1:]]
+
+
+class DocsTest(LogCase):
+    def setUp(self):
+        super().setUp()
+        self.tool("log", "create", self.path("climate.b2frame"), "--quiet", "--field", "time:timestamp[ms]",
+                  "--field", "inside:f4", "--field", "outside:f4")  # fmt: skip
+        rows = "".join(f"{1795514400000 + i * 1000},{20 + i / 1000},{5 - i / 500}\n" for i in range(1000))
+        self.tool("log", "append", self.path("climate.b2frame"), "-", "--quiet", data=("time,inside,outside\n" + rows).encode())
+        shutil.copy(EXTENSION, self.path("cairn_sqlite.so"))
+
+    def run_there(self, *command, data=None):
+        done = subprocess.run(command, cwd=self.directory, input=data, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def test_in_the_shell(self):
+        if shutil.which("sqlite3") is None:
+            self.skipTest("no sqlite3")
+        shown = snippets("sql")
+        self.assertGreater(len(shown), 0)
+        printed = self.run_there("sqlite3", "-bail", data="".join(shown).replace("./cairn_sqlite", self.path("cairn_sqlite")))
+        self.assertIn("20.0", printed)
+
+    def test_in_python(self):
+        for program in snippets("python"):
+            self.assertIn("20.", self.run_there(sys.executable, "-c", program))
+
+    def test_in_c(self):
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("no cc")
+        for i, program in enumerate(snippets("c")):
+            with open(self.path(f"{i}.c"), "w", encoding="utf-8") as file:
+                file.write(program)
+            self.run_there(compiler, "-Wall", "-Werror", f"{i}.c", "-lsqlite3", "-o", f"program{i}")
+            self.assertIn("20.", self.run_there(self.path(f"program{i}")))
+
+
 if __name__ == "__main__":
     unittest.main()

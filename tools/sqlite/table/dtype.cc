@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/sqlite/table/literal.h"
+#include "tools/sqlite/table/utf8.h"
 #include "tools/status.h"
 
 namespace cairn::sqlite {
@@ -265,7 +266,7 @@ absl::StatusOr<std::vector<Column>> Checked(FieldLayout layout, int32_t item_siz
         absl::StrFormat("dtype: describes %d bytes, an item has %d", layout.size, item_size));
   }
   for (Column& column : layout.columns) {
-    if (column.name.empty()) column.name = kItemColumn;
+    column.name = column.name.empty() ? std::string(kItemColumn) : ToUtf8(column.name);
     if (column.name.find('\0') != std::string::npos) {
       return absl::InvalidArgumentError("dtype: a zero in the name of a field");
     }

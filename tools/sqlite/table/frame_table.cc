@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/sqlite/table/dtype.h"
+#include "tools/sqlite/table/utf8.h"
 #include "tools/status.h"
 
 namespace cairn::sqlite {
@@ -28,7 +29,7 @@ std::vector<Column> ColumnsOfLog(const Schema& schema) {
   for (const Field& field : schema.fields()) {
     constexpr ColumnType kTypes[] = {ColumnType::kBool,  ColumnType::kInt,  ColumnType::kUint,
                                      ColumnType::kFloat, ColumnType::kTime, ColumnType::kText};
-    columns.push_back({.name = field.name.empty() ? std::string(kItemColumn) : field.name,
+    columns.push_back({.name = field.name.empty() ? std::string(kItemColumn) : ToUtf8(field.name),
                        .type = kTypes[static_cast<size_t>(field.type)],
                        .offset = field.offset,
                        .size = field.size});

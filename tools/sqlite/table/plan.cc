@@ -66,7 +66,7 @@ std::optional<Plan::Order> OrderOf(const FrameTable& table, bool queried, bool w
   const auto& first = terms[0];
   if (first.iColumn == kRowId) {  // which decides alone
     if (!first.desc) return Plan::Order::kRow;
-    if (!queried && !writable && table.dimensions() == 0) return Plan::Order::kRowDescending;
+    if (!queried && table.dimensions() == 0) return Plan::Order::kRowDescending;
     return std::nullopt;
   }
   const Role role = RoleOf(table, first.iColumn);
@@ -298,7 +298,7 @@ std::unique_ptr<Scan> MakeScanOf(const FrameTable& table, std::span<const std::b
   for (const Column& column : table.columns()) {
     chosen.columns.push_back({.data = chosen.records.data() + column.offset, .step = step});
   }
-  return MakeMemoryScan(std::move(chosen));
+  return MakeMemoryScan(std::move(chosen), plan.order == Plan::Order::kRowDescending);
 }
 
 }  // namespace cairn::sqlite

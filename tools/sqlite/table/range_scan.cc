@@ -88,7 +88,9 @@ class RangeScan final : public Scan {
 
 class MemoryScan final : public Scan {
  public:
-  explicit MemoryScan(MemoryRows rows) : rows_(std::move(rows)) {}
+  MemoryScan(MemoryRows rows, bool descending) : rows_(std::move(rows)), descending_(descending) {}
+
+  bool descending() const override { return descending_; }
 
   absl::Status Next(Batch& batch) override {
     batch = {};
@@ -103,6 +105,7 @@ class MemoryScan final : public Scan {
 
  private:
   MemoryRows rows_;
+  bool descending_;
   bool done_ = false;
 };
 
@@ -113,8 +116,8 @@ std::unique_ptr<Scan> MakeRangeScan(StatePtr state, const std::vector<Column>& c
   return std::make_unique<RangeScan>(std::move(state), columns, rows, descending);
 }
 
-std::unique_ptr<Scan> MakeMemoryScan(MemoryRows rows) {
-  return std::make_unique<MemoryScan>(std::move(rows));
+std::unique_ptr<Scan> MakeMemoryScan(MemoryRows rows, bool descending) {
+  return std::make_unique<MemoryScan>(std::move(rows), descending);
 }
 
 }  // namespace cairn::sqlite

@@ -11,6 +11,7 @@
 
 #include "cairn/chunk.h"
 #include "cairn/frame.h"
+#include "tools/sqlite/table/utf8.h"
 #include "tools/status.h"
 
 namespace cairn::sqlite {
@@ -164,7 +165,7 @@ class InfoReport final : public FrameReport {
   void ReturnArray(sqlite3_context* context, int column) const {
     const std::optional<ArrayInfo>& array = snapshot_.array();
     if (!array) return;
-    if (column == 2) ReturnString(context, array->dtype);
+    if (column == 2) ReturnString(context, ToUtf8(array->dtype));
     if (column == 3) ReturnString(context, ListOf(array->shape));
     if (column == 4) ReturnString(context, ListOf(array->chunkshape));
     if (column == 5) ReturnString(context, ListOf(array->blockshape));

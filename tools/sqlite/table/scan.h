@@ -65,7 +65,7 @@ struct MemoryRows {
   std::vector<int64_t> numbers = {};
   std::vector<ColumnView> columns = {};  // of `records`
 };
-std::unique_ptr<Scan> MakeMemoryScan(MemoryRows rows);
+std::unique_ptr<Scan> MakeMemoryScan(MemoryRows rows, bool descending);
 
 }  // namespace cairn::sqlite
 

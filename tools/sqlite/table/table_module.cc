@@ -45,7 +45,7 @@ struct Cursor : sqlite3_vtab_cursor {
   Rows pending;                  // of the transaction; null: none
   int64_t first_pending = 0;
   std::unique_ptr<Scan> scan;
-  std::unique_ptr<Scan> next_scan;  // of `pending`
+  std::unique_ptr<Scan> next_scan;  // null: none
   Batch batch;
   size_t value = 0;    // the row of the batch
   size_t left = 0;     // rows from it on
@@ -178,6 +178,7 @@ int FilterRows(sqlite3_vtab_cursor* base, int /*number*/, const char* text, int 
   cursor->next_scan = nullptr;
   if (cursor->pending != nullptr) {
     cursor->next_scan = MakeScanOf(frame, *cursor->pending, cursor->first_pending, plan, values);
+    if (plan.order == Plan::Order::kRowDescending) std::swap(cursor->scan, cursor->next_scan);
   }
   return Report(base->pVtab, cursor->NextBatch());
 }

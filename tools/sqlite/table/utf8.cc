@@ -41,6 +41,12 @@ bool IsPlainUtf8(std::string_view text) {
   return true;
 }
 
+std::string ToUtf8(std::string_view text) {
+  std::string good;
+  while (!text.empty()) AppendUtf8(good, TakeUtf8(text));
+  return good;
+}
+
 void AppendUtf8(std::string& text, uint32_t character) {
   if (!IsCharacter(character)) character = kReplacement;
   const auto add = [&text](uint32_t byte) { text.push_back(static_cast<char>(byte)); };

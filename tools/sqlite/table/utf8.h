@@ -10,6 +10,8 @@ namespace cairn::sqlite {
 
 // Whether bytes are UTF-8 without a zero, which ends a text for many programs.
 bool IsPlainUtf8(std::string_view text);
+// The same text, with U+FFFD for each byte that is part of no character.
+std::string ToUtf8(std::string_view text);
 // U+FFFD for what is no character.
 void AppendUtf8(std::string& text, uint32_t character);
 // The first character, which `text` loses; U+FFFD, and one byte, for what is none.

@@ -8,14 +8,16 @@
 
 #include "tools/sqlite/base/result_code.h"
 #include "tools/sqlite/base/sqlite_api.h"
+#include "tools/sqlite/table/utf8.h"
 
 namespace cairn::sqlite {
 
-// Sets a message that SQLite frees, and returns the result code.
+// A message may quote what a file says. Sets one that SQLite frees, and returns the result code.
 inline int SetMessage(char** message, const absl::Status& status) {
   if (status.ok()) return SQLITE_OK;
   sqlite3_free(*message);
-  *message = sqlite3_mprintf("%s", std::string(status.message()).c_str());
+  *message =
+      sqlite3_mprintf("%s", ToUtf8({status.message().data(), status.message().size()}).c_str());
   return ResultCodeOf(status);
 }
 
