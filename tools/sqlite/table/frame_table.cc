@@ -17,11 +17,17 @@ constexpr char kLogLayer[] = "cairn.log";  // of every log that Cairn made
 // A row is in memory as a whole.
 constexpr int32_t kMaxItemSize = 64 << 20;
 
-absl::Status CheckItemSize(const Snapshot& snapshot) {
+absl::Status CheckItems(const Snapshot& snapshot) {
   const int32_t size = snapshot.info().typesize;
-  if (size <= kMaxItemSize) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrFormat("items of %d bytes, a row has %d at most", size, kMaxItemSize));
+  if (size > kMaxItemSize) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("items of %d bytes, a row has %d at most", size, kMaxItemSize));
+  }
+  const std::optional<ArrayInfo>& array = snapshot.array();
+  if (!array || array->shape.empty()) return absl::OkStatus();
+  // An empty box asks whether the frame has what its array claims.
+  const std::vector<int64_t> nothing(array->shape.size());
+  return snapshot.ReadBox(nothing, nothing, {});
 }
 
 std::vector<Column> ColumnsOfLog(const Schema& schema) {
@@ -54,18 +60,13 @@ TableState::Part TableState::MakePart(const Snapshot& snapshot, int64_t first) {
 }
 
 absl::StatusOr<TableState> TableState::Make(const Snapshot& snapshot) {
-  RETURN_IF_ERROR(CheckItemSize(snapshot));
+  RETURN_IF_ERROR(CheckItems(snapshot));
   TableState state;
   Part part = MakePart(snapshot, 0);
-  if (const std::optional<ArrayInfo>& array = snapshot.array(); array && !array->shape.empty()) {
-    // An empty box asks whether the frame has what its array claims.
-    const std::vector<int64_t> nothing(array->shape.size());
-    RETURN_IF_ERROR(snapshot.ReadBox(nothing, nothing, {}));
-    if (array->shape.size() > 1) {
-      state.shape_ = array->shape;
-      part.end = 1;
-      for (const int64_t extent : array->shape) part.end *= extent;
-    }
+  if (const std::optional<ArrayInfo>& array = snapshot.array(); array && array->shape.size() > 1) {
+    state.shape_ = array->shape;
+    part.end = 1;
+    for (const int64_t extent : array->shape) part.end *= extent;
   }
   state.parts_.push_back(std::move(part));
   return state;
@@ -76,7 +77,7 @@ absl::StatusOr<TableState> TableState::Make(const LogSnapshot& log) {
   state.log_ = log;
   int64_t first = log.first_record();
   for (const Snapshot& snapshot : log.frames()) {
-    RETURN_IF_ERROR(CheckItemSize(snapshot));
+    RETURN_IF_ERROR(CheckItems(snapshot));
     state.parts_.push_back(MakePart(snapshot, first));
     first = state.parts_.back().end;
   }

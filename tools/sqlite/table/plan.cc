@@ -210,6 +210,10 @@ void AddCondition(LogQuery& query, const Field& field, int op, const Number& num
                          .value = integer ? FieldValue(number.integer) : FieldValue(number.real)});
 }
 
+bool IsUsed(const Plan& plan, size_t column) {
+  return (plan.used >> std::min<size_t>(column, 63) & 1) != 0;
+}
+
 struct LogPlan {
   LogQuery query;
   std::vector<size_t> used;  // columns that the query returns
@@ -243,7 +247,7 @@ LogPlan PlanLog(const FrameTable& table, const Plan& plan, std::span<sqlite3_val
   log.query.order = plan.order == Plan::Order::kTime ? LogOrder::kTime : LogOrder::kRecord;
   log.needed = log.needed || plan.order == Plan::Order::kTime;
   for (size_t i = 0; i < table.columns().size(); ++i) {
-    if ((plan.used >> std::min<size_t>(i, 63) & 1) != 0) log.used.push_back(i);
+    if (IsUsed(plan, i)) log.used.push_back(i);
   }
   // No fields would mean all of them.
   if (log.used.empty()) log.used.push_back(time_column < table.columns().size() ? time_column : 0);
@@ -277,7 +281,10 @@ absl::StatusOr<std::unique_ptr<Scan>> MakeScan(const FrameTable& table, const St
       return MakeLogScan(state, table.columns(), rows, log.query, std::move(log.used));
     }
   }
-  return MakeRangeScan(state, table.columns(), rows, plan.order == Plan::Order::kRowDescending);
+  std::vector<bool> wanted;
+  for (size_t i = 0; i < table.columns().size(); ++i) wanted.push_back(IsUsed(plan, i));
+  return MakeRangeScan(state, table.columns(), rows, std::move(wanted),
+                       plan.order == Plan::Order::kRowDescending);
 }
 
 std::unique_ptr<Scan> MakeScanOf(const FrameTable& table, std::span<const std::byte> records,

@@ -17,15 +17,16 @@ constexpr int64_t kMostBytes = 4 << 20;  // of the columns of a batch
 class RangeScan final : public Scan {
  public:
   RangeScan(StatePtr state, const std::vector<Column>& columns, const IntegerRange& rows,
-            bool descending)
+            std::vector<bool> wanted, bool descending)
       : state_(std::move(state)),
         columns_(columns),
         begin_(std::max(rows.least, state_->first_row())),
         end_(rows.greatest < state_->end_row() ? rows.greatest + 1 : state_->end_row()),
         descending_(descending),
         buffers_(columns.size()),
-        wanted_(columns.size()) {
+        wanted_(std::move(wanted)) {
     if (rows.empty()) begin_ = end_;
+    for (size_t i = 0; i < columns.size(); ++i) wanted_bytes_ += wanted_[i] ? columns[i].size : 0;
   }
 
   bool descending() const override { return descending_; }
@@ -82,7 +83,7 @@ class RangeScan final : public Scan {
   bool descending_;
   int64_t rows_ = kFirstRows;
   std::vector<std::vector<std::byte>> buffers_;
-  std::vector<bool> wanted_;  // columns that were asked for
+  std::vector<bool> wanted_;  // columns
   int64_t wanted_bytes_ = 0;  // of a row
 };
 
@@ -112,8 +113,10 @@ class MemoryScan final : public Scan {
 }  // namespace
 
 std::unique_ptr<Scan> MakeRangeScan(StatePtr state, const std::vector<Column>& columns,
-                                    const IntegerRange& rows, bool descending) {
-  return std::make_unique<RangeScan>(std::move(state), columns, rows, descending);
+                                    const IntegerRange& rows, std::vector<bool> wanted,
+                                    bool descending) {
+  return std::make_unique<RangeScan>(std::move(state), columns, rows, std::move(wanted),
+                                     descending);
 }
 
 std::unique_ptr<Scan> MakeMemoryScan(MemoryRows rows, bool descending) {

@@ -47,9 +47,11 @@ class Scan {
 
 using StatePtr = std::shared_ptr<const TableState>;
 
-// Rows by number. `columns` must outlive the scan.
+// Rows by number; loads the columns whose `wanted` is set with each batch. `columns` must outlive
+// the scan.
 std::unique_ptr<Scan> MakeRangeScan(StatePtr state, const std::vector<Column>& columns,
-                                    const IntegerRange& rows, bool descending);
+                                    const IntegerRange& rows, std::vector<bool> wanted,
+                                    bool descending);
 // Items of a box of an array, in C order.
 std::unique_ptr<Scan> MakeBoxScan(StatePtr state, const std::vector<Column>& columns,
                                   const IntegerRange& rows, std::vector<IntegerRange> box);
