@@ -37,10 +37,16 @@ struct Table : sqlite3_vtab {
 
 Table* TableOf(sqlite3_vtab* vtab) { return static_cast<Table*>(vtab); }
 
+// A column of the table: where a batch has its values, and what returns one.
+struct Slot {
+  ColumnView values = {};  // no data: not loaded, or a coordinate
+  ReturnFunction give = nullptr;
+  const Column* column = nullptr;
+};
+
 struct Cursor : sqlite3_vtab_cursor {
   std::shared_ptr<const Reading> reading;
-  const Column* columns = nullptr;  // of the items
-  std::vector<ReturnFunction> return_functions;
+  std::vector<Slot> slots;       // the coordinates first
   std::vector<int64_t> strides;  // of the coordinates
   Rows pending;                  // of the transaction; null: none
   int64_t first_pending = 0;
@@ -61,7 +67,14 @@ struct Cursor : sqlite3_vtab_cursor {
     left = batch.size;
     step = scan->descending() ? -1 : 1;
     value = scan->descending() && left > 0 ? left - 1 : 0;
+    ShowColumns();
     return absl::OkStatus();
+  }
+
+  void ShowColumns() {
+    for (size_t i = 0; i < batch.columns.size(); ++i) {
+      slots[strides.size() + i].values = batch.columns[i];
+    }
   }
 };
 
@@ -143,14 +156,14 @@ int Open(sqlite3_vtab* vtab, sqlite3_vtab_cursor** opened) {
     cursor->reading = std::make_shared<const Reading>(Reading{.state = *state});
     table->reading = cursor->reading;
   }
-  cursor->columns = table->frame->columns().data();
-  for (const Column& column : table->frame->columns()) {
-    cursor->return_functions.push_back(ReturnFunctionOf(column));
-  }
   const std::vector<int64_t>& shape = cursor->reading->state->shape();
   cursor->strides.assign(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;) {
     cursor->strides[i - 1] = cursor->strides[i] * shape[i];
+  }
+  cursor->slots.resize(shape.size());
+  for (const Column& column : table->frame->columns()) {
+    cursor->slots.push_back({.give = ReturnFunctionOf(column), .column = &column});
   }
   if (table->append != nullptr && !table->append->rows()->empty()) {
     cursor->pending = table->append->rows();
@@ -198,36 +211,36 @@ int Next(sqlite3_vtab_cursor* base) {
 
 int Eof(sqlite3_vtab_cursor* cursor) { return CursorOf(cursor)->left == 0 ? 1 : 0; }
 
-int ReturnLoaded(const Cursor& cursor, sqlite3_context* context, size_t column) {
-  const ColumnView& view = cursor.batch.columns[column];
-  const std::byte* const at = view.data + cursor.value * view.step;
-  cursor.return_functions[column](context, cursor.columns[column], at);
-  return SQLITE_OK;
-}
-
-[[gnu::noinline]] int LoadColumn(sqlite3_vtab_cursor* base, sqlite3_context* context,
-                                 size_t column) {
-  Cursor* const cursor = CursorOf(base);
-  const absl::Status loaded = cursor->scan->Load(cursor->batch, column);
-  if (!loaded.ok()) return Report(base->pVtab, loaded);
-  return ReturnLoaded(*cursor, context, column);
-}
-
-int ReturnCoordinate(const Cursor& cursor, sqlite3_context* context, size_t axis) {
+void ReturnCoordinate(const Cursor& cursor, sqlite3_context* context, size_t axis) {
   const int64_t row = cursor.batch.NumberOf(cursor.value);
   const int64_t extent = cursor.reading->state->shape()[axis];
   sqlite3_result_int64(context, row / cursor.strides[axis] % extent);
+}
+
+int ReturnLoaded(const Cursor& cursor, sqlite3_context* context, const Slot& slot) {
+  slot.give(context, *slot.column, slot.values.data + cursor.value * slot.values.step);
   return SQLITE_OK;
+}
+
+[[gnu::noinline]] int ReturnOther(sqlite3_vtab_cursor* base, sqlite3_context* context,
+                                  size_t column) {
+  Cursor& cursor = *CursorOf(base);
+  if (column < cursor.strides.size()) {
+    ReturnCoordinate(cursor, context, column);
+    return SQLITE_OK;
+  }
+  const absl::Status loaded = cursor.scan->Load(cursor.batch, column - cursor.strides.size());
+  if (!loaded.ok()) return Report(base->pVtab, loaded);
+  cursor.ShowColumns();
+  return ReturnLoaded(cursor, context, cursor.slots[column]);
 }
 
 int ReadColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
   const Cursor& cursor = *CursorOf(base);
-  const size_t dimensions = cursor.strides.size();
-  auto column = static_cast<size_t>(number);
-  if (column < dimensions) return ReturnCoordinate(cursor, context, column);
-  column -= dimensions;
-  if (cursor.batch.columns[column].data == nullptr) return LoadColumn(base, context, column);
-  return ReturnLoaded(cursor, context, column);
+  const auto column = static_cast<size_t>(number);
+  const Slot& slot = cursor.slots[column];
+  if (slot.values.data == nullptr) return ReturnOther(base, context, column);
+  return ReturnLoaded(cursor, context, slot);
 }
 
 int RowId(sqlite3_vtab_cursor* base, sqlite3_int64* row) {
