@@ -1,0 +1,134 @@
+#include "tools/sqlite/table/append.h"
+
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+#include "cairn/frame.h"
+#include "tools/status.h"
+
+namespace cairn::sqlite {
+
+namespace {
+
+// Leaves the first `nitems` items of a frame, and commits that.
+absl::Status Truncate(Writer& writer, int64_t nitems) {
+  ASSIGN_OR_RETURN(const Snapshot now, writer.StagedSnapshot());
+  if (now.array()) {
+    const int64_t shape[] = {nitems};
+    RETURN_IF_ERROR(writer.Resize(shape));
+    return writer.Commit().status();
+  }
+  const FrameInfo& info = now.info();
+  int64_t keep = 0;   // chunks
+  int64_t begin = 0;  // their items
+  const auto items_of = [&](int64_t nchunk) -> absl::StatusOr<int64_t> {
+    ASSIGN_OR_RETURN(const int32_t nbytes, now.ChunkNbytes(nchunk));
+    return nbytes / info.typesize;
+  };
+  while (keep < info.nchunks) {
+    ASSIGN_OR_RETURN(const int64_t count, items_of(keep));
+    if (begin + count > nitems) break;
+    begin += count;
+    ++keep;
+  }
+  std::vector<std::byte> rest(static_cast<size_t>((nitems - begin) * info.typesize));
+  RETURN_IF_ERROR(now.ReadItems(begin, rest));
+  RETURN_IF_ERROR(writer.DeleteChunks(keep, info.nchunks - keep));
+  if (!rest.empty()) RETURN_IF_ERROR(writer.Append(rest));
+  return writer.Commit().status();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Append>> Append::Begin(FrameTable& table,
+                                                      std::chrono::milliseconds wait) {
+  if (table.dimensions() > 0) {
+    return absl::UnimplementedError(
+        absl::StrFormat("%s: rows cannot be appended to an array of %d dimensions", table.path(),
+                        table.dimensions()));
+  }
+  std::unique_ptr<Append> append(new Append(table));
+  if (Log* const log = table.log()) {
+    LogWriterOptions options = {
+        .durability = Durability::kMachine,
+        .max_buffered_bytes = std::numeric_limits<int64_t>::max(),
+        .wait = wait,
+    };
+    ASSIGN_OR_RETURN(append->log_writer_, log->OpenWriter(options));
+  } else {
+    ASSIGN_OR_RETURN(append->writer_, table.frame()->OpenWriter({.wait = wait}));
+  }
+  ASSIGN_OR_RETURN(const auto state, table.Refresh());
+  append->first_row_ = state->end_row();
+  append->row_size_ = static_cast<size_t>(state->item_size());
+  return append;
+}
+
+std::vector<std::byte>& Append::OwnRows() {
+  if (rows_.use_count() > 1) rows_ = std::make_shared<std::vector<std::byte>>(*rows_);
+  return *rows_;
+}
+
+std::span<std::byte> Append::AddRow() {
+  std::vector<std::byte>& rows = OwnRows();
+  rows.resize(rows.size() + row_size_);
+  return std::span(rows).last(row_size_);
+}
+
+void Append::DropLastRow() {
+  std::vector<std::byte>& rows = OwnRows();
+  rows.resize(rows.size() - row_size_);
+}
+
+int64_t Append::end_row() const {
+  return first_row_ + static_cast<int64_t>(rows_->size() / row_size_);
+}
+
+void Append::Savepoint(int number) { savepoints_.insert_or_assign(number, rows_->size()); }
+
+void Append::Release(int number) {
+  savepoints_.erase(savepoints_.lower_bound(number), savepoints_.end());
+}
+
+void Append::RollbackTo(int number) {
+  // One from before the first row is not known here.
+  const auto found = savepoints_.find(number);
+  OwnRows().resize(found == savepoints_.end() ? 0 : found->second);
+}
+
+absl::Status Append::Commit() {
+  if (rows_->empty()) return absl::OkStatus();
+  const auto count = static_cast<int64_t>(rows_->size() / row_size_);
+  const std::span<const std::byte> rows(*rows_);
+  if (log_writer_) {
+    RETURN_IF_ERROR(log_writer_->Append(rows));
+    RETURN_IF_ERROR(log_writer_->Commit());
+  } else {
+    const bool is_array = table_.frame()->snapshot().array().has_value();
+    RETURN_IF_ERROR(is_array ? writer_->AppendAlong(0, rows) : writer_->Append(rows));
+    RETURN_IF_ERROR(writer_->Commit().status());
+  }
+  committed_ += count;
+  first_row_ += count;
+  savepoints_.clear();
+  rows_ = std::make_shared<std::vector<std::byte>>();
+  return absl::OkStatus();
+}
+
+absl::Status Append::Finish() { return log_writer_ ? log_writer_->Close() : writer_->Close(); }
+
+absl::Status Append::Undo() {
+  if (committed_ == 0) return absl::OkStatus();
+  const int64_t end = first_row_ - committed_;
+  if (!log_writer_) return Truncate(*writer_, end);
+  RETURN_IF_ERROR(log_writer_->Close());
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(table_.path()));
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
+  const int64_t dropped = table_.log()->snapshot().first_record();
+  RETURN_IF_ERROR(Truncate(writer, end - dropped));
+  return writer.Close();
+}
+
+}  // namespace cairn::sqlite

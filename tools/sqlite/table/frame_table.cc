@@ -1,0 +1,212 @@
+#include "tools/sqlite/table/frame_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+#include "tools/sqlite/table/dtype.h"
+#include "tools/sqlite/table/utf8.h"
+#include "tools/status.h"
+
+namespace cairn::sqlite {
+
+namespace {
+
+constexpr char kLogLayer[] = "cairn.log";  // of every log that Cairn made
+// A row is in memory as a whole.
+constexpr int32_t kMaxItemSize = 64 << 20;
+
+absl::Status CheckItems(const Snapshot& snapshot) {
+  const int32_t size = snapshot.info().typesize;
+  if (size > kMaxItemSize) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("items of %d bytes, a row has %d at most", size, kMaxItemSize));
+  }
+  const std::optional<ArrayInfo>& array = snapshot.array();
+  if (!array || array->shape.empty()) return absl::OkStatus();
+  // An empty box asks whether the frame has what its array claims.
+  const std::vector<int64_t> nothing(array->shape.size());
+  return snapshot.ReadBox(nothing, nothing, {});
+}
+
+std::vector<Column> ColumnsOfLog(const Schema& schema) {
+  std::vector<Column> columns;
+  for (const Field& field : schema.fields()) {
+    constexpr ColumnType kTypes[] = {ColumnType::kBool,  ColumnType::kInt,  ColumnType::kUint,
+                                     ColumnType::kFloat, ColumnType::kTime, ColumnType::kText};
+    columns.push_back({.name = field.name.empty() ? std::string(kItemColumn) : ToUtf8(field.name),
+                       .type = kTypes[static_cast<size_t>(field.type)],
+                       .offset = field.offset,
+                       .size = field.size});
+  }
+  MakeNamesUnique(columns);
+  return columns;
+}
+
+}  // namespace
+
+TableState::Part TableState::MakePart(const Snapshot& snapshot, int64_t first) {
+  const FrameInfo& info = snapshot.info();
+  Part part = {.snapshot = snapshot, .first = first, .end = first + info.nitems};
+  const std::optional<ArrayInfo>& array = snapshot.array();
+  part.chunk_items = part.chunk_rows = std::max(1, info.chunksize.value_or(0) / info.typesize);
+  part.block_rows = std::max(1, info.blocksize.value_or(0) / info.typesize);
+  if (!array || array->shape.size() != 1) return part;
+  part.end = first + array->shape[0];
+  part.chunk_rows = std::clamp<int64_t>(array->chunkshape[0], 1, part.chunk_items);
+  part.block_rows = std::max(1, array->blockshape[0]);
+  return part;
+}
+
+absl::StatusOr<TableState> TableState::Make(const Snapshot& snapshot) {
+  RETURN_IF_ERROR(CheckItems(snapshot));
+  TableState state;
+  Part part = MakePart(snapshot, 0);
+  if (const std::optional<ArrayInfo>& array = snapshot.array(); array && array->shape.size() > 1) {
+    state.shape_ = array->shape;
+    part.end = 1;
+    for (const int64_t extent : array->shape) part.end *= extent;
+  }
+  state.parts_.push_back(std::move(part));
+  return state;
+}
+
+absl::StatusOr<TableState> TableState::Make(const LogSnapshot& log) {
+  TableState state;
+  state.log_ = log;
+  int64_t first = log.first_record();
+  for (const Snapshot& snapshot : log.frames()) {
+    RETURN_IF_ERROR(CheckItems(snapshot));
+    state.parts_.push_back(MakePart(snapshot, first));
+    first = state.parts_.back().end;
+  }
+  return state;
+}
+
+int64_t TableState::AlignedEnd(int64_t row, int64_t count) const {
+  const Part* part = parts_.data();
+  while (row >= part->end) ++part;
+  const int64_t begin = row - part->first;
+  const int64_t end = std::min(begin + count, part->end - part->first);
+  const int64_t chunk_end = end / part->chunk_rows * part->chunk_rows;
+  if (chunk_end > begin) return part->first + chunk_end;
+  const int64_t in_chunk = begin % part->chunk_rows;
+  const int64_t block_end = (in_chunk + end - begin) / part->block_rows * part->block_rows;
+  return part->first + (block_end > in_chunk ? begin + block_end - in_chunk : end);
+}
+
+absl::Status TableState::ReadFields(int64_t row, int64_t count,
+                                    std::span<const FieldSpan> fields) const {
+  std::vector<FieldSpan> pieces(fields.begin(), fields.end());
+  int64_t done = 0;
+  for (const Part& part : parts_) {
+    while (done < count && row < part.end) {
+      int64_t item = row - part.first;
+      int64_t take = std::min(count - done, part.end - row);
+      if (part.chunk_rows < part.chunk_items) {
+        const int64_t in_chunk = item % part.chunk_rows;
+        take = std::min(take, part.chunk_rows - in_chunk);
+        item = item / part.chunk_rows * part.chunk_items + in_chunk;
+      }
+      for (size_t i = 0; i < fields.size(); ++i) {
+        const auto size = static_cast<size_t>(fields[i].size);
+        pieces[i].dst = fields[i].dst.bytes().subspan(static_cast<size_t>(done) * size,
+                                                      static_cast<size_t>(take) * size);
+      }
+      RETURN_IF_ERROR(part.snapshot.ReadFields(item, take, pieces));
+      done += take;
+      row += take;
+    }
+  }
+  if (done == count) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      absl::StrFormat("row %d: there are %d to %d", row, first_row(), end_row()));
+}
+
+absl::StatusOr<std::unique_ptr<FrameTable>> FrameTable::Open(const TableArguments& arguments) {
+  std::unique_ptr<FrameTable> table(new FrameTable());
+  table->path_ = arguments.path;
+  RETURN_IF_ERROR(table->OpenFile(arguments));
+  RETURN_IF_ERROR(table->FindColumns(arguments));
+  return table;
+}
+
+absl::Status FrameTable::OpenFile(const TableArguments& arguments) {
+  absl::StatusOr<Frame> frame = Frame::Open(path_);
+  // The directory of a log of many files is no frame.
+  const bool is_log = !arguments.time_field.empty() || !frame.ok() ||
+                      frame->snapshot().GetVlmetalayer(kLogLayer).ok();
+  if (is_log) {
+    absl::StatusOr<Log> log = Log::Open(path_, {}, arguments.time_field);
+    if (!log.ok()) return frame.ok() ? log.status() : frame.status();
+    log_ = *std::move(log);
+  } else {
+    frame_ = *std::move(frame);
+  }
+  const auto made =
+      log_ ? TableState::Make(log_->snapshot()) : TableState::Make(frame_->snapshot());
+  if (!made.ok()) return made.status();
+  state_ = std::make_shared<const TableState>(*made);
+  return absl::OkStatus();
+}
+
+absl::Status FrameTable::FindColumns(const TableArguments& arguments) {
+  dimensions_ = state_->shape().size();
+  declared_ = !arguments.columns.empty();
+  const std::optional<ArrayInfo>& array = state_->snapshot().array();
+  const bool typed = array && !array->dtype.empty() && array->dtype_format == 0;
+  if (declared_) {
+    ASSIGN_OR_RETURN(columns_, ColumnsOfDeclarations(arguments.columns, state_->item_size()));
+  } else if (log_) {
+    columns_ = ColumnsOfLog(log_->snapshot().schema());
+  } else if (typed) {
+    ASSIGN_OR_RETURN(columns_, ColumnsOfDtype(array->dtype, state_->item_size()));
+  } else {
+    columns_ = {{.name = std::string(kItemColumn), .size = state_->item_size()}};
+  }
+  time_column_ = columns_.size();
+  const Field* const time = log_ ? state_->log()->time_field() : nullptr;
+  for (size_t i = 0; time != nullptr && i < columns_.size(); ++i) {
+    const bool as_integer = columns_[i].type != ColumnType::kUint || columns_[i].size < 8;
+    if (FieldOf(columns_[i]) == time && as_integer) time_column_ = i;
+  }
+  return absl::OkStatus();
+}
+
+const Field* FrameTable::FieldOf(const Column& column) const {
+  if (state_->log() == nullptr || declared_) return nullptr;
+  const std::vector<Field>& fields = state_->log()->schema().fields();
+  const auto found = std::ranges::find_if(fields, [&column](const Field& field) {
+    return field.offset == column.offset && field.size == column.size;
+  });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+std::string FrameTable::Signature(const TableState& state) const {
+  const std::optional<ArrayInfo>& array = state.snapshot().array();
+  return absl::StrFormat("%d %d %s", state.item_size(), state.shape().size(),
+                         array ? array->dtype : "");
+}
+
+absl::StatusOr<std::shared_ptr<const TableState>> FrameTable::Refresh() {
+  absl::StatusOr<TableState> made = absl::UnknownError("");
+  if (log_) {
+    ASSIGN_OR_RETURN(const LogSnapshot newest, log_->Refresh());
+    if (newest == *state_->log()) return state_;
+    made = TableState::Make(newest);
+  } else {
+    ASSIGN_OR_RETURN(const Snapshot newest, frame_->Refresh());
+    if (newest == state_->snapshot()) return state_;
+    made = TableState::Make(newest);
+  }
+  RETURN_IF_ERROR(made.status());
+  if (Signature(*made) != Signature(*state_)) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: has other columns now; open the database again", path_));
+  }
+  state_ = std::make_shared<const TableState>(*std::move(made));
+  return state_;
+}
+
+}  // namespace cairn::sqlite

@@ -1,0 +1,30 @@
+// Statuses as the errors of virtual tables.
+#ifndef CAIRN_TOOLS_SQLITE_TABLE_VTAB_H_
+#define CAIRN_TOOLS_SQLITE_TABLE_VTAB_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+#include "tools/sqlite/base/result_code.h"
+#include "tools/sqlite/base/sqlite_api.h"
+#include "tools/sqlite/table/utf8.h"
+
+namespace cairn::sqlite {
+
+// A message may quote what a file says. Sets one that SQLite frees, and returns the result code.
+inline int SetMessage(char** message, const absl::Status& status) {
+  if (status.ok()) return SQLITE_OK;
+  sqlite3_free(*message);
+  *message =
+      sqlite3_mprintf("%s", ToUtf8({status.message().data(), status.message().size()}).c_str());
+  return ResultCodeOf(status);
+}
+
+inline int Report(sqlite3_vtab* vtab, const absl::Status& status) {
+  return SetMessage(&vtab->zErrMsg, status);
+}
+
+}  // namespace cairn::sqlite
+
+#endif  // CAIRN_TOOLS_SQLITE_TABLE_VTAB_H_
