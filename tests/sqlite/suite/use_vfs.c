@@ -1,5 +1,5 @@
-// Linked into testfixture, which calls it as SQLITE_EXTRA_INIT: loads the extension that CAIRN_SQLITE
-// names, if it is set, and makes its VFS the default.
+// Linked into testfixture, which calls it as SQLITE_EXTRA_INIT: loads the extension that
+// CAIRN_SQLITE names, if it is set, and makes its VFS the default.
 #include <sqlite3.h>
 #include <stddef.h>
 #include <stdio.h>
