@@ -37,20 +37,24 @@ cat "$log"
 build_fixture() {
   local tcl
   tcl=$(find /usr/lib -name tclConfig.sh -print -quit)
-  mkdir -p "$suite/build"
-  gcc -O1 -c tests/sqlite/suite/use_vfs.c -o "$suite/build/use_vfs.o"
-  cd "$suite/build"
   # shellcheck source=/dev/null
   source "$tcl"
+  mkdir -p "$suite/build"
+  for part in use_vfs logical_bytes; do
+    # shellcheck disable=SC2086  # flags
+    gcc -O1 $TCL_INCLUDE_SPEC -c "tests/sqlite/suite/$part.c" -o "$suite/build/$part.o"
+  done
+  cd "$suite/build"
   [[ -e Makefile ]] || ../source/configure --with-tcl="${tcl%/*}"
   make testfixture CFLAGS=-O1 OPTS=-DSQLITE_EXTRA_INIT=UseCairn \
-    LIBTCL="$TCL_LIB_SPEC $PWD/use_vfs.o"
+    LIBTCL="$TCL_LIB_SPEC $PWD/use_vfs.o $PWD/logical_bytes.o"
 }
 
-if [[ ! $suite/build/testfixture -nt tests/sqlite/suite/use_vfs.c ]]; then
+newest=$(find tests/sqlite/suite -name '*.[ch]' -newer "$suite/build/testfixture" 2>&1 || true)
+if [[ -n $newest ]]; then
   echo "Building testfixture of SQLite $(cat "$suite/source/VERSION") in $suite/build"
   rm -f "$suite/build/testfixture"
-  if ! (build_fixture) >"$log" 2>&1; then
+  if ! (set -e; build_fixture) >"$log" 2>&1; then
     tail -n 30 "$log"
     echo "testfixture does not build"
     echo "0 passed, 1 failed"

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "logical_bytes.h"
+
 int UseCairn(const char* unused) {
   (void)unused;
   const char* extension = getenv("CAIRN_SQLITE");
@@ -23,5 +25,6 @@ int UseCairn(const char* unused) {
     exit(1);
   }
   sqlite3_close(db);
+  OfferLogicalBytes();
   return SQLITE_OK;
 }
