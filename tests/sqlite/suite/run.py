@@ -23,6 +23,8 @@ FAILURES = re.compile(r"^!Failures on these tests:(.*)$", re.MULTILINE)
 # The name of a failure for a file that ends before its last test.
 CRASH, TIMEOUT = "(crash)", "(time-out)"
 
+MOST_COMPLAINTS = 8  # printed for a file
+
 Outcome = collections.namedtuple("Outcome", "tests failures seconds log")
 ListedException = collections.namedtuple("ListedException", "line file patterns reason")
 
@@ -106,7 +108,7 @@ class Suite:
 
 
 def select(files, patterns):
-    """The files that a pattern names, those of which all exceptions are listed among them."""
+    """The files that a pattern names."""
     return [path for path in files if any(fnmatch.fnmatchcase(path.name, p) for p in patterns)]
 
 
@@ -171,8 +173,10 @@ def main():
             right, wrong = (right, wrong + 1) if complaints else (right + 1, wrong)
             if options.times:
                 print(f"{outcome.seconds:7.2f} {path.name}", flush=True)
-            for complaint in complaints:
+            for complaint in complaints[:MOST_COMPLAINTS]:
                 print(f"{path.name}: {complaint}", flush=True)
+            if len(complaints) > MOST_COMPLAINTS:
+                print(f"{path.name}: and {len(complaints) - MOST_COMPLAINTS} more", flush=True)
     print(f"{len(files)} files, {tests} tests in {time.monotonic() - start:.0f} s")
     print(f"{right} passed, {wrong} failed")
     return 1 if wrong or not right else 0
