@@ -73,6 +73,7 @@ declare -A allowed=(
   [tools/bench/data]=""
   [tools/bench/contestants]=""
   [tools/bench/questions]="results data contestants"
+  [tools/bench/sqlite]="results"
   [tools/bench]="results contestants"
 )
 declare -A may

@@ -37,6 +37,8 @@ build_and_test_sanitized
 # A moment of the soak is among the tests; a minute shows whether something grows.
 count_check soak build-test-release/tests/concurrency/soak 60
 
+add_script "all of SQLite's test-suite" tools/test-sqlite.sh --full build-test-release
+
 # What pip installs.
 count_check wheel env CAIRN_TEST_WHEEL=1 meson test -C build-test-release --no-rebuild \
   --print-errorlogs --timeout-multiplier 3 python_wheel

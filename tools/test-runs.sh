@@ -123,7 +123,8 @@ count_check() {  # title, command
 build_and_test_release() {
   build_and_test build-test-release --buildtype=release -Dwerror=true -Dlibdeflate=enabled \
     -Ddefault_library=both
-  test_object_store build-test-release
+  add_script "object store" tools/test-object-store.sh build-test-release
+  add_script "SQLite's test-suite" tools/test-sqlite.sh build-test-release
 }
 
 # Little optimisation and no more than line numbers: it builds in half the time. Here zlib itself
@@ -135,12 +136,12 @@ build_and_test_sanitized() {
     -Dlibdeflate=disabled
 }
 
-# Adds what tools/test-object-store.sh counts.
-test_object_store() {  # build folder
+# Adds what a script counts whose last line says "N passed, N failed".
+add_script() {  # title, command
   local log last
   log=$(mktemp)
-  echo "== object store"
-  tools/test-object-store.sh "$1" 2>&1 | tee "$log" || true
+  echo "== $1"
+  "${@:2}" 2>&1 | tee "$log" || true
   last=$(tail -n 1 "$log")
   rm "$log"
   if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then

@@ -41,6 +41,7 @@ absl::StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path
   ASSIGN_OR_RETURN(const FileIdentity identity, PosixFileSystem()->Identity(path));
   OpenOptions open;
   open.generation = options.generation;
+  open.cache_memory = kCacheMemory;
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, open));
   return std::shared_ptr<Database>(new Database(path, options, std::move(frame), identity));
 }
@@ -53,9 +54,19 @@ Database::Database(std::string path, DatabaseOptions options, Frame frame, FileI
       frame_(std::move(frame)) {}
 
 Database::~Database() {
-  if (!writer_.has_value() || pid_ != getpid()) return;
+  if (pid_ != getpid()) {
+    if (keeper_.joinable()) keeper_.detach();  // it is the parent's
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  keeping_.notify_all();
+  if (keeper_.joinable()) keeper_.join();
+  if (!writer_.has_value()) return;
   // Where another process writes, that one settles.
-  if (writer_->Resume().ok()) writer_->Close().IgnoreError();
+  if (kept_ || writer_->Resume().ok()) writer_->Close().IgnoreError();
 }
 
 bool Database::IsCurrent() const {
@@ -82,6 +93,7 @@ absl::Status Database::OpenWriter(Clock::time_point deadline) {
   WriterOptions options;
   options.compression = CompressionOf(options_, frame_.snapshot().create_options().compression);
   options.keep_generations = options_.keep_generations;
+  options.staged_memory = kStagedMemory;
   options.wait = std::max(std::chrono::milliseconds(0),
                           std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()));
   ASSIGN_OR_RETURN(writer_, frame_.OpenWriter(options));
@@ -89,6 +101,7 @@ absl::Status Database::OpenWriter(Clock::time_point deadline) {
 }
 
 absl::Status Database::Resume(Clock::time_point deadline) {
+  if (std::exchange(kept_, false)) return absl::OkStatus();
   if (!writer_.has_value()) return OpenWriter(deadline);
   const absl::Status resumed = writer_->Resume(
       std::max(std::chrono::milliseconds(0),
@@ -114,16 +127,50 @@ absl::Status Database::Acquire(const void* owner, std::chrono::milliseconds wait
   return resumed;
 }
 
-void Database::Release(const void* owner) {
+void Database::SuspendWriter() {
+  if (!writer_->Suspend().ok()) writer_.reset();
+}
+
+bool Database::IsWaitedFor() {
+  const absl::StatusOr<bool> waits = writer_->HasWaiters();
+  return !waits.ok() || *waits;
+}
+
+void Database::Release(const void* owner, bool durable) {
   {
     const std::lock_guard lock(mutex_);
     if (owner_ != owner) return;
   }
   writer_->Rollback();
-  if (!writer_->Suspend().ok()) writer_.reset();
+  const bool keep = !durable && !IsWaitedFor();
+  if (!keep) SuspendWriter();
   const std::lock_guard lock(mutex_);
   owner_ = nullptr;
+  kept_ = keep;
+  released_ = Clock::now();
   turn_.notify_all();
+  if (!keep) return;
+  if (!keeper_.joinable()) keeper_ = std::thread([this] { SuspendWhenIdle(); });
+  keeping_.notify_all();
+}
+
+void Database::SuspendWhenIdle() {
+  std::unique_lock lock(mutex_);
+  while (!closing_) {
+    if (!kept_) {
+      keeping_.wait(lock);
+    } else if (Clock::now() < released_ + kKeep) {
+      keeping_.wait_until(lock, released_ + kKeep);
+    } else {
+      owner_ = this;
+      kept_ = false;
+      lock.unlock();
+      SuspendWriter();
+      lock.lock();
+      owner_ = nullptr;
+      turn_.notify_all();
+    }
+  }
 }
 
 bool Database::IsOwned() const {

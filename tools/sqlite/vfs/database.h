@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <thread>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,10 +23,17 @@
 
 namespace cairn::sqlite {
 
-// Shared by all connections of the process to one file. Thread-safe. The writer is suspended
-// between transactions, so that other processes can write.
+// Shared by all connections of the process to one file. Thread-safe. Between transactions the
+// writer is suspended, so that other processes can write: at once where the last commit is durable,
+// else when another process waits, or after kKeep. To suspend and go on costs a sync of what is
+// not.
 class Database {
  public:
+  static constexpr std::chrono::milliseconds kKeep{10};
+  // Changed pages of a transaction that stay in memory, and decoded pages, bytes.
+  static constexpr int64_t kStagedMemory = int64_t{32} << 20;
+  static constexpr int64_t kCacheMemory = int64_t{16} << 20;
+
   // Makes the frame where `path` leads to nothing, or to an empty file.
   static absl::Status Create(const std::string& path, const DatabaseOptions& options);
   static absl::StatusOr<std::shared_ptr<Database>> Open(const std::string& path,
@@ -44,8 +52,8 @@ class Database {
   // Gives `owner` the writer. Waits for its turn among the connections of all processes;
   // kUnavailable after `wait`. Does nothing for who has it.
   absl::Status Acquire(const void* owner, std::chrono::milliseconds wait);
-  // Drops what is staged, and lets the next one write.
-  void Release(const void* owner);
+  // Drops what is staged, and lets the next one write. `durable`: of what was committed all is.
+  void Release(const void* owner, bool durable);
   // Of the present owner.
   Writer& writer() { return *writer_; }
   // Whether a connection of this process has the writer.
@@ -58,6 +66,9 @@ class Database {
   absl::Status TakeTurn(const void* owner, Clock::time_point deadline);
   absl::Status Resume(Clock::time_point deadline);
   absl::Status OpenWriter(Clock::time_point deadline);
+  void SuspendWriter();
+  bool IsWaitedFor();
+  void SuspendWhenIdle();
 
   const std::string path_;
   const DatabaseOptions options_;
@@ -70,6 +81,11 @@ class Database {
   std::deque<const void*> waiting_;
   const void* owner_ = nullptr;
   std::optional<Writer> writer_;  // used by the owner alone
+  bool kept_ = false;             // it is not suspended, though nobody may own it
+  Clock::time_point released_;
+  std::condition_variable keeping_;
+  bool closing_ = false;
+  std::thread keeper_;  // suspends a writer that is kept; begins with the first
 };
 
 }  // namespace cairn::sqlite

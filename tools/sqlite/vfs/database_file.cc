@@ -104,7 +104,7 @@ int DatabaseFile::BeginTransaction() {
   if (!acquired.ok()) return LogFailure(acquired);
   Snapshot newest = database_->frame().snapshot();
   if (snapshot_.has_value() && !IsSameState(*snapshot_, newest)) {
-    database_->Release(this);
+    database_->Release(this, /*durable=*/true);
     queue_.NoteRefused(database_, this);
     return SQLITE_BUSY_SNAPSHOT;
   }
@@ -121,7 +121,7 @@ int DatabaseFile::EnsureTransaction() {
 
 void DatabaseFile::EndTransaction() {
   transaction_.reset();
-  database_->Release(this);
+  database_->Release(this, durable_);
 }
 
 int DatabaseFile::Lock(int level) {
@@ -151,10 +151,11 @@ int DatabaseFile::CheckReservedLock(int& reserved) {
 int DatabaseFile::Commit() {
   if (!transaction_.has_value() || !transaction_->edited()) return SQLITE_OK;
   const Durability asked = sync_ ? Durability::kMachine : Durability::kProcess;
-  absl::StatusOr<Snapshot> committed =
-      transaction_->Commit(database_->options().durability.value_or(asked));
+  const Durability durability = database_->options().durability.value_or(asked);
+  absl::StatusOr<Snapshot> committed = transaction_->Commit(durability);
   if (!committed.ok()) return LogFailure(committed.status());
   snapshot_ = *std::move(committed);
+  durable_ = durability == Durability::kMachine;
   sync_ = false;
   if (level_ < SQLITE_LOCK_RESERVED) EndTransaction();
   return SQLITE_OK;
@@ -181,6 +182,9 @@ int DatabaseFile::Control(int op, void* arg) {
     case SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
       if (transaction_.has_value()) transaction_->Rollback();
       return SQLITE_OK;
+    case SQLITE_FCNTL_CHUNK_SIZE:
+    case SQLITE_FCNTL_SIZE_HINT:
+      return SQLITE_OK;  // a frame grows as it needs
     case SQLITE_FCNTL_LOCKSTATE:
       *static_cast<int*>(arg) = level_;
       return SQLITE_OK;

@@ -56,6 +56,7 @@ class DatabaseFile final : public VfsFile {
   std::optional<Snapshot> snapshot_;        // from SHARED on
   std::optional<Transaction> transaction_;  // from RESERVED on
   bool sync_ = false;                       // the next commit is to be durable
+  bool durable_ = true;                     // the last one was
 };
 
 }  // namespace cairn::sqlite

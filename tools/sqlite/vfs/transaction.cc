@@ -22,23 +22,40 @@ Transaction::Transaction(Writer& writer, Snapshot base) : writer_(writer), base_
 
 void Transaction::Begin(Snapshot base) {
   base_ = std::move(base);
-  view_.reset();
   chunksize_ = base_.info().chunksize;
   size_ = base_.info().nbytes;
   edited_ = false;
 }
 
-absl::StatusOr<const Snapshot*> Transaction::View() {
-  if (!edited_) return &base_;
-  if (!view_.has_value()) {
-    ASSIGN_OR_RETURN(view_, writer_.StagedSnapshot());
-  }
-  return &*view_;
+absl::StatusOr<size_t> Transaction::Read(int64_t offset, MutableBytes dst) {
+  if (!edited_) return ReadSome(base_, offset, dst);
+  const int64_t there = std::clamp<int64_t>(size_ - offset, 0, std::ssize(dst));
+  const auto got = static_cast<size_t>(there);
+  if (got > 0) RETURN_IF_ERROR(ReadStaged(offset, dst.first(got)));
+  return got;
 }
 
-absl::StatusOr<size_t> Transaction::Read(int64_t offset, MutableBytes dst) {
-  ASSIGN_OR_RETURN(const Snapshot* view, View());
-  return ReadSome(*view, offset, dst);
+// Chunk by chunk; by way of a buffer where only a part of one is wanted.
+absl::Status Transaction::ReadStaged(int64_t offset, MutableBytes dst) {
+  const int64_t chunksize = *chunksize_;
+  std::vector<std::byte> whole;
+  while (!dst.empty()) {
+    const int64_t nchunk = offset / chunksize;
+    const int64_t begin = nchunk * chunksize;
+    const auto size = static_cast<size_t>(std::min(chunksize, size_ - begin));
+    const auto from = static_cast<size_t>(offset - begin);
+    const size_t wanted = std::min(size - from, dst.size());
+    if (wanted == size) {
+      RETURN_IF_ERROR(writer_.ReadChunk(nchunk, dst.first(size)));
+    } else {
+      whole.resize(size);
+      RETURN_IF_ERROR(writer_.ReadChunk(nchunk, std::span(whole)));
+      std::ranges::copy(std::span(whole).subspan(from, wanted), dst.begin());
+    }
+    dst = dst.subspan(wanted);
+    offset += static_cast<int64_t>(wanted);
+  }
+  return absl::OkStatus();
 }
 
 // With zeros. The first chunk decides the size of all: it is a page.
@@ -56,7 +73,6 @@ absl::Status Transaction::Extend(int64_t size, int64_t page) {
 
 absl::Status Transaction::Write(int64_t offset, Bytes src) {
   if (src.empty()) return absl::OkStatus();
-  view_.reset();
   edited_ = true;
   if (offset > size_ || !chunksize_.has_value()) {
     RETURN_IF_ERROR(Extend(offset, std::ssize(src)));
@@ -75,7 +91,6 @@ absl::Status Transaction::Truncate(int64_t size) {
   // What stays of the chunk that is cut follows the complete ones again.
   std::vector<std::byte> rest(static_cast<size_t>(size % chunksize));
   RETURN_IF_ERROR(Read(first * chunksize, rest).status());
-  view_.reset();
   edited_ = true;
   const int64_t count = (size_ + chunksize - 1) / chunksize;
   RETURN_IF_ERROR(writer_.DeleteChunks(first, count - first));
@@ -85,13 +100,11 @@ absl::Status Transaction::Truncate(int64_t size) {
 }
 
 void Transaction::Rollback() {
-  view_.reset();
   writer_.Rollback();
   Begin(base_);
 }
 
 absl::StatusOr<Snapshot> Transaction::Commit(Durability durability) {
-  view_.reset();
   ASSIGN_OR_RETURN(Snapshot committed, writer_.Commit(durability));
   Begin(committed);
   return committed;

@@ -33,12 +33,11 @@ class Transaction {
 
  private:
   absl::Status Extend(int64_t size, int64_t page);
-  absl::StatusOr<const Snapshot*> View();
+  absl::Status ReadStaged(int64_t offset, MutableBytes dst);
   void Begin(Snapshot base);
 
   Writer& writer_;
   Snapshot base_;
-  std::optional<Snapshot> view_;  // of what is staged, as long as it is that
   std::optional<int32_t> chunksize_;
   int64_t size_ = 0;
   bool edited_ = false;

@@ -77,6 +77,10 @@ int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, in
     }
   }
   absl::StatusOr<std::shared_ptr<Database>> database = vfs.databases.Open(path, *options);
+  // What is no frame is no database either; SQLite says so when it reads it.
+  if (absl::IsInvalidArgument(database.status())) {
+    return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
+  }
   if (!database.ok()) return LogFailure(database.status());
   writable = writable && MayWrite(vfs, name);
   if (out_flags != nullptr) {

@@ -1,0 +1,188 @@
+"""Databases in frames as their users have them: Python's sqlite3, the sqlite3 shell, a program in C.
+
+    CAIRN_SQLITE=BUILD/tools/sqlite/cairn_sqlite.so CAIRN_SQLITE_USE=BUILD/tests/sqlite/sqlite_use \
+    CAIRN_TOOL=BUILD/tools/cairn python3 tests/sqlite/vfs_use_test.py
+
+A Python whose sqlite3 loads no extensions leaves the tests to Debian's.
+"""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+if not hasattr(sqlite3.Connection, "enable_load_extension") and sys.executable != "/usr/bin/python3":
+    if os.path.exists("/usr/bin/python3"):
+        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+
+EXTENSION = os.environ.get("CAIRN_SQLITE", "")
+PROGRAM = os.environ.get("CAIRN_SQLITE_USE", "")
+TOOL = os.environ.get("CAIRN_TOOL", "")
+
+
+def load_extension():
+    db = sqlite3.connect(":memory:")
+    db.enable_load_extension(True)
+    db.load_extension(EXTENSION)
+    db.close()
+
+
+@unittest.skipUnless(hasattr(sqlite3.Connection, "enable_load_extension"),
+                     "sqlite3 of this Python loads no extensions")
+class PythonTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        load_extension()
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="cairn-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.path = os.path.join(self.folder, "app.db")
+
+    def connect(self, parameters="", path=None, **options):
+        db = sqlite3.connect(f"file:{path or self.path}?vfs=cairn{parameters}", uri=True, **options)
+        self.addCleanup(db.close)
+        return db
+
+    def fill(self, count=1000, parameters=""):
+        db = self.connect(parameters)
+        db.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT)")
+        db.executemany("INSERT INTO t VALUES(?, ?)", ((i, f"row {i} " * 10) for i in range(count)))
+        db.commit()
+        return db
+
+    def test_rows_are_there_when_it_is_opened_again(self):
+        self.fill().close()
+        self.assertEqual(self.connect().execute("SELECT sum(a) FROM t").fetchone(), (499500,))
+
+    def test_the_file_is_a_frame_smaller_than_the_database(self):
+        self.fill(20000).close()
+        pages, size = (self.connect().execute(f"PRAGMA {name}").fetchone()[0]
+                       for name in ("page_count", "page_size"))
+        with open(self.path, "rb") as file:
+            self.assertEqual(file.read(10)[2:], b"b2frame\0")
+        self.assertLess(os.stat(self.path).st_blocks * 512, pages * size / 2)
+
+    def test_no_journal_is_left_and_none_is_seen(self):
+        db = self.fill()
+        db.execute("INSERT INTO t VALUES(-1, '')")
+        self.assertFalse([name for name in os.listdir(self.folder) if "-journal" in name])
+        db.rollback()
+        self.assertEqual(db.execute("SELECT min(a) FROM t").fetchone(), (0,))
+
+    def test_codecs_of_uri(self):
+        for codec in ("lz4", "zstd"):
+            with self.subTest(codec=codec):
+                self.path = os.path.join(self.folder, codec + ".db")
+                self.fill(100, f"&codec={codec}").close()
+                self.assertEqual(self.connect().execute("PRAGMA integrity_check").fetchone(),
+                                 ("ok",))
+
+    def test_bad_parameters_are_refused(self):
+        for parameters in ("&codec=none-such", "&level=99", "&history=-1"):
+            with self.subTest(parameters=parameters), self.assertRaises(sqlite3.Error):
+                self.connect(parameters).execute("CREATE TABLE t(a)")
+
+    def test_a_read_only_database_refuses_writes(self):
+        self.fill().close()
+        db = self.connect("&mode=ro")
+        self.assertEqual(db.execute("SELECT count(*) FROM t").fetchone(), (1000,))
+        with self.assertRaises(sqlite3.OperationalError):
+            db.execute("DELETE FROM t")
+
+    def test_a_database_of_sqlite_itself_stays_one(self):
+        plain = sqlite3.connect(self.path)
+        plain.execute("CREATE TABLE t(a)")
+        plain.commit()
+        db = self.connect()
+        db.execute("INSERT INTO t VALUES(1)")
+        db.commit()
+        self.assertEqual(plain.execute("SELECT a FROM t").fetchone(), (1,))
+        plain.close()
+
+    def test_backup_from_and_to_files_of_sqlite_itself(self):
+        db = self.fill()
+        plain = sqlite3.connect(os.path.join(self.folder, "plain.db"))
+        db.backup(plain)
+        back = self.connect(path=os.path.join(self.folder, "back.db"))
+        plain.backup(back)
+        rows = db.execute("SELECT * FROM t").fetchall()
+        self.assertEqual(plain.execute("SELECT * FROM t").fetchall(), rows)
+        self.assertEqual(back.execute("SELECT * FROM t").fetchall(), rows)
+        plain.close()
+
+    def test_vacuum_into_and_attach(self):
+        db = self.fill()
+        copy = os.path.join(self.folder, "copy.db")
+        db.execute("VACUUM INTO ?", (f"file:{copy}?vfs=cairn",))
+        db.execute("ATTACH ? AS copy", (f"file:{copy}?vfs=cairn",))
+        self.assertEqual(db.execute("SELECT count(*) FROM t JOIN copy.t USING(a, b)").fetchone(),
+                         (1000,))
+
+    def test_a_vacuum_keeps_rows_and_changes_page_size(self):
+        db = self.fill()
+        db.isolation_level = None
+        db.execute("DELETE FROM t WHERE a % 2")
+        db.execute("PRAGMA page_size=8192")
+        db.execute("VACUUM")
+        self.assertEqual(db.execute("SELECT count(*) FROM t").fetchone(), (500,))
+        self.assertEqual(db.execute("PRAGMA integrity_check").fetchone(), ("ok",))
+
+    def test_wal_mode_is_not_offered(self):
+        db = self.fill()
+        self.assertEqual(db.execute("PRAGMA journal_mode=WAL").fetchone(), ("delete",))
+
+    def test_two_connections_of_a_process(self):
+        writer = self.fill()
+        reader = self.connect()
+        writer.execute("DELETE FROM t")
+        self.assertEqual(reader.execute("SELECT count(*) FROM t").fetchone(), (1000,))
+        writer.commit()
+        self.assertEqual(reader.execute("SELECT count(*) FROM t").fetchone(), (0,))
+
+    def test_a_second_writer_is_busy(self):
+        first = self.fill()
+        first.execute("DELETE FROM t WHERE a = 0")
+        second = self.connect(timeout=0)
+        with self.assertRaisesRegex(sqlite3.OperationalError, "locked"):
+            second.execute("DELETE FROM t WHERE a = 1")
+        first.commit()
+        second.execute("DELETE FROM t WHERE a = 1")
+        second.commit()
+        self.assertEqual(first.execute("SELECT count(*) FROM t").fetchone(), (998,))
+
+    @unittest.skipUnless(TOOL, "CAIRN_TOOL is not set")
+    def test_the_tool_verifies_a_database(self):
+        self.fill().close()
+        subprocess.run([TOOL, "verify", self.path], check=True, stdout=subprocess.DEVNULL)
+
+
+class ShellTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="cairn-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.path = os.path.join(self.folder, "app.db")
+
+    @unittest.skipUnless(shutil.which("sqlite3"), "no sqlite3 shell")
+    def test_shell_loads_the_extension_and_opens_a_database(self):
+        opened = [f".load {EXTENSION}", f".open file:{self.path}?vfs=cairn"]
+        for statement, printed in (("CREATE TABLE t(a); INSERT INTO t VALUES(7);", ""),
+                                   ("SELECT a FROM t;", "7\n")):
+            shell = subprocess.run(["sqlite3", "-batch", "-bail", ":memory:"], text=True,
+                                   input="\n".join([*opened, statement, ""]), check=True,
+                                   stdout=subprocess.PIPE)
+            self.assertEqual(shell.stdout, printed)
+
+    @unittest.skipUnless(PROGRAM, "CAIRN_SQLITE_USE is not set")
+    def test_program_in_c(self):
+        for printed in ("1\n", "2\n"):
+            program = subprocess.run([PROGRAM, EXTENSION, self.path], check=True, text=True,
+                                     stdout=subprocess.PIPE)
+            self.assertEqual(program.stdout, printed)
+
+
+if __name__ == "__main__":
+    unittest.main()

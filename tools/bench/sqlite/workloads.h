@@ -1,0 +1,49 @@
+// What is timed.
+#ifndef CAIRN_TOOLS_BENCH_SQLITE_WORKLOADS_H_
+#define CAIRN_TOOLS_BENCH_SQLITE_WORKLOADS_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "tools/bench/sqlite/connection.h"
+
+namespace cairn::bench::sqlite {
+
+// What a workload starts from.
+enum class Start {
+  kEmpty,         // a table without rows
+  kEmptyIndexed,  // the same with an index
+  kLoaded,        // kRows rows and an index, which it may change
+  kShared,        // the same, of an earlier workload: it only reads
+};
+
+struct Workload {
+  std::string name;
+  std::string text;
+  Start start;
+  bool durable;                     // synchronous FULL, else OFF
+  int64_t ops;                      // operations, of which the mean is told
+  std::optional<double> goal = {};  // Cairn's time / that of WAL
+  bool cold = false;                // drops the page cache first, and opens the database in time
+  // Adds how long each commit takes, in seconds, where it has many.
+  std::function<absl::Status(Connection&, std::vector<double>& commits)> run;
+};
+
+struct Sizes {
+  int64_t rows = 200000;
+  double scale = 1;  // of the operations of all workloads
+};
+
+std::vector<Workload> AllWorkloads(const Sizes& sizes);
+
+// Fills an empty table, in one transaction.
+absl::Status Load(Connection& connection, int64_t rows);
+
+}  // namespace cairn::bench::sqlite
+
+#endif  // CAIRN_TOOLS_BENCH_SQLITE_WORKLOADS_H_
