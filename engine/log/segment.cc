@@ -50,6 +50,9 @@ absl::Status Segment::Init(std::string_view time_field) {
   if (nrecords_ > 0 && chunk_items_ < chunk_records_) {
     return DataLoss("log: chunks of %d items for %d records", chunk_items_, chunk_records_);
   }
+  // Reading nothing checks that the shape is that of the chunks: all that follows counts on it.
+  constexpr int64_t kNothing[] = {0};
+  CAIRN_RETURN_IF_ERROR(snapshot_.ReadBox(kNothing, kNothing, MutableBytes()));
   const absl::StatusOr<std::vector<std::byte>> layer = snapshot_.GetVlmetalayer(kLogLayer);
   if (layer.ok()) {
     CAIRN_ASSIGN_OR_RETURN(layer_, ParseLogLayer(*layer));

@@ -20,6 +20,8 @@
 #include "tests/log/sensor_log.h"
 #include "tests/support/cost.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/hex.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -56,6 +58,22 @@ TEST(Log, IsAnArrayOfRecordsToOthers) {
   EXPECT_EQ(frame.snapshot().array()->dtype,
             "[('time', '<M8[us]'), ('temp', '<f8'), ('count', '<i4')]");
   EXPECT_EQ(frame.snapshot().info().split_mode, SplitMode::kAlways);
+}
+
+// With a header that was made to deceive: 2^50 records where there are 250.
+TEST(Log, OfMoreRecordsThanItsChunksHoldDoesNotOpen) {
+  const TempDir temp;
+  {
+    Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+    Write(log, Readings(250));
+  }
+  test::Buffer bytes = test::FileBytes(temp.Path("log"));
+  const test::Buffer shape = Hex("d3 00000000000000fa");
+  const auto at = std::ranges::search(bytes, shape);
+  ASSERT_FALSE(at.empty());
+  at.begin()[2] = std::byte{4};
+  test::PutFileBytes(temp.Path("log"), bytes);
+  EXPECT_FALSE(Log::Open(temp.Path("log")).ok());
 }
 
 TEST(Log, RefusesToBeCreatedWithoutWhatALogNeeds) {

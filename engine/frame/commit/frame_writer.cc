@@ -123,7 +123,9 @@ absl::Status FrameWriter::Checkpoint() {
 
 absl::Status FrameWriter::Settle() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
-  CAIRN_RETURN_IF_ERROR(Run([&] { return RefuseIfFull(stager_->CodeKept()); }));
+  if (const absl::Status coded = RefuseIfFull(stager_->CodeKept()); !coded.ok()) {
+    return Run([&] { return coded; });
+  }
   return backend_->IsWorthClosing(*stager_) ? Checkpoint() : Commit(Durability::kMachine).status();
 }
 
