@@ -160,6 +160,36 @@ class PythonTest(unittest.TestCase):
         subprocess.run([TOOL, "verify", self.path], check=True, stdout=subprocess.DEVNULL)
 
 
+def examples(language):
+    """Those of docs/sqlite.md about databases in frames."""
+    path = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "sqlite.md")
+    with open(path, encoding="utf-8") as file:
+        section = file.read().split("\n## A database in a frame\n")[1].split("\n## ")[0]
+    programs = [part.split("```")[0] for part in section.split(f"```{language}\n")[1:]]
+    return [program.replace("./cairn_sqlite", EXTENSION.removesuffix(".so")) for program in programs]
+
+
+class DocsTest(unittest.TestCase):
+    def run_twice(self, command, program):
+        """What it prints at the first time and, with the database there, at the second."""
+        with tempfile.TemporaryDirectory(prefix="cairn-") as folder:
+            return [subprocess.run(command, cwd=folder, input=program, text=True, check=True,
+                                   stdout=subprocess.PIPE).stdout for _ in range(2)]
+
+    @unittest.skipUnless(shutil.which("sqlite3"), "no sqlite3 shell")
+    def test_in_the_shell(self):
+        (program,) = examples("sql")
+        printed = self.run_twice(["sqlite3", "-batch", "-bail"], program)
+        self.assertEqual([text.splitlines()[0] for text in printed], ["2", "4"])
+        self.assertIn("chunksize 4096", printed[0])
+
+    @unittest.skipUnless(hasattr(sqlite3.Connection, "enable_load_extension"),
+                         "sqlite3 of this Python loads no extensions")
+    def test_in_python(self):
+        (program,) = examples("python")
+        self.assertEqual(self.run_twice([sys.executable, "-"], program), ["1\n", "2\n"])
+
+
 class ShellTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="cairn-")
