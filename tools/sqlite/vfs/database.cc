@@ -101,7 +101,10 @@ absl::Status Database::OpenWriter(Clock::time_point deadline) {
 }
 
 absl::Status Database::Resume(Clock::time_point deadline) {
-  if (std::exchange(kept_, false)) return absl::OkStatus();
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(kept_, false)) return absl::OkStatus();
+  }
   if (!writer_.has_value()) return OpenWriter(deadline);
   const absl::Status resumed = writer_->Resume(
       std::max(std::chrono::milliseconds(0),
@@ -157,8 +160,8 @@ void Database::Release(const void* owner, bool durable) {
 void Database::SuspendWhenIdle() {
   std::unique_lock lock(mutex_);
   while (!closing_) {
-    if (!kept_) {
-      keeping_.wait(lock);
+    if (!kept_ || owner_ != nullptr) {
+      keeping_.wait(lock);  // for the end of a transaction
     } else if (Clock::now() < released_ + kKeep) {
       keeping_.wait_until(lock, released_ + kKeep);
     } else {

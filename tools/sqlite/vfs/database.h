@@ -81,7 +81,7 @@ class Database {
   std::deque<const void*> waiting_;
   const void* owner_ = nullptr;
   std::optional<Writer> writer_;  // used by the owner alone
-  bool kept_ = false;             // it is not suspended, though nobody may own it
+  bool kept_ = false;             // it has no owner, and is not suspended
   Clock::time_point released_;
   std::condition_variable keeping_;
   bool closing_ = false;
