@@ -194,7 +194,12 @@ absl::Status IndexFile::Load(Segments::iterator first) const {
     missing.push_back(at);
     requests.push_back({.name = JournalObjectName(at->first), .range = {}, .if_match = {}});
   }
-  CAIRN_ASSIGN_OR_RETURN(std::vector<ObjectPart> parts, GetAll(*store_, std::move(requests)));
+  absl::StatusOr<std::vector<ObjectPart>> got = GetAll(*store_, std::move(requests));
+  if (!got.ok()) {
+    listed_end_ = -1;  // when this is tried again, more may have followed
+    return got.status();
+  }
+  std::vector<ObjectPart>& parts = *got;
   for (size_t i = 0; i < parts.size(); ++i) {
     Segment& segment = missing[i]->second;
     if (std::ssize(parts[i].bytes) != segment.size) {
