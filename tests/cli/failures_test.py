@@ -1,7 +1,7 @@
 """Damaged frames, full disks, closed streams."""
 
-import json
 import contextlib
+import json
 import os
 import pty
 import resource
