@@ -144,7 +144,6 @@ void Database::Release(const void* owner, bool durable) {
     const std::lock_guard lock(mutex_);
     if (owner_ != owner) return;
   }
-  writer_->Rollback();
   const bool keep = !durable && !IsWaitedFor();
   if (!keep) SuspendWriter();
   const std::lock_guard lock(mutex_);
@@ -154,14 +153,16 @@ void Database::Release(const void* owner, bool durable) {
   turn_.notify_all();
   if (!keep) return;
   if (!keeper_.joinable()) keeper_ = std::thread([this] { SuspendWhenIdle(); });
-  keeping_.notify_all();
+  if (keeper_sleeps_) keeping_.notify_all();
 }
 
 void Database::SuspendWhenIdle() {
   std::unique_lock lock(mutex_);
   while (!closing_) {
     if (!kept_ || owner_ != nullptr) {
+      keeper_sleeps_ = true;
       keeping_.wait(lock);  // for the end of a transaction
+      keeper_sleeps_ = false;
     } else if (Clock::now() < released_ + kKeep) {
       keeping_.wait_until(lock, released_ + kKeep);
     } else {

@@ -52,7 +52,7 @@ class Database {
   // Gives `owner` the writer. Waits for its turn among the connections of all processes;
   // kUnavailable after `wait`. Does nothing for who has it.
   absl::Status Acquire(const void* owner, std::chrono::milliseconds wait);
-  // Drops what is staged, and lets the next one write. `durable`: of what was committed all is.
+  // Lets the next one write; nothing may be staged. `durable`: of what was committed all is.
   void Release(const void* owner, bool durable);
   // Of the present owner.
   Writer& writer() { return *writer_; }
@@ -85,6 +85,7 @@ class Database {
   Clock::time_point released_;
   std::condition_variable keeping_;
   bool closing_ = false;
+  bool keeper_sleeps_ = false;  // until it is told of a writer that is kept
   std::thread keeper_;  // suspends a writer that is kept; begins with the first
 };
 
