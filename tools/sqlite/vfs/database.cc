@@ -135,6 +135,9 @@ void Database::SuspendWriter() {
 }
 
 bool Database::IsWaitedFor() {
+  const Clock::time_point now = Clock::now();
+  if (now < looked_ + kLook) return false;
+  looked_ = now;
   const absl::StatusOr<bool> waits = writer_->HasWaiters();
   return !waits.ok() || *waits;
 }

@@ -30,6 +30,8 @@ namespace cairn::sqlite {
 class Database {
  public:
   static constexpr std::chrono::milliseconds kKeep{10};
+  // Whether another process waits is looked at no more often.
+  static constexpr std::chrono::milliseconds kLook{1};
   // Changed pages of a transaction that stay in memory, and decoded pages, bytes.
   static constexpr int64_t kStagedMemory = int64_t{32} << 20;
   static constexpr int64_t kCacheMemory = int64_t{16} << 20;
@@ -83,10 +85,11 @@ class Database {
   std::optional<Writer> writer_;  // used by the owner alone
   bool kept_ = false;             // it has no owner, and is not suspended
   Clock::time_point released_;
+  Clock::time_point looked_;  // by the owner
   std::condition_variable keeping_;
   bool closing_ = false;
   bool keeper_sleeps_ = false;  // until it is told of a writer that is kept
-  std::thread keeper_;  // suspends a writer that is kept; begins with the first
+  std::thread keeper_;          // suspends a writer that is kept; begins with the first
 };
 
 }  // namespace cairn::sqlite

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 
 #include "tools/sqlite/base/result_code.h"
+#include "tools/sqlite/vfs/change_counter.h"
 #include "tools/sqlite/vfs/database_pragmas.h"
 #include "tools/status.h"
 
@@ -41,23 +42,32 @@ DatabaseFile::~DatabaseFile() {
   queue_.Forget(this);
 }
 
-absl::Status DatabaseFile::ReadInto(int64_t offset, MutableBytes dst, size_t& got) {
-  if (transaction_.has_value()) {
-    ASSIGN_OR_RETURN(got, transaction_->Read(offset, dst));
-    return absl::OkStatus();
-  }
-  // SQLite looks at the header before it has a lock.
-  ASSIGN_OR_RETURN(got, snapshot_.has_value()
-                            ? ReadSome(*snapshot_, offset, dst)
-                            : ReadSome(database_->frame().snapshot(), offset, dst));
-  return absl::OkStatus();
+// SQLite looks at the header before it has a lock.
+Snapshot DatabaseFile::Visible() const {
+  return snapshot_.has_value() ? *snapshot_ : database_->frame().snapshot();
+}
+
+absl::StatusOr<size_t> DatabaseFile::ReadStored(int64_t offset, MutableBytes dst) {
+  return transaction_.has_value() ? transaction_->Read(offset, dst)
+                                  : ReadSome(Visible(), offset, dst);
+}
+
+absl::StatusOr<size_t> DatabaseFile::ReadCounted(int64_t offset, MutableBytes dst) {
+  ASSIGN_OR_RETURN(const size_t got, ReadStored(offset, dst));
+  if (offset >= kChangeCounterEnd) return got;
+  std::array<std::byte, kChangeCounterEnd> begin;
+  ASSIGN_OR_RETURN(const size_t there, ReadStored(0, begin));
+  PutChangeCounter(Visible().info().generation, MutableBytes(begin).first(there));
+  const Bytes wanted = Bytes(begin).subspan(static_cast<size_t>(offset));
+  std::ranges::copy(wanted.first(std::min(got, wanted.size())), dst.begin());
+  return got;
 }
 
 int DatabaseFile::Read(int64_t offset, MutableBytes dst) {
-  size_t got = 0;
-  if (const absl::Status read = ReadInto(offset, dst, got); !read.ok()) return LogFailure(read);
-  if (got == dst.size()) return SQLITE_OK;
-  std::ranges::fill(dst.subspan(got), std::byte{0});
+  const absl::StatusOr<size_t> got = ReadCounted(offset, dst);
+  if (!got.ok()) return LogFailure(got.status());
+  if (*got == dst.size()) return SQLITE_OK;
+  std::ranges::fill(dst.subspan(*got), std::byte{0});
   return SQLITE_IOERR_SHORT_READ;
 }
 
@@ -84,7 +94,7 @@ int DatabaseFile::Size(int64_t& size) {
   if (transaction_.has_value()) {
     size = transaction_->size();
   } else {
-    size = (snapshot_.has_value() ? *snapshot_ : database_->frame().snapshot()).info().nbytes;
+    size = Visible().info().nbytes;
   }
   return SQLITE_OK;
 }

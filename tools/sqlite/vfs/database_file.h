@@ -41,7 +41,9 @@ class DatabaseFile final : public VfsFile {
   int DeviceCharacteristics() const override;
 
  private:
-  absl::Status ReadInto(int64_t offset, MutableBytes dst, size_t& got);
+  Snapshot Visible() const;
+  absl::StatusOr<size_t> ReadStored(int64_t offset, MutableBytes dst);
+  absl::StatusOr<size_t> ReadCounted(int64_t offset, MutableBytes dst);
   absl::Status TakeSnapshot();
   int BeginTransaction();
   int EnsureTransaction();

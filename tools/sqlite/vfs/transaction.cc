@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/sqlite/vfs/change_counter.h"
 #include "tools/status.h"
 
 namespace cairn::sqlite {
@@ -25,6 +26,7 @@ void Transaction::Begin(Snapshot base) {
   chunksize_ = base_.info().chunksize;
   size_ = base_.info().nbytes;
   edited_ = false;
+  counted_ = false;
 }
 
 absl::StatusOr<size_t> Transaction::Read(int64_t offset, MutableBytes dst) {
@@ -71,8 +73,18 @@ absl::Status Transaction::Extend(int64_t size, int64_t page) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<bool> Transaction::IsCount(int64_t offset, Bytes src) {
+  if (offset != 0 || std::ssize(src) > size_) return false;
+  std::vector<std::byte> stored(src.size());
+  RETURN_IF_ERROR(Read(0, stored).status());
+  return DiffersInChangeCounterAlone(stored, src);
+}
+
 absl::Status Transaction::Write(int64_t offset, Bytes src) {
   if (src.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool is_count, IsCount(offset, src));
+  counted_ = counted_ || is_count;
+  if (is_count) return absl::OkStatus();
   edited_ = true;
   if (offset > size_ || !chunksize_.has_value()) {
     RETURN_IF_ERROR(Extend(offset, std::ssize(src)));
@@ -104,7 +116,15 @@ void Transaction::Rollback() {
   Begin(base_);
 }
 
+absl::Status Transaction::StoreFirstPage() {
+  std::vector<std::byte> page(static_cast<size_t>(std::min<int64_t>(*chunksize_, size_)));
+  RETURN_IF_ERROR(Read(0, page).status());
+  return writer_.UpdateItems(0, page);
+}
+
 absl::StatusOr<Snapshot> Transaction::Commit(Durability durability) {
+  // The connection takes the next generation for its own.
+  if (!edited_) RETURN_IF_ERROR(StoreFirstPage());
   ASSIGN_OR_RETURN(Snapshot committed, writer_.Commit(durability));
   Begin(committed);
   return committed;

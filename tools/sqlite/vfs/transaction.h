@@ -21,7 +21,7 @@ class Transaction {
   Transaction(Writer& writer, Snapshot base);
 
   int64_t size() const { return size_; }
-  bool edited() const { return edited_; }
+  bool edited() const { return edited_ || counted_; }
   // Fills dst from byte `offset` on; as many bytes as there are.
   absl::StatusOr<size_t> Read(int64_t offset, MutableBytes dst);
   // Zeros fill what lies between the end and `offset`.
@@ -34,6 +34,8 @@ class Transaction {
  private:
   absl::Status Extend(int64_t size, int64_t page);
   absl::Status ReadStaged(int64_t offset, MutableBytes dst);
+  absl::StatusOr<bool> IsCount(int64_t offset, Bytes src);
+  absl::Status StoreFirstPage();
   void Begin(Snapshot base);
 
   Writer& writer_;
@@ -41,6 +43,7 @@ class Transaction {
   std::optional<int32_t> chunksize_;
   int64_t size_ = 0;
   bool edited_ = false;
+  bool counted_ = false;  // the change counter, which is not stored
 };
 
 // Fills dst from byte `offset` of the snapshot on; as many bytes as there are.
