@@ -143,6 +143,40 @@ class PythonTest(unittest.TestCase):
         writer.commit()
         self.assertEqual(reader.execute("SELECT count(*) FROM t").fetchone(), (0,))
 
+    def test_a_commit_that_changes_nothing_hides_no_later_one(self):
+        first = self.fill()
+        first.isolation_level = None
+        first.execute("SELECT sum(length(b)) FROM t").fetchone()  # it knows all pages
+        first.execute("PRAGMA user_version=0")  # as it was: only the change counter is written
+        second = self.connect()
+        second.execute("UPDATE t SET b = '' WHERE a = 500")
+        second.commit()
+        self.assertEqual(first.execute("SELECT b FROM t WHERE a = 500").fetchone(), ("",))
+
+    def test_a_commit_stores_no_first_page_of_which_only_the_counter_changes(self):
+        db = self.fill()
+        db.enable_load_extension(True)
+        db.load_extension(EXTENSION)
+        stored = 'SELECT "offset" FROM cairn_chunks(?) WHERE chunk = 0'
+        before = db.execute(stored, (self.path,)).fetchone()
+        for _ in range(3):
+            db.execute("UPDATE t SET b = b || '.' WHERE a = 500")
+            db.commit()
+        self.assertEqual(db.execute(stored, (self.path,)).fetchone(), before)
+
+    @unittest.skipUnless(TOOL, "CAIRN_TOOL is not set")
+    def test_what_the_frame_holds_is_a_database_of_sqlite_itself(self):
+        db = self.fill()
+        db.execute("UPDATE t SET b = 'new' WHERE a = 500")
+        db.commit()
+        plain = os.path.join(self.folder, "plain.db")
+        with open(plain, "wb") as file:
+            subprocess.run([TOOL, "cat", self.path], check=True, stdout=file)
+        copy = sqlite3.connect(plain)
+        self.assertEqual(copy.execute("PRAGMA integrity_check").fetchone(), ("ok",))
+        self.assertEqual(copy.execute("SELECT b FROM t WHERE a = 500").fetchone(), ("new",))
+        copy.close()
+
     def test_a_second_writer_is_busy(self):
         first = self.fill()
         first.execute("DELETE FROM t WHERE a = 0")

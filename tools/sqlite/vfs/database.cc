@@ -12,7 +12,9 @@ namespace cairn::sqlite {
 namespace {
 
 // Pages change too much from byte to byte for filters.
-CompressionOptions PageCompression() { return {.codec = Codec::kLz4, .filters = {}}; }
+CompressionOptions PageCompression() {
+  return {.codec = Codec::kLz4, .clevel = PageLevel(Codec::kLz4), .filters = {}};
+}
 
 }  // namespace
 

@@ -53,14 +53,16 @@ absl::StatusOr<size_t> DatabaseFile::ReadStored(int64_t offset, MutableBytes dst
 }
 
 absl::StatusOr<size_t> DatabaseFile::ReadCounted(int64_t offset, MutableBytes dst) {
-  ASSIGN_OR_RETURN(const size_t got, ReadStored(offset, dst));
-  if (offset >= kChangeCounterEnd) return got;
+  if (offset >= kChangeCounterEnd) return ReadStored(offset, dst);
   std::array<std::byte, kChangeCounterEnd> begin;
   ASSIGN_OR_RETURN(const size_t there, ReadStored(0, begin));
   PutChangeCounter(Visible().info().generation, MutableBytes(begin).first(there));
-  const Bytes wanted = Bytes(begin).subspan(static_cast<size_t>(offset));
-  std::ranges::copy(wanted.first(std::min(got, wanted.size())), dst.begin());
-  return got;
+  const size_t from = std::min(there, static_cast<size_t>(offset));
+  const size_t got = std::min(there - from, dst.size());
+  std::ranges::copy(Bytes(begin).subspan(from, got), dst.begin());
+  if (got == dst.size() || there < begin.size()) return got;
+  ASSIGN_OR_RETURN(const size_t more, ReadStored(kChangeCounterEnd, dst.subspan(got)));
+  return got + more;
 }
 
 int DatabaseFile::Read(int64_t offset, MutableBytes dst) {

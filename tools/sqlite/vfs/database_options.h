@@ -29,6 +29,9 @@ struct DatabaseOptions {
 // `name` is what SQLite gives xOpen. kInvalidArgument for a value that a parameter cannot have.
 absl::StatusOr<DatabaseOptions> ParseDatabaseOptions(const char* name);
 
+// The level for pages of a few KiB, where none is asked for.
+int PageLevel(Codec codec);
+
 // The parameters `codec` and `level`.
 CompressionOptions CompressionOf(const DatabaseOptions& options, CompressionOptions stored);
 
