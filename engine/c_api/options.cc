@@ -140,6 +140,7 @@ absl::StatusOr<OpenOptions> ToCpp(const cairn_open_options* options) {
   result.registry = ToCpp(given.registry);
   result.executor = ToCpp(given.executor);
   result.file_system = ToCpp(given.files);
+  result.cache_memory = given.cache_memory;
   return result;
 }
 
@@ -184,6 +185,7 @@ absl::StatusOr<WriterOptions> ToCpp(const cairn_writer_options* options) {
   result.max_file_size = given.max_file_size;
   result.make_lock_file = given.make_lock_file;
   result.executor = ToCpp(given.executor);
+  result.staged_memory = given.staged_memory;
   return result;
 }
 

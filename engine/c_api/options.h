@@ -33,8 +33,15 @@ struct StructVersions<cairn_decompression_options> {
 
 template <>
 struct StructVersions<cairn_open_options> {
-  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_open_options, files),
+  static constexpr std::array<size_t, 3> kSizes = {offsetof(cairn_open_options, files),
+                                                   offsetof(cairn_open_options, cache_memory),
                                                    sizeof(cairn_open_options)};
+};
+
+template <>
+struct StructVersions<cairn_writer_options> {
+  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_writer_options, staged_memory),
+                                                   sizeof(cairn_writer_options)};
 };
 
 template <>

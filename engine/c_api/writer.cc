@@ -20,10 +20,12 @@
 #include "engine/c_api/versioned_struct.h"
 
 using cairn::Bytes;
+using cairn::MutableBytes;
 using cairn::c_api::Return;
 using cairn::c_api::ReturnHandle;
 using cairn::c_api::ReturnValue;
 using cairn::c_api::ToBytes;
+using cairn::c_api::ToMutableBytes;
 using cairn::c_api::ToSpan;
 
 void cairn_writer_free(cairn_writer* writer) { delete writer; }
@@ -71,6 +73,15 @@ cairn_code cairn_writer_update_chunk(cairn_writer* writer, int64_t nchunk, const
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
     return writer->writer.UpdateChunk(nchunk, items);
+  });
+}
+
+cairn_code cairn_writer_read_chunk(cairn_writer* writer, int64_t nchunk, void* dst, size_t size,
+                                   cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const MutableBytes to, ToMutableBytes(dst, size));
+    return writer->writer.ReadChunk(nchunk, to);
   });
 }
 

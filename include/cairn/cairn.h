@@ -451,6 +451,7 @@ typedef struct cairn_open_options {
   const cairn_registry* registry;
   const cairn_executor* executor;
   const cairn_files* files;  // of the path; NULL: those of the operating system
+  int64_t cache_memory;      // bytes of decoded blocks that may stay for the next read
 } cairn_open_options;
 
 #define CAIRN_OPEN_OPTIONS_INIT                                                           \
@@ -459,7 +460,8 @@ typedef struct cairn_open_options {
     .durable_only = false, .verify = CAIRN_VERIFY_FIRST_TOUCH, .generation = NULL,        \
     .max_chunk_nbytes = CAIRN_MAX_CHUNK_NBYTES, .max_metadata_nbytes = INT64_C(64) << 20, \
     .max_nchunks = INT64_C(1) << 28, .max_decode_memory = INT64_C(256) << 20,             \
-    .max_mapped_files = 256, .registry = NULL, .executor = NULL, .files = NULL            \
+    .max_mapped_files = 256, .registry = NULL, .executor = NULL, .files = NULL,           \
+    .cache_memory = INT64_C(8) << 20                                                      \
   }
 
 // The shape of an n-dimensional array, in items; the slowest dimension first.
@@ -791,13 +793,14 @@ typedef struct cairn_writer_options {
   uint64_t keep_generations;                     // before the newest
   int64_t max_file_size;                         // bytes; 0: no limit
   const cairn_executor* executor;
+  int64_t staged_memory;  // bytes of updated chunks that wait, decoded, for the commit
 } cairn_writer_options;
 
 #define CAIRN_WRITER_OPTIONS_INIT                                                       \
   {                                                                                     \
     .struct_size = sizeof(cairn_writer_options), .compression = NULL, .registry = NULL, \
     .chunksize = 1 << 20, .make_lock_file = false, .wait_ms = 0, .keep_generations = 0, \
-    .max_file_size = 0, .executor = NULL                                                \
+    .max_file_size = 0, .executor = NULL, .staged_memory = INT64_C(8) << 20             \
   }
 
 // Opens the one writer.
@@ -839,6 +842,10 @@ CAIRN_EXPORT cairn_code cairn_writer_reorder(cairn_writer* writer, const int64_t
 CAIRN_EXPORT cairn_code cairn_writer_update_items(cairn_writer* writer, int64_t start,
                                                   const void* src, size_t size,
                                                   cairn_status* status);
+
+// Decodes one chunk as it is staged; size is its decoded size.
+CAIRN_EXPORT cairn_code cairn_writer_read_chunk(cairn_writer* writer, int64_t nchunk, void* dst,
+                                                size_t size, cairn_status* status);
 
 // Overwrites a box of an array with items in C order.
 CAIRN_EXPORT cairn_code cairn_writer_write_box(cairn_writer* writer, const int64_t* start,

@@ -187,7 +187,7 @@ static void structs_keep_their_layout(void) {
   CHECK(sizeof(cairn_compression_options) == 128);
   CHECK(sizeof(cairn_decompression_options) == 40);
   CHECK(sizeof(cairn_chunk_info) == 104);
-  CHECK(sizeof(cairn_open_options) == 96);
+  CHECK(sizeof(cairn_open_options) == 104);
   CHECK(sizeof(cairn_array_info) == 288);
   CHECK(sizeof(cairn_create_options) == 64);
   CHECK(sizeof(cairn_generation_info) == 48);
@@ -202,7 +202,7 @@ static void structs_keep_their_layout(void) {
   CHECK(sizeof(cairn_verify_options) == 48);
   CHECK(sizeof(cairn_verify_report) == 40);
   CHECK(sizeof(cairn_increment_info) == 40);
-  CHECK(sizeof(cairn_writer_options) == 64);
+  CHECK(sizeof(cairn_writer_options) == 72);
   CHECK(sizeof(cairn_reclaim_options) == 16);
   CHECK(sizeof(cairn_reclaim_report) == 32);
   CHECK(sizeof(cairn_recover_options) == 16);

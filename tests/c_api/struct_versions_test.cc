@@ -108,6 +108,24 @@ TEST(StructVersionsTest, ProgramsOfBeforeFilesAreServed) {
   EXPECT_EQ(c_create->file_system, nullptr);
 }
 
+TEST(StructVersionsTest, ProgramsOfBeforeBoundsOfMemoryAreServed) {
+  cairn_open_options open = CAIRN_OPEN_OPTIONS_INIT;
+  open.struct_size = offsetof(cairn_open_options, cache_memory);
+  open.cache_memory = 7;
+  ASSERT_TRUE(ToCpp(&open).ok());
+  EXPECT_EQ(ToCpp(&open)->cache_memory, OpenOptions().cache_memory);
+  open.struct_size = sizeof open;
+  EXPECT_EQ(ToCpp(&open)->cache_memory, 7);
+
+  cairn_writer_options writer = CAIRN_WRITER_OPTIONS_INIT;
+  writer.struct_size = offsetof(cairn_writer_options, staged_memory);
+  writer.staged_memory = 7;
+  ASSERT_TRUE(ToCpp(&writer).ok());
+  EXPECT_EQ(ToCpp(&writer)->staged_memory, WriterOptions().staged_memory);
+  writer.struct_size = sizeof writer;
+  EXPECT_EQ(ToCpp(&writer)->staged_memory, 7);
+}
+
 TEST(StructVersionsTest, FilesBecomeTheFileSystem) {
   cairn_files* files = nullptr;
   cairn_status status;
@@ -138,6 +156,7 @@ TEST(StructVersionsTest, OptionsWithoutValuesAreThoseOfCpp) {
   EXPECT_EQ(c_open->limits.max_nchunks, open.limits.max_nchunks);
   EXPECT_EQ(c_open->limits.max_decode_memory, open.limits.max_decode_memory);
   EXPECT_EQ(c_open->max_mapped_files, open.max_mapped_files);
+  EXPECT_EQ(c_open->cache_memory, open.cache_memory);
 
   const CreateOptions create;
   const auto c_create = ToCpp(static_cast<const cairn_create_options*>(nullptr));
@@ -159,6 +178,7 @@ TEST(StructVersionsTest, OptionsWithoutValuesAreThoseOfCpp) {
   EXPECT_EQ(c_writer->wait, writer.wait);
   EXPECT_EQ(c_writer->keep_generations, writer.keep_generations);
   EXPECT_EQ(c_writer->max_file_size, writer.max_file_size);
+  EXPECT_EQ(c_writer->staged_memory, writer.staged_memory);
 }
 
 }  // namespace

@@ -50,6 +50,30 @@ static void chunks_are_inserted_updated_and_deleted(void) {
   cairn_snapshot_free(now);
 }
 
+static void staged_chunks_are_read(void) {
+  cairn_writer_options options = CAIRN_WRITER_OPTIONS_INIT;
+  int32_t items[10];
+  make_frame("edited.b2frame", 30, 10);
+  // Kept in memory, and coded at once.
+  for (int64_t memory = 0; memory <= 4096; memory += 4096) {
+    cairn_frame* frame = open_frame("edited.b2frame");
+    cairn_writer* writer = NULL;
+    options.staged_memory = memory;
+    CHECK_OK(cairn_frame_open_writer(frame, &options, &writer, &st));
+    for (int32_t i = 0; i < 10; ++i) items[i] = 100 + i;
+    CHECK_OK(cairn_writer_update_chunk(writer, 1, items, sizeof items, &st));
+    memset(items, 0, sizeof items);
+    CHECK_OK(cairn_writer_read_chunk(writer, 1, items, sizeof items, &st));
+    CHECK(items[0] == 100 && items[9] == 109);
+    CHECK_OK(cairn_writer_read_chunk(writer, 2, items, sizeof items, &st));
+    CHECK(items[0] == 20 && items[9] == 29);
+    CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_writer_read_chunk(writer, 3, items, sizeof items, &st));
+    CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_writer_read_chunk(writer, 1, NULL, 40, &st));
+    cairn_writer_free(writer);
+    cairn_frame_free(frame);
+  }
+}
+
 static void compressed_chunks_are_stored_unchanged(void) {
   cairn_writer* writer = NULL;
   cairn_frame* frame = open_for_writing(&writer);
@@ -318,6 +342,7 @@ static void options_of_a_writer_change_new_chunks(void) {
 const test_case writer_tests[] = {
     TEST_CASE(items_are_updated_across_chunks),
     TEST_CASE(chunks_are_inserted_updated_and_deleted),
+    TEST_CASE(staged_chunks_are_read),
     TEST_CASE(compressed_chunks_are_stored_unchanged),
     TEST_CASE(chunks_are_reordered),
     TEST_CASE(special_values_are_appended),
