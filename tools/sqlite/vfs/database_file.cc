@@ -21,6 +21,9 @@ namespace {
 // In the first page: 2 where a database is in write-ahead mode, which no frame is.
 constexpr int64_t kWriteVersionAt = 18;
 constexpr int64_t kReadVersionAt = 19;
+// The counter of changes and what goes with it.
+constexpr int64_t kVersionAt = 24;
+constexpr size_t kVersionSize = 16;
 constexpr std::byte kRollbackMode{1};
 constexpr std::byte kWriteAheadMode{2};
 
@@ -32,6 +35,18 @@ bool IsWriteAhead(int64_t offset, Bytes page) {
 bool IsSameState(const Snapshot& a, const Snapshot& b) {
   return a == b || (a.info().generation == b.info().generation &&
                     a.info().nbytes == b.info().nbytes && a.info().cbytes == b.info().cbytes);
+}
+
+// A writer that opens after a crash, and a compaction, make a generation that changes no byte. So
+// this compares what SQLite does to see whether its cache is old.
+absl::StatusOr<bool> IsSameDatabase(const Snapshot& a, const Snapshot& b) {
+  if (IsSameState(a, b)) return true;
+  if (a.info().nbytes != b.info().nbytes) return false;
+  std::array<std::byte, kVersionSize> version_of_a = {};
+  std::array<std::byte, kVersionSize> version_of_b = {};
+  RETURN_IF_ERROR(ReadSome(a, kVersionAt, version_of_a).status());
+  RETURN_IF_ERROR(ReadSome(b, kVersionAt, version_of_b).status());
+  return version_of_a == version_of_b;
 }
 
 }  // namespace
@@ -103,10 +118,14 @@ int DatabaseFile::BeginTransaction() {
   }
   if (!acquired.ok()) return LogFailure(acquired);
   Snapshot newest = database_->frame().snapshot();
-  if (snapshot_.has_value() && !IsSameState(*snapshot_, newest)) {
-    database_->Release(this, /*durable=*/true);
-    queue_.NoteRefused(database_, this);
-    return SQLITE_BUSY_SNAPSHOT;
+  if (snapshot_.has_value()) {
+    const absl::StatusOr<bool> same = IsSameDatabase(*snapshot_, newest);
+    if (!same.ok() || !*same) database_->Release(this, /*durable=*/true);
+    if (!same.ok()) return LogFailure(same.status());
+    if (!*same) {
+      queue_.NoteRefused(database_, this);
+      return SQLITE_BUSY_SNAPSHOT;
+    }
   }
   snapshot_ = newest;
   transaction_.emplace(database_->writer(), std::move(newest));
@@ -192,7 +211,7 @@ int DatabaseFile::Control(int op, void* arg) {
       *static_cast<char**>(arg) = sqlite3_mprintf("%s", "cairn");
       return SQLITE_OK;
     case SQLITE_FCNTL_HAS_MOVED:
-      *static_cast<int*>(arg) = PosixFileSystem()->Identity(database_->path()).ok() ? 0 : 1;
+      *static_cast<int*>(arg) = database_->IsThere() ? 0 : 1;
       return SQLITE_OK;
     case SQLITE_FCNTL_PRAGMA:
       return Pragma(static_cast<char**>(arg));

@@ -1,12 +1,21 @@
 #include "tools/sqlite/vfs/transaction.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include "tools/status.h"
 
 namespace cairn::sqlite {
+
+namespace {
+
+// In the first page: the counter of changes, and for which one of them the size there is right.
+constexpr int64_t kCounterAt = 24;
+constexpr int64_t kCopyOfCounterAt = 92;
+
+}  // namespace
 
 absl::StatusOr<size_t> ReadSome(const Snapshot& snapshot, int64_t offset, MutableBytes dst) {
   const int64_t there = std::clamp<int64_t>(snapshot.info().nbytes - offset, 0, std::ssize(dst));
@@ -104,9 +113,26 @@ void Transaction::Rollback() {
   Begin(base_);
 }
 
+absl::Status Transaction::CountChange() {
+  std::array<std::byte, sizeof(uint32_t)> counter = {};
+  ASSIGN_OR_RETURN(const size_t got, ReadSome(base_, kCounterAt, counter));
+  if (got < counter.size() || size_ < kCopyOfCounterAt + std::ssize(counter)) {
+    return absl::OkStatus();  // no database
+  }
+  // Big endian.
+  for (size_t i = counter.size(); i-- > 0;) {
+    counter[i] = static_cast<std::byte>(std::to_integer<int>(counter[i]) + 1);
+    if (counter[i] != std::byte{0}) break;
+  }
+  RETURN_IF_ERROR(Write(kCounterAt, counter));
+  return Write(kCopyOfCounterAt, counter);
+}
+
 absl::StatusOr<Snapshot> Transaction::Commit(Durability durability) {
+  if (has_committed_) RETURN_IF_ERROR(CountChange());
   ASSIGN_OR_RETURN(Snapshot committed, writer_.Commit(durability));
   Begin(committed);
+  has_committed_ = true;
   return committed;
 }
 

@@ -28,11 +28,13 @@ class Transaction {
   absl::Status Write(int64_t offset, Bytes src);
   absl::Status Truncate(int64_t size);
   void Rollback();
-  // The next edits follow the committed ones.
+  // The next edits follow the committed ones. Each commit after the first changes the counter of the
+  // database: SQLite counts one for each time that it locks the file, as if nobody read meanwhile.
   absl::StatusOr<Snapshot> Commit(Durability durability);
 
  private:
   absl::Status Extend(int64_t size, int64_t page);
+  absl::Status CountChange();
   absl::Status ReadStaged(int64_t offset, MutableBytes dst);
   void Begin(Snapshot base);
 
@@ -41,6 +43,7 @@ class Transaction {
   std::optional<int32_t> chunksize_;
   int64_t size_ = 0;
   bool edited_ = false;
+  bool has_committed_ = false;
 };
 
 // Fills dst from byte `offset` of the snapshot on; as many bytes as there are.
