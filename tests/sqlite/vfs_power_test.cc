@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -135,6 +136,8 @@ class BankLife {
   void Crash();
   Fate Judge(const DiskOperation& operation);
   absl::Status Work();
+  absl::Status Session();
+  absl::Status LookAfterError(Database& database);
   absl::StatusOr<Connection> Open(bool second);
   absl::Status Create(Database& database);
   absl::Status CreateAndCommit(Database& database);
@@ -159,6 +162,8 @@ class BankLife {
   std::string operation_;      // the next one
   int64_t death_ = 0;          // the operation in which the process dies
   int64_t error_ = INT64_MAX;  // one that fails
+  bool failed_ = false;
+  int left_ = 0;  // transactions of this process
   int64_t attempted_ = kNothing;
   int64_t committed_ = kNothing;
   int64_t durable_ = kNothing;
@@ -237,32 +242,61 @@ absl::Status BankLife::Transact(Connection& connection) {
   return absl::OkStatus();
 }
 
+// What failed is there wholly or not at all, and the connection is as good as a new one.
+absl::Status BankLife::LookAfterError(Database& database) {
+  database.Execute("ROLLBACK").IgnoreError();  // SQLite has done so after some errors
+  CAIRN_ASSIGN_OR_RETURN(const Finding found, Read(database));
+  if (found.newest < committed_ || found.newest > attempted_ ||
+      found.content != contents_[found.newest]) {
+    return absl::DataLossError(absl::StrCat("transaction ", found.newest, " is the newest"));
+  }
+  committed_ = found.newest;
+  return absl::OkStatus();
+}
+
+// From the first connection to the last.
+absl::Status BankLife::Session() {
+  std::vector<Connection> connections;
+  for (int i = 0; i < (plan_.two_processes ? 2 : 1); ++i) {
+    CAIRN_ASSIGN_OR_RETURN(Connection connection, Open(i == 1));
+    connections.push_back(std::move(connection));
+  }
+  if (failed_) CAIRN_RETURN_IF_ERROR(LookAfterError(connections[0].database));
+  if (committed_ == kNothing) CAIRN_RETURN_IF_ERROR(CreateAndCommit(connections[0].database));
+  const int until = left_ - 1 - static_cast<int>(dice_.Below(30));
+  for (; left_ > std::max(until, 0); --left_) {
+    Connection& connection = connections[dice_.Below(connections.size())];
+    const bool failed_before = failed_;
+    const absl::Status status = Transact(connection);
+    if (status.ok()) continue;
+    if (failed_before || !failed_ || disk_->dead() || dice_.Percent(50)) return status;
+    CAIRN_RETURN_IF_ERROR(LookAfterError(connection.database));
+  }
+  return absl::OkStatus();
+}
+
 // Until it dies, or has done enough.
 absl::Status BankLife::Work() {
-  int left = 40;
-  while (left > 0) {
-    {
-      std::vector<Connection> connections;
-      for (int i = 0; i < (plan_.two_processes ? 2 : 1); ++i) {
-        CAIRN_ASSIGN_OR_RETURN(Connection connection, Open(i == 1));
-        connections.push_back(std::move(connection));
-      }
-      if (committed_ == kNothing) CAIRN_RETURN_IF_ERROR(CreateAndCommit(connections[0].database));
-      const int until = left - 1 - static_cast<int>(dice_.Below(30));
-      for (; left > std::max(until, 0); --left) {
-        CAIRN_RETURN_IF_ERROR(Transact(connections[dice_.Below(connections.size())]));
-      }
-    }
+  failed_ = false;
+  for (left_ = 40; left_ > 0;) {
+    const bool failed_before = failed_;
+    const absl::Status status = Session();
+    const bool is_injected = failed_ && !failed_before;
+    if (disk_->dead() || (!status.ok() && !is_injected)) return status;
     // The last connection settles the frame.
-    if (!disk_->dead()) durable_ = committed_;
+    if (!failed_) durable_ = committed_;
   }
   return absl::OkStatus();
 }
 
 Fate BankLife::Judge(const DiskOperation& operation) {
   operation_ = ToString(operation);
-  if (trace_) std::fprintf(stderr, "%s\n", Where().c_str());
+  if (trace_) std::cerr << Where() << '\n';
   if (dice_.Percent(static_cast<size_t>(plan_.examined))) CrashBefore(operation);
+  if (operation.number >= error_ && !failed_ && operation.number < death_) {
+    failed_ = true;
+    return {.kind = Fate::Kind::kFail, .written = SomeSectors(operation, dice_)};
+  }
   if (operation.number < death_) return {};
   return {.kind = Fate::Kind::kDie, .written = SomeSectors(operation, dice_)};
 }
@@ -270,6 +304,9 @@ Fate BankLife::Judge(const DiskOperation& operation) {
 void BankLife::Live() {
   death_ =
       disk_->operations() + 1 + static_cast<int64_t>(dice_.Below(dice_.Percent(20) ? 20 : 200));
+  if (plan_.disk_errors) {
+    error_ = disk_->operations() + static_cast<int64_t>(dice_.Below(60));
+  }
   disk_->Judge([this](const DiskOperation& operation) { return Judge(operation); });
   const absl::Status status = Work();
   EXPECT_TRUE(status.ok() || disk_->dead()) << status << ", " << Where();
@@ -362,32 +399,30 @@ void BankLife::Crash() {
   if (!killed) durable_ = committed_;
 }
 
-TEST(VfsPowerTest, CrashesOfOneProcessAfterTheOtherLeaveWholeTransactions) {
-  int64_t states = 0, transactions = 0;
-  ForEachSeed(60, [&](uint64_t seed) {
+void RunLives(int64_t count, const Plan& plan) {
+  int64_t states = 0;
+  int64_t transactions = 0;
+  ForEachSeed(count, [&](uint64_t seed) {
     if (testing::Test::HasFailure()) return;
     SCOPED_TRACE(testing::Message() << "CAIRN_CRASH_RUN=" << seed);
-    BankLife life(seed, {});
+    BankLife life(seed, plan);
     life.Run();
     states += life.states();
     transactions += life.committed();
   });
-  std::printf("%d states, %d transactions\n", static_cast<int>(states),
-              static_cast<int>(transactions));
+  EXPECT_GT(states, 0);
+  EXPECT_GT(transactions, 0);
+  std::cout << states << " states, " << transactions << " transactions\n";
 }
 
+TEST(VfsPowerTest, CrashesOfOneProcessAfterTheOtherLeaveWholeTransactions) { RunLives(36, {}); }
+
 TEST(VfsPowerTest, CrashesOfProcessesThatTakeTurnsLeaveWholeTransactions) {
-  int64_t states = 0, transactions = 0;
-  ForEachSeed(30, [&](uint64_t seed) {
-    if (testing::Test::HasFailure()) return;
-    SCOPED_TRACE(testing::Message() << "CAIRN_CRASH_RUN=" << seed);
-    BankLife life(seed, {.two_processes = true});
-    life.Run();
-    states += life.states();
-    transactions += life.committed();
-  });
-  std::printf("%d states, %d transactions\n", static_cast<int>(states),
-              static_cast<int>(transactions));
+  RunLives(30, {.two_processes = true});
+}
+
+TEST(VfsPowerTest, AfterAnErrorOfTheDiskTransactionsAreWhole) {
+  RunLives(40, {.examined = 4, .disk_errors = true});
 }
 
 }  // namespace
