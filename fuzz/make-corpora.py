@@ -318,7 +318,7 @@ def databases(cairn, folder):
     connection.close()
     for count, options in enumerate((
         ["--chunk-size", "512"],
-        ["--chunk-size", "512", "--codec", "zstd", "--filters", ""],
+        ["--chunk-size", "512", "--codec", "zstd", "--filters", "none"],
         ["--chunk-size", "2048"],
         ["--chunk-size", "700"],
         ["--chunk-size", "512", "--typesize", "4"],
