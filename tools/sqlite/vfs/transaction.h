@@ -28,8 +28,9 @@ class Transaction {
   absl::Status Write(int64_t offset, Bytes src);
   absl::Status Truncate(int64_t size);
   void Rollback();
-  // The next edits follow the committed ones. Each commit after the first changes the counter of the
-  // database: SQLite counts one for each time that it locks the file, as if nobody read meanwhile.
+  // The next edits follow the committed ones. Each commit after the first changes the counter of
+  // the database: SQLite counts one for each time that it locks the file, as if nobody read
+  // meanwhile.
   absl::StatusOr<Snapshot> Commit(Durability durability);
 
  private:
