@@ -10,6 +10,7 @@ import json
 import pathlib
 import random
 import shutil
+import sqlite3
 import struct
 import subprocess
 import tempfile
@@ -300,6 +301,43 @@ def sealed_frames(cairn, folder):
         yield with_past
 
 
+def databases(cairn, folder):
+    """Paths of frames with a database of SQLite: a chunk a page, several, others, and with a past."""
+
+    def run(*arguments):
+        subprocess.run([cairn, *arguments], check=True, stdout=subprocess.DEVNULL)
+
+    plain = folder / "plain.db"
+    connection = sqlite3.connect(plain, isolation_level=None)
+    connection.executescript(
+        "PRAGMA page_size=512; PRAGMA auto_vacuum=FULL;"
+        "CREATE TABLE numbers(a INTEGER PRIMARY KEY); CREATE TABLE texts(b TEXT UNIQUE);"
+        "INSERT INTO numbers VALUES (1), (2), (3); INSERT INTO texts VALUES ('one'), ('two');"
+        "INSERT INTO texts VALUES (printf('%.600c', 'x'));"
+    )
+    connection.close()
+    for count, options in enumerate((
+        ["--chunk-size", "512"],
+        ["--chunk-size", "512", "--codec", "zstd", "--filters", "none"],
+        ["--chunk-size", "2048"],
+        ["--chunk-size", "700"],
+        ["--chunk-size", "512", "--typesize", "4"],
+        ["--chunk-size", "512", "--fingerprint", "none"],
+    )):
+        frame = folder / f"database-{count}"
+        typesize = [] if "--typesize" in options else ["--typesize", "1"]
+        run("pack", plain, frame, "--quiet", *typesize, *options)
+        yield frame
+    # The last one as a commit after a checkpoint leaves it.
+    page = folder / "page"
+    page.write_bytes(plain.read_bytes()[512:1024])
+    journaled = folder / "database-journaled"
+    shutil.copy(folder / "database-0", journaled)
+    run("chunk", "update", journaled, "1", page)
+    run("append", journaled, page, "--quiet")
+    yield journaled
+
+
 LOCK_LINES = (
     "lock:\t1: OFDLCK ADVISORY  READ -1 fe:00:131 4611686018427387905 4611686018427387906",
     "lock:\t2: OFDLCK  ADVISORY  WRITE -1 08:01:9 0 EOF",
@@ -378,6 +416,11 @@ class Corpora:
                 self.put("frame_read", frame.read_bytes())
                 self.put("recover", frame.read_bytes())
 
+    def databases(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for frame in databases(self.cairn, pathlib.Path(folder)):
+                self.put("sqlite_database", frame.read_bytes())
+
     def make(self):
         for part in log_parts():
             self.put("log_parts", part)
@@ -388,6 +431,7 @@ class Corpora:
         for part in object_parts():
             self.put("object_parts", part)
         self.sealed()
+        self.databases()
         for entry in self.entries:
             path = self.vectors / entry["path"]
             if path.is_dir():

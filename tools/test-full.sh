@@ -58,8 +58,9 @@ build_and_test build-test-debug --buildtype=debug -Dwerror=true -Db_pch=false
 
 # kill, soak and crash fork or are single threads.
 build build-test-threads --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
-  -Db_sanitize=thread -Dcpp_args=-g1 -- concurrency_tests object_tests unit_tests &&
-  TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" run_tests build-test-threads concurrency object unit
+  -Db_sanitize=thread -Dcpp_args=-g1 -- concurrency_tests object_tests sqlite_vfs_tests unit_tests &&
+  TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" run_tests build-test-threads concurrency object \
+    sqlite_threads unit
 
 # A big-endian host, emulated.
 build build-test-s390x --cross-file build-s390x-root/cross.ini --buildtype=release -Dwerror=true \

@@ -17,11 +17,6 @@ namespace cairn::test {
 
 namespace {
 
-uint64_t NumberIn(const char* variable, uint64_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 // Where a run is, for messages.
 class Place {
  public:
@@ -70,22 +65,6 @@ void CountComplaint(const Life& life, const absl::Status& status, const Place& p
 }
 
 }  // namespace
-
-size_t SomeSectors(const DiskOperation& write, Dice& dice) {
-  constexpr int64_t kSector = SimulatedInode::kSector;
-  const int64_t size = std::ssize(write.bytes);
-  const auto any = static_cast<int64_t>(dice.Below(static_cast<size_t>(size) + 1));
-  const int64_t end = (write.offset + any) / kSector * kSector;
-  return static_cast<size_t>(std::clamp<int64_t>(end - write.offset, 0, size));
-}
-
-void ForEachSeed(int64_t count, absl::FunctionRef<void(uint64_t seed)> run) {
-  if (const uint64_t only = NumberIn("CAIRN_CRASH_RUN", 0); only != 0) return run(only);
-  const uint64_t first = NumberIn("CAIRN_CRASH_SEED", 1) * 1000003;
-  for (int64_t i = 0; i < SearchRuns(count); ++i) {
-    run(first + static_cast<uint64_t>(i));
-  }
-}
 
 void ExamineEveryOperation(const CrashRun& run, int steps, size_t draws, Tally& tally) {
   Dice dice(run.seed);

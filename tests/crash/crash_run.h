@@ -6,8 +6,6 @@
 #include <functional>
 #include <string>
 
-#include "absl/functional/function_ref.h"
-
 #include "tests/crash/life.h"
 #include "tests/crash/tally.h"
 #include "tests/support/simulated_disk.h"
@@ -39,15 +37,6 @@ struct Deaths {
 
 // Processes one after the other, each killed or cut off at some operation, most often soon.
 void ExamineChain(const CrashRun& run, const Deaths& deaths, Tally& tally);
-
-// How many bytes of a write are done when it is cut off: it ends with a sector.
-size_t SomeSectors(const DiskOperation& write, Dice& dice);
-
-// Calls `run` with the seeds of `count` runs. The environment may change that:
-//   CAIRN_CRASH_SEED=2      other seeds (1 is the default)
-//   CAIRN_SEARCH_PERCENT=500 five times as many runs
-//   CAIRN_CRASH_RUN=1000033 that seed alone, as a message names it, and prints every operation
-void ForEachSeed(int64_t count, absl::FunctionRef<void(uint64_t seed)> run);
 
 }  // namespace cairn::test
 

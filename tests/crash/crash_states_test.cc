@@ -18,6 +18,7 @@
 #include "engine/frame/journal/summary.h"
 #include "tests/crash/crash_run.h"
 #include "tests/crash/tally.h"
+#include "tests/support/search.h"
 
 namespace cairn::test {
 namespace {

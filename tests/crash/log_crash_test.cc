@@ -12,9 +12,9 @@
 
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
-#include "tests/crash/crash_run.h"
 #include "tests/log/sensor_log.h"
 #include "tests/support/dice.h"
+#include "tests/support/search.h"
 #include "tests/support/simulated_disk.h"
 #include "tests/support/status.h"
 

@@ -12,6 +12,7 @@
 #include "engine/format/journal.h"
 #include "tests/crash/crash_run.h"
 #include "tests/crash/tally.h"
+#include "tests/support/search.h"
 
 namespace cairn::test {
 namespace {

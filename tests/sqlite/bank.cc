@@ -41,6 +41,11 @@ absl::Status Bank::Move(int64_t number, std::mt19937_64& random) {
 }
 
 absl::Status Bank::Transact(int64_t number, std::mt19937_64& random) {
+  CAIRN_RETURN_IF_ERROR(Write(number, random));
+  return database_.Execute("COMMIT");
+}
+
+absl::Status Bank::Write(int64_t number, std::mt19937_64& random) {
   if (random() % 8 == 0) {
     CAIRN_RETURN_IF_ERROR(database_.Execute("BEGIN IMMEDIATE"));
     CAIRN_RETURN_IF_ERROR(Move(number, random));
@@ -55,7 +60,7 @@ absl::Status Bank::Transact(int64_t number, std::mt19937_64& random) {
   }
   CAIRN_RETURN_IF_ERROR(database_.Execute("SAVEPOINT whole"));
   CAIRN_RETURN_IF_ERROR(Move(number, random));
-  return database_.Execute("RELEASE whole; COMMIT");
+  return database_.Execute("RELEASE whole");
 }
 
 absl::StatusOr<int64_t> Bank::Check() {

@@ -21,13 +21,15 @@ class Bank {
   absl::Status Create(int page_size);
   // Some roll back to a savepoint first, or are done after a rollback of all.
   absl::Status Transact(int64_t number, std::mt19937_64& random);
+  // The same without the COMMIT.
+  absl::Status Write(int64_t number, std::mt19937_64& random);
+  // Of a transaction that has begun, all that it changes.
+  absl::Status Move(int64_t number, std::mt19937_64& random);
   // The number of the newest transaction, of one snapshot. kDataLoss where transactions are
   // missing or half there.
   absl::StatusOr<int64_t> Check();
 
  private:
-  absl::Status Move(int64_t number, std::mt19937_64& random);
-
   Database& database_;
 };
 

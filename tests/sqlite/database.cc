@@ -26,9 +26,13 @@ absl::Status LoadSqliteExtension() {
 
 absl::StatusOr<Database> Database::Open(const std::string& path) {
   const char* vfs = std::getenv("CAIRN_TEST_VFS");
+  return OpenBy(vfs ? vfs : "cairn", path);
+}
+
+absl::StatusOr<Database> Database::OpenBy(const std::string& vfs, const std::string& path) {
   sqlite3* db = nullptr;
   const int code =
-      sqlite3_open_v2(absl::StrCat("file:", path, "?vfs=", vfs ? vfs : "cairn").c_str(), &db,
+      sqlite3_open_v2(absl::StrCat("file:", path, "?vfs=", vfs).c_str(), &db,
                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, nullptr);
   Database database(db);
   if (code != SQLITE_OK) return database.Failed(code, "open");

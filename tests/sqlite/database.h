@@ -19,6 +19,7 @@ class Database {
  public:
   // Through the VFS `cairn`, or the one that CAIRN_TEST_VFS names.
   static absl::StatusOr<Database> Open(const std::string& path);
+  static absl::StatusOr<Database> OpenBy(const std::string& vfs, const std::string& path);
 
   // kUnavailable for SQLITE_BUSY, else kInternal.
   absl::Status Execute(const std::string& sql);

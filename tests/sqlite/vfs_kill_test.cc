@@ -80,7 +80,10 @@ TEST_P(VfsKillTest, LosesNoTransactionAndLeavesNoneHalfDone) {
   for (int64_t kill_number = 0; kill_number < SearchRuns(kKills) / 6 + 1; ++kill_number) {
     const int64_t started = told_->started;
     const pid_t writer = Begin("writer", [&] { return Write(random()); });
-    while (told_->started == started && waitpid(writer, nullptr, WNOHANG) == 0) {
+    // Every second one is killed after a transaction, however slow it is.
+    const int64_t committed = told_->committed;
+    while ((told_->started == started || (kill_number % 2 == 0 && told_->committed == committed)) &&
+           waitpid(writer, nullptr, WNOHANG) == 0) {
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 20000));

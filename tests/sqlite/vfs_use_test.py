@@ -103,6 +103,43 @@ class PythonTest(unittest.TestCase):
         self.assertEqual(plain.execute("SELECT a FROM t").fetchone(), (1,))
         plain.close()
 
+    def test_frames_of_other_items_or_chunks_are_read_only(self):
+        plain = os.path.join(self.folder, "plain.db")
+        db = sqlite3.connect(plain)
+        db.execute("CREATE TABLE t(a)")
+        db.execute("INSERT INTO t VALUES(7)")
+        db.commit()
+        db.close()
+        for number, options in enumerate((["--typesize", "4"], ["--typesize", "1", "--shape", "8192"])):
+            with self.subTest(options=options):
+                packed = os.path.join(self.folder, f"packed-{number}.db")
+                subprocess.run([TOOL, "pack", plain, packed, "--quiet", "--chunk-size", "4096", *options],
+                               check=True)
+                db = self.connect(path=packed)
+                self.assertEqual(db.execute("SELECT a FROM t").fetchone(), (7,))
+                with self.assertRaisesRegex(sqlite3.OperationalError, "readonly"):
+                    db.execute("INSERT INTO t VALUES(8)")
+                self.assertEqual(db.execute("PRAGMA integrity_check").fetchone(), ("ok",))
+
+    def test_others_see_each_commit_of_an_exclusive_connection(self):
+        other = self.fill(3)
+        reader = self.connect(isolation_level=None)
+        writer = self.connect(isolation_level=None)
+        writer.execute("PRAGMA locking_mode=EXCLUSIVE")
+        for count in range(4, 9):
+            writer.execute("INSERT INTO t(b) VALUES(?)", (f"row {count}",))
+            self.assertEqual(reader.execute("SELECT count(*) FROM t").fetchone(), (count,))
+            if count == 6:
+                writer.execute("PRAGMA cache_size=1")
+                writer.execute("BEGIN")
+                writer.executemany("INSERT INTO t(b) VALUES(?)", (("x" * 2000,) for _ in range(90)))
+                writer.execute("ROLLBACK")
+        writer.execute("PRAGMA locking_mode=NORMAL")
+        self.assertEqual(writer.execute("SELECT count(*) FROM t").fetchone(), (8,))
+        reader.execute("DELETE FROM t WHERE a = 0")
+        self.assertEqual(writer.execute("SELECT count(*) FROM t").fetchone(), (7,))
+        self.assertEqual(other.execute("PRAGMA integrity_check").fetchone(), ("ok",))
+
     def test_backup_from_and_to_files_of_sqlite_itself(self):
         db = self.fill()
         plain = sqlite3.connect(os.path.join(self.folder, "plain.db"))

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "absl/functional/function_ref.h"
+
 namespace cairn::test {
 
 // A build that looks at every access of memory takes longer.
@@ -20,6 +22,23 @@ inline int64_t SearchRuns(int64_t runs) {
   const char* const text = std::getenv("CAIRN_SEARCH_PERCENT");
   const int64_t percent = text == nullptr ? kUsualPercent : std::strtoll(text, nullptr, 10);
   return std::max<int64_t>(1, runs * percent / 100);
+}
+
+inline uint64_t NumberIn(const char* variable, uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+// Calls `run` with the seeds of `count` runs. The environment may change that:
+//   CAIRN_CRASH_SEED=2      other seeds (1 is the default)
+//   CAIRN_SEARCH_PERCENT=500 five times as many runs
+//   CAIRN_CRASH_RUN=1000033 that seed alone, as a message names it, and prints every operation
+inline void ForEachSeed(int64_t count, absl::FunctionRef<void(uint64_t seed)> run) {
+  if (const uint64_t only = NumberIn("CAIRN_CRASH_RUN", 0); only != 0) return run(only);
+  const uint64_t first = NumberIn("CAIRN_CRASH_SEED", 1) * 1000003;
+  for (int64_t i = 0; i < SearchRuns(count); ++i) {
+    run(first + static_cast<uint64_t>(i));
+  }
 }
 
 }  // namespace cairn::test

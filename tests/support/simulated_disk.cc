@@ -21,6 +21,14 @@ std::string ToString(const DiskOperation& operation) {
                          operation.offset, operation.bytes.size());
 }
 
+size_t SomeSectors(const DiskOperation& write, Dice& dice) {
+  constexpr int64_t kSector = SimulatedInode::kSector;
+  const int64_t size = std::ssize(write.bytes);
+  const auto any = static_cast<int64_t>(dice.Below(static_cast<size_t>(size) + 1));
+  const int64_t end = (write.offset + any) / kSector * kSector;
+  return static_cast<size_t>(std::clamp<int64_t>(end - write.offset, 0, size));
+}
+
 void SimulatedNames::Do(Change change) {
   for (const auto& [name, inode] : change.names) {
     if (inode == 0) {

@@ -60,6 +60,9 @@ struct DiskOperation {
 // "write f 0+87", for messages.
 std::string ToString(const DiskOperation& operation);
 
+// How many bytes of a write are done when it is cut off: it ends with a sector.
+size_t SomeSectors(const DiskOperation& write, Dice& dice);
+
 // What becomes of an operation.
 struct Fate {
   enum class Kind {

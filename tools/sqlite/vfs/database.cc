@@ -18,17 +18,18 @@ CompressionOptions PageCompression() {
 
 }  // namespace
 
-absl::Status Database::Create(const std::string& path, const DatabaseOptions& options) {
+absl::Status Database::Create(const std::string& path, const DatabaseOptions& options,
+                              const VfsOptions& vfs) {
   CreateOptions create;
+  create.file_system = vfs.files;
   create.compression = CompressionOf(options, PageCompression());
   create.chunksize = options.chunksize.value_or(CreateOptions::kAsFirstChunk);
-  FileSystem& files = *PosixFileSystem();
-  const absl::StatusOr<std::unique_ptr<File>> empty = files.Open(path, FileMode::kReadWrite);
+  const absl::StatusOr<std::unique_ptr<File>> empty = vfs.files->Open(path, FileMode::kReadWrite);
   if (empty.ok()) {
     // The processes that find the empty file replace it in turn.
     RETURN_IF_ERROR((*empty)->WaitForByte(0, std::chrono::seconds(10)));
     ASSIGN_OR_RETURN(const FileIdentity locked, (*empty)->Identity());
-    ASSIGN_OR_RETURN(const FileIdentity there, files.Identity(path));
+    ASSIGN_OR_RETURN(const FileIdentity there, vfs.files->Identity(path));
     ASSIGN_OR_RETURN(const int64_t size, (*empty)->Size());
     if (locked != there || size > 0) return absl::OkStatus();
     create.overwrite = true;
@@ -39,18 +40,22 @@ absl::Status Database::Create(const std::string& path, const DatabaseOptions& op
 }
 
 absl::StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path,
-                                                         const DatabaseOptions& options) {
-  ASSIGN_OR_RETURN(const FileIdentity identity, PosixFileSystem()->Identity(path));
+                                                         const DatabaseOptions& options,
+                                                         const VfsOptions& vfs) {
+  ASSIGN_OR_RETURN(const FileIdentity identity, vfs.files->Identity(path));
   OpenOptions open;
+  open.file_system = vfs.files;
   open.generation = options.generation;
   open.cache_memory = kCacheMemory;
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, open));
-  return std::shared_ptr<Database>(new Database(path, options, std::move(frame), identity));
+  return std::shared_ptr<Database>(new Database(path, options, vfs, std::move(frame), identity));
 }
 
-Database::Database(std::string path, DatabaseOptions options, Frame frame, FileIdentity identity)
+Database::Database(std::string path, DatabaseOptions options, const VfsOptions& vfs, Frame frame,
+                   FileIdentity identity)
     : path_(std::move(path)),
       options_(std::move(options)),
+      vfs_(vfs),
       pid_(getpid()),
       identity_(identity),
       frame_(std::move(frame)) {}
@@ -71,9 +76,17 @@ Database::~Database() {
   if (kept_ || writer_->Resume().ok()) writer_->Close().IgnoreError();
 }
 
+bool Database::IsThere() const { return vfs_.files->Identity(path_).ok(); }
+
 bool Database::IsCurrent() const {
-  const absl::StatusOr<FileIdentity> there = PosixFileSystem()->Identity(path_);
+  const absl::StatusOr<FileIdentity> there = vfs_.files->Identity(path_);
   return pid_ == getpid() && there.ok() && *there == identity_;
+}
+
+bool Database::IsWritable() const {
+  const Snapshot newest = frame_.snapshot();
+  return newest.info().typesize == 1 && !newest.info().variable_chunks &&
+         !newest.array().has_value();
 }
 
 absl::Status Database::TakeTurn(const void* owner, Clock::time_point deadline) {
@@ -149,7 +162,7 @@ void Database::Release(const void* owner, bool durable) {
     const std::lock_guard lock(mutex_);
     if (owner_ != owner) return;
   }
-  const bool keep = !durable && !IsWaitedFor();
+  const bool keep = !durable && vfs_.keep.count() > 0 && !IsWaitedFor();
   if (!keep) SuspendWriter();
   const std::lock_guard lock(mutex_);
   owner_ = nullptr;
@@ -168,8 +181,8 @@ void Database::SuspendWhenIdle() {
       keeper_sleeps_ = true;
       keeping_.wait(lock);  // for the end of a transaction
       keeper_sleeps_ = false;
-    } else if (Clock::now() < released_ + kKeep) {
-      keeping_.wait_until(lock, released_ + kKeep);
+    } else if (Clock::now() < released_ + vfs_.keep) {
+      keeping_.wait_until(lock, released_ + vfs_.keep);
     } else {
       owner_ = this;
       kept_ = false;

@@ -25,11 +25,10 @@ namespace cairn::sqlite {
 
 // Shared by all connections of the process to one file. Thread-safe. Between transactions the
 // writer is suspended, so that other processes can write: at once where the last commit is durable,
-// else when another process waits, or after kKeep. To suspend and go on costs a sync of what is
-// not.
+// else when another process waits, or after VfsOptions::keep. To suspend and go on costs a sync of
+// what is not.
 class Database {
  public:
-  static constexpr std::chrono::milliseconds kKeep{10};
   // Whether another process waits is looked at no more often.
   static constexpr std::chrono::milliseconds kLook{1};
   // Changed pages of a transaction that stay in memory, and decoded pages, bytes.
@@ -37,9 +36,11 @@ class Database {
   static constexpr int64_t kCacheMemory = int64_t{16} << 20;
 
   // Makes the frame where `path` leads to nothing, or to an empty file.
-  static absl::Status Create(const std::string& path, const DatabaseOptions& options);
+  static absl::Status Create(const std::string& path, const DatabaseOptions& options,
+                             const VfsOptions& vfs);
   static absl::StatusOr<std::shared_ptr<Database>> Open(const std::string& path,
-                                                        const DatabaseOptions& options);
+                                                        const DatabaseOptions& options,
+                                                        const VfsOptions& vfs);
   // Settles the frame if this process has written it, so that others find it short.
   ~Database();
   Database(const Database&) = delete;
@@ -48,8 +49,12 @@ class Database {
   const std::string& path() const { return path_; }
   const DatabaseOptions& options() const { return options_; }
   Frame& frame() { return frame_; }
-  // Whether the path still leads to what this was opened from, in this process.
+  // Whether the path leads to a file, and to the one that this was opened from, in this process.
+  bool IsThere() const;
   bool IsCurrent() const;
+
+  // Whether it is bytes in chunks of one size, as Create makes it. Other frames are only read.
+  bool IsWritable() const;
 
   // Gives `owner` the writer. Waits for its turn among the connections of all processes;
   // kUnavailable after `wait`. Does nothing for who has it.
@@ -64,7 +69,8 @@ class Database {
  private:
   using Clock = std::chrono::steady_clock;
 
-  Database(std::string path, DatabaseOptions options, Frame frame, FileIdentity identity);
+  Database(std::string path, DatabaseOptions options, const VfsOptions& vfs, Frame frame,
+           FileIdentity identity);
   absl::Status TakeTurn(const void* owner, Clock::time_point deadline);
   absl::Status Resume(Clock::time_point deadline);
   absl::Status OpenWriter(Clock::time_point deadline);
@@ -74,6 +80,7 @@ class Database {
 
   const std::string path_;
   const DatabaseOptions options_;
+  const VfsOptions vfs_;
   const pid_t pid_;
   const FileIdentity identity_;
   Frame frame_;

@@ -35,6 +35,28 @@ bool IsSameState(const Snapshot& a, const Snapshot& b) {
                     a.info().nbytes == b.info().nbytes && a.info().cbytes == b.info().cbytes);
 }
 
+// A writer that opens after a crash, and a compaction, make a generation that changes no byte.
+// Chunks are compared by their fingerprints, and only where sizes are equal.
+absl::StatusOr<bool> IsSameDatabase(const Snapshot& a, const Snapshot& b) {
+  if (IsSameState(a, b)) return true;
+  const int64_t count = a.info().nchunks;
+  if (count != b.info().nchunks || a.info().nbytes != b.info().nbytes ||
+      a.info().cbytes != b.info().cbytes) {
+    return false;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    ASSIGN_OR_RETURN(const ChunkEntry entry_of_a, a.GetEntry(i));
+    ASSIGN_OR_RETURN(const ChunkEntry entry_of_b, b.GetEntry(i));
+    const bool is_known =
+        entry_of_a.fingerprint.has_value() || entry_of_a.special != SpecialValue::kNone;
+    if (!is_known || entry_of_a.fingerprint != entry_of_b.fingerprint ||
+        entry_of_a.special != entry_of_b.special) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 DatabaseFile::~DatabaseFile() {
@@ -115,10 +137,14 @@ int DatabaseFile::BeginTransaction() {
   }
   if (!acquired.ok()) return LogFailure(acquired);
   Snapshot newest = database_->frame().snapshot();
-  if (snapshot_.has_value() && !IsSameState(*snapshot_, newest)) {
-    database_->Release(this, /*durable=*/true);
-    queue_.NoteRefused(database_, this);
-    return SQLITE_BUSY_SNAPSHOT;
+  if (snapshot_.has_value()) {
+    const absl::StatusOr<bool> same = IsSameDatabase(*snapshot_, newest);
+    if (!same.ok() || !*same) database_->Release(this, /*durable=*/true);
+    if (!same.ok()) return LogFailure(same.status());
+    if (!*same) {
+      queue_.NoteRefused(database_, this);
+      return SQLITE_BUSY_SNAPSHOT;
+    }
   }
   snapshot_ = newest;
   transaction_.emplace(database_->writer(), std::move(newest));
@@ -205,7 +231,7 @@ int DatabaseFile::Control(int op, void* arg) {
       *static_cast<char**>(arg) = sqlite3_mprintf("%s", "cairn");
       return SQLITE_OK;
     case SQLITE_FCNTL_HAS_MOVED:
-      *static_cast<int*>(arg) = PosixFileSystem()->Identity(database_->path()).ok() ? 0 : 1;
+      *static_cast<int*>(arg) = database_->IsThere() ? 0 : 1;
       return SQLITE_OK;
     case SQLITE_FCNTL_PRAGMA:
       return Pragma(static_cast<char**>(arg));

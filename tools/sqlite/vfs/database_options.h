@@ -2,15 +2,25 @@
 #ifndef CAIRN_TOOLS_SQLITE_VFS_DATABASE_OPTIONS_H_
 #define CAIRN_TOOLS_SQLITE_VFS_DATABASE_OPTIONS_H_
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
 #include "absl/status/statusor.h"
 
+#include "cairn/file_system.h"
 #include "cairn/options.h"
 #include "cairn/types.h"
 
 namespace cairn::sqlite {
+
+// Where the databases of a VFS lie, and how it treats them all.
+struct VfsOptions {
+  FileSystem* files = PosixFileSystem();  // outlives the process' connections
+  // How long the writer is kept after a transaction that is not durable, unless another process
+  // waits for it. None: it is suspended at once, in the same thread.
+  std::chrono::milliseconds keep{10};
+};
 
 struct DatabaseOptions {
   // How pages are compressed: of a new database all, of an existing one those that are written.

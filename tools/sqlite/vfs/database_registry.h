@@ -17,6 +17,8 @@ namespace cairn::sqlite {
 // Thread-safe.
 class DatabaseRegistry {
  public:
+  explicit DatabaseRegistry(const VfsOptions& vfs) : vfs_(vfs) {}
+
   // The one that connections share. Options of a database that is open already have no effect; one
   // with a generation is its connection's alone.
   absl::StatusOr<std::shared_ptr<Database>> Open(const std::string& path,
@@ -26,6 +28,7 @@ class DatabaseRegistry {
   bool IsJournal(std::string_view path) const;
 
  private:
+  const VfsOptions vfs_;
   mutable std::mutex mutex_;
   std::map<std::string, std::weak_ptr<Database>, std::less<>> databases_;
 };

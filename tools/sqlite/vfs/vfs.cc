@@ -24,11 +24,13 @@ namespace cairn::sqlite {
 
 namespace {
 
-constexpr char kName[] = "cairn";
 constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 
 // Lives as long as the process.
 struct Vfs {
+  explicit Vfs(const VfsOptions& from) : options(from), databases(from) {}
+
+  const VfsOptions options;
   sqlite3_vfs base = {};
   sqlite3_vfs* disk = nullptr;  // the default one of when this was registered
   DatabaseRegistry databases;
@@ -39,8 +41,8 @@ Vfs& VfsOf(sqlite3_vfs* base) { return *static_cast<Vfs*>(base->pAppData); }
 
 enum class Content { kNothing, kEmpty, kSqlite, kOther };
 
-absl::StatusOr<Content> LookAt(const std::string& path) {
-  const absl::StatusOr<std::unique_ptr<File>> file = PosixFileSystem()->Open(path, FileMode::kRead);
+absl::StatusOr<Content> LookAt(FileSystem& files, const std::string& path) {
+  const absl::StatusOr<std::unique_ptr<File>> file = files.Open(path, FileMode::kRead);
   if (absl::IsNotFound(file.status())) return Content::kNothing;
   RETURN_IF_ERROR(file.status());
   std::string begin(kSqliteMagic.size(), '\0');
@@ -50,18 +52,12 @@ absl::StatusOr<Content> LookAt(const std::string& path) {
   return begin == kSqliteMagic ? Content::kSqlite : Content::kOther;
 }
 
-bool MayWrite(Vfs& vfs, const char* path) {
-  int allowed = 0;
-  return vfs.disk->xAccess(vfs.disk, path, SQLITE_ACCESS_READWRITE, &allowed) == SQLITE_OK &&
-         allowed != 0;
-}
-
 int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, int* out_flags) {
   const std::string path = name;
   const absl::StatusOr<DatabaseOptions> options = ParseDatabaseOptions(name);
   if (!options.ok()) return LogFailure(options.status());
   bool writable = (flags & SQLITE_OPEN_READWRITE) != 0 && !options->generation.has_value();
-  const absl::StatusOr<Content> content = LookAt(path);
+  const absl::StatusOr<Content> content = LookAt(*vfs.options.files, path);
   if (!content.ok()) {
     LogFailure(content.status());
     return SQLITE_CANTOPEN;
@@ -71,7 +67,7 @@ int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, in
   }
   if (*content == Content::kNothing && (flags & SQLITE_OPEN_CREATE) == 0) return SQLITE_CANTOPEN;
   if (*content != Content::kOther) {
-    if (const absl::Status made = Database::Create(path, *options); !made.ok()) {
+    if (const absl::Status made = Database::Create(path, *options, vfs.options); !made.ok()) {
       LogFailure(made);
       return SQLITE_CANTOPEN;
     }
@@ -82,7 +78,8 @@ int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, in
     return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
   }
   if (!database.ok()) return LogFailure(database.status());
-  writable = writable && MayWrite(vfs, name);
+  writable = writable && (*database)->IsWritable() &&
+             vfs.options.files->Open(path, FileMode::kReadWrite).ok();
   if (out_flags != nullptr) {
     *out_flags =
         writable ? flags
@@ -176,18 +173,18 @@ int CurrentTimeInt64(sqlite3_vfs* base, sqlite3_int64* milliseconds) {
 
 }  // namespace
 
-int RegisterVfs() {
-  if (sqlite3_vfs_find(kName) != nullptr) return SQLITE_OK;
+int RegisterVfs(const char* name, const VfsOptions& options) {
+  if (sqlite3_vfs_find(name) != nullptr) return SQLITE_OK;
   sqlite3_vfs* disk = sqlite3_vfs_find(nullptr);
   if (disk == nullptr || disk->iVersion < 2) return SQLITE_ERROR;
-  auto vfs = std::make_unique<Vfs>();
+  auto vfs = std::make_unique<Vfs>(options);
   vfs->disk = disk;
   vfs->base = {
       .iVersion = 2,
       .szOsFile = std::max<int>(disk->szOsFile, sizeof(VfsFileHandle)),
       .mxPathname = disk->mxPathname,
       .pNext = nullptr,
-      .zName = kName,
+      .zName = name,
       .pAppData = vfs.get(),
       .xOpen = Open,
       .xDelete = Delete,

@@ -2,11 +2,13 @@
 #ifndef CAIRN_TOOLS_SQLITE_VFS_VFS_H_
 #define CAIRN_TOOLS_SQLITE_VFS_VFS_H_
 
+#include "tools/sqlite/vfs/database_options.h"
+
 namespace cairn::sqlite {
 
-// Registers it for all connections of the process, for good, unless it is there already. A result
-// code of SQLite.
-int RegisterVfs();
+// Registers it for all connections of the process, for good, unless one of that name is there
+// already. A result code of SQLite. The name lives as long as the process.
+int RegisterVfs(const char* name = "cairn", const VfsOptions& options = {});
 
 }  // namespace cairn::sqlite
 
