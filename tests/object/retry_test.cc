@@ -361,7 +361,11 @@ TEST(RetryTest, CancelEndsWhatIsInFlightAndWhatWaits) {
         cancelled.Wait();
         return std::nullopt;
       },
-      [](S3Options& options) { options.transport.parallel = 2; });
+      [](S3Options& options) {
+        options.transport.parallel = 2;
+        options.transport.request_timeout = std::chrono::hours(1);
+        options.transport.stall_timeout = std::chrono::hours(1);
+      });
   std::latch answers(6);
   for (int i = 0; i < 6; ++i) {
     failing.store->StartGet("a", {}, std::nullopt, [&](absl::StatusOr<ObjectPart> part) {
