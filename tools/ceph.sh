@@ -55,6 +55,11 @@ bluestore_block_size = 8589934592
 paxos_propose_interval = 0.02
 paxos_min_wait = 0.005
 objecter_tick_interval = 0.25
+# Logs of each request would take a fifth of the time.
+debug_rgw = 0/0
+debug_osd = 0/0
+debug_bluestore = 0/0
+debug_ms = 0/0
 [client.rgw.cairn]
 rgw_data = $dir/gateway
 # Without tcp_nodelay small answers take 44 ms.

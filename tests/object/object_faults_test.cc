@@ -17,6 +17,7 @@
 #include "engine/format/sparse_names.h"
 #include "engine/frame/stage/object_sink.h"
 #include "engine/object/memory_object_store.h"
+#include "tests/object/rigged_store.h"
 #include "tests/support/bytes.h"
 #include "tests/support/fault_object_store.h"
 #include "tests/support/frames.h"
@@ -114,6 +115,51 @@ TEST_F(ObjectFaultsTest, AFrameWhoseIndexIsSentTwiceIsMade) {
   Plan("chunks.b2frame", StoreFault::kRepeated);
   Make(3, true);
   ExpectHolds(Open().snapshot(), MakeItems(3 * kChunk));
+}
+
+TEST_F(ObjectFaultsTest, AChunkThatIsSentTwiceIsCommitted) {
+  Make(2);
+  Writer writer = OpenWriter();
+  // The first one finds numbers for those after it.
+  for (uint64_t i = 1; i <= 3; ++i) {
+    Plan(".chunk", StoreFault::kRepeated);
+    ASSERT_TRUE(IsOk(writer.Append(MakeItems(kChunk, i))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  EXPECT_EQ(faulty_->faults(), 3);
+  ExpectHolds(Open().snapshot(), Concatenated({MakeItems(2 * kChunk), MakeItems(kChunk, 1),
+                                               MakeItems(kChunk, 2), MakeItems(kChunk, 3)}));
+}
+
+TEST_F(ObjectFaultsTest, AChunkThatIsSentTwiceIsCommittedWhenItCanBeReadAgain) {
+  Make(2);
+  Writer writer = OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(kChunk, 1))));
+  Plan(".chunk", StoreFault::kRepeated);
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(kChunk, 2))));
+  faulty_->SetChances({.reads_unavailable = 100});
+  EXPECT_TRUE(Fails(writer.Commit(), absl::StatusCode::kUnavailable, "no answer to a read"));
+  faulty_->SetChances({});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  ExpectHolds(Open().snapshot(),
+              Concatenated({MakeItems(2 * kChunk), MakeItems(kChunk, 1), MakeItems(kChunk, 2)}));
+}
+
+// An edit of a frame of variable chunks reads the size of the chunk that was there.
+TEST_F(ObjectFaultsTest, AChunkThatIsOnItsWayCanBeEdited) {
+  const auto slow = std::make_shared<RiggedStore>();
+  ReachThrough(slow);
+  CreateOptions options = Sparse();
+  options.chunksize = CreateOptions::kVariableChunks;
+  auto writer = Frame::Build("f", options);
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeItems(10, 1))));
+  slow->delay = std::chrono::milliseconds(50);
+  for (uint64_t i = 2; i <= 4; ++i) ASSERT_TRUE(IsOk(writer->Append(MakeItems(10, i))));
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(1, MakeItems(20, 5))));
+  ASSERT_TRUE(IsOk(writer->DeleteChunks(3, 1)));
+  ASSERT_TRUE(IsOk(writer->Commit()));
+  EXPECT_EQ(Content(), Concatenated({MakeItems(10, 1), MakeItems(20, 5), MakeItems(10, 3)}));
 }
 
 TEST_F(ObjectFaultsTest, AWriterGoesOnAfterAChunkThatCouldNotBePut) {
@@ -214,6 +260,17 @@ TEST_F(ObjectLanesTest, AWriterThatRollsBackRemovesNoObjectOfAnother) {
   const auto there = store_->Get(other);
   ASSERT_TRUE(IsOk(there));
   EXPECT_EQ(there->bytes, Chunk(2));
+}
+
+TEST_F(ObjectLanesTest, AWriterThatRollsBackRemovesWhatWasSentTwice) {
+  const auto faulty = std::make_shared<FaultObjectStore>(store_, 1);
+  frame::ObjectSink sink(faulty, {});
+  const auto first = sink.Append(Chunk(1));
+  ASSERT_TRUE(IsOk(first));
+  faulty->SetChances({.repeated = 100});
+  ASSERT_TRUE(IsOk(sink.Append(Chunk(2))));
+  sink.Discard();
+  EXPECT_EQ(Names(), std::vector<std::string>{format::ChunkFileName(*first)});
 }
 
 // A request to remove the object of the first may still be on its way.

@@ -232,5 +232,36 @@ TEST_F(ObjectFenceTest, WithoutAnyAnswerTheWriterStops) {
   ExpectAll();
 }
 
+// What was not there when the frame was opened again may come until another commit takes its place.
+TEST_F(ObjectFenceTest, EditsThatAreMadeAgainAreNotThereTwiceWhereBothSetALayer) {
+  Make();
+  const auto stage = [](Writer& writer, Bytes items, uint64_t batch) {
+    ASSERT_TRUE(IsOk(writer.Append(items)));
+    ASSERT_TRUE(IsOk(writer.SetVlmetalayer("batch", MakeItems(8, batch))));
+  };
+  for (const bool comes : {true, false}) {
+    const uint64_t batch = ++seed_;
+    const Buffer items = MakeItems(30, batch);
+    Writer first = OpenWriter();
+    std::vector<StoreFault> faults(1000, StoreFault::kLost);
+    faults[0] = StoreFault::kDelayed;
+    Plan(std::move(faults));
+    stage(first, items, batch);
+    EXPECT_TRUE(Fails(first.Commit(), absl::StatusCode::kDeadlineExceeded, "no answer"));
+    Plan({});
+    Writer second = OpenWriter();
+    ExpectHolds(Open().snapshot(), all_);
+    stage(second, items, batch);
+    if (comes) {
+      faulty_->LandAll();
+      EXPECT_TRUE(Fails(second.Commit(), absl::StatusCode::kAborted, "batch"));
+    } else {
+      ASSERT_TRUE(IsOk(second.Commit()));
+    }
+    AddTo(all_, items);
+    ExpectAll();
+  }
+}
+
 }  // namespace
 }  // namespace cairn::test

@@ -177,9 +177,9 @@ TEST_F(ObjectFileSystemTest, AnnouncedFilesAreOpenedWithoutAnotherRequest) {
 
 TEST_F(ObjectFileSystemTest, EndsWithRequestsInFlight) {
   store_->Put("a", MakeNoise(10 << 20));
-  store_->delay = std::chrono::milliseconds(20);
+  store_->delay = std::chrono::milliseconds(250);
   {
-    const std::shared_ptr<FileSystem> files = MakeObjectFileSystem(store_, {.parallel = 2});
+    const std::shared_ptr<FileSystem> files = MakeObjectFileSystem(store_, {.parallel = 1});
     const auto file = files->Open("a", FileMode::kRead);
     ASSERT_TRUE(IsOk(file));
     std::vector<FileRange> ranges;

@@ -9,11 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "engine/object/s3/http/url.h"
 #include "tests/object/mark_writers.h"
 #include "tests/object/stores.h"
 #include "tests/object/tcp_proxy.h"
@@ -43,10 +41,7 @@ class RealS3FaultsTest : public testing::Test {
   // Eight machines write through the proxy.
   void WriteThrough(const ProxyOptions& options) {
     Make();
-    const std::string host = object::ParseUrl(options_.endpoint)->host;
-    int port = 80;
-    static_cast<void>(absl::SimpleAtoi(host.substr(host.rfind(':') + 1), &port));
-    const TcpProxy proxy(port, options, 7);
+    const TcpProxy proxy(PortOf(options_.endpoint), options, 7);
     S3Options through = options_;
     through.endpoint = proxy.url();
     through.transport.first_pause = std::chrono::milliseconds(2);

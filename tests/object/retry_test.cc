@@ -1,9 +1,11 @@
 // What becomes of requests that fail, by a server that fails as the test wants.
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <future>
 #include <latch>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -42,6 +44,29 @@ class Failing {
 
  public:
   std::shared_ptr<ObjectStore> store;
+};
+
+// Who waits for it goes on when it is open, or after a minute, so that a test which fails ends.
+class Gate {
+ public:
+  void Open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+  void Wait() {
+    std::unique_lock lock(mutex_);
+    opened_.wait_for(lock, std::chrono::minutes(1), [&] { return open_; });
+  }
+  bool is_open() {
+    const std::lock_guard lock(mutex_);
+    return open_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;
 };
 
 ServedAnswer Cut() { return {.cut_after = -1}; }
@@ -118,13 +143,27 @@ TEST(RetryTest, RefusesAServerThatIgnoresRanges) {
 }
 
 TEST(RetryTest, ServersThatNeverComeBackAreUnavailable) {
-  Failing failing(Until(1000, S3Failure(503, "SlowDown")), [](S3Options& options) {
-    options.transport.call_timeout = std::chrono::milliseconds(300);
-  });
-  EXPECT_TRUE(Fails(failing.store->Get("a").status(), StatusCode::kUnavailable, "503 SlowDown"));
+  Failing failing(Until(1000, S3Failure(503, "SlowDown")),
+                  [](S3Options& options) { options.transport.retries = 3; });
+  const char* const reason = "given up after 4 tries, the last: 503 SlowDown";
+  EXPECT_TRUE(Fails(failing.store->Get("a").status(), StatusCode::kUnavailable, reason));
   EXPECT_TRUE(Fails(failing.store->PutIfAbsent("a", BytesOf("text")).status(),
-                    StatusCode::kUnavailable, "503 SlowDown"));
+                    StatusCode::kUnavailable, reason));
+  EXPECT_EQ(failing.requests, 8);
   EXPECT_TRUE(failing.bucket.objects().empty());
+}
+
+TEST(RetryTest, ServersThatAskForMoreTimeThanThereIsAreGivenUpAtOnce) {
+  ServedAnswer busy = S3Failure(503, "SlowDown");
+  busy.headers["Retry-After"] = "121";
+  Failing failing(Until(1000, busy), [](S3Options& options) {
+    options.transport.call_timeout = std::chrono::seconds(120);
+  });
+  const char* const reason = "given up after 1 tries, the last: 503 SlowDown";
+  EXPECT_TRUE(Fails(failing.store->Get("a").status(), StatusCode::kUnavailable, reason));
+  EXPECT_TRUE(Fails(failing.store->PutIfAbsent("a", BytesOf("text")).status(),
+                    StatusCode::kUnavailable, reason));
+  EXPECT_EQ(failing.requests, 2);
 }
 
 TEST(RetryTest, WhatCannotBeReachedIsUnavailable) {
@@ -203,9 +242,7 @@ TEST(RetryTest, ReplacementsWhoseAnswerIsLostAreDone) {
 }
 
 TEST(RetryTest, PutsThatStayUnansweredAreNotKnown) {
-  Failing failing(Until(1000, Cut()), [](S3Options& options) {
-    options.transport.call_timeout = std::chrono::milliseconds(300);
-  });
+  Failing failing(Until(1000, Cut()), [](S3Options& options) { options.transport.retries = 3; });
   EXPECT_TRUE(Fails(failing.store->PutIfAbsent("a", BytesOf("text")).status(),
                     StatusCode::kDeadlineExceeded, "put a"));
   const std::string name = "a";
@@ -213,17 +250,19 @@ TEST(RetryTest, PutsThatStayUnansweredAreNotKnown) {
 }
 
 TEST(RetryTest, LeavesAServerThatSaysNothing) {
+  Gate put;
   Failing failing(
-      [](int number, const ServedRequest&) -> std::optional<ServedAnswer> {
-        if (number == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+      [&](int number, const ServedRequest&) -> std::optional<ServedAnswer> {
+        if (number == 1) put.Wait();
         return std::nullopt;
       },
       [](S3Options& options) {
         options.transport.request_timeout = std::chrono::milliseconds(200);
+        options.transport.stall_timeout = std::chrono::hours(1);
       });
-  const auto begin = std::chrono::steady_clock::now();
   EXPECT_TRUE(IsOk(failing.store->PutIfAbsent("a", BytesOf("text"))));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1200));
+  EXPECT_GT(failing.requests, 1);
+  put.Open();
 }
 
 // Connections that are kept may be closed when the next request is on its way: curl would send it
@@ -286,11 +325,15 @@ TEST(RetryTest, ObjectsThatAreNotDeletedAreNamed) {
 }
 
 TEST(RetryTest, NoMoreRequestsThanAllowedAreInFlight) {
+  Gate four;
   std::atomic<int> now = 0;
-  std::atomic<int> most = 0;
+  std::atomic<int> too_many = 0;
   Failing failing(
       [&](int, const ServedRequest&) -> std::optional<ServedAnswer> {
-        most = std::max<int>(most, ++now);
+        const int running = ++now;
+        if (running == 4) four.Open();
+        too_many += running > 4;
+        four.Wait();
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         --now;
         return std::nullopt;
@@ -305,28 +348,36 @@ TEST(RetryTest, NoMoreRequestsThanAllowedAreInFlight) {
     });
   }
   answers.wait();
-  EXPECT_EQ(most, 4);
+  EXPECT_TRUE(four.is_open());
+  EXPECT_EQ(too_many, 0);
 }
 
 TEST(RetryTest, CancelEndsWhatIsInFlightAndWhatWaits) {
+  Gate in_flight;
+  Gate cancelled;
   Failing failing(
-      [](int, const ServedRequest&) -> std::optional<ServedAnswer> {
-        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      [&](int number, const ServedRequest&) -> std::optional<ServedAnswer> {
+        if (number == 2) in_flight.Open();
+        cancelled.Wait();
         return std::nullopt;
       },
-      [](S3Options& options) { options.transport.parallel = 2; });
+      [](S3Options& options) {
+        options.transport.parallel = 2;
+        options.transport.request_timeout = std::chrono::hours(1);
+        options.transport.stall_timeout = std::chrono::hours(1);
+      });
   std::latch answers(6);
-  const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 6; ++i) {
     failing.store->StartGet("a", {}, std::nullopt, [&](absl::StatusOr<ObjectPart> part) {
       EXPECT_TRUE(absl::IsCancelled(part.status())) << part.status();
       answers.count_down();
     });
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  in_flight.Wait();
   failing.store->Cancel();
   answers.wait();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(400));
+  EXPECT_EQ(failing.requests, 2);
+  cancelled.Open();
 }
 
 TEST(RetryTest, CallbacksMayDropTheLastReference) {

@@ -38,9 +38,9 @@ class RiggedStore final : public ObjectStore {
 
   // What becomes of an answer.
   std::function<void(const GetRequest&, absl::StatusOr<ObjectPart>&)> spoil;
-  // Answers come so much later, in threads of their own.
+  // Answers to gets come so much later, in threads of their own; new objects as well.
   std::optional<std::chrono::milliseconds> delay;
-  // Then they come only when so many requests have run at the same time, or a few seconds passed.
+  // Then they come only when so many requests have run at the same time, or a minute passed.
   int hold_until = 0;
 
   void StartGet(std::string name, ObjectRange range, std::optional<std::string> if_match,
@@ -67,14 +67,22 @@ class RiggedStore final : public ObjectStore {
       std::this_thread::sleep_for(pause);
       {
         std::unique_lock held(mutex_);
-        released_cv_.wait_for(held, std::chrono::seconds(5),
+        released_cv_.wait_for(held, std::chrono::minutes(1),
                               [this] { return most_running_ >= hold_until; });
       }
       answer();
     });
   }
   void StartPutIfAbsent(std::string name, Bytes bytes, PutDone done) override {
-    base_.StartPutIfAbsent(std::move(name), bytes, std::move(done));
+    const auto put = [this, name = std::move(name), bytes, done = std::move(done)] {
+      base_.StartPutIfAbsent(name, bytes, done);
+    };
+    if (!delay.has_value()) return put();
+    const std::lock_guard lock(mutex_);
+    threads_.emplace_back([put, pause = *delay] {
+      std::this_thread::sleep_for(pause);
+      put();
+    });
   }
   void StartPutIfMatch(std::string name, std::string etag, Bytes bytes, PutDone done) override {
     base_.StartPutIfMatch(std::move(name), std::move(etag), bytes, std::move(done));

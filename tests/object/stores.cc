@@ -4,7 +4,10 @@
 #include <cstdlib>
 #include <random>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+
+#include "engine/object/s3/http/url.h"
 
 namespace cairn::test {
 
@@ -15,8 +18,6 @@ S3Options TestS3Options(const std::string& endpoint) {
   options.credentials = {.access_key = "key", .secret_key = "secret"};
   options.transport.first_pause = std::chrono::milliseconds(1);
   options.transport.longest_pause = std::chrono::milliseconds(20);
-  options.transport.request_timeout = std::chrono::milliseconds(2'000);
-  options.transport.call_timeout = std::chrono::milliseconds(5'000);
   return options;
 }
 
@@ -31,6 +32,13 @@ std::optional<S3Options> RealS3Options() {
   S3Options options = S3OptionsFromEnvironment().value();
   options.bucket = bucket;
   return options;
+}
+
+int PortOf(const std::string& endpoint) {
+  const std::string host = object::ParseUrl(endpoint)->host;
+  int port = 80;
+  static_cast<void>(absl::SimpleAtoi(host.substr(host.rfind(':') + 1), &port));
+  return port;
 }
 
 std::string FreshName(const std::string& title) {

@@ -12,7 +12,7 @@
 
 namespace cairn::test {
 
-// For a bucket "test" at this endpoint; pauses and time-outs are short.
+// For a bucket "test" at this endpoint; pauses are short.
 S3Options TestS3Options(const std::string& endpoint);
 
 // A server with a bucket, and a store over it.
@@ -28,6 +28,9 @@ class ServedS3 {
 // The bucket that the environment names by CAIRN_TEST_S3_BUCKET, with the credentials and the
 // endpoint that every S3 client takes from there. Nothing when it names none.
 std::optional<S3Options> RealS3Options();
+
+// Of "http://host:port".
+int PortOf(const std::string& endpoint);
 
 // A name that no test has used before.
 std::string FreshName(const std::string& title);

@@ -1,5 +1,6 @@
 #include "tests/object/tcp_proxy.h"
 
+#include <algorithm>
 #include <optional>
 #include <poll.h>
 #include <sys/socket.h>
@@ -71,8 +72,17 @@ void TcpProxy::Answer(int client, Fate fate) {
           absl::StrFormat("HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status));
 }
 
+void TcpProxy::Hold() {
+  std::unique_lock lock(mutex_);
+  most_held_ = std::max<int>(most_held_, ++held_);
+  came_.notify_all();
+  came_.wait_for(lock, std::chrono::minutes(1), [&] { return most_held_ >= options_.hold_until; });
+  --held_;
+}
+
 bool TcpProxy::PassRequest(int server, const std::string& request, Fate fate) {
   std::this_thread::sleep_for(options_.latency);
+  Hold();
   const size_t size =
       fate == Fate::kCutInRequest ? request.size() - request.size() / 4 - 1 : request.size();
   return SendAll(server, std::string_view(request).substr(0, size)) && fate != Fate::kCutInRequest;

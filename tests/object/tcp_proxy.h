@@ -4,6 +4,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -14,6 +17,7 @@ namespace cairn::test {
 
 struct ProxyOptions {
   std::chrono::milliseconds latency{0};  // for each request
+  int hold_until = 0;  // so many requests have come at the same time, or a minute passed
   // Of 100 requests, so many lose their connection:
   size_t cut_in_request = 0;     // in the middle of the request
   size_t cut_before_answer = 0;  // when the server has all of the request
@@ -38,6 +42,7 @@ class TcpProxy {
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port()); }
   int64_t requests() const { return requests_; }
   int64_t cuts() const { return cuts_; }
+  int most_held() const { return most_held_; }
 
  private:
   enum class Fate {
@@ -52,6 +57,7 @@ class TcpProxy {
 
   void Talk(int client);
   Fate Throw(const std::string& request);
+  void Hold();
   // Answers in the server's place; the connection ends.
   static void Answer(int client, Fate fate);
   // Whether the connection goes on.
@@ -62,7 +68,10 @@ class TcpProxy {
   const ProxyOptions options_;
   std::atomic<int64_t> requests_ = 0;
   std::atomic<int64_t> cuts_ = 0;
+  std::atomic<int> most_held_ = 0;
   std::mutex mutex_;
+  std::condition_variable came_;
+  int held_ = 0;
   Dice dice_;
   Listener listener_;
 };

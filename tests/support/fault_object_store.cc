@@ -67,8 +67,8 @@ StoreFault FaultObjectStore::ChooseFor(std::string_view name) {
   return fault;
 }
 
-absl::StatusOr<ObjectInfo> FaultObjectStore::Do(std::string_view name, const Put& put) {
-  switch (ChooseFor(name)) {
+absl::StatusOr<ObjectInfo> FaultObjectStore::Do(StoreFault fault, const Put& put) {
+  switch (fault) {
     case StoreFault::kNone:
       break;
     case StoreFault::kUnavailable:
@@ -115,14 +115,22 @@ void FaultObjectStore::StartGet(std::string name, ObjectRange range,
 }
 
 void FaultObjectStore::StartPutIfAbsent(std::string name, Bytes bytes, PutDone done) {
-  done(Do(name, [store = store_, name, kept = std::vector(bytes.begin(), bytes.end())] {
+  const StoreFault fault = ChooseFor(name);
+  if (fault == StoreFault::kNone) {
+    return store_->StartPutIfAbsent(std::move(name), bytes, std::move(done));
+  }
+  done(Do(fault, [store = store_, name, kept = std::vector(bytes.begin(), bytes.end())] {
     return store->PutIfAbsent(name, kept);
   }));
 }
 
 void FaultObjectStore::StartPutIfMatch(std::string name, std::string etag, Bytes bytes,
                                        PutDone done) {
-  done(Do(name, [store = store_, name, etag, kept = std::vector(bytes.begin(), bytes.end())] {
+  const StoreFault fault = ChooseFor(name);
+  if (fault == StoreFault::kNone) {
+    return store_->StartPutIfMatch(std::move(name), std::move(etag), bytes, std::move(done));
+  }
+  done(Do(fault, [store = store_, name, etag, kept = std::vector(bytes.begin(), bytes.end())] {
     return store->PutIfMatch(name, etag, kept);
   }));
 }
@@ -146,7 +154,7 @@ absl::Status FaultObjectStore::Delete(std::span<const std::string> names) {
     const absl::Status status = store->Delete(kept);
     return status.ok() ? absl::StatusOr<ObjectInfo>(ObjectInfo()) : status;
   };
-  return Do(names.front(), remove).status();
+  return Do(ChooseFor(names.front()), remove).status();
 }
 
 }  // namespace cairn::test

@@ -83,7 +83,7 @@ class FaultObjectStore final : public ObjectStore {
   using Put = std::function<absl::StatusOr<ObjectInfo>()>;
 
   StoreFault ChooseFor(std::string_view name);
-  absl::StatusOr<ObjectInfo> Do(std::string_view name, const Put& put);
+  absl::StatusOr<ObjectInfo> Do(StoreFault fault, const Put& put);
   absl::Status BeginRead(std::string_view name);
 
   const std::shared_ptr<ObjectStore> store_;

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <utility>
+
+#include "absl/strings/str_format.h"
 
 #include "engine/base/bytes.h"
 #include "engine/base/random.h"
@@ -26,12 +29,19 @@ constexpr int64_t kMostWaiting = int64_t{64} << 20;
 
 }  // namespace
 
+struct ObjectSink::Upload {
+  int64_t number = 0;
+  std::vector<std::byte> bytes;
+};
+
 // What requests on their way tell of themselves.
 struct ObjectSink::Uploads {
   std::mutex mutex;
   std::condition_variable done;
   int64_t bytes = 0;
   absl::Status failure;
+  std::vector<std::shared_ptr<const Upload>> taken;  // something has their names
+  std::set<int64_t> pending;                         // numbers of what is not known to be there
 };
 
 ObjectSink::ObjectSink(std::shared_ptr<ObjectStore> store, std::span<const int64_t> used)
@@ -80,18 +90,26 @@ absl::StatusOr<int64_t> ObjectSink::ClaimLane(Bytes chunk) {
 }
 
 absl::Status ObjectSink::BeginUpload(int64_t number, Bytes chunk) {
-  const auto kept = std::make_shared<const std::vector<std::byte>>(ToVector(chunk));
+  const auto upload =
+      std::make_shared<const Upload>(Upload{.number = number, .bytes = ToVector(chunk)});
   {
     std::unique_lock lock(uploads_->mutex);
     uploads_->done.wait(lock, [&] { return uploads_->bytes < kMostWaiting; });
     CAIRN_RETURN_IF_ERROR(uploads_->failure);
-    uploads_->bytes += std::ssize(*kept);
+    uploads_->bytes += std::ssize(upload->bytes);
+    uploads_->pending.insert(number);
   }
-  store_->StartPutIfAbsent(format::ChunkFileName(number), *kept,
-                           [uploads = uploads_, kept](const absl::StatusOr<ObjectInfo>& put) {
+  store_->StartPutIfAbsent(format::ChunkFileName(number), upload->bytes,
+                           [uploads = uploads_, upload](const absl::StatusOr<ObjectInfo>& put) {
                              const std::lock_guard lock(uploads->mutex);
-                             uploads->bytes -= std::ssize(*kept);
-                             if (uploads->failure.ok()) uploads->failure = put.status();
+                             uploads->bytes -= std::ssize(upload->bytes);
+                             if (put.ok()) {
+                               uploads->pending.erase(upload->number);
+                             } else if (absl::IsFailedPrecondition(put.status())) {
+                               uploads->taken.push_back(upload);
+                             } else if (uploads->failure.ok()) {
+                               uploads->failure = put.status();
+                             }
                              uploads->done.notify_all();
                            });
   return absl::OkStatus();
@@ -101,9 +119,29 @@ absl::Status ObjectSink::Flush() {
   if (uploads_ == nullptr) return absl::OkStatus();
   std::unique_lock lock(uploads_->mutex);
   uploads_->done.wait(lock, [&] { return uploads_->bytes == 0; });
-  // Lanes of 256 begin at a multiple of it, so only a program of other rules comes between.
-  if (!absl::IsFailedPrecondition(uploads_->failure)) return uploads_->failure;
-  return WithCode(absl::StatusCode::kAborted, uploads_->failure);
+  CAIRN_RETURN_IF_ERROR(uploads_->failure);
+  for (; !uploads_->taken.empty(); uploads_->taken.pop_back()) {
+    CAIRN_RETURN_IF_ERROR(CheckIsThere(*uploads_->taken.back()));
+    uploads_->pending.erase(uploads_->taken.back()->number);
+  }
+  return absl::OkStatus();
+}
+
+bool ObjectSink::IsPending(int64_t entry) const {
+  if (uploads_ == nullptr) return false;
+  const std::lock_guard lock(uploads_->mutex);
+  return uploads_->pending.contains(entry);
+}
+
+// Something on the way may have sent the put twice, and passed on the second answer only.
+absl::Status ObjectSink::CheckIsThere(const Upload& upload) {
+  const std::string name = format::ChunkFileName(upload.number);
+  const absl::StatusOr<ObjectPart> there = store_->Get(name);
+  if (there.ok() && there->bytes == upload.bytes) return absl::OkStatus();
+  if (!there.ok() && !absl::IsNotFound(there.status())) return there.status();
+  // The lane is this writer's, so only a program of other rules comes between.
+  return absl::AbortedError(absl::StrFormat("%s/%s: another writer has put an object of this name",
+                                            store_->Describe(), name));
 }
 
 void ObjectSink::Keep() {

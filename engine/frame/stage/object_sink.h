@@ -31,6 +31,7 @@ class ObjectSink final : public ChunkSink {
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
   // Waits until all are put. kAborted when another writer has put one of them in spite of all.
   absl::Status Flush() override;
+  bool IsPending(int64_t entry) const override;
   absl::StatusOr<std::shared_ptr<const ChunkSource>> Source(const State& base) override {
     return base.chunk_source;
   }
@@ -45,10 +46,12 @@ class ObjectSink final : public ChunkSink {
   void Discard();
 
  private:
+  struct Upload;
   struct Uploads;
 
   absl::StatusOr<int64_t> ClaimLane(Bytes chunk);
   absl::Status BeginUpload(int64_t number, Bytes chunk);
+  absl::Status CheckIsThere(const Upload& upload);
 
   const std::shared_ptr<ObjectStore> store_;
   std::vector<int64_t> used_lanes_;  // in order

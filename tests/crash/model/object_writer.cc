@@ -250,7 +250,9 @@ void ObjectWriter::Receive(Outcome outcome) {
     view_.reset();
     phase_ = Phase::kOpen;
   } else if (phase_ == Phase::kStage) {
-    if (outcome == Outcome::kDone) {
+    const auto there = world_.bucket.chunks.find(edit_.chunk);
+    const bool ours = there != world_.bucket.chunks.end() && there->second.value == edit_.commit;
+    if (outcome == Outcome::kDone || (outcome == Outcome::kConflict && ours)) {
       phase_ = Phase::kPut;
     } else if (outcome == Outcome::kConflict) {
       met_.insert(edit_.chunk);
