@@ -40,7 +40,8 @@ class Database {
   static absl::Status Create(const std::string& path, const DatabaseOptions& options);
   static absl::StatusOr<std::shared_ptr<Database>> Open(const std::string& path,
                                                         const DatabaseOptions& options);
-  // Settles the frame if this process has written it, so that others find it short.
+  // Settles the frame if this process has written it, so that others find it short. A process that
+  // was forked from the one that opened it destroys nothing: threads and locks are the parent's.
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -52,7 +53,8 @@ class Database {
   bool IsCurrent() const;
 
   // Gives `owner` the writer. Waits for its turn among the connections of all processes;
-  // kUnavailable after `wait`. Does nothing for who has it.
+  // kUnavailable after `wait`. Does nothing for who has it. kFailedPrecondition in a process that
+  // was forked from the one that opened it.
   absl::Status Acquire(const void* owner, std::chrono::milliseconds wait);
   // Lets the next one write; nothing may be staged. `durable`: of what was committed all is.
   void Release(const void* owner, bool durable);
@@ -65,6 +67,7 @@ class Database {
   using Clock = std::chrono::steady_clock;
 
   Database(std::string path, DatabaseOptions options, Frame frame, FileIdentity identity);
+  bool IsOfThisProcess() const;
   absl::Status TakeTurn(const void* owner, Clock::time_point deadline);
   absl::Status Resume(Clock::time_point deadline);
   absl::Status OpenWriter(Clock::time_point deadline);
