@@ -18,6 +18,7 @@
 
 #include "cairn/array.h"
 #include "cairn/chunk.h"
+#include "cairn/file_system.h"
 #include "cairn/frame_info.h"
 #include "cairn/items.h"
 #include "cairn/options.h"
@@ -47,6 +48,11 @@ class CAIRN_EXPORT Snapshot {
   // metalayer `b2nd` and not by CreateOptions::array: its chunks are to be appended. The
   // fingerprint is the default, for frames of other writers have none.
   [[nodiscard]] CreateOptions create_options() const;
+
+  // The file that it reads, of a sparse frame the index: another one after a compaction, or where
+  // another frame got the path. No other file has its identity while the snapshot lives. Empty of
+  // frames from before Blosc2 2.0, and where the file system does not tell.
+  [[nodiscard]] std::optional<FileIdentity> file() const;
 
   // kNotFound when there is none of that name.
   absl::StatusOr<std::vector<std::byte>> GetMetalayer(std::string_view name) const;

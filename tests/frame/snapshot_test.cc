@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cairn/file_system.h"
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "tests/support/bytes.h"
@@ -296,6 +297,20 @@ TEST_P(SnapshotTest, PartialChunkHasTheItemSizeOfTheOthers) {
   Buffer item(static_cast<size_t>(snapshot.info().typesize));
   ASSERT_TRUE(IsOk(DecompressItems(chunk->bytes(), 3, item)));
   EXPECT_EQ(item, ToVector(Bytes(whole).subspan(3 * item.size(), item.size())));
+}
+
+TEST(SnapshotFile, IsThatOfThePathUntilACompactionMakesAnother) {
+  const test::TempDir directory;
+  const std::string path = directory.Path("f.b2frame");
+  auto frame = Frame::Create(path, test::Cut(4, 1000));
+  ASSERT_TRUE(IsOk(frame.status()));
+  const Snapshot before = frame->snapshot();
+  EXPECT_EQ(before.file(), *PosixFileSystem()->Identity(path));
+  ASSERT_TRUE(IsOk(frame->Compact().status()));
+  const auto after = frame->Refresh();
+  ASSERT_TRUE(IsOk(after.status()));
+  EXPECT_EQ(after->file(), *PosixFileSystem()->Identity(path));
+  EXPECT_NE(before.file(), after->file());
 }
 
 }  // namespace

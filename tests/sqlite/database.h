@@ -17,15 +17,22 @@ absl::Status LoadSqliteExtension();
 
 class Database {
  public:
-  // Through the VFS `cairn`, or the one that CAIRN_TEST_VFS names.
-  static absl::StatusOr<Database> Open(const std::string& path);
-  static absl::StatusOr<Database> OpenBy(const std::string& vfs, const std::string& path);
+  // Through the VFS `cairn`, or the one that CAIRN_TEST_VFS names. `parameters` follow in the URI:
+  // "&mode=ro".
+  static absl::StatusOr<Database> Open(const std::string& path, const std::string& parameters = "");
+  static absl::StatusOr<Database> OpenBy(const std::string& vfs, const std::string& path,
+                                         const std::string& parameters = "");
 
   // kUnavailable for SQLITE_BUSY, else kInternal.
   absl::Status Execute(const std::string& sql);
   // The first column of the first row.
   absl::StatusOr<int64_t> Number(const std::string& sql);
   absl::StatusOr<std::string> Text(const std::string& sql);
+  // sqlite3_file_control: a result code of SQLite.
+  int Control(int op, void* arg) { return sqlite3_file_control(db_.get(), "main", op, arg); }
+  sqlite3* handle() { return db_.get(); }
+  // The extended result code of what was done last.
+  int last_code() const { return sqlite3_extended_errcode(db_.get()); }
 
  private:
   struct Closer {

@@ -78,6 +78,8 @@ absl::StatusOr<Chunk> PinChunk(const frame::State& state, const ChunkEntry& entr
 
 const FrameInfo& Snapshot::info() const { return state_->info(); }
 
+std::optional<FileIdentity> Snapshot::file() const { return state_->checkpoint->source.identity(); }
+
 const std::vector<Metalayer>& Snapshot::metalayers() const { return state_->metadata->metalayers; }
 
 std::vector<std::string> Snapshot::vlmetalayers() const {

@@ -92,7 +92,7 @@ FrameFile FrameFile::OfFile(const std::shared_ptr<File>& file, int64_t origin, b
   FrameFile opened;
   opened.file_ = file;
   opened.readers_ = std::make_shared<ReaderLocks>(file);
-  opened.identity_ = file->Identity().value_or(FileIdentity());
+  if (const auto identity = file->Identity(); identity.ok()) opened.identity_ = *identity;
   opened.origin_ = origin;
   opened.use_mmap_ = use_mmap;
   opened.directory_ = std::move(directory);
@@ -103,8 +103,9 @@ uint64_t FrameFile::BootHere(uint64_t boot) const {
   if (boot == 0) return 0;
   ByteWriter writer;
   writer.Le(boot);
-  writer.Le(identity_.device);
-  writer.Le(identity_.inode);
+  const FileIdentity identity = identity_.value_or(FileIdentity());
+  writer.Le(identity.device);
+  writer.Le(identity.inode);
   return Xxh3(writer.written());
 }
 

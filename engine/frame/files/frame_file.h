@@ -133,6 +133,8 @@ class FrameFile {
   absl::Status Sync() const { return file_->Sync(SyncMode::kAll); }
   // Null unless this is a sparse frame.
   const std::shared_ptr<FileSystem>& directory() const { return directory_; }
+  // Empty for nowhere, and where the file system does not tell.
+  const std::optional<FileIdentity>& identity() const { return identity_; }
 
  private:
   absl::StatusOr<FrameView> View(int64_t size, int64_t headroom) const;
@@ -140,7 +142,7 @@ class FrameFile {
   std::shared_ptr<File> file_;
   std::shared_ptr<ReaderLocks> readers_;
   std::shared_ptr<FileSystem> directory_;
-  FileIdentity identity_;
+  std::optional<FileIdentity> identity_;
   int64_t origin_ = 0;
   bool use_mmap_ = true;
 };

@@ -11,6 +11,7 @@
 
 #include "cairn/chunk.h"
 #include "cairn/frame.h"
+#include "tools/sqlite/base/codec_names.h"
 #include "tools/sqlite/table/utf8.h"
 #include "tools/status.h"
 
@@ -24,28 +25,6 @@ void ReturnInt(sqlite3_context* context, std::optional<int64_t> value) {
 
 void ReturnString(sqlite3_context* context, std::string_view text) {
   sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-}
-
-std::string NameOf(Codec codec) {
-  switch (codec) {
-    case Codec::kBloscLz:
-      return "blosclz";
-    case Codec::kLz4:
-      return "lz4";
-    case Codec::kLz4Hc:
-      return "lz4hc";
-    case Codec::kZlib:
-      return "zlib";
-    case Codec::kZstd:
-      return "zstd";
-    case Codec::kNdlz:
-      return "ndlz";
-    case Codec::kZfpAccuracy:
-    case Codec::kZfpPrecision:
-    case Codec::kZfpRate:
-      return "zfp";
-  }
-  return absl::StrFormat("%d", static_cast<int>(codec));
 }
 
 std::string NameOf(Filter filter) {
@@ -130,7 +109,7 @@ class InfoReport final : public FrameReport {
         ReturnInt(context, info.dead_bytes);
         break;
       case 14:
-        ReturnString(context, NameOf(info.codec));
+        ReturnString(context, NameOfCodec(info.codec));
         break;
       case 15:
         ReturnInt(context, info.clevel);

@@ -48,7 +48,10 @@ absl::StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path
   open.generation = options.generation;
   open.cache_memory = kCacheMemory;
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, open));
-  return std::shared_ptr<Database>(new Database(path, options, vfs, std::move(frame), identity));
+  return std::shared_ptr<Database>(new Database(path, options, vfs, std::move(frame), identity),
+                                   [](Database* database) {
+                                     if (database->IsOfThisProcess()) delete database;
+                                   });
 }
 
 Database::Database(std::string path, DatabaseOptions options, const VfsOptions& vfs, Frame frame,
@@ -61,10 +64,6 @@ Database::Database(std::string path, DatabaseOptions options, const VfsOptions& 
       frame_(std::move(frame)) {}
 
 Database::~Database() {
-  if (pid_ != getpid()) {
-    if (keeper_.joinable()) keeper_.detach();  // it is the parent's
-    return;
-  }
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
@@ -76,12 +75,14 @@ Database::~Database() {
   if (kept_ || writer_->Resume().ok()) writer_->Close().IgnoreError();
 }
 
-bool Database::IsThere() const { return vfs_.files->Identity(path_).ok(); }
+bool Database::IsOfThisProcess() const { return pid_ == getpid(); }
 
-bool Database::IsCurrent() const {
+bool Database::LeadsTo(const std::optional<FileIdentity>& file) const {
   const absl::StatusOr<FileIdentity> there = vfs_.files->Identity(path_);
-  return pid_ == getpid() && there.ok() && *there == identity_;
+  return there.ok() && *there == file;
 }
+
+bool Database::IsCurrent() const { return IsOfThisProcess() && LeadsTo(identity_); }
 
 bool Database::IsWritable() const {
   const Snapshot newest = frame_.snapshot();
@@ -92,6 +93,7 @@ bool Database::IsWritable() const {
 absl::Status Database::TakeTurn(const void* owner, Clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   if (owner_ == owner) return absl::OkStatus();
+  turn_.wait(lock, [this] { return owner_ != this; });  // the keeper, which is quick
   waiting_.push_back(owner);
   const auto is_next = [&] { return owner_ == nullptr && waiting_.front() == owner; };
   const bool mine = turn_.wait_until(lock, deadline, is_next);
@@ -131,6 +133,9 @@ absl::Status Database::Resume(Clock::time_point deadline) {
 }
 
 absl::Status Database::Acquire(const void* owner, std::chrono::milliseconds wait) {
+  if (!IsOfThisProcess()) {
+    return absl::FailedPreconditionError(path_ + " was opened by the process that forked this one");
+  }
   const Clock::time_point deadline = Clock::now() + wait;
   {
     const std::lock_guard lock(mutex_);
@@ -158,6 +163,7 @@ bool Database::IsWaitedFor() {
 }
 
 void Database::Release(const void* owner, bool durable) {
+  if (!IsOfThisProcess()) return;
   {
     const std::lock_guard lock(mutex_);
     if (owner_ != owner) return;

@@ -41,7 +41,8 @@ class Database {
   static absl::StatusOr<std::shared_ptr<Database>> Open(const std::string& path,
                                                         const DatabaseOptions& options,
                                                         const VfsOptions& vfs);
-  // Settles the frame if this process has written it, so that others find it short.
+  // Settles the frame if this process has written it, so that others find it short. A process that
+  // was forked from the one that opened it destroys nothing: threads and locks are the parent's.
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -49,15 +50,17 @@ class Database {
   const std::string& path() const { return path_; }
   const DatabaseOptions& options() const { return options_; }
   Frame& frame() { return frame_; }
-  // Whether the path leads to a file, and to the one that this was opened from, in this process.
-  bool IsThere() const;
+  // Whether the path leads to this file.
+  bool LeadsTo(const std::optional<FileIdentity>& file) const;
+  // Whether it leads to the one that this was opened from, in this process.
   bool IsCurrent() const;
 
   // Whether it is bytes in chunks of one size, as Create makes it. Other frames are only read.
   bool IsWritable() const;
 
   // Gives `owner` the writer. Waits for its turn among the connections of all processes;
-  // kUnavailable after `wait`. Does nothing for who has it.
+  // kUnavailable after `wait`. Does nothing for who has it. kFailedPrecondition in a process that
+  // was forked from the one that opened it.
   absl::Status Acquire(const void* owner, std::chrono::milliseconds wait);
   // Lets the next one write; nothing may be staged. `durable`: of what was committed all is.
   void Release(const void* owner, bool durable);
@@ -71,6 +74,7 @@ class Database {
 
   Database(std::string path, DatabaseOptions options, const VfsOptions& vfs, Frame frame,
            FileIdentity identity);
+  bool IsOfThisProcess() const;
   absl::Status TakeTurn(const void* owner, Clock::time_point deadline);
   absl::Status Resume(Clock::time_point deadline);
   absl::Status OpenWriter(Clock::time_point deadline);

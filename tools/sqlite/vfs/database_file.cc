@@ -25,13 +25,34 @@ constexpr int64_t kReadVersionAt = 19;
 constexpr std::byte kRollbackMode{1};
 constexpr std::byte kWriteAheadMode{2};
 
+// In the first page: which version of the database it is. SQLite reads these bytes, and no others
+// with them, when it begins a transaction: if they differ from those before, its cache is stale.
+constexpr int64_t kVersionAt = 24;
+constexpr size_t kVersionSize = 16;
+
+// And whether the schema is another one, a number in big endian.
+constexpr size_t kSchemaCookieAt = 40;
+// More than the schemas of two databases differ in number.
+constexpr uint32_t kCookieStep = 1 << 24;
+
+void AddToCookie(uint32_t number, MutableBytes begin) {
+  for (size_t i = kSchemaCookieAt + sizeof(number); i-- > kSchemaCookieAt; number >>= 8) {
+    number += static_cast<uint32_t>(begin[i]);
+    begin[i] = static_cast<std::byte>(number);
+  }
+}
+
+bool HoldsCookie(int64_t offset, Bytes bytes) {
+  return offset == 0 && bytes.size() >= kSchemaCookieAt + sizeof(uint32_t);
+}
+
 bool IsWriteAhead(int64_t offset, Bytes page) {
   return offset == 0 && std::ssize(page) > kReadVersionAt &&
          (page[kWriteVersionAt] == kWriteAheadMode || page[kReadVersionAt] == kWriteAheadMode);
 }
 
 bool IsSameState(const Snapshot& a, const Snapshot& b) {
-  return a == b || (a.info().generation == b.info().generation &&
+  return a == b || (a.file() == b.file() && a.info().generation == b.info().generation &&
                     a.info().nbytes == b.info().nbytes && a.info().cbytes == b.info().cbytes);
 }
 
@@ -78,7 +99,8 @@ absl::StatusOr<size_t> DatabaseFile::ReadCounted(int64_t offset, MutableBytes ds
   if (offset >= kChangeCounterEnd) return ReadStored(offset, dst);
   std::array<std::byte, kChangeCounterEnd> begin;
   ASSIGN_OR_RETURN(const size_t there, ReadStored(0, begin));
-  PutChangeCounter(Visible().info().generation, MutableBytes(begin).first(there));
+  // SQLite counts the transactions of an empty database, which is a first generation, from 0.
+  PutChangeCounter(Visible().info().generation - 1, MutableBytes(begin).first(there));
   const size_t from = std::min(there, static_cast<size_t>(offset));
   const size_t got = std::min(there - from, dst.size());
   std::ranges::copy(Bytes(begin).subspan(from, got), dst.begin());
@@ -88,25 +110,55 @@ absl::StatusOr<size_t> DatabaseFile::ReadCounted(int64_t offset, MutableBytes ds
 }
 
 int DatabaseFile::Read(int64_t offset, MutableBytes dst) {
+  if (offset == kVersionAt && dst.size() == kVersionSize) {
+    if (const int code = BeginAnew(); code != SQLITE_OK) return code;
+    if (std::exchange(cache_is_stale_, false)) {
+      std::ranges::fill(dst, std::byte{0});  // no version of a database that has pages
+      return SQLITE_OK;
+    }
+  }
   const absl::StatusOr<size_t> got = ReadCounted(offset, dst);
   if (!got.ok()) return LogFailure(got.status());
+  if (HoldsCookie(offset, dst.first(*got))) AddToCookie(cookie_shift_, dst);
   if (*got == dst.size()) return SQLITE_OK;
   std::ranges::fill(dst.subspan(*got), std::byte{0});
   return SQLITE_IOERR_SHORT_READ;
 }
 
+// After a failure. With locking_mode=EXCLUSIVE the lock stays, so the writer is taken again.
+int DatabaseFile::BeginAnew() {
+  if (!failed_) return SQLITE_OK;
+  EndTransaction();
+  snapshot_.reset();
+  if (level_ >= SQLITE_LOCK_SHARED) {
+    if (const absl::Status taken = TakeSnapshot(); !taken.ok()) return LogFailure(taken);
+  }
+  if (level_ >= SQLITE_LOCK_RESERVED) {
+    if (const int code = BeginTransaction(); code != SQLITE_OK) return code;
+  }
+  failed_ = false;
+  return SQLITE_OK;
+}
+
+int DatabaseFile::NoteFailure(const absl::Status& status) {
+  if (!status.ok()) failed_ = true;
+  return LogFailure(status);
+}
+
 int DatabaseFile::Write(int64_t offset, Bytes src) {
   if (const int code = EnsureTransaction(); code != SQLITE_OK) return code;
-  if (!IsWriteAhead(offset, src)) return LogFailure(transaction_->Write(offset, src));
+  const bool is_write_ahead = IsWriteAhead(offset, src);
+  const bool is_shifted = cookie_shift_ != 0 && HoldsCookie(offset, src);
+  if (!is_write_ahead && !is_shifted) return NoteFailure(transaction_->Write(offset, src));
   std::vector<std::byte> page(src.begin(), src.end());
-  page[kWriteVersionAt] = kRollbackMode;
-  page[kReadVersionAt] = kRollbackMode;
-  return LogFailure(transaction_->Write(offset, page));
+  if (is_write_ahead) page[kWriteVersionAt] = page[kReadVersionAt] = kRollbackMode;
+  if (is_shifted) AddToCookie(0 - cookie_shift_, page);
+  return NoteFailure(transaction_->Write(offset, page));
 }
 
 int DatabaseFile::Truncate(int64_t size) {
   if (const int code = EnsureTransaction(); code != SQLITE_OK) return code;
-  return LogFailure(transaction_->Truncate(size));
+  return NoteFailure(transaction_->Truncate(size));
 }
 
 int DatabaseFile::Sync(int /*flags*/) {
@@ -114,7 +166,9 @@ int DatabaseFile::Sync(int /*flags*/) {
   return SQLITE_OK;
 }
 
+// SQLite asks for it when it begins a transaction or a rollback, not between its writes.
 int DatabaseFile::Size(int64_t& size) {
+  if (const int code = BeginAnew(); code != SQLITE_OK) return code;
   if (transaction_.has_value()) {
     size = transaction_->size();
   } else {
@@ -125,6 +179,12 @@ int DatabaseFile::Size(int64_t& size) {
 
 absl::Status DatabaseFile::TakeSnapshot() {
   ASSIGN_OR_RETURN(snapshot_, database_->frame().Refresh());
+  const std::optional<FileIdentity> file = snapshot_->file();
+  if (cached_file_.has_value() && cached_file_ != file) {
+    cache_is_stale_ = true;
+    cookie_shift_ += kCookieStep;
+  }
+  cached_file_ = file;
   return absl::OkStatus();
 }
 
@@ -134,6 +194,10 @@ int DatabaseFile::BeginTransaction() {
   if (absl::IsUnavailable(acquired)) {
     queue_.NoteRefused(database_, this);
     return SQLITE_BUSY;
+  }
+  if (absl::IsNotFound(acquired)) {
+    LogFailure(acquired);
+    return SQLITE_READONLY_DBMOVED;
   }
   if (!acquired.ok()) return LogFailure(acquired);
   Snapshot newest = database_->frame().snapshot();
@@ -154,6 +218,7 @@ int DatabaseFile::BeginTransaction() {
 
 // A connection with nolock=1 asks for no lock.
 int DatabaseFile::EnsureTransaction() {
+  if (failed_) return SQLITE_IOERR;
   return transaction_.has_value() ? SQLITE_OK : BeginTransaction();
 }
 
@@ -176,7 +241,10 @@ int DatabaseFile::Lock(int level) {
 }
 
 int DatabaseFile::Unlock(int level) {
-  if (level < SQLITE_LOCK_RESERVED) EndTransaction();
+  if (level < SQLITE_LOCK_RESERVED) {
+    EndTransaction();
+    failed_ = false;
+  }
   if (level == SQLITE_LOCK_NONE) snapshot_.reset();
   level_ = std::min(level_, level);
   return SQLITE_OK;
@@ -192,8 +260,12 @@ int DatabaseFile::Commit() {
   const Durability asked = sync_ ? Durability::kMachine : Durability::kProcess;
   const Durability durability = database_->options().durability.value_or(asked);
   absl::StatusOr<Snapshot> committed = transaction_->Commit(durability);
-  if (!committed.ok()) return LogFailure(committed.status());
+  if (!committed.ok()) {
+    // After any other code SQLite would take its cache for what is committed.
+    return NoteFailure(committed.status()) == SQLITE_FULL ? SQLITE_FULL : SQLITE_IOERR;
+  }
   snapshot_ = *std::move(committed);
+  cached_file_ = snapshot_->file();
   durable_ = durability == Durability::kMachine;
   sync_ = false;
   if (level_ < SQLITE_LOCK_RESERVED) EndTransaction();
@@ -211,6 +283,20 @@ int DatabaseFile::Pragma(char** arguments) {
   return answer->ok() ? SQLITE_OK : ResultCodeOf(answer->status());
 }
 
+// That of a temporary file that the other VFS would make.
+int DatabaseFile::TellTemporaryName(void* name) {
+  const auto memory = std::make_unique<std::byte[]>(static_cast<size_t>(disk_->szOsFile));
+  auto* file = reinterpret_cast<sqlite3_file*>(memory.get());
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE |
+                         SQLITE_OPEN_DELETEONCLOSE | SQLITE_OPEN_TEMP_DB;
+  int code = disk_->xOpen(disk_, nullptr, file, kFlags, nullptr);
+  if (code == SQLITE_OK) {
+    code = file->pMethods->xFileControl(file, SQLITE_FCNTL_TEMPFILENAME, name);
+  }
+  if (file->pMethods != nullptr) file->pMethods->xClose(file);
+  return code;
+}
+
 int DatabaseFile::Control(int op, void* arg) {
   switch (op) {
     case SQLITE_FCNTL_COMMIT_PHASETWO:
@@ -220,6 +306,7 @@ int DatabaseFile::Control(int op, void* arg) {
       return SQLITE_OK;
     case SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
       if (transaction_.has_value()) transaction_->Rollback();
+      failed_ = false;  // SQLite tries it again with a journal
       return SQLITE_OK;
     case SQLITE_FCNTL_CHUNK_SIZE:
     case SQLITE_FCNTL_SIZE_HINT:
@@ -231,8 +318,16 @@ int DatabaseFile::Control(int op, void* arg) {
       *static_cast<char**>(arg) = sqlite3_mprintf("%s", "cairn");
       return SQLITE_OK;
     case SQLITE_FCNTL_HAS_MOVED:
-      *static_cast<int*>(arg) = database_->IsThere() ? 0 : 1;
+      *static_cast<int*>(arg) = database_->LeadsTo(Visible().file()) ? 0 : 1;
       return SQLITE_OK;
+    case SQLITE_FCNTL_POWERSAFE_OVERWRITE:
+      *static_cast<int*>(arg) = 1;
+      return SQLITE_OK;
+    case SQLITE_FCNTL_MMAP_SIZE:
+      *static_cast<sqlite3_int64*>(arg) = 0;
+      return SQLITE_OK;
+    case SQLITE_FCNTL_TEMPFILENAME:
+      return TellTemporaryName(arg);
     case SQLITE_FCNTL_PRAGMA:
       return Pragma(static_cast<char**>(arg));
     default:

@@ -23,10 +23,16 @@ namespace cairn::sqlite {
 //   PENDING and EXCLUSIVE wait for nobody: readers go on with their snapshots
 // What is written is staged. The commit is SQLITE_FCNTL_COMMIT_PHASETWO, which SQLite calls when
 // all is written; durable if it has called xSync before.
+//
+// After a write or commit that failed all writes fail, until SQLite unlocks, or with
+// locking_mode=EXCLUSIVE, where it does not, begins to roll back or another transaction: that
+// finds what is committed.
 class DatabaseFile final : public VfsFile {
  public:
-  DatabaseFile(std::shared_ptr<Database> database, bool read_only, WriterQueue& queue)
-      : database_(std::move(database)), read_only_(read_only), queue_(queue) {}
+  // `disk` is the VFS of the files beside the database.
+  DatabaseFile(std::shared_ptr<Database> database, bool read_only, WriterQueue& queue,
+               sqlite3_vfs* disk)
+      : database_(std::move(database)), read_only_(read_only), queue_(queue), disk_(disk) {}
   ~DatabaseFile() override;
 
   int Read(int64_t offset, MutableBytes dst) override;
@@ -44,21 +50,32 @@ class DatabaseFile final : public VfsFile {
   Snapshot Visible() const;
   absl::StatusOr<size_t> ReadStored(int64_t offset, MutableBytes dst);
   absl::StatusOr<size_t> ReadCounted(int64_t offset, MutableBytes dst);
+  int BeginAnew();
   absl::Status TakeSnapshot();
+  int NoteFailure(const absl::Status& status);
   int BeginTransaction();
   int EnsureTransaction();
   void EndTransaction();
   int Commit();
   int Pragma(char** arguments);
+  int TellTemporaryName(void* name);
 
   const std::shared_ptr<Database> database_;
   const bool read_only_;
   WriterQueue& queue_;
+  sqlite3_vfs* const disk_;
   int level_ = SQLITE_LOCK_NONE;
   std::optional<Snapshot> snapshot_;        // from SHARED on
   std::optional<Transaction> transaction_;  // from RESERVED on
-  bool sync_ = false;                       // the next commit is to be durable
-  bool durable_ = true;                     // the last one was
+  // The file that SQLite's cache is of. After a compaction, or where another database got the path,
+  // it is another one than the snapshot's: SQLite is told so once by other bytes of the version,
+  // which makes it read the pages anew, and by a schema cookie that is shifted, the tables.
+  std::optional<FileIdentity> cached_file_;
+  bool cache_is_stale_ = false;  // it has not been told yet
+  uint32_t cookie_shift_ = 0;
+  bool failed_ = false;  // the transaction can only be dropped
+  bool sync_ = false;    // the next commit is to be durable
+  bool durable_ = true;  // the last one was
 };
 
 }  // namespace cairn::sqlite

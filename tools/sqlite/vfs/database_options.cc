@@ -1,14 +1,13 @@
 #include "tools/sqlite/vfs/database_options.h"
 
-#include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
+#include "tools/sqlite/base/codec_names.h"
 #include "tools/sqlite/base/sqlite_api.h"
 #include "tools/status.h"
 
@@ -16,13 +15,6 @@ namespace cairn::sqlite {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Codec>, 5> kCodecs = {{
-    {"blosclz", Codec::kBloscLz},
-    {"lz4", Codec::kLz4},
-    {"lz4hc", Codec::kLz4Hc},
-    {"zlib", Codec::kZlib},
-    {"zstd", Codec::kZstd},
-}};
 constexpr int kMaxLevel = 9;
 constexpr int32_t kMinPage = 512;
 
@@ -47,9 +39,7 @@ absl::Status ParseNumber(const char* name, const char* parameter, Number least, 
 absl::Status ParseCodec(const char* name, std::optional<Codec>& codec) {
   const char* value = sqlite3_uri_parameter(name, "codec");
   if (value == nullptr) return absl::OkStatus();
-  for (const auto& [text, known] : kCodecs) {
-    if (text == value) codec = known;
-  }
+  codec = GeneralCodecNamed(value);
   if (codec.has_value()) return absl::OkStatus();
   return BadValue("codec", value, "blosclz, lz4, lz4hc, zlib or zstd");
 }

@@ -85,7 +85,8 @@ int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, in
         writable ? flags
                  : (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
   }
-  AttachFile(handle, std::make_unique<DatabaseFile>(*std::move(database), !writable, vfs.queue));
+  AttachFile(handle,
+             std::make_unique<DatabaseFile>(*std::move(database), !writable, vfs.queue, vfs.disk));
   return SQLITE_OK;
 }
 
