@@ -82,7 +82,7 @@ class PythonTest(unittest.TestCase):
                                  ("ok",))
 
     def test_bad_parameters_are_refused(self):
-        for parameters in ("&codec=none-such", "&level=99", "&history=-1"):
+        for parameters in ("&codec=none-such", "&level=99", "&history=-1", "&chunksize=33554433"):
             with self.subTest(parameters=parameters), self.assertRaises(sqlite3.Error):
                 self.connect(parameters).execute("CREATE TABLE t(a)")
 
@@ -110,11 +110,12 @@ class PythonTest(unittest.TestCase):
         db.execute("INSERT INTO t VALUES(7)")
         db.commit()
         db.close()
-        for number, options in enumerate((["--typesize", "4"], ["--typesize", "1", "--shape", "8192"])):
+        for number, options in enumerate((["--typesize", "4"], ["--chunk-size", "33554433"], ["--shape", "8192"])):
             with self.subTest(options=options):
                 packed = os.path.join(self.folder, f"packed-{number}.db")
-                subprocess.run([TOOL, "pack", plain, packed, "--quiet", "--chunk-size", "4096", *options],
-                               check=True)
+                if "--typesize" not in options:
+                    options += ["--typesize", "1"]
+                subprocess.run([TOOL, "pack", plain, packed, "--quiet", *options], check=True)
                 db = self.connect(path=packed)
                 self.assertEqual(db.execute("SELECT a FROM t").fetchone(), (7,))
                 with self.assertRaisesRegex(sqlite3.OperationalError, "readonly"):

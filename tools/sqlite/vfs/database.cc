@@ -87,6 +87,7 @@ bool Database::IsCurrent() const { return IsOfThisProcess() && LeadsTo(identity_
 bool Database::IsWritable() const {
   const Snapshot newest = frame_.snapshot();
   return newest.info().typesize == 1 && !newest.info().variable_chunks &&
+         newest.info().chunksize.value_or(0) <= DatabaseOptions::kMaxChunk &&
          !newest.array().has_value();
 }
 

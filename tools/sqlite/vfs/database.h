@@ -55,7 +55,7 @@ class Database {
   // Whether it leads to the one that this was opened from, in this process.
   bool IsCurrent() const;
 
-  // Whether it is bytes in chunks of one size, as Create makes it. Other frames are only read.
+  // Whether it is bytes in chunks of one size, as Create makes them. Other frames are only read.
   bool IsWritable() const;
 
   // Gives `owner` the writer. Waits for its turn among the connections of all processes;

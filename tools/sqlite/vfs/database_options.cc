@@ -63,7 +63,8 @@ absl::StatusOr<DatabaseOptions> ParseDatabaseOptions(const char* name) {
   DatabaseOptions options;
   RETURN_IF_ERROR(ParseCodec(name, options.codec));
   RETURN_IF_ERROR(ParseNumber(name, "level", 0, kMaxLevel, options.level));
-  RETURN_IF_ERROR(ParseNumber(name, "chunksize", kMinPage, kMaxChunkBytes, options.chunksize));
+  RETURN_IF_ERROR(
+      ParseNumber(name, "chunksize", kMinPage, DatabaseOptions::kMaxChunk, options.chunksize));
   RETURN_IF_ERROR(ParseNumber(name, "generation", uint64_t{0}, UINT64_MAX, options.generation));
   std::optional<uint64_t> keep;
   RETURN_IF_ERROR(ParseNumber(name, "history", uint64_t{0}, UINT64_MAX, keep));

@@ -23,6 +23,9 @@ struct VfsOptions {
 };
 
 struct DatabaseOptions {
+  // Of a chunk, bytes: to change a page takes the memory for all of its chunk.
+  static constexpr int32_t kMaxChunk = 32 << 20;
+
   // How pages are compressed: of a new database all, of an existing one those that are written.
   std::optional<Codec> codec = {};
   std::optional<int> level = {};
