@@ -16,7 +16,7 @@ namespace cairn::frame {
 namespace {
 
 // The part of a box that lies in one cell of a grid.
-struct Piece {
+struct BoxPiece {
   Index cell{};
   Box inside;
   Index at{};  // where it begins in the box
@@ -31,8 +31,8 @@ bool Advance(size_t ndim, const Index& first, const Index& last, Index& at) {
   return false;
 }
 
-Piece CutPiece(size_t ndim, const Box& box, const Index& cellshape, const Index& cell) {
-  Piece piece{.cell = cell, .inside = {}, .at = {}};
+BoxPiece CutPiece(size_t ndim, const Box& box, const Index& cellshape, const Index& cell) {
+  BoxPiece piece{.cell = cell, .inside = {}, .at = {}};
   for (size_t d = 0; d < ndim; ++d) {
     // Differences to the cell's start: its end may lie past 2^63.
     const int64_t begin = box.start[d] - cell[d] * cellshape[d];
@@ -46,7 +46,7 @@ Piece CutPiece(size_t ndim, const Box& box, const Index& cellshape, const Index&
 
 // Visits the cells that a box touches; none when it is empty.
 absl::Status ForEachPiece(size_t ndim, const Box& box, const Index& cellshape,
-                          absl::FunctionRef<absl::Status(const Piece&)> visit) {
+                          absl::FunctionRef<absl::Status(const BoxPiece&)> visit) {
   Index first{};
   Index last{};
   for (size_t d = 0; d < ndim; ++d) {
@@ -206,7 +206,7 @@ int64_t ArrayGeometry::NbytesOf(const Box& box) const {
 
 absl::Status ArrayGeometry::ForEachChunk(
     const Box& box, absl::FunctionRef<absl::Status(const ChunkPart&)> visit) const {
-  return ForEachPiece(ndim_, box, chunkshape_, [&](const Piece& piece) {
+  return ForEachPiece(ndim_, box, chunkshape_, [&](const BoxPiece& piece) {
     ChunkPart part{.nchunk = NumberOf(ndim_, piece.cell, chunk_grid_),
                    .inside = piece.inside,
                    .at = piece.at,
@@ -221,7 +221,7 @@ absl::Status ArrayGeometry::ForEachChunk(
 
 absl::Status ArrayGeometry::ForEachRun(const Box& box, const ChunkPart& part,
                                        absl::FunctionRef<absl::Status(const Run&)> visit) const {
-  return ForEachPiece(ndim_, part.inside, blockshape_, [&](const Piece& piece) {
+  return ForEachPiece(ndim_, part.inside, blockshape_, [&](const BoxPiece& piece) {
     Index in_box{};
     for (size_t d = 0; d < ndim_; ++d) in_box[d] = part.at[d] + piece.at[d];
     const int64_t block = NumberOf(ndim_, piece.cell, block_grid_);

@@ -26,7 +26,6 @@ namespace {
 // The trailer's length is an i32 in practice, and the table of fingerprints is most of it. The seal
 // has a copy of the header, which is short in practical frames.
 constexpr int64_t kMaxTableBytes = int64_t{3} << 29;
-constexpr int64_t kTableEntry = sizeof(uint64_t) + sizeof(uint32_t);
 constexpr int64_t kMaxHeaderBytes = int64_t{1} << 28;
 
 // The entries from number `first` on. Those before fill the first pages of the committed index,

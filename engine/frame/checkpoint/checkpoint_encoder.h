@@ -32,6 +32,8 @@ bool HasRoomForSeal(const StagedState& staged);
 
 // What one write moves from one checkpoint to the next.
 inline constexpr int64_t kSectorSize = 512;
+// Of a chunk in the table of fingerprints.
+inline constexpr int64_t kTableEntry = sizeof(uint64_t) + sizeof(uint32_t);
 // How much of the header a checkpoint of the state writes: up to the last byte that can change.
 int64_t ChangedHeaderBytes(const StagedState& staged);
 

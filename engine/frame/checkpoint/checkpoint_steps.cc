@@ -26,9 +26,6 @@ constexpr size_t kWritePiece = size_t{128} << 10;
 // So much is announced to the disk at a time: a sync of all at once would keep commits waiting.
 constexpr int64_t kAnnounced = int64_t{1} << 20;
 
-// Of a chunk in the table.
-constexpr int64_t kTableEntry = sizeof(uint64_t) + sizeof(uint32_t);
-
 int64_t PagesOf(int64_t entries) { return CeilDiv(entries, format::kPageEntries); }
 
 absl::Status Write(File& file, int64_t position, Bytes bytes) {

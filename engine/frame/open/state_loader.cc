@@ -23,7 +23,7 @@ namespace {
 // A writer may flip the header while it is read; then it is read again.
 constexpr int kMaxAttempts = 100;
 constexpr int kMaxDamaged = 5;
-constexpr std::chrono::milliseconds kPause(2);
+constexpr std::chrono::milliseconds kWriterPause(2);
 
 bool IsBeingWritten(const FrameFile& source) {
   return source.file()->IsLocked(kWriterLockByte, 1).value_or(false);
@@ -243,7 +243,7 @@ absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<cons
     // The writer may be gone by now, too.
     const bool is_written = damaged && !alone && IsBeingWritten(source);
     const bool again = damaged && !alone && (attempt == 1 || (attempt < kMaxDamaged && is_written));
-    if (again && is_written) std::this_thread::sleep_for(kPause);
+    if (again && is_written) std::this_thread::sleep_for(kWriterPause);
     // What the state needs is registered now: if it is still the newest, no writer reclaims it.
     const absl::StatusOr<std::vector<std::byte>> after = ReadCurrentHeader(source);
     if (after.ok() && *after == before && !again) return state;

@@ -15,7 +15,7 @@ namespace cairn::frame {
 
 namespace {
 
-constexpr int64_t kStep = 1 << 20;
+constexpr int64_t kTailStep = 1 << 20;
 constexpr auto kTailSize = static_cast<size_t>(format::kTrailerTailSize);
 
 // The extent of the trailer that ends with this tail at `end`, if it may be one.
@@ -76,9 +76,9 @@ absl::Status ForEachTrailer(const FrameView& file, ScanBudget& budget,
   constexpr auto kOverlap = static_cast<int64_t>(kTailSize) - 1;
   ScratchBuffer window;
   ScratchBuffer scratch;
-  // Each step checks the tails that end in [end - kStep + 1, end].
-  for (int64_t end = file.size(); end > kOverlap; end -= kStep) {
-    const int64_t begin = std::max<int64_t>(end - kStep - kOverlap, 0);
+  // Each step checks the tails that end in [end - kTailStep + 1, end].
+  for (int64_t end = file.size(); end > kOverlap; end -= kTailStep) {
+    const int64_t begin = std::max<int64_t>(end - kTailStep - kOverlap, 0);
     CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file.Read(begin, end - begin, window));
     for (size_t i = bytes.size() - kTailSize + 1; i-- > 0;) {
       if (bytes[i] != std::byte{format::msgpack::kUint32}) continue;

@@ -20,7 +20,7 @@ namespace {
 
 // Renewed so long before they expire: clocks differ, and calls take their time.
 constexpr absl::Duration kRenewBefore = absl::Minutes(5);
-constexpr int64_t kMostAnswer = int64_t{1} << 20;
+constexpr int64_t kMostCredentials = int64_t{1} << 20;
 
 struct LentKeys {
   S3Credentials keys;
@@ -111,7 +111,7 @@ void Credentials::Renew() {
                             .url = url,
                             .headers = {"Content-Type: application/x-www-form-urlencoded"},
                             .body = AsBytes(*form),
-                            .most_bytes = kMostAnswer};
+                            .most_bytes = kMostCredentials};
        },
        .check = [](const HttpAnswer& answer) { return ParseLentKeys(answer).status(); },
        .done = [self = shared_from_this()](

@@ -19,7 +19,7 @@ namespace cairn::object {
 namespace {
 
 constexpr int64_t kMostListed = 1000;
-constexpr int64_t kMostAnswer = int64_t{64} << 20;
+constexpr int64_t kMostListing = int64_t{64} << 20;
 
 absl::StatusOr<ObjectInfo> ParseListed(const XmlElement& element) {
   ObjectInfo object{.name = element.TextOf("Key"),
@@ -119,7 +119,7 @@ void StartList(const std::shared_ptr<Remote>& remote, const std::string& prefix,
                         .query = {{"list-type", "2"},
                                   {"prefix", prefix},
                                   {"max-keys", absl::StrCat(std::min(most, kMostListed))}},
-                        .most_bytes = kMostAnswer};
+                        .most_bytes = kMostListing};
   if (!after.empty()) request.query.emplace_back("start-after", after);
   const std::string title = remote->Title(request) + " " + prefix;
   remote->Start(
@@ -151,7 +151,7 @@ void StartDelete(const std::shared_ptr<Remote>& remote, std::span<const std::str
                         .headers = {{"content-md5", Md5Base64(body)}},
                         .body = body,
                         .body_hash = Hex(Sha256(body)),
-                        .most_bytes = kMostAnswer};
+                        .most_bytes = kMostListing};
   const std::string title = absl::StrCat(remote->Title(request), " ", names.size(), " objects");
   remote->Start(
       std::move(request),
