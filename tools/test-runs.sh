@@ -7,8 +7,6 @@ export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
 passed=0
 failed=0
 peer_options=()
-# Sources share what their headers cost. tools/test-full.sh compiles each by itself, too.
-unity=(-Dunity=on -Dunity_size=8)
 
 # Compares with C-Blosc2: one that pkg-config knows, or else that of the wheel.
 use_peer() {
@@ -124,7 +122,7 @@ count_check() {  # title, command
 # What every change has to pass. Here libdeflate codes zlib streams, and both libraries are built.
 build_and_test_release() {
   build_and_test build-test-release --buildtype=release -Dwerror=true -Dlibdeflate=enabled \
-    -Ddefault_library=both "${unity[@]}"
+    -Ddefault_library=both
   add_script "object store" tools/test-object-store.sh build-test-release
   add_script "SQLite's test-suite" tools/test-sqlite.sh build-test-release
 }
@@ -135,7 +133,7 @@ build_and_test_sanitized() {
   build_and_test build-test-sanitize --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
     -Db_sanitize=address,undefined -Db_lundef=false \
     -Dcpp_args="-fno-sanitize-recover=all -g1 -D_GLIBCXX_ASSERTIONS" \
-    -Dlibdeflate=disabled "${unity[@]}"
+    -Dlibdeflate=disabled
 }
 
 # Adds what a script counts whose last line says "N passed, N failed".
