@@ -171,7 +171,7 @@ class SubprojectTest(PackagingTest):
         self.ok("meson", "setup", "build", "--force-fallback-for=cairn", f"-Ddefault_library={default_library}",
                 "-Dwarning_level=3", "-Dwerror=true")  # fmt: skip
         targets = self.introspect("targets")
-        self.assertEqual({target["name"] for target in targets}, {"example", "cairn", "engine"})
+        self.assertEqual({target["name"] for target in targets}, {"example", "cairn", "engine", "kernels"})
         built = [target["filename"][0] for target in targets if target["name"] == "cairn"]
         self.assertEqual([re.search(r"libcairn\.(so|a)", name).group() for name in built], files)
         self.assertEqual(self.introspect("tests"), [])
