@@ -23,10 +23,10 @@ bool HasCounter(Bytes page) {
 
 }  // namespace
 
-void PutChangeCounter(uint64_t generation, MutableBytes begin) {
+void PutChangeCounter(uint64_t counter, MutableBytes begin) {
   if (!HasCounter(begin)) return;
   for (size_t i = 0; i < kSize; ++i) {
-    const auto digit = static_cast<std::byte>(generation >> 8 * (kSize - 1 - i));
+    const auto digit = static_cast<std::byte>(counter >> 8 * (kSize - 1 - i));
     begin[kAt + i] = digit;
     begin[kAgainAt + i] = digit;
   }

@@ -9,14 +9,14 @@
 namespace cairn::sqlite {
 
 // SQLite counts it up in each commit, for connections to see that the database is another one. The
-// generation of a frame says that already: readers get it as the counter, and a first page in which
-// only the counter changes is not stored.
+// generation of a frame says that already: connections get the one before it as the counter, and a
+// first page in which only the counter changes is not stored.
 
 // In a database both places are before.
 inline constexpr int64_t kChangeCounterEnd = 96;
 
 // `begin`: the first kChangeCounterEnd bytes of a file. Does nothing to what is no database.
-void PutChangeCounter(uint64_t generation, MutableBytes begin);
+void PutChangeCounter(uint64_t counter, MutableBytes begin);
 
 bool DiffersInChangeCounterAlone(Bytes page, Bytes other);
 
