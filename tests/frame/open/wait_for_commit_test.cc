@@ -22,6 +22,18 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShort(30);
 constexpr milliseconds kLong(60'000);
 
+// The bytes of the next state of another size; of `seen` after the timeout. A writer that opens,
+// closes or makes a checkpoint may be seen doing so.
+int64_t NextSize(Frame& frame, Snapshot seen, milliseconds timeout = kLong) {
+  while (true) {
+    const absl::StatusOr<Snapshot> now = frame.WaitForCommit(seen, timeout);
+    EXPECT_TRUE(IsOk(now));
+    if (!now.ok()) return -1;
+    if (*now == seen || now->info().nbytes != seen.info().nbytes) return now->info().nbytes;
+    seen = *now;
+  }
+}
+
 class WaitForCommitTest : public testing::TestWithParam<Layout> {
  protected:
   CreateOptions Options() const {
@@ -35,13 +47,6 @@ class WaitForCommitTest : public testing::TestWithParam<Layout> {
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
-  // The bytes of the state that follows.
-  static int64_t NextSize(Frame& frame, const Snapshot& seen, milliseconds timeout = kLong) {
-    const absl::StatusOr<Snapshot> now = frame.WaitForCommit(seen, timeout);
-    EXPECT_TRUE(IsOk(now));
-    return now.ok() ? now->info().nbytes : -1;
-  }
-
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
 };
@@ -73,19 +78,12 @@ TEST_P(WaitForCommitTest, ReturnsAtOnceWhatWasCommittedBefore) {
 
 TEST_P(WaitForCommitTest, WakesAtEachCommitOfAnotherHandle) {
   Frame frame = Open();
-  Snapshot seen = frame.snapshot();
   for (const int64_t size : {110, 120, 130}) {
     std::thread writer([this] {
       std::this_thread::sleep_for(kShort);
       EXPECT_TRUE(IsOk(AppendTo(path_, MakeNoise(10, 2))));
     });
-    // A writer that opens, closes or makes a checkpoint may be seen doing so.
-    while (seen.info().nbytes < size) {
-      const absl::StatusOr<Snapshot> now = frame.WaitForCommit(seen, kLong);
-      ASSERT_TRUE(IsOk(now));
-      ASSERT_FALSE(*now == seen) << "the timeout is over";
-      seen = *now;
-    }
+    EXPECT_EQ(NextSize(frame, frame.snapshot()), size);
     writer.join();
   }
 }
@@ -212,11 +210,7 @@ TEST_P(WaitForCommitTest, ChildOfAForkIsRefused) {
 TEST(WaitForCommitInMemoryTest, SeesACommitOfItsWriter) {
   Frame frame = NewInMemory(PlainCopies(64));
   const Snapshot seen = frame.snapshot();
-  std::thread waiter([&] {
-    const absl::StatusOr<Snapshot> now = frame.WaitForCommit(seen, kLong);
-    ASSERT_TRUE(IsOk(now));
-    EXPECT_EQ(now->info().nbytes, 10);
-  });
+  std::thread waiter([&] { EXPECT_EQ(NextSize(frame, seen), 10); });
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(10, 2))));
