@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds for release and runs all tests, random searches for a quarter of their length; with
-# --sanitize runs them whole, and also builds with sanitizers and runs all tests again; with --full
+# Builds the library and the tool for release and runs their tests, random searches for a tenth of
+# their length. With --sanitize, as CI does, builds everything and runs every test, against peers, a
+# real object store and SQLite's own suite too, and then all tests again with sanitizers; with --full
 # does what tools/test-full.sh adds. The last line says "N passed, N failed"; exit status 1 when any
 # failed.
 set -euo pipefail
@@ -15,15 +16,16 @@ case ${1-} in
     ;;
 esac
 
-# Random searches are short unless all is asked for.
-[[ -n ${1-} ]] || export CAIRN_SEARCH_PERCENT="${CAIRN_SEARCH_PERCENT:-25}"
-
-# The browser looks at plots.
-tools/install-deps.sh chromium
+tools/install-deps.sh
 source tools/test-runs.sh
 
 [[ -n ${CXX-} ]] || use_compiler gcc g++
-use_peer
-build_and_test_release
-[[ ${1-} != --sanitize ]] || build_and_test_sanitized
+if [[ ${1-} == --sanitize ]]; then
+  tools/install-deps.sh chromium  # it looks at plots
+  use_peer
+  build_and_test_release
+  build_and_test_sanitized
+else
+  build_and_test_core
+fi
 tell_sums
