@@ -103,7 +103,7 @@ class Suite:
         elif not summary:
             failures.append(CRASH)
         if not failures:
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)  # children may still be ending
         return Outcome(int(summary[2]) if summary else 0, failures, time.monotonic() - start, text)
 
 
