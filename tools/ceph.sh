@@ -92,6 +92,14 @@ is_running() {  # process
   [[ $state != Z || ${#threads[@]} -gt 1 ]]
 }
 
+has_ended() {  # process; waits for it
+  for _ in {1..1200}; do
+    is_running "$1" || return 0
+    sleep 0.05
+  done
+  return 1
+}
+
 end_daemon() {  # name, signal; waits, and makes sure
   local process
   process=$(cat "$dir/$1.pid" 2>/dev/null) || return 0
@@ -99,20 +107,18 @@ end_daemon() {  # name, signal; waits, and makes sure
   # The number may be another program's by now.
   tr '\0' ' ' <"/proc/$process/cmdline" 2>/dev/null | grep -qF "$dir/ceph.conf" || return 0
   kill "-$2" "$process"
-  for _ in {1..200}; do
-    is_running "$process" || return 0
-    sleep 0.05
-  done
-  kill -KILL "$process"
+  has_ended "$process" && return 0
+  kill -KILL "$process" || true
+  has_ended "$process" || fail "$1 does not end"
 }
 
 wait_for_gateway() {
   local url
   url=$(sed -nE 's/.*endpoint=([^ ]+).*/http:\/\/\1/p' "$dir/ceph.conf")
-  for _ in {1..300}; do
+  for _ in {1..1800}; do
     # Otherwise another program may answer on its port.
     is_running "$(cat "$dir/gateway.pid")" || break
-    if curl -sf -o /dev/null "$url"; then return 0; fi
+    if curl -sf -m 10 -o /dev/null "$url"; then return 0; fi
     sleep 0.1
   done
   fail "the gateway does not run, or answer: see $dir/log"
@@ -137,10 +143,10 @@ start() {  # store
   ceph-mon --mkfs -i a -c "$dir/ceph.conf" --monmap "$dir/monmap" --keyring "$dir/keyring"
   run_daemon mon
   ceph-osd --mkfs -i 0 -c "$dir/ceph.conf" --osd-uuid "$osd" >"$dir/log/mkfs.out" 2>&1
-  timeout 60 ceph -c "$dir/ceph.conf" osd new "$osd" >/dev/null
+  timeout 300 ceph -c "$dir/ceph.conf" osd new "$osd" >/dev/null
   run_daemon osd
   # Waits for the daemon, and makes the pools.
-  timeout 90 radosgw-admin -c "$dir/ceph.conf" user create --uid=cairn --display-name=cairn \
+  timeout 300 radosgw-admin -c "$dir/ceph.conf" user create --uid=cairn --display-name=cairn \
     --access-key="$key" --secret-key="$secret" >"$dir/log/user.out" 2>&1
   run_daemon gateway
   wait_for_gateway

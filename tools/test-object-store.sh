@@ -24,8 +24,13 @@ for program in ceph-mon ceph-osd radosgw radosgw-admin ceph curl; do
   command -v "$program" >/dev/null || skip "$program is missing"
 done
 
-free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+two_free_ports() {
+  python3 - <<'PYTHON'
+import socket
+
+sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+print(*(s.getsockname()[1] for s in sockets))
+PYTHON
 }
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/cairn-ceph-XXXXXX")
@@ -36,7 +41,7 @@ clean_up() {
 trap clean_up EXIT
 
 echo "Ceph: $(ceph --version), in $dir"
-S3_PORT=$(free_port) MON_PORT=$(free_port)
+read -r S3_PORT MON_PORT < <(two_free_ports)
 export S3_PORT MON_PORT
 # What is killed has to find its data again.
 tools/ceph.sh start "$dir" bluestore
@@ -52,8 +57,8 @@ status=0
 "$tests" --gtest_brief=1 --gtest_filter='*RealS3*:BrokenNetwork*' --gtest_output="xml:$log" || status=$?
 # C and Python, and boto3 and python-blosc2 beside the tool. What of these needs no store was counted with the other tests.
 rm -f "$build"/meson-logs/stores*.junit.xml
-meson test -C "$build" --logbase stores --print-errorlogs c_api_uris python_uris objects_peer_test ||
-  status=$?
+meson test -C "$build" --logbase stores --print-errorlogs --timeout-multiplier 3 \
+  c_api_uris python_uris objects_peer_test || status=$?
 read -r ok bad < <(python3 - "$log" "$build"/meson-logs/stores*.junit.xml <<'PYTHON'
 import sys
 import xml.etree.ElementTree as xml

@@ -1,5 +1,6 @@
 """What all tests of the tool share: a scratch folder, and running the tool in it."""
 
+import fcntl
 import json
 import os
 import random
@@ -7,6 +8,7 @@ import select
 import shutil
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 
@@ -110,6 +112,13 @@ class CliTest(unittest.TestCase):
                 break
             data += piece
         return data
+
+    def wait_until_read(self, stream):
+        """Until the tool has taken from its standard input all that was written there."""
+        end = time.monotonic() + 60
+        while fcntl.ioctl(stream, termios.FIONREAD, bytes(4)) != bytes(4):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.002)
 
     def wait_for_temporary(self):
         """Until a frame is being made beside its place."""

@@ -1,6 +1,7 @@
 """cairn log follow: a log as it grows."""
 
 import os
+import select
 import signal
 import sys
 import time
@@ -28,8 +29,25 @@ class Follow(CliTest):
         text = "".join(f"{i}\n" for i in range(begin, end)).encode()
         self.assertEqual(self.receive(tool.stdout, len(text)), text)
 
+    def starts(self, tool, number):
+        """Appends records from this number on, one by one, until the tool shows one; gives the next number."""
+        begin = number
+        while not select.select([tool.stdout], [], [], 0.05)[0]:
+            self.assertLess(number, begin + 1000)
+            self.append(number, number + 1)
+            number += 1
+        line = b""
+        while not line.endswith(b"\n"):
+            byte = self.receive(tool.stdout, 1)
+            self.assertNotEqual(byte, b"", line)
+            line += byte
+        first = int(line)
+        self.assertGreaterEqual(first, begin)
+        self.shows(tool, first + 1, number)
+        return number
+
     def ends(self, tool, complaint=b""):
-        """With nothing more to show."""
+        """With nothing more to show. It has shown something, so it takes the signal."""
         time.sleep(0.3)
         tool.send_signal(signal.SIGTERM)
         out, err = tool.communicate(timeout=60)
@@ -41,26 +59,32 @@ class Follow(CliTest):
     def test_new_records_only(self):
         self.append(0, 50)
         tool = self.follow()
-        time.sleep(0.5)
-        for begin in range(50, 1000, 190):
+        end = self.starts(tool, 50)
+        for begin in range(end, end + 950, 190):
             self.append(begin, begin + 190)
             self.shows(tool, begin, begin + 190)
         self.ends(tool)
 
     def test_from_a_record_or_a_time(self):
         self.append(0, 50)
-        for start, first in [("0", 0), ("30", 30), ("1970-01-01T00:00:20", 20), ("50", 50), ("2000-01-01", 50)]:
+        for start in ["51", "-1", "soon"]:
+            with self.subTest(start=start):
+                self.assertIn("--from", self.run_tool("log", "follow", "log", "--from", start).stderr.decode())
+        for start, first in [("0", 0), ("30", 30), ("1970-01-01T00:00:20", 20)]:
             with self.subTest(start=start):
                 tool = self.follow("--from", start)
                 self.shows(tool, first, 50)
                 self.ends(tool)
-        for start in ["51", "-1", "soon"]:
+        in_2001 = 1_000_000_000
+        for start, first in [("50", 50), ("2000-01-01", in_2001)]:
             with self.subTest(start=start):
-                self.assertIn("--from", self.run_tool("log", "follow", "log", "--from", start).stderr.decode())
+                tool = self.follow("--from", start)
+                self.append(first, first + 1)
+                self.shows(tool, first, first + 1)
+                self.ends(tool)
 
     def test_commits_of_one_writer(self):
-        tool = self.follow()
-        time.sleep(0.5)
+        tool = self.follow("--from", "0")
         writer = self.start("log", "append", "log", "--columns", "t,n", "--commit-every", "1")
         for i in range(30):
             writer.stdin.write(f"{i},{i}\n".encode())

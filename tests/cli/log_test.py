@@ -283,7 +283,7 @@ class Arriving(LogTest):
         self.create()
         tool = self.start("log", "append", "log", "--commit-every", "1h", "--columns", "time,temp,n")
         self.send(tool, "2026-01-01,1,1\n2026-01-02,2,2\n2026-01-03")
-        time.sleep(0.5)
+        self.wait_until_read(tool.stdin)
         tool.send_signal(signal.SIGTERM)
         tool.communicate(timeout=60)
         self.assertEqual(tool.returncode, -signal.SIGTERM)

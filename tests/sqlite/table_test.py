@@ -483,7 +483,7 @@ class SnapshotTest(LogCase):
         self.log(fields=["time:timestamp[s]", "x:i4"])
         import time
 
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             try:
                 self.rows("SELECT * FROM t")

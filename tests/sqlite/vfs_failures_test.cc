@@ -109,10 +109,11 @@ TEST_P(VfsFailuresTest, ADiskFullOfSpilledPagesTakesBackTheTransactionAndTheNext
 
 // Whichever call fails: the transaction is there, or it is not, and what is read says which.
 TEST_P(VfsFailuresTest, AfterAFailedCommitTheConnectionReadsWhatIsCommitted) {
-  for (const int error : {EIO, EROFS, EBUSY, EINVAL}) {
+  for (const auto& [error, synchronous] :
+       {std::pair(EIO, "FULL"), {EROFS, "FULL"}, {EBUSY, "FULL"}, {EINVAL, "FULL"}, {EIO, "OFF"}}) {
     bool has_failed = true;
     for (int good = 0; has_failed; ++good) {
-      SCOPED_TRACE(absl::StrCat("error ", error, " after ", good, " calls"));
+      SCOPED_TRACE(absl::StrCat("error ", error, " after ", good, " calls, ", synchronous));
       TempDir directory;
       const std::string path = directory.Path("app.db");
       ToldByChildren told;
@@ -121,6 +122,7 @@ TEST_P(VfsFailuresTest, AfterAFailedCommitTheConnectionReadsWhatIsCommitted) {
         CAIRN_ASSIGN_OR_RETURN(Database database, Database::Open(path));
         CAIRN_RETURN_IF_ERROR(
             database.Text(absl::StrCat("PRAGMA locking_mode=", GetParam())).status());
+        CAIRN_RETURN_IF_ERROR(database.Execute(absl::StrCat("PRAGMA synchronous=", synchronous)));
         CAIRN_RETURN_IF_ERROR(database.Execute("CREATE TABLE t(a); INSERT INTO t VALUES(1)"));
         absl::Status committed;
         {

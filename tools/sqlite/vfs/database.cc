@@ -163,13 +163,13 @@ bool Database::IsWaitedFor() {
   return !waits.ok() || *waits;
 }
 
-void Database::Release(const void* owner, bool durable) {
+void Database::Release(const void* owner, bool durable, bool failed) {
   if (!IsOfThisProcess()) return;
   {
     const std::lock_guard lock(mutex_);
     if (owner_ != owner) return;
   }
-  const bool keep = !durable && vfs_.keep.count() > 0 && !IsWaitedFor();
+  const bool keep = !failed && !durable && vfs_.keep.count() > 0 && !IsWaitedFor();
   if (!keep) SuspendWriter();
   const std::lock_guard lock(mutex_);
   owner_ = nullptr;

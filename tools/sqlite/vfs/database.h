@@ -63,7 +63,8 @@ class Database {
   // was forked from the one that opened it.
   absl::Status Acquire(const void* owner, std::chrono::milliseconds wait);
   // Lets the next one write; nothing may be staged. `durable`: of what was committed all is.
-  void Release(const void* owner, bool durable);
+  // `failed`: a write did, after which the writer may be of no use.
+  void Release(const void* owner, bool durable, bool failed = false);
   // Of the present owner.
   Writer& writer() { return *writer_; }
   // Whether a connection of this process has the writer.

@@ -225,7 +225,7 @@ int DatabaseFile::EnsureTransaction() {
 void DatabaseFile::EndTransaction() {
   if (transaction_.has_value() && transaction_->edited()) transaction_->Rollback();
   transaction_.reset();
-  database_->Release(this, durable_);
+  database_->Release(this, durable_, failed_);
 }
 
 int DatabaseFile::Lock(int level) {
