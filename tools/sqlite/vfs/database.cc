@@ -123,6 +123,7 @@ absl::Status Database::Resume(Clock::time_point deadline) {
     const std::lock_guard lock(mutex_);
     if (std::exchange(kept_, false)) return absl::OkStatus();
   }
+  deadline = std::max(deadline, Clock::now() + 2 * vfs_.keep);
   if (!writer_.has_value()) return OpenWriter(deadline);
   const absl::Status resumed = writer_->Resume(
       std::max(std::chrono::milliseconds(0),
@@ -144,7 +145,10 @@ absl::Status Database::Acquire(const void* owner, std::chrono::milliseconds wait
   }
   RETURN_IF_ERROR(TakeTurn(owner, deadline));
   const absl::Status resumed = Resume(deadline);
-  if (resumed.ok()) return resumed;
+  if (resumed.ok()) {
+    CountRow();
+    return resumed;
+  }
   const std::lock_guard lock(mutex_);
   owner_ = nullptr;
   turn_.notify_all();
@@ -153,6 +157,12 @@ absl::Status Database::Acquire(const void* owner, std::chrono::milliseconds wait
 
 void Database::SuspendWriter() {
   if (!writer_->Suspend().ok()) writer_.reset();
+}
+
+void Database::CountRow() {
+  const bool goes_on = Clock::now() < released_ + vfs_.keep &&
+                       frame_.snapshot().info().generation == released_generation_;
+  row_ = goes_on ? std::min(row_ + 1, kRow) : 0;
 }
 
 bool Database::IsWaitedFor() {
@@ -169,10 +179,12 @@ void Database::Release(const void* owner, bool durable, bool failed) {
     const std::lock_guard lock(mutex_);
     if (owner_ != owner) return;
   }
-  const bool keep = !failed && !durable && vfs_.keep.count() > 0 && !IsWaitedFor();
+  const bool pays = vfs_.keep.count() > 0 && (!durable || row_ == kRow);
+  const bool keep = !failed && pays && !IsWaitedFor();
   if (!keep) SuspendWriter();
   const std::lock_guard lock(mutex_);
   owner_ = nullptr;
+  released_generation_ = frame_.snapshot().info().generation;
   kept_ = keep;
   released_ = Clock::now();
   turn_.notify_all();

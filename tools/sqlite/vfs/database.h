@@ -24,11 +24,13 @@
 namespace cairn::sqlite {
 
 // Shared by all connections of the process to one file. Thread-safe. Between transactions the
-// writer is suspended, so that other processes can write: at once where the last commit is durable,
-// else when another process waits, or after VfsOptions::keep. To suspend and go on costs a sync of
-// what is not.
+// writer is suspended, so that other processes can write. To suspend and go on costs some calls of
+// the system, and a sync of what is not durable: so the writer is kept, for VfsOptions::keep or
+// until another process waits, after a commit that is not, and after each of many in a row.
 class Database {
  public:
+  // So many are a row: processes that take turns by chance seldom keep the writer from another.
+  static constexpr int kRow = 8;
   // Whether another process waits is looked at no more often.
   static constexpr std::chrono::milliseconds kLook{1};
   // Changed pages of a transaction that stay in memory, and decoded pages, bytes.
@@ -59,8 +61,8 @@ class Database {
   bool IsWritable() const;
 
   // Gives `owner` the writer. Waits for its turn among the connections of all processes;
-  // kUnavailable after `wait`. Does nothing for who has it. kFailedPrecondition in a process that
-  // was forked from the one that opened it.
+  // kUnavailable after `wait`, or somewhat later: another process may merely keep it. Does nothing
+  // for who has it. kFailedPrecondition in a process that was forked from the one that opened it.
   absl::Status Acquire(const void* owner, std::chrono::milliseconds wait);
   // Lets the next one write; nothing may be staged. `durable`: of what was committed all is.
   // `failed`: a write did, after which the writer may be of no use.
@@ -80,6 +82,7 @@ class Database {
   absl::Status Resume(Clock::time_point deadline);
   absl::Status OpenWriter(Clock::time_point deadline);
   void SuspendWriter();
+  void CountRow();
   bool IsWaitedFor();
   void SuspendWhenIdle();
 
@@ -96,7 +99,9 @@ class Database {
   const void* owner_ = nullptr;
   std::optional<Writer> writer_;  // used by the owner alone
   bool kept_ = false;             // it has no owner, and is not suspended
+  int row_ = 0;                   // transactions of this process alone, each soon after the other
   Clock::time_point released_;
+  uint64_t released_generation_ = 0;
   Clock::time_point looked_;  // by the owner
   std::condition_variable keeping_;
   bool closing_ = false;

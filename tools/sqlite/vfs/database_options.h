@@ -17,8 +17,8 @@ namespace cairn::sqlite {
 // Where the databases of a VFS lie, and how it treats them all.
 struct VfsOptions {
   FileSystem* files = PosixFileSystem();  // outlives the process' connections
-  // How long the writer is kept after a transaction that is not durable, unless another process
-  // waits for it. None: it is suspended at once, in the same thread.
+  // How long the writer is kept after a transaction, where that pays, unless another process waits
+  // for it. 0: it is suspended at once, in the same thread.
   std::chrono::milliseconds keep{10};
 };
 
