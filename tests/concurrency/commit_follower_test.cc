@@ -55,7 +55,6 @@ TEST_P(CommitFollowerTest, AnotherProcessSeesCommitsWhileTheyAreMade) {
     ::close(turns[1]);
     std::_Exit(CommitTimes(temp.Path("f"), turns[0]).ok() ? 0 : 1);
   }
-  ::close(turns[0]);
 
   std::vector<Clock::duration> latencies;
   Snapshot seen = frame.snapshot();
@@ -74,7 +73,7 @@ TEST_P(CommitFollowerTest, AnotherProcessSeesCommitsWhileTheyAreMade) {
     ASSERT_TRUE(IsOk(seen.ReadItems(nitems - 1, std::span(&made, 1))));
     latencies.push_back(Clock::now().time_since_epoch() - Clock::duration(made));
   }
-  ::close(turns[1]);
+  for (const int end : turns) ::close(end);
   int result = 0;
   ASSERT_EQ(::waitpid(child, &result, 0), child);
   EXPECT_EQ(result, 0);

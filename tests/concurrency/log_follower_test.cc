@@ -61,7 +61,6 @@ TEST_P(LogFollowerTest, SeesAllRecordsThatAreNotDroppedInOrder) {
     ::close(turns[1]);
     std::_Exit(Write(temp.Path("log"), turns[0]).ok() ? 0 : 1);
   }
-  ::close(turns[0]);
 
   int64_t next = 0;
   int64_t given = 0;
@@ -76,7 +75,7 @@ TEST_P(LogFollowerTest, SeesAllRecordsThatAreNotDroppedInOrder) {
     for (const int32_t count : counts) ASSERT_EQ(count, next++);
     for (; given * kRecordsOfWriter < next; ++given) ASSERT_EQ(::write(turns[1], "", 1), 1);
   }
-  ::close(turns[1]);
+  for (const int end : turns) ::close(end);
   EXPECT_EQ(next, kRecords);
   int result = 0;
   ASSERT_EQ(::waitpid(child, &result, 0), child);
