@@ -59,13 +59,18 @@ TEST_P(LogKillTest, LosesNoMoreThanThePolicySays) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) WriteUntilKilled(temp.Path("log"), taken);
-    while (taken == before && ::waitpid(child, nullptr, WNOHANG) == 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(dice.Below(30'000)));
-    ::kill(child, SIGKILL);
+    // Lives are counted in records: a busy machine makes them longer, and not emptier.
+    const int64_t last = before + static_cast<int64_t>(dice.Below(4000));
     int result = 0;
-    ::waitpid(child, &result, 0);
+    pid_t ended = 0;
+    while (taken <= last && ended == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      ended = ::waitpid(child, &result, WNOHANG);
+    }
+    if (ended == 0) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &result, 0);
+    }
     EXPECT_TRUE(WIFSIGNALED(result)) << "it ended by itself";
 
     const absl::StatusOr<LogSnapshot> found = log.Refresh();
@@ -79,7 +84,7 @@ TEST_P(LogKillTest, LosesNoMoreThanThePolicySays) {
     }
     taken = found->end_record();
   }
-  EXPECT_GT(log.snapshot().end_record(), 1000);
+  EXPECT_GT(log.snapshot().first_record(), 0) << "none was dropped";
   ::munmap(shared, sizeof(std::atomic<int64_t>));
 }
 

@@ -49,7 +49,7 @@ TEST(LogRotation, LetsNoWriterThatWaitsComeBetween) {
   absl::Status second;
   std::thread waits([&] {
     Log other = Log::Open(temp.Path("log")).value();
-    absl::StatusOr<LogWriter> opened = other.OpenWriter({.wait = std::chrono::minutes(2)});
+    absl::StatusOr<LogWriter> opened = other.OpenWriter({.wait = std::chrono::minutes(10)});
     second = opened.status();
     if (second.ok()) second = WriteFiles(*opened, 1, 2);
     if (second.ok()) second = opened->Close();
@@ -77,12 +77,15 @@ TEST(LogRotation, LeavesALogThatCanBeOpenedAtAnyMoment) {
     absl::StatusOr<LogWriter> writer = log.OpenWriter({});
     written = writer.status();
     while (written.ok() && !ends) written = WriteFiles(*writer, 1, 0);
+    ends = true;
   });
-  for (int i = 0; i < 3000; ++i) {
+  bool dropped = false;
+  for (int i = 0; (i < 3000 || !dropped) && !ends; ++i) {
     const absl::StatusOr<Log> opened = Log::Open(temp.Path("log"));
     EXPECT_TRUE(IsOk(opened));
     if (!opened.ok()) break;
     const LogSnapshot found = opened->snapshot();
+    dropped = found.first_record() > 0;
     std::vector<int64_t> times(static_cast<size_t>(found.nrecords()));
     ASSERT_TRUE(IsOk(found.ReadColumn("time", found.first_record(), times)));
     for (size_t j = 0; j < times.size(); ++j) {
@@ -92,7 +95,7 @@ TEST(LogRotation, LeavesALogThatCanBeOpenedAtAnyMoment) {
   ends = true;
   writes.join();
   EXPECT_TRUE(IsOk(written));
-  EXPECT_GT(log.Refresh()->first_record(), 0);
+  EXPECT_TRUE(dropped);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <future>
+#include <latch>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -183,18 +183,17 @@ TEST(BrokenNetworkTest, ReadsAreWholeOverCutConnections) {
 TEST(BrokenNetworkTest, ManyGetsAreOnTheirWayAtTheSameTime) {
   const Bucket bucket;
   const TcpProxy proxy(bucket.port(), {.hold_until = 64});
+  std::latch answers(64);  // outlives the thread that counts them
   const auto store = bucket.OpenThrough(proxy);
   const std::string name = FreshName("object");
   ASSERT_TRUE(IsOk(bucket.Open()->PutIfAbsent(name, BytesOf("0123456789"))));
-  std::atomic<int> left = 64;
-  std::promise<void> all;
   for (int i = 0; i < 64; ++i) {
     store->StartGet(name, {i % 10, 1}, std::nullopt, [&](const absl::StatusOr<ObjectPart>& part) {
       EXPECT_TRUE(IsOk(part));
-      if (--left == 0) all.set_value();
+      answers.count_down();
     });
   }
-  all.get_future().wait();
+  answers.wait();
   EXPECT_EQ(proxy.most_held(), 64);
 }
 

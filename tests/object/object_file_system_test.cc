@@ -177,13 +177,13 @@ TEST_F(ObjectFileSystemTest, AnnouncedFilesAreOpenedWithoutAnotherRequest) {
 
 TEST_F(ObjectFileSystemTest, EndsWithRequestsInFlight) {
   store_->Put("a", MakeNoise(10 << 20));
-  store_->delay = std::chrono::milliseconds(250);
   {
     const std::shared_ptr<FileSystem> files = MakeObjectFileSystem(store_, {.parallel = 1});
     const auto file = files->Open("a", FileMode::kRead);
     ASSERT_TRUE(IsOk(file));
     std::vector<FileRange> ranges;
     for (int64_t i = 0; i < 8; ++i) ranges.push_back({i << 20, 1 << 20});
+    store_->delay = std::chrono::seconds(1);
     (*file)->WillRead(ranges);
   }
   EXPECT_LT(store_->TakeGets().size(), 9u);

@@ -383,14 +383,15 @@ TEST(RetryTest, CancelEndsWhatIsInFlightAndWhatWaits) {
 TEST(RetryTest, CallbacksMayDropTheLastReference) {
   Failing failing(Until(0, {}));
   failing.bucket.Set("a", "text");
-  std::promise<void> gone;
+  // The callback may still be at it when the test ends.
+  const auto gone = std::make_shared<std::promise<void>>();
   ObjectStore& store = *failing.store;
-  store.StartGet("a", {}, std::nullopt, [&](const absl::StatusOr<ObjectPart>& part) {
+  store.StartGet("a", {}, std::nullopt, [&failing, gone](const absl::StatusOr<ObjectPart>& part) {
     EXPECT_TRUE(IsOk(part));
     failing.store.reset();
-    gone.set_value();
+    gone->set_value();
   });
-  gone.get_future().wait();
+  gone->get_future().wait();
 }
 
 TEST(ConditionCheckTest, StoresThatIgnoreConditionsAreRefused) {

@@ -1,16 +1,16 @@
 // Who is trusted over TLS.
+#include <array>
 #include <chrono>
 #include <cstdlib>
+#include <fcntl.h>
 #include <signal.h>
 #include <string>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 #include "absl/strings/str_format.h"
 #include <gtest/gtest.h>
 
-#include "tests/object/sockets.h"
 #include "tests/object/stores.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
@@ -27,51 +27,57 @@ class TlsServer {
                                         directory_.Path("key"), certificate())
                             .c_str()) == 0;
     if (!made_) return;
+    std::array<int, 2> output{};
+    if (::pipe2(output.data(), O_CLOEXEC) != 0) return;
     process_ = ::fork();
     if (process_ == 0) {
-      const std::string port = std::to_string(port_);
+      ::dup2(output[1], STDOUT_FILENO);
       const std::string key = directory_.Path("key");
-      ::execlp("openssl", "openssl", "s_server", "-quiet", "-www", "-accept", port.c_str(), "-cert",
+      ::execlp("openssl", "openssl", "s_server", "-www", "-accept", "0", "-cert",
                certificate().c_str(), "-key", key.c_str(), static_cast<char*>(nullptr));
       ::_exit(1);
     }
-    WaitUntilItAccepts();
+    ::close(output[1]);
+    output_ = output[0];
+    port_ = PortThatItNames();
   }
   ~TlsServer() {
     if (process_ <= 0) return;
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);
+    ::close(output_);
   }
 
   bool made() const { return made_; }
+  int port() const { return port_; }
   std::string certificate() const { return directory_.Path("certificate"); }
   std::string Url(const char* host) const { return absl::StrFormat("https://%s:%d", host, port_); }
 
  private:
-  static int FreePort() {
-    return Listener([](int) {}).port();
-  }
-
-  // It serves one connection after the other.
-  void WaitUntilItAccepts() const {
-    for (int i = 0; i < 3000; ++i) {
-      if (const int socket = Connect(port_); socket >= 0) {
-        ::close(socket);
-        return;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  // The system chooses it, so that no other program has it. When it listens, it says
+  // "ACCEPT address:port".
+  int PortThatItNames() const {
+    std::string line;
+    for (char next = 0; ::read(output_, &next, 1) == 1;) {
+      line += next;
+      if (next != '\n') continue;
+      if (line.starts_with("ACCEPT")) return std::atoi(line.substr(line.rfind(':') + 1).c_str());
+      line.clear();
     }
+    return 0;
   }
 
   const TempDir directory_;
-  const int port_ = FreePort();
   bool made_ = false;
   pid_t process_ = 0;
+  int output_ = -1;
+  int port_ = 0;
 };
 
 TEST(TlsTest, OnlyTrustedCertificatesOfTheHostAreTaken) {
   const TlsServer server;
   if (!server.made()) GTEST_SKIP() << "there is no openssl program";
+  ASSERT_GT(server.port(), 0) << "it does not listen";
   const auto get = [&](const char* host, bool trusted) {
     TransportOptions options;
     options.retries = 3;

@@ -45,7 +45,7 @@ class CompactionTest : public testing::Test {
   absl::StatusOr<CompactReport> CompactBeside(int64_t chunks, Edit edit) {
     auto other = Frame::Open(path_);
     if (!other.ok()) return other.status();
-    return other->Compact({.wait = 10s, .progress = [&](int64_t done) {
+    return other->Compact({.wait = 60s, .progress = [&](int64_t done) {
                              if (done == 1) edit();
                              if (done == chunks) {
                                EXPECT_TRUE(IsOk(writer_->Suspend()));
@@ -142,7 +142,7 @@ TEST_F(CompactionTest, LeavesNothingBesideTheFrameWhenItIsStopped) {
   Make(Cut(4, kCompactedSize));
   Frame other = *Frame::Open(path_);
   const auto report =
-      other.Compact({.wait = 1s, .progress = [](int64_t done) { return done < 9; }});
+      other.Compact({.wait = 60s, .progress = [](int64_t done) { return done < 9; }});
   EXPECT_TRUE(absl::IsCancelled(report.status())) << report.status();
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_.path()), {}), 1);
   Commit(0, 2);

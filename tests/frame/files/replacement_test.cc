@@ -1,13 +1,12 @@
 // What a sparse frame that is replaced owes its readers, its neighbours and its owner.
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,6 +21,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
 namespace {
@@ -57,6 +57,29 @@ class OpenUmask {
   const mode_t before_;
 };
 
+// Tells, by a function, when an index is opened, in whatever directory.
+class IndexWatchingFiles final : public UnsyncedFileSystem {
+ public:
+  using Visit = std::shared_ptr<std::function<void()>>;
+
+  explicit IndexWatchingFiles(Visit visit) : visit_(std::move(visit)) {}
+  IndexWatchingFiles(Visit visit, std::shared_ptr<FileSystem> directory)
+      : UnsyncedFileSystem(std::move(directory)), visit_(std::move(visit)) {}
+
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
+    if (path.ends_with(format::kIndexFileName)) (*visit_)();
+    return UnsyncedFileSystem::Open(path, mode);
+  }
+  absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override {
+    absl::StatusOr<std::shared_ptr<FileSystem>> directory = UnsyncedFileSystem::OpenDirectory(path);
+    if (!directory.ok()) return directory;
+    return std::make_shared<IndexWatchingFiles>(visit_, *std::move(directory));
+  }
+
+ private:
+  const Visit visit_;
+};
+
 class ReplacementTest : public testing::Test {
  protected:
   void SetUp() override { Make(path_, 1); }
@@ -68,10 +91,20 @@ class ReplacementTest : public testing::Test {
     options.file_system = files;
     return WriteFrame(path_, options, MakeNoise(kSize, 2));
   }
-  static Buffer Content(const std::string& path) {
-    const auto frame = Frame::Open(path);
+  static Buffer Content(const std::string& path, FileSystem* files = nullptr) {
+    const auto frame = Frame::Open(path, {.file_system = files});
     EXPECT_TRUE(IsOk(frame)) << path;
     return frame.ok() ? ContentOf(frame->snapshot()) : Buffer();
+  }
+  // What a reader finds for which `act` is done after it was refused a few times.
+  Buffer ContentAfter(const std::function<void()>& act) const {
+    int opens = 0;
+    IndexWatchingFiles files(std::make_shared<std::function<void()>>([&] {
+      if (++opens == 5) act();
+    }));
+    const Buffer content = Content(path_, &files);
+    EXPECT_GE(opens, 5);
+    return content;
   }
   std::string In(std::string_view name) const { return path_ + "/" + std::string(name); }
   // Holds the frame from its readers, as one who replaces it does.
@@ -204,26 +237,19 @@ TEST_F(ReplacementTest, PrivateFrameStaysPrivateWhenItIsReplaced) {
 
 TEST_F(ReplacementTest, ReaderWaitsForALockThatIsHeldForAMoment) {
   std::unique_ptr<File> held = HoldFromReaders();
-  std::thread holder([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    held.reset();
-  });
-  EXPECT_EQ(Content(path_), MakeNoise(kSize, 1));
-  holder.join();
+  EXPECT_EQ(ContentAfter([&] { held.reset(); }), MakeNoise(kSize, 1));
 }
 
 TEST_F(ReplacementTest, ReaderThatWaitedFindsTheNewFrame) {
   const std::string other = dir_.Path("g");
   Make(other, 2);
   std::unique_ptr<File> held = HoldFromReaders();
-  std::thread holder([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  const Buffer content = ContentAfter([&] {
     EXPECT_TRUE(IsOk(PosixFileSystem()->Exchange(other, path_)));
     fs::remove_all(other);
     held.reset();
   });
-  EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
-  holder.join();
+  EXPECT_EQ(content, MakeNoise(kSize, 2));
 }
 
 TEST_F(ReplacementTest, ReaderGivesUpInTheEnd) {

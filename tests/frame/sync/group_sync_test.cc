@@ -108,7 +108,7 @@ TEST_F(GroupSyncTest, EndsInAForkedChildWhileThreadsOfItsParentWait) {
   std::thread waits([&] { EXPECT_TRUE(IsOk(sync->Await(2))); });
   while (!sync->TakeWasAwaited()) std::this_thread::yield();
   const int result = ResultOfChild([&] {
-    ::alarm(20);  // rather than never
+    ::alarm(240);  // rather than never
     sync.reset();
     return 0;
   });
