@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the library and the tool for release and runs their tests, random searches for a tenth of
+# Builds the library and the tool for release and runs their tests, random searches for a quarter of
 # their length. With --sanitize, as CI does, builds everything and runs every test, against peers, a
 # real object store and SQLite's own suite too, and then all tests again with sanitizers; with --full
 # does what tools/test-full.sh adds. The last line says "N passed, N failed"; exit status 1 when any
