@@ -122,7 +122,7 @@ count_check() {  # title, command
 # What the floors of the engine, the tool and the C API do by themselves.
 build_and_test_core() {
   build build-test-core --buildtype=release -Dwerror=true -Dhdf5=disabled -Dpython=disabled \
-    -Dsqlite=disabled || return 0
+    -Ds3=disabled -Dsqlite=disabled || return 0
   CAIRN_SEARCH_PERCENT="${CAIRN_SEARCH_PERCENT:-25}" run_tests build-test-core \
     --no-suite interop --no-suite model --no-suite packaging --no-suite python
 }
