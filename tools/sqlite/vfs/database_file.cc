@@ -30,22 +30,6 @@ constexpr std::byte kWriteAheadMode{2};
 constexpr int64_t kVersionAt = 24;
 constexpr size_t kVersionSize = 16;
 
-// And whether the schema is another one, a number in big endian.
-constexpr size_t kSchemaCookieAt = 40;
-// More than the schemas of two databases differ in number.
-constexpr uint32_t kCookieStep = 1 << 24;
-
-void AddToCookie(uint32_t number, MutableBytes begin) {
-  for (size_t i = kSchemaCookieAt + sizeof(number); i-- > kSchemaCookieAt; number >>= 8) {
-    number += static_cast<uint32_t>(begin[i]);
-    begin[i] = static_cast<std::byte>(number);
-  }
-}
-
-bool HoldsCookie(int64_t offset, Bytes bytes) {
-  return offset == 0 && bytes.size() >= kSchemaCookieAt + sizeof(uint32_t);
-}
-
 bool IsWriteAhead(int64_t offset, Bytes page) {
   return offset == 0 && std::ssize(page) > kReadVersionAt &&
          (page[kWriteVersionAt] == kWriteAheadMode || page[kReadVersionAt] == kWriteAheadMode);
@@ -112,14 +96,14 @@ absl::StatusOr<size_t> DatabaseFile::ReadCounted(int64_t offset, MutableBytes ds
 int DatabaseFile::Read(int64_t offset, MutableBytes dst) {
   if (offset == kVersionAt && dst.size() == kVersionSize) {
     if (const int code = BeginAnew(); code != SQLITE_OK) return code;
-    if (std::exchange(cache_is_stale_, false)) {
+    if (cached_.TakeStale()) {
       std::ranges::fill(dst, std::byte{0});  // no version of a database that has pages
       return SQLITE_OK;
     }
   }
   const absl::StatusOr<size_t> got = ReadCounted(offset, dst);
   if (!got.ok()) return LogFailure(got.status());
-  if (HoldsCookie(offset, dst.first(*got))) AddToCookie(cookie_shift_, dst);
+  cached_.Shift(offset, dst.first(*got));
   if (*got == dst.size()) return SQLITE_OK;
   std::ranges::fill(dst.subspan(*got), std::byte{0});
   return SQLITE_IOERR_SHORT_READ;
@@ -148,11 +132,11 @@ int DatabaseFile::NoteFailure(const absl::Status& status) {
 int DatabaseFile::Write(int64_t offset, Bytes src) {
   if (const int code = EnsureTransaction(); code != SQLITE_OK) return code;
   const bool is_write_ahead = IsWriteAhead(offset, src);
-  const bool is_shifted = cookie_shift_ != 0 && HoldsCookie(offset, src);
+  const bool is_shifted = cached_.IsShifted(offset, src);
   if (!is_write_ahead && !is_shifted) return NoteFailure(transaction_->Write(offset, src));
   std::vector<std::byte> page(src.begin(), src.end());
   if (is_write_ahead) page[kWriteVersionAt] = page[kReadVersionAt] = kRollbackMode;
-  if (is_shifted) AddToCookie(0 - cookie_shift_, page);
+  if (is_shifted) cached_.Unshift(page);
   return NoteFailure(transaction_->Write(offset, page));
 }
 
@@ -179,12 +163,7 @@ int DatabaseFile::Size(int64_t& size) {
 
 absl::Status DatabaseFile::TakeSnapshot() {
   ASSIGN_OR_RETURN(snapshot_, database_->frame().Refresh());
-  const std::optional<FileIdentity> file = snapshot_->file();
-  if (cached_file_.has_value() && cached_file_ != file) {
-    cache_is_stale_ = true;
-    cookie_shift_ += kCookieStep;
-  }
-  cached_file_ = file;
+  cached_.Follow(snapshot_->file());
   return absl::OkStatus();
 }
 
@@ -265,7 +244,7 @@ int DatabaseFile::Commit() {
     return NoteFailure(committed.status()) == SQLITE_FULL ? SQLITE_FULL : SQLITE_IOERR;
   }
   snapshot_ = *std::move(committed);
-  cached_file_ = snapshot_->file();
+  cached_.Become(snapshot_->file());
   durable_ = durability == Durability::kMachine;
   sync_ = false;
   if (level_ < SQLITE_LOCK_RESERVED) EndTransaction();

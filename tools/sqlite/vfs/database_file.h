@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 
 #include "cairn/snapshot.h"
+#include "tools/sqlite/vfs/cached_database.h"
 #include "tools/sqlite/vfs/database.h"
 #include "tools/sqlite/vfs/transaction.h"
 #include "tools/sqlite/vfs/vfs_file.h"
@@ -67,12 +68,7 @@ class DatabaseFile final : public VfsFile {
   int level_ = SQLITE_LOCK_NONE;
   std::optional<Snapshot> snapshot_;        // from SHARED on
   std::optional<Transaction> transaction_;  // from RESERVED on
-  // The file that SQLite's cache is of. After a compaction, or where another database got the path,
-  // it is another one than the snapshot's: SQLite is told so once by other bytes of the version,
-  // which makes it read the pages anew, and by a schema cookie that is shifted, the tables.
-  std::optional<FileIdentity> cached_file_;
-  bool cache_is_stale_ = false;  // it has not been told yet
-  uint32_t cookie_shift_ = 0;
+  CachedDatabase cached_;
   bool failed_ = false;  // the transaction can only be dropped
   bool sync_ = false;    // the next commit is to be durable
   bool durable_ = true;  // the last one was
