@@ -3,16 +3,19 @@
 #define CAIRN_ENGINE_STORAGE_OWNER_PROCESS_H_
 
 #include <sys/types.h>
-#include <unistd.h>
 
 namespace cairn::storage {
+
+// What getpid tells. Only the first call in a process is one of the system, where the kernel can
+// keep a page from a forked child (Linux 4.14).
+pid_t ThisProcess();
 
 // The process that made it. A forked child has copies of its parent's objects, but not the right to
 // end what the parent goes on with.
 class OwnerProcess {
  public:
-  OwnerProcess() : pid_(::getpid()) {}
-  bool is_here() const { return ::getpid() == pid_; }
+  OwnerProcess() : pid_(ThisProcess()) {}
+  bool is_here() const { return ThisProcess() == pid_; }
 
  private:
   pid_t pid_;
