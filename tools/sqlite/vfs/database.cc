@@ -16,6 +16,8 @@ CompressionOptions PageCompression() {
   return {.codec = Codec::kLz4, .clevel = PageLevel(Codec::kLz4), .filters = {}};
 }
 
+int64_t DeadBytes(const Frame& frame) { return frame.snapshot().info().dead_bytes.value_or(0); }
+
 }  // namespace
 
 absl::Status Database::Create(const std::string& path, const DatabaseOptions& options,
@@ -72,7 +74,9 @@ Database::~Database() {
   if (keeper_.joinable()) keeper_.join();
   if (!writer_.has_value()) return;
   // Where another process writes, that one settles.
-  if (kept_ || writer_->Resume().ok()) writer_->Close().IgnoreError();
+  if (!kept_ && !writer_->Resume().ok()) return;
+  if (HasLeftMuch()) GiveBackSpace().IgnoreError();
+  writer_->Close().IgnoreError();
 }
 
 bool Database::IsOfThisProcess() const { return pid_ == getpid(); }
@@ -114,6 +118,7 @@ absl::Status Database::OpenWriter(Clock::time_point deadline) {
   options.staged_memory = kStagedMemory;
   options.wait = std::max(std::chrono::milliseconds(0),
                           std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()));
+  dead_before_ = DeadBytes(frame_);
   ASSIGN_OR_RETURN(writer_, frame_.OpenWriter(options));
   return absl::OkStatus();
 }
@@ -153,6 +158,16 @@ absl::Status Database::Acquire(const void* owner, std::chrono::milliseconds wait
   owner_ = nullptr;
   turn_.notify_all();
   return resumed;
+}
+
+// A quarter of what lives: to give it back, each page is looked at.
+bool Database::HasLeftMuch() const {
+  const int64_t much = std::max(kLeastToGive, frame_.snapshot().info().cbytes / 4);
+  return options_.keep_generations == 0 && DeadBytes(frame_) - dead_before_ > much;
+}
+
+absl::Status Database::GiveBackSpace() {
+  return writer_->Reclaim({.keep_generations = options_.keep_generations}).status();
 }
 
 void Database::SuspendWriter() {

@@ -36,6 +36,8 @@ class Database {
   // Changed pages of a transaction that stay in memory, and decoded pages, bytes.
   static constexpr int64_t kStagedMemory = int64_t{32} << 20;
   static constexpr int64_t kCacheMemory = int64_t{16} << 20;
+  // Less unused space than that is not given back when the database is closed, bytes.
+  static constexpr int64_t kLeastToGive = int64_t{256} << 10;
 
   // Makes the frame where `path` leads to nothing, or to an empty file.
   static absl::Status Create(const std::string& path, const DatabaseOptions& options,
@@ -43,8 +45,9 @@ class Database {
   static absl::StatusOr<std::shared_ptr<Database>> Open(const std::string& path,
                                                         const DatabaseOptions& options,
                                                         const VfsOptions& vfs);
-  // Settles the frame if this process has written it, so that others find it short. A process that
-  // was forked from the one that opened it destroys nothing: threads and locks are the parent's.
+  // Settles the frame if this process has written it, so that others find it short, and gives back
+  // what it has left unused if that is much. A process that was forked from the one that opened it
+  // destroys nothing: threads and locks are the parent's.
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -69,6 +72,9 @@ class Database {
   void Release(const void* owner, bool durable, bool failed = false);
   // Of the present owner.
   Writer& writer() { return *writer_; }
+  // Gives what no reader needs back to the file system. Of the present owner, with nothing staged.
+  // After a failure the writer may be of no use.
+  absl::Status GiveBackSpace();
   // Whether a connection of this process has the writer.
   bool IsOwned() const;
 
@@ -81,6 +87,7 @@ class Database {
   absl::Status TakeTurn(const void* owner, Clock::time_point deadline);
   absl::Status Resume(Clock::time_point deadline);
   absl::Status OpenWriter(Clock::time_point deadline);
+  bool HasLeftMuch() const;
   void SuspendWriter();
   void CountRow();
   bool IsWaitedFor();
@@ -98,6 +105,7 @@ class Database {
   std::deque<const void*> waiting_;
   const void* owner_ = nullptr;
   std::optional<Writer> writer_;  // used by the owner alone
+  int64_t dead_before_ = 0;       // bytes, when it was opened
   bool kept_ = false;             // it has no owner, and is not suspended
   int row_ = 0;                   // transactions of this process alone, each soon after the other
   Clock::time_point released_;

@@ -40,16 +40,30 @@ bool IsSameState(const Snapshot& a, const Snapshot& b) {
                     a.info().nbytes == b.info().nbytes && a.info().cbytes == b.info().cbytes);
 }
 
+// What there is from that position on.
+absl::StatusOr<bool> HaveSameEnd(const Snapshot& a, const Snapshot& b, int64_t from) {
+  std::vector<std::byte> end_of_a(static_cast<size_t>(a.info().nbytes - from));
+  std::vector<std::byte> end_of_b(end_of_a.size());
+  RETURN_IF_ERROR(a.ReadBytes(from, end_of_a));
+  RETURN_IF_ERROR(b.ReadBytes(from, end_of_b));
+  return end_of_a == end_of_b;
+}
+
 // A writer that opens after a crash, and a compaction, make a generation that changes no byte.
-// Chunks are compared by their fingerprints, and only where sizes are equal.
+// Chunks are compared by their fingerprints, and only where sizes are equal; an incomplete one at
+// the end, which may have no fingerprint and no size of its own, byte by byte.
 absl::StatusOr<bool> IsSameDatabase(const Snapshot& a, const Snapshot& b) {
   if (IsSameState(a, b)) return true;
-  const int64_t count = a.info().nchunks;
-  if (count != b.info().nchunks || a.info().nbytes != b.info().nbytes ||
-      a.info().cbytes != b.info().cbytes) {
+  const FrameInfo& info = a.info();
+  if (info.nchunks != b.info().nchunks || info.nbytes != b.info().nbytes ||
+      info.chunksize != b.info().chunksize) {
     return false;
   }
-  for (int64_t i = 0; i < count; ++i) {
+  const int64_t chunksize = info.chunksize.value_or(1);
+  const int64_t complete = info.nbytes / chunksize;
+  const bool is_complete = complete * chunksize == info.nbytes;
+  if (is_complete && info.cbytes != b.info().cbytes) return false;
+  for (int64_t i = 0; i < complete; ++i) {
     ASSIGN_OR_RETURN(const ChunkEntry entry_of_a, a.GetEntry(i));
     ASSIGN_OR_RETURN(const ChunkEntry entry_of_b, b.GetEntry(i));
     const bool is_known =
@@ -59,7 +73,7 @@ absl::StatusOr<bool> IsSameDatabase(const Snapshot& a, const Snapshot& b) {
       return false;
     }
   }
-  return true;
+  return is_complete ? true : HaveSameEnd(a, b, complete * chunksize);
 }
 
 }  // namespace
@@ -192,6 +206,7 @@ int DatabaseFile::BeginTransaction() {
   snapshot_ = newest;
   transaction_.emplace(database_->writer(), std::move(newest));
   sync_ = false;
+  vacuums_ = false;
   return SQLITE_OK;
 }
 
@@ -247,8 +262,19 @@ int DatabaseFile::Commit() {
   cached_.Become(snapshot_->file());
   durable_ = durability == Durability::kMachine;
   sync_ = false;
+  if (std::exchange(vacuums_, false)) GiveBackSpace();
   if (level_ < SQLITE_LOCK_RESERVED) EndTransaction();
   return SQLITE_OK;
+}
+
+// The commit stands whatever comes of it. No snapshot of this connection keeps anything: it goes on
+// with the state that this leaves, which is the same database.
+void DatabaseFile::GiveBackSpace() {
+  transaction_.reset();
+  snapshot_.reset();
+  failed_ = !database_->GiveBackSpace().ok();
+  snapshot_ = database_->frame().snapshot();
+  transaction_.emplace(database_->writer(), *snapshot_);
 }
 
 int DatabaseFile::Pragma(char** arguments) {
@@ -286,6 +312,9 @@ int DatabaseFile::Control(int op, void* arg) {
     case SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
       if (transaction_.has_value()) transaction_->Rollback();
       failed_ = false;  // SQLite tries it again with a journal
+      return SQLITE_OK;
+    case SQLITE_FCNTL_OVERWRITE:
+      vacuums_ = true;
       return SQLITE_OK;
     case SQLITE_FCNTL_CHUNK_SIZE:
     case SQLITE_FCNTL_SIZE_HINT:

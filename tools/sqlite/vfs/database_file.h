@@ -58,6 +58,7 @@ class DatabaseFile final : public VfsFile {
   int EnsureTransaction();
   void EndTransaction();
   int Commit();
+  void GiveBackSpace();
   int Pragma(char** arguments);
   int TellTemporaryName(void* name);
 
@@ -69,9 +70,10 @@ class DatabaseFile final : public VfsFile {
   std::optional<Snapshot> snapshot_;        // from SHARED on
   std::optional<Transaction> transaction_;  // from RESERVED on
   CachedDatabase cached_;
-  bool failed_ = false;  // the transaction can only be dropped
-  bool sync_ = false;    // the next commit is to be durable
-  bool durable_ = true;  // the last one was
+  bool failed_ = false;   // the transaction can only be dropped
+  bool sync_ = false;     // the next commit is to be durable
+  bool vacuums_ = false;  // the transaction writes the whole database anew
+  bool durable_ = true;   // the last one was
 };
 
 }  // namespace cairn::sqlite
