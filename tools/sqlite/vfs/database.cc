@@ -160,9 +160,9 @@ absl::Status Database::Acquire(const void* owner, std::chrono::milliseconds wait
   return resumed;
 }
 
-// A quarter of what lives: to give it back, each page is looked at.
+// An eighth of what lives: to give it back, each page is looked at.
 bool Database::HasLeftMuch() const {
-  const int64_t much = std::max(kLeastToGive, frame_.snapshot().info().cbytes / 4);
+  const int64_t much = std::max(kLeastToGive, frame_.snapshot().info().cbytes / 8);
   return options_.keep_generations == 0 && DeadBytes(frame_) - dead_before_ > much;
 }
 
