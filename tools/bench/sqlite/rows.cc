@@ -41,6 +41,14 @@ Row Rows::Next() {
           .note = Note()};
 }
 
+std::vector<Row> MakeRows(uint64_t seed, int64_t count) {
+  Rows rows(seed);
+  std::vector<Row> made;
+  made.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) made.push_back(rows.Next());
+  return made;
+}
+
 absl::Status Insert(Statement& insert, const Row& row) {
   insert.Bind(1, row.id);
   insert.Bind(2, row.at);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -40,6 +41,9 @@ class Rows {
   int64_t id_ = 0;
   int64_t at_ = 1700000000;
 };
+
+// Made before time is taken.
+std::vector<Row> MakeRows(uint64_t seed, int64_t count);
 
 // Binds and runs kInsert.
 absl::Status Insert(Statement& insert, const Row& row);

@@ -45,7 +45,9 @@ absl::StatusOr<Store> Runner::Prepare(Start start, const Contender& contender) c
   ASSIGN_OR_RETURN(Connection connection, store.Open(false));
   RETURN_IF_ERROR(connection.Execute(kCreateTable));
   if (start != Start::kEmpty) RETURN_IF_ERROR(connection.Execute(kCreateIndex));
-  if (start == Start::kLoaded || start == Start::kShared) RETURN_IF_ERROR(Load(connection, rows_));
+  if (start == Start::kLoaded || start == Start::kShared) {
+    RETURN_IF_ERROR(Load(connection, MakeRows(1, rows_)));
+  }
   return store;
 }
 

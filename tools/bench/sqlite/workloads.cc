@@ -1,6 +1,7 @@
 #include "tools/bench/sqlite/workloads.h"
 
 #include <algorithm>
+#include <span>
 
 #include "absl/strings/str_cat.h"
 
@@ -24,30 +25,51 @@ absl::Status Timed(Commits& commits, const std::function<absl::Status()>& commit
   return absl::OkStatus();
 }
 
-absl::Status InsertEach(Connection& connection, int64_t count, Commits& commits) {
-  Rows rows(1);
+absl::Status InsertEach(Connection& connection, std::span<const Row> rows, Commits& commits) {
   ASSIGN_OR_RETURN(Statement insert, connection.Prepare(kInsert));
-  for (int64_t i = 0; i < count; ++i) {
-    const Row row = rows.Next();
+  for (const Row& row : rows) {
     RETURN_IF_ERROR(Timed(commits, [&] { return Insert(insert, row); }));
   }
   return absl::OkStatus();
 }
 
-absl::Status UpdateRows(Connection& connection, int64_t rows, int64_t count, int in_transaction,
-                        Commits& commits) {
-  Rows random(2);
+// What kUpdate does to a row.
+struct Change {
+  int64_t id;
+  double amount;
+  std::string note;
+};
+
+// Of rows up to `rows`; made before time is taken.
+std::vector<Change> MakeChanges(uint64_t seed, int64_t rows, int64_t count) {
+  Rows random(seed);
+  std::vector<Change> changes;
+  changes.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    changes.push_back({.id = 1 + random.Below(rows),
+                       .amount = static_cast<double>(random.Below(100000)) / 100,
+                       .note = random.Note()});
+  }
+  return changes;
+}
+
+absl::Status Update(Statement& update, const Change& change) {
+  update.Bind(1, change.amount);
+  update.Bind(2, change.note);
+  update.Bind(3, change.id);
+  return update.Run().status();
+}
+
+absl::Status UpdateRows(Connection& connection, std::span<const Change> changes,
+                        size_t in_transaction, Commits& commits) {
   ASSIGN_OR_RETURN(Statement update, connection.Prepare(kUpdate));
-  for (int64_t i = 0; i < count; i += in_transaction) {
+  while (!changes.empty()) {
     RETURN_IF_ERROR(connection.Execute("BEGIN"));
-    for (int j = 0; j < in_transaction; ++j) {
-      const std::string note = random.Note();
-      update.Bind(1, static_cast<double>(random.Below(100000)) / 100);
-      update.Bind(2, note);
-      update.Bind(3, 1 + random.Below(rows));
-      RETURN_IF_ERROR(update.Run().status());
+    for (const Change& change : changes.first(in_transaction)) {
+      RETURN_IF_ERROR(Update(update, change));
     }
     RETURN_IF_ERROR(Timed(commits, [&] { return connection.Execute("COMMIT"); }));
+    changes = changes.subspan(in_transaction);
   }
   return absl::OkStatus();
 }
@@ -72,39 +94,37 @@ absl::Status Scan(Connection& connection, const char* sql, int64_t least, int ti
   return absl::OkStatus();
 }
 
+std::vector<Row> RowsAfter(int64_t last, int64_t count) {
+  std::vector<Row> rows = MakeRows(5, count);
+  for (Row& row : rows) row.id += last;
+  return rows;
+}
+
 // Of ten operations eight are reads, one inserts and one updates.
-absl::Status Mix(Connection& connection, int64_t rows, int64_t count, Commits& commits) {
+absl::Status Mix(Connection& connection, int64_t rows, std::span<const Row> inserted,
+                 std::span<const Change> changes, Commits& commits) {
   Rows random(4);
   ASSIGN_OR_RETURN(Statement read, connection.Prepare(kRead));
   ASSIGN_OR_RETURN(Statement update, connection.Prepare(kUpdate));
   ASSIGN_OR_RETURN(Statement insert, connection.Prepare(kInsert));
-  for (int64_t i = 0; i < count; ++i) {
-    if (i % 10 < 8) {
+  for (size_t i = 0; i < inserted.size(); ++i) {
+    for (int j = 0; j < 8; ++j) {
       read.Bind(1, 1 + random.Below(rows));
       RETURN_IF_ERROR(read.Run().status());
-    } else if (i % 10 == 8) {
-      Row row = random.Next();
-      row.id += rows;
-      RETURN_IF_ERROR(Timed(commits, [&] { return Insert(insert, row); }));
-    } else {
-      const std::string note = random.Note();
-      update.Bind(1, 9.99);
-      update.Bind(2, note);
-      update.Bind(3, 1 + random.Below(rows));
-      RETURN_IF_ERROR(Timed(commits, [&] { return update.Run().status(); }));
     }
+    RETURN_IF_ERROR(Timed(commits, [&] { return Insert(insert, inserted[i]); }));
+    RETURN_IF_ERROR(Timed(commits, [&] { return Update(update, changes[i]); }));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status Load(Connection& connection, int64_t count) {
-  Rows rows(1);
+absl::Status Load(Connection& connection, std::span<const Row> rows) {
   RETURN_IF_ERROR(connection.Execute("BEGIN"));
   {
     ASSIGN_OR_RETURN(Statement insert, connection.Prepare(kInsert));
-    for (int64_t i = 0; i < count; ++i) RETURN_IF_ERROR(Insert(insert, rows.Next()));
+    for (const Row& row : rows) RETURN_IF_ERROR(Insert(insert, row));
   }
   return connection.Execute("COMMIT");
 }
@@ -124,8 +144,8 @@ std::vector<Workload> AllWorkloads(const Sizes& sizes) {
                    .durable = durable,
                    .ops = ops,
                    .goal = durable ? 0.9 : 1.3,
-                   .run = [=](Connection& connection, Commits& commits) {
-                     return InsertEach(connection, ops, commits);
+                   .run = [made = MakeRows(1, ops)](Connection& connection, Commits& commits) {
+                     return InsertEach(connection, made, commits);
                    }});
   }
   for (const bool indexed : {false, true}) {
@@ -136,7 +156,9 @@ std::vector<Workload> AllWorkloads(const Sizes& sizes) {
          .durable = true,
          .ops = rows,
          .goal = 0.7,
-         .run = [=](Connection& connection, Commits&) { return Load(connection, rows); }});
+         .run = [made = MakeRows(1, rows)](Connection& connection, Commits&) {
+           return Load(connection, made);
+         }});
   }
   for (const bool cold : {true, false}) {
     const int64_t ops = scaled(cold ? 5000 : 100000);
@@ -170,25 +192,28 @@ std::vector<Workload> AllWorkloads(const Sizes& sizes) {
                  }});
   for (const bool durable : {true, false}) {
     const int64_t ops = scaled(50000);
-    all.push_back({.name = durable ? "update" : "update-off",
-                   .text = absl::StrCat(ops, " updates of random rows, transactions of 10"),
-                   .start = Start::kLoaded,
-                   .durable = durable,
-                   .ops = ops,
-                   .goal = durable ? std::optional(1.0) : std::nullopt,
-                   .run = [=](Connection& connection, Commits& commits) {
-                     return UpdateRows(connection, rows, ops, 10, commits);
-                   }});
+    all.push_back(
+        {.name = durable ? "update" : "update-off",
+         .text = absl::StrCat(ops, " updates of random rows, transactions of 10"),
+         .start = Start::kLoaded,
+         .durable = durable,
+         .ops = ops,
+         .goal = durable ? std::optional(1.0) : std::nullopt,
+         .run = [made = MakeChanges(2, rows, ops)](Connection& connection, Commits& commits) {
+           return UpdateRows(connection, made, 10, commits);
+         }});
   }
   const int64_t ops = scaled(50000);
-  all.push_back({.name = "mixed",
-                 .text = absl::StrCat(ops, " operations: 8 reads, 1 insert, 1 update of 10"),
-                 .start = Start::kLoaded,
-                 .durable = true,
-                 .ops = ops,
-                 .run = [=](Connection& connection, Commits& commits) {
-                   return Mix(connection, rows, ops, commits);
-                 }});
+  all.push_back(
+      {.name = "mixed",
+       .text = absl::StrCat(ops, " operations: 8 reads, 1 insert, 1 update of 10"),
+       .start = Start::kLoaded,
+       .durable = true,
+       .ops = ops,
+       .run = [rows, inserted = RowsAfter(rows, ops / 10),
+               changes = MakeChanges(4, rows, ops / 10)](Connection& connection, Commits& commits) {
+         return Mix(connection, rows, inserted, changes, commits);
+       }});
   return all;
 }
 

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 
 #include "tools/bench/sqlite/connection.h"
+#include "tools/bench/sqlite/rows.h"
 
 namespace cairn::bench::sqlite {
 
@@ -42,7 +44,7 @@ struct Sizes {
 std::vector<Workload> AllWorkloads(const Sizes& sizes);
 
 // Fills an empty table, in one transaction.
-absl::Status Load(Connection& connection, int64_t rows);
+absl::Status Load(Connection& connection, std::span<const Row> rows);
 
 }  // namespace cairn::bench::sqlite
 
