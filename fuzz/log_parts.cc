@@ -6,8 +6,8 @@
 
 #include "cairn/record.h"
 #include "engine/base/bytes.h"
-#include "engine/log/log_layer.h"
-#include "engine/log/stats_table.h"
+#include "engine/log/state/log_layer.h"
+#include "engine/log/stats/stats_table.h"
 #include "fuzz/check.h"
 #include "fuzz/mutator.h"
 

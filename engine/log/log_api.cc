@@ -4,10 +4,10 @@
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
 #include "engine/base/status.h"
-#include "engine/log/aggregate.h"
-#include "engine/log/log_core.h"
-#include "engine/log/query_run.h"
-#include "engine/log/writer_core.h"
+#include "engine/log/query/aggregate.h"
+#include "engine/log/query/query_run.h"
+#include "engine/log/state/log_core.h"
+#include "engine/log/write/writer_core.h"
 
 namespace cairn {
 

@@ -1,0 +1,156 @@
+#include "engine/log/query/aggregate.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/log/query/filter.h"
+#include "engine/log/query/query_run.h"
+#include "engine/log/stats/buckets.h"
+#include "engine/log/stats/values.h"
+
+namespace cairn::log {
+
+namespace {
+
+struct Sums {
+  int64_t records = 0;
+  std::vector<FieldSum> fields;
+};
+
+class Aggregator {
+ public:
+  Aggregator(const LogAggregation& aggregation, const Schema& schema, Filter filter,
+             std::vector<size_t> fields)
+      : aggregation_(aggregation),
+        schema_(schema),
+        filter_(std::move(filter)),
+        fields_(std::move(fields)) {
+    for (const size_t field : fields_) {
+      numbers_.push_back(static_cast<size_t>(
+          std::count_if(schema_.fields().begin(),
+                        schema_.fields().begin() + static_cast<ptrdiff_t>(field), IsNumber)));
+    }
+  }
+
+  // Takes the pieces of which all records are in one bucket from the statistics.
+  absl::Status AddChunk(const ChunkPlace& place) {
+    CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, place.segment->StatsOf(place.nchunk));
+    int32_t begin = 0;
+    for (const Piece& piece : stats->pieces) {
+      const Rows rows = {.chunk = place.nchunk, .begin = begin, .end = begin + piece.nrecords};
+      begin = rows.end;
+      if (piece.max_time < aggregation_.times.begin ||
+          !IsBefore(piece.min_time, aggregation_.times.end)) {
+        continue;
+      }
+      if (IsWhole(piece)) {
+        Sums& sums = SumsAt(piece.min_time);
+        sums.records += piece.nrecords;
+        for (size_t i = 0; i < fields_.size(); ++i) {
+          Merge(sums.fields[i], piece.fields[numbers_[i]]);
+        }
+      } else {
+        CAIRN_RETURN_IF_ERROR(AddRecords(*place.segment, rows));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  std::vector<LogBucket> Take() && {
+    std::vector<LogBucket> buckets;
+    for (auto& [begin, sums] : sums_) {
+      LogBucket& bucket = buckets.emplace_back();
+      bucket.begin = aggregation_.bucket > 0 ? begin : least_time_;
+      bucket.records = sums.records;
+      for (const FieldSum& sum : sums.fields) bucket.fields.push_back(sum.values);
+    }
+    return buckets;
+  }
+
+ private:
+  int64_t KeyOf(int64_t time) const {
+    if (aggregation_.bucket <= 0) return 0;
+    return BucketOf(time, aggregation_.bucket, aggregation_.origin);
+  }
+
+  Sums& SumsAt(int64_t time) {
+    Sums& sums = sums_[KeyOf(time)];
+    sums.fields.resize(fields_.size());
+    least_time_ = std::min(least_time_, time);
+    return sums;
+  }
+
+  bool IsWhole(const Piece& piece) const {
+    return filter_.empty() && Contains(aggregation_.times, piece.min_time) &&
+           Contains(aggregation_.times, piece.max_time) &&
+           KeyOf(piece.min_time) == KeyOf(piece.max_time);
+  }
+
+  absl::Status AddRecords(const Segment& segment, const Rows& rows) {
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times, segment.ReadTimes(rows));
+    std::vector<size_t> wanted = fields_;
+    wanted.insert(wanted.end(), filter_.fields().begin(), filter_.fields().end());
+    CAIRN_ASSIGN_OR_RETURN(const Columns columns, segment.ReadColumns(rows, wanted));
+    std::vector<uint8_t> chosen(times.size());
+    for (size_t i = 0; i < times.size(); ++i) {
+      chosen[i] = Contains(aggregation_.times, times[i]);
+    }
+    filter_.Apply(columns, chosen);
+    // Runs of records that follow each other in one bucket.
+    for (size_t begin = 0; begin < times.size();) {
+      size_t end = begin + 1;
+      while (end < times.size() && chosen[end] == chosen[begin] &&
+             KeyOf(times[end]) == KeyOf(times[begin])) {
+        ++end;
+      }
+      if (chosen[begin] != 0) AddRun(columns, times, begin, end);
+      begin = end;
+    }
+    return absl::OkStatus();
+  }
+
+  void AddRun(const Columns& columns, const std::vector<int64_t>& times, size_t begin, size_t end) {
+    const auto here = std::span(times).subspan(begin, end - begin);
+    Sums& sums = SumsAt(*std::ranges::min_element(here));
+    sums.records += std::ssize(here);
+    for (size_t i = 0; i < fields_.size(); ++i) {
+      const Field& field = schema_.fields()[fields_[i]];
+      const auto size = static_cast<size_t>(field.size);
+      const Bytes column = columns.fields[fields_[i]];
+      Merge(sums.fields[i], SumUp(field, column.subspan(begin * size, here.size() * size), here));
+    }
+  }
+
+  const LogAggregation& aggregation_;
+  const Schema& schema_;
+  const Filter filter_;
+  const std::vector<size_t> fields_;  // of the schema
+  std::vector<size_t> numbers_;       // where a piece has each of them
+  std::map<int64_t, Sums> sums_;      // by the begin of the bucket
+  int64_t least_time_ = std::numeric_limits<int64_t>::max();
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogState& state,
+                                                 const LogAggregation& aggregation) {
+  if (aggregation.bucket < 0) return InvalidArgument("log: buckets of %d", aggregation.bucket);
+  CAIRN_RETURN_IF_ERROR(state.NeedTime().status());
+  CAIRN_ASSIGN_OR_RETURN(std::vector<size_t> fields, state.FindFields(aggregation.fields));
+  const auto is_text = [&](size_t i) { return !IsNumber(state.schema().fields()[i]); };
+  if (aggregation.fields.empty()) {
+    std::erase_if(fields, is_text);
+  } else if (const auto text = std::ranges::find_if(fields, is_text); text != fields.end()) {
+    return InvalidArgument("log: field '%s' is no number", state.schema().fields()[*text].name);
+  }
+  CAIRN_ASSIGN_OR_RETURN(Filter filter, Filter::Make(state.schema(), aggregation.where));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<ChunkPlace> places,
+                         FindChunks(state, aggregation.times, filter));
+  Aggregator aggregator(aggregation, state.schema(), std::move(filter), std::move(fields));
+  for (const ChunkPlace& place : places) CAIRN_RETURN_IF_ERROR(aggregator.AddChunk(place));
+  return std::move(aggregator).Take();
+}
+
+}  // namespace cairn::log

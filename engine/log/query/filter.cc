@@ -1,0 +1,146 @@
+#include "engine/log/query/filter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <compare>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "engine/base/status.h"
+#include "engine/log/stats/values.h"
+
+namespace cairn::log {
+
+namespace {
+
+bool Holds(Comparison comparison, std::partial_ordering order) {
+  switch (comparison) {
+    case Comparison::kEqual:
+      return order == 0;
+    case Comparison::kNotEqual:
+      return order != 0;
+    case Comparison::kLess:
+      return order < 0;
+    case Comparison::kLessOrEqual:
+      return order <= 0;
+    case Comparison::kGreater:
+      return order > 0;
+    case Comparison::kGreaterOrEqual:
+      break;
+  }
+  return order >= 0;
+}
+
+// Exact, whatever the two types are.
+template <typename A, typename B>
+std::partial_ordering Compare(A a, B b) {
+  if constexpr (std::is_same_v<A, B>) {
+    return a <=> b;
+  } else if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+    if (std::cmp_less(a, b)) return std::partial_ordering::less;
+    return std::cmp_equal(a, b) ? std::partial_ordering::equivalent
+                                : std::partial_ordering::greater;
+  } else if constexpr (std::is_integral_v<A>) {
+    // As doubles they are in the same order, or equal: then the integers tell, where `b` is one.
+    const std::partial_ordering rough = static_cast<double>(a) <=> b;
+    constexpr double kEnd = 9223372036854775808.0;  // 2^63
+    if (rough != 0 || b < -kEnd || b >= kEnd) return rough;
+    return Compare(a, static_cast<int64_t>(b));
+  } else {
+    return 0 <=> Compare(b, a);
+  }
+}
+
+double ToDouble(const FieldValue& value) {
+  if (const auto* const i = std::get_if<int64_t>(&value)) return static_cast<double>(*i);
+  if (const auto* const u = std::get_if<uint64_t>(&value)) return static_cast<double>(*u);
+  const auto* const d = std::get_if<double>(&value);
+  return d == nullptr ? 0 : *d;
+}
+
+std::string_view TextAt(const std::byte* bytes, int32_t size) {
+  std::string_view text(reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
+  while (text.ends_with('\0')) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<Filter> Filter::Make(const Schema& schema, std::span<const Condition> conditions) {
+  Filter filter;
+  for (const Condition& condition : conditions) {
+    const auto field = std::ranges::find(schema.fields(), condition.field, &Field::name);
+    if (field == schema.fields().end()) {
+      return NotFound("log: no field '%s'", condition.field);
+    }
+    const bool is_text = std::holds_alternative<std::string>(condition.value);
+    if (is_text == IsNumber(*field)) {
+      return InvalidArgument("log: field '%s' is compared with %s", field->name,
+                             is_text ? "a text" : "a number");
+    }
+    const auto column = static_cast<size_t>(field - schema.fields().begin());
+    const auto number =
+        static_cast<size_t>(std::count_if(schema.fields().begin(), field, IsNumber));
+    filter.tests_.push_back({.field = *field,
+                             .column = column,
+                             .number = number,
+                             .comparison = condition.comparison,
+                             .value = condition.value});
+    filter.fields_.push_back(column);
+  }
+  return filter;
+}
+
+// Least and greatest are rounded to doubles, so only what differs as doubles tells.
+bool Filter::MayMatch(const Test& test, const FieldAggregate& values) {
+  if (test.comparison == Comparison::kNotEqual) return true;
+  if (values.count == 0) return false;  // NaNs
+  const double value = ToDouble(test.value);
+  const bool less =
+      test.comparison == Comparison::kLess || test.comparison == Comparison::kLessOrEqual;
+  const bool greater =
+      test.comparison == Comparison::kGreater || test.comparison == Comparison::kGreaterOrEqual;
+  const bool too_great = !greater && values.min > value;
+  const bool too_small = !less && values.max < value;
+  return !too_great && !too_small;
+}
+
+bool Filter::MayMatch(const ChunkStats& stats) const {
+  return std::ranges::any_of(stats.pieces, [this](const Piece& piece) {
+    return std::ranges::all_of(tests_, [&piece](const Test& test) {
+      return !IsNumber(test.field) || MayMatch(test, piece.fields[test.number].values);
+    });
+  });
+}
+
+void Filter::Apply(const Columns& columns, std::vector<uint8_t>& chosen) const {
+  for (const Test& test : tests_) {
+    const std::byte* const values = columns.fields[test.column].data();
+    const auto step = static_cast<size_t>(test.field.size);
+    if (const auto* const text = std::get_if<std::string>(&test.value)) {
+      for (size_t i = 0; i < chosen.size(); ++i) {
+        const std::partial_ordering order = TextAt(values + i * step, test.field.size) <=> *text;
+        chosen[i] = chosen[i] != 0 && Holds(test.comparison, order);
+      }
+      continue;
+    }
+    VisitLoader(test.field, [&](const auto& load) {
+      std::visit(
+          [&](const auto& value) {
+            if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
+              for (size_t i = 0; i < chosen.size(); ++i) {
+                const std::partial_ordering order = Compare(load(values + i * step), value);
+                chosen[i] = chosen[i] != 0 && Holds(test.comparison, order);
+              }
+            }
+          },
+          test.value);
+    });
+  }
+}
+
+}  // namespace cairn::log

@@ -1,0 +1,223 @@
+#include "engine/log/query/query_run.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/log/stats/buckets.h"
+
+namespace cairn::log {
+
+namespace {
+
+constexpr TimeRange kEver;
+
+bool IsEver(const TimeRange& range) { return range.begin == kEver.begin && range.end == kEver.end; }
+
+// Chooses only values of a column.
+std::vector<std::byte> Pick(Bytes column, size_t size, const std::vector<size_t>& which) {
+  std::vector<std::byte> picked(which.size() * size);
+  const MutableBytes out(picked);
+  for (size_t i = 0; i < which.size(); ++i) {
+    CopyBytes(column.subspan(which[i] * size, size), out.subspan(i * size, size));
+  }
+  return picked;
+}
+
+template <typename T>
+std::vector<T> Pick(const std::vector<T>& values, const std::vector<size_t>& which) {
+  std::vector<T> picked;
+  picked.reserve(which.size());
+  for (const size_t i : which) picked.push_back(values[i]);
+  return picked;
+}
+
+template <typename T>
+void AppendPart(std::vector<T>& to, const std::vector<T>& from, size_t begin, size_t end) {
+  to.insert(to.end(), from.begin() + static_cast<ptrdiff_t>(begin),
+            from.begin() + static_cast<ptrdiff_t>(end));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ChunkPlace>> FindChunks(const LogState& state, const TimeRange& times,
+                                                   const Filter& filter) {
+  std::vector<ChunkPlace> places;
+  for (const SegmentPtr& segment : state.segments()) {
+    std::vector<int64_t> chunks;
+    if (segment->time_field() == nullptr) {
+      chunks.resize(static_cast<size_t>(segment->nchunks()));
+      std::iota(chunks.begin(), chunks.end(), 0);
+    } else {
+      CAIRN_ASSIGN_OR_RETURN(chunks, segment->ChunksIn(times));
+    }
+    for (const int64_t nchunk : chunks) {
+      if (!filter.empty()) {
+        CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment->StatsOf(nchunk));
+        if (!filter.MayMatch(*stats)) continue;
+      }
+      places.push_back({.segment = segment.get(), .nchunk = nchunk});
+    }
+  }
+  return places;
+}
+
+absl::StatusOr<ChosenRecords> ChooseRecords(const ChunkPlace& place, const TimeRange& times,
+                                            const Filter& filter,
+                                            const std::vector<size_t>& fields) {
+  const Segment& segment = *place.segment;
+  ChosenRecords found = {
+      .rows = {.chunk = place.nchunk, .begin = 0, .end = segment.RecordsIn(place.nchunk)}};
+  bool exact = true;  // all of the rows have times of the range
+  if (segment.time_field() != nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment.StatsOf(place.nchunk));
+    if (stats->in_order) {
+      CAIRN_ASSIGN_OR_RETURN(found.rows, segment.RowsIn(place.nchunk, times));
+    } else {
+      exact = Contains(times, stats->min_time()) && Contains(times, stats->max_time());
+    }
+  }
+  const auto count = static_cast<size_t>(found.rows.size());
+  found.chosen.assign(count, 1);
+  std::vector<size_t> wanted = fields;
+  wanted.insert(wanted.end(), filter.fields().begin(), filter.fields().end());
+  const Field* const time = segment.time_field();
+  const auto time_at =
+      time == nullptr ? size_t{0} : static_cast<size_t>(time - segment.schema().fields().data());
+  if (time != nullptr) wanted.push_back(time_at);
+  CAIRN_ASSIGN_OR_RETURN(found.columns, segment.ReadColumns(found.rows, wanted));
+  if (time != nullptr) found.times = TimesOf(*time, found.columns.fields[time_at]);
+  for (size_t i = 0; !exact && i < count; ++i) {
+    found.chosen[i] = Contains(times, found.times[i]);
+  }
+  filter.Apply(found.columns, found.chosen);
+  return found;
+}
+
+absl::StatusOr<std::unique_ptr<QueryRun>> QueryRun::Make(std::shared_ptr<const LogState> state,
+                                                         const LogQuery& query) {
+  std::unique_ptr<QueryRun> run(new QueryRun(state, query));
+  CAIRN_ASSIGN_OR_RETURN(run->filter_, Filter::Make(state->schema(), query.where));
+  CAIRN_ASSIGN_OR_RETURN(run->fields_, state->FindFields(query.fields));
+  if (state->newest().time_field() == nullptr) {
+    if (!IsEver(query.times)) CAIRN_RETURN_IF_ERROR(state->NeedTime().status());
+    run->order_ = LogOrder::kRecord;
+  }
+  CAIRN_ASSIGN_OR_RETURN(run->places_, FindChunks(*state, query.times, run->filter_));
+  if (run->order_ == LogOrder::kRecord) return run;
+  const auto min_time = [](const ChunkPlace& place) {
+    const absl::StatusOr<const TimeIndex*> times = place.segment->times();
+    return times.ok() ? (*times)->min_time[static_cast<size_t>(place.nchunk)] : 0;
+  };
+  std::ranges::stable_sort(run->places_, {}, min_time);
+  for (const ChunkPlace& place : run->places_) run->min_times_.push_back(min_time(place));
+  return run;
+}
+
+size_t QueryRun::SizeOf(size_t column) const {
+  return static_cast<size_t>(state_->schema().fields()[fields_[column]].size);
+}
+
+absl::StatusOr<QueryRun::Found> QueryRun::Load(const ChunkPlace& place) const {
+  CAIRN_ASSIGN_OR_RETURN(ChosenRecords chosen, ChooseRecords(place, range_, filter_, fields_));
+  const int64_t first = place.segment->RecordOf(place.nchunk) + chosen.rows.begin;
+  std::vector<size_t> which;
+  for (size_t i = 0; i < chosen.chosen.size(); ++i) {
+    if (chosen.chosen[i] != 0) which.push_back(i);
+  }
+  Found found;
+  for (const size_t i : which) found.batch.records.push_back(first + static_cast<int64_t>(i));
+  const bool all = which.size() == chosen.chosen.size();
+  if (order_ == LogOrder::kTime) {
+    found.times = all ? std::move(chosen.times) : Pick(chosen.times, which);
+  }
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    // A copy where a field is asked for twice.
+    const std::vector<std::byte>& column = chosen.columns.fields[fields_[i]];
+    found.batch.columns.push_back(all ? column : Pick(Bytes(column), SizeOf(i), which));
+  }
+  return found;
+}
+
+// Puts records in the order of time, those of one time by number.
+void QueryRun::Sort(Found& found) const {
+  std::vector<size_t> which(found.times.size());
+  std::iota(which.begin(), which.end(), size_t{0});
+  const auto key = [&found](size_t i) {
+    return std::tuple(found.times[i], found.batch.records[i]);
+  };
+  if (std::ranges::is_sorted(which, {}, key)) return;
+  std::ranges::sort(which, {}, key);
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    found.batch.columns[i] = Pick(Bytes(found.batch.columns[i]), SizeOf(i), which);
+  }
+  found.batch.records = Pick(found.batch.records, which);
+  found.times = Pick(found.times, which);
+}
+
+// Of all that is held the records before a time; without one all.
+LogBatch QueryRun::TakeHeld(std::optional<int64_t> before) {
+  Found taken;
+  taken.batch.columns.resize(fields_.size());
+  for (Held& held : held_) {
+    const std::vector<int64_t>& times = held.found.times;
+    size_t end = times.size();
+    if (before.has_value()) {
+      const auto rest = times.begin() + static_cast<ptrdiff_t>(held.next);
+      end = static_cast<size_t>(std::lower_bound(rest, times.end(), *before) - times.begin());
+    }
+    if (held_.size() == 1 && held.next == 0 && end == times.size()) {
+      taken = std::exchange(held.found, {});
+      held.next = 0;
+      break;
+    }
+    AppendPart(taken.times, times, held.next, end);
+    AppendPart(taken.batch.records, held.found.batch.records, held.next, end);
+    for (size_t i = 0; i < fields_.size(); ++i) {
+      AppendPart(taken.batch.columns[i], held.found.batch.columns[i], held.next * SizeOf(i),
+                 end * SizeOf(i));
+    }
+    held.next = end;
+  }
+  std::erase_if(held_, [](const Held& held) { return held.next == held.found.times.size(); });
+  Sort(taken);
+  return std::move(taken.batch);
+}
+
+absl::StatusOr<LogBatch> QueryRun::NextInTime() {
+  while (true) {
+    const bool more = next_ < places_.size();
+    LogBatch certain = TakeHeld(more ? std::optional(min_times_[next_]) : std::nullopt);
+    if (certain.size() > 0 || !more) return certain;
+    CAIRN_ASSIGN_OR_RETURN(Found found, Load(places_[next_]));
+    ++next_;
+    Sort(found);
+    held_.push_back({.found = std::move(found)});
+  }
+}
+
+absl::StatusOr<LogBatch> QueryRun::NextByNumber() {
+  while (next_ < places_.size()) {
+    CAIRN_ASSIGN_OR_RETURN(Found found, Load(places_[next_]));
+    ++next_;
+    if (found.batch.size() > 0) return std::move(found.batch);
+  }
+  return LogBatch{.records = {}, .columns = {}};
+}
+
+absl::StatusOr<LogBatch> QueryRun::Next() {
+  if (left_ <= 0) return LogBatch{.records = {}, .columns = {}};
+  CAIRN_ASSIGN_OR_RETURN(LogBatch batch, order_ == LogOrder::kTime ? NextInTime() : NextByNumber());
+  if (batch.size() > left_) {
+    const auto count = static_cast<size_t>(left_);
+    batch.records.resize(count);
+    for (size_t i = 0; i < fields_.size(); ++i) batch.columns[i].resize(count * SizeOf(i));
+  }
+  left_ -= batch.size();
+  return batch;
+}
+
+}  // namespace cairn::log

@@ -1,0 +1,240 @@
+#include "engine/log/state/log_core.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "cairn/writer.h"
+#include "engine/base/checked.h"
+#include "engine/base/retry.h"
+#include "engine/base/status.h"
+#include "engine/log/state/log_layer.h"
+
+namespace cairn::log {
+
+absl::StatusOr<std::shared_ptr<LogCore>> LogCore::Open(const std::string& path,
+                                                       const OpenOptions& options,
+                                                       std::string_view time_field) {
+  std::shared_ptr<LogCore> core(new LogCore(path, options, time_field));
+  CAIRN_RETURN_IF_ERROR(core->OpenParts());
+  return core;
+}
+
+FileSystem& LogCore::files() const {
+  return options_.file_system == nullptr ? *PosixFileSystem() : *options_.file_system;
+}
+
+absl::Status LogCore::OpenParts() {
+  CAIRN_ASSIGN_OR_RETURN(is_directory_, IsDirectory(files(), path_));
+  std::vector<LogFile> found = {{.number = 0, .path = path_}};
+  std::vector<LogFile> before;
+  while (true) {
+    if (is_directory_) {
+      CAIRN_ASSIGN_OR_RETURN(found, ListFiles(files(), path_));
+    }
+    absl::StatusOr<std::vector<Part>> parts = OpenAll(found);
+    if (parts.ok()) {
+      parts_ = *std::move(parts);
+      break;
+    }
+    // A list that is the same twice was not made while files came and went.
+    if (found == before || !is_directory_) return parts.status();
+    before = found;
+  }
+  CAIRN_RETURN_IF_ERROR(FollowRotation().status());
+  return MakeState();
+}
+
+absl::StatusOr<std::vector<LogCore::Part>> LogCore::OpenAll(
+    const std::vector<LogFile>& found) const {
+  CAIRN_RETURN_IF_ERROR(CheckConsecutive(path_, found));
+  std::vector<Part> parts;
+  for (const LogFile& file : found) {
+    CAIRN_ASSIGN_OR_RETURN(Part part, OpenPart(file));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+absl::StatusOr<LogCore::Part> LogCore::OpenPart(const LogFile& file) const {
+  CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(file.path, options_));
+  Part part = {.file = file, .frame = std::make_shared<Frame>(std::move(frame)), .segment = {}};
+  absl::StatusOr<SegmentPtr> segment =
+      Segment::Load(part.frame->snapshot(), time_field_, std::make_shared<StatsCache>());
+  if (!segment.ok()) return AtPath(file.path, segment.status());
+  part.segment = *std::move(segment);
+  return part;
+}
+
+absl::StatusOr<bool> LogCore::RefreshPart(Part& part) const {
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot newest, part.frame->Refresh());
+  if (newest == part.segment->snapshot()) return false;
+  CAIRN_ASSIGN_OR_RETURN(part.segment, Segment::Load(newest, time_field_, part.segment->cache()));
+  part.segment->cache()->DropBefore(part.segment->Ordinal(0));
+  return true;
+}
+
+// A file that a new one follows may have got records after it was read, but none after that one
+// was there.
+absl::StatusOr<bool> LogCore::FollowRotation() {
+  bool news = false;
+  while (is_directory_) {
+    absl::StatusOr<Part> next = OpenPart(FileOf(path_, parts_.back().file.number + 1));
+    if (absl::IsNotFound(next.status())) break;
+    CAIRN_RETURN_IF_ERROR(next.status());
+    CAIRN_RETURN_IF_ERROR(RefreshPart(parts_.back()).status());
+    const int64_t end = parts_.back().segment->end_record();
+    if (next->segment->first_record() != end ||
+        next->segment->schema() != parts_.back().segment->schema()) {
+      return AtPath(
+          next->file.path,
+          DataLoss("begins with record %d, the file before it ends with %d, or has others",
+                   next->segment->first_record(), end));
+    }
+    parts_.push_back(*std::move(next));
+    news = true;
+  }
+  return news;
+}
+
+bool LogCore::IsRemoved(const Part& part) const {
+  return absl::IsNotFound(files().Identity(part.file.path).status());
+}
+
+bool LogCore::ForgetRemoved() {
+  bool news = false;
+  while (parts_.size() > 1 && IsRemoved(parts_.front())) {
+    parts_.erase(parts_.begin());
+    news = true;
+  }
+  return news;
+}
+
+absl::Status LogCore::MakeState() {
+  std::vector<SegmentPtr> segments;
+  for (const Part& part : parts_) segments.push_back(part.segment);
+  state_ = std::make_shared<const LogState>(std::move(segments));
+  return absl::OkStatus();
+}
+
+LogStatePtr LogCore::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+LogCore::Part LogCore::newest() const {
+  const std::lock_guard lock(mutex_);
+  return parts_.back();
+}
+
+absl::StatusOr<std::optional<LogCore::Part>> LogCore::RefreshPrevious() {
+  const std::lock_guard lock(mutex_);
+  if (parts_.size() < 2 || IsRemoved(parts_[parts_.size() - 2])) return std::nullopt;
+  CAIRN_RETURN_IF_ERROR(RefreshPart(parts_[parts_.size() - 2]).status());
+  return parts_[parts_.size() - 2];
+}
+
+absl::StatusOr<LogStatePtr> LogCore::Refresh() {
+  const std::lock_guard lock(mutex_);
+  if (is_directory_ && IsRemoved(parts_.back())) {
+    CAIRN_RETURN_IF_ERROR(OpenParts());
+    return state_;
+  }
+  CAIRN_ASSIGN_OR_RETURN(bool news, RefreshPart(parts_.back()));
+  if (is_directory_) {
+    CAIRN_ASSIGN_OR_RETURN(const bool rotated, FollowRotation());
+    const bool removed = ForgetRemoved();
+    news = news || rotated || removed;
+  }
+  if (news) CAIRN_RETURN_IF_ERROR(MakeState());
+  return state_;
+}
+
+absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(std::chrono::milliseconds timeout) {
+  // A file tells that another follows it, unless its writer died before that.
+  constexpr std::chrono::milliseconds kRotationPause(1000);
+  const auto begin = std::chrono::steady_clock::now();
+  const LogStatePtr before = state();
+  while (true) {
+    CAIRN_ASSIGN_OR_RETURN(LogStatePtr now, Refresh());
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begin);
+    if (now != before || waited >= timeout) return now;
+    const auto left = timeout - waited;
+    const Part part = newest();
+    CAIRN_RETURN_IF_ERROR(part.frame
+                              ->WaitForCommit(part.segment->snapshot(),
+                                              is_directory_ ? std::min(left, kRotationPause) : left)
+                              .status());
+  }
+}
+
+namespace {
+
+// Few records of a chunk are read by blocks of this size, which are in a cache while a field is
+// taken out of them.
+constexpr int64_t kBlockBytes = 160 << 10;
+
+// Chunks of complete blocks: no record lies beside the others of its chunk.
+ArrayInfo ArrayOf(const Schema& schema, int64_t chunksize) {
+  const int64_t record = schema.record_size();
+  const int64_t records = std::max<int64_t>(1, chunksize / record);
+  const int64_t blocks = CeilDiv(records, std::max<int64_t>(1, kBlockBytes / record));
+  const int64_t in_block = records / blocks;
+  return {.shape = {0},
+          .chunkshape = {static_cast<int32_t>(in_block * blocks)},
+          .blockshape = {static_cast<int32_t>(in_block)},
+          .dtype = schema.ToDtype()};
+}
+
+}  // namespace
+
+absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
+                            int64_t first_record) {
+  if (options.schema.fields().empty()) return InvalidArgument("log: a schema without fields");
+  const Field* time = nullptr;
+  for (const Field& field : options.schema.fields()) {
+    const bool chosen = options.time_field.empty() ? field.type == FieldType::kTimestamp
+                                                   : field.name == options.time_field;
+    if (chosen && time == nullptr) time = &field;
+  }
+  if (time == nullptr && !options.time_field.empty()) {
+    return NotFound("log: no field '%s'", options.time_field);
+  }
+  if (time != nullptr && !CanBeTime(*time)) {
+    return InvalidArgument("log: field '%s' cannot be the time: it is no timestamp or integer",
+                           time->name);
+  }
+  CAIRN_ASSIGN_OR_RETURN(const std::string time_name, TimeNameOf(options.schema, time));
+  CreateOptions create = {
+      .compression = {.codec = options.codec,
+                      .clevel = options.clevel,
+                      .typesize = options.schema.record_size(),
+                      // Each byte of the record is a stream of its own, so that a field can be read
+                      // without the others.
+                      .split_mode = SplitMode::kAlways},
+      .file_system = options.file_system,
+  };
+  if (options.chunksize > 0) create.chunksize = options.chunksize;
+  create.array = ArrayOf(options.schema, create.chunksize);
+  const LogLayer layer = {.first_record = first_record,
+                          .retention = options.retention,
+                          .rotation = options.rotation,
+                          .time_field = time_name};
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, create));
+  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
+  return writer.Close();
+}
+
+LogCreateOptions OptionsLike(const Segment& segment) {
+  const FrameInfo& info = segment.snapshot().info();
+  return {.schema = segment.schema(),
+          .time_field = segment.layer().time_field,
+          .codec = info.codec,
+          .clevel = info.clevel,
+          .chunksize = info.chunksize.value_or(0),
+          .retention = segment.layer().retention,
+          .rotation = segment.layer().rotation};
+}
+
+}  // namespace cairn::log

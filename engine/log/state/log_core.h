@@ -1,0 +1,83 @@
+// An open log: its frames, and the newest state that was seen.
+#ifndef CAIRN_ENGINE_LOG_STATE_LOG_CORE_H_
+#define CAIRN_ENGINE_LOG_STATE_LOG_CORE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/frame.h"
+#include "cairn/log.h"
+#include "engine/log/state/log_files.h"
+#include "engine/log/state/log_state.h"
+
+namespace cairn::log {
+
+using LogStatePtr = std::shared_ptr<const LogState>;
+
+// Thread-safe.
+class LogCore {
+ public:
+  static absl::StatusOr<std::shared_ptr<LogCore>> Open(const std::string& path,
+                                                       const OpenOptions& options,
+                                                       std::string_view time_field);
+
+  LogStatePtr state() const;
+  absl::StatusOr<LogStatePtr> Refresh();
+  absl::StatusOr<LogStatePtr> WaitForCommit(std::chrono::milliseconds timeout);
+
+  FileSystem& files() const;
+  const std::string& path() const { return path_; }
+  const OpenOptions& options() const { return options_; }
+  const std::string& time_field() const { return time_field_; }
+  bool is_directory() const { return is_directory_; }
+  // A file of the log.
+  struct Part {
+    LogFile file;
+    std::shared_ptr<Frame> frame;
+    SegmentPtr segment;
+  };
+  Part newest() const;
+  // The file before the newest, as it is now; none where there is none any more.
+  absl::StatusOr<std::optional<Part>> RefreshPrevious();
+
+ private:
+  LogCore(std::string path, OpenOptions options, std::string_view time_field)
+      : path_(std::move(path)), options_(std::move(options)), time_field_(time_field) {}
+  absl::Status OpenParts();
+  absl::StatusOr<std::vector<Part>> OpenAll(const std::vector<LogFile>& found) const;
+  absl::StatusOr<Part> OpenPart(const LogFile& file) const;
+  // RefreshPart, FollowRotation and ForgetRemoved say whether there was news.
+  absl::StatusOr<bool> RefreshPart(Part& part) const;
+  absl::StatusOr<bool> FollowRotation();
+  bool IsRemoved(const Part& part) const;
+  bool ForgetRemoved();
+  absl::Status MakeState();
+
+  const std::string path_;
+  const OpenOptions options_;
+  const std::string time_field_;
+  bool is_directory_ = false;
+
+  mutable std::mutex mutex_;
+  std::vector<Part> parts_;  // the oldest first; of the files only the newest changes
+  LogStatePtr state_;
+};
+
+// The options of a new frame of the log, whose first record gets this number.
+absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
+                            int64_t first_record);
+// Those that make a log like an existing one.
+LogCreateOptions OptionsLike(const Segment& segment);
+
+}  // namespace cairn::log
+
+#endif  // CAIRN_ENGINE_LOG_STATE_LOG_CORE_H_

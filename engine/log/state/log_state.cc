@@ -1,0 +1,147 @@
+#include "engine/log/state/log_state.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_format.h"
+
+#include "engine/base/status.h"
+#include "engine/log/stats/chunk_stats.h"
+#include "engine/log/stats/stats_table.h"
+#include "engine/log/stats/values.h"
+
+namespace cairn::log {
+
+namespace {
+
+constexpr int64_t kMaxTime = std::numeric_limits<int64_t>::max();
+
+}  // namespace
+
+template <typename Read>
+absl::Status LogState::ForEachPart(int64_t record, size_t size, MutableBytes dst,
+                                   const Read& read) const {
+  if (dst.size() % size != 0) {
+    return InvalidArgument("log: %d bytes are no whole values of %d", dst.size(), size);
+  }
+  const auto count = static_cast<int64_t>(dst.size() / size);
+  if (record < first_record() || record > end_record() || count > end_record() - record) {
+    return OutOfRange("log: %d records from number %d on, it has %d to %d", count, record,
+                      first_record(), end_record());
+  }
+  for (const SegmentPtr& segment : segments_) {
+    if (dst.empty()) break;
+    if (record >= segment->end_record()) continue;
+    const auto here = static_cast<size_t>(segment->end_record() - record);
+    const MutableBytes part = dst.first(std::min(dst.size(), here * size));
+    CAIRN_RETURN_IF_ERROR(read(*segment, record, part));
+    record += static_cast<int64_t>(part.size() / size);
+    dst = dst.subspan(part.size());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const Field*> LogState::NeedTime() const {
+  if (newest().time_field() == nullptr) {
+    return FailedPrecondition("log: its records have no time field");
+  }
+  return newest().time_field();
+}
+
+absl::StatusOr<std::vector<size_t>> LogState::FindFields(std::span<const std::string> names) const {
+  std::vector<size_t> found;
+  const std::vector<Field>& fields = schema().fields();
+  for (size_t i = 0; names.empty() && i < fields.size(); ++i) found.push_back(i);
+  for (const std::string& name : names) {
+    const Field* const field = schema().Find(name);
+    if (field == nullptr) return NotFound("log: no field '%s'", name);
+    found.push_back(static_cast<size_t>(field - fields.data()));
+  }
+  return found;
+}
+
+absl::StatusOr<std::optional<TimeRange>> LogState::Times() const {
+  CAIRN_RETURN_IF_ERROR(NeedTime().status());
+  std::optional<TimeRange> range;
+  for (const SegmentPtr& segment : segments_) {
+    if (segment->nrecords() == 0) continue;
+    CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, segment->times());
+    if (!range.has_value()) range = TimeRange{.begin = kMaxTime, .end = kNoTime};
+    range->begin = std::min(range->begin, index->min_after.front());
+    range->end = std::max(range->end, index->max_before.back());
+  }
+  if (range.has_value() && range->end < kMaxTime) ++range->end;
+  return range;
+}
+
+absl::StatusOr<int64_t> LogState::FindTime(int64_t time) const {
+  CAIRN_RETURN_IF_ERROR(NeedTime().status());
+  for (const SegmentPtr& segment : segments_) {
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> chunks,
+                           segment->ChunksIn({.begin = time, .end = kMaxTime}));
+    if (chunks.empty()) continue;
+    const int64_t nchunk = chunks.front();
+    CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment->StatsOf(nchunk));
+    if (stats->in_order) {
+      CAIRN_ASSIGN_OR_RETURN(const Rows rows,
+                             segment->RowsIn(nchunk, {.begin = time, .end = kMaxTime}));
+      return segment->RecordOf(nchunk) + rows.begin;
+    }
+    CAIRN_ASSIGN_OR_RETURN(
+        const std::vector<int64_t> times,
+        segment->ReadTimes({.chunk = nchunk, .begin = 0, .end = segment->RecordsIn(nchunk)}));
+    const auto found = std::ranges::find_if(times, [time](int64_t t) { return t >= time; });
+    return segment->RecordOf(nchunk) + (found - times.begin());
+  }
+  return end_record();
+}
+
+absl::Status LogState::ReadRecords(int64_t record, MutableItems dst) const {
+  const auto size = static_cast<size_t>(schema().record_size());
+  if (dst.value_size() != 0 && dst.value_size() != size) {
+    return InvalidArgument("log: values of %d bytes, its records have %d", dst.value_size(), size);
+  }
+  return ForEachPart(record, size, dst.bytes(),
+                     [](const Segment& segment, int64_t at, MutableBytes part) {
+                       return segment.ReadRecords(at, part);
+                     });
+}
+
+absl::Status LogState::ReadColumn(std::string_view name, int64_t record, MutableItems dst) const {
+  const Field* const field = schema().Find(name);
+  if (field == nullptr) return NotFound("log: no field '%s'", name);
+  const auto size = static_cast<size_t>(field->size);
+  if (dst.value_size() != 0 && dst.value_size() != size) {
+    return InvalidArgument("log: values of %d bytes, field '%s' has %d", dst.value_size(), name,
+                           size);
+  }
+  return ForEachPart(
+      record, size, dst.bytes(), [&](const Segment& segment, int64_t at, MutableBytes part) {
+        const FieldSpan span = {.offset = field->offset, .size = field->size, .dst = part};
+        return segment.ReadFields(at, static_cast<int64_t>(part.size() / size),
+                                  std::span(&span, 1));
+      });
+}
+
+absl::StatusOr<std::vector<std::string>> LogState::VerifyStatistics() const {
+  std::vector<std::string> wrong;
+  for (const SegmentPtr& segment : segments_) {
+    for (int64_t n = 0; n < segment->nchunks(); ++n) {
+      CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr known, segment->StatsOf(n));
+      CAIRN_ASSIGN_OR_RETURN(ChunkStats computed, segment->ComputeStats(n));
+      computed.fingerprint = known->fingerprint;
+      // As stored, for a sum that is no number is not equal to itself.
+      StatsTable a;
+      StatsTable b;
+      a.Add(*known);
+      b.Add(computed);
+      if (a.rows == b.rows) continue;
+      wrong.push_back(absl::StrFormat("records %d to %d: the statistics are not those of the data",
+                                      segment->RecordOf(n),
+                                      segment->RecordOf(n) + segment->RecordsIn(n)));
+    }
+  }
+  return wrong;
+}
+
+}  // namespace cairn::log

@@ -1,0 +1,53 @@
+// One state of a log: its frames, the oldest first.
+#ifndef CAIRN_ENGINE_LOG_STATE_LOG_STATE_H_
+#define CAIRN_ENGINE_LOG_STATE_LOG_STATE_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/log.h"
+#include "engine/log/state/segment.h"
+
+namespace cairn::log {
+
+// Thread-safe.
+class LogState {
+ public:
+  // One segment at least, of one schema, the records of each following those of the one before.
+  explicit LogState(std::vector<SegmentPtr> segments) : segments_(std::move(segments)) {}
+
+  const std::vector<SegmentPtr>& segments() const { return segments_; }
+  const Segment& newest() const { return *segments_.back(); }
+  const Schema& schema() const { return newest().schema(); }
+  int64_t first_record() const { return segments_.front()->first_record(); }
+  int64_t end_record() const { return newest().end_record(); }
+
+  absl::StatusOr<std::optional<TimeRange>> Times() const;
+  absl::StatusOr<int64_t> FindTime(int64_t time) const;
+  absl::Status ReadRecords(int64_t record, MutableItems dst) const;
+  absl::Status ReadColumn(std::string_view field, int64_t record, MutableItems dst) const;
+  absl::StatusOr<std::vector<std::string>> VerifyStatistics() const;
+
+  // Where these fields are in the schema; all where no name is given. kNotFound.
+  absl::StatusOr<std::vector<size_t>> FindFields(std::span<const std::string> names) const;
+  // kFailedPrecondition where records have no time.
+  absl::StatusOr<const Field*> NeedTime() const;
+
+ private:
+  // Calls read(segment, record, bytes) for what each segment has of the records that fill dst.
+  template <typename Read>
+  absl::Status ForEachPart(int64_t record, size_t size, MutableBytes dst, const Read& read) const;
+
+  std::vector<SegmentPtr> segments_;
+};
+
+}  // namespace cairn::log
+
+#endif  // CAIRN_ENGINE_LOG_STATE_LOG_STATE_H_

@@ -1,0 +1,280 @@
+#include "engine/log/state/segment.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/log/stats/buckets.h"
+#include "engine/log/stats/stats_table.h"
+
+namespace cairn::log {
+
+ChunkStatsPtr StatsCache::Find(int64_t chunk, uint64_t fingerprint) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = rows_.find(chunk);
+  const bool same = found != rows_.end() && found->second->fingerprint == fingerprint;
+  return same ? found->second : nullptr;
+}
+
+void StatsCache::Add(int64_t chunk, ChunkStatsPtr stats) {
+  const std::lock_guard lock(mutex_);
+  rows_.insert_or_assign(chunk, std::move(stats));
+}
+
+void StatsCache::DropBefore(int64_t chunk) {
+  const std::lock_guard lock(mutex_);
+  absl::erase_if(rows_, [chunk](const auto& row) { return row.first < chunk; });
+}
+
+absl::StatusOr<SegmentPtr> Segment::Load(Snapshot snapshot, std::string_view time_field,
+                                         std::shared_ptr<StatsCache> cache) {
+  std::shared_ptr<Segment> segment(new Segment(std::move(snapshot), std::move(cache)));
+  CAIRN_RETURN_IF_ERROR(segment->Init(time_field));
+  return segment;
+}
+
+absl::Status Segment::Init(std::string_view time_field) {
+  const std::optional<ArrayInfo>& array = snapshot_.array();
+  if (!array.has_value() || array->shape.size() != 1 || array->dtype.empty()) {
+    return FailedPrecondition("log: the frame is no one-dimensional array with a dtype");
+  }
+  if (array->chunkshape[0] <= 0) return DataLoss("log: chunks of %d records", array->chunkshape[0]);
+  CAIRN_ASSIGN_OR_RETURN(schema_, Schema::FromDtype(array->dtype, snapshot_.info().typesize));
+  nrecords_ = array->shape[0];
+  chunk_records_ = array->chunkshape[0];
+  chunk_items_ = snapshot_.info().chunksize.value_or(0) / snapshot_.info().typesize;
+  if (nrecords_ > 0 && chunk_items_ < chunk_records_) {
+    return DataLoss("log: chunks of %d items for %d records", chunk_items_, chunk_records_);
+  }
+  // Reading nothing checks that the shape is that of the chunks: all that follows counts on it.
+  constexpr int64_t kNothing[] = {0};
+  CAIRN_RETURN_IF_ERROR(snapshot_.ReadBox(kNothing, kNothing, MutableBytes()));
+  const absl::StatusOr<std::vector<std::byte>> layer = snapshot_.GetVlmetalayer(kLogLayer);
+  if (layer.ok()) {
+    CAIRN_ASSIGN_OR_RETURN(layer_, ParseLogLayer(*layer));
+  } else if (!absl::IsNotFound(layer.status())) {
+    return layer.status();
+  }
+  if (!CheckedAdd(layer_.first_record, nrecords_).has_value()) {
+    return DataLoss("log: %d records from number %d on", nrecords_, layer_.first_record);
+  }
+  return FindTimeField(time_field.empty() ? std::string_view(layer_.time_field) : time_field);
+}
+
+absl::Status Segment::FindTimeField(std::string_view name) {
+  if (name.empty()) {
+    const auto found = std::ranges::find(schema_.fields(), FieldType::kTimestamp, &Field::type);
+    if (found != schema_.fields().end()) time_ = &*found;
+    return absl::OkStatus();
+  }
+  time_ = schema_.Find(name);
+  if (time_ == nullptr) return NotFound("log: no field '%s'", name);
+  if (CanBeTime(*time_)) return absl::OkStatus();
+  return InvalidArgument("log: field '%s' cannot be the time: it is no timestamp or integer", name);
+}
+
+int64_t Segment::nchunks() const { return CeilDiv(nrecords_, chunk_records_); }
+
+int32_t Segment::RecordsIn(int64_t nchunk) const {
+  return static_cast<int32_t>(std::min(chunk_records_, nrecords_ - nchunk * chunk_records_));
+}
+
+absl::Status Segment::ReadRecords(int64_t record, MutableBytes dst) const {
+  const int64_t begin[] = {record - first_record()};
+  const int64_t count[] = {static_cast<int64_t>(dst.size()) / schema_.record_size()};
+  return snapshot_.ReadBox(begin, count, dst);
+}
+
+absl::Status Segment::ReadFields(int64_t record, int64_t count,
+                                 std::span<const FieldSpan> fields) const {
+  const int64_t row = record - first_record();
+  if (chunk_items_ == chunk_records_) return snapshot_.ReadFields(row, count, fields);
+  std::vector<FieldSpan> parts(fields.begin(), fields.end());
+  for (int64_t done = 0; done < count;) {
+    const int64_t chunk = (row + done) / chunk_records_;
+    const int64_t at = (row + done) % chunk_records_;
+    const int64_t here = std::min(count - done, chunk_records_ - at);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const auto size = static_cast<size_t>(fields[i].size);
+      parts[i].dst = fields[i].dst.bytes().subspan(static_cast<size_t>(done) * size,
+                                                   static_cast<size_t>(here) * size);
+    }
+    CAIRN_RETURN_IF_ERROR(snapshot_.ReadFields(chunk * chunk_items_ + at, here, parts));
+    done += here;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Columns> Segment::ReadColumns(const Rows& rows,
+                                             std::span<const size_t> fields) const {
+  Columns columns = {.fields = {}, .nrecords = rows.size()};
+  columns.fields.resize(schema_.fields().size());
+  std::vector<FieldSpan> spans;
+  for (const size_t i : fields) {
+    const Field& field = schema_.fields()[i];
+    std::vector<std::byte>& column = columns.fields[i];
+    if (!column.empty()) continue;
+    column.resize(static_cast<size_t>(rows.size()) * static_cast<size_t>(field.size));
+    spans.push_back({.offset = field.offset, .size = field.size, .dst = column});
+  }
+  CAIRN_RETURN_IF_ERROR(ReadFields(RecordOf(rows.chunk) + rows.begin, rows.size(), spans));
+  return columns;
+}
+
+absl::StatusOr<std::vector<int64_t>> Segment::ReadTimes(const Rows& rows) const {
+  std::vector<std::byte> column(static_cast<size_t>(rows.size()) *
+                                static_cast<size_t>(time_->size));
+  const FieldSpan span = {.offset = time_->offset, .size = time_->size, .dst = column};
+  CAIRN_RETURN_IF_ERROR(
+      ReadFields(RecordOf(rows.chunk) + rows.begin, rows.size(), std::span(&span, 1)));
+  return TimesOf(*time_, column);
+}
+
+absl::StatusOr<ChunkStats> Segment::ComputeStats(int64_t nchunk) const {
+  std::vector<size_t> all(schema_.fields().size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+  CAIRN_ASSIGN_OR_RETURN(const Columns columns,
+                         ReadColumns({.chunk = nchunk, .begin = 0, .end = RecordsIn(nchunk)}, all));
+  return MakeStats(schema_, time_, columns);
+}
+
+// The number of the first chunk that a table has, or the greatest number. What does not parse is as
+// good as not there: the records say the same.
+int64_t Segment::LoadTable(std::string_view name) const {
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  const absl::StatusOr<std::vector<std::byte>> content = snapshot_.GetVlmetalayer(name);
+  if (!content.ok()) return kNone;
+  const absl::StatusOr<StatsTable> table = ParseStatsTable(schema_, *content);
+  if (!table.ok()) return kNone;
+  absl::StatusOr<std::vector<ChunkStats>> rows = DecodeRows(schema_, *table, chunk_records_);
+  if (!rows.ok()) return kNone;
+  for (size_t i = 0; i < rows->size(); ++i) {
+    const int64_t chunk = table->first + static_cast<int64_t>(i);
+    if (chunk < Ordinal(0)) continue;
+    cache_->Add(chunk, std::make_shared<const ChunkStats>(std::move((*rows)[i])));
+  }
+  return table->first;
+}
+
+// Those up to the one that has this chunk: the chunks that a new state brings are in the first.
+void Segment::LoadTablesFor(int64_t ordinal) const {
+  for (size_t i = 0; i < std::size(kStatsLayers); ++i) {
+    Table& table = tables_[i];
+    std::call_once(table.loaded, [&] { table.first = LoadTable(kStatsLayers[i]); });
+    if (ordinal >= table.first) return;
+  }
+}
+
+absl::StatusOr<ChunkStatsPtr> Segment::StatsOf(int64_t nchunk) const {
+  const bool complete = RecordsIn(nchunk) == chunk_records_;
+  uint64_t fingerprint = 0;
+  if (complete) {
+    CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, snapshot_.GetEntry(nchunk));
+    fingerprint = entry.fingerprint.value_or(0);
+  }
+  // Nothing says whether another state has the same bytes of a chunk without a fingerprint.
+  StatsCache& cache = fingerprint == 0 ? own_stats_ : *cache_;
+  if (ChunkStatsPtr found = cache.Find(Ordinal(nchunk), fingerprint)) return found;
+  if (fingerprint != 0) {
+    LoadTablesFor(Ordinal(nchunk));
+    if (ChunkStatsPtr found = cache.Find(Ordinal(nchunk), fingerprint)) return found;
+  }
+  CAIRN_ASSIGN_OR_RETURN(ChunkStats stats, ComputeStats(nchunk));
+  stats.fingerprint = fingerprint;
+  auto computed = std::make_shared<const ChunkStats>(std::move(stats));
+  cache.Add(Ordinal(nchunk), computed);
+  return computed;
+}
+
+absl::StatusOr<std::unique_ptr<TimeIndex>> Segment::MakeTimeIndex() const {
+  auto index = std::make_unique<TimeIndex>();
+  const auto n = static_cast<size_t>(nchunks());
+  for (size_t i = 0; i < n; ++i) {
+    CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, StatsOf(static_cast<int64_t>(i)));
+    index->min_time.push_back(stats->min_time());
+    index->max_time.push_back(stats->max_time());
+  }
+  index->max_before = index->max_time;
+  index->min_after = index->min_time;
+  for (size_t i = 1; i < n; ++i) {
+    index->max_before[i] = std::max(index->max_before[i], index->max_before[i - 1]);
+    index->min_after[n - 1 - i] = std::min(index->min_after[n - 1 - i], index->min_after[n - i]);
+  }
+  return index;
+}
+
+absl::StatusOr<const TimeIndex*> Segment::times() const {
+  if (time_ == nullptr) return FailedPrecondition("log: its records have no time field");
+  const std::lock_guard lock(mutex_);
+  if (times_ == nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(times_, MakeTimeIndex());
+  }
+  return times_.get();
+}
+
+absl::StatusOr<std::vector<int64_t>> Segment::ChunksIn(const TimeRange& range) const {
+  CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, times());
+  const auto first = std::ranges::lower_bound(index->max_before, range.begin);
+  const auto end = std::ranges::partition_point(
+      index->min_after, [&range](int64_t time) { return IsBefore(time, range.end); });
+  std::vector<int64_t> chunks;
+  for (auto i = first - index->max_before.begin(); i < end - index->min_after.begin(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (index->max_time[at] >= range.begin && IsBefore(index->min_time[at], range.end)) {
+      chunks.push_back(i);
+    }
+  }
+  return chunks;
+}
+
+// The first record of a chunk in the order of time that is not earlier. Time mostly passes evenly,
+// so every other guess takes it for even.
+absl::StatusOr<int32_t> Segment::LowerBound(int64_t nchunk, int64_t time) const {
+  // To decode fewer would not be faster.
+  constexpr int32_t kAtOnce = 1024;
+  CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, StatsOf(nchunk));
+  const auto wanted = static_cast<double>(time);
+  auto least = static_cast<double>(stats->min_time());
+  auto greatest = static_cast<double>(stats->max_time());
+  int32_t begin = 0;
+  int32_t end = RecordsIn(nchunk);
+  for (bool even = true; begin < end; even = !even) {
+    const double part = even && greatest > least ? (wanted - least) / (greatest - least) : 0.5;
+    const int32_t size = std::min(kAtOnce, end - begin);
+    const auto guess = static_cast<int32_t>(std::clamp(part, 0.0, 1.0) * (end - begin));
+    const int32_t at = std::clamp(begin + guess - size / 2, begin, end - size);
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times,
+                           ReadTimes({.chunk = nchunk, .begin = at, .end = at + size}));
+    const auto found = std::ranges::lower_bound(times, time);
+    if (found == times.end()) {
+      begin = at + size;
+      least = static_cast<double>(times.back());
+    } else if (found == times.begin()) {
+      end = at;
+      greatest = static_cast<double>(times.front());
+    } else {
+      return at + static_cast<int32_t>(found - times.begin());
+    }
+  }
+  return begin;
+}
+
+absl::StatusOr<Rows> Segment::RowsIn(int64_t nchunk, const TimeRange& range) const {
+  CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, times());
+  const auto at = static_cast<size_t>(nchunk);
+  Rows rows = {.chunk = nchunk, .begin = 0, .end = RecordsIn(nchunk)};
+  if (index->min_time[at] < range.begin) {
+    CAIRN_ASSIGN_OR_RETURN(rows.begin, LowerBound(nchunk, range.begin));
+  }
+  if (!IsBefore(index->max_time[at], range.end)) {
+    CAIRN_ASSIGN_OR_RETURN(rows.end, LowerBound(nchunk, range.end));
+  }
+  rows.end = std::max(rows.begin, rows.end);
+  return rows;
+}
+
+}  // namespace cairn::log

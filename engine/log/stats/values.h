@@ -1,0 +1,82 @@
+// Values of fields, as records hold them.
+#ifndef CAIRN_ENGINE_LOG_STATS_VALUES_H_
+#define CAIRN_ENGINE_LOG_STATS_VALUES_H_
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "cairn/record.h"
+#include "engine/base/endian.h"
+
+namespace cairn::log {
+
+// The timestamp that is none: NumPy's NaT.
+inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
+
+// IEEE 754 binary16.
+inline double HalfToDouble(uint16_t bits) {
+  const int exponent = bits >> 10 & 0x1F;
+  const int fraction = bits & 0x3FF;
+  double value = std::ldexp(fraction, -24);
+  if (exponent == 31) {
+    value = fraction == 0 ? std::numeric_limits<double>::infinity()
+                          : std::numeric_limits<double>::quiet_NaN();
+  } else if (exponent > 0) {
+    value = std::ldexp(fraction + 1024, exponent - 25);
+  }
+  return (bits & 0x8000) != 0 ? -value : value;
+}
+
+// Calls visit(load), where load(p) is the value at p as its own type: bool and integers as int64_t
+// or uint64_t, floats as double. Of kBytes it is not called.
+template <typename Visit>
+void VisitLoader(const Field& field, const Visit& visit) {
+  switch (field.type) {
+    case FieldType::kBool:
+      return visit([](const std::byte* p) { return int64_t{*p != std::byte{0}}; });
+    case FieldType::kTimestamp:
+      return visit([](const std::byte* p) { return LoadLe<int64_t>(p); });
+    case FieldType::kInt:
+      switch (field.size) {
+        case 1:
+          return visit([](const std::byte* p) { return int64_t{LoadLe<int8_t>(p)}; });
+        case 2:
+          return visit([](const std::byte* p) { return int64_t{LoadLe<int16_t>(p)}; });
+        case 4:
+          return visit([](const std::byte* p) { return int64_t{LoadLe<int32_t>(p)}; });
+        default:
+          return visit([](const std::byte* p) { return LoadLe<int64_t>(p); });
+      }
+    case FieldType::kUint:
+      switch (field.size) {
+        case 1:
+          return visit([](const std::byte* p) { return uint64_t{LoadLe<uint8_t>(p)}; });
+        case 2:
+          return visit([](const std::byte* p) { return uint64_t{LoadLe<uint16_t>(p)}; });
+        case 4:
+          return visit([](const std::byte* p) { return uint64_t{LoadLe<uint32_t>(p)}; });
+        default:
+          return visit([](const std::byte* p) { return LoadLe<uint64_t>(p); });
+      }
+    case FieldType::kFloat:
+      switch (field.size) {
+        case 2:
+          return visit([](const std::byte* p) { return HalfToDouble(LoadLe<uint16_t>(p)); });
+        case 4:
+          return visit([](const std::byte* p) { return double{LoadLe<float>(p)}; });
+        default:
+          return visit([](const std::byte* p) { return LoadLe<double>(p); });
+      }
+    case FieldType::kBytes:
+      return;
+  }
+}
+
+// Whether statistics are kept of it.
+inline bool IsNumber(const Field& field) { return field.type != FieldType::kBytes; }
+
+}  // namespace cairn::log
+
+#endif  // CAIRN_ENGINE_LOG_STATS_VALUES_H_

@@ -1,0 +1,44 @@
+// A thread that commits what writers have, when it is due.
+#ifndef CAIRN_ENGINE_LOG_WRITE_COMMIT_TIMER_H_
+#define CAIRN_ENGINE_LOG_WRITE_COMMIT_TIMER_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <queue>
+#include <thread>
+#include <vector>
+
+namespace cairn::log {
+
+// Thread-safe. The destructor waits for a call under way and makes no other.
+class TimerThread {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  TimerThread() : thread_([this] { Run(); }) {}
+  ~TimerThread();
+
+  // Calls `due` once, at this time or soon after.
+  void CallAt(Clock::time_point time, std::function<void()> due);
+
+ private:
+  struct Entry {
+    Clock::time_point time;
+    std::function<void()> due;
+    bool operator>(const Entry& other) const { return time > other.time; }
+  };
+  void Run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stops_ = false;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> entries_;
+  std::thread thread_;  // last: it uses all the others
+};
+
+}  // namespace cairn::log
+
+#endif  // CAIRN_ENGINE_LOG_WRITE_COMMIT_TIMER_H_

@@ -1,0 +1,83 @@
+#include "engine/log/write/record_buffer.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/log/stats/values.h"
+
+namespace cairn::log {
+
+std::vector<int64_t> TimesOfRecords(const Field& time, size_t record_size, Bytes records) {
+  std::vector<int64_t> times(records.size() / record_size);
+  VisitLoader(time, [&](const auto& load) {
+    const std::byte* at = records.data() + time.offset;
+    for (size_t i = 0; i < times.size(); ++i) {
+      times[i] = static_cast<int64_t>(load(at + i * record_size));
+    }
+  });
+  return times;
+}
+
+RecordBuffer::RecordBuffer(int32_t record_size, const Field* time)
+    : record_size_(static_cast<size_t>(record_size)) {
+  if (time != nullptr) time_ = *time;
+}
+
+absl::Status RecordBuffer::Add(Bytes records) {
+  if (records.size() % record_size_ != 0) {
+    return InvalidArgument("log: %d bytes are no whole records of %d bytes", records.size(),
+                           record_size_);
+  }
+  if (time_.has_value()) {
+    const std::vector<int64_t> times = TimesOfRecords(*time_, record_size_, records);
+    if (time_->type == FieldType::kTimestamp) {
+      const auto none = std::ranges::find(times, kNoTime);
+      if (none != times.end()) {
+        return InvalidArgument("log: record %d of %d: its time is none", none - times.begin(),
+                               times.size());
+      }
+    }
+    if (times.empty()) return absl::OkStatus();
+    in_order_ = (records_.empty() || (in_order_ && times.front() >= last_)) &&
+                std::ranges::is_sorted(times);
+    last_ = times.back();
+    newest_ = std::max(newest_, *std::ranges::max_element(times));
+  }
+  records_.insert(records_.end(), records.begin(), records.end());
+  return absl::OkStatus();
+}
+
+void RecordBuffer::Sort() {
+  if (in_order_) return;
+  const std::vector<int64_t> times = TimesOfRecords(*time_, record_size_, records_);
+  std::vector<size_t> order(times.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&times](size_t i) { return times[i]; });
+  std::vector<std::byte> sorted(records_.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    CopyBytes(Bytes(records_).subspan(order[i] * record_size_, record_size_),
+              MutableBytes(sorted).subspan(i * record_size_, record_size_));
+  }
+  records_ = std::move(sorted);
+  in_order_ = true;
+  last_ = times[order.back()];
+}
+
+std::vector<std::byte> RecordBuffer::Take(int64_t window) {
+  Sort();
+  if (window <= 0 || !time_.has_value() || records_.empty()) return std::exchange(records_, {});
+  const std::vector<int64_t> times = TimesOfRecords(*time_, record_size_, records_);
+  const int64_t limit = CheckedAdd(newest_, -window).value_or(std::numeric_limits<int64_t>::min());
+  const auto held = std::ranges::upper_bound(times, limit);
+  const auto end = records_.begin() +
+                   static_cast<ptrdiff_t>(static_cast<size_t>(held - times.begin()) * record_size_);
+  std::vector<std::byte> taken(records_.begin(), end);
+  records_.erase(records_.begin(), end);
+  return taken;
+}
+
+}  // namespace cairn::log

@@ -1,0 +1,47 @@
+// Records that wait for a commit.
+#ifndef CAIRN_ENGINE_LOG_WRITE_RECORD_BUFFER_H_
+#define CAIRN_ENGINE_LOG_WRITE_RECORD_BUFFER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "cairn/record.h"
+#include "cairn/types.h"
+
+namespace cairn::log {
+
+class RecordBuffer {
+ public:
+  // `time` is null where records have none.
+  RecordBuffer(int32_t record_size, const Field* time);
+
+  // kInvalidArgument, and none is taken, for a part of a record and for a time that is none.
+  absl::Status Add(Bytes records);
+  int64_t nrecords() const { return static_cast<int64_t>(records_.size() / record_size_); }
+  int64_t nbytes() const { return static_cast<int64_t>(records_.size()); }
+
+  // Takes out all records that are earlier than the newest by `window` or more; all for a window of
+  // 0. In the order of time, those of one time in the order in which they came.
+  std::vector<std::byte> Take(int64_t window);
+
+ private:
+  void Sort();
+
+  size_t record_size_;
+  std::optional<Field> time_;
+  std::vector<std::byte> records_;
+  bool in_order_ = true;
+  int64_t last_ = std::numeric_limits<int64_t>::min();    // time of the last record
+  int64_t newest_ = std::numeric_limits<int64_t>::min();  // that was ever added
+};
+
+// The times of whole records.
+std::vector<int64_t> TimesOfRecords(const Field& time, size_t record_size, Bytes records);
+
+}  // namespace cairn::log
+
+#endif  // CAIRN_ENGINE_LOG_WRITE_RECORD_BUFFER_H_

@@ -1,0 +1,23 @@
+// Brings the statistics of new chunks into a log's frame.
+#ifndef CAIRN_ENGINE_LOG_WRITE_STATS_WRITER_H_
+#define CAIRN_ENGINE_LOG_WRITE_STATS_WRITER_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+
+#include "cairn/writer.h"
+#include "engine/log/state/segment.h"
+
+namespace cairn::log {
+
+// Stages those of the complete chunks of `staged`, the writer's StagedSnapshot, from number `first`
+// on: the first without statistics, or 0 to make all anew.
+absl::Status AddStats(const Segment& staged, int64_t first, Writer& writer);
+
+// The first complete chunk after those that have statistics.
+int64_t FirstWithoutStats(const Segment& segment);
+
+}  // namespace cairn::log
+
+#endif  // CAIRN_ENGINE_LOG_WRITE_STATS_WRITER_H_

@@ -1,0 +1,400 @@
+#include "engine/log/write/writer_core.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/log/state/log_layer.h"
+#include "engine/log/stats/buckets.h"
+#include "engine/log/stats/values.h"
+#include "engine/log/write/retention.h"
+#include "engine/log/write/stats_writer.h"
+
+namespace cairn::log {
+
+namespace {
+
+// That one commit drops, so that it stays short.
+constexpr int64_t kChunksAtOnce = 64;
+
+// Another writer may hold a new file for a moment, until it sees that the one before has not ended.
+constexpr std::chrono::milliseconds kRotationWait(10'000);
+
+absl::Status MarkEnded(LogLayer layer, Writer& writer) {
+  layer.ended = true;
+  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
+  return writer.Close();
+}
+
+int64_t Now(TimeUnit unit) {
+  using std::chrono::microseconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const int64_t count = std::chrono::duration_cast<microseconds>(now).count();
+  const int64_t units = UnitsPerSecond(unit);
+  return units > 1'000'000 ? count * (units / 1'000'000) : count / (1'000'000 / units);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<LogCore> log,
+                                                             const LogWriterOptions& options) {
+  std::shared_ptr<WriterCore> core(new WriterCore(std::move(log), options));
+  CAIRN_RETURN_IF_ERROR(core->Acquire());
+  CAIRN_RETURN_IF_ERROR(core->BeginWriting());
+  if (options.commit_interval.count() > 0) {
+    core->timer_ =
+        options.timer == nullptr ? std::make_shared<TimerThread>() : options.timer->thread_;
+  }
+  return core;
+}
+
+// The log belongs to the writer that has the newest file, unless the one before has not ended: then
+// to the one that has that. So a writer that begins a file stays the one, and another goes on where
+// it died.
+absl::Status WriterCore::Acquire() {
+  while (true) {
+    CAIRN_ASSIGN_OR_RETURN(const bool is_newest, OpenNewest(options_.wait));
+    if (!is_newest) continue;
+    CAIRN_ASSIGN_OR_RETURN(std::optional<LogCore::Part> previous, log_->RefreshPrevious());
+    if (!previous.has_value() || previous->segment->layer().ended) return absl::OkStatus();
+    writer_.reset();
+    CAIRN_ASSIGN_OR_RETURN(Writer old, previous->frame->OpenWriter({.wait = options_.wait}));
+    CAIRN_ASSIGN_OR_RETURN(previous, log_->RefreshPrevious());
+    if (!previous.has_value() || previous->segment->layer().ended) continue;
+    CAIRN_ASSIGN_OR_RETURN(const bool is_still, OpenNewest(kRotationWait));
+    if (is_still) return MarkEnded(previous->segment->layer(), old);
+  }
+}
+
+// Whether the file that was the newest still is: another writer may begin one while this waits.
+absl::StatusOr<bool> WriterCore::OpenNewest(std::chrono::milliseconds wait) {
+  writer_.reset();
+  CAIRN_ASSIGN_OR_RETURN(state_, log_->Refresh());
+  const LogCore::Part newest = log_->newest();
+  file_ = newest.file;
+  frame_ = newest.frame;
+  CAIRN_ASSIGN_OR_RETURN(writer_,
+                         frame_->OpenWriter({.compression = options_.compression, .wait = wait}));
+  CAIRN_ASSIGN_OR_RETURN(state_, log_->Refresh());
+  return log_->newest().file.number == file_.number;
+}
+
+absl::Status WriterCore::BeginWriting() {
+  CAIRN_RETURN_IF_ERROR(TakeCommitted(frame_->snapshot()));
+  newest_times_.reset();
+  layer_ = state_->newest().layer();
+  CAIRN_ASSIGN_OR_RETURN(layer_.time_field,
+                         TimeNameOf(state_->schema(), state_->newest().time_field()));
+  layer_.ended = false;
+  layer_changed_ = layer_ != state_->newest().layer();
+  buffer_.emplace(state_->schema().record_size(), state_->newest().time_field());
+  return MakeStatistics();
+}
+
+// Of chunks that another program wrote.
+absl::Status WriterCore::MakeStatistics() {
+  const Segment* newest = &state_->newest();
+  if (newest->snapshot().info().fingerprint == FingerprintType::kNone) return absl::OkStatus();
+  int64_t first = FirstWithoutStats(*newest);
+  if (!newest->snapshot().info().sealed && newest->nrecords() > 0) {
+    CAIRN_RETURN_IF_ERROR(writer_->Checkpoint());
+    CAIRN_RETURN_IF_ERROR(TakeCommitted(frame_->snapshot()));
+    newest = &state_->newest();
+    first = 0;
+  }
+  if (first >= newest->nrecords() / newest->chunk_records()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(AddStats(*newest, first, *writer_));
+  return CommitStaged(options_.durability);
+}
+
+absl::Status WriterCore::Check() const {
+  if (!status_.ok()) return status_;
+  if (writer_.has_value()) return absl::OkStatus();
+  return FailedPrecondition("log: its writer is closed");
+}
+
+absl::Status WriterCore::Remember(absl::Status status) {
+  if (!status.ok() && status_.ok()) status_ = status;
+  return status;
+}
+
+absl::Status WriterCore::Append(Items records) {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  const auto size = static_cast<size_t>(state_->schema().record_size());
+  if (records.value_size() != 0 && records.value_size() != size) {
+    return InvalidArgument("log: values of %d bytes, its records have %d", records.value_size(),
+                           size);
+  }
+  CAIRN_RETURN_IF_ERROR(buffer_->Add(records.bytes()));
+  if (buffer_->nbytes() > options_.max_buffered_bytes) {
+    return Remember(CommitRecords(true, options_.durability));
+  }
+  if (options_.commit_records > 0 && buffer_->nrecords() >= options_.commit_records) {
+    return Remember(CommitRecords(false, options_.durability));
+  }
+  StartTimer();
+  return absl::OkStatus();
+}
+
+absl::Status WriterCore::Commit() {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  return Remember(CommitRecords(true, options_.durability));
+}
+
+absl::Status WriterCore::Checkpoint() {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
+  CAIRN_RETURN_IF_ERROR(Remember(writer_->Checkpoint()));
+  return Remember(TakeCommitted(frame_->snapshot()));
+}
+
+absl::Status WriterCore::SetRetention(const Retention& retention) {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  if (std::min({retention.max_age, retention.max_records, retention.max_bytes}) < 0) {
+    return InvalidArgument("log: a retention of less than 0");
+  }
+  layer_changed_ = layer_changed_ || retention != layer_.retention;
+  layer_.retention = retention;
+  return absl::OkStatus();
+}
+
+absl::Status WriterCore::SetRotation(const Rotation& rotation) {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  if (!log_->is_directory()) return AtPath(log_->path(), FailedPrecondition("a log of one file"));
+  if (std::min(rotation.max_bytes, rotation.period) < 0) {
+    return InvalidArgument("log: a rotation of less than 0");
+  }
+  layer_changed_ = layer_changed_ || rotation != layer_.rotation;
+  layer_.rotation = rotation;
+  return absl::OkStatus();
+}
+
+absl::Status WriterCore::Retain() {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
+  CAIRN_RETURN_IF_ERROR(Remember(RemoveOldFiles()));
+  CAIRN_RETURN_IF_ERROR(Remember(StageRetention({}, std::numeric_limits<int64_t>::max())));
+  return Remember(CommitStaged(options_.durability));
+}
+
+int64_t WriterCore::end_record() const {
+  const std::lock_guard lock(mutex_);
+  return state_->end_record() + buffer_->nrecords();
+}
+
+LogStatePtr WriterCore::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+absl::Status WriterCore::Close() {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, Durability::kMachine)));
+  CAIRN_RETURN_IF_ERROR(Remember(writer_->Close()));
+  writer_.reset();
+  return absl::OkStatus();
+}
+
+absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
+  const std::vector<std::byte> taken = buffer_->Take(all ? 0 : options_.reorder_window);
+  Bytes records = taken;
+  do {
+    CAIRN_ASSIGN_OR_RETURN(const size_t here, RecordsBeforeRotation(records));
+    if (here == 0 && !records.empty()) {
+      CAIRN_RETURN_IF_ERROR(Rotate());
+      continue;
+    }
+    CAIRN_RETURN_IF_ERROR(CommitBatch(records.first(here), durability));
+    records = records.subspan(here);
+  } while (!records.empty());
+  StartTimer();
+  return absl::OkStatus();
+}
+
+absl::Status WriterCore::CommitBatch(Bytes records, Durability durability) {
+  CAIRN_RETURN_IF_ERROR(StageRecords(records));
+  CAIRN_RETURN_IF_ERROR(StageRetention(records, kChunksAtOnce));
+  if (layer_changed_) CAIRN_RETURN_IF_ERROR(StageLayer());
+  CAIRN_RETURN_IF_ERROR(CommitStaged(durability));
+  NoteTimes(records);
+  return RemoveOldFiles();
+}
+
+absl::Status WriterCore::CommitStaged(Durability durability) {
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot committed, writer_->Commit(durability));
+  return TakeCommitted(committed);
+}
+
+absl::Status WriterCore::StageRecords(Bytes records) {
+  if (records.empty()) return absl::OkStatus();
+  const Segment& newest = state_->newest();
+  CAIRN_RETURN_IF_ERROR(writer_->AppendAlong(0, records));
+  const int64_t added = static_cast<int64_t>(records.size()) / state_->schema().record_size();
+  const int64_t complete = newest.nrecords() / newest.chunk_records();
+  const bool filled = (newest.nrecords() + added) / newest.chunk_records() > complete;
+  if (!filled || newest.snapshot().info().fingerprint == FingerprintType::kNone) {
+    return absl::OkStatus();
+  }
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, writer_->StagedSnapshot());
+  CAIRN_ASSIGN_OR_RETURN(const SegmentPtr staged,
+                         Segment::Load(snapshot, layer_.time_field, newest.cache()));
+  return AddStats(*staged, complete, *writer_);
+}
+
+absl::Status WriterCore::StageLayer() {
+  layer_changed_ = false;
+  return writer_->SetVlmetalayer(kLogLayer, EncodeLogLayer(layer_));
+}
+
+// Of a log of one file: whole files are removed once the commit is made. `records` are those of the
+// commit, in the order of time.
+absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
+  if (state_->segments().size() > 1) return absl::OkStatus();
+  RetentionView view = {.arriving =
+                            static_cast<int64_t>(records.size()) / state_->schema().record_size()};
+  CAIRN_ASSIGN_OR_RETURN(view.newest_time, TimeForRetention(records));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t nchunks,
+                         CountExpired(*state_, view, layer_.retention, most_chunks));
+  if (nchunks == 0) return absl::OkStatus();
+  const int64_t nrecords = nchunks * state_->newest().chunk_records();
+  CAIRN_RETURN_IF_ERROR(writer_->DeleteAlong(0, 0, nrecords));
+  layer_.first_record += nrecords;
+  return StageLayer();
+}
+
+absl::Status WriterCore::RemoveOldFiles() {
+  bool removed = false;
+  while (state_->segments().size() > 1) {
+    RetentionView view;
+    CAIRN_ASSIGN_OR_RETURN(view.newest_time, TimeForRetention({}));
+    CAIRN_ASSIGN_OR_RETURN(const bool expired, IsFrameExpired(*state_, view, layer_.retention));
+    if (!expired) break;
+    // A power cut must not take the records that these were dropped for.
+    if (!removed) CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
+    const auto number = file_.number - static_cast<int64_t>(state_->segments().size()) + 1;
+    CAIRN_RETURN_IF_ERROR(log_->files().Remove(FileOf(log_->path(), number).path));
+    const std::vector<SegmentPtr>& all = state_->segments();
+    state_ = std::make_shared<const LogState>(std::vector(all.begin() + 1, all.end()));
+    removed = true;
+  }
+  return removed ? log_->files().SyncDirectoryOf(file_.path) : absl::OkStatus();
+}
+
+absl::Status WriterCore::FindNewestTimes() {
+  if (newest_times_.has_value()) return absl::OkStatus();
+  NewestTimes found = {.all = kNoTime, .file = kNoTime};
+  for (const SegmentPtr& segment : state_->segments()) {
+    found.file = kNoTime;
+    if (segment->nrecords() == 0) continue;
+    CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const times, segment->times());
+    found.file = times->max_before.back();
+    found.all = std::max(found.all, found.file);
+  }
+  newest_times_ = found;
+  return absl::OkStatus();
+}
+
+// Of records that were committed, the newest last.
+void WriterCore::NoteTimes(Bytes records) {
+  const Field* const time = state_->newest().time_field();
+  if (!newest_times_.has_value() || time == nullptr || records.empty()) return;
+  const auto size = static_cast<size_t>(state_->schema().record_size());
+  const int64_t newest = TimesOfRecords(*time, size, records.last(size)).front();
+  newest_times_->file = std::max(newest_times_->file, newest);
+  newest_times_->all = std::max(newest_times_->all, newest);
+}
+
+// From which ages count: the newest time, but no later than now. A clock that was wrong for a
+// moment must not make everything old.
+absl::StatusOr<int64_t> WriterCore::TimeForRetention(Bytes arriving) {
+  const Field* const time = state_->newest().time_field();
+  if (layer_.retention.max_age <= 0 || time == nullptr) return kNoTime;
+  CAIRN_RETURN_IF_ERROR(FindNewestTimes());
+  int64_t newest = newest_times_->all;
+  if (!arriving.empty()) {
+    const auto size = static_cast<size_t>(state_->schema().record_size());
+    newest = std::max(newest, TimesOfRecords(*time, size, arriving.last(size)).front());
+  }
+  return time->type == FieldType::kTimestamp ? std::min(newest, Now(time->unit)) : newest;
+}
+
+bool WriterCore::FileIsFull() const {
+  const FrameInfo& info = state_->newest().snapshot().info();
+  const int64_t most = layer_.rotation.max_bytes;
+  return most > 0 && info.frame_size + info.journal_size >= most;
+}
+
+// How many of the records, which are in the order of time, belong into the newest file.
+absl::StatusOr<size_t> WriterCore::RecordsBeforeRotation(Bytes records) {
+  const Segment& newest = state_->newest();
+  if (!log_->is_directory()) return records.size();
+  if (newest.nrecords() > 0 && FileIsFull()) return 0;
+  const int64_t period = layer_.rotation.period;
+  if (period <= 0 || newest.time_field() == nullptr || records.empty()) return records.size();
+  const auto size = static_cast<size_t>(newest.schema().record_size());
+  const std::vector<int64_t> here = TimesOfRecords(*newest.time_field(), size, records);
+  CAIRN_RETURN_IF_ERROR(FindNewestTimes());
+  const int64_t current =
+      BucketOf(newest.nrecords() > 0 ? newest_times_->file : here.front(), period, 0);
+  const auto later =
+      std::ranges::find_if(here, [&](int64_t time) { return BucketOf(time, period, 0) > current; });
+  return static_cast<size_t>(later - here.begin()) * size;
+}
+
+// What the old file holds is durable before the new one is there, whose records go on from it. The
+// old one says last that it has ended, so a reader that sees that finds the new one.
+absl::Status WriterCore::Rotate() {
+  CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
+  const Segment& newest = state_->newest();
+  LogCreateOptions options = OptionsLike(newest);
+  options.retention = layer_.retention;
+  options.rotation = layer_.rotation;
+  options.file_system = log_->options().file_system;
+  const LogFile next = FileOf(log_->path(), file_.number + 1);
+  CAIRN_RETURN_IF_ERROR(CreateLogFrame(next.path, options, newest.end_record()));
+  Writer old = *std::move(writer_);
+  const LogLayer old_layer = layer_;
+  CAIRN_RETURN_IF_ERROR(OpenNewest(kRotationWait).status());
+  CAIRN_RETURN_IF_ERROR(MarkEnded(old_layer, old));
+  return BeginWriting();
+}
+
+absl::Status WriterCore::TakeCommitted(const Snapshot& committed) {
+  std::vector<SegmentPtr> segments = state_->segments();
+  CAIRN_ASSIGN_OR_RETURN(segments.back(),
+                         Segment::Load(committed, log_->time_field(), segments.back()->cache()));
+  state_ = std::make_shared<const LogState>(std::move(segments));
+  return absl::OkStatus();
+}
+
+void WriterCore::StartTimer() {
+  if (timer_ == nullptr || timer_runs_ || buffer_->nrecords() == 0) return;
+  timer_runs_ = true;
+  timer_->CallAt(TimerThread::Clock::now() + options_.commit_interval, [core = weak_from_this()] {
+    if (const auto writer = core.lock()) writer->CommitDue();
+  });
+}
+
+void WriterCore::StopTimer() {
+  std::shared_ptr<TimerThread> timer;
+  const std::lock_guard lock(mutex_);
+  timer.swap(timer_);
+}
+
+void WriterCore::CommitDue() {
+  const std::lock_guard lock(mutex_);
+  timer_runs_ = false;
+  if (!Check().ok()) return;
+  Remember(CommitRecords(false, options_.durability)).IgnoreError();
+}
+
+}  // namespace cairn::log
