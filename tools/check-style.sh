@@ -67,6 +67,7 @@ declare -A allowed=(
   [tools/cairn/report]="text io flags records"
   [tools/cairn/streams]="text io records report"
   [tools/cairn/commands]="text io flags records plot report streams"
+  [tools/cairn/log]="text io flags records plot report streams commands"
   [tools/cairn]="text io commands"
   [tools/hdf5]=""
   [tools/sqlite/base]=""

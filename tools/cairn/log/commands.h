@@ -1,6 +1,6 @@
 // The commands of `cairn log`, as in commands.h.
-#ifndef CAIRN_TOOLS_CAIRN_COMMANDS_LOG_COMMANDS_H_
-#define CAIRN_TOOLS_CAIRN_COMMANDS_LOG_COMMANDS_H_
+#ifndef CAIRN_TOOLS_CAIRN_LOG_COMMANDS_H_
+#define CAIRN_TOOLS_CAIRN_LOG_COMMANDS_H_
 
 #include <CLI/CLI.hpp>
 
@@ -20,4 +20,4 @@ void AddLogRetain(CLI::App& group, Command& chosen);
 
 }  // namespace cairn::tool
 
-#endif  // CAIRN_TOOLS_CAIRN_COMMANDS_LOG_COMMANDS_H_
+#endif  // CAIRN_TOOLS_CAIRN_LOG_COMMANDS_H_

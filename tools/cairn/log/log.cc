@@ -1,7 +1,7 @@
 // cairn log: time series of records.
 
 #include "tools/cairn/commands/commands.h"
-#include "tools/cairn/commands/log_commands.h"
+#include "tools/cairn/log/commands.h"
 
 namespace cairn::tool {
 

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "tools/cairn/commands/log_commands.h"
-#include "tools/cairn/commands/log_plot.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/log_flags.h"
+#include "tools/cairn/log/commands.h"
+#include "tools/cairn/log/plot.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/report/log_damage.h"
 #include "tools/cairn/streams/log_rows.h"

@@ -1,4 +1,4 @@
-#include "tools/cairn/commands/log_plot.h"
+#include "tools/cairn/log/plot.h"
 
 #include <algorithm>
 #include <cmath>

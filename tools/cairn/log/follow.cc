@@ -9,9 +9,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 
-#include "tools/cairn/commands/log_commands.h"
 #include "tools/cairn/flags/log_flags.h"
 #include "tools/cairn/io/files.h"
+#include "tools/cairn/log/commands.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/streams/follow_log.h"
 #include "tools/cairn/text/about.h"

@@ -7,10 +7,10 @@
 #include "absl/strings/str_format.h"
 
 #include "cairn/log_writer.h"
-#include "tools/cairn/commands/log_commands.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/log_flags.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/log/commands.h"
 #include "tools/cairn/report/log_size.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/units.h"

@@ -9,9 +9,9 @@
 
 #include "absl/strings/str_format.h"
 
-#include "tools/cairn/commands/log_commands.h"
-#include "tools/cairn/commands/log_plot.h"
 #include "tools/cairn/flags/log_flags.h"
+#include "tools/cairn/log/commands.h"
+#include "tools/cairn/log/plot.h"
 #include "tools/cairn/records/row_writer.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/report/log_damage.h"

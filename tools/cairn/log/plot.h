@@ -1,6 +1,6 @@
 // --plot of the commands of logs: a plot in place of rows.
-#ifndef CAIRN_TOOLS_CAIRN_COMMANDS_LOG_PLOT_H_
-#define CAIRN_TOOLS_CAIRN_COMMANDS_LOG_PLOT_H_
+#ifndef CAIRN_TOOLS_CAIRN_LOG_PLOT_H_
+#define CAIRN_TOOLS_CAIRN_LOG_PLOT_H_
 
 #include <string>
 #include <vector>
@@ -26,4 +26,4 @@ absl::Status PlotLog(const std::string& path, const LogSnapshot& log, LogAggrega
 
 }  // namespace cairn::tool
 
-#endif  // CAIRN_TOOLS_CAIRN_COMMANDS_LOG_PLOT_H_
+#endif  // CAIRN_TOOLS_CAIRN_LOG_PLOT_H_

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/cairn/commands/log_commands.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/log_flags.h"
+#include "tools/cairn/log/commands.h"
 #include "tools/cairn/report/log_damage.h"
 #include "tools/cairn/streams/log_rows.h"
 #include "tools/cairn/text/about.h"

@@ -7,11 +7,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
-#include "tools/cairn/commands/log_commands.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/log_flags.h"
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/log/commands.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/units.h"
