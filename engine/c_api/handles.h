@@ -4,10 +4,11 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "absl/base/call_once.h"
 
 #include "cairn/cairn.h"
 #include "cairn/chunk.h"
@@ -55,12 +56,12 @@ namespace cairn::c_api {
 
 // What C programs get pointers to; made when it is first asked for.
 struct SnapshotStrings {
-  std::once_flag made;
+  absl::once_flag made;
   std::vector<std::string> vlmetalayers = {};
 };
 
 struct SnapshotOptions {
-  std::once_flag made;
+  absl::once_flag made;
   CreateOptions options = {};
   cairn_compression_options compression = CAIRN_COMPRESSION_OPTIONS_INIT;
   std::vector<cairn_metalayer> metalayers = {};

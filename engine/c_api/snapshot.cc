@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -100,13 +99,13 @@ cairn_chunk_entry ToC(const ChunkEntry& entry) {
 
 const std::vector<std::string>& VlmetalayersOf(const cairn_snapshot& snapshot) {
   SnapshotStrings& strings = snapshot.strings;
-  std::call_once(strings.made, [&] { strings.vlmetalayers = snapshot.snapshot.vlmetalayers(); });
+  absl::call_once(strings.made, [&] { strings.vlmetalayers = snapshot.snapshot.vlmetalayers(); });
   return strings.vlmetalayers;
 }
 
 SnapshotOptions& OptionsOf(const cairn_snapshot& snapshot) {
   SnapshotOptions& made = snapshot.options;
-  std::call_once(made.made, [&] {
+  absl::call_once(made.made, [&] {
     made.options = snapshot.snapshot.create_options();
     made.compression = FromCpp(made.options.compression);
     for (const Metalayer& layer : made.options.metalayers) {

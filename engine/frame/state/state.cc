@@ -91,7 +91,7 @@ absl::Status State::JournalStatus() const {
 }
 
 const FrameInfo& State::info() const {
-  std::call_once(info_.once, [this] { info_.info = MakeInfo(*this); });
+  absl::call_once(info_.once, [this] { info_.info = MakeInfo(*this); });
   return info_.info;
 }
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "absl/base/call_once.h"
 #include "absl/status/status.h"
 
 #include "cairn/array.h"
@@ -166,13 +166,14 @@ struct State {
   const FrameInfo& info() const;
 
  private:
-  // Computed when it is first asked for; copies begin without.
+  // Computed when it is first asked for; copies begin without. Each commit makes a state, and the
+  // standard's once_flag takes a call of the system for each.
   struct LazyInfo {
     LazyInfo() = default;
     LazyInfo(const LazyInfo&) : LazyInfo() {}
     LazyInfo& operator=(const LazyInfo&) = delete;
 
-    mutable std::once_flag once;
+    mutable absl::once_flag once;
     mutable FrameInfo info;
   };
   LazyInfo info_;

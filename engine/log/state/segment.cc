@@ -164,7 +164,7 @@ int64_t Segment::LoadTable(std::string_view name) const {
 void Segment::LoadTablesFor(int64_t ordinal) const {
   for (size_t i = 0; i < std::size(kStatsLayers); ++i) {
     Table& table = tables_[i];
-    std::call_once(table.loaded, [&] { table.first = LoadTable(kStatsLayers[i]); });
+    absl::call_once(table.loaded, [&] { table.first = LoadTable(kStatsLayers[i]); });
     if (ordinal >= table.first) return;
   }
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/call_once.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -121,7 +122,7 @@ class Segment {
   int64_t chunk_items_ = 1;  // more than its records where padding ends it
 
   struct Table {
-    std::once_flag loaded;
+    absl::once_flag loaded;
     int64_t first = 0;  // chunk that it has
   };
   mutable std::array<Table, std::size(kStatsLayers)> tables_;
