@@ -188,14 +188,15 @@ bool Database::IsWaitedFor() {
   return !waits.ok() || *waits;
 }
 
-void Database::Release(const void* owner, bool durable, bool failed) {
+void Database::Release(const void* owner, Outcome outcome) {
   if (!IsOfThisProcess()) return;
   {
     const std::lock_guard lock(mutex_);
     if (owner_ != owner) return;
   }
-  const bool pays = vfs_.keep.count() > 0 && (!durable || row_ == kRow);
-  const bool keep = !failed && pays && !IsWaitedFor();
+  const bool pays =
+      outcome == Outcome::kNotDurable || (outcome == Outcome::kDurable && row_ == kRow);
+  const bool keep = vfs_.keep.count() > 0 && pays && !IsWaitedFor();
   if (!keep) SuspendWriter();
   const std::lock_guard lock(mutex_);
   owner_ = nullptr;

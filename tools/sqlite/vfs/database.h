@@ -67,9 +67,14 @@ class Database {
   // kUnavailable after `wait`, or somewhat later: another process may merely keep it. Does nothing
   // for who has it. kFailedPrecondition in a process that was forked from the one that opened it.
   absl::Status Acquire(const void* owner, std::chrono::milliseconds wait);
-  // Lets the next one write; nothing may be staged. `durable`: of what was committed all is.
-  // `failed`: a write did, after which the writer may be of no use.
-  void Release(const void* owner, bool durable, bool failed = false);
+  // How a transaction ended.
+  enum class Outcome {
+    kDurable,     // all that was committed is
+    kNotDurable,  // the last commit perhaps is not
+    kFailed,      // a write did: the writer may be of no use
+  };
+  // Lets the next one write; nothing may be staged.
+  void Release(const void* owner, Outcome outcome);
   // Of the present owner.
   Writer& writer() { return *writer_; }
   // Gives what no reader needs back to the file system. Of the present owner, with nothing staged.

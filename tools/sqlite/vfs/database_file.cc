@@ -196,7 +196,7 @@ int DatabaseFile::BeginTransaction() {
   Snapshot newest = database_->frame().snapshot();
   if (snapshot_.has_value()) {
     const absl::StatusOr<bool> same = IsSameDatabase(*snapshot_, newest);
-    if (!same.ok() || !*same) database_->Release(this, /*durable=*/true);
+    if (!same.ok() || !*same) database_->Release(this, Database::Outcome::kDurable);
     if (!same.ok()) return LogFailure(same.status());
     if (!*same) {
       queue_.NoteRefused(database_, this);
@@ -219,7 +219,7 @@ int DatabaseFile::EnsureTransaction() {
 void DatabaseFile::EndTransaction() {
   if (transaction_.has_value() && transaction_->edited()) transaction_->Rollback();
   transaction_.reset();
-  database_->Release(this, durable_, failed_);
+  database_->Release(this, failed_ ? Database::Outcome::kFailed : outcome_);
 }
 
 int DatabaseFile::Lock(int level) {
@@ -260,7 +260,8 @@ int DatabaseFile::Commit() {
   }
   snapshot_ = *std::move(committed);
   cached_.Become(snapshot_->file());
-  durable_ = durability == Durability::kMachine;
+  outcome_ = durability == Durability::kMachine ? Database::Outcome::kDurable
+                                                : Database::Outcome::kNotDurable;
   sync_ = false;
   if (std::exchange(vacuums_, false)) GiveBackSpace();
   if (level_ < SQLITE_LOCK_RESERVED) EndTransaction();

@@ -73,7 +73,7 @@ class DatabaseFile final : public VfsFile {
   bool failed_ = false;   // the transaction can only be dropped
   bool sync_ = false;     // the next commit is to be durable
   bool vacuums_ = false;  // the transaction writes the whole database anew
-  bool durable_ = true;   // the last one was
+  Database::Outcome outcome_ = Database::Outcome::kDurable;  // of the last commit
 };
 
 }  // namespace cairn::sqlite
