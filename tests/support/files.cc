@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,9 @@ namespace cairn::test {
 Buffer FileBytes(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   EXPECT_TRUE(in.is_open()) << path;
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  return ToVector(AsBytes(text));
+  std::ostringstream out;
+  out << in.rdbuf();
+  return ToVector(AsBytes(out.view()));
 }
 
 void PutFileBytes(const std::string& path, Bytes bytes) {

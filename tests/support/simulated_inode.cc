@@ -9,6 +9,17 @@
 
 namespace cairn::test {
 
+MutableBytes PagePool::Pages::Use(int64_t begin, int64_t end) {
+  used = std::max(used, end);
+  return {start + begin, static_cast<size_t>(end - begin)};
+}
+
+void PagePool::Pages::Cut(int64_t end) {
+  if (end >= used) return;
+  FillBytes(Use(end, used), std::byte{0});
+  used = end;
+}
+
 PagePool::~PagePool() {
   for (std::byte* const pages : free_) ::munmap(pages, kCapacity);
 }
@@ -25,27 +36,28 @@ std::shared_ptr<PagePool::Pages> PagePool::Take() {
     pages.start = static_cast<std::byte*>(start);
   }
   return {new Pages(pages), [pool = shared_from_this()](Pages* taken) {
-            FillBytes({taken->start, static_cast<size_t>(taken->used)}, std::byte{0});
+            taken->Cut(0);
             pool->free_.push_back(taken->start);
             delete taken;
           }};
 }
 
-SimulatedInode::SimulatedInode(std::shared_ptr<PagePool> pool, FileImage image)
-    : pool_(std::move(pool)), pages_(pool_->Take()), size_(image.size), durable_(std::move(image)) {
-  Use(std::ssize(durable_.bytes));
-  CopyBytes(durable_.bytes, Cached(0, used_));
-  for (int64_t page = 0; page * kPage < used_; ++page) allocated_.insert(page);
+std::shared_ptr<PagePool::Pages> PagePool::Copy(const Pages& pages) {
+  std::shared_ptr<Pages> copy = Take();
+  CopyBytes(pages.bytes(), copy->Use(0, pages.used));
+  return copy;
 }
 
-void SimulatedInode::Use(int64_t end) {
-  used_ = std::max(used_, end);
-  pages_->used = std::max(pages_->used, end);
+SimulatedInode::SimulatedInode(std::shared_ptr<PagePool> pool, FileImage image)
+    : pool_(std::move(pool)),
+      pages_(pool_->Copy(*image.pages)),
+      size_(image.size),
+      durable_(std::move(image)) {
+  for (int64_t page = 0; page * kPage < pages_->used; ++page) allocated_.insert(page);
 }
 
 std::unique_ptr<SimulatedInode> SimulatedInode::Clone() const {
-  auto clone = std::make_unique<SimulatedInode>(
-      pool_, FileImage{ToVector(bytes().first(static_cast<size_t>(used_))), size_});
+  auto clone = std::make_unique<SimulatedInode>(pool_, FileImage{.pages = pages_, .size = size_});
   clone->durable_ = durable_;
   clone->pending_ = pending_;
   clone->uncut_ = uncut_;
@@ -53,12 +65,13 @@ std::unique_ptr<SimulatedInode> SimulatedInode::Clone() const {
   return clone;
 }
 
-uint64_t SimulatedInode::Hash() const { return Xxh3(bytes().first(static_cast<size_t>(used_))); }
+uint64_t SimulatedInode::Hash() const { return Xxh3(pages_->bytes()); }
 
 void SimulatedInode::Add(int64_t time, int64_t begin, int64_t end) {
   Change change = {.time = time, .begin = begin / kSector * kSector, .size = size_};
   if (begin < end) {
-    change.bytes = ToVector(Cached(change.begin, (end + kSector - 1) / kSector * kSector));
+    change.bytes = std::make_shared<const std::vector<std::byte>>(
+        ToVector(pages_->At(change.begin, (end + kSector - 1) / kSector * kSector)));
   }
   pending_.push_back(std::move(change));
 }
@@ -66,17 +79,15 @@ void SimulatedInode::Add(int64_t time, int64_t begin, int64_t end) {
 void SimulatedInode::Write(int64_t time, int64_t offset, Bytes src) {
   if (src.empty()) return;
   const int64_t end = offset + std::ssize(src);
-  CopyBytes(ToVector(src), Cached(offset, end));  // `src` may be a mapping of this very file
+  CopyBytes(src, pages_->Use(offset, end));
   size_ = std::max(size_, end);
-  Use(end);
   Allocate(offset, end);
   Add(time, offset, end);
 }
 
 void SimulatedInode::Resize(int64_t time, int64_t size) {
-  const int64_t end = used_;
-  if (size < end) FillBytes(Cached(size, end), std::byte{0});
-  used_ = std::min(used_, size);
+  const int64_t end = pages_->used;
+  pages_->Cut(size);
   if (size <= size_) {
     allocated_.erase(allocated_.lower_bound((size + kPage - 1) / kPage), allocated_.end());
   }
@@ -97,12 +108,12 @@ int64_t SimulatedInode::Missing(int64_t begin, int64_t end) const {
 }
 
 void SimulatedInode::Punch(int64_t time, int64_t offset, int64_t size) {
-  const int64_t end = std::min(offset + size, used_);
+  const int64_t end = std::min(offset + size, pages_->used);
   for (int64_t page = (offset + kPage - 1) / kPage; (page + 1) * kPage <= offset + size; ++page) {
     allocated_.erase(page);
   }
   if (offset >= end) return;
-  FillBytes(Cached(offset, end), std::byte{0});
+  FillBytes(pages_->Use(offset, end), std::byte{0});
   Add(time, offset, end);
 }
 
@@ -113,16 +124,15 @@ void SimulatedInode::Sync(SyncMode mode) {
     uncut_ = durable_;
   }
   // Complete pages are written, but none that the cache takes for written already.
-  FileImage synced = durable_;
-  synced.size = size_;
-  synced.bytes.resize(static_cast<size_t>(used_));
+  const std::shared_ptr<PagePool::Pages> synced = pool_->Copy(*durable_.pages);
+  synced->Cut(pages_->used);
+  synced->Use(0, pages_->used);
   for (const Change& change : pending_) {
     const int64_t begin = change.begin / kPage * kPage;
-    const int64_t end = std::min((change.end() + kPage - 1) / kPage * kPage, used_);
-    if (begin >= end) continue;
-    CopyBytes(Cached(begin, end), MutableBytes(synced.bytes).subspan(static_cast<size_t>(begin)));
+    const int64_t end = std::min((change.end() + kPage - 1) / kPage * kPage, pages_->used);
+    if (begin < end) CopyBytes(pages_->At(begin, end), synced->Use(begin, end));
   }
-  durable_ = std::move(synced);
+  durable_ = {.pages = synced, .size = size_};
   pending_.clear();
 }
 
@@ -133,11 +143,9 @@ void SimulatedInode::FailSync(Dice& dice) {
 
 void SimulatedInode::Evict() {
   if (!pending_.empty()) return;
-  FillBytes(Cached(0, used_), std::byte{0});
   size_ = durable_.size;
-  used_ = 0;
-  Use(std::ssize(durable_.bytes));
-  CopyBytes(durable_.bytes, Cached(0, used_));
+  pages_->Cut(0);
+  CopyBytes(durable_.pages->bytes(), pages_->Use(0, durable_.pages->used));
 }
 
 std::vector<int64_t> SimulatedInode::PendingTimes() const {
@@ -148,20 +156,16 @@ std::vector<int64_t> SimulatedInode::PendingTimes() const {
 
 // A sector with `cut` changes made holds what the last of them that touches it made of it.
 FileImage SimulatedInode::Merge(const Cuts& cuts, int64_t size) const {
-  FileImage image = durable_;
+  FileImage image = {.pages = pool_->Copy(*durable_.pages), .size = size};
   for (size_t i = 0; i < pending_.size(); ++i) {
     const Change& change = pending_[i];
     for (int64_t at = change.begin; at < change.end(); at += kSector) {
       if (i >= cuts.at(at / kSector)) continue;
-      const auto begin = static_cast<size_t>(at);
-      const auto length = static_cast<size_t>(kSector);
-      if (image.bytes.size() < begin + length) image.bytes.resize(begin + length);
-      CopyBytes(Bytes(change.bytes).subspan(begin - static_cast<size_t>(change.begin), length),
-                MutableBytes(image.bytes).subspan(begin));
+      CopyBytes(Bytes(*change.bytes).subspan(static_cast<size_t>(at - change.begin), kSector),
+                image.pages->Use(at, at + kSector));
     }
   }
-  image.size = size;
-  if (std::ssize(image.bytes) > size) image.bytes.resize(static_cast<size_t>(size));
+  image.pages->Cut(size);
   return image;
 }
 
@@ -213,10 +217,11 @@ int64_t SimulatedInode::AnySize(Dice& dice) const {
 
 void SimulatedInode::Resurrect(FileImage& image) const {
   if (uncut_->size <= image.size) return;
-  image.bytes.resize(static_cast<size_t>(image.size));
-  const auto kept = std::min(uncut_->bytes.size(), image.bytes.size());
-  image.bytes.insert(image.bytes.end(), uncut_->bytes.begin() + static_cast<std::ptrdiff_t>(kept),
-                     uncut_->bytes.end());
+  image.pages->Use(0, image.size);
+  const int64_t end = uncut_->pages->used;
+  if (image.size < end) {
+    CopyBytes(uncut_->pages->At(image.size, end), image.pages->Use(image.size, end));
+  }
   image.size = uncut_->size;
 }
 

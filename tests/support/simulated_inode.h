@@ -17,21 +17,23 @@
 
 namespace cairn::test {
 
-// What a disk holds of a file. All after `bytes` is zero.
-struct FileImage {
-  std::vector<std::byte> bytes = {};
-  int64_t size = 0;
-};
-
-// Pages for the caches of many files, one after the other: to map new ones for each would take most
+// Pages for the bytes of many files, one after the other: to map new ones for each would take most
 // of the time of a test.
 class PagePool : public std::enable_shared_from_this<PagePool> {
  public:
   // No file grows past this, so that its pages need never move.
   static constexpr int64_t kCapacity = 32 << 20;
 
-  // Which pages of a file's cache may not be zero.
+  // All bytes after the first `used` are zero.
   struct Pages {
+    Bytes bytes() const { return At(0, used); }
+    Bytes At(int64_t begin, int64_t end) const {
+      return {start + begin, static_cast<size_t>(end - begin)};
+    }
+    // The bytes [begin, end), to write them.
+    MutableBytes Use(int64_t begin, int64_t end);
+    void Cut(int64_t end);
+
     std::byte* start = nullptr;
     int64_t used = 0;
   };
@@ -39,9 +41,16 @@ class PagePool : public std::enable_shared_from_this<PagePool> {
   ~PagePool();
   // All zero. They come back when they are no longer held.
   std::shared_ptr<Pages> Take();
+  std::shared_ptr<Pages> Copy(const Pages& pages);
 
  private:
   std::vector<std::byte*> free_;
+};
+
+// What a disk holds of a file. Files share the pages, and so do not change them.
+struct FileImage {
+  std::shared_ptr<PagePool::Pages> pages;
+  int64_t size = 0;
 };
 
 // Changes are numbered by the caller, in the order in which they happen over all files.
@@ -52,7 +61,9 @@ class SimulatedInode {
   static constexpr int64_t kPage = 4096;
   static constexpr int64_t kCapacity = PagePool::kCapacity;
 
-  explicit SimulatedInode(std::shared_ptr<PagePool> pool, FileImage image = {});
+  explicit SimulatedInode(const std::shared_ptr<PagePool>& pool)
+      : SimulatedInode(pool, {.pages = pool->Take()}) {}
+  SimulatedInode(std::shared_ptr<PagePool> pool, FileImage image);
   // The same file on another disk, what is pending included.
   std::unique_ptr<SimulatedInode> Clone() const;
 
@@ -94,16 +105,13 @@ class SimulatedInode {
   struct Change {
     int64_t time = 0;
     int64_t begin = 0;
-    std::vector<std::byte> bytes = {};
-    int64_t size = 0;  // of the file afterwards
-    int64_t end() const { return begin + std::ssize(bytes); }
+    std::shared_ptr<const std::vector<std::byte>> bytes = {};  // clones share them
+    int64_t size = 0;                                          // of the file afterwards
+    int64_t end() const { return begin + (bytes == nullptr ? 0 : std::ssize(*bytes)); }
   };
   // For each sector that is pending, how many of the changes the disk has made to it.
   using Cuts = std::map<int64_t, size_t>;
 
-  MutableBytes Cached(int64_t begin, int64_t end) {
-    return {pages_->start + begin, static_cast<size_t>(end - begin)};
-  }
   // The cached bytes [begin, end) have changed.
   void Add(int64_t time, int64_t begin, int64_t end);
   FileImage Merge(const Cuts& cuts, int64_t size) const;
@@ -111,12 +119,9 @@ class SimulatedInode {
   int64_t AnySize(Dice& dice) const;
   void Resurrect(FileImage& image) const;
 
-  void Use(int64_t end);
-
   const std::shared_ptr<PagePool> pool_;
   const std::shared_ptr<PagePool::Pages> pages_;
   int64_t size_ = 0;
-  int64_t used_ = 0;  // all cached bytes after are zero
   std::set<int64_t> allocated_;
   FileImage durable_;
   std::vector<Change> pending_;

@@ -7,6 +7,7 @@
 #include "engine/base/checked.h"
 #include "engine/base/extent.h"
 #include "engine/base/hash.h"
+#include "engine/base/scratch_buffer.h"
 #include "engine/base/status.h"
 
 namespace cairn::frame {
@@ -202,12 +203,15 @@ absl::StatusOr<bool> JournalReader::Search(int64_t begin, int64_t seen,
     if (!affordable) return false;
   }
   int64_t position = begin;
+  ScratchBuffer buffer;
   // The next record is mostly near, and there may be many searches.
-  std::vector<std::byte> piece(kWindow);
+  size_t ahead = kWindow;
   for (int64_t zeros = 0; position < size && zeros < kMostZeros;) {
+    const MutableBytes piece = buffer.Get(
+        static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(ahead), size - position)));
     CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(position, piece));
     if (static_cast<int64_t>(got) < format::kMinRecordSize) return true;
-    const Bytes bytes = Bytes(piece).first(got);
+    const Bytes bytes = piece.first(got);
     zeros = IsRunOfZeros(bytes) ? zeros + std::ssize(bytes) : 0;
     const std::string_view text = AsText(bytes);
     for (size_t at = text.find(format::kMagicBegin); at != text.npos;
@@ -222,7 +226,7 @@ absl::StatusOr<bool> JournalReader::Search(int64_t begin, int64_t seen,
     }
     // A head may lie across the border of two pieces.
     position += static_cast<int64_t>(got) - format::kMinRecordSize + 1;
-    piece.resize(std::min(2 * piece.size(), kPiece));
+    ahead = std::min(2 * ahead, kPiece);
   }
   return true;
 }
