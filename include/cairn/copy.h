@@ -20,7 +20,9 @@ struct CopyOptions {
   std::optional<Snapshot> since = {};
   // By default the frame's own; an increment is contiguous.
   std::optional<Layout> layout = {};
-  // Replaces a file or sparse frame of that name; otherwise CopyTo gives kAlreadyExists.
+  // Replaces a file or sparse frame of that name; otherwise CopyTo gives kAlreadyExists. Of a
+  // sparse frame no reader may be there when the copy begins, nor when it is complete:
+  // kUnavailable.
   bool overwrite = false;
   FileSystem* file_system = nullptr;  // of the copy; null means PosixFileSystem()
   // Is called with the number of chunks done; returns false to stop: kCancelled, and nothing is

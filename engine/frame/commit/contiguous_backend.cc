@@ -351,6 +351,7 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, std::unique_ptr<
   // process dies, they miss nothing.
   CAIRN_RETURN_IF_ERROR(journal_.sink().Flush());
   CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(journal_.sink().end(), format::EncodeReplaced()));
+  CAIRN_RETURN_IF_ERROR(file.Persist());
   CAIRN_RETURN_IF_ERROR(file.Publish(true));
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(file.file()));
   journal_.ForgetHeadroom();

@@ -67,6 +67,7 @@ absl::Status ContiguousCreation::WriteCheckpoint(Stager& stager) {
     CAIRN_ASSIGN_OR_RETURN(new_file_, CopyContiguous(frame_, stager, NeverStop));
     frame_.file = new_file_->file();
   }
+  CAIRN_RETURN_IF_ERROR(new_file_->Persist());
   CAIRN_RETURN_IF_ERROR(new_file_->Publish(replace_));
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(frame_.file));
   successor_ = std::make_unique<ContiguousBackend>(std::move(frame_), options_);
@@ -112,7 +113,7 @@ absl::Status SparseCreation::WriteCheckpoint(Stager& stager) {
   CAIRN_RETURN_IF_ERROR(SyncChunkFiles(*made_->directory(), sink_->staged()));
   CAIRN_RETURN_IF_ERROR(StoreCheckpoint(*frame_.file, stager.staged(),
                                         frame_.PlanCheckpoint(base().header().header_len, true)));
-  CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kAll));
+  CAIRN_RETURN_IF_ERROR(made_->Persist());
   CAIRN_RETURN_IF_ERROR(made_->Publish(replace_));
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(frame_.file));
   successor_ = std::make_unique<SparseBackend>(std::move(frame_), options_, std::move(sink_));

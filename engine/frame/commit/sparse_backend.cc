@@ -236,7 +236,7 @@ absl::StatusOr<AtomicFile> SparseBackend::NewIndex(const StagedState& staged) {
   CAIRN_RETURN_IF_ERROR(TakeReserve(*index.file(), staged));
   CAIRN_RETURN_IF_ERROR(StoreCheckpoint(*index.file(), staged,
                                         frame_.PlanCheckpoint(staged.header.header_len, true)));
-  CAIRN_RETURN_IF_ERROR(index.file()->Sync(SyncMode::kAll));
+  CAIRN_RETURN_IF_ERROR(index.Persist());
   return index;
 }
 

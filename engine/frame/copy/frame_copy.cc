@@ -1,7 +1,9 @@
 #include "engine/frame/copy/frame_copy.h"
 
+#include <chrono>
 #include <memory>
 
+#include "engine/base/retry.h"
 #include "engine/base/status.h"
 #include "engine/frame/commit/live_copy.h"
 #include "engine/frame/files/atomic_file.h"
@@ -21,19 +23,31 @@ CheckpointPlan PlanSealed(const State& source, int64_t index_begin) {
   return plan;
 }
 
+// A reader that goes soon does not spoil a copy that took long.
+constexpr std::chrono::milliseconds kWaitForReaders(200);
+
+// Readers can open the frame at `old` until the copy is complete and durable.
+template <typename Made>
+absl::Status Publish(Made& made, const CopyTarget& target, const FrameLocation& old) {
+  CAIRN_RETURN_IF_ERROR(made.Persist());
+  CAIRN_ASSIGN_OR_RETURN(const HeldFiles unread,
+                         RetryUnavailable(kWaitForReaders, [&] { return LockFromReaders(old); }));
+  return made.Publish(target.overwrite);
+}
+
 absl::Status PublishFile(const State& source, int64_t header_len, const CopyTarget& target,
-                         Fill fill) {
+                         const FrameLocation& old, Fill fill) {
   CAIRN_ASSIGN_OR_RETURN(AtomicFile made,
                          AtomicFile::CreateBeside(target.location.files, target.location.path));
   ContiguousSink sink = SinkInto(made.file(), header_len);
   CAIRN_ASSIGN_OR_RETURN(StagedState staged, fill(sink));
   staged.header.layout = Layout::kContiguous;
   CAIRN_RETURN_IF_ERROR(StoreCheckpoint(*made.file(), staged, PlanSealed(source, sink.end())));
-  return made.Publish(target.overwrite);
+  return Publish(made, target, old);
 }
 
 absl::Status PublishDirectory(const State& source, int64_t header_len, const CopyTarget& target,
-                              Fill fill) {
+                              const FrameLocation& old, Fill fill) {
   CAIRN_ASSIGN_OR_RETURN(AtomicDirectory made, AtomicDirectory::CreateBeside(target.location.files,
                                                                              target.location.path));
   SparseSink sink(made.directory(), {});
@@ -41,8 +55,7 @@ absl::Status PublishDirectory(const State& source, int64_t header_len, const Cop
   CAIRN_RETURN_IF_ERROR(SyncChunkFiles(*made.directory(), sink.staged()));
   staged.header.layout = Layout::kSparse;
   CAIRN_RETURN_IF_ERROR(StoreCheckpoint(*made.index(), staged, PlanSealed(source, header_len)));
-  CAIRN_RETURN_IF_ERROR(made.index()->Sync(SyncMode::kAll));
-  return made.Publish(target.overwrite);
+  return Publish(made, target, old);
 }
 
 }  // namespace
@@ -65,12 +78,14 @@ absl::Status PublishCopy(const State& source, int64_t header_len, const CopyTarg
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", path));
   }
   RemoveAbandoned(target.location);
-  HeldFiles old;
+  CAIRN_ASSIGN_OR_RETURN(const FrameLocation old, LocateFrame(files, path));
+  HeldFiles unwritten;
   if (target.overwrite) {
-    CAIRN_ASSIGN_OR_RETURN(old, LockForReplacement(files, path));
+    CAIRN_ASSIGN_OR_RETURN(unwritten, LockFromWriters(old));
+    CAIRN_RETURN_IF_ERROR(LockFromReaders(old).status());  // to be refused before the copy is made
   }
   const auto publish = target.layout == Layout::kSparse ? PublishDirectory : PublishFile;
-  return publish(source, header_len, target, fill);
+  return publish(source, header_len, target, old, fill);
 }
 
 absl::Status CopyFrame(const State& state, const CopyTarget& target, ChunkProgress progress) {

@@ -144,16 +144,6 @@ absl::StatusOr<AtomicFile> AtomicFile::CreateBeside(const std::shared_ptr<FileSy
   });
 }
 
-absl::Status AtomicFile::Publish(bool replace) {
-  CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
-  return name_.RenameIntoPlace(replace);
-}
-
-absl::StatusOr<std::string> AtomicFile::PublishBySwap() {
-  CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
-  return name_.SwapIntoPlace();
-}
-
 absl::StatusOr<AtomicDirectory> AtomicDirectory::CreateBeside(
     const std::shared_ptr<FileSystem>& files, const std::string& path) {
   return MakeBeside(files, path, [](TemporaryName name) -> absl::StatusOr<AtomicDirectory> {
@@ -178,9 +168,9 @@ absl::Status AtomicDirectory::Fill() {
   return index_->LockByte(kReaderLockByte, LockMode::kShared);
 }
 
-absl::Status AtomicDirectory::Publish(bool replace) {
-  CAIRN_RETURN_IF_ERROR(directory_->SyncDirectoryOf("."));
-  return name_.RenameIntoPlace(replace);
+absl::Status AtomicDirectory::Persist() {
+  CAIRN_RETURN_IF_ERROR(index_->Sync(SyncMode::kAll));
+  return directory_->SyncDirectoryOf(".");
 }
 
 void RemoveAbandoned(const FrameLocation& location) {

@@ -30,7 +30,7 @@ class TemporaryName {
   const std::string& name() const { return name_; }
 
   // Gives what has this name that of the target, and makes that durable. With `replace`, what had
-  // that name is removed: a file, or a directory that LockForReplacement found to be a frame.
+  // that name is removed: a file, or a directory that LockFromReaders found to be a frame.
   // kAlreadyExists. If it cannot be made durable where the target was free, the name is taken back.
   // Where it was not free the new one keeps the name, and a directory that it was swapped with the
   // temporary one.
@@ -56,10 +56,12 @@ class AtomicFile {
 
   const std::shared_ptr<File>& file() const { return file_; }
 
-  // Makes the content durable, then TemporaryName::RenameIntoPlace.
-  absl::Status Publish(bool replace);
-  // Makes the content durable, then TemporaryName::SwapIntoPlace.
-  absl::StatusOr<std::string> PublishBySwap();
+  // Makes the content durable.
+  absl::Status Persist() { return file_->Sync(SyncMode::kAll); }
+  // TemporaryName::RenameIntoPlace, after Persist.
+  absl::Status Publish(bool replace) { return name_.RenameIntoPlace(replace); }
+  // TemporaryName::SwapIntoPlace, after Persist.
+  absl::StatusOr<std::string> PublishBySwap() { return name_.SwapIntoPlace(); }
 
  private:
   AtomicFile(TemporaryName name, std::shared_ptr<File> file)
@@ -81,9 +83,10 @@ class AtomicDirectory {
   // Empty, and locked for writing and from those who would replace it.
   const std::shared_ptr<File>& index() const { return index_; }
 
-  // Makes the names in it durable, then TemporaryName::RenameIntoPlace; the content of the files is
-  // the caller's.
-  absl::Status Publish(bool replace);
+  // Makes the index and the names in it durable; the content of the other files is the caller's.
+  absl::Status Persist();
+  // TemporaryName::RenameIntoPlace, after Persist.
+  absl::Status Publish(bool replace) { return name_.RenameIntoPlace(replace); }
 
  private:
   explicit AtomicDirectory(TemporaryName name) : name_(std::move(name)) {}

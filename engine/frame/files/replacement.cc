@@ -1,19 +1,23 @@
 #include "engine/frame/files/replacement.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
-#include "engine/frame/files/frame_location.h"
 #include "engine/frame/files/frame_locks.h"
 
 namespace cairn::frame {
 
 namespace {
 
+const std::string& PathOf(const FrameLocation& location) {
+  return location.is_sparse() ? location.outer_path : location.path;
+}
+
 // A directory that holds anything else is not ours to remove.
-absl::Status CheckIsFrame(FileSystem& files, const std::string& path) {
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(path));
+absl::Status CheckIsFrame(const std::string& path, const std::vector<std::string>& names) {
   bool index = false;
   for (const std::string& name : names) {
     if (!BelongsToFrame(name)) {
@@ -26,30 +30,9 @@ absl::Status CheckIsFrame(FileSystem& files, const std::string& path) {
   return FailedPrecondition("%s is not replaced: it is no sparse frame", path);
 }
 
-absl::Status IsBusy(const std::string& path, std::string_view how) {
-  return absl::UnavailableError(absl::StrFormat("%s is not replaced: it is being %s", path, how));
-}
-
-// The lock that no reader of this index goes with.
-absl::Status LockFromReaders(const std::string& path, File& index) {
-  const absl::Status status = index.LockByte(kReaderLockByte, LockMode::kExclusive);
-  return absl::IsUnavailable(status) ? IsBusy(path, "read") : status;
-}
-
-// Only the holder of the writer's lock may call it: then no index comes or goes.
-absl::StatusOr<HeldFiles> LockOtherIndexes(FileSystem& directory, const std::string& path) {
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory.List("."));
-  HeldFiles held;
-  for (const std::string& name : names) {
-    if (!format::IsOtherIndexName(name)) continue;
-    absl::StatusOr<std::unique_ptr<File>> index = directory.Open(name, FileMode::kReadWrite);
-    if (absl::IsNotFound(index.status())) continue;
-    // Who cannot be asked may be reading.
-    CAIRN_RETURN_IF_ERROR(index.status());
-    CAIRN_RETURN_IF_ERROR(LockFromReaders(path, **index));
-    held.push_back(*std::move(index));
-  }
-  return held;
+absl::Status IsBusy(const FrameLocation& location, std::string_view how) {
+  return absl::UnavailableError(
+      absl::StrFormat("%s is not replaced: it is being %s", PathOf(location), how));
 }
 
 // Of a contiguous frame that only others may write. Nothing keeps a writer from coming afterwards.
@@ -57,34 +40,53 @@ absl::StatusOr<HeldFiles> AskForWriter(const FrameLocation& location) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
                          location.files->Open(location.path, FileMode::kRead));
   CAIRN_ASSIGN_OR_RETURN(const bool written, file->IsLocked(kWriterLockByte, 1));
-  if (written) return IsBusy(location.path, "written");
+  if (written) return IsBusy(location, "written");
   return HeldFiles();
 }
 
 }  // namespace
 
-absl::StatusOr<HeldFiles> LockForReplacement(const std::shared_ptr<FileSystem>& files,
-                                             const std::string& path) {
-  CAIRN_ASSIGN_OR_RETURN(const FrameLocation location, LocateFrame(files, path));
-  const bool sparse = location.is_sparse();
-  if (sparse) CAIRN_RETURN_IF_ERROR(CheckIsFrame(*files, path));
-  absl::StatusOr<std::unique_ptr<File>> file =
-      location.files->Open(location.path, FileMode::kReadWrite);
-  if (!sparse && absl::IsPermissionDenied(file.status())) return AskForWriter(location);
+absl::StatusOr<HeldFiles> LockFromWriters(const FrameLocation& old) {
+  absl::StatusOr<std::unique_ptr<File>> file = old.files->Open(old.path, FileMode::kReadWrite);
+  if (!old.is_sparse() && absl::IsPermissionDenied(file.status())) return AskForWriter(old);
   if (absl::IsNotFound(file.status())) return HeldFiles();
   CAIRN_RETURN_IF_ERROR(file.status());
   const absl::Status status = (*file)->LockByte(kWriterLockByte, LockMode::kExclusive);
-  if (absl::IsUnavailable(status)) return IsBusy(path, "written");
+  if (absl::IsUnavailable(status)) return IsBusy(old, "written");
   CAIRN_RETURN_IF_ERROR(status);
   // A writer that ended just now may have replaced it.
-  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*location.files, location.path, **file));
-  if (!there) return IsBusy(path, "written");
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*old.files, old.path, **file));
+  if (!there) return IsBusy(old, "written");
   HeldFiles held;
-  if (sparse) {
-    CAIRN_RETURN_IF_ERROR(LockFromReaders(path, **file));
-    CAIRN_ASSIGN_OR_RETURN(held, LockOtherIndexes(*location.files, path));
-  }
   held.push_back(*std::move(file));
+  return held;
+}
+
+absl::StatusOr<HeldFiles> LockFromReaders(const FrameLocation& old) {
+  HeldFiles held;
+  if (!old.is_sparse()) return held;
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, old.files->List("."));
+  CAIRN_RETURN_IF_ERROR(CheckIsFrame(PathOf(old), names));
+  for (const std::string& name : names) {
+    if (name != format::kIndexFileName && !format::IsOtherIndexName(name)) continue;
+    absl::StatusOr<std::unique_ptr<File>> index = old.files->Open(name, FileMode::kReadWrite);
+    if (absl::IsNotFound(index.status())) continue;
+    // Who cannot be asked may be reading.
+    CAIRN_RETURN_IF_ERROR(index.status());
+    const absl::Status status = (*index)->LockByte(kReaderLockByte, LockMode::kExclusive);
+    if (absl::IsUnavailable(status)) return IsBusy(old, "read");
+    CAIRN_RETURN_IF_ERROR(status);
+    held.push_back(*std::move(index));
+  }
+  return held;
+}
+
+absl::StatusOr<HeldFiles> LockForReplacement(const std::shared_ptr<FileSystem>& files,
+                                             const std::string& path) {
+  CAIRN_ASSIGN_OR_RETURN(const FrameLocation old, LocateFrame(files, path));
+  CAIRN_ASSIGN_OR_RETURN(HeldFiles held, LockFromWriters(old));
+  CAIRN_ASSIGN_OR_RETURN(HeldFiles unread, LockFromReaders(old));
+  std::ranges::move(unread, std::back_inserter(held));
   return held;
 }
 

@@ -10,16 +10,22 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "engine/frame/files/frame_location.h"
 
 namespace cairn::frame {
 
 // Files whose locks last as long as they are open.
 using HeldFiles = std::vector<std::unique_ptr<File>>;
 
-// While they are held no other writer writes the frame, and no reader reads it if it is sparse: its
-// chunk files will be gone, those that only an older index names too. kUnavailable;
-// kFailedPrecondition for a directory that holds other things than a frame. Empty when nothing is
-// there that has a lock.
+// While they are held no other writer writes the frame that was located there. kUnavailable. Empty
+// when nothing is there that has a lock.
+absl::StatusOr<HeldFiles> LockFromWriters(const FrameLocation& old);
+// While they are held no reader reads it if it is sparse: its chunk files will be gone, those that
+// only an older index names too. Who opens it waits for a moment only. For the holder of the
+// writer's lock: then no index comes or goes. kUnavailable; kFailedPrecondition for a directory
+// that holds other things than a frame.
+absl::StatusOr<HeldFiles> LockFromReaders(const FrameLocation& old);
+// Both, of the frame at the path.
 absl::StatusOr<HeldFiles> LockForReplacement(const std::shared_ptr<FileSystem>& files,
                                              const std::string& path);
 

@@ -17,7 +17,8 @@ namespace cairn::frame {
 
 namespace {
 
-// The exclusive reader lock is held only while a sparse frame is replaced, for milliseconds.
+// The exclusive reader lock is held while a sparse frame is replaced: by a copy for milliseconds,
+// by a new frame for its first commit.
 constexpr int kMaxReadAttempts = 200;
 constexpr std::chrono::milliseconds kPause(1);
 // Between two polls of whether the frame's name still refers to our file.

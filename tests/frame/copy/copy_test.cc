@@ -1,13 +1,17 @@
 // Copies of a frame that is in use.
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
+#include "engine/base/status.h"
 #include "tests/support/bytes.h"
+#include "tests/support/dice.h"
 #include "tests/support/fault_file_system.h"
 #include "tests/support/files.h"
 #include "tests/support/frames.h"
@@ -157,6 +161,78 @@ TEST(CopyDurabilityTest, CopySurvivesAPowerCutOnceItReturned) {
     ExpectHolds(copy->snapshot(), MakeItems(4000));
   }
 }
+
+// A copy that replaces a frame, by the layouts of that one and of the copy.
+class CopyOverTest : public testing::TestWithParam<std::pair<Layout, Layout>> {
+ protected:
+  // Looks at the disk before each operation of the copy, which is `last` where the names change.
+  void CopyOver(const std::function<void(bool last)>& look) {
+    ASSERT_TRUE(IsOk(Store(old_, {.layout = GetParam().first})));
+    disk_.Judge([&](const DiskOperation& operation) {
+      using Kind = DiskOperation::Kind;
+      const bool last = operation.kind == Kind::kRename || operation.kind == Kind::kExchange;
+      look(last);
+      named_ = named_ || last;
+      return Fate();
+    });
+    ASSERT_TRUE(IsOk(Store(new_, {.layout = GetParam().second, .overwrite = true})));
+    EXPECT_TRUE(named_);
+    disk_.Judge([](const DiskOperation&) { return Fate(); });
+  }
+  absl::Status Store(const Buffer& items, CopyOptions options) {
+    Frame frame = NewInMemory(Cut(4, 400));
+    Writer writer = *frame.OpenWriter();
+    CAIRN_RETURN_IF_ERROR(writer.Append(items));
+    CAIRN_RETURN_IF_ERROR(writer.Close());
+    options.file_system = disk_.root();
+    return frame.CopyTo("copy", options).status();
+  }
+
+  const Buffer old_ = MakeNoise(1000, 1);
+  const Buffer new_ = MakeNoise(2000, 2);
+  SimulatedDisk disk_;
+  bool named_ = false;  // the copy has had the name
+};
+
+TEST_P(CopyOverTest, ReadersOpenTheOldFrameUntilTheNewOneHasItsName) {
+  CopyOver([&](bool last) {
+    if (last) return;  // readers wait for this one
+    const auto frame = Frame::Open("copy", {.file_system = disk_.root()});
+    ASSERT_TRUE(IsOk(frame));
+    EXPECT_EQ(ContentOf(frame->snapshot()), named_ ? new_ : old_);
+  });
+}
+
+TEST_P(CopyOverTest, CrashLeavesTheOldFrameOrTheNewOneAndTheNextWriterNothingElse) {
+  Dice dice(1);
+  const auto look = [&](SimulatedDisk& left, bool returned) {
+    auto frame = Frame::Open("copy", {.file_system = left.root()});
+    ASSERT_TRUE(IsOk(frame));
+    const Buffer content = ContentOf(frame->snapshot());
+    EXPECT_TRUE(content == new_ ? named_ : content == old_ && !returned);
+    EXPECT_TRUE(IsOk(frame->OpenWriter()));
+    EXPECT_EQ(*left.root()->List("."), std::vector<std::string>{"copy"});
+  };
+  const auto crash = [&](bool returned) {
+    look(*disk_.Clone(), returned);
+    for (int i = 0; i < 6; ++i) look(*disk_.PowerLoss(dice), returned);
+  };
+  CopyOver([&](bool) { crash(false); });
+  crash(true);
+}
+
+constexpr Layout kFile = Layout::kContiguous;
+constexpr Layout kDirectory = Layout::kSparse;
+INSTANTIATE_TEST_SUITE_P(Layouts, CopyOverTest,
+                         testing::Values(std::pair(kFile, kFile), std::pair(kFile, kDirectory),
+                                         std::pair(kDirectory, kFile),
+                                         std::pair(kDirectory, kDirectory)),
+                         [](const auto& layouts) {
+                           const auto name = [](Layout layout) -> std::string {
+                             return layout == Layout::kSparse ? "Sparse" : "Contiguous";
+                           };
+                           return name(layouts.param.second) + "Over" + name(layouts.param.first);
+                         });
 
 TEST(CopyEmptyTest, EmptyFrameIsCopied) {
   const TempDir dir;

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
+#include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/files/frame_locks.h"
 #include "tests/support/bytes.h"
@@ -90,6 +91,20 @@ class ReplacementTest : public testing::Test {
     CreateOptions options = Options(layout, true);
     options.file_system = files;
     return WriteFrame(path_, options, MakeNoise(kSize, 2));
+  }
+  // `act` is done in the middle of it.
+  absl::Status CopyOver(Layout layout, const std::function<void()>& act,
+                        FileSystem* files = nullptr) {
+    Frame frame = NewInMemory(PlainCopies(64));
+    Writer writer = *frame.OpenWriter();
+    CAIRN_RETURN_IF_ERROR(writer.Append(MakeNoise(kSize, 2)));
+    CAIRN_RETURN_IF_ERROR(writer.Close());
+    CopyOptions options{.layout = layout, .overwrite = true, .file_system = files};
+    options.progress = [&](int64_t chunks) {
+      if (chunks == 2) act();
+      return true;
+    };
+    return frame.CopyTo(path_, options).status();
   }
   static Buffer Content(const std::string& path, FileSystem* files = nullptr) {
     const auto frame = Frame::Open(path, {.file_system = files});
@@ -250,6 +265,44 @@ TEST_F(ReplacementTest, ReaderThatWaitedFindsTheNewFrame) {
     held.reset();
   });
   EXPECT_EQ(content, MakeNoise(kSize, 2));
+}
+
+TEST_F(ReplacementTest, ReaderThatComesDuringACopyAndStaysRefusesIt) {
+  for (const Layout layout : {Layout::kSparse, Layout::kContiguous}) {
+    std::optional<Snapshot> reader;
+    const absl::Status status = CopyOver(layout, [&] {
+      const auto frame = Frame::Open(path_);
+      if (frame.ok()) reader = frame->snapshot();
+    });
+    EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+    EXPECT_NE(status.message().find("f is not replaced: it is being read"), std::string::npos)
+        << status;
+    ASSERT_TRUE(reader.has_value());
+    ExpectHolds(*reader, MakeNoise(kSize, 1));
+  }
+  EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
+}
+
+TEST_F(ReplacementTest, CopyWaitsForAReaderThatGoesSoon) {
+  std::optional<Snapshot> reader;
+  int refused = 0;
+  IndexWatchingFiles files(std::make_shared<std::function<void()>>([&] {
+    if (reader.has_value() && ++refused == 5) reader.reset();
+  }));
+  const auto read = [&] {
+    const auto frame = Frame::Open(path_);
+    if (frame.ok()) reader = frame->snapshot();
+  };
+  EXPECT_TRUE(IsOk(CopyOver(Layout::kSparse, read, &files)));
+  EXPECT_EQ(refused, 5);
+  EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
+}
+
+TEST_F(ReplacementTest, CopyKeepsWritersFromTheOldFrame) {
+  absl::Status written;
+  const auto write = [&] { written = AppendTo(path_, MakeNoise(64, 3)); };
+  EXPECT_TRUE(IsOk(CopyOver(Layout::kSparse, write)));
+  EXPECT_TRUE(absl::IsUnavailable(written)) << written;
 }
 
 TEST_F(ReplacementTest, ReaderGivesUpInTheEnd) {
