@@ -287,14 +287,14 @@ TEST_F(ReplacementTest, CopyWaitsForAReaderThatGoesSoon) {
   std::optional<Snapshot> reader;
   int refused = 0;
   IndexWatchingFiles files(std::make_shared<std::function<void()>>([&] {
-    if (reader.has_value() && ++refused == 5) reader.reset();
+    if (reader.has_value() && ++refused == 2) reader.reset();
   }));
   const auto read = [&] {
     const auto frame = Frame::Open(path_);
     if (frame.ok()) reader = frame->snapshot();
   };
   EXPECT_TRUE(IsOk(CopyOver(Layout::kSparse, read, &files)));
-  EXPECT_EQ(refused, 5);
+  EXPECT_EQ(refused, 2);
   EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
 }
 
