@@ -6,13 +6,13 @@
 
 #include "engine/base/status.h"
 #include "engine/frame/array/array_options.h"
-#include "engine/frame/commit/contiguous_backend.h"
 #include "engine/frame/commit/frame_writer.h"
-#include "engine/frame/commit/live_copy.h"
-#include "engine/frame/commit/sparse_backend.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/files/replacement.h"
+#include "engine/frame/layout/contiguous_backend.h"
+#include "engine/frame/layout/sparse_backend.h"
+#include "engine/frame/publish/live_copy.h"
 #include "engine/frame/state/initial_state.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/files/replacement.h"
+#include "engine/frame/publish/commit_backend.h"
 
 namespace cairn::frame {
 

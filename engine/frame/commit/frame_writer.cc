@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/frame/commit/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
+#include "engine/frame/publish/live_copy.h"
 
 namespace cairn::frame {
 

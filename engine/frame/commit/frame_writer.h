@@ -17,7 +17,7 @@
 
 #include "cairn/options.h"
 #include "cairn/reports.h"
-#include "engine/frame/commit/commit_backend.h"
+#include "engine/frame/publish/commit_backend.h"
 #include "engine/storage/owner_process.h"
 
 namespace cairn::frame {

@@ -9,7 +9,7 @@
 #include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/commit/creation.h"
-#include "engine/frame/commit/object_backend.h"
+#include "engine/frame/layout/object_backend.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 #include "engine/object/index_file.h"

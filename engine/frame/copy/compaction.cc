@@ -6,9 +6,9 @@
 
 #include "engine/base/status.h"
 #include "engine/frame/commit/frame_writer.h"
-#include "engine/frame/commit/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/legacy_loader.h"
+#include "engine/frame/publish/live_copy.h"
 
 namespace cairn::frame {
 

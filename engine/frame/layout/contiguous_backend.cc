@@ -1,4 +1,4 @@
-#include "engine/frame/commit/contiguous_backend.h"
+#include "engine/frame/layout/contiguous_backend.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,8 +6,8 @@
 
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
-#include "engine/frame/commit/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
+#include "engine/frame/publish/live_copy.h"
 
 namespace cairn::frame {
 

@@ -3,8 +3,8 @@
 // The answer to a put may be lost, and the put itself may come later. Then another record, which
 // says nothing, is put under the same name: a fence. One of the two stays there for good, and the
 // other never can come.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_OBJECT_RECORD_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_OBJECT_RECORD_H_
+#ifndef CAIRN_ENGINE_FRAME_LAYOUT_OBJECT_RECORD_H_
+#define CAIRN_ENGINE_FRAME_LAYOUT_OBJECT_RECORD_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -41,4 +41,4 @@ std::vector<std::byte> EncodeFence(const JournalPosition& journal, uint64_t writ
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_OBJECT_RECORD_H_
+#endif  // CAIRN_ENGINE_FRAME_LAYOUT_OBJECT_RECORD_H_

@@ -8,8 +8,8 @@
 #include "engine/base/status.h"
 #include "engine/chunk/special.h"
 #include "engine/format/journal_summary.h"
-#include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/journal/summary.h"
+#include "engine/frame/publish/journal_writer.h"
 
 namespace cairn::frame {
 

@@ -13,19 +13,19 @@
 // Old index, trailer and records become dead bytes, and then free ones. What cannot be done that
 // way (an empty frame, whose trailer must follow its header; bytes that change after the first
 // sector) is written to a new file that takes the old one's name.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_CONTIGUOUS_BACKEND_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_CONTIGUOUS_BACKEND_H_
+#ifndef CAIRN_ENGINE_FRAME_LAYOUT_CONTIGUOUS_BACKEND_H_
+#define CAIRN_ENGINE_FRAME_LAYOUT_CONTIGUOUS_BACKEND_H_
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "engine/frame/checkpoint/frame_space.h"
-#include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/gradual_checkpoint.h"
-#include "engine/frame/commit/journal_writer.h"
-#include "engine/frame/commit/relocation.h"
 #include "engine/frame/files/atomic_file.h"
+#include "engine/frame/layout/relocation.h"
+#include "engine/frame/publish/commit_backend.h"
+#include "engine/frame/publish/gradual_checkpoint.h"
+#include "engine/frame/publish/journal_writer.h"
 #include "engine/frame/stage/snapshot_pins.h"
 #include "engine/frame/sync/background_task.h"
 
@@ -123,4 +123,4 @@ class ContiguousBackend final : public CommitBackend {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_CONTIGUOUS_BACKEND_H_
+#endif  // CAIRN_ENGINE_FRAME_LAYOUT_CONTIGUOUS_BACKEND_H_

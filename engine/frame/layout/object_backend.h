@@ -13,8 +13,8 @@
 //      so no commit is lost when others go on meanwhile.
 //   4. Objects that no state needs any more are removed after a time of grace: see
 //      object_garbage.h.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_OBJECT_BACKEND_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_OBJECT_BACKEND_H_
+#ifndef CAIRN_ENGINE_FRAME_LAYOUT_OBJECT_BACKEND_H_
+#define CAIRN_ENGINE_FRAME_LAYOUT_OBJECT_BACKEND_H_
 
 #include <chrono>
 #include <cstdint>
@@ -25,8 +25,8 @@
 
 #include "cairn/object_store.h"
 #include "engine/base/boot_clock.h"
-#include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/object_record.h"
+#include "engine/frame/layout/object_record.h"
+#include "engine/frame/publish/commit_backend.h"
 #include "engine/frame/stage/object_sink.h"
 #include "engine/object/index_file.h"
 
@@ -108,4 +108,4 @@ format::InheritedJournal BeginJournal(uint64_t generation);
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_OBJECT_BACKEND_H_
+#endif  // CAIRN_ENGINE_FRAME_LAYOUT_OBJECT_BACKEND_H_

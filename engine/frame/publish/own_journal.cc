@@ -1,4 +1,4 @@
-#include "engine/frame/commit/own_journal.h"
+#include "engine/frame/publish/own_journal.h"
 
 #include "engine/base/random.h"
 #include "engine/base/status.h"

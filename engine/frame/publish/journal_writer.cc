@@ -1,4 +1,4 @@
-#include "engine/frame/commit/journal_writer.h"
+#include "engine/frame/publish/journal_writer.h"
 
 #include <algorithm>
 #include <array>

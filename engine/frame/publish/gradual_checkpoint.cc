@@ -1,4 +1,4 @@
-#include "engine/frame/commit/gradual_checkpoint.h"
+#include "engine/frame/publish/gradual_checkpoint.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Writes the journal after a checkpoint, in a contiguous frame and in the index of a sparse one.
 // docs/guarantees.md gives the reason for each step.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_JOURNAL_WRITER_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_JOURNAL_WRITER_H_
+#ifndef CAIRN_ENGINE_FRAME_PUBLISH_JOURNAL_WRITER_H_
+#define CAIRN_ENGINE_FRAME_PUBLISH_JOURNAL_WRITER_H_
 
 #include <cstdint>
 #include <deque>
@@ -15,10 +15,10 @@
 #include "engine/frame/checkpoint/checkpoint_policy.h"
 #include "engine/frame/checkpoint/disk_reserve.h"
 #include "engine/frame/checkpoint/frame_space.h"
-#include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/gradual_checkpoint.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/journal/summary.h"
+#include "engine/frame/publish/commit_backend.h"
+#include "engine/frame/publish/gradual_checkpoint.h"
 #include "engine/frame/stage/contiguous_sink.h"
 #include "engine/frame/sync/background_task.h"
 
@@ -173,4 +173,4 @@ class JournalWriter {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_JOURNAL_WRITER_H_
+#endif  // CAIRN_ENGINE_FRAME_PUBLISH_JOURNAL_WRITER_H_

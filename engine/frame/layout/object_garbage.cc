@@ -1,4 +1,4 @@
-#include "engine/frame/commit/object_garbage.h"
+#include "engine/frame/layout/object_garbage.h"
 
 #include <algorithm>
 #include <chrono>

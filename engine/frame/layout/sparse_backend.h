@@ -13,8 +13,8 @@
 // No chunk file goes that the index, its journal or an index that is read names. The old index
 // keeps a temporary name as long as it is read; the next writer that finds no such reader removes
 // what no index names.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_SPARSE_BACKEND_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_SPARSE_BACKEND_H_
+#ifndef CAIRN_ENGINE_FRAME_LAYOUT_SPARSE_BACKEND_H_
+#define CAIRN_ENGINE_FRAME_LAYOUT_SPARSE_BACKEND_H_
 
 #include <cstdint>
 #include <deque>
@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "engine/frame/checkpoint/disk_reserve.h"
-#include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/files/atomic_file.h"
+#include "engine/frame/publish/commit_backend.h"
+#include "engine/frame/publish/journal_writer.h"
 #include "engine/frame/stage/sparse_sink.h"
 #include "engine/frame/sync/chunk_file_sync.h"
 
@@ -91,4 +91,4 @@ class SparseBackend final : public CommitBackend {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_SPARSE_BACKEND_H_
+#endif  // CAIRN_ENGINE_FRAME_LAYOUT_SPARSE_BACKEND_H_

@@ -1,4 +1,4 @@
-#include "engine/frame/commit/commit_backend.h"
+#include "engine/frame/publish/commit_backend.h"
 
 #include <algorithm>
 

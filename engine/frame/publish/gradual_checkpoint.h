@@ -1,7 +1,7 @@
 // A checkpoint of a large contiguous frame, made beside the commits that follow the state that it
 // is of. docs/guarantees.md gives the reason for each step.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_GRADUAL_CHECKPOINT_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_GRADUAL_CHECKPOINT_H_
+#ifndef CAIRN_ENGINE_FRAME_PUBLISH_GRADUAL_CHECKPOINT_H_
+#define CAIRN_ENGINE_FRAME_PUBLISH_GRADUAL_CHECKPOINT_H_
 
 #include <atomic>
 #include <cstdint>
@@ -16,10 +16,10 @@
 #include "engine/base/extent.h"
 #include "engine/frame/checkpoint/checkpoint_steps.h"
 #include "engine/frame/checkpoint/frame_space.h"
-#include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/own_journal.h"
 #include "engine/frame/index/chunk_index.h"
 #include "engine/frame/journal/summary.h"
+#include "engine/frame/publish/commit_backend.h"
+#include "engine/frame/publish/own_journal.h"
 #include "engine/frame/stage/contiguous_sink.h"
 #include "engine/frame/sync/background_task.h"
 
@@ -118,4 +118,4 @@ class GradualCheckpoint {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_GRADUAL_CHECKPOINT_H_
+#endif  // CAIRN_ENGINE_FRAME_PUBLISH_GRADUAL_CHECKPOINT_H_

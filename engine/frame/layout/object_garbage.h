@@ -7,8 +7,8 @@
 //   1. Those that no state names, and that are too old to be named by a commit to come, are written
 //      to a list, named after the time by the store's clock.
 //   2. What is on a list as old as the grace is removed, and then the list.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_OBJECT_GARBAGE_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_OBJECT_GARBAGE_H_
+#ifndef CAIRN_ENGINE_FRAME_LAYOUT_OBJECT_GARBAGE_H_
+#define CAIRN_ENGINE_FRAME_LAYOUT_OBJECT_GARBAGE_H_
 
 #include <memory>
 
@@ -29,4 +29,4 @@ absl::StatusOr<ReclaimReport> CollectGarbage(const std::shared_ptr<ObjectStore>&
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_OBJECT_GARBAGE_H_
+#endif  // CAIRN_ENGINE_FRAME_LAYOUT_OBJECT_GARBAGE_H_

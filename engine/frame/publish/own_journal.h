@@ -1,6 +1,6 @@
 // The journal of a checkpoint that is made beside commits and goes down.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_OWN_JOURNAL_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_OWN_JOURNAL_H_
+#ifndef CAIRN_ENGINE_FRAME_PUBLISH_OWN_JOURNAL_H_
+#define CAIRN_ENGINE_FRAME_PUBLISH_OWN_JOURNAL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "engine/base/extent.h"
 #include "engine/format/journal.h"
-#include "engine/frame/commit/commit_backend.h"
+#include "engine/frame/publish/commit_backend.h"
 #include "engine/frame/stage/stager.h"
 #include "engine/frame/state/state.h"
 
@@ -50,4 +50,4 @@ class OwnJournal {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_OWN_JOURNAL_H_
+#endif  // CAIRN_ENGINE_FRAME_PUBLISH_OWN_JOURNAL_H_

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "engine/base/status.h"
-#include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/files/frame_locks.h"
+#include "engine/frame/publish/journal_writer.h"
 
 namespace cairn::frame {
 

@@ -1,4 +1,4 @@
-#include "engine/frame/commit/live_copy.h"
+#include "engine/frame/publish/live_copy.h"
 
 #include <memory>
 #include <optional>

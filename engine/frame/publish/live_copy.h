@@ -1,6 +1,6 @@
 // Copies of the live chunks of a frame, each checked.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_LIVE_COPY_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_LIVE_COPY_H_
+#ifndef CAIRN_ENGINE_FRAME_PUBLISH_LIVE_COPY_H_
+#define CAIRN_ENGINE_FRAME_PUBLISH_LIVE_COPY_H_
 
 #include <cstdint>
 #include <iterator>
@@ -13,8 +13,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
-#include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/files/atomic_file.h"
+#include "engine/frame/publish/commit_backend.h"
 #include "engine/frame/stage/contiguous_sink.h"
 
 namespace cairn::frame {
@@ -94,4 +94,4 @@ absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state);
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_LIVE_COPY_H_
+#endif  // CAIRN_ENGINE_FRAME_PUBLISH_LIVE_COPY_H_

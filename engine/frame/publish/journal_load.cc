@@ -5,7 +5,7 @@
 
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
-#include "engine/frame/commit/journal_writer.h"
+#include "engine/frame/publish/journal_writer.h"
 
 namespace cairn::frame {
 

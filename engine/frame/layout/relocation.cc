@@ -1,4 +1,4 @@
-#include "engine/frame/commit/relocation.h"
+#include "engine/frame/layout/relocation.h"
 
 #include <algorithm>
 #include <optional>

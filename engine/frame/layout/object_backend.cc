@@ -1,4 +1,4 @@
-#include "engine/frame/commit/object_backend.h"
+#include "engine/frame/layout/object_backend.h"
 
 #include <algorithm>
 #include <array>
@@ -9,12 +9,12 @@
 #include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/checkpoint/checkpoint_policy.h"
-#include "engine/frame/commit/live_copy.h"
-#include "engine/frame/commit/object_garbage.h"
 #include "engine/frame/journal/commit_step.h"
 #include "engine/frame/journal/journal_reader.h"
 #include "engine/frame/journal/replay.h"
+#include "engine/frame/layout/object_garbage.h"
 #include "engine/frame/open/state_loader.h"
+#include "engine/frame/publish/live_copy.h"
 #include "engine/frame/stage/sparse_sink.h"
 #include "engine/object/object_names.h"
 

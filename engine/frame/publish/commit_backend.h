@@ -1,6 +1,6 @@
 // How the files of a frame go from one committed state to the next: what differs by layout.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_COMMIT_BACKEND_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_COMMIT_BACKEND_H_
+#ifndef CAIRN_ENGINE_FRAME_PUBLISH_COMMIT_BACKEND_H_
+#define CAIRN_ENGINE_FRAME_PUBLISH_COMMIT_BACKEND_H_
 
 #include <cstdint>
 #include <memory>
@@ -155,4 +155,4 @@ class CommitBackend {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_COMMIT_BACKEND_H_
+#endif  // CAIRN_ENGINE_FRAME_PUBLISH_COMMIT_BACKEND_H_

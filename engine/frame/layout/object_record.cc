@@ -1,4 +1,4 @@
-#include "engine/frame/commit/object_record.h"
+#include "engine/frame/layout/object_record.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
 // Moves chunks from the end of a contiguous frame into free space before them, so that the file can
 // get shorter: index and journal have to lie after all chunks.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_RELOCATION_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_RELOCATION_H_
+#ifndef CAIRN_ENGINE_FRAME_LAYOUT_RELOCATION_H_
+#define CAIRN_ENGINE_FRAME_LAYOUT_RELOCATION_H_
 
 #include <cstdint>
 #include <vector>
@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 
 #include "engine/frame/checkpoint/frame_space.h"
-#include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/journal_writer.h"
+#include "engine/frame/publish/commit_backend.h"
+#include "engine/frame/publish/journal_writer.h"
 #include "engine/frame/stage/stager.h"
 
 namespace cairn::frame {
@@ -49,4 +49,4 @@ class Relocation {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_RELOCATION_H_
+#endif  // CAIRN_ENGINE_FRAME_LAYOUT_RELOCATION_H_
