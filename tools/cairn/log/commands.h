@@ -1,4 +1,4 @@
-// The commands of `cairn log`, as in commands.h.
+// The commands of `cairn log`, as in tools/cairn/commands/commands.h.
 #ifndef CAIRN_TOOLS_CAIRN_LOG_COMMANDS_H_
 #define CAIRN_TOOLS_CAIRN_LOG_COMMANDS_H_
 
