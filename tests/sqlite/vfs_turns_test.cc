@@ -68,5 +68,48 @@ TEST_F(VfsTurnsTest, WriterThatIsMerelyKeptIsWaitedForWithoutABusyTimeout) {
   EXPECT_TRUE(IsOk(other.Execute("INSERT INTO t VALUES(1)")));
 }
 
+// A thread that was refused the writer may sleep for another database, or for itself.
+TEST_F(VfsTurnsTest, AConnectionThatIsRefusedAndDoesNotTryAgainLeavesTheWriterToOthers) {
+  Database other = Open(kImpatient, "CREATE TABLE t(a); PRAGMA busy_timeout=5000");
+  Database sibling = Open(kQuick, "PRAGMA busy_timeout=5000");
+  Database refused = Open(kQuick, "PRAGMA busy_timeout=0");
+  ASSERT_TRUE(IsOk(other.Execute("BEGIN IMMEDIATE")));
+  ASSERT_FALSE(refused.Execute("BEGIN IMMEDIATE").ok());
+  ASSERT_TRUE(IsOk(other.Execute("COMMIT")));
+  sqlite3_vfs* const vfs = sqlite3_vfs_find(kQuick);
+  vfs->xSleep(vfs, 1000);
+  EXPECT_TRUE(IsOk(sibling.Execute("INSERT INTO t VALUES(1)")));
+  EXPECT_TRUE(IsOk(other.Execute("INSERT INTO t VALUES(2)")));
+  EXPECT_TRUE(IsOk(refused.Execute("INSERT INTO t VALUES(3)")));
+}
+
+// That a busy handler gives up after its sleep is the same.
+TEST_F(VfsTurnsTest, AConnectionThatGivesUpAfterItsSleepLeavesTheWriterToOthers) {
+  Database other = Open(kImpatient, "CREATE TABLE t(a); PRAGMA busy_timeout=5000");
+  Database sibling = Open(kQuick, "PRAGMA busy_timeout=5000");
+  Database refused = Open(kQuick, "SELECT 1");
+  struct Handler {
+    Database* other;
+    int calls = 0;
+  } handler = {.other = &other};
+  sqlite3_busy_handler(
+      refused.handle(),
+      [](void* arg, int /*before*/) {
+        auto* const at = static_cast<Handler*>(arg);
+        if (at->calls++ == 0) {
+          EXPECT_TRUE(IsOk(at->other->Execute("COMMIT")));
+        }
+        sqlite3_vfs* const vfs = sqlite3_vfs_find(kQuick);
+        vfs->xSleep(vfs, 1000);
+        return 0;
+      },
+      &handler);
+  ASSERT_TRUE(IsOk(other.Execute("BEGIN IMMEDIATE")));
+  ASSERT_FALSE(refused.Execute("BEGIN IMMEDIATE").ok());
+  EXPECT_EQ(handler.calls, 1);
+  EXPECT_TRUE(IsOk(sibling.Execute("INSERT INTO t VALUES(1)")));
+  EXPECT_TRUE(IsOk(other.Execute("INSERT INTO t VALUES(2)")));
+}
+
 }  // namespace
 }  // namespace cairn::test

@@ -95,20 +95,30 @@ bool Database::IsWritable() const {
          !newest.array().has_value();
 }
 
-absl::Status Database::TakeTurn(const void* owner, Clock::time_point deadline) {
+bool Database::IsOfferedToAnother(const void* owner) const {
+  return offered_to_ != nullptr && offered_to_ != owner && Clock::now() < offer_end_;
+}
+
+absl::Status Database::TakeTurn(const void* owner, const void* taker, Clock::time_point deadline) {
   std::unique_lock lock(mutex_);
-  if (owner_ == owner) return absl::OkStatus();
   turn_.wait(lock, [this] { return owner_ != this; });  // the keeper, which is quick
-  waiting_.push_back(owner);
-  const auto is_next = [&] { return owner_ == nullptr && waiting_.front() == owner; };
-  const bool mine = turn_.wait_until(lock, deadline, is_next);
-  std::erase(waiting_, owner);
-  if (mine) {
-    owner_ = owner;
-    return absl::OkStatus();
+  waiting_.push_back(taker);
+  const auto is_next = [&] {
+    if (owner_ != nullptr || IsOfferedToAnother(owner)) return false;
+    return waiting_.front() == taker || offered_to_ == owner;
+  };
+  while (!is_next()) {
+    if (Clock::now() >= deadline) {
+      std::erase(waiting_, taker);
+      turn_.notify_all();
+      return absl::UnavailableError(path_ + " is being written by another connection");
+    }
+    turn_.wait_until(lock, IsOfferedToAnother(owner) ? std::min(deadline, offer_end_) : deadline);
   }
-  turn_.notify_all();
-  return absl::UnavailableError(path_ + " is being written by another connection");
+  std::erase(waiting_, taker);
+  owner_ = taker;
+  offered_to_ = nullptr;
+  return absl::OkStatus();
 }
 
 absl::Status Database::OpenWriter(Clock::time_point deadline) {
@@ -139,25 +149,44 @@ absl::Status Database::Resume(Clock::time_point deadline) {
   return OpenWriter(deadline);
 }
 
-absl::Status Database::Acquire(const void* owner, std::chrono::milliseconds wait) {
-  if (!IsOfThisProcess()) {
-    return absl::FailedPreconditionError(path_ + " was opened by the process that forked this one");
-  }
-  const Clock::time_point deadline = Clock::now() + wait;
-  {
-    const std::lock_guard lock(mutex_);
-    if (owner_ == owner) return absl::OkStatus();
-  }
-  RETURN_IF_ERROR(TakeTurn(owner, deadline));
+absl::Status Database::CheckProcess() const {
+  if (IsOfThisProcess()) return absl::OkStatus();
+  return absl::FailedPreconditionError(path_ + " was opened by the process that forked this one");
+}
+
+absl::Status Database::Take(const void* owner, const void* taker, Clock::time_point deadline) {
+  RETURN_IF_ERROR(TakeTurn(owner, taker, deadline));
   const absl::Status resumed = Resume(deadline);
-  if (resumed.ok()) {
-    CountRow();
-    return resumed;
-  }
+  if (resumed.ok()) return resumed;
   const std::lock_guard lock(mutex_);
   owner_ = nullptr;
   turn_.notify_all();
   return resumed;
+}
+
+absl::Status Database::Acquire(const void* owner, std::chrono::milliseconds wait) {
+  RETURN_IF_ERROR(CheckProcess());
+  {
+    const std::lock_guard lock(mutex_);
+    if (owner_ == owner) return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(Take(owner, owner, Clock::now() + wait));
+  CountRow();
+  return absl::OkStatus();
+}
+
+void Database::AwaitTurn(const void* owner, std::chrono::milliseconds wait) {
+  const char taker = 0;
+  // Any failure shows at the next try.
+  if (!IsOfThisProcess() || !Take(owner, &taker, Clock::now() + wait).ok()) return;
+  const bool keep = vfs_.keep.count() > 0;
+  if (!keep) SuspendWriter();
+  const std::lock_guard lock(mutex_);
+  owner_ = nullptr;
+  offered_to_ = owner;
+  offer_end_ = Clock::now() + kOffer;
+  turn_.notify_all();
+  if (keep) KeepUntil(offer_end_);
 }
 
 // An eighth of what lives: to give it back, each page is looked at.
@@ -201,10 +230,15 @@ void Database::Release(const void* owner, Outcome outcome) {
   const std::lock_guard lock(mutex_);
   owner_ = nullptr;
   released_generation_ = frame_.snapshot().info().generation;
-  kept_ = keep;
   released_ = Clock::now();
   turn_.notify_all();
-  if (!keep) return;
+  if (keep) KeepUntil(released_ + vfs_.keep);
+}
+
+// The mutex is held, and nobody owns the writer.
+void Database::KeepUntil(Clock::time_point end) {
+  kept_ = true;
+  keep_end_ = end;
   if (!keeper_.joinable()) keeper_ = std::thread([this] { SuspendWhenIdle(); });
   if (keeper_sleeps_) keeping_.notify_all();
 }
@@ -216,8 +250,8 @@ void Database::SuspendWhenIdle() {
       keeper_sleeps_ = true;
       keeping_.wait(lock);  // for the end of a transaction
       keeper_sleeps_ = false;
-    } else if (Clock::now() < released_ + vfs_.keep) {
-      keeping_.wait_until(lock, released_ + vfs_.keep);
+    } else if (Clock::now() < keep_end_) {
+      keeping_.wait_until(lock, keep_end_);
     } else {
       owner_ = this;
       kept_ = false;

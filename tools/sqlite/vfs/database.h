@@ -33,6 +33,8 @@ class Database {
   static constexpr int kRow = 8;
   // Whether another process waits is looked at no more often.
   static constexpr std::chrono::milliseconds kLook{1};
+  // A writer that a connection has waited for is kept that long for its next try.
+  static constexpr std::chrono::milliseconds kOffer{10};
   // Changed pages of a transaction that stay in memory, and decoded pages, bytes.
   static constexpr int64_t kStagedMemory = int64_t{32} << 20;
   static constexpr int64_t kCacheMemory = int64_t{16} << 20;
@@ -67,6 +69,10 @@ class Database {
   // kUnavailable after `wait`, or somewhat later: another process may merely keep it. Does nothing
   // for who has it. kFailedPrecondition in a process that was forked from the one that opened it.
   absl::Status Acquire(const void* owner, std::chrono::milliseconds wait);
+  // Waits until `owner` may have the writer, at most `wait`, and offers it for kOffer: only
+  // Acquire gives it. A thread that merely sleeps may come here for a connection that never asks
+  // again, so the writer of a connection is always that of a transaction.
+  void AwaitTurn(const void* owner, std::chrono::milliseconds wait);
   // How a transaction ended.
   enum class Outcome {
     kDurable,     // all that was committed is
@@ -89,13 +95,18 @@ class Database {
   Database(std::string path, DatabaseOptions options, const VfsOptions& vfs, Frame frame,
            FileIdentity identity);
   bool IsOfThisProcess() const;
-  absl::Status TakeTurn(const void* owner, Clock::time_point deadline);
+  absl::Status CheckProcess() const;
+  // `taker` is the one who has the writer then: `owner`, or who waits for it.
+  absl::Status Take(const void* owner, const void* taker, Clock::time_point deadline);
+  absl::Status TakeTurn(const void* owner, const void* taker, Clock::time_point deadline);
+  bool IsOfferedToAnother(const void* owner) const;
   absl::Status Resume(Clock::time_point deadline);
   absl::Status OpenWriter(Clock::time_point deadline);
   bool HasLeftMuch() const;
   void SuspendWriter();
   void CountRow();
   bool IsWaitedFor();
+  void KeepUntil(Clock::time_point end);
   void SuspendWhenIdle();
 
   const std::string path_;
@@ -109,11 +120,14 @@ class Database {
   std::condition_variable turn_;
   std::deque<const void*> waiting_;
   const void* owner_ = nullptr;
+  const void* offered_to_ = nullptr;  // the next owner, unless it is late
+  Clock::time_point offer_end_;
   std::optional<Writer> writer_;  // used by the owner alone
   int64_t dead_before_ = 0;       // bytes, when it was opened
   bool kept_ = false;             // it has no owner, and is not suspended
   int row_ = 0;                   // transactions of this process alone, each soon after the other
   Clock::time_point released_;
+  Clock::time_point keep_end_;
   uint64_t released_generation_ = 0;
   Clock::time_point looked_;  // by the owner
   std::condition_variable keeping_;

@@ -12,9 +12,11 @@ constexpr std::chrono::milliseconds kJustNow(5);
 }  // namespace
 
 void WriterQueue::NoteRefused(const std::shared_ptr<Database>& database, const void* owner) {
+  const auto now = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
-  refusals_[std::this_thread::get_id()] = {
-      .database = database, .owner = owner, .at = std::chrono::steady_clock::now()};
+  // Of threads that did not sleep, and may have ended.
+  std::erase_if(refusals_, [now](const auto& entry) { return now - entry.second.at > kJustNow; });
+  refusals_[std::this_thread::get_id()] = {.database = database, .owner = owner, .at = now};
 }
 
 void WriterQueue::Forget(const void* owner) {
@@ -34,9 +36,7 @@ bool WriterQueue::Wait(std::chrono::microseconds most) {
   if (std::chrono::steady_clock::now() - refusal.at > kJustNow) return false;
   const std::shared_ptr<Database> database = refusal.database.lock();
   if (database == nullptr) return false;
-  // What it gets stays the connection's until that unlocks. Any failure shows at its next try.
-  database->Acquire(refusal.owner, std::chrono::ceil<std::chrono::milliseconds>(most))
-      .IgnoreError();
+  database->AwaitTurn(refusal.owner, std::chrono::ceil<std::chrono::milliseconds>(most));
   return true;
 }
 

@@ -14,7 +14,8 @@ namespace cairn::sqlite {
 
 // After SQLITE_BUSY the busy handler of a connection calls xSleep of its VFS, in the same thread,
 // and then tries the transaction again. So that sleep waits for the writer, and ends as soon as the
-// connection has it. Thread-safe.
+// connection may have it: trying again takes it. A connection that does not try again, because the
+// thread slept for something else, never has it. Thread-safe.
 class WriterQueue {
  public:
   // `owner`, a connection, was refused the writer in this thread.
