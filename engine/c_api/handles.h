@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/call_once.h"
-
 #include "cairn/cairn.h"
 #include "cairn/chunk.h"
 #include "cairn/executor.h"
@@ -19,6 +17,7 @@
 #include "cairn/registry.h"
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
+#include "engine/base/lazy.h"
 
 struct cairn_bytes {
   cairn::Chunk chunk;
@@ -54,14 +53,8 @@ struct cairn_writer {
 
 namespace cairn::c_api {
 
-// What C programs get pointers to; made when it is first asked for.
-struct SnapshotStrings {
-  absl::once_flag made;
-  std::vector<std::string> vlmetalayers = {};
-};
-
+// The options of a snapshot as C programs get them. `metalayers` points into `options`.
 struct SnapshotOptions {
-  absl::once_flag made;
   CreateOptions options = {};
   cairn_compression_options compression = CAIRN_COMPRESSION_OPTIONS_INIT;
   std::vector<cairn_metalayer> metalayers = {};
@@ -71,8 +64,9 @@ struct SnapshotOptions {
 
 struct cairn_snapshot {
   cairn::Snapshot snapshot;
-  mutable cairn::c_api::SnapshotStrings strings = {};
-  mutable cairn::c_api::SnapshotOptions options = {};
+  // C programs get pointers into these.
+  mutable cairn::Lazy<std::vector<std::string>> vlmetalayers = {};
+  mutable cairn::Lazy<cairn::c_api::SnapshotOptions> options = {};
 };
 
 namespace cairn::c_api {

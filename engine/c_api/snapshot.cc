@@ -98,14 +98,12 @@ cairn_chunk_entry ToC(const ChunkEntry& entry) {
 }
 
 const std::vector<std::string>& VlmetalayersOf(const cairn_snapshot& snapshot) {
-  SnapshotStrings& strings = snapshot.strings;
-  absl::call_once(strings.made, [&] { strings.vlmetalayers = snapshot.snapshot.vlmetalayers(); });
-  return strings.vlmetalayers;
+  return snapshot.vlmetalayers.Get([&] { return snapshot.snapshot.vlmetalayers(); });
 }
 
 SnapshotOptions& OptionsOf(const cairn_snapshot& snapshot) {
-  SnapshotOptions& made = snapshot.options;
-  absl::call_once(made.made, [&] {
+  return snapshot.options.Get([&] {
+    SnapshotOptions made;
     made.options = snapshot.snapshot.create_options();
     made.compression = FromCpp(made.options.compression);
     for (const Metalayer& layer : made.options.metalayers) {
@@ -113,8 +111,8 @@ SnapshotOptions& OptionsOf(const cairn_snapshot& snapshot) {
                                  .content = layer.content.data(),
                                  .size = layer.content.size()});
     }
+    return made;
   });
-  return made;
 }
 
 }  // namespace

@@ -91,8 +91,7 @@ absl::Status State::JournalStatus() const {
 }
 
 const FrameInfo& State::info() const {
-  absl::call_once(info_.once, [this] { info_.info = MakeInfo(*this); });
-  return info_.info;
+  return info_.Get([this] { return MakeInfo(*this); });
 }
 
 StateBuilder::StateBuilder(std::shared_ptr<const FrameContext> env, Era era)

@@ -8,13 +8,13 @@
 #include <optional>
 #include <vector>
 
-#include "absl/base/call_once.h"
 #include "absl/status/status.h"
 
 #include "cairn/array.h"
 #include "cairn/frame_info.h"
 #include "cairn/types.h"
 #include "engine/base/extent.h"
+#include "engine/base/lazy.h"
 #include "engine/base/shared_append_vector.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/index_entry.h"
@@ -166,17 +166,7 @@ struct State {
   const FrameInfo& info() const;
 
  private:
-  // Computed when it is first asked for; copies begin without. Each commit makes a state, and the
-  // standard's once_flag takes a call of the system for each.
-  struct LazyInfo {
-    LazyInfo() = default;
-    LazyInfo(const LazyInfo&) : LazyInfo() {}
-    LazyInfo& operator=(const LazyInfo&) = delete;
-
-    mutable absl::once_flag once;
-    mutable FrameInfo info;
-  };
-  LazyInfo info_;
+  mutable Lazy<FrameInfo> info_;
 };
 
 using StatePtr = std::shared_ptr<const State>;

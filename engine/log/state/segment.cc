@@ -163,9 +163,8 @@ int64_t Segment::LoadTable(std::string_view name) const {
 // Those up to the one that has this chunk: the chunks that a new state brings are in the first.
 void Segment::LoadTablesFor(int64_t ordinal) const {
   for (size_t i = 0; i < std::size(kStatsLayers); ++i) {
-    Table& table = tables_[i];
-    absl::call_once(table.loaded, [&] { table.first = LoadTable(kStatsLayers[i]); });
-    if (ordinal >= table.first) return;
+    const int64_t first = first_chunks_[i].Get([&] { return LoadTable(kStatsLayers[i]); });
+    if (ordinal >= first) return;
   }
 }
 

@@ -12,13 +12,13 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/base/call_once.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/log.h"
 #include "cairn/snapshot.h"
+#include "engine/base/lazy.h"
 #include "engine/log/state/log_layer.h"
 #include "engine/log/stats/chunk_stats.h"
 
@@ -121,11 +121,8 @@ class Segment {
   int64_t chunk_records_ = 1;
   int64_t chunk_items_ = 1;  // more than its records where padding ends it
 
-  struct Table {
-    absl::once_flag loaded;
-    int64_t first = 0;  // chunk that it has
-  };
-  mutable std::array<Table, std::size(kStatsLayers)> tables_;
+  // The first chunk that each table of statistics has; known once the table is loaded.
+  mutable std::array<Lazy<int64_t>, std::size(kStatsLayers)> first_chunks_;
   mutable StatsCache own_stats_;  // of chunks without a fingerprint, such as the last
   mutable std::mutex mutex_;
   mutable std::unique_ptr<const TimeIndex> times_;  // once it was needed
