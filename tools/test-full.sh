@@ -1,21 +1,33 @@
 #!/usr/bin/env bash
-# The full matrix: what tools/test.sh --sanitize does, and what takes too long for every change. It wants two
-# or three hours. The last line says "N passed, N failed"; exit status 1 when any failed.
+# Runs the full matrix, or the parts of it that are named: tools/test-full.sh [PART...]. It is what
+# tools/test.sh --sanitize does, and what takes too long for every change. Each part builds what it
+# needs and takes up to 40 minutes on two cores; all of them take about four hours. The last line
+# says "N passed, N failed"; exit status 1 when any failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tools/install-deps.sh chromium clang clang-tidy libclang-rt-dev llvm valgrind libc6-dev-i386 lib32stdc++-12-dev
-tools/s390x-root.sh
+parts=(release sanitize soak sqlite packages valgrind debug threads s390x clang tidy coverage)
+
+chosen=("$@")
+[[ $# -gt 0 ]] || chosen=("${parts[@]}")
+for part in "${chosen[@]}"; do
+  if [[ " ${parts[*]} " != *" $part "* ]]; then
+    echo "test-full: there is no part '$part'; parts: ${parts[*]}" >&2
+    exit 2
+  fi
+done
+
+tools/install-deps.sh
 source tools/test-runs.sh
 
-# The suites of the floors whose code is pure, but for tests that try everything.
+# The suites of the floors whose code is pure, except for tests that try everything.
 quick_suites() {
   sed -nE 's/^TEST(_F|_P)?\((\w+),.*/*\2.*/p' tests/{base,codec,filter,chunk,format}/*.cc |
     sort -u | paste -sd:
   echo ":-*.*Every*:*.*Random*:*.*Damaged*:*Noise*:*Dictionary*OverFilters*"
 }
 
-# An implicit conversion that loses bits where size_t has 32.
+# Fails if an implicit conversion loses bits where size_t has 32.
 check_narrowing() {  # build folder, for what is configured there
   find engine -name '*.cc' -print0 |
     xargs -0 -P "$(nproc)" -n 1 clang++ -m32 -idirafter "/usr/include/$(gcc -print-multiarch)" \
@@ -23,55 +35,107 @@ check_narrowing() {  # build folder, for what is configured there
       -fsyntax-only -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror
 }
 
-# What it parses has to include what it uses.
+# Without precompiled headers, as what clang-tidy parses has to include what it uses.
 tidy() {  # build folder, for the commands only
   meson setup "$1" --reconfigure -Db_pch=false >/dev/null || meson setup "$1" -Db_pch=false
   run-clang-tidy -quiet -p "$1" '/(engine|tools)/' 2>/dev/null
 }
 
-use_compiler gcc g++
-use_peer
-build_and_test_release
-build_and_test_sanitized
+# Builds these targets, or all, as CI does for release.
+build_release() {
+  build build-test-release "${release_options[@]}" "${peer_options[@]}" -- "$@"
+}
+
+# Runs tests of the release build that are told by a variable to do all that they can.
+test_release() {  # variable, tests
+  env "$1" meson test -C build-test-release --no-rebuild --print-errorlogs \
+    --timeout-multiplier 3 "${@:2}"
+}
+
+run_release() {
+  tools/install-deps.sh chromium
+  build_and_test_release
+}
+
+run_sanitize() {
+  tools/install-deps.sh chromium
+  build_and_test_sanitized
+}
 
 # A moment of the soak is among the tests; a minute shows whether something grows.
-count_check soak build-test-release/tests/concurrency/soak 60
+run_soak() {
+  build_release tests/concurrency/soak || return 0
+  count_check soak build-test-release/tests/concurrency/soak 60
+}
 
-add_script "all of SQLite's test-suite" tools/test-sqlite.sh --full build-test-release
+run_sqlite() {
+  build_release || return 0
+  add_script "all of SQLite's test-suite" tools/test-sqlite.sh --full build-test-release
+}
 
-# What pip installs.
-count_check wheel env CAIRN_TEST_WHEEL=1 meson test -C build-test-release --no-rebuild \
-  --print-errorlogs --timeout-multiplier 3 python_wheel
-
-# The subproject and the tarball are built completely. `meson dist` has no --timeout-multiplier, so a
-# quarter of the crashes has to do.
-count_check subproject env CAIRN_TEST_SUBPROJECT=1 meson test -C build-test-release --no-rebuild \
-  --print-errorlogs --timeout-multiplier 3 packaging
-count_check dist env CAIRN_SEARCH_PERCENT=25 meson dist -C build-test-release --allow-dirty --formats gztar
+# What pip installs, the library as a subproject, and the tarball. `meson dist` has no
+# --timeout-multiplier, so a quarter of the searches has to do.
+run_packages() {
+  build_release || return 0
+  count_check wheel test_release CAIRN_TEST_WHEEL=1 python_wheel
+  count_check subproject test_release CAIRN_TEST_SUBPROJECT=1 packaging
+  count_check dist env CAIRN_SEARCH_PERCENT=25 \
+    meson dist -C build-test-release --allow-dirty --formats gztar
+}
 
 # The kernels are chosen for the processor that valgrind shows.
-run_tests build-test-release unit --wrapper "valgrind -q --error-exitcode=9" --timeout-multiplier 20 \
-  "--test-args=--gtest_filter=$(quick_suites | tr -d "\n")"
+run_valgrind() {
+  tools/install-deps.sh valgrind
+  build_release unit_tests || return 0
+  run_tests build-test-release unit --wrapper "valgrind -q --error-exitcode=9" \
+    --timeout-multiplier 20 "--test-args=--gtest_filter=$(quick_suites | tr -d "\n")"
+}
 
 # Each file by itself: it has to include what it uses.
-build_and_test build-test-debug --buildtype=debug -Dwerror=true -Db_pch=false
+run_debug() {
+  build_and_test build-test-debug --buildtype=debug -Dwerror=true -Db_pch=false
+}
 
-# kill, soak and crash fork or are single threads.
-build build-test-threads --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
-  -Db_sanitize=thread -Dcpp_args=-g1 -- concurrency_tests object_tests sqlite_vfs_tests unit_tests &&
+# Only these: kill, soak and crash fork or are single threads.
+run_threads() {
+  build build-test-threads --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
+    -Db_sanitize=thread -Dcpp_args=-g1 -- concurrency_tests object_tests sqlite_vfs_tests \
+    unit_tests || return 0
   TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" run_tests build-test-threads concurrency object \
     sqlite_threads unit
+}
 
 # A big-endian host, emulated.
-build build-test-s390x --cross-file build-s390x-root/cross.ini --buildtype=release -Dwerror=true \
-  -- unit_tests vector_tests &&
+run_s390x() {
+  tools/s390x-root.sh
+  build build-test-s390x --cross-file build-s390x-root/cross.ini --buildtype=release \
+    -Dwerror=true -- unit_tests vector_tests || return 0
   run_tests build-test-s390x unit vectors --timeout-multiplier 20
+}
 
-use_compiler clang clang++
-build_and_test build-test-clang --buildtype=release -Dwerror=true
-count_check clang-tidy tidy build-test-tidy
-count_check narrowing check_narrowing build-test-clang
+run_clang() {
+  tools/install-deps.sh clang
+  use_compiler clang clang++
+  build_and_test build-test-clang --buildtype=release -Dwerror=true
+}
 
-count_check coverage tools/coverage.sh
+run_tidy() {
+  tools/install-deps.sh clang clang-tidy libc6-dev-i386 lib32stdc++-12-dev
+  use_compiler clang clang++
+  count_check clang-tidy tidy build-test-tidy
+  count_check narrowing check_narrowing build-test-tidy
+}
 
+run_coverage() {
+  count_check coverage tools/coverage.sh
+}
+
+use_peer
+for part in "${chosen[@]}"; do
+  echo "==== $part"
+  begin=$SECONDS
+  use_compiler gcc g++
+  "run_$part"
+  echo "==== $part took $(((SECONDS - begin) / 60)) min $(((SECONDS - begin) % 60)) s"
+done
 tell_sums

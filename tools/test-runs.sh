@@ -128,9 +128,9 @@ build_and_test_core() {
 }
 
 # What every change has to pass. Here libdeflate codes zlib streams, and both libraries are built.
+release_options=(--buildtype=release -Dwerror=true -Dlibdeflate=enabled -Ddefault_library=both)
 build_and_test_release() {
-  build_and_test build-test-release --buildtype=release -Dwerror=true -Dlibdeflate=enabled \
-    -Ddefault_library=both
+  build_and_test build-test-release "${release_options[@]}"
   add_script "object store" tools/test-object-store.sh build-test-release
   add_script "SQLite's test-suite" tools/test-sqlite.sh build-test-release
 }

@@ -2,16 +2,16 @@
 # Builds the library and the tool for release and runs their tests, random searches for a quarter of
 # their length. With --sanitize, as CI does, builds everything and runs every test, against peers, a
 # real object store and SQLite's own suite too, and then all tests again with sanitizers; with --full
-# does what tools/test-full.sh adds. The last line says "N passed, N failed"; exit status 1 when any
-# failed.
+# runs the whole matrix of tools/test-full.sh, or the parts of it that are named. The last line says
+# "N passed, N failed"; exit status 1 when any failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case ${1-} in
   '' | --sanitize) ;;
-  --full) exec tools/test-full.sh ;;
+  --full) exec tools/test-full.sh "${@:2}" ;;
   *)
-    echo "usage: tools/test.sh [--sanitize | --full]" >&2
+    echo "usage: tools/test.sh [--sanitize | --full [PART...]]" >&2
     exit 2
     ;;
 esac
