@@ -35,9 +35,9 @@ absl::StatusCode CodeOf(int error) {
     case ENOTEMPTY:
     case ENXIO:
     case EXDEV:
+    case ELOOP:
       return absl::StatusCode::kFailedPrecondition;
     case EINVAL:
-    case ELOOP:
     case ENAMETOOLONG:
       return absl::StatusCode::kInvalidArgument;
     case EAGAIN:

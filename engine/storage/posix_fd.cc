@@ -1,12 +1,48 @@
 #include "engine/storage/posix_fd.h"
 
+#include <array>
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "absl/strings/str_format.h"
+
+#include "engine/base/status.h"
 #include "engine/storage/errors.h"
 
 namespace cairn::storage {
+
+namespace {
+
+std::string_view KindOf(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return "a file";
+    case S_IFDIR:
+      return "a directory";
+    case S_IFLNK:
+      return "a symbolic link";
+    case S_IFIFO:
+      return "a FIFO";
+    case S_IFSOCK:
+      return "a socket";
+    default:
+      return "a device";
+  }
+}
+
+// "mallory (uid 1001)", or the number alone where it has no name.
+std::string UserOf(uid_t uid) {
+  std::array<char, 4096> memory;  // for what the user database says of one user
+  struct passwd entry = {};
+  struct passwd* found = nullptr;
+  ::getpwuid_r(uid, &entry, memory.data(), memory.size(), &found);
+  if (found == nullptr) return absl::StrFormat("%d", uid);
+  return absl::StrFormat("%s (uid %d)", found->pw_name, uid);
+}
+
+}  // namespace
 
 absl::StatusOr<PosixStat> StatOf(int fd, std::string_view path, std::string_view action) {
   const std::optional<PosixStat> info = StatAt(fd, "", AT_EMPTY_PATH);
@@ -15,8 +51,8 @@ absl::StatusOr<PosixStat> StatOf(int fd, std::string_view path, std::string_view
 }
 
 std::optional<PosixStat> StatAt(int directory, const char* path, int flags) {
-  constexpr unsigned int kWanted =
-      STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID | STATX_INO | STATX_SIZE | STATX_BLOCKS;
+  constexpr unsigned int kWanted = STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID | STATX_INO |
+                                   STATX_SIZE | STATX_BLOCKS | STATX_NLINK;
   constexpr int64_t kBlock = 512;  // that of stx_blocks, whatever the file system's block size
   struct statx info;
   if (::statx(directory, path, flags, kWanted, &info) != 0) return std::nullopt;
@@ -26,7 +62,17 @@ std::optional<PosixStat> StatAt(int directory, const char* path, int flags) {
                    .owner = info.stx_uid,
                    .group = info.stx_gid,
                    .size = static_cast<int64_t>(info.stx_size),
-                   .allocated = static_cast<int64_t>(info.stx_blocks) * kBlock};
+                   .allocated = static_cast<int64_t>(info.stx_blocks) * kBlock,
+                   .names = info.stx_nlink};
+}
+
+std::string Described(const PosixStat& info) {
+  return absl::StrFormat("%s of user %s, mode %04o", KindOf(info.mode), UserOf(info.owner),
+                         info.mode & ALLPERMS);
+}
+
+absl::Status ExpectedFile(std::string_view path, const PosixStat& info) {
+  return AtPath(path, FailedPrecondition("expected a file, got %s", Described(info)));
 }
 
 }  // namespace cairn::storage

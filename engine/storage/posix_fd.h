@@ -5,11 +5,13 @@
 #include <cerrno>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <sys/types.h>
 #include <unistd.h>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
@@ -57,12 +59,18 @@ struct PosixStat {
   gid_t group = 0;
   int64_t size = 0;
   int64_t allocated = 0;  // bytes of disk space
+  int64_t names = 0;      // hard links
 };
 
 // `path` and `action` are those of ErrnoStatus.
 absl::StatusOr<PosixStat> StatOf(int fd, std::string_view path, std::string_view action);
 // `directory` and `flags` are those of fstatat. Nothing where that fails; errno says why.
 std::optional<PosixStat> StatAt(int directory, const char* path, int flags);
+
+// What something is and whose, for messages: "a FIFO of user mallory (uid 1001), mode 0622".
+std::string Described(const PosixStat& info);
+// kFailedPrecondition: `info` is that of something else than a regular file.
+absl::Status ExpectedFile(std::string_view path, const PosixStat& info);
 
 }  // namespace cairn::storage
 

@@ -28,6 +28,8 @@ namespace {
 
 // Far below what the kernel reads in one call, so that less than asked for means the file's end.
 constexpr size_t kMaxRead = size_t{1} << 30;
+// C-Blosc2 uses 16 bytes of it. A large file of that name is somebody's data.
+constexpr int64_t kMaxLockFile = 4096;
 
 // Full pages from the kernel, or none, of which `bytes` are shown.
 class PosixMapping final : public Mapping {
@@ -245,6 +247,13 @@ class PosixFile final : public File {
   }
 
   absl::Status LockWhole() override {
+    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(fd_.get(), path_, "look at"));
+    if (info.names > 1 || info.size > kMaxLockFile) {
+      return AtPath(path_,
+                    FailedPrecondition("expected a lock file of at most %d bytes with one "
+                                       "name, got one of %d bytes with %d names; it is %s",
+                                       kMaxLockFile, info.size, info.names, Described(info)));
+    }
     if (RetryInterrupted([&] { return ::flock(fd_.get(), LOCK_EX | LOCK_NB); }) == 0) {
       locked_whole_ = true;
       return absl::OkStatus();
@@ -314,8 +323,7 @@ class PosixFile final : public File {
 
 absl::StatusOr<std::unique_ptr<File>> MakePosixFile(UniqueFd fd, std::string path, bool writable) {
   CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(fd.get(), path, "look at"));
-  if (S_ISDIR(info.mode)) return FailedPrecondition("%s is a directory", path);
-  if (!S_ISREG(info.mode)) return FailedPrecondition("%s is not a regular file", path);
+  if (!S_ISREG(info.mode)) return ExpectedFile(path, info);
   return std::make_unique<PosixFile>(std::move(fd), info.identity, std::move(path), writable);
 }
 

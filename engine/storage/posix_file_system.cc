@@ -274,7 +274,17 @@ class PosixFiles final : public FileSystem {
   }
 
   absl::Status LinkIsDamage(const std::string& path) const {
-    return DataLoss("%s is a symbolic link", Shown(path));
+    const std::optional<PosixStat> info = StatAt(at(), path.c_str(), AT_SYMLINK_NOFOLLOW);
+    return DataLoss("%s is %s", Shown(path), info ? Described(*info) : "a symbolic link");
+  }
+
+  // Other users can put anything at a name in a shared folder: says what is there, and whose it is.
+  absl::Status WithOwner(const absl::Status& status, const std::string& path) const {
+    if (absl::IsDataLoss(status)) return status;  // a link, which is named already
+    std::optional<PosixStat> info = StatAt(at(), path.c_str(), opened() ? AT_SYMLINK_NOFOLLOW : 0);
+    if (!info.has_value()) info = StatAt(at(), path.c_str(), AT_SYMLINK_NOFOLLOW);  // leads nowhere
+    if (!info.has_value()) return status;
+    return {status.code(), absl::StrCat(status.message(), "; it is ", Described(*info))};
   }
 
   // The permissions of a new file: in an opened directory, none that the directory does not give.
@@ -298,15 +308,18 @@ class PosixFiles final : public FileSystem {
     const int flags = OpenFlags(mode) | open_flags();
     UniqueFd fd(RetryInterrupted([&] { return ::openat(at(), path.c_str(), flags, permissions); }));
     if (fd.ok()) return fd;
-    return Failure(errno, path, mode == FileMode::kCreateNew ? "create" : "open");
+    if (mode == FileMode::kCreateNew) return Failure(errno, path, "create");
+    return WithOwner(Failure(errno, path, "open"), path);
   }
 
   // "." is an opened directory itself.
   absl::StatusOr<UniqueFd> OpenDirectoryFd(const std::string& path) const {
     const int flags = open_flags() | O_RDONLY | O_DIRECTORY;
     UniqueFd fd(RetryInterrupted([&] { return ::openat(at(), path.c_str(), flags); }));
-    if (!fd.ok()) return Failure(errno, path, "open the directory");
-    return fd;
+    if (fd.ok()) return fd;
+    const int error = errno;
+    const absl::Status status = Failure(error, path, "open the directory");
+    return error == EACCES || error == ELOOP ? WithOwner(status, path) : status;
   }
 
   // A file or a directory.
@@ -326,9 +339,7 @@ class PosixFiles final : public FileSystem {
     if (S_ISREG(info->mode) || (may_be_directory && S_ISDIR(info->mode))) {
       return OpenToRead(old, open_flags());
     }
-    return FailedPrecondition(
-        "%s is %s", Shown(old),
-        may_be_directory ? "neither a file nor a directory" : "not a regular file");
+    return ExpectedFile(Shown(old), *info);
   }
 
   absl::Status MakeDirectory(const std::string& path, mode_t permissions) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -94,6 +95,64 @@ TEST_F(DiskCacheTest, DirectoryThatCannotBeMadeCostsNoData) {
   DiskCache cache(dir_.Path("file"), 1 << 20, "s");
   cache.Put("a", 0, MakeNoise(10));
   EXPECT_EQ(cache.Get("a", 0, 10), std::nullopt);
+}
+
+// Names that only look like those of the cache, and those of other folders.
+TEST_F(DiskCacheTest, FilesOfOthersAreNotRemoved) {
+  const std::vector<std::string> others = {"mine.page", "mine.tmp", "ab/mine.page", "ab/notes.tmp",
+                                           "photos/0123456789abcd.page"};
+  for (const std::string& name : others) {
+    fs::create_directories(fs::path(dir_.Path(name)).parent_path());
+    test::PutFileBytes(dir_.Path(name), MakeNoise(300'000));
+  }
+  DiskCache cache(dir_.path(), 100'000, "s");
+  for (int64_t page = 0; page < 200; ++page) cache.Put("a", page, MakeNoise(1000));
+  for (const std::string& name : others) EXPECT_TRUE(fs::exists(dir_.Path(name))) << name;
+}
+
+TEST_F(DiskCacheTest, WhatIsNoFileCostsNoDataAndLeavesNothing) {
+  DiskCache cache(dir_.path(), 1 << 20, "s");
+  cache.Put("a", 0, MakeNoise(10));
+  const std::string file = FilesUnder(dir_.path()).at(0);
+  const auto expect_miss = [&](const char* what) {
+    EXPECT_EQ(cache.Get("a", 0, 10), std::nullopt) << what;
+    cache.Put("a", 0, MakeNoise(10));
+  };
+  fs::remove(file);
+  fs::create_directory(file);
+  expect_miss("directory");
+  EXPECT_TRUE(FilesUnder(dir_.path()).empty());
+  fs::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  expect_miss("FIFO");
+  EXPECT_TRUE(cache.Get("a", 0, 10).has_value());
+  // Links lead to files of others.
+  test::PutFileBytes(dir_.Path("victim"), MakeNoise(5));
+  fs::remove(file);
+  fs::create_symlink(dir_.Path("victim"), file);
+  expect_miss("link");
+  EXPECT_EQ(test::FileBytes(dir_.Path("victim")), MakeNoise(5));
+}
+
+TEST_F(DiskCacheTest, IsOpenOnlyToThoseWhoMayWriteIt) {
+  const auto open_to = [&](const std::string& directory) {
+    DiskCache(directory, 1 << 20, "s").Put("a", 0, MakeNoise(10));
+    const std::string file = FilesUnder(directory).at(0);
+    const auto may =
+        fs::status(file).permissions() | fs::status(fs::path(file).parent_path()).permissions();
+    return may & (fs::perms::group_all | fs::perms::others_all);
+  };
+  EXPECT_EQ(open_to(dir_.Path("new")), fs::perms::none);
+  EXPECT_EQ(fs::status(dir_.Path("new")).permissions(), fs::perms::owner_all);
+  fs::create_directory(dir_.Path("readable"));
+  fs::permissions(dir_.Path("readable"), fs::perms(0755));
+  EXPECT_EQ(open_to(dir_.Path("readable")), fs::perms::none);
+  fs::create_directory(dir_.Path("shared"));
+  fs::permissions(dir_.Path("shared"), fs::perms(0770));
+  EXPECT_EQ(open_to(dir_.Path("shared")), fs::perms::group_all);
+  fs::create_directory(dir_.Path("sticky"));
+  fs::permissions(dir_.Path("sticky"), fs::perms(01777));
+  EXPECT_EQ(open_to(dir_.Path("sticky")), fs::perms::none);
 }
 
 // Through the file system: what one has read costs the other no bytes, but for the first page.

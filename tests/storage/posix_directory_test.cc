@@ -213,10 +213,10 @@ TEST_F(PosixDirectoryTest, LinkIsDamageInsteadOfBeingFollowed) {
 TEST_F(PosixDirectoryTest, DirectoriesAndPipesAreNoFiles) {
   ASSERT_TRUE(IsOk(inside_->MakeDirectory("sub")));
   EXPECT_TRUE(Fails(inside_->Open("sub", FileMode::kRead), StatusCode::kFailedPrecondition,
-                    Shown("sub") + " is a directory"));
+                    Shown("sub") + ": expected a file, got a directory of user "));
   ASSERT_EQ(::mkfifo(Shown("pipe").c_str(), 0600), 0);
   EXPECT_TRUE(Fails(inside_->Open("pipe", FileMode::kRead), StatusCode::kFailedPrecondition,
-                    Shown("pipe") + " is not a regular file"));
+                    Shown("pipe") + ": expected a file, got a FIFO of user "));
 }
 
 TEST_F(PosixDirectoryTest, RenameReplacesOnlyWhenToldAndKeepsThePermissions) {

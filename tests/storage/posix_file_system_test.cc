@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "cairn/file_system.h"
@@ -76,7 +77,9 @@ TEST_F(PosixFileSystemTest, PathWithAZeroByteLeadsNowhere) {
 TEST_F(PosixFileSystemTest, DirectoryIsNotAFile) {
   const absl::Status status = files_->Open(dir_.path(), FileMode::kRead).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(status.message(), dir_.path() + " is a directory");
+  EXPECT_TRUE(
+      absl::StartsWith(status.message(), dir_.path() + ": expected a file, got a directory of "))
+      << status;
   EXPECT_EQ(OpenCode(dir_.path(), FileMode::kReadWrite), absl::StatusCode::kFailedPrecondition);
 }
 
@@ -90,6 +93,33 @@ TEST_F(PosixFileSystemTest, PipeIsRefusedWithoutWaiting) {
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   EXPECT_EQ(OpenCode(path, FileMode::kRead), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(OpenCode(path, FileMode::kReadWrite), absl::StatusCode::kFailedPrecondition);
+}
+
+// In a shared folder anybody can put anything at a name.
+TEST_F(PosixFileSystemTest, WhatCannotBeOpenedIsNamedWithItsOwner) {
+  const std::string path = dir_.Path("p");
+  const std::string whose = absl::StrCat("uid ", ::geteuid(), "), mode ");
+  const auto expect = [&](const std::string& message) {
+    for (const FileMode mode : {FileMode::kRead, FileMode::kReadWrite}) {
+      const absl::Status status = files_->Open(path, mode).status();
+      EXPECT_TRUE(absl::StrContains(status.message(), message)) << status;
+      EXPECT_TRUE(absl::StrContains(status.message(), whose)) << status;
+    }
+    EXPECT_EQ(::remove(path.c_str()), 0);
+  };
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  expect(": expected a file, got a FIFO of user ");
+  ASSERT_EQ(::mknod(path.c_str(), S_IFSOCK | 0600, 0), 0);
+  expect(": cannot open: No such device or address; it is a socket of user ");
+  std::filesystem::create_symlink("p", path);
+  expect(": Too many levels of symbolic links; it is a symbolic link of user ");
+  std::filesystem::create_symlink("none", path);
+  expect(": No such file or directory; it is a symbolic link of user ");
+}
+
+TEST_F(PosixFileSystemTest, DeviceIsNotAFile) {
+  EXPECT_TRUE(absl::StrContains(files_->Open("/dev/null", FileMode::kRead).status().message(),
+                                "expected a file, got a device of user root (uid 0), mode 0"));
 }
 
 TEST_F(PosixFileSystemTest, RemovedFileIsNotFoundButStaysOpen) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -17,17 +19,55 @@ namespace {
 constexpr char kLockFileSuffix[] = ".b2lock";
 constexpr std::chrono::milliseconds kLockFileWait(100);
 
-// A link beside a frame that came from elsewhere may lead to any file, which would be written to:
-// it has to lead to the lock of the frame that its own path leads to.
-absl::Status CheckLockLink(FileSystem& files, const std::string& frame, const std::string& lock) {
-  const size_t name = lock.rfind('/') + 1;
-  const std::string directory = files.Resolve(name == 0 ? "." : lock.substr(0, name));
-  const std::string file = files.Resolve(lock);
-  if (file == lock || file == absl::StrCat(directory, "/", lock.substr(name)) ||
-      file == files.Resolve(frame) + kLockFileSuffix) {
-    return absl::OkStatus();
+// A file in a directory that was opened, where that is possible: then its name follows no link.
+struct LockPlace {
+  std::shared_ptr<FileSystem> files;
+  std::string name;
+};
+
+// Where the lock file of a contiguous frame is. A link beside a frame that came from elsewhere may
+// lead to any file, which would be written to: it has to lead to the lock file of the frame that
+// the frame's own path leads to.
+absl::StatusOr<LockPlace> FindLockFile(const FrameLocation& location, const std::string& lock) {
+  FileSystem& files = *location.files;
+  const auto parts_of = [](const std::string& path) {
+    const size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return std::pair(std::string("."), path);
+    return std::pair(path.substr(0, std::max<size_t>(slash, 1)), path.substr(slash + 1));
+  };
+  const auto [directory, name] = parts_of(lock);
+  std::string file = files.Resolve(lock);
+  const std::string unlinked = absl::StrCat(files.Resolve(directory), "/", name);
+  if (file != lock && file != unlinked &&
+      file != absl::StrCat(files.Resolve(location.path), kLockFileSuffix)) {
+    CAIRN_ASSIGN_OR_RETURN(const auto around, files.OpenDirectory(directory));
+    // Follows no link, and says whose this one is.
+    const absl::Status link = around->Open(name, FileMode::kRead).status();
+    return FailedPrecondition("%s; it leads to %s", link.message(), file);
   }
-  return FailedPrecondition("%s is a symbolic link to %s", lock, file);
+  const auto [around, plain] = parts_of(file);
+  absl::StatusOr<std::shared_ptr<FileSystem>> opened = files.OpenDirectory(around);
+  if (absl::IsUnimplemented(opened.status())) return LockPlace{location.files, std::move(file)};
+  CAIRN_RETURN_IF_ERROR(opened.status());
+  return LockPlace{*std::move(opened), plain};
+}
+
+// Anybody who may create files beside a frame can put something else at the name.
+absl::Status Advise(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kNotFound:
+      return FailedPrecondition(
+          "%s; a writer must lock this file, as programs of C-Blosc2 do: remove it, have its owner "
+          "or an administrator remove it, or move the frame to a folder where only its writers "
+          "create files",
+          status.message());
+    default:
+      return status;
+  }
 }
 
 }  // namespace
@@ -57,13 +97,15 @@ absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& location
   if (!options.make_lock_file && absl::IsNotFound(location.files->Identity(path).status())) {
     return nullptr;  // the usual case
   }
-  if (!location.is_sparse()) {
-    CAIRN_RETURN_IF_ERROR(CheckLockLink(*location.files, location.path, path));
-  }
+  absl::StatusOr<LockPlace> place = LockPlace{location.files, path};
+  if (!location.is_sparse()) place = FindLockFile(location, path);
+  if (!place.ok()) return Advise(place.status());
   // Other programs hold it for the moment of one call.
-  return RetryUnavailable(std::max(options.wait, kLockFileWait), [&] {
-    return storage::TakeLockFile(*location.files, path, options.make_lock_file);
+  auto lock = RetryUnavailable(std::max(options.wait, kLockFileWait), [&] {
+    return storage::TakeLockFile(*place->files, place->name, options.make_lock_file);
   });
+  if (!lock.ok()) return Advise(lock.status());
+  return lock;
 }
 
 absl::StatusOr<std::vector<GenerationHolder>> FindHolders(const File& file, uint64_t generation) {

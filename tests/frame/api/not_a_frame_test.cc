@@ -1,6 +1,7 @@
 // What is not a frame is the caller's mistake, not damage.
 #include <algorithm>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -33,6 +34,31 @@ class NotAFrameTest : public testing::Test {
 TEST_F(NotAFrameTest, AnotherFileIsInvalid) {
   const absl::Status status = OpenWith(AsBytes("PNG or anything else, and long enough"));
   EXPECT_EQ(status, absl::InvalidArgumentError(path_ + ": not a Blosc2 frame"));
+}
+
+// Nobody opens the other end of the FIFO.
+TEST_F(NotAFrameTest, WhatIsNoFileIsNamedWithItsOwnerAndNeverWaitedFor) {
+  for (const mode_t kind : {S_IFIFO, S_IFSOCK}) {
+    ASSERT_EQ(::mknod(path_.c_str(), kind | 0644, 0), 0);
+    const std::string what = kind == S_IFIFO ? "a FIFO of user " : "a socket of user ";
+    const auto refused = [&](const absl::Status& status) {
+      return Fails(status, absl::StatusCode::kFailedPrecondition, what);
+    };
+    for (const bool mmap : {false, true}) {
+      EXPECT_TRUE(refused(Frame::Open(path_, {.use_mmap = mmap}).status()));
+    }
+    EXPECT_TRUE(refused(Recover(path_).status()));
+    EXPECT_TRUE(refused(Salvage(path_, dir_.Path("g")).status()));
+    CreateOptions over;
+    over.overwrite = true;
+    EXPECT_TRUE(refused(Frame::Create(path_, over).status()));
+    auto frame = Frame::CreateInMemory();
+    ASSERT_TRUE(IsOk(frame));
+    CopyOptions copy;
+    copy.overwrite = true;
+    EXPECT_TRUE(refused(frame->CopyTo(path_, copy).status()));
+    ASSERT_EQ(::remove(path_.c_str()), 0);
+  }
 }
 
 TEST_F(NotAFrameTest, EmptyFileIsInvalid) {
