@@ -1,5 +1,6 @@
 // A disk on which other files take whatever is free. What a frame keeps past its end must do to
 // delete chunks and to reclaim their space; the simulated disk counts blocks of 4 KiB.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -154,6 +155,29 @@ TEST_P(FullDiskTest, RefusedCommitIsNotSeenAndItsWriterGoesOn) {
   EXPECT_TRUE(IsOk(writer->Append(NoiseOf(10, 2))));
   EXPECT_TRUE(IsOk(writer->Close()));
   Expect(NoiseOf(10, 2));
+  ExpectHoldsAll();
+}
+
+// Staged chunks wait in memory until many can be written at once, or one is read.
+TEST_P(FullDiskTest, ReadOfAStagedChunkThatIsRefusedLosesNothingAndItsWriterGoesOn) {
+  Make(50);
+  absl::StatusOr<Writer> writer = OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  FillAllBut(200 << 10);  // the files of a sparse frame are written at once
+  const Buffer more = NoiseOf(30, 3);
+  ASSERT_TRUE(IsOk(writer->Append(more)));
+  FillRest();
+  Buffer read(static_cast<size_t>(kChunk));
+  const absl::Status refused = writer->ReadChunk(79, read);
+  if (GetParam() == Layout::kContiguous) {
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  }
+  ASSERT_TRUE(IsOk(files()->Remove("filler")));
+  ASSERT_TRUE(IsOk(writer->ReadChunk(79, read)));
+  EXPECT_TRUE(std::ranges::equal(read, Bytes(more).last(read.size())));
+  EXPECT_TRUE(IsOk(writer->Commit()));
+  EXPECT_TRUE(IsOk(writer->Close()));
+  Expect(more);
   ExpectHoldsAll();
 }
 

@@ -299,11 +299,13 @@ void Stager::Rebase(StatePtr committed) {
 
 absl::StatusOr<StatePtr> Stager::View() {
   CAIRN_RETURN_IF_ERROR(CodeKept());
-  return StoredView();
+  absl::StatusOr<StatePtr> view = StoredView();
+  CAIRN_RETURN_IF_ERROR(Remember(view.status()));
+  return view;
 }
 
 absl::StatusOr<StatePtr> Stager::StoredView() {
-  CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
+  CAIRN_RETURN_IF_ERROR(sink_.Flush());
   const std::shared_ptr<State> state = MakeState();
   CAIRN_ASSIGN_OR_RETURN(state->chunk_source, sink_.Source(*base_));
   state->chunks_end = state->chunk_source->end();

@@ -152,7 +152,7 @@ class Stager {
   void RenewCached(int64_t nchunk, const IndexEntry& entry) const;
   void Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
   absl::StatusOr<StatePtr> StateWith(int64_t nchunk);
-  // Without what is kept.
+  // View without the chunks that are kept in memory. Errors are not remembered.
   absl::StatusOr<StatePtr> StoredView();
   absl::Status Recode(int64_t nchunk, const ChunkCost& old, Bytes content,
                       std::vector<Update>& updates);

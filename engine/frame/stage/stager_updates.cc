@@ -104,8 +104,11 @@ absl::Status Stager::ReadChunk(int64_t nchunk, MutableBytes dst) {
   if (nchunk < 0 || nchunk >= count) return OutOfRange("chunk %d of %d", nchunk, count);
   const Bytes kept = kept_.Find(nchunk);
   if (kept.empty()) {
-    CAIRN_ASSIGN_OR_RETURN(const StatePtr state, StateWith(nchunk));
-    return frame::ReadChunk(*state, nchunk, dst);
+    const absl::StatusOr<StatePtr> state = StateWith(nchunk);
+    if (state.ok()) return frame::ReadChunk(**state, nchunk, dst);
+    // Chunks that wait to be written are written first. A full disk refuses that, and they wait on:
+    // nothing is lost, so the writer stays usable.
+    return absl::IsResourceExhausted(state.status()) ? state.status() : Remember(state.status());
   }
   CAIRN_RETURN_IF_ERROR(CheckChunkBuffer(nchunk, std::ssize(kept), dst));
   CopyBytes(kept, dst);
@@ -116,8 +119,9 @@ absl::Status Stager::ReadChunk(int64_t nchunk, MutableBytes dst) {
 absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
   const Bytes kept = kept_.Find(nchunk);
   if (!kept.empty()) return ToVector(kept);
-  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, StateWith(nchunk));
-  return ReadWholeChunk(*state, nchunk, state->env()->verify);
+  const absl::StatusOr<StatePtr> state = StateWith(nchunk);
+  CAIRN_RETURN_IF_ERROR(Remember(state.status()));
+  return ReadWholeChunk(**state, nchunk, (*state)->env()->verify);
 }
 
 // Makes the chunk that holds byte `begin` anew, with as many of the items as it takes. Returns how
