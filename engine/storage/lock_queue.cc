@@ -17,7 +17,7 @@ namespace cairn::storage {
 namespace {
 
 // Numbers go up until the queue is empty: enough for years.
-constexpr int64_t kTickets = int64_t{1} << 40;
+constexpr int64_t kTickets = kQueueSize;
 
 struct flock Range(short type, int64_t begin, int64_t count) {
   return {.l_type = type, .l_whence = SEEK_SET, .l_start = begin, .l_len = count, .l_pid = 0};

@@ -196,6 +196,8 @@ class PosixFile final : public File {
 
   absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout) override {
     CAIRN_RETURN_IF_ERROR(CheckWritable(offset, 0));
+    // No byte lies before the first one of a file: without room for a queue waiters poll.
+    if (offset < kQueueSize) return File::WaitForByte(offset, timeout);
     const int error = LockInQueue(fd_.get(), offset, timeout);
     if (error == 0) {
       locked_ = true;
@@ -206,6 +208,7 @@ class PosixFile final : public File {
   }
 
   absl::StatusOr<bool> HasWaiters(int64_t offset) const override {
+    if (offset < kQueueSize) return false;
     const int awaited = IsAwaited(fd_.get(), offset);
     if (awaited >= 0) return awaited == 1;
     return ErrnoStatus(-awaited, path_, absl::StrFormat("ask who waits for byte %d", offset));

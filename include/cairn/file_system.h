@@ -135,7 +135,7 @@ class CAIRN_EXPORT File {
   // lock. An exclusive lock needs a file that is open for writing.
   virtual absl::Status LockByte(int64_t offset, LockMode mode) = 0;
   // Takes the exclusive lock of a byte and waits for it at most `timeout`: then kUnavailable.
-  // Waiters are served in the order in which they came. By default polls LockByte, in no order.
+  // Waiters are served in order if 2^40 bytes or more lie before it. By default polls LockByte.
   virtual absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout);
   // Whether another File, of this or another process, waits for the byte. By default false.
   virtual absl::StatusOr<bool> HasWaiters(int64_t /*offset*/) const { return false; }

@@ -132,6 +132,19 @@ TEST_F(LockQueueTest, NewcomerDoesNotOvertake) {
   EXPECT_TRUE(IsOk(newcomer->WaitForByte(kByte, std::chrono::milliseconds(0))));
 }
 
+// No byte lies before the first one, and few before those that follow.
+TEST_F(LockQueueTest, BytesNearTheBeginningOfAFileAreWaitedForWithoutAQueue) {
+  for (const int64_t byte : {int64_t{0}, int64_t{1}, int64_t{5000}}) {
+    const auto first = Open();
+    ASSERT_TRUE(IsOk(first->WaitForByte(byte, std::chrono::milliseconds(0))));
+    EXPECT_TRUE(absl::IsUnavailable(Open()->WaitForByte(byte, kShort)));
+    EXPECT_FALSE(*first->HasWaiters(byte));
+    std::thread waiter([&] { EXPECT_TRUE(IsOk(Open()->WaitForByte(byte, kLong))); });
+    ASSERT_TRUE(IsOk(first->UnlockByte(byte)));
+    waiter.join();
+  }
+}
+
 TEST_F(LockQueueTest, ServedWaiterHoldsTheByteAlone) {
   std::thread waiter([&] {
     const auto file = Open();
