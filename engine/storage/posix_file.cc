@@ -56,18 +56,19 @@ struct flock ByteRange(short type, int64_t offset, int64_t count) {
 // that lives on would keep it. Hence the process that opened the file unlocks, and no other does.
 class PosixFile final : public File {
  public:
-  PosixFile(UniqueFd fd, const FileIdentity& identity, std::string path, bool writable)
-      : fd_(std::move(fd)), identity_(identity), path_(std::move(path)), writable_(writable) {}
+  PosixFile(GuardedFd fd, std::string path, bool of_frames)
+      : fd_(std::move(fd)), path_(std::move(path)), of_frames_(of_frames) {}
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
 
   ~PosixFile() override {
-    if (!owner_.is_here()) return;
-    if (locked_) {
-      struct flock all = ByteRange(F_UNLCK, 0, 0);
-      ::fcntl(fd_.get(), F_OFD_SETLK, &all);
-    }
-    if (locked_whole_) ::flock(fd_.get(), LOCK_UN);
+    // What has been locked is a frame that was used, or its lock file: there it is enough to ask for
+    // the locks of others, who have little reason to take any. What has not been locked may be any
+    // file, except the chunk files of a sparse frame, which are read without locks.
+    const bool is_locked = locked_ || locked_whole_;
+    const bool is_chunk = of_frames_ && !is_locked && !fd_.writable();
+    Unlock();
+    if (is_chunk || (is_locked && !IsLockedByOthers(fd_.get()))) fd_.CloseNow();
   }
 
   absl::StatusOr<int64_t> Size() const override {
@@ -228,7 +229,7 @@ class PosixFile final : public File {
 
   absl::StatusOr<std::vector<LockHolder>> LockHolders(int64_t offset,
                                                       int64_t count) const override {
-    std::vector<LockHolder> holders = FindLockHolders(identity_, offset, count);
+    std::vector<LockHolder> holders = FindLockHolders(fd_.file(), offset, count);
     // Of processes that this one may not look at.
     std::vector<Extent> unknown = {{offset, offset + count}};
     while (!unknown.empty()) {
@@ -264,9 +265,18 @@ class PosixFile final : public File {
     return errno == EWOULDBLOCK ? FileIsLocked(path_) : ErrnoStatus(errno, path_, "lock");
   }
 
-  absl::StatusOr<FileIdentity> Identity() const override { return identity_; }
+  absl::StatusOr<FileIdentity> Identity() const override { return fd_.file(); }
 
  private:
+  void Unlock() {
+    if (!owner_.is_here()) return;
+    if (locked_) {
+      struct flock all = ByteRange(F_UNLCK, 0, 0);
+      ::fcntl(fd_.get(), F_OFD_SETLK, &all);
+    }
+    if (locked_whole_) ::flock(fd_.get(), LOCK_UN);
+  }
+
   // Of a system call that gives 0, and what it was to do.
   template <typename Call, typename... Args>
   absl::Status Try(Call call, const absl::FormatSpec<Args...>& action, const Args&... args) const {
@@ -304,7 +314,7 @@ class PosixFile final : public File {
   }
 
   absl::Status CheckWritable(int64_t offset, int64_t size) const {
-    if (!writable_) return FailedPrecondition("%s is open for reading only", path_);
+    if (!fd_.writable()) return FailedPrecondition("%s is open for reading only", path_);
     return CheckWritableRange(path_, offset, size);
   }
 
@@ -313,10 +323,9 @@ class PosixFile final : public File {
     return storage::PastEnd(path_, offset, size, file_size);
   }
 
-  const UniqueFd fd_;
-  const FileIdentity identity_;
+  GuardedFd fd_;
   const std::string path_;
-  const bool writable_;
+  const bool of_frames_;
   const OwnerProcess owner_;
   std::atomic<bool> locked_ = false;  // some byte, at some time
   std::atomic<bool> locked_whole_ = false;
@@ -324,10 +333,8 @@ class PosixFile final : public File {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<File>> MakePosixFile(UniqueFd fd, std::string path, bool writable) {
-  CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(fd.get(), path, "look at"));
-  if (!S_ISREG(info.mode)) return ExpectedFile(path, info);
-  return std::make_unique<PosixFile>(std::move(fd), info.identity, std::move(path), writable);
+std::unique_ptr<File> MakePosixFile(GuardedFd fd, std::string path, bool of_frames) {
+  return std::make_unique<PosixFile>(std::move(fd), std::move(path), of_frames);
 }
 
 }  // namespace cairn::storage

@@ -5,16 +5,14 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/statusor.h"
-
 #include "cairn/file_system.h"
-#include "engine/storage/posix_fd.h"
+#include "engine/storage/kept_descriptors.h"
 
 namespace cairn::storage {
 
-// The file that `fd` was opened for at `path`; `writable` says how. kFailedPrecondition unless it
-// is a regular one.
-absl::StatusOr<std::unique_ptr<File>> MakePosixFile(UniqueFd fd, std::string path, bool writable);
+// The file that `fd`, a regular one, was opened for at `path`. A file that is `of_frames` lies in a
+// directory of frames, where other programs have nothing to do.
+std::unique_ptr<File> MakePosixFile(GuardedFd fd, std::string path, bool of_frames);
 
 }  // namespace cairn::storage
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
+#include <memory>
 #include <optional>
 #include <stdio.h>
 #include <string>
@@ -20,6 +21,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
+#include "engine/storage/kept_descriptors.h"
 #include "engine/storage/posix_attributes.h"
 #include "engine/storage/posix_fd.h"
 #include "engine/storage/posix_file.h"
@@ -81,9 +83,10 @@ bool IsUnknownFlag(int error) { return error == EINVAL || error == ENOSYS; }
 // opened stays the same one, whatever happens to its path.
 class PosixFiles final : public FileSystem {
  public:
-  explicit PosixFiles(bool has_renameat2) : has_renameat2_(has_renameat2) {}
-  PosixFiles(UniqueFd directory, std::string path)
-      : directory_(std::move(directory)), path_(std::move(path)) {}
+  explicit PosixFiles(bool has_renameat2)
+      : has_renameat2_(has_renameat2), kept_(std::make_shared<KeptDescriptors>()) {}
+  PosixFiles(UniqueFd directory, std::string path, std::shared_ptr<KeptDescriptors> kept)
+      : directory_(std::move(directory)), path_(std::move(path)), kept_(std::move(kept)) {}
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
     CAIRN_RETURN_IF_ERROR(Check(path));
@@ -91,14 +94,18 @@ class PosixFiles final : public FileSystem {
     if (mode == FileMode::kCreateNew) {
       CAIRN_ASSIGN_OR_RETURN(permissions, ModeOfNewFile());
     }
-    CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenFd(path, mode, permissions));
-    return MakePosixFile(std::move(fd), Shown(path), mode != FileMode::kRead);
+    const bool writable = mode != FileMode::kRead;
+    UniqueFd fd = mode == FileMode::kCreateNew ? UniqueFd() : TakeKept(path, writable);
+    if (!fd.ok()) {
+      CAIRN_ASSIGN_OR_RETURN(fd, OpenFd(path, mode, permissions));
+    }
+    return MakeFile(std::move(fd), Shown(path), writable);
   }
 
   absl::StatusOr<std::unique_ptr<File>> CreateFor(const std::string& path,
                                                   const std::string& old) override {
     constexpr mode_t kOwners = 0600;
-    CAIRN_ASSIGN_OR_RETURN(const UniqueFd replaced, OpenReplaced(old, false));
+    CAIRN_ASSIGN_OR_RETURN(const GuardedFd replaced, OpenReplaced(old, false));
     if (!replaced.ok()) return Open(path, FileMode::kCreateNew);
     CAIRN_RETURN_IF_ERROR(Check(path));
     Replaced keep{.fd = replaced.get(), .path = Shown(old)};
@@ -110,7 +117,7 @@ class PosixFiles final : public FileSystem {
     }
     CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenFd(path, FileMode::kCreateNew, kOwners));
     const absl::Status kept = KeepAttributes(keep, fd.get(), Keep::kWhileItIsMade);
-    if (kept.ok()) return MakePosixFile(std::move(fd), Shown(path), true);
+    if (kept.ok()) return MakeFile(std::move(fd), Shown(path), true);
     ::unlinkat(at(), path.c_str(), 0);
     return kept;
   }
@@ -142,7 +149,7 @@ class PosixFiles final : public FileSystem {
   absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override {
     CAIRN_RETURN_IF_ERROR(Check(path));
     CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenDirectoryFd(path));
-    return std::make_shared<PosixFiles>(std::move(fd), Shown(path));
+    return std::make_shared<PosixFiles>(std::move(fd), Shown(path), kept_);
   }
 
   absl::Status MakeDirectory(const std::string& path) override {
@@ -152,11 +159,11 @@ class PosixFiles final : public FileSystem {
 
   absl::Status MakeDirectoryFor(const std::string& path, const std::string& old) override {
     constexpr mode_t kOwners = 0700;
-    CAIRN_ASSIGN_OR_RETURN(const UniqueFd replaced, OpenReplaced(old, true));
+    CAIRN_ASSIGN_OR_RETURN(const GuardedFd replaced, OpenReplaced(old, true));
     if (!replaced.ok()) return MakeDirectory(path);
     CAIRN_RETURN_IF_ERROR(MakeDirectory(path, kOwners));
     const auto keep = [&]() -> absl::Status {
-      CAIRN_ASSIGN_OR_RETURN(const UniqueFd made, OpenToRead(path, kItself));
+      CAIRN_ASSIGN_OR_RETURN(const GuardedFd made, OpenToRead(path, kItself));
       return KeepAttributes({.fd = replaced.get(), .path = Shown(old)}, made.get(),
                             Keep::kWhileItIsMade);
     };
@@ -322,19 +329,41 @@ class PosixFiles final : public FileSystem {
     return error == EACCES || error == ELOOP ? WithOwner(status, path) : status;
   }
 
+  // What was kept of the file that is there now. Of a directory of frames no file that is only read
+  // is kept.
+  UniqueFd TakeKept(const std::string& path, bool writable) const {
+    if (kept_->empty() || (opened() && !writable)) return {};
+    kept_->CloseUnneeded();
+    const int flags = opened() ? AT_SYMLINK_NOFOLLOW : 0;
+    const std::optional<PosixStat> info = StatAt(at(), path.c_str(), flags);
+    return info.has_value() ? kept_->Take(info->identity, writable) : UniqueFd();
+  }
+
+  absl::StatusOr<std::unique_ptr<File>> MakeFile(UniqueFd fd, std::string shown,
+                                                 bool writable) const {
+    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(fd.get(), shown, "look at"));
+    if (!S_ISREG(info.mode)) return ExpectedFile(shown, info);
+    return MakePosixFile(GuardedFd(std::move(fd), info.identity, writable, kept_), std::move(shown),
+                         opened());
+  }
+
   // A file or a directory.
-  absl::StatusOr<UniqueFd> OpenToRead(const std::string& path, int how) const {
-    const int flags = how | O_RDONLY | O_NONBLOCK | O_NOCTTY;
-    UniqueFd fd(RetryInterrupted([&] { return ::openat(at(), path.c_str(), flags); }));
+  absl::StatusOr<GuardedFd> OpenToRead(const std::string& path, int how) const {
+    UniqueFd fd = (how & O_NOFOLLOW) == 0 ? TakeKept(path, false) : UniqueFd();
+    if (!fd.ok()) {
+      const int flags = how | O_RDONLY | O_NONBLOCK | O_NOCTTY;
+      fd = UniqueFd(RetryInterrupted([&] { return ::openat(at(), path.c_str(), flags); }));
+    }
     if (!fd.ok()) return Failure(errno, path, "open");
-    return fd;
+    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(fd.get(), Shown(path), "look at"));
+    return GuardedFd(std::move(fd), info.identity, /*writable=*/false, kept_);
   }
 
   // What is to be replaced; none where nothing is there.
-  absl::StatusOr<UniqueFd> OpenReplaced(const std::string& old, bool may_be_directory) {
+  absl::StatusOr<GuardedFd> OpenReplaced(const std::string& old, bool may_be_directory) {
     CAIRN_RETURN_IF_ERROR(Check(old));
     const absl::StatusOr<PosixStat> info = LookAt(old);
-    if (absl::IsNotFound(info.status())) return UniqueFd();
+    if (absl::IsNotFound(info.status())) return GuardedFd();
     CAIRN_RETURN_IF_ERROR(info.status());
     if (S_ISREG(info->mode) || (may_be_directory && S_ISDIR(info->mode))) {
       return OpenToRead(old, open_flags());
@@ -377,14 +406,15 @@ class PosixFiles final : public FileSystem {
     const bool same_kind =
         (S_ISREG(old->mode) && S_ISREG(mine.mode)) || (S_ISDIR(old->mode) && S_ISDIR(mine.mode));
     if (!same_kind) return absl::OkStatus();
-    CAIRN_ASSIGN_OR_RETURN(const UniqueFd replaced, OpenToRead(to, open_flags()));
-    CAIRN_ASSIGN_OR_RETURN(const UniqueFd made, OpenToRead(from, kItself));
+    CAIRN_ASSIGN_OR_RETURN(const GuardedFd replaced, OpenToRead(to, open_flags()));
+    CAIRN_ASSIGN_OR_RETURN(const GuardedFd made, OpenToRead(from, kItself));
     return KeepAttributes({.fd = replaced.get(), .path = Shown(to)}, made.get(), Keep::kExactly);
   }
 
   const UniqueFd directory_;
   const std::string path_;
   const bool has_renameat2_ = true;
+  const std::shared_ptr<KeptDescriptors> kept_;
 };
 
 }  // namespace
@@ -396,7 +426,8 @@ std::unique_ptr<FileSystem> MakePosixFileSystem(bool has_renameat2) {
 }  // namespace storage
 
 FileSystem* PosixFileSystem() {
-  // Never destroyed: files may be opened until the very end of the process. It has no state.
+  // Never destroyed: files may be opened until the very end of the process. Its only state is the
+  // descriptors that this process must not close yet.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static FileSystem* const files = storage::MakePosixFileSystem(true).release();
   return files;

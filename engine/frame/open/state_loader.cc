@@ -233,7 +233,11 @@ absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<cons
   if (!found.ok() && !absl::IsInvalidArgument(found.status())) return found.status();
   const Era era = found.value_or(Era::kCurrent);
   if (era != Era::kCurrent) return LoadLegacy(source, era, std::move(env));
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const void> kept, source.KeepSize());
+  // What is not a frame is not locked.
+  std::shared_ptr<const void> kept;
+  if (found.ok()) {
+    CAIRN_ASSIGN_OR_RETURN(kept, source.KeepSize());
+  }
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadCurrentHeader(source));
     absl::StatusOr<StatePtr> state = LoadFrom(source, before, env, footprint);

@@ -1,0 +1,88 @@
+// Descriptors of files that other code of the process has open, too.
+#ifndef CAIRN_ENGINE_STORAGE_KEPT_DESCRIPTORS_H_
+#define CAIRN_ENGINE_STORAGE_KEPT_DESCRIPTORS_H_
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "cairn/file_system.h"
+#include "engine/storage/posix_fd.h"
+
+namespace cairn::storage {
+
+// When a process closes any descriptor of a file, the kernel drops all POSIX locks (F_SETLK) of the
+// process on that file, whichever descriptor they were taken by. SQLite locks its databases so: a
+// program that merely looks at one, to find that it is not a frame, would let other processes write
+// into a transaction. Hence a descriptor of a file that other code of the process has open stays
+// open until that code has closed its own. Locks that are there now are not enough to decide by:
+// another thread may take one before the descriptor is closed.
+//
+// The descriptors belong to the process, as the locks do. The next one who opens such a file gets
+// the descriptor, so there is one for each file and mode, or a few where threads look at once.
+// Those that are needed no longer are closed when the next file is opened. Thread-safe.
+class KeptDescriptors {
+ public:
+  // Closes the descriptor of `file` now, or keeps it. Costs a look at each descriptor of the
+  // process.
+  void Close(UniqueFd fd, const FileIdentity& file, bool writable);
+  // A kept descriptor of `file`, if there is one.
+  UniqueFd Take(const FileIdentity& file, bool writable);
+  // Closes those whose files no other code has open any more. Does nothing where none is kept.
+  void CloseUnneeded();
+  bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
+
+ private:
+  struct Kept {
+    UniqueFd fd;
+    FileIdentity file;
+    bool writable = false;
+  };
+
+  std::mutex mutex_;  // not held during calls of the system
+  std::vector<Kept> kept_;
+  std::atomic<size_t> count_ = 0;
+};
+
+// Returns true if anybody, this process included, has a lock on bytes that other programs lock. The
+// locks of frames lie behind these bytes.
+bool IsLockedByOthers(int fd);
+
+// A descriptor that is closed by KeptDescriptors.
+class GuardedFd {
+ public:
+  GuardedFd() = default;
+  GuardedFd(UniqueFd fd, const FileIdentity& file, bool writable,
+            std::shared_ptr<KeptDescriptors> kept)
+      : fd_(std::move(fd)), file_(file), writable_(writable), kept_(std::move(kept)) {}
+  GuardedFd(GuardedFd&& other) noexcept = default;
+  GuardedFd& operator=(GuardedFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    std::swap(file_, other.file_);
+    std::swap(writable_, other.writable_);
+    std::swap(kept_, other.kept_);
+    return *this;
+  }
+  ~GuardedFd() {
+    if (fd_.ok()) kept_->Close(std::move(fd_), file_, writable_);
+  }
+
+  bool ok() const { return fd_.ok(); }
+  int get() const { return fd_.get(); }
+  const FileIdentity& file() const { return file_; }
+  bool writable() const { return writable_; }
+  // Closes it at once. For files that only frames use.
+  void CloseNow() { const UniqueFd closed = std::move(fd_); }
+
+ private:
+  UniqueFd fd_;
+  FileIdentity file_;
+  bool writable_ = false;
+  std::shared_ptr<KeptDescriptors> kept_;
+};
+
+}  // namespace cairn::storage
+
+#endif  // CAIRN_ENGINE_STORAGE_KEPT_DESCRIPTORS_H_
