@@ -62,9 +62,9 @@ class PosixFile final : public File {
   PosixFile& operator=(const PosixFile&) = delete;
 
   ~PosixFile() override {
-    // What has been locked is a frame that was used, or its lock file: there it is enough to ask for
-    // the locks of others, who have little reason to take any. What has not been locked may be any
-    // file, except the chunk files of a sparse frame, which are read without locks.
+    // What has been locked is a frame that was used, or its lock file: there it is enough to ask
+    // for the locks of others, who have little reason to take any. What has not been locked may be
+    // any file, except the chunk files of a sparse frame, which are read without locks.
     const bool is_locked = locked_ || locked_whole_;
     const bool is_chunk = of_frames_ && !is_locked && !fd_.writable();
     Unlock();

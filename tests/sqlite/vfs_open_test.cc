@@ -1,8 +1,10 @@
 // How files become databases, and which files connections open.
+#include <csignal>
 #include <fcntl.h>
 #include <filesystem>
 #include <string>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -61,8 +63,8 @@ TEST_F(VfsOpenTest, AnEmptyFileIsAttachedBackedUpIntoAndVacuumedInto) {
     for (const std::string statement : {"VACUUM INTO", "ATTACH"}) {
       MakeEmptyFile(0644);
       const std::string uri = absl::StrCat("'file:", path_, "?vfs=cairn'");
-      CAIRN_RETURN_IF_ERROR(
-          database.Execute(absl::StrCat(statement, " ", uri, statement == "ATTACH" ? " AS b" : "")));
+      CAIRN_RETURN_IF_ERROR(database.Execute(
+          absl::StrCat(statement, " ", uri, statement == "ATTACH" ? " AS b" : "")));
       if (statement == "ATTACH") {
         CAIRN_RETURN_IF_ERROR(database.Execute("CREATE TABLE b.t AS SELECT * FROM main.t"));
       }
@@ -104,6 +106,119 @@ TEST_P(VfsFirstOpenTest, ProcessesThatOpenADatabaseFirstAtOnceAllWriteIt) {
 
 INSTANTIATE_TEST_SUITE_P(NothingOrAnEmptyFile, VfsFirstOpenTest, testing::Bool(),
                          [](const auto& info) { return info.param ? "EmptyFile" : "Nothing"; });
+
+// What lies beside a database of SQLite's own, and what a frame makes of that.
+class VfsJournalsTest : public VfsOpenTest {
+ protected:
+  absl::StatusOr<Database> Fill(const std::string& vfs, const std::string& path,
+                                int64_t value) const {
+    CAIRN_ASSIGN_OR_RETURN(Database database, Database::OpenBy(vfs, path));
+    CAIRN_RETURN_IF_ERROR(database.Execute(absl::StrCat(
+        "CREATE TABLE t(a, b); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+        "LIMIT 1000) INSERT INTO t SELECT ",
+        value, ", hex(randomblob(400)) FROM n")));
+    return database;
+  }
+
+  // Dies within a transaction, of which pages are in the file already.
+  static bool Dies(absl::FunctionRef<absl::StatusOr<Database>()> open) {
+    const pid_t child = Begin("writer", [&]() -> absl::Status {
+      CAIRN_RETURN_IF_ERROR(LoadSqliteExtension());
+      CAIRN_ASSIGN_OR_RETURN(Database database, open());
+      CAIRN_RETURN_IF_ERROR(
+          database.Execute("PRAGMA cache_size=5; BEGIN; UPDATE t SET a = 1000, b = b || b"));
+      kill(getpid(), SIGKILL);
+      return absl::OkStatus();
+    });
+    int state = 0;
+    return waitpid(child, &state, 0) == child && WIFSIGNALED(state);
+  }
+
+  bool Holds(const std::string& vfs, int64_t value) const {
+    return Runs([&]() -> absl::Status {
+      CAIRN_ASSIGN_OR_RETURN(Database database, Database::OpenBy(vfs, path_));
+      CAIRN_RETURN_IF_ERROR(ExpectNumber(database, "SELECT sum(a) FROM t", 1000 * value));
+      CAIRN_ASSIGN_OR_RETURN(const std::string check, database.Text("PRAGMA integrity_check"));
+      return Expect(check == "ok", check);
+    });
+  }
+
+  const std::string other_ = directory_.Path("other.db");
+};
+
+TEST_F(VfsJournalsTest, APlainDatabaseThatReplacesAnOpenFrameHasItsJournalOnTheDisk) {
+  ASSERT_TRUE(Runs([&] { return Fill("cairn", path_, 1).status(); }));
+  ASSERT_TRUE(Runs([&] { return Fill("unix", other_, 2).status(); }));
+  EXPECT_TRUE(Dies([&]() -> absl::StatusOr<Database> {
+    CAIRN_ASSIGN_OR_RETURN(static Database frame, Database::Open(path_));
+    CAIRN_RETURN_IF_ERROR(frame.Number("SELECT sum(a) FROM t").status());
+    fs::rename(other_, path_);
+    return Database::Open(path_);
+  }));
+  EXPECT_GT(fs::file_size(path_ + "-journal"), 0U);
+  EXPECT_TRUE(Holds("cairn", 2));
+}
+
+TEST_F(VfsJournalsTest, APlainDatabaseThatReplacesAnOpenFrameHasItsWriteAheadLog) {
+  ASSERT_TRUE(Runs([&] { return Fill("cairn", path_, 1).status(); }));
+  ASSERT_TRUE(Runs([&]() -> absl::Status {
+    CAIRN_ASSIGN_OR_RETURN(Database plain, Fill("unix", other_, 2));
+    CAIRN_RETURN_IF_ERROR(plain.Execute("PRAGMA journal_mode=WAL"));
+    CAIRN_RETURN_IF_ERROR(plain.Execute("UPDATE t SET a = 3"));
+    for (const char* const end : {"", "-wal"}) fs::copy_file(other_ + end, other_ + ".copy" + end);
+    return absl::OkStatus();
+  }));
+  EXPECT_TRUE(Runs([&]() -> absl::Status {
+    CAIRN_ASSIGN_OR_RETURN(Database frame, Database::Open(path_));
+    for (const char* const end : {"-wal", ""}) fs::rename(other_ + ".copy" + end, path_ + end);
+    CAIRN_ASSIGN_OR_RETURN(Database plain, Database::Open(path_));
+    CAIRN_RETURN_IF_ERROR(ExpectNumber(plain, "SELECT sum(a) FROM t", 3000));
+    return plain.Execute("UPDATE t SET a = 4");
+  }));
+  EXPECT_TRUE(Holds("unix", 4));
+}
+
+// Also by another name.
+TEST_F(VfsJournalsTest, AFrameLeavesTheJournalsOfAPlainDatabaseAlone) {
+  ASSERT_TRUE(Runs([&] { return Fill("unix", path_, 1).status(); }));
+  ASSERT_TRUE(Dies([&] { return Database::OpenBy("unix", path_); }));
+  const auto journal_size = fs::file_size(path_ + "-journal");
+  const std::string plain = directory_.Path("plain.db");
+  fs::rename(path_, plain);
+  fs::copy_file(path_ + "-journal", path_ + "-wal");
+  ASSERT_TRUE(Runs([&] { return Fill("cairn", path_, 2).status(); }));
+  const std::string link = directory_.Path("link.db");
+  fs::create_symlink("app.db", link);
+  for (const std::string& name : {path_, link}) {
+    EXPECT_TRUE(Runs([&]() -> absl::Status {
+      CAIRN_ASSIGN_OR_RETURN(Database frame, Database::Open(name));
+      CAIRN_RETURN_IF_ERROR(ExpectNumber(frame, "SELECT sum(a) FROM t", 2000));
+      CAIRN_RETURN_IF_ERROR(frame.Execute("BEGIN; DELETE FROM t; ROLLBACK"));
+      return frame.Execute("UPDATE t SET a = 2");
+    }));
+  }
+  EXPECT_EQ(fs::file_size(path_ + "-journal"), journal_size);
+  EXPECT_EQ(fs::file_size(path_ + "-wal"), journal_size);
+  fs::rename(plain, path_);
+  fs::remove(path_ + "-wal");
+  EXPECT_TRUE(Holds("cairn", 1));
+}
+
+// Its connection does not see the frame, as SQLite has it.
+TEST_F(VfsJournalsTest, AFrameThatReplacesAnOpenPlainDatabaseIsReadAndWritten) {
+  ASSERT_TRUE(Runs([&] { return Fill("unix", path_, 1).status(); }));
+  ASSERT_TRUE(Runs([&] { return Fill("cairn", other_, 2).status(); }));
+  EXPECT_TRUE(Runs([&]() -> absl::Status {
+    CAIRN_ASSIGN_OR_RETURN(Database plain, Database::Open(path_));
+    CAIRN_RETURN_IF_ERROR(ExpectNumber(plain, "SELECT sum(a) FROM t", 1000));
+    fs::rename(other_, path_);
+    CAIRN_ASSIGN_OR_RETURN(Database frame, Database::Open(path_));
+    CAIRN_RETURN_IF_ERROR(ExpectNumber(frame, "SELECT sum(a) FROM t", 2000));
+    CAIRN_RETURN_IF_ERROR(ExpectNumber(plain, "SELECT sum(a) FROM t", 1000));
+    return frame.Execute("UPDATE t SET a = 5");
+  }));
+  EXPECT_TRUE(Holds("cairn", 5));
+}
 
 }  // namespace
 }  // namespace cairn::test

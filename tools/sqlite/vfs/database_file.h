@@ -30,10 +30,15 @@ namespace cairn::sqlite {
 // finds what is committed.
 class DatabaseFile final : public VfsFile {
  public:
-  // `disk` is the VFS of the files beside the database.
-  DatabaseFile(std::shared_ptr<Database> database, bool read_only, WriterQueue& queue,
-               sqlite3_vfs* disk)
-      : database_(std::move(database)), read_only_(read_only), queue_(queue), disk_(disk) {}
+  // `journals` is kept for as long as this lives; `disk` is the VFS of the files beside the
+  // database.
+  DatabaseFile(std::shared_ptr<Database> database, std::shared_ptr<const void> journals,
+               bool read_only, WriterQueue& queue, sqlite3_vfs* disk)
+      : database_(std::move(database)),
+        journals_(std::move(journals)),
+        read_only_(read_only),
+        queue_(queue),
+        disk_(disk) {}
   ~DatabaseFile() override;
 
   int Read(int64_t offset, MutableBytes dst) override;
@@ -63,6 +68,7 @@ class DatabaseFile final : public VfsFile {
   int TellTemporaryName(void* name);
 
   const std::shared_ptr<Database> database_;
+  const std::shared_ptr<const void> journals_;
   const bool read_only_;
   WriterQueue& queue_;
   sqlite3_vfs* const disk_;

@@ -1,5 +1,8 @@
 #include "tools/sqlite/vfs/database_registry.h"
 
+#include <utility>
+
+#include "tools/sqlite/base/sqlite_api.h"
 #include "tools/status.h"
 
 namespace cairn::sqlite {
@@ -19,12 +22,25 @@ absl::StatusOr<std::shared_ptr<Database>> DatabaseRegistry::Open(const std::stri
   return database;
 }
 
-bool DatabaseRegistry::IsJournal(std::string_view path) const {
-  if (!path.ends_with("-journal") && !path.ends_with("-wal")) return false;
-  path.remove_suffix(path.size() - path.rfind('-'));
+std::shared_ptr<const void> DatabaseRegistry::NoteJournals(const char* name,
+                                                           std::shared_ptr<Database> database) {
   const std::lock_guard lock(mutex_);
-  const auto it = databases_.find(path);
-  return it != databases_.end() && !it->second.expired();
+  const char* const journal = sqlite3_filename_journal(name);
+  const char* const log = sqlite3_filename_wal(name);
+  journals_[journal] = journals_[log] = std::move(database);
+  return std::shared_ptr<const void>(journal, [this, journal, log](const void*) {
+    std::shared_ptr<Database> last;  // is destroyed after the lock
+    const std::lock_guard lock(mutex_);
+    last.swap(journals_[journal]);
+    journals_.erase(journal);
+    journals_.erase(log);
+  });
+}
+
+std::shared_ptr<Database> DatabaseRegistry::OfJournal(const char* name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = journals_.find(name);
+  return found == journals_.end() ? nullptr : found->second;
 }
 
 }  // namespace cairn::sqlite

@@ -1,12 +1,12 @@
-// The databases that this process has open.
+// The databases that this process has open, and the names of their journals.
 #ifndef CAIRN_TOOLS_SQLITE_VFS_DATABASE_REGISTRY_H_
 #define CAIRN_TOOLS_SQLITE_VFS_DATABASE_REGISTRY_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 
 #include "absl/status/statusor.h"
 
@@ -23,14 +23,24 @@ class DatabaseRegistry {
   // with a generation is its connection's alone.
   absl::StatusOr<std::shared_ptr<Database>> Open(const std::string& path,
                                                  const DatabaseOptions& options);
-  // Whether a path is that of the rollback journal or the write-ahead log of an open database:
-  // neither is ever on the disk.
-  bool IsJournal(std::string_view path) const;
+
+  // Until the result is destroyed, the journal and the write-ahead log of `database` are known by
+  // the names that SQLite has for them. `name` is what SQLite gives xOpen.
+  //
+  // The names are pointers. SQLite keeps the name of a database and those of the files beside it in
+  // one piece of memory as long as it has the database open, and gives the VFS these very pointers.
+  // So it is the open file that a journal belongs to. Its path says nothing: while a frame is open,
+  // a database of SQLite's own may be renamed to its path, which needs its journals on the disk.
+  std::shared_ptr<const void> NoteJournals(const char* name, std::shared_ptr<Database> database);
+  // The database of a rollback journal or write-ahead log, neither of which is ever on the disk;
+  // null for other files. Strings that SQLite has read in a super-journal are other files.
+  std::shared_ptr<Database> OfJournal(const char* name) const;
 
  private:
   const VfsOptions vfs_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<Database>, std::less<>> databases_;
+  std::map<std::string, std::weak_ptr<Database>> databases_;
+  std::map<const char*, std::shared_ptr<Database>, std::less<>> journals_;
 };
 
 }  // namespace cairn::sqlite

@@ -85,8 +85,9 @@ int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, in
         writable ? flags
                  : (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
   }
-  AttachFile(handle,
-             std::make_unique<DatabaseFile>(*std::move(database), !writable, vfs.queue, vfs.disk));
+  std::shared_ptr<const void> journals = vfs.databases.NoteJournals(name, *database);
+  AttachFile(handle, std::make_unique<DatabaseFile>(*std::move(database), std::move(journals),
+                                                    !writable, vfs.queue, vfs.disk));
   return SQLITE_OK;
 }
 
@@ -96,25 +97,25 @@ int Open(sqlite3_vfs* base, const char* name, sqlite3_file* handle, int flags, i
   if (name != nullptr && (flags & SQLITE_OPEN_MAIN_DB) != 0) {
     return OpenDatabase(vfs, name, handle, flags, out_flags);
   }
-  if (name != nullptr && (flags & SQLITE_OPEN_MAIN_JOURNAL) != 0 && vfs.databases.IsJournal(name)) {
+  if (vfs.databases.OfJournal(name) != nullptr) {
+    // No write-ahead log in exclusive mode either.
+    if ((flags & SQLITE_OPEN_WAL) != 0) return SQLITE_CANTOPEN;
     AttachFile(handle, std::make_unique<JournalFile>(vfs.disk));
     if (out_flags != nullptr) *out_flags = flags;
     return SQLITE_OK;
   }
-  // No write-ahead log in exclusive mode either.
-  if ((flags & SQLITE_OPEN_WAL) != 0 && vfs.databases.IsJournal(name)) return SQLITE_CANTOPEN;
   return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
 }
 
 int Delete(sqlite3_vfs* base, const char* name, int sync) {
   Vfs& vfs = VfsOf(base);
-  if (vfs.databases.IsJournal(name)) return SQLITE_OK;
+  if (vfs.databases.OfJournal(name) != nullptr) return SQLITE_OK;
   return vfs.disk->xDelete(vfs.disk, name, sync);
 }
 
 int Access(sqlite3_vfs* base, const char* name, int what, int* result) {
   Vfs& vfs = VfsOf(base);
-  if (vfs.databases.IsJournal(name)) {
+  if (vfs.databases.OfJournal(name) != nullptr) {
     *result = 0;
     return SQLITE_OK;
   }
