@@ -44,6 +44,7 @@ absl::StatusCode CodeOf(int error) {
     case EBUSY:
     case ETXTBSY:
       return absl::StatusCode::kUnavailable;
+    case ENODEV:  // of mmap, where files cannot be mapped
     case ENOSYS:
     case EOPNOTSUPP:
       return absl::StatusCode::kUnimplemented;

@@ -81,10 +81,101 @@ class PythonTest(unittest.TestCase):
                 self.assertEqual(self.connect().execute("PRAGMA integrity_check").fetchone(),
                                  ("ok",))
 
-    def test_bad_parameters_are_refused(self):
-        for parameters in ("&codec=none-such", "&level=99", "&history=-1", "&chunksize=33554433"):
-            with self.subTest(parameters=parameters), self.assertRaises(sqlite3.Error):
-                self.connect(parameters).execute("CREATE TABLE t(a)")
+    def test_bad_parameters_are_refused_with_a_message_that_names_them(self):
+        self.fill(1).close()
+        for path in (self.path, os.path.join(self.folder, "new.db")):
+            for parameters, told in (
+                ("&codec=none-such", "codec=none-such: expected blosclz, lz4"),
+                ("&codec=", "codec=: expected"),
+                ("&level=99", "level=99: expected 0 to 9"),
+                ("&level=x", "level=x: expected 0 to 9"),
+                ("&history=-1", "history=-1: expected 0 to"),
+                ("&generation=x", "generation=x: expected 0 to"),
+                ("&chunksize=33554433", "chunksize=33554433: expected 512 to"),
+                ("&durability=full", "durability=full: expected machine or process"),
+                ("&mmap=maybe", "mmap=maybe: expected 0 or 1"),
+                ("&tmpdir=/no/such", "tmpdir=/no/such: expected a folder"),
+                ("&codc=zstd", "codc: expected one of codec, level"),
+                ("&codec=zstd&hystory=2", "hystory: expected one of"),
+            ):
+                with self.subTest(parameters=parameters):
+                    with self.assertRaisesRegex(sqlite3.OperationalError, told):
+                        self.connect(parameters, path=path)
+                    if path != self.path:
+                        self.assertFalse(os.path.exists(path))
+
+    def test_a_generation_that_is_gone_is_told(self):
+        self.fill(1).close()
+        with self.assertRaisesRegex(sqlite3.OperationalError, "999"):
+            self.connect("&generation=999")
+
+    def test_parameters_of_sqlite_are_taken(self):
+        self.fill(3).close()
+        for parameters in ("&mode=rw", "&mode=ro", "&cache=private", "&cache=shared", "&psow=0",
+                           "&nolock=1", "&immutable=1", f"&modeof={self.path}"):
+            with self.subTest(parameters=parameters):
+                db = self.connect(parameters)
+                self.assertEqual(db.execute("SELECT count(*) FROM t").fetchone(), (3,))
+
+    def test_a_database_of_sqlite_itself_takes_any_parameter(self):
+        plain = sqlite3.connect(self.path)
+        plain.execute("CREATE TABLE t(a)")
+        plain.close()
+        db = self.connect("&codec=none-such&unknown=1")
+        self.assertEqual(db.execute("SELECT count(*) FROM t").fetchone(), (0,))
+
+    def test_a_refused_database_is_not_attached(self):
+        db = self.fill(1)
+        with self.assertRaisesRegex(sqlite3.OperationalError, "unable to open database"):
+            db.execute("ATTACH ? AS other", (f"file:{self.folder}/new.db?vfs=cairn&codec=foo",))
+        for nolock in ("", "&nolock=1"):
+            with self.assertRaisesRegex(sqlite3.OperationalError, "unable to open database"):
+                db.execute("VACUUM INTO ?",
+                           (f"file:{self.folder}/new.db?vfs=cairn&codec=foo{nolock}",))
+        self.assertEqual(os.listdir(self.folder), ["app.db"])
+        self.assertEqual(db.execute("SELECT count(*) FROM t").fetchone(), (1,))
+
+    def test_a_damaged_frame_is_told_when_it_is_opened(self):
+        self.fill(3).close()
+        with open(self.path, "r+b") as file:
+            file.truncate(200)
+        with self.assertRaisesRegex(sqlite3.DatabaseError, "cairn: .*frame"):
+            self.connect()
+
+    def test_pages_are_read_without_maps(self):
+        self.fill(1000, "&mmap=0").close()
+        db = self.connect("&mmap=0")
+        self.assertEqual(db.execute("SELECT sum(a) FROM t").fetchone(), (499500,))
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            self.assertNotIn(self.path, maps.read())
+        db.execute("UPDATE t SET a = a + 1 WHERE a = 999")
+        db.commit()
+        self.assertEqual(db.execute("PRAGMA integrity_check").fetchone(), ("ok",))
+
+    @unittest.skipUnless(TOOL, "CAIRN_TOOL is not set")
+    def test_a_packed_database_in_write_ahead_mode_is_opened_and_written(self):
+        plain = os.path.join(self.folder, "plain.db")
+        db = sqlite3.connect(plain)
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("CREATE TABLE t(a)")
+        db.execute("INSERT INTO t VALUES(7)")
+        db.commit()
+        db.close()
+        with open(plain, "rb") as file:
+            self.assertEqual(file.read(20)[18:], b"\2\2")
+        for number, size in enumerate(("4096", "512", "16384")):
+            with self.subTest(size=size):
+                packed = os.path.join(self.folder, f"packed-{number}.db")
+                subprocess.run([TOOL, "pack", plain, packed, "--typesize", "1", "--chunk-size", size,
+                                "--quiet"], check=True)
+                db = self.connect(path=packed)
+                self.assertEqual(db.execute("SELECT a FROM t").fetchone(), (7,))
+                self.assertEqual(db.execute("PRAGMA integrity_check").fetchone(), ("ok",))
+                db.execute("INSERT INTO t VALUES(8)")
+                db.commit()
+                self.assertEqual(db.execute("PRAGMA journal_mode").fetchone(), ("delete",))
+                again = self.connect(path=packed)
+                self.assertEqual(again.execute("SELECT sum(a) FROM t").fetchone(), (15,))
 
     def test_a_read_only_database_refuses_writes(self):
         self.fill().close()

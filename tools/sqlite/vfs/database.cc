@@ -48,6 +48,7 @@ absl::StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path
   OpenOptions open;
   open.file_system = vfs.files;
   open.generation = options.generation;
+  open.use_mmap = options.mmap;
   open.cache_memory = kCacheMemory;
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, open));
   return std::shared_ptr<Database>(new Database(path, options, vfs, std::move(frame), identity),

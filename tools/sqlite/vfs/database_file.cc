@@ -99,6 +99,11 @@ absl::StatusOr<size_t> DatabaseFile::ReadCounted(int64_t offset, MutableBytes ds
   ASSIGN_OR_RETURN(const size_t there, ReadStored(0, begin));
   // SQLite counts the transactions of an empty database, which is a first generation, from 0.
   PutChangeCounter(Visible().info().generation - 1, MutableBytes(begin).first(there));
+  // A packed database may be one in write-ahead mode, which SQLite opens only where there is shared
+  // memory. Its first transaction stores the other mode.
+  if (IsWriteAhead(0, Bytes(begin).first(there))) {
+    begin[kWriteVersionAt] = begin[kReadVersionAt] = kRollbackMode;
+  }
   const size_t from = std::min(there, static_cast<size_t>(offset));
   const size_t got = std::min(there - from, dst.size());
   std::ranges::copy(Bytes(begin).subspan(from, got), dst.begin());

@@ -1,11 +1,15 @@
 #include "tools/sqlite/vfs/database_options.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 #include "tools/sqlite/base/codec_names.h"
 #include "tools/sqlite/base/sqlite_api.h"
@@ -57,10 +61,42 @@ absl::Status ParseDurability(const char* name, std::optional<Durability>& durabi
   return absl::OkStatus();
 }
 
+absl::Status ParseSwitch(const char* name, const char* parameter, bool& on) {
+  const char* value = sqlite3_uri_parameter(name, parameter);
+  if (value == nullptr) return absl::OkStatus();
+  if (absl::SimpleAtob(value, &on)) return absl::OkStatus();
+  return BadValue(parameter, value, "0 or 1");
+}
+
+absl::Status ParseFolder(const char* name, const char* parameter, std::string& folder) {
+  const char* value = sqlite3_uri_parameter(name, parameter);
+  if (value == nullptr) return absl::OkStatus();
+  std::error_code error;
+  if (!std::filesystem::is_directory(value, error)) return BadValue(parameter, value, "a folder");
+  folder = value;
+  return absl::OkStatus();
+}
+
+// A parameter that is spelled wrong would be ignored.
+absl::Status CheckNames(const char* name) {
+  // Cairn's, and SQLite's own: https://www.sqlite.org/uri.html and its C API.
+  static constexpr const char* kKnown[] = {
+      "codec", "level", "chunksize", "generation", "history", "durability", "mmap",   "tmpdir",
+      "vfs",   "mode",  "cache",     "psow",       "nolock",  "immutable",  "modeof", "8_3_names"};
+  for (int i = 0; const char* const key = sqlite3_uri_key(name, i); ++i) {
+    const auto is_key = [key](std::string_view known) { return known == key; };
+    if (std::ranges::any_of(kKnown, is_key)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("URI parameter ", key, ": expected one of ", absl::StrJoin(kKnown, ", ")));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<DatabaseOptions> ParseDatabaseOptions(const char* name) {
   DatabaseOptions options;
+  RETURN_IF_ERROR(CheckNames(name));
   RETURN_IF_ERROR(ParseCodec(name, options.codec));
   RETURN_IF_ERROR(ParseNumber(name, "level", 0, kMaxLevel, options.level));
   RETURN_IF_ERROR(
@@ -70,6 +106,8 @@ absl::StatusOr<DatabaseOptions> ParseDatabaseOptions(const char* name) {
   RETURN_IF_ERROR(ParseNumber(name, "history", uint64_t{0}, UINT64_MAX, keep));
   options.keep_generations = keep.value_or(0);
   RETURN_IF_ERROR(ParseDurability(name, options.durability));
+  RETURN_IF_ERROR(ParseSwitch(name, "mmap", options.mmap));
+  RETURN_IF_ERROR(ParseFolder(name, "tmpdir", options.tmpdir));
   return options;
 }
 

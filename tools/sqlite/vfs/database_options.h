@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 
@@ -37,9 +38,15 @@ struct DatabaseOptions {
   uint64_t keep_generations = 0;
   // What a commit waits for; by default as `PRAGMA synchronous` says.
   std::optional<Durability> durability = {};
+  // False: pages are read by copies, for file systems whose files cannot be mapped.
+  bool mmap = true;
+  // The folder of a rollback journal that is too long for memory; empty: where SQLite's own
+  // temporary files are.
+  std::string tmpdir = {};
 };
 
-// `name` is what SQLite gives xOpen. kInvalidArgument for a value that a parameter cannot have.
+// `name` is what SQLite gives xOpen. kInvalidArgument for a value that a parameter cannot have, and
+// for a parameter that neither Cairn nor SQLite knows.
 absl::StatusOr<DatabaseOptions> ParseDatabaseOptions(const char* name);
 
 // The level for pages of a few KiB, where none is asked for.

@@ -17,6 +17,7 @@
 #include "tools/sqlite/vfs/database_file.h"
 #include "tools/sqlite/vfs/database_registry.h"
 #include "tools/sqlite/vfs/journal_file.h"
+#include "tools/sqlite/vfs/refused_file.h"
 #include "tools/sqlite/vfs/writer_queue.h"
 #include "tools/status.h"
 
@@ -52,34 +53,53 @@ absl::StatusOr<Content> LookAt(FileSystem& files, const std::string& path) {
   return begin == kSqliteMagic ? Content::kSqlite : Content::kOther;
 }
 
-int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, int* out_flags) {
+// The code of a database that is not opened. What SQLite says for some codes would be wrong here.
+int CodeOfRefusal(const absl::Status& status) {
+  const int code = ResultCodeOf(status);
+  return code == SQLITE_NOTADB || code == SQLITE_IOERR ? SQLITE_CANTOPEN : code;
+}
+
+int Refuse(const absl::Status& status, sqlite3_file* handle, int flags, int* out_flags) {
+  const int code = CodeOfRefusal(status);
+  const std::string message(status.message());
+  sqlite3_log(code, "cairn: %s", message.c_str());
+  AttachFile(handle, std::make_unique<RefusedFile>(code, message));
+  if (out_flags != nullptr) *out_flags = flags;
+  return SQLITE_OK;
+}
+
+// The database in the frame that is there, or is made; null where another file is there.
+absl::StatusOr<std::shared_ptr<Database>> OpenFrame(Vfs& vfs, const char* name, Content content) {
   const std::string path = name;
   const absl::StatusOr<DatabaseOptions> options = ParseDatabaseOptions(name);
-  if (!options.ok()) return LogFailure(options.status());
-  bool writable = (flags & SQLITE_OPEN_READWRITE) != 0 && !options->generation.has_value();
-  const absl::StatusOr<Content> content = LookAt(*vfs.options.files, path);
-  if (!content.ok()) {
-    LogFailure(content.status());
-    return SQLITE_CANTOPEN;
+  if (content == Content::kOther) {
+    absl::StatusOr<std::shared_ptr<Database>> database =
+        vfs.databases.Open(path, options.value_or(DatabaseOptions()));
+    if (absl::IsInvalidArgument(database.status())) return std::shared_ptr<Database>();
+    RETURN_IF_ERROR(options.status());
+    return database;
   }
-  if (*content == Content::kSqlite || (*content == Content::kEmpty && !writable)) {
+  RETURN_IF_ERROR(options.status());
+  RETURN_IF_ERROR(Database::Create(path, *options, vfs.options));
+  return vfs.databases.Open(path, *options);
+}
+
+int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, int* out_flags) {
+  const std::string path = name;
+  const bool asks_to_write = (flags & SQLITE_OPEN_READWRITE) != 0;
+  const absl::StatusOr<Content> content = LookAt(*vfs.options.files, path);
+  if (!content.ok()) return Refuse(content.status(), handle, flags, out_flags);
+  if (*content == Content::kSqlite || (*content == Content::kEmpty && !asks_to_write)) {
     return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
   }
   if (*content == Content::kNothing && (flags & SQLITE_OPEN_CREATE) == 0) return SQLITE_CANTOPEN;
-  if (*content != Content::kOther) {
-    if (const absl::Status made = Database::Create(path, *options, vfs.options); !made.ok()) {
-      LogFailure(made);
-      return SQLITE_CANTOPEN;
-    }
-  }
-  absl::StatusOr<std::shared_ptr<Database>> database = vfs.databases.Open(path, *options);
-  // What is no frame is no database either; SQLite says so when it reads it.
-  if (absl::IsInvalidArgument(database.status())) {
-    return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
-  }
-  if (!database.ok()) return LogFailure(database.status());
-  writable = writable && (*database)->IsWritable() &&
-             vfs.options.files->Open(path, FileMode::kReadWrite).ok();
+  absl::StatusOr<std::shared_ptr<Database>> database = OpenFrame(vfs, name, *content);
+  if (!database.ok()) return Refuse(database.status(), handle, flags, out_flags);
+  // What is no frame is no database either, or one that SQLite can decrypt: it says so itself.
+  if (*database == nullptr) return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
+  const bool writable = asks_to_write && !(*database)->options().generation.has_value() &&
+                        (*database)->IsWritable() &&
+                        vfs.options.files->Open(path, FileMode::kReadWrite).ok();
   if (out_flags != nullptr) {
     *out_flags =
         writable ? flags
@@ -205,9 +225,14 @@ int RegisterVfs(const char* name, const VfsOptions& options) {
       .xGetSystemCall = nullptr,
       .xNextSystemCall = nullptr,
   };
+  if (const int code = TellRefusals(); code != SQLITE_OK) return code;
   const int code = sqlite3_vfs_register(&vfs->base, /*makeDflt=*/0);
   if (code == SQLITE_OK) vfs.release();  // SQLite has it, as long as the process lives
   return code;
+}
+
+int MakeVfsDefault(const char* name) {
+  return sqlite3_vfs_register(sqlite3_vfs_find(name), /*makeDflt=*/1);
 }
 
 }  // namespace cairn::sqlite
