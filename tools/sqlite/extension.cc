@@ -7,13 +7,43 @@
 
 SQLITE_EXTENSION_INIT1
 
-// SQLite finds this name by that of the file.
-extern "C" __attribute__((visibility("default"))) int sqlite3_cairnsqlite_init(
-    sqlite3* db, char** /*message*/, const sqlite3_api_routines* api) {
-  SQLITE_EXTENSION_INIT2(api)
+namespace {
+
+// The names of journals tell which file they belong to: see DatabaseRegistry.
+constexpr int kOldestVersion = 3031000;
+
+int Load(sqlite3* db, char** message) {
+  if (sqlite3_libversion_number() < kOldestVersion) {
+    *message =
+        sqlite3_mprintf("cairn: expected SQLite 3.31 or newer, got %s", sqlite3_libversion());
+    return SQLITE_ERROR;
+  }
   if (const int code = cairn::sqlite::RegisterTableModule(db); code != SQLITE_OK) return code;
   if (const int code = cairn::sqlite::RegisterFunctionModules(db); code != SQLITE_OK) return code;
-  // The VFS belongs to the process, so the extension stays loaded when this connection closes.
-  const int code = cairn::sqlite::RegisterVfs();
-  return code == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : code;
+  return cairn::sqlite::RegisterVfs();
 }
+
+// The VFS belongs to the process, so the extension stays loaded when this connection closes.
+int StayLoaded(int code) { return code == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : code; }
+
+}  // namespace
+
+extern "C" {
+
+// SQLite finds these names by those of the files cairn_sqlite and cairn_default.
+__attribute__((visibility("default"))) int sqlite3_cairnsqlite_init(
+    sqlite3* db, char** message, const sqlite3_api_routines* api) {
+  SQLITE_EXTENSION_INIT2(api)
+  return StayLoaded(Load(db, message));
+}
+
+// The same, and connections that name no VFS get `cairn` from now on: for programs that cannot be
+// given a URI, or connect before they load extensions.
+__attribute__((visibility("default"))) int sqlite3_cairndefault_init(
+    sqlite3* db, char** message, const sqlite3_api_routines* api) {
+  SQLITE_EXTENSION_INIT2(api)
+  const int code = Load(db, message);
+  return StayLoaded(code == SQLITE_OK ? cairn::sqlite::MakeVfsDefault() : code);
+}
+
+}  // extern "C"

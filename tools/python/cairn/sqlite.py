@@ -1,0 +1,167 @@
+"""Databases of SQLite in frames, for Python's own sqlite3 module.
+
+    db = cairn.sqlite.connect("app.db", codec="zstd")
+
+`connect` is sqlite3.connect: it finds Cairn's extension of SQLite, loads it and connects. Other
+programs in Python are run with databases in frames, whether they know of Cairn or not:
+
+    python -m cairn.sqlite datasette app.db
+
+See docs/sqlite.md, which also says what the parameters mean.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import runpy
+import shutil
+import sqlite3
+import sys
+import sysconfig
+from typing import Any, Optional, Union
+from urllib.parse import quote
+
+from .errors import NotFound, Unimplemented
+
+_NAME = "cairn_sqlite" + (sysconfig.get_config_var("SHLIB_SUFFIX") or ".so")
+
+
+def _places() -> list[str]:
+    """Where the extension may be: what CAIRN_SQLITE names, the package, its build, libraries."""
+    named = os.environ.get("CAIRN_SQLITE")
+    if named:
+        return [named]
+    package = os.path.dirname(os.path.abspath(__file__))
+    places = [package, os.path.join(package, os.pardir, os.pardir, "sqlite")]
+    for prefix in dict.fromkeys([sys.prefix, sys.base_prefix, "/usr/local", "/usr"]):
+        for library in ("lib", "lib64", os.path.join("lib", "*")):
+            places += glob.glob(os.path.join(prefix, library, "cairn"))
+    return [os.path.join(place, _NAME) for place in places]
+
+
+def extension() -> str:
+    """The path of Cairn's extension of SQLite."""
+    places = _places()
+    for path in places:
+        if os.path.exists(path):
+            return os.path.abspath(path)
+    raise NotFound(
+        f"{_NAME}: not found in {', '.join(os.path.dirname(place) or '.' for place in places)}; "
+        "build and install Cairn, or set CAIRN_SQLITE to its path"
+    )
+
+
+def load(connection: Optional[sqlite3.Connection] = None, *, default: bool = False) -> None:
+    """Loads the extension for all connections of the process.
+
+    `connection` gets the tables and functions about frames. With `default` databases that are made
+    from now on, by any code of the process, are frames unless their URI names another VFS.
+    """
+    if not hasattr(sqlite3.Connection, "enable_load_extension"):
+        raise Unimplemented(
+            "sqlite3: this Python's module cannot load extensions; use a Python that was built with "
+            "--enable-loadable-sqlite-extensions, as those of Debian, Fedora, conda and uv are"
+        )
+    path = extension()
+    loader = sqlite3.connect(":memory:") if connection is None else connection
+    try:
+        loader.enable_load_extension(True)
+        try:
+            if default:
+                # The argument `entrypoint` came with Python 3.12.
+                loader.execute("SELECT load_extension(?, 'sqlite3_cairndefault_init')", (path,))
+            else:
+                loader.load_extension(path)
+        finally:
+            loader.enable_load_extension(False)
+    finally:
+        if connection is None:
+            loader.close()
+
+
+def _with_parameters(uri: str, parameters: dict[str, Any]) -> str:
+    """The URI with those parameters that are not None."""
+    for name, value in parameters.items():
+        if value is None:
+            continue
+        if isinstance(value, (bytes, os.PathLike)):
+            value = os.fsdecode(value)
+        value = int(value) if isinstance(value, bool) else value
+        uri += f"{'&' if '?' in uri else '?'}{name}={quote(str(value))}"
+    return uri
+
+
+def connect(
+    database: Union[str, bytes, "os.PathLike[Any]"],
+    *args: Any,
+    codec: Optional[str] = None,
+    level: Optional[int] = None,
+    chunksize: Optional[int] = None,
+    generation: Optional[int] = None,
+    history: Optional[int] = None,
+    durability: Optional[str] = None,
+    mmap: Optional[bool] = None,
+    tmpdir: Union[str, bytes, "os.PathLike[Any]", None] = None,
+    **kwargs: Any,
+) -> sqlite3.Connection:
+    """sqlite3.connect to a database in a frame, which is made where nothing is.
+
+    All arguments of sqlite3.connect pass through; with `uri=True` `database` is a URI. A database of
+    SQLite's own stays one, and so does one in memory. The connection has the tables and functions
+    about frames.
+    """
+    parameters = {
+        "codec": codec,
+        "level": level,
+        "chunksize": chunksize,
+        "generation": generation,
+        "history": history,
+        "durability": durability,
+        "mmap": mmap,
+        "tmpdir": tmpdir,
+    }
+    load()
+    name = os.fsdecode(database)
+    if not kwargs.get("uri", len(args) > 6 and args[6]):
+        if name in ("", ":memory:"):
+            return _prepared(sqlite3.connect(database, *args, **kwargs))
+        name = "file:" + quote(os.path.abspath(name))
+    name = name.partition("#")[0]
+    if "vfs=" not in name.partition("?")[2]:
+        parameters = {"vfs": "cairn", **parameters}
+    if len(args) > 6:
+        args = (*args[:6], True, *args[7:])
+    else:
+        kwargs["uri"] = True
+    return _prepared(sqlite3.connect(_with_parameters(name, parameters), *args, **kwargs))
+
+
+def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+    try:
+        load(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def main(arguments: list[str]) -> None:
+    """Runs another program of Python, whose databases are frames from the beginning."""
+    if not arguments or (arguments[0] == "-m" and len(arguments) == 1):
+        sys.exit("usage: python -m cairn.sqlite PROGRAM|FILE.py|-m MODULE [ARGUMENTS]")
+    load(default=True)
+    if arguments[0] == "-m":
+        sys.argv = arguments[1:]
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        return
+    program = arguments[0] if os.path.exists(arguments[0]) else shutil.which(arguments[0])
+    if program is None:
+        sys.exit(f"cairn.sqlite: {arguments[0]}: no such program")
+    sys.argv = [program, *arguments[1:]]
+    sys.path[0] = os.path.dirname(os.path.abspath(program))
+    runpy.run_path(program, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
