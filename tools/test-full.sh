@@ -68,8 +68,10 @@ run_soak() {
   count_check soak build-test-release/tests/concurrency/soak 60
 }
 
+# SQLite's own test-suite, and 2,000 of each kind of random scripts beside stock SQLite.
 run_sqlite() {
   build_release || return 0
+  count_check "random SQL" test_release CAIRN_SEARCH_PERCENT=5000 sqlite_differential
   add_script "all of SQLite's test-suite" tools/test-sqlite.sh --full build-test-release
 }
 
