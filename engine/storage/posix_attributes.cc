@@ -2,12 +2,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
 #include <string_view>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
+#include "engine/base/bytes.h"
+#include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
 #include "engine/storage/posix_fd.h"
@@ -118,12 +125,156 @@ absl::StatusOr<mode_t> OpenAround(const Replaced& old, const PosixStat& info) {
   return group ? S_IRWXU | S_IRWXG : S_IRWXU;
 }
 
-// Of a directory made for a file.
-mode_t ListedByReaders(mode_t mode) { return (mode & 0666) | ((mode & 0444) >> 2) | S_IRWXU; }
+constexpr mode_t kOwner = S_IRWXU;
+constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+constexpr mode_t kAll = 07;  // of one kind of users
+constexpr mode_t kFile = 0666;
+
+// The entries of an access control list, as the kernel writes them.
+constexpr size_t kListHead = 4;
+constexpr size_t kEntrySize = 8;
+enum Tag : uint16_t { kMyself = 1, kUser = 2, kMyGroup = 4, kGroup = 8, kMask = 16, kOther = 32 };
+
+// For each entry of a list: where its permissions are, and its tag.
+template <typename Visit>
+void ForEachEntry(std::string_view list, Visit visit) {
+  for (size_t at = kListHead; at + kEntrySize <= list.size(); at += kEntrySize) {
+    visit(at + 2, LoadLe<uint16_t>(AsBytes(list.substr(at)).data()));
+  }
+}
+
+// The list with the permissions of `mode` for the owner, for all that the mask bounds, and for
+// others.
+std::string WithMode(std::string list, mode_t mode) {
+  bool masked = false;
+  ForEachEntry(list, [&](size_t, uint16_t tag) { masked |= tag == kMask; });
+  ForEachEntry(list, [&](size_t at, uint16_t tag) {
+    std::optional<mode_t> may;
+    if (tag == kMyself) may = mode >> 6 & kAll;
+    if (tag == (masked ? kMask : kMyGroup)) may = mode >> 3 & kAll;
+    if (tag == kOther) may = mode & kAll;
+    if (may.has_value()) list[at] = static_cast<char>(*may);
+  });
+  return list;
+}
+
+// Whether two lists differ in nothing but a mode.
+bool HasSameEntries(std::string_view a, std::string_view b) {
+  return WithMode(std::string(a), 0) == WithMode(std::string(b), 0);
+}
+
+// What everybody may do who is not the owner: the least that an entry gives.
+mode_t LeastOf(std::string_view list) {
+  mode_t bounded = kAll;
+  mode_t mask = kAll;
+  mode_t other = kAll;
+  ForEachEntry(list, [&](size_t at, uint16_t tag) {
+    const mode_t may = LoadLe<uint16_t>(AsBytes(list.substr(at)).data()) & kAll;
+    if (tag == kOther) other = may;
+    if (tag == kMask) mask = may;
+    if (tag == kUser || tag == kMyGroup || tag == kGroup) bounded &= may;
+  });
+  return bounded & mask & other;
+}
+
+// The permissions that a limit gives to the group and to others of a file with this group and list.
+mode_t OthersOf(const Limit& limit, gid_t group, std::string_view list) {
+  // A user may have been in one group and not in the other.
+  if (group == limit.group && HasSameEntries(list, limit.list)) return limit.mode & kOthers;
+  const mode_t least =
+      limit.list.empty() ? (limit.mode >> 3) & limit.mode & kAll : LeastOf(limit.list);
+  return least << 3 | least;
+}
+
+// The permissions of `mode` that the limits leave to a file of this group, whose access control
+// list is `list`. With other groups or entries, those that all have who are not the owner.
+mode_t Within(const Limits& limits, mode_t mode, gid_t group, std::string_view list) {
+  for (const Limit& limit : limits.all) {
+    mode &= (limit.mode & kOwner) | OthersOf(limit, group, list);
+  }
+  return mode;
+}
+
+// The process's umask: reading it by umask() would change it for other threads. Where the kernel
+// does not tell, the narrowest.
+mode_t ReadUmask() {
+  constexpr mode_t kNarrowest = 077;
+  constexpr std::string_view kName = "Umask:";
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with(kName)) continue;
+    return static_cast<mode_t>(std::strtoul(line.c_str() + kName.size(), nullptr, 8));
+  }
+  return kNarrowest;
+}
+
+// Who may read a file may list a directory that is made for it.
+mode_t ListedByReaders(mode_t mode) { return (mode & kFile) | ((mode & 0444) >> 2) | kOwner; }
+
+bool SetAccessList(int fd, const std::string& list) {
+  if (!list.empty()) return ::fsetxattr(fd, kAccessList, list.data(), list.size(), 0) == 0;
+  return ::fremovexattr(fd, kAccessList) == 0 || errno == ENODATA || errno == EOPNOTSUPP;
+}
+
+// Opens nothing: closing a file would drop the locks that other code of the process has on it.
+Limit LimitAt(const std::string& path) {
+  const std::optional<PosixStat> info = StatAt(AT_FDCWD, path.c_str(), 0);
+  if (!info.has_value()) return {.mode = S_IRUSR | S_IWUSR};
+  const std::optional<std::string> list = ReadAll(
+      [&](char* to, size_t size) { return ::getxattr(path.c_str(), kAccessList, to, size); });
+  Limit limit{.mode = info->mode & kFile, .group = info->group, .list = list.value_or("")};
+  if (!S_ISDIR(info->mode)) return limit;
+  // Who may not enter a directory reads nothing in there; who may enter it may do what the files
+  // say.
+  const auto entered = [](mode_t mode) { return (mode & 0111) * 06; };
+  limit.mode = entered(info->mode);
+  if (const std::string list = std::exchange(limit.list, {}); !list.empty()) {
+    limit.mode = (limit.mode & kOwner) | entered(LeastOf(list) << 3 | LeastOf(list));
+  }
+  return limit;
+}
 
 }  // namespace
 
-absl::Status KeepAttributes(const Replaced& old, int made, Keep keep) {
+Limits LimitsOf(std::span<const std::string> paths, bool apply_umask) {
+  Limits limits{.all = {}, .umask = apply_umask ? ReadUmask() : 0};
+  for (const std::string& path : paths) limits.all.push_back(LimitAt(path));
+  return limits;
+}
+
+absl::Status OpenWithin(const Limits& limits, int made, const std::string& path) {
+  CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(made, path, "look at"));
+  const bool directory = S_ISDIR(info.mode);
+  const Limit& first = limits.all.front();
+  std::string list = directory ? std::string() : first.list;
+  mode_t mode = Within(limits, kFile, first.group, list);
+  // Who is not in the group cannot give the file to it.
+  if (info.group != first.group &&
+      (!list.empty() || mode != Within(limits, kFile, info.group, "")) &&
+      ::fchown(made, static_cast<uid_t>(-1), first.group) != 0) {
+    list.clear();
+  }
+  CAIRN_ASSIGN_OR_RETURN(const PosixStat now, StatOf(made, path, "look at"));
+  mode = Within(limits, kFile, now.group, list) & ~limits.umask;
+  mode = directory ? ListedByReaders(mode) : mode | S_IRUSR | S_IWUSR;
+  // A file system without lists has none to drop either.
+  if (!SetAccessList(made, list.empty() ? list : WithMode(list, mode))) {
+    mode = Within(limits, mode, now.group, "");
+  }
+  if (::fchmod(made, mode) == 0) return absl::OkStatus();
+  return ErrnoStatus(errno, path, "set the permissions");
+}
+
+absl::Status CloseToOwner(const Limits& limits, int made, const std::string& path) {
+  CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(made, path, "look at"));
+  if (S_ISDIR(info.mode)) return absl::OkStatus();
+  const mode_t owner = Within(limits, kFile & kOwner, info.group, "");
+  const mode_t mode = info.mode & ALLPERMS & (owner | ~kOwner);
+  if (mode == (info.mode & ALLPERMS) || ::fchmod(made, mode) == 0) return absl::OkStatus();
+  return ErrnoStatus(errno, path, "set the permissions");
+}
+
+absl::Status KeepAttributes(const Replaced& old, int made, Keep keep, const Limits& limits) {
   constexpr std::string_view kLookAtMade = "look at what replaces";
   CAIRN_ASSIGN_OR_RETURN(const PosixStat wanted, StatOf(old.fd, old.path, "look at"));
   CAIRN_ASSIGN_OR_RETURN(const PosixStat mine, StatOf(made, old.path, kLookAtMade));
@@ -136,11 +287,20 @@ absl::Status KeepAttributes(const Replaced& old, int made, Keep keep) {
   CAIRN_RETURN_IF_ERROR(KeepOwners(old, wanted, made, mine));
   CAIRN_RETURN_IF_ERROR(KeepExtended(old, made));
   if (directory) CAIRN_RETURN_IF_ERROR(KeepList(old, made, kDefaultList));
-  CAIRN_RETURN_IF_ERROR(KeepList(old, made, kAccessList));
 
   // Of a directory also whose group new files have, and who removes.
   mode_t mode = wanted.mode & open & (directory ? 03777 : 0777);
   if (for_file) mode = ListedByReaders(mode);
+  if (limits.empty()) {
+    CAIRN_RETURN_IF_ERROR(KeepList(old, made, kAccessList));
+  } else {
+    const std::string list = Get(old.fd, kAccessList).value_or("");
+    const mode_t within = Within(limits, ALLPERMS, wanted.group, list);
+    mode &= directory ? ListedByReaders(within) | 03000 : within;
+    if (!SetAccessList(made, list.empty() ? list : WithMode(list, mode))) {
+      return CannotKeep(errno, old, "access control list");
+    }
+  }
   if (keep == Keep::kWhileItIsMade) mode |= directory ? S_IRWXU : S_IRUSR | S_IWUSR;
   const absl::StatusOr<PosixStat> now = StatOf(made, old.path, kLookAtMade);
   if (now.ok() && (now->mode & ALLPERMS) == mode) return absl::OkStatus();

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 
+#include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
 
@@ -73,6 +74,36 @@ std::string Described(const PosixStat& info) {
 
 absl::Status ExpectedFile(std::string_view path, const PosixStat& info) {
   return AtPath(path, FailedPrecondition("expected a file, got %s", Described(info)));
+}
+
+int OpenFlags(FileMode mode) {
+  // O_NONBLOCK: opening a pipe by mistake must not wait for its other end.
+  constexpr int kAlways = O_NONBLOCK | O_NOCTTY;
+  switch (mode) {
+    case FileMode::kRead:
+      return kAlways | O_RDONLY;
+    case FileMode::kReadWrite:
+      return kAlways | O_RDWR;
+    case FileMode::kCreateNew:
+      return kAlways | O_RDWR | O_CREAT | O_EXCL;
+  }
+  return kAlways | O_RDONLY;
+}
+
+uint64_t ReadBootId() {
+  const UniqueFd fd(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  if (!fd.ok()) return 0;
+  std::array<std::byte, 64> text{};
+  const ssize_t got = RetryInterrupted([&] { return ::read(fd.get(), text.data(), text.size()); });
+  return got > 0 ? Xxh3(Bytes(text).first(static_cast<size_t>(got))) : 0;
+}
+
+absl::Status SyncDirectory(int fd, const std::string& path) {
+  // EINVAL: this file system has nothing to sync in a directory.
+  if (RetryInterrupted([&] { return ::fsync(fd); }) == 0 || errno == EINVAL) {
+    return absl::OkStatus();
+  }
+  return ErrnoStatus(errno, path, "sync the directory");
 }
 
 }  // namespace cairn::storage

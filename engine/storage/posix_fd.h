@@ -72,6 +72,15 @@ std::string Described(const PosixStat& info);
 // kFailedPrecondition: `info` is that of something else than a regular file.
 absl::Status ExpectedFile(std::string_view path, const PosixStat& info);
 
+// For open. Never waits, as for the other end of a FIFO.
+int OpenFlags(FileMode mode);
+
+// A number of this run of the machine; 0 when the kernel does not report it.
+uint64_t ReadBootId();
+
+// Makes the names in an open directory durable. `path` is for messages.
+absl::Status SyncDirectory(int fd, const std::string& path);
+
 }  // namespace cairn::storage
 
 #endif  // CAIRN_ENGINE_STORAGE_POSIX_FD_H_

@@ -1,6 +1,5 @@
 #include "engine/storage/posix_file_system.h"
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <dirent.h>
@@ -15,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
-#include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
 #include "engine/storage/kept_descriptors.h"
@@ -32,20 +31,6 @@ namespace storage {
 
 namespace {
 
-int OpenFlags(FileMode mode) {
-  // O_NONBLOCK: opening a pipe by mistake must not wait for its other end.
-  constexpr int kAlways = O_NONBLOCK | O_NOCTTY;
-  switch (mode) {
-    case FileMode::kRead:
-      return kAlways | O_RDONLY;
-    case FileMode::kReadWrite:
-      return kAlways | O_RDWR;
-    case FileMode::kCreateNew:
-      return kAlways | O_RDWR | O_CREAT | O_EXCL;
-  }
-  return kAlways | O_RDONLY;
-}
-
 // "a/b" and "a/b/" lie in "a", "b" in ".", "/b" in "/".
 std::string DirectoryOf(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
@@ -54,26 +39,9 @@ std::string DirectoryOf(std::string_view path) {
   return std::string(path.substr(0, slash == 0 ? 1 : slash));
 }
 
-// 0 when the kernel does not report it.
-uint64_t ReadBootId() {
-  const UniqueFd fd(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-  if (!fd.ok()) return 0;
-  std::array<std::byte, 64> text{};
-  const ssize_t got = RetryInterrupted([&] { return ::read(fd.get(), text.data(), text.size()); });
-  return got > 0 ? Xxh3(Bytes(text).first(static_cast<size_t>(got))) : 0;
-}
-
 struct CloseReader {
   void operator()(DIR* reader) const { ::closedir(reader); }
 };
-
-absl::Status SyncDirectory(int fd, const std::string& path) {
-  // EINVAL: this file system has nothing to sync in a directory.
-  if (RetryInterrupted([&] { return ::fsync(fd); }) == 0 || errno == EINVAL) {
-    return absl::OkStatus();
-  }
-  return ErrnoStatus(errno, path, "sync the directory");
-}
 
 // Whether renameat2 said that the kernel or the file system does not know the flag.
 bool IsUnknownFlag(int error) { return error == EINVAL || error == ENOSYS; }
@@ -85,19 +53,34 @@ class PosixFiles final : public FileSystem {
  public:
   explicit PosixFiles(bool has_renameat2)
       : has_renameat2_(has_renameat2), kept_(std::make_shared<KeptDescriptors>()) {}
-  PosixFiles(UniqueFd directory, std::string path, std::shared_ptr<KeptDescriptors> kept)
-      : directory_(std::move(directory)), path_(std::move(path)), kept_(std::move(kept)) {}
+  PosixFiles(UniqueFd directory, std::string path, std::shared_ptr<KeptDescriptors> kept,
+             Limits limits)
+      : directory_(std::move(directory)),
+        path_(std::move(path)),
+        kept_(std::move(kept)),
+        limits_(std::move(limits)) {}
+
+  // The same files, and the same descriptors that the process must not close.
+  std::shared_ptr<FileSystem> LimitedTo(Limits limits) const {
+    return std::make_shared<PosixFiles>(UniqueFd(), std::string(), kept_, std::move(limits));
+  }
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
     CAIRN_RETURN_IF_ERROR(Check(path));
     mode_t permissions = 0;
-    if (mode == FileMode::kCreateNew) {
+    const bool is_new = mode == FileMode::kCreateNew;
+    if (is_new) {
       CAIRN_ASSIGN_OR_RETURN(permissions, ModeOfNewFile());
     }
     const bool writable = mode != FileMode::kRead;
-    UniqueFd fd = mode == FileMode::kCreateNew ? UniqueFd() : TakeKept(path, writable);
+    UniqueFd fd = is_new ? UniqueFd() : TakeKept(path, writable);
     if (!fd.ok()) {
       CAIRN_ASSIGN_OR_RETURN(fd, OpenFd(path, mode, permissions));
+    }
+    if (is_new && !limits_.empty()) {
+      const absl::Status opened_up = OpenWithin(limits_, fd.get(), Shown(path));
+      if (!opened_up.ok()) ::unlinkat(at(), path.c_str(), 0);
+      CAIRN_RETURN_IF_ERROR(opened_up);
     }
     return MakeFile(std::move(fd), Shown(path), writable);
   }
@@ -116,7 +99,7 @@ class PosixFiles final : public FileSystem {
       keep.around = around.get();
     }
     CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenFd(path, FileMode::kCreateNew, kOwners));
-    const absl::Status kept = KeepAttributes(keep, fd.get(), Keep::kWhileItIsMade);
+    const absl::Status kept = KeepAttributes(keep, fd.get(), Keep::kWhileItIsMade, limits_);
     if (kept.ok()) return MakeFile(std::move(fd), Shown(path), true);
     ::unlinkat(at(), path.c_str(), 0);
     return kept;
@@ -125,7 +108,7 @@ class PosixFiles final : public FileSystem {
   absl::Status Rename(const std::string& from, const std::string& to, bool replace) override {
     CAIRN_RETURN_IF_ERROR(Check(from));
     CAIRN_RETURN_IF_ERROR(Check(to));
-    if (replace) CAIRN_RETURN_IF_ERROR(KeepAttributesOf(to, from));
+    CAIRN_RETURN_IF_ERROR(replace ? KeepAttributesOf(to, from) : FinishCopy(from));
     const int result = replace ? ::renameat(at(), from.c_str(), at(), to.c_str())
                                : RenameAt(from, to, RENAME_NOREPLACE);
     if (result == 0) return absl::OkStatus();
@@ -149,27 +132,23 @@ class PosixFiles final : public FileSystem {
   absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override {
     CAIRN_RETURN_IF_ERROR(Check(path));
     CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenDirectoryFd(path));
-    return std::make_shared<PosixFiles>(std::move(fd), Shown(path), kept_);
+    return std::make_shared<PosixFiles>(std::move(fd), Shown(path), kept_, limits_);
   }
 
   absl::Status MakeDirectory(const std::string& path) override {
     constexpr mode_t kAll = 0777;
-    return MakeDirectory(path, kAll);
+    if (limits_.empty()) return MakeDirectory(path, kAll);
+    return MakePrivateDirectory(path,
+                                [&](int made) { return OpenWithin(limits_, made, Shown(path)); });
   }
 
   absl::Status MakeDirectoryFor(const std::string& path, const std::string& old) override {
-    constexpr mode_t kOwners = 0700;
     CAIRN_ASSIGN_OR_RETURN(const GuardedFd replaced, OpenReplaced(old, true));
     if (!replaced.ok()) return MakeDirectory(path);
-    CAIRN_RETURN_IF_ERROR(MakeDirectory(path, kOwners));
-    const auto keep = [&]() -> absl::Status {
-      CAIRN_ASSIGN_OR_RETURN(const GuardedFd made, OpenToRead(path, kItself));
-      return KeepAttributes({.fd = replaced.get(), .path = Shown(old)}, made.get(),
-                            Keep::kWhileItIsMade);
-    };
-    const absl::Status kept = keep();
-    if (!kept.ok()) ::unlinkat(at(), path.c_str(), AT_REMOVEDIR);
-    return kept;
+    return MakePrivateDirectory(path, [&](int made) {
+      return KeepAttributes({.fd = replaced.get(), .path = Shown(old)}, made, Keep::kWhileItIsMade,
+                            limits_);
+    });
   }
 
   absl::Status RemoveDirectory(const std::string& path) override {
@@ -298,6 +277,7 @@ class PosixFiles final : public FileSystem {
   absl::StatusOr<mode_t> ModeOfNewFile() const {
     constexpr mode_t kOwner = 0600;
     constexpr mode_t kEverybody = 0666;
+    if (!limits_.empty()) return kOwner;
     if (!opened()) return kEverybody;
     CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(at(), path_, "look at"));
     return (info.mode & kEverybody) | kOwner;
@@ -377,6 +357,17 @@ class PosixFiles final : public FileSystem {
     return Failure(errno, path, "create the directory");
   }
 
+  // Opens it up to others by `open_up` then, or leaves none.
+  absl::Status MakePrivateDirectory(const std::string& path,
+                                    absl::FunctionRef<absl::Status(int)> open_up) {
+    constexpr mode_t kOwners = 0700;
+    CAIRN_RETURN_IF_ERROR(MakeDirectory(path, kOwners));
+    const absl::StatusOr<GuardedFd> made = OpenToRead(path, kItself);
+    const absl::Status status = made.ok() ? open_up(made->get()) : made.status();
+    if (!status.ok()) ::unlinkat(at(), path.c_str(), AT_REMOVEDIR);
+    return status;
+  }
+
   int RenameAt(const std::string& from, const std::string& to, unsigned int flags) {
     if (has_renameat2_) return ::renameat2(at(), from.c_str(), at(), to.c_str(), flags);
     errno = ENOSYS;
@@ -400,7 +391,7 @@ class PosixFiles final : public FileSystem {
   // for other processes may change names there.
   absl::Status KeepAttributesOf(const std::string& to, const std::string& from) {
     const absl::StatusOr<PosixStat> old = LookAt(to);
-    if (absl::IsNotFound(old.status())) return absl::OkStatus();
+    if (absl::IsNotFound(old.status())) return FinishCopy(from);
     CAIRN_RETURN_IF_ERROR(old.status());
     CAIRN_ASSIGN_OR_RETURN(const PosixStat mine, LookAt(from));
     const bool same_kind =
@@ -408,19 +399,32 @@ class PosixFiles final : public FileSystem {
     if (!same_kind) return absl::OkStatus();
     CAIRN_ASSIGN_OR_RETURN(const GuardedFd replaced, OpenToRead(to, open_flags()));
     CAIRN_ASSIGN_OR_RETURN(const GuardedFd made, OpenToRead(from, kItself));
-    return KeepAttributes({.fd = replaced.get(), .path = Shown(to)}, made.get(), Keep::kExactly);
+    return KeepAttributes({.fd = replaced.get(), .path = Shown(to)}, made.get(), Keep::kExactly,
+                          limits_);
+  }
+
+  // What is complete needs not be written by its owner, unless that may write its source.
+  absl::Status FinishCopy(const std::string& path) {
+    if (limits_.empty()) return absl::OkStatus();
+    CAIRN_ASSIGN_OR_RETURN(const GuardedFd made, OpenToRead(path, kItself));
+    return CloseToOwner(limits_, made.get(), Shown(path));
   }
 
   const UniqueFd directory_;
   const std::string path_;
   const bool has_renameat2_ = true;
   const std::shared_ptr<KeptDescriptors> kept_;
+  const Limits limits_;
 };
 
 }  // namespace
 
 std::unique_ptr<FileSystem> MakePosixFileSystem(bool has_renameat2) {
   return std::make_unique<PosixFiles>(has_renameat2);
+}
+
+std::shared_ptr<FileSystem> MakeLimitedFiles(Limits limits) {
+  return static_cast<const PosixFiles&>(*PosixFileSystem()).LimitedTo(std::move(limits));
 }
 
 }  // namespace storage

@@ -5,10 +5,15 @@
 #include <memory>
 
 #include "cairn/file_system.h"
+#include "engine/storage/posix_attributes.h"
 
 namespace cairn::storage {
 
 std::unique_ptr<FileSystem> MakePosixFileSystem(bool has_renameat2);
+
+// The operating system's files, where what is made is open to nobody to whom the limits do not open
+// it, from its first moment on.
+std::shared_ptr<FileSystem> MakeLimitedFiles(Limits limits);
 
 }  // namespace cairn::storage
 

@@ -9,6 +9,7 @@
 #include "engine/frame/copy/compaction.h"
 #include "engine/frame/copy/frame_copy.h"
 #include "engine/frame/copy/increment.h"
+#include "engine/frame/files/copy_files.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
@@ -126,6 +127,7 @@ absl::StatusOr<Snapshot> Frame::CopyTo(const std::string& path, const CopyOption
   if (place.files->ObjectsIn(place.path).store != nullptr) {
     return absl::UnimplementedError(path + ": a frame in an object store is built, not copied");
   }
+  place.files = frame::FilesForCopyOf(core_->location(), std::move(place.files));
   const Layout own = options.since.has_value() ? Layout::kContiguous : state.header().layout;
   const frame::CopyTarget target{.location = std::move(place),
                                  .layout = options.layout.value_or(own),

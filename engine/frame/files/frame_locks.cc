@@ -10,6 +10,7 @@
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
+#include "engine/frame/files/copy_files.h"
 #include "engine/storage/lock_file.h"
 
 namespace cairn::frame {
@@ -90,8 +91,28 @@ absl::StatusOr<std::shared_ptr<File>> LockForWriting(FileSystem& files, const st
   return absl::UnavailableError(path + " is being replaced again and again");
 }
 
-absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& location,
+namespace {
+
+// Where a new lock file is open to nobody to whom the frame is not: who can open it can keep
+// writers out.
+absl::StatusOr<FrameLocation> ToMakeLockFile(FrameLocation location) {
+  if (!location.is_sparse()) {
+    location.files = FilesForCopyOf(location, location.files);
+    return location;
+  }
+  location.outer_files = FilesForCopyOf(location, location.outer_files);
+  CAIRN_ASSIGN_OR_RETURN(location.files, location.outer_files->OpenDirectory(location.outer_path));
+  return location;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& at,
                                                    const WriterOptions& options) {
+  FrameLocation location = at;
+  if (options.make_lock_file) {
+    CAIRN_ASSIGN_OR_RETURN(location, ToMakeLockFile(at));
+  }
   const std::string path =
       location.is_sparse() ? std::string(format::kLockFileName) : location.path + kLockFileSuffix;
   if (!options.make_lock_file && absl::IsNotFound(location.files->Identity(path).status())) {

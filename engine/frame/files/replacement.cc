@@ -1,12 +1,16 @@
 #include "engine/frame/files/replacement.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
+#include "engine/frame/files/copy_files.h"
 #include "engine/frame/files/frame_locks.h"
+#include "engine/storage/posix_file_system.h"
 
 namespace cairn::frame {
 
@@ -113,4 +117,33 @@ void RemoveFrame(FileSystem& files, const std::string& path) {
   files.RemoveDirectory(path).IgnoreError();
 }
 
+std::shared_ptr<FileSystem> FilesForCopyOf(const FrameLocation& source,
+                                           std::shared_ptr<FileSystem> target) {
+  if (target.get() != PosixFileSystem()) return target;
+  const bool sparse = source.is_sparse();
+  const std::string& path = sparse ? source.outer_path : source.path;
+  FileSystem& files = sparse ? *source.outer_files : *source.files;
+  if (files.ObjectsIn(path).store != nullptr) return target;
+  // A frame of another file system may have the path of an unrelated file here. What is gone is
+  // its owner's alone.
+  const absl::StatusOr<FileIdentity> there = files.Identity(path);
+  const absl::StatusOr<FileIdentity> here = PosixFileSystem()->Identity(path);
+  const bool same = there.ok() && here.ok() ? *there == *here : there.ok() == here.ok();
+  if (!same) return target;
+  return cairn::FilesForCopyOf(path);
+}
+
 }  // namespace cairn::frame
+
+namespace cairn {
+
+std::shared_ptr<FileSystem> FilesForCopyOf(const std::string& source,
+                                           CopiedPermissions permissions) {
+  // Of a sparse frame the index says who may read it, and its directory who may come so far.
+  const std::array<std::string, 2> paths = {frame::FileOfFrame(*PosixFileSystem(), source), source};
+  const std::span<const std::string> all(paths);
+  return storage::MakeLimitedFiles(storage::LimitsOf(
+      paths[0] == paths[1] ? all.first(1) : all, permissions == CopiedPermissions::kWithinUmask));
+}
+
+}  // namespace cairn

@@ -14,6 +14,7 @@
 #include "engine/codec/codec_set.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/index_entry.h"
+#include "engine/frame/files/copy_files.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/repair/chunk_scanner.h"
@@ -278,7 +279,10 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   if (made.content.chunks.empty() && made.content.pending.empty()) {
     return AtPath(from, NotFound("no complete chunk in %d bytes", size));
   }
-  return frame::Write(std::move(made), view, detector, target, files, progress);
+  CAIRN_ASSIGN_OR_RETURN(std::string source, files->Absolute(from));
+  const std::shared_ptr<FileSystem> copies = frame::FilesForCopyOf(
+      {.files = frame::FilesOrPosix(files), .path = std::move(source)}, frame::FilesOrPosix(files));
+  return frame::Write(std::move(made), view, detector, target, copies.get(), progress);
 }
 
 }  // namespace cairn

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <memory>
 #include <utility>
 
+#include "cairn/copy_files.h"
 #include "engine/base/status.h"
 #include "engine/log/state/log_layer.h"
 #include "engine/log/stats/buckets.h"
@@ -358,7 +360,13 @@ absl::Status WriterCore::Rotate() {
   LogCreateOptions options = OptionsLike(newest);
   options.retention = layer_.retention;
   options.rotation = layer_.rotation;
-  options.file_system = log_->options().file_system;
+  FileSystem* const files = log_->options().file_system;
+  // Who reads a log reads its next file, too, whatever the umask of this writer.
+  std::shared_ptr<FileSystem> like_this_one;
+  if (files == nullptr || files == PosixFileSystem()) {
+    like_this_one = FilesForCopyOf(file_.path, CopiedPermissions::kAll);
+  }
+  options.file_system = like_this_one != nullptr ? like_this_one.get() : files;
   const LogFile next = FileOf(log_->path(), file_.number + 1);
   CAIRN_RETURN_IF_ERROR(CreateLogFrame(next.path, options, newest.end_record()));
   Writer old = *std::move(writer_);

@@ -82,7 +82,7 @@ absl::Status Backup(const BackupFlags& flags) {
   open.durable_only = flags.durable;
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, open));
   CopyOptions options;
-  options.file_system = Files();
+  options.file_system = FilesAt(flags.out);
   ASSIGN_OR_RETURN(options.since, FindSince(flags));
   options.overwrite = flags.force;
   Progress progress("copying", frame.snapshot().info().nchunks, "chunk");

@@ -103,9 +103,10 @@ absl::Status CopyMetadata(const Snapshot& snapshot, const std::vector<Metalayer>
 }
 
 // When anything fails the writer goes, and with it what it wrote.
-absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags,
+absl::Status CopyTo(const Snapshot& snapshot, const CopyFlags& copy,
                     const NewFrameFlags::Layers& layers, Executor* executor,
                     const HeldSignals& signals) {
+  const NewFrameFlags& flags = copy.frame;
   const bool recode = flags.compression().given() || flags.has_chunk_size();
   const CopyMode mode = recode ? CopyMode::kRecode : CopyMode::kAsTheyAre;
   CreateOptions base = snapshot.create_options();
@@ -118,6 +119,8 @@ absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags,
   }
   ASSIGN_OR_RETURN(CreateOptions options, flags.Over(std::move(base), layers.metalayers));
   options.compression.executor = executor;
+  const std::shared_ptr<FileSystem> files = FilesForCopy(copy.in, flags.out());
+  options.file_system = files.get();
   absl::StatusOr<Writer> writer = StartFrame(flags, options, mode);
   if (!writer.ok()) return About(flags.out(), writer.status());
   RETURN_IF_ERROR(CopyMetadata(snapshot, layers.vlmetalayers, *writer));
@@ -153,7 +156,7 @@ absl::Status Copy(const CopyFlags& flags) {
   RETURN_IF_ERROR(CheckPlaces(frame.snapshot(), flags));
   // A copy would pass damage off as sealed.
   RETURN_IF_ERROR(CheckTrailer(frame.snapshot()));
-  const absl::Status made = CopyTo(frame.snapshot(), flags.frame, layers, executor.get(), signals);
+  const absl::Status made = CopyTo(frame.snapshot(), flags, layers, executor.get(), signals);
   const absl::Status status = flags.frame.Report(made, start);
   return status.ok() ? CheckDamage(frame.snapshot()) : status;
 }

@@ -8,6 +8,7 @@
 #include "tools/cairn/flags/array_flags.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/new_frame_flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
@@ -42,6 +43,11 @@ absl::Status Build(const PackFlags& flags) {
   input.EndAt(signals);
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
   options.compression.executor = executor.get();
+  std::shared_ptr<FileSystem> files;
+  if (flags.input != "-") {
+    files = FilesForCopy(flags.input, flags.frame.out());
+    options.file_system = files.get();
+  }
   ASSIGN_OR_RETURN(Writer writer, flags.frame.Build(options));
   RETURN_IF_ERROR(SetVlmetalayers(layers.vlmetalayers, writer));
   Progress progress("packing", input.size());

@@ -53,7 +53,7 @@ void AddLogPath(CLI::App& app, LogFlags& flags) {
 }
 
 absl::StatusOr<Log> OpenLog(const LogFlags& flags) {
-  return Log::Open(flags.path, {.file_system = Files()}, flags.time_field);
+  return Log::Open(flags.path, {.file_system = FilesAt(flags.path)}, flags.time_field);
 }
 
 absl::StatusOr<const Field*> NeedTime(const Field* time, const std::string& option) {

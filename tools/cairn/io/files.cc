@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "cairn/copy_files.h"
+
 #ifdef CAIRN_TOOL_S3
 #include "cairn/s3.h"
 #endif
@@ -24,6 +26,13 @@ FileSystem* Files() { return nullptr; }
 bool IsUri(const std::string& /*path*/) { return false; }
 
 #endif
+
+FileSystem* FilesAt(const std::string& path) { return IsUri(path) ? Files() : PosixFileSystem(); }
+
+std::shared_ptr<FileSystem> FilesForCopy(const std::string& from, const std::string& to) {
+  if (!IsUri(from) && !IsUri(to)) return FilesForCopyOf(from);
+  return {std::shared_ptr<void>(), FilesAt(to)};
+}
 
 std::optional<ObjectStoreStats> RequestsOf(const std::string& path) {
   if (!IsUri(path)) return std::nullopt;

@@ -51,7 +51,7 @@ absl::Status CreateLog(const CreateFlags& flags) {
                               .codec = *FindWord(kCodecWords, flags.codec),
                               .clevel = flags.level,
                               .chunksize = static_cast<int32_t>(flags.chunk_size),
-                              .file_system = Files()};
+                              .file_system = FilesAt(flags.path)};
   ASSIGN_OR_RETURN(options.schema, Schema::Make(std::move(fields)));
   const Field* const time = TimeField(options.schema, flags.time_field);
   ASSIGN_OR_RETURN(options.retention, RetentionOf(flags.keep, time, {}));

@@ -1,0 +1,20 @@
+// Where copies of frames are made.
+#ifndef CAIRN_ENGINE_FRAME_FILES_COPY_FILES_H_
+#define CAIRN_ENGINE_FRAME_FILES_COPY_FILES_H_
+
+#include <memory>
+
+#include "cairn/copy_files.h"
+#include "cairn/file_system.h"
+#include "engine/frame/files/frame_location.h"
+
+namespace cairn::frame {
+
+// The file system of the copy: within the permissions of its source, where both are files of the
+// operating system. Any other file system knows itself how open its files are.
+std::shared_ptr<FileSystem> FilesForCopyOf(const FrameLocation& source,
+                                           std::shared_ptr<FileSystem> target);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_FILES_COPY_FILES_H_
