@@ -267,6 +267,9 @@ def object_parts():
         ["[default]\naws_access_key_id = a\n[profile b]\ns3 =\n  addressing_style = path\n", "# nothing\n", "[x", "a = b"],
         ["s3://bucket/a/b", "s3://bucket", "https://host:8080/a%20b/c.b2frame", "http://h/", "s3://"],
         ["a b/%41", "%zz", "https://user@host/a?b#c", "\u00e9"],
+        [listing.replace("</Size>", "</Size><LastModified>2026-01-01T00:00:00Z</LastModified>"), listing,
+         "<DeleteResult><Error><Key>a</Key><Code>SlowDown</Code></Error></DeleteResult>"],
+        ["bytes 0-7/8", "bytes 5-4/8", "bytes 0-0/9223372036854775807", "bytes */8"],
     ]
     for kind, some in enumerate(texts):
         for text in some:

@@ -1,5 +1,5 @@
 // The input is what stores, their users and their settings say: after a byte that says what, the
-// name of an object, an answer in XML, a file of settings, or a URI.
+// name of an object, an answer in XML, a file of settings, a URI, a listing, or a Content-Range.
 
 #include <span>
 #include <string>
@@ -10,6 +10,8 @@
 #include "engine/object/s3/http/xml.h"
 #include "engine/object/s3/settings/object_uri.h"
 #include "engine/object/s3/settings/profile.h"
+#include "engine/object/s3/store/bucket.h"
+#include "engine/object/s3/store/reading.h"
 #include "fuzz/check.h"
 #include "fuzz/input.h"
 #include "fuzz/mutator.h"
@@ -59,15 +61,35 @@ void ReadPercents(std::string_view text) {
   object::ParseUrl(text).IgnoreError();
 }
 
+void ReadListing(Bytes bytes) {
+  object::ParseDeleted(bytes).IgnoreError();
+  const auto listing = object::ParseListing(bytes);
+  if (!listing.ok()) return;
+  for (size_t i = 0; i < listing->objects.size(); ++i) {
+    const ObjectInfo& object = listing->objects[i];
+    Check(object.size >= 0, "a listed object has a size", object.name);
+    Check(i == 0 || listing->objects[i - 1].name < object.name, "names are in order", object.name);
+  }
+}
+
+void ReadContentRange(std::string_view text) {
+  const auto range = object::ParseContentRange(std::string(text));
+  if (!range.has_value()) return;
+  Check(0 <= range->begin && range->begin < range->end && range->end <= range->size,
+        "a range lies in its object", text);
+}
+
 void Read(Bytes input) {
   Input in(input);
-  const int which = in.Number<uint8_t>() % 5;
+  const int which = in.Number<uint8_t>() % 7;
   const std::string_view text(reinterpret_cast<const char*>(in.rest().data()), in.rest().size());
   if (which == 0) ReadName(text);
   if (which == 1) ReadXml(in.rest());
   if (which == 2) object::ParseSections(std::string(text)).IgnoreError();
   if (which == 3) ReadUri(text);
   if (which == 4) ReadPercents(text);
+  if (which == 5) ReadListing(in.rest());
+  if (which == 6) ReadContentRange(text);
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ namespace {
 constexpr int64_t kPart = int64_t{8} << 20;
 // Memory for the journal.
 constexpr int64_t kMostHeld = int64_t{64} << 20;
+// No record is larger; what a server says of its size is not more.
+constexpr int64_t kMostRecord = (int64_t{4} << 30) + (int64_t{1} << 20);
 // Objects of the journal that are read at once.
 constexpr size_t kReadAhead = 256;
 constexpr int64_t kNamesAtOnce = 1000;
@@ -46,15 +48,21 @@ absl::StatusOr<std::unique_ptr<IndexFile>> IndexFile::Open(std::shared_ptr<Objec
   const std::string name(format::kIndexFileName);
   CAIRN_ASSIGN_OR_RETURN(ObjectPart first, store->Get(name, {.offset = 0, .size = kPart}));
   std::vector<std::byte> index = std::move(first.bytes);
-  std::vector<GetRequest> rest;
-  for (int64_t at = std::ssize(index); at < first.object.size; at += kPart) {
-    rest.push_back({.name = name,
-                    .range = {.offset = at, .size = std::min(kPart, first.object.size - at)},
-                    .if_match = first.object.etag});
-  }
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<ObjectPart> parts, GetAll(*store, std::move(rest)));
-  for (const ObjectPart& part : parts) {
-    index.insert(index.end(), part.bytes.begin(), part.bytes.end());
+  // The size is what the store says: no more is asked for at once than has come.
+  for (bool comes = true; comes && std::ssize(index) < first.object.size;) {
+    const int64_t begin = std::ssize(index);
+    const int64_t end = std::min(first.object.size, begin + std::max(begin, kPart));
+    std::vector<GetRequest> rest;
+    for (int64_t at = begin; at < end; at += kPart) {
+      rest.push_back({.name = name,
+                      .range = {.offset = at, .size = std::min(kPart, end - at)},
+                      .if_match = first.object.etag});
+    }
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<ObjectPart> parts, GetAll(*store, std::move(rest)));
+    for (const ObjectPart& part : parts) {
+      index.insert(index.end(), part.bytes.begin(), part.bytes.end());
+    }
+    comes = std::ssize(index) == end;
   }
   if (std::ssize(index) != first.object.size) {
     return DataLoss("%s/%s: has %d bytes, got %d", store->Describe(), name, first.object.size,
@@ -140,7 +148,8 @@ absl::Status IndexFile::Discover(int64_t offset) const {
   // The listing has just said that nothing follows.
   if (std::exchange(listed_end_, -1) == offset) return absl::OkStatus();
   if (found_one_by_one_ >= kFewOneByOne) return List(offset);
-  absl::StatusOr<ObjectPart> next = store_->Get(JournalObjectName(offset));
+  absl::StatusOr<ObjectPart> next =
+      store_->Get(JournalObjectName(offset), {.offset = 0, .size = kMostRecord});
   if (absl::IsNotFound(next.status())) {
     found_one_by_one_ = 0;
     return absl::OkStatus();
@@ -162,13 +171,13 @@ absl::Status IndexFile::List(int64_t offset) const {
   std::string after = JournalObjectName(offset - 1);
   const absl::StatusOr<ObjectListing> listed =
       store_->List(std::string(kJournalPrefix), after, kNamesAtOnce);
-  if (absl::IsUnimplemented(listed.status())) return Discover(offset);  // a web server
-  CAIRN_RETURN_IF_ERROR(listed.status());
+  // It only saves requests: a web server has none, and a reader may lack the right to list.
+  if (!listed.ok()) return Discover(offset);
   const ObjectListing& listing = *listed;
   int64_t next = offset;
   for (const ObjectInfo& object : listing.objects) {
     const std::optional<int64_t> position = ParseJournalObjectName(object.name);
-    if (position != next || object.size < 1) break;
+    if (position != next || object.size < 1 || object.size > kMostRecord) break;
     const std::optional<int64_t> end = CheckedAdd(next, object.size);
     if (!end.has_value()) break;
     segments_.try_emplace(next, Segment{.size = object.size, .bytes = nullptr});
@@ -192,7 +201,9 @@ absl::Status IndexFile::Load(Segments::iterator first) const {
       break;
     bytes += at->second.size;
     missing.push_back(at);
-    requests.push_back({.name = JournalObjectName(at->first), .range = {}, .if_match = {}});
+    requests.push_back({.name = JournalObjectName(at->first),
+                        .range = {.offset = 0, .size = at->second.size},
+                        .if_match = {}});
   }
   absl::StatusOr<std::vector<ObjectPart>> got = GetAll(*store_, std::move(requests));
   if (!got.ok()) {

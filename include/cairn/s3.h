@@ -25,10 +25,10 @@ struct TransportOptions {
   int retries = 100;  // of one call, at most
   std::chrono::milliseconds first_pause{50};
   std::chrono::milliseconds longest_pause{5'000};
-  std::chrono::milliseconds connect_timeout{5'000};
+  std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::seconds stall_timeout{15};             // without a byte either way
   std::chrono::milliseconds request_timeout{60'000};  // one try
-  std::chrono::milliseconds call_timeout{120'000};    // all tries of a call, from the first one on
+  std::chrono::milliseconds call_timeout{60'000};     // all tries of a call, from the first one on
   std::string ca_file = {};                           // PEM; empty: the system's certificates
   std::string proxy = {};                             // URL; empty: none
   std::string no_proxy = {};                          // hosts that are reached directly, by commas
@@ -71,8 +71,11 @@ struct S3Options {
 // AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN,
 // AWS_ROLE_SESSION_NAME, AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL,
 // AWS_ENDPOINT_URL_STS, AWS_CA_BUNDLE, HTTPS_PROXY, NO_PROXY, and the profile AWS_PROFILE of the
-// files AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE. Call it before other threads change the
-// environment. kUnimplemented for a profile that needs a program, a browser or another profile.
+// files AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE. Cairn's own are CAIRN_CONNECT_TIMEOUT and
+// CAIRN_CALL_TIMEOUT, in seconds. Call it before other threads change the environment.
+//
+// Errors: kUnimplemented for a profile that needs a program, a browser or another profile;
+// kInvalidArgument for a value that a setting cannot have.
 CAIRN_EXPORT absl::StatusOr<S3Options> S3OptionsFromEnvironment();
 
 // Makes no request yet. kInvalidArgument; kPermissionDenied without credentials, unless anonymous.

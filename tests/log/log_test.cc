@@ -11,7 +11,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <sys/stat.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -301,22 +300,6 @@ TEST(LogWriter, BeginsAFileForEachPeriodOfTheFirstCommit) {
   ASSERT_EQ(files.size(), 3);
   EXPECT_EQ(files[0].array()->shape[0], 100);
   EXPECT_EQ(files[2].array()->shape[0], 50);
-}
-
-TEST(LogWriter, MakesTheNextFileAsOpenAsTheLast) {
-  const TempDir temp;
-  LogCreateOptions options = SensorOptions();
-  options.rotation = {.period = 1000};
-  Log log = Log::Create(temp.Path("log"), options).value();
-  ASSERT_EQ(::chmod(temp.Path("log/log.000000.b2frame").c_str(), 0640), 0);
-  const mode_t umask = ::umask(0077);  // the writer's, which is another today
-  Write(log, Readings(250));
-  ::umask(umask);
-  for (const char* const name : {"log/log.000001.b2frame", "log/log.000002.b2frame"}) {
-    struct stat info = {};
-    ASSERT_EQ(::stat(temp.Path(name).c_str(), &info), 0);
-    EXPECT_EQ(info.st_mode & 07777, 0640u) << name;
-  }
 }
 
 TEST(LogWriter, IsTheOnlyOne) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -249,6 +250,20 @@ TEST_F(RetentionTest, AHandleThatLooksLateFindsTheFilesThatAreLeft) {
   Log other = Log::Open(path_).value();
   for (int i = 0; i < 50; ++i) Append(70);
   ASSERT_NO_FATAL_FAILURE(ExpectNumbers(*other.Refresh()));
+}
+
+// Who reads the old files of a log reads its new ones.
+TEST_F(RetentionTest, NextFileIsAsOpenAsTheLast) {
+  Make({}, {.period = 1000});
+  ASSERT_EQ(::chmod((path_ + "/log.000000.b2frame").c_str(), 0640), 0);
+  const mode_t umask = ::umask(0077);  // the writer's, which is another today
+  ASSERT_NO_FATAL_FAILURE(Append(250));
+  ::umask(umask);
+  for (const char* const name : {"/log.000001.b2frame", "/log.000002.b2frame"}) {
+    struct stat info = {};
+    ASSERT_EQ(::stat((path_ + name).c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, 0640u) << name;
+  }
 }
 
 }  // namespace

@@ -94,6 +94,15 @@ bool WriteAnswer(Connection& connection, const ServedAnswer& answer, bool is_hea
   for (const auto& [name, value] : answer.headers) {
     if (name != "Content-Length") absl::StrAppend(&head, name, ": ", value, "\r\n");
   }
+  if (!answer.forever.empty()) {
+    head = absl::StrCat("HTTP/1.1 ", answer.status, " Answer\r\n");
+    for (const auto& [name, value] : answer.headers) {
+      absl::StrAppend(&head, name, ": ", value, "\r\n");
+    }
+    bool written = connection.Write(head);
+    while (written) written = connection.Write(answer.forever);
+    return false;
+  }
   const std::string body = is_head ? std::string() : answer.body;
   const auto sent = static_cast<size_t>(std::min(cut, static_cast<int64_t>(body.size())));
   return connection.Write(head + "\r\n" + body.substr(0, sent)) && !answer.cut_after.has_value();

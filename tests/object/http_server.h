@@ -29,6 +29,8 @@ struct ServedAnswer {
   std::optional<int64_t> cut_after = {};
   // What it says of the body's size, when that is not the truth.
   std::optional<int64_t> claimed_size = {};
+  // Sent after the headers, of which this is the last, again and again until the client goes.
+  std::string forever = {};
 };
 
 // Each connection has a thread; the answers of one request after the other are `serve`'s, which has

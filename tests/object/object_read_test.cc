@@ -76,6 +76,28 @@ TEST_F(ObjectReadTest, OpeningTakesAtMostThreeRequestsWithAnIndexLargerThanTheCa
   CostOfReading(frame.snapshot(), 0, std::ssize(data_));
 }
 
+// Memory is taken for what has come.
+TEST_F(ObjectReadTest, SizeThatAStoreClaimsIsNotTrusted) {
+  constexpr int64_t kMostSent = 16 * kMiB;
+  Make(20, 64);
+  for (const int64_t claimed : {int64_t{1} << 30, int64_t{40} << 30, int64_t{1} << 62}) {
+    store_->spoil = [&](const GetRequest& request, absl::StatusOr<ObjectPart>& part) {
+      if (!part.ok()) return;
+      part->object.size = claimed;
+      const int64_t rest = claimed - request.range.offset;
+      part->bytes.resize(static_cast<size_t>(std::min({request.range.size, rest, kMostSent})));
+      // The header agrees: bytes 16 to 24 are the size of the frame, the most significant first.
+      for (int i = 0; request.range.offset == 0 && i < 8; ++i) {
+        part->bytes[16 + i] = static_cast<std::byte>(claimed >> (56 - 8 * i));
+      }
+    };
+    files_ = MakeObjectFileSystem(store_, {});
+    store_->TakeGets();
+    EXPECT_FALSE(Frame::Open("frame", {.file_system = files_.get()}).ok()) << claimed;
+    for (const GetRequest& get : store_->TakeGets()) EXPECT_LE(get.range.size, 64 * kMiB);
+  }
+}
+
 TEST_F(ObjectReadTest, OneItemTakesOneRequest) {
   Make(500, 64 << 10);
   const Frame frame = Open();

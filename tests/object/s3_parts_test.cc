@@ -221,6 +221,20 @@ TEST_F(EnvironmentTest, NeedsNothingToBeSet) {
   EXPECT_TRUE(IsOk(OpenS3(with_bucket)));
 }
 
+TEST_F(EnvironmentTest, TimeoutsAreTenSecondsAndAMinuteUnlessVariablesSayOtherwise) {
+  EXPECT_EQ(Options()->transport.connect_timeout, std::chrono::seconds(10));
+  EXPECT_EQ(Options()->transport.call_timeout, std::chrono::seconds(60));
+  variables_["CAIRN_CONNECT_TIMEOUT"] = "2.5";
+  variables_["CAIRN_CALL_TIMEOUT"] = "300";
+  EXPECT_EQ(Options()->transport.connect_timeout, std::chrono::milliseconds(2500));
+  EXPECT_EQ(Options()->transport.call_timeout, std::chrono::seconds(300));
+  EXPECT_EQ(Options()->transport.request_timeout, std::chrono::seconds(300));
+  for (const char* const wrong : {"0", "-1", "1e9", "nan", "soon", "5s"}) {
+    variables_["CAIRN_CALL_TIMEOUT"] = wrong;
+    EXPECT_TRUE(Fails(Options(), StatusCode::kInvalidArgument, "CAIRN_CALL_TIMEOUT")) << wrong;
+  }
+}
+
 TEST_F(EnvironmentTest, VariablesComeBeforeFiles) {
   Write("credentials", "[default]\naws_access_key_id = of file\naws_secret_access_key = s\n");
   Write("config", "[default]\nregion = of-file\nendpoint_url = http://of.file\nca_bundle = /ca\n");

@@ -4,14 +4,40 @@
 #include <vector>
 
 #include "engine/base/byte_writer.h"
+#include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/extent.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
+#include "engine/frame/files/claimed_read.h"
 
 namespace cairn::frame {
+
+namespace {
+
+// Read at once whatever the claim, and the most that is added to it at once: each part is requests
+// of its own, which must end in time.
+constexpr int64_t kFirstPart = int64_t{8} << 20;
+constexpr int64_t kMaxPart = int64_t{32} << 20;
+
+}  // namespace
+
+bool IsClaim(const File& file, int64_t size) { return size > kFirstPart && file.read_ahead() > 0; }
+
+absl::StatusOr<std::vector<std::byte>> ReadAsItComes(const File& file, int64_t offset,
+                                                     int64_t size) {
+  std::vector<std::byte> bytes;
+  do {
+    const int64_t done = std::ssize(bytes);
+    const int64_t part = IsClaim(file, size) ? std::clamp(done, kFirstPart, kMaxPart) : size;
+    bytes.resize(static_cast<size_t>(done + std::min(part, size - done)));
+    CAIRN_RETURN_IF_ERROR(
+        file.ReadAt(offset + done, MutableBytes(bytes).subspan(static_cast<size_t>(done))));
+  } while (std::ssize(bytes) < size);
+  return bytes;
+}
 
 std::optional<FrameView> FrameView::Resized(int64_t size) const {
   if (file_ == nullptr) return std::nullopt;
@@ -46,10 +72,17 @@ absl::Status FrameView::Check(int64_t offset, int64_t size) const {
   return DataLoss("frame: bytes from %d on, %d of them, pass its %d bytes", offset, size, size_);
 }
 
-absl::Status FrameView::Copy(int64_t offset, MutableBytes dst) const {
-  absl::Status status = file_->ReadAt(origin_ + offset, dst);
-  // All of it was there once: another process has truncated the file.
+namespace {
+
+// All of it was there once: another process has truncated the file.
+absl::Status WasThere(const absl::Status& status) {
   return absl::IsOutOfRange(status) ? WithCode(absl::StatusCode::kDataLoss, status) : status;
+}
+
+}  // namespace
+
+absl::Status FrameView::Copy(int64_t offset, MutableBytes dst) const {
+  return WasThere(file_->ReadAt(origin_ + offset, dst));
 }
 
 void FrameView::WillRead(std::span<FileRange> ranges) const {
@@ -72,6 +105,13 @@ absl::StatusOr<Bytes> FrameView::Read(int64_t offset, int64_t size, ScratchBuffe
   CAIRN_RETURN_IF_ERROR(Check(offset, size));
   if (mapping_ != nullptr) return Mapped(offset, size);
   if (const Bytes loaded = Loaded(offset, size); !loaded.empty()) return loaded;
+  if (IsClaim(*file_, size)) {
+    const auto come = ReadAsItComes(*file_, origin_ + offset, size);
+    if (!come.ok()) return WasThere(come.status());
+    const MutableBytes bytes = scratch.Get(static_cast<size_t>(size));
+    CopyBytes(*come, bytes);
+    return Bytes(bytes);
+  }
   const MutableBytes bytes = scratch.Get(static_cast<size_t>(size));
   CAIRN_RETURN_IF_ERROR(Copy(offset, bytes));
   return Bytes(bytes);
@@ -82,8 +122,9 @@ absl::StatusOr<Chunk> FrameView::Pin(int64_t offset, int64_t size) const {
   if (mapping_ != nullptr) return Chunk(Mapped(offset, size), owner_);
   if (const Bytes loaded = Loaded(offset, size); !loaded.empty())
     return Chunk(loaded, end_.owner());
-  auto copy = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(size));
-  CAIRN_RETURN_IF_ERROR(Copy(offset, *copy));
+  absl::StatusOr<std::vector<std::byte>> come = ReadAsItComes(*file_, origin_ + offset, size);
+  if (!come.ok()) return WasThere(come.status());
+  const auto copy = std::make_shared<const std::vector<std::byte>>(*std::move(come));
   return Chunk(*copy, copy);
 }
 

@@ -100,11 +100,13 @@ absl::Status BoundSeal(int64_t size, Checkpoint& checkpoint) {
 }
 
 // Where reading takes long, index and trailer are read at once, and what there is of a journal is
-// on its way.
+// on its way. Unless they are large, or said to be: then the index is read page by page.
 absl::Status LoadEnd(const format::FrameHeader& header, FrameView& region) {
   constexpr int64_t kFirstOfJournal = int64_t{1} << 20;
+  constexpr int64_t kMaxEnd = int64_t{64} << 20;
   const std::optional<int64_t> begin = header.index_begin();
-  if (region.read_ahead() == 0 || !begin.has_value() || *begin >= region.size()) {
+  if (region.read_ahead() == 0 || !begin.has_value() || *begin >= region.size() ||
+      region.size() - *begin > kMaxEnd) {
     return absl::OkStatus();
   }
   FileRange end = {.offset = *begin, .size = region.size() + kFirstOfJournal - *begin};

@@ -6,6 +6,7 @@
 
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
+#include "engine/frame/files/claimed_read.h"
 
 namespace cairn::frame {
 
@@ -76,8 +77,8 @@ absl::StatusOr<StoredChunk> SparseChunkSource::Map(int64_t entry) const {
 absl::StatusOr<StoredChunk> SparseChunkSource::Copy(int64_t entry) const {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, HeaderOf(*file));
-  auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(header.cbytes));
-  CAIRN_RETURN_IF_ERROR(file->ReadAt(0, *bytes));
+  CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> come, ReadAsItComes(*file, 0, header.cbytes));
+  const auto bytes = std::make_shared<const std::vector<std::byte>>(std::move(come));
   return StoredChunk{header, Chunk(*bytes, bytes)};
 }
 

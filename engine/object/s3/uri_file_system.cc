@@ -111,7 +111,10 @@ absl::StatusOr<UriFileSystem::Place> UriFileSystem::FindPlace(const std::string&
   const std::lock_guard lock(mutex_);
   std::shared_ptr<FileSystem>& files = stores_[uri.store];
   if (files == nullptr) {
-    if (uri.bucket.has_value()) CAIRN_RETURN_IF_ERROR(s3_.status());
+    // Web servers need no credentials, but what the settings say of time counts for them, too.
+    if (uri.bucket.has_value() || absl::IsInvalidArgument(s3_.status())) {
+      CAIRN_RETURN_IF_ERROR(s3_.status());
+    }
     CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<ObjectStore> store,
                            object::OpenStoreOf(uri, s3_.value_or(S3Options())));
     files = MakeObjectFileSystem(std::move(store), options_);

@@ -12,8 +12,10 @@ namespace {
 
 // Of an answer that reports a failure.
 constexpr int64_t kMostErrorBytes = 65536;
-// What is reserved before bytes arrive, whatever the server announces.
-constexpr int64_t kMostReserved = int64_t{64} << 20;
+// What is reserved when the first bytes have come, whatever the server announces.
+constexpr int64_t kMostReserved = int64_t{8} << 20;
+// S3 answers some hundred bytes of headers.
+constexpr size_t kMostHeaderBytes = size_t{256} << 10;
 // Requests of this size are worth curl's larger buffers.
 constexpr int64_t kLargeBody = 65536;
 constexpr long kLargeBuffer = 131072;
@@ -36,14 +38,22 @@ size_t TakeBody(char* data, size_t /*one*/, size_t size, void* user) {
   std::vector<std::byte>& body = transfer.answer.body;
   const bool good = IsGoodNow(transfer.easy);
   const int64_t most = good ? transfer.request.most_bytes : kMostErrorBytes;
+  // What is missing of a failure's reason is not worth reading for ever.
   if (static_cast<int64_t>(size) > most - std::ssize(body)) {
-    transfer.answer.too_long = good;
-    return good ? 0 : size;
+    transfer.answer.too_long = true;
+    return 0;
   }
   if (body.empty()) ReserveBody(transfer);
   const auto* const begin = reinterpret_cast<const std::byte*>(data);
   body.insert(body.end(), begin, begin + size);
   return size;
+}
+
+// Ends a transfer whose headers do not end.
+size_t TakeHeader(char* /*data*/, size_t /*one*/, size_t size, void* user) {
+  HttpTransfer& transfer = *static_cast<HttpTransfer*>(user);
+  transfer.header_bytes += size;
+  return transfer.header_bytes <= kMostHeaderBytes ? size : 0;
 }
 
 size_t GiveBody(char* data, size_t /*one*/, size_t capacity, void* user) {
@@ -116,6 +126,8 @@ void SetCallbacks(HttpTransfer& transfer) {
   CURL* const easy = transfer.easy;
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &TakeBody);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &TakeHeader);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
   curl_easy_setopt(easy, CURLOPT_READFUNCTION, &GiveBody);
   curl_easy_setopt(easy, CURLOPT_READDATA, &transfer);
   curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, &Rewind);

@@ -23,6 +23,7 @@ struct HttpTransfer {
   std::unique_ptr<curl_slist, FreeList> headers;
   HttpAnswer answer;
   size_t body_sent = 0;
+  size_t header_bytes = 0;  // of this answer, and of those before it that led to it
   int sends = 0;
 };
 

@@ -1,10 +1,14 @@
 #include "engine/object/s3/settings/environment.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <initializer_list>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 #include "engine/base/status.h"
 #include "engine/object/s3/settings/profile.h"
@@ -100,6 +104,21 @@ absl::Status TakeCredentials(const Environment& environment, S3Options& options)
   return absl::OkStatus();
 }
 
+// Seconds, such as "2.5"; nothing leaves `timeout` as it is.
+absl::Status TakeTimeout(const Environment& environment, const char* name,
+                         std::chrono::milliseconds& timeout) {
+  constexpr double kLongest = 86'400;
+  const std::string text = environment.Variable({name});
+  if (text.empty()) return absl::OkStatus();
+  double seconds = 0;
+  if (!absl::SimpleAtod(text, &seconds) || !(seconds >= 0.001 && seconds <= kLongest)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: expected 0.001 to %.0f seconds, got %s", name, kLongest, text));
+  }
+  timeout = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<S3Addressing> ParseAddressing(const std::string& text) {
   if (text.empty() || text == "auto") return S3Addressing::kAuto;
   if (text == "path") return S3Addressing::kPath;
@@ -127,6 +146,11 @@ absl::StatusOr<S3Options> OptionsFrom(Variables variables) {
   options.transport.proxy = plain ? environment.Variable({"http_proxy"})
                                   : environment.Variable({"https_proxy", "HTTPS_PROXY"});
   options.transport.no_proxy = environment.Variable({"no_proxy", "NO_PROXY"});
+  TransportOptions& transport = options.transport;
+  CAIRN_RETURN_IF_ERROR(
+      TakeTimeout(environment, "CAIRN_CONNECT_TIMEOUT", transport.connect_timeout));
+  CAIRN_RETURN_IF_ERROR(TakeTimeout(environment, "CAIRN_CALL_TIMEOUT", transport.call_timeout));
+  transport.request_timeout = std::max(transport.request_timeout, transport.call_timeout);
   return options;
 }
 

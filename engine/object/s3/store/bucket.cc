@@ -1,6 +1,7 @@
 #include "engine/object/s3/store/bucket.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -19,7 +20,9 @@ namespace cairn::object {
 namespace {
 
 constexpr int64_t kMostListed = 1000;
-constexpr int64_t kMostListing = int64_t{64} << 20;
+constexpr int64_t kMostListing = int64_t{16} << 20;  // names have up to 1,024 bytes
+// A listing that is none is asked for again so many times.
+constexpr int kWrongListings = 3;
 
 absl::StatusOr<ObjectInfo> ParseListed(const XmlElement& element) {
   ObjectInfo object{.name = element.TextOf("Key"),
@@ -124,9 +127,10 @@ void StartList(const std::shared_ptr<Remote>& remote, const std::string& prefix,
   const std::string title = remote->Title(request) + " " + prefix;
   remote->Start(
       std::move(request),
-      [](const HttpAnswer& answer) {
+      // What is cut short on its way is whole the next time; what is wrong stays so.
+      [left = std::make_shared<int>(kWrongListings)](const HttpAnswer& answer) {
         const absl::Status status = ParseListing(answer.body).status();
-        return absl::IsDataLoss(status) ? status : absl::OkStatus();
+        return absl::IsDataLoss(status) && (*left)-- > 0 ? status : absl::OkStatus();
       },
       [=](const CallHistory&, absl::StatusOr<HttpAnswer> answer) {
         absl::StatusOr<ObjectListing> listing = !answer.ok()        ? answer.status()
