@@ -217,7 +217,7 @@ class HelperTest(FolderTest):
 
     @unittest.skipUnless(importlib.util.find_spec("sqlite_utils"), "no sqlite-utils")
     def test_sqlite_utils(self):
-        run = [sys.executable, "-m", "cairn.sqlite", "-m", "sqlite_utils"]
+        run = [sys.executable, "-m", "cairn.sqlite", "sqlite-utils"]
         self.run_program([*run, "insert", "app.db", "t", "-"], input='[{"a": 1}, {"a": 2}]')
         self.assertEqual(begins_as(self.path), "frame")
         self.assertIn("3", self.run_program([*run, "app.db", "SELECT sum(a) FROM t"]).stdout)
@@ -227,7 +227,7 @@ class HelperTest(FolderTest):
         with self.connect(self.path) as db:
             db.execute("CREATE TABLE t(a)")
             db.execute("INSERT INTO t VALUES(7)")
-        run = [sys.executable, "-m", "cairn.sqlite", "-m", "datasette"]
+        run = [sys.executable, "-m", "cairn.sqlite", "datasette"]
         done = self.run_program([*run, "app.db", "--get", "/app/t.json?_shape=array"])
         self.assertIn('"a": 7', done.stdout)
 

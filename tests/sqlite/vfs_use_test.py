@@ -142,6 +142,22 @@ class PythonTest(unittest.TestCase):
         with self.assertRaisesRegex(sqlite3.DatabaseError, "cairn: .*frame"):
             self.connect()
 
+    def test_temporary_files_lie_in_the_folder_of_the_database(self):
+        folder = os.path.join(self.folder, "temporary")
+        os.mkdir(folder)
+        db = self.fill(1000, f"&tmpdir={folder}")
+        db.isolation_level = None
+        db.execute("CREATE TEMP TABLE u(a, b)")
+        db.execute("PRAGMA temp.cache_size=5")
+        db.execute("INSERT INTO u SELECT a, hex(randomblob(2000)) FROM t")
+        opened = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")
+                  if os.path.lexists(f"/proc/self/fd/{fd}")]
+        self.assertTrue([name for name in opened if name.startswith(folder)], opened)
+        self.assertEqual(db.execute("SELECT sum(a) FROM u").fetchone(), (499500,))
+        self.assertEqual(os.listdir(folder), [])
+        db.execute("VACUUM")
+        self.assertEqual(db.execute("PRAGMA integrity_check").fetchone(), ("ok",))
+
     def test_pages_are_read_without_maps(self):
         self.fill(1000, "&mmap=0").close()
         db = self.connect("&mmap=0")

@@ -155,7 +155,11 @@ def main(arguments: list[str]) -> None:
         sys.argv = arguments[1:]
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         return
-    program = arguments[0] if os.path.exists(arguments[0]) else shutil.which(arguments[0])
+    program = arguments[0]
+    if not os.path.exists(program):
+        # Those of this Python, whose environment need not be activated, first.
+        places = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+        program = shutil.which(program, path=places)
     if program is None:
         sys.exit(f"cairn.sqlite: {arguments[0]}: no such program")
     sys.argv = [program, *arguments[1:]]

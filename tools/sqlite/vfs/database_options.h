@@ -40,8 +40,7 @@ struct DatabaseOptions {
   std::optional<Durability> durability = {};
   // False: pages are read by copies, for file systems whose files cannot be mapped.
   bool mmap = true;
-  // The folder of a rollback journal that is too long for memory; empty: where SQLite's own
-  // temporary files are.
+  // The folder of temporary files while the database is open; empty: SQLite's own.
   std::string tmpdir = {};
 };
 

@@ -22,6 +22,14 @@ absl::StatusOr<std::shared_ptr<Database>> DatabaseRegistry::Open(const std::stri
   return database;
 }
 
+std::string DatabaseRegistry::TemporaryFolder() const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, database] : journals_) {
+    if (!database->options().tmpdir.empty()) return database->options().tmpdir;
+  }
+  return {};
+}
+
 std::shared_ptr<const void> DatabaseRegistry::NoteJournals(const char* name,
                                                            std::shared_ptr<Database> database) {
   const std::lock_guard lock(mutex_);

@@ -24,6 +24,9 @@ class DatabaseRegistry {
   absl::StatusOr<std::shared_ptr<Database>> Open(const std::string& path,
                                                  const DatabaseOptions& options);
 
+  // The folder that an open database has for temporary files; empty where none has one.
+  std::string TemporaryFolder() const;
+
   // Until the result is destroyed, the journal and the write-ahead log of `database` are known by
   // the names that SQLite has for them. `name` is what SQLite gives xOpen.
   //

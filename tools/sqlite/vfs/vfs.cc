@@ -18,6 +18,7 @@
 #include "tools/sqlite/vfs/database_registry.h"
 #include "tools/sqlite/vfs/journal_file.h"
 #include "tools/sqlite/vfs/refused_file.h"
+#include "tools/sqlite/vfs/temporary_file.h"
 #include "tools/sqlite/vfs/writer_queue.h"
 #include "tools/status.h"
 
@@ -111,16 +112,30 @@ int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, in
   return SQLITE_OK;
 }
 
+int OpenTemporary(Vfs& vfs, const std::string& folder, sqlite3_file* handle, int flags,
+                  int* out_flags) {
+  auto file = std::make_unique<TemporaryFile>(vfs.disk, folder);
+  if (const int code = file->Open(flags); code != SQLITE_OK) return code;
+  AttachFile(handle, std::move(file));
+  if (out_flags != nullptr) *out_flags = flags;
+  return SQLITE_OK;
+}
+
 int Open(sqlite3_vfs* base, const char* name, sqlite3_file* handle, int flags, int* out_flags) {
   Vfs& vfs = VfsOf(base);
   handle->pMethods = nullptr;
+  if (name == nullptr) {
+    // SQLite does not say for which database it needs the file.
+    const std::string folder = vfs.databases.TemporaryFolder();
+    if (!folder.empty()) return OpenTemporary(vfs, folder, handle, flags, out_flags);
+  }
   if (name != nullptr && (flags & SQLITE_OPEN_MAIN_DB) != 0) {
     return OpenDatabase(vfs, name, handle, flags, out_flags);
   }
   if (vfs.databases.OfJournal(name) != nullptr) {
     // No write-ahead log in exclusive mode either.
     if ((flags & SQLITE_OPEN_WAL) != 0) return SQLITE_CANTOPEN;
-    AttachFile(handle, std::make_unique<JournalFile>(vfs.disk));
+    AttachFile(handle, std::make_unique<JournalFile>(&vfs.base));
     if (out_flags != nullptr) *out_flags = flags;
     return SQLITE_OK;
   }
