@@ -13,13 +13,13 @@
 namespace cairn::frame {
 namespace {
 
-constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr int64_t kOneMiB = int64_t{1} << 20;
 
 // Far away: says that it is larger than it is.
 class FarFile final : public test::UnsyncedFile {
  public:
   explicit FarFile(std::unique_ptr<File> base) : UnsyncedFile(std::move(base)) {}
-  int64_t read_ahead() const override { return kMiB; }
+  int64_t read_ahead() const override { return kOneMiB; }
   absl::Status ReadAt(int64_t offset, MutableBytes dst) const override {
     largest_ = std::max(largest_, std::ssize(dst));
     return UnsyncedFile::ReadAt(offset, dst);
@@ -31,22 +31,22 @@ class FarFile final : public test::UnsyncedFile {
 };
 
 TEST(ClaimedReadTest, ReadsWhatIsThereInParts) {
-  test::Buffer bytes(static_cast<size_t>(80 * kMiB + 1));
+  test::Buffer bytes(static_cast<size_t>(80 * kOneMiB + 1));
   for (size_t i = 0; i < bytes.size(); i += 999) bytes[i] = static_cast<std::byte>(i >> 12);
   FarFile file(std::make_unique<storage::MemoryFile>("far", bytes));
-  for (const int64_t size : {int64_t{0}, int64_t{1}, 8 * kMiB, 8 * kMiB + 1, 80 * kMiB}) {
+  for (const int64_t size : {int64_t{0}, int64_t{1}, 8 * kOneMiB, 8 * kOneMiB + 1, 80 * kOneMiB}) {
     const auto read = ReadAsItComes(file, 1, size);
     ASSERT_TRUE(IsOk(read)) << size;
     EXPECT_TRUE(std::ranges::equal(*read, Bytes(bytes).subspan(1, static_cast<size_t>(size))));
   }
-  EXPECT_EQ(file.largest(), 32 * kMiB);
+  EXPECT_EQ(file.largest(), 32 * kOneMiB);
 }
 
 TEST(ClaimedReadTest, TakesNoMemoryForWhatDoesNotCome) {
-  const test::Buffer bytes(static_cast<size_t>(10 * kMiB));
+  const test::Buffer bytes(static_cast<size_t>(10 * kOneMiB));
   FarFile file(std::make_unique<storage::MemoryFile>("far", bytes));
   EXPECT_TRUE(absl::IsOutOfRange(ReadAsItComes(file, 0, int64_t{1} << 60).status()));
-  EXPECT_EQ(file.largest(), 8 * kMiB);
+  EXPECT_EQ(file.largest(), 8 * kOneMiB);
 }
 
 TEST(ClaimedReadTest, FileOfThisMachineIsReadAtOnce) {
