@@ -105,7 +105,11 @@ struct SparseRules {
   bool checks_chunks = true;            // of commits that nothing proves durable
   bool confirms_chunks = true;          // opening writes those of the journal once more
   bool minds_journal = true;            // what any of its commits named stays until a checkpoint
-  bool asks_readers = true;             // an index that is read keeps its name, and its files
+  bool asks_readers = true;             // what an index that is read names stays
+  bool minds_old_journals = true;       // what its journal names, too
+  bool keeps_old_name = true;           // of that index: the next writer asks for its readers
+  bool reader_looks_again = true;       // whether its index has the name, after it locked it
+  bool drops_between = true;            // what is in no such index goes, whoever reads older ones
   bool writes_index_aside = true;       // else over the old one
   bool syncs_index_before_swap = true;  // and the chunks that it names
   bool syncs_names_after_swap = true;   // before the old files go

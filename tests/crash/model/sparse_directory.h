@@ -20,6 +20,9 @@ namespace cairn::model {
 
 inline const std::string kIndexName = "index";
 inline std::string ChunkName(uint64_t number) { return "chunk " + std::to_string(number); }
+inline uint64_t NumberOf(const std::string& chunk_name) {
+  return std::stoull(chunk_name.substr(ChunkName(0).size() - 1));
+}
 
 class Directory {
  public:

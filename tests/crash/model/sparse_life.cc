@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
+#include <utility>
 
 namespace cairn::model {
 
@@ -39,8 +41,29 @@ std::string SparseLife::RunProcess() {
   history_.KeepUntil(*generation);
   if (directory_.running()) history_.survives_kill = history_.survives_power_cut = *generation;
   closed_ = false;
-  while (directory_.running() && !closed_ && harm_.empty()) Act(writer);
+  lost_ = FindLost(writer);
+  while (directory_.running() && !closed_ && harm_.empty() && lost_.empty()) Act(writer);
+  if (!lost_.empty()) return lost_;
   return harm_.empty() ? EndProcess() : harm_;
+}
+
+// What a writer keeps, it needs for itself, or for a reader that may see it. Some readers may have
+// gone since it asked.
+std::string SparseLife::FindLost(const SparseWriter& writer) const {
+  if (!directory_.running()) return "";
+  const Directory::Image files = directory_.Cached();
+  std::set<uint64_t> needed = FilesOf(writer.view());
+  for (const Reader& reader : readers_) needed.merge(FilesOf(ViewOf(*reader.index)));
+  if (arrival_.has_value()) needed.merge(FilesOf(ViewOf(*arrival_->index)));
+  for (const auto& [name, bytes] : files) {
+    if (!name.starts_with("old index")) continue;
+    needed.merge(
+        FilesOf(ReplaySparse(files, directory_.boot(), conditions_.header_size, rules_, name)));
+  }
+  const bool lost = std::ranges::any_of(files, [&](const auto& file) {
+    return file.first.starts_with("chunk") && !needed.contains(NumberOf(file.first));
+  });
+  return lost ? "space is lost" : "";
 }
 
 void SparseLife::Act(SparseWriter& writer) {
@@ -52,7 +75,9 @@ void SparseLife::Act(SparseWriter& writer) {
     if (directory_.running()) history_.survives_power_cut = history_.survives_kill;
   } else if (action < 92) {
     writer.MakeCheckpoint();
-    if (directory_.running()) history_.survives_power_cut = history_.survives_kill;
+    if (!directory_.running()) return;
+    history_.survives_power_cut = history_.survives_kill;
+    lost_ = FindLost(writer);
   } else {
     closed_ = true;  // without a checkpoint
   }
@@ -60,6 +85,7 @@ void SparseLife::Act(SparseWriter& writer) {
 
 void SparseLife::CommitOnce(SparseWriter& writer) {
   constexpr std::array<size_t, 4> kSizes = {40, 300, 700, 1500};
+  if (random_.Percent(20)) writer.RemoveOrphans();
   SparseEdit edit;
   edit.metadata = ++metadata_;
   edit.machine = random_.Percent(50);
@@ -112,24 +138,47 @@ std::string SparseLife::EndProcess() {
   history_.KeepUntil(*generation);
   history_.survives_kill = *generation;
   readers_.clear();
+  arrival_.reset();
   directory_.CutPower(image);
   return "";
 }
 
 bool SparseLife::IsRead(const std::string& name) const {
   const std::shared_ptr<const Disk> file = directory_.Find(name);
+  if (arrival_.has_value() && arrival_->locked && arrival_->index == file) return true;
   return std::ranges::any_of(readers_, [&](const Reader& reader) { return reader.index == file; });
 }
 
-// A reader may come or go. Then every reader's chunks must be what they were.
+SparseView SparseLife::ViewOf(const Disk& index) const {
+  Directory::Image files = directory_.Cached();
+  files[kIndexName] = index.cache();
+  return ReplaySparse(files, directory_.boot(), conditions_.header_size, rules_);
+}
+
+// A reader opens the index, locks it, and looks at the name again. The writer works on in between.
+void SparseLife::StepArrival() {
+  if (!arrival_.has_value()) {
+    arrival_ = {.index = directory_.Find(kIndexName)};
+  } else if (!arrival_->locked) {
+    arrival_->locked = true;
+  } else {
+    const Arrival arrival = *std::exchange(arrival_, std::nullopt);
+    if (rules_.reader_looks_again && directory_.Find(kIndexName) != arrival.index) return;
+    const SparseView view = ViewOf(*arrival.index);
+    if (view.opens) readers_.push_back({arrival.index, view.state});
+  }
+}
+
+// A reader may come, follow the journal of its index, or go. Then every reader's chunks must be
+// what they were.
 void SparseLife::StepReaders() {
   if (directory_.Find(kIndexName) == nullptr) return;
-  if (random_.Percent(10) && readers_.size() < 3) {
-    const SparseView view =
-        ReplaySparse(directory_.Cached(), directory_.boot(), conditions_.header_size, rules_);
-    if (view.opens) readers_.push_back({directory_.Find(kIndexName), view.state});
-  } else if (random_.Percent(8) && !readers_.empty()) {
-    readers_.erase(readers_.begin());
+  if (random_.Percent(30) && readers_.size() < 3) StepArrival();
+  if (random_.Percent(8) && !readers_.empty()) {
+    readers_.erase(readers_.begin() + static_cast<ptrdiff_t>(random_.Below(readers_.size())));
+  }
+  for (Reader& reader : readers_) {
+    if (random_.Percent(3)) reader.state = ViewOf(*reader.index).state;
   }
   const auto sees = [&](const ChunkRef& chunk) {
     const std::shared_ptr<const Disk> file = directory_.Find(ChunkName(chunk.offset));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,20 @@ class SparseLife {
     std::shared_ptr<const Disk> index;
     State state;
   };
+  // A reader that does not know its state yet.
+  struct Arrival {
+    std::shared_ptr<const Disk> index;
+    bool locked = false;
+  };
 
   std::string RunProcess();
   void Act(SparseWriter& writer);
   void CommitOnce(SparseWriter& writer);
   std::string EndProcess();
   std::string Examine(const Directory::Image& image, uint64_t boot, size_t required) const;
+  std::string FindLost(const SparseWriter& writer) const;
+  SparseView ViewOf(const Disk& index) const;
+  void StepArrival();
   void StepReaders();
   bool IsRead(const std::string& name) const;
 
@@ -47,7 +56,9 @@ class SparseLife {
   Directory directory_;
   History history_;
   std::vector<Reader> readers_;
+  std::optional<Arrival> arrival_;
   std::string harm_;  // that a reader took
+  std::string lost_;  // files that nobody needs
   uint64_t chunk_id_ = 0;
   uint64_t metadata_ = 1;
   bool closed_ = false;

@@ -69,9 +69,9 @@ bool SparseChunkIsIntact(const Directory::Image& files, const ChunkRef& chunk) {
 }
 
 SparseView ReplaySparse(const Directory::Image& files, uint64_t boot, size_t header_size,
-                        const SparseRules& rules) {
+                        const SparseRules& rules, const std::string& name) {
   SparseView view;
-  const auto index = files.find(kIndexName);
+  const auto index = files.find(name);
   if (index == files.end()) return view;
   std::string why;
   const auto checkpoint = ReadCheckpoint(index->second, header_size, why);
@@ -102,6 +102,13 @@ SparseView ReplaySparse(const Directory::Image& files, uint64_t boot, size_t hea
   }
   view.durable_end = std::min(journal.durable_end, view.end);
   return view;
+}
+
+std::set<uint64_t> FilesOf(const SparseView& view) {
+  std::set<uint64_t> numbers;
+  for (const ChunkRef& chunk : view.checkpoint.state.chunks) numbers.insert(chunk.offset);
+  for (const SparseView::File& file : view.files) numbers.insert(file.number);
+  return numbers;
 }
 
 void SparseWriter::CreateFrame(Directory& directory, size_t header_size) {
@@ -154,31 +161,34 @@ void SparseWriter::WriteReceipt(uint64_t position) {
 }
 
 std::set<uint64_t> SparseWriter::Named() const {
+  if (rules_.minds_journal) return FilesOf(view_);
   std::set<uint64_t> named;
   for (const ChunkRef& chunk : view_.state.chunks) named.insert(chunk.offset);
-  if (!rules_.minds_journal) return named;
-  for (const ChunkRef& chunk : view_.checkpoint.state.chunks) named.insert(chunk.offset);
-  for (const SparseView::File& file : view_.files) named.insert(file.number);
   return named;
 }
 
-// Old indexes that are not read, and, where none is left, the files that no commit needs.
+// A power cut can only bring back the present index, which is durable. So whatever else there is,
+// it stays for readers alone, and these need no file that their own index does not name.
 void SparseWriter::RemoveOrphans() {
   bool old_read = false;
+  std::set<uint64_t> named = Named();
   for (const std::string& name : directory_.List()) {
     if (IsChunk(name) || name == kIndexName) continue;
-    if (rules_.asks_readers && is_read_(name)) {
-      old_read = true;
-    } else {
+    if (!rules_.asks_readers || !is_read_(name)) {
       directory_.Remove(name);
+      continue;
     }
+    old_read = true;
+    SparseView old =
+        ReplaySparse(directory_.Cached(), directory_.boot(), header_size_, rules_, name);
+    if (!rules_.minds_old_journals) old.files.clear();
+    named.merge(FilesOf(old));
+    if (!rules_.keeps_old_name) directory_.Remove(name);
   }
-  if (old_read) return;
-  const std::set<uint64_t> named = Named();
+  if (old_read && !rules_.drops_between) return;
   for (const std::string& name : directory_.List()) {
     if (!IsChunk(name)) continue;
-    const uint64_t number = std::stoull(name.substr(ChunkName(0).size() - 1));
-    if (!named.contains(number)) directory_.Remove(name);
+    if (!named.contains(NumberOf(name))) directory_.Remove(name);
   }
 }
 

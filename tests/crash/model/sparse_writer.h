@@ -34,8 +34,11 @@ struct SparseView {
   std::vector<File> files;  // of all commits of the journal
 };
 
+// `index` is the name of the index file.
 SparseView ReplaySparse(const Directory::Image& files, uint64_t boot, size_t header_size,
-                        const SparseRules& rules);
+                        const SparseRules& rules, const std::string& index = kIndexName);
+// The chunk files of the checkpoint and of each commit of its journal: those that its readers see.
+std::set<uint64_t> FilesOf(const SparseView& view);
 bool SparseChunkIsIntact(const Directory::Image& files, const ChunkRef& chunk);
 
 struct SparseEdit {
@@ -69,11 +72,12 @@ class SparseWriter {
   void Commit(BatchRecord record, bool machine);
   void SyncCommitted();
   void MakeCheckpoint();
+  // Old indexes that are not read go, and chunk files that no other index names. Nothing is staged.
+  void RemoveOrphans();
 
  private:
   std::set<uint64_t> Named() const;
   void Confirm();
-  void RemoveOrphans();
   void SyncFiles();
   void WriteReceipt(uint64_t position);
 
