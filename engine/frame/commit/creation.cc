@@ -103,7 +103,7 @@ absl::Status SparseCreation::Restart(bool /*failed*/) {
   state->chunk_source = std::make_shared<SparseChunkSource>(
       made_->directory(), frame_.file, state->env()->use_mmap, state->env()->max_mapped_files);
   frame_.state = std::move(state);
-  sink_ = std::make_unique<SparseSink>(made_->directory(), std::vector<int64_t>());
+  sink_ = std::make_unique<SparseSink>(made_->directory());
   return absl::OkStatus();
 }
 

@@ -50,7 +50,7 @@ absl::Status PublishDirectory(const State& source, int64_t header_len, const Cop
                               const FrameLocation& old, Fill fill) {
   CAIRN_ASSIGN_OR_RETURN(AtomicDirectory made, AtomicDirectory::CreateBeside(target.location.files,
                                                                              target.location.path));
-  SparseSink sink(made.directory(), {});
+  SparseSink sink(made.directory());
   CAIRN_ASSIGN_OR_RETURN(StagedState staged, fill(sink));
   CAIRN_RETURN_IF_ERROR(SyncChunkFiles(*made.directory(), sink.staged()));
   staged.header.layout = Layout::kSparse;

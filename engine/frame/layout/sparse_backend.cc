@@ -26,21 +26,9 @@ constexpr int64_t kLeastDead = int64_t{4} << 20;
 // Files that one commit removes.
 constexpr int64_t kMostRemoved = 256;
 
-int64_t SizeOf(FileSystem& directory, const std::string& name) {
-  const auto file = directory.Open(name, FileMode::kRead);
-  return file.ok() ? (*file)->Size().value_or(0) : 0;
-}
-
 // A file of the frame that is not there, or is something else, is damage of its chunk alone.
 bool IsDamage(const absl::Status& status) {
   return absl::IsNotFound(status) || absl::IsFailedPrecondition(status) || absl::IsDataLoss(status);
-}
-
-bool IsRead(FileSystem& directory, const std::string& name) {
-  const auto file = directory.Open(name, FileMode::kReadWrite);
-  // What cannot be asked may be read.
-  if (!file.ok()) return !absl::IsNotFound(file.status());
-  return !(*file)->LockByte(kReaderLockByte, LockMode::kExclusive).ok();
 }
 
 }  // namespace
@@ -50,61 +38,33 @@ SparseBackend::SparseBackend(CommittedFrame frame, StagerOptions options,
     : CommitBackend(std::move(frame), std::move(options)),
       journal_(frame_, FrameSpace(), {}),
       sink_(std::move(sink)),
+      old_(frame_.location().files, frame_.core->env()),
       files_(std::make_shared<ChunkFileSync>(frame_.location())),
       published_(sink_ != nullptr) {
   frame_.sync->SetNamedSync([files = files_] { return files->Sync(); });
 }
 
-// The files of the newest checkpoint and of every commit after it, in ascending order.
-absl::StatusOr<std::vector<int64_t>> SparseBackend::NamedFiles() const {
-  // Some of the files may be missing, but hardly most of them: an index that names far more is made
-  // to cost memory.
+// Removes each file that neither a committed state nor a reader needs. The files of the newest
+// checkpoint and of every commit after it, in ascending order.
+absl::StatusOr<std::vector<int64_t>> SparseBackend::Sweep() {
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory().List("."));
-  const size_t most = 2 * names.size() + 4096;
-  if (base().journal->empty()) return FileNumbersIn(base().chunks, most);
-  CAIRN_ASSIGN_OR_RETURN(
-      const StatePtr checkpoint,
-      LoadCheckpoint(frame_.source, base().checkpoint->header_bytes, frame_.core->env()));
-  CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named, FileNumbersIn(checkpoint->chunks, most));
-  for (const JournalFootprint::Placed& file : journaled_) named.push_back(file.bytes.begin);
-  std::ranges::sort(named);
+  CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named,
+                         FilesSeenIn(frame_.source, base(), journaled_, names.size()));
+  old_.Sweep(names, named);
   return named;
 }
 
-// What cannot be removed waits for the next writer.
-void SparseBackend::Remove(const std::string& name) {
-  const int64_t size = SizeOf(directory(), name);
-  if (directory().Remove(name).ok()) freed_ += size;
-}
-
-// Removes index files that are not read, and then, when none is left but the current one, chunk
-// files that no committed state needs.
-absl::Status SparseBackend::RemoveOrphans() {
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> named, NamedFiles());
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory().List("."));
-  older_is_read_ = false;
-  for (const std::string& name : names) {
-    if (!format::IsOtherIndexName(name)) continue;
-    if (IsRead(directory(), name)) {
-      older_is_read_ = true;
-    } else {
-      Remove(name);
-    }
-  }
-  if (older_is_read_) return absl::OkStatus();
-  replaced_.clear();  // the numbers of their files may be used again
-  for (const std::string& name : names) {
-    const std::optional<int64_t> number = format::ParseChunkFileName(name);
-    if (number.has_value() && !std::ranges::binary_search(named, *number)) Remove(name);
-  }
-  return absl::OkStatus();
+// Staged chunks get numbers that no file has.
+void SparseBackend::StageBeside(std::vector<int64_t> named) {
+  std::vector<int64_t> others = old_.Files(named);
+  sink_ =
+      std::make_unique<SparseSink>(frame_.location().files, std::move(named), std::move(others));
 }
 
 absl::Status SparseBackend::Restart(bool /*failed*/) {
   if (sink_ == nullptr) {
-    CAIRN_RETURN_IF_ERROR(RemoveOrphans());
-    CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named, NamedFiles());
-    sink_ = std::make_unique<SparseSink>(frame_.location().files, std::move(named));
+    CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named, Sweep());
+    StageBeside(std::move(named));
   } else {
     sink_->Discard();
   }
@@ -176,7 +136,7 @@ bool SparseBackend::IsWorthClosing(const Stager& stager) const {
 }
 
 absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability) {
-  RemoveReplaced(kMostRemoved);
+  old_.ReleaseSome(kMostRemoved, sink_->named());
   const int64_t other_bytes = FileBytes() + sink_->staged_bytes();
   CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager, other_bytes));
   CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager, other_bytes));
@@ -265,33 +225,18 @@ absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
 
 // No stager of this writer reads the old state any more.
 absl::Status SparseBackend::FinishReplacement() {
-  CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named, FileNumbersIn(base().chunks, SIZE_MAX));
-  // What a new frame did not need may be read by a snapshot of what was staged for it.
-  if (!old_index_.empty() || !sink_->IsPinned()) {
-    replaced_.push_back({std::exchange(old_index_, {}), sink_->Without(named)});
-  }
-  sink_ = std::make_unique<SparseSink>(frame_.location().files, std::move(named));
-  if (older_is_read_) CAIRN_RETURN_IF_ERROR(RemoveOrphans());
-  RemoveReplaced(kMostRemoved);
   HoldReserve();
-  return absl::OkStatus();
-}
-
-// A reader of an index sees no file that was dropped before it. Numbers of files that go can be
-// used again: so they stay low, as C-Blosc2 wants them.
-void SparseBackend::RemoveReplaced(int64_t most) {
-  while (!older_is_read_ && !replaced_.empty()) {
-    Replaced& oldest = replaced_.front();
-    if (!oldest.index.empty()) {
-      if (IsRead(directory(), oldest.index)) return;
-      Remove(std::exchange(oldest.index, {}));
-    }
-    for (; !oldest.files.empty(); oldest.files.pop_back()) {
-      if (most-- == 0) return;
-      Remove(format::ChunkFileName(oldest.files.back()));
-    }
-    replaced_.pop_front();
+  // What a new frame did not need may be read by a snapshot of what was staged for it.
+  if (old_index_.empty() && sink_->IsPinned()) {
+    sink_->Keep();
+    return absl::OkStatus();
   }
+  CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named, FileNumbersIn(base().chunks, SIZE_MAX));
+  old_.Add(std::exchange(old_index_, {}), sink_->Files(), named);
+  if (old_.needs_sweep()) CAIRN_RETURN_IF_ERROR(Sweep().status());
+  old_.ReleaseSome(kMostRemoved, named);
+  StageBeside(std::move(named));
+  return absl::OkStatus();
 }
 
 absl::Status SparseBackend::WriteCheckpoint(Stager& stager) {
@@ -315,7 +260,8 @@ absl::StatusOr<int64_t> SparseBackend::Rewrite(std::unique_ptr<LiveCopy> /*begun
       const StagedState staged,
       SealChunks(
           *view, stager->staged(), [](int64_t entry, Bytes) { return entry; }, progress));
-  const int64_t before = CommittedEnd(base()) + *staged.stored_bytes + DeadFileBytes() + freed_;
+  const int64_t before =
+      CommittedEnd(base()) + *staged.stored_bytes + DeadFileBytes() + old_.freed();
   CAIRN_RETURN_IF_ERROR(ReplaceIndex(staged));
   return before;
 }
@@ -324,7 +270,7 @@ absl::StatusOr<int64_t> SparseBackend::Rewrite(std::unique_ptr<LiveCopy> /*begun
 absl::StatusOr<ReclaimReport> SparseBackend::ReclaimSpace(const ReclaimOptions& /*options*/) {
   ReclaimReport report{.blocked = true, .oldest_generation = base().generation()};
   if (sink_->IsPinned()) return report;
-  freed_ = 0;
+  const int64_t freed_before = old_.freed();
   if (!base().journal->empty()) {
     CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, Stage());
     CAIRN_RETURN_IF_ERROR(WriteCheckpoint(*stager));
@@ -333,10 +279,9 @@ absl::StatusOr<ReclaimReport> SparseBackend::ReclaimSpace(const ReclaimOptions& 
     CAIRN_RETURN_IF_ERROR(FinishReplacement());
     report.oldest_generation = base().generation();
   }
-  RemoveReplaced(INT64_MAX);
-  CAIRN_RETURN_IF_ERROR(RemoveOrphans());
-  report.freed = freed_;
-  report.blocked = older_is_read_;
+  CAIRN_RETURN_IF_ERROR(Sweep().status());
+  report.freed = old_.freed() - freed_before;
+  report.blocked = old_.is_read();
   return report;
 }
 
@@ -346,8 +291,8 @@ absl::Status SparseBackend::DropUncommitted() {
   sink_->Discard();
   CAIRN_RETURN_IF_ERROR(journal_.CutAt(CommittedEnd(base())));
   HoldReserve();
-  RemoveReplaced(INT64_MAX);
-  return older_is_read_ ? RemoveOrphans() : absl::OkStatus();
+  old_.Release(sink_->named());
+  return old_.needs_sweep() ? Sweep().status() : absl::OkStatus();
 }
 
 }  // namespace cairn::frame

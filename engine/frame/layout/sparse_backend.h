@@ -10,20 +10,20 @@
 //      of the old one ends with a record which says that another file takes its name.
 //   3. The two index files swap names; the directory is synced. That step alone moves the frame
 //      from the old index and its journal to the new index, which has none.
-// No chunk file goes that the index, its journal or an index that is read names. The old index
-// keeps a temporary name as long as it is read; the next writer that finds no such reader removes
-// what no index names.
+// No chunk file goes that the index, its journal or an index that is read names, and all others go.
+// The old index keeps a temporary name as long as it is read: so each writer finds the readers that
+// there are; see ReplacedIndexes.
 #ifndef CAIRN_ENGINE_FRAME_LAYOUT_SPARSE_BACKEND_H_
 #define CAIRN_ENGINE_FRAME_LAYOUT_SPARSE_BACKEND_H_
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/frame/checkpoint/disk_reserve.h"
 #include "engine/frame/files/atomic_file.h"
+#include "engine/frame/layout/replaced_indexes.h"
 #include "engine/frame/publish/commit_backend.h"
 #include "engine/frame/publish/journal_writer.h"
 #include "engine/frame/stage/sparse_sink.h"
@@ -57,7 +57,8 @@ class SparseBackend final : public CommitBackend {
 
  private:
   FileSystem& directory() const { return *frame_.location().files; }
-  absl::StatusOr<std::vector<int64_t>> NamedFiles() const;
+  absl::StatusOr<std::vector<int64_t>> Sweep();
+  void StageBeside(std::vector<int64_t> named);
   int64_t DeadFileBytes() const;
   int64_t FileBytes() const;
   void SetLimit();
@@ -68,25 +69,14 @@ class SparseBackend final : public CommitBackend {
   absl::StatusOr<AtomicFile> NewIndex(const StagedState& staged);
   absl::Status ReplaceIndex(const StagedState& staged);
   absl::Status FinishReplacement();
-  void Remove(const std::string& name);
-  void RemoveReplaced(int64_t most);
-  absl::Status RemoveOrphans();
-
-  // An index that lost its name, and the chunk files that the next one does not name.
-  struct Replaced {
-    std::string index;
-    std::vector<int64_t> files;
-  };
 
   JournalWriter journal_;
   std::vector<JournalFootprint::Placed> journaled_;  // the files of its commits
   std::unique_ptr<SparseSink> sink_;
+  ReplacedIndexes old_;
   std::shared_ptr<ChunkFileSync> files_;  // of commits
   bool published_ = false;                // a checkpoint, and the old index was not dropped yet
   std::string old_index_;                 // its temporary name
-  std::deque<Replaced> replaced_;         // by this writer, the oldest first
-  bool older_is_read_ = false;            // an index that another writer replaced
-  int64_t freed_ = 0;                     // bytes of the files that were removed
 };
 
 }  // namespace cairn::frame

@@ -39,9 +39,7 @@ absl::Status SyncChunkFiles(FileSystem& directory, std::span<const ChunkFile> fi
 }
 
 int64_t SparseSink::NextNumber() {
-  for (; passed_ < named_.size() && named_[passed_] <= next_; ++passed_) {
-    if (named_[passed_] == next_) ++next_;
-  }
+  while (named_.Has(next_) || others_.Has(next_)) ++next_;
   return next_++;
 }
 
@@ -55,7 +53,7 @@ absl::StatusOr<std::unique_ptr<File>> SparseSink::CreateFile(int64_t size) {
     // With the attributes of the index: who may read the frame may read all of it.
     absl::StatusOr<std::unique_ptr<File>> file =
         directory_->CreateFor(format::ChunkFileName(number), std::string(format::kIndexFileName));
-    // What an older snapshot still reads, or what a dead writer left.
+    // What cannot be removed, or belongs to an older index that cannot be read.
     if (absl::IsAlreadyExists(file.status())) continue;
     if (file.ok()) staged_.push_back({.number = number, .size = size});
     return file;
@@ -70,7 +68,7 @@ int64_t SparseSink::staged_bytes() const {
 
 absl::StatusOr<int64_t> SparseSink::Append(Bytes chunk) {
   if (limit_.bytes < INT64_MAX) {
-    CAIRN_RETURN_IF_ERROR(limit_.Check(others_ + staged_bytes() + std::ssize(chunk)));
+    CAIRN_RETURN_IF_ERROR(limit_.Check(other_bytes_ + staged_bytes() + std::ssize(chunk)));
   }
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, CreateFile(std::ssize(chunk)));
   CAIRN_RETURN_IF_ERROR(file->WriteAt(0, chunk));
@@ -90,15 +88,12 @@ void SparseSink::Discard() {
   staged_.clear();
 }
 
-std::vector<int64_t> SparseSink::Without(const std::vector<int64_t>& named) const {
-  std::vector<int64_t> rest;
-  const auto add = [&](int64_t number) {
-    if (!std::ranges::binary_search(named, number)) rest.push_back(number);
-  };
-  std::ranges::for_each(named_, add);
-  std::ranges::for_each(kept_, add);
-  for (const ChunkFile& file : staged_) add(file.number);
-  return rest;
+std::vector<int64_t> SparseSink::Files() const {
+  std::vector<int64_t> files = named_.numbers;
+  files.insert(files.end(), kept_.begin(), kept_.end());
+  for (const ChunkFile& file : staged_) files.push_back(file.number);
+  std::ranges::sort(files);
+  return files;
 }
 
 }  // namespace cairn::frame

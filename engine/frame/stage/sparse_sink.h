@@ -32,9 +32,13 @@ absl::Status SyncChunkFiles(FileSystem& directory, std::span<const ChunkFile> fi
 // Takes the lowest numbers that no file of the directory has, each once in its life.
 class SparseSink final : public ChunkSink {
  public:
-  // `named` are the files of committed states, in ascending order: they need not be tried.
-  SparseSink(std::shared_ptr<FileSystem> directory, std::vector<int64_t> named)
-      : directory_(std::move(directory)), named_(std::move(named)) {}
+  // Two lists of files that are there, in ascending order, whose numbers need not be tried: those
+  // of committed states, and others.
+  explicit SparseSink(std::shared_ptr<FileSystem> directory, std::vector<int64_t> named = {},
+                      std::vector<int64_t> others = {})
+      : directory_(std::move(directory)),
+        named_{.numbers = std::move(named)},
+        others_{.numbers = std::move(others)} {}
 
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
   absl::Status Flush() override { return absl::OkStatus(); }
@@ -43,9 +47,9 @@ class SparseSink final : public ChunkSink {
   }
 
   // The staged files, and the others, which have so many bytes, take no more than that.
-  void SetLimit(SizeLimit limit, int64_t others) {
+  void SetLimit(SizeLimit limit, int64_t other_bytes) {
     limit_ = std::move(limit);
-    others_ = others;
+    other_bytes_ = other_bytes;
   }
   // The files that no commit names yet, and their bytes.
   const std::vector<ChunkFile>& staged() const { return staged_; }
@@ -58,21 +62,33 @@ class SparseSink final : public ChunkSink {
   void Keep();
   // Removes the staged files, or leaves them where they are pinned.
   void Discard();
-  // The files of committed states and those written since, but for those that `named` names.
-  std::vector<int64_t> Without(const std::vector<int64_t>& named) const;
+  // The files of committed states, in ascending order.
+  const std::vector<int64_t>& named() const { return named_.numbers; }
+  // These and those written since, likewise.
+  std::vector<int64_t> Files() const;
 
  private:
+  struct Taken {
+    std::vector<int64_t> numbers;
+    size_t passed = 0;  // how many are not above those that were tried
+
+    // Whether the number is one of them. Numbers are asked for in ascending order.
+    bool Has(int64_t number) {
+      while (passed < numbers.size() && numbers[passed] < number) ++passed;
+      return passed < numbers.size() && numbers[passed] == number;
+    }
+  };
   int64_t NextNumber();
   absl::StatusOr<std::unique_ptr<File>> CreateFile(int64_t size);
 
   std::shared_ptr<FileSystem> directory_;
-  std::vector<int64_t> named_;
-  size_t passed_ = 0;  // of named_, below next_
+  Taken named_;
+  Taken others_;
   int64_t next_ = 0;
   std::vector<int64_t> kept_;
   std::vector<ChunkFile> staged_;
   SizeLimit limit_;
-  int64_t others_ = 0;
+  int64_t other_bytes_ = 0;
   SnapshotPins pins_;  // of staged edits
 };
 

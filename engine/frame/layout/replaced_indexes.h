@@ -1,0 +1,90 @@
+// What readers of older indexes keep in the directory of a sparse frame.
+#ifndef CAIRN_ENGINE_FRAME_LAYOUT_REPLACED_INDEXES_H_
+#define CAIRN_ENGINE_FRAME_LAYOUT_REPLACED_INDEXES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+#include "engine/frame/files/frame_file.h"
+#include "engine/frame/journal/replay.h"
+#include "engine/frame/state/state.h"
+
+namespace cairn::frame {
+
+// The chunk files that readers of an index may see: those of its checkpoint, and those of every
+// commit of its journal. In ascending order. `state` is the newest of that index, and `names` are
+// the files in its directory: an index that names far more is made to cost memory. Errors:
+// kDataLoss.
+absl::StatusOr<std::vector<int64_t>> FilesSeenIn(
+    const FrameFile& source, const State& state,
+    const std::vector<JournalFootprint::Placed>& journaled, size_t names);
+
+// The indexes that lost their name and are still read, as the frame's writer knows them.
+//
+// The present index is durable, so a power cut brings back no other: all other files are there for
+// readers alone. A reader opens chunk files by name when it needs them, but only those that its own
+// index names, or the journal of that index. So a chunk file that neither the present index nor one
+// of these names is removed, also if it came and went while an older index was read.
+//
+// Lists of numbers are in ascending order. Not thread-safe.
+class ReplacedIndexes {
+ public:
+  ReplacedIndexes(std::shared_ptr<FileSystem> directory, std::shared_ptr<const FrameContext> env)
+      : directory_(std::move(directory)), env_(std::move(env)) {}
+
+  // Looks at all names of the directory: finds the indexes that other writers left, and removes
+  // each file that nobody needs. `named`: the present index or its journal names these chunk files.
+  // Nothing may be staged, and no snapshot may read what was.
+  void Sweep(const std::vector<std::string>& names, const std::vector<int64_t>& named);
+  // Whether there may be files that only Sweep finds.
+  bool needs_sweep() const { return needs_sweep_; }
+
+  // The index that has this name now was replaced; none if it is empty. Its readers may see the
+  // chunk files in `files`. `named` is what the present index names.
+  void Add(std::string index, std::vector<int64_t> files, const std::vector<int64_t>& named);
+  // Asks whether the next one of the indexes is still read, and removes up to `most` files.
+  void ReleaseSome(int64_t most, const std::vector<int64_t>& named);
+  // Asks of all, and removes all files that nobody needs.
+  void Release(const std::vector<int64_t>& named);
+
+  // Whether any of them is read, as far as was asked.
+  bool is_read() const { return !read_.empty(); }
+  // The chunk files that are there for them, or will be removed soon.
+  std::vector<int64_t> Files(const std::vector<int64_t>& named) const;
+  // Bytes of all files that were removed.
+  int64_t freed() const { return freed_; }
+
+ private:
+  struct Index {
+    std::string name;
+    std::optional<std::vector<int64_t>> files;  // nothing: it cannot be read, and may name any
+  };
+
+  Index Load(const std::string& name, size_t names) const;
+  bool IsSeen(int64_t number) const;
+  void Ask(size_t at, const std::vector<int64_t>& named);
+  void Drop(const std::vector<int64_t>& files, const std::vector<int64_t>& named);
+  void RemoveFree(int64_t most);
+  void Remove(const std::string& name);
+
+  std::shared_ptr<FileSystem> directory_;
+  std::shared_ptr<const FrameContext> env_;
+  std::vector<Index> read_;
+  size_t next_ = 0;            // of read_, to be asked
+  std::vector<int64_t> free_;  // chunk files that nobody needs
+  bool needs_sweep_ = false;
+  int64_t freed_ = 0;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_LAYOUT_REPLACED_INDEXES_H_
