@@ -65,6 +65,7 @@ std::vector<CrashFrame> Frames() {
       Series(),
       GradualSeries(),
       {.name = "Sparse", .layout = Layout::kSparse},
+      CrashFrame::SparseReusing(),
       {.name = "SparseNoFingerprints",
        .layout = Layout::kSparse,
        .fingerprint = FingerprintType::kNone,

@@ -217,7 +217,7 @@ absl::Status Life::Overwrite() {
   writer_.reset();
   reader_.reset();
   durable_reader_.reset();
-  held_.reset();
+  held_.clear();
   frame_.reset();
   CAIRN_RETURN_IF_ERROR(Create(true));
   return OpenWriter();
@@ -232,14 +232,14 @@ void Life::Rollback() {
 
 // What a reader holds stays as it is, whatever the writer does meanwhile.
 void Life::Hold() {
-  if (held_.has_value()) {
-    Check(*held_, held_content_, "held by a reader");
-    held_.reset();
+  constexpr size_t kMostHeld = 3;
+  for (const Held& held : held_) Check(held.snapshot, held.content, "held by a reader");
+  if (!held_.empty() && dice_.Percent(held_.size() < kMostHeld ? 40 : 100)) {
+    held_.erase(held_.begin() + static_cast<ptrdiff_t>(dice_.Below(held_.size())));
     return;
   }
-  held_ = frame_->snapshot();
-  held_content_ = ContentOf(*committed_);
-  Check(*held_, held_content_, "seen by a reader");
+  held_.push_back({.snapshot = frame_->snapshot(), .content = ContentOf(*committed_)});
+  Check(held_.back().snapshot, held_.back().content, "seen by a reader");
 }
 
 absl::Status Life::Refresh() {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -52,6 +53,11 @@ struct CrashFrame {
     frame.name = "Shrinking";
     frame.shrinks = true;
     return frame;
+  }
+
+  // Chunk files come and go beside readers of several older indexes.
+  static CrashFrame SparseReusing() {
+    return {.name = "SparseReusing", .layout = Layout::kSparse, .reuses = true};
   }
 
   // Readers skip what is summed up.
@@ -159,11 +165,14 @@ class Life {
   bool edited_ = false;
   int64_t end_ = 0;       // of the journal
   int64_t overhead_ = 0;  // of a record that holds items
-  // A reader that follows the writer, and a state that another one goes on reading.
+  // A reader that follows the writer, and states that others go on reading.
   std::optional<OpenedFrame> reader_;
   std::optional<OpenedFrame> durable_reader_;
-  std::optional<Snapshot> held_;
-  uint64_t held_content_ = 0;
+  struct Held {
+    Snapshot snapshot;
+    uint64_t content = 0;
+  };
+  std::vector<Held> held_;
 };
 
 }  // namespace cairn::test
