@@ -88,6 +88,23 @@ SpaceList ReadSpace(uint32_t version, uint64_t generation, ByteReader& reader) {
   return space;
 }
 
+// They came last, so versions that do not know them pass over them. Where there are none, nothing
+// is there.
+std::vector<BornExtent> ReadBorn(uint64_t generation, ByteReader& reader) {
+  std::vector<BornExtent> born;
+  if (!reader.ok() || reader.remaining() == 0) return born;
+  int64_t end = 0;
+  for (auto left = reader.Le<uint32_t>("born extents"); left > 0 && reader.ok(); --left) {
+    BornExtent& each = born.emplace_back();
+    each.bytes = ReadExtent(kSealVersion, end, reader);
+    const uint64_t age = reader.Varint("space: age");
+    if (age > generation) reader.Fail("space", "born %d before generation %d", age, generation);
+    each.generation = generation - age;
+    end = each.bytes.end;
+  }
+  return born;
+}
+
 std::optional<InheritedJournal> ReadJournal(uint64_t generation, ByteReader& reader) {
   const uint32_t inherits = reader.Le<uint32_t>("journal");
   if (inherits > 1) reader.Fail("journal", "%d is neither 0 nor 1", inherits);
@@ -134,6 +151,17 @@ void WriteSpace(const SpaceList& space, uint64_t generation, ByteWriter& writer)
   }
 }
 
+void WriteBorn(const std::vector<BornExtent>& born, uint64_t generation, ByteWriter& writer) {
+  if (born.empty()) return;
+  writer.Le(static_cast<uint32_t>(born.size()));
+  int64_t end = 0;
+  for (const BornExtent& each : born) {
+    WriteExtent(each.bytes, end, writer);
+    writer.Varint(generation - each.generation);
+    end = each.bytes.end;
+  }
+}
+
 // A number takes at most one byte and a seventh of its bits. They take most where all are equal.
 int64_t MostBytesOf(int64_t numbers, int64_t sum) {
   if (numbers == 0) return 0;
@@ -156,10 +184,12 @@ absl::Status CheckRanges(const Seal& seal, int64_t max_pages) {
 
 }  // namespace
 
-int64_t SpaceList::MostBytes(int64_t free, int64_t dead, int64_t end, uint64_t generation) {
-  constexpr int64_t kCounts = 8;
+int64_t SpaceList::MostBytes(int64_t free, int64_t dead, int64_t born, int64_t end,
+                             uint64_t generation) {
+  constexpr int64_t kCounts = 12;
   const int64_t most = CeilDiv(static_cast<int64_t>(std::bit_width(generation + 1)), int64_t{7});
-  return kCounts + MostBytesOf(2 * free, end) + MostBytesOf(2 * dead, end) + 2 * most * dead;
+  return kCounts + MostBytesOf(2 * free, end) + MostBytesOf(2 * dead, end) +
+         MostBytesOf(2 * born, end) + most * (2 * dead + born);
 }
 
 absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
@@ -188,6 +218,7 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   seal.pages = ReadPages(max_pages, reader);
   if (version > 1) seal.space = ReadSpace(version, seal.generation, reader);
   if (version > 2) seal.journal = ReadJournal(seal.generation, reader);
+  if (version > 3) seal.space.born = ReadBorn(seal.generation, reader);
   CAIRN_RETURN_IF_ERROR(reader.status());
   CAIRN_RETURN_IF_ERROR(CheckRanges(seal, max_pages));
   return seal;
@@ -222,6 +253,7 @@ std::vector<std::byte> EncodeSeal(const Seal& seal) {
   writer.Append(runs.written());
   WriteSpace(seal.space, seal.generation, writer);
   WriteJournal(seal.journal, writer);
+  WriteBorn(seal.space.born, seal.generation, writer);
   return std::move(writer).Take();
 }
 

@@ -36,14 +36,26 @@ struct DeadExtent {
   bool operator==(const DeadExtent&) const = default;
 };
 
+// Bytes that were written after the checkpoint of that generation: readers of older ones do not see
+// them.
+struct BornExtent {
+  Extent bytes;
+  uint64_t generation = 0;
+  bool operator==(const BornExtent&) const = default;
+};
+
 // The space of a contiguous frame that may be used again. Each list is in order, and its extents do
 // not overlap.
 struct SpaceList {
   std::vector<Extent> free;  // before the index
   std::vector<DeadExtent> dead;
-  // As many bytes as lists of so many extents take at most, which end before `end`, in the seal of
-  // that generation.
-  static int64_t MostBytes(int64_t free, int64_t dead, int64_t end, uint64_t generation);
+  // Also before the index: what lives there, and is not listed, may be as old as the frame. While
+  // no reader of an older checkpoint is there, nothing is listed.
+  std::vector<BornExtent> born = {};
+  // Bytes that lists of these numbers of extents take at most, which end before `end`, in the seal
+  // of that generation.
+  static int64_t MostBytes(int64_t free, int64_t dead, int64_t born, int64_t end,
+                           uint64_t generation);
   bool operator==(const SpaceList&) const = default;
 };
 

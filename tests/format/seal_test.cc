@@ -196,10 +196,14 @@ TEST(SealTest, ListsOfSpaceTakeNoMoreThanIsSaid) {
       const uint64_t died = random() % (seal.generation + 1);
       seal.space.dead.push_back({.bytes = next(), .born = random() % (died + 1), .died = died});
     }
+    last = std::max(last, std::exchange(end, 0));
+    for (uint64_t n = random() % 40; n > 0; --n) {
+      seal.space.born.push_back({.bytes = next(), .generation = random() % (seal.generation + 1)});
+    }
     last = std::max(last, end);
     const auto taken = static_cast<int64_t>(EncodeSeal(seal).size() - without) + 8;
     EXPECT_LE(taken, SpaceList::MostBytes(std::ssize(seal.space.free), std::ssize(seal.space.dead),
-                                          last, seal.generation));
+                                          std::ssize(seal.space.born), last, seal.generation));
     const auto parsed = ParseSeal(EncodeSeal(seal), 5);
     ASSERT_TRUE(IsOk(parsed));
     EXPECT_EQ(parsed->space, seal.space);

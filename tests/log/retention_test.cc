@@ -73,6 +73,7 @@ class RetentionTest : public testing::Test {
   std::optional<Log> log_;
   std::optional<LogWriter> writer_;
   int64_t end_ = 0;
+  int64_t largest_ = 0;  // bytes of the file
 };
 
 TEST_F(RetentionTest, KeepsTheRecordsAskedForAndLessThanAChunkMore) {
@@ -191,6 +192,32 @@ TEST_F(RetentionTest, AFileThatDropsAsMuchAsItGetsStopsGrowing) {
   };
   const int64_t at_first = largest(300);
   EXPECT_LT(largest(600), at_first * 3 / 2);
+}
+
+TEST_F(RetentionTest, BesideIdleReadersOfSeveralStatesAFileStopsGrowing) {
+  Make({.max_records = 1000});
+  std::vector<LogSnapshot> idle;
+  const auto largest = [&](int commits) {
+    int64_t most = 0;
+    for (int i = 0; i < commits; ++i) {
+      Append(1000);
+      if (i % 20 == 0) {
+        ASSERT_TRUE(IsOk(writer_->Close()));
+        log_.emplace(Log::Open(path_).value());
+        writer_.emplace(log_->OpenWriter({}).value());
+      }
+      most = std::max(most, FileBytes());
+    }
+    largest_ = most;
+  };
+  for (int i = 0; i < 3; ++i) {
+    Append(1000);
+    idle.push_back(Log::Open(path_)->snapshot());
+    ASSERT_NO_FATAL_FAILURE(largest(100));
+  }
+  const int64_t at_first = largest_;
+  ASSERT_NO_FATAL_FAILURE(largest(600));
+  EXPECT_LT(largest_, at_first * 3 / 2);
 }
 
 TEST_F(RetentionTest, AWriterThatIsOpenedAgainGoesOnDropping) {

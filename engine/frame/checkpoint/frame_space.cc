@@ -46,8 +46,12 @@ FrameSpace::FrameSpace(const State& base, const JournalFootprint& journal)
   for (const DeadExtent& dead : list.dead) {
     fits = fits && dead.bytes.begin >= header_len_ && both.Add(dead.bytes);
   }
-  if (fits) dead_ = DeadSpace(list.dead, generation_);
-  if (!fits) free_ = {};
+  if (fits) {
+    dead_ = DeadSpace(list.dead, generation_);
+    for (const format::BornExtent& born : list.born) births_.Set(born.bytes, born.generation);
+  } else {
+    free_ = {};
+  }
   died_bytes_ = dead_.JustDied(INT64_MAX);
   Follow(journal);
 }
@@ -89,7 +93,7 @@ void FrameSpace::Place(std::span<const Extent> chunks) {
       in_journal_.insert(at, chunk);
       bytes_in_journal_ += chunk.size();
     } else if (has_older_readers_) {
-      births_[chunk.begin] = journal_since_;
+      births_.Set(chunk, journal_since_);
     }
   }
 }
@@ -111,18 +115,9 @@ void FrameSpace::Bury(const Extent& chunk) {
   }
   if (chunk.end > journal_begin) return;  // no chunk of a Cairn
   const bool was_in_journal = chunk.begin >= index_begin_;
-  dying_.push_back({.bytes = chunk, .born = was_in_journal ? journal_since_ : BornOf(chunk.begin)});
-  births_.erase(chunk.begin);
+  dying_.push_back(
+      {.bytes = chunk, .born = was_in_journal ? journal_since_ : births_.Of(chunk.begin)});
   dying_bytes_ += chunk.size();
-}
-
-uint64_t FrameSpace::BornOf(int64_t begin) const {
-  const auto found = births_.find(begin);
-  if (found != births_.end()) return found->second;
-  for (const Births& births : births_in_journals_) {
-    if (begin >= births.bytes.begin && begin < births.bytes.end) return births.generation;
-  }
-  return 0;
 }
 
 void FrameSpace::Release(const File& file, uint64_t oldest) {
@@ -140,11 +135,12 @@ void FrameSpace::ReleaseSome(const File& file, uint64_t oldest, int64_t most) {
       [&](const Extent& bytes) {
         free_.Add({bytes.begin, std::clamp(index_begin_, bytes.begin, bytes.end)});
       });
-  // Every reader that is still to come sees what there is now.
-  if (!has_older_readers_ || IsRead(file, 0, generation_)) return;
-  has_older_readers_ = false;
-  births_.clear();
-  births_in_journals_.clear();
+  // Every reader that is still to come sees what there is now. Of births only those matter that a
+  // reader is older than.
+  const uint64_t newest = births_.empty() ? generation_ : births_.newest();
+  if (!has_older_readers_ || IsRead(file, 0, newest)) return;
+  has_older_readers_ = newest < generation_;
+  births_.Clear();
 }
 
 int64_t FrameSpace::SetLine(const Slack& slack) {
@@ -183,7 +179,7 @@ FrameSpace FrameSpace::Next(uint64_t generation, int64_t end) const {
   next.dead_ = DeadSpace(DeadAfter(generation, end, dying_, in_journal_), generation);
   next.dying_.clear();
   next.dying_bytes_ = next.bytes_in_journal_ = 0;
-  next.births_in_journals_.push_back({{index_begin_, end}, journal_since_});
+  if (has_older_readers_) next.births_.Set({index_begin_, end}, journal_since_);
   next.has_older_readers_ = true;
   next.in_journal_.clear();
   next.generation_ = next.journal_since_ = generation;
@@ -232,11 +228,12 @@ int64_t FrameSpace::MostListed(uint64_t generation, int64_t end) const {
   // Each chunk of the journal, and each dead extent in it, has bytes of the journal before it.
   const int64_t dead = dead_.count() + dead_.CountAfter(index_begin_) + std::ssize(dying_) +
                        std::ssize(in_journal_) + 1;
-  return format::SpaceList::MostBytes(free_.count(), dead, std::max(end, dead_.end()), generation);
+  return format::SpaceList::MostBytes(free_.count(), dead, births_.count() + 1,
+                                      std::max(end, dead_.end()), generation);
 }
 
-FrameSpace::Ended FrameSpace::TakeNext(int64_t index_begin, DeadSpace dead) {
-  Ended ended = *std::exchange(ended_, std::nullopt);
+void FrameSpace::TakeNext(int64_t index_begin, DeadSpace dead) {
+  const Ended ended = *std::exchange(ended_, std::nullopt);
   dead_ = std::move(dead);
   dying_bytes_ -= ended.dying_bytes;
   bytes_in_journal_ -= ended.bytes_in_journal;
@@ -244,14 +241,12 @@ FrameSpace::Ended FrameSpace::TakeNext(int64_t index_begin, DeadSpace dead) {
   generation_ = ended.generation;
   died_bytes_ = dead_.JustDied(INT64_MAX);
   index_begin_ = index_begin;
-  return ended;
 }
 
 void FrameSpace::EndNext(int64_t index_begin, DeadSpace dead) {
   if (!enabled_) return;
-  const int64_t before = index_begin_;
-  const Ended ended = TakeNext(index_begin, std::move(dead));
-  births_in_journals_.push_back({{before, ended.end}, journal_since_});
+  if (has_older_readers_) births_.Set({index_begin_, ended_->end}, journal_since_);
+  TakeNext(index_begin, std::move(dead));
 }
 
 void FrameSpace::EndNextBelow(int64_t old_end, DeadSpace dead) {
@@ -322,6 +317,20 @@ void FrameSpace::PlaceIndex(int64_t begin) {
   for (const Extent& unseen : Without({journal_end_, begin}, seen)) free_.Add(unseen);
 }
 
-format::SpaceList FrameSpace::List() const { return {.free = free_.List(), .dead = dead_.List()}; }
+bool FrameSpace::ListBorn(int64_t begin, int64_t most,
+                          std::vector<format::BornExtent>& list) const {
+  if (births_.ListFrom(begin, index_begin_, most, list)) return true;
+  // The journal so far lies before the next index.
+  if (ended_.has_value() && has_older_readers_) {
+    list.push_back({.bytes = {index_begin_, ended_->end}, .generation = journal_since_});
+  }
+  return false;
+}
+
+format::SpaceList FrameSpace::List() const {
+  format::SpaceList list = {.free = free_.List(), .dead = dead_.List()};
+  ListBorn(0, INT64_MAX, list.born);
+  return list;
+}
 
 }  // namespace cairn::frame

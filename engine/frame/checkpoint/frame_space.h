@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,6 +19,7 @@
 #include "engine/base/extent.h"
 #include "engine/base/extent_pool.h"
 #include "engine/format/seal.h"
+#include "engine/frame/checkpoint/births.h"
 #include "engine/frame/checkpoint/dead_space.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/state/state.h"
@@ -115,6 +115,10 @@ class FrameSpace {
   // A checkpoint of that generation, of the journal up to `end`, is made beside commits that go on
   // somewhere after that. It takes what is free from `below` on.
   void BeginNext(uint64_t generation, int64_t end, int64_t below = INT64_MAX);
+  // When chunks before the index were born, then: up to `most` of these extents go to the end of
+  // `list`, from `begin` on. False if there are no more.
+  bool ListBorn(int64_t begin, int64_t most, std::vector<format::BornExtent>& list) const;
+  int64_t CountBorn() const { return births_.count(); }
   // What is dead then. It reads what does not change before EndNext or CancelNext: a thread may.
   std::vector<format::DeadExtent> NextDead() const;
   // How many bytes the list of a checkpoint of that generation, of the journal up to `end`, takes
@@ -141,15 +145,9 @@ class FrameSpace {
     int64_t below = INT64_MAX;
     std::vector<Extent> taken;  // of what was free
   };
-  // Chunks that were written after a checkpoint of that generation, wherever in these bytes.
-  struct Births {
-    Extent bytes;
-    uint64_t generation = 0;
-  };
 
   void Bury(const Extent& chunk);
-  Ended TakeNext(int64_t index_begin, DeadSpace dead);
-  uint64_t BornOf(int64_t begin) const;
+  void TakeNext(int64_t index_begin, DeadSpace dead);
   std::vector<format::DeadExtent> DeadAfter(uint64_t generation, int64_t end,
                                             std::span<const format::DeadExtent> dying,
                                             std::span<const Extent> in_journal) const;
@@ -172,10 +170,9 @@ class FrameSpace {
   std::vector<Extent> in_journal_;
   int64_t bytes_in_journal_ = 0;
   std::optional<Ended> ended_;
-  // Generations of the checkpoints after which chunks came, by begin, as far as readers of older
-  // ones are there. They do not see these chunks.
-  std::map<int64_t, uint64_t> births_;
-  std::vector<Births> births_in_journals_;
+  // After which checkpoints chunks came, as far as readers of older ones are there. They do not see
+  // these chunks.
+  Births births_;
   bool has_older_readers_ = true;  // perhaps
 };
 

@@ -99,6 +99,7 @@ GradualCheckpoint::GradualCheckpoint(CommittedFrame& frame, FrameSpace& space, c
       use_thread_(frame.core->env()->checkpoints.use_thread),
       plan_(frame.PlanCheckpoint(index_begin_, false)),
       most_free_(space.free().count()),
+      most_born_(space.CountBorn()),
       chunks_(ChunkIndex::OfBase(state_->chunks.size())) {
   const JournalPosition& before = *state_->journal;
   // That of the commit whose state it is.
@@ -146,12 +147,17 @@ absl::StatusOr<bool> GradualCheckpoint::Follow(const Stager& stager, const Conti
   return journal_->Add(stager, sink.reused());
 }
 
-// What commits take meanwhile may be listed: they are in the journal that the checkpoint inherits.
+// What commits take meanwhile may be listed, and their births missing: they are in the journal that
+// the checkpoint inherits.
 void GradualCheckpoint::ListSome() {
   std::vector<Extent>& free = plan_.seal.space.free;
   const int64_t most = std::min(kListPiece, most_free_ - std::ssize(free));
   const int64_t begin = free.empty() ? 0 : free.back().end;
   if (space_.free().ListFrom(begin, most, free) && std::ssize(free) < most_free_) return;
+  std::vector<format::BornExtent>& born = plan_.seal.space.born;
+  const int64_t most_born = std::min(kListPiece, most_born_ - std::ssize(born));
+  const int64_t born_begin = born.empty() ? 0 : born.back().bytes.end;
+  if (space_.ListBorn(born_begin, most_born, born) && std::ssize(born) < most_born_) return;
   phase_ = Phase::kWriting;
   if (use_thread_) task_.Start([this] { return WriteSome(INT64_MAX); });
 }

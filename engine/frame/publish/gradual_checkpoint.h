@@ -103,7 +103,9 @@ class GradualCheckpoint {
   const int64_t index_begin_;
   const bool use_thread_;
   CheckpointPlan plan_;
-  int64_t most_free_;  // extents that the list has room for
+  // Extents that the lists have room for.
+  int64_t most_free_;
+  int64_t most_born_;
   DeadSpace dead_;
   std::optional<CheckpointSteps> steps_;
   StatePtr loaded_;
