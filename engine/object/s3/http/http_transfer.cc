@@ -162,6 +162,9 @@ absl::StatusOr<HttpAnswer> TakeAnswer(HttpTransfer& transfer, CURLcode result) {
   if (result != CURLE_OK && !answer.too_long) {
     answer.error =
         absl::StrCat(curl_easy_strerror(result), " (curl ", static_cast<int>(result), ")");
+    if (transfer.header_bytes > kMostHeaderBytes) {
+      answer.error = absl::StrCat("headers of more than ", kMostHeaderBytes, " bytes");
+    }
     if (IsHopeless(result)) return absl::UnavailableError(answer.error);
     return std::move(answer);
   }
