@@ -6,6 +6,8 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include "engine/base/owner_process.h"
+
 #if defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
 #endif
@@ -24,16 +26,31 @@ void Before(char* /*order*/) {}
 void After(char* /*order*/) {}
 #endif
 
+// The process that has TBB's threads: a child that is forked from it has none, and TBB would wait
+// for them.
+const OwnerProcess& ProcessOfTbb() {
+  static const OwnerProcess process;
+  return process;
+}
+
 class TbbExecutor final : public Executor {
  public:
   // TBB prints a warning when it is asked for more than there are.
   explicit TbbExecutor(int threads)
       : arena_(threads > 0 ? std::min(threads, tbb::info::default_concurrency())
-                           : tbb::task_arena::automatic) {}
+                           : tbb::task_arena::automatic) {
+    ProcessOfTbb();
+  }
 
-  int concurrency() const override { return arena_.max_concurrency(); }
+  int concurrency() const override {
+    return ProcessOfTbb().is_here() ? arena_.max_concurrency() : 1;
+  }
 
   void Run(int64_t ntasks, absl::FunctionRef<void(int64_t)> task) override {
+    if (!ProcessOfTbb().is_here()) {
+      for (int64_t i = 0; i < ntasks; ++i) task(i);
+      return;
+    }
     char begun = 0, ended = 0;  // stand for the order
     const auto run = [&](int64_t i) {
       After(&begun);

@@ -95,7 +95,7 @@ absl::StatusOr<LogWriter> Log::OpenWriter(const LogWriterOptions& options) {
   return LogWriter(std::move(core));
 }
 
-CommitTimer::CommitTimer() : thread_(std::make_shared<log::TimerThread>()) {}
+CommitTimer::CommitTimer() : thread_(log::TimerThread::Make()) {}
 CommitTimer::~CommitTimer() = default;
 
 LogWriter::LogWriter(std::shared_ptr<log::WriterCore> core) : core_(std::move(core)) {}

@@ -116,9 +116,20 @@ absl::StatusOr<ObjectPtr> ObjectFetcher::Opened(int64_t bytes, absl::StatusOr<Ob
   return object;
 }
 
+absl::Status ObjectFetcher::CheckIsHere() const {
+  if (owner_.is_here()) return absl::OkStatus();
+  return FailedPrecondition(
+      "%s: its objects are read by the process that this one was forked from: open the store again",
+      store_->Describe());
+}
+
 ObjectFetcher::Opening ObjectFetcher::StartOpen(const std::string& name, int64_t bytes) {
   const int64_t size = CeilDiv(std::max<int64_t>(bytes, 1), kPageBytes) * kPageBytes;
   const auto opened = std::make_shared<std::promise<absl::StatusOr<ObjectPtr>>>();
+  if (absl::Status status = CheckIsHere(); !status.ok()) {
+    opened->set_value(std::move(status));
+    return opened->get_future().share();
+  }
   GetWhenFree(name, {.offset = 0, .size = size}, std::nullopt,
               [this, size, opened](absl::StatusOr<ObjectPart> part) {
                 opened->set_value(Opened(size, std::move(part)));
@@ -155,6 +166,7 @@ std::vector<ObjectFetcher::Run> ObjectFetcher::RunsOf(const ObjectPtr& object,
 }
 
 void ObjectFetcher::WillRead(const ObjectPtr& object, std::span<const FileRange> ranges) {
+  if (!owner_.is_here()) return;
   for (const Run& run : RunsOf(object, ranges)) Fetch(object, run);
 }
 
@@ -218,6 +230,7 @@ absl::StatusOr<size_t> ObjectFetcher::ReadDirectly(const ObjectPtr& object, int6
 
 absl::StatusOr<size_t> ObjectFetcher::Read(const ObjectPtr& object, int64_t offset,
                                            MutableBytes dst) {
+  CAIRN_RETURN_IF_ERROR(CheckIsHere());
   if (offset < 0) {
     return AtPath(object->info.name, OutOfRange("%d bytes from byte %d on", dst.size(), offset));
   }

@@ -20,6 +20,7 @@
 #include "cairn/file_system.h"
 #include "cairn/object_store.h"
 #include "cairn/types.h"
+#include "engine/base/owner_process.h"
 #include "engine/object/disk_cache.h"
 #include "engine/object/page_cache.h"
 
@@ -35,7 +36,8 @@ using ObjectPtr = std::shared_ptr<const OpenObject>;
 
 // All that read a store through one file system share its memory, and its share of requests.
 // Errors: those of the store; kAborted when the object was replaced or removed since it was opened.
-// Thread-safe.
+// Thread-safe. In a forked child, which has no thread that brings what is on its way, every read
+// gives kFailedPrecondition.
 class ObjectFetcher {
  public:
   ObjectFetcher(std::shared_ptr<ObjectStore> store, const ObjectFileOptions& options);
@@ -43,6 +45,9 @@ class ObjectFetcher {
   ~ObjectFetcher();
   ObjectFetcher(const ObjectFetcher&) = delete;
   ObjectFetcher& operator=(const ObjectFetcher&) = delete;
+
+  // As every read does.
+  absl::Status CheckIsHere() const;
 
   using Opening = std::shared_future<absl::StatusOr<ObjectPtr>>;
   // The object that has the name now. One request, which gets its first bytes too.
@@ -83,6 +88,7 @@ class ObjectFetcher {
   // Needs the mutex held; releases it while a request is started.
   void StartWaiting(std::unique_lock<std::mutex>& lock);
 
+  const OwnerProcess owner_;
   const std::shared_ptr<ObjectStore> store_;
   PageCache cache_;
   const std::unique_ptr<DiskCache> disk_;  // may be null

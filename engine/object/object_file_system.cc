@@ -209,6 +209,7 @@ absl::StatusOr<FileIdentity> ObjectDirectory::Identity(const std::string& path) 
 
 absl::StatusOr<ObjectPtr> ObjectDirectory::OpenNow(const std::string& path) {
   CAIRN_RETURN_IF_ERROR(CheckPlainName(path));
+  CAIRN_RETURN_IF_ERROR(fetcher_->CheckIsHere());
   std::optional<ObjectFetcher::Opening> announced;
   {
     const std::lock_guard lock(mutex_);
@@ -224,6 +225,7 @@ absl::StatusOr<ObjectPtr> ObjectDirectory::OpenNow(const std::string& path) {
 }
 
 void ObjectDirectory::WillOpen(std::span<const FileHint> files) {
+  if (!fetcher_->CheckIsHere().ok()) return;
   for (const FileHint& file : files) Announce(file);
 }
 
@@ -254,7 +256,9 @@ namespace cairn {
 std::shared_ptr<FileSystem> MakeObjectFileSystem(std::shared_ptr<ObjectStore> store,
                                                  ObjectFileOptions options) {
   return std::make_shared<object::ObjectFileSystem>(
-      std::make_shared<object::ObjectFetcher>(std::move(store), options), options.grace);
+      std::shared_ptr<object::ObjectFetcher>(new object::ObjectFetcher(std::move(store), options),
+                                             DeleteHere<object::ObjectFetcher>()),
+      options.grace);
 }
 
 }  // namespace cairn

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <utility>
 
-#include "engine/storage/owner_process.h"
+#include "engine/base/owner_process.h"
 
 namespace cairn::storage {
 
@@ -74,8 +74,9 @@ void KeptDescriptors::Close(UniqueFd fd, const FileIdentity& file, bool writable
 
 UniqueFd KeptDescriptors::Take(const FileIdentity& file, bool writable) {
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find_if(
-      kept_, [&](const Kept& kept) { return kept.file == file && kept.writable == writable; });
+  const auto found = std::ranges::find_if(kept_, [&](const Kept& kept) {
+    return kept.file == file && kept.writable == writable && !kept.forks.saw_fork();
+  });
   if (found == kept_.end()) return {};
   UniqueFd fd = std::move(found->fd);
   kept_.erase(found);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cairn/file_system.h"
+#include "engine/storage/fork_observer.h"
 #include "engine/storage/posix_fd.h"
 
 namespace cairn::storage {
@@ -28,7 +29,7 @@ class KeptDescriptors {
   // Closes the descriptor of `file` now, or keeps it. Costs a look at each descriptor of the
   // process.
   void Close(UniqueFd fd, const FileIdentity& file, bool writable);
-  // A kept descriptor of `file`, if there is one.
+  // A kept descriptor of `file`, if there is one that no forked process shares.
   UniqueFd Take(const FileIdentity& file, bool writable);
   // Closes those whose files no other code has open any more. Does nothing where none is kept.
   void CloseUnneeded();
@@ -39,6 +40,8 @@ class KeptDescriptors {
     UniqueFd fd;
     FileIdentity file;
     bool writable = false;
+    // A child has the same open file: locks on it would be those of both.
+    ForkObserver forks = {};
   };
 
   std::mutex mutex_;  // not held during calls of the system

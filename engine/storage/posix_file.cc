@@ -1,12 +1,10 @@
 #include "engine/storage/posix_file.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
 #include <optional>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,9 +15,9 @@
 #include "engine/base/extent.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
+#include "engine/storage/file_locks.h"
 #include "engine/storage/lock_holders.h"
 #include "engine/storage/lock_queue.h"
-#include "engine/storage/owner_process.h"
 #include "engine/storage/posix_watch.h"
 
 namespace cairn::storage {
@@ -47,17 +45,13 @@ class PosixMapping final : public Mapping {
   const Bytes bytes_;
 };
 
-struct flock ByteRange(short type, int64_t offset, int64_t count) {
-  return {.l_type = type, .l_whence = SEEK_SET, .l_start = offset, .l_len = count, .l_pid = 0};
-}
-
-// Locks are those of an open file description, which forked children share. The kernel drops them
-// with the last descriptor of it, so a child that ends takes no lock of its parent away, and one
-// that lives on would keep it. Hence the process that opened the file unlocks, and no other does.
 class PosixFile final : public File {
  public:
   PosixFile(GuardedFd fd, std::string path, bool of_frames)
-      : fd_(std::move(fd)), path_(std::move(path)), of_frames_(of_frames) {}
+      : fd_(std::move(fd)),
+        path_(std::move(path)),
+        of_frames_(of_frames),
+        locks_(fd_.get(), fd_.file(), path_) {}
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
 
@@ -65,9 +59,9 @@ class PosixFile final : public File {
     // What has been locked is a frame that was used, or its lock file: there it is enough to ask
     // for the locks of others, who have little reason to take any. What has not been locked may be
     // any file, except the chunk files of a sparse frame, which are read without locks.
-    const bool is_locked = locked_ || locked_whole_;
+    const bool is_locked = locks_.were_taken();
     const bool is_chunk = of_frames_ && !is_locked && !fd_.writable();
-    Unlock();
+    locks_.End();
     if (is_chunk || (is_locked && !IsLockedByOthers(fd_.get()))) fd_.CloseNow();
   }
 
@@ -186,26 +180,16 @@ class PosixFile final : public File {
     const bool exclusive = mode == LockMode::kExclusive;
     CAIRN_RETURN_IF_ERROR(exclusive ? CheckWritable(offset, 0)
                                     : CheckWritableRange(path_, offset, 0));
-    struct flock lock = ByteRange(exclusive ? F_WRLCK : F_RDLCK, offset, 1);
-    if (RetryInterrupted([&] { return ::fcntl(fd_.get(), F_OFD_SETLK, &lock); }) == 0) {
-      locked_ = true;
-      return absl::OkStatus();
-    }
-    if (errno == EAGAIN || errno == EACCES) return LockIsHeld(path_);
-    return ErrnoStatus(errno, path_, absl::StrFormat("lock byte %d", offset));
+    const int error = locks_.Lock(offset, mode);
+    return error == 0 ? absl::OkStatus() : LockStatus(error, offset);
   }
 
   absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout) override {
     CAIRN_RETURN_IF_ERROR(CheckWritable(offset, 0));
     // No byte lies before the first one of a file: without room for a queue waiters poll.
     if (offset < kQueueSize) return File::WaitForByte(offset, timeout);
-    const int error = LockInQueue(fd_.get(), offset, timeout);
-    if (error == 0) {
-      locked_ = true;
-      return absl::OkStatus();
-    }
-    if (error == EAGAIN) return LockIsHeld(path_);
-    return ErrnoStatus(error, path_, absl::StrFormat("lock byte %d", offset));
+    const int error = locks_.WaitFor(offset, timeout);
+    return error == 0 ? absl::OkStatus() : LockStatus(error, offset);
   }
 
   absl::StatusOr<bool> HasWaiters(int64_t offset) const override {
@@ -217,9 +201,9 @@ class PosixFile final : public File {
 
   absl::Status UnlockByte(int64_t offset) override {
     CAIRN_RETURN_IF_ERROR(CheckWritableRange(path_, offset, 0));
-    if (!owner_.is_here()) return absl::OkStatus();
-    struct flock lock = ByteRange(F_UNLCK, offset, 1);
-    return Try([&] { return ::fcntl(fd_.get(), F_OFD_SETLK, &lock); }, "unlock byte %d", offset);
+    const int error = locks_.Unlock(offset);
+    if (error == 0) return absl::OkStatus();
+    return ErrnoStatus(error, path_, absl::StrFormat("unlock byte %d", offset));
   }
 
   absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const override {
@@ -258,25 +242,14 @@ class PosixFile final : public File {
                                        "name, got one of %d bytes with %d names; it is %s",
                                        kMaxLockFile, info.size, info.names, Described(info)));
     }
-    if (RetryInterrupted([&] { return ::flock(fd_.get(), LOCK_EX | LOCK_NB); }) == 0) {
-      locked_whole_ = true;
-      return absl::OkStatus();
-    }
-    return errno == EWOULDBLOCK ? FileIsLocked(path_) : ErrnoStatus(errno, path_, "lock");
+    const int error = locks_.LockWhole();
+    if (error == 0) return absl::OkStatus();
+    return error == EWOULDBLOCK ? FileIsLocked(path_) : ErrnoStatus(error, path_, "lock");
   }
 
   absl::StatusOr<FileIdentity> Identity() const override { return fd_.file(); }
 
  private:
-  void Unlock() {
-    if (!owner_.is_here()) return;
-    if (locked_) {
-      struct flock all = ByteRange(F_UNLCK, 0, 0);
-      ::fcntl(fd_.get(), F_OFD_SETLK, &all);
-    }
-    if (locked_whole_) ::flock(fd_.get(), LOCK_UN);
-  }
-
   // Of a system call that gives 0, and what it was to do.
   template <typename Call, typename... Args>
   absl::Status Try(Call call, const absl::FormatSpec<Args...>& action, const Args&... args) const {
@@ -284,11 +257,18 @@ class PosixFile final : public File {
     return ErrnoStatus(errno, path_, absl::StrFormat(action, args...));
   }
 
+  // Why a byte could not be locked.
+  absl::Status LockStatus(int error, int64_t offset) const {
+    if (error == EAGAIN || error == EACCES) return LockIsHeld(path_);
+    return ErrnoStatus(error, path_, absl::StrFormat("lock byte %d", offset));
+  }
+
   // One of these bytes that another open file has locked.
   absl::StatusOr<std::optional<int64_t>> FindLocked(int64_t offset, int64_t count) const {
     CAIRN_RETURN_IF_ERROR(CheckLockRange(path_, offset, count));
     if (count == 0) return std::nullopt;  // which the kernel takes for all that follow
-    struct flock lock = ByteRange(F_WRLCK, offset, count);
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = count, .l_pid = 0};
     if (RetryInterrupted([&] { return ::fcntl(fd_.get(), F_OFD_GETLK, &lock); }) != 0) {
       return ErrnoStatus(errno, path_,
                          absl::StrFormat("ask for locks on %d bytes at %d", count, offset));
@@ -326,9 +306,7 @@ class PosixFile final : public File {
   GuardedFd fd_;
   const std::string path_;
   const bool of_frames_;
-  const OwnerProcess owner_;
-  std::atomic<bool> locked_ = false;  // some byte, at some time
-  std::atomic<bool> locked_whole_ = false;
+  FileLocks locks_;
 };
 
 }  // namespace

@@ -139,8 +139,8 @@ class CAIRN_EXPORT File {
   virtual absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout);
   // Whether another File, of this or another process, waits for the byte. By default false.
   virtual absl::StatusOr<bool> HasWaiters(int64_t /*offset*/) const { return false; }
-  // Ends this File's lock on the byte. Does nothing in a process that was forked after the file was
-  // opened: the lock is its parent's.
+  // Ends this File's lock on the byte. Children that were forked meanwhile keep a shared one. In a
+  // forked child it ends the child's part alone: exclusive locks are those of who took them.
   virtual absl::Status UnlockByte(int64_t offset) = 0;
   // Whether another File, of this or another process, holds a lock of any mode on one of the bytes
   // [offset, offset + count).

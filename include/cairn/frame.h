@@ -25,7 +25,7 @@ namespace frame {
 class FrameCore;
 }
 
-// Movable and thread-safe. Snapshots and writers stay valid when the Frame goes.
+// Movable, thread-safe; a forked child may read and refresh it. Snapshots and writers outlive it.
 class CAIRN_EXPORT Frame {
  public:
   Frame(Frame&&) noexcept;

@@ -1,6 +1,8 @@
 // Connections of a process and of what it forks.
+#include <csignal>
 #include <memory>
 #include <string>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +18,7 @@ namespace cairn::test {
 namespace {
 
 constexpr unsigned kMostSeconds = 120;  // then a child that hangs is ended
+constexpr char kSum[] = "SELECT sum(unicode(hex(substr(x, 1500, 1)))) FROM b";
 
 class VfsForkTest : public testing::Test {
  protected:
@@ -105,6 +108,69 @@ TEST_F(VfsForkTest, ATransactionOfTheParentLocksItsChildOut) {
     if (!EndsWell(child)) return absl::DataLossError("the child failed");
     CAIRN_RETURN_IF_ERROR(database.Execute("COMMIT"));
     return ExpectNumber(database, "SELECT a FROM t", 5);
+  })));
+}
+
+// Also while it is read: a transaction that began before the fork.
+TEST_F(VfsForkTest, ATransactionThatReadsSeesOneStateOnBothSidesOfAFork) {
+  EXPECT_TRUE(EndsWell(Begin("parent", [&]() -> absl::Status {
+    CAIRN_ASSIGN_OR_RETURN(Database database, Create());
+    CAIRN_RETURN_IF_ERROR(database.Execute(
+        "PRAGMA cache_size=1; CREATE TABLE b(x); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT "
+        "i + 1 FROM n WHERE i < 200) INSERT INTO b SELECT randomblob(3000) FROM n; BEGIN"));
+    CAIRN_ASSIGN_OR_RETURN(const int64_t sum, database.Number(kSum));
+    int go[2];
+    if (::pipe(go) != 0) return absl::InternalError("pipe");
+    const pid_t child = Begin("child", [&]() -> absl::Status {
+      alarm(kMostSeconds);
+      ::close(go[1]);
+      char end = 0;
+      if (::read(go[0], &end, 1) != 0) return absl::InternalError("read");
+      const absl::StatusOr<int64_t> again = database.Number(kSum);
+      return again.ok() && *again != sum ? absl::DataLossError("it reads wrong data")
+                                         : absl::OkStatus();
+    });
+    CAIRN_ASSIGN_OR_RETURN(Database other, Open());
+    for (int i = 0; i < 20; ++i) {
+      CAIRN_RETURN_IF_ERROR(other.Execute("UPDATE b SET x = randomblob(3000)"));
+      CAIRN_RETURN_IF_ERROR(database.Execute("COMMIT; BEGIN"));
+      CAIRN_RETURN_IF_ERROR(database.Number(kSum).status());
+    }
+    ::close(go[1]);
+    if (!EndsWell(child)) return absl::DataLossError("the child failed");
+    return absl::OkStatus();
+  })));
+}
+
+// Its own process has a part in that lock, as long as it has what it inherited.
+TEST_F(VfsForkTest, AChildWritesWhenItsParentDiesWithinATransaction) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t parent = Begin("parent", [&]() -> absl::Status {
+    CAIRN_ASSIGN_OR_RETURN(Database database, Create());
+    CAIRN_RETURN_IF_ERROR(database.Execute("BEGIN; UPDATE t SET a = 5"));
+    const pid_t parent_id = getpid();
+    if (fork() == 0) {
+      alarm(kMostSeconds);
+      while (getppid() == parent_id) usleep(1000);
+      absl::StatusOr<Database> own = Database::Open(path_);
+      const absl::Status status = own.ok() ? own->Execute("UPDATE t SET a = a + 1") : own.status();
+      const char answer = status.ok() ? 'y' : 'n';
+      _exit(::write(ends[1], &answer, 1) == 1 ? 0 : 1);
+    }
+    ::kill(getpid(), SIGKILL);
+    return absl::OkStatus();
+  });
+  ::close(ends[1]);
+  ASSERT_EQ(::waitpid(parent, nullptr, 0), parent);
+  char answer = 0;
+  EXPECT_EQ(::read(ends[0], &answer, 1), 1);
+  EXPECT_EQ(answer, 'y');
+  ::close(ends[0]);
+  EXPECT_TRUE(EndsWell(Begin("another", [&]() -> absl::Status {
+    CAIRN_RETURN_IF_ERROR(LoadSqliteExtension());
+    CAIRN_ASSIGN_OR_RETURN(Database database, Open());
+    return ExpectNumber(database, "SELECT a FROM t", 2);
   })));
 }
 

@@ -108,6 +108,87 @@ TEST_F(LockTest, UnlockOfAForkedChildLeavesItsParentsLock) {
   EXPECT_FALSE(*second->IsLocked(kFarByte, 1));
 }
 
+// A forked child that lives as long as this object.
+class LivingChild {
+ public:
+  LivingChild() : pid_(::fork()) {
+    if (pid_ == 0) {
+      ::pause();
+      ::_exit(0);
+    }
+  }
+  ~LivingChild() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  LivingChild(const LivingChild&) = delete;
+  LivingChild& operator=(const LivingChild&) = delete;
+
+ private:
+  const pid_t pid_;
+};
+
+// It may read what the lock keeps for it.
+TEST_F(LockTest, ASharedLockThatEndsStaysWithAForkedChild) {
+  auto holder = Open(FileMode::kRead);
+  ASSERT_TRUE(IsOk(holder->LockByte(kFarByte, LockMode::kShared)));
+  ASSERT_TRUE(IsOk(holder->LockByte(kFarByte + 1, LockMode::kShared)));
+  {
+    const LivingChild child;
+    ASSERT_TRUE(IsOk(holder->UnlockByte(kFarByte)));
+    EXPECT_TRUE(*first_->IsLocked(kFarByte, 1));
+    ASSERT_TRUE(IsOk(holder->LockByte(kFarByte + 2, LockMode::kShared)));
+    ASSERT_TRUE(IsOk(holder->UnlockByte(kFarByte + 2)));
+    EXPECT_FALSE(*first_->IsLocked(kFarByte + 2, 1));  // the child never had it
+  }
+  EXPECT_FALSE(*first_->IsLocked(kFarByte, 1));
+  EXPECT_TRUE(*first_->IsLocked(kFarByte + 1, 1));  // which its parent has kept
+}
+
+TEST_F(LockTest, ASharedLockOfAFileThatEndsStaysWithAForkedChild) {
+  auto holder = Open(FileMode::kRead);
+  ASSERT_TRUE(IsOk(holder->LockByte(kFarByte, LockMode::kShared)));
+  {
+    const LivingChild child;
+    holder.reset();
+    EXPECT_TRUE(*first_->IsLocked(kFarByte, 1));
+  }
+  EXPECT_FALSE(*first_->IsLocked(kFarByte, 1));
+}
+
+TEST_F(LockTest, AForkedChildHasLocksOfItsOwn) {
+  auto holder = Open(FileMode::kRead);
+  ASSERT_TRUE(IsOk(holder->LockByte(kFarByte, LockMode::kShared)));
+  EXPECT_EQ(test::ResultOfChild([&] {
+              if (!holder->LockByte(kFarByte + 1, LockMode::kShared).ok()) return 1;
+              if (!holder->UnlockByte(kFarByte).ok()) return 2;
+              if (!*first_->IsLocked(kFarByte + 1, 1)) return 3;
+              return *Open()->IsLocked(kFarByte, 1) ? 0 : 4;
+            }),
+            0);
+  EXPECT_TRUE(*first_->IsLocked(kFarByte, 1));
+  EXPECT_FALSE(*first_->IsLocked(kFarByte + 1, 1));
+}
+
+TEST_F(LockTest, AForkedChildDoesNotShareAnExclusiveLockThatIsTakenLater) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  EXPECT_EQ(test::ResultOfChild([&]() -> int {
+              const auto holder = Open();
+              if (::fork() == 0) {  // lives longer than its parent
+                ::close(ends[1]);
+                char end = 0;
+                ::_exit(static_cast<int>(::read(ends[0], &end, 1)));
+              }
+              const bool locked = holder->LockByte(kFarByte, LockMode::kExclusive).ok();
+              ::_exit(locked ? 0 : 1);  // as a kill, this ends no lock but with the description
+            }),
+            0);
+  EXPECT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kExclusive)));
+  ::close(ends[1]);
+  ::close(ends[0]);
+}
+
 // A child that was forked meanwhile has a descriptor of the same open file.
 TEST_F(LockTest, LocksEndWithTheirFileAlsoWhileAForkedChildLives) {
   auto holder = Open();

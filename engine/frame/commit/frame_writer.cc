@@ -5,6 +5,7 @@
 #include "engine/base/status.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/publish/live_copy.h"
+#include "engine/frame/state/staged_source.h"
 
 namespace cairn::frame {
 
@@ -26,6 +27,8 @@ absl::Status FrameWriter::CheckUsable() const {
 
 absl::Status FrameWriter::CheckIsHere() const {
   if (owner_.is_here()) return absl::OkStatus();
+  // This process keeps no lock that its parent lets go, or dies with.
+  if (backend_ != nullptr) backend_->frame().LeaveLocks();
   return FailedPrecondition("the writer belongs to the process that this one was forked from");
 }
 
@@ -52,6 +55,7 @@ absl::StatusOr<StatePtr> FrameWriter::Staged() {
   CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager_->View());
   auto state = std::make_shared<State>(*view);
   state->writers_file = backend_->frame().file;
+  state->chunk_source = std::make_shared<StagedSource>(std::move(state->chunk_source));
   backend_->PinStaged(state);
   return state;
 }

@@ -17,8 +17,8 @@
 
 #include "cairn/options.h"
 #include "cairn/reports.h"
+#include "engine/base/owner_process.h"
 #include "engine/frame/publish/commit_backend.h"
-#include "engine/storage/owner_process.h"
 
 namespace cairn::frame {
 
@@ -89,7 +89,7 @@ class FrameWriter {
   std::unique_ptr<Stager> stager_;  // into the backend
   absl::Status unusable_;           // the first failure, or that the writer is closed
   bool suspended_ = false;
-  storage::OwnerProcess owner_;
+  OwnerProcess owner_;
 };
 
 // Whether commits can follow this state: they would bury no damage, and no other frame follows.

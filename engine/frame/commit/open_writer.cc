@@ -174,6 +174,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
 absl::Status FrameWriter::Resume(std::chrono::milliseconds wait) { return Regain(wait, true); }
 
 absl::Status FrameWriter::Regain(std::chrono::milliseconds wait, bool may_reopen) {
+  CAIRN_RETURN_IF_ERROR(CheckIsHere());
   if (!suspended_) return FailedPrecondition("the writer is not suspended");
   CAIRN_RETURN_IF_ERROR(CheckSyncs());
   if (backend_->is_shared()) {

@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "engine/base/owner_process.h"
 #include "engine/frame/files/frame_location.h"
-#include "engine/storage/owner_process.h"
 
 namespace cairn::frame {
 
@@ -42,7 +42,7 @@ class TemporaryName {
   std::shared_ptr<FileSystem> files_;
   std::string target_;
   std::string name_;  // empty once it is given up
-  storage::OwnerProcess owner_;
+  OwnerProcess owner_;
 };
 
 // Has a temporary name until Publish, and holds the writer's lock from its first moment: no other

@@ -15,8 +15,9 @@ WatchPool::Lease WatchPool::Watch(std::shared_ptr<const File> file) {
   std::vector<std::unique_ptr<FileWatch>> old;  // ends when the lock is free again
   {
     const std::lock_guard lock(mutex_);
-    if (file_.lock() != file) {
+    if (file_.lock() != file || !owner_.is_here()) {
       file_ = file;
+      owner_ = {};
       old.swap(idle_);
     }
     if (!idle_.empty()) {

@@ -11,10 +11,12 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "engine/base/owner_process.h"
 
 namespace cairn::frame {
 
-// Keeps watches for the next wait: to end one takes the kernel milliseconds. Thread-safe.
+// Keeps watches for the next wait: to end one takes the kernel milliseconds. Thread-safe. A forked
+// child leaves those of its parent alone: what one of the two is told, the other is not.
 class WatchPool {
  public:
   // A watch on loan.
@@ -42,6 +44,7 @@ class WatchPool {
   void Return(const std::shared_ptr<const File>& file, std::unique_ptr<FileWatch> watch);
 
   std::mutex mutex_;
+  OwnerProcess owner_;              // of the watches
   std::weak_ptr<const File> file_;  // that is watched
   std::vector<std::unique_ptr<FileWatch>> idle_;
 };

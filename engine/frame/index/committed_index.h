@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/chunk.h"
+#include "engine/base/owner_process.h"
 #include "engine/chunk/decoder.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
@@ -63,6 +64,8 @@ class CommittedIndex {
   Bytes stored() const { return chunk_.bytes(); }
   const std::optional<IndexSeal>& seal() const { return seal_; }
 
+  // Whether marks of verified chunks count: a forked child trusts none of its parent's.
+  bool keeps_marks() const { return owner_.is_here(); }
   // Whether the bytes of a chunk were verified through this index; see VerifyPolicy::kFirstTouch.
   bool IsVerified(int64_t nchunk) const;
   void MarkVerified(int64_t nchunk) const;
@@ -86,6 +89,7 @@ class CommittedIndex {
   chunk::Decoder decoder_;
   int64_t nchunks_;
   std::optional<IndexSeal> seal_;
+  const OwnerProcess owner_;
   // Filled on first touch; a page never changes once it is here.
   mutable std::vector<std::atomic<Page*>> pages_;
 };

@@ -71,11 +71,6 @@ bool IsNews(const State& seen, const State& state) {
          state.generation() != seen.generation();
 }
 
-absl::Status IsForked() {
-  return FailedPrecondition(
-      "the frame belongs to the process that this one was forked from: open it again");
-}
-
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& path,
@@ -166,7 +161,11 @@ void FrameCore::Adopt(StatePtr state) {
 }
 
 absl::Status FrameCore::CheckMayWrite() const {
-  if (!owner_.is_here()) return IsForked();
+  if (!owner_.is_here()) {
+    return FailedPrecondition(
+        "the frame was opened by the process that this one was forked from: open it again to write "
+        "it");
+  }
   if (env_->generation.has_value()) {
     return FailedPrecondition("generation %d of the frame's history is read-only",
                               *env_->generation);
@@ -264,7 +263,6 @@ absl::StatusOr<StatePtr> FrameCore::ReloadDamaged(StatePtr damaged, const FrameF
 }
 
 absl::StatusOr<StatePtr> FrameCore::Refresh() {
-  if (!owner_.is_here()) return IsForked();
   const std::lock_guard refresh(refresh_mutex_);
   return RefreshLocked();
 }
@@ -274,7 +272,6 @@ absl::StatusOr<StatePtr> FrameCore::WaitForCommit(const StatePtr& seen,
   const auto begin = std::chrono::steady_clock::now();
   FileEvent event = FileEvent::kNone;
   while (true) {
-    if (!owner_.is_here()) return IsForked();
     // Before the frame is looked at: what happens afterwards ends the wait.
     const WatchPool::Lease watch = watches_.Watch(source().file());
     StatePtr state;

@@ -12,17 +12,18 @@
 
 #include "cairn/file_system.h"
 #include "cairn/options.h"
+#include "engine/base/owner_process.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/files/frame_location.h"
 #include "engine/frame/files/watch_pool.h"
 #include "engine/frame/journal/journal_reader.h"
 #include "engine/frame/state/frame_context.h"
 #include "engine/frame/state/state.h"
-#include "engine/storage/owner_process.h"
 
 namespace cairn::frame {
 
-// Thread-safe.
+// Thread-safe. In a forked child it reads and refreshes by itself: files part from their parent's
+// (FileLocks), and so do watches.
 class FrameCore {
  public:
   FrameCore(FrameLocation location, FrameFile source, std::shared_ptr<const FrameContext> env)
@@ -89,7 +90,7 @@ class FrameCore {
   std::vector<std::byte> window_;  // for what is read of the journal; guarded likewise
   std::chrono::steady_clock::time_point polled_replaced_at_{};
   WatchPool watches_;
-  const storage::OwnerProcess owner_;
+  const OwnerProcess owner_;
 };
 
 }  // namespace cairn::frame

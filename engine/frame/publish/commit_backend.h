@@ -16,6 +16,7 @@
 #include "cairn/reports.h"
 #include "engine/frame/checkpoint/checkpoint_encoder.h"
 #include "engine/frame/files/frame_location.h"
+#include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/stage/stager.h"
 #include "engine/frame/sync/group_sync.h"
@@ -41,6 +42,12 @@ struct CommittedFrame {
 
   CommitPoint committed() const {
     return {state->generation(), CommittedEnd(*state), state->journal ? state->journal->base : 0};
+  }
+
+  // In a forked child gives up its part in the locks, which end with the parent then.
+  void LeaveLocks() const {
+    if (file != nullptr) file->UnlockByte(kWriterLockByte).IgnoreError();
+    if (peer_lock != nullptr) peer_lock->UnlockByte(0).IgnoreError();
   }
 
   // The committed state is now the one in `written`.

@@ -11,14 +11,19 @@ namespace cairn::frame {
 
 namespace {
 
+// Whether the committed index remembers what becomes of the chunk.
+bool HasMark(const State& state, const FoundEntry& found) {
+  return found.committed >= 0 && state.chunks.base()->keeps_marks();
+}
+
 bool IsVerified(const State& state, const FoundEntry& found) {
-  if (found.committed >= 0) return state.chunks.base()->IsVerified(found.committed);
+  if (HasMark(state, found)) return state.chunks.base()->IsVerified(found.committed);
   return state.checkpoint_id() != 0 &&
          state.env()->verified.Has(state.checkpoint_id(), found.entry);
 }
 
 void MarkVerified(const State& state, const FoundEntry& found) {
-  if (found.committed >= 0) return state.chunks.base()->MarkVerified(found.committed);
+  if (HasMark(state, found)) return state.chunks.base()->MarkVerified(found.committed);
   if (state.checkpoint_id() != 0) state.env()->verified.Add(state.checkpoint_id(), found.entry);
 }
 

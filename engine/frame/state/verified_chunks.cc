@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "engine/base/owner_process.h"
+
 namespace cairn::frame {
 
 namespace {
@@ -9,9 +11,12 @@ namespace {
 constexpr uint64_t kOdd1 = 0x9E3779B97F4A7C15;
 constexpr uint64_t kOdd2 = 0xBF58476D1CE4E5B9;
 
-// A fingerprint is a hash already; the rest is mixed into it. Never 0, which is an empty slot.
+// A fingerprint is a hash already; the rest is mixed into it: the process too, since a forked child
+// trusts no mark of its parent's. Never 0, which is an empty slot.
 uint64_t TagOf(uint64_t checkpoint_id, const format::IndexEntry& entry) {
-  const uint64_t place = static_cast<uint64_t>(entry.value) * kOdd1 + checkpoint_id * kOdd2;
+  const auto process = static_cast<uint64_t>(ThisProcess());
+  const uint64_t place =
+      static_cast<uint64_t>(entry.value) * kOdd1 + checkpoint_id * kOdd2 + (process << 32);
   return (entry.fingerprint ^ place ^ (place >> 29)) | 1;
 }
 

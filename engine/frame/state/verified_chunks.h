@@ -11,10 +11,10 @@
 
 namespace cairn::frame {
 
-// Chunks of the committed index have a bit each there. Those of the journal come and go with every
-// state, so they are remembered here by what they are: offset and fingerprint within one checkpoint
-// of the file (see State::checkpoint_id). Forgets some when there are many, and never mistakes one
-// for another. Thread-safe; takes memory only when it is used.
+// Chunks of the committed index have a bit each there, but in a forked child. Those of the journal
+// come and go with every state, so they are remembered here by what they are: offset and
+// fingerprint within one checkpoint of the file (see State::checkpoint_id). Forgets some when there
+// are many, and never mistakes one for another. Thread-safe; takes memory only when it is used.
 class VerifiedChunks {
  public:
   VerifiedChunks() = default;

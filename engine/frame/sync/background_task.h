@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 
-#include "engine/storage/owner_process.h"
+#include "engine/base/owner_process.h"
 
 namespace cairn::frame {
 
@@ -36,7 +36,7 @@ class BackgroundTask {
   static void* Run(void* self);
   void Join();
 
-  const storage::OwnerProcess owner_;  // a forked child has no such thread
+  const OwnerProcess owner_;  // a forked child has no such thread
   Task task_;
   bool is_running_ = false;
   absl::Status status_;

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 
 #include "cairn/file_system.h"
-#include "engine/storage/owner_process.h"
+#include "engine/base/owner_process.h"
 
 namespace cairn::frame {
 
@@ -63,7 +63,7 @@ class GroupSync {
   absl::Status RunAlone(Lock& lock, absl::FunctionRef<absl::Status()> sync);
   absl::Status SyncNow(Lock& lock, CommitPoint point, SyncMode mode);
 
-  const storage::OwnerProcess owner_;
+  const OwnerProcess owner_;
   mutable std::mutex mutex_;
   std::unique_ptr<std::condition_variable> ended_ =  // a sync
       std::make_unique<std::condition_variable>();

@@ -11,12 +11,19 @@
 #include <thread>
 #include <vector>
 
+#include "engine/base/owner_process.h"
+
 namespace cairn::log {
 
-// Thread-safe. The destructor waits for a call under way and makes no other.
+// Thread-safe. The destructor waits for a call under way and makes no other. A forked child has no
+// such thread.
 class TimerThread {
  public:
   using Clock = std::chrono::steady_clock;
+
+  static std::shared_ptr<TimerThread> Make() {
+    return {new TimerThread(), DeleteHere<TimerThread>()};
+  }
 
   TimerThread() : thread_([this] { Run(); }) {}
   ~TimerThread();

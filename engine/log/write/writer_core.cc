@@ -46,8 +46,7 @@ absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<Log
   CAIRN_RETURN_IF_ERROR(core->Acquire());
   CAIRN_RETURN_IF_ERROR(core->BeginWriting());
   if (options.commit_interval.count() > 0) {
-    core->timer_ =
-        options.timer == nullptr ? std::make_shared<TimerThread>() : options.timer->thread_;
+    core->timer_ = options.timer == nullptr ? TimerThread::Make() : options.timer->thread_;
   }
   return core;
 }
@@ -111,7 +110,17 @@ absl::Status WriterCore::MakeStatistics() {
   return CommitStaged(options_.durability);
 }
 
+// A forked child has no part in what its parent writes: there the lock may be that of a thread
+// which is not there, and nothing changes that it would keep.
+std::unique_lock<std::mutex> WriterCore::Enter() const {
+  return owner_.is_here() ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+}
+
 absl::Status WriterCore::Check() const {
+  if (!owner_.is_here()) {
+    return FailedPrecondition(
+        "log: its writer belongs to the process that this one was forked from");
+  }
   if (!status_.ok()) return status_;
   if (writer_.has_value()) return absl::OkStatus();
   return FailedPrecondition("log: its writer is closed");
@@ -123,7 +132,7 @@ absl::Status WriterCore::Remember(absl::Status status) {
 }
 
 absl::Status WriterCore::Append(Items records) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Enter();
   CAIRN_RETURN_IF_ERROR(Check());
   const auto size = static_cast<size_t>(state_->schema().record_size());
   if (records.value_size() != 0 && records.value_size() != size) {
@@ -142,13 +151,13 @@ absl::Status WriterCore::Append(Items records) {
 }
 
 absl::Status WriterCore::Commit() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Enter();
   CAIRN_RETURN_IF_ERROR(Check());
   return Remember(CommitRecords(true, options_.durability));
 }
 
 absl::Status WriterCore::Checkpoint() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Enter();
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
   CAIRN_RETURN_IF_ERROR(Remember(writer_->Checkpoint()));
@@ -156,7 +165,7 @@ absl::Status WriterCore::Checkpoint() {
 }
 
 absl::Status WriterCore::SetRetention(const Retention& retention) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Enter();
   CAIRN_RETURN_IF_ERROR(Check());
   if (std::min({retention.max_age, retention.max_records, retention.max_bytes}) < 0) {
     return InvalidArgument("log: a retention of less than 0");
@@ -167,7 +176,7 @@ absl::Status WriterCore::SetRetention(const Retention& retention) {
 }
 
 absl::Status WriterCore::SetRotation(const Rotation& rotation) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Enter();
   CAIRN_RETURN_IF_ERROR(Check());
   if (!log_->is_directory()) return AtPath(log_->path(), FailedPrecondition("a log of one file"));
   if (std::min(rotation.max_bytes, rotation.period) < 0) {
@@ -179,7 +188,7 @@ absl::Status WriterCore::SetRotation(const Rotation& rotation) {
 }
 
 absl::Status WriterCore::Retain() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Enter();
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
   CAIRN_RETURN_IF_ERROR(Remember(RemoveOldFiles()));
@@ -188,17 +197,17 @@ absl::Status WriterCore::Retain() {
 }
 
 int64_t WriterCore::end_record() const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Enter();
   return state_->end_record() + buffer_->nrecords();
 }
 
 LogStatePtr WriterCore::state() const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Enter();
   return state_;
 }
 
 absl::Status WriterCore::Close() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Enter();
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, Durability::kMachine)));
   CAIRN_RETURN_IF_ERROR(Remember(writer_->Close()));
@@ -394,12 +403,12 @@ void WriterCore::StartTimer() {
 
 void WriterCore::StopTimer() {
   std::shared_ptr<TimerThread> timer;
-  const std::lock_guard lock(mutex_);
+  const auto lock = Enter();
   timer.swap(timer_);
 }
 
 void WriterCore::CommitDue() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Enter();
   timer_runs_ = false;
   if (!Check().ok()) return;
   Remember(CommitRecords(false, options_.durability)).IgnoreError();

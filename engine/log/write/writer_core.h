@@ -16,6 +16,7 @@
 #include "cairn/frame.h"
 #include "cairn/log_writer.h"
 #include "cairn/writer.h"
+#include "engine/base/owner_process.h"
 #include "engine/log/state/log_core.h"
 #include "engine/log/write/commit_timer.h"
 #include "engine/log/write/record_buffer.h"
@@ -47,7 +48,10 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::StatusOr<bool> OpenNewest(std::chrono::milliseconds wait);
   absl::Status BeginWriting();
   absl::Status MakeStatistics();
-  // All of them need the mutex.
+  // Takes the mutex.
+  std::unique_lock<std::mutex> Enter() const;
+  // All that follow need the mutex.
+  // kFailedPrecondition in a forked child.
   absl::Status Check() const;
   absl::Status Remember(absl::Status status);
   // With `all` also what the window holds back.
@@ -71,6 +75,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   const std::shared_ptr<LogCore> log_;
   LogWriterOptions options_;
   std::shared_ptr<TimerThread> timer_;
+  const OwnerProcess owner_;
 
   mutable std::mutex mutex_;
   absl::Status status_;  // of the first failure

@@ -1,6 +1,8 @@
 // Files and objects under one roof: what a path looks like says which it is.
 #include <map>
 #include <mutex>
+#include <sys/types.h>
+#include <unistd.h>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -100,6 +102,7 @@ class UriFileSystem final : public FileSystem {
   const ObjectFileOptions options_;
 
   std::mutex mutex_;
+  pid_t process_ = ::getpid();
   std::map<std::string, std::shared_ptr<FileSystem>> stores_;  // by what comes before the path
 };
 
@@ -109,6 +112,12 @@ absl::StatusOr<UriFileSystem::Place> UriFileSystem::FindPlace(const std::string&
   }
   CAIRN_ASSIGN_OR_RETURN(const object::ObjectUri uri, object::ParseObjectUri(path));
   const std::lock_guard lock(mutex_);
+  // The stores of a parent work there alone: a forked child opens its own, and leaves those to what
+  // it has inherited.
+  if (::getpid() != process_) {
+    process_ = ::getpid();
+    stores_.clear();
+  }
   std::shared_ptr<FileSystem>& files = stores_[uri.store];
   if (files == nullptr) {
     // Web servers need no credentials, but what the settings say of time counts for them, too.

@@ -10,7 +10,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <thread>
 
 #include "absl/status/status.h"
@@ -86,6 +85,9 @@ class Database {
   // Gives what no reader needs back to the file system. Of the present owner, with nothing staged.
   // After a failure the writer may be of no use.
   absl::Status GiveBackSpace();
+  // kFailedPrecondition in a process that was forked from the one that opened it. There it gives up
+  // its part in the writer's lock, so that the lock ends with the parent.
+  absl::Status CheckProcess() const;
   // Whether a connection of this process has the writer.
   bool IsOwned() const;
 
@@ -95,7 +97,6 @@ class Database {
   Database(std::string path, DatabaseOptions options, const VfsOptions& vfs, Frame frame,
            FileIdentity identity);
   bool IsOfThisProcess() const;
-  absl::Status CheckProcess() const;
   // `taker` is the one who has the writer then: `owner`, or who waits for it.
   absl::Status Take(const void* owner, const void* taker, Clock::time_point deadline);
   absl::Status TakeTurn(const void* owner, const void* taker, Clock::time_point deadline);
@@ -112,7 +113,7 @@ class Database {
   const std::string path_;
   const DatabaseOptions options_;
   const VfsOptions vfs_;
-  const pid_t pid_;
+  const int process_;  // that has opened it
   const FileIdentity identity_;
   Frame frame_;
 

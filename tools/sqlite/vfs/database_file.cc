@@ -180,7 +180,9 @@ int DatabaseFile::Size(int64_t& size) {
   return SQLITE_OK;
 }
 
+// The child's own connection would share nothing with this one: SQLite's cache is the parent's.
 absl::Status DatabaseFile::TakeSnapshot() {
+  RETURN_IF_ERROR(database_->CheckProcess());
   ASSIGN_OR_RETURN(snapshot_, database_->frame().Refresh());
   cached_.Follow(snapshot_->file());
   return absl::OkStatus();

@@ -13,8 +13,9 @@ absl::StatusOr<std::shared_ptr<Database>> DatabaseRegistry::Open(const std::stri
   const std::lock_guard lock(mutex_);
   std::weak_ptr<Database>& known = databases_[path];
   // The file may have been deleted or replaced since; and threads and locks do not outlive a fork.
-  if (std::shared_ptr<Database> open = known.lock(); open != nullptr && open->IsCurrent()) {
-    return open;
+  if (std::shared_ptr<Database> open = known.lock(); open != nullptr) {
+    if (open->IsCurrent()) return open;
+    open->CheckProcess().IgnoreError();  // the lock of a parent that is dead would be in the way
   }
   ASSIGN_OR_RETURN(std::shared_ptr<Database> database, Database::Open(path, options, vfs_));
   known = database;

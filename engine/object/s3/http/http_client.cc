@@ -17,6 +17,11 @@ constexpr long kMostRedirects = 5;
 constexpr long kLongestIdle = 18;
 constexpr int kLongestWaitMillis = 60'000;
 
+absl::Status IsForked() {
+  return absl::CancelledError(
+      "the store belongs to the process that this one was forked from: open it again");
+}
+
 absl::Status Cancelled() { return absl::CancelledError("the store was cancelled"); }
 
 // Signals are the program's: its threads get them. TLS may raise SIGPIPE, which stays blocked.
@@ -66,6 +71,10 @@ HttpClient::~HttpClient() {
 }
 
 void HttpClient::Send(Clock::time_point when, Make make, HttpDone done) {
+  if (!is_here()) {
+    done(IsForked());
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     if (!stopping_) {
@@ -78,12 +87,14 @@ void HttpClient::Send(Clock::time_point when, Make make, HttpDone done) {
 }
 
 void HttpClient::Cancel() {
+  if (!is_here()) return;
   const std::lock_guard lock(mutex_);
   cancelled_ = true;
   curl_multi_wakeup(multi_);
 }
 
 void HttpClient::Stop() {
+  if (!is_here()) return;
   {
     const std::lock_guard lock(mutex_);
     cancelled_ = stopping_ = true;

@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <sys/types.h>
 #include <thread>
+#include <unistd.h>
 #include <unordered_map>
 #include <vector>
 
@@ -21,7 +23,8 @@ namespace cairn::object {
 struct HttpTransfer;
 
 // Keeps connections, and at most `parallel` requests in flight; the others wait in the order of
-// their time. Thread-safe.
+// their time. Thread-safe. In a forked child, which has no such thread, requests end with
+// kCancelled at once.
 class HttpClient : public std::enable_shared_from_this<HttpClient> {
  public:
   // A status instead of a request ends it, and is `done`'s.
@@ -34,6 +37,8 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
   // Calls `make` when the time has come and there is capacity, and sends what it returns, once;
   // both callbacks run in the client's thread.
   void Send(Clock::time_point when, Make make, HttpDone done);
+  // False in a forked child.
+  bool is_here() const { return ::getpid() == process_; }
   // Ends all requests, and those that follow, with kCancelled.
   void Cancel();
   // The same; returns when no callback runs any more, unless it is called by one.
@@ -61,6 +66,7 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
   void EndAll();
   int WaitMillis();
 
+  const pid_t process_ = ::getpid();
   const TransportOptions options_;
   const bool redirects_;
   CURLM* const multi_;

@@ -52,6 +52,7 @@ class RetryingClient : public std::enable_shared_from_this<RetryingClient> {
 
   void Start(HttpCall call);
   std::chrono::milliseconds call_timeout() const { return options_.call_timeout; }
+  bool is_here() const { return client_->is_here(); }
   void Cancel() { client_->Cancel(); }
   void Stop() { client_->Stop(); }
   int64_t retries() const { return retries_; }

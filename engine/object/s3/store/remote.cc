@@ -88,7 +88,8 @@ void Remote::Start(RemoteRequest request, Check check, Done done, CallHistory hi
   call.make = [self = shared_from_this(), request = std::move(request)] {
     return self->MakeRequest(request);
   };
-  if (credentials_ == nullptr) {
+  // A forked child would wait for the parent's request for credentials; the client says so.
+  if (credentials_ == nullptr || !client_->is_here()) {
     client_->Start(std::move(call));
     return;
   }

@@ -1,4 +1,4 @@
-#include "engine/storage/owner_process.h"
+#include "engine/base/owner_process.h"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 
 #include "tests/support/child_process.h"
 
-namespace cairn::storage {
+namespace cairn {
 namespace {
 
 using test::ResultOfChild;
@@ -37,4 +37,4 @@ TEST(OwnerProcessTest, WhatTheChildMadeIsNotItsChilds) {
 }
 
 }  // namespace
-}  // namespace cairn::storage
+}  // namespace cairn

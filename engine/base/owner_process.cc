@@ -1,11 +1,11 @@
-#include "engine/storage/owner_process.h"
+#include "engine/base/owner_process.h"
 
 #include <atomic>
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace cairn::storage {
+namespace cairn {
 
 namespace {
 
@@ -32,4 +32,4 @@ pid_t ThisProcess() {
   return pid;
 }
 
-}  // namespace cairn::storage
+}  // namespace cairn

@@ -1,10 +1,10 @@
 // Which process something belongs to.
-#ifndef CAIRN_ENGINE_STORAGE_OWNER_PROCESS_H_
-#define CAIRN_ENGINE_STORAGE_OWNER_PROCESS_H_
+#ifndef CAIRN_ENGINE_BASE_OWNER_PROCESS_H_
+#define CAIRN_ENGINE_BASE_OWNER_PROCESS_H_
 
 #include <sys/types.h>
 
-namespace cairn::storage {
+namespace cairn {
 
 // What getpid tells. Only the first call in a process is one of the system, where the kernel can
 // keep a page from a forked child (Linux 4.14).
@@ -21,6 +21,16 @@ class OwnerProcess {
   pid_t pid_;
 };
 
-}  // namespace cairn::storage
+// For what has threads, or threads that wait for it: its destructor would wait in a forked child
+// for what is not there, so a child leaves its parent's alone.
+template <typename T>
+struct DeleteHere {
+  OwnerProcess owner;
+  void operator()(T* made) const {
+    if (owner.is_here()) delete made;
+  }
+};
 
-#endif  // CAIRN_ENGINE_STORAGE_OWNER_PROCESS_H_
+}  // namespace cairn
+
+#endif  // CAIRN_ENGINE_BASE_OWNER_PROCESS_H_
