@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -10,6 +11,7 @@ namespace cairn::model {
 namespace {
 
 constexpr size_t kMostReaders = 2;
+constexpr size_t kMostBesideForks = 6;  // with those of children
 
 bool HasBytes(const Bytes& file, uint64_t begin, const Bytes& bytes) {
   return begin + bytes.size() <= file.size() &&
@@ -19,24 +21,27 @@ bool HasBytes(const Bytes& file, uint64_t begin, const Bytes& bytes) {
 }  // namespace
 
 bool Readers::AnyIn(uint64_t first, uint64_t end) const {
-  return std::ranges::any_of(readers_, [&](const Reader& reader) {
-    return reader.phase != Phase::kHasHeader && reader.generation >= first &&
-           reader.generation < end;
-  });
+  return std::ranges::any_of(readers_,
+                             [&](const Reader& reader) { return reader.file->AnyIn(first, end); });
 }
 
 void Readers::Step(uint64_t acknowledged) {
   if (!harm_.empty()) return;
   acknowledged_ = acknowledged;
   const uint64_t action = random_.Below(100);
-  if (action < 8 && readers_.size() < kMostReaders) {
+  const size_t most = conditions_.forks ? kMostBesideForks : kMostReaders;
+  if (action < 8 && readers_.size() < most) {
     Come();
   } else if (action < 50 && !readers_.empty()) {
     GoOn(readers_[random_.Below(readers_.size())]);
   } else if (action < 53 && !readers_.empty()) {
-    readers_.erase(readers_.begin());
+    Leave(conditions_.forks ? random_.Below(readers_.size()) : 0);
+  } else if (conditions_.forks && action < 63 && !readers_.empty() && readers_.size() < most) {
+    Fork(readers_[random_.Below(readers_.size())].file);
   }
-  std::erase_if(readers_, [](const Reader& reader) { return reader.header.empty(); });
+  for (size_t i = readers_.size(); i-- > 0;) {
+    if (readers_[i].header.empty()) Leave(i);
+  }
   if (!std::ranges::all_of(readers_, [&](const Reader& reader) { return IsUndisturbed(reader); })) {
     harm_ = "reader: its state changed";
   }
@@ -47,16 +52,39 @@ void Readers::Come() {
   const Bytes& file = disk_.cache();
   const std::optional<Checkpoint> checkpoint = ReadCheckpoint(file, conditions_.header_size, why);
   if (!checkpoint.has_value() || checkpoint->trailer_damaged) return;  // the header is just written
+  // A process may have several readers of a file that it has opened once.
+  const bool joins = conditions_.forks && !readers_.empty() && random_.Percent(50);
+  const std::shared_ptr<ReaderLocks> opened =
+      joins ? readers_[random_.Below(readers_.size())].file : std::make_shared<ReaderLocks>(rules_);
   Reader& reader = readers_.emplace_back();
+  reader.file = opened;
   reader.generation = checkpoint->generation;
   reader.header = Slice(file, 0, conditions_.header_size);
   reader.follows = conditions_.gradual && random_.Percent(50);
+}
+
+// The child has a copy of each reader of the process.
+void Readers::Fork(const std::shared_ptr<ReaderLocks>& file) {
+  const std::shared_ptr<ReaderLocks> child = file->Fork();
+  const size_t before = readers_.size();
+  for (size_t i = 0; i < before; ++i) {
+    if (readers_[i].file != file) continue;
+    readers_.push_back(readers_[i]);
+    readers_.back().file = child;
+  }
+}
+
+void Readers::Leave(size_t position) {
+  const Reader& reader = readers_[position];
+  if (reader.phase != Phase::kHasHeader) reader.file->Unlock(reader.generation);
+  readers_.erase(readers_.begin() + static_cast<ptrdiff_t>(position));
 }
 
 void Readers::GoOn(Reader& reader) {
   switch (reader.phase) {
     case Phase::kHasHeader:
       reader.phase = Phase::kRegistered;
+      reader.file->Lock(reader.generation);
       break;
     case Phase::kRegistered:
       Read(reader);

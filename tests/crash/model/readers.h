@@ -1,16 +1,19 @@
 // Readers of the file beside the writer. Each reads the header, registers the generation of its
 // checkpoint, looks at the header again, and then sees one state for as long as it lives, or
-// follows the writer until it makes another checkpoint.
+// follows the writer until it makes another checkpoint. Processes may fork: then a child goes on
+// with what its parent has opened.
 #ifndef CAIRN_TESTS_CRASH_MODEL_READERS_H_
 #define CAIRN_TESTS_CRASH_MODEL_READERS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "tests/crash/model/disk.h"
 #include "tests/crash/model/random.h"
+#include "tests/crash/model/reader_locks.h"
 #include "tests/crash/model/replay.h"
 #include "tests/crash/model/rules.h"
 #include "tests/crash/model/space.h"
@@ -34,6 +37,7 @@ class Readers final : public Registrations {
  private:
   enum class Phase : uint8_t { kHasHeader, kRegistered, kReads, kFollows };
   struct Reader {
+    std::shared_ptr<ReaderLocks> file;  // as its process has it open
     Bytes header;
     uint64_t generation = 0;  // of the checkpoint
     Phase phase = Phase::kHasHeader;
@@ -44,6 +48,8 @@ class Readers final : public Registrations {
   };
 
   void Come();
+  void Fork(const std::shared_ptr<ReaderLocks>& file);
+  void Leave(size_t position);
   void GoOn(Reader& reader);
   void Read(Reader& reader);
   void Follow(Reader& reader);

@@ -24,6 +24,11 @@ Conditions Gradual(Conditions conditions) {
   return conditions;
 }
 
+Conditions Forking(Conditions conditions) {
+  conditions.forks = true;
+  return conditions;
+}
+
 Conditions Between(Conditions conditions) {
   conditions.between = true;
   return conditions;
@@ -87,6 +92,7 @@ std::vector<Variant> Protocol() {
       Complete("weak, commits end at sectors", kAligned, 1500),
       Complete("weak, receipts straddle sectors", kStraddling, 1500),
       Complete("weak, boot not known", kUnknownBoot, 1500),
+      Complete("ordered, readers that fork", Forking(kOrdered), 2000),
       Complete("ordered, failing syncs", kFailingSyncs, 2000),
       Complete("weak, failing syncs", kWeakFailingSyncs, 2000),
       Complete("weak, failing syncs, small pages", kSmallPages, 2000),
@@ -105,6 +111,7 @@ std::vector<Variant> GradualCheckpoints() {
       Complete("gradual, weak", kWeakGradual, 3000),
       Complete("gradual, failing syncs", Gradual(kWeakFailingSyncs), 3000),
       Complete("gradual, deaths at flips", kGradualDying, 3000),
+      Complete("gradual, readers that fork", Forking(kGradual), 1500),
       Complete("gradual, header of 1,300", Gradual(kBigHeader), 1000),
       Complete("gradual, receipts straddle sectors", Gradual(kStraddling), 1000),
       Complete("gradual, boot not known", Gradual(kUnknownBoot), 1000),
@@ -233,6 +240,10 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::moved_waits}, "waiting where a chunk moved away", kOrdered, 300),
       Without({&Rules::minds_journal}, "minding what the journal took", kOrdered, 300),
       Without({&Rules::asks_readers}, "asking readers", kOrdered, 300),
+      Without({&Rules::unlock_spares_children}, "sparing the locks of forked readers",
+              Forking(kOrdered), 3000),
+      Without({&Rules::child_opens_again}, "opening again in a forked reader", Forking(kOrdered),
+              3000),
       Without({&Rules::reader_looks_again}, "a reader's look at the header again", kOrdered, 2000),
       Without({&Rules::limits_journal}, "a limit of the journal", kOrdered, 3000),
       Without({&Rules::cuts_unread}, "care for readers where the file is cut", kOrdered, 10000),
