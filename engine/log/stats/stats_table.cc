@@ -14,8 +14,8 @@ namespace cairn::log {
 
 namespace {
 
-constexpr uint32_t kMagic = 0x53474C43;  // "CLGS"
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kTableMagic = 0x53474C43;  // "CLGS"
+constexpr uint32_t kTableVersion = 1;
 // Of a row: fingerprint, two flags and a piece without numbers.
 constexpr int64_t kMinRowSize = 8 + 1 + 1 + 1 + 8 + 1;
 
@@ -124,8 +124,8 @@ int64_t CountNumbers(const Schema& schema) {
 
 absl::StatusOr<StatsTable> ParseStatsTable(const Schema& schema, Bytes content) {
   ByteReader reader(content, "statistics");
-  if (reader.Le<uint32_t>("magic") != kMagic) reader.Fail("magic", "not statistics of a log");
-  if (reader.Le<uint32_t>("version") != kVersion) reader.Fail("version", "of a newer Cairn");
+  if (reader.Le<uint32_t>("magic") != kTableMagic) reader.Fail("magic", "not statistics of a log");
+  if (reader.Le<uint32_t>("version") != kTableVersion) reader.Fail("version", "of a newer Cairn");
   if (reader.Le<uint32_t>("numbers") != CountNumbers(schema)) {
     reader.Fail("numbers", "not as many as the records have");
   }
@@ -142,8 +142,8 @@ absl::StatusOr<StatsTable> ParseStatsTable(const Schema& schema, Bytes content) 
 
 std::vector<std::byte> EncodeStatsTable(const Schema& schema, const StatsTable& table) {
   ByteWriter writer;
-  writer.Le(kMagic);
-  writer.Le(kVersion);
+  writer.Le(kTableMagic);
+  writer.Le(kTableVersion);
   writer.Le(static_cast<uint32_t>(CountNumbers(schema)));
   writer.Le(table.first);
   writer.Le(table.nrows);
