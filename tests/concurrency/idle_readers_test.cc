@@ -23,7 +23,7 @@ namespace cairn::test {
 namespace {
 
 constexpr int kRounds = 300;
-constexpr int kReaders = 3;
+constexpr int kIdleReaders = 3;
 constexpr int kLooks = 4;
 constexpr int64_t kChunks = 20;
 
@@ -108,7 +108,7 @@ TEST_P(IdleReadersTest, SeeWhatTheyOpenedWhileAllElseIsUsedAgain) {
   ASSERT_TRUE(IsOk(first));
   std::atomic<bool> done = false;
   std::vector<std::thread> threads;
-  for (int i = 0; i < kReaders; ++i) {
+  for (int i = 0; i < kIdleReaders; ++i) {
     threads.emplace_back([&] {
       while (!done) {
         const absl::Status status = StayWithOne();

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cairn/chunk.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "tests/support/hex.h"

@@ -27,8 +27,8 @@
 namespace cairn::test {
 namespace {
 
-constexpr int64_t kChunks = 16;
-constexpr int32_t kChunkBytes = 4096;
+constexpr int64_t kForkedChunks = 16;
+constexpr int32_t kForkedChunkBytes = 4096;
 constexpr unsigned kMostSeconds = 60;  // then a child that hangs is ended
 
 void FlipByte(const std::string& path, int64_t at) {
@@ -82,7 +82,7 @@ class ForkTest : public testing::TestWithParam<std::tuple<Layout, bool>> {
   static OpenOptions Options() { return {.use_mmap = std::get<1>(GetParam())}; }
 
   void SetUp() override {
-    CreateOptions options = PlainCopies(kChunkBytes);
+    CreateOptions options = PlainCopies(kForkedChunkBytes);
     options.layout = layout();
     ASSERT_TRUE(IsOk(WriteFrame(path_, options, first_)));
   }
@@ -91,9 +91,9 @@ class ForkTest : public testing::TestWithParam<std::tuple<Layout, bool>> {
   static absl::Status UpdateAll(Frame& frame, uint64_t seed) {
     auto writer = frame.OpenWriter({.wait = std::chrono::seconds(30)});
     if (!writer.ok()) return writer.status();
-    for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
+    for (int64_t chunk = 0; chunk < kForkedChunks; ++chunk) {
       const auto number = static_cast<uint64_t>(chunk);
-      absl::Status status = writer->UpdateChunk(chunk, MakeNoise(kChunkBytes, seed + number));
+      absl::Status status = writer->UpdateChunk(chunk, MakeNoise(kForkedChunkBytes, seed + number));
       if (status.ok()) status = writer->Commit(Durability::kProcess).status();
       if (status.ok() && chunk % 4 == 3) status = writer->Checkpoint();
       if (!status.ok()) return status;
@@ -102,8 +102,8 @@ class ForkTest : public testing::TestWithParam<std::tuple<Layout, bool>> {
   }
   static Buffer AfterUpdates(uint64_t seed) {
     Buffer all;
-    for (uint64_t chunk = 0; chunk < kChunks; ++chunk) {
-      const Buffer one = MakeNoise(kChunkBytes, seed + chunk);
+    for (uint64_t chunk = 0; chunk < kForkedChunks; ++chunk) {
+      const Buffer one = MakeNoise(kForkedChunkBytes, seed + chunk);
       all.insert(all.end(), one.begin(), one.end());
     }
     return all;
@@ -117,7 +117,7 @@ class ForkTest : public testing::TestWithParam<std::tuple<Layout, bool>> {
 
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
-  const Buffer first_ = MakeNoise(kChunks * kChunkBytes, 1);
+  const Buffer first_ = MakeNoise(kForkedChunks * kForkedChunkBytes, 1);
 };
 
 TEST_P(ForkTest, AChildReadsWhatItsParentHadOpenedWhileThatOneCommits) {
@@ -276,17 +276,17 @@ TEST_P(ForkTest, AStagedSnapshotIsAnErrorInAChild) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->UpdateChunk(3, MakeNoise(kChunkBytes, 7))));
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(3, MakeNoise(kForkedChunkBytes, 7))));
   std::optional<Snapshot> staged = *writer->StagedSnapshot();
   WaitingChild child([&] {
-    Buffer chunk(kChunkBytes);
+    Buffer chunk(kForkedChunkBytes);
     if (!absl::IsFailedPrecondition(staged->ReadChunk(3, chunk))) return 1;
     if (!absl::IsFailedPrecondition(staged->GetChunk(3).status())) return 2;
     return absl::IsFailedPrecondition(writer->Commit().status()) ? 0 : 3;
   });
   staged.reset();
   writer->Rollback();
-  ASSERT_TRUE(IsOk(writer->UpdateChunk(4, MakeNoise(kChunkBytes, 8))));
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(4, MakeNoise(kForkedChunkBytes, 8))));
   EXPECT_EQ(child.Result(), 0);
   EXPECT_TRUE(IsOk(writer->Commit()));
 }
@@ -299,7 +299,7 @@ TEST_P(ForkTest, MarksOfCheckedChunksDoNotCrossAFork) {
       entry.file.has_value() ? absl::StrFormat("%s/%08X.chunk", path_, *entry.file) : path_;
   const int64_t at = entry.offset.value_or(0) + 100;
   WaitingChild child([&] {
-    Buffer chunk(kChunkBytes);
+    Buffer chunk(kForkedChunkBytes);
     for (int i = 0; i < 3; ++i) {
       if (!absl::IsDataLoss(frame.snapshot().ReadChunk(5, chunk))) return 1;
       if (!frame.snapshot().ReadChunk(6, chunk).ok()) return 2;
@@ -360,7 +360,7 @@ TEST_P(ForkTest, ALockThatWasTakenAfterAForkEndsWithItsWriter) {
                 ::_exit(static_cast<int>(::read(go[0], &byte, 1)));
               }
               if (!writer->Resume().ok()) return 2;
-              if (!writer->UpdateChunk(0, MakeNoise(kChunkBytes, 9)).ok()) return 3;
+              if (!writer->UpdateChunk(0, MakeNoise(kForkedChunkBytes, 9)).ok()) return 3;
               ::kill(::getpid(), SIGKILL);
               return 4;
             }),

@@ -21,9 +21,9 @@
 namespace cairn::test {
 namespace {
 
-constexpr int64_t kChunks = 50;
-constexpr int32_t kChunkBytes = 4096;
-constexpr int64_t kLive = kChunks * kChunkBytes;
+constexpr int64_t kIdleChunks = 50;
+constexpr int32_t kIdleChunkBytes = 4096;
+constexpr int64_t kLive = kIdleChunks * kIdleChunkBytes;
 
 class IdleReaderTest : public testing::Test {
  protected:
@@ -34,7 +34,7 @@ class IdleReaderTest : public testing::Test {
 
   void SetUp() override {
     data_ = MakeNoise(kLive, 1);
-    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kChunkBytes), data_)));
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kIdleChunkBytes), data_)));
   }
   Frame Open() {
     auto frame = Frame::Open(path_, {.file_system = &files_});
@@ -50,10 +50,10 @@ class IdleReaderTest : public testing::Test {
   // Replaces some chunks, each of the frame in its turn, and makes a checkpoint.
   void Update(Writer& writer, int count = 5) {
     for (int i = 0; i < count; ++i) {
-      const int64_t nchunk = turn_++ % kChunks;
-      const Buffer items = MakeNoise(kChunkBytes, 100 + static_cast<uint64_t>(turn_));
+      const int64_t nchunk = turn_++ % kIdleChunks;
+      const Buffer items = MakeNoise(kIdleChunkBytes, 100 + static_cast<uint64_t>(turn_));
       ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, items)));
-      std::ranges::copy(items, data_.begin() + nchunk * kChunkBytes);
+      std::ranges::copy(items, data_.begin() + nchunk * kIdleChunkBytes);
     }
     ASSERT_TRUE(IsOk(writer.Checkpoint()));
   }
@@ -143,7 +143,7 @@ TEST_F(IdleReaderTest, TheListsOfSpaceAreBounded) {
     const Snapshot snapshot = Open().snapshot();
     const format::SpaceList& space = frame::HandleAccess::StateOf(snapshot).checkpoint->seal->space;
     ASSERT_LE(std::ssize(space.free) + std::ssize(space.dead) + std::ssize(space.born),
-              6 * kChunks);
+              6 * kIdleChunks);
   }
   ExpectAllRead(readers);
 }
