@@ -209,6 +209,8 @@ TEST_P(PosixLocksOnFilesTest, ALockFileThatTheProgramLocksStaysLocked) {
     const LockedFile locked(path_ + ".b2lock");
     CAIRN_RETURN_IF_ERROR(frame.OpenWriter({}).status());
     CAIRN_RETURN_IF_ERROR(Expect(HasLock(path_ + ".b2lock"), "the locks are gone"));
+    // HasLock forks, and a descriptor that a child has is not used again: the next one is.
+    CAIRN_RETURN_IF_ERROR(frame.OpenWriter({}).status());
     const int64_t before = CountDescriptors();
     for (int i = 0; i < 20; ++i) CAIRN_RETURN_IF_ERROR(frame.OpenWriter({}).status());
     const int64_t after = CountDescriptors();
