@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 #include "engine/base/status.h"
@@ -79,7 +80,11 @@ std::vector<std::string> StatementsOf(int64_t number, int database, const std::s
       statements.push_back("SAVEPOINT s");
       ++depth;
     }
-    statements.push_back(choices.OneIn(5) ? sql.Definition(schema) : sql.Data(schema));
+    std::string statement = choices.OneIn(5) ? sql.Definition(schema) : sql.Data(schema);
+    // The shape of their trees depends on what a connection has done before, also in files of stock
+    // SQLite.
+    if (absl::StrContains(statement, ".words") || absl::StrContains(statement, ".boxes")) continue;
+    statements.push_back(std::move(statement));
     if (depth > 0 && choices.OneIn(2)) statements.push_back("ROLLBACK TO s");
   }
   return statements;
