@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/storage/posix_fd.h"
+#include "engine/storage/posix/fd.h"
 #include "fuzz/check.h"
 
 namespace cairn::fuzz {

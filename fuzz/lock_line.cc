@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/base/bytes.h"
-#include "engine/storage/lock_holders.h"
+#include "engine/storage/posix/lock_holders.h"
 #include "fuzz/check.h"
 #include "fuzz/mutator.h"
 

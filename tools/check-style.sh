@@ -23,7 +23,7 @@ done
 
 # What each floor of engine/, and each room of engine/frame/ and of the tools, may include besides
 # itself; see docs/architecture.md. Tests may reach everything.
-floors="base codec filter chunk format format/legacy storage object"  # under the rooms of a frame
+floors="base codec filter chunk format format/legacy storage storage/posix object"  # under the rooms of a frame
 declare -A allowed=(
   [engine/base]=""
   [engine/codec]="base"
@@ -32,6 +32,7 @@ declare -A allowed=(
   [engine/format]="base codec filter chunk legacy"
   [engine/format/legacy]="base codec filter chunk format"
   [engine/storage]="base"
+  [engine/storage/posix]="base storage"
   [engine/object]="base format storage"  # and the public headers
   [engine/object/s3/http]="base"  # and the public headers, like those that follow
   [engine/object/s3/signing]="base http"

@@ -16,7 +16,7 @@ TEST(OwnerProcessTest, ThisProcessIsWhatTheSystemTells) {
   EXPECT_EQ(ThisProcess(), ::getpid());
 }
 
-TEST(OwnerProcessTest, AForkedChildIsAnotherProcess) {
+TEST(OwnerProcessTest, ForkedChildIsAnotherProcess) {
   EXPECT_EQ(ThisProcess(), ::getpid());  // so that the child could have it from here
   EXPECT_EQ(ResultOfChild([] { return ThisProcess() == ::getpid() ? 0 : 1; }), 0);
 }

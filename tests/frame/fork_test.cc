@@ -120,7 +120,7 @@ class ForkTest : public testing::TestWithParam<std::tuple<Layout, bool>> {
   const Buffer first_ = MakeNoise(kForkedChunks * kForkedChunkBytes, 1);
 };
 
-TEST_P(ForkTest, AChildReadsWhatItsParentHadOpenedWhileThatOneCommits) {
+TEST_P(ForkTest, ChildReadsWhatItsParentHadOpenedWhileThatOneCommits) {
   Frame frame = Open();
   ASSERT_EQ(Check(frame.snapshot(), first_), 0);  // every chunk is checked once here
   WaitingChild child([&] { return Check(frame.snapshot(), first_); });
@@ -129,7 +129,7 @@ TEST_P(ForkTest, AChildReadsWhatItsParentHadOpenedWhileThatOneCommits) {
   EXPECT_EQ(child.Result(), 0);
 }
 
-TEST_P(ForkTest, AChildReadsWhatItsParentHasLeftBesideAnotherWriter) {
+TEST_P(ForkTest, ChildReadsWhatItsParentHasLeftBesideAnotherWriter) {
   Frame frame = Open();
   Frame other = Open();
   WaitingChild child([&] {
@@ -143,7 +143,7 @@ TEST_P(ForkTest, AChildReadsWhatItsParentHasLeftBesideAnotherWriter) {
   EXPECT_EQ(child.Result(), 0);
 }
 
-TEST_P(ForkTest, AChildReadsOnWhenItsParentHasClosedTheFrame) {
+TEST_P(ForkTest, ChildReadsOnWhenItsParentHasClosedTheFrame) {
   std::optional<Frame> frame = Open();
   WaitingChild child([&] { return Check(frame->snapshot(), first_); });
   frame.reset();
@@ -154,7 +154,7 @@ TEST_P(ForkTest, AChildReadsOnWhenItsParentHasClosedTheFrame) {
 }
 
 // The parent is a child of the test here, and its child is the test's grandchild.
-TEST_P(ForkTest, AChildReadsOnWhenItsParentHasEnded) {
+TEST_P(ForkTest, ChildReadsOnWhenItsParentHasEnded) {
   int go[2], end[2];
   ASSERT_EQ(::pipe(go), 0);
   ASSERT_EQ(::pipe(end), 0);
@@ -181,7 +181,7 @@ TEST_P(ForkTest, AChildReadsOnWhenItsParentHasEnded) {
   ::close(end[0]);
 }
 
-TEST_P(ForkTest, AGrandchildReadsWhatItsParentsHadOpened) {
+TEST_P(ForkTest, GrandchildReadsWhatItsParentsHadOpened) {
   std::optional<Frame> frame = Open();
   WaitingChild child(
       [&] { return ResultOfChild([&] { return Check(frame->snapshot(), first_); }); });
@@ -191,7 +191,7 @@ TEST_P(ForkTest, AGrandchildReadsWhatItsParentsHadOpened) {
   EXPECT_EQ(child.Result(), 0);
 }
 
-TEST_P(ForkTest, AChildThatRefreshesReadsTheNewestState) {
+TEST_P(ForkTest, ChildThatRefreshesReadsTheNewestState) {
   Frame frame = Open();
   WaitingChild child([&] {
     const Snapshot old = frame.snapshot();
@@ -206,7 +206,7 @@ TEST_P(ForkTest, AChildThatRefreshesReadsTheNewestState) {
   EXPECT_EQ(Check(*frame.Refresh(), AfterUpdates(100)), 0);
 }
 
-TEST_P(ForkTest, AChildThatRefreshesKeepsWhatItReadsThen) {
+TEST_P(ForkTest, ChildThatRefreshesKeepsWhatItReadsThen) {
   Frame frame = Open();
   int refreshed[2];
   ASSERT_EQ(::pipe(refreshed), 0);
@@ -234,7 +234,7 @@ TEST_P(ForkTest, AChildThatRefreshesKeepsWhatItReadsThen) {
   ::close(refreshed[1]);
 }
 
-TEST_P(ForkTest, AChildThatClosesEverythingTakesNothingFromItsParent) {
+TEST_P(ForkTest, ChildThatClosesEverythingTakesNothingFromItsParent) {
   std::optional<Frame> frame = Open();
   std::optional<Snapshot> held = frame->snapshot();
   EXPECT_EQ(ResultOfChild([&] {
@@ -261,7 +261,7 @@ TEST_P(ForkTest, WhatAChildKeptIsFreeWhenItHasEnded) {
   EXPECT_TRUE(frame.Holders()->empty());
 }
 
-TEST_P(ForkTest, AChildOpensTheFrameAgainToWriteIt) {
+TEST_P(ForkTest, ChildOpensTheFrameAgainToWriteIt) {
   Frame frame = Open();
   EXPECT_EQ(ResultOfChild([&] {
               if (!absl::IsFailedPrecondition(frame.OpenWriter().status())) return 1;
@@ -272,7 +272,7 @@ TEST_P(ForkTest, AChildOpensTheFrameAgainToWriteIt) {
   EXPECT_EQ(Check(*frame.Refresh(), AfterUpdates(100)), 0);
 }
 
-TEST_P(ForkTest, AStagedSnapshotIsAnErrorInAChild) {
+TEST_P(ForkTest, StagedSnapshotIsAnErrorInAChild) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -310,7 +310,7 @@ TEST_P(ForkTest, MarksOfCheckedChunksDoNotCrossAFork) {
   EXPECT_EQ(child.Result(), 0);
 }
 
-TEST_P(ForkTest, AChildThatWaitsSeesTheCommitAndSoDoesItsParent) {
+TEST_P(ForkTest, ChildThatWaitsSeesTheCommitAndSoDoesItsParent) {
   Frame frame = Open();
   const Snapshot seen = frame.snapshot();
   ASSERT_EQ(frame.WaitForCommit(seen, std::chrono::milliseconds(1))->info().generation,
@@ -347,7 +347,7 @@ TEST_P(ForkTest, ThreadsOfAnExecutorAreNotWaitedForInAChild) {
 }
 
 // The lock of a writer ends with its process, not with what it has forked.
-TEST_P(ForkTest, ALockThatWasTakenAfterAForkEndsWithItsWriter) {
+TEST_P(ForkTest, LockThatWasTakenAfterAForkEndsWithItsWriter) {
   int go[2];
   ASSERT_EQ(::pipe(go), 0);
   EXPECT_EQ(ResultOfChild([&] {
@@ -372,7 +372,7 @@ TEST_P(ForkTest, ALockThatWasTakenAfterAForkEndsWithItsWriter) {
 }
 
 // A child that meets an error of the inherited writer keeps no lock of its parent's.
-TEST_P(ForkTest, AChildThatTriesToWriteKeepsNoLockOfADeadParent) {
+TEST_P(ForkTest, ChildThatTriesToWriteKeepsNoLockOfADeadParent) {
   int go[2], tried[2];
   ASSERT_EQ(::pipe(go), 0);
   ASSERT_EQ(::pipe(tried), 0);

@@ -121,7 +121,7 @@ TEST_F(IdleReaderTest, ReadersOfSeveralGenerationsKeepWhatEachSees) {
   ExpectAllRead(readers);
 }
 
-TEST_F(IdleReaderTest, AReaderThatRefreshesKeepsNothing) {
+TEST_F(IdleReaderTest, ReaderThatRefreshesKeepsNothing) {
   Frame reader = Open();
   for (int i = 0; i < 200; ++i) {
     Writer writer = OpenWriter();
@@ -135,7 +135,7 @@ TEST_F(IdleReaderTest, AReaderThatRefreshesKeepsNothing) {
 }
 
 // Nor does what the writer and the seal remember grow.
-TEST_F(IdleReaderTest, TheListsOfSpaceAreBounded) {
+TEST_F(IdleReaderTest, ListsOfSpaceAreBounded) {
   const std::vector<Reader> readers = {OpenReader()};
   Writer writer = OpenWriter();
   for (int i = 0; i < 500; ++i) {

@@ -86,7 +86,7 @@ class SparseSpaceTest : public testing::Test {
   int64_t turn_ = 0;
 };
 
-TEST_F(SparseSpaceTest, AnIdleReaderKeepsWhatItSeesAndNothingThatCameAndWent) {
+TEST_F(SparseSpaceTest, IdleReaderKeepsWhatItSeesAndNothingThatCameAndWent) {
   std::vector<Reader> readers = {OpenReader()};
   Writer writer = OpenWriter();
   for (int i = 0; i < 100; ++i) {
@@ -134,7 +134,7 @@ TEST_F(SparseSpaceTest, CommitsBetweenCheckpointsOfTheWritersOwnAreBounded) {
   ExpectAllRead(readers);
 }
 
-TEST_F(SparseSpaceTest, AReaderThatRefreshesKeepsNothing) {
+TEST_F(SparseSpaceTest, ReaderThatRefreshesKeepsNothing) {
   Frame reader = Open();
   Writer writer = OpenWriter();
   for (int i = 0; i < 50; ++i) {
@@ -194,7 +194,7 @@ TEST_F(SparseSpaceTest, WhatTheJournalOfAReadersIndexNamesStays) {
   ExpectAllRead(readers);
 }
 
-TEST_F(SparseSpaceTest, AnIndexThatIsReadAndCannotBeReadHereKeepsAllFiles) {
+TEST_F(SparseSpaceTest, IndexThatIsReadAndCannotBeReadHereKeepsAllFiles) {
   std::optional<Reader> reader = OpenReader();
   Writer writer = OpenWriter();
   CommitAndCheckpoint(writer);

@@ -38,7 +38,7 @@ class LogForkTest : public testing::Test {
   Log log_ = Log::Create(temp_.Path("log"), SensorOptions()).value();
 };
 
-TEST_F(LogForkTest, AChildReadsTheLogOfItsParentAndFollowsIt) {
+TEST_F(LogForkTest, ChildReadsTheLogOfItsParentAndFollowsIt) {
   LogWriter writer = log_.OpenWriter({}).value();
   ASSERT_TRUE(IsOk(writer.Append(Readings(250, 0))));
   ASSERT_TRUE(IsOk(writer.Commit()));
@@ -64,7 +64,7 @@ TEST_F(LogForkTest, AChildReadsTheLogOfItsParentAndFollowsIt) {
 }
 
 // With a thread that commits, which the child does not have.
-TEST_F(LogForkTest, AWriterIsAnErrorInAChildWhichMayDestroyIt) {
+TEST_F(LogForkTest, WriterIsAnErrorInAChildWhichMayDestroyIt) {
   std::optional<CommitTimer> timer(std::in_place);
   for (CommitTimer* const shared : {static_cast<CommitTimer*>(nullptr), &*timer}) {
     std::optional<LogWriter> writer =

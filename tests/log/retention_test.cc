@@ -168,7 +168,7 @@ TEST_F(RetentionTest, DroppedRecordsAreOutOfRange) {
   EXPECT_EQ(now.FindTime(0).value(), 300);
 }
 
-TEST_F(RetentionTest, ASnapshotKeepsWhatItShows) {
+TEST_F(RetentionTest, SnapshotKeepsWhatItShows) {
   Make({.max_records = 100});
   Append(250);
   const LogSnapshot before = *log_->Refresh();
@@ -180,7 +180,7 @@ TEST_F(RetentionTest, ASnapshotKeepsWhatItShows) {
   EXPECT_EQ(again, shown);
 }
 
-TEST_F(RetentionTest, AFileThatDropsAsMuchAsItGetsStopsGrowing) {
+TEST_F(RetentionTest, FileThatDropsAsMuchAsItGetsStopsGrowing) {
   Make({.max_records = 1000});
   const auto largest = [this](int commits) {
     int64_t most = 0;
@@ -220,7 +220,7 @@ TEST_F(RetentionTest, BesideIdleReadersOfSeveralStatesAFileStopsGrowing) {
   EXPECT_LT(largest_, at_first * 3 / 2);
 }
 
-TEST_F(RetentionTest, AWriterThatIsOpenedAgainGoesOnDropping) {
+TEST_F(RetentionTest, WriterThatIsOpenedAgainGoesOnDropping) {
   Make({.max_records = 200});
   for (int i = 0; i < 10; ++i) {
     Append(90);
@@ -271,7 +271,7 @@ TEST_F(RetentionTest, OfManyFilesGoesFileByFile) {
   ASSERT_NO_FATAL_FAILURE(ExpectNumbers(Log::Open(path_)->snapshot()));
 }
 
-TEST_F(RetentionTest, AHandleThatLooksLateFindsTheFilesThatAreLeft) {
+TEST_F(RetentionTest, HandleThatLooksLateFindsTheFilesThatAreLeft) {
   Make({.max_records = 300}, {.period = 2000});
   Append(100);
   Log other = Log::Open(path_).value();

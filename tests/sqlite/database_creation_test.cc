@@ -11,7 +11,7 @@ namespace cairn::sqlite {
 namespace {
 
 // Another process has made it since this one looked.
-TEST(DatabaseCreationTest, ADatabaseThatIsThereAlreadyIsLeftAlone) {
+TEST(DatabaseCreationTest, DatabaseThatIsThereAlreadyIsLeftAlone) {
   const test::TempDir directory;
   const std::string path = directory.Path("app.db");
   ASSERT_TRUE(IsOk(Database::Create(path, {}, {})));
@@ -21,7 +21,7 @@ TEST(DatabaseCreationTest, ADatabaseThatIsThereAlreadyIsLeftAlone) {
   EXPECT_EQ(*PosixFileSystem()->Identity(path), *made);
 }
 
-TEST(DatabaseCreationTest, AnEmptyFileIsReplaced) {
+TEST(DatabaseCreationTest, EmptyFileIsReplaced) {
   const test::TempDir directory;
   const std::string path = directory.Path("app.db");
   ASSERT_TRUE(IsOk(PosixFileSystem()->Open(path, FileMode::kCreateNew).status()));

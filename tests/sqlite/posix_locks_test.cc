@@ -124,7 +124,7 @@ class PosixLocksTest : public testing::TestWithParam<Look> {
 INSTANTIATE_TEST_SUITE_P(Looks, PosixLocksTest, testing::ValuesIn(kLooks),
                          [](const auto& info) { return info.param.name; });
 
-TEST_P(PosixLocksTest, ATransactionOfSqliteKeepsItsLocks) {
+TEST_P(PosixLocksTest, TransactionOfSqliteKeepsItsLocks) {
   EXPECT_TRUE(Runs([&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Database plain, Plain());
     CAIRN_RETURN_IF_ERROR(plain.Execute("BEGIN IMMEDIATE"));
@@ -135,7 +135,7 @@ TEST_P(PosixLocksTest, ATransactionOfSqliteKeepsItsLocks) {
 }
 
 // A write-ahead log has locks on the database and on the file -shm for as long as it is open.
-TEST_P(PosixLocksTest, AWriteAheadLogKeepsItsLocks) {
+TEST_P(PosixLocksTest, WriteAheadLogKeepsItsLocks) {
   EXPECT_TRUE(Runs([&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Database plain, Plain("wal"));
     CAIRN_RETURN_IF_ERROR(plain.Execute("BEGIN IMMEDIATE"));
@@ -150,7 +150,7 @@ TEST_P(PosixLocksTest, AWriteAheadLogKeepsItsLocks) {
   }));
 }
 
-TEST_P(PosixLocksTest, AFrameThatTheProgramLocksStaysLocked) {
+TEST_P(PosixLocksTest, FrameThatTheProgramLocksStaysLocked) {
   EXPECT_TRUE(Runs([&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Database database, Database::Open(path_));
     CAIRN_RETURN_IF_ERROR(database.Execute("CREATE TABLE t(a)"));
@@ -192,7 +192,7 @@ TEST_P(PosixLocksOnFilesTest, DescriptorsAreClosedAfterThoseOfTheOtherCode) {
   }));
 }
 
-TEST_P(PosixLocksOnFilesTest, TheFileThatAFrameReplacesStaysLocked) {
+TEST_P(PosixLocksOnFilesTest, FileThatAFrameReplacesStaysLocked) {
   EXPECT_TRUE(Runs([&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Database plain, Plain());
     const std::string link = directory_.Path("link.db");
@@ -203,7 +203,7 @@ TEST_P(PosixLocksOnFilesTest, TheFileThatAFrameReplacesStaysLocked) {
   }));
 }
 
-TEST_P(PosixLocksOnFilesTest, ALockFileThatTheProgramLocksStaysLocked) {
+TEST_P(PosixLocksOnFilesTest, LockFileThatTheProgramLocksStaysLocked) {
   EXPECT_TRUE(Runs([&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Create(path_, {}));
     const LockedFile locked(path_ + ".b2lock");

@@ -48,7 +48,7 @@ class VfsForkTest : public testing::Test {
   const std::string path_ = directory_.Path("app.db");
 };
 
-TEST_F(VfsForkTest, AChildThatOpensTheDatabaseWritesBesideItsParent) {
+TEST_F(VfsForkTest, ChildThatOpensTheDatabaseWritesBesideItsParent) {
   EXPECT_TRUE(EndsWell(Begin("parent", [&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Database database, Create());
     const pid_t child = Begin("child", [&] {
@@ -63,7 +63,7 @@ TEST_F(VfsForkTest, AChildThatOpensTheDatabaseWritesBesideItsParent) {
   })));
 }
 
-TEST_F(VfsForkTest, AChildMayCloseWhatItHasInherited) {
+TEST_F(VfsForkTest, ChildMayCloseWhatItHasInherited) {
   EXPECT_TRUE(EndsWell(Begin("parent", [&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Database opened, Create());
     auto database = std::make_unique<Database>(std::move(opened));
@@ -79,7 +79,7 @@ TEST_F(VfsForkTest, AChildMayCloseWhatItHasInherited) {
   })));
 }
 
-TEST_F(VfsForkTest, AConnectionOfTheParentGivesErrorsInTheChild) {
+TEST_F(VfsForkTest, ConnectionOfTheParentGivesErrorsInTheChild) {
   EXPECT_TRUE(EndsWell(Begin("parent", [&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Database database, Create());
     const pid_t child = Begin("child", [&]() -> absl::Status {
@@ -94,7 +94,7 @@ TEST_F(VfsForkTest, AConnectionOfTheParentGivesErrorsInTheChild) {
   })));
 }
 
-TEST_F(VfsForkTest, ATransactionOfTheParentLocksItsChildOut) {
+TEST_F(VfsForkTest, TransactionOfTheParentLocksItsChildOut) {
   EXPECT_TRUE(EndsWell(Begin("parent", [&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Database database, Create());
     CAIRN_RETURN_IF_ERROR(database.Execute("BEGIN; UPDATE t SET a = 5"));
@@ -112,7 +112,7 @@ TEST_F(VfsForkTest, ATransactionOfTheParentLocksItsChildOut) {
 }
 
 // Also while it is read: a transaction that began before the fork.
-TEST_F(VfsForkTest, ATransactionThatReadsSeesOneStateOnBothSidesOfAFork) {
+TEST_F(VfsForkTest, TransactionThatReadsSeesOneStateOnBothSidesOfAFork) {
   EXPECT_TRUE(EndsWell(Begin("parent", [&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Database database, Create());
     CAIRN_RETURN_IF_ERROR(database.Execute(
@@ -143,7 +143,7 @@ TEST_F(VfsForkTest, ATransactionThatReadsSeesOneStateOnBothSidesOfAFork) {
 }
 
 // Its own process has a part in that lock, as long as it has what it inherited.
-TEST_F(VfsForkTest, AChildWritesWhenItsParentDiesWithinATransaction) {
+TEST_F(VfsForkTest, ChildWritesWhenItsParentDiesWithinATransaction) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t parent = Begin("parent", [&]() -> absl::Status {

@@ -42,7 +42,7 @@ class VfsOpenTest : public testing::Test {
 };
 
 // As `touch` and mkstemp make it.
-TEST_F(VfsOpenTest, AnEmptyFileBecomesADatabaseWithItsPermissions) {
+TEST_F(VfsOpenTest, EmptyFileBecomesADatabaseWithItsPermissions) {
   MakeEmptyFile(0600);
   EXPECT_TRUE(Runs([&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Database database, Database::Open(path_));
@@ -55,7 +55,7 @@ TEST_F(VfsOpenTest, AnEmptyFileBecomesADatabaseWithItsPermissions) {
   EXPECT_EQ(info.st_mode & ALLPERMS, 0600U);
 }
 
-TEST_F(VfsOpenTest, AnEmptyFileIsAttachedBackedUpIntoAndVacuumedInto) {
+TEST_F(VfsOpenTest, EmptyFileIsAttachedBackedUpIntoAndVacuumedInto) {
   EXPECT_TRUE(Runs([&]() -> absl::Status {
     const std::string source = directory_.Path("source.db");
     CAIRN_ASSIGN_OR_RETURN(Database database, Database::Open(source));
@@ -146,7 +146,7 @@ class VfsJournalsTest : public VfsOpenTest {
   const std::string other_ = directory_.Path("other.db");
 };
 
-TEST_F(VfsJournalsTest, APlainDatabaseThatReplacesAnOpenFrameHasItsJournalOnTheDisk) {
+TEST_F(VfsJournalsTest, PlainDatabaseThatReplacesAnOpenFrameHasItsJournalOnTheDisk) {
   ASSERT_TRUE(Runs([&] { return Fill("cairn", path_, 1).status(); }));
   ASSERT_TRUE(Runs([&] { return Fill("unix", other_, 2).status(); }));
   EXPECT_TRUE(Dies([&]() -> absl::StatusOr<Database> {
@@ -159,7 +159,7 @@ TEST_F(VfsJournalsTest, APlainDatabaseThatReplacesAnOpenFrameHasItsJournalOnTheD
   EXPECT_TRUE(Holds("cairn", 2));
 }
 
-TEST_F(VfsJournalsTest, APlainDatabaseThatReplacesAnOpenFrameHasItsWriteAheadLog) {
+TEST_F(VfsJournalsTest, PlainDatabaseThatReplacesAnOpenFrameHasItsWriteAheadLog) {
   ASSERT_TRUE(Runs([&] { return Fill("cairn", path_, 1).status(); }));
   ASSERT_TRUE(Runs([&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Database plain, Fill("unix", other_, 2));
@@ -179,7 +179,7 @@ TEST_F(VfsJournalsTest, APlainDatabaseThatReplacesAnOpenFrameHasItsWriteAheadLog
 }
 
 // Also by another name.
-TEST_F(VfsJournalsTest, AFrameLeavesTheJournalsOfAPlainDatabaseAlone) {
+TEST_F(VfsJournalsTest, FrameLeavesTheJournalsOfAPlainDatabaseAlone) {
   ASSERT_TRUE(Runs([&] { return Fill("unix", path_, 1).status(); }));
   ASSERT_TRUE(Dies([&] { return Database::OpenBy("unix", path_); }));
   const auto journal_size = fs::file_size(path_ + "-journal");
@@ -205,7 +205,7 @@ TEST_F(VfsJournalsTest, AFrameLeavesTheJournalsOfAPlainDatabaseAlone) {
 }
 
 // Its connection does not see the frame, as SQLite has it.
-TEST_F(VfsJournalsTest, AFrameThatReplacesAnOpenPlainDatabaseIsReadAndWritten) {
+TEST_F(VfsJournalsTest, FrameThatReplacesAnOpenPlainDatabaseIsReadAndWritten) {
   ASSERT_TRUE(Runs([&] { return Fill("unix", path_, 1).status(); }));
   ASSERT_TRUE(Runs([&] { return Fill("cairn", other_, 2).status(); }));
   EXPECT_TRUE(Runs([&]() -> absl::Status {

@@ -69,7 +69,7 @@ TEST_F(VfsTurnsTest, WriterThatIsMerelyKeptIsWaitedForWithoutABusyTimeout) {
 }
 
 // A thread that was refused the writer may sleep for another database, or for itself.
-TEST_F(VfsTurnsTest, AConnectionThatIsRefusedAndDoesNotTryAgainLeavesTheWriterToOthers) {
+TEST_F(VfsTurnsTest, ConnectionThatIsRefusedAndDoesNotTryAgainLeavesTheWriterToOthers) {
   Database other = Open(kImpatient, "CREATE TABLE t(a); PRAGMA busy_timeout=5000");
   Database sibling = Open(kQuick, "PRAGMA busy_timeout=5000");
   Database refused = Open(kQuick, "PRAGMA busy_timeout=0");
@@ -84,7 +84,7 @@ TEST_F(VfsTurnsTest, AConnectionThatIsRefusedAndDoesNotTryAgainLeavesTheWriterTo
 }
 
 // That a busy handler gives up after its sleep is the same.
-TEST_F(VfsTurnsTest, AConnectionThatGivesUpAfterItsSleepLeavesTheWriterToOthers) {
+TEST_F(VfsTurnsTest, ConnectionThatGivesUpAfterItsSleepLeavesTheWriterToOthers) {
   Database other = Open(kImpatient, "CREATE TABLE t(a); PRAGMA busy_timeout=5000");
   Database sibling = Open(kQuick, "PRAGMA busy_timeout=5000");
   Database refused = Open(kQuick, "SELECT 1");

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "cairn/file_system.h"
-#include "engine/storage/lock_holders.h"
+#include "engine/storage/posix/lock_holders.h"
 #include "tests/support/child_process.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
@@ -129,7 +129,7 @@ class LivingChild {
 };
 
 // It may read what the lock keeps for it.
-TEST_F(LockTest, ASharedLockThatEndsStaysWithAForkedChild) {
+TEST_F(LockTest, SharedLockThatEndsStaysWithAForkedChild) {
   auto holder = Open(FileMode::kRead);
   ASSERT_TRUE(IsOk(holder->LockByte(kFarByte, LockMode::kShared)));
   ASSERT_TRUE(IsOk(holder->LockByte(kFarByte + 1, LockMode::kShared)));
@@ -145,7 +145,7 @@ TEST_F(LockTest, ASharedLockThatEndsStaysWithAForkedChild) {
   EXPECT_TRUE(*first_->IsLocked(kFarByte + 1, 1));  // which its parent has kept
 }
 
-TEST_F(LockTest, ASharedLockOfAFileThatEndsStaysWithAForkedChild) {
+TEST_F(LockTest, SharedLockOfAFileThatEndsStaysWithAForkedChild) {
   auto holder = Open(FileMode::kRead);
   ASSERT_TRUE(IsOk(holder->LockByte(kFarByte, LockMode::kShared)));
   {
@@ -156,7 +156,7 @@ TEST_F(LockTest, ASharedLockOfAFileThatEndsStaysWithAForkedChild) {
   EXPECT_FALSE(*first_->IsLocked(kFarByte, 1));
 }
 
-TEST_F(LockTest, AForkedChildHasLocksOfItsOwn) {
+TEST_F(LockTest, ForkedChildHasLocksOfItsOwn) {
   auto holder = Open(FileMode::kRead);
   ASSERT_TRUE(IsOk(holder->LockByte(kFarByte, LockMode::kShared)));
   EXPECT_EQ(test::ResultOfChild([&] {
@@ -170,7 +170,7 @@ TEST_F(LockTest, AForkedChildHasLocksOfItsOwn) {
   EXPECT_FALSE(*first_->IsLocked(kFarByte + 1, 1));
 }
 
-TEST_F(LockTest, AForkedChildDoesNotShareAnExclusiveLockThatIsTakenLater) {
+TEST_F(LockTest, ForkedChildDoesNotShareAnExclusiveLockThatIsTakenLater) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   EXPECT_EQ(test::ResultOfChild([&]() -> int {

@@ -10,7 +10,7 @@
 #include "engine/format/sparse_names.h"
 #include "engine/frame/files/copy_files.h"
 #include "engine/frame/files/frame_locks.h"
-#include "engine/storage/posix_file_system.h"
+#include "engine/storage/posix/file_system.h"
 
 namespace cairn::frame {
 

@@ -10,7 +10,7 @@
 namespace cairn::frame {
 namespace {
 
-TEST(BirthsTest, TheLastBirthOfEachByteCounts) {
+TEST(BirthsTest, LastBirthOfEachByteCounts) {
   std::mt19937_64 random(3);
   Births births;
   std::map<int64_t, uint64_t> model;

@@ -1,6 +1,6 @@
 // Who holds locks on a file, as far as /proc shows it.
-#ifndef CAIRN_ENGINE_STORAGE_LOCK_HOLDERS_H_
-#define CAIRN_ENGINE_STORAGE_LOCK_HOLDERS_H_
+#ifndef CAIRN_ENGINE_STORAGE_POSIX_LOCK_HOLDERS_H_
+#define CAIRN_ENGINE_STORAGE_POSIX_LOCK_HOLDERS_H_
 
 #include <cstdint>
 #include <optional>
@@ -21,4 +21,4 @@ std::vector<LockHolder> FindLockHolders(const FileIdentity& file, int64_t offset
 
 }  // namespace cairn::storage
 
-#endif  // CAIRN_ENGINE_STORAGE_LOCK_HOLDERS_H_
+#endif  // CAIRN_ENGINE_STORAGE_POSIX_LOCK_HOLDERS_H_

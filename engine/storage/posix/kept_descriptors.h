@@ -1,6 +1,6 @@
 // Descriptors of files that other code of the process has open, too.
-#ifndef CAIRN_ENGINE_STORAGE_KEPT_DESCRIPTORS_H_
-#define CAIRN_ENGINE_STORAGE_KEPT_DESCRIPTORS_H_
+#ifndef CAIRN_ENGINE_STORAGE_POSIX_KEPT_DESCRIPTORS_H_
+#define CAIRN_ENGINE_STORAGE_POSIX_KEPT_DESCRIPTORS_H_
 
 #include <atomic>
 #include <memory>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cairn/file_system.h"
-#include "engine/storage/fork_observer.h"
-#include "engine/storage/posix_fd.h"
+#include "engine/storage/posix/fd.h"
+#include "engine/storage/posix/fork_observer.h"
 
 namespace cairn::storage {
 
@@ -88,4 +88,4 @@ class GuardedFd {
 
 }  // namespace cairn::storage
 
-#endif  // CAIRN_ENGINE_STORAGE_KEPT_DESCRIPTORS_H_
+#endif  // CAIRN_ENGINE_STORAGE_POSIX_KEPT_DESCRIPTORS_H_

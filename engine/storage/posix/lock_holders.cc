@@ -1,4 +1,4 @@
-#include "engine/storage/lock_holders.h"
+#include "engine/storage/posix/lock_holders.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
-#include "engine/storage/posix_fd.h"
+#include "engine/storage/posix/fd.h"
 
 namespace cairn::storage {
 

@@ -1,6 +1,6 @@
 // The locks that one open file has on its bytes, beside the children that its process forks.
-#ifndef CAIRN_ENGINE_STORAGE_FILE_LOCKS_H_
-#define CAIRN_ENGINE_STORAGE_FILE_LOCKS_H_
+#ifndef CAIRN_ENGINE_STORAGE_POSIX_FILE_LOCKS_H_
+#define CAIRN_ENGINE_STORAGE_POSIX_FILE_LOCKS_H_
 
 #include <atomic>
 #include <chrono>
@@ -12,7 +12,7 @@
 
 #include "cairn/file_system.h"
 #include "engine/base/owner_process.h"
-#include "engine/storage/fork_observer.h"
+#include "engine/storage/posix/fork_observer.h"
 
 namespace cairn::storage {
 
@@ -81,4 +81,4 @@ class FileLocks {
 
 }  // namespace cairn::storage
 
-#endif  // CAIRN_ENGINE_STORAGE_FILE_LOCKS_H_
+#endif  // CAIRN_ENGINE_STORAGE_POSIX_FILE_LOCKS_H_

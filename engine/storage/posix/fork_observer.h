@@ -1,6 +1,6 @@
 // Tells whether this process has forked.
-#ifndef CAIRN_ENGINE_STORAGE_FORK_OBSERVER_H_
-#define CAIRN_ENGINE_STORAGE_FORK_OBSERVER_H_
+#ifndef CAIRN_ENGINE_STORAGE_POSIX_FORK_OBSERVER_H_
+#define CAIRN_ENGINE_STORAGE_POSIX_FORK_OBSERVER_H_
 
 #include <cstdint>
 
@@ -20,4 +20,4 @@ class ForkObserver {
 
 }  // namespace cairn::storage
 
-#endif  // CAIRN_ENGINE_STORAGE_FORK_OBSERVER_H_
+#endif  // CAIRN_ENGINE_STORAGE_POSIX_FORK_OBSERVER_H_

@@ -1,4 +1,4 @@
-#include "engine/storage/file_locks.h"
+#include "engine/storage/posix/file_locks.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/base/retry.h"
-#include "engine/storage/kept_descriptors.h"
-#include "engine/storage/lock_queue.h"
-#include "engine/storage/posix_fd.h"
+#include "engine/storage/posix/fd.h"
+#include "engine/storage/posix/kept_descriptors.h"
+#include "engine/storage/posix/lock_queue.h"
 
 namespace cairn::storage {
 

@@ -1,4 +1,4 @@
-#include "engine/storage/lock_queue.h"
+#include "engine/storage/posix/lock_queue.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,7 +10,7 @@
 
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
-#include "engine/storage/posix_fd.h"
+#include "engine/storage/posix/fd.h"
 
 namespace cairn::storage {
 

@@ -1,4 +1,4 @@
-#include "engine/storage/kept_descriptors.h"
+#include "engine/storage/posix/kept_descriptors.h"
 
 #include <algorithm>
 #include <charconv>

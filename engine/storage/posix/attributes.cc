@@ -1,4 +1,4 @@
-#include "engine/storage/posix_attributes.h"
+#include "engine/storage/posix/attributes.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -17,7 +17,7 @@
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
-#include "engine/storage/posix_fd.h"
+#include "engine/storage/posix/fd.h"
 
 namespace cairn::storage {
 

@@ -1,4 +1,4 @@
-#include "engine/storage/posix_file_system.h"
+#include "engine/storage/posix/file_system.h"
 
 #include <filesystem>
 #include <fstream>

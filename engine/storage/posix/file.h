@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cairn/file_system.h"
-#include "engine/storage/kept_descriptors.h"
+#include "engine/storage/posix/kept_descriptors.h"
 
 namespace cairn::storage {
 

@@ -1,4 +1,4 @@
-#include "engine/storage/fork_observer.h"
+#include "engine/storage/posix/fork_observer.h"
 
 #include <atomic>
 #include <pthread.h>

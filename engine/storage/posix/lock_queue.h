@@ -4,8 +4,8 @@
 // than all tickets that are held. It blocks on the range from its ticket to the byte: the kernel
 // grants that when all earlier tickets, and the byte, are free. The locks of a process end with it,
 // so a waiter that dies leaves the queue.
-#ifndef CAIRN_ENGINE_STORAGE_LOCK_QUEUE_H_
-#define CAIRN_ENGINE_STORAGE_LOCK_QUEUE_H_
+#ifndef CAIRN_ENGINE_STORAGE_POSIX_LOCK_QUEUE_H_
+#define CAIRN_ENGINE_STORAGE_POSIX_LOCK_QUEUE_H_
 
 #include <chrono>
 #include <cstdint>
@@ -24,4 +24,4 @@ int IsAwaited(int fd, int64_t byte);
 
 }  // namespace cairn::storage
 
-#endif  // CAIRN_ENGINE_STORAGE_LOCK_QUEUE_H_
+#endif  // CAIRN_ENGINE_STORAGE_POSIX_LOCK_QUEUE_H_

@@ -1,4 +1,4 @@
-#include "engine/storage/posix_fd.h"
+#include "engine/storage/posix/fd.h"
 
 #include <array>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // Descriptors of files that other code has open stay open as long as that code's.
-#include "engine/storage/kept_descriptors.h"
+#include "engine/storage/posix/kept_descriptors.h"
 
 #include <fcntl.h>
 #include <string>
@@ -29,7 +29,7 @@ class KeptDescriptorsTest : public testing::Test {
   KeptDescriptors kept_;
 };
 
-TEST_F(KeptDescriptorsTest, ADescriptorOfAFileThatNobodyElseHasOpenIsClosed) {
+TEST_F(KeptDescriptorsTest, DescriptorOfAFileThatNobodyElseHasOpenIsClosed) {
   const UniqueFd other_of_cairn = Open();
   UniqueFd fd = Open();
   const int number = fd.get();
@@ -38,7 +38,7 @@ TEST_F(KeptDescriptorsTest, ADescriptorOfAFileThatNobodyElseHasOpenIsClosed) {
   EXPECT_TRUE(kept_.empty());
 }
 
-TEST_F(KeptDescriptorsTest, ADescriptorOfAFileThatOtherCodeHasOpenIsKeptAndTakenAgain) {
+TEST_F(KeptDescriptorsTest, DescriptorOfAFileThatOtherCodeHasOpenIsKeptAndTakenAgain) {
   const UniqueFd other = OpenAsOthers();
   UniqueFd fd = Open();
   const int number = fd.get();
@@ -51,7 +51,7 @@ TEST_F(KeptDescriptorsTest, ADescriptorOfAFileThatOtherCodeHasOpenIsKeptAndTaken
   EXPECT_TRUE(kept_.empty());
 }
 
-TEST_F(KeptDescriptorsTest, AKeptDescriptorIsClosedWhenTheOtherCodeHasClosedItsOwn) {
+TEST_F(KeptDescriptorsTest, KeptDescriptorIsClosedWhenTheOtherCodeHasClosedItsOwn) {
   UniqueFd other = OpenAsOthers();
   UniqueFd fd = Open();
   const int number = fd.get();

@@ -1,4 +1,4 @@
-#include "engine/storage/posix_file.h"
+#include "engine/storage/posix/file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,10 +15,10 @@
 #include "engine/base/extent.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
-#include "engine/storage/file_locks.h"
-#include "engine/storage/lock_holders.h"
-#include "engine/storage/lock_queue.h"
-#include "engine/storage/posix_watch.h"
+#include "engine/storage/posix/file_locks.h"
+#include "engine/storage/posix/lock_holders.h"
+#include "engine/storage/posix/lock_queue.h"
+#include "engine/storage/posix/watch.h"
 
 namespace cairn::storage {
 

@@ -1,4 +1,4 @@
-#include "engine/storage/posix_watch.h"
+#include "engine/storage/posix/watch.h"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
-#include "engine/storage/posix_fd.h"
+#include "engine/storage/posix/fd.h"
 
 namespace cairn::storage {
 

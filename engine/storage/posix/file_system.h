@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cairn/file_system.h"
-#include "engine/storage/posix_attributes.h"
+#include "engine/storage/posix/attributes.h"
 
 namespace cairn::storage {
 

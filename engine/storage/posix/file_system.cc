@@ -1,4 +1,4 @@
-#include "engine/storage/posix_file_system.h"
+#include "engine/storage/posix/file_system.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -20,10 +20,10 @@
 
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
-#include "engine/storage/kept_descriptors.h"
-#include "engine/storage/posix_attributes.h"
-#include "engine/storage/posix_fd.h"
-#include "engine/storage/posix_file.h"
+#include "engine/storage/posix/attributes.h"
+#include "engine/storage/posix/fd.h"
+#include "engine/storage/posix/file.h"
+#include "engine/storage/posix/kept_descriptors.h"
 
 namespace cairn {
 
