@@ -1,7 +1,8 @@
 // What a forked child may do with what its parent has open, and what it must leave alone.
+#include "tests/support/fork.h"
+
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -46,8 +47,7 @@ class WaitingChild {
   explicit WaitingChild(absl::FunctionRef<int()> body) {
     int ends[2];
     if (::pipe(ends) != 0) return;
-    std::fflush(nullptr);
-    pid_ = ::fork();
+    pid_ = Fork();
     if (pid_ == 0) {
       ::alarm(kMostSeconds);
       ::close(ends[1]);
@@ -160,7 +160,7 @@ TEST_P(ForkTest, ChildReadsOnWhenItsParentHasEnded) {
   ASSERT_EQ(::pipe(end), 0);
   EXPECT_EQ(ResultOfChild([&] {
               const Frame frame = Open();
-              if (::fork() != 0) return 0;
+              if (Fork() != 0) return 0;
               ::alarm(kMostSeconds);
               ::close(go[1]);
               char byte = 0;
@@ -210,8 +210,7 @@ TEST_P(ForkTest, ChildThatRefreshesKeepsWhatItReadsThen) {
   Frame frame = Open();
   int refreshed[2];
   ASSERT_EQ(::pipe(refreshed), 0);
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
+  const pid_t child = Fork();
   if (child == 0) {
     ::alarm(kMostSeconds);
     char byte = 0;
@@ -316,8 +315,7 @@ TEST_P(ForkTest, ChildThatWaitsSeesTheCommitAndSoDoesItsParent) {
   ASSERT_EQ(frame.WaitForCommit(seen, std::chrono::milliseconds(1))->info().generation,
             seen.info().generation);  // so that there is a watch to inherit
   constexpr std::chrono::seconds kLong(30);
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
+  const pid_t child = Fork();
   if (child == 0) {
     ::alarm(kMostSeconds);
     const auto next = frame.WaitForCommit(seen, kLong);
@@ -354,7 +352,7 @@ TEST_P(ForkTest, LockThatWasTakenAfterAForkEndsWithItsWriter) {
               Frame frame = Open();
               auto writer = frame.OpenWriter();
               if (!writer.ok() || !writer->Suspend().ok()) return 1;
-              if (::fork() == 0) {  // lives longer
+              if (Fork() == 0) {  // lives longer
                 ::close(go[1]);
                 char byte = 0;
                 ::_exit(static_cast<int>(::read(go[0], &byte, 1)));
@@ -380,7 +378,7 @@ TEST_P(ForkTest, ChildThatTriesToWriteKeepsNoLockOfADeadParent) {
               Frame frame = Open();
               auto writer = frame.OpenWriter();
               if (!writer.ok()) return 1;
-              if (::fork() == 0) {
+              if (Fork() == 0) {
                 ::close(go[1]);
                 char byte = absl::IsFailedPrecondition(writer->Commit().status()) ? 'y' : 'n';
                 if (::write(tried[1], &byte, 1) != 1) ::_exit(1);

@@ -16,6 +16,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
+#include "tests/support/fork.h"
+
 namespace cairn::test {
 
 // What children tell. It stays when they are killed.
@@ -46,8 +48,7 @@ class ToldByChildren {
 
 // Begins `body` in a process of its own, which says on stderr why it fails.
 inline pid_t Begin(const char* who, absl::FunctionRef<absl::Status()> body) {
-  std::fflush(nullptr);
-  const pid_t child = fork();
+  const pid_t child = Fork();
   if (child != 0) return child;
   const absl::Status status = body();
   if (!status.ok()) std::fprintf(stderr, "%s: %s\n", who, status.ToString().c_str());

@@ -12,6 +12,7 @@
 #include "tests/sqlite/children.h"
 #include "tests/sqlite/database.h"
 #include "tests/sqlite/expect.h"
+#include "tests/support/fork.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -150,7 +151,7 @@ TEST_F(VfsForkTest, ChildWritesWhenItsParentDiesWithinATransaction) {
     CAIRN_ASSIGN_OR_RETURN(Database database, Create());
     CAIRN_RETURN_IF_ERROR(database.Execute("BEGIN; UPDATE t SET a = 5"));
     const pid_t parent_id = getpid();
-    if (fork() == 0) {
+    if (Fork() == 0) {
       alarm(kMostSeconds);
       while (getppid() == parent_id) usleep(1000);
       absl::StatusOr<Database> own = Database::Open(path_);

@@ -2,11 +2,12 @@
 #ifndef CAIRN_TESTS_SUPPORT_CHILD_PROCESS_H_
 #define CAIRN_TESTS_SUPPORT_CHILD_PROCESS_H_
 
-#include <cstdio>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "absl/functional/function_ref.h"
+
+#include "tests/support/fork.h"
 
 namespace cairn::test {
 
@@ -14,8 +15,7 @@ namespace cairn::test {
 // by itself. The child runs no destructors of this process's objects; gtest's checks do not count
 // in it.
 inline int ResultOfChild(absl::FunctionRef<int()> body) {
-  std::fflush(nullptr);  // or the child could print what waits in the buffers once more
-  const pid_t child = ::fork();
+  const pid_t child = Fork();
   if (child < 0) return -1;
   if (child == 0) ::_exit(body());
   int status = 0;
