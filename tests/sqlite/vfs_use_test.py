@@ -109,10 +109,11 @@ class PythonTest(unittest.TestCase):
         with self.assertRaisesRegex(sqlite3.OperationalError, "999"):
             self.connect("&generation=999")
 
-    def test_parameters_of_sqlite_are_taken(self):
+    def test_parameters_of_sqlite_and_of_drivers_are_taken(self):
         self.fill(3).close()
         for parameters in ("&mode=rw", "&mode=ro", "&cache=private", "&cache=shared", "&psow=0",
-                           "&nolock=1", "&immutable=1", f"&modeof={self.path}"):
+                           "&nolock=1", "&immutable=1", f"&modeof={self.path}",
+                           "&_busy_timeout=5000"):
             with self.subTest(parameters=parameters):
                 db = self.connect(parameters)
                 self.assertEqual(db.execute("SELECT count(*) FROM t").fetchone(), (3,))
@@ -134,6 +135,15 @@ class PythonTest(unittest.TestCase):
                            (f"file:{self.folder}/new.db?vfs=cairn&codec=foo{nolock}",))
         self.assertEqual(os.listdir(self.folder), ["app.db"])
         self.assertEqual(db.execute("SELECT count(*) FROM t").fetchone(), (1,))
+
+    def test_paths_that_the_system_refuses_are_told_in_the_words_of_sqlite(self):
+        db = self.fill(1)
+        missing = f"{self.folder}/none/app.db"
+        with self.assertRaisesRegex(sqlite3.OperationalError, "^unable to open database file$"):
+            self.connect(path=missing)
+        uri = f"file:{missing}?vfs=cairn"
+        with self.assertRaisesRegex(sqlite3.OperationalError, f"unable to open database: .*{uri[5:]}"):
+            db.execute("ATTACH ? AS other", (uri,))
 
     def test_a_damaged_frame_is_told_when_it_is_opened(self):
         self.fill(3).close()

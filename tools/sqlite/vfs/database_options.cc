@@ -85,7 +85,8 @@ absl::Status CheckNames(const char* name) {
       "vfs",   "mode",  "cache",     "psow",       "nolock",  "immutable",  "modeof", "8_3_names"};
   for (int i = 0; const char* const key = sqlite3_uri_key(name, i); ++i) {
     const auto is_key = [key](std::string_view known) { return known == key; };
-    if (std::ranges::any_of(kKnown, is_key)) continue;
+    // Drivers pass on what is for themselves, such as _busy_timeout.
+    if (key[0] == '_' || std::ranges::any_of(kKnown, is_key)) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("URI parameter ", key, ": expected one of ", absl::StrJoin(kKnown, ", ")));
   }

@@ -64,6 +64,9 @@ int Refuse(const absl::Status& status, sqlite3_file* handle, int flags, int* out
   const int code = CodeOfRefusal(status);
   const std::string message(status.message());
   sqlite3_log(code, "cairn: %s", message.c_str());
+  // A file that the system does not give is told as of any VFS: programs know these words, and
+  // ATTACH names the file.
+  if (absl::IsNotFound(status) || absl::IsPermissionDenied(status)) return SQLITE_CANTOPEN;
   AttachFile(handle, std::make_unique<RefusedFile>(code, message));
   if (out_flags != nullptr) *out_flags = flags;
   return SQLITE_OK;
