@@ -28,19 +28,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns true if this process has a POSIX lock on the file. Another one asks: it takes no lock
-// away when it closes the file.
+// Returns true if this process has a POSIX lock on the file. The descriptor that asks stays open
+// until the process ends: to close it would take the lock away.
 bool HasLock(const std::string& path) {
-  const pid_t parent = getpid();
-  return EndsWell(Begin("asker", [&]() -> absl::Status {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    constexpr off_t kNoFrames = off_t{1} << 40;  // frames lock bytes that lie behind
-    struct flock lock = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = kNoFrames, .l_pid = 0};
-    if (file < 0 || fcntl(file, F_GETLK, &lock) != 0) return absl::InternalError("it cannot ask");
-    return lock.l_type != F_UNLCK && lock.l_pid == parent ? absl::OkStatus()
-                                                          : absl::NotFoundError("no lock");
-  }));
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  constexpr off_t kNoFrames = off_t{1} << 40;  // frames lock bytes that lie behind
+  struct flock lock = {
+      .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = kNoFrames, .l_pid = 0};
+  // A lock of the descriptor itself would conflict with those of its process.
+  return file >= 0 && fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK &&
+         lock.l_pid == getpid();
 }
 
 int64_t CountDescriptors() {
