@@ -141,9 +141,8 @@ class PythonTest(unittest.TestCase):
         missing = f"{self.folder}/none/app.db"
         with self.assertRaisesRegex(sqlite3.OperationalError, "^unable to open database file$"):
             self.connect(path=missing)
-        uri = f"file:{missing}?vfs=cairn"
-        with self.assertRaisesRegex(sqlite3.OperationalError, f"unable to open database: .*{uri[5:]}"):
-            db.execute("ATTACH ? AS other", (uri,))
+        with self.assertRaisesRegex(sqlite3.OperationalError, f"open database: file:{missing}"):
+            db.execute("ATTACH ? AS other", (f"file:{missing}?vfs=cairn",))
 
     def test_a_damaged_frame_is_told_when_it_is_opened(self):
         self.fill(3).close()

@@ -64,40 +64,50 @@ int Refuse(const absl::Status& status, sqlite3_file* handle, int flags, int* out
   const int code = CodeOfRefusal(status);
   const std::string message(status.message());
   sqlite3_log(code, "cairn: %s", message.c_str());
-  // A file that the system does not give is told as of any VFS: programs know these words, and
-  // ATTACH names the file.
-  if (absl::IsNotFound(status) || absl::IsPermissionDenied(status)) return SQLITE_CANTOPEN;
   AttachFile(handle, std::make_unique<RefusedFile>(code, message));
   if (out_flags != nullptr) *out_flags = flags;
   return SQLITE_OK;
 }
 
-// The database in the frame that is there, or is made; null where another file is there.
-absl::StatusOr<std::shared_ptr<Database>> OpenFrame(Vfs& vfs, const char* name, Content content) {
-  const std::string path = name;
-  const absl::StatusOr<DatabaseOptions> options = ParseDatabaseOptions(name);
-  if (content == Content::kOther) {
-    absl::StatusOr<std::shared_ptr<Database>> database =
-        vfs.databases.Open(path, options.value_or(DatabaseOptions()));
-    if (absl::IsInvalidArgument(database.status())) return std::shared_ptr<Database>();
-    RETURN_IF_ERROR(options.status());
-    return database;
+// Where the system does not give the file, that is told as of any VFS: programs know these words,
+// and ATTACH names the file.
+int RefusePath(const absl::Status& status, sqlite3_file* handle, int flags, int* out_flags) {
+  if (!absl::IsNotFound(status) && !absl::IsPermissionDenied(status)) {
+    return Refuse(status, handle, flags, out_flags);
   }
+  LogFailure(status);
+  return SQLITE_CANTOPEN;
+}
+
+absl::Status MakeFrame(Vfs& vfs, const char* name) {
+  ASSIGN_OR_RETURN(const DatabaseOptions options, ParseDatabaseOptions(name));
+  return Database::Create(name, options, vfs.options);
+}
+
+// The database in the frame that is there; null where another file is there.
+absl::StatusOr<std::shared_ptr<Database>> OpenFrame(Vfs& vfs, const char* name) {
+  const absl::StatusOr<DatabaseOptions> options = ParseDatabaseOptions(name);
+  absl::StatusOr<std::shared_ptr<Database>> database =
+      vfs.databases.Open(name, options.value_or(DatabaseOptions()));
+  if (absl::IsInvalidArgument(database.status())) return std::shared_ptr<Database>();
   RETURN_IF_ERROR(options.status());
-  RETURN_IF_ERROR(Database::Create(path, *options, vfs.options));
-  return vfs.databases.Open(path, *options);
+  return database;
 }
 
 int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, int* out_flags) {
   const std::string path = name;
   const bool asks_to_write = (flags & SQLITE_OPEN_READWRITE) != 0;
   const absl::StatusOr<Content> content = LookAt(*vfs.options.files, path);
-  if (!content.ok()) return Refuse(content.status(), handle, flags, out_flags);
+  if (!content.ok()) return RefusePath(content.status(), handle, flags, out_flags);
   if (*content == Content::kSqlite || (*content == Content::kEmpty && !asks_to_write)) {
     return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
   }
   if (*content == Content::kNothing && (flags & SQLITE_OPEN_CREATE) == 0) return SQLITE_CANTOPEN;
-  absl::StatusOr<std::shared_ptr<Database>> database = OpenFrame(vfs, name, *content);
+  if (*content != Content::kOther) {
+    const absl::Status made = MakeFrame(vfs, name);
+    if (!made.ok()) return RefusePath(made, handle, flags, out_flags);
+  }
+  absl::StatusOr<std::shared_ptr<Database>> database = OpenFrame(vfs, name);
   if (!database.ok()) return Refuse(database.status(), handle, flags, out_flags);
   // What is no frame is no database either, or one that SQLite can decrypt: it says so itself.
   if (*database == nullptr) return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
