@@ -29,8 +29,9 @@ struct HandleAccess;
 // kFailedPrecondition.
 //
 // After a failed write or sync the outcome of the commit under way is unknown until the frame is
-// opened again, and every call gives kFailedPrecondition. A call that is refused for its arguments
-// changes nothing.
+// opened again, and every call gives kFailedPrecondition. A step that fails after a commit, which
+// stands, is not told by that commit: the calls that follow give kFailedPrecondition. A call that
+// is refused for its arguments changes nothing.
 //
 // A full disk is kResourceExhausted. Updated chunks may be kept in memory until Commit, see
 // WriterOptions::staged_memory, and show it only there. An edit or a chunk that it stops leaves the
@@ -119,6 +120,17 @@ class CAIRN_EXPORT Writer {
   // While it lives, no other writer can open the frame: it would overwrite these edits.
   absl::StatusOr<Snapshot> StagedSnapshot();
 
+  // Does all of the next Commit that may find the disk full or fail to code a chunk, so that a
+  // program can do it for several frames before it commits the first: codes and writes what is
+  // staged, with kMachine durably, and reserves the space of the commit record. Commit then writes
+  // only into that, and fails for errors of the disk alone; on file systems that copy what is
+  // overwritten, such as btrfs, space cannot be promised. Until Commit or Rollback edits give
+  // kFailedPrecondition. Does nothing where nothing is staged, and may be called again.
+  // Errors:
+  //   kResourceExhausted when the disk is full: as of Commit, what is staged stays.
+  //   kUnimplemented where Commit makes a new file: for a frame that becomes empty, or a sparse one
+  //     whose record is too large. In an object store only Commit stores the record.
+  absl::Status Prepare(Durability durability = Durability::kMachine);
   // Makes all staged edits visible and as durable as asked, or none of them. Costs what was staged:
   // it goes into the journal, which only Cairn reads, and sometimes into a checkpoint. After a
   // power cut the frame holds a prefix of the commits that includes the last kMachine one.

@@ -2,6 +2,7 @@
 // delete chunks and to reclaim their space; the simulated disk counts blocks of 4 KiB.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -178,6 +179,72 @@ TEST_P(FullDiskTest, ReadOfAStagedChunkThatIsRefusedLosesNothingAndItsWriterGoes
   EXPECT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(IsOk(writer->Close()));
   Expect(more);
+  ExpectHoldsAll();
+}
+
+// Others take what it left free. Beside a reader of an old state, whose bytes the journal must
+// leave alone, it is a checkpoint.
+TEST_P(FullDiskTest, ACommitThatIsPreparedNeedsNoSpace) {
+  int refused = 0;
+  int made = 0;
+  for (int64_t free = 0; free <= 40; ++free) {
+    for (const bool is_read : {false, true}) {
+      SCOPED_TRACE(testing::Message() << free << " blocks free, reader: " << is_read);
+      NewDisk();
+      Make(50);
+      absl::StatusOr<Writer> writer = OpenWriter({.staged_memory = 1 << 20});
+      ASSERT_TRUE(IsOk(writer));
+      std::optional<Frame> reader;
+      for (uint64_t seed = 3; is_read && seed < 9; ++seed) {
+        const Buffer items = NoiseOf(1, seed);
+        ASSERT_TRUE(IsOk(writer->UpdateChunk(20, items)));
+        ASSERT_TRUE(IsOk(writer->Checkpoint()));
+        std::ranges::copy(items, expected_.begin() + 20 * kChunk);
+        if (seed == 5) reader = *Open();
+      }
+      const Buffer items = NoiseOf(20, 2);
+      Buffer after = expected_;
+      std::ranges::copy(items, after.begin());
+      for (int64_t i = 0; i < 20; ++i) {
+        const auto chunk = Bytes(items).subspan(static_cast<size_t>(i * kChunk), kChunk);
+        ASSERT_TRUE(IsOk(writer->UpdateChunk(i, chunk)));
+      }
+      FillAllBut(std::min(free * 4096, disk_->Free()));
+      const absl::Status prepared = writer->Prepare(Durability::kProcess);
+      ++(prepared.ok() ? made : refused);
+      if (prepared.ok()) {
+        EXPECT_TRUE(absl::IsFailedPrecondition(writer->UpdateChunk(0, NoiseOf(1, 3))));
+        FillRest();
+        ASSERT_TRUE(IsOk(writer->Commit()));
+        expected_ = after;
+      } else {
+        ASSERT_TRUE(absl::IsResourceExhausted(prepared)) << prepared;
+        writer->Rollback();
+      }
+      ExpectHoldsAll();
+      ASSERT_TRUE(IsOk(writer->DeleteChunks(0, 40)));
+      ASSERT_TRUE(IsOk(writer->Close()));
+      ExpectWithout(40);
+      ExpectHoldsAll();
+    }
+  }
+  EXPECT_GT(refused, 2);
+  EXPECT_GT(made, 2);
+}
+
+TEST_P(FullDiskTest, APreparedCommitThatIsRolledBackLeavesNothing) {
+  Make(50);
+  absl::StatusOr<Writer> writer = OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(IsOk(writer->Append(NoiseOf(10, 2))));
+    ASSERT_TRUE(IsOk(writer->Prepare(i % 2 == 0 ? Durability::kMachine : Durability::kProcess)));
+    writer->Rollback();
+    ExpectHoldsAll();
+  }
+  ASSERT_TRUE(IsOk(writer->Append(NoiseOf(10, 4))));
+  ASSERT_TRUE(IsOk(writer->Commit()));
+  Expect(NoiseOf(10, 4));
   ExpectHoldsAll();
 }
 

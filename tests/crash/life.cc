@@ -141,6 +141,14 @@ absl::Status Life::Do(Action action) {
 absl::Status Life::Commit(Durability durability) {
   if (setup_.one_sector) CAIRN_RETURN_IF_ERROR(AppendUpToSector());
   if (setup_.small_commits) CAIRN_RETURN_IF_ERROR(DoEdit(Action::kAppend));
+  if (dice_.Below(8) == 0) {
+    Begin("prepare");
+    CAIRN_RETURN_IF_ERROR(writer_->Prepare(durability));
+    if (dice_.Below(3) == 0) {
+      Rollback();
+      return absl::OkStatus();
+    }
+  }
   Begin(durability == Durability::kProcess ? "process commit" : "commit");
   history_.Add(*staged_);
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, writer_->Commit(durability));

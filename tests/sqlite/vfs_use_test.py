@@ -285,9 +285,20 @@ class PythonTest(unittest.TestCase):
         self.assertEqual(db.execute("SELECT count(*) FROM t").fetchone(), (500,))
         self.assertEqual(db.execute("PRAGMA integrity_check").fetchone(), ("ok",))
 
-    def test_wal_mode_is_not_offered(self):
+    def test_asked_for_a_write_ahead_log_sqlite_answers_the_mode_that_holds(self):
         db = self.fill()
-        self.assertEqual(db.execute("PRAGMA journal_mode=WAL").fetchone(), ("delete",))
+        for locking in ("normal", "exclusive"):
+            db.execute(f"PRAGMA locking_mode={locking}")
+            for mode in ("delete", "memory", "off", "truncate", "persist"):
+                db.execute(f"PRAGMA journal_mode={mode}")
+                for asked in ("WAL", "wal", "'Wal'"):
+                    with self.subTest(locking=locking, mode=mode, asked=asked):
+                        answer = db.execute(f"PRAGMA main.journal_mode={asked}").fetchone()
+                        self.assertEqual(answer, (mode,))
+                        self.assertEqual(db.execute("PRAGMA journal_mode").fetchone(), (mode,))
+                db.execute("INSERT INTO t(b) VALUES(1)")
+                db.commit()
+        self.assertEqual(db.execute("PRAGMA integrity_check").fetchone(), ("ok",))
 
     def test_two_connections_of_a_process(self):
         writer = self.fill()

@@ -16,7 +16,7 @@ using frame::Stager;
 template <typename... Params, typename... Args>
 absl::Status Stage(frame::FrameWriter& writer, const Items& items,
                    absl::Status (Stager::*edit)(Params...), const Args&... args) {
-  CAIRN_ASSIGN_OR_RETURN(Stager * stager, writer.GetStager());
+  CAIRN_ASSIGN_OR_RETURN(Stager * stager, writer.GetStagerToEdit());
   CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), stager->staged().header.typesize));
   return (stager->*edit)(args...);
 }
@@ -111,6 +111,8 @@ absl::StatusOr<Snapshot> Writer::StagedSnapshot() {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, impl_->Staged());
   return frame::HandleAccess::Make(std::move(state));
 }
+
+absl::Status Writer::Prepare(Durability durability) { return impl_->Prepare(durability); }
 
 absl::StatusOr<Snapshot> Writer::Commit(Durability durability) {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, impl_->Commit(durability));

@@ -49,6 +49,11 @@ absl::StatusOr<Stager*> FrameWriter::GetStager() {
   return stager_.get();
 }
 
+absl::StatusOr<Stager*> FrameWriter::GetStagerToEdit() {
+  if (!prepared_) return GetStager();
+  return FailedPrecondition("the staged edits are prepared: commit them or roll them back first");
+}
+
 absl::StatusOr<StatePtr> FrameWriter::Staged() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (!edited()) return backend_->frame().state;
@@ -69,6 +74,7 @@ void FrameWriter::Rollback() {
     if (!failure.ok() && !absl::IsResourceExhausted(failure) && !backend_->is_shared()) return;
     failed = !failure.ok();
   }
+  prepared_ = false;
   stager_.reset();
   absl::Status status = backend_->Restart(failed);
   if (status.ok()) status = Restage();
@@ -86,16 +92,35 @@ absl::Status FrameWriter::Restage() {
 }
 
 // Runs a step that writes. On failure the on-disk state is unknown and the writer becomes unusable,
-// unless the step was refused.
+// unless the step was refused. What fails after the commit stops the writer, and the commit stands:
+// whoever hears of a failure takes it for undone.
 absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
   const bool was_edited = edited();
   absl::Status status = step();
+  const bool is_committed = status.ok() || status.ErasePayload(kCommitted);
   if (status.ok()) status = Restage();
   if (status.ok()) return status;
+  if (is_committed) {
+    unusable_ = FailedPrecondition("a step after an earlier commit failed: %s", status.message());
+    return absl::OkStatus();
+  }
   if (!status.ErasePayload(kRefusal)) {
     unusable_ = FailedPrecondition("an earlier commit failed: %s", status.message());
   } else if (!was_edited) {
     Rollback();  // of a chunk that was made of pending items
+  }
+  return status;
+}
+
+absl::Status FrameWriter::Prepare(Durability durability) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  if (!edited()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
+  absl::Status status = RefuseIfFull(stager_->CodeKept());
+  if (status.ok()) status = backend_->PrepareCommit(*stager_, durability);
+  prepared_ = status.ok();
+  if (!status.ok() && !status.ErasePayload(kRefusal)) {
+    unusable_ = FailedPrecondition("preparing a commit failed: %s", status.message());
   }
   return status;
 }
@@ -105,6 +130,7 @@ absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
   if (edited()) {
     CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
     CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
+      if (std::exchange(prepared_, false)) return backend_->PublishPrepared(*stager_, durability);
       CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->CodeKept()));
       return backend_->PublishCommit(*stager_, durability);
     }));
@@ -119,6 +145,7 @@ absl::Status FrameWriter::Checkpoint() {
   const bool journaled = committed().journal.has_value() && !committed().journal->empty();
   if (!edited() && !journaled) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
+  prepared_ = false;
   return Run([&]() -> absl::Status {
     CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->CodeKept()));
     return backend_->WriteCheckpoint(*stager_);
@@ -194,7 +221,7 @@ absl::StatusOr<bool> FrameWriter::HasWaiters() const {
 
 absl::Status FrameWriter::Close() {
   CAIRN_RETURN_IF_ERROR(Settle());
-  const absl::Status status = backend_->DropUncommitted();
+  const absl::Status status = usable() ? backend_->DropUncommitted() : absl::OkStatus();
   unusable_ = FailedPrecondition("the writer is closed");
   stager_.reset();
   backend_.reset();

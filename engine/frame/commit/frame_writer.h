@@ -36,11 +36,13 @@ class FrameWriter {
         stager_(std::move(stager)) {}
   ~FrameWriter();
 
-  // The stager, when edits are possible.
+  // The stager, when it can be asked, and when edits are possible.
   absl::StatusOr<Stager*> GetStager();
+  absl::StatusOr<Stager*> GetStagerToEdit();
 
   // The committed state with the staged edits on top.
   absl::StatusOr<StatePtr> Staged();
+  absl::Status Prepare(Durability durability);
   absl::StatusOr<StatePtr> Commit(Durability durability);
   absl::Status Checkpoint();
   // Commits, in a checkpoint where that is worth it.
@@ -89,6 +91,7 @@ class FrameWriter {
   std::unique_ptr<Stager> stager_;  // into the backend
   absl::Status unusable_;           // the first failure, or that the writer is closed
   bool suspended_ = false;
+  bool prepared_ = false;
   OwnerProcess owner_;
 };
 

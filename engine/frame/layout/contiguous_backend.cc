@@ -48,8 +48,11 @@ absl::Status ContiguousBackend::Restart(bool failed) {
   const bool is_pinned = pins_.any();
   if (!is_pinned) pinned_end_ = 0;
   journal_.ReturnStaged(is_pinned);
-  // A gradual checkpoint takes for free what the snapshot reads.
-  if (is_pinned) DropGradual();
+  failed = failed || is_prepared_;
+  // A gradual checkpoint takes for free what the snapshot reads, or has followed what is no commit.
+  if (is_pinned || is_prepared_) DropGradual();
+  is_prepared_ = false;
+  placed_.reset();
   if (journal_.sink().end() > JournalEnd() || failed) {
     // Readers that skipped these chunks must not take them for those of the next commit.
     CAIRN_RETURN_IF_ERROR(DropUncommitted());
@@ -136,12 +139,18 @@ void ContiguousBackend::DropRetired() {
       frame_.core->env()->checkpoints.use_thread);
 }
 
+int64_t ContiguousBackend::StepsFor(const StagedState& staged) {
+  return 1 + staged.chunk_edits.count() / kEditsOfStep;
+}
+
+absl::Status ContiguousBackend::FollowGradually(const Stager& stager) {
+  CAIRN_ASSIGN_OR_RETURN(const bool follows, gradual_->Follow(stager, journal_.sink()));
+  if (!follows) DropGradual();
+  return absl::OkStatus();
+}
+
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
-  DropRetired();
-  CAIRN_RETURN_IF_ERROR(journal_.TidyUpNowAndThen());
-  CAIRN_RETURN_IF_ERROR(relocation_.StageSome(stager));
-  CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager));
-  CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager));
+  CAIRN_RETURN_IF_ERROR(MakeRoom(stager));
   const StagedState& staged = stager.staged();
   const bool is_long = journal_.IsLong(staged);
   const bool begins = is_long && gradual_ == nullptr && MayBeGradual(staged);
@@ -150,17 +159,17 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   const bool goes_on = gradual_ != nullptr && !journal_.IsLong(staged, kPatience, set_aside);
   if (is_long && !begins && !goes_on) return WriteCheckpoint(stager);
   if (begins) CAIRN_RETURN_IF_ERROR(Finish(stager));
-  if (goes_on) {
-    CAIRN_ASSIGN_OR_RETURN(const bool follows, gradual_->Follow(stager, journal_.sink()));
-    if (!follows) DropGradual();
-  }
-  const int64_t steps = 1 + staged.chunk_edits.count() / kEditsOfStep;
+  if (goes_on) CAIRN_RETURN_IF_ERROR(FollowGradually(stager));
+  const int64_t steps = StepsFor(staged);
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));
   if (!published) {
     DropGradual();  // what it followed is no commit
     return WriteCheckpoint(stager);
   }
-  if (begins) return BeginGradual();
+  return AfterCommit(begins ? BeginGradual() : AdvanceAndSumUp(stager, steps));
+}
+
+absl::Status ContiguousBackend::AdvanceAndSumUp(const Stager& stager, int64_t steps) {
   if (gradual_ == nullptr) return journal_.SumUp(stager);
   // In a journal that a checkpoint does not inherit, the next writer would not keep a summary for
   // those that read it.
@@ -173,7 +182,6 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   return may_sum_up ? journal_.SumUp(stager) : absl::OkStatus();
 }
 
-// The commit stands whatever comes of this.
 absl::Status ContiguousBackend::BeginGradual() {
   const std::optional<Extent> room = RoomBelow();
   must_be_whole_ = !room.has_value() && !MayBeAbove();
@@ -304,12 +312,23 @@ absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState&
   return above;
 }
 
-absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
-                                              std::optional<uint64_t> oldest_generation) {
+absl::Status ContiguousBackend::PlaceCheckpoint(const StagedState& staged,
+                                                std::optional<uint64_t> oldest_generation) {
   gradual_.reset();
   CheckpointPlan plan = frame_.PlanCheckpoint(journal_.sink().end(), false);
   plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);
-  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, StoreTail(staged, plan));
+  CAIRN_ASSIGN_OR_RETURN(placed_, StoreTail(staged, plan));
+  return absl::OkStatus();
+}
+
+absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
+                                              std::optional<uint64_t> oldest_generation) {
+  CAIRN_RETURN_IF_ERROR(PlaceCheckpoint(staged, oldest_generation));
+  return FlipToPlaced(staged);
+}
+
+absl::Status ContiguousBackend::FlipToPlaced(const StagedState& staged) {
+  PlacedCheckpoint placed = *std::exchange(placed_, std::nullopt);
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   const auto changed = static_cast<size_t>(ChangedHeaderBytes(staged));
@@ -364,6 +383,7 @@ void ContiguousBackend::BeginAfterCheckpoint(FrameSpace space, int64_t remains_e
   // The committed frame ends after them, they are listed as dead, or they lie in another file.
   pinned_end_ = 0;
   gradual_.reset();
+  is_prepared_ = false;
   must_be_whole_ = false;
   journal_.BeginAfterCheckpoint(std::move(space), remains_end);
 }

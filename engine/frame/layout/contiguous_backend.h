@@ -58,7 +58,9 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status DropUnpinned() override;
   absl::Status Release() override;
   absl::StatusOr<bool> Continue(const WriterOptions& options) override;
+  absl::Status PrepareCommit(Stager& stager, Durability durability) override;
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
+  absl::Status PublishPrepared(Stager& stager, Durability durability) override;
   bool IsWorthClosing(const Stager& stager) const override {
     return journal_.IsWorthClosing(stager);
   }
@@ -70,12 +72,19 @@ class ContiguousBackend final : public CommitBackend {
   bool needs_checkpoint() const override { return journal_.needs_checkpoint(); }
 
  private:
+  // In contiguous_prepare.cc: the steps before a commit that are refused on a full disk.
+  absl::Status MakeRoom(Stager& stager);
+
+  // How much of a gradual checkpoint a commit does.
+  static int64_t StepsFor(const StagedState& staged);
+  absl::Status FollowGradually(const Stager& stager);
   bool FitsInPlace(const StagedState& staged) const;
   bool MayBeGradual(const StagedState& staged) const;
   bool MayBeAbove() const;
   std::optional<Extent> RoomBelow() const;
   absl::Status BeginGradual();
   absl::Status AdvanceGradual(int64_t steps);
+  absl::Status AdvanceAndSumUp(const Stager& stager, int64_t steps);
   void DropGradual();
   void DropRetired();
   // Where the next commit goes, at least.
@@ -92,6 +101,9 @@ class ContiguousBackend final : public CommitBackend {
                                               const CheckpointPlan& plan) const;
   absl::Status WriteTail(const PlacedCheckpoint& placed);
   absl::StatusOr<PlacedCheckpoint> StoreTail(const StagedState& staged, const CheckpointPlan& plan);
+  absl::Status PlaceCheckpoint(const StagedState& staged,
+                               std::optional<uint64_t> oldest_generation);
+  absl::Status FlipToPlaced(const StagedState& staged);
   absl::Status CommitInPlace(const StagedState& staged, std::optional<uint64_t> oldest_generation);
   absl::StatusOr<AtomicFile> CopyWithReserve(Stager& stager, std::unique_ptr<LiveCopy> begun,
                                              ChunkProgress progress);
@@ -116,6 +128,8 @@ class ContiguousBackend final : public CommitBackend {
   std::unique_ptr<GradualCheckpoint> gradual_;  // while one is made
   std::shared_ptr<GradualCheckpoint> retired_;  // of the last one, with the states before it
   BackgroundTask dropping_;                     // that
+  bool is_prepared_ = false;                    // the staged edits: Restart drops what was written
+  std::optional<PlacedCheckpoint> placed_;      // in the file, and no header leads to it yet
   bool must_be_whole_ = false;                  // the next one: a gradual one was not finished
   SnapshotPins pins_;
   int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot that lives

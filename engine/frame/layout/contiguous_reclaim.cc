@@ -99,6 +99,7 @@ absl::Status ContiguousBackend::FindFree() {
 
 // False if there was nothing to move. Else a checkpoint says where the chunks are now.
 absl::StatusOr<bool> ContiguousBackend::MoveChunksDown(const FrameSpace::Slack& slack) {
+  CAIRN_RETURN_IF_ERROR(journal_.TidyUpAll());
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, Stage());
   relocation_.Begin(slack);
   CAIRN_RETURN_IF_ERROR(relocation_.StageAll(*stager));
@@ -126,7 +127,7 @@ absl::Status ContiguousBackend::GoDown() {
     CAIRN_RETURN_IF_ERROR(
         MoveChunksDown({.part = 8, .least = 2 * kPageSize, .for_commits = false}).status());
   }
-  CAIRN_RETURN_IF_ERROR(journal_.TidyUp());
+  CAIRN_RETURN_IF_ERROR(journal_.TidyUpAll());
   return CanGoDown() ? ForgetBefore(base().generation() + 1) : absl::OkStatus();
 }
 
@@ -164,7 +165,7 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptio
     if (!status.ok() && !absl::IsResourceExhausted(status)) return status;
     if (!status.ok()) CAIRN_RETURN_IF_ERROR(Restart(true));
   }
-  CAIRN_RETURN_IF_ERROR(journal_.TidyUp());
+  CAIRN_RETURN_IF_ERROR(journal_.TidyUpAll());
   CAIRN_RETURN_IF_ERROR(PunchHoles(*frame_.file, journal_.space().List().free));
   HoldReserve();
   const format::Seal& seal = *base().checkpoint->seal;

@@ -354,7 +354,7 @@ absl::Status ObjectBackend::PublishCommit(Stager& stager, Durability /*durabilit
     sink_->Discard();
     return absl::OkStatus();
   }
-  return status;
+  return AfterCommit(std::move(status));
 }
 
 bool ObjectBackend::IsWorthClosing(const Stager& stager) const {

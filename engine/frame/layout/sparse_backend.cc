@@ -135,15 +135,31 @@ bool SparseBackend::IsWorthClosing(const Stager& stager) const {
   return journal_.IsWorthClosing(stager, sink_->staged_bytes());
 }
 
-absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability) {
+absl::Status SparseBackend::MakeRoom(const Stager& stager) {
   old_.ReleaseSome(kMostRemoved, sink_->named());
   const int64_t other_bytes = FileBytes() + sink_->staged_bytes();
   CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager, other_bytes));
-  CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager, other_bytes));
+  return journal_.Reserve(stager, other_bytes);
+}
+
+absl::Status SparseBackend::PrepareCommit(Stager& stager, Durability /*durability*/) {
+  CAIRN_RETURN_IF_ERROR(MakeRoom(stager));
+  if (!journal_.HasRoomForCommit(stager)) {
+    return Refuse(Unimplemented("a commit that needs a new index cannot be prepared"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability) {
+  CAIRN_RETURN_IF_ERROR(MakeRoom(stager));
   const int64_t most_dead = std::max(kLeastDead, base().stored_bytes.value_or(0) / 2);
   if (journal_.IsLong(stager.staged()) || DeadFileBytes() > most_dead) {
     return WriteCheckpoint(stager);
   }
+  return PublishPrepared(stager, durability);
+}
+
+absl::Status SparseBackend::PublishPrepared(Stager& stager, Durability durability) {
   const bool durable = durability == Durability::kMachine;
   const int64_t file_bytes = sink_->staged_bytes();
   // Before the commit is there: a thread that then syncs it syncs them, too.

@@ -47,7 +47,9 @@ class SparseBackend final : public CommitBackend {
   void PinStaged(const StatePtr& snapshot) override { sink_->Pin(snapshot); }
   bool IsPinned() const override { return sink_->IsPinned(); }
   absl::Status Release() override;
+  absl::Status PrepareCommit(Stager& stager, Durability durability) override;
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
+  absl::Status PublishPrepared(Stager& stager, Durability durability) override;
   bool IsWorthClosing(const Stager& stager) const override;
   absl::Status WriteCheckpoint(Stager& stager) override;
   absl::Status SyncCommitted() override { return journal_.SyncCommitted(); }
@@ -56,6 +58,7 @@ class SparseBackend final : public CommitBackend {
   absl::Status DropUncommitted() override;
 
  private:
+  absl::Status MakeRoom(const Stager& stager);
   FileSystem& directory() const { return *frame_.location().files; }
   absl::StatusOr<std::vector<int64_t>> Sweep();
   void StageBeside(std::vector<int64_t> named);

@@ -85,6 +85,12 @@ inline absl::Status Refuse(absl::Status status) {
   status.SetPayload(kRefusal, absl::Cord());
   return status;
 }
+// Marks the failure of a step after a commit that stands: the commit is told, and the writer stops.
+inline constexpr char kCommitted[] = "cairn/committed";
+inline absl::Status AfterCommit(absl::Status status) {
+  status.SetPayload(kCommitted, absl::Cord());  // nothing where there is no failure
+  return status;
+}
 // A full disk refuses what was only to be staged.
 inline absl::Status RefuseIfFull(absl::Status status) {
   return absl::IsResourceExhausted(status) ? Refuse(std::move(status)) : status;
@@ -125,11 +131,20 @@ class CommitBackend {
   // False where opening anew is needed.
   virtual absl::StatusOr<bool> Continue(const WriterOptions& /*options*/) { return false; }
 
+  // Does what PublishPrepared then does without: all that may find the disk full. Restart drops it.
+  virtual absl::Status PrepareCommit(Stager& /*stager*/, Durability /*durability*/) {
+    return absl::OkStatus();
+  }
+
   // Each of these ends with a committed state. Where that is not the stager's base, Stage follows.
   // Publishes the staged edits as a commit record, or as a checkpoint where the layout has no
   // journal.
   virtual absl::Status PublishCommit(Stager& stager, Durability /*durability*/) {
     return WriteCheckpoint(stager);
+  }
+  // The same after PrepareCommit of the same edits.
+  virtual absl::Status PublishPrepared(Stager& stager, Durability durability) {
+    return PublishCommit(stager, durability);
   }
   // Whether Close leaves a checkpoint; else a commit.
   virtual bool IsWorthClosing(const Stager& /*stager*/) const { return true; }

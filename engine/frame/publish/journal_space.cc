@@ -48,6 +48,11 @@ absl::Status JournalWriter::TidyUp() {
   return CutSome();
 }
 
+absl::Status JournalWriter::TidyUpAll() {
+  if (space_.has_dead()) Release();
+  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
+}
+
 absl::Status JournalWriter::TidyUpNowAndThen() {
   const bool is_time = --commits_until_tidy_ <= 0;
   if (space_.is_releasing() || (is_time && space_.has_dead())) {

@@ -305,6 +305,15 @@ absl::Status JournalWriter::Sync(uint64_t generation) {
   return absl::OkStatus();
 }
 
+// One more receipt may have to follow.
+bool JournalWriter::HasRoomForRecord(int64_t size) {
+  return size <= format::kMaxRecordSize && HasRoomFor(size + 2 * format::kReceiptSize);
+}
+
+bool JournalWriter::HasRoomForCommit(const Stager& stager) {
+  return !sink_->left_journal() && HasRoomForRecord(format::RecordSize(stager.MakeCommit({})));
+}
+
 absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durability,
                                             int64_t file_bytes) {
   const bool durable = durability == Durability::kMachine;
@@ -315,19 +324,17 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
                                                               .generation = journal.generation + 1,
                                                               .previous = journal.last,
                                                               .durable_end = synced.end});
-  const int64_t size = format::RecordSize(commit);
-  // One more receipt may have to follow.
-  if (size > format::kMaxRecordSize || !HasRoomFor(size + 2 * format::kReceiptSize)) return false;
+  if (!HasRoomForRecord(format::RecordSize(commit))) return false;
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation + 1,
                                 .boot = frame_.source.BootHere(frame_.core->env()->boot),
                                 .durable_generation = synced.generation};
+  if (durable) CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   CAIRN_ASSIGN_OR_RETURN(const uint64_t checksum, sink_->AppendRecord(commit, receipt));
   if (durable || frame_.sync->TakeWasAwaited()) WriteZerosAhead();
   if (remains_end_ > sink_->end()) CAIRN_RETURN_IF_ERROR(MarkEnd(sink_->end()));
   const int64_t reused = sink_->reused() + file_bytes;
   CAIRN_RETURN_IF_ERROR(durable ? Sync(receipt.generation) : sink_->Flush());
-  if (durable) CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   if (!durable) NoteReused(sink_->end());
   CAIRN_RETURN_IF_ERROR(Adopt(stager, {.links = commit.links,
                                        .checksum = checksum,
@@ -337,7 +344,7 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
                                        .layer_edits = std::ssize(commit.layers),
                                        .reused = reused}));
   if (!durable) unsynced_reused_ += reused;
-  if (durable) CAIRN_RETURN_IF_ERROR(MarkDurable());
+  if (durable) CAIRN_RETURN_IF_ERROR(AfterCommit(MarkDurable()));
   return true;
 }
 
@@ -394,7 +401,7 @@ absl::Status JournalWriter::SyncCommitted() {
   reused_.clear();
   // A snapshot of staged edits may read what lies there.
   if (sink_->end() > CommittedEnd(base())) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(Witness());
+  CAIRN_RETURN_IF_ERROR(AfterCommit(Witness()));
   StageAt(CommittedEnd(base()));
   return absl::OkStatus();
 }

@@ -67,6 +67,8 @@ class JournalWriter {
   absl::Status GoOnBelow(int64_t old_end);
   // What readers left since the last time becomes free, and the file as short as the frame.
   absl::Status TidyUp();
+  // The same of all that there is, however long that takes.
+  absl::Status TidyUpAll();
   // The same, in small steps; most commits do without.
   absl::Status TidyUpNowAndThen();
   // A scan of all chunks has found what is free.
@@ -108,6 +110,8 @@ class JournalWriter {
   absl::Status Sync(uint64_t generation);
   // Bytes of commits, and of what is staged in the file, that are perhaps not durable.
   int64_t unsynced();
+  // Whether the staged edits can become a commit record where the journal ends.
+  bool HasRoomForCommit(const Stager& stager);
   // The staged edits become a commit, whose chunk files have so many bytes. False, and nothing was
   // written, when that takes a record that is too large.
   absl::StatusOr<bool> Publish(Stager& stager, Durability durability, int64_t file_bytes = 0);
@@ -127,6 +131,7 @@ class JournalWriter {
   absl::Status CutSome();
   absl::Status CutUnread(int64_t end);
   bool HasRoomFor(int64_t size);
+  bool HasRoomForRecord(int64_t size);
   void SetRoom();
   void Release(int64_t most = INT64_MAX);
   void NoteStaged(const StagedState& staged, FrameSpace& space) const;

@@ -148,8 +148,16 @@ int DatabaseFile::NoteFailure(const absl::Status& status) {
   return LogFailure(status);
 }
 
+// Only a rollback writes to a transaction that is prepared: it restores what was there before.
+void DatabaseFile::DropPrepared() {
+  if (!prepared_size_.has_value()) return;
+  transaction_->Rollback();
+  prepared_size_.reset();
+}
+
 int DatabaseFile::Write(int64_t offset, Bytes src) {
   if (const int code = EnsureTransaction(); code != SQLITE_OK) return code;
+  DropPrepared();
   const bool is_write_ahead = IsWriteAhead(offset, src);
   const bool is_shifted = cached_.IsShifted(offset, src);
   if (!is_write_ahead && !is_shifted) return NoteFailure(transaction_->Write(offset, src));
@@ -161,19 +169,47 @@ int DatabaseFile::Write(int64_t offset, Bytes src) {
 
 int DatabaseFile::Truncate(int64_t size) {
   if (const int code = EnsureTransaction(); code != SQLITE_OK) return code;
+  if (size == transaction_->size()) return SQLITE_OK;
+  DropPrepared();
   return NoteFailure(transaction_->Truncate(size));
 }
 
 int DatabaseFile::Sync(int /*flags*/) {
   sync_ = true;
+  return prepared_size_.has_value() ? Prepare() : SQLITE_OK;
+}
+
+int DatabaseFile::NoteWritten(bool is_one_of_many) {
+  if (!transaction_.has_value() || !transaction_->edited()) return SQLITE_OK;
+  std::vector<DatabaseFile*> others;
+  if (!is_in_group_) others = group_.Enter(this);
+  is_in_group_ = true;
+  // Without a super-journal this is the first to know.
+  for (DatabaseFile* const other : others) {
+    if (const int code = other->Prepare(); code != SQLITE_OK) return code;
+  }
+  return is_one_of_many || !others.empty() ? Prepare() : SQLITE_OK;
+}
+
+int DatabaseFile::Prepare() {
+  if (failed_ || !transaction_.has_value()) return SQLITE_IOERR;
+  const int64_t size = prepared_size_.value_or(transaction_->size());
+  const absl::Status prepared = transaction_->Prepare(CommitDurability());
+  if (!prepared.ok()) return NoteFailure(prepared) == SQLITE_FULL ? SQLITE_FULL : SQLITE_IOERR;
+  prepared_size_ = size;
   return SQLITE_OK;
+}
+
+void DatabaseFile::LeaveGroup() {
+  if (std::exchange(is_in_group_, false)) group_.Leave(this);
+  prepared_size_.reset();
 }
 
 // SQLite asks for it when it begins a transaction or a rollback, not between its writes.
 int DatabaseFile::Size(int64_t& size) {
   if (const int code = BeginAnew(); code != SQLITE_OK) return code;
   if (transaction_.has_value()) {
-    size = transaction_->size();
+    size = prepared_size_.value_or(transaction_->size());
   } else {
     size = Visible().info().nbytes;
   }
@@ -224,6 +260,7 @@ int DatabaseFile::EnsureTransaction() {
 }
 
 void DatabaseFile::EndTransaction() {
+  LeaveGroup();
   if (transaction_.has_value() && transaction_->edited()) transaction_->Rollback();
   transaction_.reset();
   database_->Release(this, failed_ ? Database::Outcome::kFailed : outcome_);
@@ -256,10 +293,15 @@ int DatabaseFile::CheckReservedLock(int& reserved) {
   return SQLITE_OK;
 }
 
+Durability DatabaseFile::CommitDurability() const {
+  const Durability asked = sync_ ? Durability::kMachine : Durability::kProcess;
+  return database_->options().durability.value_or(asked);
+}
+
 int DatabaseFile::Commit() {
   if (!transaction_.has_value() || !transaction_->edited()) return SQLITE_OK;
-  const Durability asked = sync_ ? Durability::kMachine : Durability::kProcess;
-  const Durability durability = database_->options().durability.value_or(asked);
+  LeaveGroup();
+  const Durability durability = CommitDurability();
   absl::StatusOr<Snapshot> committed = transaction_->Commit(durability);
   if (!committed.ok()) {
     // After any other code SQLite would take its cache for what is committed.
@@ -286,6 +328,13 @@ void DatabaseFile::GiveBackSpace() {
 }
 
 int DatabaseFile::Pragma(char** arguments) {
+  if (arguments[2] != nullptr && sqlite3_stricmp(arguments[1], "journal_mode") == 0 &&
+      sqlite3_stricmp(arguments[2], "wal") == 0) {
+    // With locking_mode=EXCLUSIVE SQLite would begin a write-ahead log. A mode that it does not
+    // know asks for the one that holds.
+    *arguments[2] = '?';
+    return SQLITE_NOTFOUND;
+  }
   const std::string_view name = arguments[1];
   const std::optional<std::string_view> value =
       arguments[2] == nullptr ? std::nullopt : std::optional<std::string_view>(arguments[2]);
@@ -312,6 +361,8 @@ int DatabaseFile::TellTemporaryName(void* name) {
 
 int DatabaseFile::Control(int op, void* arg) {
   switch (op) {
+    case SQLITE_FCNTL_SYNC:
+      return NoteWritten(/*is_one_of_many=*/arg != nullptr);  // the name of a super-journal
     case SQLITE_FCNTL_COMMIT_PHASETWO:
       return Commit();
     case SQLITE_FCNTL_BEGIN_ATOMIC_WRITE:

@@ -10,6 +10,7 @@
 
 #include "cairn/snapshot.h"
 #include "tools/sqlite/vfs/cached_database.h"
+#include "tools/sqlite/vfs/commit_group.h"
 #include "tools/sqlite/vfs/database.h"
 #include "tools/sqlite/vfs/transaction.h"
 #include "tools/sqlite/vfs/vfs_file.h"
@@ -23,7 +24,9 @@ namespace cairn::sqlite {
 //              snapshot is not the newest
 //   PENDING and EXCLUSIVE wait for nobody: readers go on with their snapshots
 // What is written is staged. The commit is SQLITE_FCNTL_COMMIT_PHASETWO, which SQLite calls when
-// all is written; durable if it has called xSync before.
+// all is written; durable if it has called xSync before. Of a transaction over several databases
+// SQLite no longer listens then: so before the first one is committed, all are prepared, and what
+// can be refused is refused there, in SQLITE_FCNTL_SYNC or xSync.
 //
 // After a write or commit that failed all writes fail, until SQLite unlocks, or with
 // locking_mode=EXCLUSIVE, where it does not, begins to roll back or another transaction: that
@@ -33,11 +36,12 @@ class DatabaseFile final : public VfsFile {
   // `journals` is kept for as long as this lives; `disk` is the VFS of the files beside the
   // database.
   DatabaseFile(std::shared_ptr<Database> database, std::shared_ptr<const void> journals,
-               bool read_only, WriterQueue& queue, sqlite3_vfs* disk)
+               bool read_only, WriterQueue& queue, CommitGroup& group, sqlite3_vfs* disk)
       : database_(std::move(database)),
         journals_(std::move(journals)),
         read_only_(read_only),
         queue_(queue),
+        group_(group),
         disk_(disk) {}
   ~DatabaseFile() override;
 
@@ -62,6 +66,11 @@ class DatabaseFile final : public VfsFile {
   int BeginTransaction();
   int EnsureTransaction();
   void EndTransaction();
+  Durability CommitDurability() const;
+  void DropPrepared();
+  int NoteWritten(bool is_one_of_many);
+  int Prepare();
+  void LeaveGroup();
   int Commit();
   void GiveBackSpace();
   int Pragma(char** arguments);
@@ -71,11 +80,16 @@ class DatabaseFile final : public VfsFile {
   const std::shared_ptr<const void> journals_;
   const bool read_only_;
   WriterQueue& queue_;
+  CommitGroup& group_;
   sqlite3_vfs* const disk_;
   int level_ = SQLITE_LOCK_NONE;
   std::optional<Snapshot> snapshot_;        // from SHARED on
   std::optional<Transaction> transaction_;  // from RESERVED on
   CachedDatabase cached_;
+  // SQLite has written all of the transaction, and it may be one over several databases.
+  bool is_in_group_ = false;
+  // It is one: the transaction is prepared. The size as SQLite has written it.
+  std::optional<int64_t> prepared_size_;
   bool failed_ = false;   // the transaction can only be dropped
   bool sync_ = false;     // the next commit is to be durable
   bool vacuums_ = false;  // the transaction writes the whole database anew

@@ -68,10 +68,6 @@ std::optional<absl::StatusOr<std::string>> AnswerPragma(Database& database, std:
   if (lower == "cairn_history") return TellHistory(database);
   if (lower == "cairn_verify") return TellVerify(database);
   if (lower == "cairn_backup") return MakeBackup(database, value);
-  if (lower == "journal_mode" && value.has_value() &&
-      absl::AsciiStrToLower(std::string(*value)) == "wal") {
-    return "delete";
-  }
   return std::nullopt;
 }
 

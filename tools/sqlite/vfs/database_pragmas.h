@@ -13,8 +13,7 @@
 namespace cairn::sqlite {
 
 // PRAGMA cairn_info, cairn_history, cairn_verify, cairn_backup('path'): a text, a line for each
-// thing that it tells. Also refuses `journal_mode=wal` as SQLite does for a VFS without shared
-// memory. Nothing for what SQLite answers itself.
+// thing that it tells. Nothing for what SQLite answers itself.
 std::optional<absl::StatusOr<std::string>> AnswerPragma(Database& database, std::string_view name,
                                                         std::optional<std::string_view> value);
 

@@ -2,24 +2,31 @@
 #ifndef CAIRN_TOOLS_SQLITE_VFS_JOURNAL_FILE_H_
 #define CAIRN_TOOLS_SQLITE_VFS_JOURNAL_FILE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "absl/status/status.h"
+
+#include "cairn/snapshot.h"
+#include "tools/sqlite/vfs/database.h"
 #include "tools/sqlite/vfs/vfs_file.h"
 
 namespace cairn::sqlite {
 
 // SQLite needs it for ROLLBACK and savepoints, and after a crash never: what is not committed is
-// not in the frame. Up to kMostMemory bytes are in memory; a longer one moves to a temporary file
-// of `disk`, which nobody syncs.
+// not in the frame. A record of it is the number of a page, the page as it was before the
+// transaction, and a checksum. The first kMostMemory bytes are kept as they are. After these a page
+// that equals the committed one takes 8 bytes, and is read from the frame when it is needed.
 class JournalFile final : public VfsFile {
  public:
   static constexpr int64_t kMostMemory = int64_t{8} << 20;
 
-  explicit JournalFile(sqlite3_vfs* disk) : disk_(disk) {}
-  ~JournalFile() override;
+  explicit JournalFile(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
   int Read(int64_t offset, MutableBytes dst) override;
   int Write(int64_t offset, Bytes src) override;
@@ -27,12 +34,32 @@ class JournalFile final : public VfsFile {
   int Size(int64_t& size) override;
 
  private:
-  int MoveToDisk();
+  using Number = std::array<std::byte, 4>;
+  // Records one after the other, whose pages are committed ones.
+  struct Record {
+    Number page;
+    Number checksum;
+  };
+  using Run = std::vector<Record>;
 
-  sqlite3_vfs* disk_;
-  std::vector<std::byte> bytes_;               // all of it, until it moves
-  std::unique_ptr<std::byte[]> moved_memory_;  // of the temporary file
-  sqlite3_file* moved_ = nullptr;              // null: in memory
+  int64_t RecordSize() const { return page_size_ + 2 * std::ssize(Number()); }
+  int64_t EndOfRuns() const;
+  void Forget(int64_t from);
+  bool IsCommittedPage(int64_t offset, Bytes src);
+  void AddRecord(int64_t offset);
+  bool TakeChecksum(int64_t offset, Bytes src);
+  void Store(int64_t offset, Bytes src);
+  absl::Status ReadPage(const Record& record, MutableBytes page) const;
+  absl::Status ReadRun(int64_t begin, const Run& run, int64_t offset, MutableBytes dst) const;
+
+  const std::shared_ptr<Database> database_;
+  std::vector<std::byte> bytes_;  // the first ones
+  int64_t size_ = 0;
+  std::optional<Snapshot> committed_;  // what records refer to
+  int64_t page_size_ = 0;              // of them
+  std::map<int64_t, Run> runs_;        // by where they begin
+  // Other bytes after the first ones, by where they begin.
+  std::map<int64_t, std::vector<std::byte>> pieces_;
 };
 
 }  // namespace cairn::sqlite

@@ -1,6 +1,7 @@
 #include "tools/sqlite/vfs/transaction.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,22 @@
 #include "tools/status.h"
 
 namespace cairn::sqlite {
+
+namespace {
+
+// In the first page, numbers in big endian.
+constexpr size_t kPageSizeAt = 16;  // 1 for what is too large for it
+constexpr size_t kSizeInPagesAt = 28;
+constexpr int64_t kLargestPage = 65536;
+
+int64_t NumberAt(Bytes bytes, size_t at, size_t size) {
+  int64_t number = 0;
+  for (const std::byte each : bytes.subspan(at, size))
+    number = number << 8 | static_cast<int>(each);
+  return number;
+}
+
+}  // namespace
 
 absl::StatusOr<size_t> ReadSome(const Snapshot& snapshot, int64_t offset, MutableBytes dst) {
   const int64_t there = std::clamp<int64_t>(snapshot.info().nbytes - offset, 0, std::ssize(dst));
@@ -27,6 +44,7 @@ void Transaction::Begin(Snapshot base) {
   size_ = base_.info().nbytes;
   edited_ = false;
   counted_ = false;
+  prepared_ = false;
 }
 
 absl::StatusOr<size_t> Transaction::Read(int64_t offset, MutableBytes dst) {
@@ -120,6 +138,26 @@ absl::Status Transaction::StoreFirstPage() {
   std::vector<std::byte> page(static_cast<size_t>(std::min<int64_t>(*chunksize_, size_)));
   RETURN_IF_ERROR(Read(0, page).status());
   return writer_.UpdateItems(0, page);
+}
+
+absl::Status Transaction::CutUnused() {
+  std::array<std::byte, kSizeInPagesAt + sizeof(uint32_t)> begin;
+  ASSIGN_OR_RETURN(const size_t there, Read(0, begin));
+  if (there < begin.size()) return absl::OkStatus();
+  const int64_t stored = NumberAt(begin, kPageSizeAt, sizeof(uint16_t));
+  const int64_t page_size = stored == 1 ? kLargestPage : stored;
+  const int64_t used = page_size * NumberAt(begin, kSizeInPagesAt, sizeof(uint32_t));
+  return used > 0 ? Truncate(used) : absl::OkStatus();
+}
+
+absl::Status Transaction::Prepare(Durability durability) {
+  if (!edited_) RETURN_IF_ERROR(StoreFirstPage());
+  edited_ = true;
+  if (!prepared_) RETURN_IF_ERROR(CutUnused());
+  const absl::Status prepared = writer_.Prepare(durability);
+  prepared_ = prepared.ok();
+  // Then the commit does it all.
+  return absl::IsUnimplemented(prepared) ? absl::OkStatus() : prepared;
 }
 
 absl::StatusOr<Snapshot> Transaction::Commit(Durability durability) {

@@ -28,6 +28,10 @@ class Transaction {
   absl::Status Write(int64_t offset, Bytes src);
   absl::Status Truncate(int64_t size);
   void Rollback();
+  // Writes all that a commit needs, and reserves the space for the rest: see Writer::Prepare. Cuts
+  // what lies after the pages that the database says it has, for SQLite does so only when it
+  // commits. Then Commit or Rollback follows, but no edit.
+  absl::Status Prepare(Durability durability);
   // The next edits follow the committed ones.
   absl::StatusOr<Snapshot> Commit(Durability durability);
 
@@ -36,6 +40,7 @@ class Transaction {
   absl::Status ReadStaged(int64_t offset, MutableBytes dst);
   absl::StatusOr<bool> IsCount(int64_t offset, Bytes src);
   absl::Status StoreFirstPage();
+  absl::Status CutUnused();
   void Begin(Snapshot base);
 
   Writer& writer_;
@@ -43,6 +48,7 @@ class Transaction {
   std::optional<int32_t> chunksize_;
   int64_t size_ = 0;
   bool edited_ = false;
+  bool prepared_ = false;
   bool counted_ = false;  // the change counter, which is not stored
 };
 

@@ -14,10 +14,12 @@
 #include "cairn/file_system.h"
 #include "tools/sqlite/base/result_code.h"
 #include "tools/sqlite/base/sqlite_api.h"
+#include "tools/sqlite/vfs/commit_group.h"
 #include "tools/sqlite/vfs/database_file.h"
 #include "tools/sqlite/vfs/database_registry.h"
 #include "tools/sqlite/vfs/journal_file.h"
 #include "tools/sqlite/vfs/refused_file.h"
+#include "tools/sqlite/vfs/statement_journal.h"
 #include "tools/sqlite/vfs/temporary_file.h"
 #include "tools/sqlite/vfs/writer_queue.h"
 #include "tools/status.h"
@@ -37,6 +39,7 @@ struct Vfs {
   sqlite3_vfs* disk = nullptr;  // the default one of when this was registered
   DatabaseRegistry databases;
   WriterQueue queue;
+  CommitGroup group;
 };
 
 Vfs& VfsOf(sqlite3_vfs* base) { return *static_cast<Vfs*>(base->pAppData); }
@@ -121,7 +124,7 @@ int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, in
   }
   std::shared_ptr<const void> journals = vfs.databases.NoteJournals(name, *database);
   AttachFile(handle, std::make_unique<DatabaseFile>(*std::move(database), std::move(journals),
-                                                    !writable, vfs.queue, vfs.disk));
+                                                    !writable, vfs.queue, vfs.group, vfs.disk));
   return SQLITE_OK;
 }
 
@@ -137,6 +140,13 @@ int OpenTemporary(Vfs& vfs, const std::string& folder, sqlite3_file* handle, int
 int Open(sqlite3_vfs* base, const char* name, sqlite3_file* handle, int flags, int* out_flags) {
   Vfs& vfs = VfsOf(base);
   handle->pMethods = nullptr;
+  if (name == nullptr && (flags & SQLITE_OPEN_SUBJOURNAL) != 0) {
+    // Its file is one more temporary file of this VFS.
+    const int file_flags = (flags & ~SQLITE_OPEN_SUBJOURNAL) | SQLITE_OPEN_TEMP_JOURNAL;
+    AttachFile(handle, std::make_unique<StatementJournal>(&vfs.base, file_flags));
+    if (out_flags != nullptr) *out_flags = flags;
+    return SQLITE_OK;
+  }
   if (name == nullptr) {
     // SQLite does not say for which database it needs the file.
     const std::string folder = vfs.databases.TemporaryFolder();
@@ -145,10 +155,10 @@ int Open(sqlite3_vfs* base, const char* name, sqlite3_file* handle, int flags, i
   if (name != nullptr && (flags & SQLITE_OPEN_MAIN_DB) != 0) {
     return OpenDatabase(vfs, name, handle, flags, out_flags);
   }
-  if (vfs.databases.OfJournal(name) != nullptr) {
+  if (std::shared_ptr<Database> database = vfs.databases.OfJournal(name); database != nullptr) {
     // No write-ahead log in exclusive mode either.
     if ((flags & SQLITE_OPEN_WAL) != 0) return SQLITE_CANTOPEN;
-    AttachFile(handle, std::make_unique<JournalFile>(&vfs.base));
+    AttachFile(handle, std::make_unique<JournalFile>(std::move(database)));
     if (out_flags != nullptr) *out_flags = flags;
     return SQLITE_OK;
   }
