@@ -51,6 +51,21 @@ TEST_F(VfsSpaceTest, VacuumMakesTheFileAsSmallAsWhatLives) {
   })));
 }
 
+// More pages than a writer keeps in memory, or frees in one step.
+TEST_F(VfsSpaceTest, VacuumOfALargeDatabaseGivesAllBackAtOnce) {
+  EXPECT_TRUE(EndsWell(Begin("program", [&]() -> absl::Status {
+    CAIRN_RETURN_IF_ERROR(LoadSqliteExtension());
+    CAIRN_ASSIGN_OR_RETURN(Database database, Database::Open(path_));
+    CAIRN_RETURN_IF_ERROR(database.Execute(
+        "PRAGMA synchronous=OFF; CREATE TABLE t(id INTEGER PRIMARY KEY, data BLOB);"
+        "WITH RECURSIVE some(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM some WHERE n < 60000)"
+        " INSERT INTO t(data) SELECT randomblob(700) FROM some;"
+        "DELETE FROM t WHERE id % 5 = 0; VACUUM"));
+    CAIRN_RETURN_IF_ERROR(ExpectTakes(48000 * 700, 38000 * kKiB));
+    return ExpectNumber(database, "SELECT count(*) FROM t WHERE length(data) = 700", 48000);
+  })));
+}
+
 TEST_F(VfsSpaceTest, VacuumLeavesAReaderWhatItReads) {
   EXPECT_TRUE(EndsWell(Begin("program", [&]() -> absl::Status {
     CAIRN_RETURN_IF_ERROR(LoadSqliteExtension());

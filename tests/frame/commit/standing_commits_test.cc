@@ -1,5 +1,7 @@
 // What fails after a commit stops the writer, and the commit is told as made.
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,7 +72,7 @@ TEST_F(StandingCommitsTest, OnlyAFailedSyncLeavesACommitThatWasToldAsAFailure) {
       ASSERT_TRUE(failed.has_value() && found == *failed);
       EXPECT_EQ(log[static_cast<size_t>(good - 1)].kind, Operation::Kind::kSync);
     }
-    EXPECT_GT(std::ssize(log), 3 * kCommits / 2);
+    EXPECT_GE(std::ssize(log), kCommits);
   }
 }
 

@@ -313,7 +313,14 @@ int DatabaseFile::Commit() {
                                                 : Database::Outcome::kNotDurable;
   sync_ = false;
   if (std::exchange(vacuums_, false)) GiveBackSpace();
-  if (level_ < SQLITE_LOCK_RESERVED) EndTransaction();
+  if (level_ < SQLITE_LOCK_RESERVED) {
+    EndTransaction();
+  } else if (!transaction_->is_usable()) {
+    // With locking_mode=EXCLUSIVE the next transaction follows without a lock.
+    transaction_.reset();
+    database_->Release(this, Database::Outcome::kFailed);
+    BeginTransaction();
+  }
   return SQLITE_OK;
 }
 
