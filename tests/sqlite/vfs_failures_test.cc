@@ -150,6 +150,26 @@ TEST_P(VfsFailuresTest, AfterAFailedCommitTheConnectionReadsWhatIsCommitted) {
   }
 }
 
+// Pages that do not fit in the cache are written before the commit, and a rollback writes them
+// again.
+TEST_P(VfsFailuresTest, ATransactionAfterARollbackIsItsOwnWhileOthersCommit) {
+  EXPECT_TRUE(EndsWell(Begin("program", [&]() -> absl::Status {
+    CAIRN_ASSIGN_OR_RETURN(Database database, Create());
+    CAIRN_ASSIGN_OR_RETURN(Database other, Database::Open(directory_.Path("other.db")));
+    CAIRN_RETURN_IF_ERROR(other.Execute("CREATE TABLE t(a)"));
+    const std::string many =
+        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
+        "INSERT OR REPLACE INTO t SELECT i, zeroblob(500) FROM n";
+    CAIRN_RETURN_IF_ERROR(database.Execute("PRAGMA cache_size=5; BEGIN; " + many + "; ROLLBACK"));
+    CAIRN_RETURN_IF_ERROR(database.Execute("BEGIN; " + many));
+    CAIRN_RETURN_IF_ERROR(other.Execute("INSERT INTO t VALUES(1)"));
+    CAIRN_RETURN_IF_ERROR(database.Execute(many + "; COMMIT"));
+    CAIRN_RETURN_IF_ERROR(ExpectNumber(database, "SELECT count(*) FROM t", 300));
+    CAIRN_ASSIGN_OR_RETURN(const std::string verdict, database.Text("PRAGMA integrity_check"));
+    return Expect(verdict == "ok", verdict);
+  })));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, VfsFailuresTest, testing::Values("normal", "exclusive"),
                          [](const auto& parameters) { return std::string(parameters.param); });
 

@@ -158,6 +158,9 @@ void DatabaseFile::DropPrepared() {
 int DatabaseFile::Write(int64_t offset, Bytes src) {
   if (const int code = EnsureTransaction(); code != SQLITE_OK) return code;
   DropPrepared();
+  // A rollback syncs as a commit does, and with locking_mode=EXCLUSIVE it does not unlock. Another
+  // connection that commits must not prepare the transaction that follows.
+  LeaveGroup();
   const bool is_write_ahead = IsWriteAhead(offset, src);
   const bool is_shifted = cached_.IsShifted(offset, src);
   if (!is_write_ahead && !is_shifted) return NoteFailure(transaction_->Write(offset, src));
