@@ -12,7 +12,9 @@ void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
     const absl::StatusOr<format::CommitRecord> commit =
         format::ParseCommit(record.bytes, record.begin);
     if (!commit.ok() || !IsLater(commit->links.base, commit->links.generation)) return;
-    was_durable_ |= commit->links.durable_end > stop_;
+    // The receipt that ends what is durable is renewed after the sync: a power cut may have taken a
+    // part of it. No commit is so small.
+    was_durable_ |= commit->links.durable_end > stop_ + format::kMaxReceiptSize;
     generation = commit->links.generation;
   } else {
     const auto receipt = format::FindReceipt(record.bytes, record.begin);

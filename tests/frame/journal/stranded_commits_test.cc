@@ -223,6 +223,22 @@ TEST_F(StrandedCommitsTest, DurableCommitWhoseReceiptIsOldMayHaveBeenCutShort) {
   EXPECT_TRUE(IsOk(OpenWriter(&other_boot_)));
 }
 
+// A durable commit is lost only if its record is: the receipt is written once more after the sync.
+TEST_F(StrandedCommitsTest, DurableCommitWithoutItsReceiptIsNotLost) {
+  for (const Durability second : {Durability::kProcess, Durability::kMachine}) {
+    ends_.clear();
+    data_.clear();
+    Buffer bytes = Commit({Durability::kMachine, second, Durability::kProcess});
+    for (const int64_t end : ends_) bytes[static_cast<size_t>(end - 4)] ^= std::byte{1};
+    Damage(bytes, 1);
+    const Snapshot snapshot = Open(&other_boot_);
+    EXPECT_EQ(snapshot.info().journal_damaged, second == Durability::kMachine);
+    EXPECT_EQ(DataOf(snapshot).value(), Buffer(data_.begin(), data_.begin() + 20));
+    EXPECT_EQ(OpenWriter(&other_boot_).ok(), second == Durability::kProcess);
+    ASSERT_EQ(std::remove(path_.c_str()), 0);
+  }
+}
+
 TEST_F(StrandedCommitsTest, DamagedChunkTakesNoCommitAlongWhileTheMachineRuns) {
   Buffer bytes = Commit(std::vector<Durability>(3, Durability::kProcess), 64);
   bytes[static_cast<size_t>(checkpoint_ + 40)] ^= std::byte{1};
