@@ -152,7 +152,7 @@ TEST_P(VfsFailuresTest, AfterAFailedCommitTheConnectionReadsWhatIsCommitted) {
 
 // Pages that do not fit in the cache are written before the commit, and a rollback writes them
 // again.
-TEST_P(VfsFailuresTest, ATransactionAfterARollbackIsItsOwnWhileOthersCommit) {
+TEST_P(VfsFailuresTest, TransactionAfterARollbackIsItsOwnWhileOthersCommit) {
   EXPECT_TRUE(EndsWell(Begin("program", [&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(Database database, Create());
     CAIRN_ASSIGN_OR_RETURN(Database other, Database::Open(directory_.Path("other.db")));

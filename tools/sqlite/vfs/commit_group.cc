@@ -2,14 +2,13 @@
 
 namespace cairn::sqlite {
 
-std::vector<DatabaseFile*> CommitGroup::Enter(DatabaseFile* file) {
-  const std::thread::id thread = std::this_thread::get_id();
+std::vector<DatabaseFile*> CommitGroup::Enter(const void* connection, DatabaseFile* file) {
   std::vector<DatabaseFile*> others;
   const std::lock_guard lock(mutex_);
-  for (const auto& [its_thread, other] : written_) {
-    if (its_thread == thread) others.push_back(other);
+  for (const auto& [its_connection, other] : written_) {
+    if (its_connection == connection) others.push_back(other);
   }
-  written_.emplace_back(thread, file);
+  written_.emplace_back(connection, file);
   return others;
 }
 

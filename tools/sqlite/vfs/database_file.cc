@@ -185,7 +185,9 @@ int DatabaseFile::Sync(int /*flags*/) {
 int DatabaseFile::NoteWritten(bool is_one_of_many) {
   if (!transaction_.has_value() || !transaction_->edited()) return SQLITE_OK;
   std::vector<DatabaseFile*> others;
-  if (!is_in_group_) others = group_.Enter(this);
+  const void* connection = this;  // a SQLite too old to tell it commits each database alone
+  if (connection_ != nullptr) connection = *connection_;
+  if (!is_in_group_) others = group_.Enter(connection, this);
   is_in_group_ = true;
   // Without a super-journal this is the first to know.
   for (DatabaseFile* const other : others) {
@@ -375,6 +377,9 @@ int DatabaseFile::Control(int op, void* arg) {
       return NoteWritten(/*is_one_of_many=*/arg != nullptr);  // the name of a super-journal
     case SQLITE_FCNTL_COMMIT_PHASETWO:
       return Commit();
+    case SQLITE_FCNTL_PDB:
+      connection_ = static_cast<sqlite3* const*>(arg);
+      return SQLITE_OK;
     case SQLITE_FCNTL_BEGIN_ATOMIC_WRITE:
     case SQLITE_FCNTL_COMMIT_ATOMIC_WRITE:
       return SQLITE_OK;

@@ -86,6 +86,7 @@ class DatabaseFile final : public VfsFile {
   std::optional<Snapshot> snapshot_;        // from SHARED on
   std::optional<Transaction> transaction_;  // from RESERVED on
   CachedDatabase cached_;
+  sqlite3* const* connection_ = nullptr;  // where SQLite has the one that uses this
   // SQLite has written all of the transaction, and it may be one over several databases.
   bool is_in_group_ = false;
   // It is one: the transaction is prepared. The size as SQLite has written it.

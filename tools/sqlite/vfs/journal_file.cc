@@ -101,7 +101,7 @@ int JournalFile::Write(int64_t offset, Bytes src) {
   }
   if (offset < std::ssize(bytes_) || end <= kMostMemory) {
     if (end > std::ssize(bytes_)) bytes_.resize(static_cast<size_t>(end));
-    std::ranges::copy(src, bytes_.begin() + offset);
+    std::memcpy(bytes_.data() + offset, src.data(), src.size());
   } else if (std::ssize(src) > kNumber && IsCommittedPage(offset, src)) {
     AddRecord(offset);
   } else {
