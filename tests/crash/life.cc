@@ -138,16 +138,39 @@ absl::Status Life::Do(Action action) {
   }
 }
 
+// Whether the commit itself follows.
+absl::StatusOr<bool> Life::Prepare(Durability durability) {
+  Begin("prepare");
+  CAIRN_RETURN_IF_ERROR(writer_->Prepare(durability));
+  switch (dice_.Below(setup_.one_sector ? 3 : 9)) {
+    case 0:
+    case 1:
+      Rollback();
+      return false;
+    case 3:
+      CAIRN_RETURN_IF_ERROR(Checkpoint());
+      return false;
+    case 4:
+      CAIRN_RETURN_IF_ERROR(CloseAndReopen());
+      return false;
+    case 5:
+      CAIRN_RETURN_IF_ERROR(DropAndReopen());
+      return false;
+    case 6:
+      Begin("prepare once more");
+      CAIRN_RETURN_IF_ERROR(writer_->Prepare(Durability::kMachine));
+      return true;
+    default:
+      return true;
+  }
+}
+
 absl::Status Life::Commit(Durability durability) {
   if (setup_.one_sector) CAIRN_RETURN_IF_ERROR(AppendUpToSector());
   if (setup_.small_commits) CAIRN_RETURN_IF_ERROR(DoEdit(Action::kAppend));
   if (dice_.Below(8) == 0) {
-    Begin("prepare");
-    CAIRN_RETURN_IF_ERROR(writer_->Prepare(durability));
-    if (dice_.Below(3) == 0) {
-      Rollback();
-      return absl::OkStatus();
-    }
+    CAIRN_ASSIGN_OR_RETURN(const bool goes_on, Prepare(durability));
+    if (!goes_on) return absl::OkStatus();
   }
   Begin(durability == Durability::kProcess ? "process commit" : "commit");
   history_.Add(*staged_);

@@ -134,6 +134,7 @@ class Life {
   absl::Status OpenWriter();
   absl::Status Edit(const std::function<Verdict(FrameModel&)>& model,
                     const std::function<absl::Status(Writer&)>& edit);
+  absl::StatusOr<bool> Prepare(Durability durability);
   absl::Status Commit(Durability durability);
   absl::Status Checkpoint();
   absl::Status CloseAndReopen();

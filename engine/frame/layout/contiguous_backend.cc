@@ -384,6 +384,7 @@ void ContiguousBackend::BeginAfterCheckpoint(FrameSpace space, int64_t remains_e
   pinned_end_ = 0;
   gradual_.reset();
   is_prepared_ = false;
+  placed_.reset();
   must_be_whole_ = false;
   journal_.BeginAfterCheckpoint(std::move(space), remains_end);
 }
