@@ -118,6 +118,8 @@ absl::Status SearchApart(Manner manner, uint64_t first, int64_t count, int steps
   if (difference.ok()) return difference;
   ScriptMaker maker(manner, child.seed());
   const std::string before(difference.message());
+  std::fprintf(stderr, "seed %llu differs: looking for the shortest script\n",
+               static_cast<unsigned long long>(child.seed()));
   const Script script = Shorten(manner, maker.layout(), maker.Make(steps), difference);
   std::string text =
       absl::StrCat("seed ", child.seed(), ", pages of ", maker.layout().page_size, ", auto_vacuum ",

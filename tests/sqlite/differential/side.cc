@@ -333,6 +333,21 @@ std::string Side::InspectCommitted() {
   return absl::StrCat(all, "\nframe: ", Answer(db.get(), "SELECT item FROM f ORDER BY rowid"));
 }
 
+std::string Side::FileSizes() {
+  std::string sizes;
+  for (int i = 0; i < layout_.databases; ++i) {
+    Connection db;
+    sqlite3_file* file = nullptr;
+    sqlite3_int64 size = -1;
+    Connect(i, db);
+    Answer(db.get(), "SELECT count(*) FROM sqlite_schema");  // opens it
+    sqlite3_file_control(db.get(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (file != nullptr && file->pMethods != nullptr) file->pMethods->xFileSize(file, &size);
+    absl::StrAppend(&sizes, size, " ");
+  }
+  return sizes;
+}
+
 std::string Side::InspectOpen() {
   std::string all;
   for (const auto& [connection, db] : connections_) {

@@ -52,6 +52,8 @@ class Side {
   // connection of the script sees its own.
   std::string InspectCommitted();
   std::string InspectOpen();
+  // Bytes of all databases, as their VFS has them. No connection of the script may be open.
+  std::string FileSizes();
 
   bool IsOpen(int connection) const { return connections_.contains(connection); }
   bool InTransaction(int connection) const;
