@@ -170,6 +170,13 @@ std::string Life::CommitOnce(Writer& writer) {
     return "";
   }
   const Placed placed = writer.Place(edit);
+  if (conditions_.prepares && random_.Percent(30)) {
+    writer.Prepare(placed);
+    if (random_.Percent(40)) {
+      writer.Cancel(placed);
+      return "";
+    }
+  }
   history_.commits.push_back(placed.after);
   const Bytes before = disk_.cache();
   writer.Commit(placed);

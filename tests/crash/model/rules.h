@@ -29,6 +29,10 @@ struct Rules {
   bool receipt_after_sync = true;    // claims its own commit only after the sync; else at once
   bool binds_position = true;        // records and receipts tell their position in the file
 
+  // A commit that is prepared, and perhaps not made.
+  bool prepares_unseen = true;    // no record before it is made
+  bool cancel_drops_copy = true;  // with the checkpoint that goes down whose journal has it
+
   // Replay.
   bool checks_chunks = true;     // of commits that nothing proves durable
   bool trusts_this_boot = true;  // a receipt of this boot vouches for all before it
@@ -132,8 +136,9 @@ struct Conditions {
   bool gradual = false;  // checkpoints are also made in steps
   bool shrinks = false;  // much is deleted, and most checkpoints in steps can go down
   bool summaries = false;
-  bool forks = false;    // processes that read fork, and their children go on reading
-  bool between = false;  // checkpoints may lie between what readers see
+  bool forks = false;     // processes that read fork, and their children go on reading
+  bool prepares = false;  // commits are prepared at times, and then made or not
+  bool between = false;   // checkpoints may lie between what readers see
 };
 
 }  // namespace cairn::model

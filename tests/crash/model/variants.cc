@@ -29,6 +29,11 @@ Conditions Forking(Conditions conditions) {
   return conditions;
 }
 
+Conditions Preparing(Conditions conditions) {
+  conditions.prepares = true;
+  return conditions;
+}
+
 Conditions Between(Conditions conditions) {
   conditions.between = true;
   return conditions;
@@ -168,6 +173,24 @@ std::vector<Variant> CheckpointsBelow() {
   };
 }
 
+std::vector<Variant> PreparedCommits() {
+  Variant every_bit = Complete("prepared, every bit", Preparing(kShrinking), 6);
+  every_bit.effort = {.images = 2, .every_bit = true};
+  return {
+      Complete("prepared, ordered", Preparing(kOrdered), 3000),
+      Complete("prepared, weak", Preparing(kWeak), 3000),
+      Complete("prepared, failing syncs", Preparing(kWeakFailingSyncs), 2000),
+      Complete("prepared, gradual", Preparing(kWeakGradual), 3000),
+      Complete("prepared, gradual, deaths at flips", Preparing(kGradualDying), 3000),
+      Complete("prepared, below", Preparing(kShrinking), 3000),
+      Complete("prepared, summaries", Preparing(Summarized(kShrinking)), 2000),
+      every_bit,
+      Without({&Rules::prepares_unseen}, "hiding what is prepared", Preparing(kOrdered), 300),
+      Without({&Rules::cancel_drops_copy}, "dropping the copy of what is cancelled",
+              Preparing(kShrinking), 6000),
+  };
+}
+
 std::vector<Variant> CheckpointsBetween() {
   Variant every_bit = Complete("between, every bit", Between(kWeak), 6);
   every_bit.effort = {.images = 2, .every_bit = true};
@@ -304,8 +327,8 @@ std::vector<Variant> SparseFrames() {
 std::vector<Variant> Variants() {
   std::vector<Variant> variants = Protocol();
   for (const std::vector<Variant>& more :
-       {GradualCheckpoints(), CheckpointsBelow(), CheckpointsBetween(), Summaries(),
-        PlantedFaults(), SecondLines(), SparseFrames()}) {
+       {GradualCheckpoints(), CheckpointsBelow(), PreparedCommits(), CheckpointsBetween(),
+        Summaries(), PlantedFaults(), SecondLines(), SparseFrames()}) {
     variants.insert(variants.end(), more.begin(), more.end());
   }
   return variants;

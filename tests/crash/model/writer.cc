@@ -252,19 +252,63 @@ void Writer::WriteParts(uint64_t begin, const std::vector<Bytes>& parts) {
   }
 }
 
-void Writer::Commit(const Placed& placed) {
-  MarkSummaries();
+// And for its record. A checkpoint that goes down goes with it, if it cannot follow.
+void Writer::ReserveFor(const Placed& placed) {
   if (gradual_.has_value() && gradual_->own.has_value() && !CanCopy(placed)) DropCheckpoint();
-  uint64_t begin = ChunksBegin();
-  Bytes chunks = placed.in_journal;
-  BatchRecord record = placed.record;
+  const BatchRecord& record = placed.record;
   const size_t record_size = RecordSize(record.chunks.size(), record.removed.size());
-  ReserveSpace(begin + chunks.size() + record_size + (rules_.writes_receipts ? kReceiptSize : 0));
+  ReserveSpace(ChunksBegin() + placed.in_journal.size() + record_size +
+               (rules_.writes_receipts ? kReceiptSize : 0));
   if (NeedsAnchor()) {
     disk_.Write(view_.end, EmptyAnchor(AnchorIdentity(view_.checkpoint, rules_.binds_anchor)));
   }
-  if (rules_.chunks_before_record) WriteFreeChunks(placed);
-  if (placed.syncs_chunks && rules_.receipt_after_record) {
+}
+
+void Writer::Prepare(const Placed& placed) {
+  ReserveFor(placed);
+  WriteFreeChunks(placed);
+  BatchRecord record = placed.record;
+  record.base = view_.base;
+  record.generation = view_.generation + 1;
+  record.previous = view_.previous;
+  record.durable_end = synced_end_;
+  const uint64_t begin = ChunksBegin();
+  disk_.Write(begin, placed.in_journal);
+  if (!rules_.prepares_unseen) {
+    const uint64_t at = begin + placed.in_journal.size();
+    disk_.Write(at, Encode(record, rules_.binds_position ? at : 0));
+  }
+  if (gradual_.has_value() && gradual_->own.has_value() && rules_.copies_commits) {
+    CopyCommit(record);
+  }
+  if (placed.machine) Sync();
+  is_prepared_ = true;
+}
+
+// The checkpoint made in steps counts on it; a journal of its own even leads to it.
+void Writer::Cancel(const Placed& placed) {
+  is_prepared_ = false;
+  std::vector<Extent> free = space_.free();
+  for (const Placed::FreeChunk& chunk : placed.in_free_space) {
+    free.push_back({chunk.offset, chunk.offset + chunk.bytes.size()});
+  }
+  space_ = Space(std::move(free), space_.dead());
+  if (rules_.cancel_drops_copy) DropCheckpoint();
+  CutUnused(false);
+}
+
+void Writer::Commit(const Placed& placed) {
+  const bool is_prepared = std::exchange(is_prepared_, false);
+  MarkSummaries();
+  if (!is_prepared) ReserveFor(placed);
+  uint64_t begin = ChunksBegin();
+  Bytes chunks = placed.in_journal;
+  BatchRecord record = placed.record;
+  if (rules_.chunks_before_record && !is_prepared) WriteFreeChunks(placed);
+  if (is_prepared) {
+    begin += chunks.size();
+    chunks.clear();
+  } else if (placed.syncs_chunks && rules_.receipt_after_record) {
     disk_.Write(begin, chunks);
     disk_.Sync(false);
     begin += chunks.size();
@@ -286,12 +330,12 @@ void Writer::Commit(const Placed& placed) {
   record.previous = rules_.chains ? view_.previous : 0;
   record.durable_end = synced_end_;
   view_.state = placed.after;
-  WriteRecord(begin, chunks, record, placed.machine);
+  WriteRecord(begin, chunks, record, placed.machine, !is_prepared);
   if (!rules_.chunks_before_record) WriteFreeChunks(placed);
 }
 
 void Writer::WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord& record,
-                         bool machine) {
+                         bool machine, bool may_copy) {
   const Bytes encoded = EncodeRecord(record, begin + chunks.size());
   view_.previous = Hash(encoded, 0, encoded.size() - 8);
   view_.commit_end = begin + chunks.size() + encoded.size();
@@ -313,7 +357,8 @@ void Writer::WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord&
       begin = receipt_at;
     }
   }
-  const bool copies = gradual_.has_value() && gradual_->own.has_value() && rules_.copies_commits;
+  const bool copies =
+      may_copy && gradual_.has_value() && gradual_->own.has_value() && rules_.copies_commits;
   if (copies && rules_.copies_before_sync) CopyCommit(record);
   WriteParts(begin, parts);
   if (machine) disk_.Sync(false);

@@ -77,6 +77,9 @@ class Writer {
   // The state that Commit is going to leave is that of the result.
   Placed Place(const Edit& edit);
   void Commit(const Placed& placed);
+  // Does all of that but what makes the commit visible. Commit or Cancel follows.
+  void Prepare(const Placed& placed);
+  void Cancel(const Placed& placed);
   // Sums up the journal after the last commit, for readers that open the file now, or when the
   // checkpoint that is made in steps has its header.
   void Summarize();
@@ -112,7 +115,9 @@ class Writer {
   uint64_t ChunksBegin() const;
   bool JournalMayReach(uint64_t end);
   void WriteFreeChunks(const Placed& placed);
-  void WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord& record, bool machine);
+  void ReserveFor(const Placed& placed);
+  void WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord& record, bool machine,
+                   bool may_copy);
   void Bury(const ChunkRef& chunk, bool waits);
   Space SpaceAfterCheckpoint(uint64_t end) const;
   Checkpoint PlanCheckpoint(uint64_t index_begin, const Space& space) const;
@@ -147,6 +152,7 @@ class Writer {
   std::map<uint64_t, uint64_t> births_;  // generations of checkpoints, by offset of a chunk
   std::optional<GradualCheckpoint> gradual_;
   std::optional<Slot> summary_;  // that is not known to be durable
+  bool is_prepared_ = false;
   uint64_t synced_end_ = 0;
   uint64_t synced_generation_ = 0;
 };
