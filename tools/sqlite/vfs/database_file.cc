@@ -163,11 +163,22 @@ int DatabaseFile::Write(int64_t offset, Bytes src) {
   LeaveGroup();
   const bool is_write_ahead = IsWriteAhead(offset, src);
   const bool is_shifted = cached_.IsShifted(offset, src);
-  if (!is_write_ahead && !is_shifted) return NoteFailure(transaction_->Write(offset, src));
+  if (!is_write_ahead && !is_shifted) return NoteFailure(Stage(offset, src));
   std::vector<std::byte> page(src.begin(), src.end());
   if (is_write_ahead) page[kWriteVersionAt] = page[kReadVersionAt] = kRollbackMode;
   if (is_shifted) cached_.Unshift(page);
-  return NoteFailure(transaction_->Write(offset, page));
+  return NoteFailure(Stage(offset, page));
+}
+
+// What failed after the last commit, which stands, has stopped the writer. With
+// locking_mode=EXCLUSIVE the next transaction follows without a lock, and takes it again.
+absl::Status DatabaseFile::Stage(int64_t offset, Bytes page) {
+  const bool is_first = !transaction_->staged();
+  absl::Status written = transaction_->Write(offset, page);
+  if (!is_first || !absl::IsFailedPrecondition(written)) return written;
+  transaction_.reset();
+  database_->Release(this, Database::Outcome::kFailed);
+  return BeginTransaction() == SQLITE_OK ? transaction_->Write(offset, page) : written;
 }
 
 int DatabaseFile::Truncate(int64_t size) {
@@ -318,14 +329,7 @@ int DatabaseFile::Commit() {
                                                 : Database::Outcome::kNotDurable;
   sync_ = false;
   if (std::exchange(vacuums_, false)) GiveBackSpace();
-  if (level_ < SQLITE_LOCK_RESERVED) {
-    EndTransaction();
-  } else if (!transaction_->is_usable()) {
-    // With locking_mode=EXCLUSIVE the next transaction follows without a lock.
-    transaction_.reset();
-    database_->Release(this, Database::Outcome::kFailed);
-    BeginTransaction();
-  }
+  if (level_ < SQLITE_LOCK_RESERVED) EndTransaction();
   return SQLITE_OK;
 }
 

@@ -63,6 +63,7 @@ class DatabaseFile final : public VfsFile {
   int BeginAnew();
   absl::Status TakeSnapshot();
   int NoteFailure(const absl::Status& status);
+  absl::Status Stage(int64_t offset, Bytes page);
   int BeginTransaction();
   int EnsureTransaction();
   void EndTransaction();

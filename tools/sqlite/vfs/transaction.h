@@ -21,9 +21,9 @@ class Transaction {
   Transaction(Writer& writer, Snapshot base);
 
   int64_t size() const { return size_; }
-  // Whether more can be written: what fails after a commit, which stands, stops the writer.
-  bool is_usable() const { return writer_.UpdateItems(0, {}).ok(); }
   bool edited() const { return edited_ || counted_; }
+  // Whether the writer has any of it.
+  bool staged() const { return edited_; }
   // Fills dst from byte `offset` on; as many bytes as there are.
   absl::StatusOr<size_t> Read(int64_t offset, MutableBytes dst);
   // Zeros fill what lies between the end and `offset`.
