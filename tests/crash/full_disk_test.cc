@@ -184,7 +184,7 @@ TEST_P(FullDiskTest, ReadOfAStagedChunkThatIsRefusedLosesNothingAndItsWriterGoes
 
 // Others take what it left free. Beside a reader of an old state, whose bytes the journal must
 // leave alone, it is a checkpoint.
-TEST_P(FullDiskTest, ACommitThatIsPreparedNeedsNoSpace) {
+TEST_P(FullDiskTest, CommitThatIsPreparedNeedsNoSpace) {
   int refused = 0;
   int made = 0;
   for (int64_t free = 0; free <= 40; ++free) {
@@ -232,7 +232,7 @@ TEST_P(FullDiskTest, ACommitThatIsPreparedNeedsNoSpace) {
   EXPECT_GT(made, 2);
 }
 
-TEST_P(FullDiskTest, APreparedCommitThatIsRolledBackLeavesNothing) {
+TEST_P(FullDiskTest, PreparedCommitThatIsRolledBackLeavesNothing) {
   Make(50);
   absl::StatusOr<Writer> writer = OpenWriter();
   ASSERT_TRUE(IsOk(writer));

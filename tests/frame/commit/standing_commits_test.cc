@@ -76,7 +76,7 @@ TEST_F(StandingCommitsTest, OnlyAFailedSyncLeavesACommitThatWasToldAsAFailure) {
   }
 }
 
-TEST_F(StandingCommitsTest, ACommitThatFindsItsFileRenamedIsNotThere) {
+TEST_F(StandingCommitsTest, CommitThatFindsItsFileRenamedIsNotThere) {
   FaultFileSystem files;
   Writer writer = Open(files);
   ASSERT_TRUE(IsOk(writer.UpdateChunk(0, MakeNoise(kSmallChunk, 2))));
