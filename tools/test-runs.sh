@@ -137,11 +137,11 @@ build_and_test_release() {
 
 # Little optimisation and no more than line numbers: it builds in half the time. Here zlib itself
 # codes zlib streams.
-build_and_test_sanitized() {
-  build_and_test build-test-sanitize --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
+build_sanitized() {
+  build build-test-sanitize --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
     -Db_sanitize=address,undefined -Db_lundef=false \
     -Dcpp_args="-fno-sanitize-recover=all -g1 -D_GLIBCXX_ASSERTIONS" \
-    -Dlibdeflate=disabled
+    -Dlibdeflate=disabled "${peer_options[@]}"
 }
 
 # Adds what a script counts whose last line says "N passed, N failed".

@@ -17,6 +17,7 @@
 #include "tests/support/files.h"
 #include "tests/support/frame_repair.h"
 #include "tests/support/frames.h"
+#include "tests/support/search.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
@@ -110,7 +111,7 @@ TEST_F(ResealedTest, RepairingChangesNothingInASoundFrame) {
 TEST_F(ResealedTest, EveryByteMayLie) {
   const Buffer sealed = SealedFrame();
   int opened = 0;
-  for (size_t at = 0; at < sealed.size(); ++at) {
+  for (size_t at = 0; at < sealed.size(); at += kTryEach) {
     // One more or less, and as large as it can be with a sign and without.
     for (const std::byte value : {sealed[at] ^ std::byte{1}, std::byte{0x7F}, std::byte{0xFF}}) {
       SCOPED_TRACE(absl::StrFormat("byte %d is 0x%02x", at, std::to_integer<int>(value)));
@@ -125,7 +126,7 @@ TEST_F(ResealedTest, EveryByteMayLie) {
     }
   }
   // Hashes alone would have refused nearly all of them.
-  EXPECT_GT(opened, std::ssize(sealed));
+  EXPECT_GT(opened, std::ssize(sealed) / kTryEach);
 }
 
 // Writes a number of the header into a frame.
