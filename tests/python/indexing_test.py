@@ -1,6 +1,8 @@
 """Every key gives what NumPy gives."""
 
 import random
+import tracemalloc
+import warnings
 
 from support import PackageTest, cairn, np
 
@@ -36,6 +38,52 @@ def random_key(dice, shape):
     if dice.random() < 0.3:
         entries.append(Ellipsis)
     return tuple(entries) if dice.random() < 0.8 or len(entries) != 1 else entries[0]
+
+
+def any_key(dice, shape):
+    """A key of which NumPy may refuse any part: masks and numbers may not fit.
+
+    No mask is empty: NumPy takes such a one for any axis.
+    """
+    entries = []
+    for axis in range(dice.randint(0, len(shape) + 1)):
+        extent = shape[axis] if axis < len(shape) else 3
+        near = max(extent + dice.choice([0, 0, 0, -1, 1]), 0)
+        entries.append(dice.choice([
+            lambda: random_slice(dice, extent),
+            lambda: dice.randint(-near - 1, near),
+            lambda: np.random.default_rng(dice.randint(0, 99)).random(max(near, 1)) < 0.3,
+            lambda: np.random.default_rng(dice.randint(0, 99)).random([max(one, 1) for one in shape[axis : axis + 2]] or 3) < 0.3,
+            lambda: [dice.randint(-near, near) for _ in range(dice.randint(0, 3))],
+            lambda: None,
+            lambda: Ellipsis,
+            lambda: dice.choice([1.5, "a", np.array([0.5]), np.float32(1), [[0], [0, 1]], ()]),
+        ])())  # fmt: skip
+    return tuple(entries) if dice.random() < 0.8 or len(entries) != 1 else entries[0]
+
+
+# Of which some fit no item of 4 bytes.
+VALUES = [
+    7, -1, 2**31, 2**40, -(2**31) - 1, 1.5, float("nan"), 1e20, "7", "x", None, 1j, [1], [2**40], [], [[1, 2], [3]],
+    np.int64(5), np.int64(2**40), np.uint32(2**31), np.float64(1e20), np.float32(2.5), np.bool_(True),
+    np.array(3), np.array([2**40]), np.arange(2), np.arange(3.0), np.array("x"), [np.int64(2**40)],
+]  # fmt: skip
+
+
+def outcome(call):
+    """What a call gives, or the class of its error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return call()
+        except (IndexError, OverflowError, TypeError, ValueError) as error:
+            return type(error)
+
+
+def replaced(items, key, value):
+    copy = items.copy()
+    copy[key] = value
+    return copy
 
 
 class IndexingTest(PackageTest):
@@ -82,6 +130,62 @@ class IndexingTest(PackageTest):
                     self.assert_same(writer[...], expected, (items.shape, key))
             self.assert_same(frame[...], expected)
 
+    def test_whatever_numpy_refuses_is_refused(self):
+        dice = random.Random(10)
+        refused = 0
+        for items, frame in self.frames(dice):
+            for _ in range(300):
+                key = any_key(dice, items.shape)
+                told = (items.shape, key)
+                expected = outcome(lambda: items[key])
+                got = outcome(lambda: frame[key])
+                if isinstance(expected, type):
+                    refused += 1
+                    self.assertIsInstance(got, type, told)
+                elif expected.size or not isinstance(got, type):  # else nothing tells a wrong number
+                    self.assert_same(got, expected, told)
+        self.assertGreater(refused, 500)
+
+    def test_values_that_numpy_refuses_are_refused_and_change_nothing(self):
+        dice = random.Random(11)
+        refused = 0
+        for items, frame in self.frames(dice):
+            with frame.writer() as writer:
+                for _ in range(150):
+                    key, value = any_key(dice, items.shape), dice.choice(VALUES)
+                    told = (items.shape, key, value)
+                    expected = outcome(lambda: replaced(items, key, value))
+                    got = outcome(lambda: writer.__setitem__(key, value))
+                    if isinstance(expected, type):
+                        refused += 1
+                        self.assertIsInstance(got, type, told)
+                    elif items[key].size:  # else NumPy may not look at the value
+                        self.assertIsNone(got, told)
+                        items = expected
+                    self.assert_same(writer[...], items, told)
+        self.assertGreater(refused, 300)
+
+    def test_items_of_each_type_take_and_refuse_what_numpy_does(self):
+        dice = random.Random(12)
+        others = [np.datetime64("2026-11-24"), np.timedelta64(5, "s"), "2026-11-24", b"ab", "text", (1, 2.5), [(1, 2.5)],
+                  np.array([(3, 4.5)], "i2,f8"), np.str_("y"), np.bytes_(b"z"), np.complex64(1j), True]  # fmt: skip
+        for dtype in ("i1", "<u2", ">i4", "u8", "f2", "<f8", ">f4", "c16", "?", "S3", "U2", "M8[s]", "m8[ms]", "i2,f8"):
+            items = np.zeros((3, 4), dtype)
+            frame = cairn.asarray(items, chunks=(2, 3))
+            with frame.writer() as writer:
+                for _ in range(60):
+                    key = dice.choice([0, (1, 2), slice(1), ..., ([0, 2], [1, 1]), [2, 0], (slice(None), 3)])
+                    value = dice.choice(VALUES + others)
+                    told = (dtype, key, value)
+                    expected = outcome(lambda: replaced(items, key, value))
+                    got = outcome(lambda: writer.__setitem__(key, value))
+                    if isinstance(expected, type):
+                        self.assertIsInstance(got, type, told)
+                    else:
+                        self.assertIsNone(got, told)
+                        items = expected
+                    self.assert_same(writer[...], items, told)
+
     def test_distinct_values_are_written_where_numpy_writes_them(self):
         dice = random.Random(9)
         for items, frame in self.frames(dice):
@@ -123,3 +227,15 @@ class IndexingTest(PackageTest):
         items = np.arange(35).reshape(7, 5)
         rows = list(cairn.asarray(items, chunks=(2, 3)))
         self.assert_same(np.stack(rows), items)
+
+    def test_rows_are_read_in_pieces_of_bounded_memory(self):
+        frame = cairn.create(None, (1000, 40_000), "<f8", chunks=(1000, 1000), blocks=(10, 1000))
+        with frame.writer() as writer:
+            writer[:, 3] = np.arange(1000)
+        tracemalloc.start()
+        try:
+            self.assertEqual([row[3] for row in frame], list(range(1000)))
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        self.assertLess(most, 100 << 20)  # the array has 305 MiB

@@ -26,46 +26,65 @@ class Selection(NamedTuple):
     rest: tuple[Any, ...]  # the key that is left to apply to the product of the axes
 
 
+def _is_mask(entry: Any) -> bool:
+    return isinstance(entry, np.ndarray) and entry.dtype == bool
+
+
+def _has_ellipsis(entries: Any) -> bool:
+    return any(one is Ellipsis for one in entries)
+
+
+def _entry(one: Any) -> Any:
+    """An int, a slice, None, an ellipsis, or an array of ints or bools."""
+    if one is None or one is Ellipsis or isinstance(one, slice):
+        return one
+    if isinstance(one, (list, range, tuple)) or hasattr(one, "__array__"):
+        # NumPy takes a list without items for one of ints.
+        is_nothing = isinstance(one, (list, range, tuple)) and not len(one)
+        one = np.asarray(one, dtype=np.intp if is_nothing else None)
+        if one.dtype.kind not in "iub":
+            raise IndexError(f"an array of {one.dtype} is no index")
+        if one.ndim:
+            return one
+        one = one[()]
+    if isinstance(one, (bool, np.bool_)):
+        raise IndexError("a single bool is no index")
+    try:
+        return operator.index(one)
+    except TypeError:
+        raise IndexError(f"{one!r} is no index") from None
+
+
 def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:
-    """The key with one entry for each axis: an int, a slice or an array of ints; and Nones."""
-    entries: list[Any] = []
-    for entry in key if isinstance(key, tuple) else (key,):
-        if isinstance(entry, (list, range, tuple)):
-            entry = np.asarray(entry, dtype=None if len(entry) else np.intp)
-        if isinstance(entry, np.ndarray) and entry.dtype == bool:
-            if entry.ndim == 0:
-                raise IndexError("a single bool is no index")
-            first = sum(1 for one in entries if one is not None and one is not Ellipsis)
-            if Ellipsis not in _identities(entries) and entry.shape != shape[first : first + entry.ndim]:
-                raise IndexError(f"a mask of shape {entry.shape} does not fit axes of {shape}")
-            entries.extend(entry.nonzero())
-        elif isinstance(entry, np.ndarray):
-            if entry.dtype.kind not in "iu":
-                raise IndexError(f"an array of {entry.dtype} is no index")
-            entries.append(entry if entry.ndim else int(entry))
-        elif entry is None or entry is Ellipsis or isinstance(entry, slice):
-            entries.append(entry)
-        elif isinstance(entry, (bool, np.bool_)):
-            raise IndexError("a single bool is no index")
-        else:
-            try:
-                entries.append(operator.index(entry))
-            except TypeError:
-                raise IndexError(f"{entry!r} is no index") from None
-    given = sum(1 for one in entries if one is not None and one is not Ellipsis)
-    if given > len(shape):
-        raise IndexError(f"{given} indices for {len(shape)} dimensions")
-    missing = [slice(None)] * (len(shape) - given)
+    """The key with one entry for each axis: an int, a slice or an array of ints; and Nones.
+
+    An ellipsis that stands for no axis stays: index arrays on both sides of it are not side by side.
+    """
+    entries = [_entry(one) for one in (key if isinstance(key, tuple) else (key,))]
     places = [place for place, one in enumerate(entries) if one is Ellipsis]
     if len(places) > 1:
         raise IndexError("more than one ellipsis")
+    given = sum(
+        one.ndim if _is_mask(one) else 1 for one in entries if one is not None and one is not Ellipsis
+    )
+    if given > len(shape):
+        raise IndexError(f"{given} indices for {len(shape)} dimensions")
     place = places[0] if places else len(entries)
-    entries[place : place + 1] = missing
-    return entries
-
-
-def _identities(entries: list[Any]) -> list[Any]:
-    return [one for one in entries if one is Ellipsis]
+    if given < len(shape):
+        entries[place : place + 1] = [slice(None)] * (len(shape) - given)
+    found: list[Any] = []
+    axis = 0
+    for one in entries:
+        if _is_mask(one):
+            axes = shape[axis : axis + one.ndim]
+            if one.shape != axes:
+                raise IndexError(f"a mask of shape {one.shape} does not fit axes of {axes}")
+            found.extend(one.nonzero())
+            axis += one.ndim
+        else:
+            found.append(one)
+            axis += one is not None and one is not Ellipsis
+    return found
 
 
 def _from_start(numbers: Any, extent: int, axis: int) -> Any:
@@ -82,8 +101,8 @@ def select(key: Any, shape: tuple[int, ...]) -> Selection:
     axes: list[Axis] = []
     rest: list[Any] = []
     for entry in expand(key, shape):
-        if entry is None:
-            rest.append(None)
+        if entry is None or entry is Ellipsis:
+            rest.append(entry)
             continue
         extent = shape[len(axes)]
         if isinstance(entry, int):
@@ -161,74 +180,146 @@ def read_product(view: View, axes: list[Axis]) -> np.ndarray:
 def read(view: View, key: Any) -> Any:
     """What NumPy gives for array[key]."""
     entries = expand(key, view.shape)
-    if sum(isinstance(entry, np.ndarray) for entry in entries) > 1:
-        return _read_points(view, entries)
+    if _counts_points(entries):
+        return _Points(view, entries).read()
     axes, rest = select(tuple(entries), view.shape)
-    if Ellipsis in _identities(list(key) if isinstance(key, tuple) else [key]):
+    if _has_ellipsis(key if isinstance(key, tuple) else (key,)) and not _has_ellipsis(rest):
         rest = (*rest, ...)  # an array, also where no dimension is left
     return read_product(view, axes)[rest]
 
 
-def _read_points(view: View, entries: list[Any]) -> np.ndarray:
-    """Reads several index arrays, broadcast together: the points in each chunk at once."""
-    is_index = [isinstance(entry, (int, np.ndarray)) for entry in entries]
-    axes: list[Any] = []
-    lengths: list[int] = []  # of the dimensions that are no points
-    rest: list[Any] = []
-    for entry in entries:
-        if entry is None:
-            lengths.append(1)
-            continue
-        axis = len(axes)
-        if isinstance(entry, slice):
-            selected = select((entry,), view.shape[axis : axis + 1])
-            axes.append(selected.axes[0])
-            rest.append(selected.rest[0])
-            lengths.append(len(selected.axes[0]))
-        else:
-            axes.append(_from_start(np.asarray(entry), view.shape[axis], axis))
-    pointed = [axis for axis, one in enumerate(axes) if isinstance(one, np.ndarray)]
-    numbers = np.broadcast_arrays(*(axes[axis] for axis in pointed))
-    shape = numbers[0].shape
-    points = [one.reshape(-1) for one in numbers]
-    out = np.empty(
-        (len(points[0]), *(len(one) for one in axes if not isinstance(one, np.ndarray))), view.dtype
-    )
-    chunks = np.stack([one // view.chunks[axis] for one, axis in zip(points, pointed)])
-    _, chunk_of = np.unique(chunks, axis=1, return_inverse=True)
-    order = np.argsort(chunk_of, kind="stable")
-    borders = np.flatnonzero(np.diff(chunk_of[order])) + 1
-    for group in np.split(order, borders) if out.size else []:
-        inverse = []
-        for axis, one in zip(pointed, points):
-            axes[axis], places = np.unique(one[group], return_inverse=True)
-            inverse.append(places)
-        product = np.moveaxis(read_product(view, axes), pointed, range(len(pointed)))
-        out[group] = product[tuple(inverse)]
-    out = out[(slice(None), *rest)].reshape(*shape, *lengths)
-    # Indices side by side leave their dimensions where they are; others come first.
-    first = is_index.index(True)
-    count = sum(is_index)
-    if all(is_index[first : first + count]):
-        out = np.moveaxis(out, range(len(shape)), range(first, first + len(shape)))
-    return out
+def _counts_points(entries: list[Any]) -> bool:
+    return sum(isinstance(entry, np.ndarray) for entry in entries) > 1
+
+
+class _Part(NamedTuple):
+    """The points that lie in one chunk, or a row of chunks, and what the slices take there."""
+
+    group: np.ndarray  # numbers of points
+    begin: list[int]  # of the box that holds them
+    extents: list[int]
+    picked: tuple[Any, ...]  # of the box whose pointed axes come first
+    target: tuple[Any, ...]  # of the points' items
+
+
+class _Points:
+    """Several index arrays, broadcast together, beside slices: read and written chunk by chunk."""
+
+    def __init__(self, view: View, entries: list[Any]):
+        self._view = view
+        self._axes: list[Any] = []
+        self._lengths: list[int] = []  # of the dimensions that are no points
+        self._rest: list[Any] = []
+        self._is_index = [isinstance(entry, (int, np.ndarray)) for entry in entries]
+        self._is_ellipsis = [entry is Ellipsis for entry in entries]
+        for entry in entries:
+            axis = len(self._axes)
+            if entry is None:
+                self._lengths.append(1)
+            elif entry is Ellipsis:
+                pass
+            elif isinstance(entry, slice):
+                selected = select((entry,), view.shape[axis : axis + 1])
+                self._axes.append(selected.axes[0])
+                self._rest.append(selected.rest[0])
+                self._lengths.append(len(selected.axes[0]))
+            else:
+                self._axes.append(_from_start(np.asarray(entry), view.shape[axis], axis))
+        self._pointed = [axis for axis, one in enumerate(self._axes) if isinstance(one, np.ndarray)]
+        numbers = [self._axes[axis] for axis in self._pointed]
+        try:
+            numbers = np.broadcast_arrays(*numbers)
+        except ValueError:
+            shapes = " and ".join(str(one.shape) for one in numbers)
+            raise IndexError(f"index arrays of {shapes} do not fit each other") from None
+        self._shape = numbers[0].shape
+        self._points = [one.reshape(-1) for one in numbers]
+        sliced = [len(one) for one in self._axes if not isinstance(one, np.ndarray)]
+        self._selected = (len(self._points[0]), *sliced)
+
+    def read(self) -> np.ndarray:
+        out = np.empty(self._selected, self._view.dtype)
+        for part in self._parts():
+            out[(part.group, *part.target)] = self._first(self._read_box(part))[part.picked]
+        out = out[(slice(None), *self._rest)].reshape(*self._shape, *self._lengths)
+        first, last = self._place()
+        return np.moveaxis(out, range(len(self._shape)), range(first, last))
+
+    def write(self, value: Any) -> Iterator[tuple[list[int], np.ndarray]]:
+        """The boxes, each with where it begins, in which the points have these values."""
+        first, last = self._place()
+        shape = (*self._lengths[:first], *self._shape, *self._lengths[first:])
+        values = np.empty(shape, self._view.dtype)
+        values[...] = np.asarray(value, self._view.dtype)
+        values = np.moveaxis(values, range(first, last), range(len(self._shape)))
+        values = values.reshape(self._selected)[(slice(None), *self._rest)]
+        for part in self._parts():
+            items = self._read_box(part)
+            self._first(items)[part.picked] = values[(part.group, *part.target)]
+            yield part.begin, items
+
+    def _place(self) -> tuple[int, int]:
+        """Where the points' dimensions are: indices side by side leave them there; others first."""
+        before = self._is_index.index(True)
+        count = sum(self._is_index)
+        are_together = all(self._is_index[before : before + count])
+        first = before - sum(self._is_ellipsis[:before]) if are_together else 0
+        return first, first + len(self._shape)
+
+    def _first(self, items: np.ndarray) -> np.ndarray:
+        return np.moveaxis(items, self._pointed, range(len(self._pointed)))
+
+    def _read_box(self, part: _Part) -> np.ndarray:
+        items = np.empty(part.extents, self._view.dtype)
+        self._view.read(part.begin, items)
+        return items
+
+    def _parts(self) -> Iterator[_Part]:
+        """Those of a chunk in the order of the points, as a later value takes the place of others."""
+        if 0 in self._selected:
+            return
+        chunks = np.stack([p // self._view.chunks[axis] for p, axis in zip(self._points, self._pointed)])
+        _, chunk_of = np.unique(chunks, axis=1, return_inverse=True)
+        chunk_of = chunk_of.reshape(-1)
+        order = np.argsort(chunk_of, kind="stable")
+        for group in np.split(order, np.flatnonzero(np.diff(chunk_of[order])) + 1):
+            axes = list(self._axes)
+            points = [one[group] for one in self._points]
+            for axis, one in zip(self._pointed, points):
+                axes[axis] = range(int(one.min()), int(one.max()) + 1)
+            at = [one - axes[axis][0] for axis, one in zip(self._pointed, points)]
+            for box in _boxes(self._view, axes):
+                others = [piece for axis, piece in enumerate(box) if axis not in self._pointed]
+                yield _Part(
+                    group,
+                    [piece.begin for piece in box],
+                    [piece.end - piece.begin for piece in box],
+                    (*at, *(piece.picked for piece in others)),
+                    tuple(piece.target for piece in others),
+                )
 
 
 def write(view: View, key: Any, value: Any) -> Iterator[tuple[list[int], np.ndarray]]:
-    """The boxes, each with where it begins, that make array[key] = value."""
-    axes, rest = select(key, view.shape)
-    shape = tuple(len(axis) for axis in axes)
-    if 0 in shape:
+    """The boxes, each with where it begins, that make array[key] = value.
+
+    NumPy itself assigns the value to what is selected, so it takes and refuses what NumPy does.
+    """
+    entries = expand(key, view.shape)
+    if _counts_points(entries):
+        yield from _Points(view, entries).write(value)
         return
+    axes, rest = select(tuple(entries), view.shape)
+    shape = tuple(len(axis) for axis in axes)
     dense = all(_is_dense(axis) for axis in axes)
     if dense and isinstance(value, np.ndarray) and value.dtype == view.dtype and value.shape == shape:
         if not any(isinstance(entry, slice) and entry.step == -1 or entry is None for entry in rest):
-            yield [int(axis[0]) for axis in axes], value
+            if value.size:
+                yield [int(axis[0]) for axis in axes], value
             return
-    # Several index arrays select no more than their product, and the rest of it stays.
-    covers = sum(isinstance(entry, np.ndarray) for entry in rest) <= 1
-    product = np.empty(shape, view.dtype) if covers else read_product(view, axes)
+    product = np.empty(shape, view.dtype)
     product[rest] = value
+    if not product.size:
+        return
     if dense:
         yield [int(axis[0]) for axis in axes], product
         return

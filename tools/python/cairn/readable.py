@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
@@ -12,6 +13,19 @@ from .info import Finding, Info, Report
 from .metadata import Attrs, Edit, Meta, VlMeta
 from .picture import as_html
 from .view import View
+
+
+# What an iterator holds in memory, unless a single row is larger.
+_ROWS_NBYTES = 32 << 20
+
+
+def _rows_at_once(view: View) -> int:
+    """Rows that are read together: those of a chunk, or of some blocks of it, where they are few."""
+    row_nbytes = math.prod(view.shape[1:]) * view.dtype.itemsize
+    count = min(max(_ROWS_NBYTES // max(row_nbytes, 1), 1), view.chunks[0])
+    if view.blocks[0] <= count < view.chunks[0]:
+        count -= count % view.blocks[0]
+    return count
 
 
 class Readable:
@@ -109,8 +123,9 @@ class Readable:
         view = self._view()
         if not view.shape:
             raise TypeError("an array without dimensions has no items")
-        for begin in range(0, view.shape[0], view.chunks[0]):
-            yield from indexing.read(view, slice(begin, begin + view.chunks[0]))
+        count = _rows_at_once(view)
+        for begin in range(0, view.shape[0], count):
+            yield from indexing.read(view, slice(begin, begin + count))
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         if copy is False:

@@ -51,8 +51,8 @@ class Writer(Readable):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         view = self._view()
-        if not isinstance(value, np.ndarray):
-            value = np.asarray(value, None if isinstance(value, Readable) else view.dtype)
+        if isinstance(value, Readable):
+            value = np.asarray(value)
         for start, items in indexing.write(view, key, value):
             raw = bytes_of(np.ascontiguousarray(items))
             if view.is_array:
