@@ -2,7 +2,7 @@
 # Builds the library and the tool for release and runs their tests, random searches for a quarter of
 # their length. With --sanitize, as CI does, builds everything and runs every test, against peers, a
 # real object store and SQLite's own suite too, and then those without peers again with sanitizers,
-# random searches for a quarter and for a twentieth of their length; with --full runs the matrix of
+# random searches for a quarter of their length in both; with --full runs the matrix of
 # tools/test-full.sh, or the parts of it that are named. The last line says "N passed, N failed";
 # exit status 1 when any failed.
 set -euo pipefail

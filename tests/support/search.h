@@ -13,7 +13,7 @@ namespace cairn::test {
 // A build that looks at every access of memory takes fifteen times as long. So it runs fewer of the
 // searches, and tries each seventh bit or byte where others try all: an odd number meets all bits.
 #if defined(__SANITIZE_ADDRESS__)
-inline constexpr int64_t kUsualPercent = 5;
+inline constexpr int64_t kUsualPercent = 25;
 inline constexpr int kTryEach = 7;
 #else
 inline constexpr int64_t kUsualPercent = 100;
