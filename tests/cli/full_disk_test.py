@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import small_disk
 import tap
 from cli import CliTest, noise
 
@@ -11,29 +12,14 @@ from cli import CliTest, noise
 class FullDisk(CliTest):
     def setUp(self):
         super().setUp()
-        disk = self.path("disk")
-        os.mkdir(disk)
-        mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]
-        try:
-            done = subprocess.run(mount, capture_output=True, text=True, check=False)
-        except FileNotFoundError:
-            self.skipTest("mount is not installed")
-        if done.returncode != 0:
-            self.skipTest(f"a tmpfs cannot be mounted here: {done.stderr.strip()}")
-        self.addCleanup(subprocess.run, ["umount", "--lazy", disk], check=True)
+        small_disk.mount(self, self.path("disk"), "1m")
         self.frame = "disk/f.b2frame"
 
     def free(self):
         return os.statvfs(self.path("disk")).f_bfree
 
     def fill(self):
-        """Another file takes what is free."""
-        with open(self.path("disk/filler"), "ab", buffering=0) as filler:
-            try:
-                while True:
-                    filler.write(bytes(4096))
-            except OSError:
-                pass
+        small_disk.fill(self.path("disk"))
         self.assertEqual(self.free(), 0)
 
     def holds(self, data):

@@ -1,6 +1,7 @@
 """Databases on a disk of 2 MiB that is full, or beside a temporary folder that is.
 
-    CAIRN_SQLITE=BUILD/tools/sqlite/cairn_sqlite.so python3 tests/sqlite/vfs_full_disk_test.py
+    CAIRN_SQLITE=BUILD/tools/sqlite/cairn_sqlite.so PYTHONPATH=tests/cli \
+        python3 tests/sqlite/vfs_full_disk_test.py
 """
 
 import os
@@ -10,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+import small_disk
 
 if not hasattr(sqlite3.Connection, "enable_load_extension") and sys.executable != "/usr/bin/python3":
     if os.path.exists("/usr/bin/python3"):
@@ -32,15 +35,7 @@ class FullDiskTest(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="cairn-")
         self.addCleanup(shutil.rmtree, self.folder)
         self.disk = os.path.join(self.folder, "disk")
-        os.mkdir(self.disk)
-        mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", self.disk]
-        try:
-            done = subprocess.run(mount, capture_output=True, text=True, check=False)
-        except FileNotFoundError:
-            self.skipTest("mount is not installed")
-        if done.returncode != 0:
-            self.skipTest(f"a tmpfs cannot be mounted here: {done.stderr.strip()}")
-        self.addCleanup(subprocess.run, ["umount", "--lazy", self.disk], check=True)
+        small_disk.mount(self, self.disk, "2m")
 
     def uri(self, path, parameters=""):
         return f"file:{path}?vfs=cairn{parameters}"
@@ -51,13 +46,7 @@ class FullDiskTest(unittest.TestCase):
         return db
 
     def fill(self):
-        """Other files take what is free, to the last block."""
-        with open(os.path.join(self.disk, "filler"), "ab", buffering=0) as filler:
-            try:
-                while True:
-                    filler.write(bytes(4096))
-            except OSError:
-                pass
+        small_disk.fill(self.disk)
         self.assertEqual(os.statvfs(self.disk).f_bavail, 0)
 
     def empty(self):

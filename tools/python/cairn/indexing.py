@@ -2,7 +2,7 @@
 
 A key becomes one selection for each axis, a range or sorted item numbers. Their product is read
 into an array no larger than what the key selects, and NumPy itself applies the rest of the key to
-that. Only keys of several index arrays are read point by point, chunk after chunk.
+that. Only keys of several index arrays are read and written point by point, chunk after chunk.
 """
 
 from __future__ import annotations

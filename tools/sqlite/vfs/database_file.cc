@@ -184,7 +184,12 @@ absl::Status DatabaseFile::Stage(int64_t offset, Bytes page) {
 int DatabaseFile::Truncate(int64_t size) {
   if (const int code = EnsureTransaction(); code != SQLITE_OK) return code;
   if (size == transaction_->size()) return SQLITE_OK;
-  DropPrepared();
+  if (prepared_size_.has_value()) {
+    // A rollback goes back to the committed size. Prepare has cut all else that a commit cuts.
+    DropPrepared();
+    if (size == transaction_->size()) return SQLITE_OK;
+    return NoteFailure(absl::InternalError("a transaction that is prepared was to be cut"));
+  }
   return NoteFailure(transaction_->Truncate(size));
 }
 
