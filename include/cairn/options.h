@@ -138,6 +138,11 @@ struct WriterOptions {
   int32_t chunksize = 1 << 20;
   // How long to wait for another writer; kUnavailable after that.
   std::chrono::milliseconds wait{0};
+  // kMachine makes the commits that the frame holds durable when the writer opens or resumes, which
+  // syncs. kProcess leaves that to the first step that is durable itself, or that overwrites bytes
+  // of the file: a writer whose commits are kProcess mostly syncs nothing until Close. Until then a
+  // power cut may take earlier kProcess commits back, as before. Sparse frames ignore it.
+  Durability opening = Durability::kMachine;
   // Generations before the newest to keep for Frame::History and OpenOptions::generation. The space
   // of older ones is used again as soon as no reader sees them. The journal keeps its generations
   // until the next checkpoint anyway.

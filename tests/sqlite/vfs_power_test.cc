@@ -283,8 +283,6 @@ absl::Status BankLife::Work() {
     const absl::Status status = Session();
     const bool is_injected = failed_ && !failed_before;
     if (disk_->dead() || (!status.ok() && !is_injected)) return status;
-    // The last connection settles the frame.
-    if (!failed_) durable_ = committed_;
   }
   return absl::OkStatus();
 }

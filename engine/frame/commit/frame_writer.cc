@@ -116,6 +116,7 @@ absl::Status FrameWriter::Prepare(Durability durability) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (!edited()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
+  backend_->Expect(durability);
   absl::Status status = RefuseIfFull(stager_->CodeKept());
   if (status.ok()) status = backend_->PrepareCommit(*stager_, durability);
   prepared_ = status.ok();
@@ -129,6 +130,7 @@ absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (edited()) {
     CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
+    backend_->Expect(durability);
     CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
       if (std::exchange(prepared_, false)) return backend_->PublishPrepared(*stager_, durability);
       CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->CodeKept()));
@@ -143,7 +145,9 @@ absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
 absl::Status FrameWriter::Checkpoint() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   const bool journaled = committed().journal.has_value() && !committed().journal->empty();
-  if (!edited() && !journaled) return absl::OkStatus();
+  if (!edited() && !journaled) {
+    return sync_->owes() ? Run([&] { return backend_->SyncCommitted(); }) : absl::OkStatus();
+  }
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
   prepared_ = false;
   return Run([&]() -> absl::Status {

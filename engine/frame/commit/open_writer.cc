@@ -78,6 +78,7 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
   CAIRN_ASSIGN_OR_RETURN(frame.state,
                          LoadNewest(frame.source, *frame.core, drop_stranded, footprint));
   frame.keep_generations = options.keep_generations;
+  frame.opening = options.opening;
   if (options.max_file_size > 0) {
     const FrameLocation& at = frame.location();
     frame.limit = {.path = at.is_sparse() ? at.outer_path : at.path,

@@ -82,16 +82,33 @@ absl::StatusOr<bool> ContiguousBackend::Continue(const WriterOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(frame_.peer_lock, TakePeerLock(frame_.location(), options));
   CAIRN_ASSIGN_OR_RETURN(const bool follows, journal_.Follow());
   if (!follows) return false;
-  if (!journal_.IsDurable()) CAIRN_RETURN_IF_ERROR(PersistBase());
+  const bool may_owe = frame_.opening == Durability::kProcess;
+  if (!journal_.IsDurable() && !may_owe) CAIRN_RETURN_IF_ERROR(PersistBase());
   if (journal_.needs_checkpoint()) return false;
   CAIRN_RETURN_IF_ERROR(journal_.Resume());
   return true;
 }
 
+// Programs whose commits are not durable do not wait for the disk.
 absl::Status ContiguousBackend::PersistBase() {
+  CAIRN_ASSIGN_OR_RETURN(const bool may_owe, journal_.MayOwe());
+  if (may_owe) {
+    journal_.Owe();
+    return absl::OkStatus();
+  }
   CAIRN_RETURN_IF_ERROR(journal_.Persist());
   CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
   return journal_.Witness();
+}
+
+// Before bytes change that another header on the disk may need.
+absl::Status ContiguousBackend::PersistOwed() {
+  journal_.AvoidSyncs(false);
+  return journal_.MayReuse().status();
+}
+
+void ContiguousBackend::Expect(Durability durability) {
+  journal_.AvoidSyncs(durability == Durability::kProcess);
 }
 
 bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
@@ -186,6 +203,7 @@ absl::Status ContiguousBackend::BeginGradual() {
   const std::optional<Extent> room = RoomBelow();
   must_be_whole_ = !room.has_value() && !MayBeAbove();
   if (must_be_whole_) return absl::OkStatus();
+  if (room.has_value()) CAIRN_RETURN_IF_ERROR(PersistOwed());
   absl::StatusOr<std::unique_ptr<GradualCheckpoint>> begun =
       room.has_value() ? GradualCheckpoint::BeginBelow(frame_, journal_.space(), *room)
                        : GradualCheckpoint::Begin(frame_, journal_.space());
@@ -314,6 +332,7 @@ absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState&
 
 absl::Status ContiguousBackend::PlaceCheckpoint(const StagedState& staged,
                                                 std::optional<uint64_t> oldest_generation) {
+  CAIRN_RETURN_IF_ERROR(PersistOwed());
   gradual_.reset();
   CheckpointPlan plan = frame_.PlanCheckpoint(journal_.sink().end(), false);
   plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);

@@ -51,6 +51,7 @@ class ContiguousBackend final : public CommitBackend {
                     const JournalFootprint& journal = {});
 
   absl::Status PersistBase() override;
+  void Expect(Durability durability) override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
   absl::Status Restart(bool failed) override;
   void PinStaged(const StatePtr& snapshot) override;
@@ -72,6 +73,8 @@ class ContiguousBackend final : public CommitBackend {
   bool needs_checkpoint() const override { return journal_.needs_checkpoint(); }
 
  private:
+  absl::Status PersistOwed();
+
   // In contiguous_prepare.cc: the steps before a commit that are refused on a full disk.
   absl::Status MakeRoom(Stager& stager);
 

@@ -134,6 +134,7 @@ absl::Status ContiguousBackend::GoDown() {
 // Readers hold back what they see, and nothing else.
 absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptions& options) {
   gradual_.reset();
+  CAIRN_RETURN_IF_ERROR(PersistOwed());
   // Where there are no holes, nothing is given up for them.
   CAIRN_RETURN_IF_ERROR(frame_.file->PunchHole(0, 0));
   const bool keeps = options.keep_generations > 0;

@@ -59,6 +59,11 @@ absl::StatusOr<bool> Relocation::Move(Stager& stager, int64_t nchunk, const Inde
   const std::optional<int64_t> position = free.TakeBeforeLine(entry.cbytes);
   if (!position.has_value()) return false;
   const Extent place = {*position, *position + entry.cbytes};
+  CAIRN_ASSIGN_OR_RETURN(const bool may_reuse, journal_.MayReuse());
+  if (!may_reuse) {
+    free.Add(place);
+    return false;
+  }
   const int64_t header_len = frame_.state->header().header_len;
   chunk_.resize(static_cast<size_t>(entry.cbytes));
   absl::Status status = frame_.file->ReadAt(header_len + entry.value, chunk_);

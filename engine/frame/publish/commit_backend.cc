@@ -10,6 +10,21 @@
 
 namespace cairn::frame {
 
+namespace {
+
+absl::Status WriteAgain(File& file, Extent bytes) {
+  constexpr int64_t kPieceSize = 1 << 20;
+  std::vector<std::byte> piece;
+  for (int64_t at = bytes.begin; at < bytes.end; at += std::ssize(piece)) {
+    piece.resize(static_cast<size_t>(std::min(kPieceSize, bytes.end - at)));
+    CAIRN_RETURN_IF_ERROR(file.ReadAt(at, piece));
+    CAIRN_RETURN_IF_ERROR(file.WriteAt(at, piece));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status CommittedFrame::Adopt(std::shared_ptr<File> written) {
   // The old lock stays until the core knows the new file, or another writer could slip in.
   const std::shared_ptr<File> old = std::exchange(file, std::move(written));
@@ -71,6 +86,20 @@ absl::Status CommittedFrame::PersistHeader() const {
   CAIRN_RETURN_IF_ERROR(sync->Sync(committed(), SyncMode::kAll));
   // A writer that died after a rename may have left the name to chance.
   return SyncNames(location());
+}
+
+absl::Status CommittedFrame::PersistAgain(Extent bytes) const { return WriteAgain(*file, bytes); }
+
+// A thread that waits for its commit may do it beside the writer, which changes none of these bytes
+// before a sync, and of the checkpoint's header not one.
+void CommittedFrame::OweHeaderAnd(std::vector<Extent> bytes, int64_t durable_end) const {
+  bytes.push_back({0, format::kFixedHeaderSize});
+  sync->Owe(
+      [core = core, file = file, bytes = std::move(bytes)]() -> absl::Status {
+        for (const Extent& each : bytes) CAIRN_RETURN_IF_ERROR(WriteAgain(*file, each));
+        return SyncNames(core->location());
+      },
+      durable_end);
 }
 
 absl::Status CommittedFrame::CheckNotReplaced() const {

@@ -14,6 +14,7 @@
 
 #include "cairn/options.h"
 #include "cairn/reports.h"
+#include "engine/base/extent.h"
 #include "engine/frame/checkpoint/checkpoint_encoder.h"
 #include "engine/frame/files/frame_location.h"
 #include "engine/frame/files/frame_locks.h"
@@ -30,9 +31,10 @@ struct CommittedFrame {
   FrameFile source;            // the same file, for reading; without the lock
   StatePtr state;
   FingerprintType fingerprint = FingerprintType::k64Bit;  // of new checkpoints
-  bool plain = false;                      // the first checkpoint has none of Cairn's layers
-  uint64_t keep_generations = 0;           // see WriterOptions
-  SizeLimit limit = {};                    // likewise, max_file_size
+  bool plain = false;                         // the first checkpoint has none of Cairn's layers
+  uint64_t keep_generations = 0;              // see WriterOptions
+  SizeLimit limit = {};                       // likewise, max_file_size
+  Durability opening = Durability::kMachine;  // likewise
   std::vector<uint64_t> checkpoints = {};  // generations of those that are kept, the oldest first
   std::unique_ptr<File> peer_lock;
   std::shared_ptr<GroupSync> sync = std::make_shared<GroupSync>();
@@ -62,6 +64,10 @@ struct CommittedFrame {
   // Writes what is at the beginning of the file, and its names, once more: a writer that died may
   // have left them in the page cache alone.
   absl::Status PersistHeader() const;
+  // Likewise these bytes; a sync follows.
+  absl::Status PersistAgain(Extent bytes) const;
+  // Leaves all that PersistHeader does, and the same of `bytes`, to the next sync.
+  void OweHeaderAnd(std::vector<Extent> bytes, int64_t durable_end) const;
   // Remembers the checkpoint of the state as one that is kept.
   void NoteCheckpoint();
   // kFailedPrecondition when the location leads to another file.
@@ -107,9 +113,12 @@ class CommitBackend {
 
   const CommittedFrame& frame() const { return frame_; }
 
-  // The first step of a writer: makes durable what it builds upon. The page cache may show what a
-  // dead writer's disk never got, and a sync that failed leaves it there as if it were durable.
+  // The first step of a writer: makes durable what it builds upon, at once or with its first sync.
+  // The page cache may show what a dead writer's disk never got, and a sync that failed leaves it
+  // there as if it were durable.
   virtual absl::Status PersistBase() { return absl::OkStatus(); }
+  // The staged edits will be coded, and then committed that durably.
+  virtual void Expect(Durability /*durability*/) {}
   // Whether what PersistBase made durable needs a checkpoint to be known as durable.
   virtual bool needs_checkpoint() const { return false; }
   // A stager on the committed state; the one before it must be gone.

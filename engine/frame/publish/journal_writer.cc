@@ -38,6 +38,7 @@ void JournalWriter::StageAt(int64_t position) {
   sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
                 &space_.free(), room);
   sink_->SetLimit(frame_.limit);
+  if (owes_header_) sink_->AskBeforeReuse([this] { return MayReuse(); });
   if (NeedsAnchor(position)) BeginWithAnchor();
 }
 
@@ -79,6 +80,7 @@ void JournalWriter::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) 
   if (remains_end_ > 0) ForgetHeadroom();
   unsynced_reused_ = 0;
   reused_.clear();
+  owes_header_ = false;
   summaries_ = {};
   StageAt(CommittedEnd(base()));
 }
@@ -127,22 +129,41 @@ absl::Status JournalWriter::Persist() {
     HoldAtRest(base(), *frame_.file, journal.end, frame_.keeps_history());
   }
   for (const JournalFootprint::Placed& chunk : reused_) {
-    if (chunk.record_end > journal.durable_end) CAIRN_RETURN_IF_ERROR(PersistAgain(chunk.bytes));
+    if (chunk.record_end <= journal.durable_end) continue;
+    CAIRN_RETURN_IF_ERROR(frame_.PersistAgain(chunk.bytes));
   }
   reused_ = {};
   if (summary_is_void_) CAIRN_RETURN_IF_ERROR(VoidSummaries());
-  return PersistAgain({journal.durable_end, journal.end});
+  return frame_.PersistAgain({journal.durable_end, journal.end});
 }
 
-absl::Status JournalWriter::PersistAgain(Extent bytes) {
-  constexpr int64_t kPieceSize = 1 << 20;
-  std::vector<std::byte> piece;
-  for (int64_t at = bytes.begin; at < bytes.end; at += std::ssize(piece)) {
-    piece.resize(static_cast<size_t>(std::min(kPieceSize, bytes.end - at)));
-    CAIRN_RETURN_IF_ERROR(frame_.file->ReadAt(at, piece));
-    CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(at, piece));
+// Where bytes follow the journal, the header on the disk may be another one that needs them.
+absl::StatusOr<bool> JournalWriter::MayOwe() const {
+  if (frame_.opening == Durability::kMachine) return false;
+  if (!base().journal.has_value() || summary_is_void_) return false;
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  return size == base().journal->end;
+}
+
+void JournalWriter::Owe(bool header_too) {
+  const JournalPosition& journal = *base().journal;
+  owes_header_ = header_too || (owes_header_ && frame_.sync->owes());
+  std::vector<Extent> bytes;
+  for (const JournalFootprint::Placed& chunk : reused_) {
+    if (chunk.record_end > journal.durable_end) bytes.push_back(chunk.bytes);
   }
-  return absl::OkStatus();
+  bytes.push_back({journal.durable_end, journal.end});
+  frame_.OweHeaderAnd(std::move(bytes), journal.durable_end);
+}
+
+absl::StatusOr<bool> JournalWriter::MayReuse() {
+  if (!owes_header_) return true;
+  if (frame_.sync->owes()) {
+    if (avoids_syncs_) return false;
+    CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
+  }
+  owes_header_ = false;
+  return true;
 }
 
 absl::Status JournalWriter::Witness() {
@@ -188,7 +209,6 @@ absl::StatusOr<bool> JournalWriter::Follow() {
   if (!ends) return false;
   if (news.state == nullptr) return true;
   space_.Follow(footprint);
-  reused_.clear();
   for (const JournalFootprint::Placed& chunk : footprint.placed) {
     if (chunk.bytes.begin < base().journal->begin) reused_.push_back(chunk);
   }
@@ -211,6 +231,8 @@ absl::StatusOr<bool> JournalWriter::EndsAt(int64_t end, JournalReader& reader) c
 }
 
 bool JournalWriter::IsDurable() const {
+  // A copy has the receipts of the original: until the first sync, those prove nothing.
+  if (frame_.sync->owes()) return false;
   const JournalPosition& journal = *base().journal;
   const uint64_t boot = frame_.source.BootHere(frame_.core->env()->boot);
   return frame_.sync->durable().generation == journal.generation ||
@@ -219,15 +241,19 @@ bool JournalWriter::IsDurable() const {
 }
 
 absl::Status JournalWriter::Resume() {
-  const uint64_t generation = base().generation();
-  if (frame_.sync->durable().generation != generation) {
-    // The receipt itself may be in the page cache alone.
-    frame_.sync->SetDurable(
-        {generation, base().journal->end - format::kMaxReceiptSize, base().journal->base});
+  if (IsDurable()) {
+    const uint64_t generation = base().generation();
+    if (frame_.sync->durable().generation != generation) {
+      // The receipt itself may be in the page cache alone.
+      frame_.sync->SetDurable(
+          {generation, base().journal->end - format::kMaxReceiptSize, base().journal->base});
+    }
+    unsynced_reused_ = 0;
+    reused_.clear();
+    witnessed_ = generation;
+  } else {
+    Owe(false);
   }
-  unsynced_reused_ = 0;
-  reused_.clear();
-  witnessed_ = generation;
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
   const int64_t end = CommittedEnd(base());
   remains_end_ = std::min(remains_end_, size);

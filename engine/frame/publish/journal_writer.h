@@ -56,6 +56,17 @@ class JournalWriter {
   // Cuts what follows the journal, and writes once more what may be in the page cache alone; a sync
   // follows.
   absl::Status Persist();
+  // Returns true if Owe can take the place of Persist and the sync that follows it.
+  absl::StatusOr<bool> MayOwe() const;
+  // Leaves them to the first sync. Until then the writer only appends to the file, so that whatever
+  // header is on the disk finds all that it needs. Without `header_too` the header is as durable as
+  // it was, and only the commits are owed.
+  void Owe(bool header_too = true);
+  // Syncs what is owed before bytes of the file are overwritten. Returns false if AvoidSyncs
+  // forbids that: then nothing may be overwritten.
+  absl::StatusOr<bool> MayReuse();
+  // Says that the next commit does without free space rather than wait for a sync.
+  void AvoidSyncs(bool avoid) { avoids_syncs_ = avoid; }
   // Leaves a new receipt of this boot after the journal: all its commits are durable. The last one
   // may be the only trace of an acknowledged commit.
   absl::Status Witness();
@@ -94,7 +105,7 @@ class JournalWriter {
   // Whether all that is committed is durable, as far as is known: by a sync of this writer, or by a
   // receipt of this boot.
   bool IsDurable() const;
-  // The next commit goes after what was followed, which is durable.
+  // The next commit goes after what was followed. What of that is perhaps not durable is owed.
   absl::Status Resume();
   // Leaves the receipt that threads which wait for a sync do not write.
   absl::Status WitnessSyncs();
@@ -136,7 +147,6 @@ class JournalWriter {
   void Release(int64_t most = INT64_MAX);
   void NoteStaged(const StagedState& staged, FrameSpace& space) const;
   absl::StatusOr<bool> EndsAt(int64_t end, JournalReader& reader) const;
-  absl::Status PersistAgain(Extent bytes);
   absl::Status BoundUnsynced();
   void WriteZerosAhead();
   void NoteReused(int64_t record_end);
@@ -172,6 +182,8 @@ class JournalWriter {
   int64_t small_commits_ = 0;  // durable ones
   int commits_until_tidy_ = 0;
   bool needs_checkpoint_ = false;
+  bool owes_header_ = false;  // perhaps: the header on the disk may be another one
+  bool avoids_syncs_ = false;
   bool summary_is_void_ = false;  // see JournalFootprint
   SummaryProgress summaries_;
 };

@@ -28,9 +28,23 @@ absl::Status ContiguousSink::Write(Bytes bytes) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::optional<int64_t>> ContiguousSink::TakeFree(int64_t size) {
+  if (free_ == nullptr) return std::nullopt;
+  const std::optional<int64_t> position = free_->Take(size);
+  if (!position.has_value() || may_reuse_ == nullptr) return position;
+  const absl::StatusOr<bool> may_reuse = may_reuse_();
+  if (may_reuse.ok() && *may_reuse) {
+    may_reuse_ = nullptr;
+    return position;
+  }
+  free_->Add({*position, *position + size});
+  CAIRN_RETURN_IF_ERROR(may_reuse.status());
+  return std::nullopt;
+}
+
 absl::StatusOr<int64_t> ContiguousSink::Append(Bytes chunk) {
   const auto size = std::ssize(chunk);
-  const std::optional<int64_t> reused = free_ != nullptr ? free_->Take(size) : std::nullopt;
+  CAIRN_ASSIGN_OR_RETURN(const std::optional<int64_t> reused, TakeFree(size));
   int64_t position = 0;
   if (reused.has_value()) {
     position = *reused;

@@ -4,6 +4,8 @@
 #define CAIRN_ENGINE_FRAME_STAGE_CONTIGUOUS_SINK_H_
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -60,6 +62,10 @@ class ContiguousSink final : public ChunkSink {
   // Before anything else: what comes first.
   void BeginWith(std::vector<std::byte> bytes) { pending_ = std::move(bytes); }
   void SetRoom(JournalRoom room) { room_ = room; }
+  // `may_reuse` is called before the first chunk goes into free space, and returns true if it may.
+  void AskBeforeReuse(std::function<absl::StatusOr<bool>()> may_reuse) {
+    may_reuse_ = std::move(may_reuse);
+  }
   // No chunk ends after that.
   void SetLimit(SizeLimit limit) { limit_ = std::move(limit); }
   // Whether so many bytes may follow.
@@ -88,6 +94,7 @@ class ContiguousSink final : public ChunkSink {
 
  private:
   absl::Status Write(Bytes bytes);
+  absl::StatusOr<std::optional<int64_t>> TakeFree(int64_t size);
   absl::Status WriteReused(int64_t position, Bytes chunk);
   absl::Status FlushReused();
   absl::StatusOr<int64_t> AppendAtEnd(Bytes chunk);
@@ -96,6 +103,7 @@ class ContiguousSink final : public ChunkSink {
   FrameFile source_;
   int64_t header_len_;
   ExtentPool* free_;
+  std::function<absl::StatusOr<bool>()> may_reuse_;  // empty: it may
   JournalRoom room_;
   SizeLimit limit_;
   bool left_journal_ = false;

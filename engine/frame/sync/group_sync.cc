@@ -13,6 +13,7 @@ void GroupSync::Begin(std::shared_ptr<File> file, const CommitPoint& committed,
   file_ = std::move(file);
   committed_ = committed;
   durable_ = durable;
+  debt_ = nullptr;
   ended_->notify_all();
 }
 
@@ -24,6 +25,7 @@ void GroupSync::SetNamedSync(std::function<absl::Status()> sync_named) {
 void GroupSync::End() {
   const std::lock_guard lock(mutex_);
   file_.reset();
+  debt_ = nullptr;
 }
 
 void GroupSync::SetCommitted(const CommitPoint& point) {
@@ -34,6 +36,19 @@ void GroupSync::SetCommitted(const CommitPoint& point) {
 void GroupSync::SetDurable(const CommitPoint& point) {
   const std::lock_guard lock(mutex_);
   durable_ = point;
+}
+
+void GroupSync::Owe(std::function<absl::Status()> debt, int64_t durable_end) {
+  Lock lock(mutex_);
+  ended_->wait(lock, [this] { return !is_syncing_; });
+  debt_ = std::move(debt);
+  durable_.end = std::max(durable_.end, durable_end);
+  durable_.journal = committed_.journal;
+}
+
+bool GroupSync::owes() const {
+  const std::lock_guard lock(mutex_);
+  return debt_ != nullptr;
 }
 
 CommitPoint GroupSync::durable() const {
@@ -75,10 +90,13 @@ absl::Status GroupSync::SyncNamed() {
 absl::Status GroupSync::SyncNow(Lock& lock, CommitPoint point, SyncMode mode) {
   const std::shared_ptr<File> file = file_;
   const std::function<absl::Status()> sync_named = sync_named_;
+  const std::function<absl::Status()> debt = debt_;
   CAIRN_RETURN_IF_ERROR(RunAlone(lock, [&]() -> absl::Status {
+    if (debt != nullptr) CAIRN_RETURN_IF_ERROR(debt());
     CAIRN_RETURN_IF_ERROR(sync_named());
-    return file->Sync(mode);
+    return file->Sync(debt != nullptr ? SyncMode::kAll : mode);
   }));
+  debt_ = nullptr;
   // Beside it, the writer may have gone further, in another file or journal too.
   const bool is_here = file == file_ && point.journal == committed_.journal;
   if (is_here && point.generation >= durable_.generation) {

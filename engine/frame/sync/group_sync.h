@@ -45,6 +45,12 @@ class GroupSync {
   void SetCommitted(const CommitPoint& point);
   // What is known to be durable, though not by a sync of this writer.
   void SetDurable(const CommitPoint& point);
+  // Puts a step before the next sync, which then also covers sizes and names: `debt` writes again
+  // what the commits so far build upon, where that may be in the page cache alone. Only the file
+  // before `durable_end` is known to be durable. Takes the place of an earlier debt.
+  void Owe(std::function<absl::Status()> debt, int64_t durable_end);
+  // Returns true until a sync has paid the debt.
+  bool owes() const;
 
   CommitPoint durable() const;
   absl::Status failure() const;
@@ -69,6 +75,7 @@ class GroupSync {
       std::make_unique<std::condition_variable>();
   std::shared_ptr<File> file_;
   std::function<absl::Status()> sync_named_ = absl::OkStatus;
+  std::function<absl::Status()> debt_;  // empty: none
   CommitPoint committed_;
   CommitPoint durable_;
   bool is_syncing_ = false;

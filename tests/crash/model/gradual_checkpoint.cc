@@ -40,6 +40,7 @@ bool Writer::BeginBelow() {
   if (last.end != index_begin || std::ranges::any_of(view_.state.chunks, follows)) return false;
   // Chunks of the commits that follow need some, too.
   const Extent taken = {last.begin + random_.Below(last.size() / 2 + 1), last.end};
+  if (rules_.appends_until_sync) Pay();
   Space kept = space_;
   kept.Remove(taken);
   Space space = SpaceAfterCheckpoint(view_.end);
@@ -147,6 +148,7 @@ void Writer::BeginAbove() {
 }
 
 void Writer::BeginSync() {
+  if (std::exchange(owes_, false)) WriteAgain();
   disk_.BeginSync();
   gradual_->syncs_end = view_.end;
   gradual_->syncs_generation = view_.generation;
@@ -198,7 +200,7 @@ void Writer::StepCheckpoint() {
 void Writer::FlipBelow() {
   disk_.Write(0, Slice(gradual_->header, 0, kFixedHeaderSize));
   if (conditions_.dies_at_flips && random_.Percent(50)) disk_.KillAfter(random_.Below(10));
-  if (rules_.syncs_flip_below) disk_.Sync(false);
+  if (rules_.syncs_flip_below) SyncDisk();
   const GradualCheckpoint::OwnJournal own = *gradual_->own;
   const uint64_t before = view_.checkpoint.generation;
   const Extent rest = {own.old_end, view_.end};
@@ -244,7 +246,7 @@ void Writer::TakeOver() {
 }
 
 void Writer::FinishFlip() {
-  disk_.Sync(false);
+  SyncDisk();
   synced_end_ = view_.end;
   synced_generation_ = view_.generation;
   TakeOver();

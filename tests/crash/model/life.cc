@@ -97,7 +97,9 @@ std::string Life::Adopt(const Writer& writer, bool opens) {
   if (!generation.has_value()) return "writer: not a committed state";
   if (*generation < history_.survives_kill) return "writer: acknowledged commit lost";
   history_.KeepUntil(*generation);
-  if (disk_.running() && rules_.confirms && !evicted_) {
+  if (writer.owes()) {
+    history_.survives_kill = *generation;
+  } else if (disk_.running() && rules_.confirms && !evicted_) {
     history_.survives_kill = history_.survives_power_cut = history_.vouched = *generation;
   }
   return "";

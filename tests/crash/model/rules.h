@@ -15,6 +15,8 @@ struct Rules {
   bool syncs_cut = true;              // by fsync; else fdatasync, which may not record a shrink
   bool refuses_damage = true;         // does not cut a damaged journal
   bool receipt_at_open = true;        // leaves a receipt of this boot for what it confirmed
+  bool first_sync_confirms = true;    // where opening did not
+  bool appends_until_sync = true;     // then: writes nothing but after the end of the file
 
   // Going on after other writers had the lock.
   bool resume_replays = true;   // what they committed
@@ -137,6 +139,7 @@ struct Conditions {
   bool shrinks = false;  // much is deleted, and most checkpoints in steps can go down
   bool summaries = false;
   bool forks = false;     // processes that read fork, and their children go on reading
+  bool owes = false;      // some writers leave what they build upon to their first sync
   bool prepares = false;  // commits are prepared at times, and then made or not
   bool between = false;   // checkpoints may lie between what readers see
 };

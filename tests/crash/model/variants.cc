@@ -29,6 +29,11 @@ Conditions Forking(Conditions conditions) {
   return conditions;
 }
 
+Conditions Owing(Conditions conditions) {
+  conditions.owes = true;
+  return conditions;
+}
+
 Conditions Preparing(Conditions conditions) {
   conditions.prepares = true;
   return conditions;
@@ -103,6 +108,13 @@ std::vector<Variant> Protocol() {
       Complete("weak, failing syncs, small pages", kSmallPages, 2000),
       Complete("ordered, deaths at flips downwards", {.dies_at_flips = true}, 2000),
       Complete("weak, deaths at flips downwards", kDyingAtFlips, 2000),
+      Complete("ordered, writers that owe", Owing(kOrdered), 2000),
+      Complete("weak, writers that owe", Owing(kWeak), 3000),
+      Complete("writers that owe, failing syncs", Owing(kWeakFailingSyncs), 3000),
+      Complete("writers that owe, small pages", Owing(kSmallPages), 2000),
+      Complete("writers that owe, deaths at flips", Owing(kDyingAtFlips), 2000),
+      Complete("writers that owe, gradual", Owing(kWeakGradual), 2000),
+      Complete("writers that owe, shrinking", Owing(kShrinkingDying), 2000),
       every_bit_in_order,
       every_bit,
   };
@@ -245,6 +257,10 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::chains, &Rules::syncs_cut}, "chain and fsync of the cut", kAligned, 8000),
       Without({&Rules::refuses_damage}, "refusing damage", kOrdered, 200),
       Without({&Rules::receipt_at_open}, "receipt at open", kOrdered, 4000),
+      Without({&Rules::first_sync_confirms}, "confirming by the first sync",
+              Owing(kWeakFailingSyncs), 8000),
+      Without({&Rules::appends_until_sync}, "appending until the first sync", Owing(kDyingAtFlips),
+              12000),
       Without({&Rules::appends_receipt}, "a new receipt for older commits", kStraddling, 1000),
       Without({&Rules::writes_receipts}, "receipts", kOrdered, 300),
       Without({&Rules::receipt_after_record}, "receipt after its record", kOrdered, 1000),

@@ -18,12 +18,6 @@ void Append(Bytes& bytes, const Bytes& more) {
 
 }  // namespace
 
-bool Writer::Open() {
-  if (!Load()) return false;
-  MakeDurable();
-  return true;
-}
-
 bool Writer::Load() {
   view_ = Replay(disk_.cache(), disk_.boot(), conditions_.header_size, rules_, Begin::kCheckpoint);
   if (!view_.opens || view_.checkpoint.trailer_damaged) return false;
@@ -36,40 +30,6 @@ bool Writer::Load() {
   shared_end_ = view_.end;
   TakeSpace();
   return true;
-}
-
-void Writer::MakeDurable() {
-  // What Confirm makes so.
-  synced_end_ = view_.end;
-  synced_generation_ = view_.generation;
-  CutUnused(false);
-  if (rules_.confirms) Confirm();
-}
-
-bool Writer::Resume() {
-  const Base base = view_.base;
-  const Base durable = view_.checkpoint.base;
-  if (rules_.resume_replays && !Load()) return false;
-  // A checkpoint that was dropped may have been synced.
-  synced_end_ = std::min(synced_end_, view_.end);
-  const Bytes& file = disk_.cache();
-  const bool has_rest = file.size() > view_.end && file[view_.end] != 0;
-  const bool is_own = view_.base == base && view_.generation == synced_generation_;
-  const bool same_header = view_.checkpoint.base == durable || !rules_.resume_compares_header;
-  const bool is_durable = (same_header && (is_own || IsDurable())) || !rules_.resume_confirms;
-  if (!is_durable || (has_rest && rules_.resume_opens_after_rest)) {
-    MakeDurable();
-  } else if (!is_own) {
-    synced_end_ = view_.commit_end;  // the receipt itself may be in the cache alone
-    synced_generation_ = view_.generation;
-  }
-  return true;
-}
-
-// Whether the last receipt says so: in this boot, after a sync.
-bool Writer::IsDurable() const {
-  return view_.receipt.has_value() && view_.receipt->boot == disk_.boot() && disk_.boot() != 0 &&
-         view_.receipt->durable_generation == view_.generation;
 }
 
 // The space as the checkpoint lists it, less what the journal took since: what was dead then, too.
@@ -101,33 +61,6 @@ bool Writer::AccountsForSpace() const {
   return Without({conditions_.header_size, view_.checkpoint.index_begin}, known).empty();
 }
 
-// The cache may show what the disk lacks: what the writer builds upon is written once more.
-void Writer::Confirm() {
-  const Bytes& file = disk_.cache();
-  disk_.Write(0, Slice(file, 0, conditions_.header_size));
-  for (const PlacedChunk& placed : view_.placed) {
-    if (placed.record_end <= view_.durable_end || !rules_.confirms_free_space) continue;
-    disk_.Write(placed.chunk.offset, Slice(file, placed.chunk.offset, placed.chunk.end()));
-  }
-  if (view_.end > view_.durable_end && disk_.running()) {
-    disk_.Write(view_.durable_end, Slice(file, view_.durable_end, view_.end));
-  }
-  disk_.Sync(rules_.syncs_cut);
-  if (rules_.writes_receipts && rules_.receipt_at_open) LeaveReceipt();
-}
-
-// What an unfinished commit left, or a checkpoint that went down. The header on the disk may be
-// that of the checkpoint before, which needs the bytes.
-void Writer::CutUnused(bool header_is_durable) {
-  if (disk_.cache().size() <= view_.end || !rules_.cuts_rest) return;
-  if (rules_.cuts_unread && space_.EndOfDead() > view_.end) return;
-  if (!header_is_durable && rules_.header_before_cut) {
-    disk_.Write(0, Slice(disk_.cache(), 0, conditions_.header_size));
-    disk_.Sync(false);
-  }
-  disk_.Resize(view_.end);
-}
-
 void Writer::Release() {
   const Nobody nobody;
   const Registrations& readers = rules_.asks_readers ? readers_ : nobody;
@@ -150,23 +83,9 @@ void Writer::Bury(const ChunkRef& chunk, bool waits) {
   }
 }
 
-// Says of commits that were acknowledged before that they are durable, in this boot.
-void Writer::LeaveReceipt() {
-  if (view_.generation == view_.checkpoint.generation) return;  // there is no journal
-  const std::optional<Receipt> last = view_.receipt;
-  const bool says_so = last.has_value() && last->boot == disk_.boot() &&
-                       last->generation == view_.generation &&
-                       last->durable_generation == view_.generation;
-  if (says_so) return;
-  // A checkpoint needs no receipt.
-  if (!JournalMayReach(view_.end + kReceiptSize)) return MakeCheckpoint();
-  const bool over_last = !rules_.appends_receipt && last.has_value();
-  const uint64_t at = over_last ? view_.receipt_at : view_.end;
-  disk_.Write(at, EncodeReceipt(at, view_.generation));
-  view_.end = std::max(view_.end, at + kReceiptSize);
-}
-
 void Writer::ReserveSpace(uint64_t end) {
+  // Nothing follows the journal then, whenever the process dies.
+  if (conditions_.owes && !conditions_.gradual && random_.Percent(70)) return;
   if (disk_.cache().size() < end) {
     constexpr uint64_t kStep = 4096;
     disk_.Resize((end / kStep + 1 + random_.Below(2)) * kStep);
@@ -212,8 +131,8 @@ Placed Writer::Place(const Edit& edit) {
   placed.syncs_chunks = edit.syncs_chunks;
   BatchRecord& record = placed.record;
   uint64_t offset = ChunksBegin();
+  const bool may_reuse = rules_.reuses && !edit.at_end && MayReuse(edit.machine);
   for (const Bytes& chunk : edit.chunks) {
-    const bool may_reuse = rules_.reuses && !edit.at_end;
     const std::optional<uint64_t> free = may_reuse ? space_.Take(chunk.size()) : std::nullopt;
     const uint64_t begin = free.value_or(offset);
     record.chunks.push_back({begin, chunk.size(), Hash(chunk, 0, chunk.size())});
@@ -310,7 +229,7 @@ void Writer::Commit(const Placed& placed) {
     chunks.clear();
   } else if (placed.syncs_chunks && rules_.receipt_after_record) {
     disk_.Write(begin, chunks);
-    disk_.Sync(false);
+    SyncDisk();
     begin += chunks.size();
     synced_end_ = begin;
     synced_generation_ = view_.generation;
@@ -361,7 +280,7 @@ void Writer::WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord&
       may_copy && gradual_.has_value() && gradual_->own.has_value() && rules_.copies_commits;
   if (copies && rules_.copies_before_sync) CopyCommit(record);
   WriteParts(begin, parts);
-  if (machine) disk_.Sync(false);
+  if (machine) SyncDisk();
   if (copies && !rules_.copies_before_sync) CopyCommit(record);
   if (!machine) return;
   synced_end_ = view_.end;
@@ -373,14 +292,14 @@ void Writer::WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord&
 }
 
 void Writer::Sync() {
-  if (synced_generation_ == view_.generation) return;
-  disk_.Sync(false);
+  if (!owes_ && synced_generation_ == view_.generation) return;
+  SyncDisk();
   synced_end_ = view_.end;
   synced_generation_ = view_.generation;
 }
 
 void Writer::SyncCommitted() {
-  if (synced_generation_ == view_.generation) return;
+  if (!owes_ && synced_generation_ == view_.generation) return;
   Sync();
   if (rules_.writes_receipts && disk_.running()) LeaveReceipt();
 }
@@ -454,6 +373,7 @@ Checkpoint Writer::PlanAbove(Space& space) const {
 void Writer::MakeCheckpoint() {
   if (IsFlipped() && rules_.finishes_flip) FinishFlip();
   DropCheckpoint();
+  if (rules_.appends_until_sync) Pay();
   if (view_.generation == view_.checkpoint.generation) return;
   Space space = SpaceAfterCheckpoint(view_.end);
   std::optional<Checkpoint> below = rules_.reuses ? PlanBelow(space) : std::nullopt;
@@ -465,11 +385,12 @@ void Writer::MakeCheckpoint() {
   if (conditions_.between && rules_.marks_end && disk_.cache().size() > bytes.base.end) {
     disk_.Write(bytes.base.end, Bytes(kEndMark));
   }
-  if (rules_.syncs_before_flip) disk_.Sync(false);
+  if (rules_.syncs_before_flip) SyncDisk();
   const size_t flipped = rules_.flips_one_sector ? kFixedHeaderSize : bytes.header.size();
   disk_.Write(0, Slice(bytes.header, 0, flipped));
-  if (conditions_.dies_at_flips && goes_down && random_.Percent(50)) disk_.Kill();
-  if (rules_.syncs_after_flip) disk_.Sync(false);
+  const bool may_die = conditions_.dies_at_flips && (goes_down || conditions_.owes);
+  if (may_die && random_.Percent(50)) disk_.Kill();
+  if (rules_.syncs_after_flip) SyncDisk();
   plan.base = view_.base = bytes.base;
   plan.journal = {bytes.base.end, bytes.base, bytes.base.id, plan.generation};
   view_.checkpoint = std::move(plan);
@@ -479,6 +400,7 @@ void Writer::MakeCheckpoint() {
   view_.receipt.reset();
   summary_.reset();
   synced_generation_ = view_.generation;
+  owes_header_ = false;
   space_ = std::move(space);
   died_.clear();
   Release();

@@ -61,7 +61,8 @@ class Writer {
         rules_(rules),
         random_(random),
         proofs_(proofs),
-        readers_(readers) {}
+        readers_(readers),
+        may_owe_(conditions.owes && random.Percent(60)) {}
 
   // False when the file does not open or is damaged: then nothing is written.
   bool Open();
@@ -70,6 +71,8 @@ class Writer {
   // What was read, and after each commit what it left.
   const Replayed& view() const { return view_; }
 
+  // Whether what it builds upon is perhaps not durable yet.
+  bool owes() const { return owes_; }
   // Whether all bytes before the index are free, dead, dying or in use.
   bool AccountsForSpace() const;
   // Whether the journal may grow by the edit; else a checkpoint comes first.
@@ -102,7 +105,12 @@ class Writer {
   void MakeDurable();
   bool IsDurable() const;
   void TakeSpace();
+  void WriteAgain();
   void Confirm();
+  void Owe();
+  void SyncDisk();
+  bool MayReuse(bool machine);
+  void Pay();
   void LeaveReceipt();
   void ReserveSpace(uint64_t end);
   bool NeedsAnchor() const;
@@ -155,6 +163,10 @@ class Writer {
   bool is_prepared_ = false;
   uint64_t synced_end_ = 0;
   uint64_t synced_generation_ = 0;
+  const bool may_owe_;        // WriterOptions::opening is kProcess
+  bool owes_ = false;         // what was read, which the first sync writes again
+  bool owes_header_ = false;  // the one on the disk may be another
+  Replayed owed_;
 };
 
 // Makes the file, durably, with its first checkpoint.

@@ -82,7 +82,8 @@ Database::~Database() {
   }
   keeping_.notify_all();
   if (keeper_.joinable()) keeper_.join();
-  if (!writer_.has_value()) return;
+  // Who asked for no sync does not wait for one now.
+  if (!writer_.has_value() || !(is_durable_ || HasLeftMuch())) return;
   // Where another process writes, that one settles.
   if (!kept_ && !writer_->Resume().ok()) return;
   if (HasLeftMuch()) GiveBackSpace().IgnoreError();
@@ -134,6 +135,7 @@ absl::Status Database::TakeTurn(const void* owner, const void* taker, Clock::tim
 absl::Status Database::OpenWriter(Clock::time_point deadline) {
   WriterOptions options;
   options.compression = CompressionOf(options_, frame_.snapshot().create_options().compression);
+  options.opening = Durability::kProcess;  // synchronous=OFF waits for no disk
   options.keep_generations = options_.keep_generations;
   options.staged_memory = kStagedMemory;
   options.wait = std::max(std::chrono::milliseconds(0),

@@ -46,9 +46,9 @@ class Database {
   static absl::StatusOr<std::shared_ptr<Database>> Open(const std::string& path,
                                                         const DatabaseOptions& options,
                                                         const VfsOptions& vfs);
-  // Settles the frame if this process has written it, so that others find it short, and gives back
-  // what it has left unused if that is much. A process that was forked from the one that opened it
-  // destroys nothing: threads and locks are the parent's.
+  // Settles the frame if this process has written it, durably at last, so that others find it
+  // short; and gives back what it has left unused if that is much. A process that was forked from
+  // the one that opened it destroys nothing: threads and locks are the parent's.
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -82,6 +82,8 @@ class Database {
   void Release(const void* owner, Outcome outcome);
   // Of the present owner.
   Writer& writer() { return *writer_; }
+  // Notes how durable its newest commit is.
+  void NoteCommit(Durability durability) { is_durable_ = durability == Durability::kMachine; }
   // Gives what no reader needs back to the file system. Of the present owner, with nothing staged.
   // After a failure the writer may be of no use.
   absl::Status GiveBackSpace();
@@ -124,6 +126,7 @@ class Database {
   const void* offered_to_ = nullptr;  // the next owner, unless it is late
   Clock::time_point offer_end_;
   std::optional<Writer> writer_;  // used by the owner alone
+  bool is_durable_ = false;       // what this process committed last
   int64_t dead_before_ = 0;       // bytes, when it was opened
   bool kept_ = false;             // it has no owner, and is not suspended
   int row_ = 0;                   // transactions of this process alone, each soon after the other

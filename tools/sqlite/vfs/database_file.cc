@@ -328,6 +328,7 @@ int DatabaseFile::Commit() {
     // After any other code SQLite would take its cache for what is committed.
     return NoteFailure(committed.status()) == SQLITE_FULL ? SQLITE_FULL : SQLITE_IOERR;
   }
+  database_->NoteCommit(durability);
   snapshot_ = *std::move(committed);
   cached_.Become(snapshot_->file());
   outcome_ = durability == Durability::kMachine ? Database::Outcome::kDurable
