@@ -184,6 +184,7 @@ class JournalWriter {
   bool needs_checkpoint_ = false;
   bool owes_header_ = false;  // perhaps: the header on the disk may be another one
   bool avoids_syncs_ = false;
+  int owing_commits_ = 0;
   bool summary_is_void_ = false;  // see JournalFootprint
   SummaryProgress summaries_;
 };

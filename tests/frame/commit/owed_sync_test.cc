@@ -85,6 +85,7 @@ TEST_F(OwedSyncTest, CommitsForAProcessAloneSyncNothingAndOverwriteNothing) {
     { const Writer gone = std::move(writer); }
     EXPECT_EQ(SyncsSoFar(), 0);
     EXPECT_EQ(Overwrites(size), 0);
+    EXPECT_EQ(std::ranges::count(log_, Kind::kTruncate, &Operation::kind), 0);
   }
 }
 
