@@ -143,7 +143,7 @@ TEST_F(IdleReaderTest, ListsOfSpaceAreBounded) {
     const Snapshot snapshot = Open().snapshot();
     const format::SpaceList& space = frame::HandleAccess::StateOf(snapshot).checkpoint->seal->space;
     ASSERT_LE(std::ssize(space.free) + std::ssize(space.dead) + std::ssize(space.born),
-              6 * kIdleChunks);
+              3 * kIdleChunks);
   }
   ExpectAllRead(readers);
 }

@@ -49,6 +49,12 @@ void Births::Clear() {
   newest_ = 0;
 }
 
+void Births::Forget(const Extent& bytes) {
+  if (pieces_.empty() || bytes.size() <= 0) return;
+  const auto begin = SplitAt(bytes.begin);
+  pieces_.erase(begin, SplitAt(bytes.end));
+}
+
 bool Births::ListFrom(int64_t begin, int64_t end, int64_t most,
                       std::vector<format::BornExtent>& list) const {
   auto piece = pieces_.lower_bound(begin);

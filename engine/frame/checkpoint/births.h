@@ -11,9 +11,9 @@
 
 namespace cairn::frame {
 
-// Of each byte at most one birth, the last one: bytes that are used again are born again. So there
-// are as many entries as there are such pieces in the file, however many came and went. Not
-// thread-safe.
+// Of each byte at most one birth, the last one: bytes that are used again are born again, and of
+// those that are free none is kept. So there are as many entries as there are such pieces in the
+// file that something needs, however many came and went. Not thread-safe.
 class Births {
  public:
   // The bytes were written after the checkpoint of that generation.
@@ -21,6 +21,8 @@ class Births {
   // The generation of what begins there; 0 where it is not known, which is before all others.
   uint64_t Of(int64_t begin) const;
   void Clear();
+  // Nothing needs these bytes any more.
+  void Forget(const Extent& bytes);
 
   bool empty() const { return pieces_.empty(); }
   int64_t count() const { return std::ssize(pieces_); }

@@ -133,6 +133,7 @@ void FrameSpace::ReleaseSome(const File& file, uint64_t oldest, int64_t most) {
   dead_.Release(
       most, [&](uint64_t born, uint64_t died) { return died > oldest || IsRead(file, born, died); },
       [&](const Extent& bytes) {
+        births_.Forget(bytes);
         free_.Add({bytes.begin, std::clamp(index_begin_, bytes.begin, bytes.end)});
       });
   // Every reader that is still to come sees what there is now. Of births only those matter that a

@@ -19,6 +19,10 @@ TEST(BirthsTest, LastBirthOfEachByteCounts) {
     const int64_t end = begin + 1 + static_cast<int64_t>(random() % 40);
     births.Set({begin, end}, generation / 3);
     for (int64_t at = begin; at < end; ++at) model[at] = generation / 3;
+    if (generation % 4 == 0) {
+      births.Forget({begin / 2, begin});
+      model.erase(model.lower_bound(begin / 2), model.lower_bound(begin));
+    }
     const auto at = static_cast<int64_t>(random() % 350);
     const auto found = model.find(at);
     ASSERT_EQ(births.Of(at), found == model.end() ? 0 : found->second);
@@ -38,6 +42,16 @@ TEST(BirthsTest, BytesThatAreBornAgainTakeNoMoreEntries) {
   births.Clear();
   EXPECT_TRUE(births.empty());
   EXPECT_EQ(births.Of(40), 0u);
+}
+
+TEST(BirthsTest, BytesThatAreFreeTakeNoEntries) {
+  Births births;
+  births.Set({10, 40}, 1);
+  births.Forget({20, 30});
+  EXPECT_EQ(births.count(), 2);
+  births.Forget({0, 25});
+  births.Forget({30, 100});
+  EXPECT_TRUE(births.empty());
 }
 
 TEST(BirthsTest, AreListedInPiecesAndBeforeAnEnd) {
