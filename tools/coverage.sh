@@ -22,7 +22,7 @@ build "$dir" --buildtype=debug -Dwerror=true -Dcpp_args="$instrument -fcoverage-
   -Dcpp_link_args="$instrument" -- unit_tests vector_tests concurrency_tests \
   crash_tests edit_sequence_tests c_api_tests &&
   # Not those of the tool: where they limit the size of files, no profile could be written.
-  run_tests "$dir" unit vectors concurrency crash_0 crash_1 edit_sequences c_api
+  run_tests "$dir" unit_{0,1,2} vectors concurrency crash_0 crash_1 edit_sequences c_api
 
 llvm-profdata merge -o "$dir/profile" "$dir"/profiles/*.profraw
 llvm-cov export -summary-only -instr-profile "$dir/profile" "$dir/engine/libcairn.so" \

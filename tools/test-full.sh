@@ -91,7 +91,7 @@ run_packages() {
 run_valgrind() {
   tools/install-deps.sh valgrind
   build_release unit_tests || return 0
-  run_tests build-test-release unit --wrapper "valgrind -q --error-exitcode=9" \
+  run_tests build-test-release unit_{0,1,2} --wrapper "valgrind -q --error-exitcode=9" \
     --timeout-multiplier 20 "--test-args=--gtest_filter=$(quick_suites | tr -d "\n")"
 }
 
@@ -102,11 +102,11 @@ run_debug() {
 
 # Only these: kill, soak and crash fork or are single threads.
 run_threads() {
-  build build-test-threads --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
+  build build-test-threads -Ddebug=true -Doptimization=1 -Dwerror=true \
     -Db_sanitize=thread -Dcpp_args=-g1 -- concurrency_tests object_tests sqlite_vfs_tests \
     unit_tests || return 0
   TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" run_tests build-test-threads concurrency object \
-    sqlite_threads unit
+    sqlite_threads unit_{0,1,2}
 }
 
 # A big-endian host, emulated.
@@ -114,7 +114,7 @@ run_s390x() {
   tools/s390x-root.sh
   build build-test-s390x --cross-file build-s390x-root/cross.ini --buildtype=release \
     -Dwerror=true -- unit_tests vector_tests || return 0
-  run_tests build-test-s390x unit vectors --timeout-multiplier 20
+  run_tests build-test-s390x unit_{0,1,2} vectors --timeout-multiplier 20
 }
 
 run_clang() {

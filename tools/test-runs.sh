@@ -96,9 +96,9 @@ run_tests() {  # build folder, arguments of meson test
   local dir=$1 status=0
   find "$dir" -maxdepth 1 -name '*.xml' -delete
   rm -f "$dir"/meson-logs/testlog*.junit.xml
-  # One more than there are processors: some wait.
+  # Twice as many as there are processors: many wait for the disk.
   meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier 3 \
-    --num-processes $(($(nproc) + 1)) "${@:2}" || status=$?
+    --num-processes $((2 * $(nproc))) "${@:2}" || status=$?
   add_cases "$dir" "$status"
 }
 
@@ -138,7 +138,7 @@ build_and_test_release() {
 # Little optimisation and no more than line numbers: it builds in half the time. Here zlib itself
 # codes zlib streams.
 build_sanitized() {
-  build build-test-sanitize --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
+  build build-test-sanitize -Ddebug=true -Doptimization=1 -Dwerror=true \
     -Db_sanitize=address,undefined -Db_lundef=false \
     -Dcpp_args="-fno-sanitize-recover=all -g1 -D_GLIBCXX_ASSERTIONS" \
     -Dlibdeflate=disabled "${peer_options[@]}"

@@ -1,6 +1,9 @@
 #include "tests/support/bytes.h"
 
+#include <algorithm>
+#include <cstring>
 #include <random>
+#include <span>
 
 namespace cairn::test {
 
@@ -14,7 +17,12 @@ Buffer MakeItems(size_t size, uint64_t seed) {
 Buffer MakeNoise(size_t size, uint64_t seed) {
   std::mt19937_64 random(seed);
   Buffer items(size);
-  for (std::byte& byte : items) byte = static_cast<std::byte>(random());
+  for (auto to = std::span(items); !to.empty();) {
+    const uint64_t word = random();
+    const size_t some = std::min(to.size(), sizeof word);
+    std::memcpy(to.data(), &word, some);
+    to = to.subspan(some);
+  }
   return items;
 }
 
