@@ -43,7 +43,22 @@ std::string UserOf(uid_t uid) {
   return absl::StrFormat("%s (uid %d)", found->pw_name, uid);
 }
 
+// What takes the number of a closed stream refuses to be read and written, as the stream did.
+void HoldClosedStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    const int held = ::open("/", O_PATH | O_CLOEXEC);
+    if (held > STDERR_FILENO) ::close(held);  // another thread was first
+  }
+}
+
 }  // namespace
+
+UniqueFd OpenAt(int directory, const std::string& path, int flags, mode_t permissions) {
+  HoldClosedStreams();
+  return UniqueFd(
+      RetryInterrupted([&] { return ::openat(directory, path.c_str(), flags, permissions); }));
+}
 
 absl::StatusOr<PosixStat> StatOf(int fd, std::string_view path, std::string_view action) {
   const std::optional<PosixStat> info = StatAt(fd, "", AT_EMPTY_PATH);
@@ -91,7 +106,7 @@ int OpenFlags(FileMode mode) {
 }
 
 uint64_t ReadBootId() {
-  const UniqueFd fd(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  const UniqueFd fd = OpenAt(AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
   if (!fd.ok()) return 0;
   std::array<std::byte, 64> text{};
   const ssize_t got = RetryInterrupted([&] { return ::read(fd.get(), text.data(), text.size()); });

@@ -49,6 +49,10 @@ auto RetryInterrupted(Call call) {
   return result;
 }
 
+// As openat, and again after a signal. The file gets the number of no standard stream: what a
+// program writes to a stream that it has closed would go into the file.
+UniqueFd OpenAt(int directory, const std::string& path, int flags, mode_t permissions = 0);
+
 // What the kernel knows of a file. The times are left out on purpose: after a process asked for
 // them, the kernel gives the next write a time that differs, which goes into the inode and makes a
 // commit's sync half as dear again.

@@ -68,19 +68,19 @@ void FileLocks::Note(int64_t offset, LockMode mode) {
   }
 }
 
-// A descriptor of a new description of the same file, or -1.
-int FileLocks::Reopen() const {
+// A new description of the same file, or nothing; errno says why.
+UniqueFd FileLocks::Reopen() const {
   const int mode = ::fcntl(fd_, F_GETFL) & O_ACCMODE;
   const int flags = mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const std::string link = absl::StrCat("/proc/self/fd/", fd_);
-  const int same = RetryInterrupted([&] { return ::open(link.c_str(), flags); });
-  if (same >= 0) return same;
-  UniqueFd there(RetryInterrupted([&] { return ::open(path_.c_str(), flags); }));
-  if (!there.ok()) return -1;
+  UniqueFd same = OpenAt(AT_FDCWD, link, flags);
+  if (same.ok()) return same;
+  UniqueFd there = OpenAt(AT_FDCWD, path_, flags);
+  if (!there.ok()) return {};
   const auto info = StatAt(there.get(), "", AT_EMPTY_PATH);
-  if (info.has_value() && info->identity == identity_) return there.Release();
+  if (info.has_value() && info->identity == identity_) return there;
   errno = ENOENT;
-  return -1;
+  return {};
 }
 
 int FileLocks::Own() {
@@ -91,7 +91,7 @@ int FileLocks::Own() {
   // The descriptor that is closed would take POSIX locks of other code with it.
   if (!is_child && IsLockedByOthers(fd_)) return EBUSY;
   const ForkObserver forks;
-  const UniqueFd fresh(Reopen());
+  const UniqueFd fresh = Reopen();
   if (!fresh.ok()) return errno;
   for (const Held& held : held_) {
     if (held.mode == LockMode::kExclusive) continue;  // the parent's

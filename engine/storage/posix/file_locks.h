@@ -12,6 +12,7 @@
 
 #include "cairn/file_system.h"
 #include "engine/base/owner_process.h"
+#include "engine/storage/posix/fd.h"
 #include "engine/storage/posix/fork_observer.h"
 
 namespace cairn::storage {
@@ -64,7 +65,7 @@ class FileLocks {
   void Note(int64_t offset, LockMode mode);
   // Makes the description this process's own, where a fork may have shared it.
   int Own();
-  int Reopen() const;
+  UniqueFd Reopen() const;
   bool HasExclusive() const;
 
   const int fd_;

@@ -293,7 +293,7 @@ class PosixFiles final : public FileSystem {
 
   absl::StatusOr<UniqueFd> OpenFd(const std::string& path, FileMode mode, mode_t permissions) {
     const int flags = OpenFlags(mode) | open_flags();
-    UniqueFd fd(RetryInterrupted([&] { return ::openat(at(), path.c_str(), flags, permissions); }));
+    UniqueFd fd = OpenAt(at(), path, flags, permissions);
     if (fd.ok()) return fd;
     if (mode == FileMode::kCreateNew) return Failure(errno, path, "create");
     return WithOwner(Failure(errno, path, "open"), path);
@@ -302,7 +302,7 @@ class PosixFiles final : public FileSystem {
   // "." is an opened directory itself.
   absl::StatusOr<UniqueFd> OpenDirectoryFd(const std::string& path) const {
     const int flags = open_flags() | O_RDONLY | O_DIRECTORY;
-    UniqueFd fd(RetryInterrupted([&] { return ::openat(at(), path.c_str(), flags); }));
+    UniqueFd fd = OpenAt(at(), path, flags);
     if (fd.ok()) return fd;
     const int error = errno;
     const absl::Status status = Failure(error, path, "open the directory");
@@ -332,7 +332,7 @@ class PosixFiles final : public FileSystem {
     UniqueFd fd = (how & O_NOFOLLOW) == 0 ? TakeKept(path, false) : UniqueFd();
     if (!fd.ok()) {
       const int flags = how | O_RDONLY | O_NONBLOCK | O_NOCTTY;
-      fd = UniqueFd(RetryInterrupted([&] { return ::openat(at(), path.c_str(), flags); }));
+      fd = OpenAt(at(), path, flags);
     }
     if (!fd.ok()) return Failure(errno, path, "open");
     CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(fd.get(), Shown(path), "look at"));

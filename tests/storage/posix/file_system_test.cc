@@ -1,5 +1,6 @@
 #include "engine/storage/posix/file_system.h"
 
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -48,6 +49,51 @@ TEST_F(PosixFileSystemTest, CreatesOnlyWhatIsNotThere) {
   EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
   EXPECT_TRUE(absl::StrContains(status.message(), path)) << status;
   EXPECT_EQ(Content(path), "abc");
+}
+
+// Closes them, and opens them again at its end.
+class ClosedStreams {
+ public:
+  ClosedStreams() {
+    for (int stream = 0; stream < 3; ++stream) {
+      kept_[stream] = ::fcntl(stream, F_DUPFD_CLOEXEC, 3);
+      ::close(stream);
+    }
+  }
+  ClosedStreams(const ClosedStreams&) = delete;
+  ClosedStreams& operator=(const ClosedStreams&) = delete;
+  ~ClosedStreams() {
+    for (int stream = 0; stream < 3; ++stream) {
+      if (kept_[stream] < 0) continue;
+      ::dup2(kept_[stream], stream);
+      ::close(kept_[stream]);
+    }
+  }
+
+ private:
+  int kept_[3];
+};
+
+TEST_F(PosixFileSystemTest, NoFileGetsTheNumberOfAClosedStream) {
+  const std::string path = Create("a", "abc");
+  int written = 0;
+  int got = 0;
+  {
+    const ClosedStreams closed;
+    const auto made = files_->Open(dir_.Path("new"), FileMode::kCreateNew);
+    const auto file = files_->Open(path, FileMode::kReadWrite);
+    const auto read = files_->Open(path, FileMode::kRead);
+    const auto names = files_->List(dir_.path());
+    for (int stream = 0; stream < 3; ++stream) {
+      written += ::write(stream, "x", 1) >= 0 ? 1 : 0;
+      char byte;
+      got += ::read(stream, &byte, 1) >= 0 ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(written, 0);
+  EXPECT_EQ(got, 0);
+  EXPECT_EQ(Content(path), "abc");
+  EXPECT_EQ(Content(dir_.Path("new")), "");
 }
 
 TEST_F(PosixFileSystemTest, DanglingSymlinkIsThereAlready) {
