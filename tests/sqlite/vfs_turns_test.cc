@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/sqlite/database.h"
+#include "tests/support/no_threads.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tools/sqlite/vfs/database.h"
@@ -51,6 +52,16 @@ TEST_F(VfsTurnsTest, WriterIsKeptAfterManyDurableTransactionsInARow) {
     ++before;
   }
   EXPECT_EQ(before, sqlite::Database::kRow);
+}
+
+TEST_F(VfsTurnsTest, WriterIsNotKeptWhereThereIsNoThreadToGiveItBack) {
+  const NoThreads none;
+  Database other = Open(kImpatient, "CREATE TABLE t(a)");
+  Database database = Open(kKeeps, "PRAGMA synchronous=OFF; INSERT INTO t VALUES(0)");
+  for (int i = 0; i < 2 * sqlite::Database::kRow; ++i) {
+    ASSERT_TRUE(IsOk(database.Execute("INSERT INTO t VALUES(1)")));
+    ASSERT_TRUE(IsOk(other.Execute("BEGIN IMMEDIATE; ROLLBACK")));
+  }
 }
 
 TEST_F(VfsTurnsTest, ProcessesThatTakeTurnsAreNeverBusy) {

@@ -1,39 +1,25 @@
 #include "engine/frame/sync/background_task.h"
 
-#include <csignal>
 #include <utility>
+
+#include "engine/base/thread.h"
 
 namespace cairn::frame {
 
 BackgroundTask::~BackgroundTask() { Join(); }
 
-void* BackgroundTask::Run(void* self) {
-  auto* const background = static_cast<BackgroundTask*>(self);
-  background->status_ = background->task_();
-  background->task_ = nullptr;
-  background->ended_.store(true, std::memory_order_release);
-  return nullptr;
+void BackgroundTask::Run() {
+  status_ = task_();
+  task_ = nullptr;
+  ended_.store(true, std::memory_order_release);
 }
 
 void BackgroundTask::Start(Task task, bool use_thread) {
   task_ = std::move(task);
   is_running_ = true;
   ended_ = false;
-  if (use_thread) {
-    // The program's signals are not for this thread.
-    sigset_t all;
-    sigset_t before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t thread;
-    const int error = ::pthread_create(&thread, nullptr, &Run, this);
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (error == 0) {
-      thread_ = thread;
-      return;
-    }
-  }
-  Run(this);
+  if (use_thread) thread_ = StartThread<&BackgroundTask::Run>(this);
+  if (!thread_.has_value()) Run();
 }
 
 void BackgroundTask::Join() {

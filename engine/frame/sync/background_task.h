@@ -33,7 +33,7 @@ class BackgroundTask {
   absl::Status Wait();
 
  private:
-  static void* Run(void* self);
+  void Run();
   void Join();
 
   const OwnerProcess owner_;  // a forked child has no such thread

@@ -2,7 +2,11 @@
 
 #include <utility>
 
+#include "engine/base/thread.h"
+
 namespace cairn::log {
+
+TimerThread::TimerThread() : thread_(StartThread<&TimerThread::Run>(this)) {}
 
 TimerThread::~TimerThread() {
   {
@@ -10,7 +14,7 @@ TimerThread::~TimerThread() {
     stops_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (runs()) ::pthread_join(*thread_, nullptr);
 }
 
 void TimerThread::CallAt(Clock::time_point time, std::function<void()> due) {

@@ -7,8 +7,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <pthread.h>
 #include <queue>
-#include <thread>
 #include <vector>
 
 #include "engine/base/owner_process.h"
@@ -25,9 +26,11 @@ class TimerThread {
     return {new TimerThread(), DeleteHere<TimerThread>()};
   }
 
-  TimerThread() : thread_([this] { Run(); }) {}
+  TimerThread();
   ~TimerThread();
 
+  // False where there was no thread to be had.
+  bool runs() const { return thread_.has_value(); }
   // Calls `due` once, at this time or soon after.
   void CallAt(Clock::time_point time, std::function<void()> due);
 
@@ -43,7 +46,7 @@ class TimerThread {
   std::condition_variable changed_;
   bool stops_ = false;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> entries_;
-  std::thread thread_;  // last: it uses all the others
+  std::optional<pthread_t> thread_;  // last: it uses all the others
 };
 
 }  // namespace cairn::log

@@ -47,6 +47,10 @@ absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<Log
   CAIRN_RETURN_IF_ERROR(core->BeginWriting());
   if (options.commit_interval.count() > 0) {
     core->timer_ = options.timer == nullptr ? TimerThread::Make() : options.timer->thread_;
+    if (!core->timer_->runs()) {
+      return absl::ResourceExhaustedError(
+          "log: commit_interval needs a thread, and the system gave none");
+    }
   }
   return core;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <pthread.h>
+#include <csignal>
 #include <unistd.h>
 #include <utility>
 
@@ -81,7 +81,7 @@ Database::~Database() {
     closing_ = true;
   }
   keeping_.notify_all();
-  if (keeper_.joinable()) keeper_.join();
+  if (keeper_.has_value()) ::pthread_join(*keeper_, nullptr);
   // Who asked for no sync does not wait for one now.
   if (!writer_.has_value() || !(is_durable_ || HasLeftMuch())) return;
   // Where another process writes, that one settles.
@@ -238,7 +238,7 @@ void Database::Release(const void* owner, Outcome outcome) {
   }
   const bool pays =
       outcome == Outcome::kNotDurable || (outcome == Outcome::kDurable && row_ == kRow);
-  const bool keep = vfs_.keep.count() > 0 && pays && !IsWaitedFor();
+  const bool keep = vfs_.keep.count() > 0 && pays && !IsWaitedFor() && HasKeeper();
   if (!keep) SuspendWriter();
   const std::lock_guard lock(mutex_);
   owner_ = nullptr;
@@ -252,8 +252,24 @@ void Database::Release(const void* owner, Outcome outcome) {
 void Database::KeepUntil(Clock::time_point end) {
   kept_ = true;
   keep_end_ = end;
-  if (!keeper_.joinable()) keeper_ = std::thread([this] { SuspendWhenIdle(); });
   if (keeper_sleeps_) keeping_.notify_all();
+}
+
+// Begins it. The program's signals are not for it.
+bool Database::HasKeeper() {
+  if (keeper_.has_value()) return true;
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  const auto run = [](void* self) -> void* {
+    static_cast<Database*>(self)->SuspendWhenIdle();
+    return nullptr;
+  };
+  if (::pthread_create(&thread, nullptr, run, this) == 0) keeper_ = thread;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return keeper_.has_value();
 }
 
 void Database::SuspendWhenIdle() {

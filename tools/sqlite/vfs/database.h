@@ -9,8 +9,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <pthread.h>
 #include <string>
-#include <thread>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -110,6 +110,7 @@ class Database {
   void CountRow();
   bool IsWaitedFor();
   void KeepUntil(Clock::time_point end);
+  bool HasKeeper();
   void SuspendWhenIdle();
 
   const std::string path_;
@@ -137,7 +138,7 @@ class Database {
   std::condition_variable keeping_;
   bool closing_ = false;
   bool keeper_sleeps_ = false;  // until it is told of a writer that is kept
-  std::thread keeper_;          // suspends a writer that is kept; begins with the first
+  std::optional<pthread_t> keeper_;  // suspends a writer that is kept; begins with the first
 };
 
 }  // namespace cairn::sqlite

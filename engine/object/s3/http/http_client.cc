@@ -1,11 +1,11 @@
 #include "engine/object/s3/http/http_client.h"
 
 #include <algorithm>
-#include <signal.h>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
+#include "engine/base/thread.h"
 #include "engine/object/s3/http/http_transfer.h"
 
 namespace cairn::object {
@@ -24,22 +24,6 @@ absl::Status IsForked() {
 
 absl::Status Cancelled() { return absl::CancelledError("the store was cancelled"); }
 
-// Signals are the program's: its threads get them. TLS may raise SIGPIPE, which stays blocked.
-class BlockSignals {
- public:
-  BlockSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockSignals(const BlockSignals&) = delete;
-  BlockSignals& operator=(const BlockSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<HttpClient>> HttpClient::Open(TransportOptions options,
@@ -55,9 +39,12 @@ absl::StatusOr<std::shared_ptr<HttpClient>> HttpClient::Open(TransportOptions op
   if (ready != CURLE_OK || client->multi_ == nullptr) {
     return absl::InternalError(absl::StrCat("libcurl: ", curl_easy_strerror(ready)));
   }
-  const BlockSignals block;
-  client->thread_ = std::thread([client] { client->Run(); });
-  return client;
+  // TLS may raise SIGPIPE, which is blocked there as all signals are.
+  client->self_ = client;
+  client->thread_ = StartThread<&HttpClient::RunAndLeave>(client.get());
+  if (client->thread_.has_value()) return client;
+  client->self_ = nullptr;
+  return absl::ResourceExhaustedError("no thread for requests: the system gave none");
 }
 
 HttpClient::HttpClient(TransportOptions options, bool redirects)
@@ -101,11 +88,16 @@ void HttpClient::Stop() {
     curl_multi_wakeup(multi_);
   }
   // A callback that drops the last reference runs in the thread itself.
-  if (thread_.get_id() == std::this_thread::get_id()) {
-    thread_.detach();
+  if (::pthread_equal(*thread_, ::pthread_self()) != 0) {
+    ::pthread_detach(*thread_);
   } else {
-    thread_.join();
+    ::pthread_join(*thread_, nullptr);
   }
+}
+
+void HttpClient::RunAndLeave() {
+  const std::shared_ptr<HttpClient> self = std::move(self_);
+  Run();
 }
 
 void HttpClient::Run() {

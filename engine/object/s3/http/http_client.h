@@ -6,8 +6,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <pthread.h>
 #include <sys/types.h>
-#include <thread>
 #include <unistd.h>
 #include <unordered_map>
 #include <vector>
@@ -55,6 +56,7 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
   using Easy = std::unique_ptr<CURL, CleanEasy>;
 
   HttpClient(TransportOptions options, bool redirects);
+  void RunAndLeave();
   void Run();
   std::vector<Job> TakeDue();
   void StartDue();
@@ -70,7 +72,8 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
   const TransportOptions options_;
   const bool redirects_;
   CURLM* const multi_;
-  std::thread thread_;
+  std::shared_ptr<HttpClient> self_;  // what the thread takes over
+  std::optional<pthread_t> thread_;
 
   std::mutex mutex_;  // of the next three
   std::multimap<Clock::time_point, Job> waiting_;
