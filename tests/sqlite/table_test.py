@@ -660,9 +660,12 @@ class WriteTest(LogCase):
         self.assertEqual(self.rows("SELECT * FROM u"), rows)
         good = list(rows[0])
         for column, value in ((0, 128), (0, "x"), (0, None), (1, 2**15), (2, 1.5), (4, -1), (4, 256), (6, 2**32), (7, -1),
-                              (7, 2.0**64), (10, b"x"), (11, 2), (12, "now"), (13, "abcd"), (14, "abc"), (15, "abc"), (15, b"abcd")):  # fmt: skip
+                              (7, 2.0**64), (8, 65520), (8, -1e9), (9, 3.5e38), (9, -1e300), (10, b"x"), (11, 2), (12, "now"), (13, "abcd"), (14, "abc"), (15, "abc"), (15, b"abcd")):  # fmt: skip
             bad = [*good[:column], value, *good[column + 1 :]]
             self.refuse(f"column f{column}: ", f"INSERT INTO u VALUES ({marks})", *bad)
+        # The greatest that fit, and infinity itself.
+        for column, value in ((8, 65519.9), (8, float("inf")), (9, 3.4028235e38), (9, float("-inf"))):
+            self.db.execute(f"INSERT INTO u VALUES ({marks})", [*good[:column], value, *good[column + 1 :]])
         # Numbers as texts, as a column of numbers takes them.
         self.db.execute(f"INSERT INTO u VALUES ({marks})", ["-5", *good[1:10], "2.5", *good[11:]])
         self.assertEqual(self.rows("SELECT f0, f10 FROM u ORDER BY rowid DESC LIMIT 1"), [(-5, 2.5)])

@@ -82,6 +82,10 @@ absl::Status NoValue(std::string_view text, std::string_view what) {
   return absl::InvalidArgumentError(absl::StrFormat("'%s' is not %s", text, what));
 }
 
+absl::Status OutOfRange(std::string_view text) {
+  return absl::InvalidArgumentError(absl::StrFormat("%s is out of range", text));
+}
+
 // Whether a number that its type cannot hold is merely too near to 0, which `value` then becomes.
 template <typename T>
 bool RoundsToLittle(std::string_view number, T& value) {
@@ -103,9 +107,7 @@ absl::Status ParseNumber(std::string_view text, std::string_view what, std::byte
   if (rest != end || number.empty() || (text.size() != number.size() && number.front() == '-')) {
     return NoValue(text, what);
   }
-  if (error != std::errc() && !RoundsToLittle(number, value)) {
-    return absl::InvalidArgumentError(absl::StrFormat("%s is out of range", text));
-  }
+  if (error != std::errc() && !RoundsToLittle(number, value)) return OutOfRange(text);
   Store(value, at);
   return absl::OkStatus();
 }
@@ -115,7 +117,10 @@ absl::Status ParseHalf(std::string_view text, std::byte* at) {
   if (absl::Status status = ParseNumber<double>(text, "a number", bytes.data()); !status.ok()) {
     return status;
   }
-  Store(DoubleToHalf(Load<double>(bytes.data())), at);
+  const auto value = Load<double>(bytes.data());
+  const uint16_t half = DoubleToHalf(value);
+  if (std::isinf(HalfToFloat(half)) && !std::isinf(value)) return OutOfRange(text);
+  Store(half, at);
   return absl::OkStatus();
 }
 

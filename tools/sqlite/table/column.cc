@@ -189,15 +189,25 @@ absl::Status StoreFloat(const Column& column, sqlite3_value* value, std::byte* a
   } else if (number.kind == Number::Kind::kOther) {
     return DoesNotFit(column, "takes numbers only");
   }
+  double stored = real;
   switch (column.size) {
-    case 2:
-      Store(column, DoubleToHalf(real), at);
+    case 2: {
+      const uint16_t half = DoubleToHalf(real);
+      stored = HalfToDouble(half);
+      Store(column, half, at);
       break;
-    case 4:
-      Store(column, static_cast<float>(real), at);
+    }
+    case 4: {
+      const auto single = static_cast<float>(real);
+      stored = static_cast<double>(single);
+      Store(column, single, at);
       break;
+    }
     default:
       Store(column, real, at);
+  }
+  if (std::isinf(stored) && !std::isinf(real)) {
+    return DoesNotFit(column, absl::StrFormat("%g does not fit", real));
   }
   return absl::OkStatus();
 }
