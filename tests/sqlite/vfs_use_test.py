@@ -268,6 +268,24 @@ class PythonTest(unittest.TestCase):
         self.assertEqual(back.execute("SELECT * FROM t").fetchall(), rows)
         plain.close()
 
+    def test_backup_of_a_database_in_write_ahead_mode_is_used_by_the_connection_that_has_it(self):
+        plain = sqlite3.connect(os.path.join(self.folder, "plain.db"), isolation_level=None)
+        self.addCleanup(plain.close)
+        self.assertEqual(plain.execute("PRAGMA journal_mode=WAL").fetchone(), ("wal",))
+        plain.execute("CREATE TABLE t(a)")
+        for begun in (False, True):
+            with self.subTest(begun=begun):
+                plain.execute("INSERT INTO t VALUES(5)")
+                db = self.connect(path=os.path.join(self.folder, f"{begun}.db"), isolation_level=None)
+                if begun:
+                    db.execute("CREATE TABLE old(b)")
+                plain.backup(db)
+                rows = plain.execute("SELECT * FROM t").fetchall()
+                self.assertEqual(db.execute("SELECT * FROM t").fetchall(), rows)
+                self.assertEqual(db.execute("PRAGMA journal_mode").fetchone(), ("delete",))
+                db.execute("INSERT INTO t VALUES(6)")
+                self.assertEqual(db.execute("SELECT * FROM t").fetchall(), [*rows, (6,)])
+
     def test_vacuum_into_and_attach(self):
         db = self.fill()
         copy = os.path.join(self.folder, "copy.db")

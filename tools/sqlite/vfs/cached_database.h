@@ -21,7 +21,10 @@ class CachedDatabase {
   // It has written what this file holds.
   void Become(const std::optional<FileIdentity>& file) { file_ = file; }
 
-  // True once after another file: the version that SQLite asks for is to be one of no database.
+  // It holds a page that is stored otherwise.
+  void Outdate() { is_stale_ = true; }
+
+  // True once after another file or such a page: the version that SQLite asks for is to be one of no database.
   bool TakeStale();
 
   // Bytes of the database, from `offset` on, as SQLite gets them.

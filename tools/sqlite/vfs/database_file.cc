@@ -165,7 +165,11 @@ int DatabaseFile::Write(int64_t offset, Bytes src) {
   const bool is_shifted = cached_.IsShifted(offset, src);
   if (!is_write_ahead && !is_shifted) return NoteFailure(Stage(offset, src));
   std::vector<std::byte> page(src.begin(), src.end());
-  if (is_write_ahead) page[kWriteVersionAt] = page[kReadVersionAt] = kRollbackMode;
+  if (is_write_ahead) {
+    page[kWriteVersionAt] = page[kReadVersionAt] = kRollbackMode;
+    // By the page that it has written SQLite would take this for a database in write-ahead mode.
+    cached_.Outdate();
+  }
   if (is_shifted) cached_.Unshift(page);
   return NoteFailure(Stage(offset, page));
 }
