@@ -22,7 +22,6 @@
 #include "tests/support/fault_file_system.h"
 #include "tests/support/files.h"
 #include "tests/support/hex.h"
-#include "tests/support/no_threads.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -209,21 +208,6 @@ TEST(LogWriter, CommitsWhatIsDueByItself) {
     }
     EXPECT_EQ(log.Refresh()->end_record(), before + 1);
   }
-}
-
-TEST(LogWriter, ThatIsToCommitByItselfIsRefusedWhereThereIsNoThread) {
-  const TempDir temp;
-  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
-  const test::NoThreads none;
-  CommitTimer timer;
-  for (CommitTimer* const shared : {static_cast<CommitTimer*>(nullptr), &timer}) {
-    const LogWriterOptions options = {.commit_interval = std::chrono::milliseconds(20),
-                                      .timer = shared};
-    EXPECT_TRUE(absl::IsResourceExhausted(log.OpenWriter(options).status()));
-  }
-  LogWriter writer = log.OpenWriter({}).value();
-  ASSERT_TRUE(IsOk(writer.Append(Readings(1, 0))));
-  ASSERT_TRUE(IsOk(writer.Close()));
 }
 
 TEST(LogWriter, ThatFailsWhenDueSaysSoAndHoldsUpNoOthers) {

@@ -24,7 +24,8 @@ class CachedDatabase {
   // It holds a page that is stored otherwise.
   void Outdate() { is_stale_ = true; }
 
-  // True once after another file or such a page: the version that SQLite asks for is to be one of no database.
+  // True once after another file or such a page: the version that SQLite asks for is to be one of
+  // no database.
   bool TakeStale();
 
   // Bytes of the database, from `offset` on, as SQLite gets them.

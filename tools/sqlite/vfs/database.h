@@ -137,7 +137,7 @@ class Database {
   Clock::time_point looked_;  // by the owner
   std::condition_variable keeping_;
   bool closing_ = false;
-  bool keeper_sleeps_ = false;  // until it is told of a writer that is kept
+  bool keeper_sleeps_ = false;       // until it is told of a writer that is kept
   std::optional<pthread_t> keeper_;  // suspends a writer that is kept; begins with the first
 };
 
