@@ -215,6 +215,16 @@ class HelperTest(FolderTest):
             "PYTHONPATH": os.pathsep.join([self.folder, os.environ.get("PYTHONPATH", "")])})  # fmt: skip
         self.assertEqual([begins_as(self.path), begins_as(self.in_folder("module.db"))], ["frame", "frame"])
 
+    def test_a_program_that_prefers_pysqlite3_makes_frames_too(self):
+        # Its SQLite is another one, which has not loaded the extension.
+        with open(self.in_folder("pysqlite3.py"), "w", encoding="utf-8") as file:
+            file.write("from sqlite3 import *\ndef connect(name): open(name, 'w').close()\n")
+        with open(self.in_folder("program.py"), "w", encoding="utf-8") as file:
+            file.write("try:\n import pysqlite3 as sqlite3\nexcept ImportError:\n import sqlite3\n"
+                       "sqlite3.connect('app.db').execute('CREATE TABLE t(a)')\n")  # fmt: skip
+        self.run_program([sys.executable, "-m", "cairn.sqlite", "program.py"])
+        self.assertEqual(begins_as(self.path), "frame")
+
     @unittest.skipUnless(importlib.util.find_spec("sqlite_utils"), "no sqlite-utils")
     def test_sqlite_utils(self):
         run = [sys.executable, "-m", "cairn.sqlite", "sqlite-utils"]

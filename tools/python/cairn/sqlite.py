@@ -151,6 +151,9 @@ def main(arguments: list[str]) -> None:
     if not arguments or (arguments[0] == "-m" and len(arguments) == 1):
         sys.exit("usage: python -m cairn.sqlite PROGRAM|FILE.py|-m MODULE [ARGUMENTS]")
     load(default=True)
+    # It brings a SQLite of its own, which has no such VFS. Where it cannot be imported, programs that
+    # prefer it take that of the standard library.
+    sys.modules["pysqlite3"] = None  # type: ignore[assignment]
     if arguments[0] == "-m":
         sys.argv = arguments[1:]
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
