@@ -102,7 +102,7 @@ run_debug() {
 
 # Only these: kill, soak and crash fork or are single threads.
 run_threads() {
-  build build-test-threads -Ddebug=true -Doptimization=1 -Dwerror=true \
+  build build-test-threads --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
     -Db_sanitize=thread -Dcpp_args=-g1 -- concurrency_tests object_tests sqlite_vfs_tests \
     unit_tests || return 0
   TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" run_tests build-test-threads concurrency object \

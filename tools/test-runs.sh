@@ -138,7 +138,7 @@ build_and_test_release() {
 # Little optimisation and no more than line numbers: it builds in half the time. Here zlib itself
 # codes zlib streams.
 build_sanitized() {
-  build build-test-sanitize -Ddebug=true -Doptimization=1 -Dwerror=true \
+  build build-test-sanitize --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
     -Db_sanitize=address,undefined -Db_lundef=false \
     -Dcpp_args="-fno-sanitize-recover=all -g1 -D_GLIBCXX_ASSERTIONS" \
     -Dlibdeflate=disabled "${peer_options[@]}"
