@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <csignal>
 #include <fcntl.h>
 #include <mutex>
-#include <optional>
 #include <pthread.h>
 
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
-#include "engine/base/thread.h"
 #include "engine/storage/posix/fd.h"
 
 namespace cairn::storage {
@@ -72,21 +71,35 @@ class BlockedLock {
   // 0 or an errno: EAGAIN when the timeout has elapsed, EBUSY when there is no thread. Where it is
   // not 0 some of the range may be locked.
   int Wait(std::chrono::milliseconds timeout) {
-    const std::optional<pthread_t> thread = StartThread<&BlockedLock::Run>(this);
-    if (!thread.has_value()) return EBUSY;
+    if (!Start()) return EBUSY;
     bool ended = false;
     {
       std::unique_lock lock(mutex_);
       ended = changed_.wait_for(lock, timeout, [this] { return ended_; });
     }
     // The system call is where a thread may be cancelled.
-    if (!ended) ::pthread_cancel(*thread);
-    ::pthread_join(*thread, nullptr);
+    if (!ended) ::pthread_cancel(thread_);
+    ::pthread_join(thread_, nullptr);
     return ended ? error_ : EAGAIN;
   }
 
  private:
-  void Run() { Report(Block()); }
+  // The program's signals are not for this thread.
+  bool Start() {
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = ::pthread_create(&thread_, nullptr, &Run, this);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return error == 0;
+  }
+
+  static void* Run(void* self) {
+    auto* const lock = static_cast<BlockedLock*>(self);
+    lock->Report(lock->Block());
+    return nullptr;
+  }
 
   // Where the thread is cancelled, nothing is left of what was called.
   int Block() {
@@ -107,6 +120,7 @@ class BlockedLock {
 
   const int fd_;
   struct flock range_;
+  pthread_t thread_ = {};
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;
