@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/object/stores.h"
+#include "tests/support/no_threads.h"
 #include "tests/support/status.h"
 
 namespace cairn::test {
@@ -76,6 +77,11 @@ Failing::Fail Until(int last, const ServedAnswer& answer) {
   return [=](int number, const ServedRequest&) {
     return number <= last ? std::optional(answer) : std::nullopt;
   };
+}
+
+TEST(S3ThreadTest, StoreIsRefusedWhereThereIsNoThreadForItsRequests) {
+  const NoThreads none;
+  EXPECT_TRUE(absl::IsResourceExhausted(OpenS3(TestS3Options("http://127.0.0.1:1")).status()));
 }
 
 TEST(RetryTest, WhatFailsForNowIsTriedAgain) {
