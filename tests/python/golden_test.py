@@ -26,7 +26,7 @@ def read(path):
     """The hash of all that it holds."""
     hasher = xxhash.xxh3_128()
     with cairn.open(path) as f:
-        for content in (*f.meta.values(), *f.vlmeta.values()):
+        for content in (*f.meta.raw.values(), *f.vlmeta.raw.values()):
             bytes(content)
         for n in range(f.info.nchunks):
             hasher.update(f.read_chunk(n))

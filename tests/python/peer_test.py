@@ -80,7 +80,7 @@ class PeerTest(PackageTest):
         self.assertEqual(set(frame.meta), {"b2nd", "fixed"})
         self.assertEqual(frame.attrs["theirs"], {"a": [1, 2.5, "x", None, b"y"]})
         frame.attrs["ours"] = ["k", {"v": 1}]
-        frame.vlmeta["large"] = b"\xc5\x00\x05hello"
+        frame.vlmeta.raw["large"] = b"\xc5\x00\x05hello"
         del frame.attrs["theirs"]
         frame.close()
         there = blosc2.open(path)

@@ -8,7 +8,7 @@
     with f.writer() as w:                     # several edits, one commit
         w[5:9] = 0
         w.append(np.arange(3.0))
-        w.vlmeta["unit"] = b"kelvin"
+        w.vlmeta["unit"] = "kelvin"
 
 Files are those of C-Blosc2 and python-blosc2, both ways: arrays are their NDArray, plain frames
 (`shape=None`) their SChunk. Others see a commit after the next checkpoint, which `Writer.close`
@@ -36,10 +36,14 @@ from .errors import (
     Error,
     FailedPrecondition,
     InvalidArgument,
+    InvalidType,
+    NoSuchLayer,
     NotFound,
     OutOfRange,
     PermissionDenied,
+    ReadOnly,
     ResourceExhausted,
+    TooLarge,
     Unavailable,
     Unimplemented,
 )
@@ -69,20 +73,24 @@ __all__ = [
     "Generation",
     "Info",
     "InvalidArgument",
+    "InvalidType",
     "Log",
     "LogFollower",
     "LogInfo",
     "LogSnapshot",
     "LogWriter",
+    "NoSuchLayer",
     "NotFound",
     "OutOfRange",
     "PermissionDenied",
+    "ReadOnly",
     "Records",
     "Report",
     "ResourceExhausted",
     "Retention",
     "Rotation",
     "Snapshot",
+    "TooLarge",
     "Unavailable",
     "Unimplemented",
     "Writer",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Optional, Union
@@ -11,16 +12,17 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _engine, options
-from .errors import FailedPrecondition, InvalidArgument, NotFound
+from .errors import Error, FailedPrecondition, InvalidArgument, InvalidType, NotFound, ReadOnly, raise_ours, raises_ours
 from .follow import Follower
 from .info import Generation
-from .metadata import Edit
+from .metadata import Edit, packed
 from .options import FilterLike
-from .paths import Path, files_of, is_uri, name_of
+from .paths import Path, files_of, is_uri, name_of, text_of
 from .readable import Readable, Snapshot
 from .view import View, bytes_of
 from .writer import Writer
 
+_MAGIC = b"b2frame"  # from the third byte of a frame on
 _MODES = ("r", "r+", "a", "w", "x")
 
 
@@ -33,6 +35,7 @@ class Frame(Readable):
 
     __slots__ = (
         "_dtype", "_engine", "_kept", "_lock", "_mode", "_options", "_path", "_state", "_turn",
+        "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -49,7 +52,7 @@ class Frame(Readable):
         self._dtype = dtype
         self._options = opened_with
         self._lock = threading.Lock()  # of `_state`, which only goes forward
-        self._state: Optional[View] = View(engine.snapshot(), dtype)
+        self._state: Optional[View] = View(engine.snapshot(), dtype, path)
         # The writer of the last single edit, suspended: resuming it is cheaper than opening one.
         self._kept: Optional[_engine.Writer] = None
         self._turn = threading.RLock()  # of single edits
@@ -57,8 +60,12 @@ class Frame(Readable):
     def _view(self) -> View:
         state = self._state
         if state is None:
-            raise FailedPrecondition("the frame is closed")
+            raise FailedPrecondition(f"{self._where}: the frame is closed")
         return state
+
+    @property
+    def _where(self) -> str:
+        return self._path or "frame in memory"
 
     def _go_on(self) -> bool:
         """To the newest state that the engine has seen, if that is another; unless closed."""
@@ -66,8 +73,12 @@ class Frame(Readable):
             engine = self._engine.snapshot()
             if self._state is None or engine.is_same(self._state.engine):
                 return False
-            self._state = View(engine, self._dtype)
+            self._state = View(engine, self._dtype, self._path)
             return True
+
+    def _read_only(self) -> ReadOnly:
+        how = "write its bytes into a file" if self._path is None else "open it with mode 'r+'"
+        return ReadOnly(f"{self._where}: opened for reading; {how}")
 
     def _edit(self) -> Edit:
         if self._mode == "r":
@@ -83,7 +94,7 @@ class Frame(Readable):
                 writer = self.writer()
             else:
                 kept.resume()
-                writer = Writer(kept, self._dtype, self._go_on)
+                writer = Writer(kept, self._dtype, self._go_on, self._path)
             with writer:
                 edit(writer)
                 if writer._suspend():
@@ -104,6 +115,7 @@ class Frame(Readable):
         """The state that is shown now; it stays when the frame goes on."""
         return Snapshot(self._view())
 
+    @raises_ours
     def refresh(self, *, wait: float = 0.0) -> bool:
         """Goes on to the newest commit; returns whether there was a newer one.
 
@@ -119,6 +131,7 @@ class Frame(Readable):
             self._kept = None  # it would keep what others have replaced since
         return found
 
+    @raises_ours
     def writer(
         self, *, wait: float = 0.0, keep_generations: int = 0, max_file_size: int = 0
     ) -> Writer:
@@ -130,10 +143,14 @@ class Frame(Readable):
         """
         self._view()
         if self._mode == "r":
-            raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
+            raise self._read_only()
         self._kept = None
-        engine = self._engine.open_writer(options.milliseconds(wait), keep_generations, max_file_size)
-        return Writer(engine, self._dtype, self._go_on)
+        engine = self._engine.open_writer(
+            options.milliseconds(wait),
+            options.integer(keep_generations, "keep_generations"),
+            options.integer(max_file_size, "max_file_size", 0, 2**63 - 1),
+        )
+        return Writer(engine, self._dtype, self._go_on, self._path)
 
     def append(self, items: Any, axis: int = 0) -> None:
         """Adds items, or slices along an axis, and commits. Use a `writer` for many of them."""
@@ -162,18 +179,20 @@ class Frame(Readable):
         """
         return Follower(self, start, poll, timeout)
 
+    @raises_ours
     def compact(
         self, *, wait: float = 0.0, progress: Optional[Callable[[int], object]] = None
     ) -> tuple[int, int]:
         """Writes the frame anew without unused bytes; returns its sizes before and after."""
         self._view()
         if self._mode == "r":
-            raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
+            raise self._read_only()
         self._kept = None
         sizes = self._engine.compact(options.milliseconds(wait), progress)
         self._go_on()
         return sizes
 
+    @raises_ours
     def backup(
         self,
         path: Path,
@@ -183,7 +202,7 @@ class Frame(Readable):
     ) -> None:
         """Copies the newest state to another path, also while it is being written."""
         self._view()
-        name = os.fsdecode(path)
+        name = text_of(path)
         self._engine.copy_to(name, overwrite, progress, files_of(name))
 
     def to_bytes(self) -> bytes:
@@ -211,7 +230,7 @@ class Frame(Readable):
 
     def __reduce__(self) -> Any:
         if self._path is None:
-            raise TypeError("a frame in memory cannot be pickled; to_bytes gives its bytes")
+            raise InvalidType("frame in memory: it cannot be pickled; to_bytes gives its bytes")
         return _reopen, (self._path, self._mode, self._dtype, self._options)
 
     def __repr__(self) -> str:
@@ -226,7 +245,7 @@ def _reopen(path: str, mode: str, dtype: Optional[np.dtype], opened_with: dict[s
 
 
 def open(
-    path: Path,
+    path: Union[Path, bytearray, memoryview],
     mode: str = "r",
     *,
     dtype: Any = None,
@@ -242,7 +261,8 @@ def open(
     path
         A file, the directory of a sparse frame, "s3://bucket/name" in an object store, or, for
         reading, "https://host/name". Settings of stores are those of the environment, such as
-        AWS_ACCESS_KEY_ID, when the first one is used.
+        AWS_ACCESS_KEY_ID, when the first one is used. Or the bytes of a frame, such as those of
+        `Frame.to_bytes`, of which a copy in memory is read.
     mode
         "r" reads; "r+" also changes; "a" is "r+" and makes the frame where there is none; "w" makes
         it, in place of one that is there; "x" makes it where there is none.
@@ -264,11 +284,14 @@ def open(
     """
     if mode not in _MODES:
         raise InvalidArgument(f"mode {mode!r} is none of {', '.join(_MODES)}")
-    name = name_of(path)
+    content = _content_of(path)
+    name = "frame in memory" if content is not None else name_of(path)
+    if content is not None and (mode != "r" or new):
+        raise InvalidArgument(f"{name}: bytes are only read, with mode 'r'; write them into a file to change them")
     if mode in ("w", "x") or mode == "a" and not _is_there(name):
         return create(name, dtype="u1" if dtype is None else dtype, threads=threads, overwrite=mode == "w", **new)
     if new and mode != "a":
-        raise TypeError(f"mode {mode!r} does not take {', '.join(new)}")
+        raise InvalidType(f"{name}: mode {mode!r} does not take {', '.join(new)}")
     opened_with = {
         "generation": generation,
         "durable_only": durable_only,
@@ -276,17 +299,58 @@ def open(
         "verify": verify,
         "threads": threads,
     }
-    engine = _engine.open(
+    try:
+        if content is not None:
+            return _open_content(content, dtype, opened_with)
+        return Frame(_engine_of(name, opened_with), name, "r" if mode == "r" else "r+", _known(dtype), opened_with)
+    except Exception as error:  # noqa: BLE001: it is raised again
+        raise_ours(error, name)
+
+
+def _known(dtype: Any) -> Optional[np.dtype]:
+    return None if dtype is None else options.check_dtype(dtype)
+
+
+def _engine_of(
+    name: str, opened_with: Mapping[str, Any]
+) -> _engine.Frame:
+    generation = opened_with["generation"]
+    return _engine.open(
         name,
-        generation,
-        durable_only,
-        mmap,
-        options.number_of(verify, options.VERIFY_POLICIES, "verify"),
-        threads,
+        None if generation is None else options.integer(generation, "generation", 0, 2**63 - 1),
+        opened_with["durable_only"],
+        opened_with["mmap"],
+        options.number_of(opened_with["verify"], options.VERIFY_POLICIES, "verify"),
+        options.integer(opened_with["threads"], "threads"),
         files_of(name),
     )
-    known = None if dtype is None else options.check_dtype(dtype)
-    return Frame(engine, name, "r" if mode == "r" else "r+", known, opened_with)
+
+
+def _content_of(source: Any) -> Optional[memoryview]:
+    """The bytes of a frame in memory; None where `source` is a path, which may be bytes, too."""
+    if isinstance(source, (str, os.PathLike)) or isinstance(source, bytes) and source[2:9] != _MAGIC:
+        return None
+    try:
+        return memoryview(source).cast("B")
+    except TypeError:  # of items that are not side by side, or no bytes at all: `name_of` refuses it
+        return None
+
+
+def _open_content(content: memoryview, dtype: Any, opened_with: dict[str, Any]) -> Frame:
+    """Opens a copy of the bytes, in a file that has no name and ends with the frame."""
+    file = os.memfd_create("cairn", os.MFD_CLOEXEC)
+    name = f"/proc/self/fd/{file}"
+    try:
+        with os.fdopen(os.dup(file), "wb") as out:
+            out.write(content)
+        frame = Frame(_engine_of(name, opened_with), None, "r", _known(dtype), opened_with)
+    except Exception as error:  # noqa: BLE001: it is raised again
+        os.close(file)
+        if isinstance(error, Error):
+            error.args = (str(error).replace(name, f"frame in memory ({len(content)} bytes)"),)
+        raise
+    weakref.finalize(frame, os.close, file)
+    return frame
 
 
 def _is_there(name: str) -> bool:
@@ -314,7 +378,8 @@ def create(
     blocksize: int = 0,
     use_dict: bool = False,
     sparse: bool = False,
-    meta: Optional[Mapping[str, bytes]] = None,
+    meta: Optional[Mapping[str, Any]] = None,
+    raw_meta: Optional[Mapping[str, bytes]] = None,
     overwrite: bool = False,
     threads: int = 1,
 ) -> Frame:
@@ -335,20 +400,37 @@ def create(
     sparse
         Makes a directory with a file for each chunk.
     meta
-        Metalayers: names and bytes. Their number and sizes stay.
+        Metalayers: names and values, as `Frame.meta` has them. Their number and sizes stay.
+    raw_meta
+        Metalayers as the bytes to store.
     """
-    known = options.check_dtype(dtype)
-    recipe = options.make_recipe(
-        known, shape, chunks=chunks, blocks=blocks, codec=codec, clevel=clevel,
-        codec_meta=codec_meta, filters=filters,
-        chunksize=chunksize, blocksize=blocksize, use_dict=use_dict, sparse=sparse, meta=meta,
-        overwrite=overwrite,
-    )  # fmt: skip
-    if path is None:
-        return Frame(_engine.create_in_memory(recipe, threads), None, "r+", known, {})
-    name = name_of(path)
-    _engine.build(name, recipe, threads, files_of(name)).close()
+    name = None if path is None else name_of(path)
+    try:
+        known = options.check_dtype(dtype)
+        recipe = _recipe(
+            known, shape, chunks=chunks, blocks=blocks, codec=codec, clevel=clevel,
+            codec_meta=codec_meta, filters=filters, chunksize=chunksize, blocksize=blocksize,
+            use_dict=use_dict, sparse=sparse, meta=meta, raw_meta=raw_meta, overwrite=overwrite,
+        )  # fmt: skip
+        threads = options.integer(threads, "threads")
+        if name is None:
+            return Frame(_engine.create_in_memory(recipe, threads), None, "r+", known, {})
+        _engine.build(name, recipe, threads, files_of(name)).close()
+    except Exception as error:  # noqa: BLE001: it is raised again
+        raise_ours(error, name or "frame in memory")
     return open(name, "r+", dtype=known, threads=threads)
+
+
+def _recipe(
+    dtype: np.dtype,
+    shape: Any,
+    *,
+    meta: Optional[Mapping[str, Any]],
+    raw_meta: Optional[Mapping[str, bytes]],
+    **new: Any,
+) -> _engine.Recipe:
+    layers = {name: packed(f"metalayer {name!r}", value) for name, value in (meta or {}).items()}
+    return options.make_recipe(dtype, shape, meta={**layers, **(raw_meta or {})}, **new)
 
 
 def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
@@ -369,10 +451,13 @@ def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
             _fill(writer._engine, source, known)
         return frame
     name = name_of(path)
-    recipe = options.make_recipe(known, shape, **{**_NEW, **new})
-    engine = _engine.build(name, recipe, threads, files_of(name))
-    _fill(engine, source, known)
-    engine.close()
+    try:
+        recipe = _recipe(known, shape, **{**_NEW, **new})
+        engine = _engine.build(name, recipe, options.integer(threads, "threads"), files_of(name))
+        _fill(engine, source, known)
+        engine.close()
+    except Exception as error:  # noqa: BLE001: it is raised again
+        raise_ours(error, name)
     return open(name, "r+", dtype=known, threads=threads)
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
+from .errors import OutOfRange
 from .view import View
 
 Axis = Union[range, np.ndarray]  # ascending, without repeats
@@ -43,16 +44,16 @@ def _entry(one: Any) -> Any:
         is_nothing = isinstance(one, (list, range, tuple)) and not len(one)
         one = np.asarray(one, dtype=np.intp if is_nothing else None)
         if one.dtype.kind not in "iub":
-            raise IndexError(f"an array of {one.dtype} is no index")
+            raise OutOfRange(f"an array of {one.dtype} is no index")
         if one.ndim:
             return one
         one = one[()]
     if isinstance(one, (bool, np.bool_)):
-        raise IndexError("a single bool is no index")
+        raise OutOfRange("a single bool is no index")
     try:
         return operator.index(one)
     except TypeError:
-        raise IndexError(f"{one!r} is no index") from None
+        raise OutOfRange(f"{one!r} is no index") from None
 
 
 def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:
@@ -63,12 +64,12 @@ def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:
     entries = [_entry(one) for one in (key if isinstance(key, tuple) else (key,))]
     places = [place for place, one in enumerate(entries) if one is Ellipsis]
     if len(places) > 1:
-        raise IndexError("more than one ellipsis")
+        raise OutOfRange("more than one ellipsis")
     given = sum(
         one.ndim if _is_mask(one) else 1 for one in entries if one is not None and one is not Ellipsis
     )
     if given > len(shape):
-        raise IndexError(f"{given} indices for {len(shape)} dimensions")
+        raise OutOfRange(f"{given} indices for {len(shape)} dimensions")
     place = places[0] if places else len(entries)
     if given < len(shape):
         entries[place : place + 1] = [slice(None)] * (len(shape) - given)
@@ -78,7 +79,7 @@ def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:
         if _is_mask(one):
             axes = shape[axis : axis + one.ndim]
             if one.shape != axes:
-                raise IndexError(f"a mask of shape {one.shape} does not fit axes of {axes}")
+                raise OutOfRange(f"a mask of shape {one.shape} does not fit axes of {axes}")
             found.extend(one.nonzero())
             axis += one.ndim
         else:
@@ -92,7 +93,7 @@ def _from_start(numbers: Any, extent: int, axis: int) -> Any:
     low, high = np.min(numbers, initial=0), np.max(numbers, initial=-1)
     if low < -extent or high >= extent:
         wrong = low if low < -extent else high
-        raise IndexError(f"index {wrong} is out of bounds for axis {axis} of {extent} items")
+        raise OutOfRange(f"index {wrong} is out of bounds for axis {axis} of {extent} items")
     return np.where(numbers < 0, numbers + extent, numbers).astype(np.int64)
 
 
@@ -107,7 +108,7 @@ def select(key: Any, shape: tuple[int, ...]) -> Selection:
         extent = shape[len(axes)]
         if isinstance(entry, int):
             if not -extent <= entry < extent:
-                raise IndexError(
+                raise OutOfRange(
                     f"index {entry} is out of bounds for axis {len(axes)} of {extent} items"
                 )
             number = entry + extent if entry < 0 else entry
@@ -231,7 +232,7 @@ class _Points:
             numbers = np.broadcast_arrays(*numbers)
         except ValueError:
             shapes = " and ".join(str(one.shape) for one in numbers)
-            raise IndexError(f"index arrays of {shapes} do not fit each other") from None
+            raise OutOfRange(f"index arrays of {shapes} do not fit each other") from None
         self._shape = numbers[0].shape
         self._points = [one.reshape(-1) for one in numbers]
         sliced = [len(one) for one in self._axes if not isinstance(one, np.ndarray)]

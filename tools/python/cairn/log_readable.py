@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _engine, options
 from .aggregates import Aggregates, FieldStatistics, statistics_of
+from .errors import InvalidArgument, OutOfRange
 from .log_info import LogInfo, Retention, Rotation
 from .log_view import LogView
 from .readable import Snapshot
@@ -256,7 +257,7 @@ class LogReadable:
             return rows[::step] if step > 0 else rows[::-1][::-step]
         number = key.__index__()
         if not -count <= number < count:
-            raise IndexError(f"record {number}, the log has {count}")
+            raise OutOfRange(f"record {number}, the log has {count}")
         return view.rows(first + number % count, 1)[0]
 
     def __iter__(self) -> Iterator[Any]:
@@ -265,7 +266,7 @@ class LogReadable:
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         if copy is False:
-            raise ValueError("reading a log makes a copy")
+            raise InvalidArgument("reading a log makes a copy")
         rows: np.ndarray = self[:]
         return rows if dtype is None else rows.astype(dtype, copy=False)
 

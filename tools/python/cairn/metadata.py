@@ -1,26 +1,25 @@
-"""The metadata of a frame as mappings."""
+"""The metadata of a frame as mappings: of values, and of the bytes that they are stored as."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any, Optional
+from typing import Any, Generic, Optional, TypeVar
 
-from . import _engine
+from . import _engine, packing
+from .errors import InvalidArgument, InvalidType, NoSuchLayer, ReadOnly, Unimplemented
+from .view import View
 
 # Edits a writer of the engine; None where the frame is only read.
 Edit = Optional[Callable[[Callable[[_engine.Writer], None]], None]]
-Read = Callable[[], _engine.Snapshot]
+
+# Names of layers that Cairn keeps for itself, such as that of logs.
+_OWN = "cairn."
+
+_Value = TypeVar("_Value")
 
 
-class _Layers(MutableMapping[str, bytes]):
-    def __init__(self, read: Read, edit: Edit):
-        self._read = read
-        self._edit = edit
-
-    def _change(self, change: Callable[[_engine.Writer], None]) -> None:
-        if self._edit is None:
-            raise TypeError("metadata of what is only read cannot be changed")
-        self._edit(change)
+class _Layers(MutableMapping[str, _Value], Generic[_Value]):
+    kind: str  # what messages call a layer
 
     def _names(self) -> list[str]:
         raise NotImplementedError
@@ -38,75 +37,139 @@ class _Layers(MutableMapping[str, bytes]):
         return f"<{type(self).__name__} {self._names()}>"
 
 
-class Meta(_Layers):
-    """The metalayers, of the header: made with the frame, each of a fixed size. Values are bytes."""
+class _RawLayers(_Layers[bytes]):
+    """Layers as the bytes that the file has."""
+
+    def __init__(self, view: Callable[[], View], edit: Edit):
+        self._view = view
+        self._edit = edit
+
+    def _read(self) -> _engine.Snapshot:
+        return self._view().engine
+
+    def title(self, name: object) -> str:
+        """How messages name a layer."""
+        return f"{self._view().where}: {self.kind} {name!r}"
+
+    def _missing(self, name: object) -> NoSuchLayer:
+        return NoSuchLayer(f"{self.title(name)} does not exist: there is {', '.join(self._names()) or 'none'}")
+
+    def _change(self, name: object, change: Callable[[_engine.Writer], None]) -> None:
+        if self._edit is None:
+            raise ReadOnly(f"{self.title(name)}: opened for reading; open it with mode 'r+'")
+        if not isinstance(name, str):
+            raise InvalidType(f"{self.title(name)}: expected a name of type str")
+        self._edit(change)
+
+    def _bytes_of(self, name: object, content: Any) -> bytes:
+        try:
+            return bytes(memoryview(content))
+        except TypeError:
+            given = type(content).__name__
+            raise InvalidType(f"{self.title(name)}: expected bytes, got {given}") from None
+
+
+class RawMeta(_RawLayers):
+    """The metalayers as bytes."""
+
+    kind = "metalayer"
 
     def _names(self) -> list[str]:
         return list(self._read().metalayers())
 
     def __getitem__(self, name: str) -> bytes:
-        return self._read().metalayers()[name]
+        try:
+            return self._read().metalayers()[name]
+        except KeyError:
+            raise self._missing(name) from None
 
     def __setitem__(self, name: str, content: bytes) -> None:
+        stored = self._bytes_of(name, content)
         if self._edit is not None and name not in self:
-            raise KeyError(name)
-        self._change(lambda writer: writer.set_metalayer(name, content))
+            raise self._missing(name)
+        self._change(name, lambda writer: writer.set_metalayer(name, stored))
 
     def __delitem__(self, name: str) -> None:
-        raise TypeError("metalayers cannot be deleted")
+        raise InvalidType(f"{self.title(name)}: metalayers are made with the frame and cannot be deleted")
 
 
-class VlMeta(_Layers):
-    """The vlmetalayers, of the trailer: they come, change and go at any time. Values are bytes."""
+class RawVlMeta(_RawLayers):
+    """The vlmetalayers as bytes."""
+
+    kind = "vlmetalayer"
 
     def _names(self) -> list[str]:
         return self._read().vlmetalayers()
 
     def __getitem__(self, name: str) -> bytes:
         if name not in self:
-            raise KeyError(name)
+            raise self._missing(name)
         return self._read().get_vlmetalayer(name)
 
     def __setitem__(self, name: str, content: bytes) -> None:
-        self._change(lambda writer: writer.set_vlmetalayer(name, content))
+        stored = self._bytes_of(name, content)
+        self._change(name, lambda writer: writer.set_vlmetalayer(name, stored))
 
     def __delitem__(self, name: str) -> None:
         if name not in self:
-            raise KeyError(name)
-        self._change(lambda writer: writer.delete_vlmetalayer(name))
+            raise self._missing(name)
+        self._change(name, lambda writer: writer.delete_vlmetalayer(name))
 
 
-class Attrs(MutableMapping[str, Any]):
-    """The vlmetalayers as Python objects, packed with msgpack as python-blosc2 packs them."""
+class _PackedLayers(_Layers[Any]):
+    """Layers as Python values, packed as python-blosc2 packs them."""
 
-    def __init__(self, layers: VlMeta):
-        self._layers = layers
+    member: str  # of a frame
+
+    def __init__(self, raw: _RawLayers):
+        self.raw = raw
+
+    def _names(self) -> list[str]:
+        return [name for name in self.raw if not name.startswith(_OWN)]
 
     def __getitem__(self, name: str) -> Any:
-        import msgpack  # type: ignore[import-untyped]
-
-        packed = self._layers[name]
+        if name not in self:
+            raise self.raw._missing(name)
         try:
-            return msgpack.unpackb(packed, strict_map_key=False)
-        except ValueError as error:
-            raise ValueError(f"vlmetalayer {name!r} is no msgpack: {error!r}") from error
+            return packing.unpack(self.raw[name])
+        except (InvalidArgument, Unimplemented) as error:
+            what = "is not msgpack: " if isinstance(error, InvalidArgument) else ""
+            raise type(error)(
+                f"{self.raw.title(name)} {what}{error}; {self.member}.raw[{name!r}] has its bytes"
+            ) from error
 
     def __setitem__(self, name: str, value: Any) -> None:
-        import msgpack  # type: ignore[import-untyped]
-
-        self._layers[name] = msgpack.packb(value)
+        if isinstance(name, str) and name.startswith(_OWN):
+            raise InvalidArgument(f"{self.raw.title(name)}: names that begin with {_OWN!r} are Cairn's own")
+        self.raw[name] = packed(self.raw.title(name), value)
 
     def __delitem__(self, name: str) -> None:
-        del self._layers[name]
+        if name not in self:
+            raise self.raw._missing(name)
+        del self.raw[name]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._layers)
 
-    def __len__(self) -> int:
-        return len(self._layers)
+class Meta(_PackedLayers):
+    """The metalayers, of the header, as Python values: made with the frame, each of a fixed size.
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._layers
+    `raw` maps their names to the bytes that are stored.
+    """
 
-    def __repr__(self) -> str:
-        return f"<Attrs {list(self)}>"
+    member = "meta"
+
+
+class VlMeta(_PackedLayers):
+    """The vlmetalayers, of the trailer, as Python values: they come, change and go at any time.
+
+    `raw` maps their names to the bytes that are stored.
+    """
+
+    member = "vlmeta"
+
+
+def packed(title: str, value: Any) -> bytes:
+    """The bytes of a value of the layer that messages call `title`."""
+    try:
+        return packing.pack(value)
+    except InvalidArgument as error:
+        raise type(error)(f"{title}: {error}") from None

@@ -11,7 +11,7 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _engine
-from .errors import InvalidArgument
+from .errors import InvalidArgument, InvalidType
 
 CODECS = {
     "blosclz": 0,
@@ -66,9 +66,20 @@ def milliseconds(seconds: float) -> int:
     return math.ceil(min(max(seconds, 0.0), _LONGEST) * 1000)
 
 
-def extents(shape: Any) -> list[int]:
+def extents(shape: Any, what: str = "shape", most: int = 2**63 - 1) -> list[int]:
     """The numbers of a shape; a single one is that of an array of one dimension."""
-    return [operator.index(one) for one in ((shape,) if np.ndim(shape) == 0 else shape)]
+    return [integer(one, what, 0, most) for one in ((shape,) if np.ndim(shape) == 0 else shape)]
+
+
+def integer(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
+    """An argument that the engine takes as an integer of so many bits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidType(f"{what}: expected an int, got {type(value).__name__}") from None
+    if not least <= number <= most:
+        raise InvalidArgument(f"{what}: expected {least} to {most}, got {number}")
+    return number
 
 
 def dtype_text(dtype: np.dtype) -> str:
@@ -122,26 +133,29 @@ def make_recipe(
     blocksize: int,
     use_dict: bool,
     sparse: bool,
-    meta: Optional[Mapping[str, bytes]],
+    meta: Mapping[str, bytes],
     overwrite: bool,
 ) -> _engine.Recipe:
     """The options of a new frame as the engine takes them."""
     recipe = _engine.Recipe()
     recipe.set_compression(
         number_of(codec, CODECS, "codec"),
-        clevel,
+        integer(clevel, "clevel", -(2**31)),
         codec_meta & 255,
         dtype.itemsize,
-        blocksize,
+        integer(blocksize, "blocksize"),
         use_dict,
     )
     stages = [filters] if isinstance(filters, str) else filters
     pairs = [(one, 0) if isinstance(one, str) else one for one in stages]
     recipe.set_filters([(number_of(name, FILTERS, "filter"), value & 255) for name, value in pairs])
-    recipe.set_place(chunksize, sparse, overwrite)
+    recipe.set_place(integer(chunksize, "chunksize"), sparse, overwrite)
     if shape is not None:
-        pieces = [[] if one is None else extents(one) for one in (chunks, blocks)]
+        pieces = [
+            [] if one is None else extents(one, what, 2**31 - 1)
+            for one, what in ((chunks, "chunks"), (blocks, "blocks"))
+        ]
         recipe.set_array(extents(shape), *pieces, dtype_text(dtype))
-    for name, content in (meta or {}).items():
+    for name, content in meta.items():
         recipe.add_metalayer(name, content)
     return recipe

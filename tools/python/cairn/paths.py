@@ -6,7 +6,7 @@ import os
 import threading
 from typing import Optional, Union
 
-from .errors import Unimplemented
+from .errors import InvalidArgument, InvalidType, Unimplemented
 
 Path = Union[str, bytes, "os.PathLike[str]"]
 
@@ -21,9 +21,24 @@ def is_uri(name: str) -> bool:
     return name.startswith(_SCHEMES)
 
 
+_LONGEST = 4096  # bytes of a path, with the zero byte at its end
+
+
+def text_of(path: Path) -> str:
+    """A path as text. What is not a path is refused without its content."""
+    try:
+        name = os.fsdecode(path)
+    except TypeError:
+        kind = type(path).__name__
+        raise InvalidType(f"path: expected str, bytes or os.PathLike, got {kind}") from None
+    if len(name) >= _LONGEST:
+        raise InvalidArgument(f"path: expected less than {_LONGEST} bytes, got {len(name)}: {name[:40]!r}...")
+    return name
+
+
 def name_of(path: Path) -> str:
     """A path that still leads there when the working directory changes. URIs stay as they are."""
-    name = os.fsdecode(path)
+    name = text_of(path)
     return name if is_uri(name) else os.path.abspath(name)
 
 

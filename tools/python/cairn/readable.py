@@ -9,8 +9,9 @@ from typing import Any, Optional
 import numpy as np
 
 from . import indexing, options
+from .errors import InvalidArgument, InvalidType, raise_ours, raises_ours
 from .info import Finding, Info, Report
-from .metadata import Attrs, Edit, Meta, VlMeta
+from .metadata import Edit, Meta, RawMeta, RawVlMeta, VlMeta
 from .picture import as_html
 from .view import View
 
@@ -41,6 +42,11 @@ class Readable:
 
     def _edit(self) -> Edit:
         return None
+
+    @property
+    def _where(self) -> str:
+        """What messages begin with."""
+        return self._view().where
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -94,53 +100,63 @@ class Readable:
 
     @property
     def meta(self) -> Meta:
-        """Metalayers: names and bytes."""
-        return Meta(lambda: self._view().engine, self._edit())
+        """Metalayers as Python values; `meta.raw` has them as bytes."""
+        return Meta(RawMeta(self._view, self._edit()))
 
     @property
     def vlmeta(self) -> VlMeta:
-        """Vlmetalayers: names and bytes."""
-        return VlMeta(lambda: self._view().engine, self._edit())
+        """Vlmetalayers as Python values, as python-blosc2 has them; `vlmeta.raw` has bytes."""
+        return VlMeta(RawVlMeta(self._view, self._edit()))
 
     @property
-    def attrs(self) -> Attrs:
-        """Vlmetalayers as Python objects, as python-blosc2's `vlmeta` has them. Needs msgpack."""
-        return Attrs(self.vlmeta)
+    def attrs(self) -> VlMeta:
+        """Another name of `vlmeta`."""
+        return self.vlmeta
 
     def __len__(self) -> int:
         shape = self.shape
         if not shape:
-            raise TypeError("an array without dimensions has no length")
+            raise InvalidType(f"{self._where}: an array without dimensions has no length")
         return shape[0]
 
     def __getitem__(self, key: Any) -> Any:
         view = self._view()
-        if isinstance(key, str) or isinstance(key, list) and key and isinstance(key[0], str):
-            return indexing.read(view, ...)[key]
-        return indexing.read(view, key)
+        try:
+            if isinstance(key, str) or isinstance(key, list) and key and isinstance(key[0], str):
+                return indexing.read(view, ...)[key]
+            return indexing.read(view, key)
+        except Exception as error:  # noqa: BLE001: it is raised again
+            raise_ours(error, view.where)
 
     def __iter__(self) -> Iterator[Any]:
         view = self._view()
         if not view.shape:
-            raise TypeError("an array without dimensions has no items")
+            raise InvalidType(f"{view.where}: an array without dimensions has no items")
         count = _rows_at_once(view)
         for begin in range(0, view.shape[0], count):
             yield from indexing.read(view, slice(begin, begin + count))
 
+    @raises_ours
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         if copy is False:
-            raise ValueError("reading a frame makes a copy")
+            raise InvalidArgument("reading a frame makes a copy")
         items: np.ndarray = indexing.read(self._view(), ...)
         return items if dtype is None else items.astype(dtype, copy=False)
 
+    @raises_ours
     def chunk(self, nchunk: int) -> bytes:
         """The compressed chunk, as it is stored."""
         return self._view().engine.get_chunk(nchunk)
 
     def read_chunk(self, nchunk: int) -> bytes:
         """The decompressed chunk."""
-        return self._view().engine.read_chunk(nchunk)
+        view = self._view()
+        try:
+            return view.engine.read_chunk(nchunk)
+        except Exception as error:  # noqa: BLE001: it is raised again
+            raise_ours(error, view.where)
 
+    @raises_ours
     def verify(
         self, depth: str = "contents", progress: Optional[Callable[[int], object]] = None
     ) -> Report:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
-from .errors import InvalidArgument
+from .errors import InvalidArgument, InvalidType
 from .times import Clock
 from .view import bytes_of
 
@@ -236,7 +236,7 @@ def _as_bytes(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
         if isinstance(one, str):
             found[place] = one = one.encode("utf-8", "surrogateescape")
         if not isinstance(one, bytes):
-            raise TypeError(f"{one!r} is no text")
+            raise InvalidType(f"{one!r} is no text")
         if len(one) > dtype.itemsize:
             raise InvalidArgument(f"a text of {len(one)} bytes, it takes {dtype.itemsize}")
     return np.array(found, dtype)
@@ -252,7 +252,7 @@ def _as_floats(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 def _as_integers(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if given.dtype.kind not in "biuf":
-        raise TypeError(f"{given.dtype} does not become {dtype}")
+        raise InvalidType(f"{given.dtype} does not become {dtype}")
     with np.errstate(invalid="ignore"):
         found = given.astype(dtype)
     if (found != given).any():

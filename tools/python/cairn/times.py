@@ -8,7 +8,7 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from .errors import FailedPrecondition, InvalidArgument
+from .errors import FailedPrecondition, InvalidArgument, InvalidType
 
 # A count of the log's unit; what NumPy, `datetime` and pandas have; or ISO 8601 text.
 TimeLike = Union[int, str, datetime.date, np.datetime64]
@@ -40,7 +40,7 @@ def to_datetime64(value: Any) -> np.datetime64:
     elif isinstance(value, datetime.date):
         value = np.datetime64(value)
     if not isinstance(value, np.datetime64):
-        raise TypeError(f"{value!r} is no time")
+        raise InvalidType(f"{value!r} is no time")
     if np.isnat(value):
         raise InvalidArgument("NaT is no time")
     return value

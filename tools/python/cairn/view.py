@@ -9,7 +9,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _engine, options
-from .errors import FailedPrecondition
+from .errors import FailedPrecondition, InvalidArgument
 
 # Items of a plain frame that are read at once where only some of them are wanted.
 _PLAIN_PIECE = 1 << 16
@@ -23,10 +23,11 @@ def bytes_of(items: np.ndarray) -> np.ndarray:
 class View:
     """Immutable; what `Snapshot`, `Frame` and `Writer` read through."""
 
-    __slots__ = ("engine", "dtype", "shape", "chunks", "blocks", "is_array", "__weakref__")
+    __slots__ = ("engine", "dtype", "shape", "chunks", "blocks", "is_array", "where", "__weakref__")
 
-    def __init__(self, engine: _engine.Snapshot, dtype: Optional[np.dtype]):
+    def __init__(self, engine: _engine.Snapshot, dtype: Optional[np.dtype], path: Optional[str] = None):
         self.engine = engine
+        self.where = path or "frame in memory"  # what messages begin with
         array = engine.array()
         self.is_array = array is not None
         if array is not None:
@@ -45,7 +46,9 @@ class View:
             self.chunks = ((info["chunksize"] or 0) // self.dtype.itemsize or _PLAIN_PIECE,)
             self.blocks = ((info["blocksize"] or 0) // self.dtype.itemsize or self.chunks[0],)
         if self.dtype.itemsize != typesize and (self.is_array or typesize != 1):
-            raise ValueError(f"items of {typesize} bytes are no {self.dtype}")
+            raise InvalidArgument(
+                f"{self.where}: items of {typesize} bytes are not {self.dtype}: give no dtype, or one of that size"
+            )
 
     def drop(self) -> None:
         """Lets go of the engine's snapshot; reading fails from then on."""

@@ -46,12 +46,12 @@ def _terms(node: ast.expr) -> Iterable[tuple[str, str, Any]]:
             yield from _terms(value)
         return
     if not isinstance(node, ast.Compare):
-        raise ValueError(f"{ast.unparse(node)!r} is no comparison")
+        raise InvalidArgument(f"{ast.unparse(node)!r} is no comparison")
     left = node.left
     for operator, right in zip(node.ops, node.comparators):
         sign = _SIGNS.get(type(operator))
         if sign is None or isinstance(left, ast.Name) == isinstance(right, ast.Name):
-            raise ValueError(f"{ast.unparse(node)!r} compares no field with a value")
+            raise InvalidArgument(f"{ast.unparse(node)!r} compares no field with a value")
         if isinstance(left, ast.Name):
             yield left.id, sign, ast.literal_eval(right)
         elif isinstance(right, ast.Name):

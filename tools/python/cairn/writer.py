@@ -12,7 +12,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _engine, indexing, options
-from .errors import Error, FailedPrecondition
+from .errors import Error, FailedPrecondition, InvalidArgument, InvalidType, raise_ours, raises_ours
 from .metadata import Edit
 from .readable import Readable, Snapshot
 from .view import View, bytes_of
@@ -25,32 +25,44 @@ class Writer(Readable):
     is staged at the end, and drops it after an exception.
     """
 
-    __slots__ = ("_closed", "_committed", "_dtype", "_engine", "_lock", "_views")
+    __slots__ = ("_closed", "_committed", "_dtype", "_engine", "_lock", "_path", "_views")
 
     def __init__(
         self,
         engine: _engine.Writer,
         dtype: Optional[np.dtype],
         committed: Callable[[], object],
+        path: Optional[str],
     ):
         self._engine = engine
         self._dtype = dtype
         self._committed = committed  # the frame goes on to it
+        self._path = path
         self._closed = False
         self._lock = threading.Lock()  # of `_views`
         self._views: weakref.WeakSet[View] = weakref.WeakSet()
 
     def _view(self) -> View:
-        view = View(self._engine.staged(), self._dtype)
+        view = View(self._engine.staged(), self._dtype, self._path)
         with self._lock:
             self._views.add(view)
         return view
+
+    @property
+    def _where(self) -> str:
+        return self._path or "frame in memory"
 
     def _edit(self) -> Edit:
         return lambda change: change(self._engine)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         view = self._view()
+        try:
+            self._assign(view, key, value)
+        except Exception as error:  # noqa: BLE001: it is raised again
+            raise_ours(error, view.where)
+
+    def _assign(self, view: View, key: Any, value: Any) -> None:
         if isinstance(value, Readable):
             value = np.asarray(value)
         for start, items in indexing.write(view, key, value):
@@ -70,7 +82,10 @@ class Writer(Readable):
         view = self._view()
         if view.is_array and -len(view.shape) <= axis < 0:
             axis += len(view.shape)
-        self._append(view, _items_for(view, items, axis), axis)
+        try:
+            self._append(view, _items_for(view, items, axis), axis)
+        except Exception as error:  # noqa: BLE001: it is raised again
+            raise_ours(error, view.where)
 
     def _append(self, view: View, items: np.ndarray, axis: int) -> None:
         if not view.is_array:
@@ -78,27 +93,33 @@ class Writer(Readable):
         elif items.size:
             self._engine.append_along(axis, bytes_of(items))
 
+    @raises_ours
     def append_special(self, value: str, nitems: int) -> None:
         """Adds items that take no space: "zeros", "nan" or "uninit". Not for arrays."""
         number = options.number_of(value, options.SPECIAL_VALUES, "special value")
         self._engine.append_special(number, nitems, b"")
 
+    @raises_ours
     def resize(self, *shape: int) -> None:
         """Grows or shrinks an array along any axes; new items are zeros."""
         self._engine.resize(options.extents(shape[0] if len(shape) == 1 else shape))
 
+    @raises_ours
     def append_chunk(self, chunk: bytes) -> None:
         """Adds one compressed chunk, stored as it is."""
         self._engine.append_chunk(chunk)
 
+    @raises_ours
     def insert_chunk(self, nchunk: int, items: Any) -> None:
         """Makes one chunk of these items before chunk `nchunk`. Not for arrays."""
         self._engine.insert_chunk(nchunk, bytes_of(_items_for(self._view(), items)))
 
+    @raises_ours
     def update_chunk(self, nchunk: int, items: Any) -> None:
         """Replaces a chunk, as it is stored: that of an array in the order of its blocks."""
         self._engine.update_chunk(nchunk, bytes_of(_items_for(self._view(), items)))
 
+    @raises_ours
     def delete_chunks(self, first: int, count: int = 1) -> None:
         """Deletes chunks; those after them move. Not for arrays."""
         self._engine.delete_chunks(first, count)
@@ -107,7 +128,7 @@ class Writer(Readable):
         """Makes all staged edits visible, or none; survives a power cut unless `durable` is false."""
         committed = self._engine.commit(durable)
         self._committed()
-        return Snapshot(View(committed, self._dtype))
+        return Snapshot(View(committed, self._dtype, self._path))
 
     def checkpoint(self) -> None:
         """Commits, and writes what any Blosc2 reads. `close` does so where it is cheap."""
@@ -118,6 +139,7 @@ class Writer(Readable):
         """Drops the staged edits."""
         self._engine.rollback()
 
+    @raises_ours
     def reclaim(self, keep_generations: int = 0) -> int:
         """Gives unused space back to the file system, and returns the bytes that were freed."""
         freed, _, _ = self._engine.reclaim(keep_generations)
@@ -154,7 +176,7 @@ class Writer(Readable):
 
     def __enter__(self) -> Writer:
         if self._closed:
-            raise FailedPrecondition("the writer is closed")
+            raise FailedPrecondition(f"{self._where}: the writer is closed")
         return self
 
     def __exit__(
@@ -184,7 +206,7 @@ def _items_for(view: View, items: Any, axis: int = 0) -> np.ndarray:
         if unknown and given.dtype.itemsize == view.dtype.itemsize and not given.dtype.hasobject:
             given = np.ascontiguousarray(given).view(view.dtype)
         elif unknown:
-            raise TypeError(
+            raise InvalidType(
                 f"{given.dtype} does not fit items of {view.dtype.itemsize} bytes of no known type: "
                 "open the frame with its dtype"
             )
@@ -202,5 +224,5 @@ def _items_for(view: View, items: Any, axis: int = 0) -> np.ndarray:
         if given.shape == other:
             given = np.expand_dims(given, axis)
         elif given.ndim != len(view.shape) or given.shape[:axis] + given.shape[axis + 1 :] != other:
-            raise ValueError(f"shape {given.shape} does not append to {view.shape} along axis {axis}")
+            raise InvalidArgument(f"shape {given.shape} does not append to {view.shape} along axis {axis}")
     return np.ascontiguousarray(given)

@@ -1,0 +1,181 @@
+"""Exceptions of the package are its own, name the file, and stay short; frames open from bytes."""
+
+import os
+import pickle
+import unittest
+
+from support import PackageTest, blosc2, cairn, needs_blosc2, np
+
+LARGE = 2**63
+
+
+class ErrorsTest(PackageTest):
+    def assert_ours(self, call, names, kind):
+        with self.assertRaises(kind) as caught:
+            call()
+        error = caught.exception
+        self.assertIsInstance(error, cairn.Error)
+        self.assertIn(names, str(error))
+        self.assertLess(len(str(error)), 400)
+        self.assertNotIn("incompatible function arguments", str(error))
+        self.assertNotIn("\n", str(error))
+
+    def test_options_of_new_frames_are_refused_by_name(self):
+        for path in (None, self.path()):
+            where = path or "frame in memory"
+            for what, wrong, kind in (
+                ("chunks", 2**31, ValueError), ("chunks", -1, ValueError), ("chunks", "x", TypeError), ("blocks", 2**40, ValueError),
+                ("blocks", (1.5,), TypeError), ("chunksize", 2**31, ValueError), ("chunksize", -1, ValueError), ("chunksize", None, TypeError),
+                ("blocksize", -1, ValueError), ("blocksize", 2**70, ValueError), ("clevel", 2**31, ValueError), ("clevel", "9", TypeError),
+                ("shape", LARGE, ValueError), ("shape", (3, -1), ValueError), ("shape", 1.5, TypeError), ("threads", -1, ValueError), ("threads", 2**31, ValueError),
+                ("dtype", "no such type", TypeError), ("codec", "x", ValueError), ("filters", ["x"], ValueError), ("filters", 5, TypeError),
+                ("raw_meta", {"a": 5}, TypeError), ("meta", {"a": object()}, TypeError), ("meta", {5: b""}, TypeError), ("codec_meta", "x", TypeError),
+            ):  # fmt: skip
+                with self.subTest(path=path, what=what, wrong=wrong):
+                    self.assert_ours(lambda: cairn.create(path, **{what: wrong}), where, kind)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_options_of_opening_and_writing_are_refused_by_name(self):
+        path = self.path()
+        frame = cairn.create(path, dtype="<i4")
+        for wrong in ({"generation": -1}, {"generation": 2**64}, {"generation": "7"}, {"threads": -1}, {"threads": 2**31}, {"verify": "x"}, {"dtype": "no type"}, {"dtype": "<f8"}):
+            with self.subTest(wrong=wrong):
+                self.assert_ours(lambda: cairn.open(path, **wrong), path, ValueError)
+        for wrong in ({"keep_generations": -1}, {"keep_generations": 2**31}, {"max_file_size": LARGE}, {"wait": float("nan")}, {"wait": "x"}):
+            with self.subTest(wrong=wrong):
+                self.assert_ours(lambda: frame.writer(**wrong), path, ValueError)
+        self.assert_ours(lambda: cairn.open(path, "r", shape=(3,)), path, TypeError)
+
+    def test_edits_and_reads_name_the_file(self):
+        path = self.path()
+        for frame in (cairn.create(path, (4, 3), "<i4"), cairn.create(None, (4, 3), "<i4")):
+            where = frame.path or "frame in memory"
+            writer = frame.writer()
+            for call, kind in (
+                (lambda: frame[9], IndexError), (lambda: frame[0, 0, 0], IndexError), (lambda: frame["x"], IndexError), (lambda: frame[object()], IndexError),
+                (lambda: frame[[1.5]], IndexError), (lambda: frame.chunk(9), IndexError), (lambda: frame.chunk(2**70), TypeError), (lambda: frame.chunk("x"), TypeError),
+                (lambda: frame.read_chunk(9), IndexError), (lambda: frame.read_chunk(None), TypeError), (lambda: frame.verify("x"), ValueError),
+                (lambda: writer.__setitem__(9, 1), IndexError), (lambda: writer.__setitem__(0, "x"), ValueError), (lambda: writer.__setitem__(0, [1, 2]), ValueError),
+                (lambda: writer.append(1.5), TypeError), (lambda: writer.append([1, 2]), ValueError), (lambda: writer.append([[1.5] * 3]), TypeError),
+                (lambda: writer.append(np.ones((1, 3), "<f4")), TypeError),
+                (lambda: writer.resize(LARGE, 3), ValueError), (lambda: writer.resize(-1, 3), ValueError), (lambda: writer.resize("x"), TypeError),
+                (lambda: writer.append_special("x", 1), ValueError), (lambda: writer.update_chunk(2**70, np.zeros((4, 3), "<i4")), TypeError),
+                (lambda: writer.delete_chunks("x"), TypeError), (lambda: writer.append_chunk("x"), TypeError), (lambda: writer.reclaim("x"), TypeError),
+            ):  # fmt: skip
+                with self.subTest(where=where, line=call.__code__.co_firstlineno):
+                    self.assert_ours(call, where, kind)
+            writer.close()
+            self.assert_ours(lambda: frame.append([[256] * 2]), where, ValueError)
+            self.assert_ours(lambda: frame.resize(LARGE, 3), where, ValueError)
+            self.assert_ours(lambda: frame.backup(5), where, TypeError)
+            frame.close()
+            self.assert_ours(lambda: frame.shape, where, cairn.FailedPrecondition)
+        read = cairn.open(path)
+        for call in (lambda: read.writer(), lambda: read.append([[1] * 3]), lambda: read.__setitem__(0, 1), lambda: read.compact()):
+            self.assert_ours(call, f"{path}: opened for reading; open it with mode 'r+'", cairn.ReadOnly)
+
+    @unittest.skipIf(np is None or np.lib.NumpyVersion(np.__version__) < "2.0.0", "an older NumPy wraps")
+    def test_integers_that_the_type_does_not_hold_are_overflows(self):
+        frame = cairn.create(self.path(), (3,), "u1")
+        for call in (lambda: frame.append([256]), lambda: frame.__setitem__(0, 256), lambda: frame.append([-1])):
+            self.assert_ours(call, self.path(), OverflowError)
+
+    def test_exceptions_of_the_callers_objects_stay(self):
+        class Mine(Exception):
+            pass
+
+        class Items:
+            def __array__(self, *_, **__):
+                raise Mine
+
+        with self.assertRaises(Mine):
+            cairn.create(None, (3,)).append(Items())
+
+    def test_exceptions_can_be_copied_between_processes(self):
+        for name in ("InvalidType", "TooLarge", "ReadOnly", "NoSuchLayer"):
+            error = pickle.loads(pickle.dumps(getattr(cairn, name)("a.b2nd: b")))
+            self.assertEqual((type(error).__name__, str(error)), (name, "a.b2nd: b"))
+
+    def test_what_is_no_path_is_refused_in_a_few_words(self):
+        huge = b"x" * 5_000_000
+        for wrong in (None, 5, 1.5, object(), [self.path()], np.zeros(3), huge, huge.decode(), os.path.join(self.folder, "x" * 5000)):
+            for call in (cairn.open, lambda path: cairn.open(path, "a"), lambda path: cairn.asarray([1], path), cairn.Log.open, cairn.create(None).backup):
+                if wrong is None and "asarray" in call.__code__.co_names:
+                    continue  # in memory
+                with self.subTest(wrong=repr(wrong)[:20]), self.assertRaises(cairn.InvalidArgument) as caught:
+                    call(wrong)
+                self.assertLess(len(str(caught.exception)), 200)
+
+
+class ContentTest(PackageTest):
+    def test_bytes_of_a_frame_are_opened_as_one(self):
+        items = np.arange(10_000.0)
+        frame = cairn.asarray(items, self.path(), chunks=(999,))
+        frame.vlmeta["unit"] = "kelvin"
+        content = frame.to_bytes()
+        for source in (content, bytearray(content), memoryview(content), np.frombuffer(content, "u1")):
+            for options in ({}, {"mmap": False}, {"threads": 2}, {"verify": "always"}):
+                read = cairn.open(source, **options)
+                self.assert_same(read[:], items)
+                self.assertEqual((read.path, read.mode, dict(read.vlmeta)), (None, "r", {"unit": "kelvin"}))
+                self.assertTrue(read.verify().ok)
+                self.assertIn("in memory", repr(read))
+        self.assertEqual(read.to_bytes(), content)
+        read.backup(self.path("copy"))
+        self.assert_same(cairn.open(self.path("copy"))[:], items)
+
+    def test_bytes_are_copied_and_stay_while_the_frame_does(self):
+        content = bytearray(cairn.asarray(np.arange(1000), codec="lz4").to_bytes())
+        before = len(os.listdir("/proc/self/fd"))
+        frame = cairn.open(content)
+        content[:] = bytes(len(content))
+        others = [open(os.devnull, "rb") for _ in range(9)]
+        self.assertFalse(frame.refresh())
+        snapshot = frame.snapshot()
+        self.assert_same(frame[:], np.arange(1000))
+        frame.close()
+        del frame
+        self.assert_same(snapshot[:], np.arange(1000))
+        del snapshot
+        for other in others:
+            other.close()
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+
+    def test_bytes_are_only_read(self):
+        content = cairn.asarray(np.arange(10)).to_bytes()
+        for mode in ("r+", "a", "w", "x"):
+            with self.assertRaisesRegex(cairn.InvalidArgument, "in memory.*write them into a file"):
+                cairn.open(content, mode)
+        frame = cairn.open(content)
+        for change in (lambda: frame.append([1]), lambda: frame.vlmeta.update(a=1), lambda: frame.compact()):
+            with self.assertRaises(cairn.ReadOnly):
+                change()
+        with self.assertRaises(TypeError):
+            pickle.dumps(frame)
+
+    def test_damaged_bytes_say_so_without_their_content(self):
+        content = cairn.asarray(np.random.default_rng(1).random(100_000)).to_bytes()
+        damaged = (content[:500], content[:50], content[:9], bytearray(), bytearray(content[1:]), bytearray(100))
+        for number, wrong in enumerate(damaged * 3):
+            if number == len(damaged):  # what is opened once stays
+                before = len(os.listdir("/proc/self/fd"))
+            with self.subTest(size=len(wrong)), self.assertRaises(cairn.Error) as caught:
+                cairn.open(wrong)
+            self.assertIn("frame in memory", str(caught.exception))
+            self.assertNotIn("/proc", str(caught.exception))
+            self.assertLess(len(str(caught.exception)), 300)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+
+    @needs_blosc2
+    def test_frames_that_python_blosc2_has_in_memory_are_opened(self):
+        items = np.arange(600).reshape(20, 30)
+        array = blosc2.asarray(items, chunks=(7, 8))
+        array.schunk.vlmeta["unit"] = ("kelvin", 1)
+        read = cairn.open(array.to_cframe())
+        self.assert_same(read[:], items)
+        self.assertEqual(read.vlmeta["unit"], ("kelvin", 1))
+        self.assert_same(blosc2.ndarray_from_cframe(read.to_bytes())[:], items)
+
+
+if __name__ == "__main__":
+    unittest.main()
