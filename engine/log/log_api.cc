@@ -34,6 +34,9 @@ std::vector<Snapshot> LogSnapshot::frames() const {
 absl::StatusOr<std::optional<TimeRange>> LogSnapshot::Times() const { return state_->Times(); }
 absl::StatusOr<int64_t> LogSnapshot::FindTime(int64_t time) const { return state_->FindTime(time); }
 
+absl::StatusOr<TimeRange> LogSnapshot::Last(int64_t span) const { return state_->Last(span); }
+absl::StatusOr<int64_t> LogSnapshot::CountFuture() const { return state_->CountFuture(); }
+
 absl::Status LogSnapshot::ReadRecords(int64_t record, MutableItems dst) const {
   return state_->ReadRecords(record, dst);
 }

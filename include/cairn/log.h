@@ -45,8 +45,8 @@ struct TimeRange {
 // Which records a writer drops, the oldest first, chunk by chunk: what is left is never less than
 // asked for and at most a chunk more. Is kept in the log. 0: no limit.
 struct Retention {
-  // Before the newest time, in units of time. Timestamps after the clock of this machine count as
-  // now, so that a record from the future makes no others old.
+  // Before the newest time, in units of time. Timestamps after the clock of this machine do not
+  // count: a record from the future neither makes others old nor keeps them.
   int64_t max_age = 0;
   int64_t max_records = 0;
   int64_t max_bytes = 0;  // of all chunks, as they are stored
@@ -57,7 +57,9 @@ struct Retention {
 // in the log. 0: never.
 struct Rotation {
   int64_t max_bytes = 0;  // of one file
-  int64_t period = 0;     // of time: a file holds times of one multiple of it, but late ones
+  // Of time: a file holds times of one multiple of it, but late ones. Those from the future begin
+  // no file.
+  int64_t period = 0;
   bool operator==(const Rotation&) const = default;
 };
 
@@ -181,8 +183,15 @@ class CAIRN_EXPORT LogSnapshot {
   // The least and the greatest time, the end being one more, if there is one more; empty without
   // records.
   absl::StatusOr<std::optional<TimeRange>> Times() const;
-  // The least number of a record of this time or later; end_record() when there is none.
+  // The least number of a record of this time or later; end_record() when there is none. Records
+  // from the future count only for a time after the clock of this machine; see Last.
   absl::StatusOr<int64_t> FindTime(int64_t time) const;
+
+  // The times from `span` before the newest one on. Timestamps after the clock of this machine are
+  // from the future: they are neither the newest nor part of the range, unless all are.
+  absl::StatusOr<TimeRange> Last(int64_t span) const;
+  // The number of records with such a timestamp.
+  absl::StatusOr<int64_t> CountFuture() const;
 
   // The records from number `record` on that fill dst. kOutOfRange, also for those that were
   // dropped.

@@ -76,6 +76,39 @@ class Create(LogTest):
         self.assertEqual([self.stat("many")[f"rotate_{what}"] for what in ["every", "bytes"]], [36 * 3600 * 1000, 10**6])
 
 
+class Future(LogTest):
+    """A record of the year 2099 in the middle of those of the last hour."""
+
+    def setUp(self):
+        super().setUp()
+        self.create("time:timestamp[s]", "n:i4")
+        self.now = int(time.time())
+        times = [*range(self.now - 3600, self.now - 1800, 60), 4070908800, *range(self.now - 1800, self.now, 60)]
+        for part in (range(30), range(30, 31), range(31, 61)):  # those of one commit would be sorted
+            self.append("time,n\n" + "".join(f"{times[i]},{i}\n" for i in part))
+
+    def test_the_last_minutes_are_those_before_now(self):
+        result = self.run_tool("log", "query", "log", "--last", "10m", "--fields", "n", "--no-header")
+        self.assertEqual(result.stdout.split(), [str(i).encode() for i in range(50, 61)])
+        self.assertIn(b"--last leaves out 1 record later than the clock", result.stderr)
+        agg = self.run_tool("log", "agg", "log", "--last", "10m", "--what", "max", "--fields", "n", "--no-header")
+        self.assertTrue(agg.stdout.endswith(b",11,60\n"), agg)
+
+    def test_stat_reports_it(self):
+        self.assertEqual(self.stat()["future_records"], 1)
+        self.assertIn("1 record later than the clock", self.ok("log", "stat", "log").decode())
+
+    def test_follow_begins_with_the_time_asked_for(self):
+        begin = datetime.datetime.fromtimestamp(self.now - 600, datetime.timezone.utc).isoformat()
+        follow = self.start("log", "follow", "log", "--from", begin, "--fields", "n", "--no-header")
+        self.assertEqual(follow.stdout.readline(), b"51\n")
+
+    def test_a_plot_of_the_last_hour_ends_now(self):
+        self.run_tool("log", "query", "log", "--last", "59m", "--plot", "log.svg")
+        self.assertIn(b"60 records", self.read("log.svg"))
+        self.assertNotIn(b"2099", self.read("log.svg"))
+
+
 class Query(LogTest):
     def setUp(self):
         super().setUp()

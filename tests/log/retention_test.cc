@@ -121,6 +121,97 @@ TEST_F(RetentionTest, RecordFromTheFutureMakesNoOthersOld) {
   ASSERT_NO_FATAL_FAILURE(ExpectNumbers(left));
 }
 
+// Of a log that gets readings of an hour ago up to now, and one of a year when it is half full.
+class FutureTest : public RetentionTest {
+ protected:
+  static constexpr int64_t kSecond = 1'000'000;
+  static constexpr int64_t kYear = int64_t{365} * 86'400 * kSecond;
+
+  void AppendAt(int64_t time) {
+    const std::vector<Reading> one = {{.time = time, .count = static_cast<int32_t>(end_++)}};
+    ASSERT_TRUE(IsOk(writer_->Append(one)));
+    ASSERT_TRUE(IsOk(writer_->Commit()));
+  }
+  void FillAnHour() {
+    for (int64_t second = 0; second < 3600; second += 2) {
+      ASSERT_NO_FATAL_FAILURE(AppendAt(now_ - (3600 - second) * kSecond));
+      if (second == 1800) AppendAt(now_ + kYear);
+    }
+  }
+  LogSnapshot Left() { return *log_->Refresh(); }
+
+  const int64_t now_ = std::chrono::duration_cast<std::chrono::microseconds>(
+                           std::chrono::system_clock::now().time_since_epoch())
+                           .count();
+};
+
+TEST_F(FutureTest, OneRecordKeepsNoOldOnes) {
+  Make({.max_age = 300 * kSecond});
+  ASSERT_NO_FATAL_FAILURE(FillAnHour());
+  EXPECT_GE(Left().nrecords(), 150);
+  EXPECT_LT(Left().nrecords(), 150 + 2 * kChunkRecords);
+  ASSERT_NO_FATAL_FAILURE(ExpectNumbers(Left()));
+}
+
+TEST_F(FutureTest, ChunksOfNothingElseGoWithTheNextOld) {
+  Make({.max_age = 300 * kSecond});
+  for (int i = 0; i < 250; ++i) ASSERT_NO_FATAL_FAILURE(AppendAt(now_ + kYear + i));
+  ASSERT_NO_FATAL_FAILURE(FillAnHour());
+  EXPECT_LT(Left().nrecords(), 150 + 2 * kChunkRecords);
+}
+
+TEST_F(FutureTest, OneRecordKeepsNoOldFilesAndEndsNoRotation) {
+  Make({.max_age = 300 * kSecond}, {.period = 60 * kSecond});
+  ASSERT_NO_FATAL_FAILURE(FillAnHour());
+  EXPECT_GE(Left().nrecords(), 150);
+  EXPECT_LT(Left().nrecords(), 150 + 2 * kChunkRecords);
+  EXPECT_GE(Left().frames().size(), 5);
+}
+
+TEST_F(FutureTest, OneRecordLeavesTheNewestTimesToBeFound) {
+  for (const Rotation& rotation : {Rotation{}, Rotation{.period = 600 * kSecond}}) {
+    std::filesystem::remove_all(path_);
+    end_ = 0;
+    Make({}, rotation);
+    ASSERT_NO_FATAL_FAILURE(FillAnHour());
+    const LogSnapshot log = Left();
+    const TimeRange last = *log.Last(60 * kSecond);
+    EXPECT_EQ(last.begin, now_ - 62 * kSecond);
+    EXPECT_EQ(test::RunQuery(log, {.times = last})->size(), 31);
+    EXPECT_EQ(log.CountFuture().value(), 1);
+    // Record 901 is the one of the future.
+    EXPECT_EQ(log.FindTime(now_ - 62 * kSecond).value(), 1770);
+    EXPECT_EQ(log.FindTime(now_ - kSecond).value(), log.end_record());
+    EXPECT_EQ(log.FindTime(now_ + kYear).value(), 901);
+  }
+}
+
+TEST_F(FutureTest, LogOfNothingElseIsReadAsItIs) {
+  Make({.max_age = 300 * kSecond});
+  for (int i = 0; i < 450; ++i) ASSERT_NO_FATAL_FAILURE(AppendAt(now_ + kYear + i * kSecond));
+  EXPECT_EQ(Left().nrecords(), 450);
+  EXPECT_EQ(Left().CountFuture().value(), 450);
+  EXPECT_EQ(test::RunQuery(Left(), {.times = *Left().Last(9 * kSecond)})->size(), 10);
+}
+
+TEST_F(FutureTest, OneRecordLeavesTheOthersToBeSorted) {
+  log_.emplace(Log::Create(path_, SensorOptions()).value());
+  writer_.emplace(log_->OpenWriter({.commit_records = 1, .reorder_window = 60 * kSecond}).value());
+  const auto append = [this](int64_t seconds) {
+    const std::vector<Reading> one = {{.time = now_ + seconds * kSecond}};
+    ASSERT_TRUE(IsOk(writer_->Append(one)));
+  };
+  append(-300);
+  append(365 * 86'400);
+  append(-310);  // late, and neither is committed yet
+  EXPECT_EQ(Left().nrecords(), 0);
+  append(-200);
+  ASSERT_EQ(Left().nrecords(), 2);
+  std::vector<int64_t> times(2);
+  ASSERT_TRUE(IsOk(Left().ReadColumn("time", 0, times)));
+  EXPECT_EQ(times, (std::vector<int64_t>{now_ - 310 * kSecond, now_ - 300 * kSecond}));
+}
+
 TEST_F(RetentionTest, CostsNoMoreForCommitsInALongLog) {
   for (const Rotation& rotation : {Rotation{}, Rotation{.period = 10'000'000}}) {
     test::ExpectLinear(1000, [&](int64_t commits) {

@@ -365,6 +365,17 @@ class ReadTest(LogTest):
         found["temp"][0] = 5  # one's own
         self.assertEqual(self.log[0]["temp"], 0)
 
+    def test_record_from_the_future_is_not_the_newest(self):
+        now = np.datetime64("now", "us")
+        log = self.create(name="future")
+        for time in (now - np.timedelta64(30, "s"), now + np.timedelta64(36_500, "D"), now):
+            log.append({"time": time, "temp": 1.0, "count": 1, "host": "a"})
+        self.assertEqual(log.query(last="20s").numbers.tolist(), [2])
+        self.assertEqual(log.aggregate(last="1m").records.tolist(), [2])
+        self.assertEqual(log.find_time(now), 2)
+        self.assertEqual(log.info.future, 1)
+        self.assertIn("1 later than the clock", str(log.info))
+
     def test_last_counts_back_from_the_newest(self):
         for last in ("1m", datetime.timedelta(minutes=1), 60_000_000):
             self.assert_same(self.log.query(last=last).to_numpy(), self.rows[-61:])

@@ -5,7 +5,10 @@
 
 #include "absl/strings/str_format.h"
 
+#include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/log/state/newest_time.h"
+#include "engine/log/stats/buckets.h"
 #include "engine/log/stats/chunk_stats.h"
 #include "engine/log/stats/stats_table.h"
 #include "engine/log/stats/values.h"
@@ -74,24 +77,66 @@ absl::StatusOr<std::optional<TimeRange>> LogState::Times() const {
   return range;
 }
 
-absl::StatusOr<int64_t> LogState::FindTime(int64_t time) const {
-  CAIRN_RETURN_IF_ERROR(NeedTime().status());
+absl::StatusOr<int64_t> LogState::GreatestTime() const {
+  int64_t greatest = kNoTime;
   for (const SegmentPtr& segment : segments_) {
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> chunks,
-                           segment->ChunksIn({.begin = time, .end = kMaxTime}));
-    if (chunks.empty()) continue;
-    const int64_t nchunk = chunks.front();
-    CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment->StatsOf(nchunk));
-    if (stats->in_order) {
-      CAIRN_ASSIGN_OR_RETURN(const Rows rows,
-                             segment->RowsIn(nchunk, {.begin = time, .end = kMaxTime}));
-      return segment->RecordOf(nchunk) + rows.begin;
+    if (segment->nrecords() == 0) continue;
+    CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, segment->times());
+    greatest = std::max(greatest, index->max_before.back());
+  }
+  return greatest;
+}
+
+absl::StatusOr<LogState::Reached> LogState::FindReached() const {
+  CAIRN_ASSIGN_OR_RETURN(const Field* const time, NeedTime());
+  const int64_t clock = ClockOf(*time);
+  CAIRN_ASSIGN_OR_RETURN(const int64_t greatest, GreatestTime());
+  if (greatest <= clock) return Reached{.newest = greatest, .end = kMaxTime};
+  NewestTime newest;
+  for (const SegmentPtr& segment : segments_) {
+    CAIRN_ASSIGN_OR_RETURN(const NewestTime here, FindNewestTime(*segment, clock));
+    newest.Add(here);
+  }
+  return Reached{.newest = newest.At(clock), .end = newest.has_past() ? clock + 1 : kMaxTime};
+}
+
+absl::StatusOr<TimeRange> LogState::Last(int64_t span) const {
+  if (span < 0) return InvalidArgument("log: the last records: a span of %d", span);
+  CAIRN_ASSIGN_OR_RETURN(const Reached reached, FindReached());
+  return TimeRange{.begin = CheckedAdd(reached.newest, -span).value_or(kNoTime),
+                   .end = reached.end};
+}
+
+absl::StatusOr<int64_t> LogState::CountFuture() const {
+  CAIRN_ASSIGN_OR_RETURN(const Field* const time, NeedTime());
+  const int64_t clock = ClockOf(*time);
+  int64_t count = 0;
+  for (const SegmentPtr& segment : segments_) {
+    CAIRN_ASSIGN_OR_RETURN(const int64_t here, log::CountFuture(*segment, clock));
+    count += here;
+  }
+  return count;
+}
+
+absl::StatusOr<int64_t> LogState::FindTime(int64_t time) const {
+  CAIRN_ASSIGN_OR_RETURN(const Reached reached, FindReached());
+  const TimeRange range = {.begin = time, .end = time < reached.end ? reached.end : kMaxTime};
+  for (const SegmentPtr& segment : segments_) {
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> chunks, segment->ChunksIn(range));
+    for (const int64_t nchunk : chunks) {
+      CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment->StatsOf(nchunk));
+      if (stats->in_order) {
+        CAIRN_ASSIGN_OR_RETURN(const Rows rows, segment->RowsIn(nchunk, range));
+        if (rows.size() > 0) return segment->RecordOf(nchunk) + rows.begin;
+        continue;
+      }
+      CAIRN_ASSIGN_OR_RETURN(
+          const std::vector<int64_t> times,
+          segment->ReadTimes({.chunk = nchunk, .begin = 0, .end = segment->RecordsIn(nchunk)}));
+      const auto found =
+          std::ranges::find_if(times, [&range](int64_t t) { return Contains(range, t); });
+      if (found != times.end()) return segment->RecordOf(nchunk) + (found - times.begin());
     }
-    CAIRN_ASSIGN_OR_RETURN(
-        const std::vector<int64_t> times,
-        segment->ReadTimes({.chunk = nchunk, .begin = 0, .end = segment->RecordsIn(nchunk)}));
-    const auto found = std::ranges::find_if(times, [time](int64_t t) { return t >= time; });
-    return segment->RecordOf(nchunk) + (found - times.begin());
   }
   return end_record();
 }

@@ -31,6 +31,8 @@ class LogState {
 
   absl::StatusOr<std::optional<TimeRange>> Times() const;
   absl::StatusOr<int64_t> FindTime(int64_t time) const;
+  absl::StatusOr<TimeRange> Last(int64_t span) const;
+  absl::StatusOr<int64_t> CountFuture() const;
   absl::Status ReadRecords(int64_t record, MutableItems dst) const;
   absl::Status ReadColumn(std::string_view field, int64_t record, MutableItems dst) const;
   absl::StatusOr<std::vector<std::string>> VerifyStatistics() const;
@@ -41,6 +43,14 @@ class LogState {
   absl::StatusOr<const Field*> NeedTime() const;
 
  private:
+  // The greatest time of all; kNoTime without records.
+  absl::StatusOr<int64_t> GreatestTime() const;
+  // The newest time, and the end of the times that are not from the future.
+  struct Reached {
+    int64_t newest = 0;
+    int64_t end = 0;
+  };
+  absl::StatusOr<Reached> FindReached() const;
   // Calls read(segment, record, bytes) for what each segment has of the records that fill dst.
   template <typename Read>
   absl::Status ForEachPart(int64_t record, size_t size, MutableBytes dst, const Read& read) const;

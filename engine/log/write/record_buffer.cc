@@ -7,6 +7,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/log/state/newest_time.h"
 #include "engine/log/stats/values.h"
 
 namespace cairn::log {
@@ -45,7 +46,6 @@ absl::Status RecordBuffer::Add(Bytes records) {
     in_order_ = (records_.empty() || (in_order_ && times.front() >= last_)) &&
                 std::ranges::is_sorted(times);
     last_ = times.back();
-    newest_ = std::max(newest_, *std::ranges::max_element(times));
   }
   records_.insert(records_.end(), records.begin(), records.end());
   return absl::OkStatus();
@@ -67,16 +67,28 @@ void RecordBuffer::Sort() {
   last_ = times[order.back()];
 }
 
+// Records from the future wait for each other only: no others would ever be late beside them.
 std::vector<std::byte> RecordBuffer::Take(int64_t window) {
   Sort();
   if (window <= 0 || !time_.has_value() || records_.empty()) return std::exchange(records_, {});
   const std::vector<int64_t> times = TimesOfRecords(*time_, record_size_, records_);
-  const int64_t limit = CheckedAdd(newest_, -window).value_or(std::numeric_limits<int64_t>::min());
-  const auto held = std::ranges::upper_bound(times, limit);
-  const auto end = records_.begin() +
-                   static_cast<ptrdiff_t>(static_cast<size_t>(held - times.begin()) * record_size_);
-  std::vector<std::byte> taken(records_.begin(), end);
-  records_.erase(records_.begin(), end);
+  const auto future = std::ranges::upper_bound(times, ClockOf(*time_));
+  std::vector<std::byte> taken;
+  std::vector<std::byte> held;
+  const auto take = [&](auto begin, auto end, int64_t& newest) {
+    if (begin == end) return;
+    newest = std::max(newest, *(end - 1));
+    const int64_t limit = CheckedAdd(newest, -window).value_or(kNoTime);
+    const auto stop = std::upper_bound(begin, end, limit);
+    const auto at = [&](auto i) {
+      return records_.begin() + (i - times.begin()) * static_cast<ptrdiff_t>(record_size_);
+    };
+    taken.insert(taken.end(), at(begin), at(stop));
+    held.insert(held.end(), at(stop), at(end));
+  };
+  take(times.begin(), future, newest_);
+  take(future, times.end(), newest_future_);
+  records_ = std::move(held);
   return taken;
 }
 

@@ -25,7 +25,8 @@ class RecordBuffer {
   int64_t nbytes() const { return static_cast<int64_t>(records_.size()); }
 
   // Takes out all records that are earlier than the newest by `window` or more; all for a window of
-  // 0. In the order of time, those of one time in the order in which they came.
+  // 0. Records that are later than the clock make no others early. In the order of time, those of
+  // one time in the order in which they came.
   std::vector<std::byte> Take(int64_t window);
 
  private:
@@ -35,8 +36,11 @@ class RecordBuffer {
   std::optional<Field> time_;
   std::vector<std::byte> records_;
   bool in_order_ = true;
-  int64_t last_ = std::numeric_limits<int64_t>::min();    // time of the last record
-  int64_t newest_ = std::numeric_limits<int64_t>::min();  // that was ever added
+  int64_t last_ = std::numeric_limits<int64_t>::min();  // time of the last record
+  // Of all records that were sorted with a window: the newest time that the clock had reached then,
+  // and that it had not.
+  int64_t newest_ = std::numeric_limits<int64_t>::min();
+  int64_t newest_future_ = std::numeric_limits<int64_t>::min();
 };
 
 // The times of whole records.

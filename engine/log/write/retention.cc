@@ -21,6 +21,37 @@ int64_t OldestTime(const RetentionView& view, const Retention& retention) {
       .value_or(std::numeric_limits<int64_t>::min());
 }
 
+// Of records whose newest time `find` finds; chunks and frames differ in their numbers of records.
+template <typename Find>
+absl::StatusOr<NewestTime> Remember(const RetentionView& view, int64_t first_record,
+                                    int64_t nrecords, const Find& find) {
+  KnownNewest& known = *view.known;
+  const bool same = known.first_record == first_record && known.nrecords == nrecords;
+  if (!same || known.newest.coming <= view.clock) {
+    CAIRN_ASSIGN_OR_RETURN(known.newest, find());
+    known.first_record = first_record;
+    known.nrecords = nrecords;
+  }
+  return known.newest;
+}
+
+absl::StatusOr<NewestTime> NewestOfChunk(const Segment& segment, int64_t nchunk,
+                                         const RetentionView& view) {
+  CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment.StatsOf(nchunk));
+  if (stats->max_time() <= view.clock) {
+    return NewestTime{.past = stats->max_time(), .greatest = stats->max_time()};
+  }
+  return Remember(view, segment.RecordOf(nchunk), segment.RecordsIn(nchunk),
+                  [&] { return FindNewestTime(segment, nchunk, view.clock); });
+}
+
+absl::StatusOr<NewestTime> NewestOfFrame(const Segment& segment, const RetentionView& view) {
+  CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const times, segment.times());
+  if (times->max_before.back() <= view.clock) return FindNewestTime(segment, view.clock);
+  return Remember(view, segment.first_record(), segment.nrecords(),
+                  [&] { return FindNewestTime(segment, view.clock); });
+}
+
 }  // namespace
 
 absl::StatusOr<int64_t> CountExpired(const LogState& state, const RetentionView& view,
@@ -45,9 +76,12 @@ absl::StatusOr<int64_t> CountExpired(const LogState& state, const RetentionView&
     expired = std::max(expired, dropped);
   }
   if (retention.max_age > 0 && segment.time_field() != nullptr) {
-    for (; expired < most; ++expired) {
-      CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment.StatsOf(expired));
-      if (stats->max_time() >= OldestTime(view, retention)) break;
+    // Chunks from the future go with the first old one after them.
+    for (int64_t nchunk = expired; nchunk < most; ++nchunk) {
+      CAIRN_ASSIGN_OR_RETURN(const NewestTime newest, NewestOfChunk(segment, nchunk, view));
+      if (!newest.has_past()) continue;
+      if (newest.past >= OldestTime(view, retention)) break;
+      expired = nchunk + 1;
     }
   }
   return std::min(expired, most);
@@ -66,8 +100,14 @@ absl::StatusOr<bool> IsFrameExpired(const LogState& state, const RetentionView& 
     if (bytes >= retention.max_bytes) return true;
   }
   if (retention.max_age <= 0 || oldest.time_field() == nullptr) return false;
-  CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const times, oldest.times());
-  return times->max_before.back() < OldestTime(view, retention);
+  // A frame from the future goes with the first old one after it.
+  for (const SegmentPtr& segment : state.segments()) {
+    if (segment == state.segments().back()) break;
+    if (segment->nrecords() == 0) continue;
+    CAIRN_ASSIGN_OR_RETURN(const NewestTime newest, NewestOfFrame(*segment, view));
+    if (newest.has_past()) return newest.past < OldestTime(view, retention);
+  }
+  return false;
 }
 
 }  // namespace cairn::log

@@ -8,13 +8,24 @@
 
 #include "cairn/log.h"
 #include "engine/log/state/log_state.h"
+#include "engine/log/state/newest_time.h"
 
 namespace cairn::log {
+
+// The newest time of the records that were read last because some are from the future. They are
+// those of the chunk or frame that keeps others from being dropped, so each commit asks for them.
+struct KnownNewest {
+  int64_t first_record = -1;
+  int64_t nrecords = 0;
+  NewestTime newest = {};
+};
 
 // What counts beside the records of a state.
 struct RetentionView {
   int64_t arriving = 0;     // records that the next commit adds
   int64_t newest_time = 0;  // from which ages count; not needed without max_age
+  int64_t clock = 0;        // likewise; records that are later say nothing about age
+  KnownNewest* known = nullptr;
 };
 
 // How many chunks of a log of one frame no limit asks to keep, at most `most`, and never the last

@@ -11,7 +11,6 @@
 #include "engine/log/state/log_layer.h"
 #include "engine/log/stats/buckets.h"
 #include "engine/log/stats/values.h"
-#include "engine/log/write/retention.h"
 #include "engine/log/write/stats_writer.h"
 
 namespace cairn::log {
@@ -28,14 +27,6 @@ absl::Status MarkEnded(LogLayer layer, Writer& writer) {
   layer.ended = true;
   CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
   return writer.Close();
-}
-
-int64_t Now(TimeUnit unit) {
-  using std::chrono::microseconds;
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const int64_t count = std::chrono::duration_cast<microseconds>(now).count();
-  const int64_t units = UnitsPerSecond(unit);
-  return units > 1'000'000 ? count * (units / 1'000'000) : count / (1'000'000 / units);
 }
 
 }  // namespace
@@ -220,6 +211,7 @@ absl::Status WriterCore::Close() {
 }
 
 absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
+  ReadClock();
   const std::vector<std::byte> taken = buffer_->Take(all ? 0 : options_.reorder_window);
   Bytes records = taken;
   do {
@@ -274,8 +266,10 @@ absl::Status WriterCore::StageLayer() {
 // commit, in the order of time.
 absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
   if (state_->segments().size() > 1) return absl::OkStatus();
-  RetentionView view = {.arriving =
-                            static_cast<int64_t>(records.size()) / state_->schema().record_size()};
+  RetentionView view = {
+      .arriving = static_cast<int64_t>(records.size()) / state_->schema().record_size(),
+      .clock = clock_,
+      .known = &known_newest_};
   CAIRN_ASSIGN_OR_RETURN(view.newest_time, TimeForRetention(records));
   CAIRN_ASSIGN_OR_RETURN(const int64_t nchunks,
                          CountExpired(*state_, view, layer_.retention, most_chunks));
@@ -289,7 +283,7 @@ absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
 absl::Status WriterCore::RemoveOldFiles() {
   bool removed = false;
   while (state_->segments().size() > 1) {
-    RetentionView view;
+    RetentionView view = {.clock = clock_, .known = &known_newest_};
     CAIRN_ASSIGN_OR_RETURN(view.newest_time, TimeForRetention({}));
     CAIRN_ASSIGN_OR_RETURN(const bool expired, IsFrameExpired(*state_, view, layer_.retention));
     if (!expired) break;
@@ -304,42 +298,51 @@ absl::Status WriterCore::RemoveOldFiles() {
   return removed ? log_->files().SyncDirectoryOf(file_.path) : absl::OkStatus();
 }
 
+// Once for each commit, where its time counts.
+void WriterCore::ReadClock() {
+  const Field* const time = state_->newest().time_field();
+  const bool counts = layer_.retention.max_age > 0 || layer_.rotation.period > 0;
+  if (time != nullptr && (counts || newest_times_.has_value())) clock_ = ClockOf(*time);
+}
+
 absl::Status WriterCore::FindNewestTimes() {
   if (newest_times_.has_value()) return absl::OkStatus();
-  NewestTimes found = {.all = kNoTime, .file = kNoTime};
+  NewestTimes found;
   for (const SegmentPtr& segment : state_->segments()) {
-    found.file = kNoTime;
-    if (segment->nrecords() == 0) continue;
-    CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const times, segment->times());
-    found.file = times->max_before.back();
-    found.all = std::max(found.all, found.file);
+    CAIRN_ASSIGN_OR_RETURN(found.file, FindNewestTime(*segment, clock_));
+    found.all.Add(found.file);
   }
   newest_times_ = found;
   return absl::OkStatus();
 }
 
-// Of records that were committed, the newest last.
-void WriterCore::NoteTimes(Bytes records) {
-  const Field* const time = state_->newest().time_field();
-  if (!newest_times_.has_value() || time == nullptr || records.empty()) return;
+// Adds those of records in the order of time.
+void WriterCore::AddTimes(Bytes records, NewestTime& newest) const {
+  const Field& time = *state_->newest().time_field();
   const auto size = static_cast<size_t>(state_->schema().record_size());
-  const int64_t newest = TimesOfRecords(*time, size, records.last(size)).front();
-  newest_times_->file = std::max(newest_times_->file, newest);
-  newest_times_->all = std::max(newest_times_->all, newest);
+  if (records.empty()) return;
+  const std::vector<int64_t> last = TimesOfRecords(time, size, records.last(size));
+  if (last.front() <= clock_) {
+    newest.Add(last.front(), clock_);
+  } else {
+    newest.AddSorted(TimesOfRecords(time, size, records), clock_);
+  }
 }
 
-// From which ages count: the newest time, but no later than now. A clock that was wrong for a
-// moment must not make everything old.
+// Of records that were committed, the newest last.
+void WriterCore::NoteTimes(Bytes records) {
+  if (!newest_times_.has_value() || state_->newest().time_field() == nullptr) return;
+  AddTimes(records, newest_times_->file);
+  AddTimes(records, newest_times_->all);
+}
+
+// From which ages count: the newest time, but none that the clock has not reached.
 absl::StatusOr<int64_t> WriterCore::TimeForRetention(Bytes arriving) {
-  const Field* const time = state_->newest().time_field();
-  if (layer_.retention.max_age <= 0 || time == nullptr) return kNoTime;
+  if (layer_.retention.max_age <= 0 || state_->newest().time_field() == nullptr) return kNoTime;
   CAIRN_RETURN_IF_ERROR(FindNewestTimes());
-  int64_t newest = newest_times_->all;
-  if (!arriving.empty()) {
-    const auto size = static_cast<size_t>(state_->schema().record_size());
-    newest = std::max(newest, TimesOfRecords(*time, size, arriving.last(size)).front());
-  }
-  return time->type == FieldType::kTimestamp ? std::min(newest, Now(time->unit)) : newest;
+  NewestTime newest = newest_times_->all;
+  AddTimes(arriving, newest);
+  return std::min(newest.At(clock_), clock_);
 }
 
 bool WriterCore::FileIsFull() const {
@@ -358,10 +361,13 @@ absl::StatusOr<size_t> WriterCore::RecordsBeforeRotation(Bytes records) {
   const auto size = static_cast<size_t>(newest.schema().record_size());
   const std::vector<int64_t> here = TimesOfRecords(*newest.time_field(), size, records);
   CAIRN_RETURN_IF_ERROR(FindNewestTimes());
+  NewestTime& file = newest_times_->file;
   const int64_t current =
-      BucketOf(newest.nrecords() > 0 ? newest_times_->file : here.front(), period, 0);
-  const auto later =
-      std::ranges::find_if(here, [&](int64_t time) { return BucketOf(time, period, 0) > current; });
+      BucketOf(newest.nrecords() > 0 ? file.At(clock_) : here.front(), period, 0);
+  // Beside records that the clock has reached, one from the future counts as of now.
+  const int64_t most = file.has_past() ? clock_ : std::numeric_limits<int64_t>::max();
+  const auto later = std::ranges::find_if(
+      here, [&](int64_t time) { return BucketOf(std::min(time, most), period, 0) > current; });
   return static_cast<size_t>(later - here.begin()) * size;
 }
 

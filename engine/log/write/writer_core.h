@@ -18,8 +18,10 @@
 #include "cairn/writer.h"
 #include "engine/base/owner_process.h"
 #include "engine/log/state/log_core.h"
+#include "engine/log/state/newest_time.h"
 #include "engine/log/write/commit_timer.h"
 #include "engine/log/write/record_buffer.h"
+#include "engine/log/write/retention.h"
 
 namespace cairn::log {
 
@@ -62,7 +64,9 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status StageLayer();
   absl::Status StageRetention(Bytes records, int64_t most_chunks);
   absl::Status RemoveOldFiles();
+  void ReadClock();
   absl::Status FindNewestTimes();
+  void AddTimes(Bytes records, NewestTime& newest) const;
   void NoteTimes(Bytes records);
   absl::StatusOr<int64_t> TimeForRetention(Bytes arriving);
   absl::StatusOr<size_t> RecordsBeforeRotation(Bytes records);
@@ -86,13 +90,15 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   LogLayer layer_;  // as the next commit leaves it
   bool layer_changed_ = false;
   std::optional<RecordBuffer> buffer_;
-  // The greatest time of all records and of those of the newest file; that of no record is kNoTime.
+  int64_t clock_ = 0;  // of this machine when the commit began, as a count of the time field
+  // The newest time of all records and of those of the newest file.
   struct NewestTimes {
-    int64_t all = 0;
-    int64_t file = 0;
+    NewestTime all;
+    NewestTime file;
   };
   // Found when needed first, and then kept: no commit goes through all chunks.
   std::optional<NewestTimes> newest_times_;
+  KnownNewest known_newest_;
   bool timer_runs_ = false;
 };
 

@@ -10,6 +10,8 @@
 #include "tools/cairn/records/condition.h"
 #include "tools/cairn/records/record_parser.h"
 #include "tools/cairn/records/values.h"
+#include "tools/cairn/text/complain.h"
+#include "tools/cairn/text/units.h"
 #include "tools/cairn/text/words.h"
 #include "tools/status.h"
 
@@ -67,7 +69,8 @@ void AddRange(CLI::App& app, RangeFlags& flags) {
   CLI::Option* to =
       app.add_option("--to", flags.to, "Only records before this time")->type_name("TIME");
   app.add_option("--last", flags.last,
-                 "Only the newest: up to this long before the newest record, such as 15m")
+                 "Only the newest: up to this long before the newest record that is not from the "
+                 "future, such as 15m")
       ->type_name("DURATION")
       ->excludes("--from")
       ->excludes(to);
@@ -89,10 +92,17 @@ absl::StatusOr<TimeRange> TimesOf(const RangeFlags& flags, const LogSnapshot& lo
   }
   if (flags.last.empty()) return times;
   ASSIGN_OR_RETURN(const int64_t last, DurationOption("--last", time, flags.last));
-  ASSIGN_OR_RETURN(const std::optional<TimeRange> all, log.Times());
-  if (!all) return times;
-  if (__builtin_sub_overflow(all->end - 1, last, &times.begin)) times.begin = all->begin;
+  ASSIGN_OR_RETURN(times, log.Last(last));
+  RETURN_IF_ERROR(TellFuture(log, times, "--last"));
   return times;
+}
+
+absl::Status TellFuture(const LogSnapshot& log, const TimeRange& times, const std::string& option) {
+  if (times.end == kMost) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const int64_t future, log.CountFuture());
+  Complain(absl::StrFormat("%s leaves out %s later than the clock of this machine", option,
+                           FormatCount(future, "record")));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<Condition>> ConditionsOf(const RangeFlags& flags, const Schema& schema) {

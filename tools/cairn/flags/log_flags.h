@@ -34,6 +34,9 @@ struct RangeFlags {
 };
 void AddRange(CLI::App& app, RangeFlags& flags);
 absl::StatusOr<TimeRange> TimesOf(const RangeFlags& flags, const LogSnapshot& log);
+// Says on standard error how many records a range of LogSnapshot::Last leaves out because they are
+// from the future.
+absl::Status TellFuture(const LogSnapshot& log, const TimeRange& times, const std::string& option);
 absl::StatusOr<std::vector<Condition>> ConditionsOf(const RangeFlags& flags, const Schema& schema);
 
 // How they are written: --fields, --format and --no-header.

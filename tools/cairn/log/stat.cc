@@ -40,14 +40,16 @@ struct FieldStat {
 struct LogStat {
   LogSnapshot log;
   std::optional<TimeRange> times;
+  int64_t future = 0;  // records that are later than the clock
   std::vector<FieldStat> fields;
 };
 
 absl::StatusOr<LogStat> StatOf(const LogSnapshot& log) {
-  LogStat stat = {.log = log, .times = {}, .fields = {}};
+  LogStat stat = {.log = log, .times = {}, .future = 0, .fields = {}};
   std::vector<LogBucket> buckets;
   if (log.time_field() != nullptr) {
     ASSIGN_OR_RETURN(stat.times, log.Times());
+    ASSIGN_OR_RETURN(stat.future, log.CountFuture());
     ASSIGN_OR_RETURN(buckets, log.Aggregate({}));
   }
   size_t number = 0;
@@ -102,6 +104,10 @@ std::vector<std::string> TextOfStat(const StatFlags& flags, const LogStat& stat)
     const Field& time = *log.time_field();
     lines.push_back(absl::StrFormat("  times     %s to %s", FormatTimeOf(time, stat.times->begin),
                                     FormatTimeOf(time, stat.times->end - 1)));
+  }
+  if (stat.future > 0) {
+    lines.push_back(absl::StrFormat("  future    %s later than the clock of this machine",
+                                    FormatCount(stat.future, "record")));
   }
   lines.push_back("  limits    " + LimitsOf(log));
   size_t width = 5;
@@ -158,6 +164,7 @@ std::string JsonOfStat(const LogStat& stat) {
   if (stat.times) {
     json["first_time"] = TimeOf(*time, stat.times->begin);
     json["last_time"] = TimeOf(*time, stat.times->end - 1);
+    json["future_records"] = stat.future;
   }
   json["retain_age"] = log.retention().max_age;
   json["retain_records"] = log.retention().max_records;

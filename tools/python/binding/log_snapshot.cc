@@ -161,6 +161,17 @@ void BindLogSnapshot(nb::module_& module) {
       .def("frames", &Frames)
       .def("times", &Times)
       .def(
+          "last",
+          [](const LogSnapshotHandle& self, int64_t span) {
+            const TimeRange range = Check(WithoutGil([&] { return self.snapshot.Last(span); }));
+            return std::pair(range.begin, range.end);
+          },
+          "span"_a)
+      .def("count_future",
+           [](const LogSnapshotHandle& self) {
+             return Check(WithoutGil([&] { return self.snapshot.CountFuture(); }));
+           })
+      .def(
           "find_time",
           [](const LogSnapshotHandle& self, int64_t time) {
             return Check(WithoutGil([&] { return self.snapshot.FindTime(time); }));

@@ -16,7 +16,7 @@ from .times import Clock, SpanLike, span_text
 class Retention(NamedTuple):
     """Which records a log drops, the oldest first, chunk by chunk; 0: no limit."""
 
-    max_age: SpanLike = 0  # before the newest time
+    max_age: SpanLike = 0  # before the newest time that the clock of this machine has reached
     max_records: int = 0
     max_bytes: int = 0  # of all chunks, as they are stored
 
@@ -52,6 +52,7 @@ class LogInfo:
     fields: dict[str, np.dtype]
     time_field: Optional[str]
     times: Optional[tuple[Any, Any]]
+    future: int  # records that are later than the clock of this machine
     nbytes: int  # decoded
     file_size: int  # of all files
     codec: str
@@ -70,6 +71,8 @@ class LogInfo:
         rows = [("records", f"{self.records:,}{since}")]
         if self.times is not None:
             rows.append(("times", f"{self.times[0]} to {self.times[1]}"))
+        if self.future:
+            rows.append(("future", f"{self.future:,} later than the clock of this machine"))
         rows += [
             ("fields", fields),
             ("data", readable(self.nbytes)),

@@ -93,6 +93,7 @@ class LogReadable:
             fields=self._view().fields,
             time_field=self.time_field,
             times=None if self.time_field is None else self.times,
+            future=0 if self.time_field is None else self._view().engine.count_future(),
             nbytes=sum(info.nbytes for info in infos),
             file_size=sum(info.frame_size + info.journal_size for info in infos),
             codec=infos[-1].codec,
@@ -102,7 +103,10 @@ class LogReadable:
         )
 
     def find_time(self, time: TimeLike) -> int:
-        """The least number of a record of this time or later; `end_record` where there is none."""
+        """The least number of a record of this time or later; `end_record` where there is none.
+
+        Records that are later than the clock of this machine count only for such a time.
+        """
         view = self._view()
         return view.engine.find_time(view.need_clock().count(time))
 
@@ -124,6 +128,7 @@ class LogReadable:
             None has no bound. Without a zone times are UTC.
         last
             Instead of these: up to how long before the newest record, "15m" or a `timedelta`.
+            Records that are later than the clock of this machine do not count, and are left out.
         fields
             Names of the fields to read; None: all.
         where

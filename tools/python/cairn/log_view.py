@@ -43,9 +43,7 @@ class LogView:
             return clock.range(begin, end)
         if begin is not None or end is not None:
             raise InvalidArgument("the last records have no other begin or end")
-        times = self.engine.times()
-        newest = 0 if times is None else times[1] - 1
-        return max(newest - clock.span(last), -(2**63)), 2**63 - 1
+        return self.engine.last(min(clock.span(last), 2**63 - 1))
 
     def choose(self, fields: Union[str, Sequence[str], None]) -> dict[str, np.dtype]:
         """The fields of these names; None: all."""
