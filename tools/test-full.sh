@@ -55,6 +55,8 @@ test_release() {  # variable, tests
 run_release() {
   tools/install-deps.sh chromium
   build_and_test_release
+  begin_object_store
+  end_script
 }
 
 # The tests against peers too.

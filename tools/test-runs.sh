@@ -131,8 +131,12 @@ build_and_test_core() {
 release_options=(--buildtype=release -Dwerror=true -Dlibdeflate=enabled -Ddefault_library=both)
 build_and_test_release() {
   build_and_test build-test-release "${release_options[@]}"
-  add_script "object store" tools/test-object-store.sh build-test-release
   add_script "SQLite's test-suite" tools/test-sqlite.sh build-test-release
+}
+
+# Most of its time passes in the store, so it runs beside a build. `end_script` adds what it counts.
+begin_object_store() {
+  begin_script "object store" tools/test-object-store.sh build-test-release
 }
 
 # Little optimisation and no more than line numbers: it builds in half the time. Here zlib itself
@@ -144,20 +148,32 @@ build_sanitized() {
     -Dlibdeflate=disabled "${peer_options[@]}"
 }
 
-# Adds what a script counts whose last line says "N passed, N failed".
-add_script() {  # title, command
-  local log last
-  log=$(mktemp)
-  echo "== $1"
-  "${@:2}" 2>&1 | tee "$log" || true
-  last=$(tail -n 1 "$log")
-  rm "$log"
+# Starts a script whose last line says "N passed, N failed", and leaves it to `end_script`.
+begin_script() {  # title, command
+  script_title=$1
+  script_log=$(mktemp)
+  "${@:2}" >"$script_log" 2>&1 &
+}
+
+# Waits for the script that was started last, and adds what it counts.
+end_script() {
+  local last
+  wait $! || true
+  echo "== $script_title"
+  cat "$script_log"
+  last=$(tail -n 1 "$script_log")
+  rm "$script_log"
   if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     passed=$((passed + BASH_REMATCH[1]))
     failed=$((failed + BASH_REMATCH[2]))
   else
     failed=$((failed + 1))
   fi
+}
+
+add_script() {  # title, command
+  begin_script "$@"
+  end_script
 }
 
 # Fails when a test did, or when there was none.

@@ -2,9 +2,9 @@
 # Builds the library and the tool for release and runs their tests, random searches for a quarter of
 # their length. With --sanitize, as CI does, builds everything and runs every test, against peers, a
 # real object store and SQLite's own suite too, and then those without peers again with sanitizers,
-# random searches for a quarter of their length in both; with --full runs the matrix of
-# tools/test-full.sh, or the parts of it that are named. The last line says "N passed, N failed";
-# exit status 1 when any failed.
+# random searches for a quarter of their length, and with sanitizers for a tenth; with --full runs
+# the matrix of tools/test-full.sh, or the parts of it that are named. The last line says
+# "N passed, N failed"; exit status 1 when any failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,8 +24,15 @@ source tools/test-runs.sh
 if [[ ${1-} == --sanitize ]]; then
   tools/install-deps.sh chromium  # it looks at plots
   use_peer
-  CAIRN_SEARCH_PERCENT="${CAIRN_SEARCH_PERCENT:-25}" build_and_test_release
-  if build_sanitized; then run_tests build-test-sanitize --no-suite interop; fi
+  percent=${CAIRN_SEARCH_PERCENT-}
+  export CAIRN_SEARCH_PERCENT=${percent:-25}
+  build_and_test_release
+  begin_object_store
+  build_sanitized && sanitized=yes
+  end_script
+  if [[ -n ${sanitized-} ]]; then
+    CAIRN_SEARCH_PERCENT=${percent:-10} run_tests build-test-sanitize --no-suite interop
+  fi
 else
   build_and_test_core
 fi

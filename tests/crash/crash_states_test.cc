@@ -240,7 +240,7 @@ TEST(SummariesTest, AreWrittenForACheckpointBeforeItsHeader) {
     }
     return Fate();
   };
-  ForEachSeed(80, [&](uint64_t seed) {
+  ForEachSeed(200, [&](uint64_t seed) {
     slots.clear();
     const CrashFrame frame = CrashFrame::Summaries(true);
     ExamineEveryOperation({frame, seed, [&] { return count; }}, 100, 1, tally);
