@@ -1,3 +1,5 @@
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -9,6 +11,16 @@
 #include "engine/c_api/options.h"
 #include "engine/c_api/result.h"
 #include "engine/c_api/versioned_struct.h"
+
+namespace cairn::c_api {
+
+template <>
+struct StructVersions<cairn_recovery_report> {
+  static constexpr std::array<size_t, 2> kSizes = {
+      offsetof(cairn_recovery_report, missing_checkpoint_end), sizeof(cairn_recovery_report)};
+};
+
+}  // namespace cairn::c_api
 
 using cairn::c_api::CheckReport;
 using cairn::c_api::ReadStruct;
@@ -34,7 +46,8 @@ cairn_code cairn_recover(const char* path, const cairn_recover_options* options,
                                           .stranded_commits = done.stranded_commits,
                                           .cut = done.cut,
                                           .size_before = done.size_before,
-                                          .size_after = done.size_after};
+                                          .size_after = done.size_after,
+                                          .missing_checkpoint_end = done.missing_checkpoint_end};
     WriteReport(result, report);
     return absl::OkStatus();
   });

@@ -216,7 +216,7 @@ std::optional<RecordHead> FindRecordHead(Bytes bytes) {
   if (size < kMinRecordSize || size > kMaxRecordSize) return std::nullopt;
   const bool known = version >= 1 && version <= kRecordVersion &&
                      kind >= static_cast<uint32_t>(RecordKind::kCommit) &&
-                     kind <= static_cast<uint32_t>(RecordKind::kAppend);
+                     kind <= static_cast<uint32_t>(RecordKind::kEnded);
   return RecordHead{.kind = known ? static_cast<RecordKind>(kind) : RecordKind::kUnknown,
                     .size = static_cast<int64_t>(size)};
 }
@@ -383,6 +383,33 @@ std::vector<std::byte> EncodeGoesOn(const InheritedJournal& journal, int64_t pos
     writer.Le(journal.begin);
     writer.Le(journal.last);
     writer.Le(journal.since);
+  });
+  return record;
+}
+
+std::optional<EndedJournal> FindEnded(Bytes bytes, int64_t position) {
+  const std::optional<RecordHead> head = FindRecordHead(bytes);
+  if (!head.has_value() || head->kind != RecordKind::kEnded || head->size != kEndedSize ||
+      std::ssize(bytes) != kEndedSize || !ChecksumMatches(bytes)) {
+    return std::nullopt;
+  }
+  ByteReader reader(bytes, "record of how the journal ended");
+  EndedJournal ended;
+  ended.base = ReadBase(reader, position);
+  ended.last = reader.Le<uint64_t>("last generation");
+  ended.generation = reader.Le<uint64_t>("generation");
+  ended.frame_size = reader.Le<int64_t>("frame size");
+  if (ended.last > ended.generation) return std::nullopt;
+  return ended;
+}
+
+std::vector<std::byte> EncodeEnded(const EndedJournal& ended, int64_t position) {
+  std::vector<std::byte> record;
+  Append(RecordKind::kEnded, record, [&](ByteWriter& writer) {
+    writer.Le(ended.base + static_cast<uint64_t>(position));
+    writer.Le(ended.last);
+    writer.Le(ended.generation);
+    writer.Le(ended.frame_size);
   });
   return record;
 }

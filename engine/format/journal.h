@@ -50,6 +50,7 @@ enum class RecordKind : uint32_t {
   kReceipt = 3,   // that the commit record before it was written whole
   kGoesOn = 4,    // where the journal goes on that the checkpoint before inherited
   kAppend = 5,    // a commit that adds pending items and does nothing else
+  kEnded = 6,     // that another checkpoint followed, whose header was durable
 };
 constexpr bool IsCommit(RecordKind kind) {
   return kind == RecordKind::kCommit || kind == RecordKind::kAppend;
@@ -151,6 +152,17 @@ struct InheritedJournal {
 };
 inline constexpr int64_t kGoesOnSize = kMinRecordSize + 5 * 8;
 
+// Says where a journal ended that a newer checkpoint followed. It is written when the header that
+// leads to that one is durable: a file whose header leads here has lost a write.
+struct EndedJournal {
+  uint64_t base = 0;        // of the journal, as in CommitLinks
+  uint64_t last = 0;        // generation of its last commit
+  uint64_t generation = 0;  // of the newer checkpoint
+  int64_t frame_size = 0;   // where that ends
+  bool operator==(const EndedJournal&) const = default;
+};
+inline constexpr int64_t kEndedSize = kMinRecordSize + 4 * 8;
+
 // The frame as the commit leaves it.
 struct CommitTotals {
   int64_t nchunks = 0;        // of the index: the partial chunk is none of them
@@ -220,6 +232,10 @@ void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::by
 // Nothing unless `bytes` is an intact record of where the journal goes on.
 std::optional<InheritedJournal> FindGoesOn(Bytes bytes, int64_t position);
 std::vector<std::byte> EncodeGoesOn(const InheritedJournal& journal, int64_t position);
+
+// Nothing unless `bytes` is an intact record of how a journal ended.
+std::optional<EndedJournal> FindEnded(Bytes bytes, int64_t position);
+std::vector<std::byte> EncodeEnded(const EndedJournal& ended, int64_t position);
 
 // The record that sends readers of a file to the one that took its name.
 std::vector<std::byte> EncodeReplaced();

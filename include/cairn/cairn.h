@@ -950,6 +950,7 @@ typedef struct cairn_recovery_report {
   int64_t cut;                     // bytes cut off that were never committed
   int64_t size_before;
   int64_t size_after;
+  int64_t missing_checkpoint_end;  // that the header led to; if it was newer, commits are lost
 } cairn_recovery_report;
 
 // Leaves a frame whose newest commit is a checkpoint, with nothing after it. `report` may be

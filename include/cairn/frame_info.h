@@ -43,7 +43,8 @@ struct FrameInfo {
   bool sealed = false;  // fingerprints cover every live byte
   // Chunks are read unchecked, vlmetalayers cannot be read, and the frame is read-only.
   bool trailer_damaged = false;
-  // Commits after this state cannot be read, and the frame is read-only.
+  // Commits after this state cannot be read, or the header is older than the file and does not lead
+  // to them; the frame is read-only.
   bool journal_damaged = false;
   int64_t stranded_commits = 0;  // how many, as far as the file shows
   // Number of this state. Grows with each commit and checkpoint by Cairn; 0 where Cairn never

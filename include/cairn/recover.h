@@ -24,7 +24,8 @@ struct RecoverOptions {
 };
 
 struct RecoveryReport {
-  // The header could not be used and was restored from its copy in the newest consistent trailer.
+  // The header could not be used, or was older than the file, and was restored from its copy in the
+  // newest consistent trailer.
   bool header_restored = false;
   uint64_t checkpoint_generation = 0;  // of the checkpoint that the header describes
   uint64_t generation = 0;             // of the newest commit
@@ -33,6 +34,10 @@ struct RecoveryReport {
   int64_t cut = 0;                     // bytes cut off after the newest commit: never committed
   int64_t size_before = 0;             // bytes of the file
   int64_t size_after = 0;
+  // Where the checkpoint ended that the header led to, if it was restored and nothing is there; 0:
+  // none. If that checkpoint was newer than the one whose header was restored, its commits are
+  // lost.
+  int64_t missing_checkpoint_end = 0;
 };
 
 // Leaves a frame whose newest commit is a checkpoint, with nothing after it, and that every Blosc2

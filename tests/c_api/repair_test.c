@@ -112,6 +112,10 @@ static void recover_writes_the_journal_into_a_checkpoint(void) {
   CHECK(report.commits == 1 && report.generation == report.checkpoint_generation + 1);
   CHECK_OK(cairn_recover("journal.b2frame", NULL, &report, &st));
   CHECK(report.commits == 1 && report.stranded_commits == 0);
+  CHECK(report.missing_checkpoint_end == 0);
+  // As a program has it that was compiled before there was the last field.
+  report.struct_size = offsetof(cairn_recovery_report, missing_checkpoint_end);
+  CHECK_OK(cairn_recover("journal.b2frame", NULL, &report, &st));
   CHECK_OK(cairn_recover("journal.b2frame", NULL, NULL, &st));
   snapshot = read_back("journal.b2frame");
   CHECK(info_of(snapshot).journal_size == 0 && item_of(snapshot, 30) == 30);

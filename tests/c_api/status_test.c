@@ -206,7 +206,7 @@ static void structs_keep_their_layout(void) {
   CHECK(sizeof(cairn_reclaim_options) == 16);
   CHECK(sizeof(cairn_reclaim_report) == 32);
   CHECK(sizeof(cairn_recover_options) == 16);
-  CHECK(sizeof(cairn_recovery_report) == 72);
+  CHECK(sizeof(cairn_recovery_report) == 80);
   CHECK(sizeof(cairn_salvage_options) == 40);
   CHECK(sizeof(cairn_salvage_report) == 32);
 }

@@ -86,7 +86,8 @@ class Journal(Recover):
         size = len(self.read(self.frame))
         self.assertEqual(well, {"path": self.frame, "dry_run": False, "well": True, "header_restored": False,
                                 "checkpoint_generation": well["generation"], "generation": well["generation"],
-                                "commits": 0, "stranded_commits": 0, "cut": 0, "size_before": size, "size_after": size})  # fmt: skip
+                                "commits": 0, "stranded_commits": 0, "cut": 0, "size_before": size, "size_after": size,
+                                "missing_checkpoint_end": 0})  # fmt: skip
         self.leave_a_journal()
         size = len(self.read(self.frame))
         dry = json.loads(self.ok("recover", self.frame, "--json", "--dry-run"))
@@ -205,10 +206,10 @@ class Header(Recover):
         before = self.read(self.frame)
         self.fails(1, "cat", self.frame)
         text = self.ok("recover", self.frame, "--dry-run").decode()
-        self.assertIn("the header is unusable and would be restored", text)
+        self.assertIn("the header is unusable or older than the file, and would be restored", text)
         self.assertEqual(self.read(self.frame), before)
         text = self.ok("recover", self.frame).decode()
-        self.assertRegex(text, r"\n  the header is unusable and was restored from the trailer of generation \d+\n")
+        self.assertRegex(text, r"\n  the header is unusable or older than the file, and was restored from the trailer of generation \d+\n")
         self.holds(whole)
         self.is_well()
 

@@ -178,6 +178,21 @@ TEST(JournalTest, RecordOfWhereItGoesOnIsTiedToItsPlace) {
   EXPECT_EQ(FindGoesOn(record, 800), std::nullopt);
 }
 
+TEST(JournalTest, RecordOfHowItEndedIsTiedToItsPlaceAndToAllItsBytes) {
+  const EndedJournal ended = {.base = 7, .last = 41, .generation = 42, .frame_size = 5000};
+  const std::vector<std::byte> record = EncodeEnded(ended, 800);
+  ASSERT_EQ(std::ssize(record), kEndedSize);
+  EXPECT_EQ(FindEnded(record, 800), ended);
+  EXPECT_NE(FindEnded(record, 801), ended);
+  for (size_t i = 0; i < record.size(); ++i) {
+    std::vector<std::byte> damaged = record;
+    damaged[i] ^= std::byte{1};
+    EXPECT_EQ(FindEnded(damaged, 800), std::nullopt) << i;
+  }
+  EXPECT_EQ(FindEnded(EncodeEnded({.last = 43, .generation = 42}, 800), 800), std::nullopt)
+      << "no checkpoint is older than what it followed";
+}
+
 TEST(JournalTest, ReceiptLiesInTheFileAsDescribed) {
   const Receipt receipt{.base = 1, .generation = 4, .boot = 3, .durable_generation = 2};
   std::vector<std::byte> bytes;

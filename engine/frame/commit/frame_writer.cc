@@ -152,7 +152,10 @@ absl::Status FrameWriter::Checkpoint() {
   prepared_ = false;
   return Run([&]() -> absl::Status {
     CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->CodeKept()));
-    return backend_->WriteCheckpoint(*stager_);
+    absl::Status status = backend_->WriteCheckpoint(*stager_);
+    // Nobody may hear of it later: this is how writers end.
+    status.ErasePayload(kCommitted);
+    return status;
   });
 }
 

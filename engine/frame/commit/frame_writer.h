@@ -95,13 +95,20 @@ class FrameWriter {
   OwnerProcess owner_;
 };
 
+// What a writer that opens may do about damage.
+enum class Repair {
+  kNone,          // nothing: it is refused
+  kHeader,        // an older header is replaced by the newest one: nothing is lost
+  kDropStranded,  // and commits that cannot be read are cut off
+};
+
 // Whether commits can follow this state: they would bury no damage, and no other frame follows.
-absl::Status CheckMayContinue(const FrameFile& source, const State& state, bool drop_stranded);
+absl::Status CheckMayContinue(const FrameFile& source, const State& state, Repair repair);
 
 // The writer of a frame that exists. kUnavailable while another one holds it.
 absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCore> core,
                                                         const WriterOptions& options,
-                                                        bool drop_stranded = false);
+                                                        Repair repair = Repair::kNone);
 
 // The writer of a new frame, which appears at `location` with the first commit. With `plain` and no
 // fingerprints that commit leaves out both of Cairn's layers.

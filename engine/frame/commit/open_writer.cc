@@ -48,12 +48,12 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
 }
 
 // The newest state of a frame whose lock is held.
-absl::StatusOr<StatePtr> LoadNewest(const FrameFile& source, const FrameCore& core,
-                                    bool drop_stranded, JournalFootprint& footprint) {
+absl::StatusOr<StatePtr> LoadNewest(const FrameFile& source, const FrameCore& core, Repair repair,
+                                    JournalFootprint& footprint) {
   CAIRN_ASSIGN_OR_RETURN(StatePtr newest, LoadState(source, core.env(), &footprint));
   CAIRN_RETURN_IF_ERROR(CheckWritable(*newest));
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*newest));
-  CAIRN_RETURN_IF_ERROR(CheckMayContinue(source, *newest, drop_stranded));
+  CAIRN_RETURN_IF_ERROR(CheckMayContinue(source, *newest, repair));
   if (!newest->damage.has_value()) return newest;
   // Its journal ends where it is damaged.
   auto state = std::make_shared<State>(*newest);
@@ -70,13 +70,12 @@ struct OpenedFrame {
 
 // `frame` has its core, and its file, which holds the writer's lock.
 absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions& options,
-                                       bool drop_stranded) {
+                                       Repair repair) {
   CAIRN_ASSIGN_OR_RETURN(frame.peer_lock, TakePeerLock(frame.location(), options));
   // Only now that no other process writes is the state the newest for sure.
   CAIRN_ASSIGN_OR_RETURN(frame.source, frame.core->OpenForReading(frame.file));
   JournalFootprint footprint;
-  CAIRN_ASSIGN_OR_RETURN(frame.state,
-                         LoadNewest(frame.source, *frame.core, drop_stranded, footprint));
+  CAIRN_ASSIGN_OR_RETURN(frame.state, LoadNewest(frame.source, *frame.core, repair, footprint));
   frame.keep_generations = options.keep_generations;
   frame.opening = options.opening;
   if (options.max_file_size > 0) {
@@ -136,11 +135,15 @@ absl::Status CheckpointAfterOpening(FrameWriter& writer) {
 
 }  // namespace
 
-absl::Status CheckMayContinue(const FrameFile& source, const State& state, bool drop_stranded) {
+absl::Status CheckMayContinue(const FrameFile& source, const State& state, Repair repair) {
   CAIRN_RETURN_IF_ERROR(state.checkpoint->trailer_damage);
-  if (state.damage.has_value() && !drop_stranded) {
-    return DataLoss("%s; only Recover with drop_stranded cuts them off",
-                    state.JournalStatus().message());
+  if (state.damage.has_value()) {
+    const bool keeps_all = state.damage->newer.has_value();
+    if (keeps_all && repair == Repair::kNone) return state.JournalStatus();
+    if (!keeps_all && repair != Repair::kDropStranded) {
+      return DataLoss("%s; only Recover with drop_stranded cuts them off",
+                      state.JournalStatus().message());
+    }
   }
   // What follows a frame is cut, as the rest of a dead writer's work; another frame is not that.
   constexpr size_t kMagicAt = 2;
@@ -155,7 +158,7 @@ absl::Status CheckMayContinue(const FrameFile& source, const State& state, bool 
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCore> core,
                                                         const WriterOptions& options,
-                                                        bool drop_stranded) {
+                                                        Repair repair) {
   CAIRN_RETURN_IF_ERROR(CheckWritable(*core->newest()));
   OpenedFrame opened;
   if (core->location().objects().store != nullptr) {
@@ -164,7 +167,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
     CommittedFrame frame;
     frame.core = std::move(core);
     CAIRN_ASSIGN_OR_RETURN(frame.file, frame.core->OpenForWriting(options.wait));
-    CAIRN_ASSIGN_OR_RETURN(opened, OpenLocked(std::move(frame), options, drop_stranded));
+    CAIRN_ASSIGN_OR_RETURN(opened, OpenLocked(std::move(frame), options, repair));
   }
   auto writer =
       std::make_unique<FrameWriter>(std::move(opened.backend), std::move(opened.stager), options);
@@ -203,7 +206,7 @@ absl::Status FrameWriter::GoOn(std::shared_ptr<File> file, bool may_reopen) {
   frame.core = core_;
   frame.file = std::move(file);
   frame.sync = sync_;
-  CAIRN_ASSIGN_OR_RETURN(OpenedFrame opened, OpenLocked(std::move(frame), options_, false));
+  CAIRN_ASSIGN_OR_RETURN(OpenedFrame opened, OpenLocked(std::move(frame), options_, Repair::kNone));
   stager_ = std::move(opened.stager);  // before what it writes to
   backend_ = std::move(opened.backend);
   suspended_ = false;

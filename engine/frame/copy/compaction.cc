@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<LiveCopy>> CopyBesideWriter(FrameCore& core,
   CAIRN_ASSIGN_OR_RETURN(StatePtr state, core.Refresh());
   if (state->header().layout == Layout::kSparse || !CheckWritable(*state).ok()) return nullptr;
   CAIRN_RETURN_IF_ERROR(CheckMayWrite(core, wait));
-  CAIRN_RETURN_IF_ERROR(CheckMayContinue(core.source(), *state, false));
+  CAIRN_RETURN_IF_ERROR(CheckMayContinue(core.source(), *state, Repair::kNone));
   const FrameFile source = core.source();
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity file, source.file()->Identity());
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<LiveCopy> copy,

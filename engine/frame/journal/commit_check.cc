@@ -255,4 +255,26 @@ absl::StatusOr<bool> FilesMatchFingerprints(const State& before, const Journaled
   return true;
 }
 
+std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPosition& end,
+                                      const ReplayChecks& rules) {
+  absl::StatusOr<format::CommitRecord> commit = format::ParseCommit(record.bytes, record.begin);
+  if (!commit.ok()) return std::nullopt;
+  const format::CommitLinks& links = commit->links;
+  const bool linked = end.base_known
+                          ? links.base == end.base && links.generation == end.generation + 1 &&
+                                (links.previous == end.last || !rules.check_prev)
+                          : links.previous == links.base;
+  // Before a checkpoint that was written beside commits, less was durable.
+  const bool durable_fits = links.durable_end >= 0 && links.durable_end <= record.begin;
+  if (!linked || !durable_fits || links.generation > format::kMaxGeneration) return std::nullopt;
+  const bool own_receipt = record.receipt.has_value() && record.receipt->base == links.base &&
+                           record.receipt->generation == links.generation;
+  return JournaledCommit{.record = *std::move(commit),
+                         .begin = end.end,
+                         .record_begin = record.begin,
+                         .end = record.end(),
+                         .checksum = format::StoredChecksum(record.bytes),
+                         .receipt = own_receipt ? record.receipt : std::nullopt};
+}
+
 }  // namespace cairn::frame

@@ -49,6 +49,10 @@ absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const Journale
 // The same where each chunk has a file.
 absl::StatusOr<bool> FilesMatchFingerprints(const State& before, const JournaledCommit& commit);
 
+// The record as the commit that comes next after `end`, if it is.
+std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPosition& end,
+                                      const ReplayChecks& rules);
+
 }  // namespace cairn::frame
 
 #endif  // CAIRN_ENGINE_FRAME_JOURNAL_COMMIT_CHECK_H_

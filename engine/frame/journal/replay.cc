@@ -26,29 +26,6 @@ CommitStep StepOf(const JournaledCommit& commit) {
           .layer_edits = std::ssize(commit.record.layers)};
 }
 
-// The record as the commit that comes next, if it is.
-std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPosition& end,
-                                      const ReplayChecks& rules) {
-  absl::StatusOr<format::CommitRecord> commit = format::ParseCommit(record.bytes, record.begin);
-  if (!commit.ok()) return std::nullopt;
-  const format::CommitLinks& links = commit->links;
-  const bool linked = end.base_known
-                          ? links.base == end.base && links.generation == end.generation + 1 &&
-                                (links.previous == end.last || !rules.check_prev)
-                          : links.previous == links.base;
-  // Before a checkpoint that was written beside commits, less was durable.
-  const bool durable_fits = links.durable_end >= 0 && links.durable_end <= record.begin;
-  if (!linked || !durable_fits || links.generation > format::kMaxGeneration) return std::nullopt;
-  const bool own_receipt = record.receipt.has_value() && record.receipt->base == links.base &&
-                           record.receipt->generation == links.generation;
-  return JournaledCommit{.record = *std::move(commit),
-                         .begin = end.end,
-                         .record_begin = record.begin,
-                         .end = record.end(),
-                         .checksum = format::StoredChecksum(record.bytes),
-                         .receipt = own_receipt ? record.receipt : std::nullopt};
-}
-
 // Applies commits as soon as it is certain that they count. Not thread-safe.
 class JournalReplayer {
  public:
@@ -73,6 +50,9 @@ class JournalReplayer {
   absl::StatusOr<bool> TakeCommit(const FoundRecord& record);
   absl::StatusOr<bool> TakeReceipt(const FoundRecord& record);
   bool TakeGoesOn(const FoundRecord& record);
+  // Whether the record says that the header should lead to another checkpoint: then that is the
+  // result's damage.
+  bool NoteEnded(const FoundRecord& record);
   // The next commit record, somewhere after `stop`, where the reader found nothing that follows.
   // Sets the result's damage if what is there shows it.
   absl::StatusOr<std::optional<FoundRecord>> Search(int64_t stop);
@@ -358,6 +338,20 @@ bool JournalReplayer::TakeGoesOn(const FoundRecord& record) {
   return true;
 }
 
+bool JournalReplayer::NoteEnded(const FoundRecord& record) {
+  const auto ended = format::FindEnded(record.bytes, record.begin);
+  const bool is_ours = ended.has_value() && scanned_.base_known && ended->base == scanned_.base &&
+                       ended->generation <= format::kMaxGeneration;
+  if (!is_ours) return false;
+  const auto newer = static_cast<int64_t>(ended->generation - scanned_.generation);
+  result_.damage = {.bytes = {0, start_.header().header_len},
+                    .stranded = std::max<int64_t>(newer, 1),
+                    .newer = ended};
+  // All that it followed was durable.
+  uncut_ = true;
+  return true;
+}
+
 absl::StatusOr<bool> JournalReplayer::Take(const std::optional<FoundRecord>& found) {
   if (!found.has_value()) return false;
   switch (found->kind) {
@@ -371,6 +365,9 @@ absl::StatusOr<bool> JournalReplayer::Take(const std::optional<FoundRecord>& fou
       return false;
     case format::RecordKind::kGoesOn:
       return TakeGoesOn(*found);
+    case format::RecordKind::kEnded:
+      NoteEnded(*found);
+      return false;
     case format::RecordKind::kUnknown:
       result_.damage = {.bytes = {found->begin, found->end()}, .stranded = 1};
       return false;
@@ -391,6 +388,7 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(int64_t stop)
     // Without the trailer, it may also be the first one of another checkpoint.
     const bool is_next = scanned_.base_known && format::IsCommit(record.kind) &&
                          AsNext(record, scanned_, rules_).has_value();
+    if (record.kind == format::RecordKind::kEnded && NoteEnded(record)) return true;
     if (is_next) {
       next = record.begin;
     } else {
@@ -399,12 +397,14 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(int64_t stop)
     return is_next;
   };
   CAIRN_ASSIGN_OR_RETURN(const bool affordable, reader_.Search(begin, stop, visit));
+  if (result_.damage.has_value()) return std::nullopt;
   if (!affordable) {
     result_.damage = {.bytes = {begin, stop}, .stranded = 1};
     return std::nullopt;
   }
   if (!next.has_value()) {
     result_.damage = stranded.Judge(trust_);
+    if (scanned_.base_known) result_.other_base = stranded.other_base();
     // No power cut took anything of what waits, either.
     uncut_ = result_.damage.has_value();
     return std::nullopt;

@@ -11,20 +11,35 @@ void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
   if (format::IsCommit(record.kind)) {
     const absl::StatusOr<format::CommitRecord> commit =
         format::ParseCommit(record.bytes, record.begin);
-    if (!commit.ok() || !IsLater(commit->links.base, commit->links.generation)) return;
+    if (!commit.ok()) return;
+    const format::CommitLinks& links = commit->links;
+    if (links.previous == links.base) NoteFirst(links, record.begin);
+    if (links.durable_end > began_.begin) NoteProof(links.base);
+    if (!IsLater(links.base, links.generation)) return;
     // The receipt that ends what is durable is renewed after the sync: a power cut may have taken a
     // part of it. No commit is so small.
-    was_durable_ |= commit->links.durable_end > stop_ + format::kMaxReceiptSize;
-    generation = commit->links.generation;
+    was_durable_ |= links.durable_end > stop_ + format::kMaxReceiptSize;
+    generation = links.generation;
   } else {
     const auto receipt = format::FindReceipt(record.bytes, record.begin);
-    if (!receipt.has_value() || !IsLater(receipt->base, receipt->generation)) return;
+    if (!receipt.has_value()) return;
+    if (trust.CoveredBy(*receipt) >= began_.generation) NoteProof(receipt->base);
+    if (!IsLater(receipt->base, receipt->generation)) return;
     has_receipts_ = true;
     trust.Learn(*receipt);
     generation = receipt->generation;
   }
   if (begin_ == 0) begin_ = record.begin;
   generation_ = std::max(generation_, generation);
+}
+
+void StrandedCommits::NoteFirst(const format::CommitLinks& links, int64_t begin) {
+  if (links.base == end_.base || links.generation <= end_.generation) return;
+  began_ = {.base = links.base, .generation = links.generation, .begin = begin};
+}
+
+void StrandedCommits::NoteProof(uint64_t base) {
+  if (base == began_.base && began_.generation > other_.generation) other_ = began_;
 }
 
 bool StrandedCommits::IsLater(uint64_t base, uint64_t generation) const {

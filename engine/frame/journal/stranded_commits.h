@@ -24,11 +24,14 @@ class JournalTrust {
   explicit JournalTrust(uint64_t boot) : boot_(boot) {}
 
   void Learn(const format::Receipt& receipt) {
-    const bool same_boot = receipt.boot == boot_ && boot_ != 0;
-    generation_ =
-        std::max(generation_, same_boot ? receipt.generation : receipt.durable_generation);
+    generation_ = std::max(generation_, CoveredBy(receipt));
     const bool other_boot = receipt.boot != boot_ && receipt.boot != 0 && boot_ != 0;
     durable_ = std::max(durable_, other_boot ? receipt.generation : receipt.durable_generation);
+  }
+  // The newest commit that the receipt alone covers.
+  uint64_t CoveredBy(const format::Receipt& receipt) const {
+    const bool same_boot = receipt.boot == boot_ && boot_ != 0;
+    return same_boot ? receipt.generation : receipt.durable_generation;
   }
   // Whether a commit is what was written, unless it is damaged: no power cut took a part of it.
   bool Covers(uint64_t generation) const { return generation <= generation_; }
@@ -52,16 +55,33 @@ class StrandedCommits {
   void Note(const FoundRecord& record, JournalTrust& trust);
   // Nothing where a power cut may have ended the journal.
   std::optional<JournalDamage> Judge(const JournalTrust& trust) const;
+  // What the newest journal names that begins there, follows another checkpoint, and says that no
+  // power cut took its first commit; 0: none does.
+  uint64_t other_base() const { return other_.base; }
 
  private:
   // Whether it is of this journal, not of a frame that a chunk holds, and newer than its end.
   bool IsLater(uint64_t base, uint64_t generation) const;
+  // The first commit after another checkpoint. Records of a frame that a chunk holds do not lie
+  // where they were written, so none of them is a first one.
+  struct OtherJournal {
+    uint64_t base = 0;
+    uint64_t generation = 0;  // 0: there is none
+    int64_t begin = 0;        // of the record
+  };
+  void NoteFirst(const format::CommitLinks& links, int64_t begin);
+  // That `other_` is the journal that began last, if it has that base. Until one of its syncs, a
+  // writer may owe the sync of the header that leads to its journal: only a commit that no power
+  // cut took proves that none took that header.
+  void NoteProof(uint64_t base);
 
   const JournalPosition& end_;
   const int64_t stop_;
   int64_t begin_ = 0;        // of the first record; 0: none
   uint64_t generation_ = 0;  // of the newest
-  bool has_receipts_;        // else only the durable ends of records show it
+  OtherJournal began_;       // last
+  OtherJournal other_;
+  bool has_receipts_;  // else only the durable ends of records show it
   bool was_durable_ = false;
 };
 

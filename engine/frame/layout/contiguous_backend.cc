@@ -224,13 +224,13 @@ absl::Status ContiguousBackend::AdvanceGradual(int64_t steps) {
   }
   CAIRN_RETURN_IF_ERROR(status);
   if (!gradual_->is_durable()) return absl::OkStatus();
-  const int64_t end = CommittedEnd(base());
+  const StatePtr before = frame_.state;
   CAIRN_RETURN_IF_ERROR(gradual_->TakeOver());
   // States before it go when the stager does.
   retired_ = std::move(gradual_);
   if (retired_->goes_down()) {
     pinned_end_ = 0;
-    return journal_.GoOnBelow(end);
+    return journal_.GoOnBelow(*before);
   }
   journal_.GoOnAfterCheckpoint(retired_->summaries());
   return absl::OkStatus();
@@ -293,7 +293,7 @@ absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAbove(const StagedState& staged,
                                                                const FrameSpace& space,
                                                                const CheckpointPlan& plan) const {
-  const int64_t journal_end = journal_.sink().end();
+  const int64_t journal_end = journal_.EndWithMark();
   const int64_t size = 2 * MostBytes(staged, space, plan) + kLeastJournal;
   const int64_t begin = space.FindAbove(journal_end, size, kMostTimes);
   CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, PlaceAt(begin, staged, space, plan));
@@ -314,7 +314,7 @@ absl::Status ContiguousBackend::WriteTail(const PlacedCheckpoint& placed) {
 // reserved.
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState& staged,
                                                               const CheckpointPlan& plan) {
-  FrameSpace space = journal_.SpaceWith(staged).Next(plan.seal.generation, journal_.sink().end());
+  FrameSpace space = journal_.SpaceWith(staged).Next(plan.seal.generation, journal_.EndWithMark());
   // Until the header says which generations are gone, readers may still come to them.
   const bool sealed = base().checkpoint->seal_holds;
   space.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
@@ -351,12 +351,16 @@ absl::Status ContiguousBackend::FlipToPlaced(const StagedState& staged) {
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   const auto changed = static_cast<size_t>(ChangedHeaderBytes(staged));
+  const StatePtr before = frame_.state;
   CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(0, Bytes(placed.bytes.header).first(changed)));
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
   CAIRN_RETURN_IF_ERROR(frame_.ReloadCheckpoint(std::move(placed.bytes.header)));
+  const int64_t journal_end = journal_.sink().end();
+  const int64_t remains_end = journal_.EndWithMark();
+  CAIRN_RETURN_IF_ERROR(AfterCommit(journal_.MarkEnded(*before, journal_end)));
   const bool goes_on = placed.space.enabled() && base().checkpoint->seal_holds;
   BeginAfterCheckpoint(goes_on ? std::move(placed.space) : FrameSpace(base(), {}),
-                       std::max(journal_.remains_end(), journal_.sink().end()));
+                       std::max(journal_.remains_end(), remains_end));
   return absl::OkStatus();
 }
 

@@ -226,4 +226,12 @@ absl::StatusOr<format::Seal> SealOf(const format::Trailer& trailer, Bytes traile
   return ParseSealLayer(*layer, trailer_bytes, format::kMaxPages);
 }
 
+absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source, int64_t end) {
+  CAIRN_ASSIGN_OR_RETURN(const FrameView region, source.View(end));
+  CAIRN_ASSIGN_OR_RETURN(const Chunk bytes, PinTrailer(region, end, end));
+  CAIRN_ASSIGN_OR_RETURN(const format::Trailer trailer, format::ParseTrailer(bytes.bytes()));
+  CAIRN_ASSIGN_OR_RETURN(format::Seal seal, SealOf(trailer, bytes.bytes()));
+  return std::move(seal.header_copy);
+}
+
 }  // namespace cairn::frame

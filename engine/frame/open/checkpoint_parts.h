@@ -60,6 +60,9 @@ absl::Status CheckTrailerFingerprint(const format::Trailer& trailer, Bytes trail
 // kDataLoss.
 absl::StatusOr<format::Seal> SealOf(const format::Trailer& trailer, Bytes trailer_bytes);
 
+// The header that a frame had when its trailer ended at `end`, as the seal in there copied it.
+absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source, int64_t end);
+
 }  // namespace cairn::frame
 
 #endif  // CAIRN_ENGINE_FRAME_OPEN_CHECKPOINT_PARTS_H_

@@ -13,14 +13,6 @@
 
 namespace cairn::frame {
 
-absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source, int64_t end) {
-  CAIRN_ASSIGN_OR_RETURN(const FrameView region, source.View(end));
-  CAIRN_ASSIGN_OR_RETURN(const Chunk bytes, PinTrailer(region, end, end));
-  CAIRN_ASSIGN_OR_RETURN(const format::Trailer trailer, format::ParseTrailer(bytes.bytes()));
-  CAIRN_ASSIGN_OR_RETURN(format::Seal seal, SealOf(trailer, bytes.bytes()));
-  return std::move(seal.header_copy);
-}
-
 namespace {
 
 GenerationInfo InfoOf(const State& state) {

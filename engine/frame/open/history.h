@@ -15,9 +15,6 @@
 
 namespace cairn::frame {
 
-// The header that a frame had when its trailer ended at `end`, as the seal in there copied it.
-absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source, int64_t end);
-
 // The checkpoint before the one that `state` is or follows; null when it is gone. `oldest` is the
 // oldest generation that the newest seal keeps.
 absl::StatusOr<StatePtr> PreviousCheckpoint(const FrameFile& source, const State& state,

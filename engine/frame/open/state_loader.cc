@@ -14,6 +14,7 @@
 #include "engine/frame/journal/journal_reader.h"
 #include "engine/frame/open/checkpoint_parts.h"
 #include "engine/frame/open/legacy_loader.h"
+#include "engine/frame/open/trailer_scanner.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 
 namespace cairn::frame {
@@ -23,6 +24,8 @@ namespace {
 // A writer may flip the header while it is read; then it is read again.
 constexpr int kMaxAttempts = 100;
 constexpr int kMaxDamaged = 5;
+// Checkpoints that are newer than the header. Each costs a search of the file, which may be forged.
+constexpr int kMaxFollowed = 64;
 constexpr std::chrono::milliseconds kWriterPause(2);
 
 bool IsBeingWritten(const FrameFile& source) {
@@ -192,10 +195,12 @@ JournalSearch SearchFor(const FrameFile& source, bool alone) {
 
 StatePtr StateAfter(StatePtr state, const ReplayResult& replayed) {
   if (replayed.state != nullptr) state = replayed.state;
-  if (!replayed.damage.has_value() && replayed.skipped.size() == 0) return state;
+  const bool is_well = !replayed.damage.has_value() && replayed.other_base == 0;
+  if (is_well && replayed.skipped.size() == 0) return state;
   auto marked = std::make_shared<State>(*state);
   marked->journal_skipped = replayed.skipped;
   marked->damage = replayed.damage;
+  marked->other_base = replayed.other_base;
   return marked;
 }
 
@@ -217,6 +222,78 @@ absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte
                                         .summary = summary.has_value() ? &*summary : nullptr}));
   return StateAfter(std::move(state), replayed);
 }
+
+namespace {
+
+// The checkpoint that commits after the journal of `state` follow. One of them was durable, or is
+// of this boot, and so was the header that leads there.
+absl::StatusOr<std::optional<format::EndedJournal>> FindOther(const FrameFile& source,
+                                                              const State& state) {
+  absl::StatusOr<FoundTrailer> found = FindNewestTrailer(source, state.other_base);
+  if (absl::IsDataLoss(found.status())) return std::nullopt;
+  CAIRN_RETURN_IF_ERROR(found.status());
+  const std::optional<format::Seal>& seal = state.checkpoint->seal;
+  const bool is_newer = found->seal.generation > state.generation() &&
+                        (!seal.has_value() || seal->nonce == found->seal.nonce);
+  if (!is_newer) return std::nullopt;
+  return format::EndedJournal{.base = state.other_base,
+                              .last = state.generation(),
+                              .generation = found->seal.generation,
+                              .frame_size = found->end};
+}
+
+// What says that the header is older than the file, if something does: a record where the journal
+// ended, or commits that follow another checkpoint.
+absl::StatusOr<std::optional<format::EndedJournal>> FindNewer(const FrameFile& source,
+                                                              const State& state) {
+  if (state.damage.has_value() && state.damage->newer.has_value()) return state.damage->newer;
+  if (state.other_base != 0) return FindOther(source, state);
+  return std::nullopt;
+}
+
+// Goes on from a newer checkpoint than the one that `state` follows, if the file says that there is
+// one. Its state is marked as damaged: the next header that is written must lead there.
+absl::StatusOr<StatePtr> FollowNewer(const FrameFile& source, JournalFootprint* footprint,
+                                     StatePtr state) {
+  CAIRN_ASSIGN_OR_RETURN(std::optional<format::EndedJournal> newer, FindNewer(source, *state));
+  if (!newer.has_value()) return state;
+  const uint64_t last = state->generation();
+  bool is_followed = false;
+  JournalFootprint taken;
+  std::optional<format::EndedJournal> next = newer;
+  for (int i = 0; i < kMaxFollowed && next.has_value(); ++i) {
+    newer = std::exchange(next, std::nullopt);
+    const auto header = HeaderOfTrailerAt(source, newer->frame_size);
+    if (!header.ok()) break;
+    const absl::StatusOr<StatePtr> found =
+        LoadFrom(source, *header, state->env(), footprint != nullptr ? &taken : nullptr);
+    const bool fits = found.ok() && (*found)->checkpoint->seal_holds &&
+                      (*found)->checkpoint->seal->generation == newer->generation;
+    if (!fits) break;
+    CAIRN_ASSIGN_OR_RETURN(next, FindNewer(source, **found));
+    if (next.has_value() && next->generation <= newer->generation) next.reset();
+    is_followed = !next.has_value();
+    if (is_followed) state = *found;
+  }
+  if (is_followed && footprint != nullptr) *footprint = std::move(taken);
+  auto marked = std::make_shared<State>(*state);
+  if (!is_followed) {
+    marked->damage = {
+        .bytes = {0, marked->header().header_len},
+        .stranded = std::max<int64_t>(static_cast<int64_t>(newer->generation - last), 1)};
+    return marked;
+  }
+  // Damage of the journal that follows comes first: commits after it cannot be read.
+  if (marked->damage.has_value()) return state;
+  const auto commits = static_cast<int64_t>(marked->generation() - last);
+  newer->last = last;
+  marked->damage = {.bytes = {0, marked->header().header_len},
+                    .stranded = std::max<int64_t>(commits, 1),
+                    .newer = newer};
+  return marked;
+}
+
+}  // namespace
 
 absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source) {
   std::byte word[8];
@@ -245,14 +322,16 @@ absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<cons
     absl::StatusOr<StatePtr> state = LoadFrom(source, before, env, footprint);
     // Also a header that is read twice and is the same may be half written, and torn pages of it
     // too: while a writer is at work, damage has to last.
-    const bool damaged = !state.ok() || (*state)->damage.has_value();
+    const bool damaged = !state.ok() || (*state)->damage.has_value() || (*state)->other_base != 0;
     // The writer may be gone by now, too.
     const bool is_written = damaged && !alone && IsBeingWritten(source);
     const bool again = damaged && !alone && (attempt == 1 || (attempt < kMaxDamaged && is_written));
     if (again && is_written) std::this_thread::sleep_for(kWriterPause);
     // What the state needs is registered now: if it is still the newest, no writer reclaims it.
     const absl::StatusOr<std::vector<std::byte>> after = ReadCurrentHeader(source);
-    if (after.ok() && *after == before && !again) return state;
+    if (after.ok() && *after == before && !again) {
+      return damaged && state.ok() ? FollowNewer(source, footprint, *std::move(state)) : state;
+    }
     if (attempt == kMaxAttempts) {
       return Unavailable("frame header: it changes each time that it is read");
     }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/format/journal.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/publish/journal_writer.h"
 
@@ -35,6 +36,25 @@ void JournalWriter::Release(int64_t most) {
     space_.ReleaseSome(*frame_.file, oldest, most);
   }
   SetRoom();
+}
+
+int64_t JournalWriter::EndWithMark() const {
+  const bool has_room = sink_->HasRoomFor(format::kEndedSize + format::kEndMark);
+  return sink_->end() + (has_room ? format::kEndedSize : 0);
+}
+
+absl::Status JournalWriter::MarkEnded(const State& before, int64_t end) {
+  const Checkpoint& newer = *base().checkpoint;
+  const bool is_sealed = newer.seal_holds && before.journal.has_value();
+  if (!is_sealed || EndWithMark() == end) return absl::OkStatus();
+  const absl::Status status =
+      frame_.file->WriteAt(end, format::EncodeEnded({.base = before.journal->base,
+                                                     .last = before.generation(),
+                                                     .generation = newer.seal->generation,
+                                                     .frame_size = newer.header.frame_size},
+                                                    end));
+  // The checkpoint is durable, whether that can be recorded or not.
+  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
 }
 
 void JournalWriter::SetRoom() {

@@ -93,14 +93,15 @@ void JournalWriter::GoOnAfterCheckpoint(SummaryProgress summaries) {
   SetRoom();
 }
 
-absl::Status JournalWriter::GoOnBelow(int64_t old_end) {
-  remains_end_ = std::max(remains_end_, old_end);
+absl::Status JournalWriter::GoOnBelow(const State& before) {
+  remains_end_ = std::max(remains_end_, EndWithMark());
+  CAIRN_RETURN_IF_ERROR(MarkEnded(before, sink_->end()));
   set_aside_ = {};
   unsynced_reused_ = 0;
   reused_.clear();
   frame_.sync->SetDurable(frame_.committed());
   ForgetHeadroom();
-  GoOnAfterCheckpoint({});
+  summaries_ = {};
   StageAt(CommittedEnd(base()));
   CAIRN_RETURN_IF_ERROR(Witness());
   StageAt(CommittedEnd(base()));
@@ -338,9 +339,10 @@ absl::Status JournalWriter::Sync(uint64_t generation) {
   return absl::OkStatus();
 }
 
-// One more receipt may have to follow.
+// One more receipt may have to follow, and the record that ends the journal.
 bool JournalWriter::HasRoomForRecord(int64_t size) {
-  return size <= format::kMaxRecordSize && HasRoomFor(size + 2 * format::kReceiptSize);
+  return size <= format::kMaxRecordSize &&
+         HasRoomFor(size + 2 * format::kReceiptSize + format::kEndedSize);
 }
 
 bool JournalWriter::HasRoomForCommit(const Stager& stager) {

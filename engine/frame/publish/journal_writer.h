@@ -72,10 +72,15 @@ class JournalWriter {
   absl::Status Witness();
   // There was no room for that receipt: a checkpoint has to do.
   bool needs_checkpoint() const { return needs_checkpoint_; }
-  // A checkpoint that inherits the journal is durable.
+  // Where the journal ends with the record that says so, if there is room for it.
+  int64_t EndWithMark() const;
+  // Another checkpoint is durable, and `before`, whose journal ends at `end`, leads to it no more.
+  // Says so there. If a disk loses the header that was written, this shows what is missing.
+  absl::Status MarkEnded(const State& before, int64_t end);
+  // A checkpoint that inherits the journal of the one before is durable.
   void GoOnAfterCheckpoint(SummaryProgress summaries);
   // One is that went down, with all commits in a journal of its own. The old one ended there.
-  absl::Status GoOnBelow(int64_t old_end);
+  absl::Status GoOnBelow(const State& before);
   // What readers left since the last time becomes free, and the file as short as the frame.
   absl::Status TidyUp();
   // The same of all that there is, however long that takes.

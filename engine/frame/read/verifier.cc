@@ -31,11 +31,15 @@ constexpr int64_t kPieceSize = 16 << 20;
 
 absl::Status IsStopped() { return absl::CancelledError("verify: stopped"); }
 
+bool IsHeaderOld(const State& state) {
+  return state.damage.has_value() && state.damage->newer.has_value();
+}
+
 class Verifier {
  public:
   Verifier(const State& state, const JournalCheck& journal, VerifyDepth depth)
       : state_(state),
-        replayed_(journal.replayed != nullptr ? *journal.replayed : state),
+        replayed_(journal.replayed != nullptr && !IsHeaderOld(state) ? *journal.replayed : state),
         depth_(depth),
         budget_(state) {
     report_.findings = journal.summaries;
@@ -261,7 +265,8 @@ absl::StatusOr<VerifyReport> Verifier::Run(absl::FunctionRef<bool(int64_t)> prog
     Add(checkpoint.trailer, "trailer", checkpoint.trailer_damage);
   CheckIndex();
   if (replayed_.damage.has_value()) {
-    Add(replayed_.damage->bytes, "journal", replayed_.JournalStatus());
+    Add(replayed_.damage->bytes, IsHeaderOld(replayed_) ? "header" : "journal",
+        replayed_.JournalStatus());
   }
   CheckArray();
   ReadAhead ahead(state_, 0, report_.nchunks,

@@ -14,8 +14,8 @@
 #include "cairn/recover.h"
 #include "engine/chunk/header.h"
 #include "engine/frame/files/frame_file.h"
+#include "engine/frame/open/trailer_scanner.h"
 #include "engine/frame/repair/chunk_detector.h"
-#include "engine/frame/repair/trailer_scanner.h"
 
 namespace cairn::frame {
 

@@ -9,8 +9,8 @@
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/index_entry.h"
+#include "engine/frame/open/trailer_scanner.h"
 #include "engine/frame/repair/chunk_scanner.h"
-#include "engine/frame/repair/trailer_scanner.h"
 
 namespace cairn::frame {
 

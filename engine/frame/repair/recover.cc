@@ -8,10 +8,10 @@
 #include "engine/base/status.h"
 #include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/files/frame_locks.h"
+#include "engine/frame/open/checkpoint_parts.h"
 #include "engine/frame/open/frame_core.h"
-#include "engine/frame/open/history.h"
 #include "engine/frame/open/state_loader.h"
-#include "engine/frame/repair/trailer_scanner.h"
+#include "engine/frame/open/trailer_scanner.h"
 
 namespace cairn {
 
@@ -25,6 +25,18 @@ using frame::State;
 int64_t EndOfOwnTrailer(const FrameFile& source) {
   const int64_t end = frame::LoadFrameSize(source).value_or(0);
   return end >= format::kFixedHeaderSize && frame::HeaderOfTrailerAt(source, end).ok() ? end : 0;
+}
+
+// Where the checkpoint ended that the file's header leads to instead of that of `restored`; 0 where
+// the header cannot be read.
+int64_t EndOfMissing(const FrameFile& source, Bytes restored) {
+  const auto bytes =
+      frame::ReadHeaderBytes(source, format::kFixedHeaderSize, format::kFixedHeaderSize);
+  if (!bytes.ok()) return 0;
+  const auto there = format::ParseFrameHeader(*bytes);
+  const auto found = format::ParseFrameHeader(restored);
+  const bool is_missing = there.ok() && found.ok() && there->frame_size != found->frame_size;
+  return is_missing ? there->frame_size : 0;
 }
 
 // A header that points to its own trailer is never replaced by that of another.
@@ -43,12 +55,17 @@ absl::StatusOr<std::vector<std::byte>> FindHeader(const FrameFile& source,
   return std::move(header);
 }
 
+frame::Repair RepairOf(const RecoverOptions& options) {
+  return options.drop_stranded ? frame::Repair::kDropStranded : frame::Repair::kHeader;
+}
+
 // Reports what the file holds, perhaps with another header than its own.
 absl::StatusOr<RecoveryReport> Describe(const FrameFile& source, const State& state,
-                                        bool drop_stranded) {
-  CAIRN_RETURN_IF_ERROR(frame::CheckMayContinue(source, state, drop_stranded));
+                                        frame::Repair repair) {
+  CAIRN_RETURN_IF_ERROR(frame::CheckMayContinue(source, state, repair));
   RecoveryReport report;
-  report.stranded_commits = state.info().stranded_commits;
+  report.header_restored = state.damage.has_value() && state.damage->newer.has_value();
+  if (!report.header_restored) report.stranded_commits = state.info().stranded_commits;
   CAIRN_ASSIGN_OR_RETURN(report.size_before, source.Size());
   report.size_after = report.size_before;
   report.generation = state.generation();
@@ -59,6 +76,12 @@ absl::StatusOr<RecoveryReport> Describe(const FrameFile& source, const State& st
   report.commits = static_cast<int64_t>(report.generation - report.checkpoint_generation);
   report.cut = report.size_before - state.journal->end;
   return report;
+}
+
+// The least number of commits that follow a checkpoint which is newer than the state's.
+int64_t CountBeyond(const State& state) {
+  if (state.damage.has_value() && state.damage->newer.has_value()) return state.damage->stranded;
+  return state.other_base != 0 ? 1 : 0;
 }
 
 // Writes the header that `damage` keeps from being read, unless it is a dry run. Reports what the
@@ -78,8 +101,18 @@ absl::StatusOr<RecoveryReport> RestoreHeader(FileSystem* files, const std::strin
   CAIRN_ASSIGN_OR_RETURN(
       const frame::StatePtr state,
       frame::LoadFrom(source, header, std::make_shared<frame::FrameContext>(OpenOptions())));
-  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(source, *state, options.drop_stranded));
+  // Then a trailer is damaged that a newer header led to.
+  const int64_t lost = CountBeyond(*state);
+  if (lost > 0 && !options.drop_stranded) {
+    return DataLoss(
+        "%s; another trailer leads to generation %d, and at least %d commits follow it that cannot "
+        "be read: only Recover with drop_stranded goes back to it",
+        damage.message(), state->generation(), lost);
+  }
+  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(source, *state, RepairOf(options)));
   report.header_restored = true;
+  report.missing_checkpoint_end = EndOfMissing(source, header);
+  report.stranded_commits = std::max(report.stranded_commits, lost);
   if (options.dry_run) return report;
   CAIRN_RETURN_IF_ERROR(file->WriteAt(0, header));
   CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kAll));
@@ -89,17 +122,19 @@ absl::StatusOr<RecoveryReport> RestoreHeader(FileSystem* files, const std::strin
 // Writes a checkpoint of the journal and cuts what follows it, unless it is a dry run.
 absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core,
                                       const RecoverOptions& options) {
-  const bool drop = options.drop_stranded;
+  const frame::Repair repair = RepairOf(options);
   CAIRN_ASSIGN_OR_RETURN(const RecoveryReport before,
-                         Describe(core->source(), *core->newest(), drop));
-  if (options.dry_run || (before.commits == 0 && before.cut == 0)) return before;
+                         Describe(core->source(), *core->newest(), repair));
+  const bool is_well = before.commits == 0 && before.cut == 0 && !before.header_restored;
+  if (options.dry_run || is_well) return before;
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
-                         frame::OpenWriter(core, {}, drop));
+                         frame::OpenWriter(core, {}, repair));
   // Only the writer's lock rules out further commits, but opening it has cut what followed them.
-  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(core->source(), *core->newest(), drop));
+  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(core->source(), *core->newest(), repair));
   report.cut = std::max<int64_t>(before.size_before - report.size_before, 0);
   report.size_before = before.size_before;
   report.stranded_commits = before.stranded_commits;
+  report.header_restored = before.header_restored;
   CAIRN_RETURN_IF_ERROR(writer->Checkpoint());
   CAIRN_RETURN_IF_ERROR(writer->Close());
   CAIRN_ASSIGN_OR_RETURN(report.size_after, core->source().Size());
@@ -118,15 +153,17 @@ absl::StatusOr<RecoveryReport> Recover(const std::string& path, const RecoverOpt
                        absl::IsInvalidArgument(core.status());
   const bool restore = damaged && !files->OpenDirectory(absolute).ok();
   if (!core.ok() && !restore) return core.status();
+  RecoveryReport restored;
   if (restore) {
-    CAIRN_ASSIGN_OR_RETURN(RecoveryReport report,
-                           RestoreHeader(files, absolute, core.status(), options));
-    if (options.dry_run) return report;
+    CAIRN_ASSIGN_OR_RETURN(restored, RestoreHeader(files, absolute, core.status(), options));
+    if (options.dry_run) return restored;
     core = FrameCore::Open(absolute, open);
     CAIRN_RETURN_IF_ERROR(core.status());
   }
   CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Settle(*core, options));
-  report.header_restored = restore;
+  report.header_restored |= restore;
+  report.stranded_commits = std::max(report.stranded_commits, restored.stranded_commits);
+  report.missing_checkpoint_end = restored.missing_checkpoint_end;
   return report;
 }
 

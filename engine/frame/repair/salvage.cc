@@ -17,8 +17,8 @@
 #include "engine/frame/files/copy_files.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/open/frame_core.h"
+#include "engine/frame/open/trailer_scanner.h"
 #include "engine/frame/repair/chunk_scanner.h"
-#include "engine/frame/repair/trailer_scanner.h"
 #include "engine/frame/state/initial_state.h"
 
 namespace cairn {

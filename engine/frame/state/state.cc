@@ -85,6 +85,14 @@ uint64_t State::generation() const {
 
 absl::Status State::JournalStatus() const {
   if (!damage.has_value()) return absl::OkStatus();
+  if (damage->newer.has_value()) {
+    return DataLoss(
+        "frame header: older than the file: expected the one of generation %d, whose checkpoint "
+        "ends at byte %d, got one whose commits end with generation %d: %d commits depend on it; "
+        "Recover restores it and keeps them",
+        damage->newer->generation, damage->newer->frame_size, damage->newer->last,
+        damage->stranded);
+  }
   return DataLoss(
       "journal: bytes %d to %d are damaged: %d commits after generation %d cannot be read",
       damage->bytes.begin, damage->bytes.end, damage->stranded, generation());

@@ -106,6 +106,8 @@ struct JournalPosition {
 struct JournalDamage {
   Extent bytes;          // where
   int64_t stranded = 0;  // how many, as far as the file shows
+  // The header is what is damaged: it is older than this checkpoint, which follows it.
+  std::optional<format::EndedJournal> newer = {};
 };
 
 // A sum that a file gives, of bytes that chunks take: empty where there cannot be so many, so that
@@ -145,6 +147,8 @@ struct State {
   std::optional<JournalPosition> journal;
   std::optional<JournalDamage> damage;  // of the journal, after its end
   Extent journal_skipped;               // bytes that cannot be read and that no commit needs
+  // Another, newer checkpoint, as commits after the journal name and prove it; 0: none do.
+  uint64_t other_base = 0;
 
   // With edits that are not committed. `writers_file` keeps its lock, so that no other writer
   // overwrites them while a snapshot reads them.

@@ -13,6 +13,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/format/frame_header.h"
+#include "engine/format/journal.h"
 #include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
 #include "tests/support/files.h"
@@ -279,6 +280,7 @@ TEST_F(PublishTest, EmptyFrameHasItsTrailerRightAfterItsHeader) {
 // Follows the operations of a writer on a frame of `end` bytes, and fails where they could hurt
 // the committed state.
 void ExpectOnlyCarefulWrites(const std::vector<Operation>& log, int64_t end) {
+  int64_t end_before = end;
   bool data_unsynced = false;
   bool header_unsynced = false;
   for (const Operation& op : log) {
@@ -293,8 +295,13 @@ void ExpectOnlyCarefulWrites(const std::vector<Operation>& log, int64_t end) {
     } else if (op.offset == 0) {
       EXPECT_LE(op.bytes.size(), 512u);
       EXPECT_FALSE(data_unsynced) << "the header is written before what it leads to is durable";
+      end_before = end;
       end = static_cast<int64_t>(LoadBe<uint64_t>(op.bytes.data() + format::kFrameSizeOffset));
       header_unsynced = true;
+    } else if (const auto ended = format::FindEnded(op.bytes, op.offset); ended.has_value()) {
+      EXPECT_FALSE(header_unsynced) << "a crash could leave this behind the header before";
+      EXPECT_GE(op.offset, end_before) << "a committed byte is overwritten";
+      EXPECT_EQ(ended->frame_size, end);
     } else {
       EXPECT_GE(op.offset, end) << "a committed byte is overwritten";
       EXPECT_FALSE(header_unsynced) << "the next commit begins before the last one is durable";

@@ -49,9 +49,16 @@ std::string Summarize(const RecoverFlags& flags, const RecoveryReport& report) {
 std::vector<std::string> Describe(const RecoverFlags& flags, const RecoveryReport& report) {
   std::vector<std::string> lines = {Summarize(flags, report)};
   if (report.header_restored) {
+    lines.push_back(
+        absl::StrFormat("  the header is unusable or older than the file, and %s restored from the "
+                        "trailer of generation %d",
+                        flags.dry_run ? "would be" : "was", report.checkpoint_generation));
+  }
+  if (report.missing_checkpoint_end > 0) {
     lines.push_back(absl::StrFormat(
-        "  the header is unusable and %s restored from the trailer of generation %d",
-        flags.dry_run ? "would be" : "was", report.checkpoint_generation));
+        "  the header led to a checkpoint that ends at byte %d and cannot be read: if it was newer "
+        "than generation %d, its commits are lost",
+        report.missing_checkpoint_end, report.checkpoint_generation));
   }
   if (report.commits > 0) {
     lines.push_back(absl::StrFormat(
@@ -94,7 +101,8 @@ Json JsonOf(const RecoverFlags& flags, const RecoveryReport& report) {
           {"stranded_commits", report.stranded_commits},
           {"cut", report.cut},
           {"size_before", report.size_before},
-          {"size_after", report.size_after}};
+          {"size_after", report.size_after},
+          {"missing_checkpoint_end", report.missing_checkpoint_end}};
 }
 
 Json JsonOf(const RecoverFlags& flags, const SalvageReport& report) {

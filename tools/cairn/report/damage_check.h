@@ -26,7 +26,8 @@ inline absl::Status CheckDamage(const Snapshot& snapshot) {
   const FrameInfo& info = snapshot.info();
   if (!info.journal_damaged) return absl::OkStatus();
   return absl::DataLossError(absl::StrFormat(
-      "journal: commits after generation %d cannot be read; see `cairn verify`", info.generation));
+      "journal: %d commits cannot be read, or not by this header; see `cairn verify`",
+      info.stranded_commits));
 }
 
 }  // namespace cairn::tool

@@ -80,7 +80,8 @@ std::string DescribeJournal(const FrameInfo& info) {
   return absl::StrCat(
       FormatByteSize(info.journal_size), " of commits that only Cairn reads; ",
       info.journal_damaged
-          ? absl::StrCat(FormatCount(info.stranded_commits, "commit"), " after them cannot be read")
+          ? absl::StrCat(FormatCount(info.stranded_commits, "commit"),
+                         " after them cannot be read, or not by this header; see `cairn verify`")
           : "`cairn recover` checkpoints them");
 }
 

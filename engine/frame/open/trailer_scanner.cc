@@ -1,4 +1,4 @@
-#include "engine/frame/repair/trailer_scanner.h"
+#include "engine/frame/open/trailer_scanner.h"
 
 #include <algorithm>
 #include <optional>
@@ -62,6 +62,14 @@ std::optional<format::Seal> SealOfOwn(const FrameView& file, const TrailerBytes&
   return agrees ? std::optional(*std::move(seal)) : std::nullopt;
 }
 
+// What commits call this checkpoint if its journal begins with it; else 0. A journal that it has
+// from another one, or that was written before the header led here, proves nothing of this header.
+uint64_t IdentityOf(const format::Seal& seal, const TrailerBytes& trailer) {
+  const auto header = format::ParseFrameHeader(seal.header_copy);
+  if (seal.journal.has_value() || !header.ok()) return 0;
+  return format::BaseIdentity(*header, trailer.bytes, trailer.parsed.layers, seal.nonce);
+}
+
 }  // namespace
 
 // 94 version 93 CD
@@ -98,13 +106,15 @@ absl::Status ForEachTrailer(const FrameView& file, ScanBudget& budget,
   return absl::OkStatus();
 }
 
-absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source) {
+absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source,
+                                               std::optional<uint64_t> base) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
   CAIRN_ASSIGN_OR_RETURN(const FrameView file, source.View(size));
   ScanBudget budget(size, kMaxTrailerOverlaps);
   std::optional<FoundTrailer> newest;
   CAIRN_RETURN_IF_ERROR(ForEachTrailer(file, budget, [&](const TrailerBytes& trailer) {
     std::optional<format::Seal> seal = SealOfOwn(file, trailer, budget);
+    if (seal.has_value() && base.has_value() && IdentityOf(*seal, trailer) != *base) return;
     // The later of two comes first.
     if (!seal.has_value() || (newest.has_value() && newest->seal.generation >= seal->generation)) {
       return;

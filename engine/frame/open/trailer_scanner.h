@@ -1,8 +1,9 @@
 // Scans a file for trailers when its header is lost.
-#ifndef CAIRN_ENGINE_FRAME_REPAIR_TRAILER_SCANNER_H_
-#define CAIRN_ENGINE_FRAME_REPAIR_TRAILER_SCANNER_H_
+#ifndef CAIRN_ENGINE_FRAME_OPEN_TRAILER_SCANNER_H_
+#define CAIRN_ENGINE_FRAME_OPEN_TRAILER_SCANNER_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -43,8 +44,11 @@ struct FoundTrailer {
 // The newest trailer of a frame at the start of the file whose fingerprint, header copy, position
 // and index agree. Trailers of frames that are user data in the file are not at their position.
 // Memory: as much as the longest trailer and index take. kDataLoss when there is none.
-absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source);
+// `base`: of those after which a journal of that identity begins, and which were written at once:
+// no commit of that journal was made before a header led there.
+absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source,
+                                               std::optional<uint64_t> base = std::nullopt);
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_REPAIR_TRAILER_SCANNER_H_
+#endif  // CAIRN_ENGINE_FRAME_OPEN_TRAILER_SCANNER_H_

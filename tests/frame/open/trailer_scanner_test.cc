@@ -1,5 +1,5 @@
 // The newest trailer is found by itself, and no other bytes pass for one.
-#include "engine/frame/repair/trailer_scanner.h"
+#include "engine/frame/open/trailer_scanner.h"
 
 #include <algorithm>
 #include <chrono>
