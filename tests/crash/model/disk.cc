@@ -97,6 +97,10 @@ void Disk::WriteBack(const BegunSync& sync, bool all) {
              durable_.size() > cache.size()) {
     before_shrink_ = durable_;
   }
+  const size_t first = std::min({kSectorSize, durable_.size(), cache.size()});
+  if (!std::equal(cache.begin(), cache.begin() + static_cast<ptrdiff_t>(first), durable_.begin())) {
+    older_first_sectors_.push_back(Slice(durable_, 0, first));
+  }
   durable_.resize(cache.size());
   const size_t page_size = conditions_.page_size;
   // Complete pages are written, as the cache has them: what was lost to a sync that failed stays

@@ -3,6 +3,7 @@
 #ifndef CAIRN_TESTS_CRASH_MODEL_DISK_H_
 #define CAIRN_TESTS_CRASH_MODEL_DISK_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -70,6 +71,15 @@ class Disk {
 
   const Bytes& cache() const { return cache_; }
   const Bytes& durable() const { return durable_; }
+  // Older versions of the first sector, as they were on the disk.
+  const std::vector<Bytes>& older_first_sectors() const { return older_first_sectors_; }
+  // But the newest of them.
+  void ForgetOlderSectors(size_t kept) {
+    const size_t forgotten =
+        older_first_sectors_.size() - std::min(kept, older_first_sectors_.size());
+    older_first_sectors_.erase(older_first_sectors_.begin(),
+                               older_first_sectors_.begin() + static_cast<ptrdiff_t>(forgotten));
+  }
   // Changes whenever the power goes. 0: it is not known.
   uint64_t boot() const { return conditions_.knows_boot ? boot_ : 0; }
   uint64_t next_boot() const { return conditions_.knows_boot ? boot_ + 1 : 0; }
@@ -95,6 +105,7 @@ class Disk {
   uint64_t boot_ = 1;
   Bytes cache_;
   Bytes durable_;
+  std::vector<Bytes> older_first_sectors_;
   std::vector<Operation> pending_;
   std::optional<Bytes> before_shrink_;  // may come back: the shrink was not recorded
   std::optional<BegunSync> begun_sync_;

@@ -36,6 +36,14 @@ size_t History::CountIntact(const Bytes& file) const {
       std::ranges::count_if(proofs, [&](const Proof& proof) { return IsIntact(proof, file); }));
 }
 
+// Only a mark says that what follows it was durable.
+bool History::HasLostMark(const Bytes& file, const Base& base) const {
+  return std::ranges::any_of(proofs, [&](const Proof& proof) {
+    return proof.base == base && proof.durable_generation > proof.generation &&
+           !IsIntact(proof, file);
+  });
+}
+
 size_t History::ProvenDurable(const Bytes& file, const Base& base, bool own) const {
   size_t proven = 0;
   for (const Proof& proof : proofs) {

@@ -44,6 +44,8 @@ struct History {
   void KeepUntil(size_t generation);
   // Proofs that are in the file.
   size_t CountIntact(const Bytes& file) const;
+  // Whether something else lies by now where the journal of that checkpoint was marked as ended.
+  bool HasLostMark(const Bytes& file, const Base& base) const;
   // The newest commit that an intact receipt of the file proves durable. `own`: its own receipt.
   size_t ProvenDurable(const Bytes& file, const Base& base, bool own) const;
 };

@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kFrameMagic = "b2frameX";
 constexpr std::string_view kRecordMagic = "CRNB";
 constexpr std::string_view kReceiptMagic = "CRNR";
+constexpr std::string_view kEndedMagic = "CRNE";
 constexpr std::string_view kChunkMagic = "CHNK";
 constexpr std::string_view kTrailerMagic = "TRLR";
 constexpr size_t kRecordFixedSize = 72;
@@ -187,6 +188,16 @@ Bytes Encode(const Receipt& receipt, uint64_t position) {
   return bytes;
 }
 
+Bytes Encode(const Ended& ended, uint64_t position) {
+  Bytes bytes;
+  PutText(bytes, kEndedMagic);
+  Put(bytes, kEndedSize, 4);
+  PutBase(bytes, ended.base, position);
+  Put(bytes, ended.generation);
+  Put(bytes, Hash(bytes, 0, bytes.size()));
+  return bytes;
+}
+
 std::optional<FoundRecord> FindRecord(const Bytes& file, size_t position, bool bound) {
   if (!HasText(file, position, kRecordMagic) || position + RecordSize(0, 0) > file.size()) {
     return std::nullopt;
@@ -221,6 +232,23 @@ std::optional<Receipt> FindReceipt(const Bytes& file, size_t position, bool boun
                  .generation = Get(file, position + 24),
                  .boot = Get(file, position + 32),
                  .durable_generation = Get(file, position + kReceiptDurableAt)};
+}
+
+std::optional<Ended> FindEnded(const Bytes& file, size_t position, bool bound) {
+  if (!HasText(file, position, kEndedMagic) || position + kEndedSize > file.size() ||
+      !HashFits(file, position, kEndedSize)) {
+    return std::nullopt;
+  }
+  return Ended{.base = GetBase(file, position + 8, bound ? position : 0),
+               .generation = Get(file, position + 24)};
+}
+
+std::optional<uint64_t> TrailerGeneration(const Bytes& file, const Base& base) {
+  Checkpoint checkpoint;
+  const bool is_there = base.end >= kTrailerSize && base.end <= file.size() &&
+                        HasText(file, base.end - kTrailerSize, kTrailerMagic) &&
+                        ReadTrailer(file, base.end, checkpoint) && checkpoint.base == base;
+  return is_there ? std::optional(checkpoint.generation) : std::nullopt;
 }
 
 std::optional<size_t> SkipChunk(const Bytes& file, size_t position) {

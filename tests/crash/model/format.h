@@ -60,14 +60,23 @@ struct Receipt {
   uint64_t durable_generation = 0;  // the newest that is durable, with all before it
 };
 
+// Stands where a journal ended that was followed by another checkpoint, once the header that leads
+// to that one is durable.
+struct Ended {
+  Base base;                // of the journal
+  uint64_t generation = 0;  // of that checkpoint
+};
+
 constexpr size_t kChunkHeaderSize = 32;
 constexpr size_t kReceiptSize = 64;
+constexpr size_t kEndedSize = 40;
 constexpr size_t kReceiptDurableAt = 48;  // what follows is written again after the sync
 size_t RecordSize(size_t chunks, size_t removed);
 
 // `position` is added to the base's identity; 0: nothing is.
 Bytes Encode(const BatchRecord& record, uint64_t position);
 Bytes Encode(const Receipt& receipt, uint64_t position);
+Bytes Encode(const Ended& ended, uint64_t position);
 
 struct FoundRecord {
   BatchRecord record;
@@ -79,6 +88,7 @@ struct FoundRecord {
 // Null where the bytes are no intact record or receipt. `bound`: the base gives the position.
 std::optional<FoundRecord> FindRecord(const Bytes& file, size_t position, bool bound);
 std::optional<Receipt> FindReceipt(const Bytes& file, size_t position, bool bound);
+std::optional<Ended> FindEnded(const Bytes& file, size_t position, bool bound);
 
 // The end of the chunk whose header stands there.
 std::optional<size_t> SkipChunk(const Bytes& file, size_t position);
@@ -151,6 +161,11 @@ struct CheckpointBytes {
   Bytes after_chunks;  // index and trailer
   Base base;
 };
+
+// The generation of the checkpoint that a journal of that identity begins after, if it ends there.
+// A journal that was begun beside commits has a random one: there may be records of it before any
+// header leads there.
+std::optional<uint64_t> TrailerGeneration(const Bytes& file, const Base& base);
 
 constexpr size_t kFixedHeaderSize = 48;  // what a checkpoint changes
 

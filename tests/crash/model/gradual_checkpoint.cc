@@ -203,6 +203,12 @@ void Writer::FlipBelow() {
   if (rules_.syncs_flip_below) SyncDisk();
   const GradualCheckpoint::OwnJournal own = *gradual_->own;
   const uint64_t before = view_.checkpoint.generation;
+  const uint64_t journal_end = view_.end;
+  is_unmarked_ = true;
+  if (MayMarkEnded()) {
+    MarkEnded(journal_end, view_.base);
+    view_.end += kEndedSize;
+  }
   const Extent rest = {own.old_end, view_.end};
   if (rules_.buries_old_journal && rest.size() > 0) {
     std::vector<DeadExtent> dead = gradual_->space.dead();

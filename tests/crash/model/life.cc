@@ -34,6 +34,7 @@ std::string Life::RunProcess() {
     if (!writer.AccountsForSpace()) return "space is lost";
     if (!readers_.harm().empty()) return readers_.harm();
   }
+  unmarked_ |= writer.IsUnmarked();
   return over_ ? "" : EndProcess();
 }
 
@@ -66,7 +67,17 @@ void Life::StepCheckpoint(Writer& writer) {
   while (conditions_.gradual && disk_.running() && random_.Percent(pace_)) writer.StepCheckpoint();
 }
 
-std::string Life::OpenWriter(Writer& writer) { return Adopt(writer, writer.Open()); }
+std::string Life::OpenWriter(Writer& writer) {
+  std::string violation = Adopt(writer, writer.Open());
+  ForgetWhatIsNotTold();
+  return violation;
+}
+
+// A writer that begins knows only of the checkpoint before the one that there is.
+void Life::ForgetWhatIsNotTold() {
+  disk_.ForgetOlderSectors(unmarked_ ? 0 : 1);
+  unmarked_ = false;
+}
 
 // Another process writes, and ends in one way or another; then this one goes on.
 std::string Life::HandOver(Writer& writer) {
@@ -82,9 +93,12 @@ std::string Life::HandOver(Writer& writer) {
     StepCheckpoint(other);
   }
   handed_over_ = closed_ = false;
+  unmarked_ |= other.IsUnmarked();
   if (over_ || !violation.empty()) return violation;
   disk_.ContinueProcess(pause);
-  return Adopt(writer, writer.Resume());
+  violation = Adopt(writer, writer.Resume());
+  ForgetWhatIsNotTold();
+  return violation;
 }
 
 // What the writer builds upon is durable now.
@@ -234,6 +248,9 @@ std::string Life::EndProcess() {
   std::string violation = examiner_.ExamineCrash(
       file, {.boot = disk_.boot(), .required = history_.survives_kill, .may_tell = evicted_});
   if (!violation.empty() || evicted_) return violation;
+  violation =
+      LoseFirstSector(file, disk_.boot(), conditions_.knows_boot ? history_.survives_kill : 0);
+  if (!violation.empty()) return violation;
   return Damage(file, disk_.boot(), conditions_.knows_boot ? history_.vouched : 0);
 }
 
@@ -254,8 +271,11 @@ std::string Life::CutPower() {
     if (!violation.empty()) return "device loss: " + violation;
     if (evicted_) continue;
     violation = Damage(image, next_boot, random_.Percent(50) ? ProvenBefore(image) : 0);
+    if (violation.empty()) violation = LoseFirstSector(image, next_boot, 0);
     if (!violation.empty()) return "power cut, " + violation;
   }
+  // What told of a newer header may not have reached the disk.
+  disk_.ForgetOlderSectors(0);
   disk_.CutPower(image);
   readers_.Clear();
   const Replayed view = Replay(image, next_boot, conditions_.header_size, rules_);
@@ -302,6 +322,29 @@ std::string Life::DamageSomewhere(const Bytes& file, uint64_t boot, size_t requi
     if (history_.CountIntact(damaged) > history_.CountIntact(file)) continue;
     std::string violation = examiner_.ExamineDamage(damaged, boot, required, tally_);
     if (!violation.empty()) return violation;
+  }
+  return "";
+}
+
+// The header's first sector is as it once was: the disk lost its last write, or all since. Of a
+// file so small that what tells it lies in there too, nothing can tell it.
+std::string Life::LoseFirstSector(const Bytes& file, uint64_t boot, size_t required) {
+  if (!conditions_.loses_header) return "";
+  const Replayed newest = Replay(file, boot, conditions_.header_size, rules_);
+  const auto has_commits_above = [&](const Base& base) {
+    return newest.generation > newest.checkpoint.generation && newest.base.end > base.end &&
+           TrailerGeneration(file, newest.base).has_value();
+  };
+  for (const Bytes& first : disk_.older_first_sectors()) {
+    Bytes damaged = file;
+    std::copy_n(first.begin(), std::min(first.size(), conditions_.header_size), damaged.begin());
+    if (history_.CountIntact(damaged) > history_.CountIntact(file)) continue;
+    // Chunks may lie by now where the mark lay, although the trailer before it is still there.
+    const Base base = Replay(damaged, boot, conditions_.header_size, rules_).base;
+    const size_t least =
+        history_.HasLostMark(file, base) && !has_commits_above(base) ? 0 : required;
+    const std::string violation = examiner_.ExamineDamage(damaged, boot, least, tally_);
+    if (!violation.empty()) return "older header, " + violation;
   }
   return "";
 }

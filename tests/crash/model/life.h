@@ -47,6 +47,7 @@ class Life {
   std::string Act(Writer& writer);
   void StepCheckpoint(Writer& writer);
   std::string OpenWriter(Writer& writer);
+  void ForgetWhatIsNotTold();
   std::string HandOver(Writer& writer);
   std::string Adopt(const Writer& writer, bool opens);
   std::string CommitOnce(Writer& writer);
@@ -59,6 +60,7 @@ class Life {
   std::string CutPower();
   size_t ProvenBefore(const Bytes& image) const;
   std::string DamageSomewhere(const Bytes& file, uint64_t boot, size_t required);
+  std::string LoseFirstSector(const Bytes& file, uint64_t boot, size_t required);
   std::string DamageEveryBit(const Bytes& file, uint64_t boot, size_t required);
   std::string Damage(const Bytes& file, uint64_t boot, size_t required);
   Bytes DamagedCopy(const Bytes& file, bool sectors);
@@ -77,6 +79,7 @@ class Life {
   bool evicted_ = false;  // after a sync that failed: damage may be reported
   bool short_life_ = false;
   bool closed_ = false;
+  bool unmarked_ = false;     // a process died before it said where a journal ended
   bool handed_over_ = false;  // a writer waits while another one writes
   bool over_ = false;
   uint64_t pace_ = 0;  // of checkpoints in steps

@@ -56,7 +56,7 @@ bool Writer::IsDurable() const {
 // The cache may show what the disk lacks: what the writer builds upon is written once more.
 void Writer::WriteAgain() {
   const Bytes& file = disk_.cache();
-  disk_.Write(0, Slice(file, 0, conditions_.header_size));
+  if (rules_.confirms_header) disk_.Write(0, Slice(file, 0, conditions_.header_size));
   for (const PlacedChunk& placed : owed_.placed) {
     if (placed.record_end <= owed_.durable_end || !rules_.confirms_free_space) continue;
     disk_.Write(placed.chunk.offset, Slice(file, placed.chunk.offset, placed.chunk.end()));

@@ -50,10 +50,15 @@ class Replayer {
  private:
   bool TakeRecord(size_t position);
   bool TakeReceipt(size_t position);
+  bool IsEnded(size_t position) const;
+  bool ProvesOther(size_t position) const;
   bool Rejoin();
   bool IsNext(const BatchRecord& record) const;
   void LearnFromStranded();
-  void Learn(const Receipt& receipt);
+  uint64_t TrustedBy(const Receipt& receipt) const;
+  void Learn(const Receipt& receipt) {
+    trusted_generation_ = std::max(trusted_generation_, TrustedBy(receipt));
+  }
   bool IsVouchedFor(const FoundRecord& found) const;
   bool IsTrusted(const FoundRecord& found) const;
 
@@ -70,15 +75,14 @@ class Replayer {
   uint64_t durable_end_;         // as records tell
   uint64_t trusted_generation_;  // as receipts tell: no power cut took a part of it
   bool stranded_ = false;        // there are records, and where they belong is not known
+  bool was_ended_ = false;       // a newer checkpoint was durable: the header is not the last one
   std::vector<CommitRecord> batches_;
 };
 
-void Replayer::Learn(const Receipt& receipt) {
+uint64_t Replayer::TrustedBy(const Receipt& receipt) const {
   const bool known = boot_ != 0 || !rules_.knows_boot;
   const bool of_now = (receipt.boot == boot_ && known) || !rules_.compares_boots;
-  trusted_generation_ =
-      std::max(trusted_generation_,
-               of_now && rules_.trusts_this_boot ? receipt.generation : receipt.durable_generation);
+  return of_now && rules_.trusts_this_boot ? receipt.generation : receipt.durable_generation;
 }
 
 bool Replayer::IsNext(const BatchRecord& record) const {
@@ -129,6 +133,31 @@ bool Replayer::TakeReceipt(size_t position) {
   return true;
 }
 
+// A checkpoint followed, and its header was durable.
+bool Replayer::IsEnded(size_t position) const {
+  const std::optional<Ended> ended = FindEnded(file_, position, rules_.binds_position);
+  return ended.has_value() && base_known_ && ended->base == start_.base;
+}
+
+// Something after a newer checkpoint says that no power cut took what was committed there: not the
+// header that leads there, either. The mere commits of a writer that owes its syncs prove nothing.
+bool Replayer::ProvesOther(size_t position) const {
+  if (!rules_.tells_other_journal || !base_known_) return false;
+  Base base;
+  uint64_t trusted = 0;
+  if (const auto receipt = FindReceipt(file_, position, rules_.binds_position)) {
+    base = receipt->base;
+    trusted = TrustedBy(*receipt);
+  } else if (const auto found = FindRecord(file_, position, rules_.binds_position)) {
+    base = found->record.base;
+    const bool proves = found->record.durable_end > base.end || !rules_.other_was_durable;
+    trusted = proves ? found->record.generation : 0;
+  }
+  if (trusted <= generation_ || base == start_.base) return false;
+  const std::optional<uint64_t> generation = TrailerGeneration(file_, base);
+  return generation.has_value() && trusted > *generation;
+}
+
 void Replayer::Scan() {
   size_t position = taken_end_;
   for (;;) {
@@ -167,6 +196,7 @@ void Replayer::LearnFromStranded() {
     const std::optional<Receipt> receipt = FindReceipt(file_, at, rules_.binds_position);
     const bool found = receipt.has_value() || FindRecord(file_, at, rules_.binds_position);
     stranded_ |= found && !base_known_ && rules_.tells_unknown_base;
+    was_ended_ |= IsEnded(at) || ProvesOther(at);
     if (receipt.has_value() && receipt->base == start_.base && receipt->generation > generation_) {
       Learn(*receipt);
     }
@@ -185,7 +215,7 @@ bool Replayer::IsTrusted(const FoundRecord& found) const {
 }
 
 void Replayer::Settle(Replayed& result) const {
-  result.damaged = trusted_generation_ > generation_ || stranded_;
+  result.damaged = trusted_generation_ > generation_ || stranded_ || was_ended_;
   result.durable_end = durable_end_;
   result.end = first_begin_;
   for (const CommitRecord& batch : batches_) {

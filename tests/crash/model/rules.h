@@ -15,6 +15,7 @@ struct Rules {
   bool syncs_cut = true;              // by fsync; else fdatasync, which may not record a shrink
   bool refuses_damage = true;         // does not cut a damaged journal
   bool receipt_at_open = true;        // leaves a receipt of this boot for what it confirmed
+  bool confirms_header = true;        // with the rest
   bool first_sync_confirms = true;    // where opening did not
   bool appends_until_sync = true;     // then: writes nothing but after the end of the file
 
@@ -67,6 +68,12 @@ struct Rules {
   bool syncs_before_flip = true;  // index and trailer
   bool syncs_after_flip = true;   // the header
   bool flips_one_sector = true;   // else writes all of the header
+
+  // A header that is older than the file: a write of it was lost.
+  bool marks_ended_journal = true;  // the old one, when the header is durable
+  bool marks_after_flip = true;     // else before that
+  bool tells_other_journal = true;  // of a newer checkpoint, whose trailer and records follow
+  bool other_was_durable = true;    // one of these; else any record will do
 
   // Checkpoint in steps.
   bool writes_filler = true;            // the header of a chunk around index and trailer
@@ -138,10 +145,11 @@ struct Conditions {
   bool gradual = false;  // checkpoints are also made in steps
   bool shrinks = false;  // much is deleted, and most checkpoints in steps can go down
   bool summaries = false;
-  bool forks = false;     // processes that read fork, and their children go on reading
-  bool owes = false;      // some writers leave what they build upon to their first sync
-  bool prepares = false;  // commits are prepared at times, and then made or not
-  bool between = false;   // checkpoints may lie between what readers see
+  bool forks = false;         // processes that read fork, and their children go on reading
+  bool owes = false;          // some writers leave what they build upon to their first sync
+  bool prepares = false;      // commits are prepared at times, and then made or not
+  bool between = false;       // checkpoints may lie between what readers see
+  bool loses_header = false;  // the disk may lose the last writes of the header's page
 };
 
 }  // namespace cairn::model

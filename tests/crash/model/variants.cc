@@ -39,6 +39,11 @@ Conditions Preparing(Conditions conditions) {
   return conditions;
 }
 
+Conditions LosingHeader(Conditions conditions) {
+  conditions.loses_header = true;
+  return conditions;
+}
+
 Conditions Between(Conditions conditions) {
   conditions.between = true;
   return conditions;
@@ -65,7 +70,7 @@ using Rule = bool Rules::*;
 Variant Complete(const std::string& name, const Conditions& conditions, uint64_t runs) {
   Variant variant;
   variant.name = "protocol, " + name;
-  variant.conditions = conditions;
+  variant.conditions = LosingHeader(conditions);
   variant.runs = runs;
   return variant;
 }
@@ -152,8 +157,9 @@ std::vector<Variant> GradualCheckpoints() {
       Without({&Rules::journal_born_before}, "an earlier birth of the journal", kGradual, 1000),
       Without({&Rules::tells_unknown_base}, "telling of records after a damaged trailer", kGradual,
               1000),
-      Without({&Rules::rejoins_known}, "doubt of records far after a damaged trailer", kOrdered,
-              1000),
+      // The mark where the journal of such records ended tells it, too.
+      Without({&Rules::rejoins_known, &Rules::marks_ended_journal},
+              "doubt of records far after a damaged trailer", kOrdered, 1000),
       Without({&Rules::cuts_rest}, "cutting a filler", kWeakGradual, 3000),
       Without({&Rules::finishes_flip}, "finishing a flip", kGradual, 6000),
       Without({&Rules::resume_compares_header}, "comparing the header at resume",
@@ -215,7 +221,9 @@ std::vector<Variant> CheckpointsBetween() {
       Complete("between, gradual", Between(kWeakGradual), 3000),
       every_bit,
       Without({&Rules::finds_room_above}, "room between", Between(kOrdered), 3000),
-      Without({&Rules::marks_end}, "a mark of the end", Between(kBigHeader), 12000),
+      // What tells of an older header tells that, too.
+      Without({&Rules::marks_end, &Rules::marks_ended_journal, &Rules::tells_other_journal},
+              "a mark of the end", Between(kBigHeader), 12000),
   };
 }
 
@@ -233,7 +241,8 @@ std::vector<Variant> Summaries() {
       Without({&Rules::marks_after_sync}, "sync before a summary's mark", Summarized(kWeak), 1000),
       Without({&Rules::slots_compare_boots}, "comparison of boots of summaries", Summarized(kWeak),
               1000),
-      Without({&Rules::binds_anchor}, "checkpoint in the anchor", Summarized(kWeak), 100000),
+      Without({&Rules::binds_anchor}, "checkpoint in the anchor", LosingHeader(Summarized(kWeak)),
+              100000),
       Without({&Rules::hashes_summaries}, "hash of summaries", Summarized(kWeak), 1000),
       Without({&Rules::receipt_after_summary}, "a receipt after a summary", Summarized(kOrdered),
               3000),
@@ -259,6 +268,7 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::receipt_at_open}, "receipt at open", kOrdered, 4000),
       Without({&Rules::first_sync_confirms}, "confirming by the first sync",
               Owing(kWeakFailingSyncs), 8000),
+      Without({&Rules::confirms_header}, "confirming the header", Owing(kWeakFailingSyncs), 12000),
       Without({&Rules::appends_until_sync}, "appending until the first sync", Owing(kDyingAtFlips),
               12000),
       Without({&Rules::appends_receipt}, "a new receipt for older commits", kStraddling, 1000),
@@ -275,6 +285,15 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::syncs_before_flip}, "sync before the flip", kWeak, 300),
       Without({&Rules::syncs_after_flip}, "sync after the flip", kWeak, 1000),
       Without({&Rules::flips_one_sector}, "flip of one sector", kBigHeader, 1000),
+      Without({&Rules::marks_ended_journal, &Rules::tells_other_journal},
+              "telling of a header that is older", LosingHeader(kOrdered), 300),
+      Without({&Rules::marks_ended_journal}, "a mark where a journal ended", LosingHeader(kOrdered),
+              3000),
+      Without({&Rules::tells_other_journal}, "telling of another journal", LosingHeader(kOrdered),
+              3000),
+      Without({&Rules::other_was_durable}, "proof that another journal was durable",
+              Owing(kDyingAtFlips), 12000),
+      Without({&Rules::marks_after_flip}, "sync of the flip before the mark", kWeak, 3000),
       Without({&Rules::waits_for_checkpoint}, "waiting for a checkpoint", kOrdered, 300),
       Without({&Rules::moved_waits}, "waiting where a chunk moved away", kOrdered, 300),
       Without({&Rules::minds_journal}, "minding what the journal took", kOrdered, 300),

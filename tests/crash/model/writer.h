@@ -95,6 +95,8 @@ class Writer {
   // The same in steps: commits may come between them.
   void BeginCheckpoint();
   void StepCheckpoint();
+  // A header is durable, and nothing says so yet where the journal before ended.
+  bool IsUnmarked() const { return is_unmarked_; }
   // Whether its header is written, and may not be durable.
   bool IsFlipped() const { return gradual_.has_value() && gradual_->flipped(); }
   // Other processes may write now, until Resume.
@@ -141,6 +143,8 @@ class Writer {
   void EndSync();
   void TakeOver();
   void FinishFlip();
+  bool MayMarkEnded();
+  void MarkEnded(uint64_t journal_end, const Base& base);
   void Release();
   void CutUnused(bool header_is_durable);
   void WriteParts(uint64_t begin, const std::vector<Bytes>& parts);
@@ -161,6 +165,7 @@ class Writer {
   std::optional<GradualCheckpoint> gradual_;
   std::optional<Slot> summary_;  // that is not known to be durable
   bool is_prepared_ = false;
+  bool is_unmarked_ = false;
   uint64_t synced_end_ = 0;
   uint64_t synced_generation_ = 0;
   const bool may_owe_;        // WriterOptions::opening is kProcess
