@@ -404,7 +404,7 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(int64_t stop)
   }
   if (!next.has_value()) {
     result_.damage = stranded.Judge(trust_);
-    if (scanned_.base_known) result_.other_base = stranded.other_base();
+    if (scanned_.base_known) result_.other_bases = stranded.other_bases();
     // No power cut took anything of what waits, either.
     uncut_ = result_.damage.has_value();
     return std::nullopt;

@@ -56,8 +56,7 @@ struct ReplayResult {
   StatePtr state;      // null: no commit follows
   bool moved = false;  // another file takes the frame's name, or has taken it
   std::optional<JournalDamage> damage;
-  // Of commits that lie after the end and follow another checkpoint, newer ones; 0: none do.
-  uint64_t other_base = 0;
+  std::vector<uint64_t> other_bases;  // as StrandedCommits tells
   Extent skipped;  // bytes that are neither chunk nor record, but before commits that follow
 };
 

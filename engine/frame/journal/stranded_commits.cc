@@ -13,8 +13,9 @@ void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
         format::ParseCommit(record.bytes, record.begin);
     if (!commit.ok()) return;
     const format::CommitLinks& links = commit->links;
-    if (links.previous == links.base) NoteFirst(links, record.begin);
-    if (links.durable_end > began_.begin) NoteProof(links.base);
+    if (links.previous == links.base) NoteFirst(links);
+    // A writer that owes the sync of the header says that nothing is durable.
+    if (links.durable_end > 0) NoteProof(links.base, links.generation);
     if (!IsLater(links.base, links.generation)) return;
     // The receipt that ends what is durable is renewed after the sync: a power cut may have taken a
     // part of it. No commit is so small.
@@ -23,7 +24,7 @@ void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
   } else {
     const auto receipt = format::FindReceipt(record.bytes, record.begin);
     if (!receipt.has_value()) return;
-    if (trust.CoveredBy(*receipt) >= began_.generation) NoteProof(receipt->base);
+    NoteProof(receipt->base, trust.CoveredBy(*receipt));
     if (!IsLater(receipt->base, receipt->generation)) return;
     has_receipts_ = true;
     trust.Learn(*receipt);
@@ -33,13 +34,23 @@ void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
   generation_ = std::max(generation_, generation);
 }
 
-void StrandedCommits::NoteFirst(const format::CommitLinks& links, int64_t begin) {
+void StrandedCommits::NoteFirst(const format::CommitLinks& links) {
   if (links.base == end_.base || links.generation <= end_.generation) return;
-  began_ = {.base = links.base, .generation = links.generation, .begin = begin};
+  others_.try_emplace(links.base, OtherJournal{.first = links.generation});
 }
 
-void StrandedCommits::NoteProof(uint64_t base) {
-  if (base == began_.base && began_.generation > other_.generation) other_ = began_;
+void StrandedCommits::NoteProof(uint64_t base, uint64_t generation) {
+  const auto other = others_.find(base);
+  if (other == others_.end()) return;
+  other->second.is_proven |= generation >= other->second.first;
+}
+
+std::vector<uint64_t> StrandedCommits::other_bases() const {
+  std::vector<uint64_t> bases;
+  for (const auto& [base, journal] : others_) {
+    if (journal.is_proven) bases.push_back(base);
+  }
+  return bases;
 }
 
 bool StrandedCommits::IsLater(uint64_t base, uint64_t generation) const {

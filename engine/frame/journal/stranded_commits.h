@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
 
 #include "engine/format/journal.h"
 #include "engine/frame/journal/journal_reader.h"
@@ -55,32 +58,28 @@ class StrandedCommits {
   void Note(const FoundRecord& record, JournalTrust& trust);
   // Nothing where a power cut may have ended the journal.
   std::optional<JournalDamage> Judge(const JournalTrust& trust) const;
-  // What the newest journal names that begins there, follows another checkpoint, and says that no
-  // power cut took its first commit; 0: none does.
-  uint64_t other_base() const { return other_.base; }
+  // Of the journals that begin there, follow newer checkpoints, and show that no power cut took the
+  // headers that led to them.
+  std::vector<uint64_t> other_bases() const;
 
  private:
   // Whether it is of this journal, not of a frame that a chunk holds, and newer than its end.
   bool IsLater(uint64_t base, uint64_t generation) const;
   // The first commit after another checkpoint. Records of a frame that a chunk holds do not lie
   // where they were written, so none of them is a first one.
-  struct OtherJournal {
-    uint64_t base = 0;
-    uint64_t generation = 0;  // 0: there is none
-    int64_t begin = 0;        // of the record
-  };
-  void NoteFirst(const format::CommitLinks& links, int64_t begin);
-  // That `other_` is the journal that began last, if it has that base. Until one of its syncs, a
-  // writer may owe the sync of the header that leads to its journal: only a commit that no power
-  // cut took proves that none took that header.
-  void NoteProof(uint64_t base);
+  void NoteFirst(const format::CommitLinks& links);
+  // No power cut took the commits of that journal up to this generation.
+  void NoteProof(uint64_t base, uint64_t generation);
 
+  struct OtherJournal {
+    uint64_t first = 0;  // generation
+    bool is_proven = false;
+  };
   const JournalPosition& end_;
   const int64_t stop_;
   int64_t begin_ = 0;        // of the first record; 0: none
   uint64_t generation_ = 0;  // of the newest
-  OtherJournal began_;       // last
-  OtherJournal other_;
+  absl::flat_hash_map<uint64_t, OtherJournal> others_;  // by base
   bool has_receipts_;  // else only the durable ends of records show it
   bool was_durable_ = false;
 };

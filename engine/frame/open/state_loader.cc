@@ -195,48 +195,48 @@ JournalSearch SearchFor(const FrameFile& source, bool alone) {
 
 StatePtr StateAfter(StatePtr state, const ReplayResult& replayed) {
   if (replayed.state != nullptr) state = replayed.state;
-  const bool is_well = !replayed.damage.has_value() && replayed.other_base == 0;
-  if (is_well && replayed.skipped.size() == 0) return state;
+  if (!replayed.damage.has_value() && replayed.skipped.size() == 0) return state;
   auto marked = std::make_shared<State>(*state);
   marked->journal_skipped = replayed.skipped;
   marked->damage = replayed.damage;
-  marked->other_base = replayed.other_base;
   return marked;
 }
 
 absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte> header_bytes,
                                   std::shared_ptr<const FrameContext> env,
-                                  JournalFootprint* footprint) {
+                                  JournalFootprint* footprint, std::vector<uint64_t>& other_bases) {
   if (footprint != nullptr) *footprint = {};
+  other_bases.clear();
   CAIRN_ASSIGN_OR_RETURN(StatePtr state,
                          LoadCheckpoint(source, std::move(header_bytes), std::move(env)));
   if (!state->journal.has_value()) return state;
   JournalReader reader(source, state->journal->end);
   const bool durable_only = state->env()->durable_only && footprint == nullptr;
   const std::optional<LoadedSummary> summary = LoadNewestSummary(source, *state, durable_only);
-  CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed,
+  CAIRN_ASSIGN_OR_RETURN(ReplayResult replayed,
                          ReplayJournal(source, *state, reader,
                                        {.search = SearchFor(source, footprint != nullptr),
                                         .durable_only = durable_only,
                                         .footprint = footprint,
                                         .summary = summary.has_value() ? &*summary : nullptr}));
+  other_bases = std::move(replayed.other_bases);
   return StateAfter(std::move(state), replayed);
 }
 
 namespace {
 
-// The checkpoint that commits after the journal of `state` follow. One of them was durable, or is
-// of this boot, and so was the header that leads there.
-absl::StatusOr<std::optional<format::EndedJournal>> FindOther(const FrameFile& source,
-                                                              const State& state) {
-  absl::StatusOr<FoundTrailer> found = FindNewestTrailer(source, state.other_base);
+// The newest checkpoint that one of these journals follows: the header that leads there was durable.
+absl::StatusOr<std::optional<format::EndedJournal>> FindOther(
+    const FrameFile& source, const State& state, const std::vector<uint64_t>& other_bases) {
+  absl::StatusOr<FoundTrailer> found =
+      FindNewestTrailer(source, JournalBases(other_bases.begin(), other_bases.end()));
   if (absl::IsDataLoss(found.status())) return std::nullopt;
   CAIRN_RETURN_IF_ERROR(found.status());
   const std::optional<format::Seal>& seal = state.checkpoint->seal;
   const bool is_newer = found->seal.generation > state.generation() &&
                         (!seal.has_value() || seal->nonce == found->seal.nonce);
   if (!is_newer) return std::nullopt;
-  return format::EndedJournal{.base = state.other_base,
+  return format::EndedJournal{.base = state.journal->base,
                               .last = state.generation(),
                               .generation = found->seal.generation,
                               .frame_size = found->end};
@@ -244,18 +244,19 @@ absl::StatusOr<std::optional<format::EndedJournal>> FindOther(const FrameFile& s
 
 // What says that the header is older than the file, if something does: a record where the journal
 // ended, or commits that follow another checkpoint.
-absl::StatusOr<std::optional<format::EndedJournal>> FindNewer(const FrameFile& source,
-                                                              const State& state) {
+absl::StatusOr<std::optional<format::EndedJournal>> FindNewer(
+    const FrameFile& source, const State& state, const std::vector<uint64_t>& other_bases) {
   if (state.damage.has_value() && state.damage->newer.has_value()) return state.damage->newer;
-  if (state.other_base != 0) return FindOther(source, state);
+  if (!other_bases.empty()) return FindOther(source, state, other_bases);
   return std::nullopt;
 }
 
 // Goes on from a newer checkpoint than the one that `state` follows, if the file says that there is
 // one. Its state is marked as damaged: the next header that is written must lead there.
 absl::StatusOr<StatePtr> FollowNewer(const FrameFile& source, JournalFootprint* footprint,
-                                     StatePtr state) {
-  CAIRN_ASSIGN_OR_RETURN(std::optional<format::EndedJournal> newer, FindNewer(source, *state));
+                                     StatePtr state, std::vector<uint64_t> other_bases) {
+  CAIRN_ASSIGN_OR_RETURN(std::optional<format::EndedJournal> newer,
+                         FindNewer(source, *state, other_bases));
   if (!newer.has_value()) return state;
   const uint64_t last = state->generation();
   bool is_followed = false;
@@ -266,11 +267,12 @@ absl::StatusOr<StatePtr> FollowNewer(const FrameFile& source, JournalFootprint* 
     const auto header = HeaderOfTrailerAt(source, newer->frame_size);
     if (!header.ok()) break;
     const absl::StatusOr<StatePtr> found =
-        LoadFrom(source, *header, state->env(), footprint != nullptr ? &taken : nullptr);
+        LoadFrom(source, *header, state->env(), footprint != nullptr ? &taken : nullptr,
+                 other_bases);
     const bool fits = found.ok() && (*found)->checkpoint->seal_holds &&
                       (*found)->checkpoint->seal->generation == newer->generation;
     if (!fits) break;
-    CAIRN_ASSIGN_OR_RETURN(next, FindNewer(source, **found));
+    CAIRN_ASSIGN_OR_RETURN(next, FindNewer(source, **found, other_bases));
     if (next.has_value() && next->generation <= newer->generation) next.reset();
     is_followed = !next.has_value();
     if (is_followed) state = *found;
@@ -319,10 +321,11 @@ absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<cons
   }
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadCurrentHeader(source));
-    absl::StatusOr<StatePtr> state = LoadFrom(source, before, env, footprint);
+    std::vector<uint64_t> other_bases;
+    absl::StatusOr<StatePtr> state = LoadFrom(source, before, env, footprint, other_bases);
     // Also a header that is read twice and is the same may be half written, and torn pages of it
     // too: while a writer is at work, damage has to last.
-    const bool damaged = !state.ok() || (*state)->damage.has_value() || (*state)->other_base != 0;
+    const bool damaged = !state.ok() || (*state)->damage.has_value() || !other_bases.empty();
     // The writer may be gone by now, too.
     const bool is_written = damaged && !alone && IsBeingWritten(source);
     const bool again = damaged && !alone && (attempt == 1 || (attempt < kMaxDamaged && is_written));
@@ -330,7 +333,8 @@ absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<cons
     // What the state needs is registered now: if it is still the newest, no writer reclaims it.
     const absl::StatusOr<std::vector<std::byte>> after = ReadCurrentHeader(source);
     if (after.ok() && *after == before && !again) {
-      return damaged && state.ok() ? FollowNewer(source, footprint, *std::move(state)) : state;
+      if (!damaged || !state.ok()) return state;
+      return FollowNewer(source, footprint, *std::move(state), std::move(other_bases));
     }
     if (attempt == kMaxAttempts) {
       return Unavailable("frame header: it changes each time that it is read");

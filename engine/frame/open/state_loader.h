@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_FRAME_OPEN_STATE_LOADER_H_
 #define CAIRN_ENGINE_FRAME_OPEN_STATE_LOADER_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -23,10 +24,11 @@ absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<cons
 // Where to search for commits after the position where replay of this file stops.
 JournalSearch SearchFor(const FrameFile& source, bool alone);
 
-// The same with other header bytes than those in the file.
+// What the header leads to, which need not be that of the file. `other_bases` is set to those of
+// journals after the state that follow newer checkpoints.
 absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte> header_bytes,
                                   std::shared_ptr<const FrameContext> env,
-                                  JournalFootprint* footprint = nullptr);
+                                  JournalFootprint* footprint, std::vector<uint64_t>& other_bases);
 
 // What replay made of `state`, and the damage that it found.
 StatePtr StateAfter(StatePtr state, const ReplayResult& replayed);

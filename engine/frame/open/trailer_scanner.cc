@@ -106,23 +106,35 @@ absl::Status ForEachTrailer(const FrameView& file, ScanBudget& budget,
   return absl::OkStatus();
 }
 
-absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source,
-                                               std::optional<uint64_t> base) {
+namespace {
+
+// `bases`: null for those of all.
+absl::StatusOr<FoundTrailer> FindNewest(const FrameFile& source, const JournalBases* bases) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
   CAIRN_ASSIGN_OR_RETURN(const FrameView file, source.View(size));
   ScanBudget budget(size, kMaxTrailerOverlaps);
   std::optional<FoundTrailer> newest;
   CAIRN_RETURN_IF_ERROR(ForEachTrailer(file, budget, [&](const TrailerBytes& trailer) {
     std::optional<format::Seal> seal = SealOfOwn(file, trailer, budget);
-    if (seal.has_value() && base.has_value() && IdentityOf(*seal, trailer) != *base) return;
     // The later of two comes first.
     if (!seal.has_value() || (newest.has_value() && newest->seal.generation >= seal->generation)) {
       return;
     }
+    if (bases != nullptr && !bases->contains(IdentityOf(*seal, trailer))) return;
     newest = FoundTrailer{.seal = *std::move(seal), .end = trailer.place.end};
   }));
   if (newest.has_value()) return *std::move(newest);
   return DataLoss("no trailer in %d bytes agrees with its header copy, position and index", size);
+}
+
+}  // namespace
+
+absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source) {
+  return FindNewest(source, nullptr);
+}
+
+absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source, const JournalBases& bases) {
+  return FindNewest(source, &bases);
 }
 
 }  // namespace cairn::frame

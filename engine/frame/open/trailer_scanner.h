@@ -3,8 +3,8 @@
 #define CAIRN_ENGINE_FRAME_OPEN_TRAILER_SCANNER_H_
 
 #include <cstdint>
-#include <optional>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -44,10 +44,12 @@ struct FoundTrailer {
 // The newest trailer of a frame at the start of the file whose fingerprint, header copy, position
 // and index agree. Trailers of frames that are user data in the file are not at their position.
 // Memory: as much as the longest trailer and index take. kDataLoss when there is none.
-// `base`: of those after which a journal of that identity begins, and which were written at once:
-// no commit of that journal was made before a header led there.
-absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source,
-                                               std::optional<uint64_t> base = std::nullopt);
+absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source);
+
+// The same of those after which one of these journals begins, and which were written at once: no
+// commit of that journal was made before a header led there.
+using JournalBases = absl::flat_hash_set<uint64_t>;
+absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source, const JournalBases& bases);
 
 }  // namespace cairn::frame
 

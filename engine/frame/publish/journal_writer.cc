@@ -160,13 +160,15 @@ void JournalWriter::Owe(bool header_too) {
   frame_.OweHeaderAnd(std::move(bytes), journal.durable_end);
 }
 
+bool JournalWriter::OwesHeader() {
+  owes_header_ = owes_header_ && frame_.sync->owes();
+  return owes_header_;
+}
+
 absl::StatusOr<bool> JournalWriter::MayReuse() {
-  if (!owes_header_) return true;
-  if (frame_.sync->owes()) {
-    if (avoids_syncs_) return false;
-    CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
-  }
-  owes_header_ = false;
+  if (!OwesHeader()) return true;
+  if (avoids_syncs_) return false;
+  CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
   return true;
 }
 
@@ -355,10 +357,12 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
   const JournalPosition& journal = *base().journal;
   CAIRN_RETURN_IF_ERROR(BoundUnsynced());
   const CommitPoint synced = frame_.sync->durable();
+  // A record that names bytes which are durable proves that the header is, too.
+  const int64_t durable_end = OwesHeader() ? 0 : synced.end;
   const format::CommitRecordParts commit = stager.MakeCommit({.base = journal.base,
                                                               .generation = journal.generation + 1,
                                                               .previous = journal.last,
-                                                              .durable_end = synced.end});
+                                                              .durable_end = durable_end});
   if (!HasRoomForRecord(format::RecordSize(commit))) return false;
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation + 1,

@@ -153,6 +153,8 @@ class JournalWriter {
   void NoteStaged(const StagedState& staged, FrameSpace& space) const;
   absl::StatusOr<bool> EndsAt(int64_t end, JournalReader& reader) const;
   absl::Status BoundUnsynced();
+  // Whether the header on the disk may be another one.
+  bool OwesHeader();
   void WriteZerosAhead();
   void NoteReused(int64_t record_end);
   absl::Status Adopt(Stager& stager, const CommitStep& step);
@@ -187,7 +189,7 @@ class JournalWriter {
   int64_t small_commits_ = 0;  // durable ones
   int commits_until_tidy_ = 0;
   bool needs_checkpoint_ = false;
-  bool owes_header_ = false;  // perhaps: the header on the disk may be another one
+  bool owes_header_ = false;  // perhaps: see OwesHeader
   bool avoids_syncs_ = false;
   int owing_commits_ = 0;
   bool summary_is_void_ = false;  // see JournalFootprint

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "engine/base/status.h"
 #include "engine/frame/commit/frame_writer.h"
@@ -79,9 +81,9 @@ absl::StatusOr<RecoveryReport> Describe(const FrameFile& source, const State& st
 }
 
 // The least number of commits that follow a checkpoint which is newer than the state's.
-int64_t CountBeyond(const State& state) {
+int64_t CountBeyond(const State& state, const std::vector<uint64_t>& other_bases) {
   if (state.damage.has_value() && state.damage->newer.has_value()) return state.damage->stranded;
-  return state.other_base != 0 ? 1 : 0;
+  return other_bases.empty() ? 0 : 1;
 }
 
 // Writes the header that `damage` keeps from being read, unless it is a dry run. Reports what the
@@ -98,11 +100,13 @@ absl::StatusOr<RecoveryReport> RestoreHeader(FileSystem* files, const std::strin
   const FrameFile source = FrameFile::OfFile(file, 0, false);
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(source, damage));
   // Write only a header with which the frame opens.
+  std::vector<uint64_t> other_bases;
   CAIRN_ASSIGN_OR_RETURN(
       const frame::StatePtr state,
-      frame::LoadFrom(source, header, std::make_shared<frame::FrameContext>(OpenOptions())));
+      frame::LoadFrom(source, header, std::make_shared<frame::FrameContext>(OpenOptions()), nullptr,
+                      other_bases));
   // Then a trailer is damaged that a newer header led to.
-  const int64_t lost = CountBeyond(*state);
+  const int64_t lost = CountBeyond(*state, other_bases);
   if (lost > 0 && !options.drop_stranded) {
     return DataLoss(
         "%s; another trailer leads to generation %d, and at least %d commits follow it that cannot "

@@ -147,8 +147,6 @@ struct State {
   std::optional<JournalPosition> journal;
   std::optional<JournalDamage> damage;  // of the journal, after its end
   Extent journal_skipped;               // bytes that cannot be read and that no commit needs
-  // Another, newer checkpoint, as commits after the journal name and prove it; 0: none do.
-  uint64_t other_base = 0;
 
   // With edits that are not committed. `writers_file` keeps its lock, so that no other writer
   // overwrites them while a snapshot reads them.

@@ -44,6 +44,16 @@ bool History::HasLostMark(const Bytes& file, const Base& base) const {
   });
 }
 
+bool History::HasProofAfter(const Bytes& file, const Base& base, uint64_t boot) const {
+  const std::optional<uint64_t> checkpoint = TrailerGeneration(file, base);
+  return checkpoint.has_value() && std::ranges::any_of(proofs, [&](const Proof& proof) {
+           const bool proves = proof.header_is_durable || proof.durable_generation > *checkpoint ||
+                               (proof.boot == boot && boot != 0);
+           return proof.base == base && proof.generation > *checkpoint && proves &&
+                  IsIntact(proof, file);
+         });
+}
+
 size_t History::ProvenDurable(const Bytes& file, const Base& base, bool own) const {
   size_t proven = 0;
   for (const Proof& proof : proofs) {

@@ -46,6 +46,8 @@ struct History {
   size_t CountIntact(const Bytes& file) const;
   // Whether something else lies by now where the journal of that checkpoint was marked as ended.
   bool HasLostMark(const Bytes& file, const Base& base) const;
+  // Whether a commit after that checkpoint shows that its header was durable, or is of this boot.
+  bool HasProofAfter(const Bytes& file, const Base& base, uint64_t boot) const;
   // The newest commit that an intact receipt of the file proves durable. `own`: its own receipt.
   size_t ProvenDurable(const Bytes& file, const Base& base, bool own) const;
 };

@@ -330,19 +330,17 @@ std::string Life::DamageSomewhere(const Bytes& file, uint64_t boot, size_t requi
 // file so small that what tells it lies in there too, nothing can tell it.
 std::string Life::LoseFirstSector(const Bytes& file, uint64_t boot, size_t required) {
   if (!conditions_.loses_header) return "";
-  const Replayed newest = Replay(file, boot, conditions_.header_size, rules_);
-  const auto has_commits_above = [&](const Base& base) {
-    return newest.generation > newest.checkpoint.generation && newest.base.end > base.end &&
-           TrailerGeneration(file, newest.base).has_value();
-  };
+  const Base newest = Replay(file, boot, conditions_.header_size, rules_).base;
+  const bool has_proof = history_.HasProofAfter(file, newest, boot);
   for (const Bytes& first : disk_.older_first_sectors()) {
     Bytes damaged = file;
     std::copy_n(first.begin(), std::min(first.size(), conditions_.header_size), damaged.begin());
     if (history_.CountIntact(damaged) > history_.CountIntact(file)) continue;
-    // Chunks may lie by now where the mark lay, although the trailer before it is still there.
+    // Chunks may lie by now where the mark lay, although the trailer before it is still there. Then
+    // commits tell it that lie above.
     const Base base = Replay(damaged, boot, conditions_.header_size, rules_).base;
-    const size_t least =
-        history_.HasLostMark(file, base) && !has_commits_above(base) ? 0 : required;
+    const bool has_commits_above = has_proof && newest.end > base.end;
+    const size_t least = history_.HasLostMark(file, base) && !has_commits_above ? 0 : required;
     const std::string violation = examiner_.ExamineDamage(damaged, boot, least, tally_);
     if (!violation.empty()) return "older header, " + violation;
   }

@@ -15,7 +15,7 @@ bool Writer::Open() {
 }
 
 void Writer::MakeDurable() {
-  if (may_owe_ && disk_.cache().size() == view_.end) return Owe();
+  if (may_owe_ && disk_.cache().size() == view_.end) return Owe(true);
   // What Confirm makes so.
   synced_end_ = view_.end;
   synced_generation_ = view_.generation;
@@ -36,8 +36,7 @@ bool Writer::Resume() {
   const bool same_header = view_.checkpoint.base == durable || !rules_.resume_compares_header;
   const bool is_durable = (same_header && (is_own || IsDurable())) || !rules_.resume_confirms;
   if (!is_durable && may_owe_ && same_header && !has_rest) {
-    Owe();
-    owes_header_ = owed_header;
+    Owe(owed_header);
   } else if (!is_durable || (has_rest && rules_.resume_opens_after_rest)) {
     MakeDurable();
   } else if (!is_own) {
@@ -75,10 +74,11 @@ void Writer::Confirm() {
 }
 
 // Nothing follows the journal: until the first sync the writer only appends to the file.
-void Writer::Owe() {
+void Writer::Owe(bool header_too) {
   owed_ = view_;
-  owes_ = owes_header_ = true;
-  synced_end_ = view_.durable_end;
+  owes_ = true;
+  owes_header_ = header_too;
+  synced_end_ = header_too && rules_.owing_claims_nothing ? 0 : view_.durable_end;
   synced_generation_ = 0;
 }
 

@@ -139,8 +139,9 @@ bool Replayer::IsEnded(size_t position) const {
   return ended.has_value() && base_known_ && ended->base == start_.base;
 }
 
-// Something after a newer checkpoint says that no power cut took what was committed there: not the
-// header that leads there, either. The mere commits of a writer that owes its syncs prove nothing.
+// Something after a newer checkpoint says that no power cut took what was committed there, or that
+// something is durable: then so is the header that leads there. The mere commits of a writer that
+// owes its syncs prove nothing.
 bool Replayer::ProvesOther(size_t position) const {
   if (!rules_.tells_other_journal || !base_known_) return false;
   Base base;
@@ -150,7 +151,7 @@ bool Replayer::ProvesOther(size_t position) const {
     trusted = TrustedBy(*receipt);
   } else if (const auto found = FindRecord(file_, position, rules_.binds_position)) {
     base = found->record.base;
-    const bool proves = found->record.durable_end > base.end || !rules_.other_was_durable;
+    const bool proves = found->record.durable_end > 0 || !rules_.other_was_durable;
     trusted = proves ? found->record.generation : 0;
   }
   if (trusted <= generation_ || base == start_.base) return false;

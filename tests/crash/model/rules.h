@@ -74,6 +74,7 @@ struct Rules {
   bool marks_after_flip = true;     // else before that
   bool tells_other_journal = true;  // of a newer checkpoint, whose trailer and records follow
   bool other_was_durable = true;    // one of these; else any record will do
+  bool owing_claims_nothing = true;  // of what is durable, not even the header
 
   // Checkpoint in steps.
   bool writes_filler = true;            // the header of a chunk around index and trailer

@@ -293,6 +293,8 @@ std::vector<Variant> PlantedFaults() {
               3000),
       Without({&Rules::other_was_durable}, "proof that another journal was durable",
               Owing(kDyingAtFlips), 12000),
+      Without({&Rules::owing_claims_nothing}, "silence of who owes on what is durable",
+              Owing(kDyingAtFlips), 12000),
       Without({&Rules::marks_after_flip}, "sync of the flip before the mark", kWeak, 3000),
       Without({&Rules::waits_for_checkpoint}, "waiting for a checkpoint", kOrdered, 300),
       Without({&Rules::moved_waits}, "waiting where a chunk moved away", kOrdered, 300),

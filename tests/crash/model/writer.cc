@@ -92,7 +92,11 @@ void Writer::ReserveSpace(uint64_t end) {
 
 Bytes Writer::EncodeRecord(const BatchRecord& record, uint64_t position) {
   Bytes bytes = Encode(record, rules_.binds_position ? position : 0);
-  proofs_.push_back({position, bytes, record.base, record.generation});
+  proofs_.push_back({.offset = position,
+                     .bytes = bytes,
+                     .base = record.base,
+                     .generation = record.generation,
+                     .header_is_durable = !owes_ || !owes_header_});
   return bytes;
 }
 
@@ -100,7 +104,12 @@ Bytes Writer::EncodeReceipt(uint64_t position, uint64_t durable_generation) {
   view_.receipt = {view_.base, view_.generation, disk_.boot(), durable_generation};
   view_.receipt_at = position;
   Bytes bytes = Encode(*view_.receipt, rules_.binds_position ? position : 0);
-  proofs_.push_back({position, bytes, view_.base, view_.generation, durable_generation});
+  proofs_.push_back({.offset = position,
+                     .bytes = bytes,
+                     .base = view_.base,
+                     .generation = view_.generation,
+                     .durable_generation = durable_generation,
+                     .boot = disk_.boot()});
   return bytes;
 }
 

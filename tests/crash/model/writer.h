@@ -25,6 +25,8 @@ struct Proof {
   Base base = {};
   uint64_t generation = 0;
   uint64_t durable_generation = 0;  // of a receipt
+  uint64_t boot = 0;                // of a receipt
+  bool header_is_durable = false;   // and was when a record was written
 };
 
 struct Edit {
@@ -109,7 +111,7 @@ class Writer {
   void TakeSpace();
   void WriteAgain();
   void Confirm();
-  void Owe();
+  void Owe(bool header_too);
   void SyncDisk();
   bool MayReuse(bool machine);
   void Pay();

@@ -16,6 +16,7 @@
 #include "engine/base/bytes.h"
 #include "engine/format/journal.h"
 #include "tests/support/bytes.h"
+#include "tests/support/encode_commit.h"
 #include "tests/support/files.h"
 #include "tests/support/frames.h"
 #include "tests/support/other_boot.h"
@@ -119,6 +120,63 @@ TEST_F(StrandedCommitsTest, RecoverCutsThemOnlyWhenAsked) {
 }
 
 // Of a journal of either durability, while the machine that wrote it runs.
+// A record as a search finds it.
+frame::FoundRecord Found(const format::CommitLinks& links, int64_t begin) {
+  return {.kind = format::RecordKind::kCommit,
+          .begin = begin,
+          .bytes = EncodeCommit({.links = links}, begin),
+          .receipt = {}};
+}
+frame::FoundRecord Found(const format::Receipt& receipt, int64_t begin) {
+  frame::FoundRecord found = {
+      .kind = format::RecordKind::kReceipt, .begin = begin, .bytes = {}, .receipt = {}};
+  format::AppendReceipt(receipt, begin, found.bytes);
+  return found;
+}
+
+// The journals 10, 20 and 30 follow newer checkpoints, and their writers owe the headers.
+class OtherJournalsTest : public testing::Test {
+ protected:
+  void Note(const frame::FoundRecord& record) { stranded_.Note(record, trust_); }
+  void Begin(uint64_t base, int64_t durable_end = 0) {
+    Note(Found({.base = base, .generation = base, .previous = base, .durable_end = durable_end},
+               static_cast<int64_t>(1000 * base)));
+  }
+  std::vector<uint64_t> Others() const {
+    std::vector<uint64_t> bases = stranded_.other_bases();
+    std::ranges::sort(bases);
+    return bases;
+  }
+
+  const uint64_t boot_ = 7;
+  frame::JournalTrust trust_{boot_};
+  const frame::JournalPosition end_ = {.base = 1, .generation = 5, .end = 500, .receipt = {}};
+  frame::StrandedCommits stranded_{end_, 500};
+};
+
+TEST_F(OtherJournalsTest, AreProvenByRecordsThatNameDurableBytes) {
+  Begin(10);
+  EXPECT_TRUE(Others().empty());
+  Begin(20, 300);
+  EXPECT_EQ(Others(), std::vector<uint64_t>{20});
+  Note(Found({.base = 10, .generation = 11, .previous = 3, .durable_end = 100}, 30000));
+  EXPECT_EQ(Others(), (std::vector<uint64_t>{10, 20}));
+}
+
+TEST_F(OtherJournalsTest, AreProvenByReceiptsOfThisBootAndByThoseOfDurableCommits) {
+  for (const uint64_t base : {10, 20, 30}) Begin(base);
+  Note(Found({.base = 10, .generation = 10, .boot = boot_}, 31000));
+  Note(Found({.base = 20, .generation = 20, .boot = boot_ + 1}, 32000));
+  Note(Found({.base = 30, .generation = 31, .boot = boot_ + 1, .durable_generation = 30}, 33000));
+  EXPECT_EQ(Others(), (std::vector<uint64_t>{10, 30}));
+}
+
+TEST_F(OtherJournalsTest, AreNotThoseThatAreOlderOrBeginElsewhere) {
+  Note(Found({.base = 4, .generation = 4, .previous = 4, .durable_end = 100}, 4000));
+  Note(Found({.base = 40, .generation = 40, .previous = 3, .durable_end = 100}, 5000));
+  EXPECT_TRUE(Others().empty());
+}
+
 class EveryBitTest : public StrandedCommitsTest, public testing::WithParamInterface<Durability> {};
 
 TEST_P(EveryBitTest, OfEveryRecordIsReportedOrNeededByNothing) {

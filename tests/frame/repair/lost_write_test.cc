@@ -239,6 +239,34 @@ TEST_F(LostWriteTest, OfAHeaderIsToldByCommitsAfterItThatNoPowerCutTook) {
   }
 }
 
+// The writer died in between.
+TEST_F(LostWriteTest, OfAHeaderIsToldByACommitAfterItThatLacksItsReceipt) {
+  for (const Durability opening : {Durability::kProcess, Durability::kMachine}) {
+    std::remove(path_.c_str());
+    Create();
+    Begin();
+    Commit(0, 3);
+    Checkpoint();
+    ASSERT_TRUE(IsOk(writer_->Close()));
+    Begin({.opening = opening});
+    Commit(3, 1, Durability::kProcess);
+    writer_.reset();
+    Buffer file = FileBytes(path_);
+    std::fill_n(file.begin() + ends_[generation_] - format::kReceiptSize, format::kReceiptSize,
+                std::byte{0});
+    PutFileBytes(path_, file);
+    LoseRecordsOfTheirEnds();
+    LoseHeader(1);
+    if (opening == Durability::kMachine) {
+      ExpectTold(2);
+      ExpectRecovers();
+    } else {
+      // A power cut may leave that, and nothing was promised.
+      EXPECT_FALSE(Frame::Open(path_)->snapshot().info().journal_damaged);
+    }
+  }
+}
+
 TEST_F(LostWriteTest, RecoverOfAHeaderCutsNoCommitThatCannotBeRead) {
   Create();
   Begin();
