@@ -115,7 +115,7 @@ struct PartialEdit {
 struct CommitLinks {
   uint64_t base = 0;  // identity of the checkpoint; see BaseIdentity
   uint64_t generation = 0;
-  uint64_t previous = 0;    // hash of the record before, or the identity of the checkpoint
+  uint64_t previous = 0;  // hash of the record before, or the identity of the checkpoint
   // All before this was durable when the record was written; 0: perhaps not even the header.
   int64_t durable_end = 0;
   bool operator==(const CommitLinks&) const = default;

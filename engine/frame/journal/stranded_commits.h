@@ -77,8 +77,8 @@ class StrandedCommits {
   };
   const JournalPosition& end_;
   const int64_t stop_;
-  int64_t begin_ = 0;        // of the first record; 0: none
-  uint64_t generation_ = 0;  // of the newest
+  int64_t begin_ = 0;                                   // of the first record; 0: none
+  uint64_t generation_ = 0;                             // of the newest
   absl::flat_hash_map<uint64_t, OtherJournal> others_;  // by base
   bool has_receipts_;  // else only the durable ends of records show it
   bool was_durable_ = false;

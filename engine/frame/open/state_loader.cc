@@ -225,7 +225,8 @@ absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte
 
 namespace {
 
-// The newest checkpoint that one of these journals follows: the header that leads there was durable.
+// The newest checkpoint that one of these journals follows: the header that leads there was
+// durable.
 absl::StatusOr<std::optional<format::EndedJournal>> FindOther(
     const FrameFile& source, const State& state, const std::vector<uint64_t>& other_bases) {
   absl::StatusOr<FoundTrailer> found =
@@ -266,9 +267,8 @@ absl::StatusOr<StatePtr> FollowNewer(const FrameFile& source, JournalFootprint* 
     newer = std::exchange(next, std::nullopt);
     const auto header = HeaderOfTrailerAt(source, newer->frame_size);
     if (!header.ok()) break;
-    const absl::StatusOr<StatePtr> found =
-        LoadFrom(source, *header, state->env(), footprint != nullptr ? &taken : nullptr,
-                 other_bases);
+    const absl::StatusOr<StatePtr> found = LoadFrom(
+        source, *header, state->env(), footprint != nullptr ? &taken : nullptr, other_bases);
     const bool fits = found.ok() && (*found)->checkpoint->seal_holds &&
                       (*found)->checkpoint->seal->generation == newer->generation;
     if (!fits) break;

@@ -70,10 +70,10 @@ struct Rules {
   bool flips_one_sector = true;   // else writes all of the header
 
   // A header that is older than the file: a write of it was lost.
-  bool marks_ended_journal = true;  // the old one, when the header is durable
-  bool marks_after_flip = true;     // else before that
-  bool tells_other_journal = true;  // of a newer checkpoint, whose trailer and records follow
-  bool other_was_durable = true;    // one of these; else any record will do
+  bool marks_ended_journal = true;   // the old one, when the header is durable
+  bool marks_after_flip = true;      // else before that
+  bool tells_other_journal = true;   // of a newer checkpoint, whose trailer and records follow
+  bool other_was_durable = true;     // one of these; else any record will do
   bool owing_claims_nothing = true;  // of what is durable, not even the header
 
   // Checkpoint in steps.
