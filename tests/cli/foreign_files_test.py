@@ -106,6 +106,39 @@ class ForeignFiles(CliTest):
         self.ok("compact", "f")
         self.assertEqual(self.read("f.0123456789abcded.tmp/precious"), b"!")
 
+    def test_database_of_sqlite_whose_newest_rows_lie_beside_it_is_not_packed(self):
+        self.write("app.db", b"SQLite format 3\0" + b"page" * 1000)
+        os.mkdir(self.path("folder"))
+        os.symlink("../app.db", self.path("folder/link.db"))
+        self.pack(b"data", name="f")
+        for suffix in ["-wal", "-journal"]:
+            self.write("app.db" + suffix, b"frames of a log, or pages of a journal")
+            for name in ["app.db", "folder/link.db"]:
+                for command in [["pack", name, "new"], ["append", "f", name]]:
+                    with self.subTest(suffix=suffix, command=command):
+                        message = self.fails(1, *command)
+                        self.assertRegex(message, f"{name}: expected a whole database, but .*/app.db{suffix} holds")
+                        self.assertNotIn("new", self.files())
+            self.assertEqual(self.ok("cat", "f"), b"data")
+            # Its bytes alone, as they are, come by standard input.
+            self.ok("pack", "-", "bytes" + suffix, stdin=self.read("app.db"))
+            os.remove(self.path("app.db" + suffix))
+
+    def test_files_beside_a_database_that_hold_none_of_it_do_not_matter(self):
+        database = b"SQLite format 3\0" + b"page" * 1000
+        for i, (content, beside) in enumerate([
+                (database, {"in-wal": b"", "in-journal": b""}),
+                (database, {"in-journal": bytes(512) + b"left by journal_mode=PERSIST"}),
+                (b"another file", {"in-wal": b"log", "in-journal": b"journal"}),
+        ]):  # fmt: skip
+            for name, bytes_beside in {"in": content, **beside}.items():
+                self.write(name, bytes_beside)
+            with self.subTest(beside=beside):
+                self.ok("pack", "in", f"f{i}")
+                self.assertEqual(self.ok("cat", f"f{i}"), content)
+            for name in beside:
+                os.remove(self.path(name))
+
 
 if __name__ == "__main__":
     CliTest.tool = os.path.abspath(sys.argv[1])

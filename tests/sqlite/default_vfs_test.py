@@ -8,6 +8,7 @@ Needs a Python whose sqlite3 loads extensions.
 
 import importlib.util
 import os
+import py_compile
 import shutil
 import sqlite3
 import subprocess
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import zipfile
 
 EXTENSION = os.environ.get("CAIRN_SQLITE", "")
 # A link beside it.
@@ -214,6 +216,46 @@ class HelperTest(FolderTest):
         self.run_program([sys.executable, "-m", "cairn.sqlite", "-m", "program", "module.db"], env={
             "PYTHONPATH": os.pathsep.join([self.folder, os.environ.get("PYTHONPATH", "")])})  # fmt: skip
         self.assertEqual([begins_as(self.path), begins_as(self.in_folder("module.db"))], ["frame", "frame"])
+
+    def test_what_is_not_a_program_in_python_is_told_in_one_line(self):
+        def make(name, text):
+            with open(self.in_folder(name), "wb") as file:
+                file.write(text)
+            os.chmod(self.in_folder(name), 0o755)
+
+        make("shell", b"#!/bin/sh\nif true; then echo; fi\n")
+        make("binary.py", b"\x7fELF\0\0\0")
+        for name, words in (("ls", "ls: not a program in Python"),
+                            ("./shell", "./shell: not a program in Python"),
+                            ("binary.py", "binary.py: not a program in Python"),
+                            ("no-such", "no-such: no such program")):  # fmt: skip
+            with self.subTest(name=name):
+                done = self.run_program([sys.executable, "-m", "cairn.sqlite", name], check=False)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, rf"\Acairn\.sqlite: [^\n]*{words}[^\n]*\n\Z")
+
+    def test_programs_in_python_of_every_form_run(self):
+        text = "import sqlite3\nsqlite3.connect('app.db').execute('CREATE TABLE t(a)')\n"
+        # As installers begin it where the path of Python is long.
+        both = "#!/bin/sh\n'''exec' no-such-interpreter \"$0\" \"$@\"\n' '''\n" + text
+        os.mkdir(self.in_folder("folder"))
+        for name, content in {"source.py": text, "folder/__main__.py": text, "both": both}.items():
+            with open(self.in_folder(name), "w", encoding="utf-8") as file:
+                file.write(content)
+        py_compile.compile(self.in_folder("source.py"), self.in_folder("compiled.pyc"))
+        with zipfile.ZipFile(self.in_folder("archive"), "w") as archive:
+            archive.writestr("__main__.py", text)
+        for name in ("source.py", "compiled.pyc", "both", "archive", "folder"):
+            with self.subTest(name=name):
+                self.run_program([sys.executable, "-m", "cairn.sqlite", name])
+                self.assertEqual(begins_as(self.path), "frame")
+                os.remove(self.path)
+
+    def test_a_wrong_program_in_python_shows_its_own_error(self):
+        with open(self.in_folder("wrong.py"), "w", encoding="utf-8") as file:
+            file.write("if True print()\n")
+        done = self.run_program([sys.executable, "-m", "cairn.sqlite", "wrong.py"], check=False)
+        self.assertIn("SyntaxError", done.stderr)
 
     def test_a_program_that_prefers_pysqlite3_makes_frames_too(self):
         # Its SQLite is another one, which has not loaded the extension.

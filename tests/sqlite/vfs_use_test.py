@@ -106,7 +106,8 @@ class PythonTest(unittest.TestCase):
 
     def test_a_generation_that_is_gone_is_told(self):
         self.fill(1).close()
-        with self.assertRaisesRegex(sqlite3.OperationalError, "999"):
+        with self.assertRaisesRegex(
+                sqlite3.OperationalError, r"generation 999: the frame holds generations \d to \d"):
             self.connect("&generation=999")
 
     def test_parameters_of_sqlite_and_of_drivers_are_taken(self):

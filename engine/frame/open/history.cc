@@ -162,8 +162,8 @@ absl::StatusOr<StatePtr> LoadGeneration(const FrameFile& source,
     if (newest.generation() == generation) return std::make_shared<const State>(newest);
     CAIRN_ASSIGN_OR_RETURN(StatePtr state, FindGeneration(source, newest, generation));
     if (state != nullptr) return state;
-    return NotFound("generation %d: the frame holds %d to %d", generation, OldestOf(newest),
-                    newest.generation());
+    return NotFound("generation %d: the frame holds generations %d to %d", generation,
+                    OldestOf(newest), newest.generation());
   });
 }
 

@@ -13,6 +13,7 @@
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/commands/frame_edit.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/database_parts.h"
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
@@ -94,6 +95,7 @@ absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& 
 }
 
 absl::Status Append(const AppendFlags& flags) {
+  RETURN_IF_ERROR(CheckHasNoPartsBeside(flags.input));
   ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
   if (input.IsSameFileAs(flags.frame)) {
     return absl::InvalidArgumentError(absl::StrCat(flags.frame, ": cannot append to itself"));

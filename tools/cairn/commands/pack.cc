@@ -8,6 +8,7 @@
 #include "tools/cairn/flags/array_flags.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/new_frame_flags.h"
+#include "tools/cairn/io/database_parts.h"
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
@@ -34,6 +35,7 @@ absl::Status Build(const PackFlags& flags) {
   ASSIGN_OR_RETURN(NewFrameFlags::Layers layers, flags.frame.ReadLayers());
   ASSIGN_OR_RETURN(CreateOptions options, flags.frame.Over({}, std::move(layers.metalayers)));
   options.array = flags.array.array();
+  RETURN_IF_ERROR(CheckHasNoPartsBeside(flags.input));
   ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
   const int32_t typesize = flags.allow_partial ? 1 : options.compression.typesize;
   absl::Status whole = CheckWholeItems(input, input.size().value_or(0), 0, typesize);

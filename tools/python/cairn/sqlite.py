@@ -13,12 +13,14 @@ See docs/sqlite.md, which also says what the parameters mean.
 from __future__ import annotations
 
 import glob
+import importlib.util
 import os
 import runpy
 import shutil
 import sqlite3
 import sys
 import sysconfig
+import zipfile
 from typing import Any, Optional, Union
 from urllib.parse import quote
 
@@ -146,25 +148,62 @@ def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
     return connection
 
 
+def _is_python(path: str) -> bool:
+    """Returns true if Python can run the file: source, compiled source, a folder or an archive."""
+    if os.path.isdir(path) or zipfile.is_zipfile(path):
+        return True
+    with open(path, "rb") as file:
+        text = file.read()
+    if text.startswith(importlib.util.MAGIC_NUMBER):
+        return True
+    if b"\0" in text:
+        return False
+    first_line = text.partition(b"\n")[0]
+    if not first_line.startswith(b"#!") or b"python" in first_line:
+        return True
+    # Installers write programs that both a shell and Python can read.
+    try:
+        compile(text, path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _find_program(name: str) -> str:
+    """The path of a program that is written in Python; without one the process ends."""
+    found: Optional[str] = name
+    if not os.path.exists(name):
+        # Those of this Python, whose environment need not be activated, first.
+        places = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+        found = shutil.which(name, path=places)
+    if found is None:
+        sys.exit(f"cairn.sqlite: {name}: no such program")
+    try:
+        if _is_python(found):
+            return found
+    except OSError as error:
+        sys.exit(f"cairn.sqlite: {found}: cannot read: {error.strerror}")
+    sys.exit(
+        f"cairn.sqlite: {found}: not a program in Python; load the extension cairn_default into its SQLite"
+    )
+
+
 def main(arguments: list[str]) -> None:
-    """Runs another program of Python, whose databases are frames from the beginning."""
+    """Runs another program of Python, whose databases are frames from the beginning.
+
+    Python processes that it starts are not reached: they load the extension themselves.
+    """
     if not arguments or (arguments[0] == "-m" and len(arguments) == 1):
         sys.exit("usage: python -m cairn.sqlite PROGRAM|FILE.py|-m MODULE [ARGUMENTS]")
+    program = None if arguments[0] == "-m" else _find_program(arguments[0])
     load(default=True)
     # It brings a SQLite of its own, which has no such VFS. Where it cannot be imported, programs that
     # prefer it take that of the standard library.
     sys.modules["pysqlite3"] = None  # type: ignore[assignment]
-    if arguments[0] == "-m":
+    if program is None:
         sys.argv = arguments[1:]
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         return
-    program = arguments[0]
-    if not os.path.exists(program):
-        # Those of this Python, whose environment need not be activated, first.
-        places = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
-        program = shutil.which(program, path=places)
-    if program is None:
-        sys.exit(f"cairn.sqlite: {arguments[0]}: no such program")
     sys.argv = [program, *arguments[1:]]
     sys.path[0] = os.path.dirname(os.path.abspath(program))
     runpy.run_path(program, run_name="__main__")

@@ -366,9 +366,10 @@ int DatabaseFile::Pragma(char** arguments) {
       arguments[2] == nullptr ? std::nullopt : std::optional<std::string_view>(arguments[2]);
   const std::optional<absl::StatusOr<std::string>> answer = AnswerPragma(*database_, name, value);
   if (!answer.has_value()) return SQLITE_NOTFOUND;
-  const std::string text = answer->ok() ? **answer : std::string(answer->status().message());
+  const absl::Status& status = answer->status();
+  const std::string text = status.ok() ? **answer : std::string(status.message());
   arguments[0] = sqlite3_mprintf("%s", text.c_str());
-  return answer->ok() ? SQLITE_OK : ResultCodeOf(answer->status());
+  return absl::IsInvalidArgument(status) ? SQLITE_ERROR : ResultCodeOf(status);
 }
 
 // That of a temporary file that the other VFS would make.

@@ -51,12 +51,27 @@ absl::StatusOr<std::string> TellVerify(Database& database) {
   return absl::StrJoin(lines, "\n");
 }
 
-absl::StatusOr<std::string> MakeBackup(Database& database, std::optional<std::string_view> path) {
-  if (!path.has_value()) {
-    return absl::InvalidArgumentError("cairn_backup needs a path: PRAGMA cairn_backup('copy.db')");
+absl::StatusOr<std::string> MakeBackup(Database& database, const std::string& path) {
+  if (path.empty() || path == ":memory:" || path.starts_with("file:")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cairn_backup: expected the path of a file, got '", path,
+                     "': PRAGMA cairn_backup('copy.db'); VACUUM INTO takes a URI"));
   }
-  RETURN_IF_ERROR(database.frame().CopyTo(std::string(*path)).status());
-  return std::string(*path);
+  const absl::Status copied = database.frame().CopyTo(path).status();
+  if (absl::IsAlreadyExists(copied) || absl::IsUnimplemented(copied)) {
+    return absl::InvalidArgumentError(absl::StrCat("cairn_backup: ", copied.message()));
+  }
+  RETURN_IF_ERROR(copied);
+  return path;
+}
+
+using Tell = absl::StatusOr<std::string> (*)(Database&);
+
+Tell TellerNamed(std::string_view pragma) {
+  if (pragma == "cairn_info") return TellInfo;
+  if (pragma == "cairn_history") return TellHistory;
+  if (pragma == "cairn_verify") return TellVerify;
+  return nullptr;
 }
 
 }  // namespace
@@ -64,11 +79,12 @@ absl::StatusOr<std::string> MakeBackup(Database& database, std::optional<std::st
 std::optional<absl::StatusOr<std::string>> AnswerPragma(Database& database, std::string_view name,
                                                         std::optional<std::string_view> value) {
   const std::string lower = absl::AsciiStrToLower(std::string(name));
-  if (lower == "cairn_info") return TellInfo(database);
-  if (lower == "cairn_history") return TellHistory(database);
-  if (lower == "cairn_verify") return TellVerify(database);
-  if (lower == "cairn_backup") return MakeBackup(database, value);
-  return std::nullopt;
+  if (lower == "cairn_backup") return MakeBackup(database, std::string(value.value_or("")));
+  const Tell tell = TellerNamed(lower);
+  if (tell == nullptr) return std::nullopt;
+  if (!value.has_value()) return tell(database);
+  return absl::InvalidArgumentError(absl::StrCat(lower, ": expected no argument, got '",
+                                                 std::string(*value), "': PRAGMA ", lower));
 }
 
 }  // namespace cairn::sqlite

@@ -14,6 +14,8 @@ namespace cairn::sqlite {
 
 // PRAGMA cairn_info, cairn_history, cairn_verify, cairn_backup('path'): a text, a line for each
 // thing that it tells. Nothing for what SQLite answers itself.
+// Errors: kInvalidArgument if the argument is missing, is not a path, leads to a file that exists,
+// or is one too many.
 std::optional<absl::StatusOr<std::string>> AnswerPragma(Database& database, std::string_view name,
                                                         std::optional<std::string_view> value);
 

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 
 #include "cairn/file_system.h"
 #include "tools/sqlite/base/result_code.h"
@@ -82,8 +83,18 @@ int RefusePath(const absl::Status& status, sqlite3_file* handle, int flags, int*
   return SQLITE_CANTOPEN;
 }
 
-absl::Status MakeFrame(Vfs& vfs, const char* name) {
+// Returns true if nothing can be written, so that opening makes and changes no file: SQLite tells
+// the VFS of `mode=ro` alone.
+bool IsOnlyRead(const char* name, int flags) {
+  return (flags & SQLITE_OPEN_READWRITE) == 0 ||
+         sqlite3_uri_parameter(name, "generation") != nullptr ||
+         sqlite3_uri_boolean(name, "immutable", 0) != 0;
+}
+
+// Errors: kNotFound if the database is only read.
+absl::Status MakeFrame(Vfs& vfs, const char* name, bool is_only_read) {
   ASSIGN_OR_RETURN(const DatabaseOptions options, ParseDatabaseOptions(name));
+  if (is_only_read) return absl::NotFoundError(absl::StrCat(name, ": does not exist"));
   return Database::Create(name, options, vfs.options);
 }
 
@@ -97,25 +108,34 @@ absl::StatusOr<std::shared_ptr<Database>> OpenFrame(Vfs& vfs, const char* name) 
   return database;
 }
 
+// Opens what is not a frame. A connection to one state of the past must not write another.
+int OpenOther(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, int* out_flags) {
+  const char* const generation = sqlite3_uri_parameter(name, "generation");
+  if (generation == nullptr) return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
+  const absl::Status refusal = absl::InvalidArgumentError(
+      absl::StrCat("URI parameter generation=", generation, ": ", name,
+                   ": expected a frame: other files have no generations"));
+  return Refuse(refusal, handle, flags, out_flags);
+}
+
 int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, int* out_flags) {
   const std::string path = name;
-  const bool asks_to_write = (flags & SQLITE_OPEN_READWRITE) != 0;
+  const bool is_only_read = IsOnlyRead(name, flags);
   const absl::StatusOr<Content> content = LookAt(*vfs.options.files, path);
   if (!content.ok()) return RefusePath(content.status(), handle, flags, out_flags);
-  if (*content == Content::kSqlite || (*content == Content::kEmpty && !asks_to_write)) {
-    return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
+  if (*content == Content::kSqlite || (*content == Content::kEmpty && is_only_read)) {
+    return OpenOther(vfs, name, handle, flags, out_flags);
   }
   if (*content == Content::kNothing && (flags & SQLITE_OPEN_CREATE) == 0) return SQLITE_CANTOPEN;
   if (*content != Content::kOther) {
-    const absl::Status made = MakeFrame(vfs, name);
+    const absl::Status made = MakeFrame(vfs, name, is_only_read);
     if (!made.ok()) return RefusePath(made, handle, flags, out_flags);
   }
   absl::StatusOr<std::shared_ptr<Database>> database = OpenFrame(vfs, name);
   if (!database.ok()) return Refuse(database.status(), handle, flags, out_flags);
   // What is no frame is no database either, or one that SQLite can decrypt: it says so itself.
-  if (*database == nullptr) return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
-  const bool writable = asks_to_write && !(*database)->options().generation.has_value() &&
-                        (*database)->IsWritable() &&
+  if (*database == nullptr) return OpenOther(vfs, name, handle, flags, out_flags);
+  const bool writable = !is_only_read && (*database)->IsWritable() &&
                         vfs.options.files->Open(path, FileMode::kReadWrite).ok();
   if (out_flags != nullptr) {
     *out_flags =
