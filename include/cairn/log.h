@@ -105,8 +105,15 @@ struct LogQuery {
   TimeRange times = {};
   // Names of the fields to return, in this order. Empty: all.
   std::vector<std::string> fields = {};
-  // All of them must hold. Comparisons with a NaN are false, but kNotEqual.
+  // All of them must hold. Comparisons with a NaN are false, but kNotEqual. A double that is
+  // compared with a smaller float is rounded as the values of the field are.
   std::vector<Condition> where = {};
+  // The same as people write it; all of them must hold, too:
+  //   "temp > 20 and (room = 'hall' or room in ('attic', 'cellar')) and not ok"
+  // Comparisons are =, ==, !=, <>, <, <=, > and >=, also "0 < temp <= 30", and "in" and "not in" a
+  // list; "not" binds closest, then "and". Texts are in quotes of either kind, unless they are one
+  // word that is not a number; times may be. A boolean field may stand alone.
+  std::vector<std::string> filters = {};
   LogOrder order = LogOrder::kTime;
   int64_t limit = std::numeric_limits<int64_t>::max();  // records
 };
@@ -162,6 +169,7 @@ struct LogAggregation {
   int64_t origin = 0;
   std::vector<std::string> fields = {};  // of numbers; empty: all of them
   std::vector<Condition> where = {};
+  std::vector<std::string> filters = {};  // as of LogQuery
 };
 
 // One committed state of a log. Cheap to copy, thread-safe, valid whatever happens to the log.
@@ -200,7 +208,8 @@ class CAIRN_EXPORT LogSnapshot {
   // blocks are split. kNotFound for the field.
   absl::Status ReadColumn(std::string_view field, int64_t record, MutableItems dst) const;
 
-  // kNotFound for a field; kInvalidArgument for a condition whose value does not fit its field.
+  // kNotFound for a field; kInvalidArgument for a condition whose value does not fit its field, and
+  // for a filter that does not parse, with the place in its text.
   absl::StatusOr<LogCursor> Query(const LogQuery& query) const;
   // Buckets without a record are left out. Parts of a chunk of which all records count come from
   // the statistics, unless there are conditions.

@@ -144,15 +144,21 @@ class Query(LogTest):
             (["n < 3.5"], lambda n: n < 3.5),
             (["time >= 2026-11-02"], lambda n: n >= 1440),
             (["n > 1e9"], lambda n: False),
+            (["temp > 20 and n < 100"], lambda n: temps[n] > 20 and n < 100),
+            (["n < 3 or n in (7, 9) or not n < 2998"], lambda n: n < 3 or n in (7, 9) or n >= 2998),
+            (["not (n > 5 and temp > -50) AND 1 < n", "n != 3"], lambda n: n in (2, 4, 5)),
+            (["'n' not in [1] and n<3"], lambda n: n in (0, 2)),
+            (["time < 2026-11-01 00:02:00.000001"], lambda n: n < 3),
         ]:
             with self.subTest(args=args):
                 words = [word for condition in args for word in ["--where", condition]]
                 self.assertEqual(self.numbers(*words), [n for n in range(3000) if holds(n)])
 
     def test_conditions_that_are_none(self):
-        for status, condition in [(2, "temp"), (2, "temp ~ 5"), (2, "temp > warm"), (2, "temp >"), (1, "nope > 5"), (2, "")]:
+        for status, condition in [(2, "temp"), (2, "temp ~ 5"), (2, "temp > warm"), (2, "temp >"), (1, "nope > 5"), (2, ""),
+                                  (2, "temp > 20 adn n = 1"), (2, "(temp > 20"), (2, "temp > 20)"), (2, "temp in 20"), (2, "temp > n"), (2, "temp > 20 and")]:  # fmt: skip
             with self.subTest(condition=condition):
-                self.fails(status, "log", "query", "log", "--where", condition)
+                self.assertIn("at character ", self.fails(status, "log", "query", "log", "--where", condition))
 
     def test_fields_numbers_and_a_limit(self):
         self.assertEqual(self.ok("log", "query", "log", "--limit", 2, "--fields", "n,temp", "--numbers"),

@@ -4,6 +4,7 @@ import asyncio
 import datetime
 import os
 import pickle
+import random
 import subprocess
 import sys
 import threading
@@ -325,10 +326,53 @@ class ReadTest(LogTest):
         for where, expected in cases.items():
             with self.subTest(where=where):
                 self.assert_same(self.log.query(where=where).to_numpy(), rows[expected])
-        for wrong in ("temp", "temp >", "temp > count", "1 < 2", "temp > 1 or temp < 0", "temp > __import__('os')", "none == 1",
-                      "temp == 'a'", "host > 1", "temp in (1, 2)", "f(temp) > 1", [("temp", "=", 1)], ("temp", ">", None)):  # fmt: skip
+        for wrong in ("temp", "temp >", "temp > count", "1 < 2", "temp > __import__('os')", "none == 1", "", "temp > 1 and",
+                      "temp == 'a'", "host > 1", "f(temp) > 1", [("temp", "=", 1)], ("temp", ">", None)):  # fmt: skip
             with self.subTest(where=wrong), self.assertRaises(cairn.Error):
                 self.log.query(where=wrong)
+
+    def test_text_that_is_no_condition_is_refused_with_its_place(self):
+        for where, place in (("temp > 1 adn host = 'a'", "character 8"), ("(temp > 1", "character 10"), ("host = 'a", "character 8"),
+                             ("temp > 1 & temp < 2", "character 10"), ("host in ('a' 'b')", "character 14"), ("time > noon", "character 8")):  # fmt: skip
+            with self.subTest(where=where), self.assertRaises(cairn.InvalidArgument) as raised:
+                self.log.query(where=where)
+            self.assertIn(place.split(":")[0], str(raised.exception))
+
+    def test_random_conditions_hold_where_numpy_says_so(self):
+        rng = random.Random(7)
+        rows = self.rows.copy()
+        rows["temp"][::17] = np.nan
+        log = self.create(rows, name="random")
+        signs = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "=": np.equal, "!=": np.not_equal}
+
+        def test():
+            name = rng.choice(["temp", "count", "host"])
+            if name == "host":
+                values = [rng.choice(["alpha", "beta", "gamma", "o'hara"]) for _ in range(rng.randrange(1, 4))]
+                quoted = [repr(value) if rng.random() < 0.5 else "'" + value.replace("'", "''") + "'" for value in values]
+                negated = rng.random() < 0.5
+                held = np.isin(rows["host"], np.array(values, "S8"))
+                return f"host {'not ' * negated}in ({', '.join(quoted)})", held != negated
+            sign, value = rng.choice(list(signs)), rng.choice([0, 5, -7.25, 1e3, 12.5, 500])
+            return f"{name} {sign} {value}", signs[sign](rows[name], value)
+
+        def expression(depth):
+            if depth == 0:
+                return test()
+            kind = rng.choice(["and", "or", "not", "test"])
+            if kind == "test":
+                return test()
+            text, held = expression(depth - 1)
+            if kind == "not":
+                return f"not ({text})", ~held
+            other, too = expression(depth - 1)
+            return f"({text}) {kind} ({other})", held & too if kind == "and" else held | too
+
+        for _ in range(300):
+            where, expected = expression(rng.randrange(4))
+            with self.subTest(where=where):
+                self.assertEqual(log.query(where=where).numbers.tolist(), np.flatnonzero(expected).tolist())
+                self.assertEqual(log.aggregate(where=where).records.sum(), expected.sum())
 
     def test_query_gives_the_fields_in_their_order(self):
         found = self.log.query(limit=7, fields=["host", "time"])

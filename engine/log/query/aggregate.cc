@@ -145,7 +145,8 @@ absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogState& state,
   } else if (const auto text = std::ranges::find_if(fields, is_text); text != fields.end()) {
     return InvalidArgument("log: field '%s' is no number", state.schema().fields()[*text].name);
   }
-  CAIRN_ASSIGN_OR_RETURN(Filter filter, Filter::Make(state.schema(), aggregation.where));
+  CAIRN_ASSIGN_OR_RETURN(Filter filter,
+                         Filter::Make(state.schema(), aggregation.where, aggregation.filters));
   CAIRN_ASSIGN_OR_RETURN(const std::vector<ChunkPlace> places,
                          FindChunks(state, aggregation.times, filter));
   Aggregator aggregator(aggregation, state.schema(), std::move(filter), std::move(fields));

@@ -68,79 +68,159 @@ std::string_view TextAt(const std::byte* bytes, int32_t size) {
   return text;
 }
 
-}  // namespace
-
-absl::StatusOr<Filter> Filter::Make(const Schema& schema, std::span<const Condition> conditions) {
-  Filter filter;
-  for (const Condition& condition : conditions) {
-    const auto field = std::ranges::find(schema.fields(), condition.field, &Field::name);
-    if (field == schema.fields().end()) {
-      return NotFound("log: no field '%s'", condition.field);
-    }
-    const bool is_text = std::holds_alternative<std::string>(condition.value);
-    if (is_text == IsNumber(*field)) {
-      return InvalidArgument("log: field '%s' is compared with %s", field->name,
-                             is_text ? "a text" : "a number");
-    }
-    const auto column = static_cast<size_t>(field - schema.fields().begin());
-    const auto number =
-        static_cast<size_t>(std::count_if(schema.fields().begin(), field, IsNumber));
-    filter.tests_.push_back({.field = *field,
-                             .column = column,
-                             .number = number,
-                             .comparison = condition.comparison,
-                             .value = condition.value});
-    filter.fields_.push_back(column);
+// What holds where a comparison does not, of values that are no NaN.
+Comparison Opposite(Comparison comparison) {
+  switch (comparison) {
+    case Comparison::kEqual:
+      return Comparison::kNotEqual;
+    case Comparison::kNotEqual:
+      return Comparison::kEqual;
+    case Comparison::kLess:
+      return Comparison::kGreaterOrEqual;
+    case Comparison::kLessOrEqual:
+      return Comparison::kGreater;
+    case Comparison::kGreater:
+      return Comparison::kLessOrEqual;
+    case Comparison::kGreaterOrEqual:
+      break;
   }
-  return filter;
+  return Comparison::kLess;
 }
 
 // Least and greatest are rounded to doubles, so only what differs as doubles tells.
-bool Filter::MayMatch(const Test& test, const FieldAggregate& values) {
-  if (test.comparison == Comparison::kNotEqual) return true;
+bool MayHold(Comparison comparison, const FieldValue& wanted, const FieldAggregate& values) {
+  if (comparison == Comparison::kNotEqual) return true;
   if (values.count == 0) return false;  // NaNs
-  const double value = ToDouble(test.value);
-  const bool less =
-      test.comparison == Comparison::kLess || test.comparison == Comparison::kLessOrEqual;
+  const double value = ToDouble(wanted);
+  const bool less = comparison == Comparison::kLess || comparison == Comparison::kLessOrEqual;
   const bool greater =
-      test.comparison == Comparison::kGreater || test.comparison == Comparison::kGreaterOrEqual;
+      comparison == Comparison::kGreater || comparison == Comparison::kGreaterOrEqual;
   const bool too_great = !greater && values.min > value;
   const bool too_small = !less && values.max < value;
   return !too_great && !too_small;
 }
 
+}  // namespace
+
+absl::StatusOr<Filter> Filter::Make(const Schema& schema, std::span<const Condition> conditions,
+                                    std::span<const std::string> texts) {
+  Filter filter;
+  for (const Condition& condition : conditions) {
+    CAIRN_ASSIGN_OR_RETURN(Node node, filter.MakeNode(schema, {.condition = condition}));
+    filter.all_.parts.push_back(std::move(node));
+  }
+  for (const std::string& text : texts) {
+    CAIRN_ASSIGN_OR_RETURN(const Expression expression, ParseExpression(schema, text));
+    CAIRN_ASSIGN_OR_RETURN(Node node, filter.MakeNode(schema, expression));
+    filter.all_.parts.push_back(std::move(node));
+  }
+  return filter;
+}
+
+absl::StatusOr<Filter::Node> Filter::MakeNode(const Schema& schema, const Expression& expression) {
+  Node node = {.kind = expression.kind, .test = tests_.size()};
+  if (expression.kind == Expression::Kind::kTest) {
+    CAIRN_ASSIGN_OR_RETURN(Test test, MakeTest(schema, expression.condition));
+    fields_.push_back(test.column);
+    tests_.push_back(std::move(test));
+  }
+  for (const Expression& part : expression.parts) {
+    CAIRN_ASSIGN_OR_RETURN(Node made, MakeNode(schema, part));
+    node.parts.push_back(std::move(made));
+  }
+  return node;
+}
+
+absl::StatusOr<Filter::Test> Filter::MakeTest(const Schema& schema, const Condition& condition) {
+  const auto field = std::ranges::find(schema.fields(), condition.field, &Field::name);
+  if (field == schema.fields().end()) return NotFound("log: no field '%s'", condition.field);
+  const bool is_text = std::holds_alternative<std::string>(condition.value);
+  if (is_text == IsNumber(*field)) {
+    return InvalidArgument("log: field '%s' is compared with %s", field->name,
+                           is_text ? "a text" : "a number");
+  }
+  const auto column = static_cast<size_t>(field - schema.fields().begin());
+  const auto number = static_cast<size_t>(std::count_if(schema.fields().begin(), field, IsNumber));
+  Test test = {.field = *field,
+               .column = column,
+               .number = number,
+               .comparison = condition.comparison,
+               .value = condition.value};
+  if (auto* const value = std::get_if<double>(&test.value)) *value = RoundTo(*field, *value);
+  return test;
+}
+
+bool Filter::MayMatch(const Node& node, bool negated, const Piece& piece) const {
+  if (node.kind == Expression::Kind::kNot) return MayMatch(node.parts.front(), !negated, piece);
+  if (node.kind == Expression::Kind::kTest) {
+    const Test& test = tests_[node.test];
+    if (!IsNumber(test.field)) return true;
+    const FieldAggregate& values = piece.fields[test.number].values;
+    if (!negated) return MayHold(test.comparison, test.value, values);
+    const bool has_nan = values.count < piece.nrecords;
+    return has_nan || MayHold(Opposite(test.comparison), test.value, values);
+  }
+  const auto may_match = [&](const Node& part) { return MayMatch(part, negated, piece); };
+  const bool all = (node.kind == Expression::Kind::kAll) != negated;
+  return all ? std::ranges::all_of(node.parts, may_match)
+             : std::ranges::any_of(node.parts, may_match);
+}
+
 bool Filter::MayMatch(const ChunkStats& stats) const {
-  return std::ranges::any_of(stats.pieces, [this](const Piece& piece) {
-    return std::ranges::all_of(tests_, [&piece](const Test& test) {
-      return !IsNumber(test.field) || MayMatch(test, piece.fields[test.number].values);
-    });
-  });
+  return std::ranges::any_of(stats.pieces,
+                             [this](const Piece& piece) { return MayMatch(all_, false, piece); });
 }
 
 void Filter::Apply(const Columns& columns, std::vector<uint8_t>& chosen) const {
-  for (const Test& test : tests_) {
-    const std::byte* const values = columns.fields[test.column].data();
-    const auto step = static_cast<size_t>(test.field.size);
-    if (const auto* const text = std::get_if<std::string>(&test.value)) {
-      for (size_t i = 0; i < chosen.size(); ++i) {
-        const std::partial_ordering order = TextAt(values + i * step, test.field.size) <=> *text;
-        chosen[i] = chosen[i] != 0 && Holds(test.comparison, order);
+  Apply(all_, columns, chosen);
+}
+
+void Filter::Apply(const Node& node, const Columns& columns, std::vector<uint8_t>& chosen) const {
+  switch (node.kind) {
+    case Expression::Kind::kAll:
+      for (const Node& part : node.parts) Apply(part, columns, chosen);
+      return;
+    case Expression::Kind::kAny: {
+      std::vector<uint8_t> some(chosen.size());
+      for (const Node& part : node.parts) {
+        std::vector<uint8_t> these = chosen;
+        Apply(part, columns, these);
+        for (size_t i = 0; i < some.size(); ++i) some[i] |= these[i];
       }
-      continue;
+      chosen = std::move(some);
+      return;
     }
-    VisitLoader(test.field, [&](const auto& load) {
-      std::visit(
-          [&](const auto& value) {
-            if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
-              for (size_t i = 0; i < chosen.size(); ++i) {
-                const std::partial_ordering order = Compare(load(values + i * step), value);
-                chosen[i] = chosen[i] != 0 && Holds(test.comparison, order);
-              }
-            }
-          },
-          test.value);
-    });
+    case Expression::Kind::kNot: {
+      std::vector<uint8_t> these = chosen;
+      Apply(node.parts.front(), columns, these);
+      for (size_t i = 0; i < these.size(); ++i) chosen[i] = chosen[i] != 0 && these[i] == 0;
+      return;
+    }
+    case Expression::Kind::kTest:
+      break;
   }
+  const Test& test = tests_[node.test];
+  const std::byte* const values = columns.fields[test.column].data();
+  const auto step = static_cast<size_t>(test.field.size);
+  if (const auto* const text = std::get_if<std::string>(&test.value)) {
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      const std::partial_ordering order = TextAt(values + i * step, test.field.size) <=> *text;
+      chosen[i] = chosen[i] != 0 && Holds(test.comparison, order);
+    }
+    return;
+  }
+  VisitLoader(test.field, [&](const auto& load) {
+    std::visit(
+        [&](const auto& value) {
+          if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
+            for (size_t i = 0; i < chosen.size(); ++i) {
+              const std::partial_ordering order = Compare(load(values + i * step), value);
+              chosen[i] = chosen[i] != 0 && Holds(test.comparison, order);
+            }
+          }
+        },
+        test.value);
+  });
 }
 
 }  // namespace cairn::log

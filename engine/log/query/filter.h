@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
 #include "cairn/log.h"
+#include "engine/log/query/expression.h"
 #include "engine/log/stats/chunk_stats.h"
 
 namespace cairn::log {
@@ -18,10 +20,12 @@ namespace cairn::log {
 class Filter {
  public:
   Filter() = default;  // takes every record
-  // kNotFound for a field, kInvalidArgument for a value that does not fit its field.
-  static absl::StatusOr<Filter> Make(const Schema& schema, std::span<const Condition> conditions);
+  // All conditions and all texts must hold; see LogQuery. kNotFound for a field, kInvalidArgument
+  // for a value that does not fit its field and for a text that does not parse.
+  static absl::StatusOr<Filter> Make(const Schema& schema, std::span<const Condition> conditions,
+                                     std::span<const std::string> texts);
 
-  bool empty() const { return tests_.empty(); }
+  bool empty() const { return all_.parts.empty(); }
   // Fields that it looks at, by index in the schema.
   const std::vector<size_t>& fields() const { return fields_; }
   // Whether a chunk may hold a record that all conditions hold for.
@@ -37,9 +41,20 @@ class Filter {
     Comparison comparison = Comparison::kEqual;
     FieldValue value = int64_t{0};
   };
-  static bool MayMatch(const Test& test, const FieldAggregate& values);
+  // An expression whose test is one of `tests_`.
+  struct Node {
+    Expression::Kind kind = Expression::Kind::kAll;
+    size_t test = 0;
+    std::vector<Node> parts = {};
+  };
+  absl::StatusOr<Node> MakeNode(const Schema& schema, const Expression& expression);
+  absl::StatusOr<Test> MakeTest(const Schema& schema, const Condition& condition);
+  // Whether the node, or with `negated` its opposite, may hold for a record of the piece.
+  bool MayMatch(const Node& node, bool negated, const Piece& piece) const;
+  void Apply(const Node& node, const Columns& columns, std::vector<uint8_t>& chosen) const;
 
   std::vector<Test> tests_;
+  Node all_;
   std::vector<size_t> fields_;
 };
 

@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_LOG_STATS_VALUES_H_
 #define CAIRN_ENGINE_LOG_STATS_VALUES_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,19 @@ inline double HalfToDouble(uint16_t bits) {
     value = std::ldexp(fraction + 1024, exponent - 25);
   }
   return (bits & 0x8000) != 0 ? -value : value;
+}
+
+// A number as a float field of its size holds it, where it has one that is finite: 20.1 is equal to
+// what was stored as 20.1.
+inline double RoundTo(const Field& field, double value) {
+  if (field.type != FieldType::kFloat || field.size == 8 || !std::isfinite(value)) return value;
+  double rounded = static_cast<float>(value);
+  if (field.size == 2) {
+    const int exponent = value == 0 ? -14 : std::max(std::ilogb(value), -14);
+    rounded = std::ldexp(std::nearbyint(std::ldexp(value, 10 - exponent)), exponent - 10);
+    if (std::abs(rounded) > 65504) return value;
+  }
+  return std::isfinite(rounded) ? rounded : value;
 }
 
 // Calls visit(load), where load(p) is the value at p as its own type: bool and integers as int64_t

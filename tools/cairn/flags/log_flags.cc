@@ -7,7 +7,6 @@
 
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/files.h"
-#include "tools/cairn/records/condition.h"
 #include "tools/cairn/records/record_parser.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/text/complain.h"
@@ -75,7 +74,8 @@ void AddRange(CLI::App& app, RangeFlags& flags) {
       ->excludes("--from")
       ->excludes(to);
   app.add_option("--where", flags.where,
-                 "Only records of which this holds, such as \"temp > 20\"; repeatable")
+                 "Only records of which this holds, such as \"temp > 20 and room = 'hall'\"; "
+                 "repeatable")
       ->type_name("CONDITION")
       ->allow_extra_args(false);
 }
@@ -103,15 +103,6 @@ absl::Status TellFuture(const LogSnapshot& log, const TimeRange& times, const st
   Complain(absl::StrFormat("%s leaves out %s later than the clock of this machine", option,
                            FormatCount(future, "record")));
   return absl::OkStatus();
-}
-
-absl::StatusOr<std::vector<Condition>> ConditionsOf(const RangeFlags& flags, const Schema& schema) {
-  std::vector<Condition> conditions;
-  for (const std::string& text : flags.where) {
-    ASSIGN_OR_RETURN(Condition condition, ParseCondition(schema, text));
-    conditions.push_back(std::move(condition));
-  }
-  return conditions;
 }
 
 void AddOutput(CLI::App& app, OutputFlags& flags) {

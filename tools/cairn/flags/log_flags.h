@@ -37,7 +37,6 @@ absl::StatusOr<TimeRange> TimesOf(const RangeFlags& flags, const LogSnapshot& lo
 // Says on standard error how many records a range of LogSnapshot::Last leaves out because they are
 // from the future.
 absl::Status TellFuture(const LogSnapshot& log, const TimeRange& times, const std::string& option);
-absl::StatusOr<std::vector<Condition>> ConditionsOf(const RangeFlags& flags, const Schema& schema);
 
 // How they are written: --fields, --format and --no-header.
 struct OutputFlags {

@@ -71,8 +71,10 @@ void AddRecordInput(CLI::App& app, RecordInputFlags& flags) {
 ParseOptions ParseOptionsOf(const RecordInputFlags& flags, const std::string& input) {
   const bool line = FormatOf(flags, input) == InputFormat::kLineProtocol;
   ParseOptions options = {.ignore_extra = flags.ignore_extra, .stamp = flags.stamp || line};
-  if (line) options.time_unit = TimeUnit::kNanoseconds;
-  if (flags.time_unit) options.time_unit = FindWord(kTimeUnitWords, *flags.time_unit);
+  if (line) options.number_times.unit = TimeUnit::kNanoseconds;
+  if (flags.time_unit) {
+    options.number_times = {.unit = FindWord(kTimeUnitWords, *flags.time_unit), .certain = true};
+  }
   return options;
 }
 

@@ -122,7 +122,7 @@ absl::Status Agg(const AggFlags& flags) {
   ASSIGN_OR_RETURN(const std::vector<Field> fields, NumbersOf(flags.output, snapshot));
   LogAggregation aggregation;
   ASSIGN_OR_RETURN(aggregation.times, TimesOf(flags.range, snapshot));
-  ASSIGN_OR_RETURN(aggregation.where, ConditionsOf(flags.range, snapshot.schema()));
+  aggregation.filters = flags.range.where;
   if (!flags.bucket.empty()) {
     ASSIGN_OR_RETURN(aggregation.bucket, ParseDurationOf(*time, flags.bucket));
   }

@@ -34,7 +34,7 @@ absl::Status PlotQuery(const QueryFlags& flags, const LogSnapshot& snapshot) {
   ASSIGN_OR_RETURN(const std::vector<Field> fields, NumbersOf(flags.output, snapshot));
   LogAggregation aggregation;
   ASSIGN_OR_RETURN(aggregation.times, TimesOf(flags.range, snapshot));
-  ASSIGN_OR_RETURN(aggregation.where, ConditionsOf(flags.range, snapshot.schema()));
+  aggregation.filters = flags.range.where;
   RETURN_IF_ERROR(PlotLog(flags.path, snapshot, std::move(aggregation), fields, flags.plot));
   return CheckLogDamage(snapshot);
 }
@@ -49,7 +49,7 @@ absl::Status QueryLog(const QueryFlags& flags) {
                     .limit = flags.limit};
   for (const Field& field : fields) query.fields.push_back(field.name);
   ASSIGN_OR_RETURN(query.times, TimesOf(flags.range, snapshot));
-  ASSIGN_OR_RETURN(query.where, ConditionsOf(flags.range, snapshot.schema()));
+  query.filters = flags.range.where;
   ASSIGN_OR_RETURN(LogCursor cursor, snapshot.Query(query));
   LogRows rows(fields, FormatOf(flags.output), !flags.output.no_header, flags.numbers);
   while (true) {

@@ -82,7 +82,8 @@ absl::Status RecordBuilder::Take(size_t field) {
 absl::Status RecordBuilder::Set(size_t field, std::string_view text) {
   RETURN_IF_ERROR(Take(field));
   const Field& to = schema_.fields()[field];
-  const absl::Status status = ParseValue(to, text, options_.time_unit, record_.data() + to.offset);
+  const absl::Status status =
+      ParseValue(to, text, options_.number_times, record_.data() + to.offset);
   if (status.ok()) return status;
   return absl::InvalidArgumentError(
       absl::StrFormat("field '%s': %s", NameOf(to), status.message()));

@@ -16,13 +16,14 @@
 
 #include "cairn/record.h"
 #include "cairn/types.h"
+#include "tools/cairn/records/values.h"
 
 namespace cairn::tool {
 
 struct ParseOptions {
-  std::optional<TimeUnit> time_unit = {};  // of times that are numbers; empty: that of the field
-  bool ignore_extra = false;               // values that no field of the log has
-  bool stamp = false;                      // a record without a time gets that of its arrival
+  NumberTimes number_times = {};
+  bool ignore_extra = false;  // values that no field of the log has
+  bool stamp = false;         // a record without a time gets that of its arrival
 };
 
 class RecordBuilder {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
+#include "cairn/time_text.h"
 #include "tools/cairn/text/times.h"
 
 namespace cairn::tool {
@@ -170,11 +171,10 @@ absl::Status ParseText(const Field& field, std::string_view text, std::byte* at)
   return absl::OkStatus();
 }
 
-absl::Status ParseTimestamp(const Field& field, std::string_view text,
-                            std::optional<TimeUnit> time_unit, std::byte* at) {
+absl::Status ParseTimestamp(const Field& field, std::string_view text, const NumberTimes& numbers,
+                            std::byte* at) {
   const absl::StatusOr<int64_t> time =
-      IsEpoch(text) ? ParseEpoch(text, time_unit.value_or(field.unit), field.unit)
-                    : ParseTime(text, field.unit);
+      ParseTime(text, field.unit, {.number_unit = numbers.unit, .check_numbers = !numbers.certain});
   if (!time.ok()) return time.status();
   Store(*time, at);
   return absl::OkStatus();
@@ -296,8 +296,8 @@ void AppendValue(std::string& out, const Field& field, const std::byte* at) {
   }
 }
 
-absl::Status ParseValue(const Field& field, std::string_view text,
-                        std::optional<TimeUnit> time_unit, std::byte* at) {
+absl::Status ParseValue(const Field& field, std::string_view text, const NumberTimes& numbers,
+                        std::byte* at) {
   switch (field.type) {
     case FieldType::kBool:
       return ParseBool(text, at);
@@ -307,7 +307,7 @@ absl::Status ParseValue(const Field& field, std::string_view text,
     case FieldType::kFloat:
       return ParseFloat(field, text, at);
     case FieldType::kTimestamp:
-      return ParseTimestamp(field, text, time_unit, at);
+      return ParseTimestamp(field, text, numbers, at);
     case FieldType::kBytes:
       break;
   }
@@ -331,7 +331,7 @@ bool StoreMissing(const Field& field, std::byte* at) {
 
 absl::StatusOr<int64_t> ParseTimeOf(const Field& time, std::string_view text) {
   if (time.type != FieldType::kTimestamp) return ParseWhole(text);
-  return IsEpoch(text) ? ParseEpoch(text, time.unit, time.unit) : ParseTime(text, time.unit);
+  return ParseTime(text, time.unit, {.rounding = TimeRounding::kUp});
 }
 
 void AppendTimeOf(std::string& out, const Field& time, int64_t value) {

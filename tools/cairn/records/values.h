@@ -39,10 +39,15 @@ std::string_view LoadText(const Field& field, const std::byte* at);
 // A value as shown: times in ISO 8601, floats with just the digits that tell them from others.
 void AppendValue(std::string& out, const Field& field, const std::byte* at);
 
-// kInvalidArgument for what is no value of the field. Whole and decimal numbers for a timestamp are
-// counts of `time_unit`; empty: of the field's unit.
-absl::Status ParseValue(const Field& field, std::string_view text,
-                        std::optional<TimeUnit> time_unit, std::byte* at);
+// What numbers count that are times.
+struct NumberTimes {
+  std::optional<TimeUnit> unit = {};  // empty: the unit of the field
+  bool certain = false;               // somebody said so; else a doubtful number is refused
+};
+
+// kInvalidArgument for what is no value of the field.
+absl::Status ParseValue(const Field& field, std::string_view text, const NumberTimes& numbers,
+                        std::byte* at);
 // Stores what stands for no value, if the type has that: NaN, NaT, an empty text.
 bool StoreMissing(const Field& field, std::byte* at);
 

@@ -10,6 +10,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "cairn/log_writer.h"
+#include "cairn/time_text.h"
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/log_handles.h"
 #include "tools/python/binding/text.h"
@@ -105,6 +106,13 @@ void BindLog(nb::module_& module) {
            "clevel"_a.none());
   module.def("open_log", &Open, "path"_a, "time"_a, "durable_only"_a, "mmap"_a, "verify"_a,
              "threads"_a, "files"_a.none());
+  module.def(
+      "parse_time",
+      [](const std::string& text, int unit, bool up) {
+        return Check(ParseTime(text, static_cast<TimeUnit>(unit),
+                               {.rounding = up ? TimeRounding::kUp : TimeRounding::kDown}));
+      },
+      "text"_a, "unit"_a, "up"_a);
   module.def("create_log", &Create, "path"_a, "dtype"_a, "record_size"_a, "time"_a, "codec"_a,
              "clevel"_a, "chunksize"_a, "retention"_a, "rotation"_a, "files"_a.none());
 }

@@ -61,11 +61,12 @@ nb::bytes BytesOf(const std::vector<T>& values) {
 }
 
 CursorHandle* Query(const LogSnapshotHandle& self, int64_t begin, int64_t end,
-                    const std::vector<std::string>& fields, Where where, bool by_time,
-                    int64_t limit) {
+                    const std::vector<std::string>& fields, Where where,
+                    const std::vector<std::string>& filters, bool by_time, int64_t limit) {
   const LogQuery query = {.times = {.begin = begin, .end = end},
                           .fields = fields,
                           .where = ToConditions(std::move(where)),
+                          .filters = filters,
                           .order = by_time ? LogOrder::kTime : LogOrder::kRecord,
                           .limit = limit};
   LogCursor cursor = Check(WithoutGil([&] { return self.snapshot.Query(query); }));
@@ -84,12 +85,14 @@ static_assert(sizeof(FieldAggregate) == 48);
 
 // Begins of the buckets, their records, and of each field the aggregates.
 nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, int64_t bucket,
-                    int64_t origin, const std::vector<std::string>& fields, Where where) {
+                    int64_t origin, const std::vector<std::string>& fields, Where where,
+                    const std::vector<std::string>& filters) {
   const LogAggregation aggregation = {.times = {.begin = begin, .end = end},
                                       .bucket = bucket,
                                       .origin = origin,
                                       .fields = fields,
-                                      .where = ToConditions(std::move(where))};
+                                      .where = ToConditions(std::move(where)),
+                                      .filters = filters};
   const std::vector<LogBucket> buckets =
       Check(WithoutGil([&] { return self.snapshot.Aggregate(aggregation); }));
   std::vector<int64_t> begins;
@@ -179,12 +182,14 @@ void BindLogSnapshot(nb::module_& module) {
           "time"_a)
       .def("read_records", &ReadRecords, "record"_a, "out"_a)
       .def("read_column", &ReadColumn, "field"_a, "record"_a, "out"_a)
-      .def("query", &Query, "begin"_a, "end"_a, "fields"_a, "where"_a, "by_time"_a, "limit"_a)
+      .def("query", &Query, "begin"_a, "end"_a, "fields"_a, "where"_a, "filters"_a, "by_time"_a,
+           "limit"_a)
       .def("aggregate", &Aggregate, "begin"_a, "end"_a, "bucket"_a, "origin"_a, "fields"_a,
-           "where"_a,
+           "where"_a, "filters"_a,
            nb::sig("def aggregate(self, begin: int, end: int, bucket: int, origin: int, "
                    "fields: collections.abc.Sequence[str], "
-                   "where: collections.abc.Sequence[tuple[str, int, int | float | str]]) "
+                   "where: collections.abc.Sequence[tuple[str, int, int | float | str]], "
+                   "filters: collections.abc.Sequence[str]) "
                    "-> tuple[bytes, bytes, list[bytes]]"))
       .def("verify_statistics",
            [](const LogSnapshotHandle& self) {

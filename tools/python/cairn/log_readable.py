@@ -132,7 +132,8 @@ class LogReadable:
         fields
             Names of the fields to read; None: all.
         where
-            Comparisons, "temp > 20 and host == 'a'", or tuples, [("temp", ">", 20)].
+            Text, "temp > 20 and (host == 'a' or host in ('b', 'c'))", or tuples of which all have
+            to hold, [("temp", ">", 20)].
         order
             "time", or "record" for the order in which they were committed.
         limit
@@ -180,7 +181,7 @@ class LogReadable:
         cursor = view.engine.query(
             *view.range(begin, end, last),
             list(chosen),
-            conditions(where, view.fields),
+            *conditions(where, view.fields),
             by_time,
             _ALL if limit is None else limit,
         )
@@ -220,7 +221,7 @@ class LogReadable:
             0 if bucket is None else clock.span(bucket),
             clock.count(origin),
             numbers,
-            conditions(where, view.fields),
+            *conditions(where, view.fields),
         )
         return Aggregates._of(found, numbers, view.time or "", clock)
 

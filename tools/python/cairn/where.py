@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Mapping
 from typing import Any, Union
 
@@ -16,47 +15,19 @@ WhereLike = Union[str, tuple[str, str, Any], Iterable[tuple[str, str, Any]], Non
 Condition = tuple[str, int, Union[int, float, str]]
 
 _NUMBERS = {"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}
-_SIGNS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def conditions(where: WhereLike, fields: Mapping[str, np.dtype]) -> list[Condition]:
-    """What the engine takes; all of them have to hold."""
+def conditions(
+    where: WhereLike, fields: Mapping[str, np.dtype]
+) -> tuple[list[Condition], list[str]]:
+    """What the engine takes, and the text that it parses itself; all of them have to hold."""
     if where is None:
-        return []
+        return [], []
     if isinstance(where, str):
-        where = _parse(where)
-    elif isinstance(where, tuple) and len(where) == 3 and isinstance(where[0], str):
+        return [], [where]
+    if isinstance(where, tuple) and len(where) == 3 and isinstance(where[0], str):
         where = [(where[0], where[1], where[2])]
-    return [_condition(field, sign, value, fields) for field, sign, value in where]
-
-
-def _parse(text: str) -> list[tuple[str, str, Any]]:
-    try:
-        return list(_terms(ast.parse(text.strip(), mode="eval").body))
-    except (SyntaxError, ValueError) as error:
-        raise InvalidArgument(
-            f"{text!r}: {error}; write comparisons with fields: temp > 20 and host == 'a'"
-        ) from None
-
-
-def _terms(node: ast.expr) -> Iterable[tuple[str, str, Any]]:
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-        for value in node.values:
-            yield from _terms(value)
-        return
-    if not isinstance(node, ast.Compare):
-        raise InvalidArgument(f"{ast.unparse(node)!r} is no comparison")
-    left = node.left
-    for operator, right in zip(node.ops, node.comparators):
-        sign = _SIGNS.get(type(operator))
-        if sign is None or isinstance(left, ast.Name) == isinstance(right, ast.Name):
-            raise InvalidArgument(f"{ast.unparse(node)!r} compares no field with a value")
-        if isinstance(left, ast.Name):
-            yield left.id, sign, ast.literal_eval(right)
-        elif isinstance(right, ast.Name):
-            yield right.id, _TURNED.get(sign, sign), ast.literal_eval(left)
-        left = right
+    return [_condition(field, sign, value, fields) for field, sign, value in where], []
 
 
 def _condition(field: str, sign: str, value: Any, fields: Mapping[str, np.dtype]) -> Condition:
