@@ -84,7 +84,114 @@ class RoundTrips(FormatTest):
         self.assertEqual(self.values("names")[0], {"time": "1970-01-01T00:00:05Z", 'a"b': 1, "a,b": 2, "a=b <": 3})
 
 
+class StrayQuotes(FormatTest):
+    """A quote that nobody closes is one bad line."""
+
+    def setUp(self):
+        super().setUp()
+        self.create("time:timestamp[s]", "n:i4", "room:bytes[4000]")
+
+    def lines(self, count, stray=(), quote='"%s'):
+        room = lambda i: quote % "hall" if i in stray else "hall"
+        return "time,n,room\n" + "".join(f"2026-01-01T00:{i // 60:02}:{i % 60:02},{i},{room(i)}\n" for i in range(count))
+
+    def numbers(self):
+        return [value["n"] for value in self.values()]
+
+    def skip(self, text, *args):
+        done = self.run_tool("log", "append", "log", "--bad", "skip", *args, stdin=text.encode())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_in_a_file_takes_no_other_line(self):
+        for quote in ('"%s', '%s"', ' "%s'):
+            with self.subTest(quote=quote):
+                before = len(self.numbers())
+                done = self.skip(self.lines(300, stray=(5, 200, 201, 299), quote=quote))
+                good = [i for i in range(300) if quote == '%s"' or i not in (5, 200, 201, 299)]
+                self.assertEqual(self.numbers()[before:], good)
+                self.assertEqual(done.stdout.count(b"4 bad lines"), quote != '%s"')
+
+    def test_in_any_cell_and_after_good_quotes(self):
+        text = 'time,n,room\n2026-01-01,1,"hall"\n"2026-01-01,2,hall\n2026-01-01,"3,hall\n2026-01-01,4,"ha""ll"\n2026-01-01,5,hall\n'
+        done = self.skip(text)
+        self.assertEqual(self.numbers(), [1, 4, 5])
+        self.assertIn(b"2 bad lines", done.stdout)
+        self.assertIn(b"line 3: ", done.stderr)
+        self.assertIn(b"line 4: ", done.stderr)
+
+    def test_texts_keep_their_line_breaks(self):
+        self.append('time,n,room\n2026-01-01,1,"a\nb,c\n\nd"\n2026-01-01,2, "x" \n', "--quiet")
+        self.assertEqual([value["room"] for value in self.values()], ["a\nb,c\n\nd", "x"])
+
+    def test_in_the_row_of_names_ends_the_command(self):
+        self.assertIn("a quote without an end", self.fails(1, "log", "append", "log", "--bad", "skip", stdin=b'time,n,"room\n2026-01-01,1,a\n'))
+
+    def test_in_a_stream_holds_nothing_up(self):
+        tool = self.start("log", "append", "log", "--bad", "skip", "--commit-every", "20ms")
+        for line in ("time,n,room", '2026-01-01,1,"hall', "2026-01-01,2,hall"):
+            tool.stdin.write(line.encode() + b"\n")
+            tool.stdin.flush()
+        follow = self.start("log", "follow", "log", "--from", "0", "--fields", "n", "--no-header")
+        self.assertEqual(follow.stdout.readline(), b"2\n")
+
+    def test_in_line_protocol_takes_no_other_line(self):
+        text = "\n".join(['m n=1i,room="open 1', "m n=2i 2", 'm n=3i,room="two\nlines" 3', "m n=4i 4", 'm n=5i,room="open 5']) + "\n"
+        done = self.skip(text, "--format", "line")
+        self.assertEqual([(value["n"], value["room"]) for value in self.values()], [(2, ""), (3, "two\nlines"), (4, "")])
+        self.assertIn(b"2 bad lines", done.stdout)
+
+
+class NoValues(FormatTest):
+    def test_words_that_say_so(self):
+        self.create("time:timestamp[s]", "x:f4", "seen:timestamp[s]", "text:bytes[8]", "n:i4")
+        words = ["", "NA", "N/A", "null", "NULL", "None", "nan", "NaN", "NaT", "<NA>", "#N/A", " na "]
+        self.append("time,x,seen,text,n\n" + "".join(f"2026-01-01,{word},{word},NA,1\n" for word in words), "--quiet")
+        self.assertEqual([(value["x"], value["seen"], value["text"]) for value in self.values()], [(None, None, "NA")] * len(words))
+        for word in words:
+            self.assertIn("'n': no value", self.fails(1, "log", "append", "log", stdin=f"time,x,seen,text,n\n2026-01-01,1,,,{word}\n".encode()))
+
+    def test_blanks_around_cells_do_not_count(self):
+        self.create("time:timestamp[s]", "x:f4", "text:bytes[8]", "n:i4", "ok:bool")
+        self.append('time , x,\ttext, n ,ok\n 2026-01-01 , 1.5, a b ,\t7 , true\n2026-01-01,2," c ", 8,false \n', "--quiet")
+        self.assertEqual([tuple(value.values())[1:] for value in self.values()], [(1.5, "a b", 7, True), (2, " c ", 8, False)])
+
+    def test_whole_decimals_are_integers(self):
+        self.create("n:i8", "u:u8")
+        for text, value in {"7.0": 7, "1e3": 1000, "+1.5E2": 150, "0.0": 0, "-0.0": 0, "10e-1": 1, "9007199254740993.00": 9007199254740993, "9.223372036854775807e18": 2**63 - 1}.items():
+            self.append(f"n,u\n{text},{text}\n", "--quiet")
+            self.append(f'{{"n":{text.lstrip("+")},"u":1}}\n', "--format", "jsonl", "--quiet")
+            self.assertEqual([row["n"] for row in self.values()[-2:]], [value, value], text)
+        for text in ("7.5", "1e-1", "1e30", "-1e19", "9223372036854775808.0", ".", "e5", "1e", "1.0.0", "0x10", "1_000"):
+            self.fails(1, "log", "append", "log", stdin=f"n,u\n{text},1\n".encode())
+
+
+class LineProtocolOfClients(FormatTest):
+    def test_a_backslash_is_one_unless_it_escapes(self):
+        self.create("time:timestamp[ns]", "a b:bytes[20]", "tag:bytes[20]", "text:bytes[20]", "v:f8")
+        for line, tag in ((r"m,tag=east\,west v=1 1", "east,west"), (r"m,tag=a\=b v=1 1", "a=b"), (r"m,tag=C:\dir\ x v=1 1", r"C:\dir x"),
+                          (r"m,tag=\\nas\share v=1 1", r"\\nas\share"), (r"m\,x,tag=\n v=1 1", r"\n"), ("m,tag=tab\tx v=1 1", "tab\tx")):
+            with self.subTest(line=line):
+                self.append(line + "\n", "--format", "line", "--quiet")
+                self.assertEqual(self.values()[-1]["tag"], tag)
+        self.append(r'm,a\ b=k text="say \"a\\b\" \n",v=2i 1' + "\n", "--format", "line", "--quiet")
+        self.assertEqual((self.values()[-1]["a b"], self.values()[-1]["text"]), ("k", r'say "a\b" \n'))
+        self.assertIn("without a backslash", self.fails(1, "log", "append", "log", "--format", "line", stdin=b"m,tag=a=b v=1 1\n"))
+
+
 class Times(FormatTest):
+    def test_numbers_of_another_unit_are_refused(self):
+        self.create("t:timestamp[ms]")
+        for number in ("1795514400", "1795514400.5", "1795514400000000", "1795514400000000000", "20261124", "202611241000", "20261124100000"):
+            for form, text in (("csv", f"t\n{number}\n"), ("jsonl", f'{{"t":{number}}}\n'), ("jsonl", f'{{"t":"{number}"}}\n')):
+                with self.subTest(number=number, form=form):
+                    self.assertIn("the unit of numbers", self.fails(1, "log", "append", "log", "--format", form, stdin=text.encode()))
+            self.assertIn("the unit of numbers", self.fails(2, "log", "query", "log", "--from", number))
+        self.create("t:timestamp[ms]", "v:f4", name="line")
+        self.assertIn("the unit of numbers", self.fails(1, "log", "append", "line", "--format", "line", stdin=b"m v=1 1795514400\n"))
+        self.append("m v=1 1795514400\n", "--format", "line", "--time-unit", "s", "--quiet", name="line")
+        self.assertEqual(self.values("line")[0]["t"], "2026-11-24T10:00:00.000Z")
+
     def test_texts(self):
         self.create("t:timestamp[ms]")
         for text, time in {

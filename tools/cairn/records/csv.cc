@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -10,6 +11,14 @@ namespace cairn::tool {
 
 namespace {
 
+// What may stand around a cell.
+bool IsBlank(char c, char delimiter) { return (c == ' ' || c == '\t') && c != delimiter; }
+
+size_t SkipBlanks(std::string_view text, size_t at, char delimiter) {
+  while (at < text.size() && IsBlank(text[at], delimiter)) ++at;
+  return at;
+}
+
 // Takes a row apart, cell by cell.
 class Cells {
  public:
@@ -17,12 +26,13 @@ class Cells {
 
   bool done() const { return done_; }
 
-  // `storage` holds a cell that is not in the row as it is. A cell with quotes is a text, even when
-  // it is empty.
+  // Without the blanks around it. `storage` holds a cell that is not in the row as it is.
   absl::StatusOr<std::string_view> Next(std::string& storage) {
+    rest_.remove_prefix(SkipBlanks(rest_, 0, delimiter_));
     if (rest_.starts_with('"')) return NextQuoted(storage);
     const size_t end = rest_.find(delimiter_);
-    const std::string_view cell = rest_.substr(0, end);
+    std::string_view cell = rest_.substr(0, end);
+    while (!cell.empty() && IsBlank(cell.back(), delimiter_)) cell.remove_suffix(1);
     Skip(end);
     return cell;
   }
@@ -40,6 +50,7 @@ class Cells {
       if (!rest_.starts_with('"')) break;
       storage += '"';
     }
+    rest_.remove_prefix(SkipBlanks(rest_, 0, delimiter_));
     if (!rest_.empty() && rest_.front() != delimiter_) {
       return absl::InvalidArgumentError("text after the end of a quote");
     }
@@ -62,7 +73,33 @@ class CsvParser : public RecordParser {
   CsvParser(RecordBuilder& builder, CsvOptions options)
       : builder_(builder), options_(std::move(options)) {}
 
-  char delimiter() const override { return options_.delimiter; }
+  size_t FindEnd(std::string_view text) const override {
+    bool cell_begins = true;
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (cell_begins) i = SkipBlanks(text, i, options_.delimiter);
+      if (i == text.size() || text[i] == '\n') return i;
+      if (cell_begins && text[i] == '"') {
+        // Two quotes in a quoted cell are one of its text, and two parts of it to this loop.
+        i = text.find('"', i + 1);
+        if (i == std::string_view::npos) return i;
+        cell_begins = i + 1 < text.size() && text[i + 1] == '"';
+      } else {
+        cell_begins = text[i] == options_.delimiter;
+      }
+    }
+    return text.size();
+  }
+
+  // A line of text only could be part of a text. The row with the names is always one line.
+  bool IsRow(std::string_view line) override {
+    if (first_) return true;
+    const auto is_value = [this](const std::optional<size_t>& field) {
+      return field && builder_.schema().fields()[*field].type != FieldType::kBytes;
+    };
+    if (columns_.size() < 2 || std::ranges::none_of(columns_, is_value)) return false;
+    trial_.resize(static_cast<size_t>(builder_.schema().record_size()));
+    return ParseRow(line, trial_).ok();
+  }
 
   absl::StatusOr<bool> Parse(std::string_view row, MutableBytes record) override {
     if (std::exchange(first_, false)) {
@@ -70,7 +107,9 @@ class CsvParser : public RecordParser {
       if (row.starts_with(kByteOrderMark)) row.remove_prefix(kByteOrderMark.size());
       std::vector<std::string> names = options_.columns;
       if (names.empty()) {
-        ASSIGN_OR_RETURN(names, ParseCsvRow(row, options_.delimiter));
+        absl::StatusOr<std::vector<std::string>> cells = ParseCsvRow(row, options_.delimiter);
+        if (!cells.ok()) return absl::FailedPreconditionError(cells.status().message());
+        names = *std::move(cells);
       }
       if (const absl::Status status = TakeColumns(names); !status.ok()) {
         return absl::FailedPreconditionError(status.message());
@@ -113,6 +152,7 @@ class CsvParser : public RecordParser {
   std::vector<std::optional<size_t>> columns_;  // the field of each; none: left out
   bool first_ = true;
   std::string storage_;
+  std::vector<std::byte> trial_;  // a record that is thrown away
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -11,19 +12,22 @@ namespace cairn::tool {
 
 namespace {
 
-// Up to one of the characters `ends`, but for those after a backslash, which go where they name
-// such a character.
-std::string TakeWord(std::string_view& rest, std::string_view ends) {
+// Up to one of the characters `ends`. A backslash before one of `escaped` is left out and makes it
+// a part of the word; any other backslash is a character.
+std::string TakeWord(std::string_view& rest, std::string_view ends, std::string_view escaped) {
   std::string word;
   size_t i = 0;
   for (; i < rest.size() && ends.find(rest[i]) == std::string_view::npos; ++i) {
     const bool escape = rest[i] == '\\' && i + 1 < rest.size() &&
-                        std::string_view(",= \\").find(rest[i + 1]) != std::string_view::npos;
+                        escaped.find(rest[i + 1]) != std::string_view::npos;
     word += rest[escape ? ++i : i];
   }
   rest.remove_prefix(i);
   return word;
 }
+
+constexpr std::string_view kEscapedInName = ", ";  // of measurements
+constexpr std::string_view kEscapedInKey = ",= ";  // of tags and fields
 
 bool Accept(std::string_view& rest, char c) {
   if (!rest.starts_with(c)) return false;
@@ -56,11 +60,39 @@ class LineProtocolParser : public RecordParser {
     }
   }
 
+  // A text in quotes may have line breaks: it begins after the '=' of a field.
+  size_t FindEnd(std::string_view text) const override {
+    const bool comment =
+        text.substr(std::min(text.find_first_not_of(" \t"), text.size())).starts_with('#');
+    bool fields = false;  // after the first blank
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '\n') return i;
+      if (comment) continue;
+      if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] != '\n') {
+        ++i;
+      } else if (text[i] == ' ') {
+        fields = fields || i > 0;
+      } else if (fields && text[i] == '"' && text[i - 1] == '=') {
+        for (++i; i < text.size() && text[i] != '"'; ++i) {
+          if (text[i] == '\\') ++i;
+        }
+        if (i >= text.size()) return std::string_view::npos;
+      }
+    }
+    return text.size();
+  }
+
+  bool IsRow(std::string_view line) override {
+    trial_.resize(static_cast<size_t>(builder_.schema().record_size()));
+    const absl::StatusOr<bool> parsed = Parse(line, trial_);
+    return parsed.ok() && *parsed;
+  }
+
   absl::StatusOr<bool> Parse(std::string_view row, MutableBytes record) override {
     const size_t begin = row.find_first_not_of(" \t");
     if (begin == std::string_view::npos || row[begin] == '#') return false;
     std::string_view rest = row.substr(begin);
-    const std::string measurement = TakeWord(rest, ", ");
+    const std::string measurement = TakeWord(rest, ", ", kEscapedInName);
     if (measurement_ && measurement != *measurement_) return false;
     builder_.Begin(record);
     while (Accept(rest, ',')) RETURN_IF_ERROR(TakeTag(rest));
@@ -81,7 +113,7 @@ class LineProtocolParser : public RecordParser {
   }
 
   absl::StatusOr<std::optional<size_t>> TakeName(std::string_view& rest) const {
-    const std::string name = TakeWord(rest, ",= ");
+    const std::string name = TakeWord(rest, ",= ", kEscapedInKey);
     if (!Accept(rest, '=')) {
       return absl::InvalidArgumentError(absl::StrFormat("no '=' after '%s'", name));
     }
@@ -90,7 +122,11 @@ class LineProtocolParser : public RecordParser {
 
   absl::Status TakeTag(std::string_view& rest) {
     ASSIGN_OR_RETURN(const std::optional<size_t> field, TakeName(rest));
-    const std::string value = TakeWord(rest, ", ");
+    const std::string value = TakeWord(rest, ",= ", kEscapedInKey);
+    if (rest.starts_with('=')) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("'=' in the tag after '%s' without a backslash", value));
+    }
     return field ? builder_.Set(*field, value) : absl::OkStatus();
   }
 
@@ -100,7 +136,7 @@ class LineProtocolParser : public RecordParser {
     if (rest.starts_with('"')) {
       ASSIGN_OR_RETURN(value, TakeQuoted(rest));
     } else {
-      value = TakeWord(rest, ", ");
+      value = TakeWord(rest, ", ", kEscapedInKey);
       const bool number = value.size() > 1 && IsNumber(value.substr(0, value.size() - 1));
       if (number && (value.back() == 'i' || value.back() == 'u')) value.pop_back();
     }
@@ -114,7 +150,7 @@ class LineProtocolParser : public RecordParser {
   absl::Status TakeTime(std::string_view& rest) {
     SkipBlanks(rest);
     if (rest.empty()) return absl::OkStatus();
-    const std::string time = TakeWord(rest, " ");
+    const std::string time = TakeWord(rest, " ", "");
     SkipBlanks(rest);
     if (!rest.empty()) {
       return absl::InvalidArgumentError(absl::StrFormat("'%s' after the time", rest));
@@ -125,6 +161,7 @@ class LineProtocolParser : public RecordParser {
   RecordBuilder& builder_;
   std::optional<size_t> time_;
   std::optional<std::string> measurement_;
+  std::vector<std::byte> trial_;  // a record that is thrown away
 };
 
 }  // namespace

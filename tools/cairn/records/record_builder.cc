@@ -1,10 +1,12 @@
 #include "tools/cairn/records/record_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <ranges>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/records/values.h"
@@ -18,6 +20,20 @@ int64_t Now(TimeUnit unit) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const int64_t nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
   return nanos / (1'000'000'000 / UnitsPerSecond(unit));
+}
+
+std::string_view WithoutBlanks(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+// What programs write where they have no value; in a text it is a text.
+bool SaysNoValue(std::string_view text) {
+  constexpr std::array<std::string_view, 10> kWords = {"",     "na",   "n/a", "#n/a", "<na>",
+                                                       "null", "none", "nan", "-nan", "nat"};
+  if (text.size() > 4) return false;
+  return std::ranges::find(kWords, absl::AsciiStrToLower(std::string(text))) != kWords.end();
 }
 
 }  // namespace
@@ -80,8 +96,12 @@ absl::Status RecordBuilder::Take(size_t field) {
 }
 
 absl::Status RecordBuilder::Set(size_t field, std::string_view text) {
-  RETURN_IF_ERROR(Take(field));
   const Field& to = schema_.fields()[field];
+  if (to.type != FieldType::kBytes) {
+    text = WithoutBlanks(text);
+    if (SaysNoValue(text)) return SetMissing(field);
+  }
+  RETURN_IF_ERROR(Take(field));
   const absl::Status status =
       ParseValue(to, text, options_.number_times, record_.data() + to.offset);
   if (status.ok()) return status;

@@ -2,6 +2,7 @@
 #ifndef CAIRN_TOOLS_CAIRN_RECORDS_RECORD_PARSER_H_
 #define CAIRN_TOOLS_CAIRN_RECORDS_RECORD_PARSER_H_
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,8 +24,13 @@ class RecordParser {
   // Makes a record of a row; false for a row that holds none. kInvalidArgument for a bad row, any
   // other error for an input of which no row is good.
   virtual absl::StatusOr<bool> Parse(std::string_view row, MutableBytes record) = 0;
-  // What separates cells that may have quotes, and line breaks in them; 0 where each line is a row.
-  virtual char delimiter() const { return 0; }
+  // Where the first row of a text ends: with its line, unless a quote takes further ones in; npos
+  // where the text ends in a quote.
+  virtual size_t FindEnd(std::string_view text) const {
+    return std::min(text.find('\n'), text.size());
+  }
+  // Returns true if a line is surely a row by itself. A quote that was open before it is stray.
+  virtual bool IsRow(std::string_view /*line*/) { return true; }
 };
 
 struct CsvOptions {
@@ -33,7 +39,7 @@ struct CsvOptions {
   std::vector<std::string> columns = {};
 };
 
-// The cells of a row. kInvalidArgument for quotes that do not fit.
+// The cells of a row, without the blanks around them. kInvalidArgument for quotes that do not fit.
 absl::StatusOr<std::vector<std::string>> ParseCsvRow(std::string_view row, char delimiter);
 
 // The builder must stay in place.

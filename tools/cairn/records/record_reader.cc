@@ -35,7 +35,7 @@ RecordReader::RecordReader(Input& input, int32_t record_size, int32_t time,
       parser_(std::move(parser)),
       bad_(bad),
       buffer_(kReadPiece),
-      splitter_(parser_ == nullptr ? '\0' : parser_->delimiter()) {}
+      splitter_(parser_.get()) {}
 
 absl::StatusOr<Bytes> RecordReader::Next() {
   records_.clear();
@@ -75,6 +75,7 @@ absl::Status RecordReader::TakeRow(const Row& row) {
   if (!taken.ok() || !*taken) records_.resize(before);
   if (taken.ok()) return absl::OkStatus();
   if (absl::IsInvalidArgument(taken.status())) {
+    splitter_.KeepFirstLine();
     return bad_.Add(input_.name(), row.line, std::string(taken.status().message()));
   }
   return {taken.status().code(),

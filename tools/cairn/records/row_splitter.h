@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/cairn/records/record_parser.h"
+
 namespace cairn::tool {
 
 struct Row {
@@ -16,27 +18,35 @@ struct Row {
   bool too_long = false;       // the text is only its beginning
 };
 
+// A row may have line breaks between quotes. A quote that is never closed would take all that
+// follows, so it ends with its line where a later line is a row by itself, or where kMaxLine bytes
+// did not close it.
 class RowSplitter {
  public:
   // A line that is longer is no row.
   static constexpr size_t kMaxLine = 1 << 20;
 
-  // With a delimiter, line breaks between quotes do not end a row.
-  explicit RowSplitter(char delimiter) : delimiter_(delimiter) {}
+  // Each line is a row where the parser is null, which must stay in place.
+  explicit RowSplitter(RecordParser* parser) : parser_(parser) {}
 
   void Add(std::string_view text);
   // The next row that is there; at the end of the input the last one needs no line end.
   std::optional<Row> Next(bool at_end);
+  // Takes the lines after the first of the row that Next gave last for rows of their own.
+  void KeepFirstLine();
 
  private:
-  std::optional<size_t> FindEnd(std::string_view text, bool at_end) const;
+  std::optional<size_t> FindEnd(std::string_view text, bool at_end);
+  bool HasRow(std::string_view text, size_t end);
   void Consume(size_t size);
 
-  char delimiter_;
+  RecordParser* parser_;
   std::string text_;
-  size_t at_ = 0;       // in it
-  int64_t line_ = 1;    // which begins there
-  bool skips_ = false;  // the rest of a line that was too long
+  size_t at_ = 0;         // in it
+  size_t row_at_ = 0;     // of the row that was given last
+  size_t looked_at_ = 0;  // bytes from `at_` on that are no rows by themselves
+  int64_t line_ = 1;      // which begins there
+  bool skips_ = false;    // the rest of a line that was too long
 };
 
 }  // namespace cairn::tool

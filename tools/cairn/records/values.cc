@@ -135,6 +135,50 @@ absl::Status ParseBool(std::string_view text, std::byte* at) {
   return absl::OkStatus();
 }
 
+// The digits of a whole number that is written as a decimal one: "7.0", "-1.5e3". The same number,
+// however large; none for one with a fraction.
+std::optional<std::string> DigitsOfWhole(std::string_view text) {
+  constexpr int kMostZeros = 20;  // more than any integer has
+  std::string digits = text.starts_with('-') ? "-" : "";
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  const size_t sign = digits.size();
+  size_t at = 0;
+  const auto take_digits = [&] {
+    const size_t begin = at;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') digits += text[at++];
+    return at - begin;
+  };
+  const size_t whole = take_digits();
+  size_t decimals = 0;
+  if (at < text.size() && text[at] == '.') {
+    ++at;
+    decimals = take_digits();
+  }
+  int exponent = 0;
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    const std::string_view rest = text.substr(at + (text.substr(at + 1).starts_with('+') ? 2 : 1));
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), exponent);
+    if (end != rest.data() + rest.size() || error != std::errc()) return std::nullopt;
+    at = text.size();
+  }
+  if (at != text.size() || whole + decimals == 0) return std::nullopt;
+  if (digits.find_first_not_of('0', sign) == std::string::npos) return "0";
+  int64_t zeros = exponent - static_cast<int64_t>(decimals);
+  for (; zeros < 0 && digits.size() > sign + 1 && digits.back() == '0'; ++zeros) digits.pop_back();
+  if (zeros < 0) return std::nullopt;
+  digits.append(static_cast<size_t>(std::min<int64_t>(zeros, kMostZeros)), '0');
+  return digits;
+}
+
+absl::Status ParseInteger(const Field& field, std::string_view text, std::byte* at);
+
+absl::Status ParseWholeNumber(const Field& field, std::string_view text, std::byte* at) {
+  absl::Status status = ParseInteger(field, text, at);
+  if (status.ok() || text.find_first_of(".eE") == std::string_view::npos) return status;
+  const std::optional<std::string> digits = DigitsOfWhole(text);
+  return digits ? ParseInteger(field, *digits, at) : status;
+}
+
 absl::Status ParseInteger(const Field& field, std::string_view text, std::byte* at) {
   const bool is_signed = field.type == FieldType::kInt;
   constexpr std::string_view kWhole = "a whole number";
@@ -303,7 +347,7 @@ absl::Status ParseValue(const Field& field, std::string_view text, const NumberT
       return ParseBool(text, at);
     case FieldType::kInt:
     case FieldType::kUint:
-      return ParseInteger(field, text, at);
+      return ParseWholeNumber(field, text, at);
     case FieldType::kFloat:
       return ParseFloat(field, text, at);
     case FieldType::kTimestamp:
