@@ -309,7 +309,7 @@ class ReadTest(LogTest):
 
     def test_times_beyond_all_counts_are_bounds(self):
         self.assertEqual(len(self.log.query("0001-01-01", datetime.datetime.max)), 1050)
-        self.assertEqual(len(self.log.query("999999-01-01")), 0)
+        self.assertEqual(len(self.log.query(np.datetime64("999999-01-01"))), 0)
 
     def test_conditions_select_records(self):
         rows = self.rows
@@ -408,6 +408,82 @@ class ReadTest(LogTest):
         self.assertEqual([row["count"] for row in found[2:4]], [2, 3])
         found["temp"][0] = 5  # one's own
         self.assertEqual(self.log[0]["temp"], 0)
+
+    def test_text_is_a_time_that_the_unit_holds(self):
+        log = cairn.Log.create(self.path("ns"), {"time": "M8[ns]", "seen": "M8[s]", "x": "f4"})
+        for text in ("2262-04-12T00:00:00Z", "1600-01-01", "999999-01-01", "+20261-11-24", "20261124", "202611241000", "now", "1795514400"):
+            with self.subTest(text=text):
+                with self.assertRaises(cairn.InvalidArgument):
+                    log.append({"time": text})
+                for bounds in ((text,), (None, text)):
+                    with self.assertRaises(cairn.InvalidArgument):
+                        log.query(*bounds)
+        for value in (datetime.datetime(2300, 1, 1), np.datetime64("1600-01-01"), "2300-01-01"):
+            with self.subTest(value=value), self.assertRaises(cairn.InvalidArgument):
+                log.append({"time": [value]})
+        self.assertEqual(len(log), 0)
+
+    def test_counts_of_another_unit_are_refused(self):
+        for unit, right in (("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)):
+            log = cairn.Log.create(self.path(unit), {"time": f"M8[{unit}]"})
+            for scale in (1, 10**3, 10**6, 10**9):
+                for counts in (1795514400 * scale, np.arange(3) * scale + 1795514400 * scale):
+                    with self.subTest(unit=unit, scale=scale):
+                        if scale == right:
+                            log.append({"time": counts})
+                        else:
+                            with self.assertRaisesRegex(cairn.InvalidArgument, "our days"):
+                                log.append({"time": counts})
+            log.append({"time": np.arange(0, 10**10, 10**9)})  # of no days
+            log.append({"time": np.array([1795514400], f"M8[{unit}]")})
+
+    @unittest.skipIf(pandas is None, "no pandas")
+    def test_random_texts_are_the_times_that_pandas_reads(self):
+        rng = random.Random(3)
+        texts = []
+        for _ in range(400):
+            at = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=rng.randrange(-(10**9), 4 * 10**9))
+            text = at.strftime(rng.choice(["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%Y%m%dT%H%M%S", "%Y-%m-%d"]))
+            if "S" not in text and text.count(":") == 2 and rng.random() < 0.5:
+                text += "." + "".join(rng.choices("0123456789", k=rng.randrange(1, 10)))
+            if ":" in text:
+                text += rng.choice(["", "Z", "+00:00", "-0730", "+05:45", "+02"])
+            texts.append(text)
+        for unit in ("s", "ms", "us", "ns"):
+            log = cairn.Log.create(self.path(f"{unit}.log"), {"time": f"M8[{unit}]"})
+            with log.writer() as writer:
+                for text in texts:
+                    writer.append({"time": text})
+                    writer.commit()
+            for text, time in zip(texts, log["time"]):
+                read = pandas.Timestamp(text)
+                expected = (read if read.tz is None else read.tz_convert(None)).as_unit("ns").to_datetime64()
+                self.assertEqual(time, expected.astype(f"M8[{unit}]"), text)
+
+    def test_what_is_not_there_is_no_value(self):
+        log = cairn.Log.create(self.path("none"), {"time": "M8[s]", "x": "f4", "seen": "M8[s]", "host": "S4", "n": "i4"})
+        log.append({"time": START, "n": 1})
+        log.append({"time": [START] * 2, "x": [None, 1.5], "seen": [None, START], "host": [None, "a"], "n": [2, 3]})
+        rows = log[:]
+        self.assertEqual(np.isnan(rows["x"]).tolist(), [True, True, False])
+        self.assertEqual(np.isnat(rows["seen"]).tolist(), [True, True, False])
+        self.assertEqual(rows["host"].tolist(), [b"", b"", b"a"])
+        for wrong in ({"time": START}, {"time": START, "n": None}, {"n": 1}, {"time": None, "n": 1}, {"time": START, "n": 1, "more": 2}, {}):
+            with self.subTest(wrong=wrong), self.assertRaises((ValueError, TypeError)):
+                log.append(wrong)
+        self.assertEqual(len(log), 3)
+
+    @unittest.skipIf(pandas is None, "no pandas")
+    def test_columns_of_pandas_may_have_no_value(self):
+        times = pandas.date_range("2026-01-01", periods=3, freq="s", tz="Europe/Lisbon")  # an index without a name
+        frame = pandas.DataFrame({"n": pandas.array([1, 2, 3], "Int64"), "x": pandas.array([1, None, 3], "Int64"), "host": ["a", pandas.NA, None]}, times)
+        log = cairn.Log.create(self.path("frame"), {"time": "M8[ms]", "n": "i4", "x": "f4", "host": "S4", "seen": "M8[s]"})
+        log.append(frame)
+        self.assertEqual(log["time"].tolist(), times.tz_convert(None).to_pydatetime().tolist())
+        self.assertEqual((log["n"].tolist(), log["host"].tolist()), ([1, 2, 3], [b"a", b"", b""]))
+        self.assertTrue(np.isnan(log["x"][1]))
+        with self.assertRaises(cairn.InvalidArgument):
+            log.append(frame.assign(n=frame["x"]))
 
     def test_record_from_the_future_is_not_the_newest(self):
         now = np.datetime64("now", "us")

@@ -161,8 +161,12 @@ def to_records(items: Any, dtype: np.dtype) -> np.ndarray:
         items = {name: given[name] for name in given.dtype.names or ()} or given
     elif hasattr(items, "columns") and hasattr(items, "reset_index"):  # of pandas
         columns = {name: items[name] for name in items.columns}
-        if items.index.name is not None:
-            columns[items.index.name] = items.index
+        name = items.index.name
+        if name is None and items.index.dtype.kind == "M":  # it can only be the time
+            times = (one for one, type_ in fields_of(dtype).items() if type_.kind == "M")
+            name = next((one for one in times if one not in columns), None)
+        if name is not None:
+            columns[name] = items.index
         items = columns
     elif not isinstance(items, Mapping) and dtype.names is not None:
         items = _from_tuples(items, dtype)
@@ -183,18 +187,36 @@ def _from_columns(items: Any, dtype: np.dtype) -> np.ndarray:
         return _converted(items[""] if isinstance(items, Mapping) else items, dtype, "items")
     if not isinstance(items, Mapping):
         raise InvalidArgument(f"no fields, the log has {', '.join(dtype.names)}")
-    if set(items) != set(dtype.names):
+    given = [name for name in dtype.names if name in items]
+    if len(given) < len(items) or not given:
         got = ", ".join(map(str, items))
         raise InvalidArgument(f"fields {got}; the log has {', '.join(dtype.names)}")
-    columns = {name: _converted(items[name], dtype[name], name) for name in dtype.names}
+    columns = {name: _converted(items[name], dtype[name], name) for name in given}
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         counts = ", ".join(f"{len(column)} of {name}" for name, column in columns.items())
         raise InvalidArgument(f"columns of different lengths: {counts}")
     rows = np.zeros(lengths.pop(), dtype)
-    for name, column in columns.items():
-        rows[name] = column
+    for name in dtype.names:
+        rows[name] = columns[name] if name in columns else _no_value(dtype[name], name, dtype.names)
     return rows
+
+
+def _no_value(dtype: np.dtype, name: str, names: Sequence[str] = ()) -> Any:
+    """What stands for none in a field, of those of these names."""
+    if dtype.kind not in "fMS":
+        fields = f"; the log has {', '.join(names)}" if names else ""
+        raise InvalidArgument(
+            f"field {name!r}: no value; integers and booleans always have one{fields}"
+        )
+    return {"f": np.nan, "M": np.datetime64("NaT"), "S": b""}[dtype.kind]
+
+
+def _is_none(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA."""
+    if isinstance(value, (float, np.floating, np.datetime64)):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
@@ -206,8 +228,8 @@ def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
         raise InvalidArgument(f"field {name!r}: values of {given.ndim} dimensions")
     if given.dtype == dtype or given.size == 0:
         return np.ascontiguousarray(given, dtype)
-    if given.dtype == object and dtype.kind not in "MS":
-        given = np.asarray(given.tolist())
+    if given.dtype == object:
+        given = _filled(given, dtype, name)
     convert = {"M": _as_times, "S": _as_bytes, "f": _as_floats}.get(dtype.kind, _as_integers)
     try:
         return convert(given, dtype)
@@ -215,8 +237,23 @@ def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
         raise type(error)(f"field {name!r}: {error}") from None
 
 
+def _filled(given: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
+    """Values of Python, where none is what the field has for that."""
+    values = given.tolist()
+    for place, value in enumerate(values):
+        if _is_none(value):
+            values[place] = _no_value(dtype, name)
+    if dtype.kind in "MS":
+        filled = np.empty(len(values), object)
+        filled[:] = values
+        return filled
+    return np.asarray(values)
+
+
 def _as_times(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    clock = Clock(dtype)
     if given.dtype.kind in "iu":
+        clock.check_counts(given)
         return _as_integers(given, np.dtype(np.int64)).view(dtype)
     if given.dtype.kind == "M":
         found = given.astype(dtype)
@@ -225,8 +262,10 @@ def _as_times(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
         if unit == dtype and (back.view(np.int64) != given.view(np.int64)).any():
             raise InvalidArgument(f"times that {dtype} does not reach")
         return found
-    clock = Clock(dtype)
-    counts = [clock.count(value, up=False) for value in given.tolist()]
+    counts = [
+        -(2**63) if _is_none(value) else clock.count(value, up=False, stored=True)
+        for value in given.tolist()
+    ]
     return np.array(counts, np.int64).view(dtype)
 
 

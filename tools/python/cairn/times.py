@@ -8,6 +8,7 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
+from . import _engine
 from .errors import FailedPrecondition, InvalidArgument, InvalidType
 
 # A count of the log's unit; what NumPy, `datetime` and pandas have; or ISO 8601 text.
@@ -20,21 +21,13 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "D": 86_400, "W": 604_800}
 _ATTOSECONDS = {"as": 1, "fs": 10**3, "ps": 10**6, "ns": 10**9, "us": 10**12, "ms": 10**15}
 _ATTOSECONDS.update({name: seconds * 10**18 for name, seconds in _SECONDS.items()})
 _SPAN = re.compile(r"(-?\d+)\s*(ns|us|ms|s|m|min|h|d|w)")
-_ZONE = re.compile(r"(?P<time>.*\d[T ].*?)(?P<zone>Z|[+-]\d\d(:?\d\d)?)")
+_UNITS = ("s", "ms", "us", "ns")
 
 
 def to_datetime64(value: Any) -> np.datetime64:
-    """Any time but a count, in UTC and as exact as it is given. Times without a zone are UTC."""
+    """A time that is no count and no text, in UTC and as exact as it is given."""
     if hasattr(value, "to_datetime64"):  # of pandas
         value = value.to_datetime64()
-    elif isinstance(value, str):
-        zoned = _ZONE.fullmatch(value.strip())
-        if zoned is None:
-            value = np.datetime64(value.strip())
-        else:
-            zone = zoned["zone"].replace("Z", "+00:00").replace(":", "").ljust(5, "0")
-            offset = np.timedelta64(int(zone[:3]) * 60 + int(zone[0] + zone[3:]), "m")
-            value = np.datetime64(zoned["time"]) - offset
     elif isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = np.datetime64(value.astimezone(datetime.timezone.utc).replace(tzinfo=None))
     elif isinstance(value, datetime.date):
@@ -44,6 +37,12 @@ def to_datetime64(value: Any) -> np.datetime64:
     if np.isnat(value):
         raise InvalidArgument("NaT is no time")
     return value
+
+
+def _of_our_days(count: int, unit: str) -> bool:
+    """The years 1990 to 2099, as most times are that are numbers."""
+    second = 10**18 // _ATTOSECONDS[unit]
+    return 631_152_000 * second <= count < 4_102_444_800 * second
 
 
 def _attoseconds(value: Union[np.datetime64, np.timedelta64]) -> int:
@@ -74,13 +73,35 @@ class Clock:
     def __init__(self, dtype: np.dtype):
         self._unit: Optional[str] = np.datetime_data(dtype)[0] if dtype.kind == "M" else None
 
-    def count(self, value: TimeLike, *, up: bool = True) -> int:
-        """A time as a count; what lies between two counts is the later one, or the earlier."""
+    def count(self, value: TimeLike, *, up: bool = True, stored: bool = False) -> int:
+        """A time as a count; what lies between two counts is the later one, or the earlier.
+
+        A time that is no text may lie beyond all counts, unless it is to be stored: as a bound it
+        is the nearest.
+        """
         if isinstance(value, (int, np.integer)):
             return int(value)
-        exact, unit = _attoseconds(to_datetime64(value)), self._attoseconds()
+        unit = self._attoseconds()
+        if isinstance(value, str):
+            return _engine.parse_time(value, _UNITS.index(self._unit or ""), up)
+        exact = _attoseconds(to_datetime64(value))
         found = -(-exact // unit) if up else exact // unit
+        if stored and not _FIRST < found <= _LAST:
+            raise InvalidArgument(f"{value} is too far from 1970 for a count of {self._unit}")
         return min(max(found, _FIRST), _LAST)
+
+    def check_counts(self, counts: np.ndarray) -> None:
+        """Raises `InvalidArgument` where all counts are times of our days in another unit only."""
+        if self._unit is None or not counts.size:
+            return
+        ends = {int(counts.min()), int(counts.max())}
+        units = [[unit for unit in _UNITS if _of_our_days(count, unit)] for count in ends]
+        if all(units) and self._unit not in (units[0] + units[-1]):
+            given = units[0][0]
+            raise InvalidArgument(
+                f"{min(ends)} is a time of our days as a count of {given}, not of {self._unit}; "
+                f"as an array of type M8[{self._unit}] it is taken as it is"
+            )
 
     def range(self, begin: Optional[TimeLike], end: Optional[TimeLike]) -> tuple[int, int]:
         """The counts of a range; None has no bound."""
