@@ -407,6 +407,28 @@ class DocsTest(unittest.TestCase):
         (program,) = examples("python")
         self.assertEqual(self.run_twice([sys.executable, "-"], program), ["1\n", "2\n"])
 
+    @unittest.skipUnless(shutil.which("sqlite3") and TOOL, "no sqlite3 shell, or no tool")
+    def test_into_a_frame_and_out_again(self):
+        (program,) = examples("sh")
+        with tempfile.TemporaryDirectory(prefix="cairn-") as folder:
+            def rows(name):
+                db = sqlite3.connect(os.path.join(folder, name))
+                try:
+                    return db.execute("SELECT a FROM t").fetchall()
+                finally:
+                    db.close()
+
+            plain = sqlite3.connect(os.path.join(folder, "plain.db"))
+            plain.execute("CREATE TABLE t(a)")
+            plain.execute("INSERT INTO t VALUES(7)")
+            plain.commit()
+            plain.close()
+            tool = f"cairn() {{ '{TOOL}' \"$@\"; }}\n"
+            subprocess.run(["sh", "-e", "-c", tool + program], cwd=folder, check=True)
+            with open(os.path.join(folder, "app.db"), "rb") as file:
+                self.assertEqual(file.read(9)[2:], b"b2frame")
+            self.assertEqual([rows("again.db"), rows("pages.db")], [[(7,)], [(7,)]])
+
 
 class ShellTest(unittest.TestCase):
     def setUp(self):
