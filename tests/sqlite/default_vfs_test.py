@@ -228,9 +228,10 @@ class HelperTest(FolderTest):
         for name, words in (("ls", "ls: not a program in Python"),
                             ("./shell", "./shell: not a program in Python"),
                             ("binary.py", "binary.py: not a program in Python"),
-                            ("no-such", "no-such: no such program")):  # fmt: skip
+                            ("no-such", "no-such: no such program"),
+                            ("-m no.such", "no.such: no such module")):  # fmt: skip
             with self.subTest(name=name):
-                done = self.run_program([sys.executable, "-m", "cairn.sqlite", name], check=False)
+                done = self.run_program([sys.executable, "-m", "cairn.sqlite", *name.split()], check=False)
                 self.assertEqual(done.returncode, 1)
                 self.assertRegex(done.stderr, rf"\Acairn\.sqlite: [^\n]*{words}[^\n]*\n\Z")
 

@@ -290,7 +290,9 @@ class FunctionsTest(TableTest):
 
     def test_errors(self):
         self.refuse("none.b2frame", "SELECT * FROM cairn_info('none.b2frame')")
-        self.refuse("a file is wanted", "SELECT * FROM cairn_chunks")
+        for name in ("cairn_info", "cairn_chunks", "cairn_history"):
+            for arguments in ("", "()", "('')"):
+                self.refuse(rf"{name}: expected a file: {name}\('FILE'\)", f"SELECT * FROM {name}{arguments}")
         self.assertEqual(self.rows("SELECT * FROM cairn_info(NULL)"), [])
 
 

@@ -188,6 +188,13 @@ def _find_program(name: str) -> str:
     )
 
 
+def _has_module(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
 def main(arguments: list[str]) -> None:
     """Runs another program of Python, whose databases are frames from the beginning.
 
@@ -202,6 +209,8 @@ def main(arguments: list[str]) -> None:
     sys.modules["pysqlite3"] = None  # type: ignore[assignment]
     if program is None:
         sys.argv = arguments[1:]
+        if not _has_module(sys.argv[0]):
+            sys.exit(f"cairn.sqlite: {sys.argv[0]}: no such module")
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         return
     sys.argv = [program, *arguments[1:]]

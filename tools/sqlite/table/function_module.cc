@@ -44,6 +44,12 @@ int DisconnectFunction(sqlite3_vtab* vtab) {
   return SQLITE_OK;
 }
 
+int ReportNoFile(sqlite3_vtab* vtab) {
+  const char* const name = static_cast<Function*>(vtab)->kind->name;
+  return Report(vtab, absl::InvalidArgumentError(
+                          absl::StrFormat("%s: expected a file: %s('FILE')", name, name)));
+}
+
 int FindPath(sqlite3_vtab* vtab, sqlite3_index_info* info) {
   const int path = static_cast<Function*>(vtab)->kind->ncolumns;
   bool unusable = false;
@@ -61,7 +67,7 @@ int FindPath(sqlite3_vtab* vtab, sqlite3_index_info* info) {
     return SQLITE_OK;
   }
   if (unusable) return SQLITE_CONSTRAINT;
-  return Report(vtab, absl::InvalidArgumentError("a file is wanted: cairn_info('FILE')"));
+  return ReportNoFile(vtab);
 }
 
 int OpenFunction(sqlite3_vtab* /*vtab*/, sqlite3_vtab_cursor** cursor) {
@@ -83,6 +89,7 @@ int CallFunction(sqlite3_vtab_cursor* base, int /*number*/, const char* /*text*/
       argc == 0 ? nullptr : reinterpret_cast<const char*>(sqlite3_value_text(argv[0]));
   if (path == nullptr) return SQLITE_OK;  // of NULL there are no rows
   cursor->path = path;
+  if (cursor->path.empty()) return ReportNoFile(base->pVtab);
   auto report = static_cast<Function*>(base->pVtab)->kind->make(cursor->path);
   if (!report.ok()) return Report(base->pVtab, report.status());
   cursor->report = *std::move(report);
