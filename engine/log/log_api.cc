@@ -7,6 +7,7 @@
 #include "engine/log/query/aggregate.h"
 #include "engine/log/query/query_run.h"
 #include "engine/log/state/log_core.h"
+#include "engine/log/write/limits_request.h"
 #include "engine/log/write/writer_core.h"
 
 namespace cairn {
@@ -90,6 +91,10 @@ absl::StatusOr<LogSnapshot> Log::Refresh() {
 absl::StatusOr<LogSnapshot> Log::WaitForCommit(std::chrono::milliseconds timeout) {
   CAIRN_ASSIGN_OR_RETURN(log::LogStatePtr state, core_->WaitForCommit(timeout));
   return LogSnapshot(std::move(state));
+}
+
+absl::Status Log::RequestLimits(const Retention& retention, const Rotation& rotation) {
+  return log::LeaveRequest(*core_, {.retention = retention, .rotation = rotation});
 }
 
 absl::StatusOr<LogWriter> Log::OpenWriter(const LogWriterOptions& options) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/base/attributes.h"
+#include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -156,10 +157,20 @@ struct FieldAggregate {
   [[nodiscard]] double mean() const { return count == 0 ? 0 : sum / static_cast<double>(count); }
 };
 
+// The same of integers, booleans and timestamps, exact; of floats all are 0.
+struct WholeAggregate {
+  absl::int128 min = 0;
+  absl::int128 max = 0;
+  absl::int128 sum = 0;
+  absl::int128 first = 0;
+  absl::int128 last = 0;
+};
+
 struct LogBucket {
   int64_t begin = 0;  // time
   int64_t records = 0;
   std::vector<FieldAggregate> fields;  // of each field that was asked for
+  std::vector<WholeAggregate> wholes;  // likewise
 };
 
 struct LogAggregation {
@@ -212,7 +223,7 @@ class CAIRN_EXPORT LogSnapshot {
   // for a filter that does not parse, with the place in its text.
   absl::StatusOr<LogCursor> Query(const LogQuery& query) const;
   // Buckets without a record are left out. Parts of a chunk of which all records count come from
-  // the statistics, unless there are conditions.
+  // the statistics, unless there are conditions, or integers so large that a double rounds them.
   absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogAggregation& aggregation) const;
 
   // Compares all statistics with the data, and goes on: one line for each difference.
@@ -250,6 +261,12 @@ class CAIRN_EXPORT Log {
   absl::StatusOr<LogSnapshot> Refresh();
   // Waits until there is news, at most this long; the newest state either way.
   absl::StatusOr<LogSnapshot> WaitForCommit(std::chrono::milliseconds timeout);
+
+  // Asks the writer of the log, in whatever process, to take over limits with its next commit; a
+  // writer that is opened later does it as well. -1 leaves a limit as it is.
+  // Errors: kInvalidArgument for other negative limits; kUnimplemented for a log in an object
+  // store.
+  absl::Status RequestLimits(const Retention& retention, const Rotation& rotation);
 
   // The one writer. Errors of Frame::OpenWriter.
   absl::StatusOr<LogWriter> OpenWriter(const LogWriterOptions& options);

@@ -109,6 +109,43 @@ class Future(LogTest):
         self.assertNotIn(b"2099", self.read("log.svg"))
 
 
+class Integers(LogTest):
+    """Those that no double holds."""
+
+    def setUp(self):
+        super().setUp()
+        self.create("time:timestamp[ns]", "id:i8", "u:u8", "seen:timestamp[ns]", "x:f4", args=["--chunk-size", "4000B"])
+        self.first = 1795514400000000001
+        lines = [f"{self.first + i},{2**53 + 1 + i},{2**64 - 1 - i},{self.first + 2 * i},1.5" for i in range(1000)]
+        self.append("time,id,u,seen,x\n" + "\n".join(lines), "--quiet")
+
+    def test_are_summed_up_exactly(self):
+        what = ["min", "max", "first", "last", "sum"]
+        found = json.loads(self.ok("log", "agg", "log", "--what", ",".join(what), "--fields", "id,u,x", "--format", "jsonl"))
+        ids = [2**53 + 1 + i for i in range(1000)]
+        self.assertEqual([found[f"{one}(id)"] for one in what], [ids[0], ids[-1], ids[0], ids[-1], sum(ids)])
+        us = [2**64 - 1 - i for i in range(1000)]
+        self.assertEqual([found[f"{one}(u)"] for one in what[:4]], [us[-1], us[0], us[0], us[-1]])
+        self.assertEqual(found["sum(x)"], 1500)
+        rows = self.rows("--bucket", "100ns", "--what", "last", "--fields", "id", command="agg")
+        self.assertEqual([int(row[2]) for row in rows], [ids[i] for i in range(98, 1000, 100)] + [ids[-1]])
+
+    def test_times_are_shown_as_times(self):
+        (row,) = self.rows("--what", "min,last", "--fields", "seen", command="agg")
+        self.assertEqual(row[2:], ["2026-11-24T10:00:00.000000001Z", "2026-11-24T10:00:00.000001999Z"])
+
+    def test_are_told_by_stat(self):
+        fields = {field["name"]: field for field in self.stat()["fields"]}
+        self.assertEqual((fields["id"]["min"], fields["u"]["max"], fields["seen"]["last"]), (2**53 + 1, 2**64 - 1, self.first + 1998))
+        text = self.ok("log", "stat", "log").decode()
+        for number in (2**53 + 1, 2**64 - 1, "2026-11-24T10:00:00.000001999Z"):
+            self.assertIn(str(number), text)
+
+    def test_buckets_have_a_length(self):
+        for bucket in ("0s", "0ns", "0h0m"):
+            self.assertIn("--bucket: expected more than 0", self.fails(2, "log", "agg", "log", "--bucket", bucket))
+
+
 class Query(LogTest):
     def setUp(self):
         super().setUp()
@@ -346,6 +383,45 @@ class Arriving(LogTest):
         tool.stdin.close()
         self.assertEqual((tool.wait(60), other.wait(60)), (0, 0))
         self.assertEqual([row[2] for row in self.rows()], ["1", "2"])
+
+    def test_limits_change_while_a_writer_runs(self):
+        for name, args in (("log", []), ("many", ["--rotate-bytes", "1GiB"])):
+            with self.subTest(name=name):
+                self.create("time:timestamp[us]", "temp:f8", "n:i4", name=name, args=args)
+                tool = self.start("log", "append", name, "--columns", "time,temp,n", "--commit-every", "1")
+                self.send(tool, "1,1,1\n")
+                self.wait_for_records(1, name)
+                said = self.ok("log", "retain", name, "--retain-records", 5).decode()
+                self.assertIn("with its next commit", said)
+                self.ok("log", "retain", name, "--retain-age", "1h", "--quiet")
+                self.assertEqual(self.stat(name)["retain_records"], 0)
+                time.sleep(0.02)  # the writer looks every 10 ms
+                self.send(tool, "2,2,2\n")
+                self.wait_for_records(2, name)
+                stat = self.stat(name)
+                self.assertEqual((stat["retain_records"], stat["retain_age"]), (5, 3600 * 10**6))
+                tool.stdin.close()
+                self.assertEqual(tool.wait(60), 0)
+                self.assertEqual([file for file in self.files() + os.listdir(self.path(name) if args else self.dir) if "request" in file], [])
+
+    def wait_for_records(self, count, name):
+        end = time.monotonic() + 60
+        while self.stat(name)["records"] < count:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def test_limits_that_a_dead_writer_did_not_take_over_hold_for_the_next(self):
+        self.create()
+        tool = self.start("log", "append", "log", "--columns", "time,temp,n", "--commit-every", "1")
+        self.send(tool, "1,1,1\n")
+        self.wait_for_records(1, "log")
+        self.ok("log", "retain", "log", "--retain-records", 5, "--quiet")
+        tool.kill()
+        tool.wait()
+        self.ok("log", "retain", "log", "--retain-bytes", "1MiB", "--quiet")
+        stat = self.stat()
+        self.assertEqual((stat["retain_records"], stat["retain_bytes"]), (5, 1 << 20))
+        self.assertEqual([file for file in self.files() if "request" in file], [])
 
     def test_what_is_no_policy(self):
         self.create()

@@ -485,6 +485,34 @@ class ReadTest(LogTest):
         with self.assertRaises(cairn.InvalidArgument):
             log.append(frame.assign(n=frame["x"]))
 
+    def test_integers_are_summed_up_as_integers(self):
+        log = cairn.Log.create(self.path("big"), {"time": "M8[ns]", "i": "i8", "u": "u8", "ok": "?", "seen": "M8[ns]", "x": "f4"}, chunksize=4000)
+        rng = np.random.default_rng(1)
+        rows = np.zeros(1000, log.dtype)
+        rows["time"] = np.datetime64("2026-11-24T10:00", "ns") + np.arange(1000)
+        rows["i"] = rng.integers(-(2**62), 2**62, 1000) // 1000
+        rows["u"] = rng.integers(2**63, 2**64, 1000, dtype="u8")
+        rows["ok"] = rng.integers(0, 2, 1000)
+        rows["seen"] = rows["time"] + np.timedelta64(7, "ns")
+        log.append(rows)
+        for bucket in (None, 130):
+            found = log.aggregate(bucket=bucket, origin=rows["time"][0], fields=["i", "u", "ok", "seen"])
+            parts = [rows] if bucket is None else [rows[at : at + bucket] for at in range(0, 1000, bucket)]
+            for name, type_ in (("i", "i8"), ("u", "u8"), ("ok", "i8"), ("seen", "i8")):
+                values = [part[name].astype(type_) for part in parts]
+                for what, pick in (("min", np.min), ("max", np.max), ("first", lambda v: v[0]), ("last", lambda v: v[-1])):
+                    with self.subTest(bucket=bucket, name=name, what=what):
+                        self.assertEqual(found[name][what].tolist(), [int(pick(one)) for one in values])
+                exact = [sum(one.tolist()) for one in values]
+                if name in ("i", "ok"):
+                    self.assertEqual(found[name]["sum"].tolist(), exact)
+                else:
+                    np.testing.assert_allclose(found[name]["sum"].astype(float), np.array(exact, float))
+        self.assertEqual(log.statistics["u"].max, int(rows["u"].max()))
+        for bucket in (0, "0s", -5, datetime.timedelta(0)):
+            with self.subTest(bucket=bucket), self.assertRaises(cairn.InvalidArgument):
+                log.aggregate(bucket=bucket)
+
     def test_record_from_the_future_is_not_the_newest(self):
         now = np.datetime64("now", "us")
         log = self.create(name="future")
@@ -679,6 +707,18 @@ with cairn.Log.open({log.path!r}).writer() as writer:
 
 
 class RetentionTest(LogTest):
+    def test_writer_takes_over_what_another_handle_asks_for(self):
+        log = self.create(sensor(10))
+        with log.writer() as writer:
+            cairn.Log.open(self.path("log")).request_retention(cairn.Retention(max_age="5m", max_records=7))
+            self.assertEqual(log.retention, (0, 0, 0))
+            writer.append(sensor(1, first=10))
+            writer.commit()
+            self.assertEqual(cairn.Log.open(self.path("log")).retention[:2], (np.timedelta64(300, "s"), 7))
+        self.assertEqual([name for name in os.listdir(self.folder) if "request" in name], [])
+        with self.assertRaises(cairn.InvalidArgument):
+            log.request_retention(cairn.Retention(max_records=-2))
+
     def test_old_records_are_dropped_and_keep_their_numbers(self):
         log = self.create(retention=cairn.Retention(max_records=300))
         for part in range(5):

@@ -1,7 +1,9 @@
 #include "engine/log/query/aggregate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <type_traits>
 #include <utility>
 
 #include "engine/base/status.h"
@@ -14,10 +16,81 @@ namespace cairn::log {
 
 namespace {
 
+// Of one field, as doubles and exact.
+struct ExactSum {
+  FieldSum sum;
+  WholeAggregate whole = {};
+};
+
 struct Sums {
   int64_t records = 0;
-  std::vector<FieldSum> fields;
+  std::vector<ExactSum> fields;
 };
+
+bool IsWhole(const Field& field) { return IsNumber(field) && field.type != FieldType::kFloat; }
+
+// Adds records of greater numbers.
+void Merge(ExactSum& sum, const ExactSum& more) {
+  if (more.sum.values.count == 0) return;
+  const bool none = sum.sum.values.count == 0;
+  WholeAggregate& a = sum.whole;
+  const WholeAggregate& b = more.whole;
+  a.min = none ? b.min : std::min(a.min, b.min);
+  a.max = none ? b.max : std::max(a.max, b.max);
+  a.sum += b.sum;
+  if (none || more.sum.first_time < sum.sum.first_time) a.first = b.first;
+  if (none || more.sum.last_time >= sum.sum.last_time) a.last = b.last;
+  Merge(sum.sum, more.sum);
+}
+
+// Statistics of integers are kept as doubles, which are exact up to 2^53. So is a sum that never
+// was beyond that.
+bool IsExact(const FieldAggregate& values) {
+  constexpr double kExact = 9007199254740992;
+  const double largest = std::max(std::abs(values.min), std::abs(values.max));
+  const bool one_sign = values.min >= 0 || values.max <= 0;
+  const double sum = one_sign ? std::abs(values.sum) : largest * static_cast<double>(values.count);
+  return largest < kExact && sum < kExact;
+}
+
+ExactSum FromStatistics(const Field& field, const FieldSum& sum) {
+  const FieldAggregate& values = sum.values;
+  if (!IsWhole(field)) return {.sum = sum};
+  const auto whole = [](double value) { return absl::int128(value); };
+  return {.sum = sum,
+          .whole = {.min = whole(values.min),
+                    .max = whole(values.max),
+                    .sum = whole(values.sum),
+                    .first = whole(values.first),
+                    .last = whole(values.last)}};
+}
+
+ExactSum FromRecords(const Field& field, Bytes column, std::span<const int64_t> times) {
+  ExactSum exact = {.sum = SumUp(field, column, times)};
+  if (!IsWhole(field) || exact.sum.values.count == 0) return exact;
+  VisitLoader(field, [&](const auto& load) {
+    const auto step = static_cast<size_t>(field.size);
+    auto least = load(column.data());
+    auto greatest = least;
+    size_t first = 0;
+    size_t last = 0;
+    if constexpr (std::is_integral_v<decltype(least)>) {
+      for (size_t i = 0; i < times.size(); ++i) {
+        const auto value = load(column.data() + i * step);
+        least = std::min(least, value);
+        greatest = std::max(greatest, value);
+        exact.whole.sum += value;
+        if (times[i] < times[first]) first = i;
+        if (times[i] >= times[last]) last = i;
+      }
+      exact.whole.min = least;
+      exact.whole.max = greatest;
+      exact.whole.first = load(column.data() + first * step);
+      exact.whole.last = load(column.data() + last * step);
+    }
+  });
+  return exact;
+}
 
 class Aggregator {
  public:
@@ -45,12 +118,8 @@ class Aggregator {
           !IsBefore(piece.min_time, aggregation_.times.end)) {
         continue;
       }
-      if (IsWhole(piece)) {
-        Sums& sums = SumsAt(piece.min_time);
-        sums.records += piece.nrecords;
-        for (size_t i = 0; i < fields_.size(); ++i) {
-          Merge(sums.fields[i], piece.fields[numbers_[i]]);
-        }
+      if (IsInOneBucket(piece)) {
+        CAIRN_RETURN_IF_ERROR(AddPiece(*place.segment, piece, rows));
       } else {
         CAIRN_RETURN_IF_ERROR(AddRecords(*place.segment, rows));
       }
@@ -64,7 +133,10 @@ class Aggregator {
       LogBucket& bucket = buckets.emplace_back();
       bucket.begin = aggregation_.bucket > 0 ? begin : least_time_;
       bucket.records = sums.records;
-      for (const FieldSum& sum : sums.fields) bucket.fields.push_back(sum.values);
+      for (const ExactSum& sum : sums.fields) {
+        bucket.fields.push_back(sum.sum.values);
+        bucket.wholes.push_back(sum.whole);
+      }
     }
     return buckets;
   }
@@ -82,10 +154,36 @@ class Aggregator {
     return sums;
   }
 
-  bool IsWhole(const Piece& piece) const {
+  bool IsInOneBucket(const Piece& piece) const {
     return filter_.empty() && Contains(aggregation_.times, piece.min_time) &&
            Contains(aggregation_.times, piece.max_time) &&
            KeyOf(piece.min_time) == KeyOf(piece.max_time);
+  }
+
+  // All records of a piece, of which only fields are read whose statistics are not exact.
+  absl::Status AddPiece(const Segment& segment, const Piece& piece, const Rows& rows) {
+    Sums& sums = SumsAt(piece.min_time);
+    sums.records += piece.nrecords;
+    std::vector<size_t> inexact;
+    for (size_t i = 0; i < fields_.size(); ++i) {
+      const FieldSum& sum = piece.fields[numbers_[i]];
+      const Field& field = schema_.fields()[fields_[i]];
+      if (IsWhole(field) && !IsExact(sum.values)) {
+        inexact.push_back(i);
+      } else {
+        Merge(sums.fields[i], FromStatistics(field, sum));
+      }
+    }
+    if (inexact.empty()) return absl::OkStatus();
+    std::vector<size_t> wanted;
+    for (const size_t i : inexact) wanted.push_back(fields_[i]);
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times, segment.ReadTimes(rows));
+    CAIRN_ASSIGN_OR_RETURN(const Columns columns, segment.ReadColumns(rows, wanted));
+    for (const size_t i : inexact) {
+      const Field& field = schema_.fields()[fields_[i]];
+      Merge(sums.fields[i], FromRecords(field, columns.fields[fields_[i]], times));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status AddRecords(const Segment& segment, const Rows& rows) {
@@ -119,7 +217,8 @@ class Aggregator {
       const Field& field = schema_.fields()[fields_[i]];
       const auto size = static_cast<size_t>(field.size);
       const Bytes column = columns.fields[fields_[i]];
-      Merge(sums.fields[i], SumUp(field, column.subspan(begin * size, here.size() * size), here));
+      Merge(sums.fields[i],
+            FromRecords(field, column.subspan(begin * size, here.size() * size), here));
     }
   }
 

@@ -58,6 +58,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status Remember(absl::Status status);
   // With `all` also what the window holds back.
   absl::Status CommitRecords(bool all, Durability durability);
+  absl::StatusOr<bool> TakeRequest();
   absl::Status CommitBatch(Bytes records, Durability durability);
   absl::Status CommitStaged(Durability durability);
   absl::Status StageRecords(Bytes records);
@@ -90,6 +91,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   LogLayer layer_;  // as the next commit leaves it
   bool layer_changed_ = false;
   std::optional<RecordBuffer> buffer_;
+  std::optional<std::chrono::steady_clock::time_point> looked_at_;  // for a request
   int64_t clock_ = 0;  // of this machine when the commit began, as a count of the time field
   // The newest time of all records and of those of the newest file.
   struct NewestTimes {

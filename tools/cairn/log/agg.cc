@@ -1,12 +1,15 @@
 // cairn log agg: what the values of each span of time come to.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/flags/log_flags.h"
@@ -44,10 +47,31 @@ struct AggFlags : LogFlags {
   std::vector<What> what = {What::kMean, What::kMin, What::kMax};
 };
 
+bool IsWhole(const Field& field) {
+  return field.type != FieldType::kFloat && field.type != FieldType::kBytes;
+}
+
+// Of integers the sums are integers, where the type has all of them.
+void SetSumType(Field& column, const std::vector<LogBucket>& buckets, size_t number) {
+  const auto fits = [&](absl::int128 least, absl::int128 greatest) {
+    return std::ranges::all_of(buckets, [&](const LogBucket& bucket) {
+      const absl::int128 sum = bucket.wholes[number].sum;
+      return sum >= least && sum <= greatest;
+    });
+  };
+  if (fits(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max())) {
+    column.type = FieldType::kInt;
+  } else if (fits(0, std::numeric_limits<uint64_t>::max())) {
+    column.type = FieldType::kUint;
+  }
+}
+
 // What a column of such values is like.
-Field ColumnOf(const Field& field, What what) {
+Field ColumnOf(const Field& field, What what, const std::vector<LogBucket>& buckets,
+               size_t number) {
   Field column = {.name = absl::StrFormat("%s(%s)", NameOf(kWhatWords, what), NameOf(field))};
   if (what == What::kCount) column.type = FieldType::kInt;
+  if (what == What::kSum && IsWhole(field)) SetSumType(column, buckets, number);
   const bool own =
       what == What::kMin || what == What::kMax || what == What::kFirst || what == What::kLast;
   if (!own) return column;
@@ -77,10 +101,34 @@ double ValueOf(const FieldAggregate& values, What what) {
   return values.last;
 }
 
+absl::int128 ValueOf(const WholeAggregate& values, int64_t count, What what) {
+  switch (what) {
+    case What::kCount:
+      return count;
+    case What::kSum:
+      return values.sum;
+    case What::kMin:
+      return values.min;
+    case What::kMax:
+      return values.max;
+    case What::kMean:
+      return values.sum / count;
+    case What::kFirst:
+      return values.first;
+    case What::kLast:
+      break;
+  }
+  return values.last;
+}
+
 // Where there is no value, there is none of it but their number and sum.
-void StoreValue(const FieldAggregate& values, What what, const Field& column, std::byte* at) {
+void StoreValue(const FieldAggregate& values, const WholeAggregate& wholes, What what,
+                const Field& column, std::byte* at) {
   if (values.count == 0 && what != What::kCount && what != What::kSum) {
     StoreMissing(column, at);
+  } else if (IsWhole(column)) {
+    const absl::int128 value = ValueOf(wholes, values.count, what);
+    StoreInt64(static_cast<int64_t>(absl::Int128Low64(value)), at);
   } else {
     StoreNumber(column, ValueOf(values, what), at);
   }
@@ -92,8 +140,8 @@ absl::Status WriteBuckets(const std::vector<LogBucket>& buckets, const Field& ti
   Field begin = {.name = NameOf(time), .type = FieldType::kInt, .size = 8, .unit = time.unit};
   if (time.type == FieldType::kTimestamp) begin.type = FieldType::kTimestamp;
   std::vector<Field> columns = {begin, {.name = "records", .type = FieldType::kInt}};
-  for (const Field& field : fields) {
-    for (const What what : flags.what) columns.push_back(ColumnOf(field, what));
+  for (size_t i = 0; i < fields.size(); ++i) {
+    for (const What what : flags.what) columns.push_back(ColumnOf(fields[i], what, buckets, i));
   }
   RowWriter writer(FormatOf(flags.output), columns, !flags.output.no_header);
   // A row: eight bytes for each of them.
@@ -104,9 +152,9 @@ absl::Status WriteBuckets(const std::vector<LogBucket>& buckets, const Field& ti
     StoreInt64(bucket.begin, cells[0].data());
     StoreInt64(bucket.records, cells[1].data());
     size_t next = 2;
-    for (const FieldAggregate& field : bucket.fields) {
+    for (size_t i = 0; i < bucket.fields.size(); ++i) {
       for (const What what : flags.what) {
-        StoreValue(field, what, columns[next], cells[next].data());
+        StoreValue(bucket.fields[i], bucket.wholes[i], what, columns[next], cells[next].data());
         ++next;
       }
     }
@@ -125,6 +173,10 @@ absl::Status Agg(const AggFlags& flags) {
   aggregation.filters = flags.range.where;
   if (!flags.bucket.empty()) {
     ASSIGN_OR_RETURN(aggregation.bucket, ParseDurationOf(*time, flags.bucket));
+    if (aggregation.bucket == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("--bucket: expected more than 0, got %s", flags.bucket));
+    }
   }
   if (!flags.origin.empty()) {
     ASSIGN_OR_RETURN(aggregation.origin, ParseTimeOf(*time, flags.origin));

@@ -26,11 +26,29 @@ struct RetainFlags : LogFlags {
   bool quiet = false;
 };
 
+// Left to the writer that has the log.
+absl::Status AskWriter(const RetainFlags& flags, Log& log) {
+  const Field* const time = log.snapshot().time_field();
+  constexpr Retention kSame = {.max_age = -1, .max_records = -1, .max_bytes = -1};
+  ASSIGN_OR_RETURN(const Retention retention, RetentionOf(flags.keep, time, kSame));
+  ASSIGN_OR_RETURN(const Rotation rotation,
+                   RotationOf(flags.keep, time, {.max_bytes = -1, .period = -1}));
+  RETURN_IF_ERROR(log.RequestLimits(retention, rotation));
+  if (flags.quiet) return absl::OkStatus();
+  return WriteLines({absl::StrFormat(
+      "%s: has a writer, which changes what it keeps with its next commit", flags.path)});
+}
+
 absl::Status Retain(const RetainFlags& flags) {
   ASSIGN_OR_RETURN(Log log, OpenLog(flags));
   LogWriterOptions options;
   options.wait = flags.wait;
-  ASSIGN_OR_RETURN(LogWriter writer, log.OpenWriter(options));
+  absl::StatusOr<LogWriter> opened = log.OpenWriter(options);
+  if (absl::IsUnavailable(opened.status())) return AskWriter(flags, log);
+  RETURN_IF_ERROR(opened.status());
+  LogWriter& writer = *opened;
+  // Takes over what a writer that died was asked for.
+  RETURN_IF_ERROR(writer.Commit());
   const LogSnapshot before = writer.snapshot();
   ASSIGN_OR_RETURN(const Retention retention,
                    RetentionOf(flags.keep, before.time_field(), before.retention()));
@@ -62,7 +80,9 @@ void AddLogRetain(CLI::App& group, Command& chosen) {
   retain->add_flag("--quiet", flags->quiet, "Print no summary");
   retain->footer(
       "What is not given stays as it is; 0, of durations 0s, is no limit. Writers drop old records "
-      "by\nthemselves, whole chunks or files at a time.\n"
+      "by\nthemselves, whole chunks or files at a time. One that runs takes the change over with "
+      "its next "
+      "commit.\n"
       "\nExample:\n"
       "  cairn log retain temps.b2frame --retain-age 7d");
   retain->callback(

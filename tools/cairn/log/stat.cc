@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
@@ -34,7 +35,8 @@ struct StatFlags : LogFlags {
 
 struct FieldStat {
   Field field;
-  std::optional<FieldAggregate> values;  // of numbers, where there are records
+  std::optional<FieldAggregate> values;  // of numbers but the time, where there are records
+  WholeAggregate wholes;                 // the same of integers
 };
 
 struct LogStat {
@@ -44,35 +46,53 @@ struct LogStat {
   std::vector<FieldStat> fields;
 };
 
+// Numbers but the time.
+bool IsShown(const Field& field, const LogSnapshot& log) {
+  return field.type != FieldType::kBytes && field != *log.time_field();
+}
+
 absl::StatusOr<LogStat> StatOf(const LogSnapshot& log) {
   LogStat stat = {.log = log, .times = {}, .future = 0, .fields = {}};
   std::vector<LogBucket> buckets;
   if (log.time_field() != nullptr) {
     ASSIGN_OR_RETURN(stat.times, log.Times());
     ASSIGN_OR_RETURN(stat.future, log.CountFuture());
-    ASSIGN_OR_RETURN(buckets, log.Aggregate({}));
+    LogAggregation numbers;
+    for (const Field& field : log.schema().fields()) {
+      if (IsShown(field, log)) numbers.fields.push_back(field.name);
+    }
+    if (!numbers.fields.empty()) {
+      ASSIGN_OR_RETURN(buckets, log.Aggregate(numbers));
+    }
   }
   size_t number = 0;
   for (const Field& field : log.schema().fields()) {
-    FieldStat& added = stat.fields.emplace_back(FieldStat{.field = field, .values = {}});
-    if (field.type == FieldType::kBytes) continue;
-    if (!buckets.empty()) added.values = buckets.front().fields[number];
+    FieldStat& added =
+        stat.fields.emplace_back(FieldStat{.field = field, .values = {}, .wholes = {}});
+    if (buckets.empty() || !IsShown(field, log)) continue;
+    added.values = buckets.front().fields[number];
+    added.wholes = buckets.front().wholes[number];
     ++number;
   }
   return stat;
 }
 
 // An aggregate as a value of its field.
-std::string ShowValue(const Field& field, double value) {
+std::string ShowValue(const Field& field, double value, absl::int128 whole) {
   std::array<std::byte, 8> bytes;
-  StoreNumber(field, value, bytes.data());
+  if (field.type == FieldType::kFloat) {
+    StoreNumber(field, value, bytes.data());
+  } else {
+    StoreInt64(static_cast<int64_t>(absl::Int128Low64(whole)), bytes.data());
+  }
   std::string text;
   AppendValue(text, field, bytes.data());
   return text;
 }
 
-std::string MeanOf(const FieldAggregate& values) {
-  return values.count == 0 ? "-" : absl::StrFormat("%.7g", values.mean());
+std::string MeanOf(const FieldStat& stat) {
+  if (stat.field.type != FieldType::kTimestamp) return absl::StrFormat("%.7g", stat.values->mean());
+  return ShowValue(stat.field, 0, stat.wholes.sum / stat.values->count);
 }
 
 std::string LimitsOf(const LogSnapshot& log) {
@@ -115,32 +135,43 @@ std::vector<std::string> TextOfStat(const StatFlags& flags, const LogStat& stat)
   const int name = static_cast<int>(std::min<size_t>(width, 30));
   lines.push_back(absl::StrFormat("  %-*s %-8s %12s %14s %14s %14s %14s", name, "field", "type",
                                   "values", "min", "mean", "max", "last"));
-  for (const auto& [field, values] : stat.fields) {
+  for (const FieldStat& one : stat.fields) {
+    const Field& field = one.field;
     std::string line = absl::StrFormat("  %-*s %-8s", name, NameOf(field), TypeOf(field));
-    if (values && field != *log.time_field()) {
-      absl::StrAppendFormat(&line, " %12d", values->count);
-      const auto show = [&, &values = *values, &field = field](double value) {
-        return values.count == 0 ? "-" : ShowValue(field, value);
-      };
-      absl::StrAppendFormat(&line, " %14s %14s %14s %14s", show(values->min), MeanOf(*values),
-                            show(values->max), show(values->last));
+    if (one.values && one.values->count == 0) {
+      absl::StrAppendFormat(&line, " %12d %14s %14s %14s %14s", 0, "-", "-", "-", "-");
+    } else if (one.values) {
+      const FieldAggregate& values = *one.values;
+      const WholeAggregate& wholes = one.wholes;
+      absl::StrAppendFormat(&line, " %12d %14s %14s %14s %14s", values.count,
+                            ShowValue(field, values.min, wholes.min), MeanOf(one),
+                            ShowValue(field, values.max, wholes.max),
+                            ShowValue(field, values.last, wholes.last));
     }
     lines.push_back(std::move(line));
   }
   return lines;
 }
 
-Json JsonOfField(const FieldStat& stat, const Field* time) {
+// A number as it is: integers are not rounded.
+Json NumberOf(const Field& field, double value, absl::int128 whole) {
+  if (field.type == FieldType::kFloat) return value;
+  if (field.type == FieldType::kUint) return absl::Int128Low64(whole);
+  return static_cast<int64_t>(whole);
+}
+
+Json JsonOfField(const FieldStat& stat) {
   Json json = {{"name", NameOf(stat.field)}, {"type", TypeOf(stat.field)}};
-  if (!stat.values || (time != nullptr && stat.field == *time)) return json;
+  if (!stat.values) return json;
   const FieldAggregate& values = *stat.values;
+  const WholeAggregate& wholes = stat.wholes;
   json["count"] = values.count;
   if (values.count == 0) return json;
-  json["min"] = values.min;
+  json["min"] = NumberOf(stat.field, values.min, wholes.min);
   json["mean"] = values.mean();
-  json["max"] = values.max;
-  json["first"] = values.first;
-  json["last"] = values.last;
+  json["max"] = NumberOf(stat.field, values.max, wholes.max);
+  json["first"] = NumberOf(stat.field, values.first, wholes.first);
+  json["last"] = NumberOf(stat.field, values.last, wholes.last);
   return json;
 }
 
@@ -172,7 +203,7 @@ std::string JsonOfStat(const LogStat& stat) {
   json["rotate_every"] = log.rotation().period;
   json["rotate_bytes"] = log.rotation().max_bytes;
   json["fields"] = Json::array();
-  for (const FieldStat& field : stat.fields) json["fields"].push_back(JsonOfField(field, time));
+  for (const FieldStat& field : stat.fields) json["fields"].push_back(JsonOfField(field));
   return Dump(json, 2) + "\n";
 }
 

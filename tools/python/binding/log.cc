@@ -100,6 +100,14 @@ void BindLog(nb::module_& module) {
            [](const LogHandle& self) {
              return LogSnapshotHandle{self.executor, self.log.snapshot()};
            })
+      .def(
+          "request_limits",
+          [](LogHandle& self, const RetentionLimits& retention, const RotationLimits& rotation) {
+            Check(WithoutGil([&] {
+              return self.log.RequestLimits(ToRetention(retention), ToRotation(rotation));
+            }));
+          },
+          "retention"_a, "rotation"_a)
       .def("wait_for_commit", &WaitForCommit, "timeout"_a)
       .def("open_writer", &OpenWriter, "commit_records"_a, "commit_interval"_a, "durable"_a,
            "reorder_window"_a, "max_buffered_bytes"_a, "wait"_a, "timer"_a.none(), "codec"_a.none(),

@@ -1,3 +1,5 @@
+#include <array>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -6,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -83,6 +86,19 @@ nb::tuple Next(CursorHandle& self) {
 // NumPy reads them as they are.
 static_assert(sizeof(FieldAggregate) == 48);
 
+// Exact values of integers, of which the type of the field says whether they have a sign. A sum
+// that 64 bits do not hold is told by the last number, which is 0: else 1 with a sign, 2 without.
+std::array<int64_t, 6> Whole(const WholeAggregate& values) {
+  const auto low = [](absl::int128 value) {
+    return static_cast<int64_t>(absl::Int128Low64(value));
+  };
+  int64_t fits = 0;
+  if (values.sum >= 0 && values.sum <= std::numeric_limits<uint64_t>::max()) fits = 2;
+  if (values.sum == absl::int128(low(values.sum))) fits = 1;
+  return {low(values.min),   low(values.max),  low(values.sum),
+          low(values.first), low(values.last), fits};
+}
+
 // Begins of the buckets, their records, and of each field the aggregates.
 nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, int64_t bucket,
                     int64_t origin, const std::vector<std::string>& fields, Where where,
@@ -98,13 +114,19 @@ nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, i
   std::vector<int64_t> begins;
   std::vector<int64_t> records;
   std::vector<std::vector<FieldAggregate>> values(buckets.empty() ? 0 : buckets[0].fields.size());
+  std::vector<std::vector<std::array<int64_t, 6>>> wholes(values.size());
   for (const LogBucket& one : buckets) {
     begins.push_back(one.begin);
     records.push_back(one.records);
-    for (size_t i = 0; i < values.size(); ++i) values[i].push_back(one.fields[i]);
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i].push_back(one.fields[i]);
+      wholes[i].push_back(Whole(one.wholes[i]));
+    }
   }
   nb::list aggregates;
-  for (const std::vector<FieldAggregate>& one : values) aggregates.append(BytesOf(one));
+  for (size_t i = 0; i < values.size(); ++i) {
+    aggregates.append(nb::make_tuple(BytesOf(values[i]), BytesOf(wholes[i])));
+  }
   return nb::make_tuple(BytesOf(begins), BytesOf(records), aggregates);
 }
 
@@ -190,7 +212,7 @@ void BindLogSnapshot(nb::module_& module) {
                    "fields: collections.abc.Sequence[str], "
                    "where: collections.abc.Sequence[tuple[str, int, int | float | str]], "
                    "filters: collections.abc.Sequence[str]) "
-                   "-> tuple[bytes, bytes, list[bytes]]"))
+                   "-> tuple[bytes, bytes, list[tuple[bytes, bytes]]]"))
       .def("verify_statistics",
            [](const LogSnapshotHandle& self) {
              return Check(WithoutGil([&] { return self.snapshot.VerifyStatistics(); }));

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _VALUES = ("min", "max", "sum", "first", "last")
 _STORED = np.dtype([("count", "i8"), *((name, "f8") for name in _VALUES)])
-_SHOWN = np.dtype([*_STORED.descr, ("mean", "f8")])
+# The same of integers, exact, and whether a sum has 64 bits: 1 with a sign, 2 without.
+_WHOLE = np.dtype([("min", "i8"), ("max", "i8"), ("sum", "i8"), ("first", "i8"), ("last", "i8"), ("fits", "i8")])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +25,7 @@ class FieldStatistics:
     """Of the values of a field that are no NaN; without any, all but `count` and `sum` are NaN."""
 
     count: int
-    min: float
+    min: float  # of integers an int, like max, sum, first and last
     max: float
     sum: float
     first: float  # by time
@@ -35,7 +36,8 @@ class FieldStatistics:
 class Aggregates:
     """The buckets of an aggregation, by time: `a["temp"]["mean"]` is an array of a value for each.
 
-    `a["temp"]` has the fields count, min, max, sum, first, last and mean.
+    `a["temp"]` has the fields count, min, max, sum, first, last and mean. Of integers and times all
+    but the mean are integers; a sum that 64 bits do not hold is a float.
     """
 
     __slots__ = ("_time", "begin", "fields", "records")
@@ -55,14 +57,15 @@ class Aggregates:
     @classmethod
     def _of(
         cls,
-        found: tuple[bytes, bytes, Sequence[bytes]],
-        names: Sequence[str],
+        found: tuple[bytes, bytes, Sequence[tuple[bytes, bytes]]],
+        types: Mapping[str, np.dtype],
         time: str,
         clock: Clock,
     ) -> Aggregates:
         begins, records = (np.frombuffer(one, np.int64) for one in found[:2])
-        values = found[2] or [b""] * len(names)
-        return cls(clock.times(begins), records, dict(zip(names, map(_with_mean, values))), time)
+        values = found[2] or [(b"", b"")] * len(types)
+        fields = {name: _shown(*one, types[name]) for name, one in zip(types, values)}
+        return cls(clock.times(begins), records, fields, time)
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -74,7 +77,7 @@ class Aggregates:
         return {
             (name, what): values[what]
             for name, values in self.fields.items()
-            for what in _SHOWN.names or ()
+            for what in values.dtype.names or ()
         }
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -97,14 +100,24 @@ class Aggregates:
         return self._table()._shown_as_html("bucket")
 
 
-def _with_mean(stored: bytes) -> np.ndarray:
-    given = np.frombuffer(stored, _STORED)
-    found = np.empty(len(given), _SHOWN)
-    for name in _STORED.names or ():
-        found[name] = given[name]
+def _shown(stored: bytes, wholes: bytes, dtype: np.dtype) -> np.ndarray:
+    """The aggregates of a field, with the means; of integers exact."""
+    given, exact = np.frombuffer(stored, _STORED), np.frombuffer(wholes, _WHOLE)
+    value, total = "f8", "f8"
+    if dtype.kind != "f":
+        value = "u8" if dtype.kind == "u" else "i8"
+        total = {1: "i8", 2: "u8"}.get(int(exact["fits"].max(initial=1)), "f8")
+        if not exact["fits"].all() or (total == "u8" and (exact["sum"][exact["fits"] == 1] < 0).any()):
+            total = "f8"
+    types = [(name, total if name == "sum" else value) for name in _VALUES]
+    found = np.empty(len(given), [("count", "i8"), *types, ("mean", "f8")])
+    found["count"] = given["count"]
+    for name, type_ in types:
+        found[name] = given[name] if type_ == "f8" else exact[name].view(type_)
     none = given["count"] == 0
-    for name in ("min", "max", "first", "last"):
-        found[name][none] = np.nan
+    if value == "f8":
+        for name in ("min", "max", "first", "last"):
+            found[name][none] = np.nan
     with np.errstate(invalid="ignore"):
         found["mean"] = found["sum"] / np.where(none, np.nan, found["count"])
     return found

@@ -223,6 +223,13 @@ class Log(LogReadable):
         with self.writer() as writer:
             writer.append(records)
 
+    def request_retention(self, retention: Retention) -> None:
+        """Asks the writer of the log, in whatever process, to keep that from its next commit on.
+
+        A writer that is opened later does it as well. `LogWriter.set_retention` does it here.
+        """
+        self._engine.request_limits(retention._counts(self._view().clock), (-1, -1))
+
     def follow(
         self, start: Union[int, TimeLike, None] = None, *, timeout: Optional[float] = None
     ) -> LogFollower:

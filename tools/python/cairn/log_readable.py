@@ -11,6 +11,7 @@ import numpy as np
 from . import _engine, options
 from .aggregates import Aggregates, FieldStatistics, statistics_of
 from .errors import InvalidArgument, OutOfRange
+from .errors import InvalidArgument
 from .log_info import LogInfo, Retention, Rotation
 from .log_view import LogView
 from .readable import Snapshot
@@ -215,12 +216,15 @@ class LogReadable:
         view = self._view()
         clock = view.need_clock()
         chosen = view.choose(fields).items()
-        numbers = [name for name, one in chosen if fields is not None or one.kind not in "SM"]
+        numbers = {name: one for name, one in chosen if fields is not None or one.kind not in "SM"}
+        length = 0 if bucket is None else clock.span(bucket)
+        if bucket is not None and length <= 0:
+            raise InvalidArgument(f"bucket {bucket!r}: expected more than 0")
         found = view.engine.aggregate(
             *view.range(begin, end, last),
-            0 if bucket is None else clock.span(bucket),
+            length,
             clock.count(origin),
-            numbers,
+            list(numbers),
             *conditions(where, view.fields),
         )
         return Aggregates._of(found, numbers, view.time or "", clock)
