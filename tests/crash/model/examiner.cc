@@ -54,6 +54,15 @@ bool History::HasProofAfter(const Bytes& file, const Base& base, uint64_t boot) 
          });
 }
 
+uint64_t History::CoveredByReceipts(const Bytes& file, const Base& base, uint64_t boot) const {
+  uint64_t covered = 0;
+  for (const Proof& proof : proofs) {
+    if (proof.boot == 0 || proof.base != base || !IsIntact(proof, file)) continue;
+    covered = std::max(covered, proof.boot == boot ? proof.generation : proof.durable_generation);
+  }
+  return covered;
+}
+
 size_t History::ProvenDurable(const Bytes& file, const Base& base, bool own) const {
   size_t proven = 0;
   for (const Proof& proof : proofs) {

@@ -48,6 +48,8 @@ struct History {
   bool HasLostMark(const Bytes& file, const Base& base) const;
   // Whether a commit after that checkpoint shows that its header was durable, or is of this boot.
   bool HasProofAfter(const Bytes& file, const Base& base, uint64_t boot) const;
+  // The newest commit of that journal that a receipt covers, of this boot or of what is durable.
+  uint64_t CoveredByReceipts(const Bytes& file, const Base& base, uint64_t boot) const;
   // The newest commit that an intact receipt of the file proves durable. `own`: its own receipt.
   size_t ProvenDurable(const Bytes& file, const Base& base, bool own) const;
 };

@@ -338,9 +338,13 @@ std::string Life::LoseFirstSector(const Bytes& file, uint64_t boot, size_t requi
     if (history_.CountIntact(damaged) > history_.CountIntact(file)) continue;
     // Chunks may lie by now where the mark lay, although the trailer before it is still there. Then
     // commits tell it that lie above.
-    const Base base = Replay(damaged, boot, conditions_.header_size, rules_).base;
-    const bool has_commits_above = has_proof && newest.end > base.end;
-    const size_t least = history_.HasLostMark(file, base) && !has_commits_above ? 0 : required;
+    const Replayed old = Replay(damaged, boot, conditions_.header_size, rules_);
+    const bool has_commits_above = has_proof && newest.end > old.base.end;
+    const bool is_unmarked = history_.HasLostMark(file, old.base) && !has_commits_above;
+    // And where the journal goes on after a newer checkpoint, receipts of commits after it tell.
+    const bool goes_on =
+        newest == old.base && history_.CoveredByReceipts(file, old.base, boot) <= old.generation;
+    const size_t least = is_unmarked || goes_on ? 0 : required;
     const std::string violation = examiner_.ExamineDamage(damaged, boot, least, tally_);
     if (!violation.empty()) return "older header, " + violation;
   }

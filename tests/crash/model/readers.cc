@@ -141,8 +141,12 @@ bool Readers::IsUndisturbed(const Reader& reader) const {
   if (reader.phase != Phase::kReads) return true;
   const Bytes& file = disk_.cache();
   const uint64_t summary_begin = reader.view.summary.has_value() ? reader.view.summary->begin : 0;
-  return file.size() >= reader.view.commit_end && HasBytes(file, summary_begin, reader.summary) &&
-         HasBytes(file, reader.view.checkpoint.index_begin, reader.index) &&
+  // A journal without commits may begin after the end of the file.
+  const Checkpoint& base = reader.view.checkpoint;
+  const bool has_commits = reader.view.generation > base.generation;
+  return file.size() >= (has_commits ? reader.view.commit_end : base.base.end) &&
+         HasBytes(file, summary_begin, reader.summary) &&
+         HasBytes(file, base.index_begin, reader.index) &&
          std::ranges::all_of(reader.view.state.chunks,
                              [&](const ChunkRef& chunk) { return ChunkIsIntact(file, chunk); });
 }

@@ -83,7 +83,7 @@ void Writer::Bury(const ChunkRef& chunk, bool waits) {
 
 void Writer::ReserveSpace(uint64_t end) {
   // Nothing follows the journal then, whenever the process dies.
-  if (conditions_.owes && !conditions_.gradual && random_.Percent(70)) return;
+  if (conditions_.owes && random_.Percent(70)) return;
   if (disk_.cache().size() < end) {
     constexpr uint64_t kStep = 4096;
     disk_.Resize((end / kStep + 1 + random_.Below(2)) * kStep);
