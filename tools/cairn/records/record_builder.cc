@@ -32,7 +32,7 @@ std::string_view WithoutBlanks(std::string_view text) {
 bool SaysNoValue(std::string_view text) {
   constexpr std::array<std::string_view, 10> kWords = {"",     "na",   "n/a", "#n/a", "<na>",
                                                        "null", "none", "nan", "-nan", "nat"};
-  if (text.size() > 4) return false;
+  if (text.size() > 4 || (!text.empty() && absl::ascii_isdigit(text.front()))) return false;
   return std::ranges::find(kWords, absl::AsciiStrToLower(std::string(text))) != kWords.end();
 }
 
