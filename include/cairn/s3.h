@@ -4,6 +4,7 @@
 #define CAIRN_S3_H_
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,13 @@
 #include "cairn/types.h"
 
 namespace cairn {
+
+// What a store lets its callers wait for.
+struct TransportWait {
+  std::string store = {};             // "s3://bucket"
+  std::string failure = {};           // what the last try of a request failed by; empty: none has
+  std::chrono::milliseconds time{0};  // since there was an answer
+};
 
 // How requests are made. A try that fails for now is repeated after a random pause of at most
 // first_pause, twice that, four times that, …, longest_pause, or what the server asks for.
@@ -32,6 +40,9 @@ struct TransportOptions {
   std::string ca_file = {};                           // PEM; empty: the system's certificates
   std::string proxy = {};                             // URL; empty: none
   std::string no_proxy = {};                          // hosts that are reached directly, by commas
+  // Asked ten times a second while there are requests, by the thread that makes them. False ends
+  // them with kCancelled; those that begin later are made if it says true again.
+  std::function<bool(const TransportWait&)> keep_waiting = {};
 };
 
 struct S3Credentials {

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 
@@ -91,6 +92,51 @@ class Others(Signals):
             with self.subTest(signal=number):
                 names = [f"{number}-{i}" for i in range(100)]
                 self.assertTrue(any(self.is_ended(number, "recover", "--salvage", frame, name, made=name) for name in names))
+
+
+class Waiting(Signals):
+    def told_before_it_ends(self, number, *args):
+        """What the tool says while it waits; a signal ends it then."""
+        tool = self.start(*args)
+        told = tool.stderr.readline().decode()
+        tool.send_signal(number)
+        self.assertEqual((tool.wait(60), tool.stderr.read()), (-number, b""), args)
+        return told
+
+    def test_for_another_writer_is_told_and_ends(self):
+        frame = self.pack(bytes(1000))
+        log = "a.log"
+        self.ok("log", "create", log, "--quiet", "--field", "time:timestamp[us]", "--field", "value:f4")
+        held = [self.start("append", frame, "-"), self.start("log", "append", log, "-")]
+        for busy in [("reclaim", frame), ("log", "append", log, os.devnull)]:
+            while self.run_tool(*busy, "--quiet").returncode == 0:  # until the writer is there
+                pass
+            self.assertIn("another writer", self.fails(1, *busy))
+        for args in [
+            ("compact", frame),
+            ("reclaim", frame),
+            ("append", frame, os.devnull),
+            ("meta", "set", frame, "name", os.devnull),
+            ("log", "retain", log),
+            ("log", "append", log, os.devnull),
+        ]:
+            with self.subTest(args=args):
+                told = self.told_before_it_ends(signal.SIGINT, *args, "--wait", 3600)
+                self.assertRegex(told, "^cairn: waiting: .*another writer")
+        for writer in held:
+            writer.kill()
+
+    def test_for_a_store_is_told_and_ends(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            url = f"http://127.0.0.1:{silent.getsockname()[1]}/frame"
+            if b"No such file" in self.run_tool("info", "http://").stderr:
+                self.skipTest("a tool without object stores")
+            for args in [("info", url), ("copy", url, "copy"), ("backup", url, "copy")]:
+                for number in SIGNALS:
+                    with self.subTest(args=args, signal=number):
+                        told = self.told_before_it_ends(number, *args)
+                        self.assertRegex(told, f"^cairn: waiting for {os.path.dirname(url)}")
+                        self.assertEqual(self.files(), [])
 
 
 if __name__ == "__main__":

@@ -1,16 +1,14 @@
 // What becomes of requests that fail, by a server that fails as the test wants.
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <functional>
 #include <future>
 #include <latch>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "tests/object/failing_s3.h"
 #include "tests/object/stores.h"
 #include "tests/support/no_threads.h"
 #include "tests/support/status.h"
@@ -20,64 +18,7 @@ namespace {
 
 using StatusCode = absl::StatusCode;
 
-// A bucket whose answers the test may replace: `fail` gets the number of each request, from 1 on,
-// and the bucket, which it may have do the request before the answer is lost.
-class Failing {
- public:
-  using Fail = std::function<std::optional<ServedAnswer>(int number, const ServedRequest&)>;
-
-  explicit Failing(
-      Fail fail, const std::function<void(S3Options&)>& change = [](S3Options&) {})
-      : server_([this, fail](const ServedRequest& request) {
-          const std::optional<ServedAnswer> answer = fail(++requests, request);
-          return answer.has_value() ? *answer : bucket.Serve(request);
-        }) {
-    S3Options options = TestS3Options(server_.url());
-    change(options);
-    store = OpenS3(options).value();
-  }
-
-  FakeS3 bucket;
-  std::atomic<int> requests = 0;
-
- private:
-  HttpServer server_;
-
- public:
-  std::shared_ptr<ObjectStore> store;
-};
-
-// Who waits for it goes on when it is open, or after a minute, so that a test which fails ends.
-class Gate {
- public:
-  void Open() {
-    const std::lock_guard lock(mutex_);
-    open_ = true;
-    opened_.notify_all();
-  }
-  void Wait() {
-    std::unique_lock lock(mutex_);
-    opened_.wait_for(lock, std::chrono::minutes(1), [&] { return open_; });
-  }
-  bool is_open() {
-    const std::lock_guard lock(mutex_);
-    return open_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable opened_;
-  bool open_ = false;
-};
-
 ServedAnswer Cut() { return {.cut_after = -1}; }
-
-// Fails like this up to and with a number.
-Failing::Fail Until(int last, const ServedAnswer& answer) {
-  return [=](int number, const ServedRequest&) {
-    return number <= last ? std::optional(answer) : std::nullopt;
-  };
-}
 
 TEST(S3ThreadTest, StoreIsRefusedWhereThereIsNoThreadForItsRequests) {
   const NoThreads none;
@@ -358,32 +299,11 @@ TEST(RetryTest, NoMoreRequestsThanAllowedAreInFlight) {
   EXPECT_EQ(too_many, 0);
 }
 
-TEST(RetryTest, CancelEndsWhatIsInFlightAndWhatWaits) {
-  Gate in_flight;
-  Gate cancelled;
-  Failing failing(
-      [&](int number, const ServedRequest&) -> std::optional<ServedAnswer> {
-        if (number == 2) in_flight.Open();
-        cancelled.Wait();
-        return std::nullopt;
-      },
-      [](S3Options& options) {
-        options.transport.parallel = 2;
-        options.transport.request_timeout = std::chrono::hours(1);
-        options.transport.stall_timeout = std::chrono::hours(1);
-      });
-  std::latch answers(6);
-  for (int i = 0; i < 6; ++i) {
-    failing.store->StartGet("a", {}, std::nullopt, [&](absl::StatusOr<ObjectPart> part) {
-      EXPECT_TRUE(absl::IsCancelled(part.status())) << part.status();
-      answers.count_down();
-    });
-  }
-  in_flight.Wait();
-  failing.store->Cancel();
-  answers.wait();
-  EXPECT_EQ(failing.requests, 2);
-  cancelled.Open();
+TEST(RetryTest, ExpiredKeysThatNobodyRenewsAreRefusedAtOnce) {
+  Failing failing(Until(1000, S3Failure(400, "ExpiredToken")));
+  EXPECT_TRUE(
+      Fails(failing.store->Get("a").status(), StatusCode::kPermissionDenied, "ExpiredToken"));
+  EXPECT_EQ(failing.requests, 1);
 }
 
 TEST(RetryTest, CallbacksMayDropTheLastReference) {

@@ -16,6 +16,7 @@
 #include "tools/cairn/io/database_parts.h"
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/patience.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/io/whole_items.h"
 #include "tools/cairn/report/frame_summary.h"
@@ -81,10 +82,11 @@ absl::StatusOr<int64_t> AppendToArray(int axis, Input& input, Writer& writer) {
 
 absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& flags) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
-  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait,
-                                                    .keep_generations = flags.keep,
-                                                    .max_file_size = flags.max_size,
-                                                    .executor = executor.get()}));
+  ASSIGN_OR_RETURN(Writer writer,
+                   OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait,
+                                                         .keep_generations = flags.keep,
+                                                         .max_file_size = flags.max_size,
+                                                         .executor = executor.get()}));
   const FrameInfo info = frame.snapshot().info();
   if (flags.axis) return AppendToArray(*flags.axis, input, writer);
   if (!flags.commit_every) return AppendAtOnce(input, writer, info, flags.allow_partial);

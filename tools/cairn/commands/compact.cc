@@ -11,6 +11,7 @@
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/patience.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
@@ -42,12 +43,15 @@ absl::StatusOr<CompactReport> CompactFrame(const CompactFlags& flags) {
   const HeldSignals signals;
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
   Progress progress("compacting", frame.snapshot().info().nchunks, "chunk");
-  CompactOptions options{.wait = flags.wait};
+  CompactOptions options;
   options.progress = [&](int64_t chunks) {
     progress.Show(chunks);
     return signals.Check().ok();
   };
-  return frame.Compact(options);
+  return WaitForTurn(flags.wait, [&](std::chrono::milliseconds part) {
+    options.wait = part;
+    return frame.Compact(options);
+  });
 }
 
 absl::Status Compact(const CompactFlags& flags) {

@@ -4,6 +4,7 @@
 
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/files.h"
+#include "tools/cairn/io/patience.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
@@ -22,10 +23,11 @@ void AddWriting(CLI::App& app, EditFlags& flags) {
 absl::StatusOr<FrameInfo> EditFrame(const EditFlags& flags, FrameEdit edit) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
-  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait,
-                                                    .keep_generations = flags.keep,
-                                                    .max_file_size = flags.max_size,
-                                                    .executor = executor.get()}));
+  ASSIGN_OR_RETURN(Writer writer,
+                   OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait,
+                                                         .keep_generations = flags.keep,
+                                                         .max_file_size = flags.max_size,
+                                                         .executor = executor.get()}));
   // Copies: a snapshot that is kept would keep the files of a sparse frame that an edit replaces.
   const FrameInfo before = frame.snapshot().info();
   RETURN_IF_ERROR(edit(writer, before));

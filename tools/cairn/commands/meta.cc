@@ -14,6 +14,7 @@
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/patience.h"
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/report/frame_summary.h"
 #include "tools/cairn/report/meta_text.h"
@@ -107,8 +108,9 @@ absl::Status Get(const MetaFlags& flags) {
 absl::Status Set(const MetaFlags& flags) {
   ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
-  ASSIGN_OR_RETURN(Writer writer,
-                   frame.OpenWriter({.wait = flags.wait, .keep_generations = flags.keep}));
+  ASSIGN_OR_RETURN(
+      Writer writer,
+      OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait, .keep_generations = flags.keep}));
   if (flags.fixed) {
     RETURN_IF_ERROR(CheckLayer(frame, flags));
   }
@@ -137,8 +139,9 @@ absl::Status CheckRemovable(Frame& frame, const MetaFlags& flags) {
 absl::Status Remove(const MetaFlags& flags) {
   if (flags.fixed) return CannotRemove(absl::StatusCode::kInvalidArgument, flags);
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
-  ASSIGN_OR_RETURN(Writer writer,
-                   frame.OpenWriter({.wait = flags.wait, .keep_generations = flags.keep}));
+  ASSIGN_OR_RETURN(
+      Writer writer,
+      OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait, .keep_generations = flags.keep}));
   RETURN_IF_ERROR(CheckRemovable(frame, flags));
   const absl::Status status = writer.DeleteVlmetalayer(flags.name);
   return status.ok() ? writer.Close() : status;

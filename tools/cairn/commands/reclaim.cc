@@ -13,6 +13,7 @@
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/patience.h"
 #include "tools/cairn/report/holders.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
@@ -54,8 +55,9 @@ absl::Status Print(const ReclaimFlags& flags, const ReclaimReport& report) {
 
 absl::Status Reclaim(const ReclaimFlags& flags) {
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
-  ASSIGN_OR_RETURN(Writer writer,
-                   frame.OpenWriter({.wait = flags.wait, .keep_generations = flags.keep}));
+  ASSIGN_OR_RETURN(
+      Writer writer,
+      OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait, .keep_generations = flags.keep}));
   // This handle shall not be the reader that holds an older state.
   RETURN_IF_ERROR(frame.Refresh().status());
   ASSIGN_OR_RETURN(const ReclaimReport report, writer.Reclaim({.keep_generations = flags.keep}));

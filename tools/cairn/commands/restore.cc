@@ -14,6 +14,7 @@
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/patience.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/units.h"
@@ -79,7 +80,7 @@ absl::Status RestoreFrame(const RestoreFlags& flags) {
   const HeldSignals signals;
   absl::StatusOr<Frame> frame = Frame::Open(flags.frame, {.file_system = Files()});
   if (!frame.ok()) return About(flags.frame, frame.status());
-  absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
+  absl::StatusOr<Writer> writer = OpenWriterInTurn(*frame, WriterOptions{.wait = flags.wait});
   if (!writer.ok()) return About(flags.frame, writer.status());
   const absl::StatusOr<uint64_t> content = frame->snapshot().ContentHash();
   if (!content.ok()) return About(flags.frame, content.status());

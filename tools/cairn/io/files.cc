@@ -5,15 +5,48 @@
 #include "cairn/copy_files.h"
 
 #ifdef CAIRN_TOOL_S3
+#include <atomic>
+
+#include "absl/strings/str_cat.h"
+
 #include "cairn/s3.h"
+#include "tools/cairn/io/held_signals.h"
+#include "tools/cairn/io/patience.h"
+#include "tools/cairn/text/complain.h"
 #endif
 
 namespace cairn::tool {
 
 #ifdef CAIRN_TOOL_S3
 
+namespace {
+
+// Tells of a wait once, and ends it at a signal.
+bool KeepWaiting(const TransportWait& wait, std::atomic<bool>& told) {
+  if (wait.time < kSilence) {
+    told = false;
+  } else if (!told.exchange(true)) {
+    Complain(
+        absl::StrCat("waiting for ", wait.store, wait.failure.empty() ? "" : ": ", wait.failure));
+  }
+  return !SignalHasCome();
+}
+
+absl::StatusOr<S3Options> OptionsOfStores() {
+  absl::StatusOr<S3Options> options = S3OptionsFromEnvironment();
+  if (options.ok()) {
+    const auto told = std::make_shared<std::atomic<bool>>(false);
+    options->transport.keep_waiting = [told](const TransportWait& wait) {
+      return KeepWaiting(wait, *told);
+    };
+  }
+  return options;
+}
+
+}  // namespace
+
 FileSystem* Files() {
-  static const std::shared_ptr<FileSystem> files = MakeUriFileSystem(S3OptionsFromEnvironment());
+  static const std::shared_ptr<FileSystem> files = MakeUriFileSystem(OptionsOfStores());
   return files.get();
 }
 

@@ -45,8 +45,18 @@ absl::Status HeldSignals::Wait(int descriptor, int milliseconds) const {
                                    {.fd = descriptor, .events = POLLIN, .revents = 0}}};
   while (poll(wanted.data(), wanted.size(), milliseconds) < 0 && errno == EINTR) {
   }
-  if (wanted[0].revents == 0) return absl::OkStatus();
-  return absl::AbortedError("stopped by a signal");
+  return wanted[0].revents == 0 ? absl::OkStatus() : StoppedBySignal();
 }
+
+bool SignalHasCome() {
+  sigset_t pending;
+  sigpending(&pending);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (sigismember(&pending, signal) == 1) return true;
+  }
+  return false;
+}
+
+absl::Status StoppedBySignal() { return absl::AbortedError("stopped by a signal"); }
 
 }  // namespace cairn::tool

@@ -29,6 +29,10 @@ class HeldSignals {
   int arrived_;  // a descriptor that can be read once one of them has come
 };
 
+// Whether a signal has come that is held back. Any thread may ask.
+bool SignalHasCome();
+absl::Status StoppedBySignal();
+
 }  // namespace cairn::tool
 
 #endif  // CAIRN_TOOLS_CAIRN_IO_HELD_SIGNALS_H_

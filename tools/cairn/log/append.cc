@@ -17,6 +17,7 @@
 #include "tools/cairn/flags/record_input_flags.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/patience.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/log/commands.h"
 #include "tools/cairn/records/record_reader.h"
@@ -113,7 +114,7 @@ absl::Status AppendToLog(const LogAppendFlags& flags) {
   ASSIGN_OR_RETURN(Log log, OpenLog(flags));
   ASSIGN_OR_RETURN(const LogWriterOptions options,
                    WriterOptionsOf(flags, log.snapshot().time_field()));
-  ASSIGN_OR_RETURN(LogWriter writer, log.OpenWriter(options));
+  ASSIGN_OR_RETURN(LogWriter writer, OpenWriterInTurn(log, options));
   const LogSnapshot before = log.snapshot();
   Appender appender(flags, before, writer);
   RETURN_IF_ERROR(AppendAll(flags, appender, writer, signals));

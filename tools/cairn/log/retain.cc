@@ -10,6 +10,7 @@
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/log_flags.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/patience.h"
 #include "tools/cairn/log/commands.h"
 #include "tools/cairn/report/log_size.h"
 #include "tools/cairn/text/about.h"
@@ -43,7 +44,7 @@ absl::Status Retain(const RetainFlags& flags) {
   ASSIGN_OR_RETURN(Log log, OpenLog(flags));
   LogWriterOptions options;
   options.wait = flags.wait;
-  absl::StatusOr<LogWriter> opened = log.OpenWriter(options);
+  absl::StatusOr<LogWriter> opened = OpenWriterInTurn(log, options);
   if (absl::IsUnavailable(opened.status())) return AskWriter(flags, log);
   RETURN_IF_ERROR(opened.status());
   LogWriter& writer = *opened;

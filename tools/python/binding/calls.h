@@ -3,9 +3,16 @@
 #ifndef CAIRN_TOOLS_PYTHON_BINDING_CALLS_H_
 #define CAIRN_TOOLS_PYTHON_BINDING_CALLS_H_
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <future>
 #include <span>
+#include <system_error>
+#include <type_traits>
+#include <unistd.h>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -13,6 +20,7 @@
 #include <nanobind/nanobind.h>
 
 #include "cairn/types.h"
+#include "tools/python/binding/files.h"
 
 namespace cairn::python {
 
@@ -38,6 +46,55 @@ template <typename Call>
 auto WithoutGil(Call&& call) {
   const nb::gil_scoped_release release;
   return call();
+}
+
+// Between two looks at signals, which Python handles in its main thread only.
+inline constexpr std::chrono::milliseconds kLookAtSignals{100};
+
+inline bool IsMainThread() { return ::gettid() == ::getpid(); }
+
+// The same for what may wait for an object store, unless `remote` is null. A signal whose handler
+// raises, as that of Ctrl-C does, ends the wait. The main thread looks at signals; it holds no lock
+// of the engine meanwhile, so another thread makes the call.
+template <typename Call>
+auto WithoutGil(RemoteFiles* remote, Call&& call) {
+  if (remote == nullptr || !IsMainThread()) return WithoutGil(std::forward<Call>(call));
+  std::future<std::invoke_result_t<Call>> result;
+  try {
+    result = std::async(std::launch::async, std::ref(call));
+  } catch (const std::system_error&) {  // no thread to be had
+    return WithoutGil(std::forward<Call>(call));
+  }
+  bool raised = false;
+  {
+    const nb::gil_scoped_release release;
+    while (!raised && result.wait_for(kLookAtSignals) != std::future_status::ready) {
+      const nb::gil_scoped_acquire acquire;
+      raised = PyErr_CheckSignals() != 0;
+    }
+    remote->interrupted = raised;
+    result.wait();
+    remote->interrupted = false;
+  }
+  if (raised) throw nb::python_error();
+  return result.get();
+}
+
+// Waits in parts, between which a signal is handled: calls `attempt` with the time that it may
+// wait, until `has_ended` of what it returns or the time is over. It returns the last result.
+template <typename Attempt, typename HasEnded>
+auto WaitWithoutGil(RemoteFiles* remote, int64_t milliseconds, Attempt attempt,
+                    HasEnded has_ended) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::chrono::milliseconds wait(milliseconds);
+  for (;;) {
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begin);
+    const auto left = std::max(wait - passed, std::chrono::milliseconds(0));
+    auto result = WithoutGil(remote, [&] { return attempt(std::min(left, kLookAtSignals)); });
+    if (has_ended(result) || left <= kLookAtSignals) return result;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
 }
 
 // The contiguous bytes of a Python object, which can neither go nor move meanwhile.

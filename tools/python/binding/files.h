@@ -3,9 +3,19 @@
 #ifndef CAIRN_TOOLS_PYTHON_BINDING_FILES_H_
 #define CAIRN_TOOLS_PYTHON_BINDING_FILES_H_
 
+#include <atomic>
+
+#include "cairn/file_system.h"
+
 namespace cairn::python {
 
-inline constexpr char kFilesCapsule[] = "cairn.FileSystem";  // holds a FileSystem*
+inline constexpr char kFilesCapsule[] = "cairn.RemoteFiles";  // holds a RemoteFiles*
+
+struct RemoteFiles {
+  FileSystem* files = nullptr;
+  // While it is true, requests of these files end at once with kCancelled.
+  std::atomic<bool> interrupted = false;
+};
 
 }  // namespace cairn::python
 

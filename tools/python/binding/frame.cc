@@ -19,16 +19,16 @@ using namespace nb::literals;
 
 FrameHandle Open(const std::string& path, std::optional<uint64_t> generation, bool durable_only,
                  bool mmap, int verify, int threads, nb::handle files) {
-  SharedExecutor executor = MakeExecutor(threads);
+  Context context = MakeContext(threads, files);
   OpenOptions options;
   options.generation = generation;
   options.durable_only = durable_only;
   options.use_mmap = mmap;
   options.verify = static_cast<VerifyPolicy>(verify);
-  options.executor = executor.get();
-  options.file_system = ToFiles(files);
-  Frame frame = Check(WithoutGil([&] { return Frame::Open(path, options); }));
-  return {std::move(executor), std::move(frame)};
+  options.executor = context.executor.get();
+  options.file_system = context.files();
+  Frame frame = Check(WithoutGil(context.remote, [&] { return Frame::Open(path, options); }));
+  return {std::move(context), std::move(frame)};
 }
 
 // How to make a frame. The members are those of CreateOptions, side by side.
@@ -55,36 +55,41 @@ struct Recipe {
 };
 
 WriterHandle* Build(const std::string& path, const Recipe& recipe, int threads, nb::handle files) {
-  SharedExecutor executor = MakeExecutor(threads);
+  Context context = MakeContext(threads, files);
   CreateOptions options = recipe.options;
-  options.compression.executor = executor.get();
-  options.file_system = ToFiles(files);
-  Writer writer = Check(WithoutGil([&] { return Frame::Build(path, options); }));
-  return new WriterHandle(std::move(executor), std::move(writer));
+  options.compression.executor = context.executor.get();
+  options.file_system = context.files();
+  Writer writer = Check(WithoutGil(context.remote, [&] { return Frame::Build(path, options); }));
+  return new WriterHandle(std::move(context), std::move(writer));
 }
 
 FrameHandle CreateInMemory(const Recipe& recipe, int threads) {
-  SharedExecutor executor = MakeExecutor(threads);
+  Context context = MakeContext(threads, nb::none());
   CreateOptions options = recipe.options;
-  options.compression.executor = executor.get();
+  options.compression.executor = context.executor.get();
   Frame frame = Check(WithoutGil([&] { return Frame::CreateInMemory(options); }));
-  return {std::move(executor), std::move(frame)};
+  return {std::move(context), std::move(frame)};
 }
 
 WriterHandle* OpenWriter(FrameHandle& self, int64_t wait, uint64_t keep_generations,
                          int64_t max_file_size) {
   WriterOptions options;
-  options.wait = std::chrono::milliseconds(wait);
   options.keep_generations = keep_generations;
   options.max_file_size = max_file_size;
-  options.executor = self.executor.get();
-  Writer writer = Check(WithoutGil([&] { return self.frame.OpenWriter(options); }));
-  return new WriterHandle(self.executor, std::move(writer));
+  options.executor = self.context.executor.get();
+  Writer writer = Check(WaitWithoutGil(
+      self.context.remote, wait,
+      [&](std::chrono::milliseconds part) {
+        options.wait = part;
+        return self.frame.OpenWriter(options);
+      },
+      [](const auto& opened) { return !absl::IsUnavailable(opened.status()); }));
+  return new WriterHandle(self.context, std::move(writer));
 }
 
 nb::list History(const FrameHandle& self, std::optional<uint64_t> before, int64_t limit) {
-  const std::vector<GenerationInfo> history =
-      Check(WithoutGil([&] { return self.frame.History({.before = before, .limit = limit}); }));
+  const std::vector<GenerationInfo> history = Check(WithoutGil(
+      self.context.remote, [&] { return self.frame.History({.before = before, .limit = limit}); }));
   nb::list generations;
   for (const GenerationInfo& one : history) {
     generations.append(
@@ -96,9 +101,14 @@ nb::list History(const FrameHandle& self, std::optional<uint64_t> before, int64_
 nb::tuple Compact(FrameHandle& self, int64_t wait, nb::object progress) {
   Progress reported(std::move(progress));
   CompactOptions options;
-  options.wait = std::chrono::milliseconds(wait);
   options.progress = [&](int64_t done) { return reported.Report(done); };
-  absl::StatusOr<CompactReport> report = WithoutGil([&] { return self.frame.Compact(options); });
+  absl::StatusOr<CompactReport> report = WaitWithoutGil(
+      self.context.remote, wait,
+      [&](std::chrono::milliseconds part) {
+        options.wait = part;
+        return self.frame.Compact(options);
+      },
+      [](const auto& compacted) { return !absl::IsUnavailable(compacted.status()); });
   reported.RaiseError();
   const CompactReport sizes = Check(std::move(report));
   return nb::make_tuple(sizes.size_before, sizes.size_after);
@@ -109,9 +119,12 @@ void CopyTo(FrameHandle& self, const std::string& path, bool overwrite, nb::obje
   Progress reported(std::move(progress));
   CopyOptions options;
   options.overwrite = overwrite;
-  options.file_system = ToFiles(files);
+  RemoteFiles* const target = ToRemote(files);
+  options.file_system = target == nullptr ? nullptr : target->files;
   options.progress = [&](int64_t done) { return reported.Report(done); };
-  const absl::Status copied = WithoutGil([&] { return self.frame.CopyTo(path, options).status(); });
+  RemoteFiles* const remote = target == nullptr ? self.context.remote : target;
+  const absl::Status copied =
+      WithoutGil(remote, [&] { return self.frame.CopyTo(path, options).status(); });
   reported.RaiseError();
   Check(copied);
 }
@@ -149,20 +162,25 @@ void BindFrame(nb::module_& module) {
   nb::class_<FrameHandle>(module, "Frame", "A frame: a file, a directory or bytes in memory.")
       .def("snapshot",
            [](const FrameHandle& self) {
-             return SnapshotHandle{self.executor, self.frame.snapshot()};
+             return SnapshotHandle{self.context, self.frame.snapshot()};
            })
       .def("refresh",
            [](FrameHandle& self) {
-             return SnapshotHandle{self.executor,
-                                   Check(WithoutGil([&] { return self.frame.Refresh(); }))};
+             return SnapshotHandle{
+                 self.context,
+                 Check(WithoutGil(self.context.remote, [&] { return self.frame.Refresh(); }))};
            })
       .def(
           "wait_for_commit",
           [](FrameHandle& self, const SnapshotHandle& seen, int64_t timeout) {
-            return SnapshotHandle{self.executor, Check(WithoutGil([&] {
-                                    return self.frame.WaitForCommit(
-                                        seen.snapshot, std::chrono::milliseconds(timeout));
-                                  }))};
+            return SnapshotHandle{
+                self.context,
+                Check(WaitWithoutGil(
+                    self.context.remote, timeout,
+                    [&](std::chrono::milliseconds part) {
+                      return self.frame.WaitForCommit(seen.snapshot, part);
+                    },
+                    [&](const auto& now) { return !now.ok() || *now != seen.snapshot; }))};
           },
           "seen"_a, "timeout"_a)
       .def("history", &History, "before"_a.none(), "limit"_a,
@@ -173,7 +191,8 @@ void BindFrame(nb::module_& module) {
            nb::sig("def compact(self, wait: int, progress: object | None) -> tuple[int, int]"))
       .def("copy_to", &CopyTo, "path"_a, "overwrite"_a, "progress"_a.none(), "files"_a.none())
       .def("to_bytes", [](const FrameHandle& self) {
-        return ToPython(Check(WithoutGil([&] { return self.frame.ToBuffer(); })));
+        return ToPython(
+            Check(WithoutGil(self.context.remote, [&] { return self.frame.ToBuffer(); })));
       });
 
   module.def("open", &Open, "path"_a, "generation"_a.none(), "durable_only"_a, "mmap"_a, "verify"_a,

@@ -20,49 +20,57 @@
 
 namespace cairn::python {
 
-using SharedExecutor = std::shared_ptr<Executor>;  // null: the calling thread
-
-inline SharedExecutor MakeExecutor(int threads) {
-  if (threads < 0) Check(absl::InvalidArgumentError(absl::StrCat("threads: ", threads)));
-  return threads == 1 ? nullptr : SharedExecutor(MakeThreadExecutor(threads));
+// What `cairn._s3` gave; null, which means the operating system's files, for None.
+inline RemoteFiles* ToRemote(nanobind::handle capsule) {
+  if (capsule.is_none()) return nullptr;
+  void* const remote = PyCapsule_GetPointer(capsule.ptr(), kFilesCapsule);
+  if (remote == nullptr) throw nanobind::python_error();
+  return static_cast<RemoteFiles*>(remote);
 }
 
-// What `cairn._s3` gave; null, which means the operating system's files, for None.
-inline FileSystem* ToFiles(nanobind::handle capsule) {
-  if (capsule.is_none()) return nullptr;
-  void* const files = PyCapsule_GetPointer(capsule.ptr(), kFilesCapsule);
-  if (files == nullptr) throw nanobind::python_error();
-  return static_cast<FileSystem*>(files);
+// What the calls of a handle run with.
+struct Context {
+  std::shared_ptr<Executor> executor;  // null: the calling thread
+  RemoteFiles* remote = nullptr;       // null: the operating system's files
+
+  FileSystem* files() const { return remote == nullptr ? nullptr : remote->files; }
+};
+
+inline Context MakeContext(int threads, nanobind::handle files) {
+  if (threads < 0) Check(absl::InvalidArgumentError(absl::StrCat("threads: ", threads)));
+  return {.executor = threads == 1 ? nullptr : MakeThreadExecutor(threads),
+          .remote = ToRemote(files)};
 }
 
 struct FrameHandle {
-  SharedExecutor executor;
+  Context context;
   Frame frame;
 };
 
 struct SnapshotHandle {
-  SharedExecutor executor;
+  Context context;
   Snapshot snapshot;
 };
 
 // Threads of Python take turns.
 class WriterHandle {
  public:
-  WriterHandle(SharedExecutor executor, Writer writer)
-      : executor_(std::move(executor)), writer_(std::move(writer)) {}
+  WriterHandle(Context context, Writer writer)
+      : context_(std::move(context)), writer_(std::move(writer)) {}
 
-  const SharedExecutor& executor() const { return executor_; }
+  const Context& context() const { return context_; }
 
   // call(writer), without the GIL: a thread that waits for another must not hold it.
   template <typename Call>
   auto With(Call&& call) {
-    const nanobind::gil_scoped_release release;
-    const std::lock_guard lock(mutex_);
-    return call(writer_);
+    return WithoutGil(context_.remote, [&] {
+      const std::lock_guard lock(mutex_);
+      return call(writer_);
+    });
   }
 
  private:
-  SharedExecutor executor_;
+  Context context_;
   std::mutex mutex_;
   Writer writer_;
 };

@@ -23,15 +23,15 @@ using namespace nb::literals;
 
 LogHandle Open(const std::string& path, const std::string& time, bool durable_only, bool mmap,
                int verify, int threads, nb::handle files) {
-  SharedExecutor executor = MakeExecutor(threads);
+  Context context = MakeContext(threads, files);
   OpenOptions options;
   options.durable_only = durable_only;
   options.use_mmap = mmap;
   options.verify = static_cast<VerifyPolicy>(verify);
-  options.executor = executor.get();
-  options.file_system = ToFiles(files);
-  Log log = Check(WithoutGil([&] { return Log::Open(path, options, time); }));
-  return {std::move(executor), std::move(log)};
+  options.executor = context.executor.get();
+  options.file_system = context.files();
+  Log log = Check(WithoutGil(context.remote, [&] { return Log::Open(path, options, time); }));
+  return {std::move(context), std::move(log)};
 }
 
 void Create(const std::string& path, const std::string& dtype, int32_t record_size,
@@ -45,15 +45,19 @@ void Create(const std::string& path, const std::string& dtype, int32_t record_si
   options.chunksize = chunksize;
   options.retention = ToRetention(retention);
   options.rotation = ToRotation(rotation);
-  options.file_system = ToFiles(files);
-  Check(WithoutGil([&] { return Log::Create(path, options).status(); }));
+  RemoteFiles* const remote = ToRemote(files);
+  options.file_system = remote == nullptr ? nullptr : remote->files;
+  Check(WithoutGil(remote, [&] { return Log::Create(path, options).status(); }));
 }
 
 // Without a timeout looks for one.
 LogSnapshotHandle WaitForCommit(LogHandle& self, int64_t timeout) {
-  return {self.executor, Check(WithoutGil([&] {
-            return self.log.WaitForCommit(std::chrono::milliseconds(timeout));
-          }))};
+  const LogSnapshot seen = self.log.snapshot();
+  return {self.context,
+          Check(WaitWithoutGil(
+              self.context.remote, timeout,
+              [&](std::chrono::milliseconds part) { return self.log.WaitForCommit(part); },
+              [&](const auto& now) { return !now.ok() || *now != seen; }))};
 }
 
 // As the log has it, but for these two.
@@ -79,13 +83,18 @@ LogWriterHandle OpenWriter(LogHandle& self, int64_t commit_records, int64_t comm
   options.durability = durable ? Durability::kMachine : Durability::kProcess;
   options.reorder_window = reorder_window;
   options.max_buffered_bytes = max_buffered_bytes;
-  options.wait = std::chrono::milliseconds(wait);
   options.timer = timer.get();
   if (codec.has_value() || clevel.has_value()) {
     options.compression = CompressionLike(self.log, codec, clevel);
   }
-  LogWriter writer = Check(WithoutGil([&] { return self.log.OpenWriter(options); }));
-  return {self.executor, std::move(timer), std::move(writer)};
+  LogWriter writer = Check(WaitWithoutGil(
+      self.context.remote, wait,
+      [&](std::chrono::milliseconds part) {
+        options.wait = part;
+        return self.log.OpenWriter(options);
+      },
+      [](const auto& opened) { return !absl::IsUnavailable(opened.status()); }));
+  return {self.context, std::move(timer), std::move(writer)};
 }
 
 }  // namespace
@@ -98,7 +107,7 @@ void BindLog(nb::module_& module) {
   nb::class_<LogHandle>(module, "Log", "A log: a frame, or a directory of frames, of records.")
       .def("snapshot",
            [](const LogHandle& self) {
-             return LogSnapshotHandle{self.executor, self.log.snapshot()};
+             return LogSnapshotHandle{self.context, self.log.snapshot()};
            })
       .def(
           "request_limits",

@@ -17,17 +17,17 @@
 namespace cairn::python {
 
 struct LogHandle {
-  SharedExecutor executor;
+  Context context;
   Log log;
 };
 
 struct LogSnapshotHandle {
-  SharedExecutor executor;
+  Context context;
   LogSnapshot snapshot;
 };
 
 struct LogWriterHandle {
-  SharedExecutor executor;
+  Context context;
   std::shared_ptr<CommitTimer> timer;  // null: the writer's own
   LogWriter writer;
 };

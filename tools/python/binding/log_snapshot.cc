@@ -29,18 +29,18 @@ using namespace nb::literals;
 // Threads of Python take turns.
 class CursorHandle {
  public:
-  CursorHandle(SharedExecutor executor, LogCursor cursor)
-      : executor_(std::move(executor)), cursor_(std::move(cursor)) {}
+  CursorHandle(Context context, LogCursor cursor)
+      : context_(std::move(context)), cursor_(std::move(cursor)) {}
 
   LogBatch Next() {
-    return Check(WithoutGil([&] {
+    return Check(WithoutGil(context_.remote, [&] {
       const std::lock_guard lock(mutex_);
       return cursor_.Next();
     }));
   }
 
  private:
-  SharedExecutor executor_;
+  Context context_;
   std::mutex mutex_;
   LogCursor cursor_;
 };
@@ -72,8 +72,9 @@ CursorHandle* Query(const LogSnapshotHandle& self, int64_t begin, int64_t end,
                           .filters = filters,
                           .order = by_time ? LogOrder::kTime : LogOrder::kRecord,
                           .limit = limit};
-  LogCursor cursor = Check(WithoutGil([&] { return self.snapshot.Query(query); }));
-  return new CursorHandle(self.executor, std::move(cursor));
+  LogCursor cursor =
+      Check(WithoutGil(self.context.remote, [&] { return self.snapshot.Query(query); }));
+  return new CursorHandle(self.context, std::move(cursor));
 }
 
 nb::tuple Next(CursorHandle& self) {
@@ -110,7 +111,7 @@ nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, i
                                       .where = ToConditions(std::move(where)),
                                       .filters = filters};
   const std::vector<LogBucket> buckets =
-      Check(WithoutGil([&] { return self.snapshot.Aggregate(aggregation); }));
+      Check(WithoutGil(self.context.remote, [&] { return self.snapshot.Aggregate(aggregation); }));
   std::vector<int64_t> begins;
   std::vector<int64_t> records;
   std::vector<std::vector<FieldAggregate>> values(buckets.empty() ? 0 : buckets[0].fields.size());
@@ -131,7 +132,8 @@ nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, i
 }
 
 std::optional<std::pair<int64_t, int64_t>> Times(const LogSnapshotHandle& self) {
-  const std::optional<TimeRange> range = Check(WithoutGil([&] { return self.snapshot.Times(); }));
+  const std::optional<TimeRange> range =
+      Check(WithoutGil(self.context.remote, [&] { return self.snapshot.Times(); }));
   if (!range.has_value()) return std::nullopt;
   return std::pair(range->begin, range->end);
 }
@@ -143,20 +145,22 @@ std::optional<std::string> TimeField(const LogSnapshotHandle& self) {
 
 void ReadRecords(const LogSnapshotHandle& self, int64_t record, nb::handle out) {
   Buffer buffer(out, Buffer::kWrite);
-  Check(WithoutGil([&] { return self.snapshot.ReadRecords(record, buffer.mutable_bytes()); }));
+  Check(WithoutGil(self.context.remote,
+                   [&] { return self.snapshot.ReadRecords(record, buffer.mutable_bytes()); }));
 }
 
 void ReadColumn(const LogSnapshotHandle& self, const std::string& field, int64_t record,
                 nb::handle out) {
   Buffer buffer(out, Buffer::kWrite);
-  Check(
-      WithoutGil([&] { return self.snapshot.ReadColumn(field, record, buffer.mutable_bytes()); }));
+  Check(WithoutGil(self.context.remote, [&] {
+    return self.snapshot.ReadColumn(field, record, buffer.mutable_bytes());
+  }));
 }
 
 std::vector<SnapshotHandle> Frames(const LogSnapshotHandle& self) {
   std::vector<SnapshotHandle> frames;
   for (Snapshot& frame : self.snapshot.frames()) {
-    frames.push_back({self.executor, std::move(frame)});
+    frames.push_back({self.context, std::move(frame)});
   }
   return frames;
 }
@@ -188,18 +192,21 @@ void BindLogSnapshot(nb::module_& module) {
       .def(
           "last",
           [](const LogSnapshotHandle& self, int64_t span) {
-            const TimeRange range = Check(WithoutGil([&] { return self.snapshot.Last(span); }));
+            const TimeRange range =
+                Check(WithoutGil(self.context.remote, [&] { return self.snapshot.Last(span); }));
             return std::pair(range.begin, range.end);
           },
           "span"_a)
       .def("count_future",
            [](const LogSnapshotHandle& self) {
-             return Check(WithoutGil([&] { return self.snapshot.CountFuture(); }));
+             return Check(
+                 WithoutGil(self.context.remote, [&] { return self.snapshot.CountFuture(); }));
            })
       .def(
           "find_time",
           [](const LogSnapshotHandle& self, int64_t time) {
-            return Check(WithoutGil([&] { return self.snapshot.FindTime(time); }));
+            return Check(
+                WithoutGil(self.context.remote, [&] { return self.snapshot.FindTime(time); }));
           },
           "time"_a)
       .def("read_records", &ReadRecords, "record"_a, "out"_a)
@@ -215,7 +222,8 @@ void BindLogSnapshot(nb::module_& module) {
                    "-> tuple[bytes, bytes, list[tuple[bytes, bytes]]]"))
       .def("verify_statistics",
            [](const LogSnapshotHandle& self) {
-             return Check(WithoutGil([&] { return self.snapshot.VerifyStatistics(); }));
+             return Check(
+                 WithoutGil(self.context.remote, [&] { return self.snapshot.VerifyStatistics(); }));
            })
       .def("is_same", [](const LogSnapshotHandle& self, const LogSnapshotHandle& other) {
         return self.snapshot == other.snapshot;

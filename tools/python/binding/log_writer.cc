@@ -14,21 +14,24 @@ using namespace nb::literals;
 
 // Binds a call of the writer without arguments.
 auto Simple(absl::Status (LogWriter::*call)()) {
-  return
-      [call](LogWriterHandle& self) { Check(WithoutGil([&] { return (self.writer.*call)(); })); };
+  return [call](LogWriterHandle& self) {
+    Check(WithoutGil(self.context.remote, [&] { return (self.writer.*call)(); }));
+  };
 }
 
 void Append(LogWriterHandle& self, nb::handle records) {
   const Buffer buffer(records, Buffer::kRead);
-  Check(WithoutGil([&] { return self.writer.Append(buffer.bytes()); }));
+  Check(WithoutGil(self.context.remote, [&] { return self.writer.Append(buffer.bytes()); }));
 }
 
 void SetRetention(LogWriterHandle& self, const RetentionLimits& limits) {
-  Check(WithoutGil([&] { return self.writer.SetRetention(ToRetention(limits)); }));
+  Check(WithoutGil(self.context.remote,
+                   [&] { return self.writer.SetRetention(ToRetention(limits)); }));
 }
 
 void SetRotation(LogWriterHandle& self, const RotationLimits& limits) {
-  Check(WithoutGil([&] { return self.writer.SetRotation(ToRotation(limits)); }));
+  Check(
+      WithoutGil(self.context.remote, [&] { return self.writer.SetRotation(ToRotation(limits)); }));
 }
 
 }  // namespace
@@ -43,12 +46,13 @@ void BindLogWriter(nb::module_& module) {
       .def("retain", Simple(&LogWriter::Retain))
       .def("end_record",
            [](const LogWriterHandle& self) {
-             return WithoutGil([&] { return self.writer.end_record(); });
+             return WithoutGil(self.context.remote, [&] { return self.writer.end_record(); });
            })
       .def("snapshot",
            [](const LogWriterHandle& self) {
-             return LogSnapshotHandle{self.executor,
-                                      WithoutGil([&] { return self.writer.snapshot(); })};
+             return LogSnapshotHandle{self.context, WithoutGil(self.context.remote, [&] {
+                                        return self.writer.snapshot();
+                                      })};
            })
       .def("close", Simple(&LogWriter::Close));
 }

@@ -3,6 +3,7 @@
 
 #include <Python.h>
 #include <memory>
+#include <utility>
 
 #include "cairn/file_system.h"
 #include "tools/python/binding/files.h"
@@ -14,9 +15,16 @@ namespace {
 PyObject* OpenFiles(PyObject* /*module*/, PyObject* /*none*/) {
   // It stays as long as the process: frames, logs and writers may have it at any time, and threads
   // of it run until then.
-  auto* const files =
-      new std::shared_ptr<FileSystem>(MakeUriFileSystem(S3OptionsFromEnvironment()));
-  return PyCapsule_New(files->get(), kFilesCapsule, nullptr);
+  auto* const remote = new RemoteFiles;
+  absl::StatusOr<S3Options> options = S3OptionsFromEnvironment();
+  if (options.ok()) {
+    options->transport.keep_waiting = [remote](const TransportWait&) {
+      return !remote->interrupted.load();
+    };
+  }
+  auto* const files = new std::shared_ptr<FileSystem>(MakeUriFileSystem(std::move(options)));
+  remote->files = files->get();
+  return PyCapsule_New(remote, kFilesCapsule, nullptr);
 }
 
 PyMethodDef methods[] = {

@@ -69,30 +69,34 @@ nb::dict MetalayersOf(const SnapshotHandle& self) {
 }
 
 nb::bytes GetVlmetalayer(const SnapshotHandle& self, const std::string& name) {
-  return ToPython(Check(WithoutGil([&] { return self.snapshot.GetVlmetalayer(name); })));
+  return ToPython(
+      Check(WithoutGil(self.context.remote, [&] { return self.snapshot.GetVlmetalayer(name); })));
 }
 
 void ReadBytes(const SnapshotHandle& self, int64_t begin, nb::handle out) {
   Buffer buffer(out, Buffer::kWrite);
-  Check(WithoutGil([&] { return self.snapshot.ReadBytes(begin, buffer.mutable_bytes()); }));
+  Check(WithoutGil(self.context.remote,
+                   [&] { return self.snapshot.ReadBytes(begin, buffer.mutable_bytes()); }));
 }
 
 void ReadItemsAt(const SnapshotHandle& self, nb::handle items, nb::handle out) {
   const Buffer numbers(items, Buffer::kRead);
   Buffer buffer(out, Buffer::kWrite);
-  Check(WithoutGil(
-      [&] { return self.snapshot.ReadItemsAt(numbers.numbers(), buffer.mutable_bytes()); }));
+  Check(WithoutGil(self.context.remote, [&] {
+    return self.snapshot.ReadItemsAt(numbers.numbers(), buffer.mutable_bytes());
+  }));
 }
 
 void ReadBox(const SnapshotHandle& self, const std::vector<int64_t>& start,
              const std::vector<int64_t>& shape, nb::handle out) {
   Buffer buffer(out, Buffer::kWrite);
-  Check(WithoutGil([&] { return self.snapshot.ReadBox(start, shape, buffer.mutable_bytes()); }));
+  Check(WithoutGil(self.context.remote,
+                   [&] { return self.snapshot.ReadBox(start, shape, buffer.mutable_bytes()); }));
 }
 
 nb::bytes ReadChunk(const SnapshotHandle& self, int64_t nchunk) {
   const std::vector<std::byte> content =
-      Check(WithoutGil([&]() -> absl::StatusOr<std::vector<std::byte>> {
+      Check(WithoutGil(self.context.remote, [&]() -> absl::StatusOr<std::vector<std::byte>> {
         const absl::StatusOr<int32_t> nbytes = self.snapshot.ChunkNbytes(nchunk);
         if (!nbytes.ok()) return nbytes.status();
         std::vector<std::byte> decoded(static_cast<size_t>(*nbytes));
@@ -103,7 +107,8 @@ nb::bytes ReadChunk(const SnapshotHandle& self, int64_t nchunk) {
 }
 
 nb::bytes GetChunk(const SnapshotHandle& self, int64_t nchunk) {
-  const Chunk chunk = Check(WithoutGil([&] { return self.snapshot.GetChunk(nchunk); }));
+  const Chunk chunk =
+      Check(WithoutGil(self.context.remote, [&] { return self.snapshot.GetChunk(nchunk); }));
   return ToPython(chunk.bytes());
 }
 
@@ -114,7 +119,7 @@ nb::list ChunkSizes(const SnapshotHandle& self, int64_t first, int64_t count) {
     int special;
   };
   std::vector<Sizes> sizes;
-  Check(WithoutGil([&]() -> absl::Status {
+  Check(WithoutGil(self.context.remote, [&]() -> absl::Status {
     for (int64_t nchunk = first; nchunk < first + count; ++nchunk) {
       const absl::StatusOr<ChunkEntry> entry = self.snapshot.GetEntry(nchunk);
       if (!entry.ok()) return entry.status();
@@ -140,7 +145,7 @@ nb::list ChunkSizes(const SnapshotHandle& self, int64_t first, int64_t count) {
 // (chunks, bytes read, sealed, findings, omitted findings, notes).
 nb::tuple Verify(const SnapshotHandle& self, int depth, nb::object progress) {
   Progress reported(std::move(progress));
-  absl::StatusOr<VerifyReport> report = WithoutGil([&] {
+  absl::StatusOr<VerifyReport> report = WithoutGil(self.context.remote, [&] {
     return self.snapshot.Verify(static_cast<VerifyDepth>(depth),
                                 [&](int64_t done) { return reported.Report(done); });
   });
@@ -176,7 +181,8 @@ void BindSnapshot(nb::module_& module) {
                    "list[tuple[int, int, str, str]], int, list[str]]"))
       .def("content_hash",
            [](const SnapshotHandle& self) {
-             return Check(WithoutGil([&] { return self.snapshot.ContentHash(); }));
+             return Check(
+                 WithoutGil(self.context.remote, [&] { return self.snapshot.ContentHash(); }));
            })
       .def("is_same", [](const SnapshotHandle& self, const SnapshotHandle& other) {
         return self.snapshot == other.snapshot;

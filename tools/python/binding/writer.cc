@@ -31,13 +31,12 @@ auto Simple(Edit edit) {
 
 SnapshotHandle Commit(WriterHandle& self, bool durable) {
   const Durability durability = durable ? Durability::kMachine : Durability::kProcess;
-  return {self.executor(),
+  return {self.context(),
           Check(self.With([&](Writer& writer) { return writer.Commit(durability); }))};
 }
 
 SnapshotHandle Staged(WriterHandle& self) {
-  return {self.executor(),
-          Check(self.With([](Writer& writer) { return writer.StagedSnapshot(); }))};
+  return {self.context(), Check(self.With([](Writer& writer) { return writer.StagedSnapshot(); }))};
 }
 
 nb::tuple Reclaim(WriterHandle& self, uint64_t keep_generations) {

@@ -16,6 +16,7 @@ constexpr long kMostRedirects = 5;
 // Servers close connections that are idle for 20 seconds and more.
 constexpr long kLongestIdle = 18;
 constexpr int kLongestWaitMillis = 60'000;
+constexpr std::chrono::milliseconds kAskAgain{100};  // whether to keep waiting
 
 absl::Status IsForked() {
   return absl::CancelledError(
@@ -23,11 +24,13 @@ absl::Status IsForked() {
 }
 
 absl::Status Cancelled() { return absl::CancelledError("the store was cancelled"); }
+absl::Status Interrupted() { return absl::CancelledError("interrupted"); }
 
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<HttpClient>> HttpClient::Open(TransportOptions options,
-                                                             bool redirects) {
+                                                             bool redirects,
+                                                             KeepWaiting keep_waiting) {
   if (options.parallel < 1 || options.retries < 0) {
     return absl::InvalidArgumentError(absl::StrCat("transport: ", options.parallel,
                                                    " requests at once and ", options.retries,
@@ -35,7 +38,8 @@ absl::StatusOr<std::shared_ptr<HttpClient>> HttpClient::Open(TransportOptions op
   }
   // Once in a process, whatever the thread.
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  std::shared_ptr<HttpClient> client(new HttpClient(std::move(options), redirects));
+  std::shared_ptr<HttpClient> client(
+      new HttpClient(std::move(options), redirects, std::move(keep_waiting)));
   if (ready != CURLE_OK || client->multi_ == nullptr) {
     return absl::InternalError(absl::StrCat("libcurl: ", curl_easy_strerror(ready)));
   }
@@ -47,8 +51,11 @@ absl::StatusOr<std::shared_ptr<HttpClient>> HttpClient::Open(TransportOptions op
   return absl::ResourceExhaustedError("no thread for requests: the system gave none");
 }
 
-HttpClient::HttpClient(TransportOptions options, bool redirects)
-    : options_(std::move(options)), redirects_(redirects), multi_(curl_multi_init()) {
+HttpClient::HttpClient(TransportOptions options, bool redirects, KeepWaiting keep_waiting)
+    : options_(std::move(options)),
+      redirects_(redirects),
+      keep_waiting_(std::move(keep_waiting)),
+      multi_(curl_multi_init()) {
   curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(options_.parallel));
 }
 
@@ -109,8 +116,9 @@ void HttpClient::Run() {
       cancelled = cancelled_;
       stopping = stopping_;
     }
-    if (cancelled) EndAll();
+    if (cancelled) EndAll(Cancelled());
     if (stopping) return;
+    if (ShallEnd()) EndAll(Interrupted());
     StartDue();
     int running = 0;
     curl_multi_perform(multi_, &running);
@@ -119,13 +127,25 @@ void HttpClient::Run() {
   }
 }
 
+bool HttpClient::ShallEnd() {
+  if (!keep_waiting_ || Clock::now() < asked_ + kAskAgain) return false;
+  if (active_.empty()) {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty()) return false;
+  }
+  asked_ = Clock::now();
+  return !keep_waiting_();
+}
+
 int HttpClient::WaitMillis() {
   const std::lock_guard lock(mutex_);
   if (cancelled_ && !waiting_.empty()) return 0;
-  if (waiting_.empty() || std::ssize(active_) >= options_.parallel) return kLongestWaitMillis;
+  const bool asks = keep_waiting_ && !(active_.empty() && waiting_.empty());
+  const int longest = asks ? static_cast<int>(kAskAgain.count()) : kLongestWaitMillis;
+  if (waiting_.empty() || std::ssize(active_) >= options_.parallel) return longest;
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(waiting_.begin()->first - Clock::now());
-  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, kLongestWaitMillis));
+  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, longest));
 }
 
 std::vector<HttpClient::Job> HttpClient::TakeDue() {
@@ -213,14 +233,15 @@ void HttpClient::End(CURL* easy, absl::StatusOr<HttpAnswer> answer) {
   transfer->done(std::move(answer));
 }
 
-void HttpClient::EndAll() {
-  while (!active_.empty()) End(active_.begin()->first, Cancelled());
+void HttpClient::EndAll(const absl::Status& status) {
+  // First, for who was told of an end may begin anew.
   std::multimap<Clock::time_point, Job> waiting;
   {
     const std::lock_guard lock(mutex_);
     waiting.swap(waiting_);
   }
-  for (auto& [when, job] : waiting) job.done(Cancelled());
+  while (!active_.empty()) End(active_.begin()->first, status);
+  for (auto& [when, job] : waiting) job.done(status);
 }
 
 }  // namespace cairn::object

@@ -31,8 +31,12 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
   // A status instead of a request ends it, and is `done`'s.
   using Make = std::function<absl::StatusOr<HttpRequest>()>;
 
-  // `redirects`: whether answers may lead elsewhere.
-  static absl::StatusOr<std::shared_ptr<HttpClient>> Open(TransportOptions options, bool redirects);
+  // Asked ten times a second while there are requests, in the client's thread; false ends them.
+  using KeepWaiting = std::function<bool()>;
+
+  // `redirects`: whether answers may lead elsewhere. Without `keep_waiting` it is never asked.
+  static absl::StatusOr<std::shared_ptr<HttpClient>> Open(TransportOptions options, bool redirects,
+                                                          KeepWaiting keep_waiting);
   ~HttpClient();
 
   // Calls `make` when the time has come and there is capacity, and sends what it returns, once;
@@ -55,7 +59,7 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
   };
   using Easy = std::unique_ptr<CURL, CleanEasy>;
 
-  HttpClient(TransportOptions options, bool redirects);
+  HttpClient(TransportOptions options, bool redirects, KeepWaiting keep_waiting);
   void RunAndLeave();
   void Run();
   std::vector<Job> TakeDue();
@@ -65,12 +69,14 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
   void SetUp(HttpTransfer& transfer) const;
   void FinishReady();
   void End(CURL* easy, absl::StatusOr<HttpAnswer> answer);
-  void EndAll();
+  bool ShallEnd();
+  void EndAll(const absl::Status& status);
   int WaitMillis();
 
   const pid_t process_ = ::getpid();
   const TransportOptions options_;
   const bool redirects_;
+  const KeepWaiting keep_waiting_;
   CURLM* const multi_;
   std::shared_ptr<HttpClient> self_;  // what the thread takes over
   std::optional<pthread_t> thread_;
@@ -83,6 +89,7 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
   // The thread's own.
   std::unordered_map<CURL*, std::unique_ptr<HttpTransfer>> active_;
   std::vector<Easy> idle_;
+  Clock::time_point asked_;  // whether to keep waiting
 };
 
 }  // namespace cairn::object

@@ -10,7 +10,7 @@
 
 namespace cairn::object {
 
-Verdict Judge(const HttpAnswer& answer) {
+Verdict Judge(const HttpAnswer& answer, bool renews_keys) {
   if (answer.status == 0) return answer.sent ? Verdict::kLost : Verdict::kNotDone;
   switch (answer.status) {
     case 408:
@@ -25,7 +25,7 @@ Verdict Judge(const HttpAnswer& answer) {
   if (answer.status < 400) return Verdict::kStands;
   const std::string code = ParseS3Error(answer).code;
   if (code == "SlowDown" || code == "RequestTimeout" || code == "OperationAborted" ||
-      code == "ConditionalRequestConflict" || code == "ExpiredToken") {
+      code == "ConditionalRequestConflict" || (code == "ExpiredToken" && renews_keys)) {
     return Verdict::kNotDone;
   }
   // Also 503: proxies answer it for servers that they have lost.
@@ -33,12 +33,32 @@ Verdict Judge(const HttpAnswer& answer) {
 }
 
 absl::StatusOr<std::shared_ptr<RetryingClient>> RetryingClient::Open(
-    const TransportOptions& options, bool redirects) {
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<HttpClient> client, HttpClient::Open(options, redirects));
-  return std::shared_ptr<RetryingClient>(new RetryingClient(options, std::move(client)));
+    const TransportOptions& options, bool redirects, std::string store) {
+  const auto wait = std::make_shared<Wait>();
+  HttpClient::KeepWaiting keep_waiting;
+  if (options.keep_waiting) {
+    keep_waiting = [wait, store = std::move(store), ask = options.keep_waiting] {
+      TransportWait told{.store = store};
+      {
+        const std::lock_guard lock(wait->mutex);
+        told.failure = wait->failure;
+        told.time =
+            std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - wait->since);
+      }
+      return ask(told);
+    };
+  }
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<HttpClient> client,
+                         HttpClient::Open(options, redirects, std::move(keep_waiting)));
+  return std::shared_ptr<RetryingClient>(
+      new RetryingClient(options, std::move(client), std::move(wait)));
 }
 
 void RetryingClient::Start(HttpCall call) {
+  {
+    const std::lock_guard lock(wait_->mutex);
+    if (wait_->calls++ == 0) wait_->since = Clock::now();
+  }
   Try(std::make_shared<HttpCall>(std::move(call)), Clock::now());
 }
 
@@ -66,16 +86,16 @@ void RetryingClient::Finish(const std::shared_ptr<HttpCall>& call,
   CallHistory& history = call->history;
   if (!answer.ok()) {
     const absl::Status& status = answer.status();
-    call->done(history, absl::Status(status.code(),
-                                     absl::StrFormat("%s: %s", call->title, status.message())));
+    End(*call,
+        absl::Status(status.code(), absl::StrFormat("%s: %s", call->title, status.message())));
     return;
   }
-  const Verdict verdict = Judge(*answer);
+  const Verdict verdict = Judge(*answer, call->renews_keys);
   if (verdict == Verdict::kStands) {
     absl::Status status;
     if (answer->IsGood() && call->check) status = call->check(*answer);
     if (status.ok()) {
-      call->done(history, std::move(answer));
+      End(*call, std::move(answer));
     } else {
       history.lost = true;
       TryLater(call, *answer, std::string(status.message()));
@@ -93,12 +113,27 @@ void RetryingClient::TryLater(const std::shared_ptr<HttpCall>& call, const HttpA
       Clock::now() + std::max<Clock::duration>(Pause(history.tries), answer.retry_after);
   if (history.tries <= options_.retries && when < *history.deadline) {
     ++retries_;
+    {
+      const std::lock_guard lock(wait_->mutex);
+      wait_->failure = reason;
+    }
     Try(call, when);
     return;
   }
-  call->done(history,
-             absl::UnavailableError(absl::StrFormat("%s: given up after %d tries, the last: %s",
+  End(*call, absl::UnavailableError(absl::StrFormat("%s: given up after %d tries, the last: %s",
                                                     call->title, history.tries, reason)));
+}
+
+void RetryingClient::End(const HttpCall& call, absl::StatusOr<HttpAnswer> answer) {
+  {
+    const std::lock_guard lock(wait_->mutex);
+    --wait_->calls;
+    if (answer.ok()) {
+      wait_->since = Clock::now();
+      wait_->failure.clear();
+    }
+  }
+  call.done(call.history, std::move(answer));
 }
 
 // Random all through, so that clients which failed together do not come back together.

@@ -31,6 +31,8 @@ struct HttpCall {
   // An answer that stands: good, or a refusal. Otherwise kUnavailable, nothing was done;
   // kDeadlineExceeded, that is not known; kCancelled.
   std::function<void(const CallHistory&, absl::StatusOr<HttpAnswer>)> done;
+  // Whether the keys of the next try may be newer ones.
+  bool renews_keys = false;
   // Each try is counted there.
   std::atomic<int64_t>* count = nullptr;
   CallHistory history = {};
@@ -42,13 +44,15 @@ enum class Verdict {
   kNotDone,  // and the same request may succeed later
   kLost,     // it may have been done, or may be done yet
 };
-Verdict Judge(const HttpAnswer& answer);
+// `renews_keys` as above.
+Verdict Judge(const HttpAnswer& answer, bool renews_keys);
 
 // Thread-safe.
 class RetryingClient : public std::enable_shared_from_this<RetryingClient> {
  public:
+  // `store`: its name for people.
   static absl::StatusOr<std::shared_ptr<RetryingClient>> Open(const TransportOptions& options,
-                                                              bool redirects);
+                                                              bool redirects, std::string store);
 
   void Start(HttpCall call);
   std::chrono::milliseconds call_timeout() const { return options_.call_timeout; }
@@ -58,8 +62,20 @@ class RetryingClient : public std::enable_shared_from_this<RetryingClient> {
   int64_t retries() const { return retries_; }
 
  private:
-  RetryingClient(const TransportOptions& options, std::shared_ptr<HttpClient> client)
-      : options_(options), client_(std::move(client)), random_(std::random_device()()) {}
+  // What callers of the store wait for.
+  struct Wait {
+    std::mutex mutex;
+    int64_t calls = 0;        // that have not ended
+    Clock::time_point since;  // the last answer, or the first of these calls
+    std::string failure;      // of the last try, unless an answer came after it
+  };
+
+  RetryingClient(const TransportOptions& options, std::shared_ptr<HttpClient> client,
+                 std::shared_ptr<Wait> wait)
+      : options_(options),
+        client_(std::move(client)),
+        wait_(std::move(wait)),
+        random_(std::random_device()()) {}
 
   void Try(std::shared_ptr<HttpCall> call, Clock::time_point when);
   absl::StatusOr<HttpRequest> MakeTry(HttpCall& call);
@@ -67,9 +83,11 @@ class RetryingClient : public std::enable_shared_from_this<RetryingClient> {
   void TryLater(const std::shared_ptr<HttpCall>& call, const HttpAnswer& answer,
                 const std::string& reason);
   Clock::duration Pause(int tries);
+  void End(const HttpCall& call, absl::StatusOr<HttpAnswer> answer);
 
   const TransportOptions options_;
   const std::shared_ptr<HttpClient> client_;
+  const std::shared_ptr<Wait> wait_;
   std::atomic<int64_t> retries_ = 0;
   std::mutex mutex_;
   std::minstd_rand random_;

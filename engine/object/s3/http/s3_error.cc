@@ -46,7 +46,11 @@ std::string ReasonOf(const HttpAnswer& answer) {
 }
 
 absl::Status RefusalOf(const std::string& title, const HttpAnswer& answer) {
-  return {CodeOf(answer.status), absl::StrCat(title, ": ", ReasonOf(answer))};
+  const std::string message = absl::StrCat(title, ": ", ReasonOf(answer));
+  if (ParseS3Error(answer).code == "ExpiredToken") {
+    return absl::PermissionDeniedError(message + " (open it again with new credentials)");
+  }
+  return {CodeOf(answer.status), message};
 }
 
 }  // namespace cairn::object

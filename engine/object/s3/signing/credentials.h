@@ -23,6 +23,8 @@ class Credentials : public std::enable_shared_from_this<Credentials> {
 
   // Calls `done` once there are keys that have not expired, perhaps before it returns.
   void WhenReady(std::function<void(absl::Status)> done);
+  // Whether there will be newer keys than these.
+  bool renews() const { return identity_.has_value(); }
   // The newest keys. Begins to renew them when they expire soon.
   S3Credentials Current();
 

@@ -43,7 +43,7 @@ absl::StatusOr<std::shared_ptr<ObjectStore>> OpenHttp(const std::string& url,
                                                       TransportOptions options) {
   CAIRN_ASSIGN_OR_RETURN(object::Url parsed, object::ParseUrl(url));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::RetryingClient> client,
-                         object::RetryingClient::Open(options, /*redirects=*/true));
+                         object::RetryingClient::Open(options, /*redirects=*/true, url));
   object::RemotePlace place{
       .url = std::move(parsed), .region = {}, .is_signed = false, .description = url};
   return std::make_shared<object::HttpStore>(

@@ -83,6 +83,7 @@ void Remote::Start(RemoteRequest request, Check check, Done done, CallHistory hi
                 .make = {},
                 .check = std::move(check),
                 .done = std::move(done),
+                .renews_keys = credentials_ != nullptr && credentials_->renews(),
                 .count = &counts_[static_cast<size_t>(request.verb)],
                 .history = history};
   call.make = [self = shared_from_this(), request = std::move(request)] {

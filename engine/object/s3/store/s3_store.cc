@@ -63,8 +63,9 @@ absl::Status CheckKeys(const S3Options& options) {
 absl::StatusOr<std::shared_ptr<ObjectStore>> OpenS3(S3Options options) {
   CAIRN_RETURN_IF_ERROR(CheckKeys(options));
   CAIRN_ASSIGN_OR_RETURN(object::RemotePlace place, object::PlaceOf(options));
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::RetryingClient> client,
-                         object::RetryingClient::Open(options.transport, /*redirects=*/false));
+  CAIRN_ASSIGN_OR_RETURN(
+      std::shared_ptr<object::RetryingClient> client,
+      object::RetryingClient::Open(options.transport, /*redirects=*/false, place.description));
   std::shared_ptr<object::Credentials> keys;
   if (place.is_signed) keys = std::make_shared<object::Credentials>(options, client);
   return std::make_shared<object::S3Store>(
