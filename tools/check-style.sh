@@ -61,10 +61,10 @@ declare -A allowed=(
   [engine/frame/commit]="$floors files state array open publish layout"
   [engine/frame/copy]="$floors files index state read open stage publish commit"
   [engine/frame/api]="$floors files index state array read journal open stage publish commit copy"
-  [engine/frame/repair]="$floors files index state array read journal open stage commit copy"
+  [engine/frame/repair]="$floors files index state array read journal open stage publish commit copy"
   [tools/cairn/text]=""
   [tools/cairn/io]="text"
-  [tools/cairn/records]="text io"
+  [tools/cairn/records]="text io tools/dtypes"
   [tools/cairn/plot]="text"
   [tools/cairn/flags]="text io records"
   [tools/cairn/report]="text io flags records"
@@ -73,9 +73,10 @@ declare -A allowed=(
   [tools/cairn/log]="text io flags records plot report streams commands"
   [tools/cairn]="text io commands"
   [tools/hdf5]=""
+  [tools/dtypes]=""
   [tools/sqlite/base]=""
   [tools/sqlite/vfs]="base"
-  [tools/sqlite/table]="base"
+  [tools/sqlite/table]="base tools/dtypes"
   [tools/sqlite]="base vfs table"
   [tools/python/binding]=""
   [tools/bench/results]=""
@@ -90,7 +91,7 @@ for room in "${!allowed[@]}"; do
   may["$room $room"]=1
   [[ $room != tools/* ]] || may["$room tools"]=1  # tools/status.h
   for other in ${allowed[$room]}; do
-    for folder in "$room/$other" "${room%/*}/$other" "engine/$other"; do may["$room $folder"]=1; done
+    for folder in "$other" "$room/$other" "${room%/*}/$other" "engine/$other"; do may["$room $folder"]=1; done
   done
 done
 for file in "${sources[@]}"; do

@@ -7,11 +7,26 @@
 
 namespace cairn::format {
 
+namespace {
+
+constexpr std::string_view kEnd = ".tmp";
+constexpr size_t kRandomDigits = 16;
+
+}  // namespace
+
+std::string_view TemporaryStemOf(std::string_view base) {
+  constexpr size_t kMost = kMaxNameSize - 1 - kRandomDigits - kEnd.size();
+  if (base.size() <= kMost) return base;
+  // A character of UTF-8 is not cut, for file systems that refuse parts of one.
+  size_t size = kMost;
+  while (size > 0 && (static_cast<unsigned char>(base[size]) & 0xC0) == 0x80) --size;
+  return base.substr(0, size);
+}
+
 bool IsTemporaryNameOf(std::string_view base, std::string_view name) {
-  constexpr std::string_view kEnd = ".tmp";
-  constexpr size_t kRandomDigits = 16;
-  if (!name.starts_with(base) || !name.ends_with(kEnd)) return false;
-  name.remove_prefix(base.size());
+  const std::string_view stem = TemporaryStemOf(base);
+  if (!name.starts_with(stem) || !name.ends_with(kEnd)) return false;
+  name.remove_prefix(stem.size());
   return name.size() == 1 + kRandomDigits + kEnd.size() && name.front() == '.' &&
          name.find_first_not_of("0123456789abcdef", 1) == 1 + kRandomDigits;
 }

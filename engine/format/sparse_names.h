@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_FORMAT_SPARSE_NAMES_H_
 #define CAIRN_ENGINE_FORMAT_SPARSE_NAMES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,7 +12,11 @@ namespace cairn::format {
 
 // Header, index and trailer.
 inline constexpr std::string_view kIndexFileName = "chunks.b2frame";
-// Of what waits for the name, or lost it: that name, 16 hexadecimal digits and ".tmp".
+// Bytes of a name that file systems take.
+inline constexpr size_t kMaxNameSize = 255;
+// What temporary names of a base begin with: the base, or as much of it as leaves them space.
+std::string_view TemporaryStemOf(std::string_view base);
+// Of what waits for the name, or lost it: that stem, 16 hexadecimal digits and ".tmp".
 bool IsTemporaryNameOf(std::string_view base, std::string_view name);
 // Such an index.
 inline bool IsOtherIndexName(std::string_view name) {

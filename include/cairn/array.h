@@ -22,7 +22,7 @@ struct ArrayInfo {
 };
 
 // Most dimensions of an array that Cairn creates or reads boxes of.
-inline constexpr int kMaxDimensions = 8;
+inline constexpr int kMaxDimensions = 16;
 
 }  // namespace cairn
 

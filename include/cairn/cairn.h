@@ -98,7 +98,7 @@ CAIRN_EXPORT const char* cairn_version(void);
 
 #define CAIRN_MAX_CHUNK_NBYTES 2147483615  // most bytes in one chunk
 #define CAIRN_MAX_FILTERS 6
-#define CAIRN_MAX_NDIM 16  // of cairn_array_info; boxes are read and written up to 8
+#define CAIRN_MAX_NDIM 16  // most dimensions of an array
 
 // Ids 160 to 255 of codecs and filters belong to programs: see cairn_registry.
 typedef int32_t cairn_codec;
@@ -628,8 +628,8 @@ typedef struct cairn_frame_info {
   cairn_era era;
   int32_t format_version;
   int64_t nchunks;  // pending items count as the last chunk
-  int64_t nitems;   // complete ones
-  int64_t nbytes;   // decoded
+  int64_t nitems;   // complete ones; of an array those of its shape
+  int64_t nbytes;   // decoded, with the padding of an array
   int64_t cbytes;   // of stored chunks
   int64_t frame_size;
   int64_t journal_size;  // of commits after the last checkpoint, which only Cairn reads
@@ -704,7 +704,8 @@ CAIRN_EXPORT cairn_code cairn_snapshot_chunk_nbytes(const cairn_snapshot* snapsh
 // Decodes one chunk; size is its decoded size.
 CAIRN_EXPORT cairn_code cairn_snapshot_read_chunk(const cairn_snapshot* snapshot, int64_t nchunk,
                                                   void* dst, size_t size, cairn_status* status);
-// The items from number `start` on that fill dst; size is a multiple of the typesize.
+// The items from number `start` on that fill dst; size is a multiple of the typesize. Items of an
+// array are numbered in C order, here and below.
 CAIRN_EXPORT cairn_code cairn_snapshot_read_items(const cairn_snapshot* snapshot, int64_t start,
                                                   void* dst, size_t size, cairn_status* status);
 // Single items, in any order and with repeats; size is nitems times the typesize.
@@ -716,7 +717,8 @@ CAIRN_EXPORT cairn_code cairn_snapshot_read_items_at(const cairn_snapshot* snaps
 CAIRN_EXPORT cairn_code cairn_snapshot_read_fields(const cairn_snapshot* snapshot, int64_t start,
                                                    int64_t nitems, const cairn_field* fields,
                                                    size_t nfields, cairn_status* status);
-// Bytes of the decoded data from `begin` on, whatever the typesize.
+// Bytes of the decoded data from `begin` on, whatever the typesize; of an array in storage order,
+// with padding.
 CAIRN_EXPORT cairn_code cairn_snapshot_read_bytes(const cairn_snapshot* snapshot, int64_t begin,
                                                   void* dst, size_t size, cairn_status* status);
 // A box of an array, its items in C order. `start` and `shape` have ndim numbers.
@@ -975,12 +977,13 @@ typedef struct cairn_salvage_options {
 
 typedef struct cairn_salvage_report {
   size_t struct_size;
-  int64_t chunks;  // saved, in the order of the file
+  int64_t chunks;  // saved
   int64_t nbytes;  // decoded
   int64_t nlost;   // ranges of bytes
 } cairn_salvage_report;
 
-// Makes a frame at `to` of all complete chunks in the file `from`. `report` may be NULL.
+// Makes a frame at `to` of what is intact in the file `from`: damaged chunks become holes, which
+// cannot be read. `report` may be NULL.
 CAIRN_EXPORT cairn_code cairn_salvage(const char* from, const char* to,
                                       const cairn_salvage_options* options,
                                       cairn_salvage_report* report, cairn_status* status);

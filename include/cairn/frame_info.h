@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cairn/types.h"
@@ -16,8 +17,8 @@ struct FrameInfo {
   Era era = Era::kCurrent;
   int format_version = 0;    // of the frame format: 2, or 3 with variable chunks or vlblocks
   int64_t nchunks = 0;       // pending items count as the last chunk
-  int64_t nitems = 0;        // complete ones: nbytes / typesize
-  int64_t nbytes = 0;        // decoded
+  int64_t nitems = 0;        // complete ones; of an array those of its shape
+  int64_t nbytes = 0;        // decoded, with the padding of an array
   int64_t cbytes = 0;        // of stored chunks; includes dead bytes where their number is unknown
   int64_t frame_size = 0;    // header to trailer
   int64_t journal_size = 0;  // of commits after the last checkpoint, which only Cairn reads
@@ -50,6 +51,9 @@ struct FrameInfo {
   // Number of this state. Grows with each commit and checkpoint by Cairn; 0 where Cairn never
   // wrote. Restarts after a checkpoint without a seal, which cannot keep it.
   uint64_t generation = 0;
+  // Such as "LazyExpr" or "Proxy": what python-blosc2 computes the data of. The chunks hold none,
+  // so reading it and Verify give kFailedPrecondition. Empty: the chunks hold the data.
+  std::string recipe = {};
 };
 
 // One entry of the index.

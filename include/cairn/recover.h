@@ -2,6 +2,7 @@
 #ifndef CAIRN_RECOVER_H_
 #define CAIRN_RECOVER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -56,22 +57,41 @@ struct LostBytes {
 };
 
 struct SalvageReport {
-  int64_t chunks = 0;  // saved, in the order of the file
+  int64_t chunks = 0;  // saved
   int64_t nbytes = 0;  // decoded
   std::vector<LostBytes> lost;
+  // Chunks of the new frame that are holes: see MakeHole.
+  std::vector<int64_t> holes;
+  // Chunks of the new frame that decode, but that no intact fingerprint proves to be what was
+  // written.
+  std::vector<int64_t> unproven;
 };
 
-// Scans a file, of which header, index and trailer may all be destroyed, for complete chunks that
-// decode, and makes a frame of them at `to`. `options` says how chunks are decoded; layout and
-// chunksize follow from the chunks; metalayers are not saved. Chunks that were overwritten or
-// deleted are saved too, since they cannot be told apart, and damage that still decodes is not
-// noticed. kAlreadyExists; kNotFound when there is no chunk; kInvalidArgument for a directory:
-// salvage the files of a sparse frame one by one. `progress`, when given, is called with the byte
-// of `from` that the scan, and then the copy, has reached, and returns false to stop: kCancelled,
-// and no frame is made.
+// Makes a frame at `to` of what is intact in a damaged one. `options` says how chunks are decoded.
+//
+// A frame that can be opened keeps its metadata and the places of its chunks: those that do not
+// match their fingerprint, or do not decode, become holes. Of any other file, of which header,
+// index and trailer may all be destroyed, and where the journal hides commits, all bytes are
+// scanned for complete chunks that decode. Layout and chunksize then follow from the chunks, in
+// the order of the file; metalayers are not saved, and chunks that were overwritten or deleted are
+// saved too, since they cannot be told apart. The vlmetalayers `lost_chunks` and
+// `unproven_chunks` of the new frame list its holes and unproven chunks, such as "3, 7-9".
+//
+// `progress` is called with the byte of `from` that the scan, and then the copy, has reached, and
+// returns false to stop: kCancelled, and no frame is made.
+//
+// Errors:
+//   kAlreadyExists;
+//   kNotFound when there is no chunk;
+//   kInvalidArgument for a directory: salvage the files of a sparse frame one by one.
 absl::StatusOr<SalvageReport> CAIRN_EXPORT Salvage(
     const std::string& from, const std::string& to, const OpenOptions& options = {},
     absl::FunctionRef<bool(int64_t)> progress = [](int64_t) { return true; });
+
+// Makes a chunk whose nbytes are lost, of items and blocks as `options` says: every read of it
+// gives kDataLoss, in other libraries the error of a codec that they lack, and Verify reports it.
+absl::StatusOr<std::vector<std::byte>> CAIRN_EXPORT MakeHole(int32_t nbytes,
+                                                             const CompressionOptions& options);
 
 }  // namespace cairn
 

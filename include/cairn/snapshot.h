@@ -36,7 +36,8 @@ struct State;
 
 // Cheap to copy, thread-safe, and valid whatever happens to the frame: it keeps the map or the file
 // that it reads from. Every read gives the data or a status: kDataLoss for damage (other chunks
-// stay readable), kOutOfRange, kUnimplemented, kResourceExhausted.
+// stay readable), kOutOfRange, kUnimplemented, kResourceExhausted, kFailedPrecondition where the
+// frame holds a recipe (FrameInfo::recipe).
 class CAIRN_EXPORT Snapshot {
  public:
   [[nodiscard]] const FrameInfo& info() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
@@ -78,7 +79,8 @@ class CAIRN_EXPORT Snapshot {
                        MutableItems dst) const;
 
   // Reads the items from number `start` on that fill dst, whose size must be a multiple of
-  // typesize; across chunk borders, decoding only the blocks that hold them.
+  // typesize; across chunk borders, decoding only the blocks that hold them. The items of an array
+  // are numbered in C order, here and below, wherever chunks and blocks hold them.
   absl::Status ReadItems(int64_t start, MutableItems dst) const;
   // Reads single items, in any order and with repeats, into dst (items.size() * typesize bytes).
   absl::Status ReadItemsAt(std::span<const int64_t> items, MutableItems dst) const;
@@ -87,7 +89,8 @@ class CAIRN_EXPORT Snapshot {
   // split, decodes nothing else: damage there is not seen. kInvalidArgument for a field that does
   // not lie in an item, or whose array has another size.
   absl::Status ReadFields(int64_t start, int64_t nitems, std::span<const FieldSpan> fields) const;
-  // Bytes [begin, begin + dst.size()) of the decoded data, whatever the typesize.
+  // Bytes [begin, begin + dst.size()) of the decoded data, whatever the typesize: those of the
+  // chunks one after the other, of an array in storage order and with padding.
   absl::Status ReadBytes(int64_t begin, MutableBytes dst) const;
 
   // Checks the frame and goes on past damage. An error means that the check could not be made;

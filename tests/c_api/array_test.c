@@ -44,6 +44,30 @@ static void box_reads_back(void) {
   cairn_frame_free(frame);
 }
 
+static void items_are_numbered_in_c_order(void) {
+  enum { kRows = 10, kColumns = 20 };
+  const int64_t start[] = {0, 0}, shape[] = {kRows, kColumns}, wanted[] = {199, 0, 85, 85};
+  int32_t items[kRows * kColumns], read[90], at[4], column[90];
+  const cairn_field field = {.offset = 0, .size = sizeof(int32_t), .dst = column};
+  cairn_writer* writer = NULL;
+  cairn_frame* frame = make_array(&writer);
+  cairn_snapshot* snapshot = NULL;
+  for (int32_t i = 0; i < kRows * kColumns; ++i) items[i] = i;
+  CHECK_OK(cairn_writer_write_box(writer, start, shape, 2, items, sizeof items, &st));
+  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_PROCESS, &snapshot, &st));
+  CHECK(info_of(snapshot).nitems == kRows * kColumns);
+  CHECK_OK(cairn_snapshot_read_items(snapshot, 77, read, sizeof read, &st));
+  CHECK(memcmp(read, items + 77, sizeof read) == 0);
+  CHECK_OK(cairn_snapshot_read_items_at(snapshot, wanted, 4, at, sizeof at, &st));
+  CHECK(at[0] == 199 && at[1] == 0 && at[2] == 85 && at[3] == 85);
+  CHECK_OK(cairn_snapshot_read_fields(snapshot, 77, 90, &field, 1, &st));
+  CHECK(memcmp(column, items + 77, sizeof column) == 0);
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_snapshot_read_items(snapshot, 200, at, 4, &st));
+  cairn_snapshot_free(snapshot);
+  cairn_writer_free(writer);
+  cairn_frame_free(frame);
+}
+
 static void shape_is_described(void) {
   cairn_array_info array = {.struct_size = sizeof array};
   cairn_writer* writer = NULL;
@@ -144,6 +168,7 @@ static void too_many_dimensions_are_refused(void) {
 
 const test_case array_tests[] = {
     TEST_CASE(box_reads_back),
+    TEST_CASE(items_are_numbered_in_c_order),
     TEST_CASE(shape_is_described),
     TEST_CASE(chosen_blocks_are_kept),
     TEST_CASE(array_grows_and_shrinks),

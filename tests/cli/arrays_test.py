@@ -1,5 +1,6 @@
 """N-dimensional arrays: pack --shape, cat --box, info, verify, resize and append --axis."""
 
+import json
 import os
 import struct
 import sys
@@ -63,6 +64,127 @@ class Arrays(CliTest):
             with self.subTest(box=text):
                 expected = bytes(value(row, column) for row in rows for column in columns)
                 self.assertEqual(self.ok("cat", frame, "--box", text), expected)
+
+    def test_cat_writes_the_array_and_by_name_what_is_stored(self):
+        frame = self.array()
+        items = bytes(value(row, column) for row in range(5) for column in range(7))
+        self.assertEqual(self.ok("cat", frame), items)
+        self.assertEqual(self.ok("cat", frame, "--stored"), stored())
+        self.assertEqual(self.ok("cat", frame, "--stored", "--first-item", 24, "--items", 24), stored()[24:48])
+        self.assertEqual(self.ok("cat", frame, "--chunk", 1), stored()[24:48])
+        self.assertEqual(len(self.ok("cat", frame, "--max-bytes", 35)), 35)
+        self.fails(1, "cat", frame, "--max-bytes", 34)
+
+    def test_items_of_an_array_are_numbered_in_c_order(self):
+        frame = self.array()
+        items = bytes(value(row, column) for row in range(5) for column in range(7))
+        for first in range(36):
+            for count in [0, 1, 2, 7, 13, 35 - first]:
+                if first + count > 35:
+                    continue
+                with self.subTest(first=first, count=count):
+                    part = ["--first-item", first, "--items", count]
+                    self.assertEqual(self.ok("cat", frame, *part), items[first : first + count])
+                    rows = self.ok("cat", frame, "--csv", *part).decode().splitlines()
+                    expected = [f"{i // 7},{i % 7},{items[i]}" for i in range(first, first + count)]
+                    self.assertEqual(rows, ["i0,i1,value", *expected])
+        for part in [["--first-item", 36], ["--first-item", 30, "--items", 6]]:
+            self.assertIn("the frame has 35", self.fails(1, "cat", frame, *part))
+            self.assertIn("the frame has 35", self.fails(1, "cat", frame, "--csv", *part))
+
+    def test_padding_is_no_item(self):
+        line = self.pack(bytes(range(10)), "--shape", 10, "--chunk-shape", 7, "--block-shape", 3, name="line")
+        cube = self.pack(bytes(range(27)), "--shape", "3,3,3", "--chunk-shape", "2,2,2", name="cube")
+        for frame, size in [(line, 10), (cube, 27), (self.array(), 35)]:
+            with self.subTest(frame=frame):
+                self.assertEqual(self.info(frame)["nitems"], size)
+                self.assertIn(f"  items         {size} of 1 byte\n", self.ok("info", frame).decode())
+        self.assertEqual(self.ok("cat", line), bytes(range(10)))
+        self.assertEqual(self.ok("cat", line, "--first-item", 8, "--items", 2), bytes([8, 9]))
+        self.assertEqual(self.ok("cat", cube), bytes(range(27)))
+        self.fails(1, "cat", line, "--first-item", 11)
+
+    def test_a_log_has_the_records_that_came(self):
+        self.ok("log", "create", "log", "--quiet", "--field", "n:i4")
+        self.ok("log", "append", "log", "--quiet", stdin=b"n\n5\n")
+        self.assertEqual(self.ok("cat", "log"), struct.pack("<i", 5))
+        self.assertIn("the frame has 1", self.fails(1, "cat", "log", "--first-item", 5, "--items", 2))
+
+    def test_an_array_without_its_chunks_is_not_written_as_one(self):
+        frame = self.array(metalayer(shape=(50, 7)))
+        self.assertIn("needs 34 chunks", self.fails(1, "cat", frame))
+        self.assertEqual(self.ok("cat", frame, "--stored"), stored())
+
+    def test_values_of_any_type_are_written_as_text(self):
+        for dtype, size, content, head, rows in [
+            ("<U2", 8, "ab\0\0bé".encode("utf-32-le")[:8] + "bé".encode("utf-32-le"), "value", ["ab", "bé"]),
+            (">U1", 4, "é,".encode("utf-32-be"), "value", ["é", '","']),
+            ("<c8", 8, struct.pack("<4f", 0, 1, 2.5, -1), "value_re,value_im", ["0,1", "2.5,-1"]),
+            (">i4", 4, struct.pack(">2i", 1, -2), "value", ["1", "-2"]),
+            (">f8", 8, struct.pack(">2d", 1.5, -2), "value", ["1.5", "-2"]),
+            (">M8[s]", 8, struct.pack(">2q", 0, 1), "value", ["1970-01-01T00:00:00Z", "1970-01-01T00:00:01Z"]),
+            ("<M8[D]", 8, struct.pack("<3q", 0, -1, 20_000), "value", ["1970-01-01", "1969-12-31", "2024-10-04"]),
+            ("<M8[M]", 8, struct.pack("<2q", -1, 13), "value", ["1969-12", "1971-02"]),
+            ("<M8[Y]", 8, struct.pack("<2q", -1, 54), "value", ["1969", "2024"]),
+            ("<M8[W]", 8, struct.pack("<2q", 0, 1), "value", ["1970-01-01", "1970-01-08"]),
+            ("<M8[h]", 8, struct.pack("<2q", -1, 25), "value", ["1969-12-31T23", "1970-01-02T01"]),
+            ("<M8[25us]", 8, struct.pack("<q", 1), "value", ["1970-01-01T00:00:00.000025"]),
+            ("<m8[s]", 8, struct.pack("<2q", 0, -1), "value", ["0", "-1"]),
+            ("[('p', '<f4', (3,)), ('q', [('r', '>i2')])]", 14, struct.pack("<3f", 1, 2, 3) + struct.pack(">h", 4),
+             "p_0,p_1,p_2,q_r", ["1,2,3,4"]),
+            ("|V3", 3, b"\x01\xab\x00", "value", ["01ab00"]),
+        ]:  # fmt: skip
+            with self.subTest(dtype=dtype):
+                frame = self.pack(content, "--shape", len(content) // size, "--typesize", size, "--dtype", dtype,
+                                  "--force")  # fmt: skip
+                self.assertEqual(self.ok("cat", frame, "--csv").decode().splitlines(), [head, *rows])
+                lines = [json.loads(line) for line in self.ok("cat", frame, "--json").splitlines()]
+                self.assertEqual([list(line) for line in lines], [head.split(",")] * len(rows))
+
+    def test_arrays_have_up_to_16_dimensions(self):
+        for ndim in [9, 16]:
+            shape = ",".join(["2"] * ndim)
+            frame = self.pack(bytes(i % 251 for i in range(2**ndim)), "--shape", shape,
+                              "--chunk-shape", ",".join(["1", *["2"] * (ndim - 1)]), "--force")  # fmt: skip
+            items = bytes(i % 251 for i in range(2**ndim))
+            self.assertEqual(self.ok("cat", frame), items)
+            self.assertEqual(self.ok("cat", frame, "--box", ",".join(["1"] * ndim)), items[-1:])
+            self.assertEqual(len(self.ok("cat", frame, "--csv", "--items", 3).splitlines()), 4)
+            self.ok("verify", frame)
+        self.fails(2, "pack", "-", "g", "--shape", ",".join(["1"] * 17), stdin=b"1")
+
+    def test_a_block_is_no_larger_than_its_chunk(self):
+        message = self.fails(2, "pack", "-", "g", "--shape", "9,9", "--chunk-shape", "3,3", "--block-shape", "3,4",
+                             stdin=bytes(81))  # fmt: skip
+        self.assertIn("dimension 1 has chunks of 3 and blocks of 4", message)
+
+    def test_recipes_are_not_data(self):
+        kinds = {
+            "LazyArray": {b"\x00": "LazyExpr", b"\x01": "LazyUDF"},
+            "proxy-source": {b"\x80": "Proxy"},
+            "b2o": {b"\x82\xa4kind\xa8lazyexpr\xa7version\x01": "LazyExpr",
+                    b"\x82\xa4kind\xa7lazyudf\xa7version\x01": "LazyUDF",
+                    b"\x82\xa4kind\xa7c2array\xa7version\x01": "C2Array",
+                    b"\x82\xa4kind\xa6newest\xa7version\x01": "newest"},
+        }  # fmt: skip
+        for layer, contents in kinds.items():
+            for content, name in contents.items():
+                with self.subTest(layer=layer, name=name):
+                    self.write("layer", content)
+                    frame = self.pack(bytes(35), "--shape", "5,7", "--meta", f"{layer}=@layer", "--force")
+                    self.assertEqual(self.info(frame)["recipe"], name)
+                    self.assertIn(f"  recipe        {name}, ", self.ok("info", frame).decode())
+                    for words in [["cat"], ["cat", "--csv"], ["cat", "--box", "0,0"], ["cat", "--chunk", 0],
+                                  ["cat", "--stored"], ["cat", "--items", 1]]:  # fmt: skip
+                        message = self.fails(1, words[0], frame, *words[1:])
+                        self.assertIn(f"holds a {name} of python-blosc2 and not data", message)
+                    done = self.run_tool("verify", frame)
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn(b"not checked: the frame holds a " + name.encode(), done.stdout)
+                    self.ok("copy", frame, "copied", "--quiet", "--force")
+                    self.assertEqual(self.info("copied")["recipe"], name)
+        frame = self.pack(bytes(35), "--shape", "5,7", "--meta", "b2o=mine", "--force")
+        self.assertEqual(self.ok("cat", frame), bytes(35))
 
     def test_cat_refuses_other_boxes(self):
         frame = self.array()
@@ -170,6 +292,22 @@ class Arrays(CliTest):
         self.holds(frame, rows)
         self.ok("append", frame, "-", "--axis", 1, stdin=bytes(range(22)))
         self.holds(frame, [row + bytes([2 * i, 2 * i + 1]) for i, row in enumerate(rows)])
+
+    def test_follow_shows_an_array_in_c_order(self):
+        frame = self.grid(3, 5, "--chunk-shape", "2,2")
+        tool = self.start("cat", frame, "--follow", "--first-item", 2)
+        self.assertEqual(self.receive(tool.stdout, 13), b"".join(self.items)[2:])
+        # The new row takes the place of padding in chunks that were shown.
+        for row in [bytes(range(200, 205)), bytes(range(210, 215))]:
+            self.ok("append", frame, "-", "--axis", 0, "--quiet", stdin=row)
+            self.assertEqual(self.receive(tool.stdout, 5), row)
+        self.ok("append", frame, "-", "--axis", 1, "--quiet", stdin=bytes(5))
+        line = b""
+        while not line.endswith(b"\n"):
+            line += self.receive(tool.stderr, 1)
+        self.assertIn(b"its shape is 5 x 6 now, and was 5 x 5", line)
+        self.ok("append", frame, "-", "--axis", 0, "--quiet", stdin=bytes(range(6)))
+        self.assertEqual(self.receive(tool.stdout, 6), bytes(range(6)))
 
     def test_append_reads_many_rows_in_pieces(self):
         frame = self.pack(b"", "--shape", "0,1000")

@@ -314,6 +314,51 @@ class Vectors(Copy):
         self.assertEqual(self.files(), [frame])
 
 
+class SkipDamaged(Copy):
+    def setUp(self):
+        super().setUp()
+        self.data = b"".join(struct.pack("<f", i) for i in range(1000))
+        self.frame = self.pack(self.data, "--shape", "100,10", "--typesize", 4, "--dtype", "<f4",
+                               "--chunk-shape", "30,10")  # fmt: skip
+        self.flip_byte(self.frame, self.info(self.frame, "--chunks")["chunks"][1]["offset"] + 40)
+
+    def skip(self, *args):
+        return self.ok("copy", self.frame, "out", "--skip-damaged", "--force", *args).decode()
+
+    def test_says_what_would_help(self):
+        self.assertIn("--skip-damaged", self.fails(1, "copy", self.frame, "out"))
+        self.assertEqual(self.files(), [self.frame])
+        self.assertIn("--skip-damaged", self.fails(2, "copy", self.frame, "out", "--fill", "0"))
+
+    def test_leaves_a_hole_and_lists_it(self):
+        for options in [[], ["--codec", "zstd"], ["--sparse"]]:
+            with self.subTest(options=options):
+                self.assertRegex(self.skip("--quiet", *options), r"\A  lost: chunk 1\b.+\n\Z")
+                self.assertEqual(self.info("out")["array"]["shape"], [100, 10])
+                self.assertEqual(self.ok("meta", "get", "out", "lost_chunks"), b'"1"\n')
+                self.assertEqual(self.ok("cat", "out", "--box", ":30,:"), self.data[:1200])
+                self.assertIn("a hole", self.fails(1, "cat", "out"))
+                self.assertEqual(self.ok("cat", "out", "--box", "60:,:"), self.data[2400:])
+                self.assertIn(b"chunk 1: a hole", self.run_tool("verify", "out").stdout)
+
+    def test_fills_it_with_a_value(self):
+        for value, item in [("0", 0.0), ("nan", float("nan")), ("-2.5", -2.5)]:
+            for options in [[], ["--codec", "zstd"]]:
+                with self.subTest(value=value, options=options):
+                    self.skip("--fill", value, *options)
+                    expected = self.data[:1200] + struct.pack("<f", item) * 300 + self.data[2400:]
+                    self.assertEqual(self.ok("cat", "out"), expected)
+                    self.assertEqual(self.ok("meta", "get", "out", "lost_chunks"), b'"1"\n')
+                    self.ok("verify", "out")
+        self.assertIn("--fill", self.fails(2, "copy", self.frame, "o", "--skip-damaged", "--fill", "x"))
+
+    def test_of_an_intact_frame_it_lists_nothing(self):
+        frame = self.pack(sample(9000), "--chunk-size", CHUNK, name="intact")
+        self.assertEqual(self.ok("copy", frame, "out", "--quiet", "--skip-damaged"), b"")
+        self.assertEqual(self.info("out")["vlmetalayers"], {})
+        self.assertEqual(self.ok("cat", "out"), sample(9000))
+
+
 if __name__ == "__main__":
     CliTest.tool = os.path.abspath(sys.argv[1])
     tap.main(__name__)

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import resource
+import shutil
 import struct
 import subprocess
 import sys
@@ -35,6 +36,90 @@ class ClosedStreams(CliTest):
     def test_standard_output_that_is_closed_takes_nothing(self):
         frame = self.pack(b"data")
         self.assertIn("standard output: cannot write", self.fails(1, "cat", frame, preexec_fn=lambda: os.close(1)))
+
+
+class Truncated(CliTest):
+    def test_a_cut_file_says_what_it_lacks_and_what_to_try(self):
+        frame = self.pack(noise(50_000), "--chunk-size", 4096)
+        whole = self.read(frame)
+        for left in [len(whole) - 1, len(whole) // 2, 200]:
+            with self.subTest(left=left):
+                self.write(frame, whole[:left])
+                for command in [["cat"], ["info"], ["verify"], ["copy"]]:
+                    out = ["out"] if command == ["copy"] else []
+                    done = self.run_tool(*command, frame, *out)
+                    text = (done.stdout + done.stderr).decode()
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn("the file is truncated", text)
+                    self.assertIn(f"the last {len(whole) - left} are missing", text)
+                    self.assertIn("copy it again", text)
+                    self.assertIn("salvage", text)
+        self.write(frame, whole[:60])
+        self.assertIn("the file is truncated: expected", self.fails(1, "info", frame))
+
+
+class Json(CliTest):
+    def test_failures_are_objects_too(self):
+        frame = self.pack(noise(9000), "--chunk-size", 4096)
+        cut = self.write("cut", self.read(frame)[:3000])
+        noframe = self.write("noframe", noise(3000))
+        for words, status in [
+            (["info", "nofile"], 1), (["info", cut], 1), (["info", noframe], 1), (["history", cut], 1),
+            (["meta", "ls", "nofile"], 1), (["meta", "get", frame, "none"], 1), (["cat", cut], 1),
+            (["recover", noframe], 1), (["backup", "nofile", "out"], 1), (["compact", "nofile"], 1),
+            (["reclaim", "nofile"], 1), (["log", "stat", "nofile"], 1), (["info", frame, "--generation", 99], 1),
+            (["info", frame, "--nonsense"], 2), (["info"], 2),
+        ]:  # fmt: skip
+            with self.subTest(words=words):
+                done = self.run_tool(*words, "--json")
+                self.assertEqual(done.returncode, status)
+                said = json.loads(done.stdout)
+                self.assertEqual(list(said), ["error", "exit_status"])
+                self.assertEqual(said["exit_status"], status)
+                self.assertEqual(done.stderr.decode(), f"cairn: {said['error']}\n")
+
+    def test_what_was_printed_is_all_there_is(self):
+        frame = self.pack(noise(9000), "--chunk-size", 4096)
+        self.flip_byte(frame, self.info(frame, "--chunks")["chunks"][1]["offset"] + 40)
+        self.flip_byte(frame, len(self.read(frame)) - 30)
+        for words in [["verify"], ["info"], ["info", "--chunks"], ["history"], ["meta", "ls"]]:
+            with self.subTest(words=words):
+                done = self.run_tool(*words, frame, "--json")
+                self.assertEqual(done.returncode, 1)
+                self.assertNotIn("exit_status", json.loads(done.stdout))
+
+
+class Names(CliTest):
+    def test_names_may_be_as_long_as_the_file_system_takes(self):
+        for name in ["x" * 255, "é" * 127, "x" * 235, "y" * 248]:
+            with self.subTest(size=len(name.encode())):
+                frame = self.pack(sample(9000), "--chunk-size", 4096, name=name)
+                self.ok("append", frame, "-", "--quiet", stdin=sample(9000))
+                self.ok("copy", frame, name[:-1] + "z", "--quiet")
+                self.ok("compact", frame, "--quiet")
+                self.ok("copy", frame, name[:-1] + "z", "--quiet", "--sparse", "--force")
+                self.ok("verify", frame, name[:-1] + "z")
+                self.assertEqual(self.ok("cat", frame), 2 * sample(9000))
+                self.assertEqual(self.files(), sorted([frame, name[:-1] + "z"]))
+                os.remove(self.path(frame))
+                shutil.rmtree(self.path(name[:-1] + "z"))
+
+
+class Empty(CliTest):
+    def test_a_header_that_denies_its_chunks_is_found(self):
+        frame = self.copy_vector("cframes/one-lz4.b2frame")
+        whole = bytearray(self.read(frame))
+        self.ok("verify", frame)
+        for nbytes, cbytes in [(0, None), (0, 0)]:
+            with self.subTest(cbytes=cbytes):
+                content = bytearray(whole)
+                content[0x1E : 0x26] = struct.pack(">q", nbytes)
+                if cbytes is not None:
+                    content[0x27 : 0x2F] = struct.pack(">q", cbytes)
+                self.write(frame, bytes(content))
+                done = self.run_tool("verify", frame)
+                self.assertEqual(done.returncode, 1, done.stdout)
+                self.assertIn(b"header: nbytes 0", done.stdout)
 
 
 class Files(CliTest):

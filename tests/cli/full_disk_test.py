@@ -73,7 +73,7 @@ class FullDisk(CliTest):
         self.pack(data, "--chunk-size", "1KiB", name=self.frame)
         self.fill()
         message = self.fails(1, "append", self.frame, stdin=b"one more")
-        self.assertIn("kept for Reclaim", message)
+        self.assertIn("kept for reclaiming space", message)
         self.holds(data)
 
     def test_a_writer_that_is_killed_on_the_full_disk(self):
@@ -126,7 +126,7 @@ class FullDisk(CliTest):
         data = noise(600 << 10)
         self.pack(data, "--chunk-size", "1KiB", name=self.frame)
         self.fill()
-        self.assertIn("Reclaim", self.fails(1, "compact", self.frame))
+        self.assertIn("reclaim", self.fails(1, "compact", self.frame))
         self.assertEqual(sorted(os.listdir(self.path("disk"))), ["f.b2frame", "filler"])
         self.ok("chunk", "delete", self.frame, 0, 400)
         self.ok("reclaim", self.frame)

@@ -234,18 +234,63 @@ class Salvage(Recover):
         self.assertEqual(self.ok("cat", "saved"), self.data[:20_000])
         self.ok("verify", "saved")
         self.assertEqual(self.read(self.frame), before)
+        # Nothing was left that could prove a chunk.
+        self.assertTrue(text.endswith("  not proven by a fingerprint: chunk 0-4\n"), text)
+        self.assertEqual(self.ok("meta", "get", "saved", "unproven_chunks"), b'"0-4"\n')
 
     def test_tells_what_is_lost(self):
         chunks = self.info(self.frame, "--chunks")["chunks"]
         lost = chunks[2]["offset"]
         self.zero(lost, lost + chunks[2]["cbytes"])
         lines = self.ok("recover", "--salvage", self.frame, "saved").decode().splitlines()
+        end = lost + chunks[2]["cbytes"]
         self.assertEqual(lines[0], "saved: 4 chunks, 15.5 KiB saved")
-        for line in lines[1:]:
-            self.assertRegex(line, r"\A  \[\d+, \d+\): .+\Z")
-        begins, ends = zip(*(map(int, line[3 : line.index(")")].split(", ")) for line in lines[1:]))
-        self.assertTrue(any(begin <= lost < end for begin, end in zip(begins, ends)), lines)
-        self.assertEqual(self.ok("cat", "saved"), self.data[:8192] + self.data[12_288:20_000])
+        self.assertRegex(lines[1], rf"\A  \[{lost}, {end}\): chunk 2: .+\Z")
+        self.assertEqual(lines[2:], ["  holes, which cannot be read: chunk 2"])
+
+    def test_every_chunk_keeps_its_place_and_a_lost_one_is_a_hole(self):
+        chunks = self.info(self.frame, "--chunks")["chunks"]
+        for nchunk, chunk in enumerate(chunks):
+            for place in [0, 5, 20, 40, chunk["cbytes"] - 1]:
+                with self.subTest(chunk=nchunk, place=place):
+                    good = self.read(self.frame)
+                    self.flip_byte(self.frame, chunk["offset"] + place)
+                    self.ok("recover", "--salvage", self.frame, "saved")
+                    self.write(self.frame, good)
+                    info = self.info("saved")
+                    self.assertEqual((info["nchunks"], info["nbytes"]), (5, 20_000))
+                    self.assertEqual(info["metalayers"], {"unit": b"K".hex()})
+                    self.assertEqual(self.ok("meta", "get", "saved", "lost_chunks"), b'"%d"\n' % nchunk)
+                    for i in range(5):
+                        if i != nchunk:
+                            part = self.data[i * CHUNK : min(i * CHUNK + CHUNK, 20_000)]
+                            self.assertEqual(self.ok("cat", "saved", "--chunk", i), part)
+                    self.assertIn("a hole", self.fails(1, "cat", "saved", "--chunk", nchunk))
+                    done = self.run_tool("verify", "saved")
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn(b"chunk %d: a hole" % nchunk, done.stdout)
+                    os.remove(self.path("saved"))
+
+    def test_dead_chunks_are_left_out(self):
+        self.write("new", noise(CHUNK, 7))
+        self.ok("chunk", "update", self.frame, 1, "new", "--quiet", "--keep", 5)
+        self.flip_byte(self.frame, self.info(self.frame, "--chunks")["chunks"][3]["offset"] + 40)
+        self.ok("recover", "--salvage", self.frame, "saved")
+        self.assertEqual(self.info("saved")["nchunks"], 5)
+        self.assertEqual(self.ok("cat", "saved", "--chunk", 1), noise(CHUNK, 7))
+        self.assertEqual(self.ok("cat", "saved", "--chunk", 4), self.data[4 * CHUNK : 20_000])
+        self.assertEqual(self.ok("meta", "get", "saved", "lost_chunks"), b'"3"\n')
+
+    def test_attributes_and_shape_come_along(self):
+        frame = self.pack(noise(4000), "--shape", "100,10", "--typesize", 4, "--dtype", "<f4", "--chunk-shape",
+                          "30,10", "--vlmeta", "unit=K", name="array")  # fmt: skip
+        self.flip_byte(frame, self.info(frame, "--chunks")["chunks"][2]["offset"] + 40)
+        self.ok("recover", "--salvage", frame, "saved")
+        self.assertEqual(self.info("saved")["array"], self.info(frame)["array"])
+        self.assertEqual(self.ok("meta", "get", "saved", "unit"), self.ok("meta", "get", frame, "unit"))
+        self.assertEqual(self.ok("cat", "saved", "--box", ":60,:"), noise(4000)[:2400])
+        self.assertIn("a hole", self.fails(1, "cat", "saved", "--box", "60:61,:"))
+        self.assertEqual(self.ok("cat", "saved", "--box", "90:,:"), noise(4000)[3600:])
 
     def test_for_programs(self):
         lost = self.info(self.frame, "--chunks")["chunks"][2]
@@ -254,6 +299,7 @@ class Salvage(Recover):
         self.assertEqual((saved["path"], saved["nchunks"], saved["nbytes"]), ("saved", 4, 20_000 - CHUNK))
         self.assertEqual({tuple(part) for part in saved["lost"]}, {("begin", "end", "reason")})
         self.assertTrue(any(part["begin"] <= lost["offset"] < part["end"] for part in saved["lost"]))
+        self.assertEqual((saved["holes"], saved["unproven"]), ([2], []))
 
     def test_never_over_something(self):
         self.write("there", b"mine")

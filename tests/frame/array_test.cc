@@ -351,8 +351,12 @@ TEST(ArrayTest, RefusesOptionsThatContradictIt) {
   for (int i = 0; i < 16; ++i)
     options.metalayers.push_back({std::string(1, static_cast<char>('a' + i))});
   EXPECT_TRUE(refuses(options, "at most 16, got 17"));
-  const std::vector<int32_t> ones(9, 1);
-  EXPECT_TRUE(refuses(OfArray({std::vector<int64_t>(9, 1), ones, ones}), "9 dimensions"));
+  const std::vector<int32_t> ones(17, 1);
+  EXPECT_TRUE(refuses(OfArray({std::vector<int64_t>(17, 1), ones, ones}), "17 dimensions"));
+  EXPECT_TRUE(refuses(OfArray({{5, 7}, {3, 4}, {3, 5}}), "dimension 1 has chunks of 4"));
+  options = OfArray(kExample);
+  options.chunksize = CreateOptions::kAsFirstChunk;
+  EXPECT_TRUE(refuses(options, "chunksize"));
   EXPECT_TRUE(refuses(OfArray({{5}, {0}, {0}}), "dimension 0"));
   EXPECT_TRUE(refuses(OfArray({{0}, {0}, {0}}), "an item in every dimension"));
   EXPECT_TRUE(refuses(OfArray({{5}, {5}, {5}, "<f8"}), "dtype <f8 has items of 8 bytes"));

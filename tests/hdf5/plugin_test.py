@@ -56,8 +56,8 @@ def options():
                 yield f"codec {{codec}} level {{level}} filter {{filter}}", (0, 0, 0, 0, level, filter, codec)
 
 
-# What hdf5plugin writes and cannot read, and what Cairn cannot: items of over 255 bytes in n dimensions, and more
-# than 8 dimensions, which it stores as an array.
+# What hdf5plugin writes and cannot read: items of over 255 bytes in n dimensions, which Cairn cannot read either, and
+# more than 8 dimensions, which it stores as an array.
 ONLY_OURS = ("type |S300", "many dimensions")
 
 

@@ -1,4 +1,5 @@
 // N-dimensional arrays go back and forth between Cairn and C-Blosc2.
+#include <algorithm>
 #include <b2nd.h>
 #include <filesystem>
 #include <memory>
@@ -84,7 +85,8 @@ ArrayCase MakeCase(ArrayMaker& maker) {
   options.compression.codec = kCodecs[maker.Between(0, 4)];
   options.compression.clevel = static_cast<int>(maker.Between(0, 9));
   options.compression.filters = {{.filter = kFilters[maker.Between(0, 2)]}};
-  options.array = maker.MakeArray(static_cast<int>(maker.Between(1, kMaxDimensions)));
+  options.array =
+      maker.MakeArray(static_cast<int>(maker.Between(1, std::min(kMaxDimensions, B2ND_MAX_DIM))));
   options.array->dtype = DtypeOf(options.compression.typesize);
   return {.options = options,
           .model = ArrayModel(options.array->shape, options.compression.typesize)};

@@ -1,6 +1,8 @@
 """The package and python-blosc2 take turns with the same files."""
 
 import random
+import shutil
+import subprocess
 import unittest
 
 from support import PackageTest, blosc2, cairn, np
@@ -46,6 +48,84 @@ class PeerTest(PackageTest):
                     items = values(self.dice, shape, dtype)
                     cairn.asarray(items, self.path(), overwrite=True)
                     self.assert_same(blosc2.open(self.path())[...], items)
+
+    def test_items_are_counted_without_padding(self):
+        for shape, chunks, blocks in (((10,), (7,), (3,)), ((10, 10), (4, 4), (3, 3)), ((), None, None)):
+            items = np.arange(int(np.prod(shape)), dtype="<i4").reshape(shape)
+            blosc2.asarray(items, urlpath=self.path(), mode="w", chunks=chunks, blocks=blocks)
+            frame = cairn.open(self.path())
+            self.assertEqual((frame.info.nitems, frame.size), (items.size, items.size))
+
+    def test_arrays_of_up_to_16_dimensions_go_both_ways(self):
+        for ndim in range(9, 17):
+            items = np.arange(2**ndim, dtype="<i4").reshape((2,) * ndim)
+            cairn.asarray(items, self.path("ours"), overwrite=True)
+            self.assert_same(cairn.open(self.path("ours"))[...], items)
+            try:
+                blosc2.asarray(items, urlpath=self.path("theirs"), mode="w")
+            except (ValueError, RuntimeError):
+                continue  # an older python-blosc2
+            self.assert_same(cairn.open(self.path("theirs"))[...], items)
+            self.assertEqual(cairn.open(self.path("theirs"))[(1,) * ndim], 2**ndim - 1)
+            self.assert_same(blosc2.open(self.path("ours"))[...], items)
+
+    def test_recipes_of_the_peer_are_no_data(self):
+        def double(inputs, output, offset):
+            output[:] = inputs[0] * 2
+
+        source = blosc2.asarray(np.arange(1000.0), urlpath=self.path("source"), mode="w")
+        (source + 2).save(self.path("LazyExpr"))
+        blosc2.lazyudf(double, (source,), dtype=source.dtype).save(urlpath=self.path("LazyUDF"))
+        blosc2.Proxy(source, urlpath=self.path("Proxy"), mode="w")
+        for kind in ("LazyExpr", "LazyUDF", "Proxy"):
+            with self.subTest(kind=kind):
+                frame = cairn.open(self.path(kind))
+                self.assertEqual(frame.info.recipe, kind)
+                for read in (
+                    lambda f=frame: f[1:4],
+                    lambda f=frame: f[[1, 3]],
+                    lambda f=frame: next(iter(f)),
+                    lambda f=frame: np.asarray(f),
+                    lambda f=frame: f.read_chunk(0),
+                    lambda f=frame: f.verify(),
+                ):
+                    with self.assertRaisesRegex(cairn.FailedPrecondition, f"{kind} of python-blosc2"):
+                        read()
+
+    def test_a_layer_over_the_limit_hides_no_other(self):
+        array = blosc2.asarray(np.arange(10), urlpath=self.path(), mode="w")
+        array.schunk.vlmeta["big"] = bytes(70 << 20)
+        array.schunk.vlmeta["small"] = "x"
+        frame = cairn.open(self.path())
+        self.assertEqual(list(frame.vlmeta), ["big", "small"])
+        self.assertEqual(frame.attrs["small"], "x")
+        with self.assertRaisesRegex(cairn.ResourceExhausted, "limit of 67108864 for metadata"):
+            frame.vlmeta["big"]
+        report = frame.verify()
+        self.assertTrue(report.ok)
+        self.assertTrue(any("vlmetalayer big" in note for note in report.notes))
+
+    def test_a_hole_is_an_error_there_too(self):
+        items = np.arange(1000, dtype="<i4")
+        cairn.asarray(items, self.path(), chunks=100).close()
+        with open(self.path(), "r+b") as file:
+            content = bytearray(file.read())
+            chunk = cairn.open(self.path()).chunk(3)
+            place = bytes(content).index(chunk) + 40
+            file.seek(place)
+            file.write(bytes([content[place] ^ 16]))
+        saved = self.path("saved")
+        tool = shutil.which("cairn")
+        if tool is None:
+            self.skipTest("no tool")
+        subprocess.run([tool, "recover", "--salvage", self.path(), saved], check=True, capture_output=True)
+        with self.assertRaises(cairn.DataLoss):
+            cairn.open(saved)[:]
+        with self.assertRaises((RuntimeError, ValueError)):
+            blosc2.open(saved)[300:400]
+        array = blosc2.open(saved)
+        self.assert_same(array[400:], items[400:])
+        self.assertEqual(array.schunk.vlmeta["lost_chunks"], "3")
 
     def test_special_values_of_the_peer_are_read(self):
         for sparse in (False, True):

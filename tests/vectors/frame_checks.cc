@@ -50,7 +50,6 @@ void CheckInfo(const Entry& entry, const FrameInfo& info) {
   EXPECT_EQ(info.layout, entry.layout());
   EXPECT_EQ(info.nchunks, entry.Number("nchunks"));
   EXPECT_EQ(info.nbytes, entry.Number("nbytes"));
-  EXPECT_EQ(info.nitems, info.nbytes / info.typesize);
   EXPECT_EQ(info.blocksize.value_or(0), entry.Number("blocksize"));
   EXPECT_EQ(info.clevel, entry.Number("clevel"));
   EXPECT_EQ(info.vlblocks, entry.Text("class") == "vlblocks" || entry.Text("notes") == "vl-blocks");
@@ -133,8 +132,7 @@ absl::StatusOr<std::string> HashChunks(const Snapshot& snapshot, MutableBytes ke
 }
 
 void CheckRanges(const Snapshot& snapshot, Bytes content, std::mt19937_64& random) {
-  const int64_t typesize = snapshot.info().typesize;
-  const int64_t nbytes = static_cast<int64_t>(content.size());
+  const auto nbytes = static_cast<int64_t>(content.size());
   for (int i = 0; i < kRanges && nbytes > 0; ++i) {
     const int64_t begin = Between(random, 0, nbytes - 1);
     const int64_t longest = i % 2 == 0 ? std::min<int64_t>(nbytes - begin, 100) : nbytes - begin;
@@ -145,7 +143,15 @@ void CheckRanges(const Snapshot& snapshot, Bytes content, std::mt19937_64& rando
         std::ranges::equal(bytes.bytes(), content.subspan(Size(begin), bytes.bytes().size())))
         << "bytes from " << begin << ", " << bytes.bytes().size();
   }
-  const int64_t nitems = nbytes / typesize;
+  GuardedBytes byte(1);
+  EXPECT_EQ(snapshot.ReadBytes(nbytes, byte.bytes()).code(), absl::StatusCode::kOutOfRange);
+}
+
+// Items that are given in the order in which they are numbered.
+void CheckItems(const Snapshot& snapshot, Bytes content, std::mt19937_64& random) {
+  const int64_t typesize = snapshot.info().typesize;
+  const int64_t nitems = snapshot.info().nitems;
+  ASSERT_EQ(nitems, static_cast<int64_t>(content.size()) / typesize);
   for (int i = 0; i < kRanges && nitems > 0; ++i) {
     const int64_t start = Between(random, 0, nitems - 1);
     const int64_t longest = i % 2 == 0 ? std::min<int64_t>(nitems - start, 20) : nitems - start;
@@ -159,7 +165,6 @@ void CheckRanges(const Snapshot& snapshot, Bytes content, std::mt19937_64& rando
   GuardedBytes item(Size(typesize));
   EXPECT_EQ(snapshot.ReadItems(snapshot.info().nitems, item.bytes()).code(),
             absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(snapshot.ReadBytes(nbytes, item.bytes()).code(), absl::StatusCode::kOutOfRange);
 }
 
 void CheckGather(const Snapshot& snapshot, Bytes content, std::mt19937_64& random) {
@@ -344,8 +349,17 @@ void CheckReadableFrame(const Entry& entry, Access access) {
   if (nbytes > kMaxKeptBytes) return;
   std::mt19937_64 random = RandomFor(entry.path);
   CheckRanges(snapshot, content.bytes(), random);
-  CheckGather(snapshot, content.bytes(), random);
-  CheckFields(snapshot, content.bytes(), random);
+  const int64_t items_nbytes = snapshot.info().nitems * snapshot.info().typesize;
+  GuardedBytes array(snapshot.array() ? Size(items_nbytes) : 0);
+  if (snapshot.array()) {
+    const std::vector<int64_t>& shape = snapshot.array()->shape;
+    const std::vector<int64_t> start(shape.size());
+    ASSERT_TRUE(IsOk(snapshot.ReadBox(start, shape, array.bytes())));
+  }
+  const Bytes items = snapshot.array() ? Bytes(array.bytes()) : Bytes(content.bytes());
+  CheckItems(snapshot, items, random);
+  CheckGather(snapshot, items, random);
+  CheckFields(snapshot, items, random);
   CheckArray(entry, snapshot, random);
 }
 

@@ -112,7 +112,9 @@ TEST_P(SalvageVectorTest, StoredChunksAreSavedWithoutHeaderIndexAndTrailer) {
   const FrameInfo info = frame->snapshot().info();
   if (NeedsHeader(info)) GTEST_SKIP();
   const std::vector<Buffer> chunks = StoredChunks(frame->snapshot());
-  EXPECT_TRUE(AreAmong(chunks, SaveAll())) << "undamaged";
+  // In the order of the index, where there is one.
+  const std::vector<Buffer> undamaged = SaveAll();
+  for (const Buffer& chunk : chunks) EXPECT_GT(std::ranges::count(undamaged, chunk), 0);
   const int64_t begin = options.offset;
   const int64_t area = info.nchunks == 0 ? 0 : info.cbytes + info.dead_bytes.value_or(0);
   Overwrite(begin, begin + info.header_len);

@@ -1,5 +1,6 @@
 // cairn: pack files into Blosc2 frames, read them back, look into them, edit them, check them.
 
+#include <algorithm>
 #include <csignal>
 #include <new>
 #include <string>
@@ -13,17 +14,27 @@
 #include "tools/cairn/io/lost_pages.h"
 #include "tools/cairn/text/complain.h"
 #include "tools/cairn/text/exit.h"
+#include "tools/cairn/text/json.h"
 
 namespace cairn::tool {
 namespace {
 
-// A wrong command line is reported in one line too, which says where to read more.
-ExitCode ComplainOfUsage(const std::string& name, std::string_view complaint) {
-  Complain(absl::StrFormat("%s; see '%s --help'", complaint, name));
-  return kExitUsage;
+// On standard error, and where JSON was asked for and none was printed, as an object, too.
+ExitCode Report(ExitCode code, bool json, const std::string& complaint) {
+  Complain(complaint);
+  if (json) {
+    const Json object = {{"error", complaint}, {"exit_status", static_cast<int>(code)}};
+    WriteStdout(Dump(object, 2) + "\n").IgnoreError();
+  }
+  return code;
 }
 
-ExitCode Run(const std::string& name, const Command& command) {
+// A wrong command line is reported in one line too, which says where to read more.
+ExitCode ComplainOfUsage(const std::string& name, bool json, std::string_view complaint) {
+  return Report(kExitUsage, json, absl::StrFormat("%s; see '%s --help'", complaint, name));
+}
+
+ExitCode Run(const std::string& name, bool json, const Command& command) {
   absl::Status status;
   try {
     status = command();
@@ -31,21 +42,25 @@ ExitCode Run(const std::string& name, const Command& command) {
     status = absl::ResourceExhaustedError("out of memory");
   }
   if (IsNoFrame(status)) {
-    Complain(absl::StrCat(status.message(),
-                          "; if its first bytes were overwritten, see 'cairn recover --help'"));
-    return kExitFailure;
+    return Report(
+        kExitFailure, json,
+        absl::StrCat(status.message(),
+                     "; if its first bytes were overwritten, see 'cairn recover --help'"));
   }
   const ExitCode code = ExitCodeOf(status);
-  if (code == kExitUsage) return ComplainOfUsage(name, std::string(status.message()));
-  if (code == kExitFailure) Complain(std::string(status.message()));
+  json = json && !IsPrinted(status);
+  if (code == kExitUsage) return ComplainOfUsage(name, json, std::string(status.message()));
+  if (code == kExitFailure) return Report(code, json, std::string(status.message()));
   return code;
 }
 
 int Main(int argc, char** argv) {
   const ParsedCommandLine parsed = ParseCommandLine(argc, argv);
-  if (!parsed.complaint.empty()) return ComplainOfUsage(parsed.name, parsed.complaint);
-  if (!parsed.text.empty()) return Run(parsed.name, [&] { return WriteStdout(parsed.text); });
-  return Run(parsed.name, parsed.command);
+  const bool json = std::count(argv, argv + argc, std::string_view("--json")) > 0;
+  if (!parsed.complaint.empty()) return ComplainOfUsage(parsed.name, json, parsed.complaint);
+  if (!parsed.text.empty())
+    return Run(parsed.name, false, [&] { return WriteStdout(parsed.text); });
+  return Run(parsed.name, json, parsed.command);
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ namespace {
 constexpr unsigned kDefaultLevel = 5;
 constexpr unsigned kDefaultFilter = 1;  // shuffle
 constexpr char kName[] = "chunk";       // of the one file in memory
+// Most dimensions that hdf5plugin reads of an array.
+constexpr size_t kMaxArrayDimensions = 8;
 
 unsigned Get(Parameters parameters, Parameter at, unsigned otherwise) {
   return at < parameters.size() ? parameters[at] : otherwise;
@@ -24,7 +26,8 @@ unsigned Get(Parameters parameters, Parameter at, unsigned otherwise) {
 // The chunk as an array, where the parameters say its shape and that fits.
 std::optional<ArrayInfo> ArrayOf(size_t nbytes, Parameters parameters) {
   const size_t ndim = Get(parameters, kDimensions, 0);
-  if (ndim < 2 || ndim > kMaxDimensions || parameters.size() < kShape + ndim) return std::nullopt;
+  if (ndim < 2 || ndim > kMaxArrayDimensions || parameters.size() < kShape + ndim)
+    return std::nullopt;
   ArrayInfo array;
   uint64_t size = parameters[kTypesize];
   for (const unsigned extent : parameters.subspan(kShape, ndim)) {
@@ -65,7 +68,7 @@ absl::StatusOr<CompressionOptions> CompressionOf(Parameters parameters) {
 std::vector<unsigned> CompleteParameters(Parameters given, size_t typesize, size_t item_size,
                                          std::span<const uint64_t> chunkshape) {
   const size_t ndim = chunkshape.size();
-  const bool has_shape = ndim > 1 && ndim <= kMaxDimensions;
+  const bool has_shape = ndim > 1 && ndim <= kMaxArrayDimensions;
   std::vector<unsigned> parameters(given.begin(), given.end());
   parameters.resize(std::max<size_t>(std::min<size_t>(given.size(), kDimensions), kLevel));
   if (has_shape) {

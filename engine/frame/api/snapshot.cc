@@ -10,6 +10,7 @@
 #include "engine/format/index_entry.h"
 #include "engine/frame/api/handle_access.h"
 #include "engine/frame/open/journal_check.h"
+#include "engine/frame/read/array_items.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/content.h"
 #include "engine/frame/read/field_reader.h"
@@ -152,6 +153,7 @@ absl::StatusOr<int32_t> Snapshot::ChunkNbytes(int64_t nchunk) const {
 
 absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableItems items) const {
   CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), state_->header().typesize));
+  CAIRN_RETURN_IF_ERROR(frame::CheckHoldsData(*state_));
   return frame::ReadChunk(*state_, nchunk, items.bytes());
 }
 
@@ -160,16 +162,20 @@ const std::optional<ArrayInfo>& Snapshot::array() const { return state_->metadat
 absl::Status Snapshot::ReadBox(std::span<const int64_t> start, std::span<const int64_t> shape,
                                MutableItems dst) const {
   CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(dst.value_size(), state_->header().typesize));
+  CAIRN_RETURN_IF_ERROR(frame::CheckHoldsData(*state_));
   return frame::ReadBox(*state_, start, shape, dst.bytes());
 }
 
 absl::Status Snapshot::ReadItems(int64_t start, MutableItems items) const {
   CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), state_->header().typesize));
+  CAIRN_RETURN_IF_ERROR(frame::CheckHoldsData(*state_));
   const MutableBytes dst = items.bytes();
   const int64_t typesize = state_->header().typesize;
   if (static_cast<int64_t>(dst.size()) % typesize != 0) {
-    return InvalidArgument("a buffer of %d bytes holds no whole items of %d", dst.size(), typesize);
+    return InvalidArgument("a buffer of %d bytes: its size is not a multiple of the typesize %d",
+                           dst.size(), typesize);
   }
+  if (state_->metadata->array.has_value()) return frame::ReadArrayItems(*state_, start, dst);
   const int64_t count = static_cast<int64_t>(dst.size()) / typesize;
   if (!RangeFits(start, count, state_->nbytes / typesize)) {
     return OutOfRange("items from %d on, %d of them, of %d", start, count,
@@ -180,20 +186,24 @@ absl::Status Snapshot::ReadItems(int64_t start, MutableItems items) const {
 
 absl::Status Snapshot::ReadItemsAt(std::span<const int64_t> items, MutableItems dst) const {
   CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(dst.value_size(), state_->header().typesize));
+  CAIRN_RETURN_IF_ERROR(frame::CheckHoldsData(*state_));
   return frame::GatherItems(*state_, items, dst.bytes());
 }
 
 absl::Status Snapshot::ReadFields(int64_t start, int64_t nitems,
                                   std::span<const FieldSpan> fields) const {
+  CAIRN_RETURN_IF_ERROR(frame::CheckHoldsData(*state_));
   return frame::ReadFields(*state_, start, nitems, fields);
 }
 
 absl::Status Snapshot::ReadBytes(int64_t begin, MutableBytes dst) const {
+  CAIRN_RETURN_IF_ERROR(frame::CheckHoldsData(*state_));
   return frame::ReadRange(*state_, begin, dst);
 }
 
 absl::StatusOr<VerifyReport> Snapshot::Verify(VerifyDepth depth,
                                               absl::FunctionRef<bool(int64_t)> progress) const {
+  CAIRN_RETURN_IF_ERROR(frame::CheckHoldsData(*state_));
   CAIRN_ASSIGN_OR_RETURN(const frame::JournalCheck journal, frame::CheckJournal(*state_));
   return frame::VerifyState(*state_, journal, depth, progress);
 }

@@ -204,6 +204,22 @@ int64_t ArrayGeometry::NbytesOf(const Box& box) const {
   return nbytes;
 }
 
+int64_t ArrayGeometry::PositionOf(int64_t item) const {
+  Index cell{};
+  Index block{};
+  Index inside{};
+  for (size_t d = ndim_; d-- > 0;) {
+    const int64_t at = item % shape_[d];
+    item /= shape_[d];
+    cell[d] = at / chunkshape_[d];
+    block[d] = at % chunkshape_[d] / blockshape_[d];
+    inside[d] = at % chunkshape_[d] % blockshape_[d];
+  }
+  return NumberOf(ndim_, cell, chunk_grid_) * chunksize_ +
+         NumberOf(ndim_, block, block_grid_) * blocksize_ +
+         NumberOf(ndim_, inside, blockshape_) * typesize_;
+}
+
 absl::Status ArrayGeometry::ForEachChunk(
     const Box& box, absl::FunctionRef<absl::Status(const ChunkPart&)> visit) const {
   return ForEachPiece(ndim_, box, chunkshape_, [&](const BoxPiece& piece) {

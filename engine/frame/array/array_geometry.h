@@ -61,6 +61,8 @@ class ArrayGeometry {
   absl::StatusOr<Box> MakeBox(std::span<const int64_t> start, std::span<const int64_t> shape) const;
   // Bytes of a box's items.
   int64_t NbytesOf(const Box& box) const;
+  // Where an item begins in the decoded chunks, by its number in C order. The array has the item.
+  int64_t PositionOf(int64_t item) const;
 
   // Visits what of the box lies in each chunk, in the order of the chunks, up to the first error.
   absl::Status ForEachChunk(const Box& box,

@@ -43,10 +43,24 @@ absl::Status CheckOptions(const CreateOptions& options) {
   if (options.chunksize == CreateOptions::kVariableChunks) {
     return InvalidArgument("array: its chunks have one size, so they cannot be variable");
   }
+  if (options.chunksize < 0) {
+    return InvalidArgument("array: chunksize: expected 1 or more, got %d", options.chunksize);
+  }
   for (const Metalayer& layer : options.metalayers) {
     if (layer.name == format::kB2ndLayer || layer.name == format::kCatervaLayer) {
       return InvalidArgument("metalayer %s: the array makes it", layer.name);
     }
+  }
+  return absl::OkStatus();
+}
+
+// Readers of other libraries refuse a block that is larger than its chunk.
+absl::Status CheckBlocks(const ArrayInfo& array) {
+  for (size_t d = 0; d < array.shape.size(); ++d) {
+    if (array.blockshape[d] <= array.chunkshape[d]) continue;
+    return InvalidArgument(
+        "array: dimension %d has chunks of %d and blocks of %d: expected up to %d", d,
+        array.chunkshape[d], array.blockshape[d], array.chunkshape[d]);
   }
   return absl::OkStatus();
 }
@@ -143,6 +157,7 @@ absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   if (geometry.chunksize() == 0 || geometry.blocksize() == 0) {
     return InvalidArgument("array: chunks and blocks need an item in every dimension");
   }
+  CAIRN_RETURN_IF_ERROR(CheckBlocks(array));
   resolved.chunksize = geometry.chunksize();
   resolved.compression.blocksize = geometry.blocksize();
   resolved.compression.blockshape = array.blockshape;

@@ -103,8 +103,9 @@ int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim,
 
 absl::Status DiskIsFull(const absl::Status& status, int64_t kept) {
   if (kept == 0) return status;
-  return ResourceExhausted("%s; %d of them are kept for Reclaim, and for deleting chunks before it",
-                           status.message(), kept);
+  return ResourceExhausted(
+      "%s; %d of them are kept for reclaiming space, and for deleting chunks before",
+      status.message(), kept);
 }
 
 void HoldAtRest(const State& base, File& file, int64_t end, bool keeps_history) {

@@ -141,7 +141,7 @@ absl::Status CheckMayContinue(const FrameFile& source, const State& state, Repai
     const bool keeps_all = state.damage->newer.has_value();
     if (keeps_all && repair == Repair::kNone) return state.JournalStatus();
     if (!keeps_all && repair != Repair::kDropStranded) {
-      return DataLoss("%s; only Recover with drop_stranded cuts them off",
+      return DataLoss("%s; only a recovery that drops stranded commits cuts them off",
                       state.JournalStatus().message());
     }
   }

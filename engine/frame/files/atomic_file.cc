@@ -26,6 +26,13 @@ std::string TargetOf(FileSystem& files, const std::string& path) {
   return target;
 }
 
+// What temporary names for a path begin with.
+std::string TemporaryStemOfPath(std::string_view path) {
+  const size_t name = path.rfind('/') + 1;  // 0 where there is no slash
+  const size_t size = format::TemporaryStemOf(path.substr(name)).size();
+  return std::string(path.substr(0, name + size));
+}
+
 // Takes the writer's lock on `file`, which was opened or made as `name`. kAborted when another File
 // holds it, or `name` does not lead to it any more: one of two has just made it, the other takes it
 // for what a dead writer left, and both ask.
@@ -83,7 +90,7 @@ void RemoveIfAbandoned(FileSystem& around, const std::string& name) {
 TemporaryName::TemporaryName(std::shared_ptr<FileSystem> files, std::string target)
     : files_(std::move(files)),
       target_(std::move(target)),
-      name_(absl::StrFormat("%s.%016x.tmp", target_, RandomNumber())) {}
+      name_(absl::StrFormat("%s.%016x.tmp", TemporaryStemOfPath(target_), RandomNumber())) {}
 
 TemporaryName& TemporaryName::operator=(TemporaryName&& other) noexcept {
   std::swap(files_, other.files_);
@@ -184,7 +191,8 @@ void RemoveAbandoned(const FrameLocation& location) {
   // Opened, it follows no links.
   const auto around = files.OpenDirectory(parent);
   if (!around.ok()) return;
-  const auto names = (*around)->ListSome(".", base + ".", kMostNames);
+  const std::string stem = std::string(format::TemporaryStemOf(base)) + ".";
+  const auto names = (*around)->ListSome(".", stem, kMostNames);
   if (!names.ok()) return;
   for (const std::string& name : *names) {
     if (format::IsTemporaryNameOf(base, name)) RemoveIfAbandoned(**around, name);

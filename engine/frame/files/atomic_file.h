@@ -26,7 +26,8 @@ class TemporaryName {
 
   FileSystem& files() const { return *files_; }
   const std::string& target() const { return target_; }
-  // "<target>.<16 hexadecimal digits>.tmp", which nothing has had before.
+  // "<target>.<16 hexadecimal digits>.tmp", which nothing has had before. Of a target with a long
+  // name as much as leaves space for the rest.
   const std::string& name() const { return name_; }
 
   // Gives what has this name that of the target, and makes that durable. With `replace`, what had

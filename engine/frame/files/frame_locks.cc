@@ -115,7 +115,10 @@ absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& at,
   }
   const std::string path =
       location.is_sparse() ? std::string(format::kLockFileName) : location.path + kLockFileSuffix;
-  if (!options.make_lock_file && absl::IsNotFound(location.files->Identity(path).status())) {
+  // A name that no file can have has none.
+  const bool too_long = path.size() - (path.rfind('/') + 1) > format::kMaxNameSize;
+  if (!options.make_lock_file &&
+      (too_long || absl::IsNotFound(location.files->Identity(path).status()))) {
     return nullptr;  // the usual case
   }
   absl::StatusOr<LockPlace> place = LockPlace{location.files, path};

@@ -230,7 +230,7 @@ void JournalReplayer::Join(const LoadedSummary& summary, State& state) {
 absl::Status JournalReplayer::Finish() {
   if (metadata_ != nullptr) {
     metadata_->vlmetalayers = std::move(*layers_).Take();
-    metadata_->array = ArrayOf(metadata_->metalayers);
+    DescribeData(*metadata_);
     state_->metadata = std::move(metadata_);
   }
   state_->metadata = MetadataWith(state_->metadata, state_->chunks.size(), state_->partial,

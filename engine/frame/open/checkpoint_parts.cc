@@ -92,13 +92,19 @@ absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameFile& source, 
                                                        int64_t least) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
   if (size < fixed) {
-    return DataLoss("frame header: needs %d bytes, the file has %d", fixed, size);
+    return DataLoss(
+        "frame header: the file is truncated: expected %d bytes or more, got %d; copy "
+        "it again from where it is complete",
+        fixed, size);
   }
   std::vector<std::byte> bytes(static_cast<size_t>(fixed));
   CAIRN_RETURN_IF_ERROR(source.ReadAt(0, bytes));
   CAIRN_ASSIGN_OR_RETURN(const int64_t header_len, format::ParseHeaderLength(bytes, least));
   if (header_len > size) {
-    return DataLoss("frame header: header_len: expected up to %d, got %d", size, header_len);
+    return DataLoss(
+        "frame header: the file is truncated or damaged: header_len: expected up to the "
+        "%d bytes of the file, got %d; copy it again from where it is complete",
+        size, header_len);
   }
   // What was read is not read again: another process may be writing.
   bytes.resize(static_cast<size_t>(header_len));
@@ -112,6 +118,13 @@ absl::Status CheckFrameSize(const format::FrameHeader& header, int64_t least_tra
                             int64_t available) {
   const int64_t least = header.header_len + least_trailer;
   if (header.frame_size >= least && header.frame_size <= available) return absl::OkStatus();
+  if (header.frame_size > available && header.frame_size >= least) {
+    return DataLoss(
+        "frame header: the file is truncated: expected the %d bytes of frame_size, got %d: the "
+        "last %d are missing, and with them the index of the chunks; copy it again from where it "
+        "is complete, or salvage the chunks that are left",
+        header.frame_size, available, header.frame_size - available);
+  }
   return DataLoss("frame header: frame_size: expected %d to %d, got %d", least, available,
                   header.frame_size);
 }

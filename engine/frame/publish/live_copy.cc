@@ -76,9 +76,6 @@ ContiguousSink SinkInto(const std::shared_ptr<File>& file, int64_t header_len) {
   return ContiguousSink(file.get(), FrameFile::OfFile(file, 0, false), header_len, header_len);
 }
 
-namespace {
-
-// Makes the last chunk of the pending items.
 absl::Status AddPending(const State& state, ChunkSink& sink, StagedState& staged) {
   if (state.partial.empty()) return absl::OkStatus();
   CompressionOptions compression = CompressionOf(state.header());
@@ -93,13 +90,15 @@ absl::Status AddPending(const State& state, ChunkSink& sink, StagedState& staged
   return absl::OkStatus();
 }
 
+namespace {
+
 // A full disk should show before anything is copied.
 absl::Status ReserveCopy(const StagedState& staged, const State& base, File& file) {
   if (!staged.stored_bytes.has_value()) return absl::OkStatus();
   const int64_t size = staged.header.header_len + *staged.stored_bytes + NeedOf(staged, base).index;
   const absl::Status status = file.ReservePastEnd(size);
   if (!absl::IsResourceExhausted(status)) return absl::OkStatus();
-  return ResourceExhausted("%s; delete chunks and Reclaim their space, or remove other files",
+  return ResourceExhausted("%s; delete chunks and reclaim their space, or remove other files",
                            status.message());
 }
 

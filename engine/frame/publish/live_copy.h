@@ -84,6 +84,9 @@ absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& s
 // each is checked. All is flushed. kCancelled when `progress` says stop.
 absl::StatusOr<StagedState> CopyInto(const State& state, ChunkSink& sink, ChunkProgress progress);
 
+// Makes the last chunk of the state's pending items, if it has any.
+absl::Status AddPending(const State& state, ChunkSink& sink, StagedState& staged);
+
 // Into a new file, right after a header of this size.
 ContiguousSink SinkInto(const std::shared_ptr<File>& file, int64_t header_len);
 // The checkpoint of a copy: the state's generation, without a history.

@@ -197,11 +197,15 @@ absl::Status GatherItems(const State& state, std::span<const int64_t> items, Mut
     return InvalidArgument("a buffer of %d bytes does not hold %d items of %d", dst.size(),
                            items.size(), typesize);
   }
-  const int64_t nitems = state.nbytes / typesize;
+  const int64_t nitems = CountItems(state);
   std::vector<Wanted> wanted(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
     if (items[i] < 0 || items[i] >= nitems) return OutOfRange("item %d of %d", items[i], nitems);
     wanted[i] = {.position = items[i] * typesize, .place = i};
+  }
+  if (!LiesInOrder(state)) {
+    CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(state));
+    for (Wanted& item : wanted) item.position = geometry.PositionOf(items[item.place]);
   }
   std::ranges::sort(wanted, {}, &Wanted::position);
   BlockCursor blocks(state, AheadOf(state, wanted));

@@ -4,6 +4,7 @@
 
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
+#include "engine/format/b2nd.h"
 
 namespace cairn::frame {
 
@@ -69,8 +70,10 @@ ChunkDetector::ChunkDetector(const FrameContext& env,
     : env_(env), context_(env.MakeDecodeContext()) {
   if (!frame.has_value()) return;
   context_.frame_typesize = frame->typesize;
-  array_ = ArrayOf(frame->metalayers);
-  if (array_.has_value()) context_.blockshape = array_->blockshape;
+  absl::StatusOr<ArrayInfo> array = format::FindB2nd(frame->metalayers);
+  if (!array.ok()) return;
+  array_ = *std::move(array);
+  context_.blockshape = array_->blockshape;
 }
 
 std::optional<chunk::Header> ChunkDetector::Peek(Bytes head, int64_t available) const {

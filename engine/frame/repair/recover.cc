@@ -110,7 +110,7 @@ absl::StatusOr<RecoveryReport> RestoreHeader(FileSystem* files, const std::strin
   if (lost > 0 && !options.drop_stranded) {
     return DataLoss(
         "%s; another trailer leads to generation %d, and at least %d commits follow it that cannot "
-        "be read: only Recover with drop_stranded goes back to it",
+        "be read: only a recovery that drops stranded commits goes back to it",
         damage.message(), state->generation(), lost);
   }
   CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(source, *state, RepairOf(options)));

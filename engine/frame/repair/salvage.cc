@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,7 +19,9 @@
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/trailer_scanner.h"
+#include "engine/frame/repair/chunk_list.h"
 #include "engine/frame/repair/chunk_scanner.h"
+#include "engine/frame/repair/indexed_salvage.h"
 #include "engine/frame/state/initial_state.h"
 
 namespace cairn {
@@ -239,10 +242,24 @@ absl::StatusOr<SalvageReport> Write(NewFrame made, const FrameView& file,
   }
   if (!made.content.pending.empty()) CAIRN_RETURN_IF_ERROR(writer.Append(made.content.pending));
   CAIRN_ASSIGN_OR_RETURN(const Snapshot staged, writer.StagedSnapshot());
+  SalvageReport report = {.chunks = staged.info().nchunks,
+                          .nbytes = staged.info().nbytes,
+                          .lost = Merged(std::move(made.content.lost)),
+                          .holes = {},
+                          .unproven = {}};
+  // Nothing says that these bytes are what was written.
+  report.unproven.resize(static_cast<size_t>(report.chunks));
+  std::iota(report.unproven.begin(), report.unproven.end(), int64_t{0});
+  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kUnprovenLayer, EncodeChunkList(report.unproven)));
   CAIRN_RETURN_IF_ERROR(writer.Close());
-  return SalvageReport{.chunks = staged.info().nchunks,
-                       .nbytes = staged.info().nbytes,
-                       .lost = Merged(std::move(made.content.lost))};
+  return report;
+}
+
+// Where a frame that can be opened is, and its newest state that shows all commits; null if there
+// is none.
+std::shared_ptr<FrameCore> OpenWithIndex(const std::string& path, const OpenOptions& options) {
+  const absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(path, options);
+  return core.ok() && HasIndex(*(*core)->newest()) ? *core : nullptr;
 }
 
 }  // namespace
@@ -262,6 +279,17 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   if (options.offset < 0 || options.offset > size) {
     return AtPath(from, OutOfRange("offset %d is not in a file of %d bytes", options.offset, size));
   }
+  CAIRN_ASSIGN_OR_RETURN(std::string source, files->Absolute(from));
+  const std::shared_ptr<FileSystem> copies = frame::FilesForCopyOf(
+      {.files = frame::FilesOrPosix(files), .path = std::move(source)}, frame::FilesOrPosix(files));
+  if (const std::shared_ptr<frame::FrameCore> core = frame::OpenWithIndex(from, options)) {
+    absl::StatusOr<SalvageReport> report = frame::SalvageByIndex(
+        *core->newest(), {.location = {.files = copies, .path = target}}, progress);
+    // An index that leads to no chunk, or to some of which nothing is known, is no help.
+    const bool useless = absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()) ||
+                         absl::IsResourceExhausted(report.status());
+    if (!useless) return report;
+  }
   CAIRN_ASSIGN_OR_RETURN(const frame::FrameView view,
                          frame::FrameFile::OfFile(file, 0, options.use_mmap).View(size));
   const auto env = std::make_shared<const frame::FrameContext>(options);
@@ -279,9 +307,6 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   if (made.content.chunks.empty() && made.content.pending.empty()) {
     return AtPath(from, NotFound("no complete chunk in %d bytes", size));
   }
-  CAIRN_ASSIGN_OR_RETURN(std::string source, files->Absolute(from));
-  const std::shared_ptr<FileSystem> copies = frame::FilesForCopyOf(
-      {.files = frame::FilesOrPosix(files), .path = std::move(source)}, frame::FilesOrPosix(files));
   return frame::Write(std::move(made), view, detector, target, copies.get(), progress);
 }
 

@@ -29,7 +29,7 @@ absl::StatusOr<std::shared_ptr<const Metadata>> WithMetalayer(const Metadata& me
                            it->content.size(), content.size());
   }
   it->content = ToVector(content);
-  edited->array = ArrayOf(edited->metalayers);
+  DescribeData(*edited);
   return edited;
 }
 

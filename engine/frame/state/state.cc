@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/format/b2nd.h"
+#include "engine/format/recipe.h"
 
 namespace cairn::frame {
 
@@ -49,7 +51,8 @@ FrameInfo MakeInfo(const State& state) {
   if (state.journal.has_value() && variable) info.format_version = format::kFrameVersionVariable;
   info.generation = state.generation();
   info.nchunks = CountChunks(state);
-  info.nitems = state.nbytes / header.typesize;
+  info.nitems = CountItems(state);
+  info.recipe = state.metadata->recipe;
   info.nbytes = state.nbytes;
   info.cbytes = state.stored_bytes.value_or(AreaOf(state));
   info.dead_bytes = DeadBytesOf(state);
@@ -115,7 +118,7 @@ StateBuilder::StateBuilder(std::shared_ptr<const FrameContext> env, Era era)
 
 void StateBuilder::SetHeader(format::FrameHeader header, std::vector<std::byte> bytes) {
   metadata->metalayers = std::exchange(header.metalayers, {});
-  metadata->array = ArrayOf(metadata->metalayers);
+  DescribeData(*metadata);
   state->nbytes = header.nbytes;
   state->chunksize = header.chunksize;
   state->vlblocks = header.vlblocks;
@@ -126,6 +129,19 @@ void StateBuilder::SetHeader(format::FrameHeader header, std::vector<std::byte> 
 StatePtr StateBuilder::Finish() && {
   if (!state->stored_bytes.has_value()) state->stored_bytes = StoredBytesOf(*state);
   return std::move(state);
+}
+
+int64_t CountItems(const State& state) {
+  const int64_t stored = state.nbytes / state.header().typesize;
+  if (!state.metadata->array.has_value()) return stored;
+  int64_t items = 1;
+  for (const int64_t extent : state.metadata->array->shape) {
+    // An array that claims more than its chunks hold cannot be read.
+    const std::optional<int64_t> product = CheckedMul(items, extent);
+    if (!product.has_value()) return stored;
+    items = *product;
+  }
+  return std::min(items, stored);
 }
 
 int64_t CountChunks(const State& state) {
@@ -168,6 +184,11 @@ int64_t ItemsOfChunk(const Metadata& metadata) {
   return is_line ? metadata.array->chunkshape[0] : 0;
 }
 
+bool LiesInOrder(const State& state) {
+  if (!state.metadata->array.has_value()) return true;
+  return ItemsOfChunk(*state.metadata) * state.header().typesize == state.chunksize;
+}
+
 std::shared_ptr<const Metadata> MetadataWith(std::shared_ptr<const Metadata> metadata,
                                              int64_t nchunks, const PartialChunk& partial,
                                              int32_t typesize) {
@@ -182,9 +203,17 @@ std::shared_ptr<const Metadata> MetadataWith(std::shared_ptr<const Metadata> met
   return edited;
 }
 
-std::optional<ArrayInfo> ArrayOf(const std::vector<Metalayer>& metalayers) {
-  absl::StatusOr<ArrayInfo> array = format::FindB2nd(metalayers);
-  return array.ok() ? std::optional(*std::move(array)) : std::nullopt;
+void DescribeData(Metadata& metadata) {
+  absl::StatusOr<ArrayInfo> array = format::FindB2nd(metadata.metalayers);
+  metadata.array = array.ok() ? std::optional(*std::move(array)) : std::nullopt;
+  metadata.recipe = format::RecipeOf(metadata.metalayers);
+}
+
+absl::Status HoldsRecipe(const State& state) {
+  return FailedPrecondition(
+      "the frame holds a %s of python-blosc2 and not data: open it there with deserialize='full', "
+      "and save what it computes",
+      state.metadata->recipe);
 }
 
 }  // namespace cairn::frame

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -67,6 +68,7 @@ struct Checkpoint {
 struct Metadata {
   std::vector<Metalayer> metalayers;
   std::optional<ArrayInfo> array;         // as a metalayer describes it
+  std::string recipe;                     // what computes the data that the chunks do not hold
   std::vector<VlMetalayer> vlmetalayers;  // without Cairn's own
 };
 
@@ -186,6 +188,8 @@ struct StateBuilder {
   std::shared_ptr<State> state;
 };
 
+// Complete items of the state: of an array those of its shape, without padding.
+int64_t CountItems(const State& state);
 // Chunks of the state, the partial one included.
 int64_t CountChunks(const State& state);
 // kOutOfRange unless nchunk is one of them.
@@ -205,10 +209,21 @@ void SetRegion(FrameView region, State& state);
 // The checkpoint's header with the totals of this state.
 format::FrameHeader CurrentHeader(const State& state);
 
-// The n-dimensional array of a metalayer that can be read.
-std::optional<ArrayInfo> ArrayOf(const std::vector<Metalayer>& metalayers);
+// Fills in what the metalayers say of the data: array and recipe.
+void DescribeData(Metadata& metadata);
+// Says that the state's chunks hold no data, but the place for what its recipe computes.
+absl::Status HoldsRecipe(const State& state);
+// kFailedPrecondition for such a state.
+inline absl::Status CheckHoldsData(const State& state) {
+  if (state.metadata->recipe.empty()) [[likely]]
+    return absl::OkStatus();
+  return HoldsRecipe(state);
+}
 // Items of each chunk of an array of one dimension; 0 for any other metadata.
 int64_t ItemsOfChunk(const Metadata& metadata);
+// Returns true if item i lies at byte i * typesize of the decoded data: in a frame without an
+// array, and in an array of one dimension whose chunks have no padding.
+bool LiesInOrder(const State& state);
 // That of an array of one dimension which has so many chunks, and after them a padded partial chunk
 // of items of so many bytes. Any other is left as it is.
 std::shared_ptr<const Metadata> MetadataWith(std::shared_ptr<const Metadata> metadata,

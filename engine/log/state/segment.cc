@@ -46,9 +46,9 @@ absl::Status Segment::Init(std::string_view time_field) {
   CAIRN_ASSIGN_OR_RETURN(schema_, Schema::FromDtype(array->dtype, snapshot_.info().typesize));
   nrecords_ = array->shape[0];
   chunk_records_ = array->chunkshape[0];
-  chunk_items_ = snapshot_.info().chunksize.value_or(0) / snapshot_.info().typesize;
-  if (nrecords_ > 0 && chunk_items_ < chunk_records_) {
-    return DataLoss("log: chunks of %d items for %d records", chunk_items_, chunk_records_);
+  const int64_t chunk_items = snapshot_.info().chunksize.value_or(0) / snapshot_.info().typesize;
+  if (nrecords_ > 0 && chunk_items < chunk_records_) {
+    return DataLoss("log: chunks of %d items for %d records", chunk_items, chunk_records_);
   }
   // Reading nothing checks that the shape is that of the chunks: all that follows counts on it.
   constexpr int64_t kNothing[] = {0};
@@ -91,22 +91,7 @@ absl::Status Segment::ReadRecords(int64_t record, MutableBytes dst) const {
 
 absl::Status Segment::ReadFields(int64_t record, int64_t count,
                                  std::span<const FieldSpan> fields) const {
-  const int64_t row = record - first_record();
-  if (chunk_items_ == chunk_records_) return snapshot_.ReadFields(row, count, fields);
-  std::vector<FieldSpan> parts(fields.begin(), fields.end());
-  for (int64_t done = 0; done < count;) {
-    const int64_t chunk = (row + done) / chunk_records_;
-    const int64_t at = (row + done) % chunk_records_;
-    const int64_t here = std::min(count - done, chunk_records_ - at);
-    for (size_t i = 0; i < parts.size(); ++i) {
-      const auto size = static_cast<size_t>(fields[i].size);
-      parts[i].dst = fields[i].dst.bytes().subspan(static_cast<size_t>(done) * size,
-                                                   static_cast<size_t>(here) * size);
-    }
-    CAIRN_RETURN_IF_ERROR(snapshot_.ReadFields(chunk * chunk_items_ + at, here, parts));
-    done += here;
-  }
-  return absl::OkStatus();
+  return snapshot_.ReadFields(record - first_record(), count, fields);
 }
 
 absl::StatusOr<Columns> Segment::ReadColumns(const Rows& rows,

@@ -119,7 +119,6 @@ class Segment {
   const Field* time_ = nullptr;  // in schema_
   int64_t nrecords_ = 0;
   int64_t chunk_records_ = 1;
-  int64_t chunk_items_ = 1;  // more than its records where padding ends it
 
   // The first chunk that each table of statistics has; known once the table is loaded.
   mutable std::array<Lazy<int64_t>, std::size(kStatsLayers)> first_chunks_;

@@ -298,7 +298,8 @@ TEST_F(LostWriteTest, OfATrailerIsNotMendedByGoingBackUnasked) {
   PutFileBytes(path_, file);
   EXPECT_TRUE(absl::IsDataLoss(Frame::Open(path_).status()));
   for (const bool dry_run : {true, false}) {
-    EXPECT_TRUE(IsDamage(Recover(path_, {.dry_run = dry_run}), "only Recover with drop_stranded"));
+    EXPECT_TRUE(IsDamage(Recover(path_, {.dry_run = dry_run}),
+                         "only a recovery that drops stranded commits"));
     EXPECT_EQ(FileBytes(path_), file);
   }
   for (const bool dry_run : {true, false}) {

@@ -100,18 +100,47 @@ TEST_F(SalvageDamageTest, EachOfTheThreePartsMayBeMissingAlone) {
   }
 }
 
-TEST_F(SalvageDamageTest, DamagedChunkIsLostAndNamed) {
+TEST_F(SalvageDamageTest, DamagedChunkLeavesAHoleAndIsNamed) {
   const Buffer items = MakeItems(5 * kChunk);
   Buffer frame = MakeFrame(Cut(4, kChunk), {items});
   const ByteRange lost = PlacesOf(frame)[2];
   // The size of the first stream.
   frame[static_cast<size_t>(lost.begin) + 36 + 3] ^= std::byte{0x40};
-  Buffer rest(items.begin(), items.begin() + 2 * kChunk);
-  AddTo(rest, Bytes(items).subspan(3 * kChunk));
   const auto report = SalvageBytes(frame);
-  ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, rest));
+  ASSERT_TRUE(IsOk(report));
+  EXPECT_EQ(report->chunks, 4);
+  EXPECT_EQ(report->nbytes, 4 * kChunk);
+  EXPECT_EQ(report->holes, std::vector<int64_t>{2});
+  EXPECT_TRUE(report->unproven.empty());
   ASSERT_EQ(report->lost.size(), 1u);
-  ExpectLost(report->lost[0], lost, "chunk of ");
+  ExpectLost(report->lost[0], lost, "chunk 2: ");
+  const Snapshot saved = Saved();
+  EXPECT_EQ(saved.info().nchunks, 5);
+  EXPECT_EQ(saved.vlmetalayers(), (std::vector<std::string>{"noise", "text", "lost_chunks"}));
+  for (int64_t i = 0; i < 5; ++i) {
+    Buffer chunk(kChunk);
+    const absl::Status status = saved.ReadChunk(i, chunk);
+    if (i == 2) {
+      EXPECT_TRUE(Fails(status, absl::StatusCode::kDataLoss, "a hole"));
+    } else {
+      ASSERT_TRUE(IsOk(status));
+      EXPECT_TRUE(std::ranges::equal(chunk, Bytes(items).subspan(i * kChunk, kChunk)));
+    }
+  }
+  const auto verified = saved.Verify();
+  ASSERT_TRUE(IsOk(verified));
+  ASSERT_EQ(verified->findings.size(), 1u);
+  EXPECT_EQ(verified->findings[0].section, "chunk 2");
+}
+
+TEST_F(SalvageDamageTest, WithoutFingerprintsNoChunkIsProven) {
+  const Buffer items = MakeItems(3 * kChunk);
+  CreateOptions options = Cut(4, kChunk);
+  options.fingerprint = FingerprintType::kNone;
+  const auto report = SalvageBytes(MakeFrame(options, {items}));
+  ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, items));
+  EXPECT_EQ(report->unproven, (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_TRUE(IsOk(Saved().GetVlmetalayer("unproven_chunks")));
 }
 
 TEST_F(SalvageDamageTest, NoChunkIsLookedForInsideABrokenOne) {
@@ -131,7 +160,7 @@ TEST_F(SalvageDamageTest, NoChunkIsLookedForInsideABrokenOne) {
   ASSERT_TRUE(IsOk(report));
   EXPECT_EQ(report->chunks, 2);
   ASSERT_EQ(report->lost.size(), 1u);
-  ExpectLost(report->lost[0], lost, "chunk of ");
+  ExpectLost(report->lost[0], lost, "chunk 1: ");
 }
 
 // What was rolled back may leave bytes that read like the header of an old chunk.
@@ -176,7 +205,7 @@ TEST_F(SalvageDamageTest, ChunkWithoutItsHeaderIsLost) {
   ASSERT_TRUE(IsOk(report));
   EXPECT_EQ(report->chunks, 4);
   ASSERT_EQ(report->lost.size(), 1u);
-  ExpectLost(report->lost[0], lost, "no chunk begins here");
+  ExpectLost(report->lost[0], lost, "chunk 2: ");
 }
 
 TEST_F(SalvageDamageTest, OfATruncatedFileAllButTheCutChunkIsSaved) {

@@ -36,6 +36,7 @@ struct CatFlags {
   std::optional<int64_t> chunk;
   std::optional<std::string> box;
   std::optional<uint64_t> generation;
+  bool stored = false;
   bool follow = false;
   bool durable = false;
   int64_t offset = 0;
@@ -77,9 +78,8 @@ absl::Status CatBox(const Snapshot& snapshot, const CatFlags& flags) {
   });
 }
 
-// The bytes of the items asked for; the last item of a frame may be short.
-absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info) {
-  const int64_t nitems = info.nitems + (info.nbytes % info.typesize == 0 ? 0 : 1);
+// The items asked for.
+absl::StatusOr<Range> ItemsOf(const CatFlags& flags, int64_t nitems) {
   const int64_t items = flags.items.value_or(std::max<int64_t>(0, nitems - flags.first_item));
   if (flags.first_item > nitems) {
     return absl::OutOfRangeError(
@@ -89,11 +89,18 @@ absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info)
     return absl::OutOfRangeError(absl::StrFormat("%d items from item %d: the frame has %d", items,
                                                  flags.first_item, nitems));
   }
+  return Range{flags.first_item, flags.first_item + items};
+}
+
+// Items as the chunks hold them, one after the other; the last item of a frame may be short.
+absl::StatusOr<Range> StoredBytesOf(const CatFlags& flags, const FrameInfo& info) {
+  const int64_t nitems = info.nbytes / info.typesize + (info.nbytes % info.typesize == 0 ? 0 : 1);
+  ASSIGN_OR_RETURN(const Range items, ItemsOf(flags, nitems));
   // No product overflows: there are no more items than the frame's bytes hold.
   const auto bytes_before = [&](int64_t item) {
     return item >= nitems ? info.nbytes : item * info.typesize;
   };
-  return Range{bytes_before(flags.first_item), bytes_before(flags.first_item + items)};
+  return Range{bytes_before(items.begin), bytes_before(items.end)};
 }
 
 absl::Status CatChunk(const Snapshot& snapshot, const CatFlags& flags) {
@@ -105,10 +112,19 @@ absl::Status CatChunk(const Snapshot& snapshot, const CatFlags& flags) {
   return WriteChunks(snapshot, {chunk, chunk + 1}, progress);
 }
 
-absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags) {
+absl::Status CatArray(const Snapshot& snapshot, const CatFlags& flags) {
   const FrameInfo& info = snapshot.info();
-  ASSIGN_OR_RETURN(const Range range, BytesOfItems(flags, info));
-  const Range& bytes = range;
+  ASSIGN_OR_RETURN(const Range items, ItemsOf(flags, info.nitems));
+  const int64_t nbytes = (items.end - items.begin) * info.typesize;
+  RETURN_IF_ERROR(CheckMaxBytes(flags.max_bytes, nbytes));
+  Progress progress(BarLabel(), nbytes);
+  return WriteItems(snapshot, items, progress);
+}
+
+absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags) {
+  if (snapshot.array() && !flags.stored) return CatArray(snapshot, flags);
+  const FrameInfo& info = snapshot.info();
+  ASSIGN_OR_RETURN(const Range bytes, StoredBytesOf(flags, info));
   RETURN_IF_ERROR(CheckMaxBytes(flags.max_bytes, bytes.end - bytes.begin));
   Progress progress(BarLabel(), bytes.end - bytes.begin);
   // Chunks may hold more than the header says of them all.
@@ -119,8 +135,8 @@ absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags) {
 }
 
 absl::Status CatAsRows(const Snapshot& snapshot, const CatFlags& flags) {
-  ASSIGN_OR_RETURN(const Schema schema, SchemaOf(snapshot, flags.dtype));
-  return CatRows(snapshot, schema,
+  ASSIGN_OR_RETURN(const ItemColumns items, ItemColumnsOf(snapshot, flags.dtype));
+  return CatRows(snapshot, items,
                  {.first_item = flags.first_item,
                   .items = flags.items,
                   .box = flags.box,
@@ -167,7 +183,8 @@ void AddRows(CLI::App& cat, const std::shared_ptr<CatFlags>& flags) {
     return cat
         .add_flag_callback(
             name, [flags, format] { flags->rows.format = format; }, description)
-        ->excludes("--chunk");
+        ->excludes("--chunk")
+        ->excludes("--stored");
   };
   CLI::Option* csv = add("--csv", "csv", "Write the values as CSV, one item to a row");
   add("--json", "jsonl", "Write them as JSON, one object to a line")->excludes(csv);
@@ -192,7 +209,7 @@ void AddCat(CLI::App& app, Command& chosen) {
   CLI::Option* items = AddNumber(*cat, "--items", flags->items, int64_t{0}, kMost)
                            ->description("Write this many items; all by default");
   CLI::Option* chunk = AddNumber(*cat, "--chunk", flags->chunk, int64_t{0}, kMost)
-                           ->description("Write this chunk only")
+                           ->description("Write this chunk only, as it is stored")
                            ->type_name("I")
                            ->excludes(first)
                            ->excludes(items);
@@ -202,6 +219,10 @@ void AddCat(CLI::App& app, Command& chosen) {
                          ->excludes(first)
                          ->excludes(items)
                          ->excludes(chunk);
+  CLI::Option* stored =
+      cat->add_flag("--stored", flags->stored,
+                    "Write an array as its chunks hold it: block after block, with padding")
+          ->excludes(box);
   CLI::Option* generation = AddGeneration(*cat, flags->generation);
   CLI::Option* max_bytes = AddMaxBytes(*cat, flags->max_bytes);
   AddRows(*cat, flags);
@@ -210,6 +231,7 @@ void AddCat(CLI::App& app, Command& chosen) {
       ->excludes(items)
       ->excludes(chunk)
       ->excludes(box)
+      ->excludes(stored)
       ->excludes(generation)
       ->excludes("--csv")
       ->excludes("--json");
@@ -217,7 +239,7 @@ void AddCat(CLI::App& app, Command& chosen) {
   AddOffset(*cat, flags->offset)->description("Where in the file the frame begins");
   AddThreads(*cat, flags->threads);
   cat->footer(
-      "Uninitialised values read as zeros.\n"
+      "Items of an array come in C order. Uninitialised values read as zeros.\n"
       "\nExamples: ten items from item 1000; all items from there, and new ones\n"
       "  cairn cat temps.b2frame --first-item 1000 --items 10 > ten.f32\n"
       "  cairn cat temps.b2frame --first-item 1000 --follow | plot\n"

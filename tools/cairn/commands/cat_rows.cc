@@ -10,6 +10,7 @@
 #include "tools/cairn/flags/box.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/records/row_writer.h"
+#include "tools/cairn/text/exit.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
@@ -21,32 +22,21 @@ std::vector<int64_t> ShapeOf(const Snapshot& snapshot) {
   return snapshot.array() ? snapshot.array()->shape : std::vector{snapshot.info().nitems};
 }
 
-absl::StatusOr<Box> BoxOf(const RowSelection& selection, const std::vector<int64_t>& shape) {
-  if (selection.box) return ParseBox(*selection.box, shape);
-  Box box = {.start = std::vector<int64_t>(shape.size()), .shape = shape};
-  if (selection.first_item == 0 && !selection.items) return box;
-  if (shape.size() != 1) {
-    return absl::FailedPreconditionError(
-        "--first-item, --items: of an array with several dimensions --box selects items");
-  }
-  const int64_t left = shape[0] - std::min(selection.first_item, shape[0]);
-  if (selection.first_item > shape[0] || selection.items.value_or(left) > left) {
+// The items without a box, by number.
+absl::StatusOr<Box> ItemsOf(const RowSelection& selection, int64_t nitems) {
+  const int64_t left = nitems - std::min(selection.first_item, nitems);
+  if (selection.first_item > nitems || selection.items.value_or(left) > left) {
     return absl::OutOfRangeError(absl::StrFormat("%d items from item %d: the frame has %d",
                                                  selection.items.value_or(left),
-                                                 selection.first_item, shape[0]));
+                                                 selection.first_item, nitems));
   }
   return Box{.start = {selection.first_item}, .shape = {selection.items.value_or(left)}};
 }
 
-absl::Status ReadItemsOf(const Snapshot& snapshot, const Box& box, MutableItems dst) {
-  return snapshot.array() ? snapshot.ReadBox(box.start, box.shape, dst)
-                          : snapshot.ReadItems(box.start[0], dst);
-}
-
-// For each dimension the indices of all items of a box, in C order.
-std::vector<std::vector<int64_t>> IndicesOf(const Box& box, size_t count) {
+// For each dimension the indices of items in C order, of a box that begins with `index`.
+std::vector<std::vector<int64_t>> IndicesOf(const Box& box, std::vector<int64_t> index,
+                                            size_t count) {
   std::vector<std::vector<int64_t>> indices(box.shape.size(), std::vector<int64_t>(count));
-  std::vector<int64_t> index = box.start;
   for (size_t item = 0; item < count; ++item) {
     for (size_t i = 0; i < index.size(); ++i) indices[i][item] = index[i];
     for (size_t i = index.size(); i-- > 0;) {
@@ -57,28 +47,37 @@ std::vector<std::vector<int64_t>> IndicesOf(const Box& box, size_t count) {
   return indices;
 }
 
+// Those of items of the whole array, by number.
+std::vector<std::vector<int64_t>> IndicesOf(const std::vector<int64_t>& shape, int64_t first,
+                                            size_t count) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t i = shape.size(); i-- > 0; first /= shape[i]) index[i] = first % shape[i];
+  return IndicesOf({.start = std::vector<int64_t>(shape.size()), .shape = shape}, index, count);
+}
+
 }  // namespace
 
-absl::StatusOr<Schema> SchemaOf(const Snapshot& snapshot, const std::string& dtype) {
+absl::StatusOr<ItemColumns> ItemColumnsOf(const Snapshot& snapshot, const std::string& dtype) {
   const std::optional<ArrayInfo> array = snapshot.array();
   const std::string& type = dtype.empty() && array ? array->dtype : dtype;
-  if (!type.empty()) return Schema::FromDtype(type, snapshot.info().typesize);
+  if (!type.empty()) return ItemColumns::Make(type, snapshot.info().typesize);
   return absl::FailedPreconditionError(
       "the frame does not say of what type its items are; --dtype does, such as --dtype '<f4'");
 }
 
-absl::Status CatRows(const Snapshot& snapshot, const Schema& schema, const RowSelection& selection,
-                     const OutputFlags& output) {
+absl::Status CatRows(const Snapshot& snapshot, const ItemColumns& item_columns,
+                     const RowSelection& selection, const OutputFlags& output) {
   constexpr int64_t kPiece = 1 << 20;
   const std::vector<int64_t> shape = ShapeOf(snapshot);
-  ASSIGN_OR_RETURN(const Box box, BoxOf(selection, shape));
-  // An empty box asks whether the frame has what its array claims, before anything is multiplied.
-  if (const std::vector<int64_t> nothing(shape.size()); !nothing.empty() && snapshot.array()) {
-    RETURN_IF_ERROR(snapshot.ReadBox(box.start, nothing, {}));
-  }
-  const int32_t size = schema.record_size();
+  const bool boxed = selection.box.has_value() && snapshot.array().has_value();
+  ASSIGN_OR_RETURN(const Box box, selection.box ? ParseBox(*selection.box, shape)
+                                                : ItemsOf(selection, snapshot.info().nitems));
+  // Reading nothing asks whether the frame has what its array claims, before anything is
+  // multiplied.
+  RETURN_IF_ERROR(snapshot.ReadItems(0, MutableBytes()));
+  const int32_t size = item_columns.item_size();
   RETURN_IF_ERROR(CheckMaxBytes(selection.max_bytes, CountItems(box) * size));
-  ASSIGN_OR_RETURN(const std::vector<Field> fields, FieldsOf(output, schema));
+  ASSIGN_OR_RETURN(const std::vector<Field> fields, FieldsOf(output, item_columns.fields()));
   const size_t dimensions = shape.size() > 1 ? shape.size() : 0;
   std::vector<Field> shown;
   for (size_t i = 0; i < dimensions; ++i) {
@@ -86,20 +85,28 @@ absl::Status CatRows(const Snapshot& snapshot, const Schema& schema, const RowSe
   }
   shown.insert(shown.end(), fields.begin(), fields.end());
   RowWriter writer(FormatOf(output), std::move(shown), !output.no_header);
-  RETURN_IF_ERROR(
+  // A failure comes after rows that were written.
+  RETURN_IF_ERROR(Printed(
       ForEachPiece(box, std::max<int64_t>(kPiece / size, 1), [&](const Box& part) -> absl::Status {
         const auto count = static_cast<size_t>(CountItems(part));
         std::vector<std::byte> items(count * static_cast<size_t>(size));
-        RETURN_IF_ERROR(ReadItemsOf(snapshot, part, items));
-        const auto indices =
-            dimensions == 0 ? std::vector<std::vector<int64_t>>() : IndicesOf(part, count);
+        RETURN_IF_ERROR(boxed ? snapshot.ReadBox(part.start, part.shape, items)
+                              : snapshot.ReadItems(part.start[0], items));
+        std::vector<std::vector<int64_t>> indices;
+        if (dimensions > 0) {
+          indices =
+              boxed ? IndicesOf(part, part.start, count) : IndicesOf(shape, part.start[0], count);
+        }
+        const std::vector<std::byte> records = item_columns.Convert(std::move(items));
         std::vector<ColumnView> columns;
         for (const std::vector<int64_t>& index : indices) {
           columns.push_back({.data = std::as_bytes(std::span(index)).data(), .step = 8});
         }
-        for (const ColumnView& column : ColumnsOf(fields, size, items)) columns.push_back(column);
+        for (const ColumnView& column : ColumnsOf(fields, item_columns.record_size(), records)) {
+          columns.push_back(column);
+        }
         return writer.Write(columns, count);
-      }));
+      })));
   return writer.Finish();
 }
 

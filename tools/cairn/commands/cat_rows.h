@@ -10,6 +10,7 @@
 
 #include "cairn/snapshot.h"
 #include "tools/cairn/flags/log_flags.h"
+#include "tools/cairn/records/item_columns.h"
 
 namespace cairn::tool {
 
@@ -21,12 +22,12 @@ struct RowSelection {
 };
 
 // The type of the items: what the frame says of it, or `dtype` where that is not empty.
-absl::StatusOr<Schema> SchemaOf(const Snapshot& snapshot, const std::string& dtype);
+absl::StatusOr<ItemColumns> ItemColumnsOf(const Snapshot& snapshot, const std::string& dtype);
 
 // Writes the selected items, one to a row; those of an array with several dimensions in C order,
 // each after its indices.
-absl::Status CatRows(const Snapshot& snapshot, const Schema& schema, const RowSelection& selection,
-                     const OutputFlags& output);
+absl::Status CatRows(const Snapshot& snapshot, const ItemColumns& items,
+                     const RowSelection& selection, const OutputFlags& output);
 
 }  // namespace cairn::tool
 

@@ -5,10 +5,13 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -20,10 +23,13 @@
 #include "tools/cairn/flags/new_frame_flags.h"
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
+#include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
+#include "tools/cairn/records/values.h"
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/streams/chunk_copier.h"
 #include "tools/cairn/text/about.h"
+#include "tools/cairn/text/units.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
@@ -34,6 +40,14 @@ struct CopyFlags {
   std::string in;
   NewFrameFlags frame;
   int64_t offset = 0;
+  bool skip_damaged = false;
+  std::optional<std::string> fill;
+};
+
+// What became of damaged chunks.
+struct Skipped {
+  std::vector<int64_t> chunks;
+  std::vector<std::string> reasons;
 };
 
 bool IsArray(const Snapshot& snapshot) {
@@ -93,29 +107,72 @@ absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions opti
   return flags.Build(options);
 }
 
+// Leaves out what is too large to be read, and complains of it.
 absl::Status CopyMetadata(const Snapshot& snapshot, const std::vector<Metalayer>& more,
-                          Writer& writer) {
+                          Writer& writer, absl::Status& left_out) {
   for (const std::string& name : snapshot.vlmetalayers()) {
-    ASSIGN_OR_RETURN(const std::vector<std::byte> content, snapshot.GetVlmetalayer(name));
-    RETURN_IF_ERROR(writer.SetVlmetalayer(name, content));
+    const absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmetalayer(name);
+    if (absl::IsResourceExhausted(content.status())) {
+      left_out = absl::ResourceExhaustedError(
+          absl::StrCat(content.status().message(), "; the copy is without it"));
+      continue;
+    }
+    RETURN_IF_ERROR(content.status());
+    RETURN_IF_ERROR(writer.SetVlmetalayer(name, *content));
   }
   return SetVlmetalayers(more, writer);
+}
+
+// The item that --fill stands for; empty without it.
+absl::StatusOr<std::vector<std::byte>> FillOf(const Snapshot& snapshot, const CopyFlags& flags) {
+  if (!flags.fill) return std::vector<std::byte>();
+  std::vector<std::byte> item(static_cast<size_t>(snapshot.info().typesize));
+  if (*flags.fill == "0") return item;
+  const std::string dtype = snapshot.array() ? snapshot.array()->dtype : "";
+  const absl::StatusOr<Schema> schema = Schema::FromDtype(dtype, snapshot.info().typesize);
+  if (!schema.ok() || schema->fields().size() != 1) {
+    return absl::InvalidArgumentError(
+        "--fill: the items are not plain values of a known type: only 0 can fill them");
+  }
+  const absl::Status parsed = ParseValue(schema->fields()[0], *flags.fill, {}, item.data());
+  if (parsed.ok()) return item;
+  return absl::InvalidArgumentError(absl::StrCat("--fill: ", parsed.message()));
+}
+
+// The list of a vlmetalayer, "3, 7-9", as a text in msgpack.
+std::vector<std::byte> EncodeList(const std::string& list) {
+  std::string text = "\xDB";
+  for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(list.size() >> shift);
+  text += list;
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+// A damaged chunk is noted, and what stands for it is appended.
+absl::Status CopyOrSkip(int64_t nchunk, Bytes fill, const CompressionOptions& compression,
+                        ChunkCopier& copier, Skipped& skipped) {
+  const absl::Status damage = copier.Check(nchunk);
+  if (!absl::IsDataLoss(damage)) return copier.Copy(nchunk);
+  skipped.chunks.push_back(nchunk);
+  skipped.reasons.emplace_back(damage.message());
+  return copier.Skip(nchunk, fill, compression);
 }
 
 // When anything fails the writer goes, and with it what it wrote.
 absl::Status CopyTo(const Snapshot& snapshot, const CopyFlags& copy,
                     const NewFrameFlags::Layers& layers, Executor* executor,
-                    const HeldSignals& signals) {
+                    const HeldSignals& signals, absl::Status& left_out, Skipped& skipped) {
   const NewFrameFlags& flags = copy.frame;
   const bool recode = flags.compression().given() || flags.has_chunk_size();
   const CopyMode mode = recode ? CopyMode::kRecode : CopyMode::kAsTheyAre;
+  ASSIGN_OR_RETURN(const std::vector<std::byte> fill, FillOf(snapshot, copy));
   CreateOptions base = snapshot.create_options();
   if (recode) {
     RETURN_IF_ERROR(CheckRecoding(snapshot, flags));
-    if (const auto& array = snapshot.array()) {
-      ASSIGN_OR_RETURN(const int32_t blocksize, BlockSizeOf(*array, base.compression.typesize));
-      base.compression.blocksize = blocksize;
-    }
+  }
+  if (const auto& array = snapshot.array(); array && (recode || copy.skip_damaged)) {
+    ASSIGN_OR_RETURN(const int32_t blocksize, BlockSizeOf(*array, base.compression.typesize));
+    base.compression.blocksize = blocksize;
   }
   ASSIGN_OR_RETURN(CreateOptions options, flags.Over(std::move(base), layers.metalayers));
   options.compression.executor = executor;
@@ -123,14 +180,19 @@ absl::Status CopyTo(const Snapshot& snapshot, const CopyFlags& copy,
   options.file_system = files.get();
   absl::StatusOr<Writer> writer = StartFrame(flags, options, mode);
   if (!writer.ok()) return About(flags.out(), writer.status());
-  RETURN_IF_ERROR(CopyMetadata(snapshot, layers.vlmetalayers, *writer));
+  RETURN_IF_ERROR(CopyMetadata(snapshot, layers.vlmetalayers, *writer, left_out));
 
   Progress progress("copying", snapshot.info().nbytes);
   ChunkCopier copier(snapshot, *writer, options.compression.typesize, mode);
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
     RETURN_IF_ERROR(signals.Check());
-    RETURN_IF_ERROR(copier.Copy(i));
+    RETURN_IF_ERROR(copy.skip_damaged ? CopyOrSkip(i, fill, options.compression, copier, skipped)
+                                      : copier.Copy(i));
     progress.Show(copier.nbytes());
+  }
+  if (!skipped.chunks.empty()) {
+    RETURN_IF_ERROR(
+        writer->SetVlmetalayer("lost_chunks", EncodeList(FormatRanges(skipped.chunks))));
   }
   return About(flags.out(), flags.Close(*writer));
 }
@@ -141,6 +203,13 @@ absl::Status CheckPlaces(const Snapshot& snapshot, const CopyFlags& flags) {
   const bool same = std::filesystem::equivalent(flags.in, flags.frame.out(), missing);
   if (!same || snapshot.info().layout != Layout::kSparse) return absl::OkStatus();
   return absl::FailedPreconditionError("a sparse frame cannot be replaced by its own copy");
+}
+
+// Damage with what to try.
+absl::Status Hint(const absl::Status& status, const CopyFlags& flags) {
+  if (!absl::IsDataLoss(status) || flags.skip_damaged) return status;
+  return absl::DataLossError(
+      absl::StrCat(status.message(), "; --skip-damaged copies the intact chunks"));
 }
 
 absl::Status Copy(const CopyFlags& flags) {
@@ -155,10 +224,18 @@ absl::Status Copy(const CopyFlags& flags) {
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.in, options));
   RETURN_IF_ERROR(CheckPlaces(frame.snapshot(), flags));
   // A copy would pass damage off as sealed.
-  RETURN_IF_ERROR(CheckTrailer(frame.snapshot()));
-  const absl::Status made = CopyTo(frame.snapshot(), flags, layers, executor.get(), signals);
-  const absl::Status status = flags.frame.Report(made, start);
-  return status.ok() ? CheckDamage(frame.snapshot()) : status;
+  if (absl::Status damage = CheckTrailer(frame.snapshot()); !damage.ok())
+    return Hint(damage, flags);
+  absl::Status left_out;
+  Skipped skipped;
+  const absl::Status made =
+      CopyTo(frame.snapshot(), flags, layers, executor.get(), signals, left_out, skipped);
+  RETURN_IF_ERROR(flags.frame.Report(Hint(made, flags), start));
+  for (const std::string& reason : skipped.reasons) {
+    RETURN_IF_ERROR(WriteLines({absl::StrCat("  lost: ", reason)}));
+  }
+  RETURN_IF_ERROR(CheckDamage(frame.snapshot()));
+  return left_out;
 }
 
 }  // namespace
@@ -171,11 +248,18 @@ void AddCopy(CLI::App& app, Command& chosen) {
   flags->frame.AddOutTo(*copy);
   flags->frame.AddTo(*copy, Absent::kUnchanged);
   AddOffset(*copy, flags->offset)->description("Where in the file IN begins");
+  CLI::Option* skip =
+      copy->add_flag("--skip-damaged", flags->skip_damaged,
+                     "Leave a hole where a chunk is damaged, and list these chunks");
+  copy->add_option("--fill", flags->fill, "With this value instead: of the items' type, or 0")
+      ->type_name("VALUE")
+      ->needs(skip);
   copy->footer(
       "Without compression options and --chunk-size the compressed chunks are copied unchanged.\n"
       "With any of them all chunks are compressed again; what is not given stays as in IN.\n"
-      "\nExample: small rather than fast\n"
-      "  cairn copy temps.b2frame archive.b2frame --codec zstd --level 9");
+      "\nExamples: small rather than fast; what is intact, with the rest as NaN\n"
+      "  cairn copy temps.b2frame archive.b2frame --codec zstd --level 9\n"
+      "  cairn copy broken.b2nd intact.b2nd --skip-damaged --fill nan");
   copy->callback([flags, &chosen] { chosen = [flags] { return About(flags->in, Copy(*flags)); }; });
 }
 

@@ -15,6 +15,7 @@
 #include "tools/cairn/report/info_json.h"
 #include "tools/cairn/report/info_text.h"
 #include "tools/cairn/text/about.h"
+#include "tools/cairn/text/exit.h"
 #include "tools/cairn/text/units.h"
 #include "tools/status.h"
 
@@ -52,8 +53,9 @@ absl::Status PrintWithChunks(const Snapshot& snapshot, const FrameSummary& summa
     RETURN_IF_ERROR(WriteStdout(CloseChunkArray()));
   }
   if (bad == 0) return absl::OkStatus();
-  return absl::DataLossError(absl::StrFormat("%d of %s cannot be read; see `cairn verify`", bad,
-                                             FormatCount(summary.info.nchunks, "chunk")));
+  return Printed(
+      absl::DataLossError(absl::StrFormat("%d of %s cannot be read; see `cairn verify`", bad,
+                                          FormatCount(summary.info.nchunks, "chunk"))));
 }
 
 absl::Status PrintFrame(const FrameSummary& summary, bool json) {
@@ -75,7 +77,9 @@ absl::Status Info(const InfoFlags& flags) {
 
   const absl::Status status = flags.chunks ? PrintWithChunks(snapshot, summary, flags.json)
                                            : PrintFrame(summary, flags.json);
-  return status.ok() ? CheckDamage(snapshot) : status;
+  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckDamage(snapshot));
+  return Printed(DamageOf(summary.unread));
 }
 
 }  // namespace

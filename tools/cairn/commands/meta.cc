@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +20,7 @@
 #include "tools/cairn/report/frame_summary.h"
 #include "tools/cairn/report/meta_text.h"
 #include "tools/cairn/text/about.h"
+#include "tools/cairn/text/exit.h"
 #include "tools/cairn/text/units.h"
 #include "tools/status.h"
 
@@ -49,16 +51,26 @@ absl::StatusOr<Snapshot> OpenSnapshot(const MetaFlags& flags) {
 absl::Status List(const MetaFlags& flags) {
   ASSIGN_OR_RETURN(const Snapshot snapshot, OpenSnapshot(flags));
   std::vector<LayerSize> layers;
+  std::vector<UnreadLayer> unread;
   for (const Metalayer& layer : snapshot.metalayers()) {
     layers.push_back({.fixed = true, .name = layer.name, .size = layer.content.size()});
   }
   for (const std::string& name : ReadableVlmeta(snapshot)) {
-    ASSIGN_OR_RETURN(const std::vector<std::byte> content, snapshot.GetVlmetalayer(name));
-    layers.push_back({.fixed = false, .name = name, .size = content.size()});
+    const absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmetalayer(name);
+    LayerSize layer = {.fixed = false, .name = name};
+    if (content.ok()) {
+      layer.size = content->size();
+    } else {
+      layer.error = std::string(content.status().message());
+      unread.push_back({.name = name, .why = content.status()});
+    }
+    layers.push_back(std::move(layer));
   }
   const absl::Status status =
       WriteStdout(flags.json ? JsonOfLayerSizes(layers) : TextOfLayerSizes(layers));
-  return status.ok() ? CheckDamage(snapshot) : status;
+  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckDamage(snapshot));
+  return Printed(DamageOf(unread));
 }
 
 bool HasLayer(const Snapshot& snapshot, bool fixed, const std::string& name) {

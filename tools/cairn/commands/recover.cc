@@ -86,6 +86,12 @@ std::vector<std::string> Describe(const RecoverFlags& flags, const SalvageReport
   for (const LostBytes& lost : report.lost) {
     lines.push_back(absl::StrFormat("  [%d, %d): %s", lost.begin, lost.end, lost.reason));
   }
+  if (!report.holes.empty()) {
+    lines.push_back("  holes, which cannot be read: chunk " + FormatRanges(report.holes));
+  }
+  if (!report.unproven.empty()) {
+    lines.push_back("  not proven by a fingerprint: chunk " + FormatRanges(report.unproven));
+  }
   return lines;
 }
 
@@ -110,8 +116,8 @@ Json JsonOf(const RecoverFlags& flags, const SalvageReport& report) {
   for (const LostBytes& bytes : report.lost) {
     lost.push_back({{"begin", bytes.begin}, {"end", bytes.end}, {"reason", bytes.reason}});
   }
-  return {
-      {"path", flags.out}, {"nchunks", report.chunks}, {"nbytes", report.nbytes}, {"lost", lost}};
+  return {{"path", flags.out}, {"nchunks", report.chunks}, {"nbytes", report.nbytes},
+          {"lost", lost},      {"holes", report.holes},    {"unproven", report.unproven}};
 }
 
 template <typename Report>

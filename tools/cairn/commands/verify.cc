@@ -16,6 +16,7 @@
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
+#include "tools/cairn/text/exit.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/stored_size.h"
 #include "tools/cairn/text/units.h"
@@ -125,12 +126,12 @@ absl::Status Print(const Outcome& outcome, bool json, bool first) {
 absl::Status Conclude(int64_t frames, int64_t checked, int64_t bad) {
   const std::string all = FormatCount(frames, "frame");
   if (checked < frames) {
-    return absl::UnavailableError(absl::StrFormat(
+    return Printed(absl::UnavailableError(absl::StrFormat(
         "standard output was closed: only %d of %s were checked, %d failed the check", checked, all,
-        bad));
+        bad)));
   }
   if (bad == 0) return absl::OkStatus();
-  return absl::DataLossError(absl::StrFormat("%d of %s failed the check", bad, all));
+  return Printed(absl::DataLossError(absl::StrFormat("%d of %s failed the check", bad, all)));
 }
 
 absl::Status Verify(const VerifyFlags& flags) {

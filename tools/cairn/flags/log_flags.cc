@@ -123,12 +123,13 @@ void AddNumbers(CLI::App& app, bool& numbers) {
 
 RowFormat FormatOf(const OutputFlags& flags) { return *FindWord(kRowFormatWords, flags.format); }
 
-absl::StatusOr<std::vector<Field>> FieldsOf(const OutputFlags& flags, const Schema& schema) {
-  if (flags.fields.empty()) return schema.fields();
+absl::StatusOr<std::vector<Field>> FieldsOf(const OutputFlags& flags,
+                                            const std::vector<Field>& all) {
+  if (flags.fields.empty()) return all;
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ParseCsvRow(flags.fields, ','));
   std::vector<Field> fields;
   for (const std::string& name : names) {
-    const absl::StatusOr<const Field*> field = FindField(schema, name);
+    const absl::StatusOr<const Field*> field = FindField(all, name);
     if (!field.ok()) return AboutOption("--fields", field.status());
     fields.push_back(**field);
   }

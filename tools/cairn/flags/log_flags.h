@@ -47,7 +47,11 @@ struct OutputFlags {
 void AddOutput(CLI::App& app, OutputFlags& flags);
 RowFormat FormatOf(const OutputFlags& flags);
 // The fields that --fields names, in its order; all of them without it.
-absl::StatusOr<std::vector<Field>> FieldsOf(const OutputFlags& flags, const Schema& schema);
+absl::StatusOr<std::vector<Field>> FieldsOf(const OutputFlags& flags,
+                                            const std::vector<Field>& all);
+inline absl::StatusOr<std::vector<Field>> FieldsOf(const OutputFlags& flags, const Schema& schema) {
+  return FieldsOf(flags, schema.fields());
+}
 
 // Those of them that are numbers; without --fields all but the time.
 absl::StatusOr<std::vector<Field>> NumbersOf(const OutputFlags& flags, const LogSnapshot& log);

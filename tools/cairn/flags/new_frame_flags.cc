@@ -48,7 +48,7 @@ absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base,
   ASSIGN_OR_RETURN(CompressionOptions compression, compression_.Over(std::move(base.compression)));
   base.compression = std::move(compression);
   if (chunk_size_) base.chunksize = static_cast<int32_t>(*chunk_size_);
-  if (base.chunksize != CreateOptions::kVariableChunks) {
+  if (base.chunksize > 0) {
     // Complete items, so that the pieces that are read are complete chunks.
     const int32_t typesize = base.compression.typesize;
     base.chunksize = std::max(typesize, base.chunksize - base.chunksize % typesize);

@@ -21,6 +21,7 @@
 #include "tools/cairn/report/log_damage.h"
 #include "tools/cairn/report/log_size.h"
 #include "tools/cairn/text/about.h"
+#include "tools/cairn/text/exit.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/units.h"
 #include "tools/status.h"
@@ -211,7 +212,7 @@ absl::Status StatLog(const StatFlags& flags) {
   ASSIGN_OR_RETURN(const Log log, OpenLog(flags));
   ASSIGN_OR_RETURN(const LogStat stat, StatOf(log.snapshot()));
   RETURN_IF_ERROR(flags.json ? WriteStdout(JsonOfStat(stat)) : WriteLines(TextOfStat(flags, stat)));
-  return CheckLogDamage(stat.log);
+  return Printed(CheckLogDamage(stat.log));
 }
 
 }  // namespace

@@ -417,9 +417,9 @@ std::string TypeOf(const Field& field) {
   return dtype.substr(kBefore.size(), dtype.size() - kBefore.size() - kAfter.size());
 }
 
-absl::StatusOr<const Field*> FindField(const Schema& schema, std::string_view name) {
+absl::StatusOr<const Field*> FindField(const std::vector<Field>& fields, std::string_view name) {
   std::vector<std::string> names;
-  for (const Field& field : schema.fields()) {
+  for (const Field& field : fields) {
     if (NameOf(field) == name) return &field;
     names.push_back(NameOf(field));
   }

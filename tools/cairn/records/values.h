@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -65,7 +66,7 @@ std::string NameOf(const Field& field);
 // NumPy's name of its type, such as "<f4".
 std::string TypeOf(const Field& field);
 // kNotFound with the names that there are.
-absl::StatusOr<const Field*> FindField(const Schema& schema, std::string_view name);
+absl::StatusOr<const Field*> FindField(const std::vector<Field>& fields, std::string_view name);
 
 }  // namespace cairn::tool
 

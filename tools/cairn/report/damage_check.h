@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 
 #include "cairn/snapshot.h"
+#include "tools/cairn/text/exit.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
@@ -20,14 +21,14 @@ inline absl::Status CheckTrailer(const Snapshot& snapshot) {
 }
 
 // kDataLoss there too, and where damage hides commits. What can be read may be shown, but not
-// passed off as everything, or as sound.
+// passed off as everything, or as sound. The status counts as printed: see text/exit.h.
 inline absl::Status CheckDamage(const Snapshot& snapshot) {
-  RETURN_IF_ERROR(CheckTrailer(snapshot));
+  RETURN_IF_ERROR(Printed(CheckTrailer(snapshot)));
   const FrameInfo& info = snapshot.info();
   if (!info.journal_damaged) return absl::OkStatus();
-  return absl::DataLossError(absl::StrFormat(
+  return Printed(absl::DataLossError(absl::StrFormat(
       "journal: %d commits cannot be read, or not by this header; see `cairn verify`",
-      info.stranded_commits));
+      info.stranded_commits)));
 }
 
 }  // namespace cairn::tool

@@ -67,14 +67,25 @@ absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snaps
   if (!summary.info.dead_bytes) CountDeadBytes(snapshot, summary.info);
   size_t shown = 0;
   for (std::string& name : ReadableVlmeta(snapshot)) {
-    ASSIGN_OR_RETURN(std::vector<std::byte> content, snapshot.GetVlmetalayer(name));
-    shown += content.size();
-    if (shown > kMaxShownBytes) {
-      return absl::ResourceExhaustedError("over 64 MiB of vlmetalayers: too much to show");
+    absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmetalayer(name);
+    if (content.ok() && content->size() > kMaxShownBytes - shown) {
+      content = absl::ResourceExhaustedError("over 64 MiB of vlmetalayers: too much to show");
     }
-    summary.vlmetalayers.push_back({.name = std::move(name), .content = std::move(content)});
+    if (!content.ok()) {
+      summary.unread.push_back({.name = std::move(name), .why = content.status()});
+      continue;
+    }
+    shown += content->size();
+    summary.vlmetalayers.push_back({.name = std::move(name), .content = *std::move(content)});
   }
   return summary;
+}
+
+absl::Status DamageOf(const std::vector<UnreadLayer>& unread) {
+  for (const UnreadLayer& layer : unread) {
+    if (!absl::IsResourceExhausted(layer.why)) return layer.why;
+  }
+  return absl::OkStatus();
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/frame.h"
@@ -16,12 +17,19 @@
 
 namespace cairn::tool {
 
+// A vlmetalayer whose content is not shown.
+struct UnreadLayer {
+  std::string name;
+  absl::Status why;
+};
+
 struct FrameSummary {
   std::string path;
   FrameInfo info;
   std::optional<ArrayInfo> array;
   std::vector<Metalayer> metalayers;
   std::vector<Metalayer> vlmetalayers;
+  std::vector<UnreadLayer> unread = {};
   std::vector<Field> fields = {};              // of items that are records
   std::vector<GenerationHolder> holders = {};  // of older generations
   // What it cost to find out, of a frame in an object store.
@@ -45,6 +53,8 @@ absl::Status CheckChunkExists(const FrameInfo& info, int64_t nchunk);
 // The names of the vlmetalayers, unless the trailer is damaged: then none can be read.
 std::vector<std::string> ReadableVlmeta(const Snapshot& snapshot);
 absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot);
+// The first damage of a vlmetalayer; one that is merely too large is none.
+absl::Status DamageOf(const std::vector<UnreadLayer>& unread);
 ChunkSummary SummarizeChunk(const Snapshot& snapshot, int64_t nchunk);
 
 }  // namespace cairn::tool

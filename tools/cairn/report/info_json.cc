@@ -37,6 +37,13 @@ Json JsonOfLayers(const std::vector<Metalayer>& layers) {
   return object;
 }
 
+// Null for what is not read.
+Json JsonOfVlmetalayers(const FrameSummary& summary) {
+  Json object = JsonOfLayers(summary.vlmetalayers);
+  for (const UnreadLayer& layer : summary.unread) object[JsonName(layer.name)] = nullptr;
+  return object;
+}
+
 Json JsonOfFields(const std::vector<Field>& fields) {
   Json array = Json::array();
   for (const Field& field : fields) {
@@ -82,6 +89,7 @@ std::string JsonOfFrame(const FrameSummary& summary) {
       {"blocksize", info.blocksize.value_or(0)},
       {"chunksize", info.chunksize.value_or(info.variable_chunks ? 0 : -1)},
       {"nchunks", info.nchunks},
+      {"nitems", info.nitems},
       {"nbytes", info.nbytes},
       {"cbytes", info.cbytes},
       {"frame_size", info.frame_size},
@@ -96,10 +104,11 @@ std::string JsonOfFrame(const FrameSummary& summary) {
       {"generation", info.generation},
       {"holders", JsonOfHolders(summary.holders)},
       {"array", JsonOfArray(summary.array)},
+      {"recipe", info.recipe.empty() ? Json() : Json(info.recipe)},
       {"fields", JsonOfFields(summary.fields)},
       {"requests", JsonOfRequests(summary.requests)},
       {"metalayers", JsonOfLayers(summary.metalayers)},
-      {"vlmetalayers", JsonOfLayers(summary.vlmetalayers)},
+      {"vlmetalayers", JsonOfVlmetalayers(summary)},
   };
   return Dump(json, 2) + "\n";
 }

@@ -29,6 +29,13 @@ std::string ExactSize(int64_t bytes) {
   return bytes < 1024 ? human : absl::StrFormat("%s (%d B)", human, bytes);
 }
 
+// Of an array its items, and the bytes of its chunks where these have padding.
+std::string DescribeData(const FrameInfo& info, bool array) {
+  const int64_t items = info.nitems * info.typesize;
+  if (!array || items == info.nbytes) return ExactSize(info.nbytes);
+  return absl::StrCat(ExactSize(items), ", with padding ", ExactSize(info.nbytes));
+}
+
 std::string DescribeFormat(const FrameInfo& info) {
   switch (info.era) {
     case Era::kPacked2015:
@@ -120,13 +127,17 @@ std::string DescribeRequests(const ObjectStoreStats& stats) {
 std::string TextOfFrame(const FrameSummary& summary) {
   const FrameInfo& info = summary.info;
   std::string text = absl::StrFormat("%s: %s\n", OneLine(summary.path), DescribeFormat(info));
-  AddLine(&text, "data", ExactSize(info.nbytes));
+  AddLine(&text, "data", DescribeData(info, summary.array.has_value()));
   AddLine(&text, "frame",
           absl::StrCat(ExactSize(StoredSize(info)), ", ratio ",
                        FormatRatio(info.nbytes, StoredSize(info))));
   AddLine(&text, "items", absl::StrCat(info.nitems, " of ", FormatCount(info.typesize, "byte")));
   if (summary.array) {
     AddLine(&text, "array", DescribeArray(*summary.array, !summary.fields.empty()));
+  }
+  if (!info.recipe.empty()) {
+    AddLine(&text, "recipe",
+            absl::StrCat(OneLine(info.recipe), ", of which python-blosc2 computes the data"));
   }
   std::string_view label = "fields";
   for (const Field& field : summary.fields) {
@@ -157,6 +168,10 @@ std::string TextOfFrame(const FrameSummary& summary) {
   }
   AddLayers(&text, "metalayers", summary.metalayers);
   AddLayers(&text, "vlmetalayers", summary.vlmetalayers);
+  label = "not read";
+  for (const UnreadLayer& layer : summary.unread) {
+    AddLine(&text, std::exchange(label, ""), OneLine(std::string(layer.why.message())));
+  }
   return text;
 }
 

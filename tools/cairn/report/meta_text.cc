@@ -45,9 +45,10 @@ std::string Padded(std::string text, size_t columns) {
 std::string TextOfLayerSizes(const std::vector<LayerSize>& layers) {
   std::string text;
   for (const LayerSize& layer : layers) {
-    absl::StrAppendFormat(&text, "%-11s  %s  %11s\n", layer.fixed ? "metalayer" : "vlmetalayer",
-                          Padded(OneLine(layer.name), 31),
-                          FormatByteSize(static_cast<int64_t>(layer.size)));
+    absl::StrAppendFormat(
+        &text, "%-11s  %s  %11s\n", layer.fixed ? "metalayer" : "vlmetalayer",
+        Padded(OneLine(layer.name), 31),
+        layer.size ? FormatByteSize(static_cast<int64_t>(*layer.size)) : OneLine(layer.error));
   }
   return text;
 }
@@ -55,7 +56,12 @@ std::string TextOfLayerSizes(const std::vector<LayerSize>& layers) {
 std::string JsonOfLayerSizes(const std::vector<LayerSize>& layers) {
   Json json = {{"metalayers", Json::array()}, {"vlmetalayers", Json::array()}};
   for (const LayerSize& layer : layers) {
-    const Json entry = {{"name", JsonName(layer.name)}, {"size", layer.size}};
+    Json entry = {{"name", JsonName(layer.name)}, {"size", nullptr}};
+    if (layer.size) {
+      entry["size"] = *layer.size;
+    } else {
+      entry["error"] = layer.error;
+    }
     json[layer.fixed ? "metalayers" : "vlmetalayers"].push_back(entry);
   }
   return Dump(json, 2) + "\n";

@@ -3,6 +3,7 @@
 #define CAIRN_TOOLS_CAIRN_REPORT_META_TEXT_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace cairn::tool {
 struct LayerSize {
   bool fixed = false;  // a metalayer; else a vlmetalayer
   std::string name;
-  size_t size = 0;  // bytes of the content
+  std::optional<size_t> size = {};  // bytes of the content
+  std::string error = {};           // why that is not known
 };
 
 // A line a layer, and the object whose keys docs/cli.md lists.

@@ -1,8 +1,10 @@
 #include "tools/cairn/streams/chunk_copier.h"
 
 #include <cstddef>
+#include <vector>
 
 #include "cairn/chunk.h"
+#include "cairn/recover.h"
 #include "tools/cairn/io/io.h"
 #include "tools/status.h"
 
@@ -61,6 +63,28 @@ absl::Status ChunkCopier::Copy(int64_t nchunk) {
       as_it_is ? to_.AppendCompressed(chunk.bytes()) : CopySpecial(chunk, info);
   // Blocks that differ in size are what such a chunk is for: coded again they would be gone.
   return IsRefusal(status) && !info.vlblocks ? CopyItems(nchunk, info.nbytes) : status;
+}
+
+absl::Status ChunkCopier::Check(int64_t nchunk) const {
+  ASSIGN_OR_RETURN(const int32_t size, from_.ChunkNbytes(nchunk));
+  const Buffer items(static_cast<size_t>(size));
+  return from_.ReadChunk(nchunk, items.bytes());
+}
+
+absl::Status ChunkCopier::Skip(int64_t nchunk, Bytes fill, const CompressionOptions& compression) {
+  const absl::StatusOr<int32_t> size = from_.ChunkNbytes(nchunk);
+  const FrameInfo& info = from_.info();
+  if (!size.ok() && !info.chunksize) return size.status();
+  const int32_t nbytes = size.ok() ? *size : *info.chunksize;
+  nbytes_ += nbytes;
+  if (!fill.empty()) {
+    return to_.AppendSpecial(SpecialValue::kRepeat, nbytes / typesize_, fill);
+  }
+  CompressionOptions options = compression;
+  // One block is enough where no array asks for others.
+  if (!from_.array()) options.blocksize = 0;
+  ASSIGN_OR_RETURN(const std::vector<std::byte> hole, MakeHole(nbytes, options));
+  return to_.AppendCompressed(hole);
 }
 
 }  // namespace cairn::tool

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 
+#include "cairn/options.h"
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
 
@@ -24,6 +25,12 @@ class ChunkCopier {
 
   // Chunks come in their order. Special values stay special where the new frame allows.
   absl::Status Copy(int64_t nchunk);
+
+  // Decodes the chunk, which is not copied: kDataLoss for a damaged one.
+  absl::Status Check(int64_t nchunk) const;
+  // Puts a chunk of the same size in the place of a damaged one: of `fill`, an item, or where that
+  // is empty a hole, which cannot be read. `compression` is that of the new frame.
+  absl::Status Skip(int64_t nchunk, Bytes fill, const CompressionOptions& compression);
 
   // Decoded bytes so far.
   int64_t nbytes() const { return nbytes_; }

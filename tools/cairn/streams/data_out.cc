@@ -83,4 +83,26 @@ absl::Status WriteBytes(const Snapshot& snapshot, const Range& bytes, Progress& 
   return absl::OkStatus();
 }
 
+absl::Status WriteItems(const Snapshot& snapshot, const Range& items, Progress& progress) {
+  const int64_t typesize = snapshot.info().typesize;
+  if (!snapshot.array()) {
+    return WriteBytes(snapshot, {items.begin * typesize, items.end * typesize}, progress);
+  }
+  // A piece of rows decodes all blocks that it touches, so large pieces decode few of them twice.
+  constexpr int64_t kArrayPieceSize = 64 << 20;
+  const int64_t piece = std::max<int64_t>(kArrayPieceSize / typesize, 1);
+  // Reading nothing asks whether the frame has what its array claims.
+  RETURN_IF_ERROR(snapshot.ReadItems(items.begin, MutableBytes()));
+  std::optional<Buffer> buffer;
+  for (int64_t at = items.begin; at < items.end; at += piece) {
+    const int64_t end = std::min(at + piece, items.end);
+    const auto size = static_cast<size_t>((end - at) * typesize);
+    if (!buffer) buffer.emplace(size);
+    RETURN_IF_ERROR(snapshot.ReadItems(at, buffer->first(size)));
+    RETURN_IF_ERROR(WriteStdout(buffer->first(size)));
+    progress.Show((end - items.begin) * typesize);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace cairn::tool

@@ -18,7 +18,10 @@ struct Range {
 };
 
 absl::Status WriteChunks(const Snapshot& snapshot, const Range& chunks, Progress& progress);
+// Of an array in storage order, with padding.
 absl::Status WriteBytes(const Snapshot& snapshot, const Range& bytes, Progress& progress);
+// Complete items by number, of an array in C order.
+absl::Status WriteItems(const Snapshot& snapshot, const Range& items, Progress& progress);
 
 }  // namespace cairn::tool
 

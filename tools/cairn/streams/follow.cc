@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 #include "tools/cairn/io/stdout_watch.h"
 #include "tools/cairn/report/damage_check.h"
@@ -24,6 +26,17 @@ constexpr milliseconds kReplacedPause(10);
 // Between two looks at standard output.
 constexpr milliseconds kOutputPause(100);
 
+// The shape of what the first index of an array counts; empty without an array.
+std::vector<int64_t> RowShapeOf(const Snapshot& snapshot) {
+  if (!snapshot.array() || snapshot.array()->shape.empty()) return {};
+  const std::vector<int64_t>& shape = snapshot.array()->shape;
+  return {shape.begin() + 1, shape.end()};
+}
+
+std::string ShapeOf(const Snapshot& snapshot) {
+  return snapshot.array() ? absl::StrJoin(snapshot.array()->shape, " x ") : "none";
+}
+
 class Follower {
  public:
   Follower(const std::string& path, int64_t next) : path_(path), next_(next) {}
@@ -33,17 +46,22 @@ class Follower {
     const FrameInfo& info = now.info();
     if (before) TellChanges(*before, now);
     next_ = std::min(next_, info.nitems);
-    const Range bytes = {next_ * info.typesize, info.nitems * info.typesize};
+    const Range items = {next_, info.nitems};
     next_ = info.nitems;
     Progress silent("", std::nullopt);
-    const absl::Status status = WriteBytes(now, bytes, silent);
+    const absl::Status status = WriteItems(now, items, silent);
     return status.ok() ? CheckDamage(now) : status;
   }
 
  private:
-  void TellChanges(const Snapshot& before, const Snapshot& now) const {
+  void TellChanges(const Snapshot& before, const Snapshot& now) {
     const int64_t nitems = now.info().nitems;
-    if (nitems < next_) {
+    if (RowShapeOf(now) != RowShapeOf(before)) {
+      // The items are numbered in another way.
+      Complain(absl::StrFormat("%s: the array was changed: its shape is %s now, and was %s", path_,
+                               ShapeOf(now), ShapeOf(before)));
+      next_ = nitems;
+    } else if (nitems < next_) {
       Complain(absl::StrFormat("%s: the frame was changed: it had %d items, and %d are left", path_,
                                next_, nitems));
     } else if (!BeginsWith(now, before)) {

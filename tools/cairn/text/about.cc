@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "tools/cairn/text/exit.h"
+
 namespace cairn::tool {
 
 namespace {
@@ -40,7 +42,8 @@ absl::Status About(const std::string& path, const absl::Status& status) {
   if (status.ok()) return status;
   const std::string message = AsTyped(path, std::string(status.message()));
   const bool named = !IsAboutContent(status) || IsNamed(path, message);
-  return {status.code(), named ? message : absl::StrCat(path, ": ", message)};
+  const absl::Status about(status.code(), named ? message : absl::StrCat(path, ": ", message));
+  return IsPrinted(status) ? Printed(about) : about;
 }
 
 }  // namespace cairn::tool

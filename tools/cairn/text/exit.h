@@ -3,11 +3,22 @@
 #define CAIRN_TOOLS_CAIRN_TEXT_EXIT_H_
 
 #include "absl/status/status.h"
+#include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 
 namespace cairn::tool {
 
 enum ExitCode { kExitFine = 0, kExitFailure = 1, kExitUsage = 2 };
+
+inline constexpr char kPrintedUrl[] = "cairn/printed";
+// Marks an error that comes after the command's own output, which says as much.
+inline absl::Status Printed(absl::Status status) {
+  if (!status.ok()) status.SetPayload(kPrintedUrl, absl::Cord());
+  return status;
+}
+inline bool IsPrinted(const absl::Status& status) {
+  return status.GetPayload(kPrintedUrl).has_value();
+}
 
 // A file that is not a frame is no fault of the command line.
 inline bool IsNoFrame(const absl::Status& status) {

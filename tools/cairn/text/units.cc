@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace cairn::tool {
@@ -74,6 +75,18 @@ std::string FormatRatio(int64_t large, int64_t small) {
 
 std::string FormatCount(int64_t count, std::string_view noun) {
   return absl::StrFormat("%d %s%s", count, noun, count == 1 ? "" : "s");
+}
+
+std::string FormatRanges(const std::vector<int64_t>& numbers) {
+  std::string text;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    absl::StrAppend(&text, text.empty() ? "" : ", ", numbers[i]);
+    if (end - i > 1) absl::StrAppend(&text, "-", numbers[end - 1]);
+    i = end;
+  }
+  return text;
 }
 
 }  // namespace cairn::tool

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -22,6 +23,9 @@ std::string FormatRatio(int64_t large, int64_t small);
 
 // "1 chunk", "2 chunks".
 std::string FormatCount(int64_t count, std::string_view noun);
+
+// Numbers in ascending order, such as "3, 7-9".
+std::string FormatRanges(const std::vector<int64_t>& numbers);
 
 }  // namespace cairn::tool
 

@@ -49,6 +49,7 @@ nb::dict InfoOf(const SnapshotHandle& self) {
   fields["journal_damaged"] = info.journal_damaged;
   fields["stranded_commits"] = info.stranded_commits;
   fields["generation"] = info.generation;
+  fields["recipe"] = info.recipe;
   return fields;
 }
 

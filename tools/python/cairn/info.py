@@ -36,6 +36,7 @@ class Info:
     stranded_commits: int
     generation: int
     read_only_format: bool  # from before Blosc2 2.0
+    recipe: str  # "LazyExpr", "Proxy", …: python-blosc2 computes the data; "": the chunks hold it
 
     @classmethod
     def _of(cls, fields: dict[str, Any]) -> Info:

@@ -9,14 +9,14 @@
 
 #include "absl/status/statusor.h"
 
-#include "tools/sqlite/table/dtype.h"
+#include "tools/dtypes/dtype.h"
 
 namespace cairn::sqlite {
 
 struct TableArguments {
   std::string path;
-  std::vector<Declaration> columns = {};  // empty: as the frame says
-  std::string time_field = {};            // empty: as the log says
+  std::vector<dtypes::Declaration> columns = {};  // empty: as the frame says
+  std::string time_field = {};                    // empty: as the log says
   bool writable = false;
   std::chrono::milliseconds wait{0};  // for another writer
 };

@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_format.h"
 
+#include "tools/dtypes/utf8.h"
 #include "tools/sqlite/table/number.h"
-#include "tools/sqlite/table/utf8.h"
 #include "tools/status.h"
 
 namespace cairn::sqlite {
@@ -82,7 +82,7 @@ void ReturnUcs4(sqlite3_context* context, const Column& column, const std::byte*
   std::string text;
   int32_t size = column.size;
   while (size >= 4 && Load<uint32_t>(column, at + size - 4) == 0) size -= 4;
-  for (int32_t i = 0; i < size; i += 4) AppendUtf8(text, Load<uint32_t>(column, at + i));
+  for (int32_t i = 0; i < size; i += 4) dtypes::AppendUtf8(text, Load<uint32_t>(column, at + i));
   ReturnText(context, text);
 }
 
@@ -134,7 +134,7 @@ void ReturnBlob(sqlite3_context* context, const Column& column, const std::byte*
 
 void ReturnBytesAsText(sqlite3_context* context, const Column& column, const std::byte* at) {
   const std::string_view text = TextAt(column, at);
-  if (IsPlainUtf8(text)) return ReturnText(context, text);
+  if (dtypes::IsPlainUtf8(text)) return ReturnText(context, text);
   sqlite3_result_blob64(context, text.data(), text.size(), SQLITE_TRANSIENT);
 }
 
@@ -216,7 +216,7 @@ absl::Status StoreUcs4(const Column& column, std::string_view text, std::byte* a
   int32_t size = 0;
   while (!text.empty()) {
     if (size == column.size) return DoesNotFit(column, "the text is too long");
-    Store(column, TakeUtf8(text), at + size);
+    Store(column, dtypes::TakeUtf8(text), at + size);
     size += 4;
   }
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// Columns of a table: where a value lies in an item, and its form in SQLite.
+// Columns of a table: the form of their values in SQLite.
 #ifndef CAIRN_TOOLS_SQLITE_TABLE_COLUMN_H_
 #define CAIRN_TOOLS_SQLITE_TABLE_COLUMN_H_
 
@@ -11,32 +11,14 @@
 #include "absl/status/status.h"
 
 #include "cairn/types.h"
+#include "tools/dtypes/column.h"
 #include "tools/sqlite/base/sqlite_api.h"
 
 namespace cairn::sqlite {
 
-enum class ColumnType : uint8_t {
-  kBool,
-  kInt,
-  kUint,   // above the greatest int64 the nearest REAL
-  kFloat,  // NaN is NULL
-  kTime,   // a count of units as an int64; NumPy's NaT is NULL
-  kText,   // bytes; zeros at the end do not count; a BLOB where they are no UTF-8
-  kUcs4,   // likewise, of 4 bytes a character
-  kBlob,
-};
-
-// NumPy's NaT.
-inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
-
-struct Column {
-  std::string name;
-  ColumnType type = ColumnType::kBlob;
-  int32_t offset = 0;  // in the item, bytes
-  int32_t size = 0;    // bytes
-  bool big_endian = false;
-  bool operator==(const Column&) const = default;
-};
+using dtypes::Column;
+using dtypes::ColumnType;
+using dtypes::kNoTime;
 
 // "INTEGER", "REAL", "TEXT" or "BLOB".
 const char* SqlTypeOf(const Column& column);

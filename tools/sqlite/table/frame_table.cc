@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_format.h"
 
-#include "tools/sqlite/table/dtype.h"
-#include "tools/sqlite/table/utf8.h"
+#include "tools/dtypes/dtype.h"
+#include "tools/dtypes/utf8.h"
 #include "tools/status.h"
 
 namespace cairn::sqlite {
@@ -35,12 +35,13 @@ std::vector<Column> ColumnsOfLog(const Schema& schema) {
   for (const Field& field : schema.fields()) {
     constexpr ColumnType kTypes[] = {ColumnType::kBool,  ColumnType::kInt,  ColumnType::kUint,
                                      ColumnType::kFloat, ColumnType::kTime, ColumnType::kText};
-    columns.push_back({.name = field.name.empty() ? std::string(kItemColumn) : ToUtf8(field.name),
-                       .type = kTypes[static_cast<size_t>(field.type)],
-                       .offset = field.offset,
-                       .size = field.size});
+    columns.push_back(
+        {.name = field.name.empty() ? std::string(dtypes::kItemColumn) : dtypes::ToUtf8(field.name),
+         .type = kTypes[static_cast<size_t>(field.type)],
+         .offset = field.offset,
+         .size = field.size});
   }
-  MakeNamesUnique(columns);
+  dtypes::MakeNamesUnique(columns);
   return columns;
 }
 
@@ -50,11 +51,12 @@ TableState::Part TableState::MakePart(const Snapshot& snapshot, int64_t first) {
   const FrameInfo& info = snapshot.info();
   Part part = {.snapshot = snapshot, .first = first, .end = first + info.nitems};
   const std::optional<ArrayInfo>& array = snapshot.array();
-  part.chunk_items = part.chunk_rows = std::max(1, info.chunksize.value_or(0) / info.typesize);
+  const int64_t chunk_items = std::max(1, info.chunksize.value_or(0) / info.typesize);
+  part.chunk_rows = chunk_items;
   part.block_rows = std::max(1, info.blocksize.value_or(0) / info.typesize);
   if (!array || array->shape.size() != 1) return part;
   part.end = first + array->shape[0];
-  part.chunk_rows = std::clamp<int64_t>(array->chunkshape[0], 1, part.chunk_items);
+  part.chunk_rows = std::clamp<int64_t>(array->chunkshape[0], 1, chunk_items);
   part.block_rows = std::max(1, array->blockshape[0]);
   return part;
 }
@@ -102,19 +104,13 @@ absl::Status TableState::ReadFields(int64_t row, int64_t count,
   int64_t done = 0;
   for (const Part& part : parts_) {
     while (done < count && row < part.end) {
-      int64_t item = row - part.first;
-      int64_t take = std::min(count - done, part.end - row);
-      if (part.chunk_rows < part.chunk_items) {
-        const int64_t in_chunk = item % part.chunk_rows;
-        take = std::min(take, part.chunk_rows - in_chunk);
-        item = item / part.chunk_rows * part.chunk_items + in_chunk;
-      }
+      const int64_t take = std::min(count - done, part.end - row);
       for (size_t i = 0; i < fields.size(); ++i) {
         const auto size = static_cast<size_t>(fields[i].size);
         pieces[i].dst = fields[i].dst.bytes().subspan(static_cast<size_t>(done) * size,
                                                       static_cast<size_t>(take) * size);
       }
-      RETURN_IF_ERROR(part.snapshot.ReadFields(item, take, pieces));
+      RETURN_IF_ERROR(part.snapshot.ReadFields(row - part.first, take, pieces));
       done += take;
       row += take;
     }
@@ -157,13 +153,20 @@ absl::Status FrameTable::FindColumns(const TableArguments& arguments) {
   const std::optional<ArrayInfo>& array = state_->snapshot().array();
   const bool typed = array && !array->dtype.empty() && array->dtype_format == 0;
   if (declared_) {
-    ASSIGN_OR_RETURN(columns_, ColumnsOfDeclarations(arguments.columns, state_->item_size()));
+    ASSIGN_OR_RETURN(columns_,
+                     dtypes::ColumnsOfDeclarations(arguments.columns, state_->item_size()));
   } else if (log_) {
     columns_ = ColumnsOfLog(log_->snapshot().schema());
   } else if (typed) {
-    ASSIGN_OR_RETURN(columns_, ColumnsOfDtype(array->dtype, state_->item_size()));
+    absl::StatusOr<std::vector<Column>> columns =
+        dtypes::ColumnsOfDtype(array->dtype, state_->item_size());
+    if (!columns.ok()) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s (declare the columns: cairn(FILE, NAME TYPE, ...))", columns.status().message()));
+    }
+    columns_ = *std::move(columns);
   } else {
-    columns_ = {{.name = std::string(kItemColumn), .size = state_->item_size()}};
+    columns_ = {{.name = std::string(dtypes::kItemColumn), .size = state_->item_size()}};
   }
   time_column_ = columns_.size();
   const Field* const time = log_ ? state_->log()->time_field() : nullptr;

@@ -53,7 +53,6 @@ class TableState {
     int64_t first = 0;
     int64_t end = 0;
     int64_t chunk_rows = 1;
-    int64_t chunk_items = 1;  // more where padding follows the rows
     int64_t block_rows = 1;
   };
   static Part MakePart(const Snapshot& snapshot, int64_t first);

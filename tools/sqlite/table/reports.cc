@@ -11,8 +11,8 @@
 
 #include "cairn/chunk.h"
 #include "cairn/frame.h"
+#include "tools/dtypes/utf8.h"
 #include "tools/sqlite/base/codec_names.h"
-#include "tools/sqlite/table/utf8.h"
 #include "tools/status.h"
 
 namespace cairn::sqlite {
@@ -73,7 +73,7 @@ class InfoReport final : public FrameReport {
     const FrameInfo& info = snapshot_.info();
     switch (column) {
       case 0:
-        ReturnInt(context, CountItems());
+        ReturnInt(context, info.nitems);
         break;
       case 1:
         ReturnInt(context, info.typesize);
@@ -133,18 +133,10 @@ class InfoReport final : public FrameReport {
   }
 
  private:
-  // Without the padding of an array.
-  int64_t CountItems() const {
-    if (!snapshot_.array()) return snapshot_.info().nitems;
-    int64_t nitems = 1;
-    for (const int64_t extent : snapshot_.array()->shape) nitems *= std::max<int64_t>(extent, 0);
-    return nitems;
-  }
-
   void ReturnArray(sqlite3_context* context, int column) const {
     const std::optional<ArrayInfo>& array = snapshot_.array();
     if (!array) return;
-    if (column == 2) ReturnString(context, ToUtf8(array->dtype));
+    if (column == 2) ReturnString(context, dtypes::ToUtf8(array->dtype));
     if (column == 3) ReturnString(context, ListOf(array->shape));
     if (column == 4) ReturnString(context, ListOf(array->chunkshape));
     if (column == 5) ReturnString(context, ListOf(array->blockshape));

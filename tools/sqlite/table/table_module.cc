@@ -92,7 +92,7 @@ std::string DeclarationOf(const FrameTable& table) {
   std::vector<Column> all = table.columns();
   for (size_t i = 0; i < table.dimensions(); ++i)
     all.push_back({.name = absl::StrFormat("i%d", i)});
-  MakeNamesUnique(all);
+  dtypes::MakeNamesUnique(all);
   std::string text = "CREATE TABLE x(";
   for (size_t i = 0; i < table.dimensions(); ++i) {
     text += Quoted(all[table.columns().size() + i].name) + " INTEGER, ";

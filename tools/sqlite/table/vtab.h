@@ -6,9 +6,9 @@
 
 #include "absl/status/status.h"
 
+#include "tools/dtypes/utf8.h"
 #include "tools/sqlite/base/result_code.h"
 #include "tools/sqlite/base/sqlite_api.h"
-#include "tools/sqlite/table/utf8.h"
 
 namespace cairn::sqlite {
 
@@ -16,8 +16,8 @@ namespace cairn::sqlite {
 inline int SetMessage(char** message, const absl::Status& status) {
   if (status.ok()) return SQLITE_OK;
   sqlite3_free(*message);
-  *message =
-      sqlite3_mprintf("%s", ToUtf8({status.message().data(), status.message().size()}).c_str());
+  *message = sqlite3_mprintf(
+      "%s", dtypes::ToUtf8({status.message().data(), status.message().size()}).c_str());
   return ResultCodeOf(status);
 }
 

@@ -1,9 +1,9 @@
-#include "tools/sqlite/table/utf8.h"
+#include "tools/dtypes/utf8.h"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace cairn::sqlite {
+namespace cairn::dtypes {
 
 namespace {
 
@@ -64,4 +64,4 @@ void AppendUtf8(std::string& text, uint32_t character) {
   add(0x80 | (character & 0x3F));
 }
 
-}  // namespace cairn::sqlite
+}  // namespace cairn::dtypes

@@ -1,4 +1,4 @@
-#include "tools/sqlite/table/literal.h"
+#include "tools/dtypes/literal.h"
 
 #include <charconv>
 #include <utility>
@@ -8,7 +8,7 @@
 
 #include "tools/status.h"
 
-namespace cairn::sqlite {
+namespace cairn::dtypes {
 
 namespace {
 
@@ -126,4 +126,4 @@ absl::StatusOr<Literal> ParseLiteral(std::string_view text) {
   return LiteralParser(text).ParseAll();
 }
 
-}  // namespace cairn::sqlite
+}  // namespace cairn::dtypes

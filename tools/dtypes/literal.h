@@ -1,6 +1,6 @@
 // Literals of Python, as the names of NumPy's types are written.
-#ifndef CAIRN_TOOLS_SQLITE_TABLE_LITERAL_H_
-#define CAIRN_TOOLS_SQLITE_TABLE_LITERAL_H_
+#ifndef CAIRN_TOOLS_DTYPES_LITERAL_H_
+#define CAIRN_TOOLS_DTYPES_LITERAL_H_
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace cairn::sqlite {
+namespace cairn::dtypes {
 
 struct Literal {
   enum class Kind : uint8_t { kText, kNumber, kList, kTuple, kDict } kind = Kind::kText;
@@ -24,6 +24,6 @@ struct Literal {
 // kInvalidArgument.
 absl::StatusOr<Literal> ParseLiteral(std::string_view text);
 
-}  // namespace cairn::sqlite
+}  // namespace cairn::dtypes
 
-#endif  // CAIRN_TOOLS_SQLITE_TABLE_LITERAL_H_
+#endif  // CAIRN_TOOLS_DTYPES_LITERAL_H_

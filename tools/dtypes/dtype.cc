@@ -1,4 +1,4 @@
-#include "tools/sqlite/table/dtype.h"
+#include "tools/dtypes/dtype.h"
 
 #include <algorithm>
 #include <array>
@@ -10,11 +10,11 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 
-#include "tools/sqlite/table/literal.h"
-#include "tools/sqlite/table/utf8.h"
+#include "tools/dtypes/literal.h"
+#include "tools/dtypes/utf8.h"
 #include "tools/status.h"
 
-namespace cairn::sqlite {
+namespace cairn::dtypes {
 
 namespace {
 
@@ -29,8 +29,7 @@ struct FieldLayout {
 };
 
 absl::Status Unreadable(std::string_view name, std::string_view why) {
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "dtype: field '%s': %s (declare the columns: cairn(FILE, NAME TYPE, ...))", name, why));
+  return absl::InvalidArgumentError(absl::StrFormat("dtype: field '%s': %s", name, why));
 }
 
 absl::Status CheckSize(std::string_view name, int64_t size) {
@@ -83,8 +82,12 @@ absl::StatusOr<FieldLayout> LayoutOfText(std::string_view name, std::string_view
   if (!rest.empty() && std::string_view("<>=|").find(rest[0]) != std::string_view::npos) {
     rest.remove_prefix(1);
   }
-  const size_t unit = rest.find('[');
-  if (unit != std::string_view::npos && rest.ends_with(']')) rest = rest.substr(0, unit);
+  const size_t bracket = rest.find('[');
+  std::string_view unit;
+  if (bracket != std::string_view::npos && rest.ends_with(']')) {
+    unit = rest.substr(bracket + 1, rest.size() - bracket - 2);
+    rest = rest.substr(0, bracket);
+  }
   if (rest == "datetime64" || rest == "timedelta64") rest = rest[0] == 'd' ? "M8" : "m8";
   char letter = rest.empty() ? '\0' : rest[0];
   int64_t size = 0;
@@ -125,7 +128,12 @@ absl::StatusOr<FieldLayout> LayoutOfText(std::string_view name, std::string_view
     }
     case 'M':
     case 'm':
-      if (size == 8) return OneColumn(name, ColumnType::kTime, size, big);
+      if (size == 8) {
+        FieldLayout time = OneColumn(name, ColumnType::kTime, size, big);
+        time.columns[0].unit = unit;
+        time.columns[0].is_duration = letter == 'm';
+        return time;
+      }
       break;
     case 'S':
     case 'a':
@@ -260,13 +268,14 @@ absl::StatusOr<FieldLayout> LayoutOf(std::string_view name, const Literal& type)
   return Unreadable(name, "no type");
 }
 
-absl::StatusOr<std::vector<Column>> Checked(FieldLayout layout, int32_t item_size) {
+absl::StatusOr<std::vector<Column>> Checked(FieldLayout layout, int32_t item_size,
+                                            std::string_view item_name) {
   if (layout.size != item_size) {
     return absl::InvalidArgumentError(
         absl::StrFormat("dtype: describes %d bytes, an item has %d", layout.size, item_size));
   }
   for (Column& column : layout.columns) {
-    column.name = column.name.empty() ? std::string(kItemColumn) : ToUtf8(column.name);
+    column.name = column.name.empty() ? std::string(item_name) : ToUtf8(column.name);
     if (column.name.find('\0') != std::string::npos) {
       return absl::InvalidArgumentError("dtype: a zero in the name of a field");
     }
@@ -277,7 +286,8 @@ absl::StatusOr<std::vector<Column>> Checked(FieldLayout layout, int32_t item_siz
 
 }  // namespace
 
-absl::StatusOr<std::vector<Column>> ColumnsOfDtype(std::string_view dtype, int32_t item_size) {
+absl::StatusOr<std::vector<Column>> ColumnsOfDtype(std::string_view dtype, int32_t item_size,
+                                                   std::string_view item_name) {
   const bool is_literal =
       dtype.starts_with('[') || dtype.starts_with('{') || dtype.starts_with('(');
   Literal literal = {.text = std::string(dtype)};
@@ -289,9 +299,9 @@ absl::StatusOr<std::vector<Column>> ColumnsOfDtype(std::string_view dtype, int32
   const bool has_fields = dtype.starts_with('[') || dtype.starts_with('{');
   for (Column& column : layout.columns) {
     if (!has_fields && !column.name.empty())
-      column.name = absl::StrFormat("%s%s", kItemColumn, column.name);
+      column.name = absl::StrFormat("%s%s", item_name, column.name);
   }
-  return Checked(std::move(layout), item_size);
+  return Checked(std::move(layout), item_size, item_name);
 }
 
 absl::StatusOr<std::vector<Column>> ColumnsOfDeclarations(std::span<const Declaration> declared,
@@ -301,7 +311,7 @@ absl::StatusOr<std::vector<Column>> ColumnsOfDeclarations(std::span<const Declar
     ASSIGN_OR_RETURN(const FieldLayout layout, LayoutOfText(one.name, one.type));
     RETURN_IF_ERROR(AddColumns(all, layout, all.size));
   }
-  return Checked(std::move(all), item_size);
+  return Checked(std::move(all), item_size, kItemColumn);
 }
 
 void MakeNamesUnique(std::vector<Column>& columns) {
@@ -314,4 +324,4 @@ void MakeNamesUnique(std::vector<Column>& columns) {
   }
 }
 
-}  // namespace cairn::sqlite
+}  // namespace cairn::dtypes

@@ -1,6 +1,6 @@
 // NumPy's types as columns.
-#ifndef CAIRN_TOOLS_SQLITE_TABLE_DTYPE_H_
-#define CAIRN_TOOLS_SQLITE_TABLE_DTYPE_H_
+#ifndef CAIRN_TOOLS_DTYPES_DTYPE_H_
+#define CAIRN_TOOLS_DTYPES_DTYPE_H_
 
 #include <cstdint>
 #include <span>
@@ -10,18 +10,20 @@
 
 #include "absl/status/statusor.h"
 
-#include "tools/sqlite/table/column.h"
+#include "tools/dtypes/column.h"
 
-namespace cairn::sqlite {
+namespace cairn::dtypes {
 
 // The column of items that are single values.
 inline constexpr std::string_view kItemColumn = "item";
 
 // The columns of items of a dtype: one for each field, also of nested records, whose names are
-// joined by `_`; of an array in a record one for each element, NAME_0 and so on, a BLOB where these
-// are over 64; of a complex number NAME_re and NAME_im. Types that SQLite has not are BLOBs.
-// kInvalidArgument for what is no dtype, or not of `item_size` bytes.
-absl::StatusOr<std::vector<Column>> ColumnsOfDtype(std::string_view dtype, int32_t item_size);
+// joined by `_`; of an array in a record one for each element, NAME_0 and so on, a blob where these
+// are over 64; of a complex number NAME_re and NAME_im. Single values are called `item_name`. Types
+// that have no column type are blobs. kInvalidArgument for what is no dtype, or not of `item_size`
+// bytes.
+absl::StatusOr<std::vector<Column>> ColumnsOfDtype(std::string_view dtype, int32_t item_size,
+                                                   std::string_view item_name = kItemColumn);
 
 struct Declaration {
   std::string name;
@@ -34,6 +36,6 @@ absl::StatusOr<std::vector<Column>> ColumnsOfDeclarations(std::span<const Declar
 // For SQLite names of one spelling are equal: the later ones get `_2` and so on.
 void MakeNamesUnique(std::vector<Column>& columns);
 
-}  // namespace cairn::sqlite
+}  // namespace cairn::dtypes
 
-#endif  // CAIRN_TOOLS_SQLITE_TABLE_DTYPE_H_
+#endif  // CAIRN_TOOLS_DTYPES_DTYPE_H_

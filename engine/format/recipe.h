@@ -1,0 +1,18 @@
+// Arrays of python-blosc2 that are computed when they are read: their chunks hold no data.
+#ifndef CAIRN_ENGINE_FORMAT_RECIPE_H_
+#define CAIRN_ENGINE_FORMAT_RECIPE_H_
+
+#include <string>
+#include <vector>
+
+#include "cairn/types.h"
+
+namespace cairn::format {
+
+// What the metalayers say the frame is a recipe of, such as "LazyExpr" or "Proxy"; empty for a
+// frame whose chunks hold its data.
+std::string RecipeOf(const std::vector<Metalayer>& metalayers);
+
+}  // namespace cairn::format
+
+#endif  // CAIRN_ENGINE_FORMAT_RECIPE_H_

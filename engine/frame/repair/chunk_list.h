@@ -1,0 +1,26 @@
+// What a salvaged frame says of its own chunks, in vlmetalayers that people and programs read.
+#ifndef CAIRN_ENGINE_FRAME_REPAIR_CHUNK_LIST_H_
+#define CAIRN_ENGINE_FRAME_REPAIR_CHUNK_LIST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cairn::frame {
+
+// Chunks whose data is lost.
+inline constexpr std::string_view kLostLayer = "lost_chunks";
+// Chunks that decode, and that no fingerprint proves to be what was written.
+inline constexpr std::string_view kUnprovenLayer = "unproven_chunks";
+
+// Numbers in ascending order, such as "3, 7-9".
+std::string ChunkList(std::span<const int64_t> chunks);
+// The list as a text in msgpack, as python-blosc2 stores its metadata.
+std::vector<std::byte> EncodeChunkList(std::span<const int64_t> chunks);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_REPAIR_CHUNK_LIST_H_

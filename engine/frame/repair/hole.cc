@@ -1,0 +1,43 @@
+#include <algorithm>
+
+#include "cairn/recover.h"
+#include "engine/base/bytes.h"
+#include "engine/base/endian.h"
+#include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
+#include "engine/chunk/header.h"
+#include "engine/codec/codec_set.h"
+
+namespace cairn {
+
+absl::StatusOr<std::vector<std::byte>> MakeHole(int32_t nbytes, const CompressionOptions& options) {
+  if (nbytes < 1 || nbytes > kMaxChunkBytes || options.typesize < 1) {
+    return InvalidArgument("hole: nbytes %d, typesize %d", nbytes, options.typesize);
+  }
+  constexpr int32_t kStream = 4 + 1;  // its size, and a byte
+  chunk::Header header;
+  header.typesize = static_cast<uint8_t>(chunk::HeaderTypesize(options.typesize));
+  header.unsplit = true;
+  header.format_code = chunk::kUserFormatCode;
+  header.codec_id = static_cast<uint8_t>(codec::kHole);
+  header.nbytes = nbytes;
+  const int32_t blocksize = options.blocksize > 0 ? options.blocksize : chunk::kMaxBlockSize;
+  header.blocksize = std::min(blocksize, nbytes);
+  // Of each block its position is stored: that may be more than the data was.
+  constexpr int32_t kMostBlocks = 4 << 20;
+  if (header.nblocks() > kMostBlocks) {
+    return ResourceExhausted("hole: %d blocks, at most %d", header.nblocks(), kMostBlocks);
+  }
+  // All blocks are one stream, that no codec decodes.
+  const int32_t stream = header.size() + 4 * header.nblocks();
+  header.cbytes = stream + kStream;
+  std::vector<std::byte> bytes(static_cast<size_t>(header.cbytes));
+  chunk::StoreHeader(header, bytes);
+  for (int32_t i = 0; i < header.nblocks(); ++i) {
+    StoreLe(bytes.data() + header.size() + 4 * i, static_cast<uint32_t>(stream));
+  }
+  StoreLe(bytes.data() + stream, uint32_t{1});
+  return bytes;
+}
+
+}  // namespace cairn

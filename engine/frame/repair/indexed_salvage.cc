@@ -1,0 +1,229 @@
+#include "engine/frame/repair/indexed_salvage.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
+#include "engine/format/index_entry.h"
+#include "engine/format/seal.h"
+#include "engine/frame/array/array_fit.h"
+#include "engine/frame/publish/live_copy.h"
+#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/stored_chunk.h"
+#include "engine/frame/repair/chunk_list.h"
+#include "engine/frame/state/initial_state.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// Saves chunk after chunk. Not thread-safe.
+class IndexedSalvage {
+ public:
+  explicit IndexedSalvage(const State& state)
+      : state_(state), staged_(state), options_(CompressionOf(state.header())) {
+    // One block is enough where no array asks for others.
+    options_.blocksize = 0;
+    FitToArray(state, options_);
+  }
+
+  absl::StatusOr<StagedState> Run(ChunkSink& sink, absl::FunctionRef<bool(int64_t)> progress);
+  SalvageReport TakeReport() && { return std::move(report_); }
+
+ private:
+  absl::Status SaveChunk(int64_t nchunk, ChunkSink& sink,
+                         absl::FunctionRef<bool(int64_t)> progress);
+  absl::StatusOr<StoredChunk> ReadProven(int64_t nchunk);
+  absl::Status Decode(int64_t nchunk);
+  absl::Status DigHole(int64_t nchunk, const absl::Status& damage, ChunkSink& sink);
+  // Of bytes of the frame.
+  void Lose(Extent place, absl::string_view reason);
+  int32_t NbytesOf(int64_t nchunk);
+  Extent ExtentOf(int64_t nchunk);
+  absl::Status SaveMetadata();
+
+  const State& state_;
+  StagedState staged_;
+  CompressionOptions options_;  // of chunks that are made here
+  SalvageReport report_;
+  ScratchBuffer stored_;
+  ScratchBuffer opened_;
+  ScratchBuffer decoded_;
+};
+
+// All of it, piece by piece.
+absl::Status IndexedSalvage::Decode(int64_t nchunk) {
+  constexpr int64_t kPieceSize = 16 << 20;
+  CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
+                         ChunkReader::Open(state_, nchunk, VerifyPolicy::kNever, opened_));
+  const chunk::Decoder* const decoder = chunk.decoder();
+  const bool blocks = decoder != nullptr && decoder->nblocks() > 0;
+  const int64_t nbytes = blocks ? chunk.nbytes() : std::min(chunk.nbytes(), options_.typesize);
+  for (int64_t begin = 0; begin < nbytes;) {
+    int64_t end = nbytes;
+    if (blocks) {
+      CAIRN_ASSIGN_OR_RETURN(end, decoder->PieceEnd(begin, kPieceSize));
+    }
+    CAIRN_RETURN_IF_ERROR(chunk.Read(begin, decoded_.Get(static_cast<size_t>(end - begin))));
+    begin = end;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StoredChunk> IndexedSalvage::ReadProven(int64_t nchunk) {
+  CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, ChunkNbytes(state_, nchunk));
+  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(state_, nbytes));
+  CAIRN_ASSIGN_OR_RETURN(StoredChunk stored,
+                         ReadStored(state_, nchunk, VerifyPolicy::kAlways, stored_));
+  const absl::Status decoded = Decode(nchunk);
+  // What this build cannot decode is kept as it is.
+  if (!decoded.ok() && !absl::IsUnimplemented(decoded)) return decoded;
+  return stored;
+}
+
+// As the frame's header has it, where the chunk does not say.
+int32_t IndexedSalvage::NbytesOf(int64_t nchunk) {
+  const absl::StatusOr<int32_t> nbytes = ChunkNbytes(state_, nchunk);
+  if (nbytes.ok() && CheckChunkNbytes(state_, *nbytes).ok()) return *nbytes;
+  return state_.chunksize > 0 ? state_.chunksize : 0;
+}
+
+Extent IndexedSalvage::ExtentOf(int64_t nchunk) {
+  const absl::StatusOr<ChunkRef> chunk = FindChunk(state_, nchunk);
+  if (!chunk.ok() || format::IsSpecialEntry(chunk->found.entry.value)) return state_.index();
+  const absl::StatusOr<ChunkLocation> place = state_.chunk_source->Locate(chunk->found.entry.value);
+  if (!place.ok()) return state_.index();
+  const int64_t begin = place->offset.value_or(0);
+  int64_t size = state_.chunks.StoredSizeOf(chunk->found);
+  if (size <= 0) {
+    const auto header = state_.chunk_source->ReadHeader(chunk->found.entry.value, opened_);
+    size = header.ok() ? header->cbytes : 1;
+  }
+  return {begin, begin + size};
+}
+
+void IndexedSalvage::Lose(Extent place, absl::string_view reason) {
+  const int64_t origin = state_.checkpoint->source.origin();
+  report_.lost.push_back(
+      {.begin = origin + place.begin, .end = origin + place.end, .reason = std::string(reason)});
+}
+
+absl::Status IndexedSalvage::DigHole(int64_t nchunk, const absl::Status& damage, ChunkSink& sink) {
+  Lose(ExtentOf(nchunk), damage.message());
+  const int32_t nbytes = NbytesOf(nchunk);
+  if (nbytes == 0 || state_.vlblocks) {
+    return DataLoss("%s; the frame cannot have a hole there: it does not say how many bytes it has",
+                    damage.message());
+  }
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> hole, MakeHole(nbytes, options_));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t value, sink.Append(hole));
+  staged_.chunks.Append({.value = value,
+                         .fingerprint = format::HashChunk(hole),
+                         .cbytes = static_cast<int32_t>(hole.size())});
+  *staged_.stored_bytes += std::ssize(hole);
+  report_.holes.push_back(nchunk);
+  return absl::OkStatus();
+}
+
+absl::Status IndexedSalvage::SaveChunk(int64_t nchunk, ChunkSink& sink,
+                                       absl::FunctionRef<bool(int64_t)> progress) {
+  if (!progress(ExtentOf(nchunk).begin)) return absl::CancelledError("salvage: stopped");
+  absl::StatusOr<IndexEntry> entry = state_.chunks.Get(nchunk);
+  if (!entry.ok()) return DigHole(nchunk, AnnotateChunk(nchunk, entry.status()), sink);
+  bool proven = state_.sealed();
+  if (!format::IsSpecialEntry(entry->value)) {
+    const absl::StatusOr<StoredChunk> stored = ReadProven(nchunk);
+    if (!stored.ok()) return DigHole(nchunk, AnnotateChunk(nchunk, stored.status()), sink);
+    proven = entry->fingerprint != 0;
+    CAIRN_ASSIGN_OR_RETURN(entry->value, sink.Append(stored->bytes()));
+    entry->fingerprint = format::HashChunk(stored->bytes());
+    *staged_.stored_bytes += std::ssize(stored->bytes());
+  }
+  CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, ChunkNbytes(state_, nchunk));
+  staged_.chunks.Append(*entry);
+  report_.nbytes += nbytes;
+  ++report_.chunks;
+  if (!proven) report_.unproven.push_back(nchunk);
+  return absl::OkStatus();
+}
+
+// The layers that decode, and those that say what became of the chunks.
+absl::Status IndexedSalvage::SaveMetadata() {
+  const FrameContext& env = *state_.env();
+  auto metadata = std::make_shared<Metadata>(*state_.metadata);
+  const Checkpoint& checkpoint = *state_.checkpoint;
+  if (!checkpoint.trailer_damage.ok()) {
+    metadata->vlmetalayers.clear();
+    Lose(checkpoint.trailer,
+         absl::StrFormat("vlmetalayers: %s", checkpoint.trailer_damage.message()));
+  }
+  std::erase_if(metadata->vlmetalayers, [&](const VlMetalayer& layer) {
+    const absl::Status status = DecodeVlLayer(env, layer, false).status();
+    if (status.ok() || absl::IsResourceExhausted(status)) return false;
+    Lose(checkpoint.trailer, status.message());
+    return true;
+  });
+  const auto put = [&](std::string_view name, const std::vector<int64_t>& chunks) -> absl::Status {
+    if (chunks.empty()) return absl::OkStatus();
+    CAIRN_ASSIGN_OR_RETURN(VlMetalayer layer, EncodeVlLayer(env, name, EncodeChunkList(chunks)));
+    PutVlLayer(metadata->vlmetalayers, std::move(layer));
+    return absl::OkStatus();
+  };
+  CAIRN_RETURN_IF_ERROR(put(kLostLayer, report_.holes));
+  CAIRN_RETURN_IF_ERROR(put(kUnprovenLayer, report_.unproven));
+  staged_.metadata = std::move(metadata);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StagedState> IndexedSalvage::Run(ChunkSink& sink,
+                                                absl::FunctionRef<bool(int64_t)> progress) {
+  staged_.chunks = ChunkIndex();
+  staged_.stored_bytes = 0;
+  // Chunks share no bytes: only an index that was made to waste space leads to much more.
+  const int64_t most = 2 * state_.region.size() + (int64_t{16} << 20);
+  for (int64_t i = 0; i < state_.chunks.size(); ++i) {
+    CAIRN_RETURN_IF_ERROR(SaveChunk(i, sink, progress));
+    if (*staged_.stored_bytes > most) {
+      return DataLoss("index: its chunks take over %d bytes in a file of %d", most,
+                      state_.region.size());
+    }
+  }
+  if (!state_.partial.empty()) {
+    // Its items are in records that were checked, and it may begin with a stored chunk.
+    const int64_t last = state_.chunks.size();
+    const absl::Status added = AddPending(state_, sink, staged_);
+    if (added.ok()) {
+      ++report_.chunks;
+      report_.nbytes += state_.partial.nbytes();
+    } else {
+      staged_.partial = {};
+      staged_.header.nbytes += state_.partial.nbytes();
+      CAIRN_RETURN_IF_ERROR(DigHole(last, AnnotateChunk(last, added), sink));
+    }
+  }
+  if (report_.chunks == 0) return NotFound("no complete chunk in %d bytes", state_.region.size());
+  CAIRN_RETURN_IF_ERROR(SaveMetadata());
+  CAIRN_RETURN_IF_ERROR(sink.Flush());
+  return std::move(staged_);
+}
+
+}  // namespace
+
+bool HasIndex(const State& state) {
+  return state.checkpoint->era == Era::kCurrent && !state.damage.has_value() &&
+         state.header().typesize <= chunk::kMaxBlockSize;
+}
+
+absl::StatusOr<SalvageReport> SalvageByIndex(const State& state, const CopyTarget& target,
+                                             absl::FunctionRef<bool(int64_t)> progress) {
+  IndexedSalvage salvage(state);
+  CAIRN_RETURN_IF_ERROR(PublishCopy(state, state.header().header_len, target,
+                                    [&](ChunkSink& sink) { return salvage.Run(sink, progress); }));
+  return std::move(salvage).TakeReport();
+}
+
+}  // namespace cairn::frame
