@@ -81,9 +81,8 @@ void AddLogRetain(CLI::App& group, Command& chosen) {
   retain->add_flag("--quiet", flags->quiet, "Print no summary");
   retain->footer(
       "What is not given stays as it is; 0, of durations 0s, is no limit. Writers drop old records "
-      "by\nthemselves, whole chunks or files at a time. One that runs takes the change over with "
-      "its next "
-      "commit.\n"
+      "by\nthemselves, whole chunks or files at a time. A writer that runs takes the change over "
+      "with its\nnext commit.\n"
       "\nExample:\n"
       "  cairn log retain temps.b2frame --retain-age 7d");
   retain->callback(
