@@ -249,13 +249,18 @@ def log_texts():
         ["2026-11-24", "2026-11-24T22:45:02.125Z", "2016-12-31 23:59:60+05:30", "0000-01-01T24:00", "1677-09-21T00:12:44"],
         ["5", "-1764024302.75", "9223372036854775807", "0.9999999999"],
         ["90s", "1h30m", "15d", "2w", "1500ms", "7us3ns"],
-        ["x > 20", "'s' = \"a b\"", "t >= 2026-11-24", "n != 18446744073709551615", "ok=true"],
         ["a,b", '"a,""b",c', ",", '"'],
     ]
     for kind, some in enumerate(texts):
         for text in some:
             for unit in range(4):
                 yield bytes([kind, unit, 3 - unit]) + text.encode()
+
+
+LOG_CONDITIONS = [
+    "x > 20", "'s' = \"a b\"", "t >= 2026-11-24", "n != 18446744073709551615", "ok=true", "ok",
+    "x > 1 and (n in (1, 2) or not ok)", "s not in ('a', 'b')", "1 < x <= 2.5", "not not ok and", "((x > 1",
+]  # fmt: skip
 
 
 def object_parts():
@@ -431,6 +436,8 @@ class Corpora:
             self.put("record_rows", rows)
         for text in log_texts():
             self.put("log_texts", text)
+        for condition in LOG_CONDITIONS:
+            self.put("log_conditions", condition.encode())
         for part in object_parts():
             self.put("object_parts", part)
         self.sealed()
