@@ -62,7 +62,7 @@ class Rows {
     csv_parser_->Parse(head, {}).IgnoreError();
   }
 
-  char delimiter() const { return parser_->delimiter(); }
+  RecordParser* parser() { return parser_.get(); }
 
   void Take(std::string_view row) {
     std::vector<std::byte> record(static_cast<size_t>(schema_.record_size()));
@@ -98,8 +98,8 @@ struct Line {
 };
 
 // The rows of a text that arrives in pieces of this size.
-std::vector<Line> Split(std::string_view text, char delimiter, size_t piece) {
-  tool::RowSplitter splitter(delimiter);
+std::vector<Line> Split(std::string_view text, RecordParser* parser, size_t piece) {
+  tool::RowSplitter splitter(parser);
   std::vector<Line> lines;
   const auto take = [&](bool at_end) {
     while (const std::optional<tool::Row> row = splitter.Next(at_end)) {
@@ -121,8 +121,8 @@ void Read(Bytes input) {
   const size_t piece = in.Number<uint8_t>() + size_t{1};
   const std::string_view text(reinterpret_cast<const char*>(in.rest().data()), in.rest().size());
   Rows rows(format);
-  const std::vector<Line> lines = Split(text, rows.delimiter(), text.size() + 1);
-  Check(lines == Split(text, rows.delimiter(), piece), "rows do not depend on how they arrive");
+  const std::vector<Line> lines = Split(text, rows.parser(), text.size() + 1);
+  Check(lines == Split(text, rows.parser(), piece), "rows do not depend on how they arrive");
   for (const Line& line : lines) rows.Take(line.text);
 }
 
