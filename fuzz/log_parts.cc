@@ -1,5 +1,5 @@
 // The input is one of the texts and structures that a log is described by: after a byte that says
-// which, a dtype, a table of statistics or what the log says of itself.
+// which, a dtype, a table of statistics, what the log says of itself or a request to its writer.
 
 #include <string_view>
 #include <vector>
@@ -8,6 +8,7 @@
 #include "engine/base/bytes.h"
 #include "engine/log/state/log_layer.h"
 #include "engine/log/stats/stats_table.h"
+#include "engine/log/write/limits_request.h"
 #include "fuzz/check.h"
 #include "fuzz/mutator.h"
 
@@ -56,13 +57,20 @@ void ReadLayer(Bytes input) {
   Check(again.ok() && *again == *layer, "a log is read as it was written");
 }
 
+void ReadRequest(Bytes input) {
+  const absl::StatusOr<log::LimitsRequest> request = log::ParseRequest(input);
+  if (!IsAnswer(request.status())) return;
+  CheckSame(log::EncodeRequest(*request), input, "a request is written as it was read");
+}
+
 void Read(Bytes input) {
   if (input.empty()) return;
-  const int which = std::to_integer<int>(input[0]) % 3;
+  const int which = std::to_integer<int>(input[0]) % 4;
   input = input.subspan(1);
   if (which == 0) ReadDtype(input);
   if (which == 1) ReadStats(input);
   if (which == 2) ReadLayer(input);
+  if (which == 3) ReadRequest(input);
 }
 
 }  // namespace

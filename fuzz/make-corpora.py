@@ -212,6 +212,7 @@ def log_parts():
     row = struct.pack("<QBB", 0x1234, 1, 2) + half + half.replace(b"\x40\x42", b"\x45\x42", 1)
     yield b"\1" + struct.pack("<4sIIqq", b"CLGS", 1, 3, 7, 1) + row
     yield b"\2" + struct.pack("<4sI6q", b"CLOG", 1, 100, 5, 6, 7, 8, 9) + b"\0\4time"
+    yield b"\3" + struct.pack("<4sI5q", b"CLRQ", 1, 100, -1, 6, 7, -1)
 
 
 def record_rows():

@@ -7,6 +7,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/chunk/hole.h"
 #include "engine/chunk/special.h"
 
 namespace cairn::chunk {
@@ -143,6 +144,9 @@ int64_t Decoder::StreamsOf(const BlockPlace& place) const {
 }
 
 absl::Status Decoder::PrepareWorkspace(Workspace& workspace) const {
+  if (codec_ == kHoleCodec && IsHole(header_, chunk_)) {
+    return DataLoss("a hole: the data was lost before this frame was made");
+  }
   CAIRN_ASSIGN_OR_RETURN(workspace.codec, workspace.codecs.Get(codec_, context_.registry));
   workspace.codec->UseDictionary(dict_);
   return absl::OkStatus();

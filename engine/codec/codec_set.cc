@@ -68,7 +68,6 @@ absl::StatusOr<StreamCodec*> CodecSet::Get(Codec id, const Registry* registry) {
       return plugin_.get();
     }
   }
-  if (id == kHole) return DataLoss("a hole: the data was lost before this frame was made");
   return Unimplemented("codec id %d (%s) is not in this build", static_cast<int>(id), NameOf(id));
 }
 

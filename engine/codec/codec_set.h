@@ -13,9 +13,6 @@
 
 namespace cairn::codec {
 
-// Codec of chunks whose data is lost, unless a program has registered one of that number.
-inline constexpr auto kHole = static_cast<Codec>(255);
-
 // Not thread-safe.
 class CodecSet {
  public:

@@ -1,3 +1,5 @@
+#include "engine/chunk/hole.h"
+
 #include <algorithm>
 
 #include "cairn/recover.h"
@@ -6,7 +8,6 @@
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
 #include "engine/chunk/header.h"
-#include "engine/codec/codec_set.h"
 
 namespace cairn {
 
@@ -14,12 +15,11 @@ absl::StatusOr<std::vector<std::byte>> MakeHole(int32_t nbytes, const Compressio
   if (nbytes < 1 || nbytes > kMaxChunkBytes || options.typesize < 1) {
     return InvalidArgument("hole: nbytes %d, typesize %d", nbytes, options.typesize);
   }
-  constexpr int32_t kStream = 4 + 1;  // its size, and a byte
   chunk::Header header;
   header.typesize = static_cast<uint8_t>(chunk::HeaderTypesize(options.typesize));
   header.unsplit = true;
   header.format_code = chunk::kUserFormatCode;
-  header.codec_id = static_cast<uint8_t>(codec::kHole);
+  header.codec_id = static_cast<uint8_t>(chunk::kHoleCodec);
   header.nbytes = nbytes;
   const int32_t blocksize = options.blocksize > 0 ? options.blocksize : chunk::kMaxBlockSize;
   header.blocksize = std::min(blocksize, nbytes);
@@ -28,15 +28,16 @@ absl::StatusOr<std::vector<std::byte>> MakeHole(int32_t nbytes, const Compressio
   if (header.nblocks() > kMostBlocks) {
     return ResourceExhausted("hole: %d blocks, at most %d", header.nblocks(), kMostBlocks);
   }
-  // All blocks are one stream, that no codec decodes.
+  // All blocks are one stream.
   const int32_t stream = header.size() + 4 * header.nblocks();
-  header.cbytes = stream + kStream;
+  header.cbytes = stream + chunk::kHoleStreamBytes;
   std::vector<std::byte> bytes(static_cast<size_t>(header.cbytes));
   chunk::StoreHeader(header, bytes);
   for (int32_t i = 0; i < header.nblocks(); ++i) {
     StoreLe(bytes.data() + header.size() + 4 * i, static_cast<uint32_t>(stream));
   }
-  StoreLe(bytes.data() + stream, uint32_t{1});
+  StoreLe(bytes.data() + stream, static_cast<uint32_t>(chunk::kHoleStream.size()));
+  CopyBytes(AsBytes(chunk::kHoleStream), std::span(bytes).last(chunk::kHoleStream.size()));
   return bytes;
 }
 

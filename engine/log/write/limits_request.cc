@@ -28,7 +28,9 @@ std::array<int64_t*, 5> LimitsOf(LimitsRequest& request) {
           &request.rotation.max_bytes, &request.rotation.period};
 }
 
-std::vector<std::byte> Encode(LimitsRequest request) {
+}  // namespace
+
+std::vector<std::byte> EncodeRequest(LimitsRequest request) {
   ByteWriter writer;
   writer.Le(kRequestMagic);
   writer.Le(kRequestVersion);
@@ -36,7 +38,7 @@ std::vector<std::byte> Encode(LimitsRequest request) {
   return std::move(writer).Take();
 }
 
-absl::StatusOr<LimitsRequest> Parse(Bytes content) {
+absl::StatusOr<LimitsRequest> ParseRequest(Bytes content) {
   ByteReader reader(content, "request");
   if (reader.Le<uint32_t>("magic") != kRequestMagic) reader.Fail("magic", "not that of a request");
   if (reader.Le<uint32_t>("version") != kRequestVersion) {
@@ -51,8 +53,6 @@ absl::StatusOr<LimitsRequest> Parse(Bytes content) {
   CAIRN_RETURN_IF_ERROR(reader.status());
   return request;
 }
-
-}  // namespace
 
 bool TakesRequests(const LogCore& log) {
   FileSystem* const files = log.options().file_system;
@@ -81,7 +81,7 @@ absl::Status LeaveRequest(const LogCore& log, LimitsRequest request) {
     // The writer may be another user: who may read the log may read the request.
     CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
                            files.CreateFor(temporary, log.newest().file.path));
-    CAIRN_RETURN_IF_ERROR(file->WriteAt(0, Encode(request)));
+    CAIRN_RETURN_IF_ERROR(file->WriteAt(0, EncodeRequest(request)));
     CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kData));
   }
   CAIRN_RETURN_IF_ERROR(files.Rename(temporary, path, true));
@@ -97,12 +97,14 @@ absl::StatusOr<std::optional<LimitsRequest>> FindRequest(const LogCore& log) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, (*file)->Size());
   std::vector<std::byte> content(static_cast<size_t>(std::min(size, kMaxSize)));
   CAIRN_RETURN_IF_ERROR((*file)->ReadAt(0, content));
-  absl::StatusOr<LimitsRequest> request = Parse(content);
+  absl::StatusOr<LimitsRequest> request = ParseRequest(content);
   if (!request.ok()) return AtPath(path, request.status());
   return std::optional<LimitsRequest>(*request);
 }
 
-absl::Status RemoveRequest(const LogCore& log) {
+absl::Status RemoveRequest(const LogCore& log, const LimitsRequest& request) {
+  CAIRN_ASSIGN_OR_RETURN(const std::optional<LimitsRequest> newest, FindRequest(log));
+  if (newest != request) return absl::OkStatus();
   const std::string path = RequestPath(log);
   const absl::Status removed = log.files().Remove(path);
   return absl::IsNotFound(removed) ? absl::OkStatus() : removed;

@@ -11,7 +11,6 @@
 #include "engine/log/state/log_layer.h"
 #include "engine/log/stats/buckets.h"
 #include "engine/log/stats/values.h"
-#include "engine/log/write/limits_request.h"
 #include "engine/log/write/stats_writer.h"
 
 namespace cairn::log {
@@ -212,9 +211,9 @@ absl::Status WriterCore::Close() {
 }
 
 absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
-  CAIRN_ASSIGN_OR_RETURN(const bool requested, TakeRequest());
+  const std::optional<LimitsRequest> requested = TakeRequest();
   // The request goes once its limits are sure to stay.
-  if (requested) durability = Durability::kMachine;
+  if (requested.has_value()) durability = Durability::kMachine;
   ReadClock();
   const std::vector<std::byte> taken = buffer_->Take(all ? 0 : options_.reorder_window);
   Bytes records = taken;
@@ -227,27 +226,28 @@ absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
     CAIRN_RETURN_IF_ERROR(CommitBatch(records.first(here), durability));
     records = records.subspan(here);
   } while (!records.empty());
-  if (requested) CAIRN_RETURN_IF_ERROR(RemoveRequest(*log_));
+  if (requested.has_value()) CAIRN_RETURN_IF_ERROR(RemoveRequest(*log_, *requested));
   StartTimer();
   return absl::OkStatus();
 }
 
 // Takes over the limits that another process asks for. To look for them with each of many commits
 // would cost as much as some of these.
-absl::StatusOr<bool> WriterCore::TakeRequest() {
+std::optional<LimitsRequest> WriterCore::TakeRequest() {
   constexpr std::chrono::milliseconds kBetweenLooks(10);
   const auto now = std::chrono::steady_clock::now();
-  if (!TakesRequests(*log_) || (looked_at_ && now - *looked_at_ < kBetweenLooks)) return false;
+  const bool is_early = looked_at_ && now - *looked_at_ < kBetweenLooks;
+  if (is_early || !TakesRequests(*log_)) return std::nullopt;
   looked_at_ = now;
   // No file that happens to have this name ends a writer.
   const absl::StatusOr<std::optional<LimitsRequest>> found = FindRequest(*log_);
-  if (!found.ok() || !found->has_value()) return false;
+  if (!found.ok() || !found->has_value()) return std::nullopt;
   const LimitsRequest& request = **found;
   const LogLayer before = layer_;
   layer_.retention = Changed(layer_.retention, request);
   if (log_->is_directory()) layer_.rotation = Changed(layer_.rotation, request);
   layer_changed_ = layer_changed_ || layer_ != before;
-  return true;
+  return request;
 }
 
 absl::Status WriterCore::CommitBatch(Bytes records, Durability durability) {

@@ -20,6 +20,7 @@
 #include "engine/log/state/log_core.h"
 #include "engine/log/state/newest_time.h"
 #include "engine/log/write/commit_timer.h"
+#include "engine/log/write/limits_request.h"
 #include "engine/log/write/record_buffer.h"
 #include "engine/log/write/retention.h"
 
@@ -58,7 +59,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status Remember(absl::Status status);
   // With `all` also what the window holds back.
   absl::Status CommitRecords(bool all, Durability durability);
-  absl::StatusOr<bool> TakeRequest();
+  std::optional<LimitsRequest> TakeRequest();
   absl::Status CommitBatch(Bytes records, Durability durability);
   absl::Status CommitStaged(Durability durability);
   absl::Status StageRecords(Bytes records);
