@@ -21,7 +21,7 @@ class LimitsRequestTest : public testing::Test {
  protected:
   LimitsRequestTest() {
     const std::string path = dir_.Path("log");
-    EXPECT_TRUE(test::IsOk(Log::Create(path, test::SensorOptions())));
+    EXPECT_TRUE(IsOk(Log::Create(path, test::SensorOptions())));
     log_ = LogCore::Open(path, {}, "time").value();
   }
   std::optional<LimitsRequest> Found() const { return FindRequest(*log_).value(); }
@@ -32,21 +32,21 @@ class LimitsRequestTest : public testing::Test {
 
 TEST_F(LimitsRequestTest, LimitsOfOneThatIsThereStay) {
   EXPECT_EQ(Found(), std::nullopt);
-  ASSERT_TRUE(test::IsOk(LeaveRequest(*log_, kAge)));
+  ASSERT_TRUE(IsOk(LeaveRequest(*log_, kAge)));
   EXPECT_EQ(Found(), kAge);
-  ASSERT_TRUE(test::IsOk(LeaveRequest(*log_, kRecords)));
+  ASSERT_TRUE(IsOk(LeaveRequest(*log_, kRecords)));
   EXPECT_EQ(Found()->retention.max_age, 7);
   EXPECT_EQ(Found()->retention.max_records, 5);
 }
 
 TEST_F(LimitsRequestTest, OneThatCameSinceIsNotEnded) {
-  ASSERT_TRUE(test::IsOk(LeaveRequest(*log_, kAge)));
+  ASSERT_TRUE(IsOk(LeaveRequest(*log_, kAge)));
   const LimitsRequest taken = *Found();
-  ASSERT_TRUE(test::IsOk(LeaveRequest(*log_, kRecords)));
+  ASSERT_TRUE(IsOk(LeaveRequest(*log_, kRecords)));
   const LimitsRequest newer = *Found();
-  ASSERT_TRUE(test::IsOk(RemoveRequest(*log_, taken)));
+  ASSERT_TRUE(IsOk(RemoveRequest(*log_, taken)));
   EXPECT_EQ(Found(), newer);
-  ASSERT_TRUE(test::IsOk(RemoveRequest(*log_, newer)));
+  ASSERT_TRUE(IsOk(RemoveRequest(*log_, newer)));
   EXPECT_EQ(Found(), std::nullopt);
 }
 
