@@ -17,9 +17,9 @@ namespace {
 
 // The part of a box that lies in one cell of a grid.
 struct BoxPiece {
-  Index cell{};
+  Index cell;
   Box inside;
-  Index at{};  // where it begins in the box
+  Index at;  // where it begins in the box
 };
 
 // Steps through first..last, both included, the last dimension fastest; false past the end.
@@ -32,8 +32,9 @@ bool Advance(size_t ndim, const Index& first, const Index& last, Index& at) {
 }
 
 BoxPiece CutPiece(size_t ndim, const Box& box, const Index& cellshape, const Index& cell) {
-  BoxPiece piece{.cell = cell, .inside = {}, .at = {}};
+  BoxPiece piece;
   for (size_t d = 0; d < ndim; ++d) {
+    piece.cell[d] = cell[d];
     // Differences to the cell's start: its end may lie past 2^63.
     const int64_t begin = box.start[d] - cell[d] * cellshape[d];
     const int64_t from = std::max<int64_t>(begin, 0);
@@ -47,8 +48,8 @@ BoxPiece CutPiece(size_t ndim, const Box& box, const Index& cellshape, const Ind
 // Visits the cells that a box touches; none when it is empty.
 absl::Status ForEachPiece(size_t ndim, const Box& box, const Index& cellshape,
                           absl::FunctionRef<absl::Status(const BoxPiece&)> visit) {
-  Index first{};
-  Index last{};
+  Index first;
+  Index last;
   for (size_t d = 0; d < ndim; ++d) {
     if (box.shape[d] == 0) return absl::OkStatus();
     first[d] = box.start[d] / cellshape[d];
@@ -86,8 +87,8 @@ absl::Status ForEachRunOf(size_t ndim, const Index& extent, const Index& blocksh
                           const Index& boxshape, Run run,
                           absl::FunctionRef<absl::Status(const Run&)> visit) {
   size_t last = ndim - 1;  // the dimension that a run goes along
-  Index block_step{};      // bytes to the next item of each dimension
-  Index box_step{};
+  Index block_step;        // bytes to the next item of each dimension
+  Index box_step;
   block_step[last] = box_step[last] = run.nbytes;
   run.nbytes *= extent[last];
   // A run goes on over the dimensions before the last where nothing lies between.
@@ -101,7 +102,8 @@ absl::Status ForEachRunOf(size_t ndim, const Index& extent, const Index& blocksh
     last = d - 1;
   }
   CAIRN_RETURN_IF_ERROR(visit(run));
-  Index at{};
+  Index at;
+  std::fill_n(at.begin(), last, 0);
   for (size_t d = last; d-- > 0;) {
     run.in_chunk += block_step[d];
     run.in_box += box_step[d];
@@ -186,6 +188,7 @@ absl::StatusOr<Box> ArrayGeometry::MakeBox(std::span<const int64_t> start,
                            start.size(), shape.size(), given_ndim_);
   }
   Box box;
+  box.start[0] = 0;
   box.shape[0] = 1;
   for (size_t d = 0; d < given_ndim_; ++d) {
     if (!RangeFits(start[d], shape[d], shape_[d])) {
@@ -205,9 +208,9 @@ int64_t ArrayGeometry::NbytesOf(const Box& box) const {
 }
 
 int64_t ArrayGeometry::PositionOf(int64_t item) const {
-  Index cell{};
-  Index block{};
-  Index inside{};
+  Index cell;
+  Index block;
+  Index inside;
   for (size_t d = ndim_; d-- > 0;) {
     const int64_t at = item % shape_[d];
     item /= shape_[d];
@@ -238,7 +241,7 @@ absl::Status ArrayGeometry::ForEachChunk(
 absl::Status ArrayGeometry::ForEachRun(const Box& box, const ChunkPart& part,
                                        absl::FunctionRef<absl::Status(const Run&)> visit) const {
   return ForEachPiece(ndim_, part.inside, blockshape_, [&](const BoxPiece& piece) {
-    Index in_box{};
+    Index in_box;
     for (size_t d = 0; d < ndim_; ++d) in_box[d] = part.at[d] + piece.at[d];
     const int64_t block = NumberOf(ndim_, piece.cell, block_grid_);
     const int64_t first = NumberOf(ndim_, piece.inside.start, blockshape_);
@@ -289,7 +292,7 @@ void EraseCells(const ArrayGeometry& from, size_t axis, int64_t first, int64_t c
 }
 
 std::vector<Box> KeptOfCutChunks(const ArrayGeometry& from, const ArrayGeometry& to) {
-  Box kept;
+  Box kept{};
   for (size_t d = 0; d < to.ndim(); ++d) {
     kept.shape[d] = std::min(from.shape()[d], to.shape()[d]);
     if (kept.shape[d] == 0) return {};

@@ -15,20 +15,21 @@
 
 namespace cairn::frame {
 
-// A number for each dimension, the slowest first.
+// A number for each dimension, the slowest first. Those of dimensions that an array does not have
+// are not set: to do so for each box would cost more than to find it.
 using Index = std::array<int64_t, kMaxDimensions>;
 
 // Items [start, start + shape) in each dimension.
 struct Box {
-  Index start{};
-  Index shape{};
+  Index start;
+  Index shape;
 };
 
 // What of a box lies in one chunk.
 struct ChunkPart {
   int64_t nchunk = 0;
   Box inside;              // in the chunk
-  Index at{};              // where it begins in the box
+  Index at;                // where it begins in the box
   bool all_items = false;  // all that the chunk holds of the array
 };
 
