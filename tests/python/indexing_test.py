@@ -214,6 +214,38 @@ class IndexingTest(PackageTest):
             with self.assertRaises((IndexError, ValueError), msg=key):
                 frame[key]
 
+    def test_index_arrays_may_be_of_any_integer_type(self):
+        # Axes that are longer than the smaller types can count, and types without a negative number.
+        items = np.arange(300 * 200, dtype="<i4").reshape(300, 200)
+        plain = cairn.create(None, None, "<i4", chunksize=400)
+        plain.append(items[:, 0])
+        frames = ((items, cairn.asarray(items, chunks=(70, 30))), (items[:, 0].copy(), plain))
+        for name in ("i1", "u1", "<i2", ">i2", "<u2", ">u2", "i4", "u4", "<i8", ">i8", "<u8", ">u8"):
+            least = -100 if np.dtype(name).kind == "i" else 0
+            numbers = np.array([5, 127, 0, least, 5], name)
+            for items, frame in frames:
+                keys = [numbers, numbers[:0], numbers[:4].reshape(2, 2)]
+                if items.ndim == 2:
+                    keys += [(slice(2, 290, 9), numbers), (numbers, numbers), (numbers[:, None], numbers),
+                             (-3, numbers), (numbers, slice(None, None, -1), None)]  # fmt: skip
+                for key in keys:
+                    self.assert_same(frame[key], items[key], (name, key))
+                    frame[key] = -1
+                    self.assert_same(frame[...], replaced(items, key, -1), (name, key))
+                    frame[...] = items
+            self.assertEqual(numbers.tolist(), [5, 127, 0, least, 5])
+
+    def test_numbers_past_the_end_are_refused_in_index_arrays_of_any_type(self):
+        frame = cairn.asarray(np.zeros((100, 3)))
+        for name, number in (("i1", 127), ("i1", -128), ("u1", 200), ("u2", 65_535), ("i8", -(2**63)),
+                             ("u8", 2**63), ("u8", 2**64 - 1)):  # fmt: skip
+            wrong = np.array([0, number], name)
+            for key in (wrong, (wrong, 0), (wrong, np.zeros(2, "u1")), (slice(None), wrong)):
+                with self.assertRaisesRegex(cairn.OutOfRange, f"index {number} is out of bounds"):
+                    frame[key]
+                with self.assertRaisesRegex(cairn.OutOfRange, f"index {number} is out of bounds"):
+                    frame[key] = 1
+
     def test_array_without_dimensions_holds_one_item(self):
         frame = cairn.asarray(np.float64(2.5))
         self.assertEqual(frame.shape, ())

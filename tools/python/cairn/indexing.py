@@ -90,11 +90,13 @@ def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:
 
 def _from_start(numbers: Any, extent: int, axis: int) -> Any:
     """Item numbers without negative ones."""
-    low, high = np.min(numbers, initial=0), np.max(numbers, initial=-1)
+    # Python's ints and int64, as the type of an index array may hold neither -1 nor the extent.
+    low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, -1)
     if low < -extent or high >= extent:
         wrong = low if low < -extent else high
         raise OutOfRange(f"index {wrong} is out of bounds for axis {axis} of {extent} items")
-    return np.where(numbers < 0, numbers + extent, numbers).astype(np.int64)
+    numbers = numbers.astype(np.int64)
+    return np.where(numbers < 0, numbers + extent, numbers)
 
 
 def select(key: Any, shape: tuple[int, ...]) -> Selection:
