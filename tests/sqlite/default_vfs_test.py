@@ -6,6 +6,7 @@
 Needs a Python whose sqlite3 loads extensions.
 """
 
+import contextlib
 import importlib.util
 import os
 import py_compile
@@ -173,6 +174,37 @@ class HelperTest(FolderTest):
                     path = self.in_folder(name)
                     self.connect(kind(path)).execute("CREATE TABLE IF NOT EXISTS t(a)")
                     self.assertEqual(begins_as(path), "frame")
+
+    def test_a_name_leads_to_the_file_that_sqlite3_opens(self):
+        os.makedirs(self.in_folder("far/below"))
+        os.symlink("far/below", self.in_folder("link"))
+        path = self.path
+        for name, uri in {
+            path: True,
+            self.in_folder("what?.db"): True,
+            self.in_folder("sharp#.db"): True,
+            "/" + self.in_folder("slashes.db"): False,
+            self.in_folder("link/../beside.db"): False,
+            os.fsencode(self.in_folder("bytes")) + b"\xff\xfe.db": False,
+            f"file:{path}?_vfs=1": True,
+        }.items():
+            with self.subTest(name=name):
+                self.connect(name, uri=uri).execute("CREATE TABLE IF NOT EXISTS t(a)")
+                with contextlib.closing(sqlite3.connect(name, uri=uri)) as stock:
+                    stock.text_factory = bytes
+                    file = stock.execute("PRAGMA database_list").fetchone()[2]
+                self.assertEqual(begins_as(file), "frame")
+                os.remove(file)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["far", "link"])
+        for name in ("", ":memory:"):
+            self.connect(name, uri=True).execute("CREATE TABLE t(a)")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["far", "link"])
+
+    def test_a_null_in_a_name_is_refused(self):
+        for name, options in (("cut\0.db", {}), ("a.db", {"codec": "zstd\0"}), ("a.db", {"tmpdir": ".\0"})):
+            with self.subTest(name=name, options=options), self.assertRaisesRegex(ValueError, "null character"):
+                self.connect(self.in_folder(name), **options)
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_plain_databases_and_those_in_memory_stay_what_they_are(self):
         sqlite3.connect(self.path).execute("CREATE TABLE t(a)").connection.close()

@@ -82,6 +82,18 @@ def load(connection: Optional[sqlite3.Connection] = None, *, default: bool = Fal
             loader.close()
 
 
+def _quoted(text: str) -> str:
+    """A path or a value as a part of a URI, of whatever bytes."""
+    if "\0" in text:
+        raise ValueError(f"{text!r}: embedded null character, at which SQLite ends a name")
+    return quote(os.fsencode(text))
+
+
+def _uri_of(path: str) -> str:
+    # Two slashes at the beginning would begin the name of a machine.
+    return ("file://" if path.startswith("/") else "file:") + _quoted(path)
+
+
 def _with_parameters(uri: str, parameters: dict[str, Any]) -> str:
     """The URI with those parameters that are not None."""
     for name, value in parameters.items():
@@ -90,7 +102,7 @@ def _with_parameters(uri: str, parameters: dict[str, Any]) -> str:
         if isinstance(value, (bytes, os.PathLike)):
             value = os.fsdecode(value)
         value = int(value) if isinstance(value, bool) else value
-        uri += f"{'&' if '?' in uri else '?'}{name}={quote(str(value))}"
+        uri += f"{'&' if '?' in uri else '?'}{name}={_quoted(str(value))}"
     return uri
 
 
@@ -109,8 +121,8 @@ def connect(
 ) -> sqlite3.Connection:
     """sqlite3.connect to a database in a frame, which is made where nothing is.
 
-    All arguments of sqlite3.connect pass through; with `uri=True` `database` is a URI. A database of
-    SQLite's own stays one, and so does one in memory. The connection has the tables and functions
+    All arguments of sqlite3.connect pass through; with `uri=True` a `database` that begins with
+    `file:` is a URI. A database of SQLite's own stays one, and so does one in memory. The connection has the tables and functions
     about frames.
     """
     parameters = {
@@ -125,12 +137,12 @@ def connect(
     }
     load()
     name = os.fsdecode(database)
-    if not kwargs.get("uri", len(args) > 6 and args[6]):
-        if name in ("", ":memory:"):
-            return _prepared(sqlite3.connect(database, *args, **kwargs))
-        name = "file:" + quote(os.path.abspath(name))
-    name = name.partition("#")[0]
-    if "vfs=" not in name.partition("?")[2]:
+    if name in ("", ":memory:"):
+        return _prepared(sqlite3.connect(database, *args, **kwargs))
+    # For SQLite a name is a URI if it also begins as one.
+    is_uri = kwargs.get("uri", len(args) > 6 and args[6]) and name.startswith("file:")
+    name = name.partition("#")[0] if is_uri else _uri_of(name)
+    if "&vfs=" not in "&" + name.partition("?")[2]:
         parameters = {"vfs": "cairn", **parameters}
     if len(args) > 6:
         args = (*args[:6], True, *args[7:])
