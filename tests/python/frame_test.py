@@ -63,6 +63,62 @@ class FrameTest(PackageTest):
             cairn.asarray(np.zeros(3, dtype), path, overwrite=True)
             self.assertEqual(cairn.open(path).dtype, dtype)
 
+    def test_fields_of_record_arrays_keep_their_names_and_types(self):
+        # NumPy writes the class of such a type, which no reader of the metalayer takes for one.
+        plain = np.dtype([("at", "<M8[us]"), ("x", "<f8")])
+        nested = np.dtype([("one", plain), ("two", plain, (2,))])
+        gaps = np.dtype({"names": ["b", "a"], "formats": ["<i2", "<f4"], "offsets": [6, 0], "itemsize": 12})
+        record = lambda dtype: np.dtype((np.record, dtype))  # noqa: E731
+        for given, expected in (
+            (record(plain), plain),
+            (record(gaps), gaps),
+            (record(np.dtype([("a", "i1"), ("b", "<f8")], align=True)), np.dtype([("a", "i1"), ("b", "<f8")], align=True)),
+            (np.dtype([("one", record(plain)), ("two", record(plain), (2,))]), nested),
+            (record([("one", record(plain)), ("two", record(plain), (2,))]), nested),
+            (np.dtype([(("the title", "a"), "<i4")]), np.dtype([(("the title", "a"), "<i4")])),
+        ):  # fmt: skip
+            items = np.frombuffer(bytes(range(3 * given.itemsize)), given)
+            for make in (lambda path: cairn.asarray(items, path, overwrite=True), self._appended(items)):
+                with self.subTest(dtype=given):
+                    frame = make(self.path())
+                    for one in (frame, cairn.open(self.path()), cairn.open(self.path(), dtype=given)):
+                        self.assertEqual((one.dtype, one.dtype.type), (expected, np.void))
+                        self.assertEqual(str(one.dtype), str(expected))
+                        self.assertEqual([one[name].tolist() for name in expected.names],
+                                         [items.view(expected)[name].tolist() for name in expected.names])  # fmt: skip
+        numbers = np.arange(3, dtype="<i4").view(np.dtype((np.int32, {"low": ("<i2", 0), "high": ("<i2", 2)})))
+        cairn.asarray(numbers, self.path(), overwrite=True).append(numbers)
+        self.assert_same(cairn.open(self.path())[:], np.array([0, 1, 2, 0, 1, 2], "<i4"))
+
+    @staticmethod
+    def _appended(items):
+        def make(path):
+            frame = cairn.create(path, dtype=items.dtype, overwrite=True)
+            frame.append(items[:2])
+            frame.append(items[2:])
+            return frame
+
+        return make
+
+    def test_arrays_are_not_opened_as_items_of_another_type(self):
+        for said, others in (
+            ("<i8", ("<f8", "<u8", ">i8", "<M8[s]", "S8", "V8", [("a", "<i4"), ("b", "<i4")])),
+            ("u1", ("i1", "?", "S1", "V1")),
+            ([("a", "<i4"), ("b", "<f4")], ("<i8", [("b", "<i4"), ("a", "<f4")], [("a", "<f4"), ("b", "<i4")])),
+        ):
+            frame = cairn.create(self.path(), (3,), said, overwrite=True)
+            for mode in ("r", "r+", "a"):
+                self.assertEqual(cairn.open(self.path(), mode, dtype=said).dtype, np.dtype(said))
+                for other in others:
+                    with self.assertRaisesRegex(ValueError, "items of type .* are not .*give no dtype"):
+                        cairn.open(self.path(), mode, dtype=other)
+                    with self.assertRaises(ValueError):
+                        cairn.open(frame.to_bytes(), dtype=other)
+            self.assertFalse(frame.refresh())
+        raw = cairn.asarray(np.arange(3.0).view("V8"), self.path(), overwrite=True)
+        self.assertEqual(raw.dtype, np.dtype("V8"))
+        self.assertEqual(cairn.open(self.path(), dtype="<f8")[:].tolist(), [0, 1, 2])
+
     def test_types_that_are_no_bytes_are_refused(self):
         for dtype in ("O", [("a", "O")], "V0", "S0"):
             with self.assertRaises(ValueError, msg=dtype):

@@ -49,6 +49,14 @@ class PeerTest(PackageTest):
                     cairn.asarray(items, self.path(), overwrite=True)
                     self.assert_same(blosc2.open(self.path())[...], items)
 
+    def test_record_arrays_of_cairn_have_their_fields_there(self):
+        for dtype in ([("t", "<M8[us]"), ("x", "<f8")], [("a", "i1"), ("b", np.dtype((np.record, [("c", ">i2")])))]):
+            items = np.zeros(5, dtype).view(np.recarray)
+            items[dtype[0][0]] = np.arange(5).astype(items.dtype[0])
+            cairn.asarray(items, self.path(), overwrite=True)
+            self.assertEqual(blosc2.open(self.path()).dtype.names, items.dtype.names)
+            self.assertEqual(blosc2.open(self.path())[...].tolist(), items.tolist())
+
     def test_items_are_counted_without_padding(self):
         for shape, chunks, blocks in (((10,), (7,), (3,)), ((10, 10), (4, 4), (3, 3)), ((), None, None)):
             items = np.arange(int(np.prod(shape)), dtype="<i4").reshape(shape)

@@ -52,7 +52,11 @@ class Frame(Readable):
         self._dtype = dtype
         self._options = opened_with
         self._lock = threading.Lock()  # of `_state`, which only goes forward
-        self._state: Optional[View] = View(engine.snapshot(), dtype, path)
+        view = View(engine.snapshot(), dtype, path)
+        array = None if dtype is None else view.engine.array()
+        if array is not None:
+            options.check_said_dtype(array[3], view.dtype)
+        self._state: Optional[View] = view
         # The writer of the last single edit, suspended: resuming it is cheaper than opening one.
         self._kept: Optional[_engine.Writer] = None
         self._turn = threading.RLock()  # of single edits
@@ -268,7 +272,7 @@ def open(
         it, in place of one that is there; "x" makes it where there is none.
     dtype
         The type of the items of a frame that does not say it, such as a super-chunk of C-Blosc2; by
-        default uint8, or raw bytes ("V8").
+        default uint8, or raw bytes ("V8"). Any other type than that which an array says is refused.
     generation
         An older state, see `Frame.history`; read-only.
     durable_only

@@ -92,13 +92,28 @@ def parse_dtype(text: bytes, typesize: int) -> np.dtype:
 
     A file may say anything: types that hold pointers are never taken from one.
     """
+    dtype = _said_dtype(text, typesize)
+    return raw_dtype(typesize) if dtype is None else dtype
+
+
+def _said_dtype(text: bytes, typesize: int) -> Optional[np.dtype]:
     try:
         dtype = written_dtype(text.decode())
     except Exception:  # noqa: BLE001: whatever NumPy makes of text that is no type
-        return raw_dtype(typesize)
+        return None
     if dtype.hasobject or dtype.subdtype is not None or dtype.itemsize != typesize:
-        return raw_dtype(typesize)
+        return None
     return dtype
+
+
+def check_said_dtype(text: bytes, dtype: np.dtype) -> None:
+    """Refuses a type that is not the one that a metalayer `b2nd` names.
+
+    Items would be read, and new ones stored, as those of another type. Raw bytes may be of any.
+    """
+    said = _said_dtype(text, dtype.itemsize)
+    if said is not None and said != dtype and (said.kind != "V" or said.names is not None):
+        raise InvalidArgument(f"items of type {said} are not {dtype}: give no dtype")
 
 
 def written_dtype(text: str) -> np.dtype:
@@ -112,11 +127,33 @@ def raw_dtype(typesize: int) -> np.dtype:
 
 
 def check_dtype(dtype: Any) -> np.dtype:
-    """A type whose bytes are its value."""
+    """A type whose bytes are its value, without the class of its items, which no file can name."""
     checked: np.dtype = np.dtype(dtype)
     if checked.hasobject or checked.subdtype is not None or checked.itemsize == 0:
         raise InvalidArgument(f"items of type {checked} have no fixed bytes")
-    return checked
+    return _without_class(checked)
+
+
+def _without_class(dtype: np.dtype) -> np.dtype:
+    """The same fields in `np.void`, where NumPy's record arrays have them in `np.record`."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return np.dtype((_without_class(base), shape))
+    if dtype.kind != "V":
+        return np.dtype(dtype.str)  # numbers whose bytes have names stay numbers
+    if dtype.names is None:
+        return dtype
+    fields = [dtype.fields[name] for name in dtype.names]
+    return np.dtype(
+        {
+            "names": dtype.names,
+            "formats": [_without_class(field[0]) for field in fields],
+            "offsets": [field[1] for field in fields],
+            "titles": [field[2] if len(field) > 2 else None for field in fields],
+            "itemsize": dtype.itemsize,
+        },
+        align=dtype.isalignedstruct,
+    )
 
 
 def make_recipe(
