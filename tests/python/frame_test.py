@@ -241,6 +241,24 @@ class FrameTest(PackageTest):
                 call(self.path() + "\0x")
         self.assertEqual(os.listdir(self.folder), ["a.b2nd"])
 
+    def test_an_empty_path_leads_nowhere(self):
+        # Not to the working directory, which may be a sparse frame, and would be replaced.
+        here = self.path("sparse")
+        cairn.asarray([1, 2], here, sparse=True)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(here)
+        log = {"time": "M8[s]", "v": "f4"}
+        for path in ("", b""):
+            for call in (
+                cairn.open, cairn.create, lambda path: cairn.open(path, "r+"), lambda path: cairn.open(path, "a"),
+                lambda path: cairn.open(path, "w"), lambda path: cairn.create(path, overwrite=True),
+                lambda path: cairn.asarray([3], path, overwrite=True), cairn.Log.open,
+                lambda path: cairn.Log.create(path, log), lambda path: cairn.asarray([3]).backup(path, overwrite=True),
+            ):  # fmt: skip
+                with self.assertRaisesRegex(cairn.NotFound, "path: is empty"):
+                    call(path)
+        self.assertEqual(cairn.open(here)[:].tolist(), [1, 2])
+
     def test_takes_anything_that_looks_like_an_array(self):
         self.assertEqual(cairn.asarray([[1, 2], [3, 4]])[1].tolist(), [3, 4])
         self.assertEqual(cairn.asarray(range(5), dtype="<i2")[:].tolist(), [0, 1, 2, 3, 4])

@@ -6,7 +6,7 @@ import os
 import threading
 from typing import Optional, Union
 
-from .errors import InvalidArgument, InvalidType, Unimplemented
+from .errors import InvalidArgument, InvalidType, NotFound, Unimplemented
 
 Path = Union[str, bytes, "os.PathLike[str]"]
 
@@ -31,6 +31,8 @@ def text_of(path: Path) -> str:
     except TypeError:
         kind = type(path).__name__
         raise InvalidType(f"path: expected str, bytes or os.PathLike, got {kind}") from None
+    if not name:
+        raise NotFound("path: is empty")
     if len(name) >= _LONGEST:
         raise InvalidArgument(f"path: expected less than {_LONGEST} bytes, got {len(name)}: {name[:40]!r}...")
     return name
