@@ -141,6 +141,22 @@ class Arrays(CliTest):
                 lines = [json.loads(line) for line in self.ok("cat", frame, "--json").splitlines()]
                 self.assertEqual([list(line) for line in lines], [head.split(",")] * len(rows))
 
+    def test_arrays_without_items_have_no_rows(self):
+        frames = [(self.pack(bytes(6), "--shape", "2,3", "--dtype", "|u1", name="shrunk"), 2)]
+        self.ok("resize", "shrunk", "0,3")
+        for shape in ["0", "0,3", "3,0", "2,0,3", "0,0,0", ",".join(["2"] * 15 + ["0"])]:
+            frame = self.pack(b"", "--shape", shape, "--dtype", "|u1", name=f"of {shape}")
+            frames.append((frame, shape.count(",") + 1))
+        for frame, ndim in frames:
+            indices = [f"i{axis}," for axis in range(ndim)] if ndim > 1 else []
+            head = "".join(indices) + "value\n"
+            for part in [[], ["--items", 0], ["--first-item", 0], ["--box", ",".join([":"] * ndim)], ["--fields", "value"]]:
+                with self.subTest(frame=frame, part=part):
+                    self.assertEqual(self.ok("cat", frame, "--csv", *part).decode(), head)
+                    self.assertEqual(self.ok("cat", frame, "--json", *part), b"")
+                    if "--fields" not in part:
+                        self.assertEqual(self.ok("cat", frame, *part), b"")
+
     def test_arrays_have_up_to_16_dimensions(self):
         for ndim in [9, 16]:
             shape = ",".join(["2"] * ndim)

@@ -50,6 +50,8 @@ std::vector<std::vector<int64_t>> IndicesOf(const Box& box, std::vector<int64_t>
 // Those of items of the whole array, by number.
 std::vector<std::vector<int64_t>> IndicesOf(const std::vector<int64_t>& shape, int64_t first,
                                             size_t count) {
+  // An array without items has an extent of 0, by which nothing can be divided.
+  if (count == 0) return std::vector<std::vector<int64_t>>(shape.size());
   std::vector<int64_t> index(shape.size());
   for (size_t i = shape.size(); i-- > 0; first /= shape[i]) index[i] = first % shape[i];
   return IndicesOf({.start = std::vector<int64_t>(shape.size()), .shape = shape}, index, count);
