@@ -182,6 +182,22 @@ class FrameTest(PackageTest):
         with self.assertRaises(ValueError):
             frame.append(np.zeros((2, 2), "<i4"))
 
+    def test_slices_without_items_make_an_array_longer(self):
+        for shape, more, axis in (((5, 0), (2, 0), 0), ((0, 3), (0, 2), 1), ((0, 3), (0, 2), -1), ((2, 0, 3), (2, 0, 4), 2),
+                                  ((0, 0), (7, 0), 0), ((0,), (0,), 0), ((0, 3), (0, 3), 0), ((4, 2), (0, 2), 0)):  # fmt: skip
+            for way in ("frame", "writer"):
+                with self.subTest(shape=shape, axis=axis, way=way):
+                    frame = cairn.create(self.path(), shape, "<i4", chunks=[2] * len(shape), overwrite=True)
+                    items = np.zeros(more, "<i4")
+                    if way == "frame":
+                        frame.append(items, axis)
+                    else:
+                        with frame.writer() as writer:
+                            writer.append(items, axis)
+                    expected = np.concatenate([np.zeros(shape, "<i4"), items], axis)
+                    self.assert_same(frame[...], expected)
+                    self.assert_same(cairn.open(self.path())[...], expected)
+
     def test_numbers_are_never_cut_silently(self):
         frame = cairn.create(None, (0,), "<i4")
         for wrong in (np.array([1.5]), [1.5], 1.5, [1, 2.0], np.float32(1), [1j]):

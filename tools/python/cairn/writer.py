@@ -92,6 +92,10 @@ class Writer(Readable):
             self._engine.append(bytes_of(items))
         elif items.size:
             self._engine.append_along(axis, bytes_of(items))
+        elif items.ndim and items.shape[axis]:  # slices without items, which no bytes tell of
+            shape = list(view.shape)
+            shape[axis] += items.shape[axis]
+            self._engine.resize(shape)
 
     @raises_ours
     def append_special(self, value: str, nitems: int) -> None:
