@@ -84,6 +84,7 @@ declare -A allowed=(
   [tools/bench/contestants]=""
   [tools/bench/questions]="results data contestants"
   [tools/bench/sqlite]="results"
+  [tools/bench/costs]="data sqlite"
   [tools/bench]="results contestants"
 )
 declare -A may

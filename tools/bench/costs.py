@@ -1,0 +1,124 @@
+"""Counts instructions and allocations of operations, and compares them with a table: see costs.sh."""
+
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+GROWTH = 0.02  # of the instructions of a row, up or down
+ALLOCATION = 0.75  # of an operation, on average; of many allocations GROWTH
+ALLOCATORS = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign"}
+ROW = re.compile(r"^\| (.+?) \| ([\d,]+) \| ([\d.]+) \|$")
+
+
+def allocations(profile):
+    """Calls of the allocators in a profile that callgrind wrote."""
+    names = {}
+    called, sum_of_calls = "", 0
+    for line in profile:
+        if match := re.match(r"^c?fn=\((\d+)\) (.*)$", line):
+            names[match[1]] = match[2]
+        if match := re.match(r"^cfn=\((\d+)\)", line):
+            called = names.get(match[1], "").split("'")[0].split("@")[0]
+        elif (match := re.match(r"^calls=(\d+) ", line)) and called in ALLOCATORS:
+            sum_of_calls += int(match[1])
+    return sum_of_calls
+
+
+def count(program, name, times, folder):
+    """Instructions and allocations of one operation."""
+    profile = f"{folder}/profile"
+    store = f"{folder}/store"
+    os.mkdir(store)
+    # Addresses are the same in each run, for some hashes depend on them.
+    run = subprocess.run(
+        ["setarch", "-R", "valgrind", "--tool=callgrind", "--instr-atstart=no",
+         f"--callgrind-out-file={profile}", program, name, store],
+        capture_output=True, text=True, env=os.environ | {"MALLOC_ARENA_MAX": "1"})  # fmt: skip
+    if run.returncode:
+        sys.exit(f"costs: {name}: {run.stderr[-1000:]}")
+    with open(profile) as file:
+        lines = file.read().splitlines()
+    instructions = next(int(line.split()[1]) for line in lines if line.startswith("totals:"))
+    return instructions / times, allocations(lines) / times
+
+
+def count_all(program, wanted):
+    """A dict of names and what they cost, of those that are wanted."""
+    listed = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
+    operations = [(name, int(times)) for times, name in (line.split("\t") for line in listed) if wanted(name)]
+
+    def one(operation):
+        name, times = operation
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            return name, count(program, name, times, folder)
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(pool.map(one, operations))
+
+
+def read_table(path):
+    with open(path) as file:
+        rows = [match for line in file if (match := ROW.match(line))]
+    return {row[1]: (int(row[2].replace(",", "")), float(row[3])) for row in rows}
+
+
+def table(costs):
+    lines = ["| operation | instructions | allocations |", "|---|---:|---:|"]
+    lines += [f"| {name} | {round(cost[0]):,} | {cost[1]:.1f} |" for name, cost in costs.items()]
+    return "\n".join(lines) + "\n"
+
+
+def write_table(path, costs):
+    """Puts the new rows where the old ones are."""
+    with open(path) as file:
+        text = file.read()
+    before, after = text.split("| operation |", 1)
+    rest = after.split("\n\n", 1)[1] if "\n\n" in after else ""
+    with open(path, "w") as file:
+        file.write(before + table(costs) + ("\n" + rest if rest else ""))
+
+
+def differences(counted, known):
+    """Pairs of names and what a reader has to be told: of each row that is another one now."""
+    for name, (instructions, allocated) in counted.items():
+        if name not in known:
+            yield name, "has no row yet"
+            continue
+        was, was_allocated = known[name]
+        if abs(instructions - was) > GROWTH * was:
+            yield name, f"{was:,} instructions before, {round(instructions):,} now ({instructions / was - 1:+.1%})"
+        if abs(allocated - was_allocated) >= max(ALLOCATION, GROWTH * was_allocated):
+            yield name, f"{was_allocated:.1f} allocations before, {allocated:.1f} now"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("program", help="cairn-costs")
+    parser.add_argument("table", help="the page with the table")
+    parser.add_argument("--update", action="store_true", help="write the new figures into the table")
+    parser.add_argument("--only", default="", metavar="TEXT", help="print the operations whose names contain this")
+    options = parser.parse_args()
+    counted = count_all(options.program, lambda name: options.only in name)
+    if options.only:
+        print(table(counted), end="")
+    elif options.update:
+        write_table(options.table, counted)
+    else:
+        known = read_table(options.table)
+        # Some trees are balanced by chance: what differs once does not count yet.
+        for _ in range(2):
+            again = {name for name, _ in differences(counted, known)}
+            counted |= count_all(options.program, again.__contains__)
+        told = [f"{name}: {what}" for name, what in differences(counted, known)]
+        told += [f"{name}: is not counted any more" for name in known.keys() - counted.keys()]
+        print("\n".join(told + [f"{len(counted)} operations, {len(told)} differences"]))
+        return 1 if told else 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
