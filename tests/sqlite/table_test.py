@@ -456,7 +456,10 @@ class LogTest(LogCase):
         query = "SELECT rowid, x FROM {} WHERE [when] BETWEEN 500 AND 520 ORDER BY [when], rowid"
         self.assertEqual(self.rows(query.format("t")), self.rows(query.format("plain_frame")))
         self.assertGreater(len(self.rows(query.format("t"))), 10)
-        self.refuse("no field 'y'", f"CREATE VIRTUAL TABLE temp.u USING cairn('{path}', time=y)")
+        with self.assertRaisesRegex(sqlite3.DatabaseError, "no field 'y'") as refused:
+            self.table(path, "time=y", name="u")
+        # That of SQLITE_NOTADB; a file that is not there gives another one.
+        self.assertIs(type(refused.exception), sqlite3.DatabaseError)
 
 
 class SnapshotTest(LogCase):
@@ -588,6 +591,51 @@ class WriteTest(LogCase):
         self.insert(4)
         self.assertEqual(self.seen(), [1, 4])
 
+    def test_a_table_with_rows_of_the_transaction_is_not_dropped(self):
+        self.db.isolation_level = None
+        reader = self.connect("main.db", isolation_level=None)
+        self.db.execute("PRAGMA busy_timeout = 0")
+
+        def refuse_to_drop():
+            # The statement is taken back alone: the table takes more rows.
+            self.refuse("database table is locked", "DROP TABLE t")
+            self.insert(9)
+
+        self.db.execute("BEGIN")
+        self.insert(1)
+        refuse_to_drop()
+        self.db.execute("COMMIT")
+        self.assertEqual(self.seen(), [1, 9])
+        self.db.execute("BEGIN")
+        self.insert(2)
+        self.db.execute("SAVEPOINT a")
+        refuse_to_drop()
+        self.db.execute("ROLLBACK TO a")
+        self.db.execute("COMMIT")
+        self.assertEqual(self.seen(), [1, 9, 2])
+        # The frame has the rows already, and SQLite's own part could not be committed.
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM notes").fetchall()
+        self.db.execute("BEGIN")
+        self.insert(3)
+        self.db.execute("INSERT INTO notes VALUES (1)")
+        with self.assertRaisesRegex(sqlite3.OperationalError, "locked"):
+            self.db.execute("COMMIT")
+        reader.execute("COMMIT")
+        refuse_to_drop()
+        self.db.execute("ROLLBACK")
+        self.assertEqual(self.seen(), [1, 9, 2])
+        # Without rows of the transaction it is dropped, and comes back by ROLLBACK.
+        self.db.execute("BEGIN")
+        self.db.execute("SAVEPOINT a")
+        self.insert(4)
+        self.db.execute("ROLLBACK TO a")
+        self.db.execute("DROP TABLE t")
+        self.db.execute("ROLLBACK")
+        self.insert(5)
+        self.db.execute("DROP TABLE t")
+        self.assertEqual(self.seen(), [1, 9, 2, 5])
+
     def test_a_table_made_in_the_transaction(self):
         self.db.isolation_level = None
         self.db.execute("BEGIN")
@@ -662,12 +710,17 @@ class WriteTest(LogCase):
         self.assertEqual(self.rows("SELECT * FROM u"), rows)
         good = list(rows[0])
         for column, value in ((0, 128), (0, "x"), (0, None), (1, 2**15), (2, 1.5), (4, -1), (4, 256), (6, 2**32), (7, -1),
-                              (7, 2.0**64), (8, 65520), (8, -1e9), (9, 3.5e38), (9, -1e300), (10, b"x"), (11, 2), (12, "now"), (13, "abcd"), (14, "abc"), (15, "abc"), (15, b"abcd")):  # fmt: skip
+                              (7, 2.0**64), (8, 65520), (8, -1e9), (9, 3.5e38), (9, -1e300), (10, b"x"), (11, 2), (12, "now"), (13, "abcd"), (14, "abc"), (14, b"\xff"), (14, b"a\xc3"), (15, "abc"), (15, b"abcd")):  # fmt: skip
             bad = [*good[:column], value, *good[column + 1 :]]
             self.refuse(f"column f{column}: ", f"INSERT INTO u VALUES ({marks})", *bad)
         # The greatest that fit, and infinity itself.
         for column, value in ((8, 65519.9), (8, float("inf")), (9, 3.4028235e38), (9, float("-inf"))):
             self.db.execute(f"INSERT INTO u VALUES ({marks})", [*good[:column], value, *good[column + 1 :]])
+        # The character that stands for what is none is a character, too.
+        self.db.execute(f"INSERT INTO u VALUES ({marks})", [*good[:14], "\ufffd", good[15]])
+        self.assertEqual(self.rows("SELECT f14 FROM u ORDER BY rowid DESC LIMIT 1"), [("\ufffd",)])
+        no_text = f"INSERT INTO u VALUES ({', '.join('?' * 14)}, CAST(x'80' AS TEXT), ?)"
+        self.refuse("column f14: takes UTF-8 only", no_text, *good[:14], good[15])
         # Numbers as texts, as a column of numbers takes them.
         self.db.execute(f"INSERT INTO u VALUES ({marks})", ["-5", *good[1:10], "2.5", *good[11:]])
         self.assertEqual(self.rows("SELECT f0, f10 FROM u ORDER BY rowid DESC LIMIT 1"), [(-5, 2.5)])

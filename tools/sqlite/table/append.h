@@ -36,6 +36,8 @@ class Append {
   std::span<std::byte> AddRow();
   void DropLastRow();
   int64_t end_row() const;
+  // Whether Undo or Commit would change anything.
+  bool has_rows() const { return !rows_->empty() || committed_ > 0; }
 
   void Savepoint(int number);
   void Release(int number);

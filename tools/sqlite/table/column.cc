@@ -213,10 +213,16 @@ absl::Status StoreFloat(const Column& column, sqlite3_value* value, std::byte* a
 }
 
 absl::Status StoreUcs4(const Column& column, std::string_view text, std::byte* at) {
+  constexpr uint32_t kReplacement = 0xFFFD;  // also a character of its own, of three bytes
   int32_t size = 0;
   while (!text.empty()) {
     if (size == column.size) return DoesNotFit(column, "the text is too long");
-    Store(column, dtypes::TakeUtf8(text), at + size);
+    const size_t before = text.size();
+    const uint32_t character = dtypes::TakeUtf8(text);
+    if (character == kReplacement && before - text.size() == 1) {
+      return DoesNotFit(column, "takes UTF-8 only");
+    }
+    Store(column, character, at + size);
     size += 4;
   }
   return absl::OkStatus();

@@ -135,7 +135,10 @@ absl::Status FrameTable::OpenFile(const TableArguments& arguments) {
                       frame->snapshot().GetVlmetalayer(kLogLayer).ok();
   if (is_log) {
     absl::StatusOr<Log> log = Log::Open(path_, {}, arguments.time_field);
-    if (!log.ok()) return frame.ok() ? log.status() : frame.status();
+    if (!frame.ok() && !log.ok()) return frame.status();
+    // There is a file, but no such field.
+    if (absl::IsNotFound(log.status())) return absl::InvalidArgumentError(log.status().message());
+    if (!log.ok()) return log.status();
     log_ = *std::move(log);
   } else {
     frame_ = *std::move(frame);

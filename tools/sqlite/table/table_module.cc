@@ -138,6 +138,13 @@ int Disconnect(sqlite3_vtab* vtab) {
   return SQLITE_OK;
 }
 
+// SQLite tells a table that is gone of no end of a transaction. Its rows would be lost at COMMIT.
+int Destroy(sqlite3_vtab* vtab) {
+  const Append* const append = TableOf(vtab)->append.get();
+  if (append != nullptr && append->has_rows()) return SQLITE_LOCKED;
+  return Disconnect(vtab);
+}
+
 int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
   Table* const table = TableOf(vtab);
   const Plan plan = ChoosePlan(*table->frame, table->writable, *info);
@@ -353,7 +360,7 @@ constexpr sqlite3_module kModule = {
     .xConnect = Connect,
     .xBestIndex = BestIndex,
     .xDisconnect = Disconnect,
-    .xDestroy = Disconnect,
+    .xDestroy = Destroy,
     .xOpen = Open,
     .xClose = Close,
     .xFilter = FilterRows,
