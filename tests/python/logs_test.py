@@ -460,6 +460,23 @@ class ReadTest(LogTest):
                 expected = (read if read.tz is None else read.tz_convert(None)).as_unit("ns").to_datetime64()
                 self.assertEqual(time, expected.astype(f"M8[{unit}]"), text)
 
+    def test_values_of_several_types_are_taken_each_as_it_is(self):
+        nan = float("nan")
+        fields = {"time": "M8[s]", "seen": "M8[s]", "host": "S8", "n": "i8", "bits": "u8"}
+        log = cairn.Log.create(self.path("mixed"), fields)
+        log.append({"time": [1, 2], "seen": [5, nan], "host": ["a", nan], "n": [2**53 + 1, 1.0], "bits": [2**64 - 1, np.float32(1)]})
+        log.append([(3, nan, nan, 1.0, 1), (4, nan, b"b", -(2**53) - 1, 2**63 + 1)])
+        self.assertEqual(np.isnat(log["seen"]).tolist(), [False, True, True, True])
+        self.assertEqual(log["host"].tolist(), [b"a", b"", b"", b"b"])
+        self.assertEqual(log["n"].tolist(), [2**53 + 1, 1, 1, -(2**53) - 1])
+        self.assertEqual(log["bits"].tolist(), [2**64 - 1, 1, 1, 2**63 + 1])
+        good = {"time": [5, 6], "seen": [5, 6], "host": ["a", "b"], "n": [1, 2], "bits": [1, 2]}
+        for wrong in ({"host": ["a", 5]}, {"host": ["a", True]}, {"host": [b"a", 1.5]}, {"host": [1.5, 2.5]}, {"n": [1, 1.5]}, {"n": [1, nan]},
+                      {"n": [1, 1e19]}, {"n": [1, 1e300]}, {"n": [1, "2"]}, {"bits": [2**64 - 1, -1.0]}, {"seen": [5, 1.5]}):  # fmt: skip
+            with self.subTest(wrong=wrong), self.assertRaises((ValueError, TypeError)):
+                log.append({**good, **wrong})
+        self.assertEqual(len(log), 4)
+
     def test_what_is_not_there_is_no_value(self):
         log = cairn.Log.create(self.path("none"), {"time": "M8[s]", "x": "f4", "seen": "M8[s]", "host": "S4", "n": "i4"})
         log.append({"time": START, "n": 1})

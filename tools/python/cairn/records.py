@@ -212,6 +212,11 @@ def _no_value(dtype: np.dtype, name: str, names: Sequence[str] = ()) -> Any:
     return {"f": np.nan, "M": np.datetime64("NaT"), "S": b""}[dtype.kind]
 
 
+# What NumPy makes of values of several types, by the kind of the field: texts, of what is none too,
+# and doubles, which do not hold all integers. Integers from 2**63 on are a type of their own.
+_MIXED = {"S": "SUf", "M": "f", "i": "f", "u": "f"}
+
+
 def _is_none(value: Any) -> bool:
     """None, NaN, NaT and pandas' NA."""
     if isinstance(value, (float, np.floating, np.datetime64)):
@@ -226,6 +231,8 @@ def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
     given = np.atleast_1d(np.asarray(values))
     if given.ndim != 1:
         raise InvalidArgument(f"field {name!r}: values of {given.ndim} dimensions")
+    if not hasattr(values, "dtype") and given.dtype.kind in _MIXED.get(dtype.kind, ""):
+        given = np.atleast_1d(np.asarray(values, object))
     if given.dtype == dtype or given.size == 0:
         return np.ascontiguousarray(given, dtype)
     if given.dtype == object:
@@ -243,10 +250,17 @@ def _filled(given: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
     for place, value in enumerate(values):
         if _is_none(value):
             values[place] = _no_value(dtype, name)
+        elif dtype.kind in "iu" and isinstance(value, (float, np.floating)) and value.is_integer():
+            values[place] = int(value)
     if dtype.kind in "MS":
         filled = np.empty(len(values), object)
         filled[:] = values
         return filled
+    if dtype.kind in "iu" and all(isinstance(value, (int, np.integer)) for value in values):
+        limits = np.iinfo(dtype)
+        if min(values) < limits.min or max(values) > limits.max:
+            raise InvalidArgument(f"field {name!r}: values that {dtype} does not hold")
+        return np.array(values, dtype)
     return np.asarray(values)
 
 
