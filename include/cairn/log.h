@@ -106,8 +106,8 @@ struct LogQuery {
   TimeRange times = {};
   // Names of the fields to return, in this order. Empty: all.
   std::vector<std::string> fields = {};
-  // All of them must hold. Comparisons with a NaN are false, but kNotEqual. A double that is
-  // compared with a smaller float is rounded as the values of the field are.
+  // All of them must hold. Comparisons with a NaN are false, but kNotEqual. A number that is
+  // compared with a float is rounded as the values of the field are.
   std::vector<Condition> where = {};
   // The same as people write it; all of them must hold, too:
   //   "temp > 20 and (room = 'hall' or room in ('attic', 'cellar')) and not ok"

@@ -390,6 +390,25 @@ class LogTest(LogCase):
                     expected = db.execute(query.format("plain").replace("rowid", "number")).fetchall()
                     self.assertEqual(ours, expected, f"query {i} of seed {seed}: {query}")
 
+    def test_numbers_are_compared_as_the_columns_give_them(self):
+        path = self.log(fields=["time:timestamp[s]", "half:f2", "single:f4", "real:f8", "hits:i8", "bits:u8"])
+        rows = (b"0,2048,16777216,9007199254740992,9007199254740993,18446744073709551615\n"
+                b"1,65504,0.3,0.3,9223372036854775807,10000000000000000001\n"
+                b"2,0.1,0.1,0.1,-9223372036854775808,9223372036854775808\n")  # fmt: skip
+        self.tool("log", "append", path, "-", "--quiet", data=b"time,half,single,real,hits,bits\n" + rows)
+        self.table(path)
+        self.db.execute("CREATE TABLE plain AS SELECT * FROM t")
+        # Numbers that the columns have not, each beside one that they have.
+        values = ["2049", "2048.5", "2047.5", "65519", "65520", "70000", "16777217", "16777216.5", "0.1", "0.3",
+                  "0.30000001", "0.300000012", "0.0999756", "0.09997558", "9007199254740993", "9007199254740992.0",
+                  "9223372036854775807", "9223372036854775808.0", "-9223372036854775808", "-9223372036854775809.0",
+                  "1e19", "10000000000000000001", "18446744073709551615", "18446744073709549568.0", "-1e300", "1e300"]  # fmt: skip
+        for column in ["half", "single", "real", "hits", "bits"]:
+            for operator in ["=", "<", "<=", ">", ">="]:
+                for value in values:
+                    query = f"SELECT time FROM {{}} WHERE {column} {operator} {value}"
+                    self.assertEqual(self.rows(query.format("t")), self.rows(query.format("plain")), query)
+
     def test_joins_of_a_table_with_itself(self):
         self.both(random.Random(3), 400, 0.0)
         query = "SELECT a.{0}, b.{0} FROM {1} a JOIN {1} b ON b.{0} = a.{0} + 1 AND b.temp > a.temp ORDER BY 1"

@@ -318,7 +318,8 @@ class ExpressionParser {
       if (absl::AsciiStrToLower(operand.text) == "true") return FieldValue(int64_t{1});
       if (absl::AsciiStrToLower(operand.text) == "false") return FieldValue(int64_t{0});
     }
-    std::optional<FieldValue> number = NumberOf(operand.text);
+    const bool single = field.type == FieldType::kFloat && field.size == 4;
+    std::optional<FieldValue> number = NumberOf(operand.text, single);
     if (!number) return needs(field.type == FieldType::kBool ? "true or false" : "a number");
     return *std::move(number);
   }
@@ -336,21 +337,22 @@ class ExpressionParser {
     return FieldValue(time);
   }
 
-  // Nothing is equal to a NaN, so it is none.
-  static std::optional<FieldValue> NumberOf(std::string_view text) {
+  // Nothing is equal to a NaN, so it is none. What is compared with a float of four bytes is read
+  // as one where it can be: read as a double it would be rounded twice.
+  static std::optional<FieldValue> NumberOf(std::string_view text, bool single = false) {
     if (text.starts_with('+')) text.remove_prefix(1);
     const char* const end = text.data() + text.size();
     const auto parse = [&](auto number) -> std::optional<FieldValue> {
       const auto [stop, error] = std::from_chars(text.data(), end, number);
       if (stop != end || error != std::errc()) return std::nullopt;
+      if (std::isnan(static_cast<double>(number))) return std::nullopt;
       return FieldValue(number);
     };
     if (text.empty() || text.starts_with('+')) return std::nullopt;
+    if (auto number = single ? parse(0.0F) : std::nullopt) return number;
     if (auto whole = parse(int64_t{0})) return whole;
     if (auto whole = parse(uint64_t{0})) return whole;
-    const auto number = parse(0.0);
-    const bool none = number && std::isnan(std::get<double>(*number));
-    return none ? std::nullopt : number;
+    return parse(0.0);
   }
 
   const Schema& schema_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <compare>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -45,11 +46,12 @@ std::partial_ordering Compare(A a, B b) {
     return std::cmp_equal(a, b) ? std::partial_ordering::equivalent
                                 : std::partial_ordering::greater;
   } else if constexpr (std::is_integral_v<A>) {
-    // As doubles they are in the same order, or equal: then the integers tell, where `b` is one.
+    // As doubles they are in the same order, or equal: then `b` is a whole number, and the integers
+    // tell, of which the greatest is rounded up.
     const std::partial_ordering rough = static_cast<double>(a) <=> b;
-    constexpr double kEnd = 9223372036854775808.0;  // 2^63
-    if (rough != 0 || b < -kEnd || b >= kEnd) return rough;
-    return Compare(a, static_cast<int64_t>(b));
+    if (rough != 0) return rough;
+    constexpr auto kEnd = static_cast<double>(std::numeric_limits<A>::max());
+    return b == kEnd ? std::partial_ordering::less : Compare(a, static_cast<A>(b));
   } else {
     return 0 <=> Compare(b, a);
   }
@@ -146,7 +148,14 @@ absl::StatusOr<Filter::Test> Filter::MakeTest(const Schema& schema, const Condit
                .number = number,
                .comparison = condition.comparison,
                .value = condition.value};
-  if (auto* const value = std::get_if<double>(&test.value)) *value = RoundTo(*field, *value);
+  if (field->type == FieldType::kFloat) {
+    const auto round = [&](const auto& value) {
+      if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
+        test.value = RoundTo(*field, value);
+      }
+    };
+    std::visit(round, condition.value);
+  }
   return test;
 }
 

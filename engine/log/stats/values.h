@@ -30,11 +30,13 @@ inline double HalfToDouble(uint16_t bits) {
   return (bits & 0x8000) != 0 ? -value : value;
 }
 
-// A number as a float field of its size holds it, where it has one that is finite: 20.1 is equal to
-// what was stored as 20.1.
-inline double RoundTo(const Field& field, double value) {
-  if (field.type != FieldType::kFloat || field.size == 8 || !std::isfinite(value)) return value;
-  double rounded = static_cast<float>(value);
+// A number as a field of floats holds it, where it has one that is finite: 20.1 is equal to what
+// was stored as 20.1, and 16777217 to what was stored as that.
+template <typename Number>
+double RoundTo(const Field& field, Number number) {
+  const auto value = static_cast<double>(number);
+  if (field.size == 8 || !std::isfinite(value)) return value;
+  double rounded = static_cast<float>(number);
   if (field.size == 2) {
     const int exponent = value == 0 ? -14 : std::max(std::ilogb(value), -14);
     rounded = std::ldexp(std::nearbyint(std::ldexp(value, 10 - exponent)), exponent - 10);

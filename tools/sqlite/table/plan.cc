@@ -181,14 +181,14 @@ absl::StatusOr<std::unique_ptr<Scan>> MakeBox(const FrameTable& table, const Sta
   return MakeBoxScan(state, table.columns(), RowsOf(plan, values), std::move(box));
 }
 
+// SQLite compares what is found again, as the numbers that its columns give. A query rounds what a
+// float is compared with, so a number less than another may be equal to it there.
 Comparison ComparisonOf(int op) {
   switch (op) {
     case SQLITE_INDEX_CONSTRAINT_LT:
-      return Comparison::kLess;
     case SQLITE_INDEX_CONSTRAINT_LE:
       return Comparison::kLessOrEqual;
     case SQLITE_INDEX_CONSTRAINT_GT:
-      return Comparison::kGreater;
     case SQLITE_INDEX_CONSTRAINT_GE:
       return Comparison::kGreaterOrEqual;
     default:
@@ -205,6 +205,9 @@ void AddCondition(LogQuery& query, const Field& field, int op, const Number& num
     return;
   }
   const bool integer = number.kind == Number::Kind::kInteger;
+  // A column gives integers that SQLite has not as the nearest REAL, which alone is compared.
+  constexpr double kNoInteger = 9223372036854775808.0;  // 2^63
+  if (!integer && field.type == FieldType::kUint && number.real >= kNoInteger) return;
   query.where.push_back({.field = field.name,
                          .comparison = ComparisonOf(op),
                          .value = integer ? FieldValue(number.integer) : FieldValue(number.real)});
