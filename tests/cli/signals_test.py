@@ -107,10 +107,11 @@ class Waiting(Signals):
         frame = self.pack(bytes(1000))
         log = "a.log"
         self.ok("log", "create", log, "--quiet", "--field", "time:timestamp[us]", "--field", "value:f4")
-        held = [self.start("append", frame, "-"), self.start("log", "append", log, "-")]
-        for busy in [("reclaim", frame), ("log", "append", log, os.devnull)]:
-            while self.run_tool(*busy, "--quiet").returncode == 0:  # until the writer is there
-                pass
+        # They wait for what looks whether they are there.
+        held = [self.start("append", frame, "-", "--wait", 60), self.start("log", "append", log, "-", "--wait", 60)]
+        for writer, busy in zip(held, [("reclaim", frame), ("log", "append", log, os.devnull)], strict=True):
+            while self.run_tool(*busy, "--quiet").returncode == 0:
+                self.assertIsNone(writer.poll())
             self.assertIn("another writer", self.fails(1, *busy))
         for args in [
             ("compact", frame),
