@@ -20,12 +20,15 @@ inline constexpr int64_t kUsualPercent = 100;
 inline constexpr int kTryEach = 1;
 #endif
 
-// As many of `runs` as CAIRN_SEARCH_PERCENT says, at least one.
-inline int64_t SearchRuns(int64_t runs) {
+// The share of `count` that CAIRN_SEARCH_PERCENT says, rounded down.
+inline int64_t SearchShare(int64_t count) {
   const char* const text = std::getenv("CAIRN_SEARCH_PERCENT");
   const int64_t percent = text == nullptr ? kUsualPercent : std::strtoll(text, nullptr, 10);
-  return std::max<int64_t>(1, runs * percent / 100);
+  return count * percent / 100;
 }
+
+// As many of `runs`, at least one.
+inline int64_t SearchRuns(int64_t runs) { return std::max<int64_t>(1, SearchShare(runs)); }
 
 inline uint64_t NumberIn(const char* variable, uint64_t otherwise) {
   const char* const text = std::getenv(variable);

@@ -1,5 +1,4 @@
 // What numbers of every type are compared with.
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -86,16 +85,22 @@ using Records = std::vector<int64_t>;
 
 // 2049, 2^24 + 1 and 2^53 + 1 were stored as the even number before them.
 TEST_F(FilterTest, WholeNumbersAreRoundedAsTheFloatsThatTheyAreComparedWith) {
-  const std::array<std::pair<std::string, int64_t>, 3> odd = {
-      {{"half", 2049}, {"single", 16777217}, {"real", kOdd}}};
-  for (const auto& [field, number] : odd) {
+  struct Odd {
+    std::string field;
+    int64_t number;
+    Records at_least;
+    Records less;
+  };
+  const std::vector<Odd> odds = {
+      {"half", 2049, {0, 1}, {2}}, {"single", 16777217, {0}, {1, 2}}, {"real", kOdd, {0}, {1, 2}}};
+  for (const auto& [field, number, at_least, less] : odds) {
     const FieldValue with_sign = number;
     const FieldValue without_sign = static_cast<uint64_t>(number);
     for (const FieldValue& value : {with_sign, without_sign}) {
-      EXPECT_EQ(Find(field, Comparison::kEqual, value).front(), 0) << field;
-      EXPECT_EQ(Find(field, Comparison::kGreaterOrEqual, value).front(), 0) << field;
-      EXPECT_NE(Find(field, Comparison::kNotEqual, value).front(), 0) << field;
-      EXPECT_NE(Find(field, Comparison::kLess, value).front(), 0) << field;
+      EXPECT_EQ(Find(field, Comparison::kEqual, value), Records{0}) << field;
+      EXPECT_EQ(Find(field, Comparison::kNotEqual, value), (Records{1, 2})) << field;
+      EXPECT_EQ(Find(field, Comparison::kGreaterOrEqual, value), at_least) << field;
+      EXPECT_EQ(Find(field, Comparison::kLess, value), less) << field;
     }
     const std::string text = std::to_string(number);
     EXPECT_EQ(Find(field + " = " + text), Records{0});

@@ -76,6 +76,18 @@ absl::StatusOr<Steps> FindRange(const std::string& folder) {
   }};
 }
 
+absl::StatusOr<Steps> FindByCondition(const std::string& folder) {
+  ASSIGN_OR_RETURN(const auto filled, FilledLog(folder));
+  LogQuery query = {.filters = {"a < 100 and b != 7"}, .order = LogOrder::kRecord, .limit = 1000};
+  return Steps{[=](int64_t) -> absl::Status {
+    ASSIGN_OR_RETURN(LogCursor cursor, filled->log.snapshot().Query(query));
+    while (true) {
+      ASSIGN_OR_RETURN(const LogBatch batch, cursor.Next());
+      if (batch.size() == 0) return absl::OkStatus();
+    }
+  }};
+}
+
 absl::StatusOr<Steps> Aggregate(const std::string& folder) {
   ASSIGN_OR_RETURN(const auto filled, FilledLog(folder));
   const int64_t span = filled->walk.back().time - filled->walk.front().time;
@@ -90,6 +102,7 @@ std::vector<Operation> LogOperations() {
   return {{"log: append of 100 records, a commit each 10,000", 400, AppendOfTenThousand},
           {"log: append of 100 records and commit", 400, AppendAndCommit},
           {"log: range of 1,000 records", 50, FindRange},
+          {"log: 1,000 records by a condition", 20, FindByCondition},
           {"log: aggregate of 100,000 records", 4, Aggregate}};
 }
 

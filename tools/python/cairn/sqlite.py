@@ -122,8 +122,8 @@ def connect(
     """sqlite3.connect to a database in a frame, which is made where nothing is.
 
     All arguments of sqlite3.connect pass through; with `uri=True` a `database` that begins with
-    `file:` is a URI. A database of SQLite's own stays one, and so does one in memory. The connection has the tables and functions
-    about frames.
+    `file:` is a URI. A database of SQLite's own stays one, and so does one in memory. The connection
+    has the tables and functions about frames.
     """
     parameters = {
         "codec": codec,
