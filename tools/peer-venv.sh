@@ -2,10 +2,10 @@
 # Installs the newest wheels of python-blosc2, and of h5py, hdf5plugin and PyTables, into build-peer/,
 # a virtual environment, for the tests that compare Cairn with them: that of python-blosc2 has the
 # library C-Blosc2, its headers and its pkg-config file in build-peer/blosc2/. Beside them goes what
-# builds and tests Cairn's own Python package, pandas, boto3, a client of object stores, and datasette
-# and sqlite-utils, which the VFS of SQLite is tried with. Where no
-# package index can be reached, what is there from before stays; that there is none is a message and
-# no failure.
+# builds and tests Cairn's own Python package, pandas, boto3, a client of object stores, datasette and
+# sqlite-utils, which the VFS of SQLite is tried with, and influxdb-client, which writes line protocol.
+# Where no package index can be reached, what is there from before stays; that there is none is a
+# message and no failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,14 +19,17 @@ install_newest() {
     blosc2 boto3 h5py hdf5plugin tables meson-python msgpack nanobind pandas xxhash
 }
 
-install_users_of_sqlite() {
-  "$venv/bin/pip" install --quiet --only-binary=:all: --retries 1 --timeout 20 datasette sqlite-utils
+# What single tests need, and the rest can do without.
+install_also() {  # packages
+  "$venv/bin/pip" install --quiet --only-binary=:all: --retries 1 --timeout 20 "$@" >"$log" 2>&1 ||
+    echo "peer-venv: cannot install $*: $(tail -n 1 "$log")"
 }
 
 if ! install_newest >"$log" 2>&1; then
   echo "peer-venv: cannot install the newest python-blosc2 and nanobind: $(tail -n 1 "$log")"
 fi
-install_users_of_sqlite >"$log" 2>&1 || echo "peer-venv: no datasette and sqlite-utils: $(tail -n 1 "$log")"
+install_also datasette sqlite-utils
+install_also influxdb-client
 if package=$("$venv/bin/python" -c 'import blosc2; print(blosc2.__path__[0])' 2>/dev/null); then
   ln -sfn "$package" "$venv/blosc2"
 fi

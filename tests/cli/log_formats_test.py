@@ -178,6 +178,14 @@ class LineProtocolOfClients(FormatTest):
         self.assertEqual((self.values()[-1]["a b"], self.values()[-1]["text"]), ("k", r'say "a\b" \n'))
         self.assertIn("without a backslash", self.fails(1, "log", "append", "log", "--format", "line", stdin=b"m,tag=a=b v=1 1\n"))
 
+    def test_a_quote_in_a_name_or_a_tag_begins_no_text(self):
+        """Where it began one, the line took the next lines up to the next quote."""
+        self.create("time:timestamp[ns]", 'a="b:i8', "tag:bytes[20]", "text:bytes[20]")
+        self.append("\n".join([r'm,tag=x\\\ y\="z a\="b=1i,text="p" 1', r'm,tag="q" a\="b=2i,text="two', r'lines \\" 2', r'  m,tag=\="k a\="b=3i 3', '']),
+                    "--format", "line", "--quiet")  # fmt: skip
+        self.assertEqual([tuple(row.values())[1:] for row in self.values()],
+                         [(1, r'x\\ y="z', "p"), (2, '"q"', "two\nlines \\"), (3, '="k', "")])  # fmt: skip
+
 
 class Times(FormatTest):
     def test_numbers_of_another_unit_are_refused(self):

@@ -12,15 +12,19 @@ namespace cairn::tool {
 
 namespace {
 
+// Returns true if the character at `i` is a backslash before one of `escaped`.
+bool IsEscape(std::string_view text, size_t i, std::string_view escaped) {
+  return text[i] == '\\' && i + 1 < text.size() &&
+         escaped.find(text[i + 1]) != std::string_view::npos;
+}
+
 // Up to one of the characters `ends`. A backslash before one of `escaped` is left out and makes it
 // a part of the word; any other backslash is a character.
 std::string TakeWord(std::string_view& rest, std::string_view ends, std::string_view escaped) {
   std::string word;
   size_t i = 0;
   for (; i < rest.size() && ends.find(rest[i]) == std::string_view::npos; ++i) {
-    const bool escape = rest[i] == '\\' && i + 1 < rest.size() &&
-                        escaped.find(rest[i + 1]) != std::string_view::npos;
-    word += rest[escape ? ++i : i];
+    word += rest[IsEscape(rest, i, escaped) ? ++i : i];
   }
   rest.remove_prefix(i);
   return word;
@@ -28,6 +32,7 @@ std::string TakeWord(std::string_view& rest, std::string_view ends, std::string_
 
 constexpr std::string_view kEscapedInName = ", ";  // of measurements
 constexpr std::string_view kEscapedInKey = ",= ";  // of tags and fields
+constexpr std::string_view kEscapedInQuotes = "\"\\";
 
 bool Accept(std::string_view& rest, char c) {
   if (!rest.starts_with(c)) return false;
@@ -43,9 +48,7 @@ absl::StatusOr<std::string> TakeQuoted(std::string_view& rest) {
       rest.remove_prefix(i + 1);
       return text;
     }
-    const bool escape =
-        rest[i] == '\\' && i + 1 < rest.size() && (rest[i + 1] == '"' || rest[i + 1] == '\\');
-    text += rest[escape ? ++i : i];
+    text += rest[IsEscape(rest, i, kEscapedInQuotes) ? ++i : i];
   }
   return absl::InvalidArgumentError("a quote without an end");
 }
@@ -60,21 +63,26 @@ class LineProtocolParser : public RecordParser {
     }
   }
 
-  // A text in quotes may have line breaks: it begins after the '=' of a field.
+  // A text in quotes may have line breaks. It begins after the '=' of a field, which no backslash
+  // makes a part of the field's name.
   size_t FindEnd(std::string_view text) const override {
-    const bool comment =
-        text.substr(std::min(text.find_first_not_of(" \t"), text.size())).starts_with('#');
+    const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+    const bool comment = text.substr(begin).starts_with('#');
     bool fields = false;  // after the first blank
-    for (size_t i = 0; i < text.size(); ++i) {
+    bool value = false;   // at the first character of a field's value
+    for (size_t i = begin; i < text.size(); ++i) {
       if (text[i] == '\n') return i;
       if (comment) continue;
-      if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] != '\n') {
+      const bool at_value = std::exchange(value, false);
+      if (IsEscape(text, i, kEscapedInKey)) {
         ++i;
       } else if (text[i] == ' ') {
-        fields = fields || i > 0;
-      } else if (fields && text[i] == '"' && text[i - 1] == '=') {
+        fields = true;
+      } else if (text[i] == '=') {
+        value = fields;
+      } else if (at_value && text[i] == '"') {
         for (++i; i < text.size() && text[i] != '"'; ++i) {
-          if (text[i] == '\\') ++i;
+          if (IsEscape(text, i, kEscapedInQuotes)) ++i;
         }
         if (i >= text.size()) return std::string_view::npos;
       }
