@@ -103,8 +103,7 @@ absl::StatusOr<std::vector<std::string>> ObjectFiles::ListSome(const std::string
     if (more) after = listing.objects.back().name;
   }
   std::ranges::sort(names);
-  const auto twice = std::ranges::unique(names);
-  names.erase(twice.begin(), twice.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

@@ -138,7 +138,7 @@ std::string DtypeOf(const Field& field) {
 
 absl::Status CheckName(std::string_view name) {
   if (name.empty()) return InvalidArgument("a field without a name");
-  const bool plain = std::ranges::none_of(name, [](char c) { return c >= 0 && c < ' '; });
+  const bool plain = std::ranges::none_of(name, [](unsigned char c) { return c < ' '; });
   return plain ? absl::OkStatus() : InvalidArgument("field '%s': a control character", name);
 }
 
