@@ -3,13 +3,17 @@
 A key becomes one selection for each axis, a range or sorted item numbers. Their product is read
 into an array no larger than what the key selects, and NumPy itself applies the rest of the key to
 that. Only keys of several index arrays are read and written point by point, chunk after chunk.
+
+Where few items of a chunk are selected, their numbers go to the engine, which decompresses each block
+that holds one of them once, in whatever order the numbers are.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -18,6 +22,9 @@ from .errors import OutOfRange
 from .view import View
 
 Axis = Union[range, np.ndarray]  # ascending, without repeats
+
+# An item by number costs as much as so many of a box.
+_FEW = 8
 
 
 class Selection(NamedTuple):
@@ -174,10 +181,62 @@ def read_product(view: View, axes: list[Axis]) -> np.ndarray:
         view.read_at(np.asarray(axes[0], dtype=np.int64), out)
     else:
         for box in _boxes(view, axes):
-            items = np.empty(tuple(piece.end - piece.begin for piece in box), view.dtype)
-            view.read([piece.begin for piece in box], items)
-            out[tuple(piece.target for piece in box)] = items[_picked(box)]
+            target = tuple(piece.target for piece in box)
+            out[target] = _read_picked(view, box, out[target].shape)
     return out
+
+
+def _read_picked(view: View, box: tuple[_Piece, ...], shape: tuple[int, ...]) -> np.ndarray:
+    """What the pieces pick, which has this shape: from all of their box, or item by item."""
+    extents = tuple(piece.end - piece.begin for piece in box)
+    if _is_sparse(view, box, math.prod(shape)):
+        picked = np.empty(shape, view.dtype)
+        numbers = [np.arange(piece.begin, piece.end)[piece.picked] for piece in box]
+        view.read_at(_numbers_of(view, np.ix_(*numbers)), picked)
+        return picked
+    items = np.empty(extents, view.dtype)
+    view.read([piece.begin for piece in box], items)
+    return items[_picked(box)]
+
+
+def _is_sparse(view: View, box: tuple[_Piece, ...], count: int) -> bool:
+    """Whether so many items are better read by number than out of the box that holds them.
+
+    They are where they leave out a block, or are few.
+    """
+    if count * _FEW < math.prod(piece.end - piece.begin for piece in box):
+        return True
+    return any(
+        isinstance(piece.picked, slice)
+        and piece.picked.step > block
+        or isinstance(piece.picked, np.ndarray)
+        and len(piece.picked) > 1
+        and int(np.diff((piece.picked + piece.begin) % chunk // block).max()) > 1
+        for piece, chunk, block in zip(box, view.chunks, view.blocks)
+    )
+
+
+def _numbers_of(view: View, places: Sequence[np.ndarray]) -> np.ndarray:
+    """The numbers, in C order, of items at these places along each axis, broadcast together."""
+    numbers: Any = 0
+    for at, extent in zip(places, view.shape):
+        numbers = numbers * extent + at
+    return np.ascontiguousarray(numbers, dtype=np.int64).reshape(-1)
+
+
+def _read_line(view: View, entries: list[Any]) -> np.ndarray:
+    """Items of the only axis by an index array, in its order: nothing is sorted or read twice."""
+    numbers = next(entry for entry in entries if isinstance(entry, np.ndarray))
+    out = np.empty(numbers.shape, view.dtype)
+    if out.size:
+        view.read_at(_from_start(numbers, view.shape[0], 0).reshape(-1), out)
+    rest: list[Any] = []
+    for entry in entries:
+        if isinstance(entry, np.ndarray):
+            rest.extend([slice(None)] * numbers.ndim)
+        else:
+            rest.append(entry)
+    return out[tuple(rest)]
 
 
 def read(view: View, key: Any) -> Any:
@@ -185,6 +244,8 @@ def read(view: View, key: Any) -> Any:
     entries = expand(key, view.shape)
     if _counts_points(entries):
         return _Points(view, entries).read()
+    if len(view.shape) == 1 and any(isinstance(entry, np.ndarray) for entry in entries):
+        return _read_line(view, entries)
     axes, rest = select(tuple(entries), view.shape)
     if _has_ellipsis(key if isinstance(key, tuple) else (key,)) and not _has_ellipsis(rest):
         rest = (*rest, ...)  # an array, also where no dimension is left
@@ -242,8 +303,11 @@ class _Points:
 
     def read(self) -> np.ndarray:
         out = np.empty(self._selected, self._view.dtype)
-        for part in self._parts():
-            out[(part.group, *part.target)] = self._first(self._read_box(part))[part.picked]
+        if len(self._pointed) == len(self._axes) and out.size:
+            self._view.read_at(_numbers_of(self._view, self._points), out)
+        elif out.size:
+            for part in self._parts():
+                out[(part.group, *part.target)] = self._read_part(part)
         out = out[(slice(None), *self._rest)].reshape(*self._shape, *self._lengths)
         first, last = self._place()
         return np.moveaxis(out, range(len(self._shape)), range(first, last))
@@ -275,6 +339,23 @@ class _Points:
     def _read_box(self, part: _Part) -> np.ndarray:
         items = np.empty(part.extents, self._view.dtype)
         self._view.read(part.begin, items)
+        return items
+
+    def _read_part(self, part: _Part) -> np.ndarray:
+        """The items of the points, the first dimension, and of the slices."""
+        sliced = [axis for axis in range(len(self._axes)) if axis not in self._pointed]
+        places: list[Any] = [None] * len(self._axes)
+        for axis, points in zip(self._pointed, self._points):
+            places[axis] = points[part.group].reshape(-1, *[1] * len(sliced))
+        for dimension, (axis, target) in enumerate(zip(sliced, part.target), 1):
+            numbers = np.asarray(self._axes[axis], dtype=np.int64)[target]
+            places[axis] = numbers.reshape(-1, *[1] * (len(sliced) - dimension))
+        shape = np.broadcast_shapes(*(place.shape for place in places))
+        # A point may be wanted many times, the box has each item once.
+        if math.prod(shape) >= math.prod(part.extents):
+            return self._first(self._read_box(part))[part.picked]
+        items = np.empty(shape, self._view.dtype)
+        self._view.read_at(_numbers_of(self._view, places), items)
         return items
 
     def _parts(self) -> Iterator[_Part]:

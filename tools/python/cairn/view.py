@@ -23,7 +23,7 @@ def bytes_of(items: np.ndarray) -> np.ndarray:
 class View:
     """Immutable; what `Snapshot`, `Frame` and `Writer` read through."""
 
-    __slots__ = ("engine", "dtype", "shape", "chunks", "blocks", "is_array", "where", "__weakref__")
+    __slots__ = ("engine", "dtype", "shape", "chunks", "blocks", "is_array", "typesize", "where", "__weakref__")
 
     def __init__(self, engine: _engine.Snapshot, dtype: Optional[np.dtype], path: Optional[str] = None):
         self.engine = engine
@@ -45,6 +45,7 @@ class View:
             self.shape = (info["nitems"] * typesize // self.dtype.itemsize,)
             self.chunks = ((info["chunksize"] or 0) // self.dtype.itemsize or _PLAIN_PIECE,)
             self.blocks = ((info["blocksize"] or 0) // self.dtype.itemsize or self.chunks[0],)
+        self.typesize = typesize
         if self.dtype.itemsize != typesize and (self.is_array or typesize != 1):
             raise InvalidArgument(
                 f"{self.where}: items of {typesize} bytes are not {self.dtype}: give no dtype, or one of that size"
@@ -68,8 +69,8 @@ class View:
             self.engine.read_bytes(start[0] * self.dtype.itemsize, bytes_of(out))
 
     def read_at(self, numbers: np.ndarray, out: np.ndarray) -> None:
-        """Reads single items of a plain frame."""
-        itemsize, typesize = self.dtype.itemsize, self.engine.info()["typesize"]
-        if itemsize != typesize:  # items of single bytes
+        """Reads single items by their numbers, of an array in C order; in any order, and again."""
+        itemsize = self.dtype.itemsize
+        if itemsize != self.typesize:  # items of single bytes
             numbers = (numbers[:, None] * itemsize + np.arange(itemsize)).reshape(-1)
         self.engine.read_items_at(numbers, bytes_of(out))
