@@ -112,6 +112,23 @@ class IndexingTest(PackageTest):
                 compared += 1
         self.assertGreater(compared, 800)
 
+    def test_random_keys_read_few_items_of_many_blocks(self):
+        """Such items are read by their numbers, and not out of the box around them."""
+        dice = random.Random(11)
+        for shape in [(4000,), (90, 110), (30, 20, 25), (9, 11, 8, 10)]:
+            items = np.arange(np.prod(shape), dtype="<i4").reshape(shape)
+            for _ in range(4):
+                chunks = [dice.randint(extent // 2, extent) for extent in shape]
+                blocks = [dice.randint(1, max(extent // 6, 1)) for extent in chunks]
+                frame = cairn.asarray(items, chunks=chunks, blocks=blocks)
+                for _ in range(40):
+                    key = random_key(dice, shape)
+                    try:
+                        expected = items[key]
+                    except IndexError:
+                        continue
+                    self.assert_same(frame[key], expected, (shape, chunks, blocks, key))
+
     def test_random_keys_write_what_numpy_writes(self):
         dice = random.Random(8)
         for items, frame in self.frames(dice):

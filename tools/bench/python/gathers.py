@@ -75,20 +75,17 @@ def gathers(question, path, plain, rows, rounds):
     mask[wanted] = True
     frame, flat = cairn.open(path), cairn.open(plain, dtype=ROW)
     assert (frame[wanted] == rows[wanted]).all() and (flat[wanted] == rows[wanted]).all()
-    times = in_turns(
-        {
-            "its blocks": lambda: decode_blocks(flat, wanted),
-            "f[rows]": lambda: frame[wanted],
-            "f[rows], plain frame": lambda: flat[wanted],
-            "f[mask]": lambda: frame[mask],
-            "a loop": lambda: read_each(frame, wanted),
-        },
-        rounds,
-    )
+    contestants = {
+        "its blocks": lambda: decode_blocks(flat, wanted),
+        "f[rows]": lambda: frame[wanted],
+        "f[rows], plain frame": lambda: flat[wanted],
+        "f[mask]": lambda: frame[mask],
+        "a loop": lambda: read_each(frame, wanted),
+    }
     if blosc2 is not None:
         peer = blosc2.open(path)
-        times |= in_turns({"python-blosc2": lambda: peer[wanted]}, rounds)
-    report(question, times, "its blocks", 1e3)
+        contestants["python-blosc2"] = lambda: peer[wanted]
+    report(question, in_turns(contestants, rounds), "its blocks", 1e3)
 
 
 def single_rows(question, path, count, rounds):
