@@ -150,6 +150,12 @@ class RefusedTest(FolderTest):
                     self.assert_refused("SQLITE_CANTOPEN", "URI parameter cod|URI parameter " + parameters[1:4],
                                         lambda: self.connect(name, parameters))
 
+    def test_a_parameter_that_is_given_twice_is_refused(self):
+        for name in ("codec", "history", "mode"):
+            with self.subTest(name=name):
+                self.assert_refused("SQLITE_CANTOPEN", f"URI parameter {name}: given twice",
+                                    lambda: self.connect("none.db", f"&{name}=rwc&_own=1&_own=2&{name}=rwc"))
+
     def test_a_table_of_a_missing_frame_does_not_make_it(self):
         db = sqlite3.connect(":memory:")
         self.addCleanup(db.close)
@@ -175,6 +181,12 @@ class PragmaTest(FolderTest):
             with self.subTest(name=name):
                 self.assert_refused("SQLITE_ERROR", f"{name}.*exists",
                                     lambda: self.pragma(f"cairn_backup('{self.path(name)}')"))
+
+    def test_an_unknown_pragma_of_cairn_is_a_usage_error(self):
+        for words in ("cairn_inf", "cairn_backups('copy.db')", "main.Cairn_Reclaim = 1"):
+            with self.subTest(words=words):
+                self.assert_refused("SQLITE_ERROR", "cairn_[a-z]*: expected one of cairn_backup, ",
+                                    lambda: self.pragma(words))
 
     def test_a_backup_without_a_path_is_a_usage_error(self):
         for words in ("cairn_backup", "cairn_backup('')", "cairn_backup = ''", "main.cairn_backup"):

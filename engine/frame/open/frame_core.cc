@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "engine/base/status.h"
+#include "engine/format/sparse_names.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/open/history.h"
@@ -71,6 +74,15 @@ bool IsNews(const State& seen, const State& state) {
          state.generation() != seen.generation();
 }
 
+// Why a directory without an index is not opened: chunks are what is left of a frame.
+absl::Status NoIndexIn(const FrameLocation& location) {
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, location.files->List("."));
+  const bool has_chunks = std::ranges::any_of(
+      names, [](const std::string& name) { return format::ParseChunkFileName(name).has_value(); });
+  if (has_chunks) return DataLoss("index: %s is missing beside the chunks", location.path);
+  return InvalidArgument("not a Blosc2 frame, but a directory without %s", location.path);
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& path,
@@ -89,7 +101,7 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
   if (!source.ok()) {
     if (!location.is_sparse()) return source.status();
     if (!absl::IsNotFound(source.status())) return AtPath(path, source.status());
-    return AtPath(path, DataLoss("a directory without %s is no sparse frame", location.path));
+    return AtPath(path, NoIndexIn(location));
   }
   auto core = Load(std::move(location), *std::move(source), options);
   if (!core.ok()) return AtPath(path, core.status());

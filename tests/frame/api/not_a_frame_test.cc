@@ -69,6 +69,14 @@ TEST_F(NotAFrameTest, AnotherBufferIsInvalid) {
   EXPECT_TRUE(Fails(Frame::OpenBuffer(AsBytes("not it")).status(), kInvalid, "not a Blosc2 frame"));
 }
 
+TEST_F(NotAFrameTest, AnotherDirectoryIsInvalid) {
+  ASSERT_EQ(::mkdir(path_.c_str(), 0755), 0);
+  const std::string reason = "not a Blosc2 frame, but a directory without chunks.b2frame";
+  EXPECT_EQ(Frame::Open(path_).status(), absl::InvalidArgumentError(path_ + ": " + reason));
+  PutFileBytes(path_ + "/another", AsBytes("file"));
+  EXPECT_TRUE(Fails(Frame::Open(path_).status(), kInvalid, reason));
+}
+
 TEST_F(NotAFrameTest, FrameThatIsCutShortIsDamaged) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, Cut(4, 400), MakeItems(1000))));
   const std::vector<std::byte> bytes = FileBytes(path_);
@@ -92,6 +100,14 @@ TEST_F(NotAFrameTest, SparseFrameWithoutTheFirstBytesOfItsIndexIsDamaged) {
   std::fill_n(bytes.begin(), 64, std::byte{0});
   PutFileBytes(index, bytes);
   EXPECT_TRUE(IsDamage(Frame::Open(path_).status(), "magic"));
+}
+
+TEST_F(NotAFrameTest, SparseFrameWithoutItsIndexIsDamaged) {
+  CreateOptions options = Cut(4, 400);
+  options.layout = Layout::kSparse;
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeItems(1000))));
+  ASSERT_EQ(::remove((path_ + "/chunks.b2frame").c_str()), 0);
+  EXPECT_TRUE(IsDamage(Frame::Open(path_).status(), "chunks.b2frame is missing"));
 }
 
 TEST_F(NotAFrameTest, FrameWithoutItsFirstBytesIsRecovered) {

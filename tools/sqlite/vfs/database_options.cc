@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
@@ -77,18 +78,27 @@ absl::Status ParseFolder(const char* name, const char* parameter, std::string& f
   return absl::OkStatus();
 }
 
-// A parameter that is spelled wrong would be ignored.
+// A parameter that is spelled wrong would be ignored, and so would the second one of a name.
 absl::Status CheckNames(const char* name) {
   // Cairn's, and SQLite's own: https://www.sqlite.org/uri.html and its C API.
   static constexpr const char* kKnown[] = {
       "codec", "level", "chunksize", "generation", "history", "durability", "mmap",   "tmpdir",
       "vfs",   "mode",  "cache",     "psow",       "nolock",  "immutable",  "modeof", "8_3_names"};
+  std::vector<std::string_view> seen;
+  const auto holds = [](const auto& names, std::string_view wanted) {
+    return std::ranges::find(names, wanted) != std::end(names);
+  };
   for (int i = 0; const char* const key = sqlite3_uri_key(name, i); ++i) {
-    const auto is_key = [key](std::string_view known) { return known == key; };
     // Drivers pass on what is for themselves, such as _busy_timeout.
-    if (key[0] == '_' || std::ranges::any_of(kKnown, is_key)) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("URI parameter ", key, ": expected one of ", absl::StrJoin(kKnown, ", ")));
+    if (key[0] == '_') continue;
+    if (!holds(kKnown, key)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("URI parameter ", key, ": expected one of ", absl::StrJoin(kKnown, ", ")));
+    }
+    if (holds(seen, key)) {
+      return absl::InvalidArgumentError(absl::StrCat("URI parameter ", key, ": given twice"));
+    }
+    seen.push_back(key);
   }
   return absl::OkStatus();
 }

@@ -81,7 +81,11 @@ std::optional<absl::StatusOr<std::string>> AnswerPragma(Database& database, std:
   const std::string lower = absl::AsciiStrToLower(std::string(name));
   if (lower == "cairn_backup") return MakeBackup(database, std::string(value.value_or("")));
   const Tell tell = TellerNamed(lower);
-  if (tell == nullptr) return std::nullopt;
+  if (tell == nullptr && !lower.starts_with("cairn_")) return std::nullopt;
+  if (tell == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        lower, ": expected one of cairn_backup, cairn_history, cairn_info, cairn_verify"));
+  }
   if (!value.has_value()) return tell(database);
   return absl::InvalidArgumentError(absl::StrCat(lower, ": expected no argument, got '",
                                                  std::string(*value), "': PRAGMA ", lower));
