@@ -43,13 +43,13 @@ HWY_AFTER_NAMESPACE();
 namespace cairn::chunk {
 
 namespace {
-HWY_EXPORT(MarkLines);
+CAIRN_EXPORT_KERNEL(MarkLines);
 }  // namespace
 
 size_t MarkBytes(Bytes bytes, const BytePattern& pattern, std::span<uint64_t> marks) {
   const size_t lines = bytes.empty() ? 0 : (bytes.size() - 1) / kLine;
   assert(lines <= marks.size());
-  HWY_DYNAMIC_DISPATCH(MarkLines)
+  CAIRN_KERNEL(MarkLines)
   (reinterpret_cast<const uint8_t*>(bytes.data()), lines, pattern, marks.data());
   return lines;
 }

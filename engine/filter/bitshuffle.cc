@@ -132,8 +132,8 @@ namespace cairn::filter {
 
 namespace {
 
-HWY_EXPORT(BitShuffleGroups);
-HWY_EXPORT(BitUnshuffleGroups);
+CAIRN_EXPORT_KERNEL(BitShuffleGroups);
+CAIRN_EXPORT_KERNEL(BitUnshuffleGroups);
 
 size_t TransposedBytes(size_t typesize, size_t size) { return size / typesize / 8 * 8 * typesize; }
 
@@ -141,13 +141,13 @@ size_t TransposedBytes(size_t typesize, size_t size) { return size / typesize / 
 
 void BitShuffle(size_t typesize, Bytes src, MutableBytes dst) {
   const size_t transposed = TransposedBytes(typesize, src.size());
-  if (transposed != 0) HWY_DYNAMIC_DISPATCH(BitShuffleGroups)(typesize, src, dst);
+  if (transposed != 0) CAIRN_KERNEL(BitShuffleGroups)(typesize, src, dst);
   CopyBytes(src.subspan(transposed), dst.subspan(transposed));
 }
 
 void BitUnshuffle(size_t typesize, Bytes src, MutableBytes dst) {
   const size_t transposed = TransposedBytes(typesize, src.size());
-  if (transposed != 0) HWY_DYNAMIC_DISPATCH(BitUnshuffleGroups)(typesize, src, dst);
+  if (transposed != 0) CAIRN_KERNEL(BitUnshuffleGroups)(typesize, src, dst);
   CopyBytes(src.subspan(transposed), dst.subspan(transposed));
 }
 

@@ -51,7 +51,7 @@ namespace cairn::filter {
 
 namespace {
 
-HWY_EXPORT(PrefixSums);
+CAIRN_EXPORT_KERNEL(PrefixSums);
 
 void Differences(Bytes src, MutableBytes dst) {
   if (src.empty()) return;
@@ -78,11 +78,11 @@ void ByteDeltaForward(size_t channels, Bytes src, MutableBytes dst) {
 }
 
 void ByteDeltaBackward(size_t channels, Bytes src, MutableBytes dst) {
-  ForEachChannel(channels, src, dst, HWY_DYNAMIC_DISPATCH(PrefixSums));
+  ForEachChannel(channels, src, dst, CAIRN_KERNEL(PrefixSums));
 }
 
 void ByteDeltaBuggyBackward(size_t channels, Bytes src, MutableBytes dst) {
-  const auto sums = HWY_DYNAMIC_DISPATCH(PrefixSums);
+  const auto sums = CAIRN_KERNEL(PrefixSums);
   ForEachChannel(channels, src, dst, [sums](Bytes from, MutableBytes to) {
     const size_t restart = from.size() / 16 * 16;
     sums(from.first(restart), to.first(restart));

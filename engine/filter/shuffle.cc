@@ -170,28 +170,28 @@ HWY_AFTER_NAMESPACE();
 namespace cairn::filter {
 
 namespace {
-HWY_EXPORT(ShuffleElements);
-HWY_EXPORT(UnshuffleElements);
+CAIRN_EXPORT_KERNEL(ShuffleElements);
+CAIRN_EXPORT_KERNEL(UnshuffleElements);
 }  // namespace
 
 void Shuffle(size_t width, Bytes src, MutableBytes dst) {
   const size_t count = width > 1 ? src.size() / width : 0;
   const size_t filtered = count * width;
-  if (filtered != 0) HWY_DYNAMIC_DISPATCH(ShuffleElements)(width, count, src, dst);
+  if (filtered != 0) CAIRN_KERNEL(ShuffleElements)(width, count, src, dst);
   CopyBytes(src.subspan(filtered), dst.subspan(filtered));
 }
 
 void Unshuffle(size_t width, Bytes src, MutableBytes dst) {
   const size_t count = width > 1 ? src.size() / width : 0;
   const size_t filtered = count * width;
-  if (filtered != 0) HWY_DYNAMIC_DISPATCH(UnshuffleElements)(width, count, count, src, dst);
+  if (filtered != 0) CAIRN_KERNEL(UnshuffleElements)(width, count, count, src, dst);
   CopyBytes(src.subspan(filtered), dst.subspan(filtered));
 }
 
 void UnshufflePlanes(size_t width, Bytes planes, size_t stride, MutableBytes dst) {
   if (width == 1) return CopyBytes(planes.first(dst.size()), dst);
   const size_t count = dst.size() / width;
-  if (count != 0) HWY_DYNAMIC_DISPATCH(UnshuffleElements)(width, count, stride, planes, dst);
+  if (count != 0) CAIRN_KERNEL(UnshuffleElements)(width, count, stride, planes, dst);
 }
 
 }  // namespace cairn::filter

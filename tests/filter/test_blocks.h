@@ -9,10 +9,10 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include "cairn/types.h"
 #include "engine/base/bytes.h"
+#include "engine/base/kernel_targets.h"
 
 namespace cairn::filter {
 
@@ -52,14 +52,14 @@ inline std::vector<std::byte> MakeBytes(std::initializer_list<int> values) {
 // Calls f once for each instruction set that this machine has.
 template <typename F>
 void ForEachTarget(const F& f) {
-  const int64_t all = hwy::SupportedTargets();
+  const int64_t all = SupportedTargets();
   for (int64_t rest = all; rest != 0; rest &= rest - 1) {
     const int64_t target = rest & -rest;
     SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
+    SetSupportedTargetsForTest(target);
     f();
   }
-  hwy::SetSupportedTargetsForTest(0);
+  SetSupportedTargetsForTest(0);
 }
 
 }  // namespace cairn::filter

@@ -100,6 +100,11 @@ class InstalledTest(PackagingTest):
         if self.has_shared:  # otherwise programs link all that Cairn does
             self.assertEqual(modules, required)
 
+    def test_programs_load_nothing_of_highway(self):
+        self.assertNotIn("hwy", self.pc)
+        self.require(self.has_shared, "libcairn.so")
+        self.assertNotIn("hwy", self.ok("ldd", f"{self.libdir}/libcairn.so"))
+
     def test_pkg_config_compiles_with_folders_and_definitions_only(self):
         for flag in self.ok("pkg-config", "--cflags", "cairn").split():
             self.assertRegex(flag, "^(-I.*|-D.*|-pthread)$")
