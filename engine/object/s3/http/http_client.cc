@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "engine/base/status.h"
 #include "engine/base/thread.h"
 #include "engine/object/s3/http/http_transfer.h"
 
@@ -36,13 +37,10 @@ absl::StatusOr<std::shared_ptr<HttpClient>> HttpClient::Open(TransportOptions op
                                                    " requests at once and ", options.retries,
                                                    " retries are too few"));
   }
-  // Once in a process, whatever the thread.
-  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  CAIRN_RETURN_IF_ERROR(LoadCurl());
   std::shared_ptr<HttpClient> client(
       new HttpClient(std::move(options), redirects, std::move(keep_waiting)));
-  if (ready != CURLE_OK || client->multi_ == nullptr) {
-    return absl::InternalError(absl::StrCat("libcurl: ", curl_easy_strerror(ready)));
-  }
+  if (client->multi_ == nullptr) return absl::ResourceExhaustedError("libcurl: no memory");
   // TLS may raise SIGPIPE, which is blocked there as all signals are.
   client->self_ = client;
   client->thread_ = StartThread<&HttpClient::RunAndLeave>(client.get());
@@ -55,13 +53,13 @@ HttpClient::HttpClient(TransportOptions options, bool redirects, KeepWaiting kee
     : options_(std::move(options)),
       redirects_(redirects),
       keep_waiting_(std::move(keep_waiting)),
-      multi_(curl_multi_init()) {
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(options_.parallel));
+      multi_(Curl().multi_init()) {
+  Curl().multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(options_.parallel));
 }
 
 HttpClient::~HttpClient() {
   idle_.clear();
-  curl_multi_cleanup(multi_);
+  Curl().multi_cleanup(multi_);
 }
 
 void HttpClient::Send(Clock::time_point when, Make make, HttpDone done) {
@@ -73,7 +71,7 @@ void HttpClient::Send(Clock::time_point when, Make make, HttpDone done) {
     const std::lock_guard lock(mutex_);
     if (!stopping_) {
       waiting_.emplace(when, Job{.make = std::move(make), .done = std::move(done)});
-      curl_multi_wakeup(multi_);
+      Curl().multi_wakeup(multi_);
       return;
     }
   }
@@ -84,7 +82,7 @@ void HttpClient::Cancel() {
   if (!is_here()) return;
   const std::lock_guard lock(mutex_);
   cancelled_ = true;
-  curl_multi_wakeup(multi_);
+  Curl().multi_wakeup(multi_);
 }
 
 void HttpClient::Stop() {
@@ -92,7 +90,7 @@ void HttpClient::Stop() {
   {
     const std::lock_guard lock(mutex_);
     cancelled_ = stopping_ = true;
-    curl_multi_wakeup(multi_);
+    Curl().multi_wakeup(multi_);
   }
   // A callback that drops the last reference runs in the thread itself.
   if (::pthread_equal(*thread_, ::pthread_self()) != 0) {
@@ -121,9 +119,9 @@ void HttpClient::Run() {
     if (ShallEnd()) EndAll(Interrupted());
     StartDue();
     int running = 0;
-    curl_multi_perform(multi_, &running);
+    Curl().multi_perform(multi_, &running);
     FinishReady();
-    curl_multi_poll(multi_, nullptr, 0, WaitMillis(), nullptr);
+    Curl().multi_poll(multi_, nullptr, 0, WaitMillis(), nullptr);
   }
 }
 
@@ -180,45 +178,46 @@ void HttpClient::Begin(Job job) {
     return;
   }
   SetUp(*transfer);
-  curl_multi_add_handle(multi_, easy.get());
+  Curl().multi_add_handle(multi_, easy.get());
   active_.emplace(easy.release(), std::move(transfer));
 }
 
 HttpClient::Easy HttpClient::TakeEasy() {
-  if (idle_.empty()) return Easy(curl_easy_init());
+  if (idle_.empty()) return Easy(Curl().easy_init());
   Easy easy = std::move(idle_.back());
   idle_.pop_back();
-  curl_easy_reset(easy.get());
+  Curl().easy_reset(easy.get());
   return easy;
 }
 
 void HttpClient::SetUp(HttpTransfer& transfer) const {
   CURL* const easy = transfer.easy;
-  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  Curl().easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  Curl().easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  Curl().easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+  Curl().easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   const bool secure = transfer.request.url.starts_with("https:");
-  curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
-  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, redirects_ ? 1L : 0L);
-  curl_easy_setopt(easy, CURLOPT_MAXREDIRS, kMostRedirects);
-  curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, kLongestIdle);
+  Curl().easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
+  Curl().easy_setopt(easy, CURLOPT_FOLLOWLOCATION, redirects_ ? 1L : 0L);
+  Curl().easy_setopt(easy, CURLOPT_MAXREDIRS, kMostRedirects);
+  Curl().easy_setopt(easy, CURLOPT_MAXAGE_CONN, kLongestIdle);
   // curl would take proxies from the environment otherwise.
-  curl_easy_setopt(easy, CURLOPT_PROXY, options_.proxy.c_str());
-  curl_easy_setopt(easy, CURLOPT_NOPROXY, options_.no_proxy.c_str());
+  Curl().easy_setopt(easy, CURLOPT_PROXY, options_.proxy.c_str());
+  Curl().easy_setopt(easy, CURLOPT_NOPROXY, options_.no_proxy.c_str());
   if (!options_.ca_file.empty()) {
-    curl_easy_setopt(easy, CURLOPT_CAINFO, options_.ca_file.c_str());
+    Curl().easy_setopt(easy, CURLOPT_CAINFO, options_.ca_file.c_str());
   }
-  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
-                   static_cast<long>(options_.connect_timeout.count()));
-  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, static_cast<long>(options_.stall_timeout.count()));
+  Curl().easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                     static_cast<long>(options_.connect_timeout.count()));
+  Curl().easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  Curl().easy_setopt(easy, CURLOPT_LOW_SPEED_TIME,
+                     static_cast<long>(options_.stall_timeout.count()));
   Prepare(transfer);
 }
 
 void HttpClient::FinishReady() {
   int left = 0;
-  while (CURLMsg* const message = curl_multi_info_read(multi_, &left)) {
+  while (CURLMsg* const message = Curl().multi_info_read(multi_, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     CURL* const easy = message->easy_handle;
     const CURLcode result = message->data.result;
@@ -227,7 +226,7 @@ void HttpClient::FinishReady() {
 }
 
 void HttpClient::End(CURL* easy, absl::StatusOr<HttpAnswer> answer) {
-  curl_multi_remove_handle(multi_, easy);
+  Curl().multi_remove_handle(multi_, easy);
   const std::unique_ptr<HttpTransfer> transfer = std::move(active_.extract(easy).mapped());
   idle_.emplace_back(easy);
   transfer->done(std::move(answer));

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include <curl/curl.h>
 
 #include "cairn/s3.h"
+#include "engine/object/s3/http/curl_library.h"
 #include "engine/object/s3/http/http_message.h"
 
 namespace cairn::object {
@@ -55,7 +55,7 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
     HttpDone done;
   };
   struct CleanEasy {
-    void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+    void operator()(CURL* easy) const { Curl().easy_cleanup(easy); }
   };
   using Easy = std::unique_ptr<CURL, CleanEasy>;
 

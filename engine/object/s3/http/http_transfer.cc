@@ -22,13 +22,13 @@ constexpr long kLargeBuffer = 131072;
 
 bool IsGoodNow(CURL* easy) {
   long status = 0;
-  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+  Curl().easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
   return status / 100 == 2;
 }
 
 void ReserveBody(HttpTransfer& transfer) {
   curl_off_t size = -1;
-  curl_easy_getinfo(transfer.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &size);
+  Curl().easy_getinfo(transfer.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &size);
   const int64_t most = std::min(transfer.request.most_bytes, kMostReserved);
   if (size > 0) transfer.answer.body.reserve(static_cast<size_t>(std::min<int64_t>(size, most)));
 }
@@ -81,12 +81,12 @@ int CountSending(void* user, char*, char*, int, int) {
 
 std::string HeaderOf(CURL* easy, const char* name) {
   curl_header* header = nullptr;
-  if (curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK) return {};
+  if (Curl().easy_header(easy, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK) return {};
   return header->value;
 }
 
 int64_t TimeOf(const std::string& text) {
-  return text.empty() ? 0 : std::max<int64_t>(curl_getdate(text.c_str(), nullptr), 0);
+  return text.empty() ? 0 : std::max<int64_t>(Curl().getdate(text.c_str(), nullptr), 0);
 }
 
 bool IsHopeless(CURLcode result) {
@@ -108,32 +108,32 @@ void SetMethod(HttpTransfer& transfer) {
   const HttpRequest& request = transfer.request;
   const auto size = static_cast<curl_off_t>(request.body.size());
   if (request.method == "HEAD") {
-    curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    Curl().easy_setopt(easy, CURLOPT_NOBODY, 1L);
   } else if (request.method == "PUT" || request.method == "POST") {
-    curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, size);
-    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
-    if (size > kLargeBody) curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, kLargeBuffer);
+    Curl().easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+    Curl().easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, size);
+    Curl().easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    if (size > kLargeBody) Curl().easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, kLargeBuffer);
   } else {
-    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    Curl().easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
     if (request.most_bytes > kLargeBody) {
-      curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, kLargeBuffer);
+      Curl().easy_setopt(easy, CURLOPT_BUFFERSIZE, kLargeBuffer);
     }
   }
 }
 
 void SetCallbacks(HttpTransfer& transfer) {
   CURL* const easy = transfer.easy;
-  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &TakeBody);
-  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
-  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &TakeHeader);
-  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
-  curl_easy_setopt(easy, CURLOPT_READFUNCTION, &GiveBody);
-  curl_easy_setopt(easy, CURLOPT_READDATA, &transfer);
-  curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, &Rewind);
-  curl_easy_setopt(easy, CURLOPT_SEEKDATA, &transfer);
-  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, &CountSending);
-  curl_easy_setopt(easy, CURLOPT_PREREQDATA, &transfer);
+  Curl().easy_setopt(easy, CURLOPT_WRITEFUNCTION, &TakeBody);
+  Curl().easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
+  Curl().easy_setopt(easy, CURLOPT_HEADERFUNCTION, &TakeHeader);
+  Curl().easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
+  Curl().easy_setopt(easy, CURLOPT_READFUNCTION, &GiveBody);
+  Curl().easy_setopt(easy, CURLOPT_READDATA, &transfer);
+  Curl().easy_setopt(easy, CURLOPT_SEEKFUNCTION, &Rewind);
+  Curl().easy_setopt(easy, CURLOPT_SEEKDATA, &transfer);
+  Curl().easy_setopt(easy, CURLOPT_PREREQFUNCTION, &CountSending);
+  Curl().easy_setopt(easy, CURLOPT_PREREQDATA, &transfer);
 }
 
 }  // namespace
@@ -142,16 +142,16 @@ void Prepare(HttpTransfer& transfer) {
   CURL* const easy = transfer.easy;
   curl_slist* list = nullptr;
   for (const std::string& header : transfer.request.headers) {
-    list = curl_slist_append(list, header.c_str());
+    list = Curl().slist_append(list, header.c_str());
   }
   // Without it curl waits for a server that has nothing to say before the body.
-  transfer.headers.reset(curl_slist_append(list, "Expect:"));
-  curl_easy_setopt(easy, CURLOPT_URL, transfer.request.url.c_str());
-  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer.headers.get());
+  transfer.headers.reset(Curl().slist_append(list, "Expect:"));
+  Curl().easy_setopt(easy, CURLOPT_URL, transfer.request.url.c_str());
+  Curl().easy_setopt(easy, CURLOPT_HTTPHEADER, transfer.headers.get());
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
       transfer.request.deadline - Clock::now());
-  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
-                   static_cast<long>(std::clamp<int64_t>(left.count(), 1, INT32_MAX)));
+  Curl().easy_setopt(easy, CURLOPT_TIMEOUT_MS,
+                     static_cast<long>(std::clamp<int64_t>(left.count(), 1, INT32_MAX)));
   SetMethod(transfer);
   SetCallbacks(transfer);
 }
@@ -161,7 +161,7 @@ absl::StatusOr<HttpAnswer> TakeAnswer(HttpTransfer& transfer, CURLcode result) {
   answer.sent = transfer.sends > 0;
   if (result != CURLE_OK && !answer.too_long) {
     answer.error =
-        absl::StrCat(curl_easy_strerror(result), " (curl ", static_cast<int>(result), ")");
+        absl::StrCat(Curl().easy_strerror(result), " (curl ", static_cast<int>(result), ")");
     if (transfer.header_bytes > kMostHeaderBytes) {
       answer.error = absl::StrCat("headers of more than ", kMostHeaderBytes, " bytes");
     }
@@ -169,7 +169,7 @@ absl::StatusOr<HttpAnswer> TakeAnswer(HttpTransfer& transfer, CURLcode result) {
     return std::move(answer);
   }
   long status = 0;
-  curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
+  Curl().easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
   answer.status = static_cast<int>(status);
   answer.etag = HeaderOf(transfer.easy, "ETag");
   answer.content_length = HeaderOf(transfer.easy, "Content-Length");
@@ -177,7 +177,7 @@ absl::StatusOr<HttpAnswer> TakeAnswer(HttpTransfer& transfer, CURLcode result) {
   answer.modified = TimeOf(HeaderOf(transfer.easy, "Last-Modified"));
   answer.date = TimeOf(HeaderOf(transfer.easy, "Date"));
   curl_off_t pause = 0;
-  curl_easy_getinfo(transfer.easy, CURLINFO_RETRY_AFTER, &pause);
+  Curl().easy_getinfo(transfer.easy, CURLINFO_RETRY_AFTER, &pause);
   answer.retry_after = std::chrono::seconds(std::clamp<curl_off_t>(pause, 0, 3600));
   return std::move(answer);
 }

@@ -5,14 +5,13 @@
 #include <cstddef>
 #include <memory>
 
-#include <curl/curl.h>
-
+#include "engine/object/s3/http/curl_library.h"
 #include "engine/object/s3/http/http_message.h"
 
 namespace cairn::object {
 
 struct FreeList {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+  void operator()(curl_slist* list) const { Curl().slist_free_all(list); }
 };
 
 // What curl's callbacks work on; it stays at its address.

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
+
 #include "cairn/types.h"
 
 namespace cairn::object {
@@ -15,6 +17,9 @@ namespace cairn::object {
 using Sha256Digest = std::array<unsigned char, 32>;
 
 inline Bytes AsBytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+// Loads libcrypto, which all of these need. kUnimplemented where it is not installed.
+absl::Status LoadDigests();
 
 Sha256Digest Sha256(Bytes bytes);
 Sha256Digest HmacSha256(std::string_view key, std::string_view text);

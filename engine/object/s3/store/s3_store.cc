@@ -5,6 +5,7 @@
 
 #include "engine/base/await.h"
 #include "engine/base/status.h"
+#include "engine/object/s3/signing/digest.h"
 #include "engine/object/s3/store/bucket.h"
 #include "engine/object/s3/store/condition_check.h"
 #include "engine/object/s3/store/writing.h"
@@ -62,6 +63,7 @@ absl::Status CheckKeys(const S3Options& options) {
 
 absl::StatusOr<std::shared_ptr<ObjectStore>> OpenS3(S3Options options) {
   CAIRN_RETURN_IF_ERROR(CheckKeys(options));
+  CAIRN_RETURN_IF_ERROR(object::LoadDigests());
   CAIRN_ASSIGN_OR_RETURN(object::RemotePlace place, object::PlaceOf(options));
   CAIRN_ASSIGN_OR_RETURN(
       std::shared_ptr<object::RetryingClient> client,

@@ -1,0 +1,34 @@
+// Libraries of the system that are loaded when a store is opened: with what they need themselves
+// they take longer to load than all else in a program that perhaps opens none.
+#ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_LOADED_LIBRARY_H_
+#define CAIRN_ENGINE_OBJECT_S3_HTTP_LOADED_LIBRARY_H_
+
+#include "absl/status/status.h"
+
+namespace cairn::object {
+
+// Stays loaded as long as the process, for its handles and threads may outlive any store.
+class LoadedLibrary {
+ public:
+  // `name` is what the dynamic loader finds it by, such as "libcurl.so.4".
+  explicit LoadedLibrary(const char* name);
+
+  // Sets `function` to the one of that name, or to null.
+  template <typename Function>
+  void Find(const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(FindSymbol(name));
+  }
+  // kUnimplemented if the library, or any function, was not found.
+  const absl::Status& status() const { return status_; }
+
+ private:
+  void* FindSymbol(const char* name);
+  void Fail();
+
+  void* const library_;
+  absl::Status status_;
+};
+
+}  // namespace cairn::object
+
+#endif  // CAIRN_ENGINE_OBJECT_S3_HTTP_LOADED_LIBRARY_H_
