@@ -19,6 +19,8 @@ namespace cairn::frame {
 
 // The same status, an error with the chunk's number.
 inline absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status) {
+  if (status.ok()) [[likely]]
+    return absl::OkStatus();
   return Annotate(status, "chunk %d", nchunk);
 }
 

@@ -65,10 +65,9 @@ BlockCache::Way* BlockCache::Find(Set& set, const BlockKey& key, int64_t nbytes)
 BlockCache::Answer BlockCache::Read(const BlockKey& key, int64_t nbytes, int64_t begin,
                                     MutableBytes dst) {
   Set* const set = SetOf(key, nbytes);
-  if (set == nullptr) return Answer::kMiss;
-  std::unique_ptr<std::byte[]> gone;  // freed only after the lock is released
-  const std::unique_lock lock(set->mutex, std::try_to_lock);
-  if (!lock.owns_lock()) return Answer::kMiss;
+  std::unique_ptr<std::byte[]> gone;  // freed only after the turn
+  const Turn turn(set);
+  if (!turn) return Answer::kMiss;
   if (Way* const way = Find(*set, key, nbytes); way != nullptr) {
     way->used = ++set->uses;
     if (way->bytes == nullptr) return Answer::kAgain;
@@ -91,9 +90,8 @@ std::unique_ptr<std::byte[]> BlockCache::MakeRoom(Set& set, const BlockKey& key,
 
 void BlockCache::Insert(const BlockKey& key, int64_t nbytes, std::unique_ptr<std::byte[]> bytes) {
   Set* const set = SetOf(key, nbytes);
-  if (set == nullptr) return;
-  const std::unique_lock lock(set->mutex, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  const Turn turn(set);
+  if (!turn) return;
   Way* const way = Find(*set, key, nbytes);
   if (way == nullptr || way->bytes != nullptr) return;  // another thread was faster
   // Blocks of several sizes share the sets of the smaller ones.
@@ -107,9 +105,10 @@ void BlockCache::Insert(const BlockKey& key, int64_t nbytes, std::unique_ptr<std
 void BlockCache::Replace(const BlockKey& before, const BlockKey& key, Bytes bytes) {
   const int64_t nbytes = std::ssize(bytes);
   std::unique_ptr<std::byte[]> kept;
-  if (Set* const set = SetOf(before, nbytes); set != nullptr) {
-    const std::unique_lock lock(set->mutex, std::try_to_lock);
-    Way* const way = lock.owns_lock() ? Find(*set, before, nbytes) : nullptr;
+  {
+    Set* const set = SetOf(before, nbytes);
+    const Turn turn(set);
+    Way* const way = turn ? Find(*set, before, nbytes) : nullptr;
     if (way == nullptr || way->bytes == nullptr) return;
     kept_bytes_ -= nbytes;
     kept = std::move(way->bytes);
@@ -120,8 +119,8 @@ void BlockCache::Replace(const BlockKey& before, const BlockKey& key, Bytes byte
   std::unique_ptr<std::byte[]> gone;
   {
     Set* const set = SetOf(key, nbytes);
-    const std::unique_lock lock(set->mutex, std::try_to_lock);
-    if (!lock.owns_lock()) return;
+    const Turn turn(set);
+    if (!turn) return;
     if (Find(*set, key, nbytes) == nullptr) gone = MakeRoom(*set, key, nbytes);
   }
   Insert(key, nbytes, std::move(kept));

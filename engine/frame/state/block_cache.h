@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "cairn/types.h"
@@ -59,9 +58,27 @@ class BlockCache {
     std::unique_ptr<std::byte[]> bytes;  // null: asked for once
   };
   struct Set {
-    std::mutex mutex;
+    std::atomic<bool> is_taken = false;
     int64_t uses = 0;
     std::array<Way, kWays> ways;
+  };
+
+  // A set while no other thread is at work there, or none: nobody waits for it.
+  class Turn {
+   public:
+    explicit Turn(Set* set)
+        : set_(set != nullptr && !set->is_taken.exchange(true, std::memory_order_acquire)
+                   ? set
+                   : nullptr) {}
+    ~Turn() {
+      if (set_ != nullptr) set_->is_taken.store(false, std::memory_order_release);
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    explicit operator bool() const { return set_ != nullptr; }
+
+   private:
+    Set* const set_;
   };
 
   // Null for blocks that are too large.
