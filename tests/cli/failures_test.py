@@ -145,7 +145,9 @@ class Files(CliTest):
     def test_a_directory_is_no_input(self):
         os.mkdir(self.path("dir"))
         self.fails(1, "pack", "dir", "f")
-        self.fails(1, "cat", "dir")
+        for command in ("cat", "info", "recover"):
+            reason = "dir: a directory without chunks.b2frame is not a Blosc2 frame"
+            self.assertEqual(self.fails(1, command, "dir"), f"cairn: {reason}")
         self.assertEqual(self.files(), ["dir"])
 
     def test_an_output_that_cannot_be(self):

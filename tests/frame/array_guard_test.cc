@@ -187,6 +187,25 @@ TEST(ArrayGuardTest, VerifyChecksArraysOfTheMostDimensions) {
   EXPECT_TRUE(report->notes.empty());
 }
 
+// Of one dimension: its items lie as in a frame without an array.
+TEST(ArrayGuardTest, LineIsOnlyReadWhereItsShapeIsThatOfItsChunks) {
+  const TempDir dir;
+  const std::vector<int64_t> items = {0, 7};
+  Buffer dst(2);
+  for (const int64_t extent : {25, 48}) {
+    const Frame frame = HandMade(dir, {{extent}, {24}, {6}, "|u1"}, 48);
+    EXPECT_TRUE(IsOk(frame.snapshot().ReadItems(0, dst))) << extent;
+    EXPECT_TRUE(IsOk(frame.snapshot().ReadItemsAt(items, dst))) << extent;
+  }
+  for (const int64_t extent : {24, 8, 49, 100}) {
+    const Snapshot line = HandMade(dir, {{extent}, {24}, {6}, "|u1"}, 48).snapshot();
+    EXPECT_TRUE(IsDamage(line.ReadItems(0, dst), "array: needs")) << extent;
+    EXPECT_TRUE(IsDamage(line.ReadItemsAt(items, dst), "array: needs")) << extent;
+    const FieldSpan field = {.offset = 0, .size = 1, .dst = dst};
+    EXPECT_TRUE(IsDamage(line.ReadFields(0, 2, {&field, 1}), "array: needs")) << extent;
+  }
+}
+
 TEST(ArrayGuardTest, FrameThatDisagreesCanBeMended) {
   const TempDir dir;
   Frame frame = HandMade(dir, TypedArray(), 120);

@@ -74,6 +74,46 @@ class ErrorsTest(PackageTest):
         for call in (lambda: read.writer(), lambda: read.append([[1] * 3]), lambda: read.__setitem__(0, 1), lambda: read.compact()):
             self.assert_ours(call, f"{path}: opened for reading; open it with mode 'r+'", cairn.ReadOnly)
 
+    def test_bytes_and_texts_that_are_neither_a_frame_nor_a_path_are_told(self):
+        for wrong, words, kind in (
+            (b"hello world", "bytes that do not begin as a frame are a path", FileNotFoundError),
+            (b"\x89PNG\r\n\x1a\n\0\0", "no path has a zero byte", ValueError),
+            ("a\0b", "no path has a zero byte", ValueError),
+            ("x\ud800y", "a character that no name of a file can have", ValueError),
+        ):
+            with self.subTest(wrong=wrong):
+                self.assert_ours(lambda: cairn.open(wrong), words, kind)
+        self.assert_ours(lambda: cairn.asarray(np.arange(3), "x\ud800y"), "no name of a file", ValueError)
+
+    def test_masked_items_are_not_stored_as_if_they_were_not(self):
+        hides = np.ma.masked_array([1, 2, 3], [False, True, False])
+        frame = cairn.create(self.path(), (3,), "i8")
+        for call in (
+            lambda: frame.__setitem__(slice(None), hides), lambda: frame.__setitem__([0, 1, 2], hides), lambda: frame.append(hides),
+            lambda: cairn.asarray(hides), lambda: cairn.asarray(hides, self.path()),
+        ):  # fmt: skip
+            with self.subTest(line=call.__code__.co_firstlineno):
+                self.assert_ours(call, "a masked array hides items: fill them", ValueError)
+        self.assertEqual(frame[:].tolist(), [0, 0, 0])
+        frame[:] = np.ma.masked_array([1, 2, 3], False)
+        self.assertEqual(frame[:].tolist(), [1, 2, 3])
+
+    def test_damaged_shape_is_damage_and_no_lack_of_memory(self):
+        path = self.path(".b2nd")
+        cairn.asarray(np.arange(10.0), path)
+        with open(path, "rb") as file:
+            content = file.read()
+        # Of the metalayer: a version, a number of dimensions, and a shape of 10 as 64 bits.
+        at = content.index(b"b2nd")
+        at = content.index((10).to_bytes(8, "big"), at)
+        for shape in (2**33, 2**45, 2**59, 2**63 - 1):
+            damaged = content[:at] + shape.to_bytes(8, "big") + content[at + 8 :]
+            frame = cairn.open(damaged)
+            self.assertEqual(frame.shape, (shape,))
+            for key in (slice(None), slice(None, None, 2), slice(2, None), ...):
+                with self.subTest(shape=shape, key=key):
+                    self.assert_ours(lambda: frame[key], "array: ", cairn.DataLoss)
+
     @unittest.skipIf(np is None or np.lib.NumpyVersion(np.__version__) < "2.0.0", "an older NumPy wraps")
     def test_integers_that_the_type_does_not_hold_are_overflows(self):
         frame = cairn.create(self.path(), (3,), "u1")

@@ -136,6 +136,18 @@ class AppendTest(LogTest):
         self.assert_same(log["time"], seconds.astype("M8[us]"))
         self.assertEqual(log["host"].tolist(), ["ä".encode(), b"b", b"c", b"d"])
 
+    def test_takes_what_a_mask_hides_for_no_value(self):
+        log = self.create()
+        hidden = np.ma.masked_array
+        log.append({"time": [START] * 2, "temp": hidden([1.0, 2.0], [0, 1]), "count": hidden([1, 2], False), "host": hidden(["a", "b"], [1, 0])})
+        self.assertEqual(log["host"].tolist(), [b"", b"b"])
+        self.assertEqual(np.isnan(log["temp"]).tolist(), [False, True])
+        self.assertEqual(log["count"].tolist(), [1, 2])
+        for name in ("time", "count"):
+            values = {"time": [START], "temp": [1.0], "count": [1], "host": ["a"]}
+            with self.subTest(name=name), self.assertRaises(ValueError):
+                log.append({**values, name: hidden(np.asarray(sensor(1)[name]), [1])})
+
     def test_takes_nothing_of_what_does_not_fit(self):
         good = {"time": [START], "temp": [1.0], "count": [1], "host": ["a"], "small": [1.0]}
         wrong = [

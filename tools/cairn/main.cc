@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -42,10 +43,12 @@ ExitCode Run(const std::string& name, bool json, const Command& command) {
     status = absl::ResourceExhaustedError("out of memory");
   }
   if (IsNoFrame(status)) {
+    const bool is_file = absl::EndsWith(status.message(), ": not a Blosc2 frame");
     return Report(
         kExitFailure, json,
-        absl::StrCat(status.message(),
-                     "; if its first bytes were overwritten, see 'cairn recover --help'"));
+        absl::StrCat(
+            status.message(),
+            is_file ? "; if its first bytes were overwritten, see 'cairn recover --help'" : ""));
   }
   const ExitCode code = ExitCodeOf(status);
   json = json && !IsPrinted(status);

@@ -80,7 +80,7 @@ absl::Status NoIndexIn(const FrameLocation& location) {
   const bool has_chunks = std::ranges::any_of(
       names, [](const std::string& name) { return format::ParseChunkFileName(name).has_value(); });
   if (has_chunks) return DataLoss("index: %s is missing beside the chunks", location.path);
-  return InvalidArgument("not a Blosc2 frame, but a directory without %s", location.path);
+  return InvalidArgument("a directory without %s is not a Blosc2 frame", location.path);
 }
 
 }  // namespace

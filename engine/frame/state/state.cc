@@ -186,7 +186,11 @@ int64_t ItemsOfChunk(const Metadata& metadata) {
 
 bool LiesInOrder(const State& state) {
   if (!state.metadata->array.has_value()) return true;
-  return ItemsOfChunk(*state.metadata) * state.header().typesize == state.chunksize;
+  const int64_t items = ItemsOfChunk(*state.metadata);
+  if (items == 0 || items * state.header().typesize != state.chunksize) return false;
+  const std::optional<int64_t> nbytes =
+      CheckedMul(CeilDiv(state.metadata->array->shape[0], items), int64_t{state.chunksize});
+  return nbytes == state.nbytes;
 }
 
 std::shared_ptr<const Metadata> MetadataWith(std::shared_ptr<const Metadata> metadata,

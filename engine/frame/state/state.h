@@ -222,7 +222,8 @@ inline absl::Status CheckHoldsData(const State& state) {
 // Items of each chunk of an array of one dimension; 0 for any other metadata.
 int64_t ItemsOfChunk(const Metadata& metadata);
 // Returns true if item i lies at byte i * typesize of the decoded data: in a frame without an
-// array, and in an array of one dimension whose chunks have no padding.
+// array, and in an array of one dimension that has the chunks which its shape asks for, without
+// padding.
 bool LiesInOrder(const State& state);
 // That of an array of one dimension which has so many chunks, and after them a padded partial chunk
 // of items of so many bytes. Any other is left as it is.

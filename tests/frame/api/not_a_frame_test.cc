@@ -71,7 +71,7 @@ TEST_F(NotAFrameTest, AnotherBufferIsInvalid) {
 
 TEST_F(NotAFrameTest, AnotherDirectoryIsInvalid) {
   ASSERT_EQ(::mkdir(path_.c_str(), 0755), 0);
-  const std::string reason = "not a Blosc2 frame, but a directory without chunks.b2frame";
+  const std::string reason = "a directory without chunks.b2frame is not a Blosc2 frame";
   EXPECT_EQ(Frame::Open(path_).status(), absl::InvalidArgumentError(path_ + ": " + reason));
   PutFileBytes(path_ + "/another", AsBytes("file"));
   EXPECT_TRUE(Fails(Frame::Open(path_).status(), kInvalid, reason));

@@ -19,7 +19,7 @@ from .metadata import Edit, packed
 from .options import FilterLike
 from .paths import Path, files_of, is_uri, name_of, text_of
 from .readable import Readable, Snapshot
-from .view import View, bytes_of
+from .view import View, bytes_of, check_unmasked
 from .writer import Writer
 
 _MAGIC = b"b2frame"  # from the third byte of a frame on
@@ -308,6 +308,8 @@ def open(
             return _open_content(content, dtype, opened_with)
         return Frame(_engine_of(name, opened_with), name, "r" if mode == "r" else "r+", _known(dtype), opened_with)
     except Exception as error:  # noqa: BLE001: it is raised again
+        if isinstance(path, bytes) and isinstance(error, NotFound):
+            error.args = (f"{error}; bytes that do not begin as a frame are a path",)
         raise_ours(error, name)
 
 
@@ -445,6 +447,7 @@ def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
     """
     if path is None and not new and isinstance(items, Frame):
         return items
+    check_unmasked(items)
     source = items if hasattr(items, "shape") and hasattr(items, "dtype") else np.asarray(items)
     known = options.check_dtype(new.pop("dtype", source.dtype))
     threads = new.pop("threads", 1)

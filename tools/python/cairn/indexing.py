@@ -172,7 +172,7 @@ def _picked(box: tuple[_Piece, ...]) -> tuple[Any, ...]:
 
 def read_product(view: View, axes: list[Axis]) -> np.ndarray:
     """The items of the product of the axes."""
-    out = np.empty(tuple(len(axis) for axis in axes), view.dtype)
+    out = view.room(tuple(len(axis) for axis in axes))
     if out.size == 0:
         return out
     if all(_is_dense(axis) for axis in axes):
@@ -190,11 +190,11 @@ def _read_picked(view: View, box: tuple[_Piece, ...], shape: tuple[int, ...]) ->
     """What the pieces pick, which has this shape: from all of their box, or item by item."""
     extents = tuple(piece.end - piece.begin for piece in box)
     if _is_sparse(view, box, math.prod(shape)):
-        picked = np.empty(shape, view.dtype)
+        picked = view.room(shape)
         numbers = [np.arange(piece.begin, piece.end)[piece.picked] for piece in box]
         view.read_at(_numbers_of(view, np.ix_(*numbers)), picked)
         return picked
-    items = np.empty(extents, view.dtype)
+    items = view.room(extents)
     view.read([piece.begin for piece in box], items)
     return items[_picked(box)]
 
@@ -227,7 +227,7 @@ def _numbers_of(view: View, places: Sequence[np.ndarray]) -> np.ndarray:
 def _read_line(view: View, entries: list[Any]) -> np.ndarray:
     """Items of the only axis by an index array, in its order: nothing is sorted or read twice."""
     numbers = next(entry for entry in entries if isinstance(entry, np.ndarray))
-    out = np.empty(numbers.shape, view.dtype)
+    out = view.room(numbers.shape)
     if out.size:
         view.read_at(_from_start(numbers, view.shape[0], 0).reshape(-1), out)
     rest: list[Any] = []
@@ -302,7 +302,7 @@ class _Points:
         self._selected = (len(self._points[0]), *sliced)
 
     def read(self) -> np.ndarray:
-        out = np.empty(self._selected, self._view.dtype)
+        out = self._view.room(self._selected)
         if len(self._pointed) == len(self._axes) and out.size:
             self._view.read_at(_numbers_of(self._view, self._points), out)
         elif out.size:
@@ -316,7 +316,7 @@ class _Points:
         """The boxes, each with where it begins, in which the points have these values."""
         first, last = self._place()
         shape = (*self._lengths[:first], *self._shape, *self._lengths[first:])
-        values = np.empty(shape, self._view.dtype)
+        values = self._view.room(shape)
         values[...] = np.asarray(value, self._view.dtype)
         values = np.moveaxis(values, range(first, last), range(len(self._shape)))
         values = values.reshape(self._selected)[(slice(None), *self._rest)]
@@ -337,7 +337,7 @@ class _Points:
         return np.moveaxis(items, self._pointed, range(len(self._pointed)))
 
     def _read_box(self, part: _Part) -> np.ndarray:
-        items = np.empty(part.extents, self._view.dtype)
+        items = self._view.room(part.extents)
         self._view.read(part.begin, items)
         return items
 
@@ -354,7 +354,7 @@ class _Points:
         # A point may be wanted many times, the box has each item once.
         if math.prod(shape) >= math.prod(part.extents):
             return self._first(self._read_box(part))[part.picked]
-        items = np.empty(shape, self._view.dtype)
+        items = self._view.room(shape)
         self._view.read_at(_numbers_of(self._view, places), items)
         return items
 
@@ -400,7 +400,7 @@ def write(view: View, key: Any, value: Any) -> Iterator[tuple[list[int], np.ndar
             if value.size:
                 yield [int(axis[0]) for axis in axes], value
             return
-    product = np.empty(shape, view.dtype)
+    product = view.room(shape)
     product[rest] = value
     if not product.size:
         return
@@ -408,7 +408,7 @@ def write(view: View, key: Any, value: Any) -> Iterator[tuple[list[int], np.ndar
         yield [int(axis[0]) for axis in axes], product
         return
     for box in _boxes(view, axes):
-        items = np.empty(tuple(piece.end - piece.begin for piece in box), view.dtype)
+        items = view.room(tuple(piece.end - piece.begin for piece in box))
         begin = [piece.begin for piece in box]
         view.read(begin, items)
         items[_picked(box)] = product[tuple(piece.target for piece in box)]

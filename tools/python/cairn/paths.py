@@ -35,6 +35,12 @@ def text_of(path: Path) -> str:
         raise NotFound("path: is empty")
     if len(name) >= _LONGEST:
         raise InvalidArgument(f"path: expected less than {_LONGEST} bytes, got {len(name)}: {name[:40]!r}...")
+    try:
+        raw = os.fsencode(name)
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"path: {name[:40]!r} has a character that no name of a file can have") from None
+    if b"\0" in raw:
+        raise InvalidArgument(f"path: a frame begins otherwise, and no path has a zero byte: {raw[:40]!r}")
     return name
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .errors import InvalidArgument, InvalidType
 from .times import Clock
-from .view import bytes_of
+from .view import bytes_of, is_masked
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
@@ -228,6 +228,8 @@ def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
     """A column as a field has it, where nothing but precision is lost."""
     if getattr(getattr(values, "dtype", None), "tz", None) is not None:  # of pandas
         values = values.to_numpy("M8[ns]")
+    if is_masked(values):
+        values = np.where(values.mask, None, values.data.astype(object)).tolist()
     given = np.atleast_1d(np.asarray(values))
     if given.ndim != 1:
         raise InvalidArgument(f"field {name!r}: values of {given.ndim} dimensions")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Sequence
 from typing import Any, Optional
 
@@ -18,6 +19,18 @@ _PLAIN_PIECE = 1 << 16
 def bytes_of(items: np.ndarray) -> np.ndarray:
     """The memory of a contiguous array as bytes; types of which NumPy makes no buffer included."""
     return items.reshape(-1).view(np.uint8)
+
+
+def is_masked(items: Any) -> bool:
+    """Whether it is a masked array of NumPy that hides items."""
+    module = sys.modules.get("numpy.ma")  # there are none before it is imported
+    return module is not None and isinstance(items, module.MaskedArray) and bool(np.any(items.mask))
+
+
+def check_unmasked(items: Any) -> None:
+    """Refuses to store what a masked array hides."""
+    if is_masked(items):
+        raise InvalidArgument("a masked array hides items: fill them, as by items.filled(0)")
 
 
 class View:
@@ -60,6 +73,16 @@ class View:
         if name == "engine":
             raise FailedPrecondition("the writer is closed")
         raise AttributeError(name)
+
+    def room(self, shape: Sequence[int]) -> np.ndarray:
+        """Memory for items of that shape; DataLoss if only a damaged shape asks for so much."""
+        try:
+            return np.empty(shape, self.dtype)
+        except (MemoryError, ValueError):
+            if self.is_array:
+                none = [0] * len(self.shape)
+                self.engine.read_box(none, none, np.empty(0, np.uint8))
+            raise
 
     def read(self, start: Sequence[int], out: np.ndarray) -> None:
         """Reads the box that begins at `start` and has the shape of `out`."""

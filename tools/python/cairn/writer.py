@@ -15,7 +15,7 @@ from . import _engine, indexing, options
 from .errors import Error, FailedPrecondition, InvalidArgument, InvalidType, raise_ours, raises_ours
 from .metadata import Edit
 from .readable import Readable, Snapshot
-from .view import View, bytes_of
+from .view import View, bytes_of, check_unmasked
 
 
 class Writer(Readable):
@@ -65,6 +65,7 @@ class Writer(Readable):
     def _assign(self, view: View, key: Any, value: Any) -> None:
         if isinstance(value, Readable):
             value = np.asarray(value)
+        check_unmasked(value)
         for start, items in indexing.write(view, key, value):
             raw = bytes_of(np.ascontiguousarray(items))
             if view.is_array:
@@ -204,6 +205,7 @@ def _items_for(view: View, items: Any, axis: int = 0) -> np.ndarray:
     """Items as the frame takes them: of its type, contiguous, complete slices of an array."""
     if not view.is_array and isinstance(items, (bytes, bytearray, memoryview)):
         return np.frombuffer(items, np.uint8)
+    check_unmasked(items)
     given = np.asarray(items)
     if given.dtype != view.dtype:
         unknown = view.dtype.kind == "V" and view.dtype.names is None
