@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/base/attributes.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/types.h"
@@ -40,6 +41,10 @@ constexpr int64_t UnitsPerSecond(TimeUnit unit) {
   }
   return 1'000'000'000;
 }
+
+// Checks that a text of a field reads as it was stored, where zeros fill up a field of fixed width.
+// Errors: kInvalidArgument if the text ends with a zero, which no reader could tell from these.
+CAIRN_EXPORT absl::Status CheckPaddedText(std::string_view text);
 
 struct Field {
   std::string name;

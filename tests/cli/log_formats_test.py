@@ -187,6 +187,23 @@ class LineProtocolOfClients(FormatTest):
                          [(1, r'x\\ y="z', "p"), (2, '"q"', "two\nlines \\"), (3, '="k', "")])  # fmt: skip
 
 
+class ZerosAtTheEnd(FormatTest):
+    def test_of_texts_are_refused_in_every_format(self):
+        """A field of fixed width is padded with zeros: such a text came back shorter."""
+        self.create("t:timestamp[s]", "x:f4", "text:bytes[4]", "note:bytes[4]")
+        for form, line in (("csv", "t,text\n%s,a\0b\n%s,%s\n"), ("jsonl", '{"t":%s,"text":"a\\u0000b"}\n{"t":%s,"text":"%s"}\n'),
+                           ("line", 'm x=1,text="a\0b" %s\nm x=1,text="%s" %s\n'), ("line", "m,text=a\0b x=1 %s\nm,text=%s x=1 %s\n")):  # fmt: skip
+            for text in ("\0", "ab\0", "ab\0\0", "abc\0"):
+                with self.subTest(form=form, line=line, text=text):
+                    text = text.replace("\0", "\\u0000") if form == "jsonl" else text
+                    given = (line % ((5, text, 5) if form == "line" else (5, 5, text))).encode()
+                    message = self.fails(1, "log", "append", "log", "--format", form, "--time-unit", "s", stdin=given)
+                    self.assertRegex(message, f"line {3 if form == 'csv' else 2}: field 'text': a text that ends with a zero")
+        given = json.dumps({"t": 1, "text": {"base64": base64.b64encode(b"\xff\0").decode()}}).encode()
+        self.assertIn("field 'text': a text that ends with a zero", self.fails(1, "log", "append", "log", "--format", "jsonl", stdin=given))
+        self.assertEqual({row["text"] for row in self.values()}, {"a\0b"})
+
+
 class Times(FormatTest):
     def test_numbers_of_another_unit_are_refused(self):
         self.create("t:timestamp[ms]")

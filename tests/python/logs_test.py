@@ -166,6 +166,24 @@ class AppendTest(LogTest):
                 writer.append([(START, 1.0)])
             self.assertEqual(writer.end_record, 0)
 
+    def test_refuses_texts_that_end_with_a_zero(self):
+        """A field of fixed width is padded with zeros: such a text came back shorter."""
+        log = cairn.Log.create(self.path(), {"time": "M8[s]", "host": "S4", "note": "S4"})
+        for text in ("a\0", b"a\0", "\0", b"\0\0", "abc\0", np.str_("a\0"), np.bytes_(b"a\0")):
+            rows = [{"time": 5, "host": text}, {"time": [5, 5], "host": ["a", text]}, [(5, "a", ""), (5, text, "")],
+                    {"time": [5, 5], "host": np.array(["a", text], object)}, np.array([(5, "a"), (5, text)], [("time", "M8[s]"), ("host", "O")])]  # fmt: skip
+            if pandas is not None:
+                rows += [pandas.DataFrame({"time": [5, 5], "host": pandas.Series(["a", text], dtype=object)})]
+                if isinstance(text, str):
+                    rows += [pandas.DataFrame({"time": 5, "host": pandas.array(["a", text], "string")})]
+            for number, given in enumerate(rows):
+                with self.subTest(text=text, number=number), self.assertRaisesRegex(cairn.InvalidArgument, "field 'host': record [01]: a text that ends with a zero"):
+                    log.append(given)
+        self.assertEqual(len(log), 0)
+        log.append({"time": [5, 5], "host": ["\0a", b"a\0b"]})
+        log.append({"time": [5], "host": np.array(["c\0"])})  # of NumPy's own, which has no such text
+        self.assertEqual(log["host"].tolist(), [b"\0a", b"a\0b", b"c"])
+
     @unittest.skipIf(pandas is None, "no pandas")
     def test_takes_and_gives_data_frames(self):
         rows = sensor(50)

@@ -729,7 +729,8 @@ class WriteTest(LogCase):
         self.assertEqual(self.rows("SELECT * FROM u"), rows)
         good = list(rows[0])
         for column, value in ((0, 128), (0, "x"), (0, None), (1, 2**15), (2, 1.5), (4, -1), (4, 256), (6, 2**32), (7, -1),
-                              (7, 2.0**64), (8, 65520), (8, -1e9), (9, 3.5e38), (9, -1e300), (10, b"x"), (11, 2), (12, "now"), (13, "abcd"), (14, "abc"), (14, b"\xff"), (14, b"a\xc3"), (15, "abc"), (15, b"abcd")):  # fmt: skip
+                              (7, 2.0**64), (8, 65520), (8, -1e9), (9, 3.5e38), (9, -1e300), (10, b"x"), (11, 2), (12, "now"), (13, "abcd"), (14, "abc"), (14, b"\xff"), (14, b"a\xc3"), (15, "abc"), (15, b"abcd"),
+                              (15, b"ab"), (15, b""), (13, "a\0"), (13, b"a\0"), (13, "\0"), (13, b"ab\0"), (14, "a\0"), (14, b"a\0"), (14, "\0")):  # fmt: skip
             bad = [*good[:column], value, *good[column + 1 :]]
             self.refuse(f"column f{column}: ", f"INSERT INTO u VALUES ({marks})", *bad)
         # The greatest that fit, and infinity itself.

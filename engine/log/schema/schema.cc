@@ -260,6 +260,11 @@ absl::StatusOr<FieldList> FieldsOfDtype(std::string_view dtype) {
 
 }  // namespace
 
+absl::Status CheckPaddedText(std::string_view text) {
+  if (!text.ends_with('\0')) return absl::OkStatus();
+  return InvalidArgument("a text that ends with a zero, which a field of fixed width would lose");
+}
+
 absl::StatusOr<Schema> Schema::Make(std::vector<Field> fields) {
   CAIRN_RETURN_IF_ERROR(CheckNames(fields));
   Schema schema;

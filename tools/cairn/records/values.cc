@@ -210,6 +210,7 @@ absl::Status ParseText(const Field& field, std::string_view text, std::byte* at)
     return absl::InvalidArgumentError(
         absl::StrFormat("a text of %d bytes, the field has %d", text.size(), size));
   }
+  if (absl::Status status = CheckPaddedText(text); !status.ok()) return status;
   std::memset(at, 0, size);
   if (!text.empty()) std::memcpy(at, text.data(), text.size());
   return absl::OkStatus();

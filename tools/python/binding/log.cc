@@ -130,6 +130,12 @@ void BindLog(nb::module_& module) {
                                {.rounding = up ? TimeRounding::kUp : TimeRounding::kDown}));
       },
       "text"_a, "unit"_a, "up"_a);
+  module.def(
+      "check_padded_text",
+      [](const nb::bytes& text) {
+        Check(CheckPaddedText({text.c_str(), text.size()}));
+      },
+      "text"_a);
   module.def("create_log", &Create, "path"_a, "dtype"_a, "record_size"_a, "time"_a, "codec"_a,
              "clevel"_a, "chunksize"_a, "retention"_a, "rotation"_a, "files"_a.none());
 }

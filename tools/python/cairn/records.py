@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
+from . import _engine
 from .errors import InvalidArgument, InvalidType
 from .times import Clock
 from .view import bytes_of, is_masked
@@ -233,7 +234,8 @@ def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
     given = np.atleast_1d(np.asarray(values))
     if given.ndim != 1:
         raise InvalidArgument(f"field {name!r}: values of {given.ndim} dimensions")
-    if not hasattr(values, "dtype") and given.dtype.kind in _MIXED.get(dtype.kind, ""):
+    own = hasattr(values, "dtype") and not isinstance(values, (str, bytes))
+    if not own and given.dtype.kind in _MIXED.get(dtype.kind, ""):
         given = np.atleast_1d(np.asarray(values, object))
     if given.dtype == dtype or given.size == 0:
         return np.ascontiguousarray(given, dtype)
@@ -294,6 +296,10 @@ def _as_bytes(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
             raise InvalidType(f"{one!r} is no text")
         if len(one) > dtype.itemsize:
             raise InvalidArgument(f"a text of {len(one)} bytes, it takes {dtype.itemsize}")
+        try:
+            _engine.check_padded_text(one)
+        except InvalidArgument as error:
+            raise InvalidArgument(f"record {place}: {error}") from None
     return np.array(found, dtype)
 
 

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_format.h"
 
+#include "cairn/record.h"
 #include "tools/dtypes/utf8.h"
 #include "tools/sqlite/table/number.h"
 #include "tools/status.h"
@@ -236,13 +237,19 @@ absl::Status StoreBytes(const Column& column, sqlite3_value* value, std::byte* a
   const void* const data =
       is_blob ? sqlite3_value_blob(value) : static_cast<const void*>(sqlite3_value_text(value));
   const auto size = static_cast<size_t>(sqlite3_value_bytes(value));
-  if (column.type == ColumnType::kUcs4) {
-    return StoreUcs4(column, {static_cast<const char*>(data), data == nullptr ? 0 : size}, at);
+  const auto capacity = static_cast<size_t>(column.size);
+  const std::string_view text(static_cast<const char*>(data), data == nullptr ? 0 : size);
+  if (column.type != ColumnType::kBlob) {
+    const absl::Status status = CheckPaddedText(text);
+    if (!status.ok()) return DoesNotFit(column, std::string(status.message()));
   }
-  if (size > static_cast<size_t>(column.size)) {
+  if (column.type == ColumnType::kUcs4) return StoreUcs4(column, text, at);
+  // A column of raw bytes gives all of them, so a shorter BLOB would come back longer.
+  const bool is_short = column.type == ColumnType::kBlob && is_blob && size < capacity;
+  if (size > capacity || is_short) {
     return DoesNotFit(column, absl::StrFormat("%d bytes, it holds %d", size, column.size));
   }
-  if (data != nullptr) std::memcpy(at, data, size);
+  std::ranges::copy(text, reinterpret_cast<char*>(at));
   return absl::OkStatus();
 }
 
