@@ -23,8 +23,9 @@ enum class TimeRounding : uint8_t {
 struct TimeTextOptions {
   TimeRounding rounding = TimeRounding::kDown;
   std::optional<TimeUnit> number_unit = {};  // what a number counts; empty: the unit of the result
-  // Refuses a number that is a time of our days in another unit only, and one that reads as a date,
-  // such as 20261124. False where somebody said what numbers count.
+  // Refuses a number that is no time of our days in its unit, but is one in another unit, or reads
+  // as a date, such as 20261124, 2026112410 or 20261124100000. False where somebody said what
+  // numbers count.
   bool check_numbers = true;
 };
 

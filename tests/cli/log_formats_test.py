@@ -217,6 +217,23 @@ class Times(FormatTest):
         self.append("m v=1 1795514400\n", "--format", "line", "--time-unit", "s", "--quiet", name="line")
         self.assertEqual(self.values("line")[0]["t"], "2026-11-24T10:00:00.000Z")
 
+    def test_digits_of_a_date_are_no_count(self):
+        """Longer ones than a day, with a sign or a fraction of zeros, were stored as counts."""
+        for unit, counts in (("s", ("2026112410",)), ("ms", ()), ("us", ("2026112410000000",)), ("ns", ("2026112410000000000",))):
+            self.create(f"t:timestamp[{unit}]", name=unit)
+            for date in ("20261124", "2026112410", "202611241000", "20261124100000", "20261124100000.125", "202611241000001", "2026112410000012",
+                         "20261124100000125", "20261124100000125000", "20261124100000125000000", "19000101", "21991231235959"):  # fmt: skip
+                for number in (date, f"+{date}", *((f"{date}.0", f"{date}.000") if "." not in date else ())):
+                    given = number.strip("+").split(".")[0]
+                    if given in counts or (unit == "us" and len(given) == 16):  # which are times of our days
+                        continue
+                    with self.subTest(unit=unit, number=number):
+                        message = self.fails(1, "log", "append", unit, stdin=f"t\n{number}\n".encode())
+                        self.assertRegex(message, f"reads as a date and as a count of {unit}")
+                        self.assertIn("reads as a date", self.fails(2, "log", "query", unit, "--from", number))
+            for number in (*counts, "20261324", "20261124250000", "-20261124", "18991231", "2026112", "20261124.5"):
+                self.append(f"t\n{number}\n", "--quiet", name=unit)
+
     def test_texts(self):
         self.create("t:timestamp[ms]")
         for text, time in {

@@ -467,6 +467,50 @@ class ReadTest(LogTest):
             log.append({"time": np.arange(0, 10**10, 10**9)})  # of no days
             log.append({"time": np.array([1795514400], f"M8[{unit}]")})
 
+    def test_numbers_in_doubt_are_refused_wherever_they_stand(self):
+        """Numbers in lists with others than numbers, and bounds, were taken as they are."""
+        log = cairn.Log.create(self.path("doubt"), {"time": "M8[ms]", "seen": "M8[ms]"})
+        for number in (1795514400, 1795514400 * 10**6, 20261124, 2026112410, 202611241000, 20261124100000, 20261124100000125, 20261124100000125000):
+            for times in (number, [number], [number, None], (number, float("nan")), [number, datetime.datetime(2026, 1, 1)], np.array([number], object),
+                          np.array([number, None], object), [str(number)], [np.uint64(number) if number < 2**64 else number, None]):  # fmt: skip
+                for name in ("time", "seen"):
+                    if times is not number and len(times) > 1 and name == "time":
+                        continue
+                    given = {"time": [START] * len(np.atleast_1d(np.asarray(times, object))), name: times}
+                    with self.subTest(given=given), self.assertRaises(cairn.InvalidArgument):
+                        log.append(given)
+            for ask in (lambda n: log.query(n), lambda n: log.query(None, n), lambda n: log.query(where=[("seen", ">", n)]), lambda n: log.query(where=f"seen > {n}"),
+                        lambda n: log.find_time(n), lambda n: log.aggregate(n), lambda n: log.aggregate(bucket="1h", origin=n)):  # fmt: skip
+                with self.subTest(number=number), self.assertRaises(cairn.InvalidArgument):
+                    ask(number)
+        self.assertEqual(len(log), 0)
+        log.append({"time": [1795514400000, 5], "seen": [None, 1795514400000]})
+        self.assertEqual((len(log.query(5, 6)), len(log.query(1795514400000))), (1, 1))
+
+    @unittest.skipIf(pandas is None, "no pandas")
+    def test_random_digits_are_refused_or_the_counts_that_pandas_reads(self):
+        """As dates they would be times of their own: no count may be one of these days by chance."""
+        rng = random.Random(4)
+        for unit in ("s", "ms", "us", "ns"):
+            log = cairn.Log.create(self.path(f"{unit}.digits"), {"time": f"M8[{unit}]"})
+            refused = 0
+            for _ in range(200):
+                at = datetime.datetime(1900, 1, 1) + datetime.timedelta(seconds=rng.randrange(9 * 10**9))
+                digits = int(at.strftime(rng.choice(["%Y%m%d", "%Y%m%d%H", "%Y%m%d%H%M", "%Y%m%d%H%M%S"])))
+                count = None
+                try:
+                    count = pandas.Timestamp(digits, unit=unit)
+                except (ValueError, OverflowError):  # too far for nanoseconds
+                    pass
+                if count is not None and 1990 <= count.year < 2100:
+                    log.append({"time": [digits, digits]})
+                    self.assertEqual(log["time"][-1], count.as_unit(unit).to_datetime64())
+                    continue
+                refused += 1
+                with self.subTest(unit=unit, digits=digits), self.assertRaisesRegex(cairn.InvalidArgument, "reads as a date"):
+                    log.append({"time": [digits, digits]})
+            self.assertGreater(refused, 100)
+
     @unittest.skipIf(pandas is None, "no pandas")
     def test_random_texts_are_the_times_that_pandas_reads(self):
         rng = random.Random(3)

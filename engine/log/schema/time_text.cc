@@ -157,6 +157,12 @@ absl::Status NotATime(std::string_view text) {
 absl::Status TooFar(std::string_view text, TimeUnit unit) {
   return InvalidArgument("%s is too far from 1970 for a count of %s", text, UnitWord(unit));
 }
+absl::Status IsDateToo(std::string_view text, TimeUnit unit) {
+  return InvalidArgument(
+      "%s reads as a date and as a count of %s: write dates as 2026-11-24, or say the unit of "
+      "numbers",
+      text, UnitWord(unit));
+}
 
 absl::StatusOr<Instant> ScanNumber(std::string_view text, TimeUnit unit) {
   const bool negative = text.starts_with('-');
@@ -208,28 +214,33 @@ bool IsOfOurDays(const Instant& instant, TimeUnit unit) {
   return instant.billionths >= second * kYear1990 && instant.billionths < second * kYear2100;
 }
 
-// "20261124", "202611241000" and "20261124100000", of the years 1900 to 2199.
+// A date of the years 1900 to 2199 in digits alone, with or without hour, minute and second, and
+// with the fraction of a second: "20261124", "2026112410", "20261124100000", "20261124100000125".
+// Spreadsheets add a sign, or a fraction of zeros.
 bool ReadsAsDate(std::string_view text) {
-  Scanner scan(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const size_t size = std::min(text.find('.'), text.size());
+  std::string digits(text.substr(0, size));
+  constexpr size_t kToHour = 10;
+  constexpr size_t kToSecond = 14;
+  const bool whole = text.find_first_not_of(".0", size) == std::string_view::npos;
+  if (!whole && size != kToSecond) return false;
+  if (size == kToHour) digits += "00";
+  const bool century =
+      digits.starts_with("19") || digits.starts_with("20") || digits.starts_with("21");
+  Scanner scan(digits);
   int64_t seconds = 0;
   int64_t nanos = 0;
   bool basic = false;
   bool more = false;
-  const bool century = text.starts_with("19") || text.starts_with("20") || text.starts_with("21");
-  const bool length = text.size() == 8 || text.size() == 12 || text.size() == 14;
-  if (!century || !length || !ScanDate(scan, seconds, basic) || !basic) return false;
-  return scan.done() || (ScanClock(scan, basic, seconds, nanos, more) && scan.done());
+  if (!century || !ScanDate(scan, seconds, basic) || !basic) return false;
+  if (!scan.done() && !ScanClock(scan, basic, seconds, nanos, more)) return false;
+  if (!scan.done()) scan.Fraction(nanos, more);
+  return scan.done();
 }
 
 // A number of a wrong unit would be stored as a time of 1970, or of a far future.
 absl::Status CheckUnit(std::string_view text, const Instant& instant, TimeUnit unit) {
-  if (IsOfOurDays(instant, unit)) return absl::OkStatus();
-  if (ReadsAsDate(text)) {
-    return InvalidArgument(
-        "%s reads as a date and as a count of %s: write dates as 2026-11-24, or say the unit of "
-        "numbers",
-        text, UnitWord(unit));
-  }
   for (const TimeUnit other : kTimeUnits) {
     if (!IsOfOurDays(instant, other)) continue;
     return InvalidArgument(
@@ -251,8 +262,12 @@ absl::StatusOr<int64_t> ParseTime(std::string_view text, TimeUnit unit,
     return Round(text, instant, TimeUnit::kSeconds, unit, options.rounding);
   }
   const TimeUnit from = options.number_unit.value_or(unit);
-  CAIRN_ASSIGN_OR_RETURN(instant, ScanNumber(text, from));
-  if (options.check_numbers) CAIRN_RETURN_IF_ERROR(CheckUnit(text, instant, from));
+  const absl::StatusOr<Instant> number = ScanNumber(text, from);
+  if (options.check_numbers && !(number.ok() && IsOfOurDays(*number, from))) {
+    if (ReadsAsDate(text)) return IsDateToo(text, from);
+    if (number.ok()) CAIRN_RETURN_IF_ERROR(CheckUnit(text, *number, from));
+  }
+  CAIRN_ASSIGN_OR_RETURN(instant, number);
   return Round(text, instant, from, unit, options.rounding);
 }
 

@@ -39,12 +39,6 @@ def to_datetime64(value: Any) -> np.datetime64:
     return value
 
 
-def _of_our_days(count: int, unit: str) -> bool:
-    """The years 1990 to 2099, as most times are that are numbers."""
-    second = 10**18 // _ATTOSECONDS[unit]
-    return 631_152_000 * second <= count < 4_102_444_800 * second
-
-
 def _attoseconds(value: Union[np.datetime64, np.timedelta64]) -> int:
     unit, step = np.datetime_data(value.dtype)
     if unit in ("Y", "M"):  # of any length
@@ -76,11 +70,14 @@ class Clock:
     def count(self, value: TimeLike, *, up: bool = True, stored: bool = False) -> int:
         """A time as a count; what lies between two counts is the later one, or the earlier.
 
-        A time that is no text may lie beyond all counts, unless it is to be stored: as a bound it
+        Raises `InvalidArgument` for a number that reads as a time of our days in another unit, or
+        as a date such as 20261124. A time that is no text may lie beyond all counts, unless it is to be stored: as a bound it
         is the nearest.
         """
         if isinstance(value, (int, np.integer)):
-            return int(value)
+            if self._unit is None or value == _FIRST:
+                return int(value)
+            value = str(int(value))
         unit = self._attoseconds()
         if isinstance(value, str):
             return _engine.parse_time(value, _UNITS.index(self._unit or ""), up)
@@ -91,17 +88,20 @@ class Clock:
         return min(max(found, _FIRST), _LAST)
 
     def check_counts(self, counts: np.ndarray) -> None:
-        """Raises `InvalidArgument` where all counts are times of our days in another unit only."""
+        """Raises `InvalidArgument` where neither the least nor the greatest passes as a time."""
         if self._unit is None or not counts.size:
             return
-        ends = {int(counts.min()), int(counts.max())}
-        units = [[unit for unit in _UNITS if _of_our_days(count, unit)] for count in ends]
-        if all(units) and self._unit not in (units[0] + units[-1]):
-            given = units[0][0]
-            raise InvalidArgument(
-                f"{min(ends)} is a time of our days as a count of {given}, not of {self._unit}; "
-                f"as an array of type M8[{self._unit}] it is taken as it is"
-            )
+        problem = None
+        for count in {int(counts.min()), int(counts.max())}:
+            try:
+                self.count(count)
+            except InvalidArgument as error:
+                problem = error
+            else:
+                return
+        raise InvalidArgument(
+            f"{problem}; as an array of type M8[{self._unit}] it is taken as it is"
+        ) from None
 
     def range(self, begin: Optional[TimeLike], end: Optional[TimeLike]) -> tuple[int, int]:
         """The counts of a range; None has no bound."""
