@@ -33,9 +33,8 @@ absl::Status FrameWriter::CheckIsHere() const {
 }
 
 absl::Status FrameWriter::CheckSyncs() const {
-  const absl::Status failure = sync_->failure();
-  if (failure.ok()) return failure;
-  return FailedPrecondition("an earlier sync failed: %s", failure.message());
+  if (!sync_->has_failed()) return absl::OkStatus();
+  return FailedPrecondition("an earlier sync failed: %s", sync_->failure().message());
 }
 
 absl::Status FrameWriter::CheckUnedited() const {

@@ -72,7 +72,7 @@ class FrameWriter {
   bool edited() const { return stager_->staged().edited; }
   // Whether it is known what is committed.
   bool usable() const {
-    return owner_.is_here() && unusable_.ok() && sync_->failure().ok() && !suspended_;
+    return owner_.is_here() && unusable_.ok() && !sync_->has_failed() && !suspended_;
   }
   absl::Status CheckIsHere() const;
   absl::Status CheckSyncs() const;

@@ -1,9 +1,9 @@
 #include "engine/frame/files/frame_file.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
-#include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
@@ -142,12 +142,12 @@ FrameFile FrameFile::OfFile(const std::shared_ptr<File>& file, int64_t origin, b
 
 uint64_t FrameFile::BootHere(uint64_t boot) const {
   if (boot == 0) return 0;
-  ByteWriter writer;
-  writer.Le(boot);
   const FileIdentity identity = identity_.value_or(FileIdentity());
-  writer.Le(identity.device);
-  writer.Le(identity.inode);
-  return Xxh3(writer.written());
+  std::array<std::byte, 3 * sizeof(uint64_t)> bytes;
+  StoreLe(bytes.data(), boot);
+  StoreLe(bytes.data() + sizeof(boot), identity.device);
+  StoreLe(bytes.data() + sizeof(boot) + sizeof(identity.device), identity.inode);
+  return Xxh3(bytes);
 }
 
 absl::StatusOr<int64_t> FrameFile::Size() const {

@@ -54,8 +54,9 @@ absl::Status JournalWriter::BoundUnsynced() {
     CAIRN_RETURN_IF_ERROR(*ended);
     unsynced_reused_ -= std::min(unsynced_reused_, std::exchange(syncing_reused_, 0));
   }
-  if (unsynced() > kMostUnsynced) return Sync(base().generation());
-  if (unsynced() <= kMostUnsynced / 2 || sync_ahead_.is_running()) return absl::OkStatus();
+  const int64_t bytes = unsynced();
+  if (bytes > kMostUnsynced) return Sync(base().generation());
+  if (bytes <= kMostUnsynced / 2 || sync_ahead_.is_running()) return absl::OkStatus();
   syncing_reused_ = unsynced_reused_;
   sync_ahead_.Start([sync = frame_.sync, point = frame_.committed()] { return sync->Sync(point); },
                     frame_.core->env()->checkpoints.use_thread);

@@ -13,7 +13,7 @@ void GroupSync::Begin(std::shared_ptr<File> file, const CommitPoint& committed,
   file_ = std::move(file);
   committed_ = committed;
   durable_ = durable;
-  debt_ = nullptr;
+  SetDebt(nullptr);
   ended_->notify_all();
 }
 
@@ -25,7 +25,7 @@ void GroupSync::SetNamedSync(std::function<absl::Status()> sync_named) {
 void GroupSync::End() {
   const std::lock_guard lock(mutex_);
   file_.reset();
-  debt_ = nullptr;
+  SetDebt(nullptr);
 }
 
 void GroupSync::SetCommitted(const CommitPoint& point) {
@@ -41,14 +41,15 @@ void GroupSync::SetDurable(const CommitPoint& point) {
 void GroupSync::Owe(std::function<absl::Status()> debt, int64_t durable_end) {
   Lock lock(mutex_);
   ended_->wait(lock, [this] { return !is_syncing_; });
-  debt_ = std::move(debt);
+  SetDebt(std::move(debt));
   durable_.end = std::max(durable_.end, durable_end);
   durable_.journal = committed_.journal;
 }
 
-bool GroupSync::owes() const {
-  const std::lock_guard lock(mutex_);
-  return debt_ != nullptr;
+// The mutex is held.
+void GroupSync::SetDebt(std::function<absl::Status()> debt) {
+  debt_ = std::move(debt);
+  owes_.store(debt_ != nullptr, std::memory_order_release);
 }
 
 CommitPoint GroupSync::durable() const {
@@ -61,11 +62,6 @@ absl::Status GroupSync::failure() const {
   return failure_;
 }
 
-bool GroupSync::TakeWasAwaited() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(was_awaited_, false);
-}
-
 // No other sync may run.
 absl::Status GroupSync::RunAlone(Lock& lock, absl::FunctionRef<absl::Status()> sync) {
   CAIRN_RETURN_IF_ERROR(failure_);
@@ -75,7 +71,10 @@ absl::Status GroupSync::RunAlone(Lock& lock, absl::FunctionRef<absl::Status()> s
   lock.lock();
   is_syncing_ = false;
   ended_->notify_all();
-  if (!status.ok()) failure_ = status;
+  if (!status.ok()) {
+    failure_ = status;
+    has_failed_.store(true, std::memory_order_release);
+  }
   return status;
 }
 
@@ -96,7 +95,7 @@ absl::Status GroupSync::SyncNow(Lock& lock, CommitPoint point, SyncMode mode) {
     CAIRN_RETURN_IF_ERROR(sync_named());
     return file->Sync(debt != nullptr ? SyncMode::kAll : mode);
   }));
-  debt_ = nullptr;
+  SetDebt(nullptr);
   // Beside it, the writer may have gone further, in another file or journal too.
   const bool is_here = file == file_ && point.journal == committed_.journal;
   if (is_here && point.generation >= durable_.generation) {

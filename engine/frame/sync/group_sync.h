@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_FRAME_SYNC_GROUP_SYNC_H_
 #define CAIRN_ENGINE_FRAME_SYNC_GROUP_SYNC_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -50,12 +51,15 @@ class GroupSync {
   // before `durable_end` is known to be durable. Takes the place of an earlier debt.
   void Owe(std::function<absl::Status()> debt, int64_t durable_end);
   // Returns true until a sync has paid the debt.
-  bool owes() const;
+  bool owes() const { return owes_.load(std::memory_order_acquire); }
 
   CommitPoint durable() const;
+  bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
   absl::Status failure() const;
   // Whether a thread has waited since the last call.
-  bool TakeWasAwaited();
+  bool TakeWasAwaited() {
+    return was_awaited_.load(std::memory_order_relaxed) && was_awaited_.exchange(false);
+  }
 
   // Only makes durable what the file will name.
   absl::Status SyncNamed();
@@ -68,6 +72,7 @@ class GroupSync {
   using Lock = std::unique_lock<std::mutex>;
   absl::Status RunAlone(Lock& lock, absl::FunctionRef<absl::Status()> sync);
   absl::Status SyncNow(Lock& lock, CommitPoint point, SyncMode mode);
+  void SetDebt(std::function<absl::Status()> debt);
 
   const OwnerProcess owner_;
   mutable std::mutex mutex_;
@@ -79,8 +84,11 @@ class GroupSync {
   CommitPoint committed_;
   CommitPoint durable_;
   bool is_syncing_ = false;
-  bool was_awaited_ = false;
   absl::Status failure_;
+  // What each commit asks, without the mutex.
+  std::atomic<bool> owes_ = false;
+  std::atomic<bool> has_failed_ = false;
+  std::atomic<bool> was_awaited_ = false;
 };
 
 }  // namespace cairn::frame
