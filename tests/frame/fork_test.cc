@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +24,7 @@
 #include "tests/support/bytes.h"
 #include "tests/support/child_process.h"
 #include "tests/support/frames.h"
+#include "tests/support/orphan.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -346,55 +349,82 @@ TEST_P(ForkTest, ThreadsOfAnExecutorAreNotWaitedForInAChild) {
 
 // The lock of a writer ends with its process, not with what it has forked.
 TEST_P(ForkTest, LockThatWasTakenAfterAForkEndsWithItsWriter) {
-  int go[2];
+  int go[2], runs[2];
   ASSERT_EQ(::pipe(go), 0);
+  ASSERT_EQ(::pipe(runs), 0);
   EXPECT_EQ(ResultOfChild([&] {
               Frame frame = Open();
               auto writer = frame.OpenWriter();
               if (!writer.ok() || !writer->Suspend().ok()) return 1;
+              char byte = 0;
               if (Fork() == 0) {  // lives longer
                 ::close(go[1]);
-                char byte = 0;
+                if (::write(runs[1], &byte, 1) != 1) ::_exit(1);
                 ::_exit(static_cast<int>(::read(go[0], &byte, 1)));
               }
-              if (!writer->Resume().ok()) return 2;
-              if (!writer->UpdateChunk(0, MakeNoise(kForkedChunkBytes, 9)).ok()) return 3;
+              if (::read(runs[0], &byte, 1) != 1) return 2;
+              if (!writer->Resume().ok()) return 3;
+              if (!writer->UpdateChunk(0, MakeNoise(kForkedChunkBytes, 9)).ok()) return 4;
               ::kill(::getpid(), SIGKILL);
-              return 4;
+              return 5;
             }),
             -1);
   Frame other = Open();
   EXPECT_TRUE(IsOk(other.OpenWriter()));
-  ::close(go[1]);
-  ::close(go[0]);
+  for (const int end : {go[0], go[1], runs[0], runs[1]}) ::close(end);
 }
 
-// A child that meets an error of the inherited writer keeps no lock of its parent's.
-TEST_P(ForkTest, ChildThatTriesToWriteKeepsNoLockOfADeadParent) {
-  int go[2], tried[2];
-  ASSERT_EQ(::pipe(go), 0);
-  ASSERT_EQ(::pipe(tried), 0);
-  EXPECT_EQ(ResultOfChild([&] {
-              Frame frame = Open();
-              auto writer = frame.OpenWriter();
-              if (!writer.ok()) return 1;
-              if (Fork() == 0) {
-                ::close(go[1]);
-                char byte = absl::IsFailedPrecondition(writer->Commit().status()) ? 'y' : 'n';
-                if (::write(tried[1], &byte, 1) != 1) ::_exit(1);
-                ::_exit(static_cast<int>(::read(go[0], &byte, 1)));
-              }
-              char byte = 0;
-              if (::read(tried[0], &byte, 1) != 1 || byte != 'y') return 2;
-              Frame others = Open();
-              if (!absl::IsUnavailable(others.OpenWriter().status())) return 3;
-              ::kill(::getpid(), SIGKILL);
-              return 4;
-            }),
-            -1);
+TEST_P(ForkTest, LockOfAWriterEndsWithItsProcess) {
+  std::optional<Frame> frame;
+  std::optional<Writer> writer;
+  const Orphan child([&] {
+    frame = Open();
+    auto opened = frame->OpenWriter();
+    if (!opened.ok()) return 1;
+    writer = *std::move(opened);
+    return writer->UpdateChunk(0, MakeNoise(kForkedChunkBytes, 9)).ok() ? 0 : 2;
+  });
+  ASSERT_EQ(child.result(), 0);
+  Frame other = Open();
+  EXPECT_TRUE(IsOk(UpdateAll(other, 100)));
+}
+
+TEST_P(ForkTest, ChildWritesWhenItsParentHasDied) {
+  std::optional<Frame> frame;
+  std::optional<Writer> writer;
+  const Orphan child(
+      [&] {
+        frame = Open();
+        auto opened = frame->OpenWriter();
+        if (!opened.ok()) return 1;
+        writer = *std::move(opened);
+        return 0;
+      },
+      [&] {
+        if (!absl::IsFailedPrecondition(writer->Commit().status())) return 3;
+        Frame own = Open();
+        return UpdateAll(own, 100).ok() ? 0 : 4;
+      });
+  ASSERT_EQ(child.result(), 0);
+  EXPECT_EQ(Check(Open().snapshot(), AfterUpdates(100)), 0);
+}
+
+TEST_P(ForkTest, WhatADeadParentHasNotBuiltIsRemoved) {
+  if (layout() == Layout::kSparse) return;  // a child has the right to read such a directory
+  const auto names = [&] {
+    return std::distance(std::filesystem::directory_iterator(dir_.path()), {});
+  };
+  std::optional<Writer> writer;
+  const Orphan child([&] {
+    auto building = Frame::Build(path_, {.overwrite = true});
+    if (!building.ok()) return 1;
+    writer = *std::move(building);
+    return names() == 2 ? 0 : 2;
+  });
+  ASSERT_EQ(child.result(), 0);
   Frame other = Open();
   EXPECT_TRUE(IsOk(other.OpenWriter()));
-  for (const int end : {go[0], go[1], tried[0], tried[1]}) ::close(end);
+  EXPECT_EQ(names(), 1);
 }
 
 std::string NameOf(const testing::TestParamInfo<std::tuple<Layout, bool>>& info) {

@@ -12,6 +12,7 @@
 #include "cairn/log_writer.h"
 #include "tests/log/sensor_log.h"
 #include "tests/support/child_process.h"
+#include "tests/support/orphan.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -88,6 +89,23 @@ TEST_F(LogForkTest, WriterIsAnErrorInAChildWhichMayDestroyIt) {
     ASSERT_TRUE(IsOk(log_.Refresh()));
     log_ = Log::Create(temp_.Path(shared == nullptr ? "second" : "third"), SensorOptions()).value();
   }
+}
+
+TEST_F(LogForkTest, LockOfAWriterEndsWithItsProcess) {
+  std::optional<LogWriter> writer;
+  const Orphan child([&] {
+    log_ = Log::Open(temp_.Path("log")).value();
+    auto opened = log_.OpenWriter({.commit_interval = std::chrono::hours(1)});
+    if (!opened.ok()) return 1;
+    writer = *std::move(opened);
+    return writer->Append(Readings(10, 0)).ok() ? 0 : 2;
+  });
+  ASSERT_EQ(child.result(), 0);
+  LogWriter next = log_.OpenWriter({}).value();
+  ASSERT_TRUE(IsOk(next.Append(Readings(20, 0))));
+  ASSERT_TRUE(IsOk(next.Close()));
+  ASSERT_TRUE(IsOk(log_.Refresh()));
+  EXPECT_EQ(CountRecords(log_.snapshot()), 20);
 }
 
 }  // namespace

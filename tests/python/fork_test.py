@@ -115,6 +115,32 @@ class ForkTest(PackageTest):
         """)
         self.assertEqual(answer.split(), ["7", "2"])
 
+    def test_workers_keep_nobody_from_writing_when_their_parent_is_killed(self):
+        answer = self.run_alone("""
+            import cairn, multiprocessing, os, signal, sys
+            alive, tells = os.pipe()
+            ended, ends = os.pipe()
+            def work():
+                os.write(tells, b"x")
+                os.read(ended, 1)
+            parent = os.fork()
+            if parent == 0:
+                os.close(ends)
+                frame = cairn.open(sys.argv[1], "r+")
+                writer = frame.writer()
+                writer.append([1])
+                multiprocessing.get_context("fork").Process(target=work).start()
+                signal.pause()
+            os.read(alive, 1)
+            os.kill(parent, signal.SIGKILL)
+            os.waitpid(parent, 0)
+            before = len(cairn.open(sys.argv[1]))
+            with cairn.open(sys.argv[1], "r+").writer() as writer:
+                writer.append([2])
+            print(len(cairn.open(sys.argv[1])) - before)
+        """)
+        self.assertEqual(answer.split(), ["1"])
+
     def test_child_follows_a_log_that_its_parent_had_opened(self):
         answer = self.run_alone("""
             import cairn, os, sys

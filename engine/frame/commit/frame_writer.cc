@@ -27,8 +27,6 @@ absl::Status FrameWriter::CheckUsable() const {
 
 absl::Status FrameWriter::CheckIsHere() const {
   if (owner_.is_here()) return absl::OkStatus();
-  // This process keeps no lock that its parent lets go, or dies with.
-  if (backend_ != nullptr) backend_->frame().LeaveLocks();
   return FailedPrecondition("the writer belongs to the process that this one was forked from");
 }
 

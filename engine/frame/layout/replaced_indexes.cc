@@ -19,10 +19,10 @@ int64_t SizeOf(FileSystem& directory, const std::string& name) {
 }
 
 bool IsRead(FileSystem& directory, const std::string& name) {
-  const auto file = directory.Open(name, FileMode::kReadWrite);
+  const auto file = directory.Open(name, FileMode::kRead);
   // What cannot be asked may be read.
   if (!file.ok()) return !absl::IsNotFound(file.status());
-  return !(*file)->LockByte(kReaderLockByte, LockMode::kExclusive).ok();
+  return (*file)->IsLocked(kReaderLockByte, 1).value_or(true);
 }
 
 // Each once.

@@ -46,12 +46,6 @@ struct CommittedFrame {
     return {state->generation(), CommittedEnd(*state), state->journal ? state->journal->base : 0};
   }
 
-  // In a forked child gives up its part in the locks, which end with the parent then.
-  void LeaveLocks() const {
-    if (file != nullptr) file->UnlockByte(kWriterLockByte).IgnoreError();
-    if (peer_lock != nullptr) peer_lock->UnlockByte(0).IgnoreError();
-  }
-
   // The committed state is now the one in `written`.
   absl::Status Adopt(std::shared_ptr<File> written);
   // The committed state is now another one in the same file: a durable checkpoint, or a commit.

@@ -48,10 +48,7 @@ class PosixMapping final : public Mapping {
 class PosixFile final : public File {
  public:
   PosixFile(GuardedFd fd, std::string path, bool of_frames)
-      : fd_(std::move(fd)),
-        path_(std::move(path)),
-        of_frames_(of_frames),
-        locks_(fd_.get(), fd_.file(), path_) {}
+      : fd_(std::move(fd)), path_(std::move(path)), of_frames_(of_frames), locks_(fd_, path_) {}
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
 
@@ -61,8 +58,12 @@ class PosixFile final : public File {
     // any file, except the chunk files of a sparse frame, which are read without locks.
     const bool is_locked = locks_.were_taken();
     const bool is_chunk = of_frames_ && !is_locked && !fd_.writable();
-    locks_.End();
-    if (is_chunk || (is_locked && !IsLockedByOthers(fd_.get()))) fd_.CloseNow();
+    UnsharedFd& of_locks = locks_.End();
+    if (is_chunk || (is_locked && !IsLockedByOthers(fd_.get()))) {
+      fd_.CloseNow();
+    } else {
+      fd_.CloseAlso(of_locks);
+    }
   }
 
   absl::StatusOr<int64_t> Size() const override {
@@ -194,9 +195,7 @@ class PosixFile final : public File {
 
   absl::StatusOr<bool> HasWaiters(int64_t offset) const override {
     if (offset < kQueueSize) return false;
-    const int awaited = IsAwaited(fd_.get(), offset);
-    if (awaited >= 0) return awaited == 1;
-    return ErrnoStatus(-awaited, path_, absl::StrFormat("ask who waits for byte %d", offset));
+    return IsLocked(offset - kQueueSize, kQueueSize);
   }
 
   absl::Status UnlockByte(int64_t offset) override {
@@ -259,22 +258,19 @@ class PosixFile final : public File {
 
   // Why a byte could not be locked.
   absl::Status LockStatus(int error, int64_t offset) const {
-    if (error == EAGAIN || error == EACCES) return LockIsHeld(path_);
+    if (error == EAGAIN) return LockIsHeld(path_);
     return ErrnoStatus(error, path_, absl::StrFormat("lock byte %d", offset));
   }
 
   // One of these bytes that another open file has locked.
   absl::StatusOr<std::optional<int64_t>> FindLocked(int64_t offset, int64_t count) const {
     CAIRN_RETURN_IF_ERROR(CheckLockRange(path_, offset, count));
-    if (count == 0) return std::nullopt;  // which the kernel takes for all that follow
-    struct flock lock = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = count, .l_pid = 0};
-    if (RetryInterrupted([&] { return ::fcntl(fd_.get(), F_OFD_GETLK, &lock); }) != 0) {
-      return ErrnoStatus(errno, path_,
-                         absl::StrFormat("ask for locks on %d bytes at %d", count, offset));
-    }
-    if (lock.l_type == F_UNLCK) return std::nullopt;
-    return std::max<int64_t>(lock.l_start, offset);
+    std::optional<int64_t> byte;
+    if (count == 0) return byte;
+    const int error = locks_.FindLocked(offset, offset + (count - 1), byte);
+    if (error == 0) return byte;
+    return ErrnoStatus(error, path_,
+                       absl::StrFormat("ask for locks on %d bytes at %d", count, offset));
   }
 
   // What one system call reads.

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -18,32 +19,43 @@ namespace cairn::storage {
 namespace {
 
 // 0 or an errno.
+int Call(int fd, int command, struct flock& lock) {
+  return RetryInterrupted([&] { return ::fcntl(fd, command, &lock); }) == 0 ? 0 : errno;
+}
+
+// 0 or an errno, EAGAIN when another one holds a part of the range.
 int SetLock(int fd, short type, int64_t offset, int64_t count) {
   struct flock lock = {
       .l_type = type, .l_whence = SEEK_SET, .l_start = offset, .l_len = count, .l_pid = 0};
-  return RetryInterrupted([&] { return ::fcntl(fd, F_OFD_SETLK, &lock); }) == 0 ? 0 : errno;
+  const int error = Call(fd, F_OFD_SETLK, lock);
+  return error == EACCES ? EAGAIN : error;
 }
 
 int LockOne(int fd, int64_t offset, LockMode mode) {
   return SetLock(fd, mode == LockMode::kExclusive ? F_WRLCK : F_RDLCK, offset, 1);
 }
 
-}  // namespace
-
-void FileLocks::End() {
-  if (!is_here()) return;
-  if (!forks_.saw_fork()) {
-    // Maps may keep the description.
-    if (!held_.empty()) SetLock(fd_, F_UNLCK, 0, 0);
-  } else {
-    for (const Held& held : held_) {
-      if (held.mode == LockMode::kExclusive) SetLock(fd_, F_UNLCK, held.offset, 1);
-    }
-  }
-  if (holds_whole_) ::flock(fd_, LOCK_UN);
+// Has a shared lock at any moment.
+int Move(int64_t offset, int from, int to) {
+  const int error = LockOne(to, offset, LockMode::kShared);
+  return error == 0 ? SetLock(from, F_UNLCK, offset, 1) : error;
 }
 
-std::unique_lock<std::mutex> FileLocks::Enter() {
+}  // namespace
+
+UnsharedFd& FileLocks::End() {
+  if (is_here()) {
+    const bool shares = std::ranges::count(held_, LockMode::kShared, &Held::mode) > 0;
+    // Maps may keep the description.
+    if (shares && !forks_.saw_fork()) SetLock(fd_, F_UNLCK, 0, 0);
+    // The descriptor may be kept.
+    if (exclusive_.ok()) SetLock(exclusive_.get(), F_UNLCK, 0, 0);
+    if (holds_whole_) ::flock(exclusive_.get(), LOCK_UN);
+  }
+  return exclusive_;
+}
+
+std::unique_lock<std::mutex> FileLocks::Enter() const {
   constexpr std::chrono::milliseconds kLongest(1000);  // far longer than any call of the system
   if (is_here()) return std::unique_lock(mutex_);
   std::unique_lock lock(mutex_, std::try_to_lock);
@@ -52,10 +64,6 @@ std::unique_lock<std::mutex> FileLocks::Enter() {
     lock.try_lock();
   }
   return lock;
-}
-
-bool FileLocks::HasExclusive() const {
-  return std::ranges::find(held_, LockMode::kExclusive, &Held::mode) != held_.end();
 }
 
 void FileLocks::Note(int64_t offset, LockMode mode) {
@@ -68,17 +76,17 @@ void FileLocks::Note(int64_t offset, LockMode mode) {
   }
 }
 
-// A new description of the same file, or nothing; errno says why.
-UniqueFd FileLocks::Reopen() const {
+std::string FileLocks::Link() const { return absl::StrCat("/proc/self/fd/", fd_); }
+
+UniqueFd FileLocks::Reopen(const std::string& link) const {
   const int mode = ::fcntl(fd_, F_GETFL) & O_ACCMODE;
   const int flags = mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-  const std::string link = absl::StrCat("/proc/self/fd/", fd_);
   UniqueFd same = OpenAt(AT_FDCWD, link, flags);
   if (same.ok()) return same;
   UniqueFd there = OpenAt(AT_FDCWD, path_, flags);
   if (!there.ok()) return {};
   const auto info = StatAt(there.get(), "", AT_EMPTY_PATH);
-  if (info.has_value() && info->identity == identity_) return there;
+  if (info.has_value() && info->identity == file_.file()) return there;
   errno = ENOENT;
   return {};
 }
@@ -86,75 +94,138 @@ UniqueFd FileLocks::Reopen() const {
 int FileLocks::Own() {
   const bool is_child = !is_here();
   if (!is_child && !forks_.saw_fork()) return 0;
-  // The lock on the description that there is could not be had on another one.
-  if (!is_child && (HasExclusive() || holds_whole_)) return EBUSY;
   // The descriptor that is closed would take POSIX locks of other code with it.
   if (!is_child && IsLockedByOthers(fd_)) return EBUSY;
   const ForkObserver forks;
-  const UniqueFd fresh = Reopen();
+  const UniqueFd fresh = Reopen(Link());
   if (!fresh.ok()) return errno;
   for (const Held& held : held_) {
-    if (held.mode == LockMode::kExclusive) continue;  // the parent's
+    if (held.mode == LockMode::kExclusive) continue;
     if (const int error = LockOne(fresh.get(), held.offset, held.mode); error != 0) return error;
   }
   if (RetryInterrupted([&] { return ::dup3(fresh.get(), fd_, O_CLOEXEC); }) < 0) return errno;
-  std::erase_if(held_, [](const Held& held) { return held.mode == LockMode::kExclusive; });
-  holds_whole_ = false;
+  if (is_child) {  // exclusive locks are the parent's
+    exclusive_.Release();
+    std::erase_if(held_, [](const Held& held) { return held.mode == LockMode::kExclusive; });
+    holds_whole_ = false;
+  }
   process_ = ThisProcess();
   forks_ = forks;
   return 0;
 }
 
+int FileLocks::OpenExclusive() {
+  if (exclusive_.ok()) return 0;
+  const std::string link = Link();
+  exclusive_.Open([&] {
+    UniqueFd kept = file_.TakeAnother();
+    return kept.ok() ? std::move(kept) : Reopen(link);
+  });
+  return exclusive_.ok() ? 0 : errno;
+}
+
+int FileLocks::Change(int64_t offset, LockMode mode) {
+  if (mode == LockMode::kShared) {
+    const int error = LockOne(exclusive_.get(), offset, LockMode::kShared);
+    return error == 0 ? Move(offset, exclusive_.get(), fd_) : error;
+  }
+  int error = Move(offset, fd_, exclusive_.get());
+  if (error != 0) return error;
+  error = LockOne(exclusive_.get(), offset, LockMode::kExclusive);
+  if (error != 0) Move(offset, exclusive_.get(), fd_);
+  return error;
+}
+
 int FileLocks::Lock(int64_t offset, LockMode mode) {
   const auto lock = Enter();
   if (!lock.owns_lock()) return EDEADLK;
+  const bool exclusive = mode == LockMode::kExclusive;
+  int error = Own();
+  const auto held = std::ranges::find(held_, offset, &Held::offset);
+  const bool changes = held != held_.end() && held->mode != mode;
   // What a parent cannot open again it locks as it is; a child would lock for its parent.
-  if (const int error = Own(); error != 0 && !is_here()) return error;
-  const int error = LockOne(fd_, offset, mode);
+  if (error != 0 && (changes || !is_here())) return error;
+  error = exclusive ? OpenExclusive() : 0;
+  if (error != 0) return error;
+  error =
+      changes ? Change(offset, mode) : LockOne(exclusive ? exclusive_.get() : fd_, offset, mode);
   if (error == 0) Note(offset, mode);
   return error;
 }
 
 int FileLocks::WaitFor(int64_t offset, std::chrono::milliseconds timeout) {
+  int fd = -1;
   {
     const auto lock = Enter();
     if (!lock.owns_lock()) return EDEADLK;
     if (const int error = Own(); error != 0 && !is_here()) return error;
-    Note(offset, LockMode::kExclusive);  // so that the description stays
+    if (const int error = OpenExclusive(); error != 0) return error;
+    fd = exclusive_.get();
   }
-  const int error = LockInQueue(fd_, offset, timeout);
-  if (error != 0) {
-    const auto lock = Enter();
-    std::erase_if(held_, [&](const Held& held) { return held.offset == offset; });
-  }
-  return error;
+  if (const int error = LockInQueue(fd, offset, timeout); error != 0) return error;
+  const auto lock = Enter();
+  Note(offset, LockMode::kExclusive);
+  return 0;
 }
 
 int FileLocks::Unlock(int64_t offset) {
   const auto lock = Enter();
   if (!lock.owns_lock()) return 0;
-  const auto held = std::ranges::find(held_, offset, &Held::offset);
+  const auto found = std::ranges::find(held_, offset, &Held::offset);
+  if (found == held_.end()) return 0;
+  const Held held = *found;
+  held_.erase(found);
   const bool is_child = !is_here();
-  const bool is_shared = held != held_.end() && held->mode == LockMode::kShared;
-  if (is_child || (is_shared && forks_.saw_fork())) {
-    const std::vector<Held> before = held_;
-    if (held != held_.end()) held_.erase(held);
-    const int error = Own();
-    if (error != 0) held_ = before;
-    return is_child ? 0 : error;
+  if (held.mode == LockMode::kExclusive) {
+    return is_child ? 0 : SetLock(exclusive_.get(), F_UNLCK, offset, 1);
   }
-  if (held != held_.end()) held_.erase(held);
-  return SetLock(fd_, F_UNLCK, offset, 1);
+  if (!is_child && !forks_.saw_fork()) return SetLock(fd_, F_UNLCK, offset, 1);
+  const int error = Own();
+  if (error != 0) held_.push_back(held);
+  return is_child ? 0 : error;
 }
 
 int FileLocks::LockWhole() {
   const auto lock = Enter();
   if (!lock.owns_lock()) return EDEADLK;
-  if (!is_here()) return EAGAIN;
-  if (RetryInterrupted([&] { return ::flock(fd_, LOCK_EX | LOCK_NB); }) != 0) return errno;
+  if (const int error = Own(); error != 0 && !is_here()) return error;
+  if (const int error = OpenExclusive(); error != 0) return error;
+  if (RetryInterrupted([&] { return ::flock(exclusive_.get(), LOCK_EX | LOCK_NB); }) != 0) {
+    return errno;
+  }
   holds_whole_ = true;
   were_taken_.store(true, std::memory_order_relaxed);
   return 0;
+}
+
+// No other file can have what this one has locked exclusively, so only what lies between is asked
+// for.
+int FileLocks::FindLocked(int64_t first, int64_t last, std::optional<int64_t>& byte) const {
+  byte.reset();
+  const auto lock = is_here() ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+  for (;;) {
+    const std::optional<int64_t> own = lock.owns_lock() ? NextExclusive(first, last) : std::nullopt;
+    const int64_t count = own.has_value() ? *own - first : last - first + 1;
+    struct flock found = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = first, .l_len = count, .l_pid = 0};
+    // The kernel takes a count of 0 for all that follows.
+    if (const int error = count > 0 ? Call(fd_, F_OFD_GETLK, found) : 0; error != 0) return error;
+    if (count > 0 && found.l_type != F_UNLCK) {
+      byte = std::max<int64_t>(found.l_start, first);
+      return 0;
+    }
+    if (!own.has_value() || *own == last) return 0;
+    first = *own + 1;
+  }
+}
+
+std::optional<int64_t> FileLocks::NextExclusive(int64_t first, int64_t last) const {
+  std::optional<int64_t> next;
+  for (const Held& held : held_) {
+    if (held.mode == LockMode::kShared || held.offset < first || held.offset > last) continue;
+    if (!next.has_value() || held.offset < *next) next = held.offset;
+  }
+  return next;
 }
 
 }  // namespace cairn::storage

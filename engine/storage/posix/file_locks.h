@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -14,44 +15,54 @@
 #include "engine/base/owner_process.h"
 #include "engine/storage/posix/fd.h"
 #include "engine/storage/posix/fork_observer.h"
+#include "engine/storage/posix/kept_descriptors.h"
+#include "engine/storage/posix/unshared_fd.h"
 
 namespace cairn::storage {
 
 // Locks are those of an open file description, which the kernel shares with forked children and
-// ends with the last descriptor or map of it. A child may read what a shared lock keeps for it, so
-// these rules hold:
+// ends with the last descriptor or map of it. A child may read what a shared lock keeps for it, but
+// what its parent locks exclusively is no affair of the child's. So these rules hold:
 //
-// * No shared lock ends on a description that a child may have. The parent opens the file again,
-//   takes the locks that stay on the new description, and puts that in place of its descriptor: the
-//   old one, with all its shared locks, is left to the children and ends with them.
+// * Shared locks are on the description that the file is read by, and that children share. None
+//   ends on a description that a child may have. The parent opens the file again, takes the locks
+//   that stay on the new description, and puts that in place of its descriptor: the old one, with
+//   all its shared locks, is left to the children and ends with them.
 // * A child does the same before it takes or ends a lock. So it has no moment without the lock
 //   that keeps what it inherited.
-// * Exclusive locks are the parent's alone. It ends them for all, and a child never does.
+// * Exclusive locks, and tickets of the queue, are on a description of their own, which is opened
+//   for the first of them. Nothing is mapped from it, and a fork closes its descriptor in the
+//   child: they end with the process that took them, by whatever end, and are those of another to a
+//   child.
+// * A lock that changes its mode goes to the other description, and is shared on both meanwhile.
 //
 // Thread-safe. Results are 0 or an errno.
 class FileLocks {
  public:
-  // `fd` and `path` must outlive it. The file has this identity, and no child has its description.
-  FileLocks(int fd, const FileIdentity& identity, const std::string& path)
-      : fd_(fd), identity_(identity), path_(path) {}
+  // Both must outlive it. No child has the description of `file`.
+  FileLocks(GuardedFd& file, const std::string& path) : file_(file), fd_(file.get()), path_(path) {}
   FileLocks(const FileLocks&) = delete;
   FileLocks& operator=(const FileLocks&) = delete;
 
   // To be called before the descriptor is closed. Ends exclusive locks; shared ones end with the
-  // description, where a child may have it.
-  void End();
+  // description, where a child may have it. Gives the descriptor that had the exclusive locks.
+  UnsharedFd& End();
   // Returns true if there was a lock at any time.
   bool were_taken() const { return were_taken_.load(std::memory_order_relaxed); }
 
-  // EAGAIN or EACCES when another open file holds an incompatible lock.
+  // EAGAIN when another open file holds an incompatible lock. Exclusive ones need a file that is
+  // open for writing.
   int Lock(int64_t offset, LockMode mode);
-  // Waits in the queue; EAGAIN when `timeout` elapses before.
+  // Waits in the queue; EAGAIN when `timeout` elapses before. Not for a byte with a shared lock of
+  // this file.
   int WaitFor(int64_t offset, std::chrono::milliseconds timeout);
-  // In a forked child gives up its part in a lock of the parent, which the parent keeps. Where the
-  // file cannot be opened again, a shared lock may stay.
+  // In a forked child gives up its part in a shared lock of the parent, which the parent keeps.
+  // Where the file cannot be opened again, it may stay.
   int Unlock(int64_t offset);
   // By flock.
   int LockWhole();
+  // One of bytes `first` to `last` that another open file has locked, if there is one.
+  int FindLocked(int64_t first, int64_t last, std::optional<int64_t>& byte) const;
 
  private:
   struct Held {
@@ -61,20 +72,28 @@ class FileLocks {
 
   bool is_here() const { return process_.load(std::memory_order_relaxed) == ThisProcess(); }
   // Holds the mutex; not in a child of a process in which another thread held it.
-  std::unique_lock<std::mutex> Enter();
+  std::unique_lock<std::mutex> Enter() const;
   void Note(int64_t offset, LockMode mode);
-  // Makes the description this process's own, where a fork may have shared it.
+  // Makes the description that is read by this process's own, where a fork may have shared it.
   int Own();
-  UniqueFd Reopen() const;
-  bool HasExclusive() const;
+  // Opens the description for exclusive locks, where that has not been done.
+  int OpenExclusive();
+  // Takes a lock on the description that is right for the mode, from the other one.
+  int Change(int64_t offset, LockMode mode);
+  // A new description of the same file, or nothing; errno says why. `link` is Link().
+  UniqueFd Reopen(const std::string& link) const;
+  std::string Link() const;
+  // The first byte of these that it has locked exclusively. Holds the mutex.
+  std::optional<int64_t> NextExclusive(int64_t first, int64_t last) const;
 
-  const int fd_;
-  const FileIdentity identity_;
+  GuardedFd& file_;
+  const int fd_;  // of file_
   const std::string& path_;
   // Whose description the descriptor has; written with the mutex held.
   std::atomic<pid_t> process_ = ThisProcess();
-  std::mutex mutex_;    // of all that follows
-  ForkObserver forks_;  // since the descriptor got its description
+  mutable std::mutex mutex_;  // of all that follows
+  ForkObserver forks_;        // since the descriptor got its description
+  UnsharedFd exclusive_;      // what has the exclusive locks
   std::vector<Held> held_;
   bool holds_whole_ = false;
   std::atomic<bool> were_taken_ = false;

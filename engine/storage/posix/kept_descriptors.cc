@@ -64,10 +64,11 @@ bool MayBeLocked(int fd, const FileIdentity& file,
 
 bool IsLockedByOthers(int fd) { return FindLockHolder(fd).has_value(); }
 
-void KeptDescriptors::Close(UniqueFd fd, const FileIdentity& file, bool writable) {
+void KeptDescriptors::Close(UniqueFd fd, const FileIdentity& file, bool writable,
+                            const ForkObserver& forks) {
   if (MayBeLocked(fd.get(), file, ListFilesOfOthers())) {
     const std::lock_guard lock(mutex_);
-    kept_.push_back({.fd = std::move(fd), .file = file, .writable = writable});
+    kept_.push_back({.fd = std::move(fd), .file = file, .writable = writable, .forks = forks});
     count_.store(kept_.size(), std::memory_order_relaxed);
   }
 }

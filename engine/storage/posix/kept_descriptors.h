@@ -11,6 +11,7 @@
 #include "cairn/file_system.h"
 #include "engine/storage/posix/fd.h"
 #include "engine/storage/posix/fork_observer.h"
+#include "engine/storage/posix/unshared_fd.h"
 
 namespace cairn::storage {
 
@@ -22,13 +23,14 @@ namespace cairn::storage {
 // another thread may take one before the descriptor is closed.
 //
 // The descriptors belong to the process, as the locks do. The next one who opens such a file gets
-// the descriptor, so there is one for each file and mode, or a few where threads look at once.
-// Those that are needed no longer are closed when the next file is opened. Thread-safe.
+// the descriptor, so there is one for each file and mode, a second one for its locks (see
+// FileLocks), or a few where threads look at once. Those that are needed no longer are closed when
+// the next file is opened. Thread-safe.
 class KeptDescriptors {
  public:
-  // Closes the descriptor of `file` now, or keeps it. Costs a look at each descriptor of the
-  // process.
-  void Close(UniqueFd fd, const FileIdentity& file, bool writable);
+  // Closes the descriptor of `file` now, or keeps it. `forks` are those since it was opened. Costs
+  // a look at each descriptor of the process.
+  void Close(UniqueFd fd, const FileIdentity& file, bool writable, const ForkObserver& forks);
   // A kept descriptor of `file`, if there is one that no forked process shares.
   UniqueFd Take(const FileIdentity& file, bool writable);
   // Closes those whose files no other code has open any more. Does nothing where none is kept.
@@ -41,7 +43,7 @@ class KeptDescriptors {
     FileIdentity file;
     bool writable = false;
     // A child has the same open file: locks on it would be those of both.
-    ForkObserver forks = {};
+    ForkObserver forks;
   };
 
   std::mutex mutex_;  // not held during calls of the system
@@ -66,10 +68,11 @@ class GuardedFd {
     std::swap(file_, other.file_);
     std::swap(writable_, other.writable_);
     std::swap(kept_, other.kept_);
+    std::swap(forks_, other.forks_);
     return *this;
   }
   ~GuardedFd() {
-    if (fd_.ok()) kept_->Close(std::move(fd_), file_, writable_);
+    if (fd_.ok()) kept_->Close(std::move(fd_), file_, writable_, forks_);
   }
 
   bool ok() const { return fd_.ok(); }
@@ -78,12 +81,22 @@ class GuardedFd {
   bool writable() const { return writable_; }
   // Closes it at once. For files that only frames use.
   void CloseNow() { const UniqueFd closed = std::move(fd_); }
+  // A kept descriptor of the same file and mode, if there is one that no forked process shares.
+  UniqueFd TakeAnother() const {
+    return kept_->empty() ? UniqueFd() : kept_->Take(file_, writable_);
+  }
+  // Closes another descriptor of the same file and mode as this one will be closed.
+  void CloseAlso(UnsharedFd& other) const {
+    const ForkObserver forks;
+    if (other.ok()) kept_->Close(other.Release(), file_, writable_, forks);
+  }
 
  private:
   UniqueFd fd_;
   FileIdentity file_;
   bool writable_ = false;
   std::shared_ptr<KeptDescriptors> kept_;
+  ForkObserver forks_;
 };
 
 }  // namespace cairn::storage

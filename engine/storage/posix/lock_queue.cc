@@ -149,6 +149,4 @@ int LockInQueue(int fd, int64_t byte, std::chrono::milliseconds timeout) {
   return error == EBUSY ? EAGAIN : error;
 }
 
-int IsAwaited(int fd, int64_t byte) { return IsHeldBeyond(fd, byte, 0); }
-
 }  // namespace cairn::storage

@@ -12,15 +12,13 @@
 
 namespace cairn::storage {
 
-// The bytes before a byte that are its queue. A byte with fewer before it has no queue.
+// The bytes before a byte that are its queue: one of them is locked while somebody waits. A byte
+// with fewer before it has no queue.
 inline constexpr int64_t kQueueSize = int64_t{1} << 40;
 
 // Takes the exclusive open-file-description lock of `byte`, which is at least kQueueSize, after all
 // earlier waiters. Gives 0 or an errno: EAGAIN when `timeout` elapses before.
 int LockInQueue(int fd, int64_t byte, std::chrono::milliseconds timeout);
-
-// Whether another open file waits for the byte: 0, 1, or a negative errno.
-int IsAwaited(int fd, int64_t byte);
 
 }  // namespace cairn::storage
 

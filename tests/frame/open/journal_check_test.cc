@@ -21,12 +21,12 @@ namespace cairn::test {
 namespace {
 
 // What Verify finds of a section, and what it notes.
-struct Found {
+struct FoundInJournal {
   std::vector<std::string> findings;
   std::vector<std::string> notes;
-  bool operator==(const Found&) const = default;
+  bool operator==(const FoundInJournal&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, const Found& found) {
+std::ostream& operator<<(std::ostream& out, const FoundInJournal& found) {
   for (const std::string& line : found.findings) out << line << "; ";
   for (const std::string& line : found.notes) out << "note: " << line << "; ";
   return out;
@@ -45,10 +45,10 @@ class JournalCheckTest : public SummarizedFrameTest {
     newest_ = frame::FindSummaries(state.checkpoint->source, state, false).front();
     entries_ = state.chunks.summary()->tables().back().place.size();
   }
-  Found Find(const std::string& section) const {
+  FoundInJournal Find(const std::string& section) const {
     const auto report = Read().Verify();
     EXPECT_TRUE(IsOk(report));
-    Found found{.findings = {}, .notes = report->notes};
+    FoundInJournal found{.findings = {}, .notes = report->notes};
     for (const Finding& finding : report->findings) {
       if (finding.section != section) continue;
       found.findings.push_back(
@@ -57,11 +57,11 @@ class JournalCheckTest : public SummarizedFrameTest {
     return found;
   }
   // The same where there are no summaries.
-  Found FindWithoutAnchor(const std::string& section) {
+  FoundInJournal FindWithoutAnchor(const std::string& section) {
     const Buffer bytes = FileBytes(path_);
     for (int64_t slot = 0; slot < format::kSlots; ++slot) FlipByte(anchor_.slot(slot));
     EXPECT_FALSE(SkipsCommits(Read()));
-    const Found found = Find(section);
+    const FoundInJournal found = Find(section);
     PutFileBytes(path_, bytes);
     return found;
   }
@@ -76,13 +76,13 @@ TEST_F(JournalCheckTest, FindsTheSameInCommitsThatAreSummedUpAsWithoutSummaries)
   int64_t hidden = 0;  // damage that no reader sees
   for (int64_t at = anchor_.slot(format::kSlots); at < newest_.position; at += 2999) {
     FlipByte(at);
-    const Found found = Find("journal");
+    const FoundInJournal found = Find("journal");
     EXPECT_EQ(found, FindWithoutAnchor("journal")) << "byte " << at;
     hidden += SkipsCommits(Read()) && !found.findings.empty() ? 1 : 0;
     FlipByte(at);
   }
   EXPECT_GT(hidden, 10);
-  EXPECT_EQ(Find("journal"), Found());
+  EXPECT_EQ(Find("journal"), FoundInJournal());
 }
 
 TEST_F(JournalCheckTest, NamesTheSummaryThatIsDamaged) {
@@ -90,13 +90,13 @@ TEST_F(JournalCheckTest, NamesTheSummaryThatIsDamaged) {
   const std::string place = absl::StrFormat("[%d, %d) ", newest_.position, newest_.end());
   for (const int64_t at : {newest_.position + 40, newest_.end() - 1}) {
     FlipByte(at);
-    const Found found = Find("summary");
+    const FoundInJournal found = Find("summary");
     ASSERT_FALSE(found.findings.empty()) << at - newest_.position;
     EXPECT_TRUE(found.findings.front().starts_with(place)) << found;
     EXPECT_EQ(Find("journal").findings, std::vector<std::string>());
     FlipByte(at);
   }
-  EXPECT_EQ(Find("summary"), Found());
+  EXPECT_EQ(Find("summary"), FoundInJournal());
 }
 
 // It is what some commits did, but not these.
@@ -115,7 +115,7 @@ TEST_F(JournalCheckTest, NamesTheSummaryThatSaysAnotherThingThanTheCommits) {
           hash + anchor_.identity + static_cast<uint64_t>(newest_.position));
   PutFileBytes(path_, bytes);
   EXPECT_TRUE(SkipsCommits(Read())) << "nothing shows it to a reader";
-  const Found found = Find("summary");
+  const FoundInJournal found = Find("summary");
   ASSERT_EQ(found.findings.size(), 1);
   EXPECT_TRUE(found.findings.front().ends_with("say another thing")) << found;
 }

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/child_process.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::storage {
@@ -33,7 +34,7 @@ TEST_F(KeptDescriptorsTest, DescriptorOfAFileThatNobodyElseHasOpenIsClosed) {
   const UniqueFd other_of_cairn = Open();
   UniqueFd fd = Open();
   const int number = fd.get();
-  kept_.Close(std::move(fd), Identity(), false);
+  kept_.Close(std::move(fd), Identity(), false, {});
   EXPECT_FALSE(IsOpen(number));
   EXPECT_TRUE(kept_.empty());
 }
@@ -42,7 +43,7 @@ TEST_F(KeptDescriptorsTest, DescriptorOfAFileThatOtherCodeHasOpenIsKeptAndTakenA
   const UniqueFd other = OpenAsOthers();
   UniqueFd fd = Open();
   const int number = fd.get();
-  kept_.Close(std::move(fd), Identity(), false);
+  kept_.Close(std::move(fd), Identity(), false, {});
   EXPECT_TRUE(IsOpen(number));
   kept_.CloseUnneeded();
   EXPECT_TRUE(IsOpen(number));
@@ -55,11 +56,25 @@ TEST_F(KeptDescriptorsTest, KeptDescriptorIsClosedWhenTheOtherCodeHasClosedItsOw
   UniqueFd other = OpenAsOthers();
   UniqueFd fd = Open();
   const int number = fd.get();
-  kept_.Close(std::move(fd), Identity(), false);
+  kept_.Close(std::move(fd), Identity(), false, {});
   other = UniqueFd();
   kept_.CloseUnneeded();
   EXPECT_FALSE(IsOpen(number));
   EXPECT_TRUE(kept_.empty());
+}
+
+// The child may have been forked before the descriptor was kept.
+TEST_F(KeptDescriptorsTest, DescriptorThatAChildHasIsNotTakenAgain) {
+  const UniqueFd other = OpenAsOthers();
+  for (const bool forks_later : {false, true}) {
+    const ForkObserver forks;
+    UniqueFd fd = Open();
+    const auto fork = [] { EXPECT_EQ(test::ResultOfChild([] { return 0; }), 0); };
+    if (!forks_later) fork();
+    kept_.Close(std::move(fd), Identity(), false, forks);
+    if (forks_later) fork();
+    EXPECT_FALSE(kept_.Take(Identity(), false).ok());
+  }
 }
 
 TEST_F(KeptDescriptorsTest, LocksAreSeenExceptThoseOfFrames) {

@@ -163,7 +163,6 @@ absl::Status Database::Resume(Clock::time_point deadline) {
 
 absl::Status Database::CheckProcess() const {
   if (IsOfThisProcess()) return absl::OkStatus();
-  if (writer_.has_value()) writer_->HasWaiters().status().IgnoreError();  // any call gives it up
   return absl::FailedPreconditionError(path_ + " was opened by the process that forked this one");
 }
 

@@ -87,8 +87,7 @@ class Database {
   // Gives what no reader needs back to the file system. Of the present owner, with nothing staged.
   // After a failure the writer may be of no use.
   absl::Status GiveBackSpace();
-  // kFailedPrecondition in a process that was forked from the one that opened it. There it gives up
-  // its part in the writer's lock, so that the lock ends with the parent.
+  // kFailedPrecondition in a process that was forked from the one that opened it.
   absl::Status CheckProcess() const;
   // Whether a connection of this process has the writer.
   bool IsOwned() const;
