@@ -325,6 +325,18 @@ class Csv(FormatTest):
         self.append("t,h,s\n1,65519.9,3.4028235e38\n1,inf,-inf\n", name="floats")
         self.assertEqual([row["h"] for row in self.values("floats")], [65500, "inf"])
 
+    def test_conditions_name_numbers_that_are_out_of_range(self):
+        for number in ("1e400", "-1e999", "1e-400"):
+            for field in ("x", "n"):
+                self.assertIn(f"field '{field}': {number} is out of range", self.fails(2, "log", "query", "log", "--where", f"{field} > {number}"))
+        self.assertIn("compared with a number, got '1e'", self.fails(2, "log", "query", "log", "--where", "x > 1e"))
+
+    def test_a_mean_of_infinities_has_no_sign(self):
+        self.append("t,x,n\n1,inf,1\n2,-inf,2\n")
+        stat = self.ok("log", "stat", "log").decode()
+        self.assertRegex(stat, r"x +<f4 +2 +-inf +nan +inf +-inf")
+        self.assertNotIn("-nan", stat + self.ok("log", "agg", "log", "--bucket", "1h", "--fields", "x").decode())
+
     def test_bad_lines_are_skipped_and_counted(self):
         bad = {"1,1": "2 cells instead of 3", "1,1,1,1": "more than 3 cells", "x,1,1": "field 't': 'x' is not a time", ",1,1": "no value",
                "1,1,": "field 'n': no value", "1,1,2147483648": "out of range", "1,1,1.5": "not a whole number", "1,1e,1": "not a number",
@@ -372,7 +384,8 @@ class JsonLines(FormatTest):
                                          {"t": "1970-01-01T00:00:02Z", "x": None, "n": -1, "s": ""}])  # fmt: skip
 
     def test_what_is_bad(self):
-        bad = {'{"t":1,"n":1': "no JSON at byte", "[1]": "an array", "5": "no object", '{"t":1,"n":1,"s":{}}': None,
+        bad = {'{"t":1,"n":1,"x":1e400}': "line 1: field 'x': 1e400 is out of range", '{"t":1,"n":1,"x":-1e999}': "field 'x': -1e999 is out of range",
+               '{"t":1,"n":1e400}': "field 'n': 1e400 is out of range", '{"t":1,"n":1': "no JSON at byte", "[1]": "an array", "5": "no object", '{"t":1,"n":1,"s":{}}': None,
                '{"t":1,"n":1,"s":{"a":1}}': "an object in an object", '{"t":1,"n":1,"s":[]}': "an array", '{"t":1,"n":1,"n":2}': "two values",
                '{"t":1,"n":1.5}': "not a whole number", '{"t":1,"n":9223372036854775808}': "out of range", '{"n":1}': "no value",
                '{"t":1,"n":1,"s":{"base64":"*"}}': "no base64", '{"t":1,"n":1,"s":{"base64":5}}': "no base64",
@@ -411,7 +424,10 @@ class LineProtocol(FormatTest):
     def test_what_is_bad(self):
         for line, why in {"air": "no fields", "air ": "no '='", "air n": "no '=' after 'n'", "air n=1i,u=1u,ok=t x": "field 'time'", "air n=1i,u=1u,ok=t 1 2": "after the time",
                           'air note="x': "a quote without an end", "air n=1i,n=2i,u=1u,ok=t 1": "two values", "air n=1i,u=1u 1": "field 'ok': no value",
-                          "air other=1 1": "'other' is no field", "air,host n=1i 1": "no '=' after 'host'", "air n=1.5,u=1u,ok=t 1": "not a whole number"}.items():  # fmt: skip
+                          "air other=1 1": "'other' is no field", "air,host n=1i 1": "no '=' after 'host'", "air n=1.5,u=1u,ok=t 1": "not a whole number",
+                          "air n=1i,u=-2u,ok=t 1": "field 'u': '-2u' is not a whole number", "air temp=-2u,n=1i,u=1u,ok=t 1": "field 'temp': '-2u' is not a number",
+                          "air n=1i,u=-2i,ok=t 1": "field 'u': -2 is out of range", "air n=1i,u=-2,ok=t 1": "field 'u': -2 is out of range",
+                          "air temp=1e400,n=1i,u=1u,ok=t 1": "field 'temp': 1e400 is out of range"}.items():  # fmt: skip
             with self.subTest(line=line):
                 self.assertIn(why, self.fails(1, "log", "append", "log", "--format", "line", stdin=line.encode()))
 

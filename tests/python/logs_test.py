@@ -412,6 +412,14 @@ class ReadTest(LogTest):
         with self.assertRaisesRegex(cairn.NotFound, "time, temp, count, host"):
             self.log.query(fields=["none"])
 
+    def test_limits_are_not_negative(self):
+        for limit in (-1, -(2**63)):
+            with self.assertRaisesRegex(cairn.InvalidArgument, f"limit: expected 0 or more, got {limit}"):
+                self.log.query(limit=limit)
+            with self.assertRaises(ValueError):
+                next(self.log.scan(limit=limit))
+        self.assertEqual((len(self.log.query(limit=0)), len(self.log.query(limit=2))), (0, 2))
+
     def test_query_is_in_the_order_of_time_or_number(self):
         late = sensor(30, -10)
         self.log.append(late)

@@ -320,6 +320,9 @@ class ExpressionParser {
     }
     const bool single = field.type == FieldType::kFloat && field.size == 4;
     std::optional<FieldValue> number = NumberOf(operand.text, single);
+    if (!number && IsOutOfRange(operand.text)) {
+      return InvalidArgument("field '%s': %s is out of range", field.name, operand.text);
+    }
     if (!number) return needs(field.type == FieldType::kBool ? "true or false" : "a number");
     return *std::move(number);
   }
@@ -353,6 +356,14 @@ class ExpressionParser {
     if (auto whole = parse(int64_t{0})) return whole;
     if (auto whole = parse(uint64_t{0})) return whole;
     return parse(0.0);
+  }
+
+  // Returns true for a number that no double holds.
+  static bool IsOutOfRange(std::string_view text) {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    double number = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return stop == text.data() + text.size() && error == std::errc::result_out_of_range;
   }
 
   const Schema& schema_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -92,7 +93,10 @@ std::string ShowValue(const Field& field, double value, absl::int128 whole) {
 }
 
 std::string MeanOf(const FieldStat& stat) {
-  if (stat.field.type != FieldType::kTimestamp) return absl::StrFormat("%.7g", stat.values->mean());
+  if (stat.field.type != FieldType::kTimestamp) {
+    const double mean = stat.values->mean();
+    return std::isnan(mean) ? "nan" : absl::StrFormat("%.7g", mean);  // the sign says nothing
+  }
   return ShowValue(stat.field, 0, stat.wholes.sum / stat.values->count);
 }
 

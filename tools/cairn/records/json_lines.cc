@@ -54,8 +54,13 @@ class Members : public nlohmann::json_sax<Json> {
   }
   bool start_array(size_t /*size*/) override { return Bad("an array"); }
   bool end_array() override { return true; }
-  bool parse_error(size_t position, const std::string& /*token*/,
-                   const nlohmann::detail::exception& /*error*/) override {
+  bool parse_error(size_t position, const std::string& token,
+                   const nlohmann::detail::exception& error) override {
+    constexpr int kNumberOverflow = 406;  // a number that no double holds
+    if (error.id == kNumberOverflow && depth_ > 0 && field_) {
+      const Field& field = builder_.schema().fields()[*field_];
+      return Bad(absl::StrCat("field '", NameOf(field), "': ", token, " is out of range"));
+    }
     return Bad(absl::StrCat("no JSON at byte ", position));
   }
 

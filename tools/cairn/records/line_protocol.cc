@@ -146,7 +146,8 @@ class LineProtocolParser : public RecordParser {
     } else {
       value = TakeWord(rest, ", ", kEscapedInKey);
       const bool number = value.size() > 1 && IsNumber(value.substr(0, value.size() - 1));
-      if (number && (value.back() == 'i' || value.back() == 'u')) value.pop_back();
+      const bool is_unsigned = value.ends_with('u') && !value.starts_with('-');
+      if (number && (value.ends_with('i') || is_unsigned)) value.pop_back();
     }
     return field ? builder_.Set(*field, value) : absl::OkStatus();
   }

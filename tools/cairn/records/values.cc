@@ -104,6 +104,15 @@ absl::Status ParseNumber(std::string_view text, std::string_view what, std::byte
   if (number.starts_with('+')) number.remove_prefix(1);
   const char* const end = number.data() + number.size();
   T value = 0;
+  if constexpr (std::is_unsigned_v<T>) {
+    std::array<std::byte, sizeof(T)> ignored;
+    const bool negative = number.size() == text.size() && number.starts_with('-');
+    // A whole number all the same, which this type does not hold.
+    if (negative && ParseNumber<T>(number.substr(1), what, ignored.data()).ok() &&
+        number.find_first_not_of("-0") != std::string_view::npos) {
+      return OutOfRange(text);
+    }
+  }
   const auto [rest, error] = std::from_chars(number.data(), end, value);
   if (rest != end || number.empty() || (text.size() != number.size() && number.front() == '-')) {
     return NoValue(text, what);

@@ -11,7 +11,6 @@ import numpy as np
 from . import _engine, options
 from .aggregates import Aggregates, FieldStatistics, statistics_of
 from .errors import InvalidArgument, OutOfRange
-from .errors import InvalidArgument
 from .log_info import LogInfo, Retention, Rotation
 from .log_view import LogView
 from .readable import Snapshot
@@ -176,6 +175,8 @@ class LogReadable:
         order: str,
         limit: Optional[int],
     ) -> tuple[LogView, dict[str, np.dtype], _engine.LogCursor]:
+        if limit is not None and limit < 0:
+            raise InvalidArgument(f"limit: expected 0 or more, got {limit}")
         view = self._view()
         chosen = view.choose(fields)
         by_time = options.number_of(order, {"record": 0, "time": 1}, "order") == 1
