@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -26,7 +25,6 @@ using test::Orphan;
 using test::ResultOfChild;
 
 constexpr int64_t kLocked = int64_t{1} << 62;
-constexpr std::chrono::seconds kLongWait(60);
 constexpr std::chrono::milliseconds kNoWait(0);
 
 class ForkLocksTest : public testing::Test {
@@ -88,22 +86,6 @@ TEST_F(ForkLocksTest, LockOfTheWholeEndsWithItsProcess) {
   });
   ASSERT_EQ(child.result(), 0);
   EXPECT_TRUE(IsOk(first_->LockWhole()));
-}
-
-TEST_F(ForkLocksTest, WaiterLeavesTheQueueWithItsProcess) {
-  ASSERT_TRUE(IsOk(first_->LockByte(kLocked, LockMode::kExclusive)));
-  std::unique_ptr<File> waiting;
-  const Orphan child([&] {
-    waiting = Open();
-    std::thread([&] { waiting->WaitForByte(kLocked, kLongWait).IgnoreError(); }).detach();
-    while (!*Open()->HasWaiters(kLocked)) ::usleep(100);
-    ::usleep(10000);  // it has the ticket, and blocks
-    return 0;
-  });
-  ASSERT_EQ(child.result(), 0);
-  EXPECT_FALSE(*first_->HasWaiters(kLocked));
-  ASSERT_TRUE(IsOk(first_->UnlockByte(kLocked)));
-  EXPECT_TRUE(IsOk(Open()->WaitForByte(kLocked, kNoWait)));
 }
 
 TEST_F(ForkLocksTest, ChildLocksWhatItsDeadParentHeld) {

@@ -14,6 +14,7 @@
 
 #include "cairn/file_system.h"
 #include "tests/support/child_process.h"
+#include "tests/support/orphan.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -110,6 +111,21 @@ TEST_F(LockQueueTest, WaiterThatIsKilledLeavesTheQueue) {
   int status = -1;
   ::waitpid(second, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+TEST_F(LockQueueTest, WaiterThatIsKilledLeavesTheQueueThoughAChildOfItLives) {
+  std::unique_ptr<File> waiting;
+  const test::Orphan child([&] {
+    waiting = Open();
+    std::thread([&] { waiting->WaitForByte(kByte, kLong).IgnoreError(); }).detach();
+    while (!*Open()->HasWaiters(kByte)) ::usleep(100);
+    ::usleep(10000);  // it has the ticket, and blocks
+    return 0;
+  });
+  ASSERT_EQ(child.result(), 0);
+  EXPECT_FALSE(*holder_->HasWaiters(kByte));
+  ASSERT_TRUE(IsOk(holder_->UnlockByte(kByte)));
+  EXPECT_TRUE(IsOk(Open()->WaitForByte(kByte, std::chrono::milliseconds(0))));
 }
 
 TEST_F(LockQueueTest, HolderKnowsThatOthersWait) {
