@@ -54,6 +54,14 @@ absl::StatusOr<FoundEntry> ChunkIndex::Find(int64_t nchunk) const {
   return FoundEntry{.entry = {.value = value}, .committed = number};
 }
 
+int64_t ChunkIndex::CommittedNumberOf(int64_t nchunk) const {
+  if (nchunk >= tree_.size()) return -1;
+  const PieceTree::Place place = tree_.Find(nchunk);
+  if (place.piece->run != nullptr) return -1;
+  const int64_t number = place.piece->first + place.offset;
+  return summary_ == nullptr ? number : summary_->Find(number).committed;
+}
+
 absl::StatusOr<IndexEntry> ChunkIndex::Get(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const FoundEntry found, Find(nchunk));
   if (found.committed < 0) return found.entry;

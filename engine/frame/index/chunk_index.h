@@ -36,6 +36,8 @@ class ChunkIndex {
   int64_t size() const { return tree_.size() + static_cast<int64_t>(appended_.size()); }
   absl::StatusOr<IndexEntry> Get(int64_t nchunk) const;
   absl::StatusOr<FoundEntry> Find(int64_t nchunk) const;
+  // Which entry of the committed index that is; -1: none.
+  int64_t CommittedNumberOf(int64_t nchunk) const;
   uint64_t FingerprintOf(const FoundEntry& found) const {
     return found.committed < 0 ? found.entry.fingerprint : base_->FingerprintOf(found.committed);
   }

@@ -18,9 +18,11 @@
 #include "engine/frame/files/copy_files.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/open/frame_core.h"
+#include "engine/frame/open/state_loader.h"
 #include "engine/frame/open/trailer_scanner.h"
 #include "engine/frame/repair/chunk_list.h"
 #include "engine/frame/repair/chunk_scanner.h"
+#include "engine/frame/repair/index_mender.h"
 #include "engine/frame/repair/indexed_salvage.h"
 #include "engine/frame/state/initial_state.h"
 
@@ -255,11 +257,32 @@ absl::StatusOr<SalvageReport> Write(NewFrame made, const FrameView& file,
   return report;
 }
 
-// Where a frame that can be opened is, and its newest state that shows all commits; null if there
-// is none.
-std::shared_ptr<FrameCore> OpenWithIndex(const std::string& path, const OpenOptions& options) {
+// The newest state of a frame that can be opened, with its own header or the copy of it in its
+// trailer; null where there is none that shows all commits.
+StatePtr FindState(const std::shared_ptr<File>& file, const std::string& path,
+                   const std::optional<format::FrameHeader>& header, const OpenOptions& options) {
   const absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(path, options);
-  return core.ok() && HasIndex(*(*core)->newest()) ? *core : nullptr;
+  if (core.ok()) return HasIndex(*(*core)->newest()) ? (*core)->newest() : nullptr;
+  const FrameFile source = FrameFile::OfFile(file, options.offset, options.use_mmap);
+  absl::StatusOr<FoundTrailer> trailer = FindNewestTrailer(source);
+  if (!trailer.ok()) return nullptr;
+  // A newer checkpoint may have lost its trailer.
+  if (header.has_value() && header->frame_size != trailer->end) return nullptr;
+  std::vector<uint64_t> other_bases;
+  const absl::StatusOr<StatePtr> state =
+      LoadFrom(source, std::move(trailer->seal.header_copy),
+               std::make_shared<const FrameContext>(options), nullptr, other_bases);
+  return state.ok() && other_bases.empty() && HasIndex(**state) ? *state : nullptr;
+}
+
+// Empty where the state is of no use: it leads to no chunk, or to some of which nothing is known.
+std::optional<absl::StatusOr<SalvageReport>> SaveState(const State& state, const CopyTarget& target,
+                                                       absl::FunctionRef<bool(int64_t)> progress) {
+  absl::StatusOr<SalvageReport> report = SalvageByIndex(state, target, progress);
+  const bool useless = absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()) ||
+                       absl::IsResourceExhausted(report.status());
+  if (useless) return std::nullopt;
+  return report;
 }
 
 }  // namespace
@@ -282,24 +305,28 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   CAIRN_ASSIGN_OR_RETURN(std::string source, files->Absolute(from));
   const std::shared_ptr<FileSystem> copies = frame::FilesForCopyOf(
       {.files = frame::FilesOrPosix(files), .path = std::move(source)}, frame::FilesOrPosix(files));
-  if (const std::shared_ptr<frame::FrameCore> core = frame::OpenWithIndex(from, options)) {
-    absl::StatusOr<SalvageReport> report = frame::SalvageByIndex(
-        *core->newest(), {.location = {.files = copies, .path = target}}, progress);
-    // An index that leads to no chunk, or to some of which nothing is known, is no help.
-    const bool useless = absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()) ||
-                         absl::IsResourceExhausted(report.status());
-    if (!useless) return report;
-  }
   CAIRN_ASSIGN_OR_RETURN(const frame::FrameView view,
                          frame::FrameFile::OfFile(file, 0, options.use_mmap).View(size));
-  const auto env = std::make_shared<const frame::FrameContext>(options);
   CAIRN_ASSIGN_OR_RETURN(const std::optional<format::FrameHeader> header,
                          frame::ReadHeader(view, options.offset));
+  const frame::CopyTarget copy{.location = {.files = copies, .path = target}};
+  const frame::StatePtr state = frame::FindState(file, from, header, options);
+  const bool is_whole = state != nullptr && frame::IsIndexWhole(*state);
+  if (is_whole) {
+    if (auto report = frame::SaveState(*state, copy, progress)) return *std::move(report);
+  }
+  const auto env = std::make_shared<const frame::FrameContext>(options);
   CAIRN_ASSIGN_OR_RETURN(std::vector<Extent> known,
                          frame::KnownParts(view, options.offset, header));
   frame::ChunkDetector detector(*env, header);
   frame::ChunkScanner scanner(view, detector, std::move(known));
   CAIRN_ASSIGN_OR_RETURN(frame::ScanResult found, scanner.Run(options.offset, progress));
+  if (state != nullptr && !is_whole) {
+    const absl::StatusOr<frame::StatePtr> mended = frame::MendIndex(*state, found.chunks);
+    if (mended.ok()) {
+      if (auto report = frame::SaveState(**mended, copy, progress)) return *std::move(report);
+    }
+  }
   std::optional<int64_t> chunks_begin;
   if (header.has_value()) chunks_begin = options.offset + header->header_len;
   CAIRN_RETURN_IF_ERROR(frame::DropIndexes(view, detector, chunks_begin, found.chunks));

@@ -18,6 +18,12 @@ void Ruin(Buffer& bytes, ByteRange range) {
   CopyBytes(MakeNoise(static_cast<size_t>(range.end - range.begin), 99), Part(bytes, range));
 }
 
+void RuinWhatNamesChunks(Buffer& frame) {
+  const FrameParts parts = PartsOf(frame);
+  Ruin(frame, {0, parts.header_len});
+  Ruin(frame, {parts.trailer_begin, parts.frame_size});
+}
+
 std::vector<ByteRange> PlacesOf(Bytes bytes) {
   const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
   EXPECT_TRUE(IsOk(frame));

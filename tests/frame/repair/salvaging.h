@@ -24,6 +24,8 @@ struct ByteRange {
 MutableBytes Part(Buffer& bytes, ByteRange range);
 // Writes noise over it.
 void Ruin(Buffer& bytes, ByteRange range);
+// Of the header and of its copy in the trailer: what says which chunks live.
+void RuinWhatNamesChunks(Buffer& frame);
 // Where the chunks of a frame lie.
 std::vector<ByteRange> PlacesOf(Bytes frame);
 
