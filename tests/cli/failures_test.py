@@ -147,7 +147,8 @@ class Files(CliTest):
         self.fails(1, "pack", "dir", "f")
         for command in ("cat", "info", "recover"):
             reason = "dir: a directory without chunks.b2frame is not a Blosc2 frame"
-            self.assertEqual(self.fails(1, command, "dir"), f"cairn: {reason}")
+            advice = "of a log, name one of its files, or see 'cairn log --help'"
+            self.assertEqual(self.fails(1, command, "dir"), f"cairn: {reason}; {advice}")
         self.assertEqual(self.files(), ["dir"])
 
     def test_an_output_that_cannot_be(self):

@@ -44,11 +44,10 @@ ExitCode Run(const std::string& name, bool json, const Command& command) {
   }
   if (IsNoFrame(status)) {
     const bool is_file = absl::EndsWith(status.message(), ": not a Blosc2 frame");
-    return Report(
-        kExitFailure, json,
-        absl::StrCat(
-            status.message(),
-            is_file ? "; if its first bytes were overwritten, see 'cairn recover --help'" : ""));
+    const char* const advice =
+        is_file ? "if its first bytes were overwritten, see 'cairn recover --help'"
+                : "of a log, name one of its files, or see 'cairn log --help'";
+    return Report(kExitFailure, json, absl::StrCat(status.message(), "; ", advice));
   }
   const ExitCode code = ExitCodeOf(status);
   json = json && !IsPrinted(status);

@@ -212,8 +212,7 @@ absl::Status WriterCore::Close() {
 
 absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
   const std::optional<LimitsRequest> requested = TakeRequest();
-  // The request goes once its limits are sure to stay.
-  if (requested.has_value()) durability = Durability::kMachine;
+  if (requested) durability = Durability::kMachine;  // it goes once its limits are sure to stay
   ReadClock();
   const std::vector<std::byte> taken = buffer_->Take(all ? 0 : options_.reorder_window);
   Bytes records = taken;
@@ -226,7 +225,8 @@ absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
     CAIRN_RETURN_IF_ERROR(CommitBatch(records.first(here), durability));
     records = records.subspan(here);
   } while (!records.empty());
-  if (requested.has_value()) CAIRN_RETURN_IF_ERROR(RemoveRequest(*log_, *requested));
+  // The records are committed, whether it can be removed or not.
+  if (requested && !RemoveRequest(*log_, *requested).ok()) remaining_ = requested;
   StartTimer();
   return absl::OkStatus();
 }
@@ -241,7 +241,7 @@ std::optional<LimitsRequest> WriterCore::TakeRequest() {
   looked_at_ = now;
   // No file that happens to have this name ends a writer.
   const absl::StatusOr<std::optional<LimitsRequest>> found = FindRequest(*log_);
-  if (!found.ok() || !found->has_value()) return std::nullopt;
+  if (!found.ok() || !found->has_value() || *found == remaining_) return std::nullopt;
   const LimitsRequest& request = **found;
   const LogLayer before = layer_;
   layer_.retention = Changed(layer_.retention, request);

@@ -93,6 +93,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   bool layer_changed_ = false;
   std::optional<RecordBuffer> buffer_;
   std::optional<std::chrono::steady_clock::time_point> looked_at_;  // for a request
+  std::optional<LimitsRequest> remaining_;                          // was taken, is still there
   int64_t clock_ = 0;  // of this machine when the commit began, as a count of the time field
   // The newest time of all records and of those of the newest file.
   struct NewestTimes {

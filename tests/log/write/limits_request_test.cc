@@ -1,12 +1,19 @@
 #include "engine/log/write/limits_request.h"
 
+#include <chrono>
+#include <filesystem>
+#include <grp.h>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <thread>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include "tests/log/sensor_log.h"
+#include "tests/support/child_process.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -48,6 +55,37 @@ TEST_F(LimitsRequestTest, OneThatCameSinceIsNotEnded) {
   EXPECT_EQ(Found(), newer);
   ASSERT_TRUE(IsOk(RemoveRequest(*log_, newer)));
   EXPECT_EQ(Found(), std::nullopt);
+}
+
+// In a shared folder another user may leave one.
+TEST_F(LimitsRequestTest, OneThatCannotBeRemovedIsTakenOnceAndEndsNoCommit) {
+  namespace fs = std::filesystem;
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may take another user";
+  fs::permissions(dir_.path(), fs::perms::all | fs::perms::sticky_bit);
+  fs::permissions(log_->path(), fs::perms::all);
+  ASSERT_TRUE(IsOk(LeaveRequest(*log_, kRecords)));
+  const std::string path = log_->path();
+  const int result = test::ResultOfChild([&] {
+    constexpr uid_t kStranger = 4321;
+    if (::setgroups(0, nullptr) != 0 || ::setgid(kStranger) != 0 || ::setuid(kStranger) != 0) {
+      return 1;
+    }
+    auto log = Log::Open(path);
+    if (!log.ok()) return 2;
+    auto writer = log->OpenWriter({});
+    if (!writer.ok()) return 3;
+    const test::Reading reading = {.time = 1, .temp = 2, .count = 3};
+    const Bytes record = std::as_bytes(std::span(&reading, 1));
+    for (int i = 0; i < 2; ++i) {
+      if (!writer->Append(record).ok() || !writer->Commit().ok()) return 4;
+      const auto newest = log->Refresh();
+      if (!newest.ok() || newest->retention().max_records != 5) return 5;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that it is looked for
+    }
+    return writer->Close().ok() ? 0 : 6;
+  });
+  EXPECT_EQ(result, 0);
+  EXPECT_EQ(Found()->retention.max_records, 5);
 }
 
 }  // namespace
