@@ -219,6 +219,13 @@ int FileLocks::FindLocked(int64_t first, int64_t last, std::optional<int64_t>& b
   }
 }
 
+bool FileLocks::Holds(int64_t first, int64_t last) const {
+  const auto lock = Enter();
+  return !lock.owns_lock() || std::ranges::any_of(held_, [&](const Held& held) {
+    return first <= held.offset && held.offset <= last;
+  });
+}
+
 std::optional<int64_t> FileLocks::NextExclusive(int64_t first, int64_t last) const {
   std::optional<int64_t> next;
   for (const Held& held : held_) {

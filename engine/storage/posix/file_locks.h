@@ -63,6 +63,8 @@ class FileLocks {
   int LockWhole();
   // One of bytes `first` to `last` that another open file has locked, if there is one.
   int FindLocked(int64_t first, int64_t last, std::optional<int64_t>& byte) const;
+  // Whether this one has a lock of any mode on one of the bytes [first, last].
+  bool Holds(int64_t first, int64_t last) const;
 
  private:
   struct Held {
