@@ -29,7 +29,8 @@ struct RetainFlags : LogFlags {
 
 // Left to the writer that has the log.
 absl::Status AskWriter(const RetainFlags& flags, Log& log) {
-  const Field* const time = log.snapshot().time_field();
+  const LogSnapshot snapshot = log.snapshot();
+  const Field* const time = snapshot.time_field();
   constexpr Retention kSame = {.max_age = -1, .max_records = -1, .max_bytes = -1};
   ASSIGN_OR_RETURN(const Retention retention, RetentionOf(flags.keep, time, kSame));
   ASSIGN_OR_RETURN(const Rotation rotation,
