@@ -69,9 +69,9 @@ TEST(Log, OfMoreRecordsThanItsChunksHoldDoesNotOpen) {
   }
   test::Buffer bytes = test::FileBytes(temp.Path("log"));
   const test::Buffer shape = Hex("d3 00000000000000fa");
-  const auto at = std::ranges::search(bytes, shape);
-  ASSERT_FALSE(at.empty());
-  at.begin()[2] = std::byte{4};
+  const auto at = std::search(bytes.begin(), bytes.end(), shape.begin(), shape.end());
+  ASSERT_NE(at, bytes.end());
+  at[2] = std::byte{4};
   test::PutFileBytes(temp.Path("log"), bytes);
   EXPECT_FALSE(Log::Open(temp.Path("log")).ok());
 }

@@ -82,7 +82,7 @@ class ObjectSleepTest : public testing::Test {
   }
   // Before the next put of such a name.
   void Before(std::string_view part, std::function<void()> act) {
-    faulty_->SetChoice([this, part, act = std::move(act), done = false](auto name) mutable {
+    faulty_->SetChoice([part, act = std::move(act), done = false](auto name) mutable {
       if (!done && name.find(part) != std::string_view::npos) {
         done = true;
         act();

@@ -117,27 +117,29 @@ TEST_P(VfsFailuresTest, AfterAFailedCommitTheConnectionReadsWhatIsCommitted) {
       TempDir directory;
       const std::string path = directory.Path("app.db");
       ToldByChildren told;
-      ASSERT_TRUE(EndsWell(Begin("program", [&]() -> absl::Status {
-        CAIRN_RETURN_IF_ERROR(LoadSqliteExtension());
-        CAIRN_ASSIGN_OR_RETURN(Database database, Database::Open(path));
-        CAIRN_RETURN_IF_ERROR(
-            database.Text(absl::StrCat("PRAGMA locking_mode=", GetParam())).status());
-        CAIRN_RETURN_IF_ERROR(database.Execute(absl::StrCat("PRAGMA synchronous=", synchronous)));
-        CAIRN_RETURN_IF_ERROR(database.Execute("CREATE TABLE t(a); INSERT INTO t VALUES(1)"));
-        absl::Status committed;
-        {
-          const FailingCalls failing(good, error);
-          committed = database.Execute("UPDATE t SET a = a + 1");
-          told->done = failing.has_failed();
-        }
-        CAIRN_ASSIGN_OR_RETURN(const int64_t value, database.Number("SELECT a FROM t"));
-        CAIRN_RETURN_IF_ERROR(Expect(value == 2 || (value == 1 && !committed.ok()),
-                                     absl::StrCat(value, " after ", committed.ToString())));
-        CAIRN_RETURN_IF_ERROR(database.Execute("UPDATE t SET a = a + 10"));
-        CAIRN_ASSIGN_OR_RETURN(told->committed, database.Number("SELECT a FROM t"));
-        return Expect(told->committed == value + 10,
-                      absl::StrCat(value, " + 10 is ", told->committed.load()));
-      })));
+      ASSERT_TRUE(EndsWell(
+          Begin("program", [&, error = error, synchronous = synchronous]() -> absl::Status {
+            CAIRN_RETURN_IF_ERROR(LoadSqliteExtension());
+            CAIRN_ASSIGN_OR_RETURN(Database database, Database::Open(path));
+            CAIRN_RETURN_IF_ERROR(
+                database.Text(absl::StrCat("PRAGMA locking_mode=", GetParam())).status());
+            CAIRN_RETURN_IF_ERROR(
+                database.Execute(absl::StrCat("PRAGMA synchronous=", synchronous)));
+            CAIRN_RETURN_IF_ERROR(database.Execute("CREATE TABLE t(a); INSERT INTO t VALUES(1)"));
+            absl::Status committed;
+            {
+              const FailingCalls failing(good, error);
+              committed = database.Execute("UPDATE t SET a = a + 1");
+              told->done = failing.has_failed();
+            }
+            CAIRN_ASSIGN_OR_RETURN(const int64_t value, database.Number("SELECT a FROM t"));
+            CAIRN_RETURN_IF_ERROR(Expect(value == 2 || (value == 1 && !committed.ok()),
+                                         absl::StrCat(value, " after ", committed.ToString())));
+            CAIRN_RETURN_IF_ERROR(database.Execute("UPDATE t SET a = a + 10"));
+            CAIRN_ASSIGN_OR_RETURN(told->committed, database.Number("SELECT a FROM t"));
+            return Expect(told->committed == value + 10,
+                          absl::StrCat(value, " + 10 is ", told->committed.load()));
+          })));
       ASSERT_TRUE(EndsWell(Begin("examiner", [&]() -> absl::Status {
         CAIRN_RETURN_IF_ERROR(LoadSqliteExtension());
         CAIRN_ASSIGN_OR_RETURN(Database database, Database::Open(path));

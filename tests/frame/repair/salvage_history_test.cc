@@ -99,9 +99,9 @@ TEST_F(SalvageHistoryTest, ChunkWhoseFingerprintIsDamagedIsNamed) {
     const uint64_t fingerprint = *opened.snapshot().GetEntry(i)->fingerprint;
     Buffer raw(sizeof(fingerprint));
     StoreLe(raw.data(), fingerprint);
-    const auto found = std::ranges::search(frame.rbegin(), frame.rend(), raw.rbegin(), raw.rend());
-    ASSERT_FALSE(found.empty());
-    const int64_t at = frame.rend() - found.end();
+    const auto found = std::find_end(frame.begin(), frame.end(), raw.begin(), raw.end());
+    ASSERT_NE(found, frame.end());
+    const int64_t at = found - frame.begin();
     const auto report = SalvageBytes(Flipped(frame, at));
     ASSERT_NO_FATAL_FAILURE(ExpectLiveChunks(report, at));
     EXPECT_EQ(report->unproven, std::vector<int64_t>{i}) << at;
