@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 #include "engine/frame/repair/chunk_scanner.h"

@@ -71,8 +71,8 @@ class Clock:
         """A time as a count; what lies between two counts is the later one, or the earlier.
 
         Raises `InvalidArgument` for a number that reads as a time of our days in another unit, or
-        as a date such as 20261124. A time that is no text may lie beyond all counts, unless it is to be stored: as a bound it
-        is the nearest.
+        as a date such as 20261124. A time that is no text may lie beyond all counts, unless it is
+        to be stored: as a bound it is the nearest.
         """
         if isinstance(value, (int, np.integer)):
             if self._unit is None or value == _FIRST:
