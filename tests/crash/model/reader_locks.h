@@ -10,10 +10,11 @@
 
 namespace cairn::model {
 
-// The file as one process has it open. Its readers register generations of checkpoints.
+// The file as one process has it open. Its readers register generations of checkpoints; those of
+// the index of a sparse frame, one number.
 class ReaderLocks {
  public:
-  explicit ReaderLocks(const Rules& rules) : rules_(rules) {}
+  explicit ReaderLocks(const ForkRules& rules) : rules_(rules) {}
 
   bool AnyIn(uint64_t first, uint64_t end) const;
   void Lock(uint64_t generation);
@@ -25,7 +26,7 @@ class ReaderLocks {
  private:
   void Own();
 
-  const Rules& rules_;
+  const ForkRules& rules_;
   bool is_child_ = false;   // and has the description of its parent
   bool may_share_ = false;  // a child was forked since the file has this description
   std::shared_ptr<std::set<uint64_t>> description_ = std::make_shared<std::set<uint64_t>>();

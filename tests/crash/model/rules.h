@@ -8,7 +8,13 @@
 
 namespace cairn::model {
 
-struct Rules {
+// Those of a reader's lock when its process forks. To close the file ends the lock, too.
+struct ForkRules {
+  bool unlock_spares_children = true;  // that a process has forked: they keep what it lets go
+  bool child_opens_again = true;       // before it locks or unlocks: its parent keeps its locks
+};
+
+struct Rules : ForkRules {
   // Opening for writing.
   bool confirms = true;               // writes what may not be durable once more, and syncs
   bool confirms_from_durable = true;  // else only from where receipts vouch for nothing
@@ -48,21 +54,19 @@ struct Rules {
 
   // Space that is used again.
   bool reuses = true;
-  bool waits_for_checkpoint = true;    // what died since the checkpoint stays until the next
-  bool moved_waits = true;             // so does the old place of a chunk that moved
-  bool minds_journal = true;           // what the journal took is no longer free
-  bool asks_readers = true;            // what they see stays
-  bool reader_looks_again = true;      // at the header, after it registered
-  bool unlock_spares_children = true;  // that a process has forked: they keep what it lets go
-  bool child_opens_again = true;       // before it locks or unlocks: its parent keeps its locks
-  bool limits_journal = true;          // it stops before what a reader sees
-  bool finds_room_above = true;        // for index and trailer, between what readers see
-  bool marks_end = true;               // of a checkpoint that old bytes follow
-  bool cuts_rest = true;               // of a dead writer, where a writer opens
-  bool cuts_unread = true;             // the file is cut only where no reader sees bytes
-  bool header_before_cut = true;       // durable: the one before may need what is cut
-  bool chunks_before_record = true;    // in free space too
-  bool confirms_free_space = true;     // chunks of the journal that lie there are written again
+  bool waits_for_checkpoint = true;  // what died since the checkpoint stays until the next
+  bool moved_waits = true;           // so does the old place of a chunk that moved
+  bool minds_journal = true;         // what the journal took is no longer free
+  bool asks_readers = true;          // what they see stays
+  bool reader_looks_again = true;    // at the header, after it registered
+  bool limits_journal = true;        // it stops before what a reader sees
+  bool finds_room_above = true;      // for index and trailer, between what readers see
+  bool marks_end = true;             // of a checkpoint that old bytes follow
+  bool cuts_rest = true;             // of a dead writer, where a writer opens
+  bool cuts_unread = true;           // the file is cut only where no reader sees bytes
+  bool header_before_cut = true;     // durable: the one before may need what is cut
+  bool chunks_before_record = true;  // in free space too
+  bool confirms_free_space = true;   // chunks of the journal that lie there are written again
 
   // Checkpoint.
   bool syncs_before_flip = true;  // index and trailer
@@ -115,7 +119,7 @@ struct Rules {
 };
 
 // Those of a sparse frame, where each chunk has a file, and the journal is in the index file.
-struct SparseRules {
+struct SparseRules : ForkRules {
   bool syncs_chunks = true;             // before the record of a durable commit
   bool syncs_names = true;              // of chunk files, likewise
   bool checks_chunks = true;            // of commits that nothing proves durable

@@ -2,11 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
 namespace cairn::model {
+namespace {
+
+constexpr uint64_t kReaderLock = 0;
+
+}  // namespace
 
 SparseLife::SparseLife(const Conditions& conditions, const SparseRules& rules, size_t images,
                        uint64_t seed, Tally& tally)
@@ -145,8 +152,11 @@ std::string SparseLife::EndProcess() {
 
 bool SparseLife::IsRead(const std::string& name) const {
   const std::shared_ptr<const Disk> file = directory_.Find(name);
-  if (arrival_.has_value() && arrival_->locked && arrival_->index == file) return true;
-  return std::ranges::any_of(readers_, [&](const Reader& reader) { return reader.index == file; });
+  const auto has_locked = [&](const Reader& reader) {
+    return reader.index == file && reader.locks->AnyIn(kReaderLock, kReaderLock + 1);
+  };
+  return (arrival_.has_value() && has_locked(*arrival_)) ||
+         std::ranges::any_of(readers_, has_locked);
 }
 
 SparseView SparseLife::ViewOf(const Disk& index) const {
@@ -158,24 +168,40 @@ SparseView SparseLife::ViewOf(const Disk& index) const {
 // A reader opens the index, locks it, and looks at the name again. The writer works on in between.
 void SparseLife::StepArrival() {
   if (!arrival_.has_value()) {
-    arrival_ = {.index = directory_.Find(kIndexName)};
-  } else if (!arrival_->locked) {
-    arrival_->locked = true;
+    arrival_ = {.index = directory_.Find(kIndexName),
+                .locks = std::make_shared<ReaderLocks>(rules_)};
+  } else if (!arrival_->locks->AnyIn(kReaderLock, kReaderLock + 1)) {
+    arrival_->locks->Lock(kReaderLock);
   } else {
-    const Arrival arrival = *std::exchange(arrival_, std::nullopt);
+    Reader arrival = *std::exchange(arrival_, std::nullopt);
     if (rules_.reader_looks_again && directory_.Find(kIndexName) != arrival.index) return;
     const SparseView view = ViewOf(*arrival.index);
-    if (view.opens) readers_.push_back({arrival.index, view.state});
+    if (!view.opens) return;
+    arrival.state = view.state;
+    readers_.push_back(std::move(arrival));
   }
 }
 
-// A reader may come, follow the journal of its index, or go. Then every reader's chunks must be
-// what they were.
+// The child reads on by the file that its parent has opened.
+void SparseLife::Fork(const Reader& reader) {
+  Reader child = reader;
+  child.locks = reader.locks->Fork();
+  readers_.push_back(std::move(child));
+}
+
+void SparseLife::Leave(size_t position) {
+  readers_[position].locks->Unlock(kReaderLock);
+  readers_.erase(readers_.begin() + static_cast<ptrdiff_t>(position));
+}
+
+// A reader may come, follow the journal of its index, fork, or go. Then every reader's chunks must
+// be what they were.
 void SparseLife::StepReaders() {
   if (directory_.Find(kIndexName) == nullptr) return;
   if (random_.Percent(30) && readers_.size() < 3) StepArrival();
-  if (random_.Percent(8) && !readers_.empty()) {
-    readers_.erase(readers_.begin() + static_cast<ptrdiff_t>(random_.Below(readers_.size())));
+  if (random_.Percent(8) && !readers_.empty()) Leave(random_.Below(readers_.size()));
+  if (conditions_.forks && random_.Percent(8) && !readers_.empty() && readers_.size() < 6) {
+    Fork(readers_[random_.Below(readers_.size())]);
   }
   for (Reader& reader : readers_) {
     if (random_.Percent(3)) reader.state = ViewOf(*reader.index).state;

@@ -11,6 +11,7 @@
 
 #include "tests/crash/model/examiner.h"
 #include "tests/crash/model/random.h"
+#include "tests/crash/model/reader_locks.h"
 #include "tests/crash/model/rules.h"
 #include "tests/crash/model/sparse_directory.h"
 #include "tests/crash/model/sparse_writer.h"
@@ -26,15 +27,12 @@ class SparseLife {
   std::string Run();
 
  private:
-  // Locks the index that it opened, and opens chunk files by name whenever it likes.
+  // Locks the index that it opened, and opens chunk files by name whenever it likes. At first it
+  // does not know its state.
   struct Reader {
     std::shared_ptr<const Disk> index;
-    State state;
-  };
-  // A reader that does not know its state yet.
-  struct Arrival {
-    std::shared_ptr<const Disk> index;
-    bool locked = false;
+    std::shared_ptr<ReaderLocks> locks;
+    State state = {};
   };
 
   std::string RunProcess();
@@ -46,6 +44,8 @@ class SparseLife {
   SparseView ViewOf(const Disk& index) const;
   void StepArrival();
   void StepReaders();
+  void Fork(const Reader& reader);
+  void Leave(size_t position);
   bool IsRead(const std::string& name) const;
 
   Conditions conditions_;
@@ -56,7 +56,7 @@ class SparseLife {
   Directory directory_;
   History history_;
   std::vector<Reader> readers_;
-  std::optional<Arrival> arrival_;
+  std::optional<Reader> arrival_;
   std::string harm_;  // that a reader took
   std::string lost_;  // files that nobody needs
   uint64_t chunk_id_ = 0;

@@ -343,6 +343,7 @@ std::vector<Variant> SparseFrames() {
   return {
       SparseFrame("ordered", kOrdered, 3000),
       SparseFrame("weak", kWeak, 3000),
+      SparseFrame("readers that fork", Forking(kOrdered), 3000),
       SparseFrame("sync of chunks", kOrdered, 500, &R::syncs_chunks),
       SparseFrame("sync of names", kOrdered, 500, &R::syncs_names),
       SparseFrame("check of chunks", kOrdered, 500, &R::checks_chunks),
@@ -352,6 +353,10 @@ std::vector<Variant> SparseFrames() {
       SparseFrame("minding the journals of old indexes", kOrdered, 500, &R::minds_old_journals),
       SparseFrame("names of old indexes", kOrdered, 500, &R::keeps_old_name),
       SparseFrame("a reader's look at the name again", kOrdered, 3000, &R::reader_looks_again),
+      SparseFrame("sparing the locks of forked readers", Forking(kOrdered), 3000,
+                  &R::unlock_spares_children),
+      SparseFrame("opening again in a forked reader", Forking(kOrdered), 3000,
+                  &R::child_opens_again),
       SparseFrame("dropping what came and went", kOrdered, 500, &R::drops_between),
       SparseFrame("an index of its own", kOrdered, 500, &R::writes_index_aside),
       SparseFrame("sync before the swap", kOrdered, 500, &R::syncs_index_before_swap),
