@@ -42,6 +42,8 @@ struct FrameInfo {
   std::vector<FilterStage> filters;  // in the order of application
   FingerprintType fingerprint = FingerprintType::kNone;
   bool sealed = false;  // fingerprints cover every live byte
+  // Metalayers that are not the sealed ones: another Blosc2 changed them in place, or damage did.
+  std::vector<std::string> changed_metalayers = {};
   // Chunks are read unchecked, vlmetalayers cannot be read, and the frame is read-only.
   bool trailer_damaged = false;
   // Commits after this state cannot be read, or the header is older than the file and does not lead

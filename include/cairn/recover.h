@@ -65,6 +65,8 @@ struct SalvageReport {
   // Chunks of the new frame that decode, but that no intact fingerprint proves to be what was
   // written.
   std::vector<int64_t> unproven;
+  // Metalayers of the new frame that no seal proves to be what was written.
+  std::vector<std::string> unproven_metalayers;
 };
 
 // Makes a frame at `to` of what is intact in a damaged one. `options` says how chunks are decoded.
@@ -72,14 +74,15 @@ struct SalvageReport {
 // A frame that can be opened, with its own header or with the copy of it in the trailer, keeps its
 // metadata and the places of its chunks: those that do not match their fingerprint, or do not
 // decode, become holes. Where the index is damaged, its chunks are found by their fingerprints;
-// where a fingerprint is, the chunk is saved as unproven. Metalayers are taken as they are,
-// although damage may have changed them: Verify notes that they are not the sealed ones. Of any
-// other file, of which index and trailer may both be destroyed, and where the journal hides
-// commits, all bytes are scanned for complete chunks that decode. Layout and chunksize then follow
-// from the chunks, in the order of the file; metalayers are not saved, and chunks that were
-// overwritten or deleted are saved too, since they cannot be told apart. The vlmetalayers
-// `lost_chunks` and `unproven_chunks` of the new frame list its holes and unproven chunks, such as
-// "3, 7-9".
+// where a fingerprint is, the chunk is saved as unproven. A metalayer that is not the sealed one is
+// saved as unproven, since another Blosc2 may have changed it; where the array that it describes
+// does not fit the chunks, the sealed one is saved. Of any other file, of which index and trailer
+// may both be destroyed, and where the journal hides commits, all bytes are scanned for complete
+// chunks that decode. Layout and chunksize then follow from the chunks, in the order of the file;
+// metalayers are not saved, and chunks that were overwritten or deleted are saved too, since they
+// cannot be told apart. The vlmetalayers `lost_chunks` and `unproven_chunks` of the new frame list
+// its holes and unproven chunks, such as "3, 7-9", and `unproven_metalayers` the names of such
+// metalayers.
 //
 // `progress` is called with the byte of `from` that the scan, and then the copy, has reached, and
 // returns false to stop: kCancelled, and no frame is made.

@@ -292,6 +292,29 @@ class Salvage(Recover):
         self.assertIn("a hole", self.fails(1, "cat", "saved", "--box", "60:61,:"))
         self.assertEqual(self.ok("cat", "saved", "--box", "90:,:"), noise(4000)[3600:])
 
+    def test_metalayer_that_was_not_sealed_so_is_named(self):
+        frame = self.pack(noise(4000), "--chunk-size", 1000, "--meta", "unit=kelvin", name="named")
+        self.flip_byte(frame, self.read(frame).index(b"kelvin"))
+        self.assertIn(b"changed the metalayer unit", self.ok("verify", frame))
+        self.assertEqual(self.info(frame)["changed_metalayers"], ["unit"])
+        saved = self.ok("recover", "--salvage", frame, "saved").decode().splitlines()
+        self.assertEqual(saved[1:], ["  not proven by a seal: metalayer unit"])
+        self.assertEqual(self.ok("meta", "get", "saved", "unproven_metalayers"), b'"unit"\n')
+        for command in ["copy", "backup"]:
+            with self.subTest(command):
+                done = self.run_tool(command, frame, command)
+                self.assertEqual(done.returncode, 0)
+                self.assertIn(b"changed metalayers (unit)", done.stderr)
+
+    def test_shape_that_does_not_fit_is_the_sealed_one(self):
+        frame = self.pack(noise(5120), "--shape", 640, "--typesize", 8, "--chunk-shape", 64, name="array")
+        shape = self.read(frame).index((640).to_bytes(8, "big"))
+        self.flip_byte(frame, shape + 6)
+        text = self.ok("recover", "--salvage", frame, "saved").decode()
+        self.assertIn("metalayer b2nd: array: needs", text)
+        self.ok("verify", "saved")
+        self.assertEqual(self.ok("cat", "saved"), noise(5120))
+
     def test_for_programs(self):
         lost = self.info(self.frame, "--chunks")["chunks"][2]
         self.zero(lost["offset"], lost["offset"] + lost["cbytes"])
@@ -300,6 +323,7 @@ class Salvage(Recover):
         self.assertEqual({tuple(part) for part in saved["lost"]}, {("begin", "end", "reason")})
         self.assertTrue(any(part["begin"] <= lost["offset"] < part["end"] for part in saved["lost"]))
         self.assertEqual((saved["holes"], saved["unproven"]), ([2], []))
+        self.assertEqual(saved["unproven_metalayers"], [])
 
     def test_never_over_something(self):
         self.write("there", b"mine")

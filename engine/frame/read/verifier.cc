@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
 #include "engine/base/checked.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
@@ -28,6 +31,13 @@ constexpr int64_t kProgressStep = 64;
 constexpr size_t kMaxFindings = 1000;
 // Contents are decoded in pieces of about this size.
 constexpr int64_t kPieceSize = 16 << 20;
+
+// In the header, by what is not the sealed one there.
+std::string WhatChanged(const std::vector<std::string>& metalayers) {
+  if (metalayers.empty()) return "the thread counts in the header";
+  return absl::StrCat(metalayers.size() == 1 ? "the metalayer " : "the metalayers ",
+                      absl::StrJoin(metalayers, ", "));
+}
 
 absl::Status IsStopped() { return absl::CancelledError("verify: stopped"); }
 
@@ -277,7 +287,8 @@ void Verifier::AddNotes() {
   if (state_.sealed() || !checkpoint.trailer_damage.ok() || replayed_.damage.has_value()) return;
   const std::optional<format::Seal>& seal = checkpoint.seal;
   if (checkpoint.header_changed_outside) {
-    notes.push_back("not sealed: another Blosc2 changed metalayers in the header");
+    notes.push_back(absl::StrFormat("not sealed: another Blosc2, or damage, changed %s",
+                                    WhatChanged(state_.info().changed_metalayers)));
   } else if (seal.has_value() && checkpoint.fingerprint != FingerprintType::kNone) {
     notes.push_back(absl::StrFormat("not sealed: %d chunks by another Blosc2 have no fingerprint",
                                     seal->uncovered));

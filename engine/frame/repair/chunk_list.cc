@@ -19,13 +19,12 @@ std::string ChunkList(std::span<const int64_t> chunks) {
   return list;
 }
 
-std::vector<std::byte> EncodeChunkList(std::span<const int64_t> chunks) {
+std::vector<std::byte> EncodeText(std::string_view text) {
   constexpr uint8_t kStr32 = 0xDB;
-  const std::string list = ChunkList(chunks);
   ByteWriter writer;
   writer.U8(kStr32);
-  writer.Be(static_cast<uint32_t>(list.size()));
-  writer.Append(AsBytes(list));
+  writer.Be(static_cast<uint32_t>(text.size()));
+  writer.Append(AsBytes(text));
   return std::move(writer).Take();
 }
 

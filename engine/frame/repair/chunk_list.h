@@ -1,4 +1,4 @@
-// What a salvaged frame says of its own chunks, in vlmetalayers that people and programs read.
+// What a salvaged frame says of itself, in vlmetalayers that people and programs read.
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_CHUNK_LIST_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_CHUNK_LIST_H_
 
@@ -15,11 +15,13 @@ namespace cairn::frame {
 inline constexpr std::string_view kLostLayer = "lost_chunks";
 // Chunks that decode, and that no fingerprint proves to be what was written.
 inline constexpr std::string_view kUnprovenLayer = "unproven_chunks";
+// Metalayers that no seal proves to be what was written.
+inline constexpr std::string_view kUnprovenMetalayersLayer = "unproven_metalayers";
 
 // Numbers in ascending order, such as "3, 7-9".
 std::string ChunkList(std::span<const int64_t> chunks);
-// The list as a text in msgpack, as python-blosc2 stores its metadata.
-std::vector<std::byte> EncodeChunkList(std::span<const int64_t> chunks);
+// A text in msgpack, as python-blosc2 stores its metadata.
+std::vector<std::byte> EncodeText(std::string_view text);
 
 }  // namespace cairn::frame
 

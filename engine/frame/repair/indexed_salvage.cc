@@ -6,8 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
+
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
+#include "engine/format/b2nd.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
 #include "engine/frame/array/array_fit.h"
@@ -21,6 +24,25 @@ namespace cairn::frame {
 
 namespace {
 
+// The state with the sealed metalayer of its array where that fits its chunks, and the one in the
+// header does not.
+State WithSealedArray(const State& state) {
+  const Metalayer* const layer = format::FindB2ndLayer(state.metadata->metalayers);
+  const std::vector<Metalayer> sealed = SealedMetalayers(*state.checkpoint);
+  const Metalayer* const sealed_layer = format::FindB2ndLayer(sealed);
+  if (layer == nullptr || sealed_layer == nullptr || *layer == *sealed_layer) return state;
+  const absl::Status fit = CheckArray(state).status();
+  if (fit.ok() || absl::IsUnimplemented(fit)) return state;
+  auto metadata = std::make_shared<Metadata>(*state.metadata);
+  const auto place = std::ranges::find(metadata->metalayers, *layer);
+  *place = *sealed_layer;
+  DescribeData(*metadata);
+  State mended = state;
+  mended.metadata = MetadataWith(std::move(metadata), state.chunks.size(), state.partial,
+                                 state.header().typesize);
+  return CheckArray(mended).ok() ? mended : state;
+}
+
 // Saves chunk after chunk. Not thread-safe.
 class IndexedSalvage {
  public:
@@ -31,6 +53,8 @@ class IndexedSalvage {
     FitToArray(state, options_);
   }
 
+  // What the header says of the array in `found`, whose place the sealed one takes.
+  void LoseArray(const State& found);
   absl::StatusOr<StagedState> Run(ChunkSink& sink, absl::FunctionRef<bool(int64_t)> progress);
   SalvageReport TakeReport() && { return std::move(report_); }
 
@@ -112,6 +136,18 @@ void IndexedSalvage::Lose(Extent place, absl::string_view reason) {
       {.begin = origin + place.begin, .end = origin + place.end, .reason = std::string(reason)});
 }
 
+void IndexedSalvage::LoseArray(const State& found) {
+  const Metalayer& layer = *format::FindB2ndLayer(found.metadata->metalayers);
+  const absl::StatusOr<format::FrameHeader> header =
+      format::ParseFrameHeader(found.checkpoint->header_bytes);
+  const format::LayerPlace* const place =
+      header.ok() ? format::FindLayer(header->places, layer.name) : nullptr;
+  const Extent bytes = place == nullptr ? Extent{.begin = 0, .end = found.header().header_len}
+                                        : Extent{place->begin, place->begin + place->size};
+  Lose(bytes, absl::StrFormat("metalayer %s: %s; the sealed one stands in its place", layer.name,
+                              CheckArray(found).status().message()));
+}
+
 absl::Status IndexedSalvage::DigHole(int64_t nchunk, const absl::Status& damage, ChunkSink& sink) {
   Lose(ExtentOf(nchunk), damage.message());
   const int32_t nbytes = NbytesOf(nchunk);
@@ -151,7 +187,7 @@ absl::Status IndexedSalvage::SaveChunk(int64_t nchunk, ChunkSink& sink,
   return absl::OkStatus();
 }
 
-// The layers that decode, and those that say what became of the chunks.
+// The layers that decode, and those that say what became of the rest.
 absl::Status IndexedSalvage::SaveMetadata() {
   const FrameContext& env = *state_.env();
   auto metadata = std::make_shared<Metadata>(*state_.metadata);
@@ -167,14 +203,17 @@ absl::Status IndexedSalvage::SaveMetadata() {
     Lose(checkpoint.trailer, status.message());
     return true;
   });
-  const auto put = [&](std::string_view name, const std::vector<int64_t>& chunks) -> absl::Status {
-    if (chunks.empty()) return absl::OkStatus();
-    CAIRN_ASSIGN_OR_RETURN(VlMetalayer layer, EncodeVlLayer(env, name, EncodeChunkList(chunks)));
+  const auto put = [&](std::string_view name, const std::string& list) -> absl::Status {
+    if (list.empty()) return absl::OkStatus();
+    CAIRN_ASSIGN_OR_RETURN(VlMetalayer layer, EncodeVlLayer(env, name, EncodeText(list)));
     PutVlLayer(metadata->vlmetalayers, std::move(layer));
     return absl::OkStatus();
   };
-  CAIRN_RETURN_IF_ERROR(put(kLostLayer, report_.holes));
-  CAIRN_RETURN_IF_ERROR(put(kUnprovenLayer, report_.unproven));
+  report_.unproven_metalayers = UnprovenMetalayers(state_);
+  CAIRN_RETURN_IF_ERROR(put(kLostLayer, ChunkList(report_.holes)));
+  CAIRN_RETURN_IF_ERROR(put(kUnprovenLayer, ChunkList(report_.unproven)));
+  CAIRN_RETURN_IF_ERROR(
+      put(kUnprovenMetalayersLayer, absl::StrJoin(report_.unproven_metalayers, ", ")));
   staged_.metadata = std::move(metadata);
   return absl::OkStatus();
 }
@@ -218,9 +257,11 @@ bool HasIndex(const State& state) {
          state.header().typesize <= chunk::kMaxBlockSize;
 }
 
-absl::StatusOr<SalvageReport> SalvageByIndex(const State& state, const CopyTarget& target,
+absl::StatusOr<SalvageReport> SalvageByIndex(const State& found, const CopyTarget& target,
                                              absl::FunctionRef<bool(int64_t)> progress) {
+  const State state = WithSealedArray(found);
   IndexedSalvage salvage(state);
+  if (state.metadata != found.metadata) salvage.LoseArray(found);
   CAIRN_RETURN_IF_ERROR(PublishCopy(state, state.header().header_len, target,
                                     [&](ChunkSink& sink) { return salvage.Run(sink, progress); }));
   return std::move(salvage).TakeReport();

@@ -19,7 +19,7 @@ bool HasIndex(const State& state);
 // Makes a frame of the state's metadata and chunks, each in its place. A chunk that is not what its
 // fingerprint says, or does not decode, becomes a hole. kNotFound when no chunk is left.
 // kCancelled when `progress`, which gets where each chunk begins, says stop.
-absl::StatusOr<SalvageReport> SalvageByIndex(const State& state, const CopyTarget& target,
+absl::StatusOr<SalvageReport> SalvageByIndex(const State& found, const CopyTarget& target,
                                              absl::FunctionRef<bool(int64_t)> progress);
 
 }  // namespace cairn::frame

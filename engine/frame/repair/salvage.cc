@@ -248,11 +248,13 @@ absl::StatusOr<SalvageReport> Write(NewFrame made, const FrameView& file,
                           .nbytes = staged.info().nbytes,
                           .lost = Merged(std::move(made.content.lost)),
                           .holes = {},
-                          .unproven = {}};
+                          .unproven = {},
+                          .unproven_metalayers = {}};
   // Nothing says that these bytes are what was written.
   report.unproven.resize(static_cast<size_t>(report.chunks));
   std::iota(report.unproven.begin(), report.unproven.end(), int64_t{0});
-  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kUnprovenLayer, EncodeChunkList(report.unproven)));
+  CAIRN_RETURN_IF_ERROR(
+      writer.SetVlmetalayer(kUnprovenLayer, EncodeText(ChunkList(report.unproven))));
   CAIRN_RETURN_IF_ERROR(writer.Close());
   return report;
 }

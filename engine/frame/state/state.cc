@@ -40,6 +40,11 @@ std::optional<int64_t> DeadBytesOf(const State& state) {
   return std::max<int64_t>(AreaOf(state) - *state.stored_bytes, 0);
 }
 
+std::vector<Metalayer> MetalayersOf(Bytes header) {
+  absl::StatusOr<format::FrameHeader> parsed = format::ParseFrameHeader(header);
+  return parsed.ok() ? std::move(parsed->metalayers) : std::vector<Metalayer>();
+}
+
 FrameInfo MakeInfo(const State& state) {
   const format::FrameHeader& header = state.header();
   FrameInfo info;
@@ -72,6 +77,9 @@ FrameInfo MakeInfo(const State& state) {
                        [](const FilterStage& stage) { return stage.filter != Filter::kNone; });
   info.fingerprint = state.checkpoint->fingerprint;
   info.sealed = state.sealed();
+  if (state.checkpoint->header_changed_outside) {
+    info.changed_metalayers = UnprovenMetalayers(state);
+  }
   info.trailer_damaged = !state.checkpoint->trailer_damage.ok();
   if (state.journal.has_value()) info.journal_size = state.journal->end - state.journal->begin;
   info.journal_damaged = state.damage.has_value();
@@ -205,6 +213,27 @@ std::shared_ptr<const Metadata> MetadataWith(std::shared_ptr<const Metadata> met
   content = format::WithShape(content, shape);
   edited->array->shape.assign(std::begin(shape), std::end(shape));
   return edited;
+}
+
+std::vector<Metalayer> SealedMetalayers(const Checkpoint& checkpoint) {
+  if (!checkpoint.seal_holds) return {};
+  return MetalayersOf(checkpoint.seal->header_copy);
+}
+
+std::vector<std::string> UnprovenMetalayers(const State& state) {
+  const std::vector<Metalayer> sealed = SealedMetalayers(*state.checkpoint);
+  const auto is_sealed = [&](const Metalayer& layer) {
+    return std::ranges::find(sealed, layer) != sealed.end();
+  };
+  // A commit may have changed a part of what the header says, such as the shape of an array.
+  std::vector<Metalayer> doubtful = MetalayersOf(state.checkpoint->header_bytes);
+  std::erase_if(doubtful, is_sealed);
+  std::vector<std::string> names;
+  for (const Metalayer& layer : state.metadata->metalayers) {
+    const bool is_doubtful = std::ranges::count(doubtful, layer.name, &Metalayer::name) > 0;
+    if (is_doubtful && !is_sealed(layer)) names.push_back(layer.name);
+  }
+  return names;
 }
 
 void DescribeData(Metadata& metadata) {

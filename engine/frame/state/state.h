@@ -209,6 +209,13 @@ void SetRegion(FrameView region, State& state);
 // The checkpoint's header with the totals of this state.
 format::FrameHeader CurrentHeader(const State& state);
 
+// The metalayers as they were sealed; none where no seal holds.
+std::vector<Metalayer> SealedMetalayers(const Checkpoint& checkpoint);
+
+// The names of the state's metalayers that no seal proves to be what was written: another Blosc2
+// changed them in the header, or damage did.
+std::vector<std::string> UnprovenMetalayers(const State& state);
+
 // Fills in what the metalayers say of the data: array and recipe.
 void DescribeData(Metadata& metadata);
 // Says that the state's chunks hold no data, but the place for what its recipe computes.

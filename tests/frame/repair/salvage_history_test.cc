@@ -7,6 +7,7 @@
 
 #include "cairn/frame.h"
 #include "cairn/recover.h"
+#include "engine/format/frame_header.h"
 #include "tests/frame/repair/salvaging.h"
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
@@ -49,18 +50,26 @@ class SalvageHistoryTest : public Salvaging {
     return FileBytes(path);
   }
 
-  // All chunks are saved, each in its place, and so is the metalayer.
+  // All chunks are saved, each in its place.
   void ExpectLiveChunks(const absl::StatusOr<SalvageReport>& report, int64_t at) const {
     ASSERT_TRUE(IsOk(report)) << at;
     const Snapshot saved = Saved();
     ASSERT_EQ(saved.info().nchunks, kFew) << at;
-    EXPECT_EQ(*saved.GetMetalayer("unit"), MakeItems(9)) << at;
     Buffer items(kSmallChunk);
     for (int64_t i = 0; i < kFew; ++i) {
       ASSERT_TRUE(IsOk(saved.ReadChunk(i, items))) << at;
       EXPECT_EQ(items, IsReplaced(i) ? NewItems(i) : OldItems(i)) << at;
     }
     EXPECT_TRUE(report->holes.empty()) << at;
+  }
+
+  // Where the content of the only one lies.
+  static ByteRange MetalayerOf(Bytes frame) {
+    const auto header =
+        format::ParseFrameHeader(frame.first(static_cast<size_t>(PartsOf(frame).header_len)));
+    EXPECT_TRUE(IsOk(header));
+    const format::LayerPlace& place = header->places.front();
+    return {.begin = place.begin, .end = place.begin + place.size};
   }
 
   static Buffer Flipped(Buffer frame, int64_t at) {
@@ -73,13 +82,62 @@ class SalvageHistoryTest : public Salvaging {
 TEST_F(SalvageHistoryTest, DamagedHeaderIsThatOfItsTrailer) {
   constexpr ByteRange kFrameSize = {16, 24};
   const Buffer frame = MakeFrameWithDeadChunks();
-  const int64_t metalayers = 87;  // what follows may be another metalayer's content
-  for (int64_t at = 0; at < metalayers; ++at) {
+  const ByteRange metalayer = MetalayerOf(frame);
+  for (int64_t at = 0; at < PartsOf(frame).header_len; ++at) {
     if (at >= kFrameSize.begin && at < kFrameSize.end) continue;
+    if (at >= metalayer.begin && at < metalayer.end) continue;
     const auto report = SalvageBytes(Flipped(frame, at));
     ASSERT_NO_FATAL_FAILURE(ExpectLiveChunks(report, at));
+    EXPECT_EQ(*Saved().GetMetalayer("unit"), MakeItems(9)) << at;
     EXPECT_TRUE(report->lost.empty() && report->unproven.empty()) << at;
+    EXPECT_TRUE(report->unproven_metalayers.empty()) << at;
   }
+}
+
+// Another Blosc2 changes metalayers in the same way.
+TEST_F(SalvageHistoryTest, DamagedMetalayerIsNamed) {
+  const Buffer frame = MakeFrameWithDeadChunks();
+  const ByteRange metalayer = MetalayerOf(frame);
+  for (int64_t at = metalayer.begin; at < metalayer.end; ++at) {
+    const Buffer damaged = Flipped(frame, at);
+    EXPECT_EQ(Frame::OpenBuffer(damaged)->snapshot().info().changed_metalayers,
+              std::vector<std::string>{"unit"});
+    const auto report = SalvageBytes(damaged);
+    ASSERT_NO_FATAL_FAILURE(ExpectLiveChunks(report, at));
+    EXPECT_EQ(report->unproven_metalayers, std::vector<std::string>{"unit"}) << at;
+    EXPECT_TRUE(IsOk(Saved().GetVlmetalayer("unproven_metalayers"))) << at;
+  }
+}
+
+// What salvage makes is an array with the right items, or names the metalayer that makes it one.
+TEST_F(SalvageHistoryTest, DamagedShapeIsTheSealedOneOrNamed) {
+  const std::string path = dir_.Path("array");
+  CreateOptions options = Cut(4, kSmallChunk);
+  options.array =
+      ArrayInfo{.shape = {550}, .chunkshape = {100}, .blockshape = {50}, .dtype = "<i4"};
+  auto writer = Frame::Build(path, options);
+  ASSERT_TRUE(IsOk(writer));
+  for (int64_t i = 0; i < kFew; ++i) ASSERT_TRUE(IsOk(writer->UpdateChunk(i, OldItems(i))));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  const Buffer frame = FileBytes(path);
+  const ByteRange metalayer = MetalayerOf(frame);
+  int64_t restored = 0;
+  for (int64_t at = metalayer.begin; at < metalayer.end; ++at) {
+    const auto report = SalvageBytes(Flipped(frame, at));
+    ASSERT_TRUE(IsOk(report)) << at;
+    ASSERT_EQ(report->chunks, kFew) << at;
+    const Snapshot saved = Saved();
+    if (!report->unproven_metalayers.empty()) {
+      EXPECT_EQ(report->unproven_metalayers, std::vector<std::string>{"b2nd"}) << at;
+      continue;
+    }
+    ++restored;
+    ASSERT_EQ(report->lost.size(), 1u) << at;
+    ExpectLost(report->lost[0], metalayer, "metalayer b2nd");
+    EXPECT_EQ(saved.array()->shape, options.array->shape) << at;
+    EXPECT_TRUE(saved.Verify()->ok()) << at;
+  }
+  EXPECT_GT(restored, (metalayer.end - metalayer.begin) / 2);
 }
 
 TEST_F(SalvageHistoryTest, ChunksOfADamagedIndexAreFoundByTheirFingerprints) {

@@ -16,6 +16,7 @@
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/io/replaceable.h"
+#include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/stored_size.h"
@@ -90,6 +91,7 @@ absl::Status Backup(const BackupFlags& flags) {
     progress.Show(chunks);
     return signals.Check().ok();
   };
+  TellOfChangedMetalayers(flags.frame, frame.snapshot());
   const absl::StatusOr<Snapshot> copied = frame.CopyTo(flags.out, options);
   if (absl::IsAlreadyExists(copied.status())) {
     return absl::AlreadyExistsError(

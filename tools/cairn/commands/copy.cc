@@ -226,6 +226,7 @@ absl::Status Copy(const CopyFlags& flags) {
   // A copy would pass damage off as sealed.
   if (absl::Status damage = CheckTrailer(frame.snapshot()); !damage.ok())
     return Hint(damage, flags);
+  TellOfChangedMetalayers(flags.in, frame.snapshot());
   absl::Status left_out;
   Skipped skipped;
   const absl::Status made =

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
@@ -15,6 +16,7 @@
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/text/about.h"
+#include "tools/cairn/text/controls.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/units.h"
 #include "tools/status.h"
@@ -92,6 +94,10 @@ std::vector<std::string> Describe(const RecoverFlags& flags, const SalvageReport
   if (!report.unproven.empty()) {
     lines.push_back("  not proven by a fingerprint: chunk " + FormatRanges(report.unproven));
   }
+  if (!report.unproven_metalayers.empty()) {
+    lines.push_back("  not proven by a seal: metalayer " +
+                    OneLine(absl::StrJoin(report.unproven_metalayers, ", ")));
+  }
   return lines;
 }
 
@@ -116,8 +122,13 @@ Json JsonOf(const RecoverFlags& flags, const SalvageReport& report) {
   for (const LostBytes& bytes : report.lost) {
     lost.push_back({{"begin", bytes.begin}, {"end", bytes.end}, {"reason", bytes.reason}});
   }
-  return {{"path", flags.out}, {"nchunks", report.chunks}, {"nbytes", report.nbytes},
-          {"lost", lost},      {"holes", report.holes},    {"unproven", report.unproven}};
+  return {{"path", flags.out},
+          {"nchunks", report.chunks},
+          {"nbytes", report.nbytes},
+          {"lost", lost},
+          {"holes", report.holes},
+          {"unproven", report.unproven},
+          {"unproven_metalayers", report.unproven_metalayers}};
 }
 
 template <typename Report>

@@ -2,10 +2,15 @@
 #ifndef CAIRN_TOOLS_CAIRN_REPORT_DAMAGE_CHECK_H_
 #define CAIRN_TOOLS_CAIRN_REPORT_DAMAGE_CHECK_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 #include "cairn/snapshot.h"
+#include "tools/cairn/text/complain.h"
 #include "tools/cairn/text/exit.h"
 #include "tools/status.h"
 
@@ -29,6 +34,15 @@ inline absl::Status CheckDamage(const Snapshot& snapshot) {
   return Printed(absl::DataLossError(absl::StrFormat(
       "journal: %d commits cannot be read, or not by this header; see `cairn verify`",
       info.stranded_commits)));
+}
+
+// A copy seals metalayers as they are, whoever changed them.
+inline void TellOfChangedMetalayers(const std::string& path, const Snapshot& snapshot) {
+  const std::vector<std::string>& changed = snapshot.info().changed_metalayers;
+  if (changed.empty()) return;
+  Complain(absl::StrFormat(
+      "%s: another Blosc2, or damage, changed metalayers (%s); the copy has them as they are", path,
+      absl::StrJoin(changed, ", ")));
 }
 
 }  // namespace cairn::tool

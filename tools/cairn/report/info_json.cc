@@ -37,6 +37,12 @@ Json JsonOfLayers(const std::vector<Metalayer>& layers) {
   return object;
 }
 
+Json JsonOfNames(const std::vector<std::string>& names) {
+  Json array = Json::array();
+  for (const std::string& name : names) array.push_back(JsonName(name));
+  return array;
+}
+
 // Null for what is not read.
 Json JsonOfVlmetalayers(const FrameSummary& summary) {
   Json object = JsonOfLayers(summary.vlmetalayers);
@@ -101,6 +107,7 @@ std::string JsonOfFrame(const FrameSummary& summary) {
       {"dead_bytes", info.dead_bytes.value_or(-1)},
       {"fingerprint", NameOf(kFingerprintWords, info.fingerprint)},
       {"sealed", info.sealed},
+      {"changed_metalayers", JsonOfNames(info.changed_metalayers)},
       {"generation", info.generation},
       {"holders", JsonOfHolders(summary.holders)},
       {"array", JsonOfArray(summary.array)},

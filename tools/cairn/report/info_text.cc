@@ -83,6 +83,12 @@ std::string DescribeSeal(const FrameInfo& info) {
   return info.generation == 0 ? text : absl::StrCat(text, ", generation ", info.generation);
 }
 
+std::string DescribeChanged(const FrameInfo& info) {
+  return absl::StrCat(OneLine(absl::StrJoin(info.changed_metalayers, ", ")),
+                      ": metalayers that are not the sealed ones; another Blosc2 changed them, or "
+                      "damage did");
+}
+
 std::string DescribeJournal(const FrameInfo& info) {
   return absl::StrCat(
       FormatByteSize(info.journal_size), " of commits that only Cairn reads; ",
@@ -159,6 +165,9 @@ std::string TextOfFrame(const FrameSummary& summary) {
   }
   AddLine(&text, "dead bytes", info.dead_bytes ? FormatByteSize(*info.dead_bytes) : "unknown");
   AddLine(&text, "sealed", DescribeSeal(info));
+  if (!info.changed_metalayers.empty()) {
+    AddLine(&text, "changed", DescribeChanged(info));
+  }
   label = "still read";
   for (const GenerationHolder& holder : summary.holders) {
     AddLine(&text, std::exchange(label, ""), DescribeHolder(holder));
