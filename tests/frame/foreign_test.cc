@@ -1,6 +1,7 @@
 // Frames that another Blosc2 changed after Cairn sealed them, and frames in odd places.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -126,7 +127,8 @@ TEST_F(ForeignTest, ChangedMetalayersAndThreadCountsAreNoDamage) {
   const Snapshot snapshot = Open().snapshot();
   ExpectContent(snapshot, 3 * kSmallChunk, "behind");
   EXPECT_TRUE(snapshot.GetEntry(0)->fingerprint.has_value());
-  ExpectUnsealed(snapshot, "metalayers");
+  ExpectUnsealed(snapshot, "changed the metalayer m");
+  EXPECT_EQ(snapshot.info().changed_metalayers, std::vector<std::string>{"m"});
   // Nothing but the header is new, so the next commit seals it all.
   ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk))));
   EXPECT_TRUE(Open().snapshot().info().sealed);
