@@ -33,6 +33,7 @@ void ExtentPool::Link(const Extent& extent) {
 }
 
 void ExtentPool::Unlink(const Extent& extent) {
+  if (extent.size() <= 0) return;
   ends_.erase(extent.begin);
   SizesAt(extent.begin).erase({extent.size(), extent.begin});
   size_ -= extent.size();
@@ -60,17 +61,17 @@ bool ExtentPool::Add(const Extent& extent) {
   if (extent.size() <= 0) return true;
   Extent joined = extent;
   const auto next = ends_.lower_bound(extent.begin);
-  if (next != ends_.end() && next->first < extent.end) return false;
-  const auto before = next == ends_.begin() ? ends_.end() : std::prev(next);
-  if (before != ends_.end() && before->second > extent.begin) return false;
-  if (next != ends_.end() && next->first == extent.end) {
-    joined.end = next->second;
-    Unlink({next->first, next->second});
+  if (next != ends_.end()) {
+    if (next->first < extent.end) return false;
+    if (next->first == extent.end) joined.end = next->second;
   }
-  if (before != ends_.end() && before->second == extent.begin) {
-    joined.begin = before->first;
-    Unlink({before->first, before->second});
+  if (next != ends_.begin()) {
+    const auto before = std::prev(next);
+    if (before->second > extent.begin) return false;
+    if (before->second == extent.begin) joined.begin = before->first;
   }
+  Unlink({joined.begin, extent.begin});
+  Unlink({extent.end, joined.end});
   Link(joined);
   return true;
 }
@@ -82,12 +83,12 @@ std::vector<Extent> ExtentPool::Remove(const Extent& extent) {
   if (at != ends_.begin() && std::prev(at)->second > extent.begin) --at;
   while (at != ends_.end() && at->first < extent.end) {
     const Extent found = {at->first, at->second};
-    ++at;
     const Extent taken = {std::max(found.begin, extent.begin), std::min(found.end, extent.end)};
     Unlink(found);
     Link({found.begin, taken.begin});
     Link({taken.end, found.end});
     removed.push_back(taken);
+    at = ends_.lower_bound(taken.end);
   }
   return removed;
 }

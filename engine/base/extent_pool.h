@@ -3,11 +3,12 @@
 #define CAIRN_ENGINE_BASE_EXTENT_POOL_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 
 #include "engine/base/extent.h"
 
@@ -43,13 +44,13 @@ class ExtentPool {
   bool ListFrom(int64_t begin, int64_t most, std::vector<Extent>& list) const;
 
  private:
-  using BySize = std::set<std::pair<int64_t, int64_t>>;  // size and begin
+  using BySize = absl::btree_set<std::pair<int64_t, int64_t>>;  // size and begin
   BySize& SizesAt(int64_t begin) { return begin < line_ ? before_line_ : after_line_; }
   std::optional<int64_t> TakeFrom(const BySize& sizes, int64_t size);
   void Link(const Extent& extent);
   void Unlink(const Extent& extent);
 
-  std::map<int64_t, int64_t> ends_;  // by begin
+  absl::btree_map<int64_t, int64_t> ends_;  // by begin
   int64_t line_ = INT64_MAX;
   BySize before_line_;
   BySize after_line_;

@@ -174,20 +174,18 @@ std::vector<DeadExtent> FrameSpace::DeadAfter(uint64_t generation, int64_t end,
   return Joined(std::move(dead));
 }
 
-FrameSpace FrameSpace::Next(uint64_t generation, int64_t end) const {
-  FrameSpace next = *this;
-  if (!enabled_) return next;
-  next.dead_ = DeadSpace(DeadAfter(generation, end, dying_, in_journal_), generation);
-  next.dying_.clear();
-  next.dying_bytes_ = next.bytes_in_journal_ = 0;
-  if (has_older_readers_) next.births_.Set({index_begin_, end}, journal_since_);
-  next.has_older_readers_ = true;
-  next.in_journal_.clear();
-  next.generation_ = next.journal_since_ = generation;
-  next.died_bytes_ = next.dead_.JustDied(INT64_MAX);
+void FrameSpace::MakeNext(uint64_t generation, int64_t end) {
+  if (!enabled_) return;
+  dead_ = DeadSpace(DeadAfter(generation, end, dying_, in_journal_), generation);
+  dying_.clear();
+  dying_bytes_ = bytes_in_journal_ = 0;
+  if (has_older_readers_) births_.Set({index_begin_, end}, journal_since_);
+  has_older_readers_ = true;
+  in_journal_.clear();
+  generation_ = journal_since_ = generation;
+  died_bytes_ = dead_.JustDied(INT64_MAX);
   // Until PlaceIndex: what becomes free before the end is for chunks.
-  next.index_begin_ = next.journal_end_ = end;
-  return next;
+  index_begin_ = journal_end_ = end;
 }
 
 // In a frame that is what it says, bytes that are free, dead or dying are so once.
@@ -309,7 +307,7 @@ int64_t FrameSpace::FindAbove(int64_t end, int64_t size, int64_t times) const {
 }
 
 void FrameSpace::PlaceIndex(int64_t begin) {
-  free_.Remove({begin, INT64_MAX});
+  free_.Remove({std::min(begin, journal_end_), INT64_MAX});
   index_begin_ = begin;
   if (!enabled_) return;
   // The journal ended earlier where a reader sees what lies after it.

@@ -95,16 +95,17 @@ class FrameSpace {
   // Where the last dead bytes end.
   int64_t EndOfDead() const { return dead_.end(); }
 
-  // As it is after a checkpoint of that generation, which the journal up to `end` leads to. Its own
-  // journal follows it.
-  FrameSpace Next(uint64_t generation, int64_t end) const;
-  // Of Next: free space for a checkpoint of up to `size` bytes so that the frame gets shorter.
+  // Makes it what it is after a checkpoint of that generation, which the journal up to `end` leads
+  // to. Its own journal follows it.
+  void MakeNext(uint64_t generation, int64_t end);
+  // After MakeNext: free space for a checkpoint of up to `size` bytes so that the frame gets
+  // shorter.
   std::optional<Extent> FindBelow(int64_t size) const;
   // Where an index is to begin that goes after the journal, which ends at `end`: after all that
   // readers need or, where the frame would then take more than so many times what is used of it, at
   // the first `size` bytes between.
   int64_t FindAbove(int64_t end, int64_t size, int64_t times) const;
-  // Of Next: the index begins there.
+  // After MakeNext: the index begins there, or at another place than the last call said.
   void PlaceIndex(int64_t begin);
   // What the checkpoint is to list.
   format::SpaceList List() const;
@@ -159,7 +160,7 @@ class FrameSpace {
   uint64_t journal_since_ = 0;
   int64_t header_len_ = 0;
   int64_t index_begin_ = 0;
-  int64_t journal_end_ = 0;  // of Next
+  int64_t journal_end_ = 0;  // at MakeNext
   ExtentPool free_;          // before the index
   int64_t line_ = INT64_MAX;
   DeadSpace dead_;

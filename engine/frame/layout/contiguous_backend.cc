@@ -291,14 +291,15 @@ absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
 
 // After the journal. What comes next can be made beside commits only where nothing follows it.
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAbove(const StagedState& staged,
-                                                               const FrameSpace& space,
+                                                               FrameSpace space,
                                                                const CheckpointPlan& plan) const {
   const int64_t journal_end = journal_.EndWithMark();
   const int64_t size = 2 * MostBytes(staged, space, plan) + kLeastJournal;
   const int64_t begin = space.FindAbove(journal_end, size, kMostTimes);
-  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, PlaceAt(begin, staged, space, plan));
-  if (placed.end() + format::kEndMark <= space.LimitFrom(begin)) return placed;
-  return PlaceAt(std::max(journal_end, space.EndOfDead()), staged, space, plan);
+  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, PlaceAt(begin, staged, std::move(space), plan));
+  if (placed.end() + format::kEndMark <= placed.space.LimitFrom(begin)) return placed;
+  const int64_t after_dead = std::max(journal_end, placed.space.EndOfDead());
+  return PlaceAt(after_dead, staged, std::move(placed.space), plan);
 }
 
 // Writes index and trailer. A full disk refuses it: nothing leads there yet.
@@ -314,7 +315,8 @@ absl::Status ContiguousBackend::WriteTail(const PlacedCheckpoint& placed) {
 // reserved.
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState& staged,
                                                               const CheckpointPlan& plan) {
-  FrameSpace space = journal_.SpaceWith(staged).Next(plan.seal.generation, journal_.EndWithMark());
+  FrameSpace space = journal_.SpaceWith(staged);
+  space.MakeNext(plan.seal.generation, journal_.EndWithMark());
   // Until the header says which generations are gone, readers may still come to them.
   const bool sealed = base().checkpoint->seal_holds;
   space.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
@@ -324,7 +326,7 @@ absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState&
     if (written.ok()) return *std::move(below);
     if (!absl::IsResourceExhausted(written)) return written;
   }
-  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint above, PlaceAbove(staged, space, plan));
+  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint above, PlaceAbove(staged, std::move(space), plan));
   CAIRN_RETURN_IF_ERROR(ReserveCheckpoint(staged, above.end()));
   CAIRN_RETURN_IF_ERROR(WriteTail(above));
   return above;

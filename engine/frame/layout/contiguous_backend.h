@@ -100,7 +100,7 @@ class ContiguousBackend final : public CommitBackend {
   absl::StatusOr<std::optional<PlacedCheckpoint>> PlaceBelow(const StagedState& staged,
                                                              const FrameSpace& space,
                                                              CheckpointPlan plan) const;
-  absl::StatusOr<PlacedCheckpoint> PlaceAbove(const StagedState& staged, const FrameSpace& space,
+  absl::StatusOr<PlacedCheckpoint> PlaceAbove(const StagedState& staged, FrameSpace space,
                                               const CheckpointPlan& plan) const;
   absl::Status WriteTail(const PlacedCheckpoint& placed);
   absl::StatusOr<PlacedCheckpoint> StoreTail(const StagedState& staged, const CheckpointPlan& plan);

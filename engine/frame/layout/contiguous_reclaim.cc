@@ -114,7 +114,8 @@ bool ContiguousBackend::CanGoDown() const {
   const StagedState staged(base());
   const uint64_t generation = base().generation() + 1;
   const int64_t end = journal_.sink().end();
-  const FrameSpace next = journal_.space().Next(generation, end);
+  FrameSpace next = journal_.space();
+  next.MakeNext(generation, end);
   const int64_t list = next.MostListed(generation, end);
   return next.FindBelow(NeedOf(staged, base()).index + list + kLeastJournal).has_value();
 }
