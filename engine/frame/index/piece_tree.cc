@@ -1,6 +1,7 @@
 #include "engine/frame/index/piece_tree.h"
 
 #include <atomic>
+#include <tuple>
 
 #include "engine/base/random.h"
 
@@ -113,8 +114,8 @@ void PieceTree::CutAt(int64_t n) {
   const Place place = Find(n);
   if (place.offset == 0) return;
   Piece rest = Part(*place.piece, place.offset, place.piece->count - place.offset);
-  SetPiece(root_, n, Part(*place.piece, 0, place.offset));
-  InsertInto(root_, n, Link(new Node(std::move(rest))));
+  SetPiece(n, -rest.count, Part(*place.piece, 0, place.offset));
+  InsertNode(n, std::move(rest));
 }
 
 PieceTree::Link PieceTree::Join(Link left, Link right) {
@@ -133,66 +134,59 @@ PieceTree::Link PieceTree::Join(Link left, Link right) {
   return right;
 }
 
-// n lies between two pieces. Each node of the new tree is its root with the same probability, the
-// new one included.
-void PieceTree::InsertInto(Link& tree, int64_t n, Link leaf) {
-  if (tree.empty()) {
-    tree = std::move(leaf);
-    return;
+// Each node of the new tree is its root with the same probability, the new one included.
+void PieceTree::InsertNode(int64_t n, Piece piece) {
+  Link leaf(new Node(std::move(piece)));
+  Node& added = leaf.Own();
+  Link* at = &root_;
+  while (!at->empty() && Random() % static_cast<uint64_t>((*at)->count + 1) != 0) {
+    Node& node = at->Own();
+    node.size += added.piece.count;
+    ++node.count;
+    const int64_t before = SizeOf(node.left);
+    if (n <= before) {
+      at = &node.left;
+    } else {
+      n -= before + node.piece.count;
+      at = &node.right;
+    }
   }
-  if (Random() % static_cast<uint64_t>(tree->count + 1) == 0) {
-    Node& root = leaf.Own();
-    auto [left, right] = Split(std::move(tree), n);
-    root.left = std::move(left);
-    root.right = std::move(right);
-    Recount(root);
-    tree = std::move(leaf);
-    return;
-  }
-  Node& node = tree.Own();
-  const int64_t before = SizeOf(node.left);
-  if (n <= before) {
-    InsertInto(node.left, n, std::move(leaf));
-  } else {
-    InsertInto(node.right, n - before - node.piece.count, std::move(leaf));
-  }
-  Recount(node);
+  std::tie(added.left, added.right) = Split(std::move(*at), n);
+  Recount(added);
+  *at = std::move(leaf);
 }
 
-// Entry n is a piece of its own.
-void PieceTree::EraseFrom(Link& tree, int64_t n) {
-  Node& node = tree.Own();
-  const int64_t before = SizeOf(node.left);
-  if (n == before) {
-    Link rest = Join(std::move(node.left), std::move(node.right));
-    tree = std::move(rest);
-    return;
+PieceTree::Link& PieceTree::OwnPathTo(int64_t n, int64_t entries, int64_t nodes) {
+  for (Link* at = &root_;;) {
+    Node& node = at->Own();
+    node.size += entries;
+    node.count += nodes;
+    const int64_t before = SizeOf(node.left);
+    if (n < before) {
+      at = &node.left;
+    } else if (n < before + node.piece.count) {
+      return *at;
+    } else {
+      n -= before + node.piece.count;
+      at = &node.right;
+    }
   }
-  if (n < before) {
-    EraseFrom(node.left, n);
-  } else {
-    EraseFrom(node.right, n - before - node.piece.count);
-  }
-  Recount(node);
 }
 
-void PieceTree::SetPiece(Link& tree, int64_t n, Piece piece) {
-  Node& node = tree.Own();
-  const int64_t before = SizeOf(node.left);
-  if (n < before) {
-    SetPiece(node.left, n, std::move(piece));
-  } else if (n < before + node.piece.count) {
-    node.piece = std::move(piece);
-  } else {
-    SetPiece(node.right, n - before - node.piece.count, std::move(piece));
-  }
-  Recount(node);
+void PieceTree::EraseNode(int64_t n) {
+  Link& link = OwnPathTo(n, -1, -1);
+  Node& node = link.Own();
+  link = Join(std::move(node.left), std::move(node.right));
+}
+
+void PieceTree::SetPiece(int64_t n, int64_t more, Piece piece) {
+  OwnPathTo(n, more, 0).Own().piece = std::move(piece);
 }
 
 void PieceTree::Insert(int64_t n, Piece piece) {
   if (piece.count == 0) return;
   CutAt(n);
-  InsertInto(root_, n, Link(new Node(std::move(piece))));
+  InsertNode(n, std::move(piece));
 }
 
 // The same as to cut before and after n, with fewer descents.
@@ -200,12 +194,12 @@ void PieceTree::Replace(int64_t n, Piece piece) {
   const Place place = Find(n);
   Piece rest = Part(*place.piece, place.offset + 1, place.piece->count - place.offset - 1);
   if (place.offset == 0) {
-    SetPiece(root_, n, std::move(piece));
+    SetPiece(n, -rest.count, std::move(piece));
   } else {
-    SetPiece(root_, n, Part(*place.piece, 0, place.offset));
-    InsertInto(root_, n, Link(new Node(std::move(piece))));
+    SetPiece(n, -rest.count - 1, Part(*place.piece, 0, place.offset));
+    InsertNode(n, std::move(piece));
   }
-  if (rest.count > 0) InsertInto(root_, n + 1, Link(new Node(std::move(rest))));
+  if (rest.count > 0) InsertNode(n + 1, std::move(rest));
 }
 
 void PieceTree::Erase(int64_t first, int64_t count) {
@@ -213,7 +207,7 @@ void PieceTree::Erase(int64_t first, int64_t count) {
   CutAt(first);
   CutAt(first + count);
   if (count == 1) {
-    EraseFrom(root_, first);
+    EraseNode(first);
     return;
   }
   auto [left, rest] = Split(std::move(root_), first);

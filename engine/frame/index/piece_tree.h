@@ -72,12 +72,17 @@ class PieceTree {
   static void Recount(Node& node);
   // The first n entries, and the rest; n lies between two pieces.
   static std::pair<Link, Link> Split(Link tree, int64_t n);
-  // The piece that holds entry n becomes this one.
-  static void SetPiece(Link& tree, int64_t n, Piece piece);
+  // The link to the node that holds entry n. All nodes up to there are this tree's own, and get so
+  // many more entries and nodes.
+  Link& OwnPathTo(int64_t n, int64_t entries, int64_t nodes);
+  // The piece that holds entry n becomes this one, which has so many more entries.
+  void SetPiece(int64_t n, int64_t more, Piece piece);
   // Sees to it that n lies between two pieces.
   void CutAt(int64_t n);
-  void InsertInto(Link& tree, int64_t n, Link leaf);
-  void EraseFrom(Link& tree, int64_t n);
+  // n lies between two pieces.
+  void InsertNode(int64_t n, Piece piece);
+  // Entry n is a piece of its own.
+  void EraseNode(int64_t n);
   // The root is any of the nodes, each as likely as the others: that keeps the tree flat.
   Link Join(Link left, Link right);
   uint64_t Random();
