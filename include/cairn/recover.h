@@ -76,13 +76,14 @@ struct SalvageReport {
 // decode, become holes. Where the index is damaged, its chunks are found by their fingerprints;
 // where a fingerprint is, the chunk is saved as unproven. A metalayer that is not the sealed one is
 // saved as unproven, since another Blosc2 may have changed it; where the array that it describes
-// does not fit the chunks, the sealed one is saved. Of any other file, of which index and trailer
-// may both be destroyed, and where the journal hides commits, all bytes are scanned for complete
-// chunks that decode. Layout and chunksize then follow from the chunks, in the order of the file;
-// metalayers are not saved, and chunks that were overwritten or deleted are saved too, since they
-// cannot be told apart. The vlmetalayers `lost_chunks` and `unproven_chunks` of the new frame list
-// its holes and unproven chunks, such as "3, 7-9", and `unproven_metalayers` the names of such
-// metalayers.
+// does not fit the chunks, the sealed one is saved. Where the journal is damaged, that is the state
+// before the damage; what was appended after it follows as unproven, and all else that was
+// committed after it is lost. Of any other file, of which index and trailer may both be destroyed,
+// all bytes are scanned for complete chunks that decode. Layout and chunksize then follow from the
+// chunks, in the order of the file; metalayers are not saved, and chunks that were overwritten or
+// deleted are saved too, since they cannot be told apart. The vlmetalayers `lost_chunks` and
+// `unproven_chunks` of the new frame list its holes and unproven chunks, such as "3, 7-9", and
+// `unproven_metalayers` the names of such metalayers.
 //
 // `progress` is called with the byte of `from` that the scan, and then the copy, has reached, and
 // returns false to stop: kCancelled, and no frame is made.

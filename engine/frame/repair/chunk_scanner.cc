@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
-#include "engine/format/journal.h"
 #include "engine/format/msgpack.h"
 
 namespace cairn::frame {
@@ -123,6 +123,23 @@ absl::StatusOr<ChunkScanner::Candidate> ChunkScanner::FindNext(
   return Candidate{.kind = Candidate::Kind::kEndOfFile};
 }
 
+void ChunkScanner::TakeCommit(const format::CommitRecord& commit) {
+  const format::PartialEdit& edit = commit.partial;
+  if (edit.replaces) {
+    result_.pending.clear();
+    result_.replaces_pending = true;
+  }
+  result_.pending.insert(result_.pending.end(), edit.items.begin(), edit.items.end());
+  if (commit.totals.has_value()) result_.nchunks = commit.totals->nchunks;
+  for (const format::ChunkEdit& chunk : commit.chunks) {
+    if (const auto* insert = std::get_if<format::InsertEdit>(&chunk)) {
+      result_.first_insert = std::min(result_.first_insert, insert->nchunk);
+    } else if (!std::holds_alternative<format::EraseEdit>(chunk)) {
+      result_.changes_chunks = true;
+    }
+  }
+}
+
 absl::Status ChunkScanner::TakeRecord(const Candidate& record) {
   const int64_t size = record.end - record.begin;
   CAIRN_RETURN_IF_ERROR(Spend(size));
@@ -133,9 +150,7 @@ absl::Status ChunkScanner::TakeRecord(const Candidate& record) {
   }
   const absl::StatusOr<format::CommitRecord> commit = format::ParseCommit(bytes, record.begin);
   if (commit.ok()) {
-    const format::PartialEdit& edit = commit->partial;
-    if (edit.replaces) result_.pending.clear();
-    result_.pending.insert(result_.pending.end(), edit.items.begin(), edit.items.end());
+    TakeCommit(*commit);
     result_.pending_record = {record.begin, record.end};
   }
   CAIRN_RETURN_IF_ERROR(CloseGap(record.begin));

@@ -13,6 +13,7 @@
 
 #include "cairn/recover.h"
 #include "engine/chunk/header.h"
+#include "engine/format/journal.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/open/trailer_scanner.h"
 #include "engine/frame/repair/chunk_detector.h"
@@ -36,6 +37,12 @@ struct ScanResult {
   // Pending items of the journal, and the record of the last of them.
   std::vector<std::byte> pending;
   Extent pending_record;
+  bool replaces_pending = false;  // they do not follow those from before the scan
+  // What the commit records say of chunks: how many the last that says it has left; the least
+  // number that an inserted one got; whether any was replaced, or moved.
+  std::optional<int64_t> nchunks;
+  int64_t first_insert = INT64_MAX;
+  bool changes_chunks = false;
 };
 
 // Takes the offsets indexes out of `chunks`, which are in order. An index is followed by a trailer,
@@ -73,6 +80,7 @@ class ChunkScanner {
 
   // Each continues after the candidate, or one byte after its begin.
   absl::Status TakeRecord(const Candidate& record);
+  void TakeCommit(const format::CommitRecord& commit);
   absl::Status TakeChunk(const Candidate& chunk);
   // Whether it begins right after a chunk or known structure.
   bool IsExpected(const Candidate& chunk) const { return chunk.begin == gap_begin_; }

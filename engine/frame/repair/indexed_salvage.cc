@@ -46,8 +46,12 @@ State WithSealedArray(const State& state) {
 // Saves chunk after chunk. Not thread-safe.
 class IndexedSalvage {
  public:
-  explicit IndexedSalvage(const State& state)
-      : state_(state), staged_(state), options_(CompressionOf(state.header())) {
+  IndexedSalvage(const State& state, KnownState& found)
+      : state_(state),
+        is_pending_proven_(found.is_pending_proven),
+        staged_(state),
+        options_(CompressionOf(state.header())) {
+    report_.lost = std::move(found.lost);
     // One block is enough where no array asks for others.
     options_.blocksize = 0;
     FitToArray(state, options_);
@@ -71,6 +75,7 @@ class IndexedSalvage {
   absl::Status SaveMetadata();
 
   const State& state_;
+  const bool is_pending_proven_;
   StagedState staged_;
   CompressionOptions options_;  // of chunks that are made here
   SalvageReport report_;
@@ -238,6 +243,7 @@ absl::StatusOr<StagedState> IndexedSalvage::Run(ChunkSink& sink,
     if (added.ok()) {
       ++report_.chunks;
       report_.nbytes += state_.partial.nbytes();
+      if (!is_pending_proven_) report_.unproven.push_back(last);
     } else {
       staged_.partial = {};
       staged_.header.nbytes += state_.partial.nbytes();
@@ -253,15 +259,18 @@ absl::StatusOr<StagedState> IndexedSalvage::Run(ChunkSink& sink,
 }  // namespace
 
 bool HasIndex(const State& state) {
-  return state.checkpoint->era == Era::kCurrent && !state.damage.has_value() &&
-         state.header().typesize <= chunk::kMaxBlockSize;
+  // Few bytes can claim very many special chunks.
+  const int64_t entries = state.chunks.size() * int64_t{sizeof(IndexEntry)};
+  return state.checkpoint->era == Era::kCurrent &&
+         state.header().typesize <= chunk::kMaxBlockSize &&
+         CheckMemory(entries, state.region.size()).ok();
 }
 
-absl::StatusOr<SalvageReport> SalvageByIndex(const State& found, const CopyTarget& target,
+absl::StatusOr<SalvageReport> SalvageByIndex(KnownState found, const CopyTarget& target,
                                              absl::FunctionRef<bool(int64_t)> progress) {
-  const State state = WithSealedArray(found);
-  IndexedSalvage salvage(state);
-  if (state.metadata != found.metadata) salvage.LoseArray(found);
+  const State state = WithSealedArray(*found.state);
+  IndexedSalvage salvage(state, found);
+  if (state.metadata != found.state->metadata) salvage.LoseArray(*found.state);
   CAIRN_RETURN_IF_ERROR(PublishCopy(state, state.header().header_len, target,
                                     [&](ChunkSink& sink) { return salvage.Run(sink, progress); }));
   return std::move(salvage).TakeReport();

@@ -9,17 +9,19 @@
 
 #include "cairn/recover.h"
 #include "engine/frame/copy/frame_copy.h"
+#include "engine/frame/repair/stranded_chunks.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
 
-// Returns true if the state says of each chunk where it is, and hides no commits.
+// Returns true if the state says of each chunk where it is, and the size of its file justifies the
+// memory for that.
 bool HasIndex(const State& state);
 
-// Makes a frame of the state's metadata and chunks, each in its place. A chunk that is not what its
-// fingerprint says, or does not decode, becomes a hole. kNotFound when no chunk is left.
-// kCancelled when `progress`, which gets where each chunk begins, says stop.
-absl::StatusOr<SalvageReport> SalvageByIndex(const State& found, const CopyTarget& target,
+// Makes a frame of the state's metadata and chunks, each in its place, and reports what is lost of
+// it. A chunk that is not what its fingerprint says, or does not decode, becomes a hole. kNotFound
+// when no chunk is left. kCancelled when `progress`, which gets where each chunk begins, says stop.
+absl::StatusOr<SalvageReport> SalvageByIndex(KnownState found, const CopyTarget& target,
                                              absl::FunctionRef<bool(int64_t)> progress);
 
 }  // namespace cairn::frame

@@ -24,6 +24,7 @@
 #include "engine/frame/repair/chunk_scanner.h"
 #include "engine/frame/repair/index_mender.h"
 #include "engine/frame/repair/indexed_salvage.h"
+#include "engine/frame/repair/stranded_chunks.h"
 #include "engine/frame/state/initial_state.h"
 
 namespace cairn {
@@ -260,27 +261,38 @@ absl::StatusOr<SalvageReport> Write(NewFrame made, const FrameView& file,
 }
 
 // The newest state of a frame that can be opened, with its own header or the copy of it in its
-// trailer; null where there is none that shows all commits.
+// trailer; null where there is none.
 StatePtr FindState(const std::shared_ptr<File>& file, const std::string& path,
                    const std::optional<format::FrameHeader>& header, const OpenOptions& options) {
   const absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(path, options);
-  if (core.ok()) return HasIndex(*(*core)->newest()) ? (*core)->newest() : nullptr;
+  const StatePtr newest = core.ok() ? (*core)->newest() : nullptr;
+  // The header may be older than what follows it.
+  const bool is_old = newest != nullptr && newest->damage && newest->damage->newer;
+  if (newest != nullptr && !is_old) return HasIndex(*newest) ? newest : nullptr;
   const FrameFile source = FrameFile::OfFile(file, options.offset, options.use_mmap);
   absl::StatusOr<FoundTrailer> trailer = FindNewestTrailer(source);
   if (!trailer.ok()) return nullptr;
   // A newer checkpoint may have lost its trailer.
-  if (header.has_value() && header->frame_size != trailer->end) return nullptr;
+  const bool is_newest = is_old ? newest->damage->newer->frame_size == trailer->end
+                                : !header.has_value() || header->frame_size == trailer->end;
+  if (!is_newest) return nullptr;
   std::vector<uint64_t> other_bases;
   const absl::StatusOr<StatePtr> state =
       LoadFrom(source, std::move(trailer->seal.header_copy),
                std::make_shared<const FrameContext>(options), nullptr, other_bases);
-  return state.ok() && other_bases.empty() && HasIndex(**state) ? *state : nullptr;
+  if (!state.ok() || !other_bases.empty() || (*state)->damage) return nullptr;
+  return HasIndex(**state) ? *state : nullptr;
 }
 
 // Empty where the state is of no use: it leads to no chunk, or to some of which nothing is known.
-std::optional<absl::StatusOr<SalvageReport>> SaveState(const State& state, const CopyTarget& target,
+std::optional<absl::StatusOr<SalvageReport>> SaveState(const StatePtr& state,
+                                                       const CopyTarget& target,
+                                                       ChunkDetector& detector,
                                                        absl::FunctionRef<bool(int64_t)> progress) {
-  absl::StatusOr<SalvageReport> report = SalvageByIndex(state, target, progress);
+  absl::StatusOr<KnownState> known = KnownState{.state = state, .lost = {}};
+  if (state->damage.has_value()) known = AddStranded(state, detector, progress);
+  if (!known.ok()) return known.status();
+  absl::StatusOr<SalvageReport> report = SalvageByIndex(*std::move(known), target, progress);
   const bool useless = absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()) ||
                        absl::IsResourceExhausted(report.status());
   if (useless) return std::nullopt;
@@ -314,19 +326,21 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   const frame::CopyTarget copy{.location = {.files = copies, .path = target}};
   const frame::StatePtr state = frame::FindState(file, from, header, options);
   const bool is_whole = state != nullptr && frame::IsIndexWhole(*state);
-  if (is_whole) {
-    if (auto report = frame::SaveState(*state, copy, progress)) return *std::move(report);
-  }
   const auto env = std::make_shared<const frame::FrameContext>(options);
+  frame::ChunkDetector detector(*env, header);
+  if (is_whole) {
+    if (auto report = frame::SaveState(state, copy, detector, progress)) return *std::move(report);
+  }
   CAIRN_ASSIGN_OR_RETURN(std::vector<Extent> known,
                          frame::KnownParts(view, options.offset, header));
-  frame::ChunkDetector detector(*env, header);
   frame::ChunkScanner scanner(view, detector, std::move(known));
   CAIRN_ASSIGN_OR_RETURN(frame::ScanResult found, scanner.Run(options.offset, progress));
   if (state != nullptr && !is_whole) {
     const absl::StatusOr<frame::StatePtr> mended = frame::MendIndex(*state, found.chunks);
     if (mended.ok()) {
-      if (auto report = frame::SaveState(**mended, copy, progress)) return *std::move(report);
+      if (auto report = frame::SaveState(*mended, copy, detector, progress)) {
+        return *std::move(report);
+      }
     }
   }
   std::optional<int64_t> chunks_begin;

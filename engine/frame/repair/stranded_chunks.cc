@@ -1,0 +1,207 @@
+#include "engine/frame/repair/stranded_chunks.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
+#include "engine/format/b2nd.h"
+#include "engine/frame/files/frame_file.h"
+#include "engine/frame/read/chunk_reader.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// Adds to a state what lies behind its journal. Not thread-safe.
+class StrandedChunks {
+ public:
+  StrandedChunks(const State& state, FrameView file, const ChunkDetector& detector,
+                 ScanResult behind)
+      : state_(std::make_shared<State>(state)),
+        file_(std::move(file)),
+        detector_(detector),
+        behind_(std::move(behind)) {}
+
+  absl::StatusOr<KnownState> Run() &&;
+
+ private:
+  absl::StatusOr<bool> WereAppended();
+  bool HaveThatKind() const;
+  absl::StatusOr<std::vector<std::byte>> ReadTail() const;
+  absl::StatusOr<bool> BeginsWith(const FoundChunk& chunk, Bytes items) const;
+  void AppendChunks();
+  void AppendPending();
+  void LosePending();
+  void FitShape();
+  void LoseChunks();
+  // Of bytes of the frame.
+  void Lose(Extent bytes, std::string reason) {
+    const int64_t origin = state_->checkpoint->source.origin();
+    known_.lost.push_back(
+        {.begin = origin + bytes.begin, .end = origin + bytes.end, .reason = std::move(reason)});
+  }
+
+  const std::shared_ptr<State> state_;
+  const FrameView file_;
+  const ChunkDetector& detector_;
+  ScanResult behind_;
+  bool replaces_last_ = false;  // the first found chunk holds the items of the last stored one
+  KnownState known_;
+};
+
+bool StrandedChunks::HaveThatKind() const {
+  const int32_t typesize = chunk::HeaderTypesize(state_->header().typesize);
+  return std::ranges::all_of(behind_.chunks, [&](const FoundChunk& chunk) {
+    return chunk.header.typesize == typesize && chunk.header.vlblocks == state_->vlblocks &&
+           (state_->variable_chunks() || chunk.header.nbytes == state_->chunksize);
+  });
+}
+
+// The items of a last chunk that more can follow: pending ones, or those of a short chunk.
+absl::StatusOr<std::vector<std::byte>> StrandedChunks::ReadTail() const {
+  const State& state = *state_;
+  if (state.variable_chunks() || state.chunksize <= 0) return std::vector<std::byte>();
+  const bool is_line = state.metadata->array.has_value();
+  const int64_t nbytes =
+      is_line ? CountItems(state) * state.header().typesize : state.nbytes;  // without padding
+  int64_t filled = nbytes % state.chunksize;
+  if (!state.partial.empty()) filled = state.partial.filled();
+  if (filled == 0) return std::vector<std::byte>();
+  CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> items,
+                         ReadWholeChunk(state, CountChunks(state) - 1, VerifyPolicy::kAlways));
+  items.resize(static_cast<size_t>(std::min(filled, std::ssize(items))));
+  return items;
+}
+
+absl::StatusOr<bool> StrandedChunks::BeginsWith(const FoundChunk& chunk, Bytes items) const {
+  ScratchBuffer scratch;
+  CAIRN_ASSIGN_OR_RETURN(const Bytes stored, file_.Read(chunk.begin, chunk.header.cbytes, scratch));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> decoded,
+                         detector_.Decode(stored, std::ssize(items)));
+  return std::ranges::equal(decoded, items);
+}
+
+absl::StatusOr<bool> StrandedChunks::WereAppended() {
+  const bool is_line = !state_->metadata->array.has_value() || LiesInOrder(*state_);
+  if (!is_line || behind_.changes_chunks || !HaveThatKind()) return false;
+  if (behind_.chunks.empty()) return true;
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> tail, ReadTail());
+  if (!tail.empty()) {
+    CAIRN_ASSIGN_OR_RETURN(const bool fits, BeginsWith(behind_.chunks.front(), tail));
+    if (!fits) return false;
+    replaces_last_ = state_->partial.empty();
+  }
+  // What was appended and cannot be found any more only makes them more.
+  const int64_t kept = state_->chunks.size() - (replaces_last_ ? 1 : 0);
+  if (behind_.nchunks.has_value()) {
+    return behind_.first_insert >= kept && *behind_.nchunks >= kept + std::ssize(behind_.chunks);
+  }
+  // Nothing says what the damaged commits did, but for what those before them did.
+  const CommittedIndex* const base = state_->chunks.base();
+  return !tail.empty() || base == nullptr || state_->chunks.unchanged() == base->size();
+}
+
+void StrandedChunks::AppendChunks() {
+  if (behind_.chunks.empty()) return;
+  state_->nbytes -= state_->partial.nbytes();
+  state_->partial = {};
+  if (replaces_last_) {
+    const int64_t last = state_->chunks.size() - 1;
+    state_->chunks.Erase(last, 1);
+    state_->nbytes = last * state_->chunksize;
+  }
+  for (const FoundChunk& chunk : behind_.chunks) {
+    state_->chunks.Append(
+        {.value = chunk.begin - state_->header().header_len, .cbytes = chunk.header.cbytes});
+    state_->nbytes += chunk.header.nbytes;
+  }
+}
+
+// Those of intact records. What a damaged one held is missing before them.
+void StrandedChunks::AppendPending() {
+  if (behind_.pending.empty()) return;
+  PartialChunk& partial = state_->partial;
+  state_->nbytes -= partial.nbytes();
+  if (behind_.replaces_pending) partial = {};
+  if (partial.empty() && state_->metadata->array.has_value()) {
+    partial.padded_to = state_->chunksize;
+  }
+  partial.items.Append(behind_.pending);
+  state_->nbytes += partial.nbytes();
+  known_.is_pending_proven = false;
+}
+
+void StrandedChunks::LosePending() {
+  if (behind_.pending.empty()) return;
+  Lose(behind_.pending_record,
+       absl::StrFormat("journal: where its %d bytes of items belong is not known",
+                       behind_.pending.size()));
+}
+
+void StrandedChunks::LoseChunks() {
+  for (const FoundChunk& chunk : behind_.chunks) {
+    Lose({chunk.begin, chunk.end()},
+         "a chunk behind the damage of the journal: where it belongs is not known");
+  }
+}
+
+// An array of one dimension is as long as its chunks.
+void StrandedChunks::FitShape() {
+  const int64_t items = ItemsOfChunk(*state_->metadata);
+  if (items == 0 || behind_.chunks.empty()) return;
+  auto metadata = std::make_shared<Metadata>(*state_->metadata);
+  const int64_t shape[] = {state_->chunks.size() * items};
+  const auto layer =
+      format::FindB2ndLayer(metadata->metalayers) - std::as_const(metadata->metalayers).data();
+  std::vector<std::byte>& content = metadata->metalayers[static_cast<size_t>(layer)].content;
+  content = format::WithShape(content, shape);
+  DescribeData(*metadata);
+  state_->metadata = std::move(metadata);
+}
+
+absl::StatusOr<KnownState> StrandedChunks::Run() && {
+  Lose(state_->damage->bytes, std::string(state_->JournalStatus().message()));
+  // From here on the state is one that hides nothing.
+  state_->damage.reset();
+  const absl::StatusOr<bool> appended = WereAppended();
+  const int64_t filled = behind_.chunks.empty() ? state_->partial.filled() : 0;
+  const bool has_place =
+      !state_->variable_chunks() && filled + std::ssize(behind_.pending) <= state_->chunksize;
+  if (appended.ok() && *appended) {
+    AppendChunks();
+    FitShape();
+    if (has_place) {
+      AppendPending();
+    } else {
+      LosePending();
+    }
+    state_->metadata = MetadataWith(state_->metadata, state_->chunks.size(), state_->partial,
+                                    state_->header().typesize);
+    state_->stored_bytes.reset();
+    SetRegion(file_, *state_);
+  } else {
+    LoseChunks();
+    LosePending();
+  }
+  known_.state = state_;
+  return std::move(known_);
+}
+
+}  // namespace
+
+absl::StatusOr<KnownState> AddStranded(StatePtr state, ChunkDetector& detector,
+                                       absl::FunctionRef<bool(int64_t)> progress) {
+  const FrameFile& source = state->checkpoint->source;
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
+  CAIRN_ASSIGN_OR_RETURN(FrameView view, source.View(size));
+  ChunkScanner scanner(view, detector, {});
+  const auto tell = [&](int64_t at) { return progress(source.origin() + at); };
+  CAIRN_ASSIGN_OR_RETURN(ScanResult behind, scanner.Run(CommittedEnd(*state), tell));
+  return StrandedChunks(*state, std::move(view), detector, std::move(behind)).Run();
+}
+
+}  // namespace cairn::frame
