@@ -260,6 +260,16 @@ absl::StatusOr<SalvageReport> Write(NewFrame made, const FrameView& file,
   return report;
 }
 
+// Whether a header that is damaged in its frame_size alone led to this trailer.
+bool LeadTo(const FoundTrailer& trailer, const FrameFile& source) {
+  std::vector<std::byte> header(trailer.seal.header_copy.size());
+  constexpr auto kEnd = static_cast<size_t>(format::kFrameSizeOffset) + sizeof(int64_t);
+  if (header.size() < kEnd || !source.ReadAt(0, header).ok()) return false;
+  std::copy_n(trailer.seal.header_copy.begin() + format::kFrameSizeOffset, sizeof(int64_t),
+              header.begin() + format::kFrameSizeOffset);
+  return header == trailer.seal.header_copy;
+}
+
 // The newest state of a frame that can be opened, with its own header or the copy of it in its
 // trailer; null where there is none.
 StatePtr FindState(const std::shared_ptr<File>& file, const std::string& path,
@@ -274,7 +284,8 @@ StatePtr FindState(const std::shared_ptr<File>& file, const std::string& path,
   if (!trailer.ok()) return nullptr;
   // A newer checkpoint may have lost its trailer.
   const bool is_newest = is_old ? newest->damage->newer->frame_size == trailer->end
-                                : !header.has_value() || header->frame_size == trailer->end;
+                                : !header.has_value() || header->frame_size == trailer->end ||
+                                      LeadTo(*trailer, source);
   if (!is_newest) return nullptr;
   std::vector<uint64_t> other_bases;
   const absl::StatusOr<StatePtr> state =
