@@ -232,6 +232,14 @@ class CAIRN_EXPORT FileSystem : public std::enable_shared_from_this<FileSystem> 
   virtual std::string Resolve(const std::string& path) { return path; }
   // kNotFound when nothing is there.
   virtual absl::StatusOr<FileIdentity> Identity(const std::string& path) = 0;
+  // That of a file that was left at `path` for who writes the file `other`, if it is of somebody
+  // who may surely do that, too: the owner of `other`, root, or anybody where everybody may. Who
+  // can put a file into a folder may not change the others in it. kPermissionDenied, with what it
+  // is and whose, also for a link and for a file with two names. By default files have no owners.
+  virtual absl::StatusOr<FileIdentity> IdentityOfLeft(const std::string& path,
+                                                      const std::string& /*other*/) {
+    return Identity(path);
+  }
   // The objects in a directory, whether there are any or not; an opened directory calls itself ".".
   // Frames in object stores are written in another way than files: by any number of writers.
   virtual ObjectDirectoryInfo ObjectsIn(const std::string& /*path*/) { return {}; }

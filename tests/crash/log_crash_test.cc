@@ -31,7 +31,8 @@ class LogLife {
     options.retention.max_records = 300 + static_cast<int64_t>(dice_.Below(500));
     if (many_files) options.rotation.period = 2000;
     if (many_files && dice_.Percent(30)) options.rotation.max_bytes = 6000;
-    most_ = options.retention.max_records;
+    least_ = options.retention.max_records;
+    limits_ = {least_};
     EXPECT_TRUE(IsOk(Log::Create("log", options)));
   }
 
@@ -53,6 +54,13 @@ class LogLife {
   absl::Status Write() {
     absl::StatusOr<Log> log = Log::Open("log", {.file_system = disk_->root()});
     if (!log.ok()) return log.status();
+    if (dice_.Percent(40)) {
+      const int64_t limit = ChooseLimit();
+      const absl::Status left = log->RequestLimits(
+          {.max_age = -1, .max_records = limit, .max_bytes = -1}, {.max_bytes = -1, .period = -1});
+      if (!left.ok()) return left;
+      limits_ = {limit};
+    }
     const auto durability = dice_.Percent(50) ? Durability::kMachine : Durability::kProcess;
     absl::StatusOr<LogWriter> writer = log->OpenWriter({.durability = durability});
     if (!writer.ok()) return writer.status();
@@ -66,12 +74,20 @@ class LogLife {
                          .temp = static_cast<double>(dice_.Below(100)),
                          .count = static_cast<int32_t>(written_.size() + j)});
       }
+      const bool sets = dice_.Percent(3);
+      const int64_t limit = sets ? ChooseLimit() : 0;
+      if (sets) {
+        if (absl::Status set = writer->SetRetention({.max_records = limit}); !set.ok()) return set;
+      }
       if (absl::Status status = writer->Append(batch); !status.ok()) return status;
       std::ranges::stable_sort(batch, {}, TimeOf);
       written_.insert(written_.end(), batch.begin(), batch.end());
       if (absl::Status status = writer->Commit(); !status.ok()) return status;
       committed_ = std::ssize(written_);
       if (durability == Durability::kMachine) durable_ = committed_;
+      const int64_t limit_now = log->Refresh()->retention().max_records;
+      EXPECT_TRUE(limits_.contains(limit_now)) << limit_now;
+      if (durability == Durability::kMachine) limits_ = {limit_now};
       if (dice_.Percent(5)) {
         if (absl::Status status = writer->Checkpoint(); !status.ok()) return status;
         durable_ = committed_;
@@ -80,6 +96,14 @@ class LogLife {
     absl::Status status = writer->Close();
     if (status.ok()) durable_ = committed_;
     return status;
+  }
+
+  // From now on the log may have this limit, as well as those that it had before.
+  int64_t ChooseLimit() {
+    const int64_t limit = 300 + static_cast<int64_t>(dice_.Below(500));
+    limits_.insert(limit);
+    least_ = std::min(least_, limit);
+    return limit;
   }
 
   // The process is killed, or the power goes.
@@ -96,7 +120,7 @@ class LogLife {
     const int64_t end = found.end_record();
     EXPECT_GE(end, killed_ ? committed_ : durable_);
     ASSERT_LE(end, std::ssize(written_));
-    EXPECT_GE(found.nrecords(), std::min(end, most_)) << "more is dropped than retention allows";
+    EXPECT_GE(found.nrecords(), std::min(end, least_)) << "more is dropped than retention allows";
     std::vector<Reading> records(static_cast<size_t>(found.nrecords()));
     ASSERT_TRUE(IsOk(found.ReadRecords(found.first_record(), records)));
     for (size_t i = 0; i < records.size(); ++i) {
@@ -115,7 +139,8 @@ class LogLife {
   Dice dice_;
   std::unique_ptr<SimulatedDisk> disk_;
   std::vector<Reading> written_;  // by number, also what was dropped or not committed
-  int64_t most_ = 0;              // records that retention keeps
+  std::set<int64_t> limits_;      // records that retention may keep
+  int64_t least_ = 0;             // the least of them so far
   int64_t now_ = 0;
   int64_t committed_ = 0;
   int64_t durable_ = 0;

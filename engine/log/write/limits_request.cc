@@ -23,6 +23,11 @@ std::string RequestPath(const LogCore& log) {
   return log.is_directory() ? log.path() + "/log.request" : log.path() + ".request";
 }
 
+// Of a request by somebody who may change the log: it may ask to drop all records.
+absl::StatusOr<FileIdentity> IdentityOf(const LogCore& log, const std::string& request) {
+  return log.files().IdentityOfLeft(request, log.newest().file.path);
+}
+
 std::array<int64_t*, 5> LimitsOf(LimitsRequest& request) {
   return {&request.retention.max_age, &request.retention.max_records, &request.retention.max_bytes,
           &request.rotation.max_bytes, &request.rotation.period};
@@ -55,8 +60,7 @@ absl::StatusOr<LimitsRequest> ParseRequest(Bytes content) {
 }
 
 bool TakesRequests(const LogCore& log) {
-  FileSystem* const files = log.options().file_system;
-  return files == nullptr || files == PosixFileSystem();
+  return log.files().ObjectsIn(log.path()).store == nullptr;
 }
 
 absl::Status LeaveRequest(const LogCore& log, LimitsRequest request) {
@@ -68,12 +72,14 @@ absl::Status LeaveRequest(const LogCore& log, LimitsRequest request) {
   }
   if (!TakesRequests(log)) return Unimplemented("%s: a request to its writer", log.path());
   const std::string path = RequestPath(log);
-  CAIRN_ASSIGN_OR_RETURN(std::optional<LimitsRequest> pending, FindRequest(log));
-  if (pending) {
-    request.retention = Changed(pending->retention, request);
-    request.rotation = Changed(pending->rotation, request);
+  const absl::StatusOr<std::optional<LimitsRequest>> pending = FindRequest(log);
+  if (pending.ok() && pending->has_value()) {
+    request.retention = Changed((*pending)->retention, request);
+    request.rotation = Changed((*pending)->rotation, request);
   }
   FileSystem& files = log.files();
+  // A file that replaces another one may become its owner's.
+  if (absl::IsPermissionDenied(pending.status())) CAIRN_RETURN_IF_ERROR(files.Remove(path));
   const std::string temporary = path + ".tmp";
   // Left by a process that died; another that is just writing one loses its own.
   files.Remove(temporary).IgnoreError();
@@ -84,15 +90,24 @@ absl::Status LeaveRequest(const LogCore& log, LimitsRequest request) {
     CAIRN_RETURN_IF_ERROR(file->WriteAt(0, EncodeRequest(request)));
     CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kData));
   }
+  if (const auto left = IdentityOf(log, temporary); !left.ok()) {
+    files.Remove(temporary).IgnoreError();
+    return left.status();
+  }
   CAIRN_RETURN_IF_ERROR(files.Rename(temporary, path, true));
   return files.SyncDirectoryOf(path);
 }
 
 absl::StatusOr<std::optional<LimitsRequest>> FindRequest(const LogCore& log) {
   const std::string path = RequestPath(log);
+  const absl::StatusOr<FileIdentity> identity = IdentityOf(log, path);
+  if (absl::IsNotFound(identity.status())) return std::optional<LimitsRequest>();
+  CAIRN_RETURN_IF_ERROR(identity.status());
   const absl::StatusOr<std::unique_ptr<File>> file = log.files().Open(path, FileMode::kRead);
   if (absl::IsNotFound(file.status())) return std::optional<LimitsRequest>();
   CAIRN_RETURN_IF_ERROR(file.status());
+  CAIRN_ASSIGN_OR_RETURN(const FileIdentity opened, (*file)->Identity());
+  if (opened != *identity) return AtPath(path, absl::UnavailableError("it was just replaced"));
   constexpr int64_t kMaxSize = 64;
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, (*file)->Size());
   std::vector<std::byte> content(static_cast<size_t>(std::min(size, kMaxSize)));
@@ -107,7 +122,10 @@ absl::Status RemoveRequest(const LogCore& log, const LimitsRequest& request) {
   if (newest != request) return absl::OkStatus();
   const std::string path = RequestPath(log);
   const absl::Status removed = log.files().Remove(path);
-  return absl::IsNotFound(removed) ? absl::OkStatus() : removed;
+  if (absl::IsNotFound(removed)) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(removed);
+  // After a power cut it would be there again, and undo what was asked for since.
+  return log.files().SyncDirectoryOf(path);
 }
 
 Retention Changed(Retention retention, const LimitsRequest& request) {

@@ -33,8 +33,10 @@ absl::StatusOr<LimitsRequest> ParseRequest(Bytes content);
 bool TakesRequests(const LogCore& log);
 
 // Leaves a request, which has the limits of one that is there already where it has none itself.
+// kPermissionDenied for a user whose requests the writer would not take; see FindRequest.
 absl::Status LeaveRequest(const LogCore& log, LimitsRequest request);
-// The request that is there. A file that is none is kDataLoss.
+// The request that is there. A file that is none is kDataLoss; one that is a link, or of a user who
+// may not change the log, is kPermissionDenied.
 absl::StatusOr<std::optional<LimitsRequest>> FindRequest(const LogCore& log);
 // Ends a request whose limits are durable in the log, unless another has come since.
 absl::Status RemoveRequest(const LogCore& log, const LimitsRequest& request);

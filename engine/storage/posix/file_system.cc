@@ -24,6 +24,7 @@
 #include "engine/storage/posix/fd.h"
 #include "engine/storage/posix/file.h"
 #include "engine/storage/posix/kept_descriptors.h"
+#include "engine/storage/posix/left_file.h"
 
 namespace cairn {
 
@@ -214,6 +215,12 @@ class PosixFiles final : public FileSystem {
     CAIRN_RETURN_IF_ERROR(Check(path));
     CAIRN_ASSIGN_OR_RETURN(const PosixStat info, LookAt(path));
     return info.identity;
+  }
+
+  absl::StatusOr<FileIdentity> IdentityOfLeft(const std::string& path,
+                                              const std::string& other) override {
+    CAIRN_RETURN_IF_ERROR(Check(path));
+    return IdentityOfLeftFile(at(), path, other);
   }
 
   uint64_t BootId() const override {

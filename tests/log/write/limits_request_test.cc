@@ -9,11 +9,13 @@
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tests/log/sensor_log.h"
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -86,6 +88,48 @@ TEST_F(LimitsRequestTest, OneThatCannotBeRemovedIsTakenOnceAndEndsNoCommit) {
   });
   EXPECT_EQ(result, 0);
   EXPECT_EQ(Found()->retention.max_records, 5);
+}
+
+// Another user could have all records dropped.
+TEST_F(LimitsRequestTest, OneOfAStrangerIsNotTaken) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may make files of another user";
+  constexpr uid_t kStranger = 4321;
+  ASSERT_TRUE(IsOk(LeaveRequest(*log_, kRecords)));
+  const std::string path = log_->path() + ".request";
+  ASSERT_EQ(::chown(path.c_str(), kStranger, kStranger), 0);
+  EXPECT_TRUE(absl::IsPermissionDenied(FindRequest(*log_).status()));
+  // The owner's takes its place.
+  ASSERT_TRUE(IsOk(LeaveRequest(*log_, kAge)));
+  EXPECT_EQ(Found(), kAge);
+}
+
+TEST_F(LimitsRequestTest, StrangerLearnsThatNobodyTakesOne) {
+  namespace fs = std::filesystem;
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may take another user";
+  fs::permissions(dir_.path(), fs::perms::all);
+  const int result = test::ResultOfChild([&] {
+    constexpr uid_t kStranger = 4321;
+    if (::setgroups(0, nullptr) != 0 || ::setgid(kStranger) != 0 || ::setuid(kStranger) != 0) {
+      return 1;
+    }
+    return LeaveRequest(*log_, kRecords).ok() ? 2 : 0;
+  });
+  EXPECT_EQ(result, 0);
+  EXPECT_EQ(test::NamesIn(dir_.path()), std::vector<std::string>{"log"});
+}
+
+// What somebody left for another log.
+TEST_F(LimitsRequestTest, LinkIsNotTaken) {
+  namespace fs = std::filesystem;
+  ASSERT_TRUE(IsOk(LeaveRequest(*log_, kRecords)));
+  const std::string path = log_->path() + ".request";
+  const std::string other = dir_.Path("other.request");
+  fs::rename(path, other);
+  fs::create_symlink(other, path);
+  EXPECT_TRUE(absl::IsPermissionDenied(FindRequest(*log_).status()));
+  fs::remove(path);
+  fs::create_hard_link(other, path);
+  EXPECT_TRUE(absl::IsPermissionDenied(FindRequest(*log_).status()));
 }
 
 }  // namespace
