@@ -71,7 +71,7 @@ int64_t TargetsOfProcessor() { return 0; }
 
 #endif
 
-// 0: not yet asked.
+// 0: not yet asked. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<int64_t> supported_targets = 0;
 
 }  // namespace

@@ -22,6 +22,7 @@ std::atomic<pid_t>* MapZeroInForkedChild() {
 }  // namespace
 
 pid_t ThisProcess() {
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): the process itself
   static std::atomic<pid_t>* const known = MapZeroInForkedChild();
   if (known == nullptr) return ::getpid();
   pid_t pid = known->load(std::memory_order_relaxed);

@@ -16,7 +16,7 @@ inline std::optional<pthread_t> StartThread(void* (*run)(void*), void* argument)
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread;
+  pthread_t thread{};
   const int error = ::pthread_create(&thread, nullptr, run, argument);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) return std::nullopt;

@@ -121,11 +121,11 @@ struct CommitLinks {
   bool operator==(const CommitLinks&) const = default;
 };
 
-inline constexpr int64_t kReceiptSize = 6 * 8;
+inline constexpr int64_t kReceiptSize = int64_t{6} * 8;
 // What differs between receipts of one commit by one machine lies from here on.
-inline constexpr int64_t kReceiptDurableAt = 4 * 8;
+inline constexpr int64_t kReceiptDurableAt = int64_t{4} * 8;
 // Older versions put them into a record.
-inline constexpr int64_t kMaxReceiptSize = kMinRecordSize + 4 * 8;
+inline constexpr int64_t kMaxReceiptSize = kMinRecordSize + int64_t{4} * 8;
 
 // Says of a commit record what that itself no longer can once it is damaged. It is written right
 // after the record, and again in its place when that is durable; no other record depends on it.
@@ -151,7 +151,7 @@ struct InheritedJournal {
   uint64_t since = 0;       // generation of the checkpoint that the journal began after
   bool operator==(const InheritedJournal&) const = default;
 };
-inline constexpr int64_t kGoesOnSize = kMinRecordSize + 5 * 8;
+inline constexpr int64_t kGoesOnSize = kMinRecordSize + int64_t{5} * 8;
 
 // Says where a journal ended that a newer checkpoint followed. It is written when the header that
 // leads to that one is durable: a file whose header leads here has lost a write.
@@ -162,7 +162,7 @@ struct EndedJournal {
   int64_t frame_size = 0;   // where that ends
   bool operator==(const EndedJournal&) const = default;
 };
-inline constexpr int64_t kEndedSize = kMinRecordSize + 4 * 8;
+inline constexpr int64_t kEndedSize = kMinRecordSize + int64_t{4} * 8;
 
 // The frame as the commit leaves it.
 struct CommitTotals {

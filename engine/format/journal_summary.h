@@ -42,7 +42,7 @@ struct SummarySlot {
   int64_t end() const { return position + size; }
   bool operator==(const SummarySlot&) const = default;
 };
-inline constexpr int64_t kSlotSize = 6 * 8;
+inline constexpr int64_t kSlotSize = int64_t{6} * 8;
 // The newest summary, and the newest that is durable.
 inline constexpr int64_t kSlots = 2;
 inline constexpr int64_t kAnchorSize = chunk::kHeaderSize + kSlots * kSlotSize;

@@ -86,7 +86,7 @@ MemoryFile::MemoryFile(std::string name)
 
 MemoryFile::MemoryFile(std::string name, Bytes bytes)
     : MemoryFile(std::move(name), false, std::make_shared<Buffer>()) {
-  // Nothing writes to them.
+  // Nothing writes to them. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
   buffer_->bytes = {std::shared_ptr<void>(), const_cast<std::byte*>(bytes.data())};
   buffer_->size = buffer_->capacity = std::ssize(bytes);
   buffer_->borrowed = true;

@@ -61,7 +61,7 @@ class MutableItems {
  public:
   MutableItems() = default;  // none
   template <MutableItemRange R>
-  MutableItems(R&& range)  // NOLINT(google-explicit-constructor)
+  MutableItems(R&& range)  // NOLINT(bugprone-forwarding-reference-overload): a range is no such
       : bytes_(std::as_writable_bytes(std::span(range))), value_size_(Items::ValueSize<R>()) {}
 
   MutableBytes bytes() const { return bytes_; }

@@ -34,9 +34,11 @@ bool IsDamage(const absl::Status& status) {
 }  // namespace
 
 SparseBackend::SparseBackend(CommittedFrame frame, StagerOptions options,
-                             std::unique_ptr<SparseSink> sink)
+                             std::unique_ptr<SparseSink> sink,
+                             std::vector<JournalFootprint::Placed> journaled)
     : CommitBackend(std::move(frame), std::move(options)),
       journal_(frame_, FrameSpace(), {}),
+      journaled_(std::move(journaled)),
       sink_(std::move(sink)),
       old_(frame_.location().files, frame_.core->env()),
       files_(std::make_shared<ChunkFileSync>(frame_.location())),

@@ -35,11 +35,10 @@ class SparseBackend final : public CommitBackend {
  public:
   // `journal` is what the commits after the checkpoint did.
   SparseBackend(CommittedFrame frame, StagerOptions options, const JournalFootprint& journal)
-      : SparseBackend(std::move(frame), std::move(options), nullptr) {
-    journaled_ = journal.placed;
-  }
+      : SparseBackend(std::move(frame), std::move(options), nullptr, journal.placed) {}
   // Of a frame that was just published, with the files that were staged for it.
-  SparseBackend(CommittedFrame frame, StagerOptions options, std::unique_ptr<SparseSink> sink);
+  SparseBackend(CommittedFrame frame, StagerOptions options, std::unique_ptr<SparseSink> sink)
+      : SparseBackend(std::move(frame), std::move(options), std::move(sink), {}) {}
 
   absl::Status PersistBase() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
@@ -58,6 +57,8 @@ class SparseBackend final : public CommitBackend {
   absl::Status DropUncommitted() override;
 
  private:
+  SparseBackend(CommittedFrame frame, StagerOptions options, std::unique_ptr<SparseSink> sink,
+                std::vector<JournalFootprint::Placed> journaled);
   absl::Status MakeRoom(const Stager& stager);
   FileSystem& directory() const { return *frame_.location().files; }
   absl::StatusOr<std::vector<int64_t>> Sweep();

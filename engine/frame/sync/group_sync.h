@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <tuple>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -31,7 +32,7 @@ class GroupSync {
   GroupSync() = default;
   // In a forked child, what the threads of its parent wait for stays: its end would wait for them.
   ~GroupSync() {
-    if (!owner_.is_here()) ended_.release();
+    if (!owner_.is_here()) std::ignore = ended_.release();
   }
   GroupSync(const GroupSync&) = delete;
   GroupSync& operator=(const GroupSync&) = delete;

@@ -111,12 +111,11 @@ class ExpressionParser {
     for (size_t i = quote_at + 1; i < text_.size(); ++i) {
       const char c = text_[i];
       const char next = i + 1 < text_.size() ? text_[i + 1] : '\0';
-      if (c == '\\' && (next == '\\' || next == '\'' || next == '"')) {
+      const bool escaped = c == '\\' && (next == '\\' || next == '\'' || next == '"');
+      if (escaped || (c == quote && next == quote)) {
         token_.text += text_[++i];
       } else if (c == '\\' && bytes) {
         CAIRN_RETURN_IF_ERROR(TakeEscape(i));
-      } else if (c == quote && next == quote) {
-        token_.text += text_[++i];
       } else if (c == quote) {
         token_.end = i + 1;
         return absl::OkStatus();

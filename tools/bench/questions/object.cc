@@ -191,7 +191,7 @@ class Asker {
         [&]() -> absl::Status {
           const Snapshot snapshot = frame_->snapshot();
           std::byte item[8];
-          number += 7919 * 4096;
+          number += int64_t{7919} * 4096;
           return snapshot.ReadItems(number % snapshot.info().nitems, MutableBytes(item));
         });
   }

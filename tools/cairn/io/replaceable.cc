@@ -21,7 +21,7 @@ namespace {
 
 absl::StatusOr<bool> IsFrameFile(const std::string& path) {
   // What every frame since 2018 has after its first byte, with the zero at the end.
-  constexpr std::string_view kMagic("\250b2frame", 9);
+  constexpr std::string_view kMagic("\250b2frame\0", 9);
   std::array<char, 1 + kMagic.size()> head = {};
   ASSIGN_OR_RETURN(Input input, Input::Open(path));
   RETURN_IF_ERROR(input.Read(std::as_writable_bytes(std::span(head))).status());

@@ -37,7 +37,7 @@ struct DateUnit {
   int digits = 0;          // of the fraction of a second
 };
 constexpr DateUnit kDateUnits[] = {
-    {"W", 7 * 86'400, 0, 0},
+    {"W", int64_t{7} * 86'400, 0, 0},
     {"D", 86'400, 0, 0},
     {"h", 3'600, 0, 0},
     {"m", 60, 0, 0},
@@ -195,7 +195,7 @@ void ConvertValue(const Column& column, const Field& field, const std::byte* fro
     }
     case ColumnType::kBlob: {
       constexpr std::string_view kDigits = "0123456789abcdef";
-      for (int32_t i = 0; i < column.size; ++i) {
+      for (int64_t i = 0; i < column.size; ++i) {
         const auto byte = std::to_integer<unsigned>(from[i]);
         to[2 * i] = static_cast<std::byte>(kDigits[byte >> 4]);
         to[2 * i + 1] = static_cast<std::byte>(kDigits[byte & 15]);

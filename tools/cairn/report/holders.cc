@@ -11,9 +11,10 @@ namespace {
 std::string FormatTime(std::chrono::seconds time) {
   const int64_t seconds = time.count();
   if (seconds < 120) return absl::StrCat(seconds, " s");
-  if (seconds < 2 * 3600) return absl::StrCat(seconds / 60, " min");
-  return seconds < 48 * 3600 ? absl::StrCat(seconds / 3600, " h")
-                             : absl::StrCat(seconds / (24 * 3600), " days");
+  constexpr int64_t kHour = 3600;
+  if (seconds < 2 * kHour) return absl::StrCat(seconds / 60, " min");
+  return seconds < 48 * kHour ? absl::StrCat(seconds / kHour, " h")
+                              : absl::StrCat(seconds / (24 * kHour), " days");
 }
 
 }  // namespace
