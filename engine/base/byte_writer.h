@@ -18,10 +18,12 @@ class ByteWriter {
   // Goes on after these bytes.
   explicit ByteWriter(std::vector<std::byte> begun) : out_(std::move(begun)) {}
 
-  template <Number T>
-  void Le(T value) {
-    std::byte raw[sizeof(T)];
-    StoreLe(raw, value);
+  // One after the other.
+  template <Number... T>
+  void Le(T... values) {
+    std::byte raw[(sizeof(T) + ...)];
+    std::byte* end = raw;
+    ((StoreLe(end, values), end += sizeof(T)), ...);
     Append(raw);
   }
 

@@ -33,9 +33,10 @@ inline std::string_view AsText(Bytes bytes) {
 inline std::vector<std::byte> ToVector(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 
 // Whether every byte equals the first one: a run equals itself shifted by one. False for an empty
-// span.
+// span. Most others show it in two bytes.
 inline bool IsRun(Bytes bytes) {
-  return !bytes.empty() && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+  return !bytes.empty() && bytes.front() == bytes.back() &&
+         std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
 }
 
 // False for an empty span, too.

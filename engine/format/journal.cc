@@ -33,10 +33,7 @@ constexpr size_t kLinksSize = 8 + 8 + 8 + 8;
 constexpr size_t kTotalsSize = 3 * 8 + 2 * 4;
 
 void WriteChunk(const IndexedChunk& chunk, ByteWriter& writer) {
-  writer.Le(chunk.entry.value);
-  writer.Le(chunk.entry.fingerprint);
-  writer.Le(chunk.nbytes);
-  writer.Le(chunk.entry.cbytes);
+  writer.Le(chunk.entry.value, chunk.entry.fingerprint, chunk.nbytes, chunk.entry.cbytes);
 }
 
 IndexedChunk ReadChunk(ByteReader& reader) {
@@ -101,11 +98,8 @@ PartialEdit ReadPartial(ByteReader& reader) {
 }
 
 void WriteTotals(const CommitTotals& totals, ByteWriter& writer) {
-  writer.Le(totals.nchunks);
-  writer.Le(totals.nbytes);
-  writer.Le(totals.stored_bytes);
-  writer.Le(totals.chunksize);
-  writer.Le(totals.vlblocks ? kVlBlocks : 0);
+  writer.Le(totals.nchunks, totals.nbytes, totals.stored_bytes, totals.chunksize,
+            totals.vlblocks ? kVlBlocks : 0);
 }
 
 CommitTotals ReadTotals(ByteReader& reader) {
@@ -133,9 +127,7 @@ void Append(RecordKind kind, std::vector<std::byte>& out, const Write& write) {
   const size_t begin = out.size();
   ByteWriter writer(std::move(out));
   writer.Append(AsBytes(kRecordMagic));
-  writer.Le(kRecordVersion);
-  writer.Le(static_cast<uint32_t>(kind));
-  writer.Le(uint64_t{0});
+  writer.Le(kRecordVersion, static_cast<uint32_t>(kind), uint64_t{0});
   write(writer);
   const uint64_t size = writer.size() - begin + kHashSize;
   StoreLe(writer.written().data() + begin + kRecordHeadSize - sizeof(size), size);
@@ -144,9 +136,7 @@ void Append(RecordKind kind, std::vector<std::byte>& out, const Write& write) {
 }
 
 void WriteLinks(const CommitLinks& links, int64_t position, ByteWriter& writer) {
-  writer.Le(links.base + static_cast<uint64_t>(position));
-  writer.Le(links.generation);
-  writer.Le(links.previous);
+  writer.Le(links.base + static_cast<uint64_t>(position), links.generation, links.previous);
 }
 
 CommitLinks ReadLinks(ByteReader& reader, int64_t position) {
@@ -184,9 +174,8 @@ CommitRecord ReadCommit(ByteReader& reader, int64_t position) {
 }  // namespace
 
 void WriteLayerEdit(const LayerEdit& edit, ByteWriter& writer) {
-  writer.Le(static_cast<uint32_t>(edit.kind));
-  writer.Le(static_cast<uint32_t>(edit.name.size()));
-  writer.Le(static_cast<uint64_t>(edit.content.size()));
+  writer.Le(static_cast<uint32_t>(edit.kind), static_cast<uint32_t>(edit.name.size()),
+            static_cast<uint64_t>(edit.content.size()));
   writer.Append(AsBytes(edit.name));
   writer.Append(edit.content);
 }
@@ -258,8 +247,7 @@ void EncodedEdits::Add(const ChunkEdit& edit) {
       writer.Le(int64_t{std::ssize(fields.order)});
       for (const uint32_t nchunk : fields.order) writer.Le(nchunk);
     } else {
-      writer.Le(fields.first);
-      writer.Le(fields.count);
+      writer.Le(fields.first, fields.count);
     }
   };
   std::visit(write, edit);
@@ -349,10 +337,8 @@ void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::by
   const size_t begin = out.size();
   ByteWriter writer(std::move(out));
   writer.Append(AsBytes(kReceiptMagic));
-  writer.Le(receipt.base + static_cast<uint64_t>(position));
-  writer.Le(receipt.generation);
-  writer.Le(receipt.boot);
-  writer.Le(receipt.durable_generation);
+  writer.Le(receipt.base + static_cast<uint64_t>(position), receipt.generation, receipt.boot,
+            receipt.durable_generation);
   writer.Le(Xxh3(writer.written().subspan(begin)));
   out = std::move(writer).Take();
 }
@@ -378,11 +364,8 @@ std::optional<InheritedJournal> FindGoesOn(Bytes bytes, int64_t position) {
 std::vector<std::byte> EncodeGoesOn(const InheritedJournal& journal, int64_t position) {
   std::vector<std::byte> record;
   Append(RecordKind::kGoesOn, record, [&](ByteWriter& writer) {
-    writer.Le(journal.base + static_cast<uint64_t>(position));
-    writer.Le(journal.generation);
-    writer.Le(journal.begin);
-    writer.Le(journal.last);
-    writer.Le(journal.since);
+    writer.Le(journal.base + static_cast<uint64_t>(position), journal.generation, journal.begin,
+              journal.last, journal.since);
   });
   return record;
 }
@@ -406,10 +389,8 @@ std::optional<EndedJournal> FindEnded(Bytes bytes, int64_t position) {
 std::vector<std::byte> EncodeEnded(const EndedJournal& ended, int64_t position) {
   std::vector<std::byte> record;
   Append(RecordKind::kEnded, record, [&](ByteWriter& writer) {
-    writer.Le(ended.base + static_cast<uint64_t>(position));
-    writer.Le(ended.last);
-    writer.Le(ended.generation);
-    writer.Le(ended.frame_size);
+    writer.Le(ended.base + static_cast<uint64_t>(position), ended.last, ended.generation,
+              ended.frame_size);
   });
   return record;
 }
@@ -423,10 +404,7 @@ std::vector<std::byte> EncodeReplaced() {
 uint64_t BaseIdentity(const FrameHeader& header, Bytes trailer,
                       const std::vector<LayerPlace>& layers, uint64_t nonce) {
   ByteWriter writer;
-  writer.Le(header.frame_size);
-  writer.Le(header.nbytes);
-  writer.Le(header.cbytes);
-  writer.Le(nonce);
+  writer.Le(header.frame_size, header.nbytes, header.cbytes, nonce);
   writer.Append(TrailerFingerprint(FingerprintType::k64Bit, trailer, layers));
   return Xxh3(writer.written());
 }

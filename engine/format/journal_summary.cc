@@ -101,19 +101,13 @@ void WritePieces(std::span<const IndexPiece> pieces, int64_t chunks, ByteWriter&
 
 uint64_t SummaryIdentity(uint64_t base, int64_t frame_size) {
   ByteWriter writer;
-  writer.Le(base);
-  writer.Le(frame_size);
-  writer.Le(kVersion);
+  writer.Le(base, frame_size, kVersion);
   return Xxh3(writer.written());
 }
 
 std::vector<std::byte> EncodeSlot(const SummarySlot& slot, uint64_t identity) {
   ByteWriter writer;
-  writer.Le(slot.position);
-  writer.Le(slot.size);
-  writer.Le(slot.generation);
-  writer.Le(slot.last);
-  writer.Le(slot.boot);
+  writer.Le(slot.position, slot.size, slot.generation, slot.last, slot.boot);
   writer.Le(BoundHash(writer.written(), identity));
   return std::move(writer).Take();
 }
@@ -142,9 +136,7 @@ std::vector<std::byte> EncodeAnchor(uint64_t identity) {
 std::vector<std::byte> EncodeEntries(std::span<const IndexEntry> entries) {
   ByteWriter writer;
   for (const IndexEntry& entry : entries) {
-    writer.Le(entry.value);
-    writer.Le(entry.fingerprint);
-    writer.Le(entry.cbytes);
+    writer.Le(entry.value, entry.fingerprint, entry.cbytes);
   }
   return std::move(writer).Take();
 }
@@ -214,13 +206,9 @@ std::vector<std::byte> EncodeSummary(JournalSummary& summary, const CommitRecord
   bytes.reserve(bytes.size() + nbytes);
   ByteWriter writer(std::move(bytes));
   writer.Append(record);
-  writer.Le(summary.edits);
-  writer.Le(summary.reused);
-  writer.Le(static_cast<uint64_t>(summary.tables.size()));
+  writer.Le(summary.edits, summary.reused, static_cast<uint64_t>(summary.tables.size()));
   for (const EntryTable& table : summary.tables) {
-    writer.Le(table.position);
-    writer.Le(table.entries);
-    writer.Le(table.hash);
+    writer.Le(table.position, table.entries, table.hash);
   }
   writer.Append(pieces.written());
   const Bytes hashed = Bytes(writer.written()).subspan(chunk::kHeaderSize);

@@ -161,7 +161,7 @@ absl::StatusOr<int64_t> FrameFile::Size() const {
 absl::StatusOr<FrameView> FrameFile::ViewMore(const FrameView& before, int64_t size) const {
   // Headroom costs nothing until it is used, and another map costs the pages of this one.
   constexpr int64_t kMinHeadroom = int64_t{64} << 20;
-  if (const std::optional<FrameView> more = before.Resized(size)) return *more;
+  if (std::optional<FrameView> more = before.Resized(size)) return *std::move(more);
   CAIRN_ASSIGN_OR_RETURN(FrameView view, View(size, std::max(size, kMinHeadroom)));
   if (before.retained() != nullptr) view.Retain(before.retained());
   return view;

@@ -51,7 +51,8 @@ void JournalWriter::SetAside(const Extent& region) {
 }
 
 void JournalWriter::ReturnStaged(bool is_pinned) {
-  const std::vector<Extent> placed = sink_->TakePlaced();
+  const std::vector<Extent> placed = sink_->placed();
+  sink_->ForgetPlaced();
   if (is_pinned) {
     space_.Place(placed);
     space_.Bury(placed);
@@ -374,7 +375,7 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
   if (remains_end_ > sink_->end()) CAIRN_RETURN_IF_ERROR(MarkEnd(sink_->end()));
   const int64_t reused = sink_->reused() + file_bytes;
   CAIRN_RETURN_IF_ERROR(durable ? Sync(receipt.generation) : sink_->Flush());
-  if (!durable) NoteReused(sink_->end());
+  if (!durable) NoteReused(synced.end, sink_->end());
   CAIRN_RETURN_IF_ERROR(Adopt(stager, {.links = commit.links,
                                        .checksum = checksum,
                                        .end = sink_->end(),
@@ -388,8 +389,7 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
 }
 
 // If this writer suspends, it may have to write them once more.
-void JournalWriter::NoteReused(int64_t record_end) {
-  const int64_t durable_end = frame_.sync->durable().end;
+void JournalWriter::NoteReused(int64_t durable_end, int64_t record_end) {
   while (!reused_.empty() && reused_.front().record_end <= durable_end) reused_.pop_front();
   for (const Extent& chunk : sink_->placed()) {
     if (chunk.begin < base().journal->begin) {
@@ -401,7 +401,7 @@ void JournalWriter::NoteReused(int64_t record_end) {
 // The record is in the file: the state that readers get by replaying it, this writer has at hand.
 absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step) {
   NoteStaged(stager.staged(), space_);
-  sink_->TakePlaced();
+  sink_->ForgetPlaced();
   const std::shared_ptr<State> state = stager.MakeState();
   Advance(step, *state->journal);
   CAIRN_ASSIGN_OR_RETURN(FrameView region, sink_->View(base()));

@@ -156,7 +156,7 @@ class JournalWriter {
   // Whether the header on the disk may be another one.
   bool OwesHeader();
   void WriteZerosAhead();
-  void NoteReused(int64_t record_end);
+  void NoteReused(int64_t durable_end, int64_t record_end);
   absl::Status Adopt(Stager& stager, const CommitStep& step);
   absl::Status MarkDurable();
   // In journal_summaries.cc.

@@ -80,15 +80,13 @@ absl::StatusOr<format::IndexedChunk> ChunkWriter::FromItems(Bytes items,
   // Where the index can stand for zeros it does; other readers know it for whole items of chunks of
   // one size only.
   const bool may_be_special = fixed_chunks_ && nbytes % compression_.typesize == 0;
+  if (may_be_special && compression_.clevel > 0 && IsRunOfZeros(items)) {
+    return InIndex(SpecialValue::kZeros, nbytes);
+  }
   const MutableBytes out = encoded_.Get(MaxCompressedSize(items.size()));
   CAIRN_ASSIGN_OR_RETURN(const size_t size,
-                         encoder.Encode(items, out,
-                                        may_be_special ? chunk::Encoder::Zeros::kSpecial
-                                                       : chunk::Encoder::Zeros::kBlocks));
-  const Bytes chunk = out.first(size);
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
-  return header.special == SpecialValue::kNone ? Store(chunk, nbytes)
-                                               : InIndex(header.special, nbytes);
+                         encoder.Encode(items, out, chunk::Encoder::Zeros::kBlocks));
+  return Store(out.first(size), nbytes);
 }
 
 absl::StatusOr<std::vector<std::byte>> ChunkWriter::Decode(Bytes chunk) const {

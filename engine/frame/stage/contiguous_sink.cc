@@ -145,14 +145,12 @@ bool ContiguousSink::IsPending(int64_t entry) const {
 
 absl::StatusOr<FrameView> ContiguousSink::View(const State& base) {
   const FrameView& before = view_.size() > base.region.size() ? view_ : base.region;
-  CAIRN_ASSIGN_OR_RETURN(view_, source_.ViewMore(before, std::max(base.chunks_end, flushed_)));
-  return view_;
+  return source_.ViewMore(before, std::max(base.chunks_end, flushed_));
 }
 
 absl::StatusOr<std::shared_ptr<const ChunkSource>> ContiguousSink::Source(const State& base) {
-  CAIRN_ASSIGN_OR_RETURN(FrameView view, View(base));
-  const int64_t end = view.size();
-  return std::make_shared<const ContiguousChunkSource>(std::move(view), header_len_, end);
+  CAIRN_ASSIGN_OR_RETURN(view_, View(base));
+  return std::make_shared<const ContiguousChunkSource>(view_, header_len_, view_.size());
 }
 
 }  // namespace cairn::frame

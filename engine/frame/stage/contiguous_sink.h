@@ -73,7 +73,7 @@ class ContiguousSink final : public ChunkSink {
   // Whether chunks went where no record can follow them.
   bool left_journal() const { return left_journal_; }
 
-  // Where the chunks went since the last call of TakePlaced, and how many bytes of them into free
+  // Where the chunks went since the last call of ForgetPlaced, and how many bytes of them into free
   // space.
   const std::vector<Extent>& placed() const { return placed_; }
   // A chunk was written into free space without this.
@@ -82,14 +82,14 @@ class ContiguousSink final : public ChunkSink {
     reused_ += chunk.size();
   }
   int64_t reused() const { return reused_; }
-  // A snapshot reads what was placed: until it is taken, nothing goes back.
+  // A snapshot reads what was placed: until it is forgotten, nothing goes back.
   void KeepPlaced() { placed_is_read_ = true; }
-  std::vector<Extent> TakePlaced() {
+  void ForgetPlaced() {
     reused_ = 0;
     indexed_ = 0;
+    placed_.clear();
     places_.clear();
     placed_is_read_ = false;
-    return std::exchange(placed_, {});
   }
 
  private:
@@ -119,7 +119,7 @@ class ContiguousSink final : public ChunkSink {
   size_t indexed_ = 0;
   bool placed_is_read_ = false;
   int64_t reused_ = 0;
-  FrameView view_;  // the last one
+  FrameView view_;  // of the last call of Source
 };
 
 }  // namespace cairn::frame
