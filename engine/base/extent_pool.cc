@@ -5,47 +5,53 @@
 
 namespace cairn {
 
+ExtentPool::Begins::const_iterator ExtentPool::FirstFrom(int64_t position) const {
+  const auto at = begins_.upper_bound(position);
+  return at != begins_.end() && at->second < position ? std::next(at) : at;
+}
+
 bool ExtentPool::SetLine(int64_t line, int64_t most) {
   const auto move = [&](const auto& extent, BySize& from, BySize& to) {
-    from.erase({extent.second - extent.first, extent.first});
-    to.emplace(extent.second - extent.first, extent.first);
+    from.erase({extent.first - extent.second, extent.second});
+    to.emplace(extent.first - extent.second, extent.second);
   };
-  auto at = ends_.lower_bound(line_);
-  for (; line_ < line && at != ends_.end() && at->first < line; ++at, --most) {
+  auto at = FirstFrom(line_);
+  for (; line_ < line && at != begins_.end() && at->second < line; ++at, --most) {
     if (most <= 0) return false;
     move(*at, after_line_, before_line_);
-    line_ = at->first + 1;
+    line_ = at->second + 1;
   }
-  for (; line_ > line && at != ends_.begin() && std::prev(at)->first >= line; --at, --most) {
+  for (; line_ > line && at != begins_.begin() && std::prev(at)->second >= line; --at, --most) {
     if (most <= 0) return false;
     move(*std::prev(at), before_line_, after_line_);
-    line_ = std::prev(at)->first;
+    line_ = std::prev(at)->second;
   }
   line_ = line;
   return true;
 }
 
-void ExtentPool::Link(const Extent& extent) {
-  if (extent.size() <= 0) return;
-  ends_.emplace(extent.begin, extent.end);
+void ExtentPool::AddSize(const Extent& extent) {
   SizesAt(extent.begin).emplace(extent.size(), extent.begin);
-  size_ += extent.size();
 }
 
-void ExtentPool::Unlink(const Extent& extent) {
-  if (extent.size() <= 0) return;
-  ends_.erase(extent.begin);
+void ExtentPool::RemoveSize(const Extent& extent) {
   SizesAt(extent.begin).erase({extent.size(), extent.begin});
-  size_ -= extent.size();
 }
 
-std::optional<int64_t> ExtentPool::TakeFrom(const BySize& sizes, int64_t size) {
+std::optional<int64_t> ExtentPool::TakeFrom(BySize& sizes, int64_t size) {
   const auto found = sizes.lower_bound({size, 0});
   if (found == sizes.end()) return std::nullopt;
-  const Extent extent = {found->second, found->second + found->first};
-  Unlink(extent);
-  Link({extent.begin + size, extent.end});
-  return extent.begin;
+  const int64_t begin = found->second;
+  const Extent rest = {begin + size, begin + found->first};
+  sizes.erase(found);
+  size_ -= size;
+  if (rest.size() > 0) {
+    begins_.find(rest.end)->second = rest.begin;
+    AddSize(rest);
+  } else {
+    begins_.erase(rest.end);
+  }
+  return begin;
 }
 
 std::optional<int64_t> ExtentPool::TakeBeforeLine(int64_t size) {
@@ -59,36 +65,40 @@ std::optional<int64_t> ExtentPool::Take(int64_t size) {
 
 bool ExtentPool::Add(const Extent& extent) {
   if (extent.size() <= 0) return true;
+  auto next = begins_.upper_bound(extent.begin);
+  if (next != begins_.end() && next->second < extent.end) return false;
   Extent joined = extent;
-  const auto next = ends_.lower_bound(extent.begin);
-  if (next != ends_.end()) {
-    if (next->first < extent.end) return false;
-    if (next->first == extent.end) joined.end = next->second;
+  if (next != begins_.begin() && std::prev(next)->first == extent.begin) {
+    joined.begin = std::prev(next)->second;
+    RemoveSize({joined.begin, extent.begin});
+    next = begins_.erase(std::prev(next));
   }
-  if (next != ends_.begin()) {
-    const auto before = std::prev(next);
-    if (before->second > extent.begin) return false;
-    if (before->second == extent.begin) joined.begin = before->first;
+  if (next != begins_.end() && next->second == extent.end) {
+    joined.end = next->first;
+    RemoveSize({extent.end, joined.end});
+    next->second = joined.begin;
+  } else {
+    begins_.emplace_hint(next, joined.end, joined.begin);
   }
-  Unlink({joined.begin, extent.begin});
-  Unlink({extent.end, joined.end});
-  Link(joined);
+  AddSize(joined);
+  size_ += extent.size();
   return true;
 }
 
 std::vector<Extent> ExtentPool::Remove(const Extent& extent) {
   std::vector<Extent> removed;
   if (extent.size() <= 0) return removed;
-  auto at = ends_.upper_bound(extent.begin);
-  if (at != ends_.begin() && std::prev(at)->second > extent.begin) --at;
-  while (at != ends_.end() && at->first < extent.end) {
-    const Extent found = {at->first, at->second};
+  auto at = begins_.upper_bound(extent.begin);
+  while (at != begins_.end() && at->second < extent.end) {
+    const Extent found = {at->second, at->first};
     const Extent taken = {std::max(found.begin, extent.begin), std::min(found.end, extent.end)};
-    Unlink(found);
-    Link({found.begin, taken.begin});
-    Link({taken.end, found.end});
+    RemoveSize(found);
+    begins_.erase(at);
+    size_ -= found.size();
+    Add({found.begin, taken.begin});
+    Add({taken.end, found.end});
     removed.push_back(taken);
-    at = ends_.lower_bound(taken.end);
+    at = begins_.upper_bound(taken.end);
   }
   return removed;
 }
@@ -105,15 +115,15 @@ std::optional<Extent> ExtentPool::Largest() const {
 
 std::vector<Extent> ExtentPool::List() const {
   std::vector<Extent> list;
-  list.reserve(ends_.size());
-  for (const auto& [begin, end] : ends_) list.push_back({begin, end});
+  list.reserve(begins_.size());
+  for (const auto& [end, begin] : begins_) list.push_back({begin, end});
   return list;
 }
 
 bool ExtentPool::ListFrom(int64_t begin, int64_t most, std::vector<Extent>& list) const {
-  auto at = ends_.lower_bound(begin);
-  for (; at != ends_.end() && most > 0; ++at, --most) list.push_back({at->first, at->second});
-  return at != ends_.end();
+  auto at = FirstFrom(begin);
+  for (; at != begins_.end() && most > 0; ++at, --most) list.push_back({at->second, at->first});
+  return at != begins_.end();
 }
 
 }  // namespace cairn

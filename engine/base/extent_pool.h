@@ -36,7 +36,7 @@ class ExtentPool {
   std::optional<Extent> Largest() const;
   // Bytes of all extents.
   int64_t size() const { return size_; }
-  int64_t count() const { return std::ssize(ends_); }
+  int64_t count() const { return std::ssize(begins_); }
   // In order.
   std::vector<Extent> List() const;
   // Up to `most` of those that begin from `begin` on go to the end of `list`. False if there are no
@@ -44,13 +44,18 @@ class ExtentPool {
   bool ListFrom(int64_t begin, int64_t most, std::vector<Extent>& list) const;
 
  private:
+  // By end: where the first bytes of an extent are taken, it stays where it is.
+  using Begins = absl::btree_map<int64_t, int64_t>;
   using BySize = absl::btree_set<std::pair<int64_t, int64_t>>;  // size and begin
-  BySize& SizesAt(int64_t begin) { return begin < line_ ? before_line_ : after_line_; }
-  std::optional<int64_t> TakeFrom(const BySize& sizes, int64_t size);
-  void Link(const Extent& extent);
-  void Unlink(const Extent& extent);
 
-  absl::btree_map<int64_t, int64_t> ends_;  // by begin
+  // The first one that begins there or later.
+  Begins::const_iterator FirstFrom(int64_t position) const;
+  BySize& SizesAt(int64_t begin) { return begin < line_ ? before_line_ : after_line_; }
+  void AddSize(const Extent& extent);
+  void RemoveSize(const Extent& extent);
+  std::optional<int64_t> TakeFrom(BySize& sizes, int64_t size);
+
+  Begins begins_;
   int64_t line_ = INT64_MAX;
   BySize before_line_;
   BySize after_line_;
