@@ -1,6 +1,7 @@
 #include "engine/frame/checkpoint/frame_space.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "engine/frame/files/frame_locks.h"
@@ -89,7 +90,9 @@ void FrameSpace::Place(std::span<const Extent> chunks) {
   if (!enabled_) return;
   for (const Extent& chunk : chunks) {
     if (chunk.begin >= index_begin_) {
-      const auto at = std::ranges::upper_bound(in_journal_, chunk.begin, {}, &Extent::begin);
+      // Nearly always the last one.
+      auto at = in_journal_.end();
+      while (at != in_journal_.begin() && std::prev(at)->begin > chunk.begin) --at;
       in_journal_.insert(at, chunk);
       bytes_in_journal_ += chunk.size();
     } else if (has_older_readers_) {

@@ -12,30 +12,26 @@ namespace {
 // Many enough that appending makes few pieces.
 constexpr size_t kMaxAppended = 1024;
 
-Piece RunOf(const IndexEntry& entry) {
-  return {.count = 1, .first = 0, .run = std::make_shared<const IndexEntry>(entry)};
-}
-
 }  // namespace
 
 ChunkIndex::ChunkIndex(std::shared_ptr<const CommittedIndex> base) : base_(std::move(base)) {
-  if (base_ != nullptr) tree_.Insert(0, {.count = base_->size(), .first = 0, .run = nullptr});
+  if (base_ != nullptr) tree_.Insert(0, {.count = base_->size()});
 }
 
 ChunkIndex::ChunkIndex(const ChunkIndex& committed, std::shared_ptr<const SummarizedIndex> summary)
     : base_(committed.base_), summary_(std::move(summary)) {
-  tree_.Insert(0, {.count = summary_->size(), .first = 0, .run = nullptr});
+  tree_.Insert(0, {.count = summary_->size()});
 }
 
 ChunkIndex ChunkIndex::OfBase(int64_t size) {
   ChunkIndex index;
-  index.tree_.Insert(0, {.count = size, .first = 0, .run = nullptr});
+  index.tree_.Insert(0, {.count = size});
   return index;
 }
 
 ChunkIndex::ChunkIndex(std::vector<IndexEntry> entries) {
   const auto run = std::make_shared<const std::vector<IndexEntry>>(std::move(entries));
-  tree_.Insert(0, {.count = std::ssize(*run), .first = 0, .run = {run, run->data()}});
+  tree_.Insert(0, {.count = std::ssize(*run), .run = {run, run->data()}});
 }
 
 absl::StatusOr<FoundEntry> ChunkIndex::Find(int64_t nchunk) const {
@@ -43,8 +39,10 @@ absl::StatusOr<FoundEntry> ChunkIndex::Find(int64_t nchunk) const {
     return FoundEntry{.entry = appended_[static_cast<size_t>(nchunk - tree_.size())]};
   }
   const PieceTree::Place place = tree_.Find(nchunk);
+  if (const IndexEntry* const entries = place.piece->entries(); entries != nullptr) {
+    return FoundEntry{.entry = entries[place.offset]};
+  }
   int64_t number = place.piece->first + place.offset;
-  if (place.piece->run != nullptr) return FoundEntry{.entry = place.piece->run.get()[number]};
   if (summary_ != nullptr) {
     const FoundEntry found = summary_->Find(number);
     if (found.committed < 0) return found;
@@ -57,7 +55,7 @@ absl::StatusOr<FoundEntry> ChunkIndex::Find(int64_t nchunk) const {
 int64_t ChunkIndex::CommittedNumberOf(int64_t nchunk) const {
   if (nchunk >= tree_.size()) return -1;
   const PieceTree::Place place = tree_.Find(nchunk);
-  if (place.piece->run != nullptr) return -1;
+  if (place.piece->entries() != nullptr) return -1;
   const int64_t number = place.piece->first + place.offset;
   return summary_ == nullptr ? number : summary_->Find(number).committed;
 }
@@ -88,11 +86,11 @@ absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry
     const Piece& piece = *place.piece;
     const int64_t run_count = std::min(piece.count - place.offset, end - first);
     first += run_count;
-    if (piece.run == nullptr) {
+    if (piece.entries() == nullptr) {
       CAIRN_RETURN_IF_ERROR(ForEachOfBase(visit, piece.first + place.offset, run_count));
       continue;
     }
-    const IndexEntry* const run = piece.run.get() + piece.first + place.offset;
+    const IndexEntry* const run = piece.entries() + place.offset;
     for (int64_t i = 0; i < run_count; ++i) CAIRN_RETURN_IF_ERROR(visit(run[i]));
   }
   for (; first < end; ++first) {
@@ -104,7 +102,7 @@ absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry
 int64_t ChunkIndex::unchanged() const {
   if (tree_.size() == 0) return 0;
   const Piece& piece = *tree_.Find(0).piece;
-  if (piece.run != nullptr || piece.first != 0) return 0;
+  if (piece.entries() != nullptr || piece.first != 0) return 0;
   return summary_ == nullptr ? piece.count : std::min(piece.count, summary_->unchanged());
 }
 
@@ -134,8 +132,8 @@ ChunkIndex::Flat ChunkIndex::Flatten() const {
     flat.entries.insert(flat.entries.end(), entries.begin(), entries.end());
   };
   tree_.ForEach([&](const Piece& piece) {
-    if (piece.run != nullptr) {
-      add_new({piece.run.get() + piece.first, static_cast<size_t>(piece.count)});
+    if (const IndexEntry* const entries = piece.entries(); entries != nullptr) {
+      add_new({entries, static_cast<size_t>(piece.count)});
     } else if (summary_ != nullptr) {
       summary_->ForEachPart(piece.first, piece.count, add).IgnoreError();
     } else {
@@ -148,9 +146,8 @@ ChunkIndex::Flat ChunkIndex::Flatten() const {
 
 void ChunkIndex::Freeze() {
   if (appended_.empty()) return;
-  tree_.Insert(
-      tree_.size(),
-      {.count = static_cast<int64_t>(appended_.size()), .first = 0, .run = appended_.Share()});
+  tree_.Insert(tree_.size(),
+               {.count = static_cast<int64_t>(appended_.size()), .run = appended_.Share()});
   appended_ = {};
 }
 
@@ -162,13 +159,13 @@ void ChunkIndex::Append(IndexEntry entry) {
 void ChunkIndex::Insert(int64_t nchunk, IndexEntry entry) {
   if (nchunk == size()) return Append(entry);
   Freeze();
-  tree_.Insert(nchunk, RunOf(entry));
+  tree_.Insert(nchunk, {.count = 1, .only = entry});
 }
 
 void ChunkIndex::Replace(int64_t nchunk, IndexEntry entry) {
   // Copies may share what was appended.
   if (nchunk >= tree_.size()) Freeze();
-  tree_.Replace(nchunk, RunOf(entry));
+  tree_.Replace(nchunk, {.count = 1, .only = entry});
 }
 
 void ChunkIndex::Erase(int64_t first, int64_t count) {

@@ -26,6 +26,7 @@ struct PieceTree::Node {
 
 namespace {
 
+// Of a piece of several entries, or none of them.
 Piece Part(const Piece& piece, int64_t begin, int64_t count) {
   return {.count = count, .first = piece.first + begin, .run = piece.run};
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
@@ -12,12 +13,19 @@
 
 namespace cairn::frame {
 
-// Entries that follow each other: numbers [first, first + count) of the committed index, or the
-// same of a run of new ones.
+// Entries that follow each other: a new one, or numbers [first, first + count) of a run of new ones
+// or of the committed index.
 struct Piece {
   int64_t count = 0;
   int64_t first = 0;
-  std::shared_ptr<const format::IndexEntry> run;  // null: the committed index
+  std::shared_ptr<const format::IndexEntry> run = {};
+  std::optional<format::IndexEntry> only = {};
+
+  // Null: those of the committed index.
+  const format::IndexEntry* entries() const {
+    if (only.has_value()) return &*only;
+    return run != nullptr ? run.get() + first : nullptr;
+  }
 };
 
 // A randomised search tree: each edit is expected to cost O(log pieces), also if the edits were

@@ -25,8 +25,8 @@ MutableBytes KeptChunks::Put(int64_t nchunk, int32_t chunksize) {
   return MutableBytes(bytes_).subspan(slot->second, size);
 }
 
-std::vector<int64_t> KeptChunks::Numbers() const {
-  std::vector<int64_t> numbers;
+absl::InlinedVector<int64_t, 8> KeptChunks::Numbers() const {
+  absl::InlinedVector<int64_t, 8> numbers;
   numbers.reserve(slots_.size());
   for (const auto& [nchunk, slot] : slots_) numbers.push_back(nchunk);
   std::ranges::sort(numbers);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 
 #include "cairn/types.h"
 
@@ -34,8 +35,8 @@ class KeptChunks {
   Bytes Find(int64_t nchunk) const;
   // Room for the chunk, with the bytes that it has here, if any.
   MutableBytes Put(int64_t nchunk, int32_t chunksize);
-  // In order.
-  std::vector<int64_t> Numbers() const;
+  // In order; most commits update one.
+  absl::InlinedVector<int64_t, 8> Numbers() const;
   void Clear();
 
  private:

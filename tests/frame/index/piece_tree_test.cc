@@ -41,7 +41,7 @@ TEST(PieceTreeTest, NoEditsThatAreChosenFromTheCodeMakeItDeep) {
   test::ExpectLinear(2000, [](int64_t count) {
     return [places = PlacesThatMakeAChain(count)] {
       PieceTree tree;
-      for (const int64_t place : places) tree.Insert(place, {.count = 1, .first = 0, .run = {}});
+      for (const int64_t place : places) tree.Insert(place, {.count = 1});
       EXPECT_EQ(tree.pieces(), std::ssize(places));
     };
   });
