@@ -206,6 +206,10 @@ void PieceTree::Replace(int64_t n, Piece piece) {
 void PieceTree::Erase(int64_t first, int64_t count) {
   if (count == 0) return;
   CutAt(first);
+  if (const Piece& piece = *Find(first).piece; piece.count > count) {
+    SetPiece(first, -count, Part(piece, count, piece.count - count));
+    return;
+  }
   CutAt(first + count);
   if (count == 1) {
     EraseNode(first);
