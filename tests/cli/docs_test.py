@@ -37,21 +37,21 @@ class Docs(CliTest):
         with open(os.path.join(self.root, name), encoding="utf-8") as file:
             return file.read()
 
-    def test_the_examples_of_the_readme_are_those_that_are_compiled(self):
-        for language, name in [("cpp", "docs/example.cc"), ("c", "docs/example.c")]:
-            self.assertIn(f"```{language}\n" + self.source(name) + "```\n", self.source("README.md"))
+    def test_the_examples_of_the_documents_are_those_that_are_compiled(self):
+        for language, name, document in [("cpp", "docs/example.cc", "README.md"), ("c", "docs/example.c", "docs/c-api.md")]:
+            self.assertIn(f"```{language}\n" + self.source(name) + "```\n", self.source(document))
 
-    def check_example(self, program):
+    def check_example(self, program, document):
         done = subprocess.run([program], cwd=self.dir, capture_output=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-        self.assertIn("prints `" + done.stdout.decode().strip() + "`", self.source("README.md"))
+        self.assertIn("prints `" + done.stdout.decode().strip() + "`", self.source(document))
         self.ok("verify", *self.files())
 
     def test_the_example_runs(self):
-        self.check_example(self.example)
+        self.check_example(self.example, "README.md")
 
     def test_the_example_in_c_runs(self):
-        self.check_example(self.c_example)
+        self.check_example(self.c_example, "docs/c-api.md")
 
     def test_the_readme_names_the_two_scripts_on_its_first_screen(self):
         first_screen = "".join(self.source("README.md").splitlines(True)[:40])
