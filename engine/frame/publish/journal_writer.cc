@@ -281,8 +281,10 @@ absl::Status JournalWriter::WitnessSyncs() {
   const CommitPoint committed = frame_.committed();
   // With a summary after the commit.
   const bool is_durable = synced.generation == committed.generation && synced.end >= committed.end;
-  const bool is_new = is_durable && witnessed_ != committed.generation;
-  return is_new && base().journal.has_value() ? MarkDurable() : absl::OkStatus();
+  if (!is_durable || witnessed_ == committed.generation) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(Witness());
+  StageAt(CommittedEnd(base()));
+  return absl::OkStatus();
 }
 
 absl::Status JournalWriter::Reserve(const Stager& stager, int64_t other_bytes) {

@@ -88,9 +88,10 @@ void Writer::CopyCommit(BatchRecord record) {
   own.previous = Hash(bytes, 0, bytes.size() - 8);
   own.commit_end = own.end + bytes.size();
   own.receipt_at = own.commit_end;
-  own.receipt = {base, record.generation, disk_.boot(), synced_generation_};
+  const uint64_t durable = rules_.copy_claims_synced ? synced_generation_ : record.generation;
+  own.receipt = {base, record.generation, disk_.boot(), durable};
   const Bytes receipt = Encode(*own.receipt, rules_.binds_position ? own.receipt_at : 0);
-  proofs_.push_back({own.receipt_at, receipt, base, record.generation, synced_generation_});
+  proofs_.push_back({own.receipt_at, receipt, base, record.generation, durable});
   bytes.insert(bytes.end(), receipt.begin(), receipt.end());
   disk_.Write(own.end, bytes);
   own.end += bytes.size();
@@ -157,7 +158,8 @@ void Writer::BeginSync() {
 void Writer::EndSync() {
   disk_.EndSync();
   synced_end_ = std::max(synced_end_, gradual_->syncs_end);
-  synced_generation_ = std::max(synced_generation_, gradual_->syncs_generation);
+  const uint64_t covered = rules_.claims_what_began ? gradual_->syncs_generation : view_.generation;
+  synced_generation_ = std::max(synced_generation_, covered);
 }
 
 void Writer::StepCheckpoint() {
@@ -199,7 +201,7 @@ void Writer::StepCheckpoint() {
 // The header and what it leads to are durable before any commit that the old journal lacks.
 void Writer::FlipBelow() {
   disk_.Write(0, Slice(gradual_->header, 0, kFixedHeaderSize));
-  if (conditions_.dies_at_flips && random_.Percent(50)) disk_.KillAfter(random_.Below(10));
+  if (conditions_.dies_at_flips && random_.Percent(50)) disk_.KillAfter(random_.Below(4));
   if (rules_.syncs_flip_below) SyncDisk();
   const GradualCheckpoint::OwnJournal own = *gradual_->own;
   const uint64_t before = view_.checkpoint.generation;
@@ -260,6 +262,9 @@ void Writer::FinishFlip() {
 
 // What was written is dead bytes of the journal. If the header was written already, Resume makes it
 // durable.
-void Writer::Suspend() { DropCheckpoint(); }
+void Writer::Suspend() {
+  DropCheckpoint();
+  WitnessSyncs();
+}
 
 }  // namespace cairn::model

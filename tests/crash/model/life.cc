@@ -82,6 +82,7 @@ void Life::ForgetWhatIsNotTold() {
 // Another process writes, and ends in one way or another; then this one goes on.
 std::string Life::HandOver(Writer& writer) {
   writer.Suspend();
+  if (!disk_.running()) return "";
   const Disk::Pause pause = disk_.PauseProcess();
   if (conditions_.gradual && random_.Percent(30)) return Adopt(writer, writer.Resume());
   handed_over_ = true;

@@ -133,4 +133,13 @@ void Writer::LeaveReceipt() {
   view_.end = std::max(view_.end, at + kReceiptSize);
 }
 
+// Threads that wait for a sync leave no receipt, nor do the syncs of a checkpoint made in steps.
+void Writer::WitnessSyncs() {
+  const bool is_synced = !owes_ && synced_generation_ == view_.generation &&
+                         synced_end_ >= view_.receipt_at + kReceiptSize;
+  const bool claims = is_synced || !rules_.suspend_tells_synced;
+  if (!claims || !rules_.writes_receipts || !disk_.running()) return;
+  if (JournalMayReach(view_.end + kReceiptSize)) LeaveReceipt();
+}
+
 }  // namespace cairn::model

@@ -29,6 +29,7 @@ struct Rules : ForkRules {
   bool resume_replays = true;   // what they committed
   bool resume_confirms = true;  // what neither this process nor a receipt knows to be durable
   bool resume_opens_after_rest = true;  // if bytes follow the journal, as after a death
+  bool suspend_tells_synced = true;     // the receipt that it leaves, of nothing else
 
   // Commit.
   bool chains = true;                // a record names the one before
@@ -90,6 +91,7 @@ struct Rules : ForkRules {
   bool takes_early_durable_end = true;  // of records: before the journal's begin
   bool takes_leading_receipt = true;    // of the checkpoint's own generation
   bool syncs_before_late_flip = true;   // index and trailer, and the commits before
+  bool claims_what_began = true;        // receipts, of a sync: not what was written beside it
   bool syncs_before_takeover = true;    // the header: until then the old list of space counts
   bool takeover_minds_placed = true;    // what commits took since is neither free nor dead
   bool takeover_keeps_dying = true;     // what died since stays until the next checkpoint
@@ -102,6 +104,7 @@ struct Rules : ForkRules {
   // One that goes down, with a journal of its own.
   bool copies_commits = true;       // those since its state, into that journal
   bool copies_before_sync = true;   // of a durable commit
+  bool copy_claims_synced = true;   // its receipt: not its own commit
   bool copies_born_before = true;   // readers of the checkpoint before may see what they brought
   bool takes_place_below = true;    // no chunk goes there meanwhile
   bool follows_placed_only = true;  // not chunks of the journal that it does not inherit

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
+#include "engine/format/journal.h"
 #include "tests/support/bytes.h"
 #include "tests/support/child_process.h"
 #include "tests/support/fault_file_system.h"
@@ -175,6 +176,26 @@ TEST_P(SuspendTest, FrameThatWasSettledHasAllInItsCheckpoint) {
   ASSERT_TRUE(IsOk(writer_->Suspend()));
   EXPECT_TRUE(IsFailedPrecondition(writer_->Settle()));
   ExpectGoesOn();
+}
+
+// A thread has waited for that commit, so there is a new receipt to write. The last one may be all
+// that tells of damage.
+TEST_P(SuspendTest, DeathInTheMiddleOfItLeavesTheReceiptOfTheLastCommit) {
+  Add(*writer_, 70, Durability::kProcess);
+  const Snapshot committed = Open().snapshot();
+  ASSERT_TRUE(IsOk(writer_->Sync(committed)));
+  files_.StartLog();
+  files_.Inject({.status = absl::AbortedError("killed"), .short_write = true, .disk_gone = true});
+  EXPECT_TRUE(absl::IsAborted(writer_->Suspend()));
+  ASSERT_EQ(files_.TakeLog().at(0).kind, Operation::Kind::kWrite);
+  writer_.reset();
+  files_.Heal();
+  const std::string file = GetParam() == Layout::kSparse ? path_ + "/chunks.b2frame" : path_;
+  Buffer bytes = FileBytes(file);
+  const int64_t end = committed.info().frame_size + committed.info().journal_size;
+  bytes[static_cast<size_t>(end - format::kReceiptSize - 12)] ^= std::byte{1};
+  PutFileBytes(file, bytes);
+  EXPECT_TRUE(Open().snapshot().info().journal_damaged);
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, SuspendTest,
