@@ -133,6 +133,13 @@ class Docs(CliTest):
         self.assertIn(b"inside (\xc2\xb0C)", self.read("climate.svg"))
         self.assertIn(b"<script>", self.read("climate.html"))
 
+    def test_the_index_names_every_document(self):
+        index = self.source("docs/README.md")
+        folder = os.path.join(self.root, "docs")
+        for name in sorted(os.listdir(folder) + [f"performance/{name}" for name in os.listdir(f"{folder}/performance")]):
+            if name.endswith(".md") and name != "README.md":
+                self.assertRegex(index, rf"\]\({re.escape(name)}[)#]")
+
     def anchors(self, document):
         """Those that the headings of a document get."""
         headings = re.findall(r"(?m)^#+ (.*)$", re.sub(r"(?ms)^```.*?^```$", "", self.source(document)))
