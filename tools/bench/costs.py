@@ -2,6 +2,7 @@
 
 import argparse
 import concurrent.futures
+import dataclasses
 import os
 import re
 import subprocess
@@ -14,18 +15,63 @@ ALLOCATORS = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign"}
 ROW = re.compile(r"^\| (.+?) \| ([\d,]+) \| ([\d.]+) \|$")
 
 
-def allocations(profile):
-    """Calls of the allocators in a profile that callgrind wrote."""
+@dataclasses.dataclass
+class Program:
+    """One that names operations, and does one of them in a folder."""
+
+    command: list[str]
+    objects: str = ""  # only what is in files of such names counts, such as libraries of Cairn
+    starts = False  # the process counts from its start; else it says itself from when on
+
+    def operations(self):
+        """Pairs of names and how often each is done."""
+        listed = subprocess.run(self.command, capture_output=True, text=True, check=True).stdout
+        return [(name, int(times)) for times, name in (line.split("\t") for line in listed.splitlines())]
+
+    def doing(self, name, folder):
+        """The command line that does the operation."""
+        return [*self.command, name, folder]
+
+
+class Tool:
+    """The command-line tool, of which all counts that a whole process does."""
+
+    objects = ""
+    starts = True
+
+    def __init__(self, tool):
+        self.tool = tool
+
+    def operations(self):
+        return [("cairn info of a small frame", 1)]
+
+    def doing(self, name, folder):
+        frame = f"{folder}/frame"
+        subprocess.run([self.tool, "pack", "-", frame, "--quiet"], input=bytes(1000), check=True)
+        return [self.tool, "info", frame]
+
+
+def sums(profile, objects):
+    """Instructions, and calls of allocators, in a profile that callgrind wrote."""
     names = {}
-    called, sum_of_calls = "", 0
+    counts, called, instructions, allocations = True, "", 0, 0
+    of_call = False  # the next line counts what a call cost, which its own lines do, too
     for line in profile:
-        if match := re.match(r"^c?fn=\((\d+)\) (.*)$", line):
-            names[match[1]] = match[2]
-        if match := re.match(r"^cfn=\((\d+)\)", line):
-            called = names.get(match[1], "").split("'")[0].split("@")[0]
-        elif (match := re.match(r"^calls=(\d+) ", line)) and called in ALLOCATORS:
-            sum_of_calls += int(match[1])
-    return sum_of_calls
+        if match := re.match(r"^c?(?:fn|ob)=\((\d+)\) (.*)$", line):
+            names[line.lstrip("c")[:2], match[1]] = match[2]
+        if match := re.match(r"^ob=\((\d+)\)", line):
+            counts = objects in names["ob", match[1]]
+        elif match := re.match(r"^cfn=\((\d+)\)", line):
+            called = names["fn", match[1]].split("'")[0].split("@")[0]
+        elif match := re.match(r"^calls=(\d+) ", line):
+            of_call = True
+            # The library of C++ asks for memory in the name of who calls it.
+            allocates = called in ALLOCATORS or (objects and called.startswith("operator new"))
+            allocations += int(match[1]) if counts and allocates else 0
+        elif match := re.match(r"^[+*-]?\d* (\d+)$", line):
+            instructions += int(match[1]) if counts and not of_call else 0
+            of_call = False
+    return instructions, allocations
 
 
 def count(program, name, times, folder):
@@ -35,29 +81,27 @@ def count(program, name, times, folder):
     os.mkdir(store)
     # Addresses are the same in each run, for some hashes depend on them.
     run = subprocess.run(
-        ["setarch", "-R", "valgrind", "--tool=callgrind", "--instr-atstart=no",
-         f"--callgrind-out-file={profile}", program, name, store],
-        capture_output=True, text=True, env=os.environ | {"MALLOC_ARENA_MAX": "1"})  # fmt: skip
+        ["setarch", "-R", "valgrind", "--tool=callgrind", f"--instr-atstart={'yes' if program.starts else 'no'}",
+         f"--callgrind-out-file={profile}", *program.doing(name, store)],
+        capture_output=True, text=True, env=os.environ | {"MALLOC_ARENA_MAX": "1", "PYTHONHASHSEED": "0"})  # fmt: skip
     if run.returncode:
         sys.exit(f"costs: {name}: {run.stderr[-1000:]}")
     with open(profile) as file:
-        lines = file.read().splitlines()
-    instructions = next(int(line.split()[1]) for line in lines if line.startswith("totals:"))
-    return instructions / times, allocations(lines) / times
+        instructions, allocations = sums(file, program.objects)
+    return instructions / times, allocations / times
 
 
-def count_all(program, wanted):
+def count_all(programs, wanted):
     """A dict of names and what they cost, of those that are wanted."""
-    listed = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
-    operations = [(name, int(times)) for times, name in (line.split("\t") for line in listed) if wanted(name)]
+    operations = [(program, *operation) for program in programs for operation in program.operations()]
 
     def one(operation):
-        name, times = operation
+        program, name, times = operation
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
             return name, count(program, name, times, folder)
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(pool.map(one, operations))
+        return dict(pool.map(one, (operation for operation in operations if wanted(operation[1]))))
 
 
 def read_table(path):
@@ -98,22 +142,31 @@ def differences(counted, known):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", help="cairn-costs")
+    parser.add_argument("tool", help="cairn")
     parser.add_argument("table", help="the page with the table")
+    parser.add_argument("--python", nargs=2, metavar=("PYTHON", "SWITCH"), help="count calls of the package, too")
     parser.add_argument("--update", action="store_true", help="write the new figures into the table")
     parser.add_argument("--only", default="", metavar="TEXT", help="print the operations whose names contain this")
     options = parser.parse_args()
-    counted = count_all(options.program, lambda name: options.only in name)
+    programs = [Program([options.program]), Tool(options.tool)]
+    if options.python:
+        python, switch = options.python
+        calls = os.path.join(os.path.dirname(__file__), "costs", "python_calls.py")
+        programs.append(Program([python, calls, switch], objects="cairn"))
+    counted = count_all(programs, lambda name: options.only in name)
     if options.only:
         print(table(counted), end="")
     elif options.update:
         write_table(options.table, counted)
     else:
         known = read_table(options.table)
+        if not options.python:
+            known = {name: costs for name, costs in known.items() if not name.startswith("Python: ")}
         # Some trees are balanced by chance, and on a busy machine a database gives its writer up and
         # takes it again more often: what differs once does not count yet.
         for _ in range(4):
             again = {name for name, _ in differences(counted, known)}
-            counted |= count_all(options.program, again.__contains__)
+            counted |= count_all(programs, again.__contains__)
         told = [f"{name}: {what}" for name, what in differences(counted, known)]
         told += [f"{name}: is not counted any more" for name in known.keys() - counted.keys()]
         print("\n".join(told + [f"{len(counted)} operations, {len(told)} differences"]))

@@ -19,6 +19,13 @@ done
 build=${1:-build-test-release}
 
 tools/install-deps.sh valgrind
-meson compile -C "$build" cairn-costs cairn_sqlite >/dev/null
-python3 tools/bench/costs.py "$build/tools/bench/costs/cairn-costs" docs/performance/costs.md \
-  "${options[@]}"
+meson compile -C "$build" cairn-costs cairn-costs-switch cairn_sqlite ./tools/cairn:executable >/dev/null
+costs=$build/tools/bench/costs
+export PYTHONPATH=$build/tools/python
+for python in build-peer/bin/python python3; do
+  "$python" -c 'import cairn' 2>/dev/null || continue
+  options+=(--python "$python" "$costs/libcairn-costs-switch.so")
+  break
+done
+[[ " ${options[*]} " == *' --python '* ]] || echo 'costs: the calls of Python are not counted: not built'
+python3 tools/bench/costs.py "$costs/cairn-costs" "$build/tools/cairn" docs/performance/costs.md "${options[@]}"
