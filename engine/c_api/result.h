@@ -53,8 +53,9 @@ cairn_code Return(cairn_status* status, Call call) {
 template <typename T, typename Call>
 cairn_code ReturnValue(T* out, cairn_status* status, Call call) {
   auto result = call();
-  if (result.ok()) *out = *std::move(result);
-  return Report(result.status(), status);
+  if (!result.ok()) return Report(result.status(), status);
+  *out = *std::move(result);
+  return Report(absl::OkStatus(), status);
 }
 
 template <typename Handle, typename Call>
@@ -62,8 +63,9 @@ cairn_code ReturnHandle(Handle** out, const char* name, cairn_status* status, Ca
   if (out == nullptr) return Report(NotNull(out, name), status);
   *out = nullptr;
   auto result = call();
-  if (result.ok()) *out = new Handle{*std::move(result)};
-  return Report(result.status(), status);
+  if (!result.ok()) return Report(result.status(), status);
+  *out = new Handle{*std::move(result)};
+  return Report(absl::OkStatus(), status);
 }
 
 }  // namespace cairn::c_api

@@ -60,7 +60,7 @@ std::vector<IndexPiece> ReadPieces(int64_t chunks, int64_t committed, int64_t in
     reader.Fail("pieces", "%d of them", count);
     return pieces;
   }
-  pieces.reserve(count);
+  pieces.reserve(static_cast<size_t>(count));
   int64_t begin = 0;
   int64_t next = 0;  // of the index
   for (uint64_t i = 0; i < count; ++i) {

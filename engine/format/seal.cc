@@ -165,7 +165,7 @@ void WriteBorn(const std::vector<BornExtent>& born, uint64_t generation, ByteWri
 // A number takes at most one byte and a seventh of its bits. They take most where all are equal.
 int64_t MostBytesOf(int64_t numbers, int64_t sum) {
   if (numbers == 0) return 0;
-  const int64_t bits = std::bit_width(static_cast<uint64_t>(sum / numbers) + 1);
+  const auto bits = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(sum / numbers) + 1));
   return numbers + CeilDiv(numbers * bits, int64_t{7});
 }
 

@@ -150,7 +150,7 @@ std::optional<std::vector<std::byte>> DiskCache::Get(std::string_view object, in
   std::error_code ignored;
   fs::last_write_time(fs::path(directory_) / place.folder / place.name,
                       fs::file_time_type::clock::now(), ignored);
-  bytes->erase(bytes->begin(), bytes->begin() + static_cast<int64_t>(begin));
+  bytes->erase(bytes->begin(), bytes->begin() + static_cast<ptrdiff_t>(begin));
   return bytes;
 }
 

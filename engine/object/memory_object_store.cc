@@ -54,9 +54,10 @@ absl::StatusOr<ObjectPart> MemoryObjectStore::Read(const std::string& name, Obje
     return absl::FailedPreconditionError("memory: object " + name + " has changed");
   }
   const ObjectRange part = Clip(range, object.info.size);
-  const auto begin = object.bytes.begin() + part.offset;
+  const auto bytes = std::span(object.bytes)
+                         .subspan(static_cast<size_t>(part.offset), static_cast<size_t>(part.size));
   stats_.bytes_read += part.size;
-  return ObjectPart{.object = object.info, .bytes = {begin, begin + part.size}};
+  return ObjectPart{.object = object.info, .bytes = {bytes.begin(), bytes.end()}};
 }
 
 absl::StatusOr<ObjectInfo> MemoryObjectStore::Write(const std::string& name, Bytes bytes,

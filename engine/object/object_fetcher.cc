@@ -174,8 +174,9 @@ bool ObjectFetcher::ReadFromDisk(const OpenObject& object, int64_t page, Page& d
   if (disk_ == nullptr) return false;
   std::optional<std::vector<std::byte>> bytes =
       disk_->Get(object.key, page, BytesOfPage(page, object.info.size));
-  if (bytes.has_value()) dst.Set(*std::move(bytes), /*from_store=*/false);
-  return bytes.has_value();
+  if (!bytes.has_value()) return false;
+  dst.Set(*std::move(bytes), /*from_store=*/false);
+  return true;
 }
 
 // The pages, which are here or on their way.
@@ -235,7 +236,7 @@ absl::StatusOr<size_t> ObjectFetcher::Read(const ObjectPtr& object, int64_t offs
     return AtPath(object->info.name, OutOfRange("%d bytes from byte %d on", dst.size(), offset));
   }
   const int64_t rest = std::max<int64_t>(object->info.size - offset, 0);
-  dst = dst.first(static_cast<size_t>(std::min(rest, std::ssize(dst))));
+  dst = dst.first(static_cast<size_t>(std::min<int64_t>(rest, std::ssize(dst))));
   if (dst.empty()) return 0;
   if (std::ssize(dst) > cache_.capacity() / 2) return ReadDirectly(object, offset, dst);
   const int64_t end = offset + std::ssize(dst);

@@ -114,7 +114,7 @@ absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameFile& source, co
     if (checkpoint->journal->generation <= last) {
       CAIRN_ASSIGN_OR_RETURN(const std::vector<GenerationInfo> part,
                              ListFrom(source, *checkpoint, last, end));
-      const int64_t fits = std::min(std::ssize(part), options.limit - std::ssize(list));
+      const int64_t fits = std::min<int64_t>(std::ssize(part), options.limit - std::ssize(list));
       list.insert(list.end(), part.rbegin(), part.rbegin() + fits);
     }
     end = BeginOf(*checkpoint);

@@ -82,7 +82,8 @@ absl::StatusOr<size_t> BlockCursor::ReadFromBlock(int64_t begin, MutableBytes ds
     CAIRN_ASSIGN_OR_RETURN(const chunk::BlockPlace place, PlaceAt(begin));
     // Parts of a chunk without blocks are cheap to read, and a complete block needs no copy.
     const int64_t rest = place.begin + place.nbytes - begin;
-    const int64_t n = place.nbytes == 0 ? std::ssize(dst) : std::min(std::ssize(dst), rest);
+    const int64_t n =
+        place.nbytes == 0 ? std::ssize(dst) : std::min<int64_t>(std::ssize(dst), rest);
     if (place.nbytes == 0 || n == place.nbytes) {
       CAIRN_RETURN_IF_ERROR(chunk_->Read(begin, dst.first(static_cast<size_t>(n)), *lease_));
       return static_cast<size_t>(n);

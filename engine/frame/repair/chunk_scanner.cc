@@ -102,7 +102,7 @@ absl::StatusOr<ChunkScanner::Candidate> ChunkScanner::FindNext(
   int64_t from = position_;
   while (from < file_.size()) {
     if (!progress(from)) return absl::CancelledError("salvage: stopped");
-    if (from - window_begin_ >= std::min(std::ssize(window_), kStep)) {
+    if (from - window_begin_ >= std::min<int64_t>(std::ssize(window_), kStep)) {
       CAIRN_ASSIGN_OR_RETURN(window_,
                              ReadUpTo(file_, from, kStep + ChunkDetector::kPeek, window_memory_));
       window_begin_ = from;

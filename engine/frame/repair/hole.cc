@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<std::byte>> MakeHole(int32_t nbytes, const Compressio
   std::vector<std::byte> bytes(static_cast<size_t>(header.cbytes));
   chunk::StoreHeader(header, bytes);
   for (int32_t i = 0; i < header.nblocks(); ++i) {
-    StoreLe(bytes.data() + header.size() + 4 * i, static_cast<uint32_t>(stream));
+    StoreLe(bytes.data() + header.size() + int64_t{4} * i, static_cast<uint32_t>(stream));
   }
   StoreLe(bytes.data() + stream, static_cast<uint32_t>(chunk::kHoleStream.size()));
   CopyBytes(AsBytes(chunk::kHoleStream), std::span(bytes).last(chunk::kHoleStream.size()));

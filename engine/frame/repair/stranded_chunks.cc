@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<std::byte>> StrandedChunks::ReadTail() const {
   if (filled == 0) return std::vector<std::byte>();
   CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> items,
                          ReadWholeChunk(state, CountChunks(state) - 1, VerifyPolicy::kAlways));
-  items.resize(static_cast<size_t>(std::min(filled, std::ssize(items))));
+  items.resize(static_cast<size_t>(std::min<int64_t>(filled, std::ssize(items))));
   return items;
 }
 

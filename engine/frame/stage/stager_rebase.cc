@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
@@ -55,7 +56,7 @@ class Changes {
     at_end_ = true;
     return true;
   }
-  auto EndAt(int64_t nchunk) { return end_.begin() + (nchunk - complete_); }
+  auto EndAt(int64_t nchunk) { return end_.begin() + static_cast<ptrdiff_t>(nchunk - complete_); }
 
   const bool is_line_;
   const int64_t complete_;

@@ -15,7 +15,8 @@ constexpr uint64_t kMostSets = uint64_t{1} << 22;
 
 // A power of two.
 size_t CountSets(int64_t of_small_blocks) {
-  return std::clamp<uint64_t>(std::bit_floor(static_cast<uint64_t>(of_small_blocks)), 1, kMostSets);
+  const uint64_t sets = std::bit_floor(static_cast<uint64_t>(of_small_blocks));
+  return static_cast<size_t>(std::clamp<uint64_t>(sets, 1, kMostSets));
 }
 
 uint64_t HashOf(const BlockKey& key) {

@@ -14,6 +14,7 @@ struct UnsharedFd::Registry {
 
   static Registry& OfProcess() {
     // Never destroyed: files may be closed until the very end of the process.
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): it is the process's
     static Registry& registry = *new Registry;
     // It fails where there is no memory: then children get the descriptors.
     static const int ignored =

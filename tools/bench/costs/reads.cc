@@ -134,7 +134,7 @@ Operation ReadsOfBoxes(const std::string& name, int64_t times, int64_t side) {
             RETURN_IF_ERROR(writer.WriteBox(std::vector<int64_t>{0, 0},
                                             std::vector<int64_t>{kSide, kSide}, items));
             RETURN_IF_ERROR(writer.Close());
-            ASSIGN_OR_RETURN(const auto source, OpenSource(path, 64 * 64 * sizeof(double)));
+            ASSIGN_OR_RETURN(const auto source, OpenSource(path, sizeof(double) * 64 * 64));
             RETURN_IF_ERROR(ReadWhole(*source));
             source->room.resize(static_cast<size_t>(side * side) * sizeof(double));
             const std::vector<int64_t> shape = {side, side};
@@ -157,9 +157,9 @@ std::vector<Operation> ReadOperations() {
   }
   all.push_back(ReadsOfRecords("an item", 500, kRecordSize, ReadRun));
   all.push_back({"an item, cached", 1000, ReadCachedItem});
-  all.push_back(ReadsOfRecords("1,000 items", 200, 1000 * kRecordSize, ReadRun));
-  all.push_back(ReadsOfRecords("gather of 4 items", 200, 4 * kRecordSize, Gather));
-  all.push_back(ReadsOfRecords("gather of 1,000 items", 4, 1000 * kRecordSize, Gather));
+  all.push_back(ReadsOfRecords("1,000 items", 200, size_t{1000} * kRecordSize, ReadRun));
+  all.push_back(ReadsOfRecords("gather of 4 items", 200, size_t{4} * kRecordSize, Gather));
+  all.push_back(ReadsOfRecords("gather of 1,000 items", 4, size_t{1000} * kRecordSize, Gather));
   all.push_back(ReadsOfRecords("a field of 1,000 items", 200, 8000, ReadOneField));
   all.push_back(ReadsOfBoxes("box of 1 x 1", 500, 1));
   all.push_back(ReadsOfBoxes("box of 10 x 10", 500, 10));

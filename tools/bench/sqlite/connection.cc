@@ -29,7 +29,7 @@ void Statement::Bind(int parameter, std::string_view text) {
 
 absl::StatusOr<int64_t> Statement::Run() {
   int64_t sum = 0;
-  int code;
+  int code = SQLITE_OK;
   while ((code = sqlite3_step(statement_.get())) == SQLITE_ROW) {
     sum += sqlite3_column_int64(statement_.get(), 0);
   }

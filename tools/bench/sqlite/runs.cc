@@ -12,6 +12,7 @@
 #include "tools/bench/sqlite/rows.h"
 #include "tools/status.h"
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): POSIX has it so
 extern char** environ;
 
 namespace cairn::bench::sqlite {
@@ -26,7 +27,7 @@ absl::Status Call(std::vector<std::string> arguments) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  pid_t child;
+  pid_t child = 0;
   const int error = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return absl::ErrnoToStatus(error, arguments[0]);

@@ -161,7 +161,7 @@ std::vector<Tick> NumberTicks(double low, double high, int most) {
   std::vector<Tick> ticks;
   for (double n = std::ceil(low / step); n * step <= high; ++n) {
     ticks.push_back({.at = (n * step - low) / (high - low), .label = NumberLabel(n * step, step)});
-    if (std::ssize(ticks) > 2 * most) break;  // doubles this near to each other
+    if (std::ssize(ticks) > int64_t{2} * most) break;  // doubles this near to each other
   }
   return ticks;
 }

@@ -18,9 +18,8 @@ class BoxScan final : public Scan {
  public:
   BoxScan(StatePtr state, const std::vector<Column>& columns, const IntegerRange& rows,
           const std::vector<IntegerRange>& box)
-      : state_(std::move(state)), columns_(columns), rows_(rows) {
+      : state_(std::move(state)), columns_(columns), rows_(rows), done_(rows.empty()) {
     const std::vector<int64_t>& shape = state_->shape();
-    done_ = rows.empty();
     for (size_t i = 0; i < shape.size(); ++i) {
       begin_.push_back(std::max<int64_t>(box[i].least, 0));
       end_.push_back(std::min(box[i].greatest, shape[i] - 1) + 1);

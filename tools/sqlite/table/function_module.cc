@@ -153,6 +153,7 @@ constexpr sqlite3_module kFunctionModule = {
 int RegisterFunctionModules(sqlite3* db) {
   for (const ReportKind& kind : kReports) {
     // SQLite hands the description back as it is, and does not change it.
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
     void* const aux = const_cast<ReportKind*>(&kind);
     const int code = sqlite3_create_module_v2(db, kind.name, &kFunctionModule, aux, nullptr);
     if (code != SQLITE_OK) return code;

@@ -261,7 +261,7 @@ bool Database::HasKeeper() {
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread;
+  pthread_t thread{};
   const auto run = [](void* self) -> void* {
     static_cast<Database*>(self)->SuspendWhenIdle();
     return nullptr;

@@ -12,8 +12,8 @@ constexpr size_t kPiece = 64 << 10;
 }  // namespace
 
 StatementJournal::StatementJournal(sqlite3_vfs* disk, int flags)
-    : file_memory_(std::make_unique<std::byte[]>(static_cast<size_t>(disk->szOsFile))) {
-  file_ = reinterpret_cast<sqlite3_file*>(file_memory_.get());
+    : file_memory_(std::make_unique<std::byte[]>(static_cast<size_t>(disk->szOsFile))),
+      file_(reinterpret_cast<sqlite3_file*>(file_memory_.get())) {
   if (disk->xOpen(disk, nullptr, file_, flags, nullptr) != SQLITE_OK) CloseFile();
 }
 

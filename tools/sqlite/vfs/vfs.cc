@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -285,7 +286,8 @@ int RegisterVfs(const char* name, const VfsOptions& options) {
   };
   if (const int code = TellRefusals(); code != SQLITE_OK) return code;
   const int code = sqlite3_vfs_register(&vfs->base, /*makeDflt=*/0);
-  if (code == SQLITE_OK) vfs.release();  // SQLite has it, as long as the process lives
+  if (code == SQLITE_OK)
+    std::ignore = vfs.release();  // SQLite has it, as long as the process lives
   return code;
 }
 

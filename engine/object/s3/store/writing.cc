@@ -148,7 +148,7 @@ void Try(const SharedWriting& writing, CallHistory history) {
 void StartPut(const std::shared_ptr<Remote>& remote, std::string name,
               std::optional<std::string> if_match, Bytes bytes, ObjectStore::PutDone done) {
   absl::Status valid = CheckName(name);
-  if (valid.ok() && std::ssize(bytes) > kMostBytes) {
+  if (valid.ok() && int64_t{std::ssize(bytes)} > kMostBytes) {
     valid = absl::InvalidArgumentError(
         absl::StrCat("put ", name, ": ", bytes.size(), " bytes, but ", kMostBytes, " is the most"));
   }
