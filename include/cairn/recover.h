@@ -67,6 +67,9 @@ struct SalvageReport {
   std::vector<int64_t> unproven;
   // Metalayers of the new frame that no seal proves to be what was written.
   std::vector<std::string> unproven_metalayers;
+  // All bytes were scanned, for neither header nor trailer could be used: metadata is lost, and so
+  // are chunks of one value that only the index held.
+  bool metadata_lost = false;
 };
 
 // Makes a frame at `to` of what is intact in a damaged one. `options` says how chunks are decoded.

@@ -128,6 +128,7 @@ void ChunkScanner::TakeCommit(const format::CommitRecord& commit) {
   if (edit.replaces) {
     result_.pending.clear();
     result_.replaces_pending = true;
+    result_.pending_head = edit.head;
   }
   result_.pending.insert(result_.pending.end(), edit.items.begin(), edit.items.end());
   if (commit.totals.has_value()) result_.nchunks = commit.totals->nchunks;

@@ -38,6 +38,7 @@ struct ScanResult {
   std::vector<std::byte> pending;
   Extent pending_record;
   bool replaces_pending = false;  // they do not follow those from before the scan
+  std::optional<format::IndexedChunk> pending_head;  // but go on from this chunk, if any
   // What the commit records say of chunks: how many the last that says it has left; the least
   // number that an inserted one got; whether any was replaced, or moved.
   std::optional<int64_t> nchunks;

@@ -9,6 +9,7 @@
 
 #include "cairn/frame.h"
 #include "cairn/recover.h"
+#include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
 #include "engine/chunk/encoder.h"
@@ -250,7 +251,8 @@ absl::StatusOr<SalvageReport> Write(NewFrame made, const FrameView& file,
                           .lost = Merged(std::move(made.content.lost)),
                           .holes = {},
                           .unproven = {},
-                          .unproven_metalayers = {}};
+                          .unproven_metalayers = {},
+                          .metadata_lost = true};
   // Nothing says that these bytes are what was written.
   report.unproven.resize(static_cast<size_t>(report.chunks));
   std::iota(report.unproven.begin(), report.unproven.end(), int64_t{0});
@@ -270,6 +272,32 @@ bool LeadTo(const FoundTrailer& trailer, const FrameFile& source) {
   return header == trailer.seal.header_copy;
 }
 
+// The state that a header leads to which is not that of the file; null unless it shows all commits.
+StatePtr LoadBy(const FrameFile& source, std::vector<std::byte> header,
+                const OpenOptions& options) {
+  std::vector<uint64_t> other_bases;
+  const absl::StatusOr<StatePtr> state =
+      LoadFrom(source, std::move(header), std::make_shared<const FrameContext>(options), nullptr,
+               other_bases);
+  if (!state.ok() || !other_bases.empty() || (*state)->damage) return nullptr;
+  return HasIndex(**state) ? *state : nullptr;
+}
+
+// As if the frame ended with the file: only the size that its header says is damaged.
+StatePtr LoadToEnd(const FrameFile& source, const format::FrameHeader& header,
+                   const OpenOptions& options) {
+  const absl::StatusOr<int64_t> size = source.Size();
+  std::vector<std::byte> bytes(static_cast<size_t>(header.header_len));
+  if (!size.ok() || !source.ReadAt(0, bytes).ok()) return nullptr;
+  StoreBe(bytes.data() + format::kFrameSizeOffset, static_cast<uint64_t>(*size));
+  StatePtr state = LoadBy(source, std::move(bytes), options);
+  if (state == nullptr) return nullptr;
+  const Checkpoint& checkpoint = *state->checkpoint;
+  const bool fits =
+      checkpoint.index.size() == 0 || checkpoint.index.end == checkpoint.trailer.begin;
+  return fits ? state : nullptr;
+}
+
 // The newest state of a frame that can be opened, with its own header or the copy of it in its
 // trailer; null where there is none.
 StatePtr FindState(const std::shared_ptr<File>& file, const std::string& path,
@@ -281,18 +309,12 @@ StatePtr FindState(const std::shared_ptr<File>& file, const std::string& path,
   if (newest != nullptr && !is_old) return HasIndex(*newest) ? newest : nullptr;
   const FrameFile source = FrameFile::OfFile(file, options.offset, options.use_mmap);
   absl::StatusOr<FoundTrailer> trailer = FindNewestTrailer(source);
-  if (!trailer.ok()) return nullptr;
+  if (!trailer.ok()) return header.has_value() ? LoadToEnd(source, *header, options) : nullptr;
   // A newer checkpoint may have lost its trailer.
   const bool is_newest = is_old ? newest->damage->newer->frame_size == trailer->end
                                 : !header.has_value() || header->frame_size == trailer->end ||
                                       LeadTo(*trailer, source);
-  if (!is_newest) return nullptr;
-  std::vector<uint64_t> other_bases;
-  const absl::StatusOr<StatePtr> state =
-      LoadFrom(source, std::move(trailer->seal.header_copy),
-               std::make_shared<const FrameContext>(options), nullptr, other_bases);
-  if (!state.ok() || !other_bases.empty() || (*state)->damage) return nullptr;
-  return HasIndex(**state) ? *state : nullptr;
+  return is_newest ? LoadBy(source, std::move(trailer->seal.header_copy), options) : nullptr;
 }
 
 // Empty where the state is of no use: it leads to no chunk, or to some of which nothing is known.

@@ -34,7 +34,8 @@ class StrandedChunks {
   absl::StatusOr<std::vector<std::byte>> ReadTail() const;
   absl::StatusOr<bool> BeginsWith(const FoundChunk& chunk, Bytes items) const;
   void AppendChunks();
-  void AppendPending();
+  absl::StatusOr<bool> ReopenLast();
+  absl::Status AppendPending();
   void LosePending();
   void FitShape();
   void LoseChunks();
@@ -121,18 +122,46 @@ void StrandedChunks::AppendChunks() {
   }
 }
 
+// The chunk that the items of intact records go on from, if it is in the index: its first bytes are
+// pending again.
+absl::StatusOr<bool> StrandedChunks::ReopenLast() {
+  State& state = *state_;
+  const int64_t last = state.chunks.size() - 1;
+  if (!behind_.chunks.empty() || !state.partial.empty() || last < 0) return true;
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> tail, ReadTail());
+  if (tail.empty()) return true;
+  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(last));
+  const std::optional<format::IndexedChunk>& head = behind_.pending_head;
+  const bool is_head =
+      head.has_value() && head->entry.value == entry.value && head->nbytes == std::ssize(tail);
+  if (behind_.replaces_pending && !is_head) return false;
+  CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, ChunkNbytes(state, last));
+  state.chunks.Erase(last, 1);
+  state.partial.head = {.entry = entry, .nbytes = static_cast<int32_t>(tail.size())};
+  if (std::ssize(tail) < nbytes) state.partial.padded_to = nbytes;
+  behind_.replaces_pending = false;
+  return true;
+}
+
 // Those of intact records. What a damaged one held is missing before them.
-void StrandedChunks::AppendPending() {
-  if (behind_.pending.empty()) return;
+absl::Status StrandedChunks::AppendPending() {
+  if (behind_.pending.empty()) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const bool follow, ReopenLast());
   PartialChunk& partial = state_->partial;
+  const bool replace = behind_.replaces_pending && behind_.chunks.empty();
+  if (!follow || (replace && !partial.empty()) ||
+      partial.filled() + std::ssize(behind_.pending) > state_->chunksize) {
+    LosePending();
+    return absl::OkStatus();
+  }
   state_->nbytes -= partial.nbytes();
-  if (behind_.replaces_pending) partial = {};
   if (partial.empty() && state_->metadata->array.has_value()) {
     partial.padded_to = state_->chunksize;
   }
   partial.items.Append(behind_.pending);
   state_->nbytes += partial.nbytes();
   known_.is_pending_proven = false;
+  return absl::OkStatus();
 }
 
 void StrandedChunks::LosePending() {
@@ -168,16 +197,13 @@ absl::StatusOr<KnownState> StrandedChunks::Run() && {
   // From here on the state is one that hides nothing.
   state_->damage.reset();
   const absl::StatusOr<bool> appended = WereAppended();
-  const int64_t filled = behind_.chunks.empty() ? state_->partial.filled() : 0;
-  const bool has_place =
-      !state_->variable_chunks() && filled + std::ssize(behind_.pending) <= state_->chunksize;
   if (appended.ok() && *appended) {
     AppendChunks();
     FitShape();
-    if (has_place) {
-      AppendPending();
-    } else {
+    if (state_->variable_chunks()) {
       LosePending();
+    } else {
+      CAIRN_RETURN_IF_ERROR(AppendPending());
     }
     state_->metadata = MetadataWith(state_->metadata, state_->chunks.size(), state_->partial,
                                     state_->header().typesize);

@@ -30,9 +30,10 @@ bool IsReplaced(int64_t nchunk) { return nchunk % 2 == 1; }
 class SalvageHistoryTest : public Salvaging {
  protected:
   // Every other chunk was replaced, so its old bytes are still there.
-  Buffer MakeFrameWithDeadChunks() {
+  Buffer MakeFrameWithDeadChunks(FingerprintType fingerprint = FingerprintType::k64Bit) {
     const std::string path = dir_.Path("history");
     CreateOptions options = Cut(4, kSmallChunk);
+    options.fingerprint = fingerprint;
     options.metalayers = {{"unit", MakeItems(9)}};
     auto frame = Frame::Create(path, options);
     EXPECT_TRUE(IsOk(frame));
@@ -135,6 +136,18 @@ TEST_F(SalvageHistoryTest, DamagedShapeIsTheSealedOneOrNamed) {
     EXPECT_TRUE(saved.Verify()->ok()) << at;
   }
   EXPECT_GT(restored, (metalayer.end - metalayer.begin) / 2);
+}
+
+// As other libraries write it.
+TEST_F(SalvageHistoryTest, FrameWithoutASealEndsWithItsFile) {
+  const Buffer frame = MakeFrameWithDeadChunks(FingerprintType::kNone);
+  for (int64_t at = 16; at < 24; ++at) {
+    const auto report = SalvageBytes(Flipped(frame, at));
+    ASSERT_NO_FATAL_FAILURE(ExpectLiveChunks(report, at));
+    EXPECT_EQ(*Saved().GetMetalayer("unit"), MakeItems(9)) << at;
+    EXPECT_EQ(std::ssize(report->unproven), kFew) << at;
+    EXPECT_FALSE(report->metadata_lost) << at;
+  }
 }
 
 TEST_F(SalvageHistoryTest, ChunksOfADamagedIndexAreFoundByTheirFingerprints) {

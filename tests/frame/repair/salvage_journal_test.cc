@@ -195,6 +195,36 @@ TEST_F(SalvageStrandedTest, LineIsAsLongAsItsChunks) {
   EXPECT_GT(whole, 0);
 }
 
+// Its items are pending again once more of them follow.
+TEST_F(SalvageStrandedTest, ShortChunkIsNotReadWithItsPadding) {
+  for (const bool is_line : {true, false}) {
+    CreateOptions options = Cut(4, 600);
+    if (is_line) {
+      options.array =
+          ArrayInfo{.shape = {0}, .chunkshape = {150}, .blockshape = {50}, .dtype = "<i4"};
+    }
+    Buffer all = JournalItems(0);
+    AddTo(all, JournalItems(1));
+    const Buffer frame = MakeJournal(options, [&](Writer& writer) {
+      for (uint32_t i = 2; i < 8; ++i) {
+        const Buffer items = MakeNoise(40, i);
+        AddTo(all, items);
+        EXPECT_TRUE(IsOk(is_line ? writer.AppendAlong(0, items) : writer.Append(items)));
+        EXPECT_TRUE(IsOk(writer.Commit()));
+      }
+    });
+    ForEachDamage(frame, [&](const SalvageReport& report, int64_t at) {
+      const Snapshot saved = Saved();
+      EXPECT_TRUE(saved.Verify()->ok()) << at;
+      Buffer items(static_cast<size_t>(saved.info().nitems * 4));
+      ASSERT_TRUE(IsOk(saved.ReadItems(0, MutableItems(items)))) << at;
+      ASSERT_LE(items.size(), all.size()) << at;
+      EXPECT_TRUE(Begins(items, Bytes(all).first(800))) << at;
+      EXPECT_TRUE(Begins(all, items) || IsNamed(report, 1)) << at;
+    });
+  }
+}
+
 // In which box of an array a chunk was is not known.
 TEST_F(SalvageStrandedTest, BoxesAreThoseOfTheStateBeforeTheDamage) {
   CreateOptions options = Cut(4, kJournalChunk);

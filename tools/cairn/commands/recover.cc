@@ -85,6 +85,11 @@ std::vector<std::string> Describe(const RecoverFlags& flags, const SalvageReport
   std::vector<std::string> lines = {absl::StrFormat("%s: %s, %s saved", flags.out,
                                                     FormatCount(report.chunks, "chunk"),
                                                     FormatByteSize(report.nbytes))};
+  if (report.metadata_lost) {
+    lines.push_back(
+        "  neither header nor trailer can be used: metadata is lost, and chunks of one value that "
+        "only the index held");
+  }
   for (const LostBytes& lost : report.lost) {
     lines.push_back(absl::StrFormat("  [%d, %d): %s", lost.begin, lost.end, lost.reason));
   }
@@ -128,7 +133,8 @@ Json JsonOf(const RecoverFlags& flags, const SalvageReport& report) {
           {"lost", lost},
           {"holes", report.holes},
           {"unproven", report.unproven},
-          {"unproven_metalayers", report.unproven_metalayers}};
+          {"unproven_metalayers", report.unproven_metalayers},
+          {"metadata_lost", report.metadata_lost}};
 }
 
 template <typename Report>
