@@ -20,7 +20,7 @@ class Program:
     """One that names operations, and does one of them in a folder."""
 
     command: list[str]
-    objects: str = ""  # only what is in files of such names counts, such as libraries of Cairn
+    objects: tuple[str, ...] = ("",)  # what is in files whose names begin so counts, and nothing else
     starts = False  # the process counts from its start; else it says itself from when on
 
     def operations(self):
@@ -36,7 +36,7 @@ class Program:
 class Tool:
     """The command-line tool, of which all counts that a whole process does."""
 
-    objects = ""
+    objects = ("",)
     starts = True
 
     def __init__(self, tool):
@@ -60,13 +60,13 @@ def sums(profile, objects):
         if match := re.match(r"^c?(?:fn|ob)=\((\d+)\) (.*)$", line):
             names[line.lstrip("c")[:2], match[1]] = match[2]
         if match := re.match(r"^ob=\((\d+)\)", line):
-            counts = objects in names["ob", match[1]]
+            counts = os.path.basename(names["ob", match[1]]).startswith(objects)
         elif match := re.match(r"^cfn=\((\d+)\)", line):
             called = names["fn", match[1]].split("'")[0].split("@")[0]
         elif match := re.match(r"^calls=(\d+) ", line):
             of_call = True
             # The library of C++ asks for memory in the name of who calls it.
-            allocates = called in ALLOCATORS or (objects and called.startswith("operator new"))
+            allocates = called in ALLOCATORS or (objects != ("",) and called.startswith("operator new"))
             allocations += int(match[1]) if counts and allocates else 0
         elif match := re.match(r"^[+*-]?\d* (\d+)$", line):
             instructions += int(match[1]) if counts and not of_call else 0
@@ -152,7 +152,7 @@ def main():
     if options.python:
         python, switch = options.python
         calls = os.path.join(os.path.dirname(__file__), "costs", "python_calls.py")
-        programs.append(Program([python, calls, switch], objects="cairn"))
+        programs.append(Program([python, calls, switch], objects=("libcairn", "_engine")))
     counted = count_all(programs, lambda name: options.only in name)
     if options.only:
         print(table(counted), end="")
