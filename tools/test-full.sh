@@ -110,8 +110,9 @@ run_threads() {
     unit_tests || return 0
   local -x TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
   run_tests build-test-threads concurrency object sqlite_threads
-  run_tests build-test-threads unit_{0,1,2} "--test-args=--gtest_filter=-LockQueueTest.*"
-  count_check "queue of locks" build-test-threads/tests/unit_tests --gtest_filter='LockQueueTest.*'
+  local forks='LockQueueTest.*:LogForkTest.*'  # whose children start threads
+  run_tests build-test-threads unit_{0,1,2} "--test-args=--gtest_filter=-$forks"
+  count_check "threads of children" build-test-threads/tests/unit_tests --gtest_filter="$forks"
 }
 
 # A big-endian host, emulated. QEMU 7.2 ends children of processes that have several threads. The
