@@ -151,7 +151,7 @@ for file in "${sources[@]}"; do
 done
 
 # Prose wraps; tables and commands that a reader copies do not.
-if found=$(LC_ALL=C.UTF-8 grep -nE '^.{101}' README.md docs/*.md | grep -vE ':(\||    )'); then
+if found=$(LC_ALL=C.UTF-8 grep -nE '^.{101}' ./*.md docs/*.md | grep -vE ':(\||    )'); then
   complain "longer than 100 columns: $found"
 fi
 
