@@ -184,6 +184,12 @@ class AppendTest(LogTest):
         log.append({"time": [5], "host": np.array(["c\0"])})  # of NumPy's own, which has no such text
         self.assertEqual(log["host"].tolist(), [b"\0a", b"a\0b", b"c"])
 
+    def test_takes_bytes_among_texts(self):
+        log = cairn.Log.create(self.path(), {"time": "M8[s]", "host": "S4"})
+        log.append({"time": [5, 5], "host": [b"\xff", "é"]})
+        log.append({"time": [6], "host": [None]})
+        self.assertEqual(log["host"].tolist(), [b"\xff", "é".encode(), b""])
+
     @unittest.skipIf(pandas is None, "no pandas")
     def test_takes_and_gives_data_frames(self):
         rows = sensor(50)

@@ -231,10 +231,12 @@ def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
         values = values.to_numpy("M8[ns]")
     if is_masked(values):
         values = np.where(values.mask, None, values.data.astype(object)).tolist()
-    given = np.atleast_1d(np.asarray(values))
+    own = hasattr(values, "dtype") and not isinstance(values, (str, bytes))
+    # Of bytes among texts NumPy makes texts, where it can.
+    kind = object if dtype.kind == "S" and not own else None
+    given = np.atleast_1d(np.asarray(values, kind))
     if given.ndim != 1:
         raise InvalidArgument(f"field {name!r}: values of {given.ndim} dimensions")
-    own = hasattr(values, "dtype") and not isinstance(values, (str, bytes))
     if not own and given.dtype.kind in _MIXED.get(dtype.kind, ""):
         given = np.atleast_1d(np.asarray(values, object))
     if given.dtype == dtype or given.size == 0:
