@@ -184,6 +184,17 @@ class AppendTest(LogTest):
         log.append({"time": [5], "host": np.array(["c\0"])})  # of NumPy's own, which has no such text
         self.assertEqual(log["host"].tolist(), [b"\0a", b"a\0b", b"c"])
 
+    def test_hidden_fields_of_records_are_no_values(self):
+        log = cairn.Log.create(self.path(), {"time": "M8[s]", "temp": "f8", "count": "i4"})
+        dtype = [("time", "M8[s]"), ("temp", "f8"), ("count", "i4")]
+        log.append(np.ma.array([(5, 7.0, 1), (6, 8.0, 2)], mask=[(0, 1, 0), (0, 0, 0)], dtype=dtype))
+        self.assertTrue(np.isnan(log["temp"][0]))
+        self.assertEqual((log["temp"][1], log["count"].tolist()), (8.0, [1, 2]))
+        with self.assertRaisesRegex(cairn.InvalidArgument, "field 'count': no value"):
+            log.append(np.ma.array([(7, 7.0, 99)], mask=[(0, 0, 1)], dtype=dtype))
+        with self.assertRaisesRegex(cairn.InvalidArgument, "hides items"):
+            cairn.asarray(np.ma.array([(7, 7.0, 99)], mask=[(0, 0, 1)], dtype=dtype))
+
     def test_takes_bytes_among_texts(self):
         log = cairn.Log.create(self.path(), {"time": "M8[s]", "host": "S4"})
         log.append({"time": [5, 5], "host": [b"\xff", "é"]})

@@ -326,7 +326,10 @@ std::optional<absl::StatusOr<SalvageReport>> SaveState(const StatePtr& state,
   if (state->damage.has_value()) known = AddStranded(state, detector, progress);
   if (!known.ok()) return known.status();
   absl::StatusOr<SalvageReport> report = SalvageByIndex(*std::move(known), target, progress);
-  const bool useless = absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()) ||
+  // A sealed index is right, even where each chunk is damaged: what else is in the file is dead.
+  const bool sealed = state->checkpoint->sealed;
+  const bool useless = (absl::IsNotFound(report.status()) && !sealed) ||
+                       absl::IsDataLoss(report.status()) ||
                        absl::IsResourceExhausted(report.status());
   if (useless) return std::nullopt;
   return report;

@@ -10,6 +10,7 @@
 
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
+#include "engine/base/random.h"
 #include "engine/base/status.h"
 
 namespace cairn::log {
@@ -80,15 +81,17 @@ absl::Status LeaveRequest(const LogCore& log, LimitsRequest request) {
   FileSystem& files = log.files();
   // A file that replaces another one may become its owner's.
   if (absl::IsPermissionDenied(pending.status())) CAIRN_RETURN_IF_ERROR(files.Remove(path));
-  const std::string temporary = path + ".tmp";
-  // Left by a process that died; another that is just writing one loses its own.
-  files.Remove(temporary).IgnoreError();
+  const std::string temporary = absl::StrFormat("%s.%016x.tmp", path, RandomNumber());
   {
-    // The writer may be another user: who may read the log may read the request.
-    CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
-                           files.CreateFor(temporary, log.newest().file.path));
-    CAIRN_RETURN_IF_ERROR(file->WriteAt(0, EncodeRequest(request)));
-    CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kData));
+    // The writer may be another user: who may read the log may read the request, unless this user
+    // may not give a file the attributes of the log.
+    absl::StatusOr<std::unique_ptr<File>> file = files.CreateFor(temporary, log.newest().file.path);
+    if (absl::IsFailedPrecondition(file.status())) {
+      file = files.Open(temporary, FileMode::kCreateNew);
+    }
+    CAIRN_RETURN_IF_ERROR(file.status());
+    CAIRN_RETURN_IF_ERROR((*file)->WriteAt(0, EncodeRequest(request)));
+    CAIRN_RETURN_IF_ERROR((*file)->Sync(SyncMode::kData));
   }
   if (const auto left = IdentityOf(log, temporary); !left.ok()) {
     files.Remove(temporary).IgnoreError();

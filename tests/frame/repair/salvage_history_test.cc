@@ -138,6 +138,18 @@ TEST_F(SalvageHistoryTest, DamagedShapeIsTheSealedOneOrNamed) {
   EXPECT_GT(restored, (metalayer.end - metalayer.begin) / 2);
 }
 
+TEST_F(SalvageHistoryTest, DeadChunksAreNotTakenWhereAllOthersAreDamaged) {
+  const std::string path = dir_.Path("one");
+  ASSERT_TRUE(IsOk(WriteFrame(path, Cut(4, kSmallChunk), OldItems(0))));
+  auto writer = Frame::Open(path)->OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(0, NewItems(0))));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  const Buffer frame = FileBytes(path);
+  const ChunkEntry entry = *Frame::OpenBuffer(frame)->snapshot().GetEntry(0);
+  EXPECT_TRUE(absl::IsNotFound(SalvageBytes(Flipped(frame, *entry.offset + 100)).status()));
+}
+
 // As other libraries write it.
 TEST_F(SalvageHistoryTest, FrameWithoutASealEndsWithItsFile) {
   const Buffer frame = MakeFrameWithDeadChunks(FingerprintType::kNone);

@@ -118,6 +118,22 @@ TEST_F(LimitsRequestTest, StrangerLearnsThatNobodyTakesOne) {
   EXPECT_EQ(test::NamesIn(dir_.path()), std::vector<std::string>{"log"});
 }
 
+TEST_F(LimitsRequestTest, EverybodyMayLeaveOneWhereEverybodyMayWriteTheLog) {
+  namespace fs = std::filesystem;
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may take another user";
+  fs::permissions(dir_.path(), fs::perms::all);
+  fs::permissions(log_->path(), fs::perms(0666));
+  const int result = test::ResultOfChild([&] {
+    constexpr uid_t kStranger = 4321;
+    if (::setgroups(0, nullptr) != 0 || ::setgid(kStranger) != 0 || ::setuid(kStranger) != 0) {
+      return 1;
+    }
+    return LeaveRequest(*log_, kRecords).ok() ? 0 : 2;
+  });
+  EXPECT_EQ(result, 0);
+  EXPECT_EQ(Found(), kRecords);
+}
+
 // What somebody left for another log.
 TEST_F(LimitsRequestTest, LinkIsNotTaken) {
   namespace fs = std::filesystem;

@@ -155,7 +155,9 @@ def to_records(items: Any, dtype: np.dtype) -> np.ndarray:
     """
     if isinstance(items, Records):
         items = items.columns
-    if isinstance(items, (np.ndarray, np.void)):
+    if is_masked(items):
+        items = {name: items[name] for name in items.dtype.names or ()} or items
+    elif isinstance(items, (np.ndarray, np.void)):
         given = np.atleast_1d(np.asarray(items))
         if given.dtype == dtype:
             return bytes_of(np.ascontiguousarray(given))

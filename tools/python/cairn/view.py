@@ -24,7 +24,12 @@ def bytes_of(items: np.ndarray) -> np.ndarray:
 def is_masked(items: Any) -> bool:
     """Whether it is a masked array of NumPy that hides items."""
     module = sys.modules.get("numpy.ma")  # there are none before it is imported
-    return module is not None and isinstance(items, module.MaskedArray) and bool(np.any(items.mask))
+    return module is not None and isinstance(items, module.MaskedArray) and _hides(items.mask)
+
+
+def _hides(mask: np.ndarray) -> bool:
+    names = np.asarray(mask).dtype.names
+    return any(_hides(mask[name]) for name in names) if names else bool(np.any(mask))
 
 
 def check_unmasked(items: Any) -> None:
