@@ -116,7 +116,8 @@ run_threads() {
 }
 
 # A big-endian host, emulated. QEMU 7.2 ends children of processes that have several threads, and
-# does not hand on what a program advises. The records of logs are little endian, and those that these tests make are not, there.
+# does not hand on what a program advises. The records of logs are little endian, and those that the
+# tests make are not, there.
 run_s390x() {
   tools/s390x-root.sh
   build build-test-s390x --cross-file build-s390x-root/cross.ini --buildtype=release \
