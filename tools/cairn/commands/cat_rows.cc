@@ -10,6 +10,7 @@
 #include "tools/cairn/flags/box.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/records/row_writer.h"
+#include "tools/cairn/records/values.h"
 #include "tools/cairn/text/exit.h"
 #include "tools/status.h"
 
@@ -101,8 +102,9 @@ absl::Status CatRows(const Snapshot& snapshot, const ItemColumns& item_columns,
         }
         const std::vector<std::byte> records = item_columns.Convert(std::move(items));
         std::vector<ColumnView> columns;
+        std::vector<std::vector<std::byte>> stored;
         for (const std::vector<int64_t>& index : indices) {
-          columns.push_back({.data = std::as_bytes(std::span(index)).data(), .step = 8});
+          columns.push_back({.data = stored.emplace_back(ColumnOf(index)).data(), .step = 8});
         }
         for (const ColumnView& column : ColumnsOf(fields, item_columns.record_size(), records)) {
           columns.push_back(column);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <chrono>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
+#include "tools/cairn/records/values.h"
 #include "tools/dtypes/dtype.h"
 #include "tools/dtypes/utf8.h"
 #include "tools/status.h"
@@ -162,11 +162,10 @@ Field FieldOf(const Column& column) {
   return field;
 }
 
-// The bytes of a number in the order of this machine.
+// The bytes of a number as records have them: little endian on every host.
 void CopyNumber(const Column& column, const std::byte* from, std::byte* to) {
   std::copy_n(from, column.size, to);
-  constexpr bool kBigEndianHost = std::endian::native == std::endian::big;
-  if (column.big_endian != kBigEndianHost) std::reverse(to, to + column.size);
+  if (column.big_endian) std::reverse(to, to + column.size);
 }
 
 void CopyText(std::string_view text, int32_t size, std::byte* to) {
@@ -174,11 +173,11 @@ void CopyText(std::string_view text, int32_t size, std::byte* to) {
 }
 
 uint32_t LoadCharacter(const Column& column, const std::byte* at) {
-  std::array<std::byte, 4> bytes;
+  std::array<std::byte, 8> bytes = {};
   Column character = column;
   character.size = 4;
   CopyNumber(character, at, bytes.data());
-  return std::bit_cast<uint32_t>(bytes);
+  return static_cast<uint32_t>(LoadInt64(bytes.data()));
 }
 
 void ConvertValue(const Column& column, const Field& field, const std::byte* from, std::byte* to) {
@@ -206,7 +205,7 @@ void ConvertValue(const Column& column, const Field& field, const std::byte* fro
       if (field.type == FieldType::kBytes) {
         std::array<std::byte, 8> count;
         CopyNumber(column, from, count.data());
-        return CopyText(TextOfDate(std::bit_cast<int64_t>(count), column.unit), field.size, to);
+        return CopyText(TextOfDate(LoadInt64(count.data()), column.unit), field.size, to);
       }
       [[fallthrough]];
     case ColumnType::kBool:

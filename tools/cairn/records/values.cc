@@ -268,6 +268,16 @@ absl::StatusOr<int64_t> ParseWhole(std::string_view text) {
 int64_t LoadInt64(const std::byte* at) { return Load<int64_t>(at); }
 void StoreInt64(int64_t value, std::byte* at) { Store(value, at); }
 
+std::vector<std::byte> ColumnOf(std::span<const int64_t> numbers) {
+  std::vector<std::byte> column(numbers.size() * sizeof(int64_t));
+  std::byte* at = column.data();
+  for (const int64_t number : numbers) {
+    StoreInt64(number, at);
+    at += sizeof(int64_t);
+  }
+  return column;
+}
+
 Number LoadNumber(const Field& field, const std::byte* at) {
   switch (field.type) {
     case FieldType::kBytes:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,8 @@ struct Number {
 Number LoadNumber(const Field& field, const std::byte* at);
 int64_t LoadInt64(const std::byte* at);
 void StoreInt64(int64_t value, std::byte* at);
+// Numbers as a column of records holds them.
+std::vector<std::byte> ColumnOf(std::span<const int64_t> numbers);
 // A number as the field's type has it: whole, and within its bounds.
 void StoreNumber(const Field& field, double value, std::byte* at);
 // That of a text, without the zeros at its end.

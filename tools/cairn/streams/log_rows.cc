@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "tools/cairn/records/values.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
@@ -18,10 +19,6 @@ std::vector<Field> Shown(const std::vector<Field>& fields, bool numbers) {
   return shown;
 }
 
-ColumnView ViewOf(const std::vector<int64_t>& numbers) {
-  return {.data = std::as_bytes(std::span(numbers)).data(), .step = sizeof(int64_t)};
-}
-
 }  // namespace
 
 LogRows::LogRows(std::vector<Field> fields, RowFormat format, bool head, bool numbers)
@@ -31,12 +28,11 @@ LogRows::LogRows(std::vector<Field> fields, RowFormat format, bool head, bool nu
 
 absl::Status LogRows::WriteBatch(const LogBatch& batch) {
   std::vector<ColumnView> columns;
-  if (numbers_) columns.push_back(ViewOf(batch.records));
   for (size_t i = 0; i < fields_.size(); ++i) {
     columns.push_back(
         {.data = batch.columns[i].data(), .step = static_cast<size_t>(fields_[i].size)});
   }
-  return writer_.Write(columns, batch.records.size());
+  return Write(batch.records, std::move(columns));
 }
 
 absl::Status LogRows::WriteRecords(const LogSnapshot& log, int64_t begin, int64_t end) {
@@ -47,12 +43,19 @@ absl::Status LogRows::WriteRecords(const LogSnapshot& log, int64_t begin, int64_
     RETURN_IF_ERROR(log.ReadRecords(begin, records));
     std::vector<int64_t> numbers(records.size() / static_cast<size_t>(size));
     std::iota(numbers.begin(), numbers.end(), begin);
-    std::vector<ColumnView> columns = ColumnsOf(fields_, size, records);
-    if (numbers_) columns.insert(columns.begin(), ViewOf(numbers));
-    RETURN_IF_ERROR(writer_.Write(columns, numbers.size()));
+    RETURN_IF_ERROR(Write(numbers, ColumnsOf(fields_, size, records)));
     begin += std::ssize(numbers);
   }
   return absl::OkStatus();
+}
+
+absl::Status LogRows::Write(const std::vector<int64_t>& numbers, std::vector<ColumnView> columns) {
+  std::vector<std::byte> shown;
+  if (numbers_) {
+    shown = ColumnOf(numbers);
+    columns.insert(columns.begin(), {.data = shown.data(), .step = sizeof(int64_t)});
+  }
+  return writer_.Write(columns, numbers.size());
 }
 
 }  // namespace cairn::tool

@@ -25,6 +25,9 @@ class LogRows {
   absl::Status Finish() { return writer_.Finish(); }
 
  private:
+  // Records with these numbers, of which `columns` has the fields.
+  absl::Status Write(const std::vector<int64_t>& numbers, std::vector<ColumnView> columns);
+
   std::vector<Field> fields_;
   bool numbers_;
   RowWriter writer_;
