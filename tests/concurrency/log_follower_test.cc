@@ -70,7 +70,7 @@ TEST_P(LogFollowerTest, SeesAllRecordsThatAreNotDroppedInOrder) {
     ASSERT_TRUE(IsOk(now));
     ASSERT_GE(now->end_record(), next) << "a commit is gone";
     next = std::max(next, now->first_record());
-    std::vector<int32_t> counts(static_cast<size_t>(now->end_record() - next));
+    std::vector<LittleEndian<int32_t>> counts(static_cast<size_t>(now->end_record() - next));
     ASSERT_TRUE(IsOk(now->ReadColumn("count", next, counts)));
     for (const int32_t count : counts) ASSERT_EQ(count, next++);
     for (; given * kRecordsOfWriter < next; ++given) ASSERT_EQ(::write(turns[1], "", 1), 1);

@@ -77,7 +77,7 @@ TEST_P(LogKillTest, LosesNoMoreThanThePolicySays) {
     ASSERT_TRUE(IsOk(found));
     EXPECT_GT(found->end_record(), taken - kCommitRecords);
     EXPECT_GE(found->nrecords(), std::min<int64_t>(found->end_record(), 20'000));
-    std::vector<int32_t> counts(static_cast<size_t>(found->nrecords()));
+    std::vector<LittleEndian<int32_t>> counts(static_cast<size_t>(found->nrecords()));
     ASSERT_TRUE(IsOk(found->ReadColumn("count", found->first_record(), counts)));
     for (size_t i = 0; i < counts.size(); ++i) {
       ASSERT_EQ(counts[i], found->first_record() + static_cast<int64_t>(i));

@@ -60,12 +60,12 @@ TEST(LogRotation, LetsNoWriterThatWaitsComeBetween) {
   waits.join();
   ASSERT_TRUE(IsOk(second));
   const LogSnapshot all = log.Refresh().value();
-  std::vector<int32_t> counts(static_cast<size_t>(all.nrecords()));
+  std::vector<LittleEndian<int32_t>> counts(static_cast<size_t>(all.nrecords()));
   ASSERT_EQ(counts.size(), (kFiles + 2) * kInFile);
   ASSERT_TRUE(IsOk(all.ReadColumn("count", 0, counts)));
-  EXPECT_EQ(std::ranges::count(std::span(counts).first(counts.size() - kInFile), 1),
+  EXPECT_EQ(std::ranges::count(std::span(counts).first(counts.size() - kInFile), LittleEndian(1)),
             (kFiles + 1) * kInFile);
-  EXPECT_EQ(std::ranges::count(std::span(counts).last(kInFile), 2), kInFile);
+  EXPECT_EQ(std::ranges::count(std::span(counts).last(kInFile), LittleEndian(2)), kInFile);
 }
 
 TEST(LogRotation, LeavesALogThatCanBeOpenedAtAnyMoment) {
@@ -86,7 +86,7 @@ TEST(LogRotation, LeavesALogThatCanBeOpenedAtAnyMoment) {
     if (!opened.ok()) break;
     const LogSnapshot found = opened->snapshot();
     dropped = found.first_record() > 0;
-    std::vector<int64_t> times(static_cast<size_t>(found.nrecords()));
+    std::vector<LittleEndian<int64_t>> times(static_cast<size_t>(found.nrecords()));
     ASSERT_TRUE(IsOk(found.ReadColumn("time", found.first_record(), times)));
     for (size_t j = 0; j < times.size(); ++j) {
       ASSERT_EQ(times[j], found.first_record() + static_cast<int64_t>(j));

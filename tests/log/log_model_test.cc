@@ -20,6 +20,7 @@ namespace cairn {
 namespace {
 
 using test::Expected;
+using test::LittleEndian;
 using test::NumberedReading;
 using test::Reading;
 using test::RunQuery;
@@ -94,7 +95,7 @@ class ModelledLog {
     }
     if (kept.empty()) return;
     const int64_t begin = Upto(std::ssize(kept));
-    std::vector<int32_t> counts(kept.size() - static_cast<size_t>(begin));
+    std::vector<LittleEndian<int32_t>> counts(kept.size() - static_cast<size_t>(begin));
     ASSERT_TRUE(IsOk(log.ReadColumn("count", log.first_record() + begin, counts)));
     for (size_t i = 0; i < counts.size(); ++i) {
       ASSERT_EQ(counts[i], kept[static_cast<size_t>(begin) + i].count);
@@ -157,7 +158,7 @@ class ModelledLog {
       ASSERT_EQ(bucket.records, std::ssize(rows));
       FieldAggregate temp;
       for (const Reading& row : rows) {
-        const double value = row.temp;  // a reference would not be aligned
+        const double value = row.temp;
         if (std::isnan(value)) continue;
         if (temp.count++ == 0) temp.min = temp.max = temp.first = value;
         temp.min = std::min(temp.min, value);

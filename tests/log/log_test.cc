@@ -29,6 +29,7 @@ namespace cairn {
 namespace {
 
 using absl::StatusCode;
+using test::LittleEndian;
 using test::Reading;
 using test::RunQuery;
 using test::SensorOptions;
@@ -101,7 +102,7 @@ TEST(Log, TakesAnyNameForItsTimeThatItCanStore) {
                        .value();
   Log log = Log::Create(temp.Path("log"), options).value();
   ASSERT_EQ(log.snapshot().time_field()->name, name);
-  const std::vector<std::array<int64_t, 3>> records = {{0, 5, 6}};
+  const std::vector<std::array<LittleEndian<int64_t>, 3>> records = {{0, 5, 6}};
   LogWriter writer = log.OpenWriter({}).value();
   ASSERT_TRUE(IsOk(writer.Append(records)));
   ASSERT_TRUE(IsOk(writer.Close()));
@@ -154,7 +155,7 @@ TEST(Log, RecordsWithoutTimeAreFoundByNumber) {
   Log log = Log::Create(temp.Path("log"), options).value();
   {
     LogWriter writer = log.OpenWriter({}).value();
-    ASSERT_TRUE(IsOk(writer.Append(std::vector<double>{3, 1, 2})));
+    ASSERT_TRUE(IsOk(writer.Append(std::vector<LittleEndian<double>>{3, 1, 2})));
     ASSERT_TRUE(IsOk(writer.Close()));
   }
   const LogSnapshot snapshot = log.Refresh().value();
@@ -285,9 +286,9 @@ TEST(LogWriter, HoldsRecordsOfItsWindowBackAndSortsLateOnesIn) {
   ASSERT_TRUE(IsOk(append(1120)));
   EXPECT_EQ(log.Refresh()->end_record(), 3);
   ASSERT_TRUE(IsOk(writer.Commit()));
-  std::vector<int64_t> times(5);
+  std::vector<LittleEndian<int64_t>> times(5);
   ASSERT_TRUE(IsOk(log.Refresh()->ReadColumn("time", 0, times)));
-  EXPECT_EQ(times, (std::vector<int64_t>{1000, 1010, 1020, 1050, 1120}));
+  EXPECT_EQ(times, (std::vector<LittleEndian<int64_t>>{1000, 1010, 1020, 1050, 1120}));
 }
 
 TEST(LogWriter, BeginsAFileForEachPeriodOfTheFirstCommit) {
@@ -348,7 +349,7 @@ TEST(LogSnapshot, FindsTheLeastAndTheGreatestTime) {
   Log log = Log::Create(temp.Path("log"), options).value();
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   constexpr int64_t kGreatest = std::numeric_limits<int64_t>::max();
-  const std::vector<std::array<int64_t, 2>> records = {
+  const std::vector<std::array<LittleEndian<int64_t>, 2>> records = {
       {kLeast, 0}, {-1, 0}, {0, 0}, {1, 0}, {kGreatest, 0}, {kGreatest, 0}, {kGreatest, 0}};
   LogWriter writer = log.OpenWriter({.reorder_window = 10}).value();
   ASSERT_TRUE(IsOk(writer.Append(records)));
@@ -425,7 +426,7 @@ TEST(LogSnapshot, ReadsChunksThatAreNoWholeNumberOfBlocks) {
   std::vector<Reading> middle(150);
   ASSERT_TRUE(IsOk(snapshot.ReadRecords(180, middle)));
   EXPECT_TRUE(std::ranges::equal(middle, std::span(readings).subspan(180, 150)));
-  std::vector<int32_t> counts(150);
+  std::vector<LittleEndian<int32_t>> counts(150);
   ASSERT_TRUE(IsOk(snapshot.ReadColumn("count", 180, counts)));
   EXPECT_EQ(counts[149], 329);
   EXPECT_EQ(counts[20], 200);
@@ -470,7 +471,7 @@ TEST(LogSnapshot, ComparesIntegersExactly) {
   constexpr uint64_t kLarge = (uint64_t{1} << 53) + 1;
   {
     LogWriter writer = log.OpenWriter({}).value();
-    const std::vector<std::array<uint64_t, 2>> records = {
+    const std::vector<std::array<LittleEndian<uint64_t>, 2>> records = {
         {0, kLarge - 1}, {1, kLarge}, {2, kLarge + 1}, {3, ~uint64_t{0}}};
     ASSERT_TRUE(IsOk(writer.Append(records)));
     ASSERT_TRUE(IsOk(writer.Close()));

@@ -23,6 +23,7 @@ namespace {
 
 using absl::StatusCode;
 using test::kChunkRecords;
+using test::LittleEndian;
 using test::Reading;
 using test::SensorOptions;
 
@@ -50,7 +51,7 @@ class RetentionTest : public testing::Test {
   // All records that are left have the numbers that they got.
   void ExpectNumbers(const LogSnapshot& snapshot) const {
     ASSERT_EQ(snapshot.end_record(), end_);
-    std::vector<int32_t> counts(static_cast<size_t>(snapshot.nrecords()));
+    std::vector<LittleEndian<int32_t>> counts(static_cast<size_t>(snapshot.nrecords()));
     ASSERT_TRUE(IsOk(snapshot.ReadColumn("count", snapshot.first_record(), counts)));
     for (size_t i = 0; i < counts.size(); ++i) {
       ASSERT_EQ(counts[i], snapshot.first_record() + static_cast<int64_t>(i));
@@ -207,9 +208,10 @@ TEST_F(FutureTest, OneRecordLeavesTheOthersToBeSorted) {
   EXPECT_EQ(Left().nrecords(), 0);
   append(-200);
   ASSERT_EQ(Left().nrecords(), 2);
-  std::vector<int64_t> times(2);
+  std::vector<LittleEndian<int64_t>> times(2);
   ASSERT_TRUE(IsOk(Left().ReadColumn("time", 0, times)));
-  EXPECT_EQ(times, (std::vector<int64_t>{now_ - 310 * kSecond, now_ - 300 * kSecond}));
+  EXPECT_EQ(times,
+            (std::vector<LittleEndian<int64_t>>{now_ - 310 * kSecond, now_ - 300 * kSecond}));
 }
 
 TEST_F(RetentionTest, CostsNoMoreForCommitsInALongLog) {

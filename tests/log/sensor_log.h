@@ -12,18 +12,16 @@
 
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
+#include "tests/support/little_endian.h"
 
 namespace cairn::test {
 
-#pragma pack(push, 1)
 struct Reading {
-  int64_t time = 0;
-  double temp = 0;
-  int32_t count = 0;
+  LittleEndian<int64_t> time = 0;
+  LittleEndian<double> temp = 0;
+  LittleEndian<int32_t> count = 0;
   bool operator==(const Reading&) const = default;
 };
-#pragma pack(pop)
-// By value: a reference to it would not be aligned.
 inline int64_t TimeOf(const Reading& reading) { return reading.time; }
 
 inline Schema SensorSchema() {
@@ -60,7 +58,7 @@ std::vector<NumberedReading> Expected(const std::vector<Reading>& all, int64_t f
     found.push_back({.record = first + static_cast<int64_t>(i), .reading = reading});
   }
   if (order == LogOrder::kTime) {
-    std::ranges::stable_sort(found, {}, [](const NumberedReading& r) { return r.reading.time; });
+    std::ranges::stable_sort(found, {}, [](const NumberedReading& r) { return TimeOf(r.reading); });
   }
   return found;
 }

@@ -11,22 +11,23 @@
 
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
+#include "tests/support/little_endian.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn {
 namespace {
 
-#pragma pack(push, 1)
+using test::LittleEndian;
+
 struct Numbers {
-  int64_t time = 0;
-  uint16_t half = 0;
-  float single = 0;
-  double real = 0;
-  int64_t signed_whole = 0;
-  uint64_t unsigned_whole = 0;
+  LittleEndian<int64_t> time = 0;
+  LittleEndian<uint16_t> half = 0;
+  LittleEndian<float> single = 0;
+  LittleEndian<double> real = 0;
+  LittleEndian<int64_t> signed_whole = 0;
+  LittleEndian<uint64_t> unsigned_whole = 0;
 };
-#pragma pack(pop)
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
@@ -119,7 +120,7 @@ TEST_F(FilterTest, TextsAreRoundedOnce) {
   options.schema = Schema::Make({{.name = "single", .type = FieldType::kFloat, .size = 4}}).value();
   Log log = Log::Create(temp_.Path("singles"), options).value();
   LogWriter writer = log.OpenWriter({}).value();
-  const std::vector<float> floats = {1.0F, std::nextafter(1.0F, 2.0F)};
+  const std::vector<LittleEndian<float>> floats = {1.0F, std::nextafter(1.0F, 2.0F)};
   EXPECT_TRUE(IsOk(writer.Append(floats)));
   EXPECT_TRUE(IsOk(writer.Commit()));
   log_.emplace(*log.Refresh());

@@ -7,6 +7,7 @@
 
 #include "engine/base/bytes.h"
 #include "tests/log/sensor_log.h"
+#include "tests/support/little_endian.h"
 #include "tests/support/status.h"
 
 namespace cairn::log {
@@ -22,8 +23,9 @@ ChunkStats TenReadings(int64_t begin, bool in_order = true) {
     const int64_t time = begin + (in_order ? i : 9 - i) * kStep;
     const auto temp = static_cast<double>(i * i);
     const auto count = static_cast<int32_t>(-i);
-    const auto append = [](std::vector<std::byte>& column, const auto& value) {
-      const Bytes bytes = std::as_bytes(std::span(&value, 1));
+    const auto append = [](std::vector<std::byte>& column, auto value) {
+      const test::LittleEndian stored = value;
+      const Bytes bytes = std::as_bytes(std::span(&stored, 1));
       column.insert(column.end(), bytes.begin(), bytes.end());
     };
     append(columns.fields[0], time);
