@@ -38,7 +38,7 @@ class Docs(CliTest):
             return file.read()
 
     def test_the_examples_of_the_documents_are_those_that_are_compiled(self):
-        for language, name, document in [("cpp", "docs/example.cc", "README.md"), ("c", "docs/example.c", "docs/c-api.md")]:
+        for language, name, document in [("cpp", "docs/examples/example.cc", "README.md"), ("c", "docs/examples/example.c", "docs/c-api.md")]:
             self.assertIn(f"```{language}\n" + self.source(name) + "```\n", self.source(document))
 
     def check_example(self, program, document):

@@ -35,7 +35,7 @@ class PackagingTest(unittest.TestCase):
         self.dir = tempfile.mkdtemp(prefix="cairn-packaging.")
         self.addCleanup(shutil.rmtree, self.dir)
         self.env = dict(os.environ)
-        for name in ["docs/example.cc", "docs/example.c"]:
+        for name in ["docs/examples/example.cc", "docs/examples/example.c"]:
             shutil.copy(os.path.join(SOURCE, name), self.dir)
 
     def write(self, name, text):
