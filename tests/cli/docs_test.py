@@ -139,6 +139,8 @@ class Docs(CliTest):
         for name in sorted(os.listdir(folder) + [f"performance/{name}" for name in os.listdir(f"{folder}/performance")]):
             if name.endswith(".md") and name != "README.md":
                 self.assertRegex(index, rf"\]\({re.escape(name)}[)#]")
+        for name in os.listdir(f"{folder}/examples"):
+            self.assertIn(f"](examples/{name})", index)
 
     def anchors(self, document):
         """Those that the headings of a document get."""
