@@ -53,13 +53,13 @@ class ErrorsTest(PackageTest):
             writer = frame.writer()
             for call, kind in (
                 (lambda: frame[9], IndexError), (lambda: frame[0, 0, 0], IndexError), (lambda: frame["x"], IndexError), (lambda: frame[object()], IndexError),
-                (lambda: frame[[1.5]], IndexError), (lambda: frame.chunk(9), IndexError), (lambda: frame.chunk(2**70), TypeError), (lambda: frame.chunk("x"), TypeError),
+                (lambda: frame[[1.5]], IndexError), (lambda: frame.chunk(9), IndexError), (lambda: frame.chunk(2**70), OverflowError), (lambda: frame.chunk("x"), TypeError),
                 (lambda: frame.read_chunk(9), IndexError), (lambda: frame.read_chunk(None), TypeError), (lambda: frame.verify("x"), ValueError),
                 (lambda: writer.__setitem__(9, 1), IndexError), (lambda: writer.__setitem__(0, "x"), ValueError), (lambda: writer.__setitem__(0, [1, 2]), ValueError),
                 (lambda: writer.append(1.5), TypeError), (lambda: writer.append([1, 2]), ValueError), (lambda: writer.append([[1.5] * 3]), TypeError),
                 (lambda: writer.append(np.ones((1, 3), "<f4")), TypeError),
                 (lambda: writer.resize(LARGE, 3), ValueError), (lambda: writer.resize(-1, 3), ValueError), (lambda: writer.resize("x"), TypeError),
-                (lambda: writer.append_special("x", 1), ValueError), (lambda: writer.update_chunk(2**70, np.zeros((4, 3), "<i4")), TypeError),
+                (lambda: writer.append_special("x", 1), ValueError), (lambda: writer.update_chunk(2**70, np.zeros((4, 3), "<i4")), OverflowError),
                 (lambda: writer.delete_chunks("x"), TypeError), (lambda: writer.append_chunk("x"), TypeError), (lambda: writer.reclaim("x"), TypeError),
             ):  # fmt: skip
                 with self.subTest(where=where, line=call.__code__.co_firstlineno):

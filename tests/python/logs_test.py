@@ -742,6 +742,48 @@ class ReadTest(LogTest):
         self.assertFalse(damaged.frames[0].verify())
 
 
+class KeysTest(LogTest):
+    def test_keys_are_those_of_numpy(self):
+        cairn.asarray(np.arange(250.0), self.path("numbers")).close()
+        rng = np.random.default_rng(7)
+        dropped = self.create(name="dropped", retention=cairn.Retention(max_records=300))
+        files = self.create(name="files", rotation=cairn.Rotation(period="2m"), retention=cairn.Retention(max_records=500))
+        for log in (dropped, files):
+            for part in range(5):
+                log.append(sensor(200, part * 200))
+        self.assertGreater(min(dropped.first_record, files.first_record), 0)
+        self.assertGreater(files.info.files, 2)
+        for log in (self.create(sensor(250), "all"), dropped, dropped.snapshot(), files, self.create(name="none"), cairn.Log.open(self.path("numbers"))):
+            rows = log[:]
+            keys = [
+                slice(None, None, 3), slice(-7, None), slice(200, 20, -9), slice(200, 20, -50), slice(9, 2), ..., [], None, (..., slice(2, 5)), (), np.zeros(len(rows), bool),
+            ]  # fmt: skip
+            if len(rows):
+                keys += [0, -1, np.int8(5), np.array(7), [0, -1], [[3, 3], [-2, 0]], (5, None), np.arange(len(rows)) % 7 == 2, rows["temp"] > 5 if rows.dtype.names else rows > 5]
+                keys += [rng.integers(-len(rows), len(rows), count) for count in (3, 40, 900)]
+            keys += [["temp"], ["host", "temp"], ["time", "temp", "count", "host"]] if rows.dtype.names else []
+            for key in keys:
+                with self.subTest(log=repr(log), key=key):
+                    got, expected = log[key], rows[key]
+                    if isinstance(key, list) and key and isinstance(key[0], str):
+                        expected = np.array(expected.tolist(), got.dtype)  # which NumPy leaves its gaps
+                    self.assert_same(got, expected)
+                    self.assertIs(type(got), type(expected))
+            for wrong in (len(rows), -len(rows) - 1, [len(rows)], (0, 0), np.ones(len(rows) + 1, bool), 1.5, [1.5], ["temp", 5], "x" if rows.dtype.names is None else ["temp", 5], object(), True):
+                with self.subTest(log=repr(log), wrong=wrong), self.assertRaises((cairn.OutOfRange, cairn.NoSuchField)):
+                    log[wrong]
+
+    def test_names_that_are_no_fields_are_told_with_those_that_are(self):
+        log = self.create(sensor(3))
+        frame = cairn.asarray(sensor(3), self.path("frame"))
+        for ask in (lambda: log["x"], lambda: log[["temp", "x"]], lambda: frame["x"], lambda: frame[["temp", "x"]], lambda: log.query()["x"], lambda: log.aggregate(fields="temp")["x"],
+                    lambda: log.query(fields="x"), lambda: log.query(where=[("x", ">", 5)])):  # fmt: skip
+            with self.subTest(line=ask.__code__.co_firstlineno), self.assertRaisesRegex(KeyError, "no field 'x': there is .*temp") as caught:
+                ask()
+            self.assertIsInstance(caught.exception, cairn.NoSuchField)
+            self.assertIsInstance(pickle.loads(pickle.dumps(caught.exception)), cairn.NoSuchField)
+
+
 class FollowTest(LogTest):
     def test_yields_what_is_appended(self):
         log = self.create(sensor(10))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .arguments import members_raise_ours
+from .indexing import check_fields
 from .records import Records
 from .times import Clock
 
@@ -33,6 +35,7 @@ class FieldStatistics:
     mean: float
 
 
+@members_raise_ours
 class Aggregates:
     """The buckets of an aggregation, by time: `a["temp"]["mean"]` is an array of a value for each.
 
@@ -45,6 +48,7 @@ class Aggregates:
     begin: np.ndarray
     records: np.ndarray
     fields: dict[str, np.ndarray]
+    _where = ""
 
     def __init__(
         self, begin: np.ndarray, records: np.ndarray, fields: dict[str, np.ndarray], time: str
@@ -71,6 +75,7 @@ class Aggregates:
         return len(self.begin)
 
     def __getitem__(self, field: str) -> np.ndarray:
+        check_fields([field], self.fields)
         return self.fields[field]
 
     def _columns(self) -> dict[tuple[str, str], np.ndarray]:

@@ -8,9 +8,6 @@ numbers; an error has section and numbers as values, too.
 from __future__ import annotations
 
 import errno
-import functools
-from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
 
 
 class Error(Exception):
@@ -74,6 +71,10 @@ class NoSuchLayer(Error, KeyError):
     __str__ = Exception.__str__  # KeyError's quotes the message
 
 
+class NoSuchField(NotFound, KeyError):
+    """The records, or the items, have no field of that name."""
+
+
 class OutOfRange(Error, IndexError):
     """There is no such item or chunk."""
 
@@ -112,48 +113,3 @@ def of_status(code: int, message: str, section: str, numbers: tuple[int, ...]) -
     error.section = section
     error.numbers = numbers
     return error
-
-
-# Classes of Python and NumPy, and what becomes of them. The first that fits counts.
-_OURS: tuple[tuple[type[Exception], type[Error]], ...] = (
-    (OverflowError, TooLarge),
-    (TypeError, InvalidType),
-    (IndexError, OutOfRange),
-    (ValueError, InvalidArgument),
-)
-_NO_OVERLOAD = "incompatible function arguments"
-
-
-def raise_ours(error: Exception, where: str) -> NoReturn:
-    """Raises an exception that was caught: as one of ours, with the file in its message.
-
-    What Python and NumPy raise about arguments becomes the class of ours that is one of theirs too.
-    Others stay as they are: they may come from the caller's own objects.
-    """
-    if isinstance(error, Error):
-        if where not in str(error):
-            error.args = (f"{where}: {error}", *error.args[1:])
-        raise error
-    for theirs, kind in _OURS:
-        if isinstance(error, theirs):
-            text = str(error)
-            if _NO_OVERLOAD in text:  # the module's list of all that the call takes
-                text = f"{text.partition('(')[0]}: an argument has the wrong type or is too large"
-            raise kind(f"{where}: {text}") from error
-    raise error
-
-
-_Call = TypeVar("_Call", bound=Callable[..., Any])
-
-
-def raises_ours(call: _Call) -> _Call:
-    """Makes a method of what has a `_where` raise only exceptions of ours that name the file."""
-
-    @functools.wraps(call)
-    def guarded(self: Any, *given: Any, **named: Any) -> Any:
-        try:
-            return call(self, *given, **named)
-        except Exception as error:  # noqa: BLE001: it is raised again
-            raise_ours(error, self._where)
-
-    return guarded  # type: ignore[return-value]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Optional
 
 import numpy as np
 
+from . import options
+
 if TYPE_CHECKING:
     from .frame import Frame
     from .log import Log
@@ -23,9 +25,9 @@ class Follower:
 
     def __init__(self, frame: Frame, start: Optional[int], poll: float, timeout: Optional[float]):
         self._frame = frame
-        self._next = len(frame) if start is None else start
-        self._poll = poll
-        self._timeout = timeout
+        self._next = len(frame) if start is None else options.integer(start, "start", -(2**63), 2**63 - 1)
+        self._poll = options.seconds(poll, "poll")
+        self._timeout = None if timeout is None else options.seconds(timeout, "timeout")
 
     def _look(self, wait: float) -> Optional[np.ndarray]:
         self._frame.refresh(wait=wait)
@@ -75,7 +77,7 @@ class LogFollower:
     def __init__(self, log: Log, start: int, timeout: Optional[float]):
         self.next = start
         self._log = log
-        self._timeout = float("inf") if timeout is None else timeout
+        self._timeout = float("inf") if timeout is None else options.seconds(timeout, "timeout")
 
     def _read(self) -> Optional[Records]:
         view = self._log._view()

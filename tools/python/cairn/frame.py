@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import threading
 import weakref
@@ -12,13 +13,15 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _engine, options
-from .errors import Error, FailedPrecondition, InvalidArgument, InvalidType, NotFound, ReadOnly, raise_ours, raises_ours
+from .arguments import members_raise_ours, raise_of_call, raise_ours, raises_ours
+from .errors import Error, FailedPrecondition, InvalidArgument, InvalidType, NotFound, ReadOnly
 from .follow import Follower
 from .info import Generation
 from .metadata import Edit, packed
 from .options import FilterLike
 from .paths import Path, files_of, is_uri, name_of, text_of
 from .readable import Readable, Snapshot
+from .times import without_zone
 from .view import View, bytes_of, check_unmasked
 from .writer import Writer
 
@@ -26,6 +29,7 @@ _MAGIC = b"b2frame"  # from the third byte of a frame on
 _MODES = ("r", "r+", "a", "w", "x")
 
 
+@members_raise_ours
 class Frame(Readable):
     """A frame: a file, a directory, or bytes in memory.
 
@@ -119,7 +123,6 @@ class Frame(Readable):
         """The state that is shown now; it stays when the frame goes on."""
         return Snapshot(self._view())
 
-    @raises_ours
     def refresh(self, *, wait: float = 0.0) -> bool:
         """Goes on to the newest commit; returns whether there was a newer one.
 
@@ -135,7 +138,6 @@ class Frame(Readable):
             self._kept = None  # it would keep what others have replaced since
         return found
 
-    @raises_ours
     def writer(
         self, *, wait: float = 0.0, keep_generations: int = 0, max_file_size: int = 0
     ) -> Writer:
@@ -183,7 +185,6 @@ class Frame(Readable):
         """
         return Follower(self, start, poll, timeout)
 
-    @raises_ours
     def compact(
         self, *, wait: float = 0.0, progress: Optional[Callable[[int], object]] = None
     ) -> tuple[int, int]:
@@ -196,7 +197,6 @@ class Frame(Readable):
         self._go_on()
         return sizes
 
-    @raises_ours
     def backup(
         self,
         path: Path,
@@ -248,6 +248,7 @@ def _reopen(path: str, mode: str, dtype: Optional[np.dtype], opened_with: dict[s
     return open(path, mode, dtype=dtype, **opened_with)
 
 
+@raises_ours
 def open(
     path: Union[Path, bytearray, memoryview],
     mode: str = "r",
@@ -338,7 +339,7 @@ def _content_of(source: Any) -> Optional[memoryview]:
         return None
     try:
         return memoryview(source).cast("B")
-    except TypeError:  # of items that are not side by side, or no bytes at all: `name_of` refuses it
+    except (TypeError, ValueError):  # of items that are not side by side, or no bytes at all: `name_of` refuses it
         return None
 
 
@@ -369,6 +370,7 @@ def _is_there(name: str) -> bool:
     return True
 
 
+@raises_ours
 def create(
     path: Optional[Path] = None,
     shape: Union[int, Sequence[int], None] = (0,),
@@ -411,19 +413,16 @@ def create(
         Metalayers as the bytes to store.
     """
     name = None if path is None else name_of(path)
-    try:
-        known = options.check_dtype(dtype)
-        recipe = _recipe(
-            known, shape, chunks=chunks, blocks=blocks, codec=codec, clevel=clevel,
-            codec_meta=codec_meta, filters=filters, chunksize=chunksize, blocksize=blocksize,
-            use_dict=use_dict, sparse=sparse, meta=meta, raw_meta=raw_meta, overwrite=overwrite,
-        )  # fmt: skip
-        threads = options.integer(threads, "threads")
-        if name is None:
-            return Frame(_engine.create_in_memory(recipe, threads), None, "r+", known, {})
-        _engine.build(name, recipe, threads, files_of(name)).close()
-    except Exception as error:  # noqa: BLE001: it is raised again
-        raise_ours(error, name or "frame in memory")
+    known = options.check_dtype(dtype)
+    recipe = _recipe(
+        known, shape, chunks=chunks, blocks=blocks, codec=codec, clevel=clevel,
+        codec_meta=codec_meta, filters=filters, chunksize=chunksize, blocksize=blocksize,
+        use_dict=use_dict, sparse=sparse, meta=meta, raw_meta=raw_meta, overwrite=overwrite,
+    )  # fmt: skip
+    threads = options.integer(threads, "threads")
+    if name is None:
+        return Frame(_engine.create_in_memory(recipe, threads), None, "r+", known, {})
+    _engine.build(name, recipe, threads, files_of(name)).close()
     return open(name, "r+", dtype=known, threads=threads)
 
 
@@ -435,10 +434,15 @@ def _recipe(
     raw_meta: Optional[Mapping[str, bytes]],
     **new: Any,
 ) -> _engine.Recipe:
-    layers = {name: packed(f"metalayer {name!r}", value) for name, value in (meta or {}).items()}
-    return options.make_recipe(dtype, shape, meta={**layers, **(raw_meta or {})}, **new)
+    """Of what `create` takes."""
+    try:
+        layers = {name: packed(f"metalayer {name!r}", value) for name, value in (meta or {}).items()}
+        return options.make_recipe(dtype, shape, meta={**layers, **(raw_meta or {})}, **new)
+    except Exception as error:  # noqa: BLE001: it is raised again
+        raise_of_call(error, "", create, (), {"meta": meta, "raw_meta": raw_meta, **new})
 
 
+@raises_ours
 def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
     """A frame of an array: anything with `shape`, `dtype` and slices, or what NumPy makes one of.
 
@@ -448,7 +452,9 @@ def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
     if path is None and not new and isinstance(items, Frame):
         return items
     check_unmasked(items)
-    source = items if hasattr(items, "shape") and hasattr(items, "dtype") else np.asarray(items)
+    items = without_zone(items)
+    is_array = hasattr(items, "shape") and isinstance(getattr(items, "dtype", None), np.dtype)
+    source = items if is_array else np.asarray(items)
     known = options.check_dtype(new.pop("dtype", source.dtype))
     threads = new.pop("threads", 1)
     shape = tuple(source.shape)
@@ -458,20 +464,17 @@ def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
             _fill(writer._engine, source, known)
         return frame
     name = name_of(path)
-    try:
-        recipe = _recipe(known, shape, **{**_NEW, **new})
-        engine = _engine.build(name, recipe, options.integer(threads, "threads"), files_of(name))
-        _fill(engine, source, known)
-        engine.close()
-    except Exception as error:  # noqa: BLE001: it is raised again
-        raise_ours(error, name)
+    recipe = _recipe(known, shape, **{**_NEW, **new})
+    engine = _engine.build(name, recipe, options.integer(threads, "threads"), files_of(name))
+    _fill(engine, source, known)
+    engine.close()
     return open(name, "r+", dtype=known, threads=threads)
 
 
 _NEW: dict[str, Any] = {
-    name: value
-    for name, value in (create.__kwdefaults__ or {}).items()
-    if name != "threads"
+    name: one.default
+    for name, one in inspect.signature(create).parameters.items()
+    if one.kind is one.KEYWORD_ONLY and name != "threads"
 }
 
 

@@ -13,18 +13,21 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Union
 
 import numpy as np
 
-from .errors import OutOfRange
+from .arguments import refused, told
+from .errors import NoSuchField, OutOfRange
 from .view import View
 
 Axis = Union[range, np.ndarray]  # ascending, without repeats
 
+_KEYS = "give ints, slices, lists of ints, or masks"
+
 # An item by number costs as much as so many of a box.
-_FEW = 8
+FEW = 8
 
 
 class Selection(NamedTuple):
@@ -32,6 +35,25 @@ class Selection(NamedTuple):
 
     axes: list[Axis]
     rest: tuple[Any, ...]  # the key that is left to apply to the product of the axes
+
+
+def check_fields(names: Iterable[str], fields: Iterable[str]) -> None:
+    """Refuses names that are not of these fields."""
+    there = list(fields)
+    for name in names:
+        if name not in there:
+            raise NoSuchField(f"no field {name!r}: there is {', '.join(there)}")
+
+
+def names_of(key: Any, dtype: np.dtype) -> list[str]:
+    """The fields that a key names; none of other keys."""
+    names = [key] if isinstance(key, str) else key if isinstance(key, list) else []
+    if not names or not all(isinstance(one, str) for one in names):
+        return []
+    if dtype.names is None:
+        raise OutOfRange(f"{told(key)} is no index: items of {dtype} have no fields")
+    check_fields(names, dtype.names)
+    return names
 
 
 def _is_mask(entry: Any) -> bool:
@@ -51,16 +73,16 @@ def _entry(one: Any) -> Any:
         is_nothing = isinstance(one, (list, range, tuple)) and not len(one)
         one = np.asarray(one, dtype=np.intp if is_nothing else None)
         if one.dtype.kind not in "iub":
-            raise OutOfRange(f"an array of {one.dtype} is no index")
+            raise OutOfRange(f"an array of {one.dtype} is no index: {_KEYS}")
         if one.ndim:
             return one
         one = one[()]
     if isinstance(one, (bool, np.bool_)):
-        raise OutOfRange("a single bool is no index")
+        raise OutOfRange(f"a single bool is no index: {_KEYS}")
     try:
         return operator.index(one)
     except TypeError:
-        raise OutOfRange(f"{one!r} is no index") from None
+        raise OutOfRange(f"{told(one)} is no index: {_KEYS}") from None
 
 
 def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:
@@ -134,6 +156,12 @@ def select(key: Any, shape: tuple[int, ...]) -> Selection:
     return Selection(axes, tuple(rest))
 
 
+def _all_of(axis: Axis) -> np.ndarray:
+    if isinstance(axis, range):  # of which NumPy would take one after the other
+        return np.arange(axis.start, axis.stop, axis.step, np.int64)
+    return np.asarray(axis, np.int64)
+
+
 def _is_dense(axis: Axis) -> bool:
     return isinstance(axis, range) and (axis.step == 1 or len(axis) <= 1)
 
@@ -148,7 +176,7 @@ class _Piece(NamedTuple):
 
 
 def _pieces(axis: Axis, extent: int) -> Iterator[_Piece]:
-    numbers = np.asarray(axis, dtype=np.int64)
+    numbers = _all_of(axis)
     borders = np.flatnonzero(np.diff(numbers // extent)) + 1
     for begin, end in itertools.pairwise([0, *borders.tolist(), len(numbers)]):
         part = numbers[begin:end]
@@ -177,8 +205,13 @@ def read_product(view: View, axes: list[Axis]) -> np.ndarray:
         return out
     if all(_is_dense(axis) for axis in axes):
         view.read([int(axis[0]) for axis in axes], out)
+    elif not view.is_array and isinstance(axes[0], range) and axes[0].step < FEW:
+        first, last = axes[0][0], axes[0][-1]
+        items = view.room((last - first + 1,))
+        view.read([first], items)
+        out[:] = items[:: axes[0].step]
     elif not view.is_array:
-        view.read_at(np.asarray(axes[0], dtype=np.int64), out)
+        view.read_at(_all_of(axes[0]), out)
     else:
         for box in _boxes(view, axes):
             target = tuple(piece.target for piece in box)
@@ -204,7 +237,7 @@ def _is_sparse(view: View, box: tuple[_Piece, ...], count: int) -> bool:
 
     They are where they leave out a block, or are few.
     """
-    if count * _FEW < math.prod(piece.end - piece.begin for piece in box):
+    if count * FEW < math.prod(piece.end - piece.begin for piece in box):
         return True
     return any(
         isinstance(piece.picked, slice)
@@ -317,7 +350,7 @@ class _Points:
         first, last = self._place()
         shape = (*self._lengths[:first], *self._shape, *self._lengths[first:])
         values = self._view.room(shape)
-        values[...] = np.asarray(value, self._view.dtype)
+        values[...] = _items_of(value, self._view.dtype)
         values = np.moveaxis(values, range(first, last), range(len(self._shape)))
         values = values.reshape(self._selected)[(slice(None), *self._rest)]
         for part in self._parts():
@@ -348,7 +381,7 @@ class _Points:
         for axis, points in zip(self._pointed, self._points):
             places[axis] = points[part.group].reshape(-1, *[1] * len(sliced))
         for dimension, (axis, target) in enumerate(zip(sliced, part.target), 1):
-            numbers = np.asarray(self._axes[axis], dtype=np.int64)[target]
+            numbers = _all_of(self._axes[axis])[target]
             places[axis] = numbers.reshape(-1, *[1] * (len(sliced) - dimension))
         shape = np.broadcast_shapes(*(place.shape for place in places))
         # A point may be wanted many times, the box has each item once.
@@ -383,6 +416,13 @@ class _Points:
                 )
 
 
+def _items_of(value: Any, dtype: np.dtype) -> np.ndarray:
+    try:
+        return np.asarray(value, dtype)
+    except (TypeError, ValueError) as error:
+        raise refused("value", value, dtype, error) from error
+
+
 def write(view: View, key: Any, value: Any) -> Iterator[tuple[list[int], np.ndarray]]:
     """The boxes, each with where it begins, that make array[key] = value.
 
@@ -401,7 +441,11 @@ def write(view: View, key: Any, value: Any) -> Iterator[tuple[list[int], np.ndar
                 yield [int(axis[0]) for axis in axes], value
             return
     product = view.room(shape)
-    product[rest] = value
+    try:
+        product[rest] = value
+    except (TypeError, ValueError):
+        _items_of(value, view.dtype)  # which says more, but of shapes
+        raise
     if not product.size:
         return
     if dense:

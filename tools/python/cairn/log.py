@@ -12,17 +12,19 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _engine, options
+from .arguments import members_raise_ours, raises_ours
 from .errors import AlreadyExists, FailedPrecondition, InvalidArgument
 from .follow import LogFollower
-from .log_info import Retention, Rotation
+from .log_info import Retention, Rotation, span_of
 from .log_readable import LogReadable, LogSnapshot
 from .log_view import LogView
 from .log_writer import LogWriter
 from .paths import Path, files_of, name_of
 from .records import fields_of
-from .times import Clock, SpanLike, TimeLike
+from .times import UNITS, Clock, SpanLike, TimeLike
 
 
+@members_raise_ours
 class Log(LogReadable):
     """A log of records with times: a frame, which other Blosc2s open too, or a directory of frames.
 
@@ -37,10 +39,11 @@ class Log(LogReadable):
         self._path = path
         self._opened_with = opened_with
         self._lock = threading.Lock()  # of `_state`, which only goes forward
-        self._state: Optional[LogView] = LogView(engine.snapshot())
+        self._state: Optional[LogView] = LogView(engine.snapshot(), path)
         self._writer: Optional[weakref.ref[LogWriter]] = None
 
     @staticmethod
+    @raises_ours
     def open(
         path: Path,
         *,
@@ -64,10 +67,11 @@ class Log(LogReadable):
         }
         name = name_of(path)
         policy = options.number_of(verify, options.VERIFY_POLICIES, "verify")
-        engine = _engine.open_log(name, time or "", durable_only, mmap, policy, threads, files_of(name))
+        engine = _engine.open_log(name, time or "", durable_only, mmap, policy, options.integer(threads, "threads"), files_of(name))
         return Log(engine, name, opened_with)
 
     @staticmethod
+    @raises_ours
     def create(
         path: Path,
         dtype: Any,
@@ -111,8 +115,8 @@ class Log(LogReadable):
                 known.itemsize,
                 time or "",
                 options.number_of(codec, options.CODECS, "codec"),
-                clevel,
-                chunksize,
+                options.integer(clevel, "clevel", -(2**31)),
+                options.integer(chunksize, "chunksize"),
                 retention._counts(clock),
                 rotation._counts(clock),
                 files_of(name),
@@ -130,6 +134,10 @@ class Log(LogReadable):
         if writer is not None and not writer.closed:
             self.refresh()
         return self._state_or_raise()
+
+    @property
+    def _where(self) -> str:
+        return self._path
 
     def _state_or_raise(self) -> LogView:
         state = self._state
@@ -167,7 +175,7 @@ class Log(LogReadable):
             engine = self._engine.snapshot()
             if self._state is None or engine.is_same(self._state.engine):
                 return False
-            self._state = LogView(engine)
+            self._state = LogView(engine, self._path)
             return True
 
     def writer(
@@ -204,17 +212,17 @@ class Log(LogReadable):
         """
         view = self._view()
         engine = self._engine.open_writer(
-            commit_records,
-            options.milliseconds(commit_interval),
+            options.integer(commit_records, "commit_records", 0, 2**63 - 1),
+            options.milliseconds(commit_interval, "commit_interval"),
             durable,
-            view.clock.span(reorder_window) if view.clock and reorder_window else 0,
-            max_buffered_bytes,
+            span_of(reorder_window, view.clock, "reorder_window"),
+            options.integer(max_buffered_bytes, "max_buffered_bytes", 0, 2**63 - 1),
             options.milliseconds(wait),
             timer,
             None if codec is None else options.number_of(codec, options.CODECS, "codec"),
-            clevel,
+            None if clevel is None else options.integer(clevel, "clevel", -(2**31)),
         )
-        writer = LogWriter(engine, view.dtype, view.clock, self._committed)
+        writer = LogWriter(engine, view, self._committed)
         self._writer = weakref.ref(writer)
         return writer
 
@@ -284,6 +292,7 @@ def _record_type(dtype: Any, unit: str) -> np.dtype:
     fields = fields_of(known)
     if np.dtype("M8") not in fields.values():
         return known
+    options.number_of(unit, dict.fromkeys(UNITS, 0), "unit")
     timed = np.dtype(f"<M8[{unit}]")
     return np.dtype([(name, timed if one == "M8" else one) for name, one in fields.items()])
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
+from . import options
 from .errors import FailedPrecondition
 from .info import readable
 from .records import shown
@@ -21,7 +22,11 @@ class Retention(NamedTuple):
     max_bytes: int = 0  # of all chunks, as they are stored
 
     def _counts(self, clock: Optional[Clock]) -> tuple[int, int, int]:
-        return _span(self.max_age, clock), self.max_records, self.max_bytes
+        return (
+            span_of(self.max_age, clock, "max_age"),
+            options.integer(self.max_records, "max_records", 0, 2**63 - 1),
+            options.integer(self.max_bytes, "max_bytes", 0, 2**63 - 1),
+        )
 
 
 class Rotation(NamedTuple):
@@ -31,15 +36,16 @@ class Rotation(NamedTuple):
     period: SpanLike = 0  # of time: a file holds times of one multiple of it, but late ones
 
     def _counts(self, clock: Optional[Clock]) -> tuple[int, int]:
-        return self.max_bytes, _span(self.period, clock)
+        return options.integer(self.max_bytes, "max_bytes", 0, 2**63 - 1), span_of(self.period, clock, "period")
 
 
-def _span(value: SpanLike, clock: Optional[Clock]) -> int:
-    if not value:
+def span_of(value: SpanLike, clock: Optional[Clock], what: str) -> int:
+    """A span of time as a count."""
+    if isinstance(value, (int, np.integer)) and value == 0:
         return 0
     if clock is None:
         raise FailedPrecondition("the records of the log have no time")
-    return clock.span(value)
+    return options.integer(clock.span(value), what, 0, 2**63 - 1)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,35 +4,43 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
-from typing import Any, Optional, Union
+from typing import Any, Optional, Union, cast
 
 import numpy as np
 
-from . import _engine, options
+from . import _engine, indexing, options
 from .aggregates import Aggregates, FieldStatistics, statistics_of
-from .errors import InvalidArgument, OutOfRange
+from .arguments import members_raise_ours
+from .errors import InvalidArgument
 from .log_info import LogInfo, Retention, Rotation
 from .log_view import LogView
 from .readable import Snapshot
 from .records import Columns, Records, shown
 from .times import SpanLike, TimeLike
-from .view import View, bytes_of
+from .view import View
 from .where import WhereLike, conditions
 
 _ALL = 2**63 - 1  # records
 
 
+@members_raise_ours
 class LogReadable:
     """Reads records of a log by time, by number and by their values.
 
-    `len` counts the records that are there. `log[5]`, `log[-100:]` and `log["temp"]` read records,
-    or the values of a field, as NumPy arrays: 0 is the oldest record that is there.
+    `len` counts the records that are there. `log[5]`, `log[-100:]`, `log[[7, 2]]`, `log[mask]` and
+    `log["temp"]` read records, or the values of fields, as from a NumPy array of all records: 0 is
+    the oldest record that is there.
     """
 
     __slots__ = ()
 
     def _view(self) -> LogView:
         raise NotImplementedError
+
+    @property
+    def _where(self) -> str:
+        """What messages begin with."""
+        return self._view().where
 
     @property
     def dtype(self) -> np.dtype:
@@ -159,11 +167,7 @@ class LogReadable:
         limit: Optional[int] = None,
     ) -> Iterator[Records]:
         """What `query` finds, some records after the other: more than memory can hold."""
-        view, chosen, cursor = self._cursor(begin, end, last, fields, where, order, limit)
-        while (batch := cursor.next())[0]:
-            columns = Columns(chosen)
-            columns.add(*batch)
-            yield columns.take(view.time)
+        return _batches(*self._cursor(begin, end, last, fields, where, order, limit))
 
     def _cursor(
         self,
@@ -218,9 +222,7 @@ class LogReadable:
         clock = view.need_clock()
         chosen = view.choose(fields).items()
         numbers = {name: one for name, one in chosen if fields is not None or one.kind not in "SM"}
-        length = 0 if bucket is None else clock.span(bucket)
-        if bucket is not None and length <= 0:
-            raise InvalidArgument(f"bucket {bucket!r}: expected more than 0")
+        length = 0 if bucket is None else options.integer(clock.span(bucket), "bucket", 1, _ALL)
         found = view.engine.aggregate(
             *view.range(begin, end, last),
             length,
@@ -243,33 +245,21 @@ class LogReadable:
         """The newest records, in the order in which they were committed."""
         view = self._view()
         end = view.engine.end_record()
-        first = max(end - count, view.engine.first_record())
+        first = max(end - options.integer(count, "count", 0, _ALL), view.engine.first_record())
         return view.records(first, end - first)
 
     def __len__(self) -> int:
-        engine = self._view().engine
-        return engine.end_record() - engine.first_record()
+        return self._view().shape[0]
 
     def __getitem__(self, key: Any) -> Any:
         view = self._view()
-        first = view.engine.first_record()
-        count = view.engine.end_record() - first
+        names = indexing.names_of(key, view.dtype)
         if isinstance(key, str):
-            (column,) = (np.empty(count, dtype) for dtype in view.choose(key).values())
-            view.engine.read_column(key, first, bytes_of(column))
-            return column
-        if isinstance(key, slice):
-            begin, end, step = key.indices(count)
-            found = range(begin, end, step)
-            if not found:
-                return np.empty(0, view.dtype)
-            least = min(found[0], found[-1])
-            rows = view.rows(first + least, abs(found[-1] - found[0]) + 1)
-            return rows[::step] if step > 0 else rows[::-1][::-step]
-        number = key.__index__()
-        if not -count <= number < count:
-            raise OutOfRange(f"record {number}, the log has {count}")
-        return view.rows(first + number % count, 1)[0]
+            return view.column(key)
+        if names:
+            columns = {name: view.column(name) for name in names}
+            return Records(columns, np.arange(view.shape[0]), view.time).to_numpy()
+        return indexing.read(cast(View, view), key)  # it reads as a frame that is no array
 
     def __iter__(self) -> Iterator[Any]:
         for records in self.scan(order="record"):
@@ -297,6 +287,13 @@ class LogReadable:
         rows = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in told)
         newest = self.tail(5)._repr_html_() if len(self) else ""
         return f"<div><strong>{title}</strong><table>{rows}</table>{newest}</div>"
+
+
+def _batches(view: LogView, chosen: dict[str, np.dtype], cursor: _engine.LogCursor) -> Iterator[Records]:
+    while (batch := cursor.next())[0]:
+        columns = Columns(chosen)
+        columns.add(*batch)
+        yield columns.take(view.time)
 
 
 class LogSnapshot(LogReadable):

@@ -8,19 +8,23 @@ from typing import Optional, Union
 import numpy as np
 
 from . import _engine, options
-from .errors import FailedPrecondition, InvalidArgument, NotFound
+from .errors import FailedPrecondition, InvalidArgument
+from .indexing import FEW, check_fields
 from .records import Records, fields_of
 from .times import Clock, SpanLike, TimeLike
-from .view import bytes_of
+from .view import View, bytes_of
 
 
 class LogView:
     """One state of a log, with the types of its fields; immutable."""
 
-    __slots__ = ("clock", "dtype", "engine", "fields", "time")
+    is_array = False  # for `indexing`
 
-    def __init__(self, engine: _engine.LogSnapshot):
+    __slots__ = ("clock", "dtype", "engine", "fields", "time", "where")
+
+    def __init__(self, engine: _engine.LogSnapshot, path: str):
         self.engine = engine
+        self.where = path  # what messages begin with
         self.dtype = options.written_dtype(engine.dtype())
         self.fields = fields_of(self.dtype)
         self.time = engine.time_field()
@@ -50,19 +54,51 @@ class LogView:
         if fields is None:
             return self.fields
         names = [fields] if isinstance(fields, str) else list(fields)
-        for name in names:
-            if name not in self.fields:
-                raise NotFound(f"no field {name!r}, the log has {', '.join(self.fields)}")
+        check_fields(names, self.fields)
         return {name: self.fields[name] for name in names}
 
-    def rows(self, first: int, count: int) -> np.ndarray:
-        """Records from number `first` on."""
-        rows = np.empty(count, self.dtype)
-        self.engine.read_records(first, bytes_of(rows))
-        return rows
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of records that are there."""
+        return (self.engine.end_record() - self.engine.first_record(),)
+
+    def room(self, shape: Sequence[int]) -> np.ndarray:
+        """Memory for records."""
+        return np.empty(shape, self.dtype)
+
+    def read(self, start: Sequence[int], out: np.ndarray) -> None:
+        """Reads records side by side; 0 is the oldest that is there."""
+        self.engine.read_records(self.engine.first_record() + start[0], bytes_of(out))
+
+    def read_at(self, numbers: np.ndarray, out: np.ndarray) -> None:
+        """Reads single records, counted the same; in any order, and again."""
+        flat = out.reshape(-1)
+        least, greatest = int(numbers.min()), int(numbers.max())
+        if greatest - least < numbers.size * FEW:
+            rows = self.room((greatest - least + 1,))
+            self.read((least,), rows)
+            flat[:] = rows[numbers - least]
+            return
+        begin = 0
+        for frame in self.engine.frames():
+            view = View(frame, self.dtype)
+            end = begin + view.shape[0]
+            here = np.flatnonzero((begin <= numbers) & (numbers < end))
+            if here.size:
+                part = self.room(here.shape)
+                view.read_at(numbers[here] - begin, part)
+                flat[here] = part
+            begin = end
+
+    def column(self, name: str) -> np.ndarray:
+        """The values of a field, of all records."""
+        (values,) = (np.empty(self.shape, dtype) for dtype in self.choose(name).values())
+        self.engine.read_column(name, self.engine.first_record(), bytes_of(values))
+        return values
 
     def records(self, first: int, count: int) -> Records:
-        """The same, with their numbers."""
-        rows = self.rows(first, count)
+        """Records from number `first` on, with their numbers."""
+        rows = self.room((count,))
+        self.engine.read_records(first, bytes_of(rows))
         columns = {name: rows[name] if name else rows for name in self.fields}
         return Records(columns, np.arange(first, first + count), self.time)

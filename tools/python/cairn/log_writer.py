@@ -6,17 +6,16 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Optional
 
-import numpy as np
-
 from . import _engine
+from .arguments import members_raise_ours
 from .errors import FailedPrecondition
 from .log_info import Retention, Rotation
 from .log_readable import LogSnapshot
 from .log_view import LogView
 from .records import to_records
-from .times import Clock
 
 
+@members_raise_ours
 class LogWriter:
     """Takes records, sorts those of one commit by time, and commits them as its options say.
 
@@ -25,24 +24,24 @@ class LogWriter:
     share it.
     """
 
-    __slots__ = ("__weakref__", "_clock", "_dtype", "_engine", "_moved")
+    __slots__ = ("__weakref__", "_clock", "_dtype", "_engine", "_moved", "_where")
 
     def __init__(
         self,
         engine: _engine.LogWriter,
-        dtype: np.dtype,
-        clock: Optional[Clock],
+        view: LogView,
         moved: Callable[[], object],
     ):
         self._engine: Optional[_engine.LogWriter] = engine
-        self._dtype = dtype
-        self._clock = clock
+        self._dtype = view.dtype
+        self._clock = view.clock
+        self._where = view.where
         self._moved = moved
 
     def _open(self) -> _engine.LogWriter:
         engine = self._engine
         if engine is None:
-            raise FailedPrecondition("the writer is closed")
+            raise FailedPrecondition(f"{self._where}: the writer is closed")
         return engine
 
     @property
@@ -87,7 +86,7 @@ class LogWriter:
 
     def snapshot(self) -> LogSnapshot:
         """The newest commit."""
-        return LogSnapshot(LogView(self._open().snapshot()))
+        return LogSnapshot(LogView(self._open().snapshot(), self._where))
 
     def close(self) -> None:
         """Commits, durably; others may then write the log."""

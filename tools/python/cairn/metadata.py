@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any, Generic, Optional, TypeVar
 
 from . import _engine, packing
+from .arguments import members_raise_ours, told
 from .errors import InvalidArgument, InvalidType, NoSuchLayer, ReadOnly, Unimplemented
 from .view import View
 
@@ -18,8 +19,10 @@ _OWN = "cairn."
 _Value = TypeVar("_Value")
 
 
+@members_raise_ours
 class _Layers(MutableMapping[str, _Value], Generic[_Value]):
     kind: str  # what messages call a layer
+    _where: str  # what they begin with
 
     def _names(self) -> list[str]:
         raise NotImplementedError
@@ -31,25 +34,27 @@ class _Layers(MutableMapping[str, _Value], Generic[_Value]):
         return len(self._names())
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names()
+        return isinstance(name, str) and name in self._names()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._names()}>"
 
 
+@members_raise_ours
 class _RawLayers(_Layers[bytes]):
     """Layers as the bytes that the file has."""
 
-    def __init__(self, view: Callable[[], View], edit: Edit):
+    def __init__(self, view: Callable[[], View], edit: Edit, where: str):
         self._view = view
         self._edit = edit
+        self._where = where
 
     def _read(self) -> _engine.Snapshot:
         return self._view().engine
 
     def title(self, name: object) -> str:
         """How messages name a layer."""
-        return f"{self._view().where}: {self.kind} {name!r}"
+        return f"{self._where}: {self.kind} {told(name)}"
 
     def _missing(self, name: object) -> NoSuchLayer:
         return NoSuchLayer(f"{self.title(name)} does not exist: there is {', '.join(self._names()) or 'none'}")
@@ -64,11 +69,11 @@ class _RawLayers(_Layers[bytes]):
     def _bytes_of(self, name: object, content: Any) -> bytes:
         try:
             return bytes(memoryview(content))
-        except TypeError:
-            given = type(content).__name__
-            raise InvalidType(f"{self.title(name)}: expected bytes, got {given}") from None
+        except (TypeError, ValueError):
+            raise InvalidType(f"{self.title(name)}: expected bytes, got {told(content)}") from None
 
 
+@members_raise_ours
 class RawMeta(_RawLayers):
     """The metalayers as bytes."""
 
@@ -78,10 +83,9 @@ class RawMeta(_RawLayers):
         return list(self._read().metalayers())
 
     def __getitem__(self, name: str) -> bytes:
-        try:
-            return self._read().metalayers()[name]
-        except KeyError:
-            raise self._missing(name) from None
+        if name not in self:
+            raise self._missing(name)
+        return self._read().metalayers()[name]
 
     def __setitem__(self, name: str, content: bytes) -> None:
         stored = self._bytes_of(name, content)
@@ -93,6 +97,7 @@ class RawMeta(_RawLayers):
         raise InvalidType(f"{self.title(name)}: metalayers are made with the frame and cannot be deleted")
 
 
+@members_raise_ours
 class RawVlMeta(_RawLayers):
     """The vlmetalayers as bytes."""
 
@@ -116,6 +121,7 @@ class RawVlMeta(_RawLayers):
         self._change(name, lambda writer: writer.delete_vlmetalayer(name))
 
 
+@members_raise_ours
 class _PackedLayers(_Layers[Any]):
     """Layers as Python values, packed as python-blosc2 packs them."""
 
@@ -123,6 +129,7 @@ class _PackedLayers(_Layers[Any]):
 
     def __init__(self, raw: _RawLayers):
         self.raw = raw
+        self._where = raw._where
 
     def _names(self) -> list[str]:
         return [name for name in self.raw if not name.startswith(_OWN)]

@@ -11,6 +11,7 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _engine
+from .arguments import is_integer, is_number, told
 from .errors import InvalidArgument, InvalidType
 
 CODECS = {
@@ -50,8 +51,8 @@ def number_of(name: str, numbers: Mapping[str, int], what: str) -> int:
     """The number that the format has for a name."""
     try:
         return numbers[name]
-    except KeyError:
-        raise InvalidArgument(f"{what} {name!r} is none of {', '.join(numbers)}") from None
+    except (KeyError, TypeError):  # what has no hash
+        raise InvalidArgument(f"{what}: expected one of {', '.join(numbers)}, got {told(name)}") from None
 
 
 def name_of(number: int, numbers: Mapping[str, int]) -> str:
@@ -59,16 +60,25 @@ def name_of(number: int, numbers: Mapping[str, int]) -> str:
     return next((name for name, known in numbers.items() if known == number), str(number))
 
 
-def milliseconds(seconds: float) -> int:
-    """How long to wait, as the engine takes it; the shortest wait is a millisecond."""
-    if math.isnan(seconds):
-        raise InvalidArgument("nan is no time to wait")
-    return math.ceil(min(max(seconds, 0.0), _LONGEST) * 1000)
+def seconds(value: Any, what: str) -> float:
+    """A time to wait."""
+    if not is_number(value):
+        raise InvalidType(f"{what}: expected a number of seconds, got {told(value)}")
+    return float(min(max(value, 0.0), _LONGEST))
+
+
+def milliseconds(value: Any, what: str = "wait") -> int:
+    """The same as the engine takes it; the shortest wait is a millisecond."""
+    return math.ceil(seconds(value, what) * 1000)
 
 
 def extents(shape: Any, what: str = "shape", most: int = 2**63 - 1) -> list[int]:
     """The numbers of a shape; a single one is that of an array of one dimension."""
-    return [integer(one, what, 0, most) for one in ((shape,) if np.ndim(shape) == 0 else shape)]
+    if is_integer(shape):
+        shape = (shape,)
+    if isinstance(shape, (str, bytes)) or not hasattr(shape, "__iter__") or isinstance(shape, np.ndarray) and not shape.ndim:
+        raise InvalidType(f"{what}: expected an int, or a sequence of ints, got {told(shape)}")
+    return [integer(one, what, 0, most) for one in shape]
 
 
 def integer(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
@@ -76,9 +86,9 @@ def integer(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int
     try:
         number = operator.index(value)
     except TypeError:
-        raise InvalidType(f"{what}: expected an int, got {type(value).__name__}") from None
+        raise InvalidType(f"{what}: expected an int, got {told(value)}") from None
     if not least <= number <= most:
-        raise InvalidArgument(f"{what}: expected {least} to {most}, got {number}")
+        raise InvalidArgument(f"{what}: expected {least} to {most}, got {told(number)}")
     return number
 
 
@@ -130,7 +140,7 @@ def check_dtype(dtype: Any) -> np.dtype:
     """A type whose bytes are its value, without the class of its items, which no file can name."""
     checked: np.dtype = np.dtype(dtype)
     if checked.hasobject or checked.subdtype is not None or checked.itemsize == 0:
-        raise InvalidArgument(f"items of type {checked} have no fixed bytes")
+        raise InvalidArgument(f"items of type {checked} have no fixed bytes: give a dtype of numbers, bytes or times")
     return _without_class(checked)
 
 
@@ -178,7 +188,7 @@ def make_recipe(
     recipe.set_compression(
         number_of(codec, CODECS, "codec"),
         integer(clevel, "clevel", -(2**31)),
-        codec_meta & 255,
+        integer(codec_meta, "codec_meta", -128, 255) & 255,
         dtype.itemsize,
         integer(blocksize, "blocksize"),
         use_dict,

@@ -9,7 +9,8 @@ from typing import Any, Optional
 import numpy as np
 
 from . import indexing, options
-from .errors import InvalidArgument, InvalidType, raise_ours, raises_ours
+from .arguments import members_raise_ours
+from .errors import InvalidArgument, InvalidType
 from .info import Finding, Info, Report
 from .metadata import Edit, Meta, RawMeta, RawVlMeta, VlMeta
 from .picture import as_html
@@ -29,6 +30,7 @@ def _rows_at_once(view: View) -> int:
     return count
 
 
+@members_raise_ours
 class Readable:
     """Reads like a NumPy array: `f[10:20]`, `f[::7]`, `f[-1]`, `f[[3, 1]]`, `f[mask]`, `f[2, :, 5]`.
 
@@ -101,12 +103,12 @@ class Readable:
     @property
     def meta(self) -> Meta:
         """Metalayers as Python values; `meta.raw` has them as bytes."""
-        return Meta(RawMeta(self._view, self._edit()))
+        return Meta(RawMeta(self._view, self._edit(), self._where))
 
     @property
     def vlmeta(self) -> VlMeta:
         """Vlmetalayers as Python values, as python-blosc2 has them; `vlmeta.raw` has bytes."""
-        return VlMeta(RawVlMeta(self._view, self._edit()))
+        return VlMeta(RawVlMeta(self._view, self._edit(), self._where))
 
     @property
     def attrs(self) -> VlMeta:
@@ -121,12 +123,9 @@ class Readable:
 
     def __getitem__(self, key: Any) -> Any:
         view = self._view()
-        try:
-            if isinstance(key, str) or isinstance(key, list) and key and isinstance(key[0], str):
-                return indexing.read(view, ...)[key]
-            return indexing.read(view, key)
-        except Exception as error:  # noqa: BLE001: it is raised again
-            raise_ours(error, view.where)
+        if indexing.names_of(key, view.dtype):
+            return indexing.read(view, ...)[key]
+        return indexing.read(view, key)
 
     def __iter__(self) -> Iterator[Any]:
         view = self._view()
@@ -136,27 +135,20 @@ class Readable:
         for begin in range(0, view.shape[0], count):
             yield from indexing.read(view, slice(begin, begin + count))
 
-    @raises_ours
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         if copy is False:
             raise InvalidArgument("reading a frame makes a copy")
         items: np.ndarray = indexing.read(self._view(), ...)
         return items if dtype is None else items.astype(dtype, copy=False)
 
-    @raises_ours
     def chunk(self, nchunk: int) -> bytes:
         """The compressed chunk, as it is stored."""
         return self._view().engine.get_chunk(nchunk)
 
     def read_chunk(self, nchunk: int) -> bytes:
         """The decompressed chunk."""
-        view = self._view()
-        try:
-            return view.engine.read_chunk(nchunk)
-        except Exception as error:  # noqa: BLE001: it is raised again
-            raise_ours(error, view.where)
+        return self._view().engine.read_chunk(nchunk)
 
-    @raises_ours
     def verify(
         self, depth: str = "contents", progress: Optional[Callable[[int], object]] = None
     ) -> Report:

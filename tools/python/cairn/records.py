@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+import numbers
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
 from . import _engine
+from .arguments import members_raise_ours, raise_ours, told
 from .errors import InvalidArgument, InvalidType
-from .times import Clock
+from .indexing import check_fields
+from .times import Clock, without_zone
 from .view import bytes_of, is_masked
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ def fields_of(dtype: np.dtype) -> dict[str, np.dtype]:
     return {name: dtype[name] for name in dtype.names}
 
 
+@members_raise_ours
 class Records:
     """Records of a log in memory: `r["temp"]` is a column, `r[5]` a record, `r[2:9]` some of them.
 
@@ -37,6 +41,7 @@ class Records:
 
     columns: dict[str, np.ndarray]
     numbers: np.ndarray
+    _where = ""
 
     def __init__(self, columns: dict[str, np.ndarray], numbers: np.ndarray, time: Optional[str]):
         self.columns = columns  # by the names of the fields
@@ -76,6 +81,7 @@ class Records:
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
+            check_fields([key], self.columns)
             return self.columns[key]
         if isinstance(key, (int, np.integer)):
             return self[[key]].to_numpy()[0]
@@ -177,17 +183,24 @@ def to_records(items: Any, dtype: np.dtype) -> np.ndarray:
 
 
 def _from_tuples(items: Any, dtype: np.dtype) -> dict[str, Any]:
+    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+        raise InvalidType(f"records: expected an array, a DataFrame, a dict or a list of tuples, got {told(items)}")
     rows = [items] if isinstance(items, tuple) else list(items)
     names = dtype.names or ()
-    for row in rows:
+    for number, row in enumerate(rows):
+        if not isinstance(row, (tuple, list, np.void, np.ndarray)):
+            raise InvalidType(f"record {number}: expected a tuple of {len(names)} values, got {told(row)}")
         if len(row) != len(names):
-            raise InvalidArgument(f"a record of {len(row)} values, the log has {len(names)} fields")
+            raise InvalidArgument(f"record {number}: {len(row)} values, the log has {len(names)} fields")
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
 def _from_columns(items: Any, dtype: np.dtype) -> np.ndarray:
     if dtype.names is None:
-        return _converted(items[""] if isinstance(items, Mapping) else items, dtype, "items")
+        if isinstance(items, Mapping):
+            check_fields(items, [""])
+            items = items.get("", [])
+        return _converted(items, dtype, "items")
     if not isinstance(items, Mapping):
         raise InvalidArgument(f"no fields, the log has {', '.join(dtype.names)}")
     given = [name for name in dtype.names if name in items]
@@ -229,8 +242,14 @@ def _is_none(value: Any) -> bool:
 
 def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
     """A column as a field has it, where nothing but precision is lost."""
-    if getattr(getattr(values, "dtype", None), "tz", None) is not None:  # of pandas
-        values = values.to_numpy("M8[ns]")
+    try:
+        return _as_field(values, dtype, name)
+    except Exception as error:  # noqa: BLE001: it is raised again
+        raise_ours(error, f"field {name!r}")
+
+
+def _as_field(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
+    values = without_zone(values)
     if is_masked(values):
         values = np.where(values.mask, None, values.data.astype(object)).tolist()
     own = hasattr(values, "dtype") and not isinstance(values, (str, bytes))
@@ -245,11 +264,7 @@ def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
         return np.ascontiguousarray(given, dtype)
     if given.dtype == object:
         given = _filled(given, dtype, name)
-    convert = {"M": _as_times, "S": _as_bytes, "f": _as_floats}.get(dtype.kind, _as_integers)
-    try:
-        return convert(given, dtype)
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"field {name!r}: {error}") from None
+    return {"M": _as_times, "S": _as_bytes, "f": _as_floats}.get(dtype.kind, _as_integers)(given, dtype)
 
 
 def _filled(given: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
@@ -269,7 +284,8 @@ def _filled(given: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
         if min(values) < limits.min or max(values) > limits.max:
             raise InvalidArgument(f"field {name!r}: values that {dtype} does not hold")
         return np.array(values, dtype)
-    return np.asarray(values)
+    is_real = dtype.kind == "f" and all(isinstance(value, numbers.Real) for value in values)
+    return np.asarray(values, float if is_real else None)
 
 
 def _as_times(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -297,7 +313,7 @@ def _as_bytes(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
         if isinstance(one, str):
             found[place] = one = one.encode("utf-8", "surrogateescape")
         if not isinstance(one, bytes):
-            raise InvalidType(f"{one!r} is no text")
+            raise InvalidType(f"record {place}: expected a text, got {told(one)}")
         if len(one) > dtype.itemsize:
             raise InvalidArgument(f"a text of {len(one)} bytes, it takes {dtype.itemsize}")
         try:
@@ -307,7 +323,15 @@ def _as_bytes(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return np.array(found, dtype)
 
 
+def _check_numbers(given: np.ndarray, dtype: np.dtype) -> None:
+    if given.dtype.kind in "biuf":
+        return
+    wrong = (one for one in given.tolist() if not isinstance(one, (int, float)))
+    raise InvalidType(f"expected numbers for {dtype}, got {told(next(wrong, given))}")
+
+
 def _as_floats(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    _check_numbers(given, dtype)
     with np.errstate(over="ignore"):
         found = given.astype(dtype, casting="same_kind")
     if (np.isinf(found) & ~np.isinf(given)).any():
@@ -316,8 +340,7 @@ def _as_floats(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _as_integers(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    if given.dtype.kind not in "biuf":
-        raise InvalidType(f"{given.dtype} does not become {dtype}")
+    _check_numbers(given, dtype)
     with np.errstate(invalid="ignore"):
         found = given.astype(dtype)
     if (found != given).any():

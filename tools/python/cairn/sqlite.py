@@ -24,7 +24,7 @@ import zipfile
 from typing import Any, Optional, Union
 from urllib.parse import quote
 
-from .errors import NotFound, Unimplemented
+from .errors import InvalidArgument, NotFound, Unimplemented
 
 _NAME = "cairn_sqlite" + (sysconfig.get_config_var("SHLIB_SUFFIX") or ".so")
 
@@ -85,7 +85,7 @@ def load(connection: Optional[sqlite3.Connection] = None, *, default: bool = Fal
 def _quoted(text: str) -> str:
     """A path or a value as a part of a URI, of whatever bytes."""
     if "\0" in text:
-        raise ValueError(f"{text!r}: embedded null character, at which SQLite ends a name")
+        raise InvalidArgument(f"{text!r}: embedded null character, at which SQLite ends a name")
     return quote(os.fsencode(text))
 
 

@@ -9,6 +9,7 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _engine
+from .arguments import told
 from .errors import FailedPrecondition, InvalidArgument, InvalidType
 
 # A count of the log's unit; what NumPy, `datetime` and pandas have; or ISO 8601 text.
@@ -21,7 +22,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "D": 86_400, "W": 604_800}
 _ATTOSECONDS = {"as": 1, "fs": 10**3, "ps": 10**6, "ns": 10**9, "us": 10**12, "ms": 10**15}
 _ATTOSECONDS.update({name: seconds * 10**18 for name, seconds in _SECONDS.items()})
 _SPAN = re.compile(r"(-?\d+)\s*(ns|us|ms|s|m|min|h|d|w)")
-_UNITS = ("s", "ms", "us", "ns")
+UNITS = ("s", "ms", "us", "ns")
 
 
 def to_datetime64(value: Any) -> np.datetime64:
@@ -33,10 +34,16 @@ def to_datetime64(value: Any) -> np.datetime64:
     elif isinstance(value, datetime.date):
         value = np.datetime64(value)
     if not isinstance(value, np.datetime64):
-        raise InvalidType(f"{value!r} is no time")
+        raise InvalidType(f"{told(value)} is no time: give text, a datetime or a datetime64")
     if np.isnat(value):
         raise InvalidArgument("NaT is no time")
     return value
+
+
+def without_zone(values: Any) -> Any:
+    """Times of pandas that have a zone, as NumPy has them: in UTC. All others as they are."""
+    dtype = getattr(values, "dtype", None)
+    return values if getattr(dtype, "tz", None) is None else values.to_numpy(f"M8[{dtype.unit}]")
 
 
 def _attoseconds(value: Union[np.datetime64, np.timedelta64]) -> int:
@@ -45,6 +52,8 @@ def _attoseconds(value: Union[np.datetime64, np.timedelta64]) -> int:
         if isinstance(value, np.timedelta64):
             raise InvalidArgument(f"{value}: months and years have no one length")
         value, unit, step = value.astype("M8[D]"), "D", 1
+    if unit not in _ATTOSECONDS:
+        raise InvalidArgument(f"{value}: has no unit: give text such as 500ms, or a timedelta")
     return int(value.astype(np.int64)) * step * _ATTOSECONDS[unit]
 
 
@@ -80,7 +89,7 @@ class Clock:
             value = str(int(value))
         unit = self._attoseconds()
         if isinstance(value, str):
-            return _engine.parse_time(value, _UNITS.index(self._unit or ""), up)
+            return _engine.parse_time(value, UNITS.index(self._unit or ""), up)
         exact = _attoseconds(to_datetime64(value))
         found = -(-exact // unit) if up else exact // unit
         if stored and not _FIRST < found <= _LAST:
@@ -117,12 +126,14 @@ class Clock:
         if isinstance(value, str):
             parts = _SPAN.fullmatch(value.strip())
             if parts is None:
-                raise InvalidArgument(f"{value!r} is no span of time, such as 500ms, 15m or 2d")
+                raise InvalidArgument(f"{told(value)} is no span of time, such as 500ms, 15m or 2d")
             number, name = int(parts[1]), parts[2]
             unit = {"min": "m", "d": "D", "w": "W"}.get(name, name)
             exact = number * _ATTOSECONDS[unit]
-        else:
+        elif isinstance(value, (datetime.timedelta, np.timedelta64)):
             exact = _attoseconds(np.timedelta64(value))
+        else:
+            raise InvalidType(f"{told(value)} is no span of time, such as 500ms, 15m or 2d")
         count, left = divmod(exact, self._attoseconds())
         if left:
             raise InvalidArgument(f"{value}: the times of the log are counts of {self._unit}")

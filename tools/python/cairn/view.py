@@ -76,7 +76,7 @@ class View:
 
     def __getattr__(self, name: str) -> Any:
         if name == "engine":
-            raise FailedPrecondition("the writer is closed")
+            raise FailedPrecondition(f"{self.where}: the writer is closed")
         raise AttributeError(name)
 
     def room(self, shape: Sequence[int]) -> np.ndarray:

@@ -7,7 +7,9 @@ from typing import Any, Union
 
 import numpy as np
 
-from .errors import InvalidArgument, NotFound
+from .arguments import told
+from .errors import InvalidArgument, InvalidType
+from .indexing import check_fields
 from .times import Clock
 
 # "temp > 20 and host == 'a'", or ("temp", ">", 20), or several of these.
@@ -32,9 +34,8 @@ def conditions(
 
 def _condition(field: str, sign: str, value: Any, fields: Mapping[str, np.dtype]) -> Condition:
     if sign not in _NUMBERS:
-        raise InvalidArgument(f"{sign!r} is none of {', '.join(_NUMBERS)}")
-    if field not in fields:
-        raise NotFound(f"no field {field!r}, the log has {', '.join(fields)}")
+        raise InvalidArgument(f"where: expected one of {', '.join(_NUMBERS)}, got {sign!r}")
+    check_fields([field], fields)
     return field, _NUMBERS[sign], _value(sign, value, fields[field])
 
 
@@ -54,5 +55,5 @@ def _value(sign: str, value: Any, dtype: np.dtype) -> Union[int, float, str]:
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         return float(value)
     if not isinstance(value, (int, float, str)):
-        raise InvalidArgument(f"{value!r} is no number and no text")
+        raise InvalidType(f"where: expected a number or a text, got {told(value)}")
     return value

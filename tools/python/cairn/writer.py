@@ -12,12 +12,14 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _engine, indexing, options
-from .errors import Error, FailedPrecondition, InvalidArgument, InvalidType, raise_ours, raises_ours
+from .arguments import members_raise_ours, refused
+from .errors import Error, FailedPrecondition, InvalidArgument, InvalidType
 from .metadata import Edit
 from .readable import Readable, Snapshot
 from .view import View, bytes_of, check_unmasked
 
 
+@members_raise_ours
 class Writer(Readable):
     """Stages edits, which no reader sees, and commits them all at once.
 
@@ -57,12 +59,6 @@ class Writer(Readable):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         view = self._view()
-        try:
-            self._assign(view, key, value)
-        except Exception as error:  # noqa: BLE001: it is raised again
-            raise_ours(error, view.where)
-
-    def _assign(self, view: View, key: Any, value: Any) -> None:
         if isinstance(value, Readable):
             value = np.asarray(value)
         check_unmasked(value)
@@ -83,12 +79,7 @@ class Writer(Readable):
         view = self._view()
         if view.is_array and -len(view.shape) <= axis < 0:
             axis += len(view.shape)
-        try:
-            self._append(view, _items_for(view, items, axis), axis)
-        except Exception as error:  # noqa: BLE001: it is raised again
-            raise_ours(error, view.where)
-
-    def _append(self, view: View, items: np.ndarray, axis: int) -> None:
+        items = _items_for(view, items, axis)
         if not view.is_array:
             self._engine.append(bytes_of(items))
         elif items.size:
@@ -98,33 +89,27 @@ class Writer(Readable):
             shape[axis] += items.shape[axis]
             self._engine.resize(shape)
 
-    @raises_ours
     def append_special(self, value: str, nitems: int) -> None:
         """Adds items that take no space: "zeros", "nan" or "uninit". Not for arrays."""
         number = options.number_of(value, options.SPECIAL_VALUES, "special value")
         self._engine.append_special(number, nitems, b"")
 
-    @raises_ours
     def resize(self, *shape: int) -> None:
         """Grows or shrinks an array along any axes; new items are zeros."""
         self._engine.resize(options.extents(shape[0] if len(shape) == 1 else shape))
 
-    @raises_ours
     def append_chunk(self, chunk: bytes) -> None:
         """Adds one compressed chunk, stored as it is."""
         self._engine.append_chunk(chunk)
 
-    @raises_ours
     def insert_chunk(self, nchunk: int, items: Any) -> None:
         """Makes one chunk of these items before chunk `nchunk`. Not for arrays."""
         self._engine.insert_chunk(nchunk, bytes_of(_items_for(self._view(), items)))
 
-    @raises_ours
     def update_chunk(self, nchunk: int, items: Any) -> None:
         """Replaces a chunk, as it is stored: that of an array in the order of its blocks."""
         self._engine.update_chunk(nchunk, bytes_of(_items_for(self._view(), items)))
 
-    @raises_ours
     def delete_chunks(self, first: int, count: int = 1) -> None:
         """Deletes chunks; those after them move. Not for arrays."""
         self._engine.delete_chunks(first, count)
@@ -144,10 +129,9 @@ class Writer(Readable):
         """Drops the staged edits."""
         self._engine.rollback()
 
-    @raises_ours
     def reclaim(self, keep_generations: int = 0) -> int:
         """Gives unused space back to the file system, and returns the bytes that were freed."""
-        freed, _, _ = self._engine.reclaim(keep_generations)
+        freed, _, _ = self._engine.reclaim(options.integer(keep_generations, "keep_generations"))
         return freed
 
     def close(self) -> None:
@@ -221,10 +205,13 @@ def _items_for(view: View, items: Any, axis: int = 0) -> np.ndarray:
             # hold them; NumPy refuses others.
             is_typed = isinstance(items, (np.ndarray, np.generic, Readable))
             loses = given.dtype.kind in "fc" and view.dtype.kind in "biuf" and given.size
-            if is_typed or loses:
-                given = given.astype(view.dtype, casting="same_kind")
-            else:
-                given = np.asarray(items, view.dtype)
+            try:
+                if is_typed or loses:
+                    given = given.astype(view.dtype, casting="same_kind")
+                else:
+                    given = np.asarray(items, view.dtype)
+            except (TypeError, ValueError) as error:
+                raise refused("items", items, view.dtype, error) from error
     if view.is_array and view.shape:
         other = view.shape[:axis] + view.shape[axis + 1 :]
         if given.shape == other:

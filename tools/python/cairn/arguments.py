@@ -1,0 +1,256 @@
+"""Exceptions of the package's calls: ours, with the file and the argument that was wrong.
+
+No call checks its arguments beforehand. One that fails is asked for the annotation of each argument,
+so what works by any other name goes on to work.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import inspect
+import numbers
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn, Optional, TypeVar
+
+import numpy as np
+
+from .errors import Error, InvalidArgument, InvalidType, OutOfRange, TooLarge
+from .paths import name_of
+
+_Is = Callable[[Any], bool]
+
+_SHOWN = 40  # characters of a value
+
+
+def told(value: Any) -> str:
+    """A value as messages name what was given."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
+        text = repr(value)
+        if len(text) <= _SHOWN:
+            return text
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}"
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def refused(what: str, value: Any, dtype: np.dtype, error: Exception) -> InvalidArgument:
+    """The exception for values that NumPy does not make items of a type of, and says so in its words."""
+    kind = InvalidType if isinstance(error, TypeError) else InvalidArgument
+    return kind(f"{what}: expected what becomes items of {dtype}, got {told(value)}")
+
+
+def is_integer(value: Any) -> bool:
+    """Whether it is an int, or counts as one."""
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number, and not NaN."""
+    return isinstance(value, numbers.Real) and value == value
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_bytes(value: Any) -> bool:
+    try:
+        memoryview(value)
+    except (TypeError, ValueError):  # ValueError: of items that NumPy makes no buffer of
+        return False
+    return True
+
+
+def _is_time(value: Any) -> bool:
+    return is_integer(value) or isinstance(value, (str, datetime.date, np.datetime64)) or hasattr(value, "to_datetime64")
+
+
+def _is_span(value: Any) -> bool:
+    return is_integer(value) or isinstance(value, (str, datetime.timedelta, np.timedelta64))
+
+
+def _is_condition(value: Any) -> bool:
+    return isinstance(value, Sequence) and len(value) == 3 and _is_text(value[0]) and _is_text(value[1])
+
+
+def _is_filter(value: Any) -> bool:
+    return _is_text(value) or isinstance(value, Sequence) and len(value) == 2 and _is_text(value[0]) and is_integer(value[1])
+
+
+def _one_or_all(is_one: _Is) -> _Is:
+    return lambda value: is_one(value) or isinstance(value, Iterable) and all(map(is_one, value))
+
+
+def _mapping(is_value: _Is) -> _Is:
+    return lambda value: isinstance(value, Mapping) and all(map(_is_text, value)) and all(map(is_value, value.values()))
+
+
+def _named(name: str) -> _Is:
+    """One of a class of the package, or of one that is made of it."""
+    return lambda value: any(one.__name__ == name for one in type(value).__mro__)
+
+
+# What parameters of such an annotation take, in words, and whether a value is that.
+KINDS: dict[str, tuple[str, _Is]] = {
+    "bool": ("True or False", lambda value: isinstance(value, (bool, np.bool_))),
+    "int": ("an int", is_integer),
+    "float": ("a number", is_number),
+    "str": ("a str", _is_text),
+    "bytes": ("bytes", _is_bytes),
+    "Callable[[int], object]": ("a function that takes a number", callable),
+    "Iterable[FilterLike]": ("names of filters, or pairs of a name and an int", _one_or_all(_is_filter)),
+    "Mapping[str, Any]": ("a dict of names and values", _mapping(lambda _: True)),
+    "Mapping[str, bytes]": ("a dict of names and bytes", _mapping(_is_bytes)),
+    "Retention": ("a cairn.Retention", _named("Retention")),
+    "Rotation": ("a cairn.Rotation", _named("Rotation")),
+    "SpanLike": ("a span such as '15m', a timedelta, or a count", _is_span),
+    "TimeLike": ("a time such as '2026-01-02T03:04:05', a datetime, or a count", _is_time),
+    "Union[int, Sequence[int]]": ("an int, or a sequence of ints", _one_or_all(is_integer)),
+    "Union[int, TimeLike]": ("the number of a record, or a time as text, datetime or datetime64", _is_time),
+    "Union[str, Sequence[str]]": ("the name of a field, or a sequence of names", _one_or_all(_is_text)),
+    "WhereLike": (
+        "text such as \"temp > 20\", or tuples such as ('temp', '>', 20)",
+        lambda value: value is None or _is_text(value) or _is_condition(value) or _one_or_all(_is_condition)(value),
+    ),
+    "_engine.CommitTimer": ("a cairn.CommitTimer", _named("CommitTimer")),
+}  # fmt: skip
+
+# Checked by what takes them, under their names.
+CHECKED = ("Any", "Path", "object", "Union[Path, bytearray, memoryview]")
+
+
+def kind_of(annotation: str) -> tuple[str, bool]:
+    """The annotation without None, and whether it takes None."""
+    if annotation.startswith("Optional["):
+        return annotation[len("Optional[") : -1], True
+    if annotation.startswith("Union[") and annotation.endswith(", None]"):
+        return f"{annotation[: -len(', None]')]}]", True
+    return annotation, False
+
+
+def _wrong(name: str, annotation: str, value: Any) -> Optional[Error]:
+    kind, takes_none = kind_of(annotation)
+    if kind not in KINDS or takes_none and value is None:
+        return None
+    expected, is_it = KINDS[kind]
+    if not is_it(value):
+        return InvalidType(f"{name}: expected {expected}{' or None' if takes_none else ''}, got {told(value)}")
+    if is_integer(value) and not -(2**63) <= operator.index(value) < 2**64:
+        return TooLarge(f"{name}: expected an int of 64 bits, got one of {operator.index(value).bit_length()}")
+    return None
+
+
+def _wrong_argument(call: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Optional[Error]:
+    """The first argument of a call that failed which is not what its annotation says."""
+    signature = inspect.signature(call)
+    try:
+        arguments = signature.bind(*given, **named).arguments
+    except TypeError:  # there is one too many, or too few
+        return None
+    for name, parameter in signature.parameters.items():
+        plain = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        wrong = _wrong(name, str(parameter.annotation), arguments[name]) if plain and name in arguments else None
+        if wrong is not None:
+            return wrong
+    return None
+
+
+# Classes of Python and NumPy, and what becomes of them. The first that fits counts.
+_OURS: tuple[tuple[type[Exception], type[Error]], ...] = (
+    (OverflowError, TooLarge),
+    (TypeError, InvalidType),
+    (IndexError, OutOfRange),
+    (ValueError, InvalidArgument),
+)
+_NO_OVERLOAD = "incompatible function arguments"
+
+
+def raise_ours(error: Exception, where: str) -> NoReturn:
+    """Raises an exception that was caught: as one of ours, with the file in its message.
+
+    What Python and NumPy raise about arguments becomes the class of ours that is one of theirs too.
+    Others stay as they are: they may come from the caller's own objects.
+    """
+    begin = f"{where}: " if where else ""
+    if isinstance(error, Error):
+        if where not in str(error):
+            error.args = (f"{begin}{error}", *error.args[1:])
+        raise error
+    for theirs, kind in _OURS:
+        if isinstance(error, theirs):
+            text = " ".join(str(error).split())
+            if _NO_OVERLOAD in text:  # the module's list of all that the call takes
+                text = f"{text.partition('(')[0]}: an argument has the wrong type or is too large"
+            raise kind(begin + text) from error
+    raise error
+
+
+def raise_of_call(
+    error: Exception, where: str, call: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
+) -> NoReturn:
+    """The same for a call that failed: a wrong argument says more than what it led to."""
+    if isinstance(error, InvalidArgument) or not isinstance(error, Error):
+        wrong = _wrong_argument(call, given, named)
+        is_told = isinstance(error, Error) and ": expected " in str(error)
+        if wrong is not None and not is_told:
+            wrong.__cause__ = error
+            error = wrong
+    raise_ours(error, where)
+
+
+_Call = TypeVar("_Call", bound=Callable[..., Any])
+_Class = TypeVar("_Class", bound=type)
+
+# Methods of the language that users call by other means.
+_OPERATORS = ("__array__", "__contains__", "__delitem__", "__getitem__", "__len__", "__setitem__")
+
+
+def _member(call: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(call)
+    def guarded(self: Any, *given: Any, **named: Any) -> Any:
+        try:
+            return call(self, *given, **named)
+        except Exception as error:  # noqa: BLE001: it is raised again
+            raise_of_call(error, self._where, call, (self, *given), named)
+
+    return guarded
+
+
+def members_raise_ours(kind: _Class) -> _Class:
+    """Makes public methods and properties of a class raise only exceptions of ours that name its `_where`."""
+    for name, member in list(vars(kind).items()):
+        if name.startswith("_") and name not in _OPERATORS:
+            continue
+        if inspect.isfunction(member):
+            setattr(kind, name, _member(member))
+        elif isinstance(member, property) and member.fget is not None:
+            setattr(kind, name, property(_member(member.fget)))
+    return kind
+
+
+def raises_ours(call: _Call) -> _Call:
+    """The same for a function that has a parameter `path`."""
+
+    @functools.wraps(call)
+    def guarded(*given: Any, **named: Any) -> Any:
+        try:
+            return call(*given, **named)
+        except Exception as error:  # noqa: BLE001: it is raised again
+            raise_of_call(error, _where_of(call, given, named), call, given, named)
+
+    return guarded  # type: ignore[return-value]
+
+
+def _where_of(call: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> str:
+    try:
+        path = inspect.signature(call).bind(*given, **named).arguments.get("path")
+        return "frame in memory" if path is None else name_of(path)
+    except (Error, TypeError):  # no path, which the message says
+        return ""
