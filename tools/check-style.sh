@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks what no compiler does: the format, which floor includes which, and the size of files.
+# Checks what no compiler does: the format, which floor includes which, the size of files, and how
+# comments begin. With --lower it first writes what is left of comments that begin badly.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,6 +21,33 @@ for file in "${sources[@]}"; do
   [[ $file != include/cairn/cairn.h ]] || most=1000  # the C API is one header
   ((lines <= most)) || complain "$file: $lines lines, but $most is the most"
 done
+
+# Comments begin with a subject or a verb; see docs/style.md. Those that do not are older than this
+# rule. They are counted by folder, and no count may grow.
+openings=$(awk '
+  FNR == 1 { inside = 0 }
+  { comment = $0 ~ /^ *\/\// }
+  comment && !inside &&
+    /^ *\/\/ (Of|With|What|Where|Whether|Those|It|That|One|The same)([^A-Za-z_0-9:(]|$)/ &&
+    !/^ *\/\/ [A-Za-z ]+ `/ {
+    folder = FILENAME
+    sub(/\/[^\/]*$/, "", folder)
+    print folder " " FILENAME ":" FNR ":" $0
+  }
+  { inside = comment }' "${sources[@]}")
+counted=tools/comment-openings.txt
+declare -A known=()
+while read -r count folder; do known[$folder]=$count; done <$counted
+lowered=""
+while read -r count folder; do
+  if ((count > ${known[$folder]:-0})); then
+    complain "$folder: $count comments begin badly, ${known[$folder]:-0} are known (docs/style.md):" \
+      $'\n'"$(sed -n "s,^$folder ,,p" <<<"$openings")"
+    count=${known[$folder]:-0}
+  fi
+  ((count == 0)) || lowered+="$count $folder"$'\n'
+done < <(sed '/^$/d; s, .*,,' <<<"$openings" | sort | uniq -c)
+[[ ${1-} != --lower ]] || printf '%s' "$lowered" >$counted
 
 # What each floor of engine/, and each room of engine/frame/ and of the tools, may include besides
 # itself; see docs/architecture.md. Tests may reach everything.
