@@ -164,6 +164,39 @@ absl::StatusOr<FrameHeader> ParseFrameHeader(Bytes bytes) {
   return FinishHeader(bytes, reader, std::move(header));
 }
 
+int RestoreMarkers(MutableBytes header) {
+  constexpr uint8_t kInt64 = msgpack::kInt<int64_t>;
+  constexpr uint8_t kInt32 = msgpack::kInt<int32_t>;
+  constexpr uint8_t kInt16 = msgpack::kInt<int16_t>;
+  constexpr struct {
+    size_t at;
+    uint8_t value;
+  } kMarkers[] = {{0, kArray},
+                  {1, kFrameMagicMarker},
+                  {10, kInt32},            // header_len
+                  {15, msgpack::kUint64},  // frame_size
+                  {24, kFlagsMarker},
+                  {29, kInt64},                // nbytes
+                  {38, kInt64},                // cbytes
+                  {47, kInt32},                // typesize
+                  {52, kInt32},                // blocksize
+                  {57, kInt32},                // chunksize
+                  {62, kInt16},                // nthreads_comp
+                  {65, kInt16},                // nthreads_decomp
+                  {69, msgpack::kFixExt16},    // filters
+                  {87, msgpack::FixArray(3)},  // metalayers
+                  {88, msgpack::kUint16},      // map_size
+                  {91, msgpack::kMap16}};
+  int changed = 0;
+  const auto restore = [&](size_t at, std::byte value) {
+    if (std::exchange(header[at], value) != value) ++changed;
+  };
+  for (const auto& marker : kMarkers) restore(marker.at, std::byte{marker.value});
+  const Bytes magic = AsBytes(kFrameMagic);
+  for (size_t i = 0; i < magic.size(); ++i) restore(2 + i, magic[i]);
+  return changed;
+}
+
 std::vector<std::byte> EncodeFixedHeader(const FrameHeader& header) {
   const bool variable = header.variable_chunks();
   const int version = variable || header.vlblocks ? kFrameVersionVariable : kFrameVersion;

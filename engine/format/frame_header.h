@@ -67,6 +67,11 @@ absl::StatusOr<FrameHeader> ParseFrameHeader(Bytes bytes);
 // The header's length, `least` or more, from that many bytes of it.
 absl::StatusOr<int64_t> ParseHeaderLength(Bytes bytes, int64_t least = kFixedHeaderSize);
 
+// Writes the bytes between the values of a header, which are the same in all, over those that are
+// there: kFixedHeaderSize bytes and the first of the list of metalayers. Returns how many differed.
+int RestoreMarkers(MutableBytes header);
+inline constexpr int64_t kMarkedHeaderSize = kFixedHeaderSize + 5;
+
 // The fixed part, kFixedHeaderSize bytes. The version follows from the rest.
 std::vector<std::byte> EncodeFixedHeader(const FrameHeader& header);
 

@@ -1,6 +1,7 @@
 #include "engine/format/layers.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
@@ -20,6 +21,22 @@ bool Overlap(std::vector<LayerPlace> layers) {
     return b.begin < a.begin + a.size;
   };
   return std::ranges::adjacent_find(layers, run_into) != layers.end();
+}
+
+// Those that share no byte with another one, in the order of their values.
+std::vector<LayerPlace> WithoutOverlaps(std::vector<LayerPlace> layers) {
+  std::ranges::sort(layers, {}, &LayerPlace::begin);
+  std::vector<LayerPlace> alone;
+  int64_t end = 0;  // of the values so far
+  for (size_t i = 0; i < layers.size(); ++i) {
+    LayerPlace& layer = layers[i];
+    const bool next_is_apart =
+        i + 1 == layers.size() || layers[i + 1].begin >= layer.begin + layer.size;
+    const bool is_alone = layer.begin >= end && next_is_apart;
+    end = std::max(end, layer.begin + layer.size);
+    if (is_alone) alone.push_back(std::move(layer));
+  }
+  return alone;
 }
 
 }  // namespace
@@ -68,6 +85,35 @@ std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
   if (reader.ok() && Overlap(layers)) reader.Fail("layer content", "layers overlap");
   reader.Seek(values_begin, "layer values");
   return layers;
+}
+
+std::vector<LayerPlace> ScanLayers(Bytes around, size_t from) {
+  constexpr uint8_t kMaxFixStr = msgpack::kFixStr + 31;
+  std::vector<LayerPlace> layers;
+  // The end of the names: no value lies before it.
+  constexpr size_t kMostNames = size_t{UINT16_MAX} * (kNameOverhead + 31);
+  size_t end = std::min(around.size(), from + kMostNames);
+  for (size_t at = from; at < end; ++at) {
+    const auto head = std::to_integer<uint8_t>(around[at]);
+    if (head < msgpack::kFixStr || head > kMaxFixStr) continue;
+    ByteReader reader(around.subspan(at), "layer");
+    LayerPlace layer;
+    layer.name = msgpack::ReadShortString(reader, "layer name");
+    const auto offset = static_cast<uint64_t>(msgpack::ReadInt<int32_t>(reader, "layer offset"));
+    const size_t next = at + reader.offset();
+    if (!reader.ok() || offset < next || !CheckLayerName(layer.name).ok()) continue;
+    ByteReader value(around, "layer");
+    value.Seek(offset, "layer offset");
+    value.Expect(msgpack::kBin32, "layer content");
+    layer.size = value.Be<uint32_t>("layer length");
+    layer.begin = static_cast<int64_t>(value.offset());
+    value.Take(static_cast<uint64_t>(layer.size), "layer content");
+    if (!value.ok()) continue;
+    layers.push_back(std::move(layer));
+    end = std::min(end, static_cast<size_t>(offset));
+    at = next - 1;
+  }
+  return WithoutOverlaps(std::move(layers));
 }
 
 std::vector<LayerPlace> WriteLayers(std::span<const NamedBytes> layers, MapSizeOrigin origin,

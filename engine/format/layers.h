@@ -38,6 +38,11 @@ const LayerPlace* FindLayer(const std::vector<LayerPlace>& layers, std::string_v
 // inside the structure, so the reader ends where the values should begin.
 std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers);
 
+// The layers of a list that is damaged, `from` bytes into the structure `around` it: those whose
+// name and offset lead to a value that fits. The damage may have hidden any other, and made up a
+// name.
+std::vector<LayerPlace> ScanLayers(Bytes around, size_t from);
+
 struct NamedBytes {
   std::string_view name;
   Bytes content;

@@ -60,6 +60,17 @@ absl::StatusOr<Trailer> ParseTrailer(Bytes bytes) {
   return trailer;
 }
 
+Trailer ScanTrailer(Bytes bytes) {
+  Trailer trailer;
+  trailer.size = static_cast<int64_t>(bytes.size());
+  trailer.layers = ScanLayers(bytes, kTrailerHeadSize);
+  std::erase_if(trailer.layers, [&](const LayerPlace& layer) {
+    const absl::StatusOr<chunk::Header> header = chunk::ParseHeader(ContentOf(layer, bytes));
+    return !header.ok() || header->cbytes != layer.size;
+  });
+  return trailer;
+}
+
 std::array<std::byte, 16> TrailerFingerprint(FingerprintType type, Bytes trailer,
                                              const std::vector<LayerPlace>& layers) {
   Bytes covered = trailer.first(trailer.size() - kFingerprintSize);

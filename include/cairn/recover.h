@@ -65,11 +65,12 @@ struct SalvageReport {
   // Chunks of the new frame that decode, but that no intact fingerprint proves to be what was
   // written.
   std::vector<int64_t> unproven;
-  // Metalayers of the new frame that no seal proves to be what was written.
+  // Metalayers and vlmetalayers of the new frame that nothing proves to be what was written.
   std::vector<std::string> unproven_metalayers;
-  // All bytes were scanned, for neither header nor trailer could be used: metadata is lost, and so
-  // are chunks of one value that only the index held.
-  bool metadata_lost = false;
+  // All bytes were scanned, since no index could be used. The chunks are in the order of the file,
+  // those that were overwritten or deleted among them; chunks of one value that only the index held
+  // are lost.
+  bool scanned = false;
 };
 
 // Makes a frame at `to` of what is intact in a damaged one. `options` says how chunks are decoded.
@@ -79,14 +80,19 @@ struct SalvageReport {
 // decode, become holes. Where the index is damaged, its chunks are found by their fingerprints;
 // where a fingerprint is, the chunk is saved as unproven. A metalayer that is not the sealed one is
 // saved as unproven, since another Blosc2 may have changed it; where the array that it describes
-// does not fit the chunks, the sealed one is saved. Where the journal is damaged, that is the state
-// before the damage; what was appended after it follows as unproven, and all else that was
-// committed after it is lost. Of any other file, of which index and trailer may both be destroyed,
-// all bytes are scanned for complete chunks that decode. Layout and chunksize then follow from the
-// chunks, in the order of the file; metalayers are not saved, and chunks that were overwritten or
-// deleted are saved too, since they cannot be told apart. The vlmetalayers `lost_chunks` and
-// `unproven_chunks` of the new frame list its holes and unproven chunks, such as "3, 7-9", and
-// `unproven_metalayers` the names of such metalayers.
+// does not fit the chunks, the sealed one is saved. Vlmetalayers of a damaged trailer are saved as
+// unproven. Where the journal is damaged, that is the state before the damage; what was appended
+// after it follows as unproven, and all else that was committed after it is lost.
+//
+// Of any other file, of which index and trailer may both be destroyed, all bytes are scanned for
+// complete chunks that decode, in the order of the file. Chunks that were overwritten or deleted
+// are saved too, since they cannot be told apart. Header and trailer still give the metadata, as
+// unproven. An array of one dimension becomes as long as its chunks; one of more dimensions is kept
+// where there are as many chunks as its shape asks for.
+//
+// The vlmetalayers `lost_chunks` and `unproven_chunks` of the new frame list its holes and unproven
+// chunks, such as "3, 7-9", and `unproven_metalayers` the names of metalayers and vlmetalayers that
+// are not proven.
 //
 // `progress` is called with the byte of `from` that the scan, and then the copy, has reached, and
 // returns false to stop: kCancelled, and no frame is made.
@@ -101,8 +107,10 @@ absl::StatusOr<SalvageReport> CAIRN_EXPORT Salvage(
 
 // Makes a chunk whose nbytes are lost, of items and blocks as `options` says: every read of it
 // gives kDataLoss, in other libraries the error of a codec that they lack, and Verify reports it.
+// `vlblocks` makes it one for a frame of variable blocks: see FrameInfo::vlblocks.
 absl::StatusOr<std::vector<std::byte>> CAIRN_EXPORT MakeHole(int32_t nbytes,
-                                                             const CompressionOptions& options);
+                                                             const CompressionOptions& options,
+                                                             bool vlblocks = false);
 
 }  // namespace cairn
 

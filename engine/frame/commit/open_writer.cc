@@ -137,6 +137,9 @@ absl::Status CheckpointAfterOpening(FrameWriter& writer) {
 
 absl::Status CheckMayContinue(const FrameFile& source, const State& state, Repair repair) {
   CAIRN_RETURN_IF_ERROR(state.checkpoint->trailer_damage);
+  if (const CommittedIndex* const index = state.chunks.base(); index != nullptr) {
+    CAIRN_RETURN_IF_ERROR(index->damage());
+  }
   if (state.damage.has_value()) {
     const bool keeps_all = state.damage->newer.has_value();
     if (keeps_all && repair == Repair::kNone) return state.JournalStatus();

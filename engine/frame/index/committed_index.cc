@@ -30,12 +30,24 @@ size_t PeriodOf(std::span<const int64_t> entries) {
   return entries.size();
 }
 
+absl::Status OpenDecoder(Bytes chunk, int64_t nchunks, chunk::WorkspacePool* pool,
+                         chunk::Decoder& decoder) {
+  chunk::DecodeContext context;
+  context.pool = pool;
+  // Every Blosc2 cuts the index into blocks of 16 KiB; a page should not cost much more.
+  context.max_memory = 4 << 20;
+  CAIRN_RETURN_IF_ERROR(Annotate(decoder.Open(chunk, context), "index"));
+  if (decoder.nbytes() == nchunks * kEntrySize) return absl::OkStatus();
+  return DataLoss("index: expected %d entries, got %d bytes", nchunks, decoder.nbytes());
+}
+
 }  // namespace
 
-CommittedIndex::CommittedIndex(Chunk chunk, chunk::Decoder decoder, int64_t nchunks,
-                               std::optional<IndexSeal> seal)
+CommittedIndex::CommittedIndex(Chunk chunk, chunk::Decoder decoder, absl::Status damage,
+                               int64_t nchunks, std::optional<IndexSeal> seal)
     : chunk_(std::move(chunk)),
       decoder_(std::move(decoder)),
+      damage_(std::move(damage)),
       nchunks_(nchunks),
       seal_(std::move(seal)),
       pages_(static_cast<size_t>(CeilDiv(nchunks, kPageEntries))) {}
@@ -47,21 +59,17 @@ CommittedIndex::~CommittedIndex() {
 absl::StatusOr<std::unique_ptr<CommittedIndex>> CommittedIndex::Open(Chunk chunk, int64_t nchunks,
                                                                      std::optional<IndexSeal> seal,
                                                                      chunk::WorkspacePool* pool) {
-  chunk::DecodeContext context;
-  context.pool = pool;
-  // Every Blosc2 cuts the index into blocks of 16 KiB; a page should not cost much more.
-  context.max_memory = 4 << 20;
   chunk::Decoder decoder;
-  CAIRN_RETURN_IF_ERROR(Annotate(decoder.Open(chunk.bytes(), context), "index"));
-  if (decoder.nbytes() != nchunks * kEntrySize) {
-    return DataLoss("index: expected %d entries, got %d bytes", nchunks, decoder.nbytes());
-  }
+  absl::Status damage = OpenDecoder(chunk.bytes(), nchunks, pool, decoder);
+  // A seal still says which chunks there are.
+  const bool is_damage = absl::IsDataLoss(damage) || absl::IsUnimplemented(damage);
+  if (!damage.ok() && !(is_damage && seal.has_value())) return damage;
   const int64_t npages = CeilDiv(nchunks, kPageEntries);
   if (seal.has_value() && std::ssize(seal->pages) != npages) {
     return DataLoss("seal: expected hashes of %d index pages, got %d", npages, seal->pages.size());
   }
-  return std::unique_ptr<CommittedIndex>(
-      new CommittedIndex(std::move(chunk), std::move(decoder), nchunks, std::move(seal)));
+  return std::unique_ptr<CommittedIndex>(new CommittedIndex(
+      std::move(chunk), std::move(decoder), std::move(damage), nchunks, std::move(seal)));
 }
 
 absl::Status CommittedIndex::CheckPage(int64_t page, Bytes raw) const {
@@ -79,6 +87,7 @@ absl::Status CommittedIndex::CheckPage(int64_t page, Bytes raw) const {
 
 absl::StatusOr<std::unique_ptr<CommittedIndex::Page>> CommittedIndex::DecodePage(
     int64_t page) const {
+  CAIRN_RETURN_IF_ERROR(damage_);
   const int64_t first = page * kPageEntries;
   const auto count = static_cast<size_t>(std::min(kPageEntries, nchunks_ - first));
   auto entries = std::make_unique_for_overwrite<int64_t[]>(count);

@@ -37,7 +37,8 @@ struct IndexSeal {
 // takes a few bytes to store.
 class CommittedIndex {
  public:
-  // `chunk` is the index chunk of `nchunks` entries.
+  // `chunk` is the index chunk of `nchunks` entries. One that cannot be opened is an error where it
+  // has no seal; with one, each entry is.
   static absl::StatusOr<std::unique_ptr<CommittedIndex>> Open(Chunk chunk, int64_t nchunks,
                                                               std::optional<IndexSeal> seal,
                                                               chunk::WorkspacePool* pool);
@@ -46,6 +47,8 @@ class CommittedIndex {
   CommittedIndex& operator=(const CommittedIndex&) = delete;
 
   int64_t size() const { return nchunks_; }
+  // Why no entry can be read; OK if that depends on the entry.
+  const absl::Status& damage() const { return damage_; }
   // kDataLoss when the page does not decode or is not what was sealed. nchunk is in [0, size()).
   absl::StatusOr<int64_t> ValueOf(int64_t nchunk) const;
   // Only good once ValueOf gave the value: the page was checked then. 0: none.
@@ -79,7 +82,7 @@ class CommittedIndex {
     std::array<std::atomic<uint64_t>, format::kPageEntries / 64> verified{};
   };
 
-  CommittedIndex(Chunk chunk, chunk::Decoder decoder, int64_t nchunks,
+  CommittedIndex(Chunk chunk, chunk::Decoder decoder, absl::Status damage, int64_t nchunks,
                  std::optional<IndexSeal> seal);
   absl::StatusOr<const Page*> GetPage(int64_t page) const;
   absl::StatusOr<std::unique_ptr<Page>> DecodePage(int64_t page) const;
@@ -87,6 +90,7 @@ class CommittedIndex {
 
   Chunk chunk_;
   chunk::Decoder decoder_;
+  absl::Status damage_;  // why there is no decoder
   int64_t nchunks_;
   std::optional<IndexSeal> seal_;
   const OwnerProcess owner_;

@@ -208,7 +208,9 @@ absl::StatusOr<std::optional<IndexSeal>> CheckSeal(const format::Trailer& traile
   if (layer == nullptr && format::FindLayer(trailer.layers, format::kTableLayer) == nullptr) {
     return std::nullopt;
   }
-  checkpoint.trailer_damage = CheckTrailerFingerprint(trailer, trailer_bytes);
+  if (checkpoint.trailer_damage.ok()) {
+    checkpoint.trailer_damage = CheckTrailerFingerprint(trailer, trailer_bytes);
+  }
   checkpoint.fingerprint = TypeOf(trailer).value_or(FingerprintType::kNone);
   if (layer == nullptr || !checkpoint.trailer_damage.ok()) return std::nullopt;
 
@@ -237,6 +239,16 @@ absl::StatusOr<format::Seal> SealOf(const format::Trailer& trailer, Bytes traile
   const format::LayerPlace* const layer = format::FindLayer(trailer.layers, format::kSealLayer);
   if (layer == nullptr) return DataLoss("trailer: no seal");
   return ParseSealLayer(*layer, trailer_bytes, format::kMaxPages);
+}
+
+std::vector<VlMetalayer> VlMetalayersOf(const format::Trailer& trailer, const Chunk& bytes) {
+  std::vector<VlMetalayer> layers;
+  for (const format::LayerPlace& layer : trailer.layers) {
+    if (IsReservedLayer(layer.name)) continue;
+    const Bytes content = format::ContentOf(layer, bytes.bytes());
+    layers.push_back({layer.name, Chunk(content, bytes.owner())});
+  }
+  return layers;
 }
 
 absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source, int64_t end) {

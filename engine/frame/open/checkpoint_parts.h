@@ -60,6 +60,9 @@ absl::Status CheckTrailerFingerprint(const format::Trailer& trailer, Bytes trail
 // kDataLoss.
 absl::StatusOr<format::Seal> SealOf(const format::Trailer& trailer, Bytes trailer_bytes);
 
+// The vlmetalayers in a trailer of these bytes, without Cairn's own.
+std::vector<VlMetalayer> VlMetalayersOf(const format::Trailer& trailer, const Chunk& bytes);
+
 // The header that a frame had when its trailer ended at `end`, as the seal in there copied it.
 absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source, int64_t end);
 

@@ -12,6 +12,7 @@
 #include "engine/format/trailer.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/journal/journal_reader.h"
+#include "engine/frame/open/checkpoint_end.h"
 #include "engine/frame/open/checkpoint_parts.h"
 #include "engine/frame/open/legacy_loader.h"
 #include "engine/frame/open/trailer_scanner.h"
@@ -55,16 +56,6 @@ absl::Status CheckFileCount(const State& state, const FrameFile& source) {
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, source.directory()->List("."));
   if (nchunks / 2 <= std::ssize(names)) return absl::OkStatus();
   return DataLoss("index: %d chunks in a directory of %d files", nchunks, names.size());
-}
-
-std::vector<VlMetalayer> VlMetalayersOf(const format::Trailer& trailer, const Chunk& bytes) {
-  std::vector<VlMetalayer> layers;
-  for (const format::LayerPlace& layer : trailer.layers) {
-    if (IsReservedLayer(layer.name)) continue;
-    const Bytes content = format::ContentOf(layer, bytes.bytes());
-    layers.push_back({layer.name, Chunk(content, bytes.owner())});
-  }
-  return layers;
 }
 
 // Whether the frame has the bytes that it had when it was sealed: others may have changed metadata.
@@ -161,7 +152,6 @@ absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
   CAIRN_ASSIGN_OR_RETURN(const int64_t available, source.Size());
   CAIRN_RETURN_IF_ERROR(CheckFrameSize(header, format::kMinTrailerSize, available));
   const int64_t frame_size = header.frame_size;
-  const int64_t header_len = header.header_len;
   StateBuilder builder(std::move(env));
   Checkpoint& checkpoint = *builder.checkpoint;
   State& state = *builder.state;
@@ -170,20 +160,13 @@ absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
   CAIRN_ASSIGN_OR_RETURN(state.region, source.View(frame_size));
   CAIRN_RETURN_IF_ERROR(LoadEnd(checkpoint.header, state.region));
 
-  CAIRN_ASSIGN_OR_RETURN(const Chunk trailer_bytes,
-                         PinTrailer(state.region, frame_size, frame_size - header_len));
-  CAIRN_ASSIGN_OR_RETURN(const format::Trailer trailer,
-                         format::ParseTrailer(trailer_bytes.bytes()));
-  checkpoint.trailer = {frame_size - trailer.size, frame_size};
-  CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndexChunk(state.region, checkpoint));
-  CAIRN_ASSIGN_OR_RETURN(std::optional<IndexSeal> seal,
-                         CheckSeal(trailer, trailer_bytes, index.nchunks, checkpoint));
+  CAIRN_ASSIGN_OR_RETURN(CheckpointEnd end, LoadCheckpointEnd(state.region, checkpoint));
   if (checkpoint.seal_holds) CAIRN_RETURN_IF_ERROR(BoundSeal(available, checkpoint));
-  CAIRN_RETURN_IF_ERROR(AttachIndex(std::move(index), std::move(seal), state));
-  CAIRN_RETURN_IF_ERROR(AttachSource(source, trailer, trailer_bytes.bytes(), state));
+  CAIRN_RETURN_IF_ERROR(AttachIndex(std::move(end.index), std::move(end.seal), state));
+  CAIRN_RETURN_IF_ERROR(AttachSource(source, end.trailer, end.trailer_bytes.bytes(), state));
   CAIRN_RETURN_IF_ERROR(CheckFileCount(state, source));
   RestoreChunksize(state);
-  builder.metadata->vlmetalayers = VlMetalayersOf(trailer, trailer_bytes);
+  builder.metadata->vlmetalayers = VlMetalayersOf(end.trailer, end.trailer_bytes);
   return std::move(builder).Finish();
 }
 
@@ -325,7 +308,8 @@ absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<cons
     absl::StatusOr<StatePtr> state = LoadFrom(source, before, env, footprint, other_bases);
     // Also a header that is read twice and is the same may be half written, and torn pages of it
     // too: while a writer is at work, damage has to last.
-    const bool damaged = !state.ok() || (*state)->damage.has_value() || !other_bases.empty();
+    const bool damaged = !state.ok() || (*state)->damage.has_value() || !other_bases.empty() ||
+                         !(*state)->checkpoint->trailer_damage.ok();
     // The writer may be gone by now, too.
     const bool is_written = damaged && !alone && IsBeingWritten(source);
     const bool again = damaged && !alone && (attempt == 1 || (attempt < kMaxDamaged && is_written));

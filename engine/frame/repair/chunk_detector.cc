@@ -65,10 +65,9 @@ absl::Status CheckMemory(int64_t wanted, int64_t cbytes) {
   return ResourceExhausted("%d bytes of memory for %d stored ones", wanted, cbytes);
 }
 
-ChunkDetector::ChunkDetector(const FrameContext& env,
-                             const std::optional<format::FrameHeader>& frame)
+ChunkDetector::ChunkDetector(const FrameContext& env, const format::FrameHeader* frame)
     : env_(env), context_(env.MakeDecodeContext()) {
-  if (!frame.has_value()) return;
+  if (frame == nullptr) return;
   context_.frame_typesize = frame->typesize;
   absl::StatusOr<ArrayInfo> array = format::FindB2nd(frame->metalayers);
   if (!array.ok()) return;

@@ -23,8 +23,8 @@ class ChunkDetector {
   // Bytes that Peek reads.
   static constexpr int64_t kPeek = chunk::kHeaderSize;
 
-  // `frame` is the header of the frame that the chunks were in, if it is known.
-  ChunkDetector(const FrameContext& env, const std::optional<format::FrameHeader>& frame);
+  // `frame` is the header of the frame that the chunks were in, or null.
+  ChunkDetector(const FrameContext& env, const format::FrameHeader* frame);
 
   // The header, if the first bytes of the `available` ones at hand could be that of a chunk with
   // data. Cheap and strict: almost any bytes would decode as a memcpyed chunk or a special value,

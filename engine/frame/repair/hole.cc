@@ -11,7 +11,8 @@
 
 namespace cairn {
 
-absl::StatusOr<std::vector<std::byte>> MakeHole(int32_t nbytes, const CompressionOptions& options) {
+absl::StatusOr<std::vector<std::byte>> MakeHole(int32_t nbytes, const CompressionOptions& options,
+                                                bool vlblocks) {
   if (nbytes < 1 || nbytes > kMaxChunkBytes || options.typesize < 1) {
     return InvalidArgument("hole: nbytes %d, typesize %d", nbytes, options.typesize);
   }
@@ -21,8 +22,14 @@ absl::StatusOr<std::vector<std::byte>> MakeHole(int32_t nbytes, const Compressio
   header.format_code = chunk::kUserFormatCode;
   header.codec_id = static_cast<uint8_t>(chunk::kHoleCodec);
   header.nbytes = nbytes;
-  const int32_t blocksize = options.blocksize > 0 ? options.blocksize : chunk::kMaxBlockSize;
-  header.blocksize = std::min(blocksize, nbytes);
+  if (vlblocks) {
+    header.version = chunk::kVersionVlBlocks;
+    header.vlblocks = true;
+    header.blocksize = 1;  // block
+  } else {
+    const int32_t blocksize = options.blocksize > 0 ? options.blocksize : chunk::kMaxBlockSize;
+    header.blocksize = std::min(blocksize, nbytes);
+  }
   // Of each block its position is stored: that may be more than the data was.
   constexpr int32_t kMostBlocks = 4 << 20;
   if (header.nblocks() > kMostBlocks) {
@@ -36,7 +43,9 @@ absl::StatusOr<std::vector<std::byte>> MakeHole(int32_t nbytes, const Compressio
   for (int32_t i = 0; i < header.nblocks(); ++i) {
     StoreLe(bytes.data() + header.size() + int64_t{4} * i, static_cast<uint32_t>(stream));
   }
-  StoreLe(bytes.data() + stream, static_cast<uint32_t>(chunk::kHoleStream.size()));
+  // A variable block begins with its decoded size, a stream with its stored one.
+  const int32_t size = vlblocks ? nbytes : static_cast<int32_t>(chunk::kHoleStream.size());
+  StoreLe(bytes.data() + stream, size);
   CopyBytes(AsBytes(chunk::kHoleStream), std::span(bytes).last(chunk::kHoleStream.size()));
   return bytes;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/repair/chunk_list.h"
+#include "engine/frame/repair/trailer_proofs.h"
 #include "engine/frame/state/initial_state.h"
 
 namespace cairn::frame {
@@ -43,15 +45,22 @@ State WithSealedArray(const State& state) {
   return CheckArray(mended).ok() ? mended : state;
 }
 
+// Whether a fingerprint says that the trailer is what was written.
+bool IsTrailerProven(const Checkpoint& checkpoint) {
+  return checkpoint.trailer_damage.ok() && checkpoint.fingerprint != FingerprintType::kNone;
+}
+
 // Saves chunk after chunk. Not thread-safe.
 class IndexedSalvage {
  public:
   IndexedSalvage(const State& state, KnownState& found)
       : state_(state),
         is_pending_proven_(found.is_pending_proven),
+        proofs_(state),
         staged_(state),
         options_(CompressionOf(state.header())) {
     report_.lost = std::move(found.lost);
+    report_.scanned = found.is_scan;
     // One block is enough where no array asks for others.
     options_.blocksize = 0;
     FitToArray(state, options_);
@@ -71,14 +80,18 @@ class IndexedSalvage {
   // Of bytes of the frame.
   void Lose(Extent place, absl::string_view reason);
   int32_t NbytesOf(int64_t nchunk);
+  int32_t UnknownNbytes();
   Extent ExtentOf(int64_t nchunk);
   absl::Status SaveMetadata();
 
   const State& state_;
   const bool is_pending_proven_;
+  const TrailerProofs proofs_;
   StagedState staged_;
   CompressionOptions options_;  // of chunks that are made here
   SalvageReport report_;
+  int64_t hole_bytes_ = 0;  // decoded, of the holes
+  std::optional<int32_t> unknown_nbytes_;
   ScratchBuffer stored_;
   ScratchBuffer opened_;
   ScratchBuffer decoded_;
@@ -114,11 +127,30 @@ absl::StatusOr<StoredChunk> IndexedSalvage::ReadProven(int64_t nchunk) {
   return stored;
 }
 
-// As the frame's header has it, where the chunk does not say.
+// As the chunk says, or the frame's header.
 int32_t IndexedSalvage::NbytesOf(int64_t nchunk) {
   const absl::StatusOr<int32_t> nbytes = ChunkNbytes(state_, nchunk);
   if (nbytes.ok() && CheckChunkNbytes(state_, *nbytes).ok()) return *nbytes;
-  return state_.chunksize > 0 ? state_.chunksize : 0;
+  return state_.chunksize > 0 ? state_.chunksize : UnknownNbytes();
+}
+
+// What the chunks that do not say their size leave of the frame's bytes, in equal parts.
+int32_t IndexedSalvage::UnknownNbytes() {
+  if (!unknown_nbytes_.has_value()) {
+    int64_t rest = state_.nbytes;
+    int64_t unknown = 0;
+    for (int64_t i = 0; i < state_.chunks.size(); ++i) {
+      const absl::StatusOr<int32_t> nbytes = ChunkNbytes(state_, i);
+      const bool is_known = nbytes.ok() && CheckChunkNbytes(state_, *nbytes).ok();
+      rest -= is_known ? *nbytes : 0;
+      unknown += is_known ? 0 : 1;
+    }
+    const int64_t typesize = state_.header().typesize;
+    const int64_t items = std::max<int64_t>(rest, 0) / typesize / std::max<int64_t>(unknown, 1);
+    unknown_nbytes_ =
+        static_cast<int32_t>(std::clamp<int64_t>(items, 1, kMaxChunkBytes / typesize) * typesize);
+  }
+  return *unknown_nbytes_;
 }
 
 Extent IndexedSalvage::ExtentOf(int64_t nchunk) {
@@ -156,16 +188,14 @@ void IndexedSalvage::LoseArray(const State& found) {
 absl::Status IndexedSalvage::DigHole(int64_t nchunk, const absl::Status& damage, ChunkSink& sink) {
   Lose(ExtentOf(nchunk), damage.message());
   const int32_t nbytes = NbytesOf(nchunk);
-  if (nbytes == 0 || state_.vlblocks) {
-    return DataLoss("%s; the frame cannot have a hole there: it does not say how many bytes it has",
-                    damage.message());
-  }
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> hole, MakeHole(nbytes, options_));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> hole,
+                         MakeHole(nbytes, options_, state_.vlblocks));
   CAIRN_ASSIGN_OR_RETURN(const int64_t value, sink.Append(hole));
   staged_.chunks.Append({.value = value,
                          .fingerprint = format::HashChunk(hole),
                          .cbytes = static_cast<int32_t>(hole.size())});
   *staged_.stored_bytes += std::ssize(hole);
+  hole_bytes_ += nbytes;
   report_.holes.push_back(nchunk);
   return absl::OkStatus();
 }
@@ -175,11 +205,11 @@ absl::Status IndexedSalvage::SaveChunk(int64_t nchunk, ChunkSink& sink,
   if (!progress(ExtentOf(nchunk).begin)) return absl::CancelledError("salvage: stopped");
   absl::StatusOr<IndexEntry> entry = state_.chunks.Get(nchunk);
   if (!entry.ok()) return DigHole(nchunk, AnnotateChunk(nchunk, entry.status()), sink);
-  bool proven = state_.sealed();
+  bool proven = state_.sealed() || proofs_.index();
   if (!format::IsSpecialEntry(entry->value)) {
     const absl::StatusOr<StoredChunk> stored = ReadProven(nchunk);
     if (!stored.ok()) return DigHole(nchunk, AnnotateChunk(nchunk, stored.status()), sink);
-    proven = entry->fingerprint != 0;
+    proven = entry->fingerprint != 0 || proofs_.HoldsChunk(nchunk, stored->bytes());
     CAIRN_ASSIGN_OR_RETURN(entry->value, sink.Append(stored->bytes()));
     entry->fingerprint = format::HashChunk(stored->bytes());
     *staged_.stored_bytes += std::ssize(stored->bytes());
@@ -198,9 +228,8 @@ absl::Status IndexedSalvage::SaveMetadata() {
   auto metadata = std::make_shared<Metadata>(*state_.metadata);
   const Checkpoint& checkpoint = *state_.checkpoint;
   if (!checkpoint.trailer_damage.ok()) {
-    metadata->vlmetalayers.clear();
-    Lose(checkpoint.trailer,
-         absl::StrFormat("vlmetalayers: %s", checkpoint.trailer_damage.message()));
+    Lose(checkpoint.trailer, absl::StrFormat("%s; what is left of its vlmetalayers is not proven",
+                                             checkpoint.trailer_damage.message()));
   }
   std::erase_if(metadata->vlmetalayers, [&](const VlMetalayer& layer) {
     const absl::Status status = DecodeVlLayer(env, layer, false).status();
@@ -214,7 +243,12 @@ absl::Status IndexedSalvage::SaveMetadata() {
     PutVlLayer(metadata->vlmetalayers, std::move(layer));
     return absl::OkStatus();
   };
-  report_.unproven_metalayers = UnprovenMetalayers(state_);
+  if (!proofs_.header()) report_.unproven_metalayers = UnprovenMetalayers(state_);
+  if (!IsTrailerProven(checkpoint)) {
+    for (const VlMetalayer& layer : metadata->vlmetalayers) {
+      report_.unproven_metalayers.push_back(layer.name);
+    }
+  }
   CAIRN_RETURN_IF_ERROR(put(kLostLayer, ChunkList(report_.holes)));
   CAIRN_RETURN_IF_ERROR(put(kUnprovenLayer, ChunkList(report_.unproven)));
   CAIRN_RETURN_IF_ERROR(
@@ -236,6 +270,8 @@ absl::StatusOr<StagedState> IndexedSalvage::Run(ChunkSink& sink,
                       state_.region.size());
     }
   }
+  // Where no seal says that the header is right, its sum need not be.
+  staged_.header.nbytes = report_.nbytes + hole_bytes_;
   if (!state_.partial.empty()) {
     // Its items are in records that were checked, and it may begin with a stored chunk.
     const int64_t last = state_.chunks.size();

@@ -1,32 +1,26 @@
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "cairn/frame.h"
 #include "cairn/recover.h"
+#include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
-#include "engine/chunk/encode_options.h"
-#include "engine/chunk/encoder.h"
-#include "engine/codec/codec_set.h"
 #include "engine/format/frame_header.h"
-#include "engine/format/index_entry.h"
 #include "engine/frame/files/copy_files.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/frame/open/trailer_scanner.h"
-#include "engine/frame/repair/chunk_list.h"
 #include "engine/frame/repair/chunk_scanner.h"
 #include "engine/frame/repair/index_mender.h"
 #include "engine/frame/repair/indexed_salvage.h"
+#include "engine/frame/repair/scanned_salvage.h"
+#include "engine/frame/repair/scanned_state.h"
 #include "engine/frame/repair/stranded_chunks.h"
-#include "engine/frame/state/initial_state.h"
 
 namespace cairn {
 
@@ -41,225 +35,43 @@ absl::StatusOr<std::unique_ptr<File>> OpenDamaged(FileSystem* files, const std::
   return files->Open(path, FileMode::kRead);
 }
 
-// The header at the start of the frame, if it can be read.
-absl::StatusOr<std::optional<format::FrameHeader>> ReadHeader(const FrameView& file,
-                                                              int64_t offset) {
+struct HeaderAtStart {
+  std::vector<std::byte> bytes;
+  format::FrameHeader parsed;
+};
+
+// The header at the start of the frame, if its values can be read: what stands between them is the
+// same in all frames.
+absl::StatusOr<std::optional<HeaderAtStart>> ReadHeader(const FrameView& file, int64_t offset) {
+  constexpr int kMostDamaged = 4;
   ScratchBuffer scratch;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes fixed,
-                         ReadUpTo(file, offset, format::kFixedHeaderSize, scratch));
-  const absl::StatusOr<int64_t> size = format::ParseHeaderLength(fixed);
+  CAIRN_ASSIGN_OR_RETURN(const Bytes marked,
+                         ReadUpTo(file, offset, format::kMarkedHeaderSize, scratch));
+  if (std::ssize(marked) < format::kMarkedHeaderSize) return std::nullopt;
+  HeaderAtStart header{.bytes = ToVector(marked), .parsed = {}};
+  if (format::RestoreMarkers(header.bytes) > kMostDamaged) return std::nullopt;
+  const absl::StatusOr<int64_t> size = format::ParseHeaderLength(header.bytes);
   if (!size.ok() || *size > file.size() - offset) return std::nullopt;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file.Read(offset, *size, scratch));
-  absl::StatusOr<format::FrameHeader> header = format::ParseFrameHeader(bytes);
-  if (!header.ok()) return std::nullopt;
-  return *std::move(header);
+  CAIRN_ASSIGN_OR_RETURN(const Bytes all, file.Read(offset, *size, scratch));
+  const Bytes rest = all.subspan(std::min(header.bytes.size(), all.size()));
+  header.bytes.insert(header.bytes.end(), rest.begin(), rest.end());
+  absl::StatusOr<format::FrameHeader> parsed = format::ParseFrameHeader(header.bytes);
+  if (!parsed.ok()) return std::nullopt;
+  header.parsed = *std::move(parsed);
+  return header;
 }
 
 // Header and trailers, by their begin.
 absl::StatusOr<std::vector<Extent>> KnownParts(const FrameView& file, int64_t offset,
-                                               const std::optional<format::FrameHeader>& header) {
+                                               const std::optional<HeaderAtStart>& header) {
   std::vector<Extent> known;
   ScanBudget budget(file.size(), kMaxTrailerOverlaps);
   CAIRN_RETURN_IF_ERROR(ForEachTrailer(
       file, budget, [&](const TrailerBytes& trailer) { known.push_back(trailer.place); }));
-  if (header.has_value()) known.push_back({.begin = offset, .end = offset + header->header_len});
+  if (header.has_value())
+    known.push_back({.begin = offset, .end = offset + header->parsed.header_len});
   std::ranges::sort(known, {}, &Extent::begin);
   return known;
-}
-
-// Sorted, and joined where they touch and have one reason.
-std::vector<LostBytes> Merged(std::vector<LostBytes> lost) {
-  std::ranges::sort(lost, {}, &LostBytes::begin);
-  std::vector<LostBytes> merged;
-  for (LostBytes& range : lost) {
-    if (!merged.empty() && merged.back().end == range.begin &&
-        merged.back().reason == range.reason) {
-      merged.back().end = range.end;
-    } else {
-      merged.push_back(std::move(range));
-    }
-  }
-  return merged;
-}
-
-// What all chunks of a frame have in common.
-struct Kind {
-  int32_t typesize = 0;  // as in their headers
-  bool vlblocks = false;
-  auto operator<=>(const Kind&) const = default;
-};
-
-Kind KindOf(const chunk::Header& header) { return {header.typesize, header.vlblocks}; }
-
-// That of the frame's header if any chunk is of it; else that of most chunks, the first on a tie.
-Kind ChooseKind(const std::vector<FoundChunk>& chunks, int32_t frame_typesize) {
-  std::map<Kind, int64_t> counts;
-  for (const FoundChunk& chunk : chunks) ++counts[KindOf(chunk.header)];
-  const auto rank = [&](const FoundChunk& found) {
-    const Kind kind = KindOf(found.header);
-    return std::pair(kind.typesize == chunk::HeaderTypesize(frame_typesize), counts[kind]);
-  };
-  const auto best = std::ranges::max_element(chunks, {}, rank);
-  return best == chunks.end() ? Kind{} : KindOf(best->header);
-}
-
-// The new frame has one dimension, where the filters of arrays do not work.
-bool IsOfArrays(const FilterStage& stage) {
-  return stage.filter == Filter::kNdCell || stage.filter == Filter::kNdMean;
-}
-
-CompressionOptions CompressionOf(const chunk::Header& chunk) {
-  format::FrameHeader header;
-  header.codec = chunk::CodecOf(chunk).value_or(header.codec);
-  header.codec_meta = chunk.codec_meta;
-  header.filters = chunk.filters;
-  header.use_dict = chunk.has_dict;
-  return frame::CompressionOf(header);
-}
-
-// What becomes of what a scan found.
-struct NewFrame {
-  ScanResult content;  // what does not fit into one frame is lost
-  CompressionOptions compression;
-  bool complete_items = true;  // no chunk ends within an item
-};
-
-// That of the frame's header, or else of the first chunk that was compressed at all.
-CompressionOptions ChooseCompression(const std::vector<FoundChunk>& chunks, int32_t typesize,
-                                     const std::optional<format::FrameHeader>& header,
-                                     const FrameContext& env) {
-  std::vector<CompressionOptions> choices(1);
-  const auto coded =
-      std::ranges::find_if(chunks, [](const auto& chunk) { return chunk.header.has_blocks(); });
-  if (coded != chunks.end()) choices.push_back(CompressionOf(coded->header));
-  if (header.has_value()) choices.push_back(frame::CompressionOf(*header));
-  for (;; choices.pop_back()) {
-    CompressionOptions& choice = choices.back();
-    std::erase_if(choice.filters, IsOfArrays);
-    choice.typesize = typesize;
-    choice.registry = env.registry;
-    choice.executor = env.executor;
-    if (choices.size() == 1 || chunk::Encoder::Make(choice, &env.pool).ok()) return choice;
-  }
-}
-
-bool NeedsDecoding(const chunk::Header& header, const NewFrame& made) {
-  if (header.special == SpecialValue::kRepeat) {
-    return header.cbytes - header.size() != made.compression.typesize;
-  }
-  if (header.special != SpecialValue::kNone) return !made.complete_items;
-  if (!header.extended || header.version < chunk::kVersion) return true;
-  return header.has_blocks() &&
-         (codec::IsOfArrays(chunk::CodecOf(header).value_or(Codec::kBloscLz)) ||
-          std::ranges::any_of(header.filters, IsOfArrays));
-}
-
-// Why a chunk cannot stand in a frame of this kind; empty if it can.
-std::string Misfit(const chunk::Header& header, const Kind& kind, const NewFrame& made) {
-  const auto describe = [](const Kind& one) {
-    return absl::StrFormat("typesize %d%s", one.typesize,
-                           one.vlblocks ? " and variable blocks" : "");
-  };
-  if (KindOf(header) != kind) {
-    return absl::StrFormat("of %s, among chunks of %s", describe(KindOf(header)), describe(kind));
-  }
-  if (!NeedsDecoding(header, made)) return "";
-  return std::string(CheckMemory(header.nbytes, header.cbytes).message());
-}
-
-// Takes what fits into one frame: chunks of one typesize, all with variable blocks or none, that
-// need no more memory than their size justifies.
-NewFrame Choose(ScanResult found, const std::optional<format::FrameHeader>& header,
-                const FrameContext& env) {
-  NewFrame made;
-  std::vector<LostBytes>& lost = found.lost;
-  // A header may claim a typesize that no frame has.
-  const bool believed = header.has_value() && header->typesize <= chunk::kMaxBlockSize;
-  const int32_t frame_typesize = believed ? header->typesize : 0;
-  const Kind kind = ChooseKind(found.chunks, frame_typesize);
-  if (kind.vlblocks && !found.pending.empty()) {
-    lost.push_back(
-        {.begin = found.pending_record.begin,
-         .end = found.pending_record.end,
-         .reason = absl::StrFormat("journal: %d bytes of items, among chunks of variable blocks",
-                                   found.pending.size())});
-    found.pending.clear();
-  }
-  const bool agree = found.chunks.empty() || kind.typesize == chunk::HeaderTypesize(frame_typesize);
-  const int32_t typesize = agree ? std::max(frame_typesize, 1) : kind.typesize;
-  made.compression.typesize = typesize;
-  made.complete_items = std::ranges::all_of(found.chunks, [&](const FoundChunk& chunk) {
-    return KindOf(chunk.header) != kind || chunk.header.nbytes % typesize == 0;
-  });
-  std::erase_if(found.chunks, [&](const FoundChunk& chunk) {
-    const std::string misfit = Misfit(chunk.header, kind, made);
-    if (misfit.empty()) return false;
-    lost.push_back(
-        {.begin = chunk.begin,
-         .end = chunk.end(),
-         .reason = absl::StrFormat("chunk of %d bytes: %s", chunk.header.cbytes, misfit)});
-    return true;
-  });
-  made.compression = ChooseCompression(found.chunks, typesize, header, env);
-  made.content = std::move(found);
-  return made;
-}
-
-// Chunks are of one size if all but the last are; else they vary.
-int32_t ChunksizeOf(const NewFrame& made) {
-  const std::vector<FoundChunk>& chunks = made.content.chunks;
-  if (chunks.empty()) return CreateOptions::kVariableChunks;
-  const int32_t first = chunks.front().header.nbytes;
-  const bool same = std::all_of(chunks.begin(), chunks.end() - 1, [&](const FoundChunk& chunk) {
-    return chunk.header.nbytes == first;
-  });
-  const bool fixed =
-      same && chunks.back().header.nbytes <= first && first % made.compression.typesize == 0;
-  return fixed ? first : CreateOptions::kVariableChunks;
-}
-
-absl::Status Append(const FoundChunk& chunk, Bytes bytes, const NewFrame& made,
-                    const ChunkDetector& detector, Writer& writer) {
-  const chunk::Header& header = chunk.header;
-  if (NeedsDecoding(header, made)) {
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items, detector.Decode(bytes));
-    return writer.Append(items);
-  }
-  if (format::IsIndexSpecial(header.special)) {
-    return writer.AppendSpecial(header.special, header.nbytes / made.compression.typesize);
-  }
-  return writer.AppendCompressed(bytes);
-}
-
-// kCancelled when `progress`, which gets where the next chunk begins, says stop.
-absl::StatusOr<SalvageReport> Write(NewFrame made, const FrameView& file,
-                                    const ChunkDetector& detector, const std::string& path,
-                                    FileSystem* files, absl::FunctionRef<bool(int64_t)> progress) {
-  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, {.compression = made.compression,
-                                                            .chunksize = ChunksizeOf(made),
-                                                            .file_system = files}));
-  ScratchBuffer scratch;
-  for (const FoundChunk& chunk : made.content.chunks) {
-    if (!progress(chunk.begin)) return absl::CancelledError("salvage: stopped");
-    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file.Read(chunk.begin, chunk.header.cbytes, scratch));
-    CAIRN_RETURN_IF_ERROR(Append(chunk, bytes, made, detector, writer));
-  }
-  if (!made.content.pending.empty()) CAIRN_RETURN_IF_ERROR(writer.Append(made.content.pending));
-  CAIRN_ASSIGN_OR_RETURN(const Snapshot staged, writer.StagedSnapshot());
-  SalvageReport report = {.chunks = staged.info().nchunks,
-                          .nbytes = staged.info().nbytes,
-                          .lost = Merged(std::move(made.content.lost)),
-                          .holes = {},
-                          .unproven = {},
-                          .unproven_metalayers = {},
-                          .metadata_lost = true};
-  // Nothing says that these bytes are what was written.
-  report.unproven.resize(static_cast<size_t>(report.chunks));
-  std::iota(report.unproven.begin(), report.unproven.end(), int64_t{0});
-  CAIRN_RETURN_IF_ERROR(
-      writer.SetVlmetalayer(kUnprovenLayer, EncodeText(ChunkList(report.unproven))));
-  CAIRN_RETURN_IF_ERROR(writer.Close());
-  return report;
 }
 
 // Whether a header that is damaged in its frame_size alone led to this trailer.
@@ -270,6 +82,24 @@ bool LeadTo(const FoundTrailer& trailer, const FrameFile& source) {
   std::copy_n(trailer.seal.header_copy.begin() + format::kFrameSizeOffset, sizeof(int64_t),
               header.begin() + format::kFrameSizeOffset);
   return header == trailer.seal.header_copy;
+}
+
+// The copy of a header, with the metalayers of the one that it stands for, where these can be told:
+// another Blosc2 may have changed them since.
+std::vector<std::byte> WithMetalayersOf(const FrameFile& source, std::vector<std::byte> copy) {
+  const absl::StatusOr<format::FrameHeader> header = format::ParseFrameHeader(copy);
+  if (!header.ok()) return copy;
+  for (const format::LayerPlace& place : header->places) {
+    const auto size = static_cast<size_t>(format::kValueOverhead + place.size);
+    const MutableBytes ours =
+        MutableBytes(copy).subspan(static_cast<size_t>(place.begin - format::kValueOverhead), size);
+    std::vector<std::byte> theirs(size);
+    if (!source.ReadAt(place.begin - format::kValueOverhead, theirs).ok()) continue;
+    const bool is_there = std::ranges::equal(Bytes(theirs).first(format::kValueOverhead),
+                                             ours.first(format::kValueOverhead));
+    if (is_there) CopyBytes(theirs, ours);
+  }
+  return copy;
 }
 
 // The state that a header leads to which is not that of the file; null unless it shows all commits.
@@ -284,11 +114,11 @@ StatePtr LoadBy(const FrameFile& source, std::vector<std::byte> header,
 }
 
 // As if the frame ended with the file: only the size that its header says is damaged.
-StatePtr LoadToEnd(const FrameFile& source, const format::FrameHeader& header,
+StatePtr LoadToEnd(const FrameFile& source, const HeaderAtStart& header,
                    const OpenOptions& options) {
   const absl::StatusOr<int64_t> size = source.Size();
-  std::vector<std::byte> bytes(static_cast<size_t>(header.header_len));
-  if (!size.ok() || !source.ReadAt(0, bytes).ok()) return nullptr;
+  if (!size.ok()) return nullptr;
+  std::vector<std::byte> bytes = header.bytes;
   StoreBe(bytes.data() + format::kFrameSizeOffset, static_cast<uint64_t>(*size));
   StatePtr state = LoadBy(source, std::move(bytes), options);
   if (state == nullptr) return nullptr;
@@ -301,7 +131,7 @@ StatePtr LoadToEnd(const FrameFile& source, const format::FrameHeader& header,
 // The newest state of a frame that can be opened, with its own header or the copy of it in its
 // trailer; null where there is none.
 StatePtr FindState(const std::shared_ptr<File>& file, const std::string& path,
-                   const std::optional<format::FrameHeader>& header, const OpenOptions& options) {
+                   const std::optional<HeaderAtStart>& header, const OpenOptions& options) {
   const absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(path, options);
   const StatePtr newest = core.ok() ? (*core)->newest() : nullptr;
   // The header may be older than what follows it.
@@ -311,28 +141,54 @@ StatePtr FindState(const std::shared_ptr<File>& file, const std::string& path,
   absl::StatusOr<FoundTrailer> trailer = FindNewestTrailer(source);
   if (!trailer.ok()) return header.has_value() ? LoadToEnd(source, *header, options) : nullptr;
   // A newer checkpoint may have lost its trailer.
-  const bool is_newest = is_old ? newest->damage->newer->frame_size == trailer->end
-                                : !header.has_value() || header->frame_size == trailer->end ||
-                                      LeadTo(*trailer, source);
-  return is_newest ? LoadBy(source, std::move(trailer->seal.header_copy), options) : nullptr;
+  const bool is_newest = is_old
+                             ? newest->damage->newer->frame_size == trailer->end
+                             : !header.has_value() || header->parsed.frame_size == trailer->end ||
+                                   LeadTo(*trailer, source);
+  if (!is_newest) return nullptr;
+  std::vector<std::byte> copy = std::move(trailer->seal.header_copy);
+  return LoadBy(source, is_old ? std::move(copy) : WithMetalayersOf(source, std::move(copy)),
+                options);
+}
+
+// What `opened`, the header or a trailer tells of the frame beside its chunks; null where nothing
+// does.
+StatePtr MetadataOf(const FrameFile& source, const StatePtr& opened,
+                    const std::optional<HeaderAtStart>& header,
+                    const std::shared_ptr<const FrameContext>& env) {
+  if (opened != nullptr || !header.has_value()) return opened;
+  return StateOfHeader(source, header->bytes, env).value_or(nullptr);
 }
 
 // Empty where the state is of no use: it leads to no chunk, or to some of which nothing is known.
-std::optional<absl::StatusOr<SalvageReport>> SaveState(const StatePtr& state,
-                                                       const CopyTarget& target,
-                                                       ChunkDetector& detector,
-                                                       absl::FunctionRef<bool(int64_t)> progress) {
-  absl::StatusOr<KnownState> known = KnownState{.state = state, .lost = {}};
-  if (state->damage.has_value()) known = AddStranded(state, detector, progress);
-  if (!known.ok()) return known.status();
-  absl::StatusOr<SalvageReport> report = SalvageByIndex(*std::move(known), target, progress);
+using Attempt = std::optional<absl::StatusOr<SalvageReport>>;
+
+Attempt Save(KnownState known, const CopyTarget& target,
+             absl::FunctionRef<bool(int64_t)> progress) {
   // A sealed index is right, even where each chunk is damaged: what else is in the file is dead.
-  const bool sealed = state->checkpoint->sealed;
-  const bool useless = (absl::IsNotFound(report.status()) && !sealed) ||
+  const bool is_complete = known.state->checkpoint->sealed && !known.is_scan;
+  absl::StatusOr<SalvageReport> report = SalvageByIndex(std::move(known), target, progress);
+  const bool useless = (absl::IsNotFound(report.status()) && !is_complete) ||
                        absl::IsDataLoss(report.status()) ||
                        absl::IsResourceExhausted(report.status());
   if (useless) return std::nullopt;
   return report;
+}
+
+Attempt SaveIndexed(const StatePtr& state, const CopyTarget& target, ChunkDetector& detector,
+                    absl::FunctionRef<bool(int64_t)> progress) {
+  if (!state->damage.has_value()) return Save({.state = state, .lost = {}}, target, progress);
+  absl::StatusOr<KnownState> known = AddStranded(state, detector, progress);
+  if (!known.ok()) return known.status();
+  return Save(*std::move(known), target, progress);
+}
+
+Attempt SaveScanned(const StatePtr& known, const ScanResult& found, const CopyTarget& target,
+                    absl::FunctionRef<bool(int64_t)> progress) {
+  if (known == nullptr) return std::nullopt;
+  absl::StatusOr<KnownState> scanned = StateOfScan(*known, found);
+  if (!scanned.ok()) return std::nullopt;
+  return Save(*std::move(scanned), target, progress);
 }
 
 }  // namespace
@@ -357,36 +213,36 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
       {.files = frame::FilesOrPosix(files), .path = std::move(source)}, frame::FilesOrPosix(files));
   CAIRN_ASSIGN_OR_RETURN(const frame::FrameView view,
                          frame::FrameFile::OfFile(file, 0, options.use_mmap).View(size));
-  CAIRN_ASSIGN_OR_RETURN(const std::optional<format::FrameHeader> header,
+  CAIRN_ASSIGN_OR_RETURN(const std::optional<frame::HeaderAtStart> header,
                          frame::ReadHeader(view, options.offset));
   const frame::CopyTarget copy{.location = {.files = copies, .path = target}};
   const frame::StatePtr state = frame::FindState(file, from, header, options);
   const bool is_whole = state != nullptr && frame::IsIndexWhole(*state);
   const auto env = std::make_shared<const frame::FrameContext>(options);
-  frame::ChunkDetector detector(*env, header);
+  frame::ChunkDetector detector(*env, header.has_value() ? &header->parsed : nullptr);
   if (is_whole) {
-    if (auto report = frame::SaveState(state, copy, detector, progress)) return *std::move(report);
+    if (auto report = frame::SaveIndexed(state, copy, detector, progress)) return *report;
   }
-  CAIRN_ASSIGN_OR_RETURN(std::vector<Extent> known,
+  CAIRN_ASSIGN_OR_RETURN(std::vector<Extent> parts,
                          frame::KnownParts(view, options.offset, header));
-  frame::ChunkScanner scanner(view, detector, std::move(known));
+  frame::ChunkScanner scanner(view, detector, std::move(parts));
   CAIRN_ASSIGN_OR_RETURN(frame::ScanResult found, scanner.Run(options.offset, progress));
   if (state != nullptr && !is_whole) {
     const absl::StatusOr<frame::StatePtr> mended = frame::MendIndex(*state, found.chunks);
     if (mended.ok()) {
-      if (auto report = frame::SaveState(*mended, copy, detector, progress)) {
-        return *std::move(report);
-      }
+      if (auto report = frame::SaveIndexed(*mended, copy, detector, progress)) return *report;
     }
   }
+  const frame::StatePtr known = frame::MetadataOf(
+      frame::FrameFile::OfFile(file, options.offset, options.use_mmap), state, header, env);
   std::optional<int64_t> chunks_begin;
-  if (header.has_value()) chunks_begin = options.offset + header->header_len;
+  if (known != nullptr) chunks_begin = options.offset + known->header().header_len;
   CAIRN_RETURN_IF_ERROR(frame::DropIndexes(view, detector, chunks_begin, found.chunks));
-  frame::NewFrame made = frame::Choose(std::move(found), header, *env);
-  if (made.content.chunks.empty() && made.content.pending.empty()) {
-    return AtPath(from, NotFound("no complete chunk in %d bytes", size));
-  }
-  return frame::Write(std::move(made), view, detector, target, copies.get(), progress);
+  if (auto report = frame::SaveScanned(known, found, copy, progress)) return *report;
+  absl::StatusOr<SalvageReport> report = frame::SalvageByScan(
+      std::move(found), known, view, detector, *env, target, copies.get(), progress);
+  if (absl::IsNotFound(report.status())) return AtPath(from, report.status());
+  return report;
 }
 
 }  // namespace cairn

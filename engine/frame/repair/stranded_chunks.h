@@ -18,6 +18,7 @@ namespace cairn::frame {
 struct KnownState {
   StatePtr state;
   bool is_pending_proven = true;  // its pending items are those that were written, all of them
+  bool is_scan = false;           // its chunks are what a search of all bytes found
   std::vector<LostBytes> lost;
 };
 

@@ -32,6 +32,7 @@ std::vector<ByteRange> PlacesOf(Bytes frame);
 class Salvaging : public testing::Test {
  protected:
   static constexpr int32_t kChunk = 4000;
+  static constexpr int32_t kSmallChunk = 400;
 
   // The bytes of a frame of these items, each piece appended by itself, and two vlmetalayers.
   Buffer MakeFrame(const CreateOptions& options, const std::vector<Buffer>& pieces);

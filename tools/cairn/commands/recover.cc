@@ -85,10 +85,10 @@ std::vector<std::string> Describe(const RecoverFlags& flags, const SalvageReport
   std::vector<std::string> lines = {absl::StrFormat("%s: %s, %s saved", flags.out,
                                                     FormatCount(report.chunks, "chunk"),
                                                     FormatByteSize(report.nbytes))};
-  if (report.metadata_lost) {
+  if (report.scanned) {
     lines.push_back(
-        "  neither header nor trailer can be used: metadata is lost, and chunks of one value that "
-        "only the index held");
+        "  all bytes were searched: the chunks are in the order of the file, overwritten ones "
+        "among them, and chunks of one value that only the index held are lost");
   }
   for (const LostBytes& lost : report.lost) {
     lines.push_back(absl::StrFormat("  [%d, %d): %s", lost.begin, lost.end, lost.reason));
@@ -134,7 +134,7 @@ Json JsonOf(const RecoverFlags& flags, const SalvageReport& report) {
           {"holes", report.holes},
           {"unproven", report.unproven},
           {"unproven_metalayers", report.unproven_metalayers},
-          {"metadata_lost", report.metadata_lost}};
+          {"scanned", report.scanned}};
 }
 
 template <typename Report>

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 #include "cairn/chunk.h"
 #include "cairn/recover.h"
 #include "tools/cairn/io/io.h"
@@ -74,7 +76,12 @@ absl::Status ChunkCopier::Check(int64_t nchunk) const {
 absl::Status ChunkCopier::Skip(int64_t nchunk, Bytes fill, const CompressionOptions& compression) {
   const absl::StatusOr<int32_t> size = from_.ChunkNbytes(nchunk);
   const FrameInfo& info = from_.info();
-  if (!size.ok() && !info.chunksize) return size.status();
+  if (!size.ok() && !info.chunksize) {
+    return absl::Status(size.status().code(),
+                        absl::StrCat(size.status().message(),
+                                     "; nothing else says how large it was: `cairn recover "
+                                     "--salvage` leaves a hole of what the others leave"));
+  }
   const int32_t nbytes = size.ok() ? *size : *info.chunksize;
   nbytes_ += nbytes;
   if (!fill.empty()) {
@@ -83,7 +90,7 @@ absl::Status ChunkCopier::Skip(int64_t nchunk, Bytes fill, const CompressionOpti
   CompressionOptions options = compression;
   // One block is enough where no array asks for others.
   if (!from_.array()) options.blocksize = 0;
-  ASSIGN_OR_RETURN(const std::vector<std::byte> hole, MakeHole(nbytes, options));
+  ASSIGN_OR_RETURN(const std::vector<std::byte> hole, MakeHole(nbytes, options, info.vlblocks));
   return to_.AppendCompressed(hole);
 }
 
