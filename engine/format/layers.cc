@@ -23,7 +23,7 @@ bool Overlap(std::vector<LayerPlace> layers) {
   return std::ranges::adjacent_find(layers, run_into) != layers.end();
 }
 
-// Those that share no byte with another one, in the order of their values.
+// Returns the layers that share no byte with another one, in the order of their values.
 std::vector<LayerPlace> WithoutOverlaps(std::vector<LayerPlace> layers) {
   std::ranges::sort(layers, {}, &LayerPlace::begin);
   std::vector<LayerPlace> alone;

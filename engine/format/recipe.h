@@ -9,8 +9,8 @@
 
 namespace cairn::format {
 
-// What the metalayers say the frame is a recipe of, such as "LazyExpr" or "Proxy"; empty for a
-// frame whose chunks hold its data.
+// Returns what the metalayers say the frame is a recipe of, such as "LazyExpr" or "Proxy"; empty
+// for a frame whose chunks hold its data.
 std::string RecipeOf(const std::vector<Metalayer>& metalayers);
 
 }  // namespace cairn::format

@@ -32,7 +32,7 @@ absl::StatusOr<int64_t> ParseTrailerSize(Bytes tail, int64_t max_size);
 
 absl::StatusOr<Trailer> ParseTrailer(Bytes bytes);
 
-// What is left of a trailer that is damaged: the layers that still lead to a chunk.
+// Returns what is left of a damaged trailer: the layers that still lead to a chunk.
 Trailer ScanTrailer(Bytes bytes);
 
 // Vlmetalayer whose payload the trailer's fingerprint leaves out: pages of the seal stand for it.

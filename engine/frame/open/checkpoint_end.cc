@@ -19,9 +19,9 @@ absl::Status LoadTrailer(const FrameView& region, const format::FrameHeader& hea
   return absl::OkStatus();
 }
 
-// Whether these bytes, which lie between the index and where the header says that the frame ends,
-// are a trailer: its own size, or its copy of the header, says so. A wrong frame_size leads to
-// neither.
+// Returns true if these bytes, which lie between the index and where the header says that the frame
+// ends, are a trailer: its own size, or its copy of the header, says so. A wrong frame_size leads
+// to neither.
 bool AreTrailer(const format::Trailer& trailer, Bytes bytes, const Checkpoint& checkpoint) {
   const auto size = static_cast<int64_t>(bytes.size());
   const absl::StatusOr<int64_t> told =

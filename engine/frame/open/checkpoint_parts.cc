@@ -58,7 +58,7 @@ absl::StatusOr<bool> CheckHeader(Bytes header, const format::Seal& seal) {
     return DataLoss("frame header: header_len: expected %d, got %d", seal.header_copy.size(),
                     header.size());
   }
-  // Where metalayers lie is what the sealed header says: the one that was changed may say anything.
+  // The sealed header says where metalayers lie: the one that was changed may say anything.
   CAIRN_ASSIGN_OR_RETURN(const format::FrameHeader sealed,
                          format::ParseFrameHeader(seal.header_copy));
   for (size_t i = 0; i < header.size(); ++i) {
@@ -106,7 +106,7 @@ absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameFile& source, 
         "%d bytes of the file, got %d; copy it again from where it is complete",
         size, header_len);
   }
-  // What was read is not read again: another process may be writing.
+  // These bytes are not read again: another process may be writing.
   bytes.resize(static_cast<size_t>(header_len));
   if (header_len <= fixed) return bytes;
   CAIRN_RETURN_IF_ERROR(

@@ -24,7 +24,7 @@ namespace cairn::frame {
 absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameFile& source, int64_t fixed,
                                                        int64_t least);
 
-// Whether the header's frame_size leaves space for header and trailer, and lies in the file.
+// Fails unless the header's frame_size leaves space for header and trailer, and lies in the file.
 absl::Status CheckFrameSize(const format::FrameHeader& header, int64_t least_trailer,
                             int64_t available);
 

@@ -41,8 +41,8 @@ bool IsKnownFilter(Filter filter, const Registry* registry) {
   return id >= kFirstUserId && registry != nullptr && registry->filter(id) != nullptr;
 }
 
-// Whether the sizes in a header can be true. ParseHeader checks them too, but formats a message for
-// each of the millions of offsets where they cannot.
+// Returns true if the sizes in a header can be true. ParseHeader checks them too, but formats a
+// message for each of the millions of offsets where they cannot.
 bool HasSizes(Bytes head, int64_t available) {
   const auto nbytes = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x04));
   const auto blocksize = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x08));
@@ -51,7 +51,7 @@ bool HasSizes(Bytes head, int64_t available) {
          cbytes >= chunk::kBlosc1HeaderSize && cbytes <= available;
 }
 
-// Whether a special chunk is what Blosc2's constructors of such chunks make.
+// Returns true if a special chunk is what Blosc2's constructors of such chunks make.
 bool IsPlainSpecial(const chunk::Header& header) {
   if (header.special == SpecialValue::kRepeat) return true;
   if (header.cbytes != chunk::kHeaderSize) return false;

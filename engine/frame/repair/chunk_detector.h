@@ -33,7 +33,7 @@ class ChunkDetector {
 
   // Decodes all of a chunk, piece by piece. Costs memory for a few blocks.
   absl::Status TryDecoding(Bytes chunk);
-  // What TryDecoding has decoded so far, bytes.
+  // Bytes that TryDecoding has decoded so far.
   int64_t decoded() const { return decoded_; }
 
   // Decodes at once, no more than the first `most` bytes. kResourceExhausted for more memory than

@@ -1,4 +1,4 @@
-// What a salvaged frame says of itself, in vlmetalayers that people and programs read.
+// The vlmetalayers in which a salvaged frame tells people and programs what it lacks.
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_CHUNK_LIST_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_CHUNK_LIST_H_
 

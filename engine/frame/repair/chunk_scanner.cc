@@ -17,7 +17,8 @@ namespace {
 
 constexpr int64_t kStep = 1 << 16;
 
-// What chunks that fail to decode may cost together, in multiples of the size of the file.
+// The most that chunks which fail to decode may cost together, in multiples of the size of the
+// file.
 constexpr int64_t kMaxFailures = 256;
 constexpr int64_t kFewBytes = 16 << 20;
 

@@ -39,7 +39,7 @@ struct ScanResult {
   Extent pending_record;
   bool replaces_pending = false;  // they do not follow those from before the scan
   std::optional<format::IndexedChunk> pending_head;  // but go on from this chunk, if any
-  // What the commit records say of chunks: how many the last that says it has left; the least
+  // The commit records say of chunks: how many the last that says it has left; the least
   // number that an inserted one got; whether any was replaced, or moved.
   std::optional<int64_t> nchunks;
   int64_t first_insert = INT64_MAX;
@@ -65,7 +65,7 @@ class ChunkScanner {
   absl::StatusOr<ScanResult> Run(int64_t begin, absl::FunctionRef<bool(int64_t)> progress);
 
  private:
-  // What begins at an offset, by its first bytes.
+  // A thing that begins at an offset, told by its first bytes.
   struct Candidate {
     enum class Kind { kNothing, kKnown, kRecord, kChunk, kEndOfFile };
     Kind kind = Kind::kNothing;
@@ -83,7 +83,7 @@ class ChunkScanner {
   absl::Status TakeRecord(const Candidate& record);
   void TakeCommit(const format::CommitRecord& commit);
   absl::Status TakeChunk(const Candidate& chunk);
-  // Whether it begins right after a chunk or known structure.
+  // Returns true if it begins right after a chunk or known structure.
   bool IsExpected(const Candidate& chunk) const { return chunk.begin == gap_begin_; }
   absl::StatusOr<bool> IsLikely(const Candidate& chunk);
   absl::Status SkipBrokenChunk(const Candidate& chunk, const absl::Status& damage);

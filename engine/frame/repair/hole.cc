@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<std::byte>> MakeHole(int32_t nbytes, const Compressio
     const int32_t blocksize = options.blocksize > 0 ? options.blocksize : chunk::kMaxBlockSize;
     header.blocksize = std::min(blocksize, nbytes);
   }
-  // Of each block its position is stored: that may be more than the data was.
+  // The position of each block is stored: that may be more than the data was.
   constexpr int32_t kMostBlocks = 4 << 20;
   if (header.nblocks() > kMostBlocks) {
     return ResourceExhausted("hole: %d blocks, at most %d", header.nblocks(), kMostBlocks);

@@ -56,8 +56,8 @@ class IndexDetector {
   absl::StatusOr<bool> IsIndex(size_t number);
 
  private:
-  // What possible indexes may decode to together, in multiples of the size of the file. Only a
-  // hostile file has more: the rest is not taken for indexes.
+  // The most that possible indexes may decode to together, in multiples of the size of the file.
+  // Only a hostile file has more: the rest is not taken for indexes.
   static constexpr int64_t kMaxDecoded = 256;
   static constexpr int64_t kFewBytes = 1 << 20;
 
@@ -83,8 +83,8 @@ int64_t IndexDetector::CountHits(int64_t origin, std::span<const int64_t> offset
   });
 }
 
-// Whether at least half of the offsets lead to chunks. Their origin is not known without the
-// frame's header, but one of them is that of the first chunk, or of the last before the index.
+// Returns true if at least half of the offsets lead to chunks. Their origin is not known without
+// the frame's header, but one of them is that of the first chunk, or of the last before the index.
 bool IndexDetector::Leads(std::span<const int64_t> offsets, size_t number) const {
   if (offsets.empty()) return true;
   if (number == 0) return false;

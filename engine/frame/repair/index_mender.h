@@ -11,7 +11,7 @@
 
 namespace cairn::frame {
 
-// Whether each entry of the state's index can be read.
+// Returns true if each entry of the state's index can be read.
 bool IsIndexWhole(const State& state);
 
 // The state with an index in which each entry that cannot be read leads to a chunk of `found` that

@@ -45,7 +45,7 @@ State WithSealedArray(const State& state) {
   return CheckArray(mended).ok() ? mended : state;
 }
 
-// Whether a fingerprint says that the trailer is what was written.
+// Returns true if a fingerprint says that the trailer is what was written.
 bool IsTrailerProven(const Checkpoint& checkpoint) {
   return checkpoint.trailer_damage.ok() && checkpoint.fingerprint != FingerprintType::kNone;
 }
@@ -61,7 +61,7 @@ class IndexedSalvage {
         options_(CompressionOf(state.header())) {
     report_.lost = std::move(found.lost);
     report_.scanned = found.is_scan;
-    // One block is enough where no array asks for others.
+    // A single block is enough where no array asks for more.
     options_.blocksize = 0;
     FitToArray(state, options_);
   }
@@ -77,7 +77,7 @@ class IndexedSalvage {
   absl::StatusOr<StoredChunk> ReadProven(int64_t nchunk);
   absl::Status Decode(int64_t nchunk);
   absl::Status DigHole(int64_t nchunk, const absl::Status& damage, ChunkSink& sink);
-  // Of bytes of the frame.
+  // Reports that bytes of the frame are lost.
   void Lose(Extent place, absl::string_view reason);
   int32_t NbytesOf(int64_t nchunk);
   int32_t UnknownNbytes();
@@ -122,7 +122,7 @@ absl::StatusOr<StoredChunk> IndexedSalvage::ReadProven(int64_t nchunk) {
   CAIRN_ASSIGN_OR_RETURN(StoredChunk stored,
                          ReadStored(state_, nchunk, VerifyPolicy::kAlways, stored_));
   const absl::Status decoded = Decode(nchunk);
-  // What this build cannot decode is kept as it is.
+  // A chunk that this build cannot decode is kept as it is.
   if (!decoded.ok() && !absl::IsUnimplemented(decoded)) return decoded;
   return stored;
 }
@@ -134,7 +134,7 @@ int32_t IndexedSalvage::NbytesOf(int64_t nchunk) {
   return state_.chunksize > 0 ? state_.chunksize : UnknownNbytes();
 }
 
-// What the chunks that do not say their size leave of the frame's bytes, in equal parts.
+// Returns an equal part of the frame's bytes that the chunks which say their size leave.
 int32_t IndexedSalvage::UnknownNbytes() {
   if (!unknown_nbytes_.has_value()) {
     int64_t rest = state_.nbytes;
@@ -270,7 +270,7 @@ absl::StatusOr<StagedState> IndexedSalvage::Run(ChunkSink& sink,
                       state_.region.size());
     }
   }
-  // Where no seal says that the header is right, its sum need not be.
+  // The sum in a header without a seal may be wrong.
   staged_.header.nbytes = report_.nbytes + hole_bytes_;
   if (!state_.partial.empty()) {
     // Its items are in records that were checked, and it may begin with a stored chunk.

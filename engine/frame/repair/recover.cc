@@ -23,14 +23,14 @@ using frame::FrameCore;
 using frame::FrameFile;
 using frame::State;
 
-// Where the trailer ends that the header in the file points to; 0 without one.
+// Returns where the trailer ends that the header in the file points to; 0 without one.
 int64_t EndOfOwnTrailer(const FrameFile& source) {
   const int64_t end = frame::LoadFrameSize(source).value_or(0);
   return end >= format::kFixedHeaderSize && frame::HeaderOfTrailerAt(source, end).ok() ? end : 0;
 }
 
-// Where the checkpoint ended that the file's header leads to instead of that of `restored`; 0 where
-// the header cannot be read.
+// Returns where the checkpoint ended that the file's header leads to instead of that of `restored`;
+// 0 where the header cannot be read.
 int64_t EndOfMissing(const FrameFile& source, Bytes restored) {
   const auto bytes =
       frame::ReadHeaderBytes(source, format::kFixedHeaderSize, format::kFixedHeaderSize);

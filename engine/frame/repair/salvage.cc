@@ -74,7 +74,7 @@ absl::StatusOr<std::vector<Extent>> KnownParts(const FrameView& file, int64_t of
   return known;
 }
 
-// Whether a header that is damaged in its frame_size alone led to this trailer.
+// Returns true if a header that is damaged in its frame_size alone led to this trailer.
 bool LeadTo(const FoundTrailer& trailer, const FrameFile& source) {
   std::vector<std::byte> header(trailer.seal.header_copy.size());
   constexpr auto kEnd = static_cast<size_t>(format::kFrameSizeOffset) + sizeof(int64_t);

@@ -26,7 +26,7 @@ namespace cairn::frame {
 
 namespace {
 
-// What all chunks of a frame have in common.
+// Two properties that all chunks of a frame share.
 struct Kind {
   int32_t typesize = 0;  // as in their headers
   bool vlblocks = false;
@@ -35,7 +35,8 @@ struct Kind {
 
 Kind KindOf(const chunk::Header& header) { return {header.typesize, header.vlblocks}; }
 
-// That of the frame's header if any chunk is of it; else that of most chunks, the first on a tie.
+// Returns the kind of the frame's header if a chunk has it; else that of most chunks, the first on
+// a tie.
 Kind ChooseKind(const std::vector<FoundChunk>& chunks, int32_t frame_typesize) {
   std::map<Kind, int64_t> counts;
   for (const FoundChunk& chunk : chunks) ++counts[KindOf(chunk.header)];
@@ -61,14 +62,14 @@ CompressionOptions CompressionOf(const chunk::Header& chunk) {
   return frame::CompressionOf(header);
 }
 
-// What becomes of what a scan found.
+// The frame that is made of what a scan found.
 struct NewFrame {
   ScanResult content;  // what does not fit into one frame is lost
   CompressionOptions compression;
   bool complete_items = true;  // no chunk ends within an item
 };
 
-// That of the frame's header, or else of the first chunk that was compressed at all.
+// Returns the options of the frame's header, or else those of the first compressed chunk.
 CompressionOptions ChooseCompression(const std::vector<FoundChunk>& chunks, int32_t typesize,
                                      const std::optional<format::FrameHeader>& header,
                                      const FrameContext& env) {

@@ -16,7 +16,7 @@ namespace cairn::frame {
 
 namespace {
 
-// Whether all of it could have been stored in the frame.
+// Returns true if all of it could have been stored in the frame.
 bool Fit(const State& state, const ScanResult& found) {
   const std::vector<FoundChunk>& chunks = found.chunks;
   const auto pending = static_cast<int64_t>(found.pending.size());

@@ -16,7 +16,7 @@
 
 namespace cairn::frame {
 
-// What the header of a frame says, and its trailer if it has one that can be parsed; without any
+// Returns what the header of a frame says, and its trailer if that can be parsed; without any
 // chunk. `header` are the header's bytes. kDataLoss when they are not a header.
 absl::StatusOr<StatePtr> StateOfHeader(const FrameFile& source, std::vector<std::byte> header,
                                        std::shared_ptr<const FrameContext> env);

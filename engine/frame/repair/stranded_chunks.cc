@@ -39,7 +39,7 @@ class StrandedChunks {
   void LosePending();
   void FitShape();
   void LoseChunks();
-  // Of bytes of the frame.
+  // Reports that bytes of the frame are lost.
   void Lose(Extent bytes, std::string reason) {
     const int64_t origin = state_->checkpoint->source.origin();
     known_.lost.push_back(
@@ -96,7 +96,7 @@ absl::StatusOr<bool> StrandedChunks::WereAppended() {
     if (!fits) return false;
     replaces_last_ = state_->partial.empty();
   }
-  // What was appended and cannot be found any more only makes them more.
+  // Appended chunks that cannot be found any more only make them more.
   const int64_t kept = state_->chunks.size() - (replaces_last_ ? 1 : 0);
   if (behind_.nchunks.has_value()) {
     return behind_.first_insert >= kept && *behind_.nchunks >= kept + std::ssize(behind_.chunks);
@@ -143,7 +143,7 @@ absl::StatusOr<bool> StrandedChunks::ReopenLast() {
   return true;
 }
 
-// Those of intact records. What a damaged one held is missing before them.
+// Takes the items of intact records. Those of a damaged one are missing before them.
 absl::Status StrandedChunks::AppendPending() {
   if (behind_.pending.empty()) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(const bool follow, ReopenLast());

@@ -1,4 +1,4 @@
-// What can be told of commits that a damaged journal hides.
+// Finds the chunks of commits that a damaged journal hides.
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_STRANDED_CHUNKS_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_STRANDED_CHUNKS_H_
 

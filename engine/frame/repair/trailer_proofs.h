@@ -1,4 +1,4 @@
-// What a trailer whose fingerprint is wrong still proves.
+// Uses the hashes in a trailer whose fingerprint is wrong.
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_TRAILER_PROOFS_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_TRAILER_PROOFS_H_
 

@@ -79,7 +79,7 @@ TEST_F(IndexDetectorTest, IndexIsDetectedByTheOffsetsThatItHolds) {
 }
 
 TEST_F(IndexDetectorTest, WhatPassesForIndexesIsDecodedToSoManyTimesTheFileAndNoFurther) {
-  // Of a file of less than a megabyte, 256 of them: each takes as much as a small chunk may.
+  // A file of less than a megabyte has 256 of them: each takes as much as a small chunk may.
   constexpr int32_t kClaimed = 16 << 20;
   for (int i = 0; i < 15; ++i) AddLookalike(kClaimed);
   AddIndex();

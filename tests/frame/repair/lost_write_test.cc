@@ -1,4 +1,4 @@
-// One page of a file is an older version of itself, or zeros: a disk lost a write that it had
+// A single page of a file is an older version of itself, or zeros: a disk lost a write that it had
 // acknowledged, or a copy mixed two moments. What opens is the newest state, or something tells.
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What Recover finds and does.
+// Recover finds and mends what a crash or damage left.
 #include "cairn/recover.h"
 
 #include <algorithm>

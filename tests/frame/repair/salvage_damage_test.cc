@@ -1,4 +1,4 @@
-// What can be saved of a damaged frame is, and the rest is named.
+// Salvage of damaged frames: all that can be saved is, and the rest is named.
 #include <optional>
 #include <string>
 #include <utility>
@@ -168,7 +168,7 @@ TEST_F(SalvageDamageTest, NoChunkIsLookedForInsideABrokenOne) {
   ExpectLost(report->lost[0], lost, "chunk 1: ");
 }
 
-// What was rolled back may leave bytes that read like the header of an old chunk.
+// A commit that was rolled back may leave bytes that read like the header of an old chunk.
 class SalvageRemainsTest : public Salvaging {
  protected:
   // Puts them between the first two chunks, and expects that they alone are lost. The chunk that

@@ -66,7 +66,7 @@ class SalvageHistoryTest : public Salvaging {
     EXPECT_TRUE(report->holes.empty()) << at;
   }
 
-  // Where the content of the only one lies.
+  // Returns where the content of the only one lies.
   static ByteRange MetalayerOf(Bytes frame) {
     const auto header =
         format::ParseFrameHeader(frame.first(static_cast<size_t>(PartsOf(frame).header_len)));
@@ -109,7 +109,7 @@ TEST_F(SalvageHistoryTest, DamagedMetalayerIsNamed) {
   }
 }
 
-// What salvage makes is an array with the right items, or names the metalayer that makes it one.
+// Salvage makes an array with the right items, or names the metalayer that makes it one.
 TEST_F(SalvageHistoryTest, DamagedShapeIsTheSealedOneOrNamed) {
   const std::string path = dir_.Path("array");
   CreateOptions options = Cut(4, kSmallChunk);
@@ -157,7 +157,7 @@ TEST_F(SalvageHistoryTest, ChunksOfADamagedIndexAreFoundByTheirFingerprints) {
   const FrameParts parts = PartsOf(frame);
   for (int64_t at = parts.index_begin; at < parts.trailer_begin; ++at) {
     const Buffer damaged = Flipped(frame, at);
-    // It opens, for its metadata, and to say what is damaged.
+    // The frame opens, for its metadata, and to say what is damaged.
     const auto opened = Frame::OpenBuffer(damaged);
     ASSERT_TRUE(IsOk(opened)) << at;
     EXPECT_FALSE(opened->snapshot().Verify()->ok()) << at;
@@ -167,7 +167,7 @@ TEST_F(SalvageHistoryTest, ChunksOfADamagedIndexAreFoundByTheirFingerprints) {
   }
 }
 
-// What holds the trailer together, names and sizes of its layers among it, and what is in them.
+// Each bit is flipped: of what holds the trailer together, and of what is in its layers.
 TEST_F(SalvageHistoryTest, BitOfATrailerCostsNoChunkAndSeldomAVlmetalayer) {
   const Buffer frame = MakeFrameWithDeadChunks();
   const FrameParts parts = PartsOf(frame);

@@ -29,7 +29,7 @@ bool Begins(Bytes items, Bytes with) {
 
 class SalvageStrandedTest : public Salvaging {
  protected:
-  // With two chunks in a checkpoint, and what `edit` commits after it.
+  // Makes a frame with two chunks in a checkpoint, and what `edit` commits after it.
   template <typename Edit>
   Buffer MakeJournal(CreateOptions options, const Edit& edit) {
     options.metalayers = {{"unit", MakeItems(9)}};

@@ -59,7 +59,7 @@ TEST_F(SalvageMetadataTest, FrameWithoutASealEndsWithItsFile) {
   }
 }
 
-// What stands between the numbers of a header is the same in all.
+// The bytes between the numbers of a header are the same in all frames.
 TEST_F(SalvageMetadataTest, DamageBetweenTheNumbersOfAHeaderIsMended) {
   const Buffer frame = MakeFrameWithoutSeal();
   for (const size_t at : {0, 1, 2, 9, 10, 15, 24, 29, 38, 47, 52, 57, 62, 65, 69, 87, 88, 91}) {

@@ -1,4 +1,4 @@
-// What is a chunk of the frame, and what only reads like one.
+// Salvage tells the chunks of a frame from bytes that only read like one.
 #include <string>
 #include <utility>
 #include <vector>

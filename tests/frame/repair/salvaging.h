@@ -24,9 +24,9 @@ struct ByteRange {
 MutableBytes Part(Buffer& bytes, ByteRange range);
 // Writes noise over it.
 void Ruin(Buffer& bytes, ByteRange range);
-// Of the header and of its copy in the trailer: what says which chunks live.
+// Ruins the header and its copy in the trailer, which say what chunks live.
 void RuinWhatNamesChunks(Buffer& frame);
-// Where the chunks of a frame lie.
+// Returns where the chunks of a frame lie.
 std::vector<ByteRange> PlacesOf(Bytes frame);
 
 class Salvaging : public testing::Test {
@@ -38,7 +38,7 @@ class Salvaging : public testing::Test {
   Buffer MakeFrame(const CreateOptions& options, const std::vector<Buffer>& pieces);
 
   absl::StatusOr<SalvageReport> SalvageBytes(Bytes bytes, const OpenOptions& options = {});
-  // What SalvageBytes made.
+  // Returns the frame that SalvageBytes made.
   Snapshot Saved() const;
   // It is `content`, and the report says so.
   void ExpectSaved(const absl::StatusOr<SalvageReport>& report, Bytes content) const;
