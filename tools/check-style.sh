@@ -28,8 +28,7 @@ openings=$(awk '
   FNR == 1 { inside = 0 }
   { comment = $0 ~ /^ *\/\// }
   comment && !inside &&
-    /^ *\/\/ (Of|With|What|Where|Whether|Those|It|That|One|The same)([^A-Za-z_0-9:(]|$)/ &&
-    !/^ *\/\/ [A-Za-z ]+ `/ {
+    /^ *\/\/ (Of|With|What|Where|Whether|Those|It|That|One|The same)([^A-Za-z_0-9:( ]| [^`]|$)/ {
     folder = FILENAME
     sub(/\/[^\/]*$/, "", folder)
     print folder " " FILENAME ":" FNR ":" $0

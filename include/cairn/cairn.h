@@ -80,8 +80,8 @@ enum {
 typedef struct cairn_status {
   cairn_code code;
   char message[CAIRN_MESSAGE_SIZE];  // names the file, the section or chunk, and the numbers
-  // What the message says, as values: "chunk", "frame header", "trailer", ... or the argument that
-  // it names first, and its first numbers. Those of "chunk" begin with the chunk's.
+  // The section that the message names first ("chunk", "frame header", "trailer", ...) or the
+  // argument, and the first numbers of the message. For "chunk" the first one is the chunk's.
   char section[CAIRN_SECTION_SIZE];
   int32_t nnumbers;
   int64_t numbers[CAIRN_MAX_NUMBERS];
@@ -139,7 +139,7 @@ enum {
   CAIRN_SPECIAL_UNINIT = 4
 };
 
-// Whether a block is compressed as one stream or as one for each byte position of its items.
+// How a block is compressed: as one stream, or as one for each byte position of its items.
 typedef int32_t cairn_split_mode;
 enum {
   CAIRN_SPLIT_ALWAYS = 1,
@@ -207,7 +207,7 @@ typedef struct cairn_filter_stage {
   int32_t meta;  // 0 to 255
 } cairn_filter_stage;
 
-// The same bytes of many items, such as one field of records, and where they go one after another.
+// A part of each of many items, such as one field of records, and where these parts are written.
 typedef struct cairn_field {
   int32_t offset;  // in the item
   int32_t size;    // bytes
@@ -248,7 +248,7 @@ CAIRN_EXPORT cairn_code cairn_executor_make(int32_t threads, cairn_executor** ex
                                             cairn_status* status);
 CAIRN_EXPORT void cairn_executor_free(cairn_executor* executor);
 
-// What a plug-in is called for.
+// Parameters of a call of a plug-in.
 typedef struct cairn_plugin_call {
   size_t struct_size;
   int32_t typesize;           // as in the chunk header: 1 to 255
@@ -341,7 +341,7 @@ typedef struct cairn_decompression_options {
     .blockshape = NULL, .ndim = 0                                                           \
   }
 
-// What a chunk header says.
+// The content of a chunk header.
 typedef struct cairn_chunk_info {
   size_t struct_size;
   int32_t version;      // 1, 2: Blosc1; 3, 4: pre-releases of Blosc2; 5; 6: vlblocks
@@ -410,7 +410,7 @@ CAIRN_EXPORT cairn_code cairn_compressor_compress(const cairn_compressor* compre
                                                   cairn_status* status);
 CAIRN_EXPORT void cairn_compressor_free(cairn_compressor* compressor);
 
-// The same for reading.
+// Decompresses many chunks.
 typedef struct cairn_decompressor cairn_decompressor;
 
 CAIRN_EXPORT cairn_code cairn_decompressor_make(const cairn_decompression_options* options,
@@ -427,7 +427,7 @@ CAIRN_EXPORT void cairn_decompressor_free(cairn_decompressor* decompressor);
 
 // ---- Frames ----
 
-// Where paths lead: such as to object stores, by cairn_uri_files_open of cairn/cairn_s3.h.
+// A file system. That of cairn_uri_files_open (cairn/cairn_s3.h) leads to object stores.
 typedef struct cairn_files cairn_files;
 
 CAIRN_EXPORT void cairn_files_free(cairn_files* files);
@@ -617,11 +617,11 @@ CAIRN_EXPORT cairn_code cairn_frame_copy_to(cairn_frame* frame, const char* path
 
 CAIRN_EXPORT void cairn_snapshot_free(cairn_snapshot* snapshot);
 
-// Whether both are the same state of one frame handle: after a refresh, whether nothing is new.
-// False for NULL.
+// Returns true if both are the same state of one frame handle. Two snapshots from before and after
+// a refresh are equal if nothing is new. Returns false for NULL.
 CAIRN_EXPORT bool cairn_snapshot_equal(const cairn_snapshot* a, const cairn_snapshot* b);
 
-// One state of a frame. Sizes are bytes.
+// Describes a state of a frame. Sizes are bytes.
 typedef struct cairn_frame_info {
   size_t struct_size;
   cairn_layout layout;
@@ -680,7 +680,7 @@ CAIRN_EXPORT cairn_code cairn_snapshot_get_vlmetalayer(const cairn_snapshot* sna
                                                        const char* name, cairn_bytes** content,
                                                        cairn_status* status);
 
-// One entry of the index.
+// An entry of the index.
 typedef struct cairn_chunk_entry {
   size_t struct_size;
   int64_t index;          // number of the chunk
@@ -924,7 +924,7 @@ CAIRN_EXPORT cairn_code cairn_writer_suspend(cairn_writer* writer, cairn_status*
 // Goes on with what is committed now. CAIRN_UNAVAILABLE when wait_ms pass before.
 CAIRN_EXPORT cairn_code cairn_writer_resume(cairn_writer* writer, int64_t wait_ms,
                                             cairn_status* status);
-// Whether another writer waits for the frame.
+// Sets *has_waiters to true if another writer waits for the frame.
 CAIRN_EXPORT cairn_code cairn_writer_has_waiters(const cairn_writer* writer, bool* has_waiters,
                                                  cairn_status* status);
 // Commits, durably, and lets the frame go; every later call fails. The handle is still to be freed.

@@ -23,7 +23,7 @@
 
 namespace cairn {
 
-// What a chunk header says.
+// The content of a chunk header.
 struct ChunkInfo {
   int version = 0;          // chunk format: 1, 2 Blosc1; 3, 4 pre-releases of Blosc2; 5; 6 vlblocks
   bool extended = false;    // the long header of Blosc2, else that of Blosc1
@@ -117,7 +117,7 @@ class CAIRN_EXPORT ChunkCompressor {
   std::unique_ptr<State> state_;
 };
 
-// The same for reading: DecompressChunk and DecompressItems of any chunks. Thread-safe.
+// Decompresses many chunks, as DecompressChunk and DecompressItems do for one. Thread-safe.
 class CAIRN_EXPORT ChunkDecompressor {
  public:
   explicit ChunkDecompressor(const DecompressionOptions& options = {});

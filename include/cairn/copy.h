@@ -30,11 +30,11 @@ struct CopyOptions {
   std::function<bool(int64_t)> progress = {};
 };
 
-// What an increment leads from and to; see Snapshot::ContentHash.
+// The contents that an increment leads from and to; see Snapshot::ContentHash.
 struct IncrementInfo {
   uint64_t base_hash = 0;
   uint64_t result_hash = 0;
-  // Of the frames that it was made of, with these contents.
+  // Generations that had these contents, in the frames that the increment was made from.
   uint64_t base_generation = 0;
   uint64_t result_generation = 0;
 };

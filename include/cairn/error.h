@@ -1,4 +1,4 @@
-// What an error is about, as values: its message says the same in words.
+// Gives as values what the message of an error says in words.
 #ifndef CAIRN_ERROR_H_
 #define CAIRN_ERROR_H_
 
@@ -16,13 +16,13 @@ struct ErrorDetails {
   // "frame header", "index", "trailer", "journal", "chunk", ...: the section of the frame, or the
   // argument, that the message names first; empty when it names none.
   std::string section;
-  // Those that the message gives, in its order: for the section "chunk" the first is the chunk's.
-  // A fingerprint is the number that its 64 bits are.
+  // The numbers of the message, in its order. For the section "chunk" the first one is the chunk's.
+  // A fingerprint counts as the number that its 64 bits are.
   std::vector<int64_t> numbers;
   bool operator==(const ErrorDetails&) const = default;
 };
 
-// Of an error that a call of this library returned.
+// Returns the details of an error that a call of this library returned.
 ErrorDetails CAIRN_EXPORT DetailsOf(const absl::Status& status);
 
 }  // namespace cairn

@@ -27,8 +27,8 @@ class CAIRN_EXPORT Mapping {
  public:
   virtual ~Mapping() = default;
   [[nodiscard]] virtual Bytes bytes() const ABSL_ATTRIBUTE_LIFETIME_BOUND = 0;
-  // Whether they show what is written to the file later, and may be read while it is written. By
-  // default true.
+  // Returns true if the bytes show what is written to the file later, and may be read while it is
+  // written. By default true.
   virtual bool follows_file() const { return true; }
 };
 
@@ -51,7 +51,7 @@ struct FileHint {
   int64_t size = 0;
 };
 
-// What a Sync makes durable.
+// Says what a Sync makes durable.
 enum class SyncMode {
   kData,  // the data, and of the metadata what reading them back needs (fdatasync)
   kAll,   // everything, a shrunken size included (fsync)
@@ -70,7 +70,7 @@ struct LockHolder {
   std::optional<std::chrono::seconds> running = {};
 };
 
-// What a file that is watched has seen.
+// A change of a file that is watched.
 enum class FileEvent {
   kNone,
   kWritten,
@@ -97,7 +97,7 @@ class CAIRN_EXPORT File {
   virtual absl::StatusOr<int64_t> AllocatedSize() const = 0;
   // Fills dst from byte `offset` on; kOutOfRange when the file ends before.
   virtual absl::Status ReadAt(int64_t offset, MutableBytes dst) const = 0;
-  // The same, but as much as there is before the end of the file: the number of bytes read.
+  // Reads up to the size of dst, less at the end of the file. Returns the number of bytes read.
   virtual absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const = 0;
   // How many bytes it is worth to announce before they are read, by WillRead or, where each chunk
   // has a file, by FileSystem::WillOpen. By default 0: reading is quick without.
@@ -105,8 +105,8 @@ class CAIRN_EXPORT File {
   // A hint that these bytes will be read soon: a file that is far away begins to fetch them, beside
   // each other, and does not wait. By default nothing.
   virtual void WillRead(std::span<const FileRange> /*ranges*/) const {}
-  // Whether no byte of it ever changes, and it does not grow: what is new under its path is another
-  // file. Then it is read without locks. By default false.
+  // Returns true if no byte of the file ever changes and it never grows: new content at its path is
+  // another file. Such a file is read without locks. By default false.
   virtual bool is_immutable() const { return false; }
   virtual absl::Status WriteAt(int64_t offset, Bytes src) = 0;
   virtual absl::Status Truncate(int64_t size) = 0;
@@ -114,7 +114,7 @@ class CAIRN_EXPORT File {
   // long, the new bytes being zero. Holes before the end stay holes. kResourceExhausted when the
   // disk is full; kUnimplemented where the file system cannot.
   virtual absl::Status Reserve(int64_t size) = 0;
-  // The same, but leaves the file as long as it is. Truncate gives that space back.
+  // Reserves as Reserve does, but keeps the size of the file. Truncate gives that space back.
   virtual absl::Status ReservePastEnd(int64_t size);
   // Frees the disk space of bytes that will not be read again; they become zero. The size of
   // the file stays. kUnimplemented where there are no holes.
@@ -137,13 +137,13 @@ class CAIRN_EXPORT File {
   // Takes the exclusive lock of a byte and waits for it at most `timeout`: then kUnavailable.
   // Waiters are served in order if 2^40 bytes or more lie before it. By default polls LockByte.
   virtual absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout);
-  // Whether another File, of this or another process, waits for the byte. By default false.
+  // Returns true if another File, of any process, waits for the byte. By default false.
   virtual absl::StatusOr<bool> HasWaiters(int64_t /*offset*/) const { return false; }
   // Ends this File's lock on the byte. Children that were forked meanwhile keep a shared one. In a
   // forked child it ends the child's part alone: exclusive locks are those of who took them.
   virtual absl::Status UnlockByte(int64_t offset) = 0;
-  // Whether another File, of this or another process, holds a lock of any mode on one of the bytes
-  // [offset, offset + count).
+  // Returns true if another File, of this or another process, holds a lock of any mode on one of
+  // the bytes [offset, offset + count).
   virtual absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const = 0;
   // Who holds these locks, of this process too: a holder for each byte and process, in no order.
   // Meant for people: it looks at all processes of the machine. By default none is known.
@@ -165,7 +165,7 @@ struct ObjectDirectoryInfo {
   std::shared_ptr<ObjectStore> store;  // with the names in the directory; null: it is no such one
   std::chrono::seconds grace{0};       // see ObjectFileOptions
   int64_t read_ahead = 0;              // see File::read_ahead
-  // The same as an opened directory; null where that is asked itself.
+  // The directory, opened. Null in the answer of an opened directory.
   std::shared_ptr<FileSystem> files = nullptr;
 };
 
@@ -181,11 +181,11 @@ class CAIRN_EXPORT FileSystem : public std::enable_shared_from_this<FileSystem> 
   virtual ~FileSystem() = default;
 
   virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) = 0;
-  // The same with kCreateNew, for a file that is to replace the file `old`, where that is there,
-  // and gets its attributes: owner, group, permissions to read, write and execute, access control
-  // list and extended attributes. Before it has them it is open to its owner alone.
-  // kFailedPrecondition, and no file is left, for an attribute that the process may not give. If
-  // `old` lies in a directory beside `path`, the file is open only to those who may enter that.
+  // Opens with kCreateNew a file that will replace `old`. If `old` exists, the file gets its
+  // attributes: owner, group, permissions to read, write and execute, access control list and
+  // extended attributes. Before it has them it is open to its owner alone. If `old` lies in a
+  // directory next to `path`, the file is open only to those who may enter that. Errors:
+  // kFailedPrecondition, and no file is left, if the process may not give an attribute.
   virtual absl::StatusOr<std::unique_ptr<File>> CreateFor(const std::string& path,
                                                           const std::string& old);
   // Gives `from` the name `to`; with `replace` false fails with kAlreadyExists when `to` exists.
@@ -205,16 +205,16 @@ class CAIRN_EXPORT FileSystem : public std::enable_shared_from_this<FileSystem> 
   virtual absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path);
   // kAlreadyExists.
   virtual absl::Status MakeDirectory(const std::string& path);
-  // The same for one that is to replace `old`, as CreateFor does it for files. A file's permission
-  // to read becomes that to read and search; kFailedPrecondition if it has an access control list.
+  // Makes a directory that will replace `old`, as CreateFor does for files. A file's permission to
+  // read becomes that to read and search; kFailedPrecondition if it has an access control list.
   virtual absl::Status MakeDirectoryFor(const std::string& path, const std::string& old);
   // Removes an empty directory.
   virtual absl::Status RemoveDirectory(const std::string& path);
   // The names in a directory, in no order, without "." and "..". An opened directory lists itself
   // as ".".
   virtual absl::StatusOr<std::vector<std::string>> List(const std::string& path);
-  // Those of them that begin with `prefix`. Looks at the first `most` names only, whichever they
-  // are, where the file system can stop there. By default all of List.
+  // Returns the names that begin with `prefix`. If the file system can stop there, looks at the
+  // first `most` names only, whichever they are. By default at all of List.
   virtual absl::StatusOr<std::vector<std::string>> ListSome(const std::string& path,
                                                             std::string_view prefix, int64_t most);
   // A hint that these files of an opened directory will be opened and read soon; see
@@ -224,7 +224,7 @@ class CAIRN_EXPORT FileSystem : public std::enable_shared_from_this<FileSystem> 
   // the attributes too, if both are of one kind.
   virtual absl::Status Exchange(const std::string& a, const std::string& b);
 
-  // The same path, but one that still leads there when the process changes its working directory.
+  // Returns a path that leads there also after the process has changed its working directory.
   // Symbolic links stay in it. A frame asks once, when it is opened, and uses the answer from then
   // on. By default `path` itself.
   virtual absl::StatusOr<std::string> Absolute(const std::string& path) { return path; }
@@ -232,10 +232,10 @@ class CAIRN_EXPORT FileSystem : public std::enable_shared_from_this<FileSystem> 
   virtual std::string Resolve(const std::string& path) { return path; }
   // kNotFound when nothing is there.
   virtual absl::StatusOr<FileIdentity> Identity(const std::string& path) = 0;
-  // That of a file that was left at `path` for who writes the file `other`, if it is of somebody
-  // who may surely do that, too: the owner of `other`, root, or anybody where everybody may. Who
-  // can put a file into a folder may not change the others in it. kPermissionDenied, with what it
-  // is and whose, also for a link and for a file with two names. By default files have no owners.
+  // Identity of a file left at `path` for the writer of `other`, if its owner may surely write that
+  // too: the owner of `other`, root, or anybody if everybody may. Who can put a file into a folder
+  // may not change the others in it. Otherwise kPermissionDenied, with what it is and whose, also
+  // for a link and for a file with two names. By default files have no owners.
   virtual absl::StatusOr<FileIdentity> IdentityOfLeft(const std::string& path,
                                                       const std::string& /*other*/) {
     return Identity(path);

@@ -43,8 +43,8 @@ class CAIRN_EXPORT Frame {
   // `limits`; kUnavailable while a sparse frame is being replaced, and for a reader that gets no
   // lock.
   static absl::StatusOr<Frame> Open(const std::string& path, const OpenOptions& options = {});
-  // The same for bytes that the caller keeps alive and unchanged as long as the frame and its
-  // snapshots; read-only.
+  // Opens a frame in memory, read-only. The caller keeps the bytes alive and unchanged as long as
+  // the frame and its snapshots.
   static absl::StatusOr<Frame> OpenBuffer(Bytes cframe ABSL_ATTRIBUTE_LIFETIME_BOUND,
                                           const OpenOptions& options = {});
 

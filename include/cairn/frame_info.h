@@ -1,4 +1,4 @@
-// What a frame and its chunks look like.
+// Descriptions of a frame and its chunks.
 #ifndef CAIRN_FRAME_INFO_H_
 #define CAIRN_FRAME_INFO_H_
 
@@ -11,7 +11,7 @@
 
 namespace cairn {
 
-// One state of a frame, as its header, index and trailer describe it. Sizes are bytes.
+// Describes a state of a frame, as header, index and trailer do. Sizes are bytes.
 struct FrameInfo {
   Layout layout = Layout::kContiguous;
   Era era = Era::kCurrent;
@@ -23,7 +23,7 @@ struct FrameInfo {
   int64_t frame_size = 0;    // header to trailer
   int64_t journal_size = 0;  // of commits after the last checkpoint, which only Cairn reads
   int64_t header_len = 0;
-  // Of the chunk area, without a live chunk. Empty: unknown.
+  // Bytes of the chunk area that no live chunk uses. Empty: unknown.
   std::optional<int64_t> dead_bytes = {};
   int32_t typesize = 1;
   // Decoded, of every chunk but the last. Empty with variable_chunks, and where the frame has not
@@ -58,11 +58,11 @@ struct FrameInfo {
   std::string recipe = {};
 };
 
-// One entry of the index.
+// An entry of the index.
 struct ChunkEntry {
   int64_t index = 0;  // number of the chunk
-  // Of the stored chunk, bytes from the start of a contiguous frame. Empty in sparse frames, for
-  // special values that the index holds, and for pending items.
+  // Position of the stored chunk, bytes from the start of a contiguous frame. Empty in sparse
+  // frames, for special values that the index holds, and for pending items.
   std::optional<int64_t> offset = {};
   // Number of the chunk's file in a sparse frame; empty otherwise, and as above.
   std::optional<int64_t> file = {};
@@ -72,7 +72,7 @@ struct ChunkEntry {
   // chunks that other libraries and older Cairns wrote.
   std::optional<int32_t> cbytes = {};
 
-  // Whether the chunk has bytes of its own.
+  // Returns true if the chunk has bytes of its own.
   bool stored() const { return offset.has_value() || file.has_value(); }
 };
 

@@ -25,7 +25,7 @@ template <typename R>
 concept ItemRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     ItemValue<std::remove_all_extents_t<std::ranges::range_value_t<R>>>;
 
-// The same, to be written to.
+// An ItemRange whose items a call may overwrite.
 template <typename R>
 concept MutableItemRange = ItemRange<R> && std::ranges::borrowed_range<R> &&
     !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
@@ -56,7 +56,7 @@ class Items {
   size_t value_size_ = 0;
 };
 
-// The same for items that a call writes into the caller's memory.
+// Items that a call writes into the caller's memory; in all else as Items.
 class MutableItems {
  public:
   MutableItems() = default;  // none
@@ -72,8 +72,8 @@ class MutableItems {
   size_t value_size_ = 0;
 };
 
-// The same bytes of many items, such as one field of records, and the array where they go, one
-// after another.
+// A part of each of many items, such as one field of records, and the array where these parts are
+// written, one after another.
 struct FieldSpan {
   int32_t offset = 0;     // in the item
   int32_t size = 0;       // bytes

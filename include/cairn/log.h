@@ -58,8 +58,8 @@ struct Retention {
 // in the log. 0: never.
 struct Rotation {
   int64_t max_bytes = 0;  // of one file
-  // Of time: a file holds times of one multiple of it, but late ones. Those from the future begin
-  // no file.
+  // A span of time. A file holds the times between two multiples of it, and late ones. Times from
+  // the future begin no file.
   int64_t period = 0;
   bool operator==(const Rotation&) const = default;
 };
@@ -73,7 +73,7 @@ struct LogCreateOptions {
   // Bytes of a chunk, decoded; 0 chooses.
   int32_t chunksize = 0;
   Retention retention = {};
-  // With one of its limits the log is a directory of frames: log.000000.b2frame and so on.
+  // If a limit is set, the log is a directory of frames: log.000000.b2frame and so on.
   Rotation rotation = {};
   FileSystem* file_system = nullptr;  // null means PosixFileSystem()
 };
@@ -109,7 +109,7 @@ struct LogQuery {
   // All of them must hold. Comparisons with a NaN are false, but kNotEqual. A number that is
   // compared with a float is rounded as the values of the field are.
   std::vector<Condition> where = {};
-  // The same as people write it; all of them must hold, too:
+  // Conditions as people write them; all of these must hold, too:
   //   "temp > 20 and (room = 'hall' or room in ('attic', 'cellar')) and not ok"
   // Comparisons are =, ==, !=, <>, <, <=, > and >=, also "0 < temp <= 30", and "in" and "not in" a
   // list; "not" binds closest, then "and". Texts are in quotes of either kind, unless they are one
@@ -126,8 +126,8 @@ struct LogBatch {
   [[nodiscard]] int64_t size() const { return static_cast<int64_t>(records.size()); }
 };
 
-// What a query finds, batch by batch. Movable; not thread-safe; stays valid when log and snapshot
-// go.
+// Returns what a query finds, batch by batch. Movable; not thread-safe. Stays valid after the log
+// and the snapshot are destroyed.
 class CAIRN_EXPORT LogCursor {
  public:
   LogCursor(LogCursor&&) noexcept;
@@ -145,8 +145,8 @@ class CAIRN_EXPORT LogCursor {
   std::unique_ptr<log::QueryRun> run_;
 };
 
-// Of the values of one field; NaNs do not count. Numbers of any type as double: integers are exact
-// up to 2^53.
+// Summary of the values of one field, without NaNs. Numbers of any type become doubles: integers
+// are exact up to 2^53.
 struct FieldAggregate {
   int64_t count = 0;
   double min = 0;  // with no value all of them are 0
@@ -157,7 +157,7 @@ struct FieldAggregate {
   [[nodiscard]] double mean() const { return count == 0 ? 0 : sum / static_cast<double>(count); }
 };
 
-// The same of integers, booleans and timestamps, exact; of floats all are 0.
+// Exact summary of integers, booleans and timestamps. For floats all are 0.
 struct WholeAggregate {
   absl::int128 min = 0;
   absl::int128 max = 0;
@@ -183,7 +183,7 @@ struct LogAggregation {
   std::vector<std::string> filters = {};  // as of LogQuery
 };
 
-// One committed state of a log. Cheap to copy, thread-safe, valid whatever happens to the log.
+// A committed state of a log. Cheap to copy, thread-safe, valid whatever happens to the log.
 class CAIRN_EXPORT LogSnapshot {
  public:
   [[nodiscard]] const Schema& schema() const ABSL_ATTRIBUTE_LIFETIME_BOUND;

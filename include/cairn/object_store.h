@@ -36,7 +36,7 @@ struct ObjectRange {
   int64_t size = INT64_MAX;
 };
 
-// What Get returns: the object, and the bytes of it that were asked for.
+// The result of Get: the object, and those of its bytes that were asked for.
 struct ObjectPart {
   ObjectInfo object;
   std::vector<std::byte> bytes;
@@ -49,7 +49,7 @@ struct ObjectListing {
   int64_t now = 0;    // the store's clock
 };
 
-// What was asked of a store since it was opened; retries count too.
+// Counts the requests to a store since it was opened, with retries.
 struct ObjectStoreStats {
   int64_t gets = 0;
   int64_t heads = 0;
@@ -95,7 +95,7 @@ class CAIRN_EXPORT ObjectStore {
   // 500 to some puts that lose a race, so that this is no rare case.)
   virtual void StartPutIfMatch(std::string name, std::string etag, Bytes bytes, PutDone done) = 0;
 
-  // The same, and waits.
+  // Do what StartGet, StartPutIfAbsent and StartPutIfMatch do, and wait for the answer.
   absl::StatusOr<ObjectPart> Get(std::string name, ObjectRange range = {},
                                  std::optional<std::string> if_match = std::nullopt);
   absl::StatusOr<ObjectInfo> PutIfAbsent(std::string name, Bytes bytes);
@@ -109,9 +109,9 @@ class CAIRN_EXPORT ObjectStore {
   // Removes objects; one that is not there counts as removed.
   virtual absl::Status Delete(std::span<const std::string> names) = 0;
 
-  // Whether the conditions of puts are kept: a store that ignores them would lose commits. Asks the
-  // store at the first call, by an object whose name begins like that, which it removes again;
-  // kFailedPrecondition with the reason.
+  // Checks that the store obeys the conditions of puts: one that ignores them would lose commits.
+  // The first call asks the store, by an object whose name begins with `scratch_name`, and removes
+  // the object. Errors: kFailedPrecondition, with the reason, if the conditions are ignored.
   virtual absl::Status CheckConditions(const std::string& scratch_name) = 0;
 
   // For how long a request is tried at most; 0: not known.
@@ -120,7 +120,7 @@ class CAIRN_EXPORT ObjectStore {
   // Ends all requests, and those that follow, with kCancelled.
   virtual void Cancel() = 0;
   virtual ObjectStoreStats stats() const = 0;
-  // Where this is, for people: "s3://bucket".
+  // Returns the place of the store, for people: "s3://bucket".
   virtual std::string Describe() const = 0;
 };
 
@@ -135,8 +135,8 @@ struct ObjectFileOptions {
   int64_t disk_cache_bytes = int64_t{4} << 30;
   // Requests at the same time.
   int parallel = 64;
-  // What no generation needs any more is kept for so long: readers of old snapshots are safe until
-  // then, and a writer may take half of it between its first edit and its commit. All programs that
+  // How long objects stay that no generation needs any more. Readers of old snapshots are safe this
+  // long, and a writer may take half of it between its first edit and its commit. All programs that
   // write a frame must be given the same. It is 0, for one program that has the frame to itself, or
   // at least four times the store's call_timeout(); else writers get kInvalidArgument.
   std::chrono::seconds grace = std::chrono::hours(24);

@@ -80,7 +80,7 @@ struct Limits {
 };
 
 struct OpenOptions {
-  // Where in the file the frame begins, bytes. A frame at another offset than 0 is read-only.
+  // Position of the frame in the file, bytes. A frame at another offset than 0 is read-only.
   int64_t offset = 0;
   // Reads through a memory map. Without it every read copies, and a file that another process
   // truncates meanwhile gives an error instead of SIGBUS.

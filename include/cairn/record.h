@@ -63,10 +63,10 @@ class CAIRN_EXPORT Schema {
   // name that is empty, comes twice or holds a control character; for a size that its type has not;
   // for a record of over 65,535 bytes.
   static absl::StatusOr<Schema> Make(std::vector<Field> fields);
-  // One field as the tool takes it: "time:timestamp[us]", "temp:f4", "host:bytes[16]". Types are
-  // NumPy's short names (b1, i1 to i8, u1 to u8, f2 to f8) and long ones (bool, int8, float64).
+  // Parses a field as the tool takes it: "time:timestamp[us]", "temp:f4", "host:bytes[16]". Types
+  // are NumPy's short names (b1, i1 to i8, u1 to u8, f2 to f8) and long ones (bool, int8, float64).
   static absl::StatusOr<Field> ParseField(std::string_view text);
-  // What NumPy calls such records: "[('time', '<M8[us]'), ('temp', '<f4')]", or the dictionary with
+  // Parses NumPy's name of a record, "[('time', '<M8[us]'), ('temp', '<f4')]", or a dictionary with
   // names, formats, offsets and itemsize. A plain type is a record of one field without a name;
   // raw bytes, such as ('', '|V4'), are a gap.
   // kInvalidArgument for what is no dtype, or not of `record_size` bytes; kUnimplemented for nested

@@ -35,8 +35,8 @@ struct RecoveryReport {
   int64_t cut = 0;                     // bytes cut off after the newest commit: never committed
   int64_t size_before = 0;             // bytes of the file
   int64_t size_after = 0;
-  // Where the checkpoint ended that the header led to, if it was restored and nothing is there; 0:
-  // none. If that checkpoint was newer than the one whose header was restored, its commits are
+  // End of the checkpoint that the header led to, if the header was restored and nothing is there;
+  // else 0. If that checkpoint was newer than the one whose header was restored, its commits are
   // lost.
   int64_t missing_checkpoint_end = 0;
 };

@@ -1,4 +1,4 @@
-// What calls that maintain a frame report.
+// Reports of the calls that maintain a frame.
 #ifndef CAIRN_REPORTS_H_
 #define CAIRN_REPORTS_H_
 
@@ -9,7 +9,7 @@
 
 namespace cairn {
 
-// What Frame::Compact did.
+// Reports what Frame::Compact did.
 struct CompactReport {
   int64_t size_before = 0;  // bytes of all files of the frame
   int64_t size_after = 0;
@@ -33,7 +33,7 @@ struct GenerationHolder {
   std::optional<std::chrono::seconds> running = {};
 };
 
-// What Writer::Reclaim did.
+// Reports what Writer::Reclaim did.
 struct ReclaimReport {
   int64_t freed = 0;     // bytes of disk space
   bool blocked = false;  // an older generation is still read: what it needs is still there

@@ -19,7 +19,7 @@
 
 namespace cairn {
 
-// What a store lets its callers wait for.
+// Describes why a store lets its callers wait.
 struct TransportWait {
   std::string store = {};             // "s3://bucket"
   std::string failure = {};           // what the last try of a request failed by; empty: none has
@@ -59,7 +59,7 @@ struct S3WebIdentity {
   std::string endpoint = {};  // of STS; empty: that of AWS in the region
 };
 
-// Whether the bucket is the first part of the path, or of the host's name.
+// Says where the bucket stands: first in the path, or first in the host's name.
 enum class S3Addressing {
   kAuto,  // the path where `endpoint` is set or the bucket's name has dots
   kPath,
@@ -71,7 +71,7 @@ struct S3Options {
   std::string endpoint = {};  // "https://host:port"; empty: AWS
   std::string region = "us-east-1";
   S3Addressing addressing = S3Addressing::kAuto;
-  // One of these three.
+  // Set one of these three.
   S3Credentials credentials = {};
   std::optional<S3WebIdentity> web_identity = {};
   bool anonymous = false;
@@ -103,7 +103,7 @@ struct ObjectLocation {
   std::string path;
 };
 
-// Whether OpenObjectUri takes it: "s3://bucket/name", "https://host/folder/name" or http.
+// Returns true if OpenObjectUri takes it: "s3://bucket/name", "https://host/folder/name" or http.
 CAIRN_EXPORT bool IsObjectUri(std::string_view uri);
 
 // For s3:// with `options`, but for their bucket; for the others with options.transport. Names of

@@ -1,4 +1,4 @@
-// One immutable committed state of a frame: everything that reads.
+// Snapshot, an immutable committed state of a frame: everything that reads.
 #ifndef CAIRN_SNAPSHOT_H_
 #define CAIRN_SNAPSHOT_H_
 
@@ -59,7 +59,7 @@ class CAIRN_EXPORT Snapshot {
   absl::StatusOr<std::vector<std::byte>> GetMetalayer(std::string_view name) const;
   absl::StatusOr<std::vector<std::byte>> GetVlmetalayer(std::string_view name) const;
 
-  // Where a chunk is stored. Reads the index only.
+  // Returns where a chunk is stored. Reads the index only.
   absl::StatusOr<ChunkEntry> GetEntry(int64_t nchunk) const;
   // The compressed chunk, in place when the frame is mapped. Special values of the index and
   // pending items become chunks in memory.
@@ -104,12 +104,12 @@ class CAIRN_EXPORT Snapshot {
   // not replace Verify: of chunks with a fingerprint it takes that. One pass over the index.
   // kDataLoss.
   absl::StatusOr<uint64_t> ContentHash() const;
-  // Of an increment that Frame::CopyTo made; kFailedPrecondition for any other frame.
+  // Describes an increment. Errors: kFailedPrecondition if Frame::CopyTo did not make the frame.
   absl::StatusOr<IncrementInfo> GetIncrementInfo() const;
 
-  // Whether both are the same state, seen through the same Frame: equal snapshots read the same,
-  // and a Refresh that finds neither news nor a damaged journal returns an equal one. Snapshots of
-  // Frames opened separately are never equal, and OpenWriter loads the newest state again.
+  // Returns true if both are the same state, seen through the same Frame: equal snapshots read the
+  // same. A Refresh that finds neither news nor a damaged journal returns an equal one. Snapshots
+  // of Frames opened separately are never equal, and OpenWriter loads the newest state again.
   bool operator==(const Snapshot&) const = default;
 
  private:

@@ -13,7 +13,7 @@
 
 namespace cairn {
 
-// What becomes of a time that lies between two counts of a unit.
+// Says which count a time becomes that lies between two counts of a unit.
 enum class TimeRounding : uint8_t {
   kDown,   // the count before it
   kUp,     // the count after it

@@ -49,7 +49,7 @@ enum class Filter : uint8_t {
 // The value of a chunk that stores no data. Frozen in the format.
 enum class SpecialValue : uint8_t { kNone = 0, kZeros = 1, kNans = 2, kRepeat = 3, kUninit = 4 };
 
-// Whether a block is compressed as one stream or as one stream per byte position of its items.
+// How a block is compressed: as one stream, or as one stream per byte position of its items.
 // Frozen in the format.
 enum class SplitMode : uint8_t { kAlways = 1, kNever = 2, kAuto = 3, kForwardCompat = 4 };
 
@@ -61,7 +61,7 @@ enum class FingerprintType : uint8_t {
   k128Bit = 3,  // XXH3-128
 };
 
-// Where a frame's bytes live.
+// Says whether a frame is a file or a directory.
 enum class Layout : uint8_t { kContiguous = 0, kSparse = 1 };
 
 // Age of a frame's format. All but kCurrent are read-only.
@@ -78,7 +78,7 @@ enum class Durability {
   kMachine,  // the power goes
 };
 
-// One step of the filter pipeline.
+// A step of the filter pipeline.
 struct FilterStage {
   Filter filter = Filter::kNone;
   uint8_t meta = 0;

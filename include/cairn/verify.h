@@ -1,4 +1,4 @@
-// What Snapshot::Verify checks and reports.
+// The report of Snapshot::Verify.
 #ifndef CAIRN_VERIFY_H_
 #define CAIRN_VERIFY_H_
 

@@ -48,7 +48,7 @@ class CAIRN_EXPORT Writer {
   // pending and completed by the next call, also after Commit and after the frame was closed and
   // opened again. In a frame of variable chunks each call makes one chunk.
   absl::Status Append(Items items);
-  // One compressed chunk, stored unchanged; one of a version before 5 is coded again. In a frame of
+  // Appends a compressed chunk, unchanged; one of a version before 5 is recompressed. In a frame of
   // fixed chunks a chunk shorter than chunksize can only be the last: kFailedPrecondition after it.
   absl::Status AppendCompressed(Bytes chunk);
   // nitems of one value. Full chunks of zeros, NaNs and uninitialised values cost 8 bytes of index.
@@ -63,7 +63,7 @@ class CAIRN_EXPORT Writer {
   // The new chunk gets number nchunk; info().nchunks appends.
   absl::Status InsertChunk(int64_t nchunk, Items items);
   absl::Status UpdateChunk(int64_t nchunk, Items items);
-  // The same with a compressed chunk; see AppendCompressed.
+  // Insert or update with a compressed chunk; see AppendCompressed.
   absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
   absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
   absl::Status DeleteChunks(int64_t first, int64_t count);
@@ -165,7 +165,7 @@ class CAIRN_EXPORT Writer {
   // kMachine. After a checkpoint or a compaction by others, and in a sparse frame, it costs as much
   // as OpenWriter.
   absl::Status Resume(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
-  // Whether another writer waits for the frame. One system call.
+  // Returns true if another writer waits for the frame. Costs a system call.
   absl::StatusOr<bool> HasWaiters() const;
   // Settles, and lets the frame go: other writers may then write it. Call Checkpoint before if
   // another Blosc2 is to see everything, whatever that costs. Every later call fails. After

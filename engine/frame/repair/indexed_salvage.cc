@@ -66,7 +66,7 @@ class IndexedSalvage {
     FitToArray(state, options_);
   }
 
-  // What the header says of the array in `found`, whose place the sealed one takes.
+  // Reports that the array of the header in `found` is lost; the sealed one takes its place.
   void LoseArray(const State& found);
   absl::StatusOr<StagedState> Run(ChunkSink& sink, absl::FunctionRef<bool(int64_t)> progress);
   SalvageReport TakeReport() && { return std::move(report_); }

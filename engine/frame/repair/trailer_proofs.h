@@ -20,7 +20,7 @@ class TrailerProofs {
 
   bool header() const { return header_; }  // it is the sealed one
   bool index() const { return index_; }    // so is the index chunk
-  // Whether chunk `nchunk` of the state was committed with these bytes.
+  // Returns true if chunk `nchunk` of the state was committed with these bytes.
   bool HoldsChunk(int64_t nchunk, Bytes stored) const;
 
  private:

@@ -40,7 +40,7 @@ class Salvaging : public testing::Test {
   absl::StatusOr<SalvageReport> SalvageBytes(Bytes bytes, const OpenOptions& options = {});
   // Returns the frame that SalvageBytes made.
   Snapshot Saved() const;
-  // It is `content`, and the report says so.
+  // Expects that the saved frame holds `content`, and that the report says so.
   void ExpectSaved(const absl::StatusOr<SalvageReport>& report, Bytes content) const;
   // Exactly this range was lost, for a reason that says `part`.
   static void ExpectLost(const LostBytes& lost, ByteRange range, std::string_view part);
