@@ -36,7 +36,9 @@ openings=$(awk '
   { inside = comment }' "${sources[@]}")
 counted=tools/comment-openings.txt
 declare -A known=()
-while read -r count folder; do known[$folder]=$count; done <$counted
+while read -r count folder; do  # a merge may leave two counts of a folder
+  ((${known[$folder]:-$count} < count)) || known[$folder]=$count
+done <$counted
 lowered=""
 while read -r count folder; do
   if ((count > ${known[$folder]:-0})); then

@@ -5,6 +5,7 @@
 //   10 readings above 24.5 on day 2
 //   day 1: 48 readings, mean 22.88
 //   day 2: 48 readings, mean 22.88
+#include <bit>
 #include <cstdint>
 #include <cstdio>
 
@@ -14,7 +15,8 @@
 constexpr int64_t kHour = 3600, kDay = 24 * kHour;  // in seconds
 constexpr int64_t kStart = 1764547200;              // 2025-12-01T00:00:00Z
 
-// A record as the log stores it: without gaps, its numbers little-endian.
+// A record as the log stores it: without gaps, little-endian. Big-endian machines must convert it.
+static_assert(std::endian::native == std::endian::little);
 #pragma pack(push, 1)
 struct Reading {
   int64_t time;  // seconds since 1970
