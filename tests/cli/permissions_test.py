@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 import tap
@@ -52,6 +53,47 @@ class Permissions(CliTest):
                     else:
                         self.assertEqual(self.mode("new"), mode)
                     self.remove("new")
+
+    @unittest.skipIf(os.geteuid() != 0, "only root may take another user")
+    def test_edit_of_a_stranger_is_whole_or_none(self):
+        """Who may write a file but not give it away: what fails has changed nothing."""
+        os.chmod(self.dir, 0o777)
+        stranger = {"user": 4321, "group": 4321, "extra_groups": []}
+        try:
+            self.run_tool("--version", **stranger)
+        except PermissionError:
+            self.skipTest("another user may not run the tool")
+        self.write("row", b"1.5\n")
+        self.write("text", b"hi")
+        log = ["log", "create", "f", "--field", "time:timestamp[ms]", "--field", "temp:f4", "--quiet"]
+        rows = ["log", "append", "f", "row", "--columns", "temp", "--stamp", "--quiet"]
+        makers = {
+            "empty log": [log], "log": [log, rows], "log without records": [log, rows, ["log", "retain", "f", "--retain-age", "1ms", "--quiet"]],
+            "empty frame": [["pack", "text", "f", "--typesize", 4]], "frame": [["pack", "row", "f"]],
+        }  # fmt: skip
+        self.write("text", b"")
+        done = set()
+        for what, made in makers.items():
+            edits = [["log", "retain", "f", "--retain-records", 5], rows, ["log", "import", *rows[2:]]] if "log" in what else [["append", "f", "row"]]
+            for edit in [*edits, ["meta", "set", "f", "note", "row"], ["reclaim", "f"], ["compact", "f"], ["recover", "f"]]:
+                with self.subTest(what=what, edit=edit):
+                    if "f" in self.files():
+                        self.remove("f")
+                    for command in made:
+                        self.ok(*command)
+                        time.sleep(0.002)
+                    os.chmod(self.path("f"), 0o666)
+                    before = self.read("f")
+                    result = self.run_tool(*edit, **stranger)
+                    if result.returncode == 0:
+                        done.add((what, edit[0], edit[1]))
+                    else:
+                        self.assertEqual(self.read("f"), before, result.stderr)
+                        self.assertIn(edit[0], ("compact", "reclaim"), result.stderr)  # which write a new file
+                    self.assertEqual(self.files(), ["f", "row", "text"])
+        self.assertIn(("empty log", "log", "retain"), done)
+        self.assertIn(("log without records", "log", "retain"), done)
+        self.assertIn(("empty frame", "meta", "set"), done)
 
     def test_umask_narrows_a_copy(self):
         self.pack(sample(5000), name="f")

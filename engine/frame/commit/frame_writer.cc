@@ -161,7 +161,12 @@ absl::Status FrameWriter::Settle() {
   if (const absl::Status coded = RefuseIfFull(stager_->CodeKept()); !coded.ok()) {
     return Run([&] { return coded; });
   }
-  return backend_->IsWorthClosing(*stager_) ? Checkpoint() : Commit(Durability::kMachine).status();
+  if (backend_->IsWorthClosing(*stager_)) {
+    const absl::Status status = Checkpoint();
+    // Only the checkpoint of an empty frame needs a new file, which this user may not make.
+    if (!absl::IsFailedPrecondition(status) || !usable()) return status;
+  }
+  return Commit(Durability::kMachine).status();
 }
 
 absl::Status FrameWriter::ApplyIncrement(const State& increment) {

@@ -153,9 +153,12 @@ absl::StatusOr<AtomicFile> LiveCopy::Finish(const CommittedFrame& frame, Stager&
 
 absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& stager,
                                           ChunkProgress progress) {
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<LiveCopy> copy,
-                         LiveCopy::Begin(frame.location(), {}, frame.state->header().header_len));
-  return std::move(*copy).Finish(frame, stager, progress);
+  absl::StatusOr<std::unique_ptr<LiveCopy>> copy =
+      LiveCopy::Begin(frame.location(), {}, frame.state->header().header_len);
+  // The file cannot be as open as the old one.
+  if (absl::IsFailedPrecondition(copy.status())) return Refuse(copy.status());
+  CAIRN_RETURN_IF_ERROR(copy.status());
+  return std::move(**copy).Finish(frame, stager, progress);
 }
 
 absl::StatusOr<StagedState> CopyInto(const State& state, ChunkSink& sink, ChunkProgress progress) {

@@ -155,7 +155,7 @@ absl::Status WriterCore::Checkpoint() {
   const auto lock = Enter();
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
-  CAIRN_RETURN_IF_ERROR(Remember(writer_->Checkpoint()));
+  CAIRN_RETURN_IF_ERROR(writer_->Checkpoint());  // one that is refused ends nothing
   return Remember(TakeCommitted(frame_->snapshot()));
 }
 

@@ -185,15 +185,44 @@ INSTANTIATE_TEST_SUITE_P(
                       return WriteFrame(path, PlainFrameIn(Layout::kContiguous, true),
                                         MakeNoise(100, 1));
                     }},
-        // An empty frame that changes is written to a new file.
-        Replacement{"SetVlmetalayer",
+        // An empty frame gets its checkpoint in a new file.
+        Replacement{"Checkpoint",
                     [](const std::string& path) -> absl::Status {
                       CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
                       CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
                       CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer("note", AsBytes("text")));
-                      return writer.Close();
+                      return writer.Checkpoint();
                     }}),
     [](const auto& info) { return info.param.name; });
+
+// Its checkpoint would be a new file, but what is committed needs none.
+TEST_F(AttributesTest, StrangerMayChangeAnEmptyFrame) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
+  Mark(path_, 0666);
+  if (IsSkipped()) return;
+  const Attributes before = AttributesOf(path_);
+  for (const bool commits : {true, false}) {
+    const char* const name = commits ? "committed" : "closed";
+    const int result = ResultOfChild([&] {
+      if (::setgroups(0, nullptr) != 0 || ::setgid(kGroup) != 0 || ::setuid(kStranger) != 0) {
+        return 1;
+      }
+      auto frame = Frame::Open(path_);
+      if (!frame.ok()) return 2;
+      auto writer = frame->OpenWriter();
+      if (!writer.ok() || !writer->SetVlmetalayer(name, AsBytes("text")).ok()) return 3;
+      if (commits && !writer->Commit().ok()) return 4;
+      if (commits && !absl::IsFailedPrecondition(writer->Checkpoint())) return 5;
+      return writer->Close().ok() ? 0 : 6;
+    });
+    EXPECT_EQ(result, 0) << name;
+    const auto frame = Frame::Open(path_);
+    ASSERT_TRUE(IsOk(frame));
+    EXPECT_TRUE(IsOk(frame->snapshot().GetVlmetalayer(name))) << name;
+    EXPECT_EQ(AttributesOf(path_), before) << name;
+    EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"}) << name;
+  }
+}
 
 TEST_F(AttributesTest, FrameOnItsWayIsAsOpenAsTheOldOne) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
