@@ -181,14 +181,14 @@ class Session {
       case 5: {
         const auto start = static_cast<int64_t>(input_.Number<uint16_t>());
         const Buffer items = Items(input_.Below(200) * typesize());
-        return Compare(model_.UpdateItems(start, items), writer_->UpdateItems(start, items));
+        return Compare(model_.WriteItems(start, items), writer_->WriteItems(start, items));
       }
       case 6: {
         std::vector<int64_t> order;
         for (int64_t i = 0; i < model_.nchunks(); ++i) order.push_back(i);
         const size_t by = input_.Below(order.size() + 1);
         std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(by), order.end());
-        return Compare(model_.Reorder(order), writer_->Reorder(order));
+        return Compare(model_.ReorderChunks(order), writer_->ReorderChunks(order));
       }
       default: {
         const Buffer items = ChunkItems();

@@ -29,9 +29,9 @@ absl::Status Fill(cairn::Frame& grid) {
   if (auto committed = writer->Commit(); !committed.ok()) return committed.status();
 
   const int64_t wider[] = {1000, 2000};
-  if (auto status = writer->Resize(wider); !status.ok()) return status;
+  if (auto status = writer->ResizeArray(wider); !status.ok()) return status;
   const std::vector<float> row(2000, 7.0F);
-  if (auto status = writer->AppendAlong(0, row); !status.ok()) return status;
+  if (auto status = writer->AppendSlices(0, row); !status.ok()) return status;
   return writer->Close();
 }
 

@@ -108,7 +108,7 @@ cairn_code cairn_frame_build(const char* path, const cairn_create_options* optio
   return ReturnHandle(writer, "writer", status, [&]() -> absl::StatusOr<cairn::Writer> {
     CAIRN_REQUIRE(path);
     CAIRN_ASSIGN_OR_RETURN(const cairn::CreateOptions converted, ToCpp(options));
-    return cairn::Frame::Build(path, converted);
+    return cairn::Frame::BeginCreate(path, converted);
   });
 }
 
@@ -176,14 +176,15 @@ cairn_code cairn_frame_history(const cairn_frame* frame, const cairn_history_opt
   });
 }
 
-cairn_code cairn_frame_holders(const cairn_frame* frame,
-                               bool (*each)(void* context, const cairn_generation_holder* holder),
-                               void* context, cairn_status* status) {
+cairn_code cairn_frame_old_readers(const cairn_frame* frame,
+                                   bool (*each)(void* context,
+                                                const cairn_generation_holder* holder),
+                                   void* context, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(frame);
     if (each == nullptr) return cairn::InvalidArgument("each is NULL");
     CAIRN_ASSIGN_OR_RETURN(const std::vector<cairn::GenerationHolder> holders,
-                           frame->frame.Holders());
+                           frame->frame.OldReaders());
     for (const cairn::GenerationHolder& found : holders) {
       const cairn_generation_holder holder = {
           .struct_size = sizeof(cairn_generation_holder),

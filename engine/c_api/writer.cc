@@ -111,22 +111,22 @@ cairn_code cairn_writer_delete_chunks(cairn_writer* writer, int64_t first, int64
   });
 }
 
-cairn_code cairn_writer_reorder(cairn_writer* writer, const int64_t* order, size_t nchunks,
-                                cairn_status* status) {
+cairn_code cairn_writer_reorder_chunks(cairn_writer* writer, const int64_t* order, size_t nchunks,
+                                       cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const std::span<const int64_t> chunks,
                            ToSpan(order, static_cast<int64_t>(nchunks), "order"));
-    return writer->writer.Reorder(chunks);
+    return writer->writer.ReorderChunks(chunks);
   });
 }
 
-cairn_code cairn_writer_update_items(cairn_writer* writer, int64_t start, const void* src,
-                                     size_t size, cairn_status* status) {
+cairn_code cairn_writer_write_items(cairn_writer* writer, int64_t start, const void* src,
+                                    size_t size, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
-    return writer->writer.UpdateItems(start, items);
+    return writer->writer.WriteItems(start, items);
   });
 }
 
@@ -142,29 +142,29 @@ cairn_code cairn_writer_write_box(cairn_writer* writer, const int64_t* start, co
   });
 }
 
-cairn_code cairn_writer_resize(cairn_writer* writer, const int64_t* shape, int32_t ndim,
-                               cairn_status* status) {
+cairn_code cairn_writer_resize_array(cairn_writer* writer, const int64_t* shape, int32_t ndim,
+                                     cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const std::span<const int64_t> extent, ToSpan(shape, ndim, "shape"));
-    return writer->writer.Resize(extent);
+    return writer->writer.ResizeArray(extent);
   });
 }
 
-cairn_code cairn_writer_append_along(cairn_writer* writer, int32_t axis, const void* src,
-                                     size_t size, cairn_status* status) {
+cairn_code cairn_writer_append_slices(cairn_writer* writer, int32_t axis, const void* src,
+                                      size_t size, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
-    return writer->writer.AppendAlong(axis, items);
+    return writer->writer.AppendSlices(axis, items);
   });
 }
 
-cairn_code cairn_writer_delete_along(cairn_writer* writer, int32_t axis, int64_t start,
-                                     int64_t count, cairn_status* status) {
+cairn_code cairn_writer_delete_slices(cairn_writer* writer, int32_t axis, int64_t start,
+                                      int64_t count, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
-    return writer->writer.DeleteAlong(axis, start, count);
+    return writer->writer.DeleteSlices(axis, start, count);
   });
 }
 
@@ -245,10 +245,10 @@ cairn_code cairn_writer_checkpoint(cairn_writer* writer, cairn_status* status) {
   });
 }
 
-cairn_code cairn_writer_settle(cairn_writer* writer, cairn_status* status) {
+cairn_code cairn_writer_flush(cairn_writer* writer, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
-    return writer->writer.Settle();
+    return writer->writer.Flush();
   });
 }
 

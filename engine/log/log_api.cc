@@ -126,7 +126,7 @@ absl::Status LogWriter::SetRetention(const Retention& retention) {
 absl::Status LogWriter::SetRotation(const Rotation& rotation) {
   return core_->SetRotation(rotation);
 }
-absl::Status LogWriter::Retain() { return core_->Retain(); }
+absl::Status LogWriter::ApplyRetention() { return core_->Retain(); }
 int64_t LogWriter::end_record() const { return core_->end_record(); }
 LogSnapshot LogWriter::snapshot() const { return LogSnapshot(core_->state()); }
 absl::Status LogWriter::Close() { return core_->Close(); }

@@ -562,10 +562,10 @@ typedef struct cairn_generation_holder {
 } cairn_generation_holder;
 
 // Calls `each` for every holder of a generation before the last checkpoint, as history does.
-CAIRN_EXPORT cairn_code cairn_frame_holders(const cairn_frame* frame,
-                                            bool (*each)(void* context,
-                                                         const cairn_generation_holder* holder),
-                                            void* context, cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_frame_old_readers(const cairn_frame* frame,
+                                                bool (*each)(void* context,
+                                                             const cairn_generation_holder* holder),
+                                                void* context, cairn_status* status);
 
 typedef struct cairn_compact_options {
   size_t struct_size;
@@ -838,12 +838,12 @@ CAIRN_EXPORT cairn_code cairn_writer_update_compressed(cairn_writer* writer, int
 CAIRN_EXPORT cairn_code cairn_writer_delete_chunks(cairn_writer* writer, int64_t first,
                                                    int64_t count, cairn_status* status);
 // Chunk order[i] becomes chunk i: a permutation of all chunks.
-CAIRN_EXPORT cairn_code cairn_writer_reorder(cairn_writer* writer, const int64_t* order,
-                                             size_t nchunks, cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_writer_reorder_chunks(cairn_writer* writer, const int64_t* order,
+                                                    size_t nchunks, cairn_status* status);
 // Overwrites items from number `start` on, across chunk borders.
-CAIRN_EXPORT cairn_code cairn_writer_update_items(cairn_writer* writer, int64_t start,
-                                                  const void* src, size_t size,
-                                                  cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_writer_write_items(cairn_writer* writer, int64_t start,
+                                                 const void* src, size_t size,
+                                                 cairn_status* status);
 
 // Decodes one chunk as it is staged; size is its decoded size.
 CAIRN_EXPORT cairn_code cairn_writer_read_chunk(cairn_writer* writer, int64_t nchunk, void* dst,
@@ -854,15 +854,16 @@ CAIRN_EXPORT cairn_code cairn_writer_write_box(cairn_writer* writer, const int64
                                                const int64_t* shape, int32_t ndim, const void* src,
                                                size_t size, cairn_status* status);
 // Grows or shrinks an array; new items are zeros.
-CAIRN_EXPORT cairn_code cairn_writer_resize(cairn_writer* writer, const int64_t* shape,
-                                            int32_t ndim, cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_writer_resize_array(cairn_writer* writer, const int64_t* shape,
+                                                  int32_t ndim, cairn_status* status);
 // Grows an array along an axis by complete slices in C order.
-CAIRN_EXPORT cairn_code cairn_writer_append_along(cairn_writer* writer, int32_t axis,
-                                                  const void* src, size_t size,
-                                                  cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_writer_append_slices(cairn_writer* writer, int32_t axis,
+                                                   const void* src, size_t size,
+                                                   cairn_status* status);
 // Removes slices along an axis: whole chunks of them, or the last ones.
-CAIRN_EXPORT cairn_code cairn_writer_delete_along(cairn_writer* writer, int32_t axis, int64_t start,
-                                                  int64_t count, cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_writer_delete_slices(cairn_writer* writer, int32_t axis,
+                                                   int64_t start, int64_t count,
+                                                   cairn_status* status);
 
 // Replaces the content of a metalayer by one of the same size.
 CAIRN_EXPORT cairn_code cairn_writer_set_metalayer(cairn_writer* writer, const char* name,
@@ -895,7 +896,7 @@ CAIRN_EXPORT cairn_code cairn_writer_sync(const cairn_writer* writer,
 // Commits, durably, and leaves a frame in which every Blosc2 reads everything.
 CAIRN_EXPORT cairn_code cairn_writer_checkpoint(cairn_writer* writer, cairn_status* status);
 // Commits, durably, and writes a checkpoint as well where that is cheap, as close does.
-CAIRN_EXPORT cairn_code cairn_writer_settle(cairn_writer* writer, cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_writer_flush(cairn_writer* writer, cairn_status* status);
 // Drops the staged edits.
 CAIRN_EXPORT cairn_code cairn_writer_rollback(cairn_writer* writer, cairn_status* status);
 
@@ -910,7 +911,7 @@ typedef struct cairn_reclaim_options {
 typedef struct cairn_reclaim_report {
   size_t struct_size;
   int64_t freed;               // bytes of disk space
-  bool blocked;                // an older generation is still read: see cairn_frame_holders
+  bool blocked;                // an older generation is still read: see cairn_frame_old_readers
   uint64_t oldest_generation;  // that can still be opened
 } cairn_reclaim_report;
 

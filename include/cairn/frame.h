@@ -55,7 +55,8 @@ class CAIRN_EXPORT Frame {
   static absl::StatusOr<Frame> Create(const std::string& path, const CreateOptions& options = {});
   // Starts a frame that appears under `path`, complete and without a dead byte, at the first Commit
   // or at Close. A writer that is destroyed before leaves nothing.
-  static absl::StatusOr<Writer> Build(const std::string& path, const CreateOptions& options = {});
+  static absl::StatusOr<Writer> BeginCreate(const std::string& path,
+                                            const CreateOptions& options = {});
   // Makes an empty frame that lives in memory; ToBuffer returns its bytes.
   static absl::StatusOr<Frame> CreateInMemory(const CreateOptions& options = {});
 
@@ -85,7 +86,7 @@ class CAIRN_EXPORT Frame {
   // handle has seen; the oldest generation first. It is empty for a sparse frame and for one in
   // memory. Meant for people: it looks at all processes of the machine (/proc). Of those of other
   // users, neither pid nor age is known.
-  absl::StatusOr<std::vector<GenerationHolder>> Holders() const;
+  absl::StatusOr<std::vector<GenerationHolder>> OldReaders() const;
 
   // Opens the one writer. Keeps what a killed writer committed and cuts off what it did not.
   // kUnavailable while another writer, of this or another process, holds the frame;

@@ -82,7 +82,7 @@ class CAIRN_EXPORT LogWriter {
   absl::Status SetRetention(const Retention& retention);
   absl::Status SetRotation(const Rotation& rotation);
   // Drops all that the retention says, and not only a bounded piece of it.
-  absl::Status Retain();
+  absl::Status ApplyRetention();
 
   // The number that the next record gets; those that are held back get later ones.
   [[nodiscard]] int64_t end_record() const;

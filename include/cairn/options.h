@@ -157,7 +157,7 @@ struct WriterOptions {
   // locked while the writer lives.
   bool make_lock_file = false;
 
-  // Bytes of complete chunks of one size that UpdateChunk and UpdateItems keep decoded: so they can
+  // Bytes of complete chunks of one size that UpdateChunk and WriteItems keep decoded: so they can
   // be changed and read again at the cost of a copy. They are coded when they pass this, in Commit,
   // and before edits that move chunks. Only chunks of up to a quarter of it are kept; 0 keeps none.
   int64_t staged_memory = 8 << 20;

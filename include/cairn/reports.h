@@ -38,7 +38,7 @@ struct ReclaimReport {
   int64_t freed = 0;     // bytes of disk space
   bool blocked = false;  // an older generation is still read: what it needs is still there
   uint64_t oldest_generation = 0;  // that can still be opened
-  // Who reads older ones, the oldest first; see Frame::Holders.
+  // Who reads older ones, the oldest first; see Frame::OldReaders.
   std::vector<GenerationHolder> holders = {};
 };
 

@@ -68,14 +68,14 @@ class CAIRN_EXPORT Writer {
   absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
   absl::Status DeleteChunks(int64_t first, int64_t count);
   // Chunk order[i] becomes chunk i: a permutation of all chunks. O(nchunks).
-  absl::Status Reorder(std::span<const int64_t> order);
+  absl::Status ReorderChunks(std::span<const int64_t> order);
   // Overwrites items from number `start` on, across chunk borders: chunks that are covered in part
   // are read, changed and coded again. kOutOfRange past the end.
-  absl::Status UpdateItems(int64_t start, Items items);
+  absl::Status WriteItems(int64_t start, Items items);
 
   // Edits of n-dimensional arrays. While its metalayer and its chunks agree, a frame is an array
   // and stays one: edits that would change the number, the size or the order of its chunks give
-  // kFailedPrecondition. UpdateChunk and UpdateItems work on chunks as they are stored.
+  // kFailedPrecondition. UpdateChunk and WriteItems work on chunks as they are stored.
   //
   // Overwrites a box with items in C order; see Snapshot::ReadBox.
   absl::Status WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
@@ -85,17 +85,17 @@ class CAIRN_EXPORT Writer {
   // their padding is not zero. O(chunks that come or go). An axis whose chunks have no extent
   // cannot grow. kInvalidArgument for another number of dimensions and for shapes that no frame can
   // have, kResourceExhausted for too many chunks.
-  absl::Status Resize(std::span<const int64_t> shape);
+  absl::Status ResizeArray(std::span<const int64_t> shape);
   // Grows the array along an axis (0 is the slowest) by as many slices as `items` holds, each in C
   // order. Complete slices, or kInvalidArgument; kOutOfRange for the axis. In an array of one
   // dimension items that do not fill a chunk stay pending, as in Append: each commit costs what is
   // new. With more dimensions it is Resize, then WriteBox: appends along axis 0 of complete chunks
   // touch no other chunk.
-  absl::Status AppendAlong(int axis, Items items);
+  absl::Status AppendSlices(int axis, Items items);
   // Removes `count` slices along an axis; those after them move up. They are whole chunks, which
   // just leave the index, or the last slices, which Resize removes; else kInvalidArgument.
   // kOutOfRange for the axis and past its end. O(chunks that go).
-  absl::Status DeleteAlong(int axis, int64_t start, int64_t count);
+  absl::Status DeleteSlices(int axis, int64_t start, int64_t count);
 
   // Replaces the content of a metalayer by one of the same size; kNotFound, kInvalidArgument.
   // kFailedPrecondition for a metalayer `b2nd` that does not describe the existing chunks.
@@ -145,7 +145,7 @@ class CAIRN_EXPORT Writer {
   absl::Status Checkpoint();
   // Commits, durably, and writes a checkpoint as well, unless that takes more than 256 KiB and more
   // than the journal holds: so others find what Close leaves, and the writer goes on.
-  absl::Status Settle();
+  absl::Status Flush();
   // Drops the staged edits.
   void Rollback();
   // Gives the space that only generations use which are neither read nor kept back to the file
@@ -167,7 +167,7 @@ class CAIRN_EXPORT Writer {
   absl::Status Resume(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
   // Returns true if another writer waits for the frame. Costs a system call.
   absl::StatusOr<bool> HasWaiters() const;
-  // Settles, and lets the frame go: other writers may then write it. Call Checkpoint before if
+  // Flushes, and lets the frame go: other writers may then write it. Call Checkpoint before if
   // another Blosc2 is to see everything, whatever that costs. Every later call fails. After
   // kResourceExhausted the writer is still open.
   absl::Status Close();

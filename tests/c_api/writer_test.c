@@ -26,8 +26,8 @@ static void items_are_updated_across_chunks(void) {
   cairn_writer* writer = NULL;
   cairn_frame* frame = open_for_writing(&writer);
   cairn_snapshot* now = NULL;
-  CHECK_OK(cairn_writer_update_items(writer, 8, items, sizeof items, &st));
-  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_writer_update_items(writer, 29, items, sizeof items, &st));
+  CHECK_OK(cairn_writer_write_items(writer, 8, items, sizeof items, &st));
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_writer_write_items(writer, 29, items, sizeof items, &st));
   now = finish(frame, writer);
   CHECK(item_of(now, 7) == 7 && item_of(now, 8) == -8 && item_of(now, 10) == -10);
   cairn_snapshot_free(now);
@@ -104,9 +104,9 @@ static void chunks_are_reordered(void) {
   cairn_writer* writer = NULL;
   cairn_frame* frame = open_for_writing(&writer);
   cairn_snapshot* now = NULL;
-  CHECK_OK(cairn_writer_reorder(writer, order, 3, &st));
-  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_writer_reorder(writer, twice, 3, &st));
-  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_writer_reorder(writer, order, SIZE_MAX, &st));
+  CHECK_OK(cairn_writer_reorder_chunks(writer, order, 3, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_writer_reorder_chunks(writer, twice, 3, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_writer_reorder_chunks(writer, order, SIZE_MAX, &st));
   now = finish(frame, writer);
   CHECK(item_of(now, 0) == 20 && item_of(now, 10) == 0);
   cairn_snapshot_free(now);
@@ -277,7 +277,7 @@ static void settled_frame_is_as_a_closed_one_and_its_writer_goes_on(void) {
   cairn_frame* frame = open_for_writing(&writer);
   cairn_snapshot* now = NULL;
   CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
-  CHECK_OK(cairn_writer_settle(writer, &st));
+  CHECK_OK(cairn_writer_flush(writer, &st));
   now = snapshot_of(frame);
   CHECK(info_of(now).nitems == 31 && info_of(now).journal_size == 0);
   cairn_snapshot_free(now);
@@ -305,7 +305,7 @@ static void holders_of_old_generations_are_named(void) {
   CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
   CHECK_OK(cairn_writer_checkpoint(writer, &st));
   cairn_snapshot_free(snapshot_of(frame));
-  CHECK_OK(cairn_frame_holders(frame, count_holder, &holders, &st));
+  CHECK_OK(cairn_frame_old_readers(frame, count_holder, &holders, &st));
   CHECK(holders > 0);
   cairn_snapshot_free(held);
   cairn_frame_free(reader);

@@ -160,7 +160,7 @@ class Delete(Edits):
         self.assertRegex(text, r"\Af\.b2frame: 2 chunks deleted, now 4 chunks, ")
 
 
-class Reorder(Edits):
+class ReorderChunks(Edits):
     def test_any_permutation(self):
         self.edit("reorder", "2,0,1,4,3,5")
         self.holds(CHUNKS[2], CHUNKS[0], CHUNKS[1], CHUNKS[4], CHUNKS[3], SHORT)

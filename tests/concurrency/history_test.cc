@@ -31,7 +31,7 @@ class HistoryTest : public testing::Test {
     CreateOptions options;
     options.chunksize = kChunk;
     options.file_system = &files_;
-    auto writer = Frame::Build(path_, options);
+    auto writer = Frame::BeginCreate(path_, options);
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(Content(0))));
     ASSERT_TRUE(IsOk(writer->SetVlmetalayer("large", Content(1))));

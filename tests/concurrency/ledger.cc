@@ -102,12 +102,12 @@ absl::Status LedgerKeeper::Rewrite(Writer& writer, int64_t nchunk) {
   const int64_t begin = nchunk * kChunkItems;
   const int64_t end = std::min(begin + kChunkItems, staged_.nitems);
   const std::vector<int64_t> items = staged_.Items(begin, end);
-  return writer.UpdateItems(begin, std::as_bytes(std::span(items)));
+  return writer.WriteItems(begin, std::as_bytes(std::span(items)));
 }
 
 absl::Status LedgerKeeper::Commit(Writer& writer, Durability durability) {
   ++staged_.commit;
-  CAIRN_RETURN_IF_ERROR(writer.UpdateItems(0, BytesOf(staged_)));
+  CAIRN_RETURN_IF_ERROR(writer.WriteItems(0, BytesOf(staged_)));
   CAIRN_RETURN_IF_ERROR(
       writer.SetVlmetalayer(kLayer, std::as_bytes(std::span(&staged_.commit, 1))));
   CAIRN_RETURN_IF_ERROR(writer.Commit(durability).status());

@@ -166,7 +166,7 @@ std::string Examiner::GoOn(SimulatedDisk& disk, const FrameModel& found) {
   const bool line = IsLine(model);
   line ? AppendToLine(model, AsBytes(text)) : model.Append(AsBytes(text));
   fault = Fault("the writer does not append",
-                line ? writer->AppendAlong(0, AsBytes(text)) : writer->Append(AsBytes(text)));
+                line ? writer->AppendSlices(0, AsBytes(text)) : writer->Append(AsBytes(text)));
   if (fault.empty()) fault = Fault("the writer does not commit", writer->Commit().status());
   if (fault.empty()) {
     fault = Fault("lost after recovery", ExpectState(Open(*disk.PowerLoss(dice_)), model));

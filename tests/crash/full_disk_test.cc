@@ -43,7 +43,7 @@ class FullDiskTest : public testing::TestWithParam<Layout> {
     return options;
   }
   void Make(int64_t nchunks) {
-    absl::StatusOr<Writer> writer = Frame::Build("f", Options());
+    absl::StatusOr<Writer> writer = Frame::BeginCreate("f", Options());
     ASSERT_TRUE(IsOk(writer));
     expected_ = NoiseOf(nchunks, 1);
     ASSERT_TRUE(IsOk(writer->Append(expected_)));
@@ -343,7 +343,7 @@ TEST_P(FullDiskTest, WriterThatDiesAtAnyMomentLeavesWhatFreesTheDisk) {
 TEST_P(FullDiskTest, ChunksThatTakeNoSpaceReserveNone) {
   CreateOptions options = Options();
   options.chunksize = 100;
-  absl::StatusOr<Writer> writer = Frame::Build("f", options);
+  absl::StatusOr<Writer> writer = Frame::BeginCreate("f", options);
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, 100 * 100'000)));
   ASSERT_TRUE(IsOk(writer->Close()));

@@ -105,7 +105,7 @@ class Life {
     kUpdate,
     kDelete,
     kReorder,
-    kUpdateItems,
+    kWriteItems,
     kDeleteAll,
     kSetMetalayer,
     kSetVlmeta,

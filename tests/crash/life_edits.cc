@@ -49,15 +49,15 @@ absl::Status Life::EditChunks(Action action) {
       std::vector<int64_t> order(staged_->chunks().size());
       std::iota(order.begin(), order.end(), 0);
       for (size_t i = 1; i < order.size(); ++i) std::swap(order[i], order[dice_.Below(i + 1)]);
-      return Edit([&](FrameModel& model) { return model.Reorder(order); },
-                  [&](Writer& writer) { return writer.Reorder(order); });
+      return Edit([&](FrameModel& model) { return model.ReorderChunks(order); },
+                  [&](Writer& writer) { return writer.ReorderChunks(order); });
     }
-    case Action::kUpdateItems: {
+    case Action::kWriteItems: {
       const size_t start = dice_.Below(nbytes + 1);
       const Buffer items = Noise(dice_.Below(std::min<size_t>(nbytes - start, 200) + 1));
       const auto first = static_cast<int64_t>(start);
-      return Edit([&](FrameModel& model) { return model.UpdateItems(first, items); },
-                  [&](Writer& writer) { return writer.UpdateItems(first, items); });
+      return Edit([&](FrameModel& model) { return model.WriteItems(first, items); },
+                  [&](Writer& writer) { return writer.WriteItems(first, items); });
     }
     default: {
       const size_t limit = dice_.Percent(50) ? 12 : setup_.most_bytes;
@@ -71,11 +71,11 @@ absl::Status Life::EditChunks(Action action) {
 
 // What would change which chunks there are resizes the line instead.
 absl::Status Life::EditLine(Action action) {
-  if (action == Action::kUpdate || action == Action::kUpdateItems) return EditChunks(action);
+  if (action == Action::kUpdate || action == Action::kWriteItems) return EditChunks(action);
   if (action == Action::kAppend) {
     const Buffer items = Noise(1 + dice_.Below(setup_.most_bytes));
     return Edit([&](FrameModel& model) { return AppendToLine(model, items); },
-                [&](Writer& writer) { return writer.AppendAlong(0, items); });
+                [&](Writer& writer) { return writer.AppendSlices(0, items); });
   }
   const int64_t complete = LengthOfLine(*staged_) / setup_.chunksize;
   if (action == Action::kDelete && complete > 0) {
@@ -84,14 +84,14 @@ absl::Status Life::EditLine(Action action) {
         1 + static_cast<int64_t>(dice_.Below(static_cast<uint64_t>(complete - first)));
     return Edit([&](FrameModel& model) { return DeleteFromLine(model, first, count); },
                 [&](Writer& writer) {
-                  return writer.DeleteAlong(0, first * setup_.chunksize, count * setup_.chunksize);
+                  return writer.DeleteSlices(0, first * setup_.chunksize, count * setup_.chunksize);
                 });
   }
   const auto most = static_cast<size_t>(LengthOfLine(*staged_)) + setup_.most_bytes;
   const int64_t shape[] = {action == Action::kDeleteAll ? 0
                                                         : static_cast<int64_t>(dice_.Below(most))};
   return Edit([&](FrameModel& model) { return ResizeLine(model, shape[0]); },
-              [&](Writer& writer) { return writer.Resize(shape); });
+              [&](Writer& writer) { return writer.ResizeArray(shape); });
 }
 
 // Items that make the next record end where a sector does.

@@ -45,7 +45,7 @@ Verdict ResizeLine(FrameModel& model, int64_t nbytes) {
 Verdict AppendToLine(FrameModel& model, Bytes items) {
   const int64_t begin = LengthOfLine(model);
   ResizeLine(model, begin + std::ssize(items));
-  return model.UpdateItems(begin, items);
+  return model.WriteItems(begin, items);
 }
 
 Verdict DeleteFromLine(FrameModel& model, int64_t first_chunk, int64_t chunks) {

@@ -18,7 +18,7 @@ Metalayer LayerOfLine(int64_t nbytes, int32_t chunksize);
 bool IsLine(const FrameModel& model);
 int64_t LengthOfLine(const FrameModel& model);
 
-// As Writer::Resize, AppendAlong and DeleteAlong.
+// As Writer::ResizeArray, AppendSlices and DeleteSlices.
 Verdict ResizeLine(FrameModel& model, int64_t nbytes);
 Verdict AppendToLine(FrameModel& model, Bytes items);
 Verdict DeleteFromLine(FrameModel& model, int64_t first_chunk, int64_t chunks);

@@ -40,7 +40,7 @@ void ExpectRefusesToRecut(Writer& writer) {
   EXPECT_TRUE(Fails(writer.InsertChunk(1, MakeItems(24)), kFailedPrecondition, part));
   EXPECT_TRUE(Fails(writer.InsertCompressed(1, chunk), kFailedPrecondition, part));
   EXPECT_TRUE(Fails(writer.DeleteChunks(3, 1), kFailedPrecondition, part));
-  EXPECT_TRUE(Fails(writer.Reorder(Extents{3, 2, 1, 0}), kFailedPrecondition, part));
+  EXPECT_TRUE(Fails(writer.ReorderChunks(Extents{3, 2, 1, 0}), kFailedPrecondition, part));
   // A last chunk of a size of its own.
   EXPECT_TRUE(Fails(writer.UpdateChunk(3, MakeItems(23)), kFailedPrecondition, "of 24 bytes"));
   EXPECT_TRUE(Fails(writer.UpdateCompressed(3, Compressed(MakeItems(23), Blocks(6))),
@@ -69,7 +69,7 @@ TEST(ArrayGuardTest, TakesEditsThatLeaveChunksWhatTheyAre) {
   ASSERT_TRUE(IsOk(writer));
   EXPECT_TRUE(IsOk(writer->UpdateChunk(3, MakeItems(24))));
   EXPECT_TRUE(IsOk(writer->UpdateCompressed(2, Compressed(MakeItems(24), Blocks(6)))));
-  EXPECT_TRUE(IsOk(writer->UpdateItems(20, MakeItems(10))));
+  EXPECT_TRUE(IsOk(writer->WriteItems(20, MakeItems(10))));
   EXPECT_TRUE(IsOk(writer->Append({})));
   EXPECT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, 0)));
   EXPECT_TRUE(IsOk(writer->DeleteChunks(1, 0)));
@@ -80,7 +80,7 @@ TEST(ArrayGuardTest, TakesEditsThatLeaveChunksWhatTheyAre) {
 
 TEST(ArrayGuardTest, GuardsAnArrayThatIsBeingBuilt) {
   const TempDir dir;
-  auto writer = Frame::Build(dir.Path("a"), OfArray(TypedArray()));
+  auto writer = Frame::BeginCreate(dir.Path("a"), OfArray(TypedArray()));
   ASSERT_TRUE(IsOk(writer));
   ExpectRefusesToRecut(*writer);
   writer->Rollback();
@@ -101,7 +101,7 @@ Frame HandMade(const TempDir& dir, const ArrayInfo& array, size_t nbytes, int32_
   options.compression.blocksize = blocksize;
   options.overwrite = true;
   options.metalayers = {{"b2nd", format::EncodeB2nd(array)}};
-  auto writer = Frame::Build(dir.Path("f"), options);
+  auto writer = Frame::BeginCreate(dir.Path("f"), options);
   EXPECT_TRUE(IsOk(writer));
   EXPECT_TRUE(IsOk(writer->Append(MakeNoise(nbytes))));
   EXPECT_TRUE(IsOk(writer->Close()));
@@ -146,7 +146,7 @@ TEST(ArrayGuardTest, VerifyNamesAChunkThatIsCutOtherwise) {
   const TempDir dir;
   CreateOptions options = Cut(1, 24);
   options.metalayers = {{"b2nd", format::EncodeB2nd(TypedArray())}};
-  auto writer = Frame::Build(dir.Path("f"), options);
+  auto writer = Frame::BeginCreate(dir.Path("f"), options);
   ASSERT_TRUE(IsOk(writer));
   for (const int32_t blocksize : {6, 6, 12, 6}) {
     ASSERT_TRUE(IsOk(writer->AppendCompressed(Compressed(MakeItems(24), Blocks(blocksize)))));
@@ -170,7 +170,7 @@ TEST(ArrayGuardTest, VerifyTakesWhatOthersSayOfItemsWithoutAType) {
   CreateOptions options = Cut(4, 24);
   options.compression.blocksize = 24;
   options.metalayers = {{"b2nd", format::EncodeB2nd({{6}, {6}, {6}, "|u1"})}};
-  auto writer = Frame::Build(dir.Path("f"), options);
+  auto writer = Frame::BeginCreate(dir.Path("f"), options);
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(24))));
   ASSERT_TRUE(IsOk(writer->Close()));

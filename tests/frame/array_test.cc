@@ -237,7 +237,7 @@ TEST(ArrayTest, MayHaveNoItems) {
 
 TEST(ArrayTest, IsBuiltInOneGoAndRolledBackToZeros) {
   const TempDir dir;
-  auto writer = Frame::Build(dir.Path("a"), OfArray(kExample));
+  auto writer = Frame::BeginCreate(dir.Path("a"), OfArray(kExample));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->WriteBox({{0, 0}}, {{5, 7}}, FromOneOn(35))));
   writer->Rollback();

@@ -173,7 +173,7 @@ TEST(CostsTest, CopiesAndCompactDoNotMultiplyAFile) {
 
 TEST(CostsTest, FilesInAnyOrderAreNoOverlap) {
   const TempDir dir;
-  auto writer = Frame::Build(dir.Path("f"), VariableChunks(Layout::kSparse));
+  auto writer = Frame::BeginCreate(dir.Path("f"), VariableChunks(Layout::kSparse));
   for (int i = 0; i < 100; ++i) {
     EXPECT_TRUE(IsOk(writer->InsertChunk(i / 2, MakeNoise(100))));
   }
@@ -217,7 +217,7 @@ TEST(CostsTest, ChunksThatOnlyTheIndexHoldsCostNoMoreThanTheirEntries) {
   constexpr int32_t kClaimed = kMaxChunkBytes / 2;
   ExpectLinear(10'000, [](int64_t count) {
     const auto dir = std::make_shared<TempDir>();
-    auto writer = Frame::Build(dir->Path("f"), Cut(1, kClaimed));
+    auto writer = Frame::BeginCreate(dir->Path("f"), Cut(1, kClaimed));
     for (int64_t i = 0; i < count; ++i) {
       // One after the other in kinds, so that no two are one run.
       const SpecialValue kind = i % 2 == 0 ? SpecialValue::kZeros : SpecialValue::kUninit;

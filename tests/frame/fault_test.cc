@@ -123,7 +123,7 @@ Procedure BuildProcedure(Layout layout) {
           .prepare = Nothing,
           .run = [layout](Trial& run) -> absl::Status {
             CAIRN_ASSIGN_OR_RETURN(run.writer,
-                                   Frame::Build(run.path, OptionsOn(run.files, layout)));
+                                   Frame::BeginCreate(run.path, OptionsOn(run.files, layout)));
             CAIRN_RETURN_IF_ERROR(run.writer->Append(First(3 * kLargeChunk + 7)));
             return run.Acknowledge(run.writer->Close());
           },
@@ -175,8 +175,8 @@ Procedure EditProcedure(Layout layout) {
             CAIRN_RETURN_IF_ERROR(run.writer->UpdateChunk(0, MakeNoise(64, 6)));
             CAIRN_RETURN_IF_ERROR(run.writer->DeleteChunks(2, 1));
             CAIRN_RETURN_IF_ERROR(run.Acknowledge(run.writer->Commit().status()));
-            CAIRN_RETURN_IF_ERROR(run.writer->Reorder(std::vector<int64_t>{3, 1, 0, 2}));
-            CAIRN_RETURN_IF_ERROR(run.writer->UpdateItems(64, MakeNoise(64, 7)));
+            CAIRN_RETURN_IF_ERROR(run.writer->ReorderChunks(std::vector<int64_t>{3, 1, 0, 2}));
+            CAIRN_RETURN_IF_ERROR(run.writer->WriteItems(64, MakeNoise(64, 7)));
             return run.Acknowledge(run.writer->Close());
           },
           .states = {OfChunks({1, 2, 3, 4}), OfChunks({6, 5, 3, 4}), OfChunks({4, 7, 6, 3})}};
@@ -245,7 +245,7 @@ void ExpectRefusesEverything(Writer& writer) {
   refuses(writer.InsertChunk(0, AsBytes("x")));
   refuses(writer.UpdateChunk(0, AsBytes("x")));
   refuses(writer.DeleteChunks(0, 0));
-  refuses(writer.Reorder({}));
+  refuses(writer.ReorderChunks({}));
   refuses(writer.SetMetalayer("m", AsBytes("x")));
   refuses(writer.SetVlmetalayer("a", AsBytes("x")));
   refuses(writer.DeleteVlmetalayer("a"));

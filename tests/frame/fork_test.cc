@@ -258,9 +258,9 @@ TEST_P(ForkTest, WhatAChildKeptIsFreeWhenItHasEnded) {
   WaitingChild child([&] { return Check(frame.snapshot(), first_); });
   ASSERT_TRUE(IsOk(UpdateAll(frame, 100)));
   ASSERT_TRUE(IsOk(frame.Refresh()));
-  EXPECT_FALSE(frame.Holders()->empty());
+  EXPECT_FALSE(frame.OldReaders()->empty());
   EXPECT_EQ(child.Result(), 0);
-  EXPECT_TRUE(frame.Holders()->empty());
+  EXPECT_TRUE(frame.OldReaders()->empty());
 }
 
 TEST_P(ForkTest, ChildOpensTheFrameAgainToWriteIt) {
@@ -416,7 +416,7 @@ TEST_P(ForkTest, WhatADeadParentHasNotBuiltIsRemoved) {
   };
   std::optional<Writer> writer;
   const Orphan child([&] {
-    auto building = Frame::Build(path_, {.overwrite = true});
+    auto building = Frame::BeginCreate(path_, {.overwrite = true});
     if (!building.ok()) return 1;
     writer = *std::move(building);
     return names() == 2 ? 0 : 2;

@@ -33,7 +33,7 @@ TEST(HostileFrameTest, NansOfATypesizeThatHasNoneAreDamage) {
   const test::TempDir dir;
   CreateOptions options = test::Cut(4, 40);
   options.fingerprint = FingerprintType::kNone;
-  absl::StatusOr<Writer> writer = Frame::Build(dir.Path("f"), options);
+  absl::StatusOr<Writer> writer = Frame::BeginCreate(dir.Path("f"), options);
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kNans, 10)));
   ASSERT_TRUE(IsOk(writer->Close()));
@@ -66,7 +66,7 @@ void PutLyingFrame(const std::string& path, int64_t nbytes) {
   CreateOptions options = test::Cut(4, CreateOptions::kVariableChunks);
   options.fingerprint = FingerprintType::kNone;
   options.overwrite = true;
-  absl::StatusOr<Writer> writer = Frame::Build(path, options);
+  absl::StatusOr<Writer> writer = Frame::BeginCreate(path, options);
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(IsOk(writer->Append(test::MakeItems(400))));
   ASSERT_TRUE(IsOk(writer->Close()));
@@ -104,7 +104,7 @@ TEST(ForeignFrameTest, SpecialChunksThatLoseTheirSizeHideNoOthers) {
   const test::TempDir dir;
   CreateOptions options = test::Cut(4, 400);
   options.fingerprint = FingerprintType::kNone;
-  absl::StatusOr<Writer> writer = Frame::Build(dir.Path("f"), options);
+  absl::StatusOr<Writer> writer = Frame::BeginCreate(dir.Path("f"), options);
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, 1000 * 100)));
   const Buffer items = test::MakeItems(400);
@@ -200,8 +200,8 @@ TEST(DamagedFrameTest, ItemsThatFillAChunkReplaceItWhateverItIs) {
     absl::StatusOr<Writer> writer = Frame::Open(path)->OpenWriter();
     ASSERT_TRUE(IsOk(writer));
     const Bytes chunk = Bytes(items).subspan(400, 400);
-    EXPECT_EQ(writer->UpdateItems(100, chunk.first(396)).code(), StatusCode::kDataLoss);
-    ASSERT_TRUE(IsOk(writer->UpdateItems(100, chunk)));
+    EXPECT_EQ(writer->WriteItems(100, chunk.first(396)).code(), StatusCode::kDataLoss);
+    ASSERT_TRUE(IsOk(writer->WriteItems(100, chunk)));
     ASSERT_TRUE(IsOk(writer->Close()));
   }
   test::ExpectHolds(Frame::Open(path)->snapshot(), items);

@@ -73,7 +73,7 @@ TEST(InMemoryTest, FrameOfMemoryFilesIsBuiltWithoutSealAndReadFromThem) {
   options.fingerprint = FingerprintType::kNone;
   options.file_system = files.get();
   {
-    Writer writer = *Frame::Build("chunk", options);
+    Writer writer = *Frame::BeginCreate("chunk", options);
     ASSERT_TRUE(IsOk(writer.Append(MakeItems(2500))));
     EXPECT_EQ(files->Open("chunk", FileMode::kRead).status().code(), StatusCode::kNotFound);
     ASSERT_TRUE(IsOk(writer.Close()));

@@ -39,7 +39,7 @@ class LifetimesTest : public testing::TestWithParam<Layout> {
 TEST_P(LifetimesTest, StagedSnapshotOfANewFrameOutlivesTheDeletionOfEverything) {
   constexpr int kChunks = 260;  // more than stay mapped
   const Buffer items = MakeNoise(kChunks * kPageChunk, 1);
-  auto writer = Frame::Build(path_, Options());
+  auto writer = Frame::BeginCreate(path_, Options());
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(items)));
   const auto staged = writer->StagedSnapshot();
@@ -53,7 +53,7 @@ TEST_P(LifetimesTest, StagedSnapshotOfANewFrameOutlivesTheDeletionOfEverything) 
 }
 
 TEST_P(LifetimesTest, FrameThatWasEditedBeforeItsFirstCommitHasNoDeadByte) {
-  auto writer = Frame::Build(path_, Options());
+  auto writer = Frame::BeginCreate(path_, Options());
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(8 * kPageChunk, 1))));
   ASSERT_TRUE(IsOk(writer->UpdateChunk(3, MakeNoise(kPageChunk, 2))));
@@ -85,7 +85,7 @@ TEST_P(LifetimesTest, WriterThatMayNotReplaceCanTryAgain) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), MakeNoise(kPageChunk, 1))));
   CreateOptions options = Options();
   options.overwrite = true;
-  auto writer = Frame::Build(path_, options);
+  auto writer = Frame::BeginCreate(path_, options);
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kPageChunk, 2))));
   {

@@ -209,7 +209,7 @@ TEST_F(DecodeMemoryLimitsTest, LargeChunkIsNeitherRewrittenNorAppended) {
   ASSERT_TRUE(IsOk(writer));
   const Buffer item(4);
   EXPECT_TRUE(absl::IsResourceExhausted(writer->WriteBox({{0}}, {{1}}, item)));
-  EXPECT_TRUE(absl::IsResourceExhausted(writer->UpdateItems(0, item)));
+  EXPECT_TRUE(absl::IsResourceExhausted(writer->WriteItems(0, item)));
   const auto chunk = Frame::Open(path_)->snapshot().GetChunk(0);
   ASSERT_TRUE(IsOk(chunk));
   EXPECT_TRUE(absl::IsResourceExhausted(writer->UpdateCompressed(0, chunk->bytes())));

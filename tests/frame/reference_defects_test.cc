@@ -37,7 +37,7 @@ class FrameReferenceDefectsTest : public testing::Test {
   Buffer PlainFrame(int32_t chunksize) {
     CreateOptions options = test::Cut(4, chunksize);
     options.fingerprint = FingerprintType::kNone;
-    absl::StatusOr<Writer> writer = Frame::Build(dir_.Path("plain"), options);
+    absl::StatusOr<Writer> writer = Frame::BeginCreate(dir_.Path("plain"), options);
     EXPECT_TRUE(IsOk(writer));
     for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(IsOk(writer->Append(Items(i))));
     EXPECT_TRUE(IsOk(writer->Close()));
@@ -165,7 +165,7 @@ TEST_F(FrameReferenceDefectsTest, UpdateAsLongAsTheLastChunkKeepsTheRestOfItsChu
   Buffer items = test::MakeNoise(25 * 4);
   ASSERT_TRUE(IsOk(writer->Append(items)));
   const Buffer news = test::MakeNoise(5 * 4, 1);
-  ASSERT_TRUE(IsOk(writer->UpdateItems(10, news)));
+  ASSERT_TRUE(IsOk(writer->WriteItems(10, news)));
   ASSERT_TRUE(IsOk(writer->Close()));
   std::ranges::copy(news, items.begin() + 10 * 4);
   test::ExpectHolds(frame->snapshot(), items);

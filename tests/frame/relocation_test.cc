@@ -132,18 +132,18 @@ TEST_F(RelocationTest, HoldersOfOlderGenerationsAreNamed) {
   ASSERT_TRUE(IsOk(writer));
   Frame reader = Open();
   std::optional<Snapshot> held = reader.snapshot();
-  EXPECT_TRUE(reader.Holders()->empty()) << "up to date";
+  EXPECT_TRUE(reader.OldReaders()->empty()) << "up to date";
   ASSERT_TRUE(IsOk(writer->UpdateChunk(1, MakeNoise(kMovedChunk, 2))));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   Frame other = Open();
-  const auto holders = other.Holders();
+  const auto holders = other.OldReaders();
   ASSERT_TRUE(IsOk(holders));
   ASSERT_EQ(holders->size(), 1);
   EXPECT_EQ(holders->front().generation, held->info().generation);
   EXPECT_EQ(holders->front().pid, ::getpid());
   ASSERT_TRUE(IsOk(reader.Refresh()));
   held.reset();
-  EXPECT_TRUE(other.Holders()->empty());
+  EXPECT_TRUE(other.OldReaders()->empty());
 }
 
 }  // namespace

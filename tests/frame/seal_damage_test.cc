@@ -65,7 +65,7 @@ void SealDamageTest::SetUp() {
   options.chunksize = kSealedChunk;
   options.fingerprint = GetParam();
   options.metalayers = {{.name = "m", .content = ToVector(AsBytes("METALAYER"))}};
-  auto writer = Frame::Build(dir.Path("f"), options);
+  auto writer = Frame::BeginCreate(dir.Path("f"), options);
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(Buffer(2 * kSealedChunk, std::byte{7}))));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kSealedChunk, 1))));

@@ -297,7 +297,7 @@ TEST_F(SparseTest, WhatIsNotCommittedLeavesNothing) {
   }
   EXPECT_EQ(NamesIn(path_), names);
   {
-    auto writer = Frame::Build(dir_.Path("g"), Sparse());
+    auto writer = Frame::BeginCreate(dir_.Path("g"), Sparse());
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(MakeNoise(1000, 1))));
   }

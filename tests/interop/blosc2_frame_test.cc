@@ -138,7 +138,7 @@ TEST(Blosc2FrameTest, PeerAppendsToAFrameOfOneShortChunk) {
   options.overwrite = true;
   for (const size_t size : {size_t{100}, size_t{3000}, size_t{5000}}) {
     SCOPED_TRACE(testing::Message() << "append of " << size);
-    auto writer = Frame::Build(path, options);
+    auto writer = Frame::BeginCreate(path, options);
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(first)));
     ASSERT_TRUE(IsOk(HandOver(*writer)));

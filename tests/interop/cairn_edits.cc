@@ -54,11 +54,11 @@ class ChunkEdits {
       case 4:
         return Update(true);
       case 5:
-        return UpdateItems();
+        return WriteItems();
       case 6:
         return Delete();
       default:
-        return Reorder();
+        return ReorderChunks();
     }
   }
 
@@ -108,7 +108,7 @@ class ChunkEdits {
                       : writer_.UpdateChunk(at, chunk);
   }
 
-  absl::Status UpdateItems() {
+  absl::Status WriteItems() {
     Buffer all = Join(chunks_);
     const int64_t nitems = std::ssize(all) / typesize();
     const int64_t start = Between(random_, 0, nitems - 1);
@@ -119,7 +119,7 @@ class ChunkEdits {
       std::copy_n(rest, chunk.size(), chunk.begin());
       rest += std::ssize(chunk);
     }
-    return writer_.UpdateItems(start, items);
+    return writer_.WriteItems(start, items);
   }
 
   absl::Status Delete() {
@@ -129,10 +129,10 @@ class ChunkEdits {
     return writer_.DeleteChunks(first, count);
   }
 
-  absl::Status Reorder() {
+  absl::Status ReorderChunks() {
     const std::vector<int64_t> order = MakeOrder(chunks_, random_);
     chunks_ = Reordered(chunks_, order);
-    return writer_.Reorder(order);
+    return writer_.ReorderChunks(order);
   }
 
   Writer& writer_;

@@ -14,8 +14,8 @@ using ChunkList = std::vector<Buffer>;
 
 Buffer Join(const ChunkList& chunks);
 
-// A permutation for Reorder. A last chunk of another size than the first stays the last, for in
-// frames of fixed chunks it has to.
+// A permutation for ReorderChunks. A last chunk of another size than the first stays the last, for
+// in frames of fixed chunks it has to.
 std::vector<int64_t> MakeOrder(const ChunkList& chunks, Random& random);
 ChunkList Reordered(const ChunkList& chunks, std::span<const int64_t> order);
 

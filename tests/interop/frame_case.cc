@@ -89,7 +89,7 @@ absl::Status WriteInMemory(const std::string& path, Random& random, FrameCase* c
 absl::Status WriteFirst(const std::string& path, Random& random, FrameCase* c) {
   if (c->birth == Birth::kInMemory) return WriteInMemory(path, random, c);
   if (c->birth == Birth::kBuilt) {
-    return CloseAfterEdits(Frame::Build(path, c->options), random, c);
+    return CloseAfterEdits(Frame::BeginCreate(path, c->options), random, c);
   }
   auto frame = Frame::Create(path, c->options);
   if (!frame.ok()) return frame.status();

@@ -58,7 +58,7 @@ bool EditChunk(PeerFrame* peer, Random& random, std::vector<Buffer>* chunks) {
     case 3: {
       const std::vector<int64_t> order = MakeOrder(*chunks, random);
       *chunks = Reordered(*chunks, order);
-      return peer->Reorder(order);
+      return peer->ReorderChunks(order);
     }
     default:
       chunks->erase(chunks->begin() + at);

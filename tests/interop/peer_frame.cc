@@ -165,7 +165,7 @@ bool PeerFrame::Delete(int64_t nchunk) {
   return blosc2_schunk_delete_chunk(schunk_.get(), nchunk) >= 0;
 }
 
-bool PeerFrame::Reorder(std::span<const int64_t> order) {
+bool PeerFrame::ReorderChunks(std::span<const int64_t> order) {
   std::vector<int64_t> copy(order.begin(), order.end());
   return blosc2_schunk_reorder_offsets(schunk_.get(), copy.data()) >= 0;
 }

@@ -47,7 +47,7 @@ class PeerFrame {
   bool Insert(int64_t nchunk, Bytes data);
   bool Delete(int64_t nchunk);
   // Chunk order[i] becomes chunk i.
-  bool Reorder(std::span<const int64_t> order);
+  bool ReorderChunks(std::span<const int64_t> order);
   bool SetVlmetalayer(const std::string& name, Bytes content);
   bool DeleteVlmetalayer(const std::string& name);
   bool UpdateMetalayer(const std::string& name, Bytes content);

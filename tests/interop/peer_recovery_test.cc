@@ -44,7 +44,7 @@ absl::Status EditOnce(Writer& writer, Random& random, FrameCase* c) {
   c->content.resize(
       std::max(c->content.size(), static_cast<size_t>((start + count) * c->typesize())));
   std::ranges::copy(items, c->content.begin() + start * c->typesize());
-  return start < nitems ? writer.UpdateItems(start, items) : writer.Append(items);
+  return start < nitems ? writer.WriteItems(start, items) : writer.Append(items);
 }
 
 class PeerRecoveryTest : public testing::Test {

@@ -136,7 +136,7 @@ TEST(Log, OfAnyTypedFrameReadsItsRecords) {
   {
     Frame frame = Frame::Create(temp.Path("frame"), options).value();
     Writer writer = frame.OpenWriter().value();
-    ASSERT_TRUE(IsOk(writer.AppendAlong(0, Readings(1000))));
+    ASSERT_TRUE(IsOk(writer.AppendSlices(0, Readings(1000))));
     ASSERT_TRUE(IsOk(writer.Close()));
   }
   const Log log = Log::Open(temp.Path("frame")).value();

@@ -345,7 +345,7 @@ TEST_F(RetentionTest, RetainDropsAllAtOnceAndCommitsABoundedPiece) {
   const int64_t piece = log_->Refresh()->first_record();
   EXPECT_GT(piece, 0);
   EXPECT_LT(piece, 10'000);
-  ASSERT_TRUE(IsOk(writer_->Retain()));
+  ASSERT_TRUE(IsOk(writer_->ApplyRetention()));
   EXPECT_EQ(log_->Refresh()->first_record(), 19'900);
   ASSERT_NO_FATAL_FAILURE(ExpectNumbers(log_->snapshot()));
 }

@@ -113,7 +113,7 @@ CreateOptions EditedObjectFrame::Options() const {
 
 void EditedObjectFrame::Make() {
   if (kind_ == EditedKind::kUploaded) return Upload();
-  auto writer = Frame::Build("f", Options());
+  auto writer = Frame::BeginCreate("f", Options());
   ASSERT_TRUE(IsOk(writer));
   if (kind_ == EditedKind::kVariable) committed_.chunks.clear();
   const PlainEdit edit = edits_.Append();
@@ -128,7 +128,7 @@ void EditedObjectFrame::Upload() {
   CreateOptions options = Options();
   options.file_system = nullptr;
   const std::string path = dir.path() + "/f";
-  auto writer = Frame::Build(path, options);
+  auto writer = Frame::BeginCreate(path, options);
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 3; ++i) {
     const PlainEdit edit = edits_.Append();

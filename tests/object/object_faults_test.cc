@@ -98,7 +98,7 @@ TEST_F(ObjectFaultsTest, AFrameCanBeReplacedAfterOneWhoDiedOnTheWay) {
   CreateOptions options = Sparse();
   options.overwrite = true;
   {
-    auto writer = Frame::Build("f", options);
+    auto writer = Frame::BeginCreate("f", options);
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(MakeItems(kChunk, 9))));
     EXPECT_TRUE(Fails(writer->Commit(), absl::StatusCode::kDeadlineExceeded, "no answer"));
@@ -151,7 +151,7 @@ TEST_F(ObjectFaultsTest, AChunkThatIsOnItsWayCanBeEdited) {
   ReachThrough(slow);
   CreateOptions options = Sparse();
   options.chunksize = CreateOptions::kVariableChunks;
-  auto writer = Frame::Build("f", options);
+  auto writer = Frame::BeginCreate("f", options);
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeItems(10, 1))));
   slow->delay = std::chrono::milliseconds(50);

@@ -27,7 +27,7 @@ class ObjectFenceTest : public testing::Test {
     CreateOptions options = Cut(1, kFencedChunk);
     options.layout = Layout::kSparse;
     options.file_system = files_.get();
-    auto writer = Frame::Build("f", options);
+    auto writer = Frame::BeginCreate("f", options);
     ASSERT_TRUE(IsOk(writer));
     Add(*writer, 100);
     ASSERT_TRUE(IsOk(writer->Commit()));

@@ -39,7 +39,7 @@ class ObjectSleepTest : public testing::Test {
   void Make(bool overwrite) {
     CreateOptions options = Sparse();
     options.overwrite = overwrite;
-    auto writer = Frame::Build("f", options);
+    auto writer = Frame::BeginCreate("f", options);
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(all_)));
     ASSERT_TRUE(IsOk(writer->Commit()));
@@ -155,7 +155,7 @@ TEST_F(ObjectSleepTest, ACheckpointGoesOnAfterASleepBetweenItsSteps) {
 TEST_F(ObjectSleepTest, AReplacementThatOutstaysTheGraceLeavesTheFrame) {
   CreateOptions options = Sparse();
   options.overwrite = true;
-  auto replacing = Frame::Build("f", options);
+  auto replacing = Frame::BeginCreate("f", options);
   ASSERT_TRUE(IsOk(replacing));
   ASSERT_TRUE(IsOk(replacing->Append(MakeItems(4 * kSleepersChunk, 9))));
   WorkElsewhere(5);

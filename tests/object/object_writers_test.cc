@@ -142,7 +142,7 @@ TEST_F(ObjectWritersTest, AnEditOfTheLastItemsStandsBesideOneOfAnotherChunk) {
     ASSERT_TRUE(IsOk(first.Checkpoint()));
     Writer second = OpenWriter();
     Buffer all = Concatenated({MakeItems(4 * kChunk), MakeItems(more, 5)});
-    ASSERT_TRUE(IsOk(first.UpdateItems(std::ssize(all) - 2, MakeItems(2, 6))));
+    ASSERT_TRUE(IsOk(first.WriteItems(std::ssize(all) - 2, MakeItems(2, 6))));
     ASSERT_TRUE(IsOk(first.Append(MakeItems(7, 7))));
     ASSERT_TRUE(IsOk(second.UpdateChunk(1, MakeItems(kChunk, 12))));
     ASSERT_TRUE(IsOk(second.Commit()));
@@ -161,7 +161,7 @@ TEST_F(ObjectWritersTest, AnEditOfTheLastItemsStandsBesideOneOfAnotherChunk) {
 TEST_F(ObjectWritersTest, ALineGrowsBesideAnEditOfMetadata) {
   CreateOptions options = Sparse(4);
   options.array = ArrayInfo{.shape = {0}, .chunkshape = {16}, .blockshape = {4}};
-  auto made = Frame::Build("f", options);
+  auto made = Frame::BeginCreate("f", options);
   ASSERT_TRUE(IsOk(made));
   ASSERT_TRUE(IsOk(made->Commit()));
   ASSERT_TRUE(IsOk(made->Close()));
@@ -169,7 +169,7 @@ TEST_F(ObjectWritersTest, ALineGrowsBesideAnEditOfMetadata) {
   Writer second = OpenWriter();
   int64_t items = 0;
   for (uint64_t i = 0; i < 5; ++i) {
-    ASSERT_TRUE(IsOk(first.AppendAlong(0, MakeItems(30 * 4, i))));
+    ASSERT_TRUE(IsOk(first.AppendSlices(0, MakeItems(30 * 4, i))));
     ASSERT_TRUE(IsOk(second.SetVlmetalayer("a", MakeItems(5, i))));
     ASSERT_TRUE(IsOk(second.Commit()));
     auto seen = first.Commit();

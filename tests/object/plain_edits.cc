@@ -41,7 +41,7 @@ PlainEdit RandomEdits::Append() {
   return {.name = absl::StrFormat("append %d", items.size()),
           .make =
               [items, along](Writer& writer) {
-                return along ? writer.AppendAlong(0, items) : writer.Append(items);
+                return along ? writer.AppendSlices(0, items) : writer.Append(items);
               },
           .apply =
               [items, apart](Plain& plain, const Shift& /*shift*/) {
@@ -76,7 +76,7 @@ PlainEdit RandomEdits::Update(const Plain& view) {
               [=](Writer& writer) {
                 const auto begin = static_cast<int64_t>(first);
                 const auto rows = static_cast<int64_t>(some);
-                if (!in_box) return writer.UpdateItems(begin, items);
+                if (!in_box) return writer.WriteItems(begin, items);
                 if (is_grid) return writer.WriteBox({{begin, 0}}, {{rows, kGridColumns}}, items);
                 return writer.WriteBox({{begin}}, {{rows}}, items);
               },

@@ -280,7 +280,8 @@ class WriterTest(LogTest):
         with log.writer() as writer:
             writer.close()
         self.assertTrue(writer.closed)
-        for call in (lambda: writer.append(sensor(1)), writer.commit, writer.retain, writer.snapshot, writer.__enter__):
+        append = lambda: writer.append(sensor(1))
+        for call in (append, writer.commit, writer.apply_retention, writer.snapshot, writer.__enter__):
             with self.assertRaisesRegex(cairn.FailedPrecondition, "closed"):
                 call()
 
@@ -882,7 +883,7 @@ class RetentionTest(LogTest):
         for part in range(5):
             log.append(sensor(200, part * 200))
         with log.writer() as writer:
-            writer.retain()
+            writer.apply_retention()
         self.assertEqual(log.first_record, 700)
         self.assertEqual((len(log), log[0]["count"]), (300, 700))
         self.assert_same(log["count"], np.arange(700, 1000, dtype="<i4"))
@@ -894,7 +895,7 @@ class RetentionTest(LogTest):
         self.assertEqual(log.retention, (0, 0, 0))
         with log.writer() as writer:
             writer.set_retention(cairn.Retention(max_age="5m"))
-            writer.retain()
+            writer.apply_retention()
         self.assertEqual(log.retention.max_age, np.timedelta64(300, "s"))
         self.assertEqual(log.first_record, 600)
         with log.writer() as writer:

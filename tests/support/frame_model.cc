@@ -132,7 +132,7 @@ Verdict FrameModel::Delete(int64_t first, int64_t count) {
   return verdict;
 }
 
-Verdict FrameModel::Reorder(std::span<const int64_t> order) {
+Verdict FrameModel::ReorderChunks(std::span<const int64_t> order) {
   std::vector<int64_t> all(chunks_.size());
   std::iota(all.begin(), all.end(), 0);
   Verdict verdict;
@@ -148,7 +148,7 @@ Verdict FrameModel::Reorder(std::span<const int64_t> order) {
   return verdict;
 }
 
-Verdict FrameModel::UpdateItems(int64_t start, Bytes items) {
+Verdict FrameModel::WriteItems(int64_t start, Bytes items) {
   const int64_t nitems = nbytes() / typesize_;
   const int64_t count = std::ssize(items) / typesize_;
   Verdict verdict;

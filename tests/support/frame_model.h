@@ -50,8 +50,8 @@ class FrameModel {
   Verdict Insert(int64_t nchunk, const NewChunk& chunk);
   Verdict Update(int64_t nchunk, const NewChunk& chunk);
   Verdict Delete(int64_t first, int64_t count);
-  Verdict Reorder(std::span<const int64_t> order);
-  Verdict UpdateItems(int64_t start, Bytes items);
+  Verdict ReorderChunks(std::span<const int64_t> order);
+  Verdict WriteItems(int64_t start, Bytes items);
   Verdict SetMetalayer(std::string_view name, Bytes content);
   Verdict SetVlmetalayer(std::string_view name, Bytes content);
   Verdict DeleteVlmetalayer(std::string_view name);

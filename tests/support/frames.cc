@@ -126,7 +126,7 @@ CreateOptions PlainCopies(int32_t chunksize) {
 
 absl::Status WriteFrame(const std::string& path, const CreateOptions& options, Bytes data,
                         const std::map<std::string, std::string>& vlmetalayers) {
-  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
   CAIRN_RETURN_IF_ERROR(writer.Append(data));
   for (const auto& [name, value] : vlmetalayers) {
     CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(name, AsBytes(value)));

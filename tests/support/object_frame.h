@@ -42,7 +42,7 @@ class ObjectFrameTest : public testing::Test {
   void Make(int nchunks, bool overwrite = false) {
     CreateOptions options = Sparse();
     options.overwrite = overwrite;
-    auto writer = Frame::Build("f", options);
+    auto writer = Frame::BeginCreate("f", options);
     ASSERT_TRUE(IsOk(writer));
     if (nchunks > 0) {
       ASSERT_TRUE(IsOk(writer->Append(MakeItems(static_cast<size_t>(nchunks * kChunk)))));

@@ -102,7 +102,7 @@ absl::StatusOr<MutableBytes> EncodeChunk(Bytes items, Parameters parameters, All
   options.chunksize = static_cast<int32_t>(items.size());
   options.array = ArrayOf(items.size(), parameters);
   options.file_system = files.get();
-  ASSIGN_OR_RETURN(Writer writer, Frame::Build(kName, options));
+  ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(kName, options));
   if (options.array.has_value()) {
     const std::vector<int64_t> start(options.array->shape.size());
     RETURN_IF_ERROR(writer.WriteBox(start, options.array->shape, items));

@@ -77,7 +77,7 @@ absl::StatusOr<Frame> Frame::CreateInMemory(const CreateOptions& options) {
   return Frame(std::move(core));
 }
 
-absl::StatusOr<Writer> Frame::Build(const std::string& path, const CreateOptions& options) {
+absl::StatusOr<Writer> Frame::BeginCreate(const std::string& path, const CreateOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options.file_system));
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
                          frame::CreateWriter(std::move(place), options, true));
@@ -102,7 +102,7 @@ absl::StatusOr<std::vector<GenerationInfo>> Frame::History(const HistoryOptions&
   return frame::ListHistory(core_->source(), core_->env(), options);
 }
 
-absl::StatusOr<std::vector<GenerationHolder>> Frame::Holders() const {
+absl::StatusOr<std::vector<GenerationHolder>> Frame::OldReaders() const {
   const std::shared_ptr<const frame::State> state = core_->newest();
   if (!state->checkpoint->seal_holds || state->header().layout == Layout::kSparse) {
     return std::vector<GenerationHolder>();

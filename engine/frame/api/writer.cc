@@ -60,12 +60,12 @@ absl::Status Writer::DeleteChunks(int64_t first, int64_t count) {
   return Stage(*impl_, {}, &Stager::DeleteChunks, first, count);
 }
 
-absl::Status Writer::Reorder(std::span<const int64_t> order) {
-  return Stage(*impl_, {}, &Stager::Reorder, order);
+absl::Status Writer::ReorderChunks(std::span<const int64_t> order) {
+  return Stage(*impl_, {}, &Stager::ReorderChunks, order);
 }
 
-absl::Status Writer::UpdateItems(int64_t start, Items items) {
-  return Stage(*impl_, items, &Stager::UpdateItems, start, items.bytes());
+absl::Status Writer::WriteItems(int64_t start, Items items) {
+  return Stage(*impl_, items, &Stager::WriteItems, start, items.bytes());
 }
 
 absl::Status Writer::WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
@@ -73,16 +73,16 @@ absl::Status Writer::WriteBox(std::span<const int64_t> start, std::span<const in
   return Stage(*impl_, items, &Stager::WriteBox, start, shape, items.bytes());
 }
 
-absl::Status Writer::Resize(std::span<const int64_t> shape) {
-  return Stage(*impl_, {}, &Stager::Resize, shape);
+absl::Status Writer::ResizeArray(std::span<const int64_t> shape) {
+  return Stage(*impl_, {}, &Stager::ResizeArray, shape);
 }
 
-absl::Status Writer::AppendAlong(int axis, Items items) {
-  return Stage(*impl_, items, &Stager::AppendAlong, axis, items.bytes());
+absl::Status Writer::AppendSlices(int axis, Items items) {
+  return Stage(*impl_, items, &Stager::AppendSlices, axis, items.bytes());
 }
 
-absl::Status Writer::DeleteAlong(int axis, int64_t start, int64_t count) {
-  return Stage(*impl_, {}, &Stager::DeleteAlong, axis, start, count);
+absl::Status Writer::DeleteSlices(int axis, int64_t start, int64_t count) {
+  return Stage(*impl_, {}, &Stager::DeleteSlices, axis, start, count);
 }
 
 absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {
@@ -121,7 +121,7 @@ absl::StatusOr<Snapshot> Writer::Commit(Durability durability) {
 
 absl::Status Writer::Checkpoint() { return impl_->Checkpoint(); }
 
-absl::Status Writer::Settle() { return impl_->Settle(); }
+absl::Status Writer::Flush() { return impl_->Flush(); }
 
 absl::StatusOr<ReclaimReport> Writer::Reclaim(const ReclaimOptions& options) {
   return impl_->Reclaim(options);

@@ -156,7 +156,7 @@ absl::Status FrameWriter::Checkpoint() {
   });
 }
 
-absl::Status FrameWriter::Settle() {
+absl::Status FrameWriter::Flush() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (const absl::Status coded = RefuseIfFull(stager_->CodeKept()); !coded.ok()) {
     return Run([&] { return coded; });
@@ -229,7 +229,7 @@ absl::StatusOr<bool> FrameWriter::HasWaiters() const {
 }
 
 absl::Status FrameWriter::Close() {
-  CAIRN_RETURN_IF_ERROR(Settle());
+  CAIRN_RETURN_IF_ERROR(Flush());
   const absl::Status status = usable() ? backend_->DropUncommitted() : absl::OkStatus();
   unusable_ = FailedPrecondition("the writer is closed");
   stager_.reset();

@@ -46,7 +46,7 @@ class FrameWriter {
   absl::StatusOr<StatePtr> Commit(Durability durability);
   absl::Status Checkpoint();
   // Commits, in a checkpoint where that is worth it.
-  absl::Status Settle();
+  absl::Status Flush();
   void Rollback();
   // Stages the increment, or nothing. Nothing may be staged.
   absl::Status ApplyIncrement(const State& increment);

@@ -239,10 +239,10 @@ absl::StatusOr<SalvageReport> SalvageByScan(ScanResult found, const StatePtr& kn
     return NotFound("no complete chunk in %d bytes", file.size());
   }
   const Metadata metadata = ChooseMetadata(known, made);
-  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, {.compression = made.compression,
-                                                            .chunksize = ChunksizeOf(made),
-                                                            .metalayers = metadata.metalayers,
-                                                            .file_system = files}));
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, {.compression = made.compression,
+                                                                  .chunksize = ChunksizeOf(made),
+                                                                  .metalayers = metadata.metalayers,
+                                                                  .file_system = files}));
   ScratchBuffer scratch;
   for (const FoundChunk& chunk : made.content.chunks) {
     if (!progress(chunk.begin)) return absl::CancelledError("salvage: stopped");

@@ -69,7 +69,7 @@ void StagedState::Erase(int64_t first, int64_t count, const ChunkCost& old) {
   if (chunks.size() == 0) header.vlblocks = false;
 }
 
-void StagedState::Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries) {
+void StagedState::ReorderChunks(std::span<const int64_t> order, std::vector<IndexEntry> entries) {
   replaced_.clear();
   format::ReorderEdit edit;
   edit.order.reserve(order.size());

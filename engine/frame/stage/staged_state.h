@@ -68,7 +68,7 @@ struct StagedState {
   void ReplaceAgain(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
   void Erase(int64_t first, int64_t count, const ChunkCost& old);
   // `entries` are those of the chunks in their new order.
-  void Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries);
+  void ReorderChunks(std::span<const int64_t> order, std::vector<IndexEntry> entries);
 
   // The last chunk leaves the index: more items will follow its first `used` bytes.
   absl::Status ReopenLast(const ChunkCost& cost, int64_t used);

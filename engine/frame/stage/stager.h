@@ -56,13 +56,13 @@ class Stager {
   absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
   absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
   absl::Status DeleteChunks(int64_t first, int64_t count);
-  absl::Status Reorder(std::span<const int64_t> order);
+  absl::Status ReorderChunks(std::span<const int64_t> order);
   // The bytes of a chunk that is stored also lie where `moved` says.
   absl::Status MoveChunk(int64_t nchunk, const IndexEntry& moved);
 
   // In stager_updates.cc: complete chunks of one size are kept in memory, as they are updated.
   absl::Status UpdateChunk(int64_t nchunk, Bytes items);
-  absl::Status UpdateItems(int64_t start, Bytes items);
+  absl::Status WriteItems(int64_t start, Bytes items);
   // As it is staged.
   absl::Status ReadChunk(int64_t nchunk, MutableBytes dst);
   // Codes what is kept. To be called before anything else is asked of the staged edits.
@@ -71,9 +71,9 @@ class Stager {
   // In stager_array.cc: what knows of n-dimensional arrays. A frame that is one stays one.
   absl::Status WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
                         Bytes items);
-  absl::Status Resize(std::span<const int64_t> shape);
-  absl::Status AppendAlong(int axis, Bytes items);
-  absl::Status DeleteAlong(int axis, int64_t start, int64_t count);
+  absl::Status ResizeArray(std::span<const int64_t> shape);
+  absl::Status AppendSlices(int axis, Bytes items);
+  absl::Status DeleteSlices(int axis, int64_t start, int64_t count);
 
   // In stager_metadata.cc.
   absl::Status SetMetalayer(std::string_view name, Bytes content);

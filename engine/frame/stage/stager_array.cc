@@ -164,7 +164,7 @@ absl::Status Stager::EditGrid(const ArrayGeometry& from, const ArrayGeometry& to
   return absl::OkStatus();
 }
 
-absl::Status Stager::Resize(std::span<const int64_t> shape) {
+absl::Status Stager::ResizeArray(std::span<const int64_t> shape) {
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry from, GeometryOf(*MakeState()));
   ArrayInfo array = *staged_.metadata->array;
@@ -187,7 +187,7 @@ absl::Status Stager::Resize(std::span<const int64_t> shape) {
   return PutShape(shape);
 }
 
-absl::Status Stager::AppendAlong(int axis, Bytes items) {
+absl::Status Stager::AppendSlices(int axis, Bytes items) {
   const StatePtr state = MakeState();
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*state));
   CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*state, geometry.chunksize()));
@@ -204,12 +204,12 @@ absl::Status Stager::AppendAlong(int axis, Bytes items) {
   if (!extent.has_value()) return InvalidArgument("append: axis %d: over 2^63 items", axis);
   if (shape.size() == 1) return AppendToLine(geometry, *extent, items);
   shape[d] = *extent;
-  CAIRN_RETURN_IF_ERROR(Resize(shape));
-  // All that can be wrong with it was seen by Resize.
+  CAIRN_RETURN_IF_ERROR(ResizeArray(shape));
+  // All that can be wrong with it was seen by ResizeArray.
   return Remember(WriteBox(start, added, items));
 }
 
-absl::Status Stager::DeleteAlong(int axis, int64_t start, int64_t count) {
+absl::Status Stager::DeleteSlices(int axis, int64_t start, int64_t count) {
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*MakeState()));
   std::vector<int64_t> shape = staged_.metadata->array->shape;
   CAIRN_RETURN_IF_ERROR(CheckAxis("delete", axis, shape));
@@ -220,7 +220,7 @@ absl::Status Stager::DeleteAlong(int axis, int64_t start, int64_t count) {
   if (count == 0) return absl::OkStatus();
   const bool reaches_end = start + count == shape[d];
   shape[d] -= count;
-  if (reaches_end) return Resize(shape);
+  if (reaches_end) return ResizeArray(shape);
   CAIRN_RETURN_IF_ERROR(CodeKept());
   const int64_t extent = geometry.chunkshape()[d];
   if (start % extent != 0 || count % extent != 0) {

@@ -188,7 +188,7 @@ absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
   return absl::OkStatus();
 }
 
-absl::Status Stager::Reorder(std::span<const int64_t> order) {
+absl::Status Stager::ReorderChunks(std::span<const int64_t> order) {
   const int64_t nchunks = staged_.nchunks();
   CAIRN_RETURN_IF_ERROR(CheckMayRecut("reorder"));
   if (static_cast<int64_t>(order.size()) != nchunks) {
@@ -211,7 +211,7 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
   for (const int64_t nchunk : order) {
     CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), staged_.chunks.Get(nchunk));
   }
-  staged_.Reorder(order, std::move(entries));
+  staged_.ReorderChunks(order, std::move(entries));
   return absl::OkStatus();
 }
 

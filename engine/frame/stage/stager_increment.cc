@@ -97,7 +97,7 @@ absl::Status Stager::Arrange(std::vector<int64_t> order) {
   for (const int64_t nchunk : order) {
     CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), staged_.chunks.Get(nchunk));
   }
-  staged_.Reorder(order, std::move(entries));
+  staged_.ReorderChunks(order, std::move(entries));
   return absl::OkStatus();
 }
 

@@ -221,7 +221,7 @@ absl::Status Stager::AppendAgain(const State& view, int64_t begin) {
   for (int64_t at = begin; at < items.nbytes(); at += piece) {
     CAIRN_ASSIGN_OR_RETURN(const auto bytes,
                            ReadItems(items, at, std::min(at + piece, items.nbytes())));
-    CAIRN_RETURN_IF_ERROR(is_array_ ? AppendAlong(0, bytes) : Append(bytes));
+    CAIRN_RETURN_IF_ERROR(is_array_ ? AppendSlices(0, bytes) : Append(bytes));
   }
   return absl::OkStatus();
 }

@@ -187,7 +187,7 @@ absl::Status Stager::UpdateKept(int64_t begin, Bytes items) {
   return absl::OkStatus();
 }
 
-absl::Status Stager::UpdateItems(int64_t start, Bytes items) {
+absl::Status Stager::WriteItems(int64_t start, Bytes items) {
   const int64_t typesize = staged_.header.typesize;
   const auto size = static_cast<int64_t>(items.size());
   if (size % typesize != 0) {

@@ -221,7 +221,7 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
                           .retention = options.retention,
                           .rotation = options.rotation,
                           .time_field = time_name};
-  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, create));
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, create));
   CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
   return writer.Close();
 }

@@ -267,7 +267,7 @@ absl::Status WriterCore::CommitStaged(Durability durability) {
 absl::Status WriterCore::StageRecords(Bytes records) {
   if (records.empty()) return absl::OkStatus();
   const Segment& newest = state_->newest();
-  CAIRN_RETURN_IF_ERROR(writer_->AppendAlong(0, records));
+  CAIRN_RETURN_IF_ERROR(writer_->AppendSlices(0, records));
   const int64_t added = static_cast<int64_t>(records.size()) / state_->schema().record_size();
   const int64_t complete = newest.nrecords() / newest.chunk_records();
   const bool filled = (newest.nrecords() + added) / newest.chunk_records() > complete;
@@ -298,7 +298,7 @@ absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
                          CountExpired(*state_, view, layer_.retention, most_chunks));
   if (nchunks == 0) return absl::OkStatus();
   const int64_t nrecords = nchunks * state_->newest().chunk_records();
-  CAIRN_RETURN_IF_ERROR(writer_->DeleteAlong(0, 0, nrecords));
+  CAIRN_RETURN_IF_ERROR(writer_->DeleteSlices(0, 0, nrecords));
   layer_.first_record += nrecords;
   return StageLayer();
 }

@@ -91,7 +91,7 @@ TEST(TypedItemsTest, EditsTakeThem) {
   ASSERT_TRUE(IsOk(writer.Append(Floats(8))));
   ASSERT_TRUE(IsOk(writer.InsertChunk(1, std::vector<float>{20, 21, 22, 23})));
   ASSERT_TRUE(IsOk(writer.UpdateChunk(0, std::vector<float>{10, 11, 12, 13})));
-  ASSERT_TRUE(IsOk(writer.UpdateItems(4, std::vector<float>{30})));
+  ASSERT_TRUE(IsOk(writer.WriteItems(4, std::vector<float>{30})));
   ASSERT_TRUE(IsOk(writer.AppendSpecial(SpecialValue::kRepeat, 1, std::vector<float>{9})));
   const Snapshot snapshot = *writer.Commit();
   std::vector<float> items(13);
@@ -113,7 +113,7 @@ TEST(TypedItemsTest, BoxesTakeThem) {
   const int64_t shape[] = {2, 2};
   const int32_t box[2][2] = {{1, 2}, {3, 4}};
   ASSERT_TRUE(IsOk(writer.WriteBox(start, shape, box)));
-  ASSERT_TRUE(IsOk(writer.AppendAlong(0, std::vector<int32_t>{5, 6, 7})));
+  ASSERT_TRUE(IsOk(writer.AppendSlices(0, std::vector<int32_t>{5, 6, 7})));
   const Snapshot snapshot = *writer.Commit();
   std::vector<int32_t> items(9);
   ASSERT_TRUE(IsOk(snapshot.ReadBox(std::vector<int64_t>{0, 0}, snapshot.array()->shape, items)));
@@ -139,9 +139,9 @@ TEST_F(OtherSizeTest, IsRefusedByEveryEdit) {
   EXPECT_TRUE(IsRefused(writer.AppendSpecial(SpecialValue::kRepeat, 4, doubles_)));
   EXPECT_TRUE(IsRefused(writer.InsertChunk(0, doubles_)));
   EXPECT_TRUE(IsRefused(writer.UpdateChunk(0, doubles_)));
-  EXPECT_TRUE(IsRefused(writer.UpdateItems(0, doubles_)));
+  EXPECT_TRUE(IsRefused(writer.WriteItems(0, doubles_)));
   EXPECT_TRUE(IsRefused(writer.WriteBox(start, shape, doubles_)));
-  EXPECT_TRUE(IsRefused(writer.AppendAlong(0, doubles_)));
+  EXPECT_TRUE(IsRefused(writer.AppendSlices(0, doubles_)));
   EXPECT_TRUE(IsOk(writer.UpdateChunk(0, std::as_bytes(std::span(doubles_)))));
 }
 

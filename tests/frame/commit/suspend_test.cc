@@ -170,11 +170,11 @@ TEST_P(SuspendTest, FrameThatWasSettledHasAllInItsCheckpoint) {
   const Buffer items = MakeNoise(70, 1);
   content_.insert(content_.end(), items.begin(), items.end());
   ASSERT_TRUE(IsOk(writer_->Append(items)));
-  ASSERT_TRUE(IsOk(writer_->Settle()));
+  ASSERT_TRUE(IsOk(writer_->Flush()));
   EXPECT_EQ(Open().snapshot().info().journal_size, 0);
   ExpectHolds(Open().snapshot(), content_);
   ASSERT_TRUE(IsOk(writer_->Suspend()));
-  EXPECT_TRUE(IsFailedPrecondition(writer_->Settle()));
+  EXPECT_TRUE(IsFailedPrecondition(writer_->Flush()));
   ExpectGoesOn();
 }
 

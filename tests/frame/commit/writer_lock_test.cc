@@ -102,7 +102,7 @@ TEST_F(WriterLockTest, WriterOfANewFrameHoldsTheLockFileToo) {
     const auto lock = storage::TakeLockFile(*PosixFileSystem(), path + ".b2lock", false);
     return absl::IsUnavailable(lock.status());
   };
-  std::optional<Writer> writer = *Frame::Build(path, PlainCopies(64));
+  std::optional<Writer> writer = *Frame::BeginCreate(path, PlainCopies(64));
   EXPECT_FALSE(is_held());
   ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(is_held());
@@ -116,7 +116,7 @@ TEST_F(WriterLockTest, NewFrameThatFoundTheDiskFullCanBeCommittedBesideItsLockFi
   FaultFileSystem files;
   CreateOptions options = PlainCopies(64);
   options.file_system = &files;
-  Writer writer = *Frame::Build(path, options);
+  Writer writer = *Frame::BeginCreate(path, options);
   ASSERT_TRUE(IsOk(writer.Append(MakeNoise(100, 1))));
   files.Inject({.after = 1});  // after the count in the lock file
   EXPECT_TRUE(absl::IsResourceExhausted(writer.Commit().status()));
@@ -145,9 +145,9 @@ TEST_F(WriterLockTest, FrameOfAnotherUserIsNotReplacedWhileItIsWritten) {
   options.overwrite = true;
   options.file_system = &files;
   std::optional<Writer> writer = *Open().OpenWriter();
-  EXPECT_TRUE(absl::IsUnavailable(Frame::Build(path_, options)->Close()));
+  EXPECT_TRUE(absl::IsUnavailable(Frame::BeginCreate(path_, options)->Close()));
   writer.reset();
-  EXPECT_TRUE(IsOk(Frame::Build(path_, options)->Close()));
+  EXPECT_TRUE(IsOk(Frame::BeginCreate(path_, options)->Close()));
 }
 
 // Puts another file in the place of one as soon as that is opened for reading.
@@ -199,7 +199,7 @@ TEST_F(WriterLockTest, LinkToAFrameMayHaveALinkToItsLockFile) {
 
 TEST_F(WriterLockTest, BuiltFrameIsHeldFromItsFirstMomentOn) {
   const std::string path = dir_.Path("g");
-  auto writer = Frame::Build(path, PlainCopies(64));
+  auto writer = Frame::BeginCreate(path, PlainCopies(64));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(absl::IsUnavailable(Frame::Open(path)->OpenWriter().status()));

@@ -88,7 +88,7 @@ absl::Status BuildCopy(const std::string& from, const std::string& to, bool over
   CreateOptions options = frame.snapshot().create_options();
   options.file_system = files.get();
   options.overwrite = overwrite;
-  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(to, options));
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(to, options));
   CAIRN_RETURN_IF_ERROR(writer.Append(MakeNoise(300, 1)));
   return writer.Close();
 }

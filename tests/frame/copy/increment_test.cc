@@ -94,7 +94,7 @@ TEST_F(IncrementTest, BringsInsertsAndDeletes) {
 TEST_F(IncrementTest, BringsANewOrderWithoutAChunk) {
   const Snapshot increment = Follow([](Writer& writer) {
     std::vector<int64_t> order = {5, 4, 3, 2, 1, 0, 9, 8, 7, 6, 10};
-    return writer.Reorder(order);
+    return writer.ReorderChunks(order);
   });
   EXPECT_EQ(increment.info().nchunks, 0);
 }
@@ -111,24 +111,24 @@ TEST_F(IncrementTest, BringsOnlyTheItemsThatAnArrayOfOneDimensionGot) {
   Begin();
   const auto append = [this](int64_t items) {
     return Follow([&](Writer& writer) {
-      return writer.AppendAlong(0, MakeNoise(static_cast<size_t>(items) * 4, ++seed_));
+      return writer.AppendSlices(0, MakeNoise(static_cast<size_t>(items) * 4, ++seed_));
     });
   };
   EXPECT_EQ(append(30).info().nbytes, 120);
   EXPECT_EQ(append(10).info().nbytes, 40);
   EXPECT_EQ(append(60).info().nchunks, 1);
   EXPECT_EQ(append(110).info().nchunks, 2);
-  Follow([](Writer& writer) { return writer.DeleteAlong(0, 0, 100); });
+  Follow([](Writer& writer) { return writer.DeleteSlices(0, 0, 100); });
   Follow([](Writer& writer) { return writer.Checkpoint(); });
   EXPECT_EQ(append(5).info().nbytes, 20);
   const int64_t shape[] = {108};
-  EXPECT_EQ(Follow([&](Writer& writer) { return writer.Resize(shape); }).info().nbytes, 32);
+  EXPECT_EQ(Follow([&](Writer& writer) { return writer.ResizeArray(shape); }).info().nbytes, 32);
   EXPECT_EQ(copy_->Refresh()->array()->shape, std::vector<int64_t>{108});
 }
 
 TEST_F(IncrementTest, BringsPendingItemsThatBecameAChunk) {
   Follow([](Writer& writer) { return writer.Append(MakeNoise(900, 1)); });
-  Follow([](Writer& writer) { return writer.UpdateItems(1000, MakeNoise(400, 2)); });
+  Follow([](Writer& writer) { return writer.WriteItems(1000, MakeNoise(400, 2)); });
 }
 
 TEST_F(IncrementTest, BringsSpecialValuesWithoutAChunk) {
@@ -165,12 +165,12 @@ TEST_F(IncrementTest, FollowsAnArrayThatIsResized) {
   Follow([&](Writer& writer) { return writer.WriteBox(origin, array.shape, MakeNoise(nbytes)); });
   std::vector<int64_t> larger = array.shape;
   for (int64_t& length : larger) length += 5;
-  Follow([&](Writer& writer) { return writer.Resize(larger); });
+  Follow([&](Writer& writer) { return writer.ResizeArray(larger); });
   EXPECT_EQ(copy_->Refresh()->array()->shape, larger);
-  Follow([&](Writer& writer) { return writer.Resize(array.shape); });
+  Follow([&](Writer& writer) { return writer.ResizeArray(array.shape); });
   EXPECT_EQ(copy_->Refresh()->array()->shape, array.shape);
   Writer writer = *copy_->OpenWriter();
-  EXPECT_TRUE(IsOk(writer.Resize(larger)));
+  EXPECT_TRUE(IsOk(writer.ResizeArray(larger)));
 }
 
 TEST_F(IncrementTest, BeginsAtAGenerationOrAtACopy) {

@@ -43,8 +43,8 @@ class AbandonedTest : public testing::TestWithParam<Layout> {
   // A process that dies while it makes a frame.
   void BuildAndDie(Layout layout) {
     ASSERT_EQ(ResultOfChild([&] {
-                auto* const writer =
-                    new absl::StatusOr<Writer>(Frame::Build(path_, SmallChunksIn(layout, true)));
+                auto* const writer = new absl::StatusOr<Writer>(
+                    Frame::BeginCreate(path_, SmallChunksIn(layout, true)));
                 return (*writer)->Append(MakeNoise(300, 2)).ok() ? 0 : 1;
               }),
               0);
@@ -106,7 +106,7 @@ TEST_P(AbandonedTest, OldFrameThatWasSwappedGoesToo) {
 TEST_P(AbandonedTest, WhatALivingWriterMakesStays) {
   Make();
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
-    auto writer = Frame::Build(path_, SmallChunksIn(layout, true));
+    auto writer = Frame::BeginCreate(path_, SmallChunksIn(layout, true));
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(MakeNoise(300, 2))));
     // In another process, and in this one.

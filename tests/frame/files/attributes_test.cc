@@ -229,7 +229,7 @@ TEST_F(AttributesTest, FrameOnItsWayIsAsOpenAsTheOldOne) {
   Mark(path_, 0640);
   SetList(path_);
   if (IsSkipped()) return;
-  const auto writer = Frame::Build(path_, PlainFrameIn(Layout::kContiguous, true));
+  const auto writer = Frame::BeginCreate(path_, PlainFrameIn(Layout::kContiguous, true));
   ASSERT_TRUE(IsOk(writer));
   const std::vector<std::string> names = NamesIn(dir_.path());
   ASSERT_EQ(names.size(), 2u);
@@ -240,7 +240,7 @@ TEST_F(AttributesTest, FrameOnItsWayIsAsOpenAsTheOldOne) {
 
 TEST_F(AttributesTest, PermissionsThatChangeMeanwhileAreKept) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
-  auto writer = Frame::Build(path_, PlainFrameIn(Layout::kContiguous, true));
+  auto writer = Frame::BeginCreate(path_, PlainFrameIn(Layout::kContiguous, true));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_EQ(::chmod(path_.c_str(), 0400), 0);
   ASSERT_TRUE(IsOk(writer->Close()));
@@ -258,7 +258,7 @@ TEST_F(AttributesTest, SparseFrameKeepsThemWhenItIsReplaced) {
   const Attributes directory = AttributesOf(path_);
   const Attributes index = AttributesOf(Index());
   {
-    auto writer = Frame::Build(path_, PlainFrameIn(Layout::kSparse, true));
+    auto writer = Frame::BeginCreate(path_, PlainFrameIn(Layout::kSparse, true));
     ASSERT_TRUE(IsOk(writer));
     for (const std::string& name : NamesIn(dir_.path())) {
       EXPECT_EQ(AttributesOf(dir_.Path(name)), directory) << name;

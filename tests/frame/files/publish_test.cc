@@ -50,7 +50,7 @@ class PublishTest : public testing::Test {
 };
 
 TEST_F(PublishTest, BuiltFrameHasNoNameBeforeItsFirstCommit) {
-  auto writer = Frame::Build(path_, PlainCopies(64));
+  auto writer = Frame::BeginCreate(path_, PlainCopies(64));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(200, 1))));
   EXPECT_TRUE(absl::IsNotFound(Frame::Open(path_).status()));
@@ -73,7 +73,7 @@ TEST_F(PublishTest, NameComesAfterTheSyncOfEveryByte) {
 
 TEST_F(PublishTest, DroppedBuildLeavesNothing) {
   {
-    auto writer = Frame::Build(path_, PlainCopies(64));
+    auto writer = Frame::BeginCreate(path_, PlainCopies(64));
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(MakeNoise(200, 1))));
     EXPECT_EQ(writer->StagedSnapshot()->info().nbytes, 200);
@@ -126,13 +126,13 @@ TEST_F(PublishTest, OldFrameStaysUnlessItMayBeReplaced) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1))));
   const Buffer before = FileBytes(path_);
   EXPECT_TRUE(absl::IsAlreadyExists(Frame::Create(path_, PlainCopies(64)).status()));
-  EXPECT_TRUE(absl::IsAlreadyExists(Frame::Build(path_, PlainCopies(64)).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(Frame::BeginCreate(path_, PlainCopies(64)).status()));
   EXPECT_EQ(FileBytes(path_), before);
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
 }
 
 TEST_F(PublishTest, FrameThatAppearsWhileOneIsBuiltStays) {
-  auto writer = Frame::Build(path_, PlainCopies(64));
+  auto writer = Frame::BeginCreate(path_, PlainCopies(64));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1))));
   const Buffer before = FileBytes(path_);
@@ -161,7 +161,7 @@ TEST_F(PublishTest, NewFileIsNotOpenToOthersBeforeItReplacesOneThatIsNot) {
   std::filesystem::permissions(path_, kOwners);
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
-  const auto writer = Frame::Build(path_, options);
+  const auto writer = Frame::BeginCreate(path_, options);
   ASSERT_TRUE(IsOk(writer));
   int others = 0;
   for (const auto& entry : std::filesystem::directory_iterator(dir_.path())) {
@@ -215,7 +215,7 @@ TEST_F(PublishTest, NewFileTakesThePlaceOfALinksTarget) {
 }
 
 TEST_F(PublishTest, BuildThatWasRolledBackHasNoDeadByte) {
-  auto writer = Frame::Build(path_, PlainCopies(64));
+  auto writer = Frame::BeginCreate(path_, PlainCopies(64));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(500, 1))));
   const Snapshot staged = writer->StagedSnapshot().value();
@@ -233,7 +233,7 @@ TEST_F(PublishTest, OverwriteReplacesInOneStep) {
   const auto old = Frame::Open(path_);
   CreateOptions options = Logged(PlainCopies(64));
   options.overwrite = true;
-  auto writer = Frame::Build(path_, options);
+  auto writer = Frame::BeginCreate(path_, options);
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(300, 2))));
   EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(200, 1));

@@ -93,7 +93,7 @@ TEST_P(WorkingDirectoryTest, CompactWritesTheFrameThatWasOpened) {
 }
 
 TEST_P(WorkingDirectoryTest, FrameIsBuiltWhereItWasBegun) {
-  auto writer = Frame::Build("new", PlainCopiesIn(GetParam()));
+  auto writer = Frame::BeginCreate("new", PlainCopiesIn(GetParam()));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(100, 4))));
   fs::current_path(there_);
@@ -104,7 +104,7 @@ TEST_P(WorkingDirectoryTest, FrameIsBuiltWhereItWasBegun) {
 
 TEST_P(WorkingDirectoryTest, BuildThatIsDroppedElsewhereLeavesNothing) {
   {
-    const auto writer = Frame::Build("new", PlainCopiesIn(GetParam()));
+    const auto writer = Frame::BeginCreate("new", PlainCopiesIn(GetParam()));
     ASSERT_TRUE(IsOk(writer));
     fs::current_path(there_);
   }

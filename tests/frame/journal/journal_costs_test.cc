@@ -31,7 +31,7 @@ namespace {
 class MadeUpJournal {
  public:
   explicit MadeUpJournal(const CreateOptions& options, int nlayers = 0) {
-    auto writer = Frame::Build(path(), options);
+    auto writer = Frame::BeginCreate(path(), options);
     for (int i = 0; i < nlayers; ++i) {
       EXPECT_TRUE(IsOk(writer->SetVlmetalayer("layer " + std::to_string(i), {})));
     }

@@ -167,9 +167,9 @@ TEST_F(JournalFrameTest, EveryKindOfEditIsReplayed) {
   ASSERT_TRUE(IsOk(writer->InsertChunk(2, MakeNoise(64, 2))));
   ASSERT_TRUE(IsOk(writer->UpdateChunk(5, MakeNoise(64, 3))));
   ASSERT_TRUE(IsOk(writer->DeleteChunks(0, 2)));
-  ASSERT_TRUE(IsOk(writer->Reorder(std::vector<int64_t>{6, 5, 4, 3, 2, 1, 0})));
+  ASSERT_TRUE(IsOk(writer->ReorderChunks(std::vector<int64_t>{6, 5, 4, 3, 2, 1, 0})));
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, 64)));
-  ASSERT_TRUE(IsOk(writer->UpdateItems(3, MakeNoise(70, 4))));
+  ASSERT_TRUE(IsOk(writer->WriteItems(3, MakeNoise(70, 4))));
   ASSERT_TRUE(IsOk(writer->SetMetalayer("m", AsBytes("behind"))));
   ASSERT_TRUE(IsOk(writer->SetVlmetalayer("v", AsBytes("second"))));
   ASSERT_TRUE(IsOk(writer->DeleteVlmetalayer("w")));

@@ -243,7 +243,7 @@ TEST_F(ForkedWriterTest, ChildNeitherWritesNorHarmsItsParent) {
 
 TEST_F(ForkedWriterTest, ChildLeavesAnUnfinishedFrameToItsParent) {
   const std::string path = dir_.Path("new");
-  auto writer = Frame::Build(path, PlainCopies(64));
+  auto writer = Frame::BeginCreate(path, PlainCopies(64));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(100, 1))));
   EXPECT_EQ(ResultOfChild([&] {

@@ -115,7 +115,7 @@ TEST_F(SalvageHistoryTest, DamagedShapeIsTheSealedOneOrNamed) {
   CreateOptions options = Cut(4, kSmallChunk);
   options.array =
       ArrayInfo{.shape = {550}, .chunkshape = {100}, .blockshape = {50}, .dtype = "<i4"};
-  auto writer = Frame::Build(path, options);
+  auto writer = Frame::BeginCreate(path, options);
   ASSERT_TRUE(IsOk(writer));
   for (int64_t i = 0; i < kFew; ++i) ASSERT_TRUE(IsOk(writer->UpdateChunk(i, OldItems(i))));
   ASSERT_TRUE(IsOk(writer->Close()));

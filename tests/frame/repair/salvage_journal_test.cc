@@ -40,7 +40,7 @@ class SalvageStrandedTest : public Salvaging {
     auto writer = frame->OpenWriter();
     EXPECT_TRUE(IsOk(writer));
     for (int64_t i = 0; i < kCheckpointed; ++i) {
-      EXPECT_TRUE(IsOk(options.array ? writer->AppendAlong(0, JournalItems(i))
+      EXPECT_TRUE(IsOk(options.array ? writer->AppendSlices(0, JournalItems(i))
                                      : writer->Append(JournalItems(i))));
     }
     EXPECT_TRUE(IsOk(writer->Commit()));
@@ -177,7 +177,7 @@ TEST_F(SalvageStrandedTest, LineIsAsLongAsItsChunks) {
     for (uint32_t i = 2; i < 8; ++i) {
       const Buffer items = MakeNoise(240, i);
       AddTo(all, items);
-      EXPECT_TRUE(IsOk(writer.AppendAlong(0, items)));
+      EXPECT_TRUE(IsOk(writer.AppendSlices(0, items)));
       EXPECT_TRUE(IsOk(writer.Commit()));
     }
   });
@@ -209,7 +209,7 @@ TEST_F(SalvageStrandedTest, ShortChunkIsNotReadWithItsPadding) {
       for (uint32_t i = 2; i < 8; ++i) {
         const Buffer items = MakeNoise(40, i);
         AddTo(all, items);
-        EXPECT_TRUE(IsOk(is_line ? writer.AppendAlong(0, items) : writer.Append(items)));
+        EXPECT_TRUE(IsOk(is_line ? writer.AppendSlices(0, items) : writer.Append(items)));
         EXPECT_TRUE(IsOk(writer.Commit()));
       }
     });

@@ -36,7 +36,7 @@ class SalvageMetadataTest : public Salvaging {
   }
   Buffer MakeArray(const CreateOptions& options, int64_t nchunks) {
     const std::string path = dir_.Path("array");
-    auto writer = Frame::Build(path, options);
+    auto writer = Frame::BeginCreate(path, options);
     EXPECT_TRUE(IsOk(writer));
     for (int64_t i = 0; i < nchunks; ++i) {
       EXPECT_TRUE(IsOk(writer->UpdateChunk(i, MakeNoise(kSmallChunk, static_cast<uint32_t>(i)))));
@@ -158,7 +158,7 @@ TEST_F(SalvageMetadataTest, ChunksOfUnknownSizeLeaveHolesThatTakeWhatIsLeft) {
 
 TEST_F(SalvageMetadataTest, HoleAmongVariableBlocksIsOneBlock) {
   const std::string path = dir_.Path("blocks");
-  auto writer = Frame::Build(path, Cut(1, CreateOptions::kVariableChunks));
+  auto writer = Frame::BeginCreate(path, Cut(1, CreateOptions::kVariableChunks));
   ASSERT_TRUE(IsOk(writer));
   const std::vector<size_t> sizes = {40, 90};
   for (uint32_t i = 0; i < 3; ++i) {

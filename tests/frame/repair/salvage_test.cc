@@ -131,7 +131,7 @@ TEST_F(SalvageTest, VariableBlocksStayAsTheyAre) {
   const Buffer items = MakeItems(600);
   const std::vector<size_t> sizes = {100, 200, 300};
   const std::string path = dir_.Path("vl");
-  auto writer = Frame::Build(path, Cut(1, CreateOptions::kVariableChunks));
+  auto writer = Frame::BeginCreate(path, Cut(1, CreateOptions::kVariableChunks));
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(IsOk(writer->AppendCompressed(CompressedVl(items, sizes, 1))));

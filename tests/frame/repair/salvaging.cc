@@ -39,7 +39,7 @@ Buffer Salvaging::MakeFrame(const CreateOptions& options, const std::vector<Buff
   const std::string path = dir_.Path("made");
   CreateOptions again = options;
   again.overwrite = true;
-  auto writer = Frame::Build(path, again);
+  auto writer = Frame::BeginCreate(path, again);
   EXPECT_TRUE(IsOk(writer));
   for (const Buffer& piece : pieces) EXPECT_TRUE(IsOk(writer->Append(piece)));
   EXPECT_TRUE(IsOk(writer->SetVlmetalayer("noise", MakeNoise(500, 77))));

@@ -27,9 +27,9 @@ void RandomEdits::Edit() {
                              &RandomEdits::AppendSpecial,    &RandomEdits::AppendSpecial,
                              &RandomEdits::InsertChunk,      &RandomEdits::UpdateChunk,
                              &RandomEdits::InsertCompressed, &RandomEdits::InsertCompressed,
-                             &RandomEdits::UpdateCompressed, &RandomEdits::UpdateItems,
-                             &RandomEdits::UpdateItems,      &RandomEdits::DeleteChunks,
-                             &RandomEdits::Reorder,          &RandomEdits::SetMetalayer,
+                             &RandomEdits::UpdateCompressed, &RandomEdits::WriteItems,
+                             &RandomEdits::WriteItems,       &RandomEdits::DeleteChunks,
+                             &RandomEdits::ReorderChunks,    &RandomEdits::SetMetalayer,
                              &RandomEdits::SetVlmetalayer,   &RandomEdits::DeleteVlmetalayer};
   (this->*kKinds[Below(std::size(kKinds))])();
 }
@@ -117,8 +117,8 @@ void RandomEdits::UpdateCompressed() {
   ExpectAnswer(model_.Update(at, chunk.content), writer_.UpdateCompressed(at, chunk.bytes));
 }
 
-void RandomEdits::UpdateItems() {
-  SCOPED_TRACE("UpdateItems");
+void RandomEdits::WriteItems() {
+  SCOPED_TRACE("WriteItems");
   const auto width = static_cast<size_t>(model_.typesize());
   const auto nitems = static_cast<size_t>(model_.nbytes()) / width;
   const size_t start = Below(nitems + 1);
@@ -126,7 +126,7 @@ void RandomEdits::UpdateItems() {
   Buffer items = RandomData(random_, (count + (Chance(12) ? nitems : 0)) * width);
   if (Chance(12)) items.resize(items.size() + 1);
   const auto at = Chance(12) ? AnyChunk() : static_cast<int64_t>(start);
-  ExpectAnswer(model_.UpdateItems(at, items), writer_.UpdateItems(at, items));
+  ExpectAnswer(model_.WriteItems(at, items), writer_.WriteItems(at, items));
 }
 
 void RandomEdits::DeleteChunks() {
@@ -136,8 +136,8 @@ void RandomEdits::DeleteChunks() {
   ExpectAnswer(model_.Delete(first, count), writer_.DeleteChunks(first, count));
 }
 
-void RandomEdits::Reorder() {
-  SCOPED_TRACE("Reorder");
+void RandomEdits::ReorderChunks() {
+  SCOPED_TRACE("ReorderChunks");
   std::vector<int64_t> order(static_cast<size_t>(model_.nchunks()));
   std::iota(order.begin(), order.end(), 0);
   // Most often a short last chunk stays the last.
@@ -145,7 +145,7 @@ void RandomEdits::Reorder() {
   std::shuffle(order.begin(), order.end() - (keep_last ? 1 : 0), random_);
   if (Chance(12)) order.push_back(AnyChunk());
   if (!order.empty() && Chance(12)) order.front() = AnyChunk();
-  ExpectAnswer(model_.Reorder(order), writer_.Reorder(order));
+  ExpectAnswer(model_.ReorderChunks(order), writer_.ReorderChunks(order));
 }
 
 void RandomEdits::SetMetalayer() {

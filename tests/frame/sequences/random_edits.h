@@ -41,9 +41,9 @@ class RandomEdits {
   void UpdateChunk();
   void InsertCompressed();
   void UpdateCompressed();
-  void UpdateItems();
+  void WriteItems();
   void DeleteChunks();
-  void Reorder();
+  void ReorderChunks();
   void SetMetalayer();
   void SetVlmetalayer();
   void DeleteVlmetalayer();

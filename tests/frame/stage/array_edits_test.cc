@@ -67,7 +67,7 @@ TEST(ArrayEditsTest, GrowsByZerosAndShrinksToWhatIsLeft) {
   for (const Extents& shape : {Extents{9, 12}, Extents{4, 12}, Extents{4, 2}, Extents{1, 1},
                                Extents{8, 8}, Extents{0, 8}, Extents{0, 3}, Extents{5, 7}}) {
     SCOPED_TRACE(testing::PrintToString(shape));
-    ASSERT_TRUE(IsOk(writer.Resize(shape)));
+    ASSERT_TRUE(IsOk(writer.ResizeArray(shape)));
     model = Resized(model, shape, 1);
     const auto staged = writer.StagedSnapshot();
     ASSERT_TRUE(IsOk(staged));
@@ -84,7 +84,7 @@ TEST(ArrayEditsTest, LeavesZerosInThePaddingOfWhatItCuts) {
   Frame frame = NewInMemory(OfArray(SmallArray()));
   ArrayModel model({5, 7}, 1);
   Writer writer = OfOnes(frame, &model);
-  ASSERT_TRUE(IsOk(writer.Resize(Extents{2, 4})));
+  ASSERT_TRUE(IsOk(writer.ResizeArray(Extents{2, 4})));
   const auto snapshot = writer.Commit();
   ASSERT_TRUE(IsOk(snapshot));
   ASSERT_EQ(snapshot->info().nchunks, 1);
@@ -105,7 +105,7 @@ TEST(ArrayEditsTest, ShowsNothingOfWhatOthersLeftInThePadding) {
   for (int64_t i = 0; i < 4; ++i) {
     ASSERT_TRUE(IsOk(writer->UpdateChunk(i, Buffer(24, std::byte{1}))));
   }
-  ASSERT_TRUE(IsOk(writer->Resize(Extents{6, 9})));
+  ASSERT_TRUE(IsOk(writer->ResizeArray(Extents{6, 9})));
   ArrayModel model({6, 9}, 1);
   model.Write(AllOf({5, 7}), Buffer(35, std::byte{1}));
   const auto snapshot = writer->Commit();
@@ -123,8 +123,8 @@ TEST(ArrayEditsTest, ReadsAndWritesOnlyTheEdgeThatMoves) {
   ASSERT_TRUE(IsOk(writer->Commit()));
   const auto before = frame.Refresh();
   ASSERT_TRUE(IsOk(before));
-  ASSERT_TRUE(IsOk(writer->Resize(Extents{9, 5})));
-  ASSERT_TRUE(IsOk(writer->AppendAlong(0, MakeNoise(5, 2))));
+  ASSERT_TRUE(IsOk(writer->ResizeArray(Extents{9, 5})));
+  ASSERT_TRUE(IsOk(writer->AppendSlices(0, MakeNoise(5, 2))));
   const auto after = writer->Commit();
   ASSERT_TRUE(IsOk(after));
   ASSERT_EQ(after->info().nchunks, 5);
@@ -151,7 +151,7 @@ TEST(ArrayEditsTest, AppendsAlongAnyAxis) {
       shape[d] += slices;
       model = Resized(model, shape, 1);
       model.Write(added, items);
-      ASSERT_TRUE(IsOk(writer.AppendAlong(axis, items)));
+      ASSERT_TRUE(IsOk(writer.AppendSlices(axis, items)));
       const auto committed = writer.Commit();
       ASSERT_TRUE(IsOk(committed));
       ExpectArray(*committed, model);
@@ -164,16 +164,16 @@ TEST(ArrayEditsTest, ChecksTheArgumentsOfAnAppend) {
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   using enum absl::StatusCode;
-  EXPECT_TRUE(Fails(writer->AppendAlong(-1, Buffer(14)), kOutOfRange, "axis -1"));
-  EXPECT_TRUE(Fails(writer->AppendAlong(2, Buffer(14)), kOutOfRange, "has 2 dimensions"));
-  EXPECT_TRUE(Fails(writer->AppendAlong(0, Buffer(15)), kInvalidArgument,
+  EXPECT_TRUE(Fails(writer->AppendSlices(-1, Buffer(14)), kOutOfRange, "axis -1"));
+  EXPECT_TRUE(Fails(writer->AppendSlices(2, Buffer(14)), kOutOfRange, "has 2 dimensions"));
+  EXPECT_TRUE(Fails(writer->AppendSlices(0, Buffer(15)), kInvalidArgument,
                     "15 bytes are no whole slices along axis 0, of 14 bytes each"));
-  EXPECT_TRUE(Fails(writer->AppendAlong(1, Buffer(4)), kInvalidArgument, "of 10 bytes each"));
-  EXPECT_TRUE(IsOk(writer->AppendAlong(0, {})));
+  EXPECT_TRUE(Fails(writer->AppendSlices(1, Buffer(4)), kInvalidArgument, "of 10 bytes each"));
+  EXPECT_TRUE(IsOk(writer->AppendSlices(0, {})));
   EXPECT_EQ(writer->StagedSnapshot()->array()->shape, (Extents{5, 7}));
-  ASSERT_TRUE(IsOk(writer->Resize(Extents{5, 0})));
-  EXPECT_TRUE(Fails(writer->AppendAlong(0, Buffer(2)), kInvalidArgument, "of 0 bytes each"));
-  EXPECT_TRUE(IsOk(writer->AppendAlong(1, Buffer(10, std::byte{1}))));
+  ASSERT_TRUE(IsOk(writer->ResizeArray(Extents{5, 0})));
+  EXPECT_TRUE(Fails(writer->AppendSlices(0, Buffer(2)), kInvalidArgument, "of 0 bytes each"));
+  EXPECT_TRUE(IsOk(writer->AppendSlices(1, Buffer(10, std::byte{1}))));
 }
 
 TEST(ArrayEditsTest, ChecksShapes) {
@@ -181,17 +181,18 @@ TEST(ArrayEditsTest, ChecksShapes) {
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   using enum absl::StatusCode;
-  EXPECT_TRUE(Fails(writer->Resize(Extents{5}), kInvalidArgument, "the array has 2"));
-  EXPECT_TRUE(Fails(writer->Resize(Extents{5, -1}), kInvalidArgument, "shape -1"));
-  EXPECT_TRUE(Fails(writer->Resize(Extents{int64_t{1} << 62, 7}), kInvalidArgument, "over 2^63"));
-  EXPECT_TRUE(Fails(writer->Resize(Extents{int64_t{1} << 40, 7}), kResourceExhausted,
+  EXPECT_TRUE(Fails(writer->ResizeArray(Extents{5}), kInvalidArgument, "the array has 2"));
+  EXPECT_TRUE(Fails(writer->ResizeArray(Extents{5, -1}), kInvalidArgument, "shape -1"));
+  EXPECT_TRUE(
+      Fails(writer->ResizeArray(Extents{int64_t{1} << 62, 7}), kInvalidArgument, "over 2^63"));
+  EXPECT_TRUE(Fails(writer->ResizeArray(Extents{int64_t{1} << 40, 7}), kResourceExhausted,
                     "frame: more than 268"));
   EXPECT_EQ(writer->StagedSnapshot()->array()->shape, (Extents{5, 7}));
   Frame other = NewInMemory(Cut(1, 100));
   auto plain = other.OpenWriter();
   ASSERT_TRUE(IsOk(plain));
-  EXPECT_TRUE(Fails(plain->Resize({}), kFailedPrecondition, "holds no n-dimensional array"));
-  EXPECT_TRUE(Fails(plain->AppendAlong(0, {}), kFailedPrecondition, "no n-dimensional array"));
+  EXPECT_TRUE(Fails(plain->ResizeArray({}), kFailedPrecondition, "holds no n-dimensional array"));
+  EXPECT_TRUE(Fails(plain->AppendSlices(0, {}), kFailedPrecondition, "no n-dimensional array"));
 }
 
 TEST(ArrayEditsTest, IsPartOfOneCommit) {
@@ -201,15 +202,15 @@ TEST(ArrayEditsTest, IsPartOfOneCommit) {
     ArrayModel model({5, 7}, 1);
     Writer writer = OfOnes(frame, &model);
     ASSERT_TRUE(IsOk(writer.Commit()));
-    ASSERT_TRUE(IsOk(writer.Resize(Extents{9, 9})));
+    ASSERT_TRUE(IsOk(writer.ResizeArray(Extents{9, 9})));
     ASSERT_TRUE(IsOk(writer.WriteBox(Extents{8, 8}, Extents{1, 1}, Buffer(1, std::byte{7}))));
     EXPECT_EQ(frame.Refresh()->array()->shape, (Extents{5, 7}));
     writer.Rollback();
     EXPECT_EQ(writer.StagedSnapshot()->array()->shape, (Extents{5, 7}));
-    ASSERT_TRUE(IsOk(writer.Resize(Extents{9, 9})));
+    ASSERT_TRUE(IsOk(writer.ResizeArray(Extents{9, 9})));
     ASSERT_TRUE(IsOk(writer.SetVlmetalayer("why", Buffer(3))));
     ASSERT_TRUE(IsOk(writer.Commit()));
-    ASSERT_TRUE(IsOk(writer.Resize(Extents{1, 1})));
+    ASSERT_TRUE(IsOk(writer.ResizeArray(Extents{1, 1})));
   }
   // The writer died before it committed the last one; what it did commit is in the journal.
   const Snapshot snapshot = Frame::Open(dir.Path("a"))->snapshot();
@@ -228,7 +229,7 @@ TEST(ArrayEditsTest, GoesToANewFileWhereTheMetalayerPassesTheFirstSector) {
   ArrayModel model({5, 7}, 1);
   Writer writer = OfOnes(frame, &model);
   ASSERT_TRUE(IsOk(writer.Commit()));
-  ASSERT_TRUE(IsOk(writer.Resize(Extents{4, 20})));
+  ASSERT_TRUE(IsOk(writer.ResizeArray(Extents{4, 20})));
   ASSERT_TRUE(IsOk(writer.Close()));
   ExpectArray(Frame::Open(dir.Path("a"))->snapshot(), Resized(model, {4, 20}, 1));
 }
@@ -240,7 +241,7 @@ TEST(ArrayEditsTest, WorksInSparseFrames) {
   Frame frame = *Frame::Create(dir.Path("a"), options);
   ArrayModel model({5, 7}, 1);
   Writer writer = OfOnes(frame, &model);
-  ASSERT_TRUE(IsOk(writer.Resize(Extents{2, 12})));
+  ASSERT_TRUE(IsOk(writer.ResizeArray(Extents{2, 12})));
   ASSERT_TRUE(IsOk(writer.Close()));
   ExpectArray(Frame::Open(dir.Path("a"))->snapshot(), Resized(model, {2, 12}, 1));
 }
@@ -264,11 +265,11 @@ TEST(ArrayEditsTest, ShrinksPastAChunkThatCannotBeRead) {
   writer = frame->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   // What has to be read first is refused, and changes nothing.
-  EXPECT_TRUE(IsDamage(writer->Resize(Extents{40}), "chunk 1"));
-  EXPECT_TRUE(IsDamage(writer->Resize(Extents{65}), "chunk 1"));
-  EXPECT_TRUE(IsDamage(writer->AppendAlong(0, Buffer(2)), "chunk 1"));
+  EXPECT_TRUE(IsDamage(writer->ResizeArray(Extents{40}), "chunk 1"));
+  EXPECT_TRUE(IsDamage(writer->ResizeArray(Extents{65}), "chunk 1"));
+  EXPECT_TRUE(IsDamage(writer->AppendSlices(0, Buffer(2)), "chunk 1"));
   EXPECT_EQ(writer->StagedSnapshot()->array()->shape, (Extents{63}));
-  ASSERT_TRUE(IsOk(writer->Resize(Extents{30})));
+  ASSERT_TRUE(IsOk(writer->ResizeArray(Extents{30})));
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_TRUE(frame->Refresh()->Verify()->ok());
 }
@@ -305,7 +306,7 @@ void EditLikeModel(int ndim, int32_t typesize, ArrayMaker& maker) {
       shape[d] += added.shape[d];
       model = Resized(model, shape, typesize);
       model.Write(added, items);
-      ASSERT_TRUE(IsOk(writer->AppendAlong(static_cast<int>(d), items)));
+      ASSERT_TRUE(IsOk(writer->AppendSlices(static_cast<int>(d), items)));
     } else if (kind == 2) {
       ASSERT_TRUE(
           IsOk(maker.Between(0, 1) == 0 ? writer->Checkpoint() : writer->Commit().status()));
@@ -320,7 +321,7 @@ void EditLikeModel(int ndim, int32_t typesize, ArrayMaker& maker) {
         if (maker.Between(0, 1) == 0) extent = maker.Between(0, 2 * extent + 2);
       }
       if (CountItems(shape) > 2000) continue;
-      ASSERT_TRUE(IsOk(writer->Resize(shape)));
+      ASSERT_TRUE(IsOk(writer->ResizeArray(shape)));
       model = Resized(model, shape, typesize);
     }
     const auto staged = writer->StagedSnapshot();
@@ -345,7 +346,7 @@ TEST(ArrayEditsTest, IsCutIntoChosenShapesWhereNoneAreGiven) {
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   const Buffer items = MakeItems(3000 * 800);
-  ASSERT_TRUE(IsOk(writer->AppendAlong(0, items)));
+  ASSERT_TRUE(IsOk(writer->AppendSlices(0, items)));
   ASSERT_TRUE(IsOk(writer->Close()));
   const Snapshot snapshot = frame.snapshot();
   EXPECT_EQ(snapshot.array()->shape, (Extents{3000, 100}));

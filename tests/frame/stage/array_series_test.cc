@@ -48,7 +48,7 @@ class ArraySeriesTest : public testing::TestWithParam<Layout> {
   }
   void Append(Writer& writer, int64_t records) {
     const Buffer added = MakeNoise(static_cast<size_t>(records * kRecord), ++seed_);
-    ASSERT_TRUE(IsOk(writer.AppendAlong(0, added)));
+    ASSERT_TRUE(IsOk(writer.AppendSlices(0, added)));
     AddTo(items_, added);
   }
   void AppendAndCommit(Writer& writer, int64_t records) {
@@ -151,11 +151,11 @@ TEST_P(ArraySeriesTest, OtherEditsMeetPendingItems) {
   std::fill(items_.end() - kRecord, items_.end(), std::byte{7});
   AppendAndCommit(writer, 2);
   ExpectCommitted();
-  ASSERT_TRUE(IsOk(writer.Resize(Extents{12})));
+  ASSERT_TRUE(IsOk(writer.ResizeArray(Extents{12})));
   items_.resize(12 * kRecord);
   AppendAndCommit(writer, 1);
   ExpectCommitted();
-  ASSERT_TRUE(IsOk(writer.Resize(Extents{15})));
+  ASSERT_TRUE(IsOk(writer.ResizeArray(Extents{15})));
   items_.resize(15 * kRecord);
   AppendAndCommit(writer, 1);
   ASSERT_TRUE(IsOk(writer.SetMetalayer("m", Buffer(8, std::byte{1}))));
@@ -167,9 +167,9 @@ TEST_P(ArraySeriesTest, RefusedEditsLeaveItemsPending) {
   Writer writer = OpenWriter();
   AppendAndCommit(writer, 4);
   EXPECT_FALSE(writer.WriteBox(Extents{3}, Extents{2}, Buffer(2 * kRecord)).ok());
-  EXPECT_FALSE(writer.Resize(Extents{-1}).ok());
-  EXPECT_FALSE(writer.AppendAlong(0, Buffer(kRecord + 1)).ok());
-  EXPECT_FALSE(writer.AppendAlong(1, Buffer(kRecord)).ok());
+  EXPECT_FALSE(writer.ResizeArray(Extents{-1}).ok());
+  EXPECT_FALSE(writer.AppendSlices(0, Buffer(kRecord + 1)).ok());
+  EXPECT_FALSE(writer.AppendSlices(1, Buffer(kRecord)).ok());
   const uint64_t generation = frame_->Refresh()->info().generation;
   EXPECT_EQ(writer.Commit()->info().generation, generation);
   ExpectCommitted();
@@ -193,10 +193,10 @@ TEST_P(ArraySeriesTest, ANewShapeInTheMetalayerCounts) {
 TEST_P(ArraySeriesTest, ShowsNothingOfWhatLiesInThePadding) {
   Writer writer = OpenWriter();
   AppendAndCommit(writer, 4);
-  ASSERT_TRUE(IsOk(writer.UpdateItems(4, Buffer(6 * kRecord, std::byte{1}))));
+  ASSERT_TRUE(IsOk(writer.WriteItems(4, Buffer(6 * kRecord, std::byte{1}))));
   ASSERT_TRUE(IsOk(writer.Checkpoint()));
   AppendAndCommit(writer, 1);
-  ASSERT_TRUE(IsOk(writer.Resize(Extents{9})));
+  ASSERT_TRUE(IsOk(writer.ResizeArray(Extents{9})));
   ASSERT_TRUE(IsOk(writer.Commit()));
   items_.resize(9 * kRecord);
   ExpectCommitted();
@@ -265,21 +265,21 @@ TEST_P(ArraySeriesTest, PaddingTakesLittleWhateverTheOptions) {
 TEST_P(ArraySeriesTest, LosesItsFrontInWholeChunks) {
   Writer writer = OpenWriter();
   AppendAndCommit(writer, 47);
-  ASSERT_TRUE(IsOk(writer.DeleteAlong(0, 0, 20)));
+  ASSERT_TRUE(IsOk(writer.DeleteSlices(0, 0, 20)));
   DropFront(20);
   ASSERT_TRUE(IsOk(writer.Commit()));
   ExpectCommitted();
   AppendAndCommit(writer, 5);
-  ASSERT_TRUE(IsOk(writer.DeleteAlong(0, 10, 10)));
+  ASSERT_TRUE(IsOk(writer.DeleteSlices(0, 10, 10)));
   items_.erase(items_.begin() + 10 * kRecord, items_.begin() + 20 * kRecord);
   Append(writer, 2);
   ASSERT_TRUE(IsOk(writer.Checkpoint()));
   ExpectCommitted();
-  EXPECT_TRUE(Fails(writer.DeleteAlong(0, 0, 5), StatusCode::kInvalidArgument, "chunks of 10"));
-  EXPECT_TRUE(Fails(writer.DeleteAlong(0, 3, 10), StatusCode::kInvalidArgument, "chunks of 10"));
-  EXPECT_TRUE(Fails(writer.DeleteAlong(0, 20, 10), StatusCode::kOutOfRange, "of 24"));
-  EXPECT_TRUE(Fails(writer.DeleteAlong(1, 0, 10), StatusCode::kOutOfRange, "axis 1"));
-  ASSERT_TRUE(IsOk(writer.DeleteAlong(0, 7, 17)));
+  EXPECT_TRUE(Fails(writer.DeleteSlices(0, 0, 5), StatusCode::kInvalidArgument, "chunks of 10"));
+  EXPECT_TRUE(Fails(writer.DeleteSlices(0, 3, 10), StatusCode::kInvalidArgument, "chunks of 10"));
+  EXPECT_TRUE(Fails(writer.DeleteSlices(0, 20, 10), StatusCode::kOutOfRange, "of 24"));
+  EXPECT_TRUE(Fails(writer.DeleteSlices(1, 0, 10), StatusCode::kOutOfRange, "axis 1"));
+  ASSERT_TRUE(IsOk(writer.DeleteSlices(0, 7, 17)));
   items_.resize(7 * kRecord);
   ASSERT_TRUE(IsOk(writer.Commit()));
   ExpectCommitted();
@@ -289,7 +289,7 @@ TEST_P(ArraySeriesTest, LosingTheFrontTouchesNoChunk) {
   Writer writer = OpenWriter();
   AppendAndCommit(writer, 47);
   const Snapshot before = *frame_->Refresh();
-  ASSERT_TRUE(IsOk(writer.DeleteAlong(0, 0, 30)));
+  ASSERT_TRUE(IsOk(writer.DeleteSlices(0, 0, 30)));
   const Snapshot after = *writer.Commit();
   EXPECT_EQ(after.info().nchunks, 2);
   EXPECT_EQ(after.GetEntry(0)->fingerprint, before.GetEntry(3)->fingerprint);
@@ -321,7 +321,7 @@ TEST(ArrayDeleteTest, TakesWholeCellsOfAGrid) {
   Writer writer = *frame.OpenWriter();
   Buffer items = MakeNoise(36);
   ASSERT_TRUE(IsOk(writer.WriteBox(Extents{0, 0}, Extents{4, 9}, items)));
-  ASSERT_TRUE(IsOk(writer.DeleteAlong(1, 3, 3)));
+  ASSERT_TRUE(IsOk(writer.DeleteSlices(1, 3, 3)));
   for (int row = 3; row >= 0; --row) {
     items.erase(items.begin() + row * 9 + 3, items.begin() + row * 9 + 6);
   }

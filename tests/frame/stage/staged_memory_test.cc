@@ -88,7 +88,7 @@ TEST_P(StagedMemoryTest, ReadChunkRefusesWhatASnapshotRefuses) {
 TEST_P(StagedMemoryTest, ItemsChangeAcrossChunks) {
   Update(4);
   const Buffer items = test::MakeNoise(2 * kKeptChunk + 200, 77);
-  ASSERT_TRUE(IsOk(writer_->UpdateItems(3 * kKeptChunk + 900, items)));
+  ASSERT_TRUE(IsOk(writer_->WriteItems(3 * kKeptChunk + 900, items)));
   Buffer all;
   for (const Buffer& chunk : model_) test::AddTo(all, chunk);
   std::ranges::copy(items, all.begin() + 3 * kKeptChunk + 900);
@@ -110,7 +110,7 @@ TEST_P(StagedMemoryTest, EditsThatMoveChunksTakeUpdatesAlong) {
   Update(10);
   std::vector<int64_t> order;
   for (int64_t i = std::ssize(model_) - 1; i >= 0; --i) order.push_back(i);
-  ASSERT_TRUE(IsOk(writer_->Reorder(order)));
+  ASSERT_TRUE(IsOk(writer_->ReorderChunks(order)));
   std::ranges::reverse(model_);
   ExpectStaged();
   ASSERT_TRUE(IsOk(writer_->Commit()));
@@ -162,7 +162,7 @@ TEST_P(StagedMemoryTest, RefusedUpdatesChangeNothing) {
   Update(2);
   EXPECT_EQ(writer_->UpdateChunk(kKeptChunks, Content()).code(), StatusCode::kOutOfRange);
   EXPECT_EQ(writer_->UpdateChunk(2, Buffer(kKeptChunk - 1)).code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(writer_->UpdateItems(kKeptChunks * kKeptChunk - 1, Buffer(2)).code(),
+  EXPECT_EQ(writer_->WriteItems(kKeptChunks * kKeptChunk - 1, Buffer(2)).code(),
             StatusCode::kOutOfRange);
   ExpectStaged();
 }

@@ -167,7 +167,7 @@ class CachedReadsTest : public testing::Test {
                                  model_.begin() + static_cast<std::ptrdiff_t>(first) + 100);
     for (int32_t& item : changed) item += by;
     ASSERT_TRUE(
-        IsOk(writer.UpdateItems(static_cast<int64_t>(first), std::as_bytes(std::span(changed)))));
+        IsOk(writer.WriteItems(static_cast<int64_t>(first), std::as_bytes(std::span(changed)))));
     std::ranges::copy(changed, model_.begin() + static_cast<std::ptrdiff_t>(first));
   }
 

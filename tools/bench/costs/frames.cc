@@ -16,7 +16,7 @@ CreateOptions FrameOf(DataSet set, int32_t chunk_nbytes) {
 
 absl::Status MakeFrame(const std::string& path, DataSet set, int32_t chunk_nbytes,
                        int64_t nchunks) {
-  ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, FrameOf(set, chunk_nbytes)));
+  ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, FrameOf(set, chunk_nbytes)));
   DataSource source(set, static_cast<size_t>(chunk_nbytes));
   for (int64_t i = 0; i < nchunks; ++i) RETURN_IF_ERROR(writer.Append(source.Next()));
   return writer.Close();

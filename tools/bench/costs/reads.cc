@@ -67,7 +67,7 @@ Operation ReadsOfRecords(const std::string& name, int64_t times, size_t room,
             CreateOptions options;
             options.compression.typesize = kRecordSize;
             options.chunksize = 1 << 18;
-            ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
+            ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
             std::vector<int64_t> numbers(kRecordsInAll * kRecordSize / sizeof(int64_t));
             std::iota(numbers.begin(), numbers.end(), 0);
             RETURN_IF_ERROR(writer.Append(std::as_bytes(std::span(numbers))));
@@ -128,7 +128,7 @@ Operation ReadsOfBoxes(const std::string& name, int64_t times, int64_t side) {
                                       .chunkshape = {64, 64},
                                       .blockshape = {16, 64},
                                       .dtype = "<f8"};
-            ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
+            ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
             std::vector<double> items(kSide * kSide);
             std::iota(items.begin(), items.end(), 0.0);
             RETURN_IF_ERROR(writer.WriteBox(std::vector<int64_t>{0, 0},

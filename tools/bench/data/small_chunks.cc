@@ -42,7 +42,7 @@ absl::Status BuildSmallChunks(const std::string& path, FingerprintType fingerpri
                               int64_t nchunks) {
   const CreateOptions options = SmallChunkOptions(fingerprint);
   ASSIGN_OR_RETURN(const auto chunks, MakeChunks(options.compression));
-  ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
+  ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
   for (int64_t i = 0; i < nchunks; ++i) {
     const auto& chunk = chunks[static_cast<uint64_t>(i) * 2654435761 % chunks.size()];
     RETURN_IF_ERROR(writer.AppendCompressed(chunk));

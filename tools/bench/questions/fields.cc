@@ -47,7 +47,7 @@ absl::Status Compare(Session& session, const Setting& setting, int32_t blocksize
   options.chunksize =
       setting.chunksize / options.compression.typesize * options.compression.typesize;
   options.overwrite = true;
-  ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
+  ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
   RETURN_IF_ERROR(writer.Append(walk));
   RETURN_IF_ERROR(writer.Close());
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path));

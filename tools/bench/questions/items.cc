@@ -44,7 +44,7 @@ class ItemFrame {
     options.compression = OptionsFor(blocksize);
     options.chunksize = chunksize;
     options.overwrite = true;
-    ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
+    ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
     DataSource source(DataSet::kA, static_cast<size_t>(chunksize));
     for (int64_t i = 0; i < nchunks; ++i) {
       RETURN_IF_ERROR(writer.Append(source.Next()));

@@ -77,7 +77,7 @@ class Frames {
 
   absl::Status Make(const std::shared_ptr<ObjectStore>& store, const std::string& scratch) const {
     DataSource source(DataSet::kA, kChunk);
-    ASSIGN_OR_RETURN(Writer local, Frame::Build(scratch, FrameOptions(Layout::kContiguous)));
+    ASSIGN_OR_RETURN(Writer local, Frame::BeginCreate(scratch, FrameOptions(Layout::kContiguous)));
     RETURN_IF_ERROR(AppendChunks(local, source, kChunks));
     RETURN_IF_ERROR(local.Close());
     RETURN_IF_ERROR(Upload(*store, scratch, contiguous()));
@@ -86,7 +86,7 @@ class Frames {
 
     const std::shared_ptr<FileSystem> files = MakeObjectFileSystem(store);
     const CreateOptions options = FrameOptions(Layout::kSparse, files.get());
-    ASSIGN_OR_RETURN(Writer sparse, Frame::Build(objects(), options));
+    ASSIGN_OR_RETURN(Writer sparse, Frame::BeginCreate(objects(), options));
     RETURN_IF_ERROR(AppendChunks(sparse, source, kChunks));
     RETURN_IF_ERROR(sparse.Close());
     ASSIGN_OR_RETURN(Frame frame, Frame::Create(committed(), options));

@@ -71,7 +71,8 @@ struct Shape {
 };
 
 absl::StatusOr<Frame> MakeFrame(const std::string& path, const Shape& shape) {
-  ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, OptionsFor(shape.chunksize, shape.blocksize)));
+  ASSIGN_OR_RETURN(Writer writer,
+                   Frame::BeginCreate(path, OptionsFor(shape.chunksize, shape.blocksize)));
   DataSource source(DataSet::kA, static_cast<size_t>(shape.chunksize));
   for (int64_t i = 0; i < shape.nchunks; ++i) {
     RETURN_IF_ERROR(writer.Append(source.Next()));

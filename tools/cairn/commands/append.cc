@@ -75,7 +75,7 @@ absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, const FrameIn
 // The same for an array.
 absl::StatusOr<int64_t> AppendToArray(int axis, Input& input, Writer& writer) {
   Progress progress("appending", input.size());
-  ASSIGN_OR_RETURN(const int64_t size, AppendAlong(axis, input, writer, progress));
+  ASSIGN_OR_RETURN(const int64_t size, AppendSlices(axis, input, writer, progress));
   RETURN_IF_ERROR(writer.Close());
   return size;
 }

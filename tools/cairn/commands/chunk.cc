@@ -117,10 +117,10 @@ absl::Status Delete(const ChunkFlags& flags) {
                     });
 }
 
-absl::Status Reorder(const ChunkFlags& flags) {
+absl::Status ReorderChunks(const ChunkFlags& flags) {
   return EditChunks(flags, "reordered", [&](Writer& writer, const FrameInfo& info) {
     for (const int64_t chunk : flags.order) RETURN_IF_ERROR(CheckChunkExists(info, chunk));
-    return writer.Reorder(flags.order);
+    return writer.ReorderChunks(flags.order);
   });
 }
 
@@ -205,7 +205,7 @@ void AddReorder(CLI::App& group, Command& chosen) {
   verb->footer(
       "Example: of three chunks the last becomes the first\n"
       "  cairn chunk reorder temps.b2frame 2,0,1");
-  Finish(*verb, flags, chosen, Reorder);
+  Finish(*verb, flags, chosen, ReorderChunks);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ absl::Status Info(const InfoFlags& flags) {
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
   const Snapshot snapshot = frame.snapshot();
   ASSIGN_OR_RETURN(FrameSummary summary, SummarizeFrame(flags.frame, snapshot));
-  ASSIGN_OR_RETURN(summary.holders, frame.Holders());
+  ASSIGN_OR_RETURN(summary.holders, frame.OldReaders());
   summary.requests = RequestsOf(flags.frame);
 
   const absl::Status status = flags.chunks ? PrintWithChunks(snapshot, summary, flags.json)

@@ -29,7 +29,7 @@ struct ResizeFlags : EditFlags {
 absl::Status Resize(const ResizeFlags& flags) {
   ASSIGN_OR_RETURN(const FrameInfo info,
                    EditFrame(flags, [&](Writer& writer, const FrameInfo& /*before*/) {
-                     return writer.Resize(flags.shape);
+                     return writer.ResizeArray(flags.shape);
                    }));
   if (flags.quiet) return absl::OkStatus();
   return WriteLines(

@@ -70,7 +70,7 @@ absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base,
 
 absl::StatusOr<Writer> NewFrameFlags::Build(const CreateOptions& options) const {
   RETURN_IF_ERROR(CheckReplaceable(out_));
-  absl::StatusOr<Writer> writer = Frame::Build(out_, options);
+  absl::StatusOr<Writer> writer = Frame::BeginCreate(out_, options);
   if (!absl::IsAlreadyExists(writer.status())) return writer;
   return absl::AlreadyExistsError(
       absl::StrFormat("%s; --force replaces it", writer.status().message()));

@@ -58,7 +58,7 @@ absl::Status Retain(const RetainFlags& flags) {
                    RotationOf(flags.keep, before.time_field(), before.rotation()));
   RETURN_IF_ERROR(writer.SetRetention(retention));
   if (rotation != before.rotation()) RETURN_IF_ERROR(writer.SetRotation(rotation));
-  RETURN_IF_ERROR(writer.Retain());
+  RETURN_IF_ERROR(writer.ApplyRetention());
   // Other Blosc2s see less of a log that is empty, whose new file its user may not make.
   const absl::Status status = writer.Checkpoint();
   if (!absl::IsFailedPrecondition(status)) RETURN_IF_ERROR(status);

@@ -37,8 +37,8 @@ int64_t SlicesAtOnce(const ArrayInfo& array, int64_t slice) {
 }
 
 // Pieces that end where chunks do, so that each chunk is made once.
-absl::StatusOr<int64_t> AppendSlices(Input& input, Writer& writer, const ArrayInfo& array,
-                                     int64_t slice, Progress& progress) {
+absl::StatusOr<int64_t> AppendInSlices(Input& input, Writer& writer, const ArrayInfo& array,
+                                       int64_t slice, Progress& progress) {
   const int64_t most = SlicesAtOnce(array, slice);
   const Buffer buffer(static_cast<size_t>(most * slice));
   int64_t total = 0;
@@ -47,7 +47,7 @@ absl::StatusOr<int64_t> AppendSlices(Input& input, Writer& writer, const ArrayIn
     const MutableBytes piece =
         buffer.first(static_cast<size_t>(std::max<int64_t>(wanted, 1) * slice));
     ASSIGN_OR_RETURN(const size_t got, input.Read(piece));
-    RETURN_IF_ERROR(writer.AppendAlong(0, piece.first(got)));
+    RETURN_IF_ERROR(writer.AppendSlices(0, piece.first(got)));
     total += static_cast<int64_t>(got);
     progress.Show(total);
     if (got < piece.size()) return total;
@@ -96,16 +96,16 @@ absl::StatusOr<int64_t> FillArray(Input& input, Writer& writer, Progress& progre
   return needed;
 }
 
-absl::StatusOr<int64_t> AppendAlong(int axis, Input& input, Writer& writer, Progress& progress) {
+absl::StatusOr<int64_t> AppendSlices(int axis, Input& input, Writer& writer, Progress& progress) {
   ASSIGN_OR_RETURN(const Snapshot snapshot, writer.StagedSnapshot());
   const std::optional<ArrayInfo>& array = snapshot.array();
   if (axis == 0 && array.has_value() && !array->shape.empty() && array->chunkshape[0] > 0) {
     const int64_t slice = SliceSize(*array, snapshot.info().typesize);
     if (slice > 0 && slice < kMostInMemory)
-      return AppendSlices(input, writer, *array, slice, progress);
+      return AppendInSlices(input, writer, *array, slice, progress);
   }
   ASSIGN_OR_RETURN(const std::vector<std::byte> all, input.ReadAll(size_t{kMostInMemory}));
-  RETURN_IF_ERROR(writer.AppendAlong(axis, all));
+  RETURN_IF_ERROR(writer.AppendSlices(axis, all));
   return static_cast<int64_t>(all.size());
 }
 

@@ -19,7 +19,7 @@ absl::StatusOr<int64_t> FillArray(Input& input, Writer& writer, Progress& progre
 // Appends all of the input along an axis of the array that `writer` writes, and returns its size.
 // Along axis 0 it is read in pieces of complete chunks; along others it is one box, and held in
 // memory.
-absl::StatusOr<int64_t> AppendAlong(int axis, Input& input, Writer& writer, Progress& progress);
+absl::StatusOr<int64_t> AppendSlices(int axis, Input& input, Writer& writer, Progress& progress);
 
 }  // namespace cairn::tool
 

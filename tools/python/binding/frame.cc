@@ -59,7 +59,8 @@ WriterHandle* Build(const std::string& path, const Recipe& recipe, int threads, 
   CreateOptions options = recipe.options;
   options.compression.executor = context.executor.get();
   options.file_system = context.files();
-  Writer writer = Check(WithoutGil(context.remote, [&] { return Frame::Build(path, options); }));
+  Writer writer =
+      Check(WithoutGil(context.remote, [&] { return Frame::BeginCreate(path, options); }));
   return new WriterHandle(std::move(context), std::move(writer));
 }
 

@@ -43,7 +43,7 @@ void BindLogWriter(nb::module_& module) {
       .def("checkpoint", Simple(&LogWriter::Checkpoint))
       .def("set_retention", &SetRetention, "limits"_a)
       .def("set_rotation", &SetRotation, "limits"_a)
-      .def("retain", Simple(&LogWriter::Retain))
+      .def("apply_retention", Simple(&LogWriter::ApplyRetention))
       .def("end_record",
            [](const LogWriterHandle& self) {
              return WithoutGil(self.context.remote, [&] { return self.writer.end_record(); });

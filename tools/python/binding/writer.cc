@@ -71,8 +71,8 @@ void BindWriter(nb::module_& module) {
              return w.DeleteChunks(first, count);
            }),
            "first"_a, "count"_a)
-      .def("update_items", WithBytes<int64_t>([](Writer& w, Bytes items, int64_t start) {
-             return w.UpdateItems(start, items);
+      .def("write_items", WithBytes<int64_t>([](Writer& w, Bytes items, int64_t start) {
+             return w.WriteItems(start, items);
            }),
            "start"_a, "items"_a)
       .def("write_box",
@@ -80,10 +80,10 @@ void BindWriter(nb::module_& module) {
              return w.WriteBox(start, shape, items);
            }),
            "start"_a, "shape"_a, "items"_a)
-      .def("resize", Simple<Numbers>([](Writer& w, Numbers shape) { return w.Resize(shape); }),
+      .def("resize", Simple<Numbers>([](Writer& w, Numbers shape) { return w.ResizeArray(shape); }),
            "shape"_a)
-      .def("append_along", WithBytes<int>([](Writer& w, Bytes items, int axis) {
-             return w.AppendAlong(axis, items);
+      .def("append_slices", WithBytes<int>([](Writer& w, Bytes items, int axis) {
+             return w.AppendSlices(axis, items);
            }),
            "axis"_a, "items"_a)
       .def("set_metalayer", WithBytes<Text>([](Writer& w, Bytes content, Text name) {
@@ -98,7 +98,7 @@ void BindWriter(nb::module_& module) {
            Simple<Text>([](Writer& w, Text name) { return w.DeleteVlmetalayer(name); }), "name"_a)
       .def("staged", &Staged)
       .def("commit", &Commit, "durable"_a)
-      .def("settle", Simple<>([](Writer& w) { return w.Settle(); }))
+      .def("flush", Simple<>([](Writer& w) { return w.Flush(); }))
       .def("suspend", Simple<>([](Writer& w) { return w.Suspend(); }))
       .def("resume", Simple<>([](Writer& w) { return w.Resume(); }))
       .def("checkpoint", Simple<>([](Writer& w) { return w.Checkpoint(); }))

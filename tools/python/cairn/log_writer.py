@@ -75,9 +75,9 @@ class LogWriter:
         """Says when a new file is begun, of a log that is a directory; from the next commit on."""
         self._open().set_rotation(rotation._counts(self._clock))
 
-    def retain(self) -> None:
+    def apply_retention(self) -> None:
         """Drops all that the retention says; a commit drops only as much as is fast."""
-        self._open().retain()
+        self._open().apply_retention()
 
     @property
     def end_record(self) -> int:

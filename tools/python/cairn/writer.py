@@ -68,7 +68,7 @@ class Writer(Readable):
                 self._engine.write_box(start, list(items.shape), raw)
             else:
                 typesize = view.engine.info()["typesize"]
-                self._engine.update_items(start[0] * view.dtype.itemsize // typesize, raw)
+                self._engine.write_items(start[0] * view.dtype.itemsize // typesize, raw)
 
     def append(self, items: Any, axis: int = 0) -> None:
         """Adds items at the end, or slices along `axis` of an array.
@@ -83,7 +83,7 @@ class Writer(Readable):
         if not view.is_array:
             self._engine.append(bytes_of(items))
         elif items.size:
-            self._engine.append_along(axis, bytes_of(items))
+            self._engine.append_slices(axis, bytes_of(items))
         elif items.ndim and items.shape[axis]:  # slices without items, which no bytes tell of
             shape = list(view.shape)
             shape[axis] += items.shape[axis]
@@ -147,7 +147,7 @@ class Writer(Readable):
         Returns whether it is suspended: that of a sparse frame is not, for to resume it is to open
         it again.
         """
-        self._engine.settle()
+        self._engine.flush()
         is_sparse = self._engine.staged().info()["layout"] == 1
         if not is_sparse:
             self._engine.suspend()

@@ -17,7 +17,7 @@ absl::Status Truncate(Writer& writer, int64_t nitems) {
   ASSIGN_OR_RETURN(const Snapshot now, writer.StagedSnapshot());
   if (now.array()) {
     const int64_t shape[] = {nitems};
-    RETURN_IF_ERROR(writer.Resize(shape));
+    RETURN_IF_ERROR(writer.ResizeArray(shape));
     return writer.Commit().status();
   }
   const FrameInfo& info = now.info();
@@ -107,7 +107,7 @@ absl::Status Append::Commit() {
     RETURN_IF_ERROR(log_writer_->Commit());
   } else {
     const bool is_array = table_.frame()->snapshot().array().has_value();
-    RETURN_IF_ERROR(is_array ? writer_->AppendAlong(0, rows) : writer_->Append(rows));
+    RETURN_IF_ERROR(is_array ? writer_->AppendSlices(0, rows) : writer_->Append(rows));
     RETURN_IF_ERROR(writer_->Commit().status());
   }
   committed_ += count;

@@ -108,7 +108,7 @@ absl::Status Transaction::Write(int64_t offset, Bytes src) {
     RETURN_IF_ERROR(Extend(offset, std::ssize(src)));
   }
   const auto inside = static_cast<size_t>(std::clamp<int64_t>(size_ - offset, 0, std::ssize(src)));
-  if (inside > 0) RETURN_IF_ERROR(writer_.UpdateItems(offset, src.first(inside)));
+  if (inside > 0) RETURN_IF_ERROR(writer_.WriteItems(offset, src.first(inside)));
   if (inside < src.size()) RETURN_IF_ERROR(writer_.Append(src.subspan(inside)));
   size_ = std::max(size_, offset + std::ssize(src));
   return absl::OkStatus();
@@ -137,7 +137,7 @@ void Transaction::Rollback() {
 absl::Status Transaction::StoreFirstPage() {
   std::vector<std::byte> page(static_cast<size_t>(std::min<int64_t>(*chunksize_, size_)));
   RETURN_IF_ERROR(Read(0, page).status());
-  return writer_.UpdateItems(0, page);
+  return writer_.WriteItems(0, page);
 }
 
 absl::Status Transaction::CutUnused() {
