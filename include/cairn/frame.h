@@ -1,4 +1,4 @@
-// A frame: a file, a directory or bytes in memory.
+// Frame: the handle of a Blosc2 frame, which is a file, a directory or a buffer in memory.
 #ifndef CAIRN_FRAME_H_
 #define CAIRN_FRAME_H_
 
@@ -25,97 +25,195 @@ namespace frame {
 class FrameCore;
 }
 
-// Movable, thread-safe; a forked child may read and refresh it. Snapshots and writers outlive it.
+// Opens, creates, watches and copies one frame. A Snapshot reads its data, and a Writer changes it.
+// A Frame is movable and thread-safe. Its snapshots and writers may outlive it. A forked child may
+// read and refresh it.
+//
+// Each call lists the errors that a caller can act on. It may also return those of the file system,
+// such as kPermissionDenied, or kResourceExhausted if the disk is full.
 class CAIRN_EXPORT Frame {
  public:
   Frame(Frame&&) noexcept;
   Frame& operator=(Frame&&) noexcept;
   ~Frame();
 
-  // Opens a frame that any Blosc2 wrote since 2015: a file, or the directory of a sparse frame; the
-  // content decides which. Reads the header, the trailer and the commits after them, and no more of
-  // the index than later reads touch. A relative path is made absolute, so a later chdir has no
-  // effect.
+  // Opens the frame at `path`: a file, or the directory of a sparse frame. Any Blosc2 library since
+  // 2015 may have written it. A relative path is made absolute, so a later chdir has no effect.
   //
-  // kNotFound; kInvalidArgument for what is not a Blosc2 frame ("PATH: not a Blosc2 frame"; also an
-  // empty file, and a frame whose first bytes are overwritten, see recover.h) and for a directory
-  // with an offset; kDataLoss for a damaged frame; kUnimplemented; kResourceExhausted past
-  // `limits`; kUnavailable while a sparse frame is being replaced, and for a reader that gets no
-  // lock.
+  // Reads the header, the trailer and the commits after the trailer. Of the index, this and later
+  // reads load only the parts that they need.
+  //
+  // A frame whose trailer or journal alone is damaged still opens, read-only: see
+  // FrameInfo::trailer_damaged and FrameInfo::journal_damaged.
+  //
+  // Errors:
+  //   kNotFound if nothing exists at `path`, or if `options.generation` is no longer kept.
+  //   kInvalidArgument if the content is not a Blosc2 frame ("PATH: not a Blosc2 frame"). This
+  //     includes an empty file, and a frame whose first bytes were overwritten; see recover.h.
+  //   kInvalidArgument if `path` is a directory and `options.offset` is not 0.
+  //   kDataLoss if the frame is damaged.
+  //   kUnimplemented if the frame needs a format version or a feature that this build lacks.
+  //   kResourceExhausted if the frame exceeds `options.limits`.
+  //   kUnavailable if a sparse frame is being replaced, if the reader gets no lock, or if other
+  //     processes keep changing the header, or keep dropping generations, during the call.
   static absl::StatusOr<Frame> Open(const std::string& path, const OpenOptions& options = {});
-  // Opens a frame in memory, read-only. The caller keeps the bytes alive and unchanged as long as
-  // the frame and its snapshots.
+  // Opens a contiguous frame in memory, read-only. The caller keeps `cframe` alive and unchanged
+  // while the frame or any of its snapshots exists.
+  // Errors: as for Open.
   static absl::StatusOr<Frame> OpenBuffer(Bytes cframe ABSL_ATTRIBUTE_LIFETIME_BOUND,
                                           const OpenOptions& options = {});
 
-  // Makes an empty frame: written to a temporary name, synced, renamed. With `overwrite` it keeps
-  // owner, group, permissions, access control list and extended attributes of what it replaces.
-  // kAlreadyExists; kFailedPrecondition for attributes that this process may not set. After any
-  // failure what was there before is still there, unless the status says that it "was replaced".
+  // Creates an empty frame at `path`. The frame is written under a temporary name, synced and
+  // renamed. After a failure, whatever was at `path` is still there, unless the message says that
+  // it "was replaced".
+  //
+  // With `options.overwrite`, the new frame replaces an old one. It keeps the owner, the group, the
+  // permissions, the access control list and the extended attributes of the old frame.
+  //
+  // Errors:
+  //   kAlreadyExists if something exists at `path` and `options.overwrite` is false.
+  //   kInvalidArgument if `options` contradict each other or are out of range.
+  //   kUnimplemented if this build cannot apply the codec or a filter of `options`.
+  //   kFailedPrecondition if this process may not set the attributes of the old frame.
+  //   kFailedPrecondition if a directory at `path` is not a sparse frame, or also contains other
+  //     files.
+  //   kFailedPrecondition if the lock file of C-Blosc2 next to `path` cannot be used; the message
+  //     says what to do.
+  //   kUnavailable if the frame to replace has a writer, or is sparse and being read, or if a
+  //     program of C-Blosc2 holds the lock file for longer than 100 ms.
   static absl::StatusOr<Frame> Create(const std::string& path, const CreateOptions& options = {});
-  // Starts a frame that appears under `path`, complete and without a dead byte, at the first Commit
-  // or at Close. A writer that is destroyed before leaves nothing.
+  // Starts a frame that does not exist until its first Commit, or until Close. The frame then
+  // appears at `path`, complete and without dead bytes. A writer that is destroyed earlier leaves
+  // nothing.
+  //
+  // Errors: as for Create. kUnavailable, and kFailedPrecondition for a directory or a lock file,
+  // come only from that Commit or Close. It also returns kAlreadyExists if something has taken the
+  // path in the meantime.
   static absl::StatusOr<Writer> BeginCreate(const std::string& path,
                                             const CreateOptions& options = {});
-  // Makes an empty frame that lives in memory; ToBuffer returns its bytes.
+  // Creates an empty frame in memory. ToBuffer returns its bytes.
+  //
+  // Errors:
+  //   kInvalidArgument if `options.layout` is sparse, which needs a directory.
+  //   kInvalidArgument and kUnimplemented as for Create.
   static absl::StatusOr<Frame> CreateInMemory(const CreateOptions& options = {});
 
-  // The newest state that this handle has seen.
+  // Returns the newest state that this handle has seen. Does not look for newer commits.
   [[nodiscard]] Snapshot snapshot() const;
-  // Looks for a newer commit: one system call when there is none and the frame is mapped. A commit
-  // may be seen before it is durable. A file that another program renamed to the frame's path is
+  // Looks for newer commits and returns the newest state. If there is none and the frame is mapped,
+  // a call costs one system call. A file that another program renames to the frame's path is
   // noticed within a second.
+  //
+  // A commit may be visible before it is durable; see OpenOptions::durable_only.
+  //
+  // Errors: as for Open, if the newer state cannot be read. The handle then keeps the state that it
+  // has.
   absl::StatusOr<Snapshot> Refresh();
-  // Waits for a commit, of any process, after `seen`, and returns the newest state, as Refresh
-  // does; after the timeout `seen` itself. A thread that waits is woken by the file system, within
-  // a fraction of a millisecond, and takes no processor time; where that tells nothing, it looks
-  // every millisecond. It also looks once a second for another file or directory that got the
-  // frame's path; one that is renamed over the frame's file wakes it at once. Thread-safe: any
-  // number of threads may wait.
+  // Waits until any process has made a commit after `seen`, and returns the newest state, as
+  // Refresh does. Returns `seen` itself after the timeout. Thread-safe: any number of threads may
+  // wait.
+  //
+  // The file system wakes the thread within a fraction of a millisecond of the commit, and the
+  // thread uses no CPU while it waits. If the file system cannot notify, the thread polls every
+  // millisecond.
+  //
+  // A file that is renamed over the frame's file wakes the thread at once. Any other file or
+  // directory that takes over the path is noticed within a second.
+  //
+  // Errors: as for Refresh.
   absl::StatusOr<Snapshot> WaitForCommit(const Snapshot& seen, std::chrono::milliseconds timeout);
-  // The generations that can still be opened, the oldest first: those since the last checkpoint,
-  // and what WriterOptions::keep_generations keeps. Compact and Writer::Reclaim drop older ones,
-  // and so does a checkpoint that writes the frame anew: of a frame without chunks, and of new
-  // metalayers where the header is longer than 512 bytes. A sparse frame has those since its
-  // checkpoint. Reads the newest journal and those that the listed generations lie in; of
-  // checkpoints between them the trailer, and a few bytes of the index. kInvalidArgument for a
-  // negative limit; kUnavailable while other processes drop generations again and again.
+  // Lists the generations that can still be opened, oldest first: the last checkpoint, the commits
+  // after it, and the older generations that WriterOptions::keep_generations keeps. A sparse frame
+  // has no generations before its last checkpoint.
+  //
+  // Older generations are dropped by Compact, by Writer::Reclaim and by a checkpoint that must
+  // rewrite the file. A checkpoint rewrites the file if the frame has no chunks, or if metalayers
+  // changed and the header is longer than 512 bytes.
+  //
+  // Reads the newest journal and the journals that contain the listed generations. Of the
+  // checkpoints between them it reads the trailer and a few bytes of the index.
+  //
+  // Errors:
+  //   kInvalidArgument if `options.limit` is negative.
+  //   kDataLoss if a checkpoint that it must read is damaged.
+  //   kUnavailable if other processes keep dropping generations during the call.
   absl::StatusOr<std::vector<GenerationInfo>> History(const HistoryOptions& options = {}) const;
 
-  // The readers, of this process too, that hold a generation before the last checkpoint which this
-  // handle has seen; the oldest generation first. It is empty for a sparse frame and for one in
-  // memory. Meant for people: it looks at all processes of the machine (/proc). Of those of other
-  // users, neither pid nor age is known.
+  // Lists the readers that hold a generation older than the last checkpoint that this handle has
+  // seen, oldest generation first. Readers in this process are included. The list is empty for a
+  // sparse frame and for a frame in memory.
+  //
+  // Use it for diagnosis: it looks at all processes of the machine (/proc). For the processes of
+  // other users, neither the pid nor the age is known.
   absl::StatusOr<std::vector<GenerationHolder>> OldReaders() const;
 
-  // Opens the one writer. Keeps what a killed writer committed and cuts off what it did not.
-  // kUnavailable while another writer, of this or another process, holds the frame;
-  // kFailedPrecondition when the frame lies inside a larger file or buffer, or another frame begins
-  // where it ends.
+  // Opens the only writer of the frame. It keeps every commit of a writer that was killed, and cuts
+  // off what that writer had not committed. A frame in an object store may have several writers.
+  //
+  // Errors:
+  //   kInvalidArgument if `options` are out of range.
+  //   kUnavailable if another writer, in this or another process, holds the frame for longer than
+  //     `options.wait`, or if a program of C-Blosc2 holds the lock file for longer than that and
+  //     100 ms.
+  //   kFailedPrecondition if the frame lies inside a larger file or in the caller's buffer, or if
+  //     another frame begins where this one ends.
+  //   kFailedPrecondition if this handle is read-only: it was opened with a generation or with
+  //     durable_only, or the frame predates Blosc2 2.0.
+  //   kFailedPrecondition if the parent of this forked process opened the handle.
+  //   kFailedPrecondition if the lock file of C-Blosc2 cannot be used, as for Create.
+  //   kFailedPrecondition if another program is replacing the file.
+  //   kDataLoss if the trailer, the index or the journal is damaged; see recover.h.
   absl::StatusOr<Writer> OpenWriter(const WriterOptions& options = {});
 
-  // Writes the newest committed state again, without a dead byte and sealed throughout, and gives
-  // it the frame's name, owner, group and other attributes, as Create with `overwrite` does;
-  // readers of older snapshots go on undisturbed. A sparse frame gets a new index and loses the
-  // files that no index names. Chunks are checked, not coded again. Costs the stored bytes; in a
-  // contiguous frame also up to 80 bytes of memory a chunk. A writer of such a frame goes on while
-  // its chunks are copied; the writer's lock is then held for what is new, and what commits have
-  // replaced meanwhile stays as dead bytes. kUnavailable while a writer holds the frame and
-  // `options.wait` has passed; kDataLoss, kFailedPrecondition, or kResourceExhausted where the disk
-  // has no room for the copy, and nothing changes.
+  // Rewrites the newest committed state without dead bytes and seals all of it. The new file takes
+  // over the name, the owner, the group and the other attributes, as Create with `overwrite` does.
+  // Readers of older snapshots are not disturbed. A sparse frame gets a new index and loses the
+  // chunk files that no index names.
+  //
+  // Chunks are verified but not recompressed. The cost is a copy of all stored bytes. A contiguous
+  // frame also needs up to 80 bytes of memory per chunk.
+  //
+  // A writer of a contiguous frame can keep committing while its chunks are copied. Compact then
+  // waits until that writer closes or suspends, takes the writer's lock and copies what is new.
+  // Chunks that commits replaced during the copy remain as dead bytes.
+  //
+  // Errors, after which nothing has changed:
+  //   kUnavailable if a writer holds the frame for longer than `options.wait`.
+  //   kDataLoss if a chunk, the trailer, the index or the journal is damaged.
+  //   kFailedPrecondition as for OpenWriter, or if this process may not set the attributes of the
+  //     old file.
+  //   kResourceExhausted if the disk has no room for the copy.
+  //   kCancelled if `options.progress` returns false.
   absl::StatusOr<CompactReport> Compact(const CompactOptions& options = {});
 
-  // Copies the newest state, which Refresh would see, to a new frame, and returns it. Needs no
-  // writer and disturbs none. The copy has no dead byte, no history and the state's generation, and
-  // is sealed; it appears under `path`, durable, when it is complete. Chunks are checked, not coded
-  // again, but for pending items, and one at a time is in memory. Costs the stored bytes; with
-  // `since`, what is new, and a pass over both indexes (8 bytes of memory a chunk each, and 24 for
-  // those that changed their place). kAlreadyExists; kDataLoss for damage; kUnimplemented for a
-  // frame from before Blosc2 2.0; kFailedPrecondition where no increment leads from `since` here;
-  // kResourceExhausted for one of over 2^24 new chunks of special values, or 64 MiB of metadata.
+  // Copies the newest committed state to a new frame at `path` and returns that state. Refreshes
+  // first. Needs no writer and does not disturb one. The copy appears at `path` when it is complete
+  // and durable. It is sealed, has the generation of the state, and contains neither dead bytes nor
+  // history.
+  //
+  // With `options.since`, writes an increment: only what is new since that state.
+  //
+  // Chunks are verified but not recompressed; only pending items are compressed. One chunk at a
+  // time is in memory. The cost of a full copy is a copy of all stored bytes. The cost of an
+  // increment is a copy of what is new and one pass over both indexes. That pass takes 8 bytes of
+  // memory per chunk of each index, and 24 bytes per chunk that changed its place.
+  //
+  // Errors, after which no new frame exists at `path`:
+  //   kAlreadyExists if something exists at `path` and `options.overwrite` is false.
+  //   kDataLoss if the frame is damaged.
+  //   kUnimplemented if the frame predates Blosc2 2.0, or if `path` is in an object store.
+  //   kFailedPrecondition if no increment can lead from `options.since` to the newest state.
+  //   kFailedPrecondition if `path` cannot be replaced; see Create.
+  //   kResourceExhausted if the disk is full.
+  //   kResourceExhausted if an increment has more than 2^24 new chunks of special values, or more
+  //     metadata than Limits::max_metadata_nbytes (64 MiB by default).
+  //   kUnavailable if the frame to replace has a writer, or is sparse and being read.
+  //   kCancelled if `options.progress` returns false.
   absl::StatusOr<Snapshot> CopyTo(const std::string& path, const CopyOptions& options = {});
 
-  // The newest committed state as one contiguous frame.
+  // Returns the newest state that this handle has seen, as the bytes of one contiguous frame. Call
+  // Refresh first to include newer commits.
+  // Errors: kDataLoss if the frame is damaged.
   absl::StatusOr<std::vector<std::byte>> ToBuffer() const;
 
  private:

@@ -1,4 +1,4 @@
-// Snapshot, an immutable committed state of a frame: everything that reads.
+// Snapshot: an immutable committed state of a frame, and all calls that read data.
 #ifndef CAIRN_SNAPSHOT_H_
 #define CAIRN_SNAPSHOT_H_
 
@@ -34,82 +34,135 @@ struct HandleAccess;
 struct State;
 }  // namespace frame
 
-// Cheap to copy, thread-safe, and valid whatever happens to the frame: it keeps the map or the file
-// that it reads from. Every read gives the data or a status: kDataLoss for damage (other chunks
-// stay readable), kOutOfRange, kUnimplemented, kResourceExhausted, kFailedPrecondition where the
-// frame holds a recipe (FrameInfo::recipe).
+// A committed state, which no later commit changes. A snapshot is thread-safe and cheap to copy. It
+// keeps the map or the file that it reads from, so it stays valid whatever happens to the frame.
+//
+// A read returns all of its data or an error.
+//
+// Errors of every call that reads data:
+//   kDataLoss if the bytes that it needs are damaged. Other chunks stay readable.
+//   kUnimplemented if this build lacks the codec, the filter or the chunk version; the message
+//     names the id.
+//   kResourceExhausted if the read would pass OpenOptions::limits.
+//   kFailedPrecondition if the frame holds a recipe instead of data; see FrameInfo::recipe. Only
+//     GetChunk still works.
+//
+// Each call lists its further errors.
 class CAIRN_EXPORT Snapshot {
  public:
   [[nodiscard]] const FrameInfo& info() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   [[nodiscard]] const std::vector<Metalayer>& metalayers() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
-  // Names in the order of the trailer; Cairn's own two vlmetalayers are left out.
+  // Returns the names of the vlmetalayers in the order of the trailer, without Cairn's own two.
   [[nodiscard]] std::vector<std::string> vlmetalayers() const;
-  // Options that make an empty frame like this one: compression, chunksize, layout and metalayers.
-  // The filter that is only read becomes its repaired successor. An array is described by its
-  // metalayer `b2nd` and not by CreateOptions::array: its chunks are to be appended. The
-  // fingerprint is the default, for frames of other writers have none.
+  // Returns options that make an empty frame like this one, with the same compression, chunksize,
+  // layout and metalayers. Filter::kByteDeltaBuggy becomes Filter::kByteDelta, since the former can
+  // only be read. An array is described by its metalayer `b2nd` and not by CreateOptions::array, so
+  // the caller must append its chunks. The fingerprint is the default one, because frames of other
+  // writers have none.
   [[nodiscard]] CreateOptions create_options() const;
 
-  // The file that it reads, of a sparse frame the index: another one after a compaction, or where
-  // another frame got the path. No other file has its identity while the snapshot lives. Empty of
-  // frames from before Blosc2 2.0, and where the file system does not tell.
+  // Returns the identity of the file that the snapshot reads. For a sparse frame that is the index.
+  // A snapshot from after a compaction, or after another frame took over the path, reads another
+  // file. No other file has this identity while the snapshot exists. Empty if the frame predates
+  // Blosc2 2.0, or if the file system has no identities.
   [[nodiscard]] std::optional<FileIdentity> file() const;
 
-  // kNotFound when there is none of that name.
+  // Returns the content of a metalayer or a vlmetalayer.
+  //
+  // Errors:
+  //   kNotFound if the frame has none of that name.
+  //   kDataLoss from GetVlmetalayer if the trailer is damaged.
+  //   kResourceExhausted from GetVlmetalayer if the content exceeds Limits::max_metadata_nbytes.
   absl::StatusOr<std::vector<std::byte>> GetMetalayer(std::string_view name) const;
   absl::StatusOr<std::vector<std::byte>> GetVlmetalayer(std::string_view name) const;
 
-  // Returns where a chunk is stored. Reads the index only.
+  // Returns where a chunk is stored. Reads only the index.
+  // Errors: kOutOfRange if there is no such chunk; kDataLoss if its entry is damaged.
   absl::StatusOr<ChunkEntry> GetEntry(int64_t nchunk) const;
-  // The compressed chunk, in place when the frame is mapped. Special values of the index and
-  // pending items become chunks in memory.
+  // Returns the compressed chunk. If the frame is mapped, its bytes stay in place. Special values
+  // that the index holds and pending items become chunks in memory.
+  // Errors: kOutOfRange if there is no such chunk.
   absl::StatusOr<Chunk> GetChunk(int64_t nchunk) const;
-  // Decoded size of one chunk, bytes. At most Limits::max_chunk_nbytes, so a buffer of that size is
-  // no larger than the caller allowed.
+  // Returns the decoded size of a chunk in bytes. It is at most Limits::max_chunk_nbytes, so a
+  // buffer of that size is no larger than the caller allowed. Errors: kOutOfRange if there is no
+  // such chunk; kResourceExhausted if it exceeds the limit.
   absl::StatusOr<int32_t> ChunkNbytes(int64_t nchunk) const;
-  // Decodes one chunk; dst must have its ChunkNbytes.
+  // Decodes one chunk into dst, which must have exactly ChunkNbytes(nchunk) bytes.
+  // Errors: kOutOfRange if there is no such chunk; kInvalidArgument if dst has another size.
   absl::Status ReadChunk(int64_t nchunk, MutableItems dst) const;
 
-  // The n-dimensional array that the frame holds, when its metalayer `b2nd` (or `caterva`) says so.
+  // Returns the n-dimensional array that the frame holds, if its metalayer `b2nd` (or `caterva`)
+  // describes one.
   [[nodiscard]] const std::optional<ArrayInfo>& array() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
-  // Reads a box of the array, its items in C order, into dst (product of `shape` * typesize bytes);
-  // decodes only the blocks that it touches. kFailedPrecondition when there is no array,
-  // kInvalidArgument for another number of dimensions or another size of dst, kOutOfRange.
+  // Reads a box of the array into dst, its items in C order. dst must have the product of `shape`
+  // times typesize bytes. Only the blocks that the box touches are decoded.
+  //
+  // Errors:
+  //   kFailedPrecondition if the frame is not an array.
+  //   kInvalidArgument if `start` or `shape` has another number of dimensions than the array, or if
+  //     dst has another size.
+  //   kOutOfRange if the box does not lie within the array.
+  //   kDataLoss if the chunks do not fit the shape of the array.
+  //   kUnimplemented if the array has more than kMaxDimensions.
   absl::Status ReadBox(std::span<const int64_t> start, std::span<const int64_t> shape,
                        MutableItems dst) const;
 
-  // Reads the items from number `start` on that fill dst, whose size must be a multiple of
-  // typesize; across chunk borders, decoding only the blocks that hold them. The items of an array
-  // are numbered in C order, here and below, wherever chunks and blocks hold them.
+  // Fills dst with the items from number `start` on, across chunk borders. Only the blocks that
+  // hold them are decoded. Here and below, the items of an array are numbered in C order, wherever
+  // its chunks and blocks hold them.
+  //
+  // Errors: kOutOfRange if the items do not all exist; kInvalidArgument if the size of dst is not a
+  // multiple of typesize.
   absl::Status ReadItems(int64_t start, MutableItems dst) const;
-  // Reads single items, in any order and with repeats, into dst (items.size() * typesize bytes).
+  // Reads single items into dst, which must have items.size() * typesize bytes. The numbers may be
+  // in any order and may repeat.
+  //
+  // Errors: kOutOfRange if an item does not exist; kInvalidArgument if dst has another size.
   absl::Status ReadItemsAt(std::span<const int64_t> items, MutableItems dst) const;
-  // Reads fields of `nitems` items from number `start` on, each into an array of its own. Of chunks
-  // whose only filter is SHUFFLE it takes the bytes of these fields alone, and where the blocks are
-  // split, decodes nothing else: damage there is not seen. kInvalidArgument for a field that does
-  // not lie in an item, or whose array has another size.
+  // Reads fields of `nitems` items from number `start` on, each field into an array of its own. If
+  // SHUFFLE is the only filter of a chunk, only the bytes of these fields are put together. If the
+  // blocks are also split, nothing else is decoded, so damage in other fields may go unnoticed.
+  //
+  // Errors: kOutOfRange if the items do not all exist; kInvalidArgument if a field does not lie
+  // within an item, or if its array has another size.
   absl::Status ReadFields(int64_t start, int64_t nitems, std::span<const FieldSpan> fields) const;
-  // Bytes [begin, begin + dst.size()) of the decoded data, whatever the typesize: those of the
-  // chunks one after the other, of an array in storage order and with padding.
+  // Reads bytes [begin, begin + dst.size()) of the decoded data, whatever the typesize. The decoded
+  // data is the content of all chunks, one after the other. For an array it is in storage order and
+  // includes padding.
+  // Errors: kOutOfRange if the bytes do not all exist.
   absl::Status ReadBytes(int64_t begin, MutableBytes dst) const;
 
-  // Checks the frame and goes on past damage. An error means that the check could not be made;
-  // `progress`, when given, is called with the chunks done and returns false to stop: kCancelled.
+  // Checks the frame and continues past damage, which the report lists. `progress` is called with
+  // the number of chunks done, and returns false to stop.
+  //
+  // An error means that the check could not be completed. Errors: kCancelled if `progress` returns
+  // false; kFailedPrecondition if the frame holds a recipe.
   absl::StatusOr<VerifyReport> Verify(
       VerifyDepth depth = VerifyDepth::kContents,
       absl::FunctionRef<bool(int64_t)> progress = [](int64_t) { return true; }) const;
 
-  // A hash of the content: equal for frames of equal data and metadata in equal chunks, such as a
-  // frame and its copies, whatever their layout and generations. It identifies content, and does
-  // not replace Verify: of chunks with a fingerprint it takes that. One pass over the index.
-  // kDataLoss.
+  // Returns a hash of the content. Frames with equal data and metadata in equal chunks have equal
+  // hashes, whatever their layout and generations. A frame and its copies are an example.
+  //
+  // The hash identifies content and does not replace Verify: a chunk that has a fingerprint is not
+  // read. The cost is one pass over the index, and a read of the chunks without a fingerprint.
+  //
+  // Errors: kDataLoss if the trailer, the index or a chunk that it must read is damaged. If it must
+  // decode a chunk or a vlmetalayer, kUnimplemented and kResourceExhausted as above.
   absl::StatusOr<uint64_t> ContentHash() const;
-  // Describes an increment. Errors: kFailedPrecondition if Frame::CopyTo did not make the frame.
+  // Describes the increment that this frame is.
+  //
+  // Errors:
+  //   kFailedPrecondition if the frame is not an increment that Frame::CopyTo made.
+  //   kDataLoss if the trailer or the description is damaged.
+  //   kUnimplemented if a newer version of Cairn made the increment.
+  //   kResourceExhausted if the description exceeds Limits::max_metadata_nbytes.
   absl::StatusOr<IncrementInfo> GetIncrementInfo() const;
 
-  // Returns true if both are the same state, seen through the same Frame: equal snapshots read the
-  // same. A Refresh that finds neither news nor a damaged journal returns an equal one. Snapshots
-  // of Frames opened separately are never equal, and OpenWriter loads the newest state again.
+  // Returns true if both snapshots are the same state, seen through the same Frame. Equal snapshots
+  // read the same data. A Refresh that finds neither news nor a damaged journal returns an equal
+  // snapshot. Snapshots of Frames that were opened separately are never equal. OpenWriter loads the
+  // newest state again, so a snapshot from before is not equal to one from after.
   bool operator==(const Snapshot&) const = default;
 
  private:
