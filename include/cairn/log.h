@@ -1,4 +1,5 @@
-// Logs: time-series of records in a frame, which other Blosc2s open as a one-dimensional array.
+// Log: a time-series of records in a frame. Other Blosc2 libraries open the frame as a
+// one-dimensional array.
 #ifndef CAIRN_LOG_H_
 #define CAIRN_LOG_H_
 
@@ -36,41 +37,48 @@ class LogState;
 class QueryRun;
 }  // namespace log
 
-// Times are counts of the unit of the log's time field; see LogSnapshot::time_field. A range of
-// times includes its begin, not its end; the greatest end is no limit, and includes every time.
+// A range of times, which includes its begin but not its end. Times are counts of the unit of the
+// log's time field; see LogSnapshot::time_field. The greatest `end` means no limit: the range then
+// includes every time from `begin` on.
 struct TimeRange {
   int64_t begin = std::numeric_limits<int64_t>::min();
   int64_t end = std::numeric_limits<int64_t>::max();
 };
 
-// Which records a writer drops, the oldest first, chunk by chunk: what is left is never less than
-// asked for and at most a chunk more. Is kept in the log. 0: no limit.
+// Says how much a writer keeps. It drops the oldest records first, chunk by chunk; in a log of many
+// files it drops whole files. It never keeps less than asked for, and at most one chunk or file
+// more. A commit drops only a part of a long backlog; see LogWriter::ApplyRetention. The log stores
+// its retention. 0 means no limit.
 struct Retention {
-  // Before the newest time, in units of time. Timestamps after the clock of this machine do not
-  // count: a record from the future neither makes others old nor keeps them.
+  // Age of the oldest record, counted from the newest time, in units of the time field. Timestamps
+  // after the clock of this machine do not count: a record from the future neither makes others old
+  // nor keeps them.
   int64_t max_age = 0;
   int64_t max_records = 0;
-  int64_t max_bytes = 0;  // of all chunks, as they are stored
+  int64_t max_bytes = 0;  // stored bytes of all chunks
   bool operator==(const Retention&) const = default;
 };
 
-// When a log of many files begins a new one: when the current file has reached one of them. Is kept
-// in the log. 0: never.
+// Says when a log of many files begins a new file: when the current file reaches one of these
+// limits. The log stores its rotation. 0 means never.
 struct Rotation {
-  int64_t max_bytes = 0;  // of one file
-  // A span of time. A file holds the times between two multiples of it, and late ones. Times from
-  // the future begin no file.
+  int64_t max_bytes = 0;  // bytes of one file
+  // A span of time, in units of the time field. A file holds the times between two multiples of the
+  // period, and late records. A time from the future does not begin a file, unless all times in the
+  // current file are from the future.
   int64_t period = 0;
   bool operator==(const Rotation&) const = default;
 };
 
+// Describes a new log.
 struct LogCreateOptions {
   Schema schema = {};
-  // The field with the time: a timestamp or an integer. Empty: the first timestamp.
+  // Name of the field with the time: a timestamp or an integer. Empty means the first timestamp. If
+  // the schema has no timestamp, the records have no time.
   std::string time_field = {};
   Codec codec = Codec::kLz4;
-  int clevel = 5;
-  // Bytes of a chunk, decoded; 0 chooses.
+  int clevel = 5;  // see CompressionOptions
+  // Decoded bytes of a chunk. 0 means that Cairn chooses.
   int32_t chunksize = 0;
   Retention retention = {};
   // If a limit is set, the log is a directory of frames: log.000000.b2frame and so on.
@@ -78,8 +86,8 @@ struct LogCreateOptions {
   FileSystem* file_system = nullptr;  // null means PosixFileSystem()
 };
 
-// A value of a field to compare with: of booleans, integers and timestamps an integer, of floats a
-// double, of bytes text.
+// A value that a field is compared with: an integer for booleans, integers and timestamps, a double
+// for floats, text for bytes.
 using FieldValue = std::variant<int64_t, uint64_t, double, std::string>;
 
 enum class Comparison : uint8_t {
@@ -91,6 +99,7 @@ enum class Comparison : uint8_t {
   kGreaterOrEqual
 };
 
+// Compares a field with a value.
 struct Condition {
   std::string field;
   Comparison comparison = Comparison::kEqual;
@@ -98,45 +107,48 @@ struct Condition {
 };
 
 enum class LogOrder : uint8_t {
-  kTime,    // by time; records of one time by number
+  kTime,    // by time; records of the same time by number
   kRecord,  // by number
 };
 
+// Says which records and fields a query returns.
 struct LogQuery {
   TimeRange times = {};
-  // Names of the fields to return, in this order. Empty: all.
+  // Names of the fields to return, in this order. Empty means all fields.
   std::vector<std::string> fields = {};
-  // All of them must hold. Comparisons with a NaN are false, but kNotEqual. A number that is
-  // compared with a float is rounded as the values of the field are.
+  // Conditions, which must all hold. Comparisons with a NaN are false, except kNotEqual. A number
+  // that is compared with a float field is first rounded as the values of that field are.
   std::vector<Condition> where = {};
-  // Conditions as people write them; all of these must hold, too:
+  // Conditions as people write them. All of these must hold, too:
   //   "temp > 20 and (room = 'hall' or room in ('attic', 'cellar')) and not ok"
-  // Comparisons are =, ==, !=, <>, <, <=, > and >=, also "0 < temp <= 30", and "in" and "not in" a
-  // list; "not" binds closest, then "and". Texts are in quotes of either kind, unless they are one
-  // word that is not a number; times may be. A boolean field may stand alone.
+  // The comparisons are =, ==, !=, <>, <, <=, > and >=, also in chains such as "0 < temp <= 30",
+  // and "in" and "not in" a list. "not" binds closest, then "and". Texts stand in quotes of either
+  // kind, unless they are one word that is not a number. Times may stand in quotes. A boolean field
+  // may stand alone.
   std::vector<std::string> filters = {};
   LogOrder order = LogOrder::kTime;
   int64_t limit = std::numeric_limits<int64_t>::max();  // records
 };
 
-// Some records that a query found, as columns.
+// Some of the records that a query found, as columns.
 struct LogBatch {
-  std::vector<int64_t> records;                 // their numbers
-  std::vector<std::vector<std::byte>> columns;  // of each field of the query its values
+  std::vector<int64_t> records;                 // numbers of the records
+  std::vector<std::vector<std::byte>> columns;  // values of each field of the query
   [[nodiscard]] int64_t size() const { return static_cast<int64_t>(records.size()); }
 };
 
-// Returns what a query finds, batch by batch. Movable; not thread-safe. Stays valid after the log
-// and the snapshot are destroyed.
+// Returns what a query finds, batch by batch. A LogCursor is movable and not thread-safe. It stays
+// valid after the log and the snapshot are destroyed.
 class CAIRN_EXPORT LogCursor {
  public:
   LogCursor(LogCursor&&) noexcept;
   LogCursor& operator=(LogCursor&&) noexcept;
   ~LogCursor();
 
-  // The records of one batch are those of a chunk, and of chunks whose times overlap: in the order
-  // of time, as many of these are in memory as overlap. An empty batch ends. Chunks that the
-  // statistics exclude are not touched.
+  // Returns the next batch, or an empty batch at the end. A batch holds records of one chunk, or of
+  // chunks whose times overlap. In the order of time, all chunks that overlap are in memory at
+  // once. Chunks that the statistics exclude are not touched.
+  // Errors: kDataLoss if a chunk is damaged, and others as for Snapshot.
   absl::StatusOr<LogBatch> Next();
 
  private:
@@ -146,18 +158,19 @@ class CAIRN_EXPORT LogCursor {
 };
 
 // Summary of the values of one field, without NaNs. Numbers of any type become doubles: integers
-// are exact up to 2^53.
+// are exact up to 2^53. If there are no values, all members are 0.
 struct FieldAggregate {
-  int64_t count = 0;
-  double min = 0;  // with no value all of them are 0
+  int64_t count = 0;  // values
+  double min = 0;
   double max = 0;
   double sum = 0;
-  double first = 0;  // by time, and then by number
+  double first = 0;  // first value by time; at the same time, by number
   double last = 0;
   [[nodiscard]] double mean() const { return count == 0 ? 0 : sum / static_cast<double>(count); }
 };
 
-// Exact summary of integers, booleans and timestamps. For floats all are 0.
+// Exact summary of the values of an integer, boolean or timestamp field. For floats all members
+// are 0.
 struct WholeAggregate {
   absl::int128 min = 0;
   absl::int128 max = 0;
@@ -166,67 +179,103 @@ struct WholeAggregate {
   absl::int128 last = 0;
 };
 
+// Summary of the records of one span of time.
 struct LogBucket {
-  int64_t begin = 0;  // time
-  int64_t records = 0;
-  std::vector<FieldAggregate> fields;  // of each field that was asked for
-  std::vector<WholeAggregate> wholes;  // likewise
+  // Time at which the bucket begins. One bucket of everything begins at its earliest time.
+  int64_t begin = 0;
+  int64_t records = 0;                 // number of records
+  std::vector<FieldAggregate> fields;  // summary of each field of the aggregation
+  std::vector<WholeAggregate> wholes;  // exact summary of each of these fields
 };
 
+// Says which records an aggregation sums up, and how.
 struct LogAggregation {
   TimeRange times = {};
-  // Bucket i begins at origin + i * bucket. 0: one bucket of everything.
+  // Length of a bucket, in units of the time field. Bucket i begins at origin + i * bucket. 0 means
+  // one bucket of everything.
   int64_t bucket = 0;
   int64_t origin = 0;
-  std::vector<std::string> fields = {};  // of numbers; empty: all of them
-  std::vector<Condition> where = {};
-  std::vector<std::string> filters = {};  // as of LogQuery
+  // Names of numeric fields: any field except bytes. Empty means all of them.
+  std::vector<std::string> fields = {};
+  std::vector<Condition> where = {};      // as in LogQuery
+  std::vector<std::string> filters = {};  // as in LogQuery
 };
 
-// A committed state of a log. Cheap to copy, thread-safe, valid whatever happens to the log.
+// A committed state of a log. A LogSnapshot is cheap to copy, thread-safe, and valid whatever
+// happens to the log.
+//
+// Each comment lists the errors that a caller can act on. Calls that read may also return those of
+// Snapshot, such as kDataLoss if a chunk is damaged.
 class CAIRN_EXPORT LogSnapshot {
  public:
   [[nodiscard]] const Schema& schema() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
-  // Null where the records have no time: then calls with times give kFailedPrecondition.
+  // Returns the field with the time. Returns null if the records have no time: then all calls that
+  // deal with times return kFailedPrecondition.
   [[nodiscard]] const Field* time_field() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   [[nodiscard]] const Retention& retention() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   [[nodiscard]] const Rotation& rotation() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // Records have numbers, which they keep for ever; those before first_record() are dropped.
+  // Returns the number of the first record. Each record has a number, which never changes. The
+  // records before this one were dropped.
   [[nodiscard]] int64_t first_record() const;
+  // Returns the number after that of the last record.
   [[nodiscard]] int64_t end_record() const;
   [[nodiscard]] int64_t nrecords() const { return end_record() - first_record(); }
-  // The frames that hold the records, the oldest first.
+  // Returns the frames that hold the records, the oldest first.
   [[nodiscard]] std::vector<Snapshot> frames() const;
 
-  // The least and the greatest time, the end being one more, if there is one more; empty without
-  // records.
+  // Returns the range from the least to the greatest time. Its end is the greatest time plus one;
+  // if that does not fit in an int64, its end is the greatest time. Empty if there are no records.
+  // Errors: kFailedPrecondition if the records have no time.
   absl::StatusOr<std::optional<TimeRange>> Times() const;
-  // The least number of a record of this time or later; end_record() when there is none. Records
-  // from the future count only for a time after the clock of this machine; see Last.
+  // Returns the least number of a record of this time or later, or end_record() if there is none.
+  // Records from the future count only if `time` lies after the clock of this machine, or if all
+  // records are from the future; see Last.
+  // Errors: kFailedPrecondition if the records have no time.
   absl::StatusOr<int64_t> FindTime(int64_t time) const;
 
-  // The times from `span` before the newest one on. Timestamps after the clock of this machine are
-  // from the future: they are neither the newest nor part of the range, unless all are.
+  // Returns the range of times from `span` before the newest time on. `span` counts units of the
+  // time field. Timestamps after the clock of this machine are from the future: they are neither
+  // the newest time nor in the range, unless all timestamps are from the future.
+  // Errors: kFailedPrecondition if the records have no time; kInvalidArgument if `span` is less
+  // than 0.
   absl::StatusOr<TimeRange> Last(int64_t span) const;
-  // The number of records with such a timestamp.
+  // Counts the records whose timestamp is from the future, as Last defines it.
+  // Errors: kFailedPrecondition if the records have no time.
   absl::StatusOr<int64_t> CountFuture() const;
 
-  // The records from number `record` on that fill dst. kOutOfRange, also for those that were
-  // dropped.
+  // Reads the records from number `record` on that fill dst.
+  // Errors:
+  //   kOutOfRange if the log does not hold all of these records, or has dropped some of them.
+  //   kInvalidArgument if the size of dst is not a multiple of the record size, or its values have
+  //     another size than a record.
   absl::Status ReadRecords(int64_t record, MutableItems dst) const;
-  // The values of one field from that record on: decodes little else where records are shuffled and
-  // blocks are split. kNotFound for the field.
+  // Reads the values of one field from number `record` on. Decodes little else if the records are
+  // shuffled and the blocks are split.
+  // Errors: as for ReadRecords, and kNotFound if no field has this name.
   absl::Status ReadColumn(std::string_view field, int64_t record, MutableItems dst) const;
 
-  // kNotFound for a field; kInvalidArgument for a condition whose value does not fit its field, and
-  // for a filter that does not parse, with the place in its text.
+  // Finds the records that a query asks for. The cursor reads them.
+  // Errors:
+  //   kNotFound if no field has a name that the query, a condition or a filter contains.
+  //   kInvalidArgument if the value of a condition does not fit its field, or if a filter does not
+  //     parse. The message then names the place in its text.
+  //   kFailedPrecondition if the query limits the times and the records have no time.
   absl::StatusOr<LogCursor> Query(const LogQuery& query) const;
-  // Buckets without a record are left out. Parts of a chunk of which all records count come from
-  // the statistics, unless there are conditions, or integers so large that a double rounds them.
+  // Sums up records in buckets of time, in the order of time. Leaves out buckets without a record.
+  //
+  // A part of a chunk whose records all count comes from the statistics. The records are read if
+  // there are conditions, or for integers so large that a double would round them.
+  //
+  // Errors:
+  //   kFailedPrecondition if the records have no time.
+  //   kNotFound if no field has a name that the aggregation, a condition or a filter contains.
+  //   kInvalidArgument if `bucket` is less than 0, if a field of `fields` holds bytes, or as for
+  //     Query.
   absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogAggregation& aggregation) const;
 
-  // Compares all statistics with the data, and goes on: one line for each difference.
+  // Compares the statistics of all chunks with the records, and continues after a difference.
+  // Returns one line for each chunk whose statistics differ.
   absl::StatusOr<std::vector<std::string>> VerifyStatistics() const;
 
   bool operator==(const LogSnapshot&) const = default;
@@ -238,37 +287,59 @@ class CAIRN_EXPORT LogSnapshot {
   std::shared_ptr<const log::LogState> state_;
 };
 
-// A log: a frame whose metalayer `b2nd` has one dimension and a dtype with fields, or a directory
-// of such frames. Movable and thread-safe. Snapshots and writers stay valid when the Log goes.
+// Opens, creates and watches one log: a frame whose metalayer `b2nd` has one dimension and a dtype
+// with fields, or a directory of such frames. A Log is movable and thread-safe. Its snapshots and
+// writers may outlive it.
 class CAIRN_EXPORT Log {
  public:
   Log(Log&&) noexcept;
   Log& operator=(Log&&) noexcept;
   ~Log();
 
-  // Errors of Frame::Open; kFailedPrecondition for a frame without such an array;
-  // kInvalidArgument and kUnimplemented as Schema::FromDtype. For a log that another program made,
-  // `time_field` names its time; empty: what the log says, else its first timestamp.
+  // Opens the log at `path`. If another program made the log, `time_field` names the field with its
+  // time. An empty `time_field` means the field that the log names, or else the first timestamp.
+  //
+  // Errors: as for Frame::Open, and
+  //   kFailedPrecondition if the frame is not a one-dimensional array with a dtype.
+  //   kInvalidArgument, kUnimplemented if Schema::FromDtype cannot read the dtype.
+  //   kNotFound if no field is called `time_field`, or the directory holds no file of a log.
+  //   kInvalidArgument if the time field is neither a timestamp nor an integer.
+  //   kUnimplemented if a newer Cairn made the log.
+  //   kDataLoss if a file of the log is missing between others, or does not continue the file
+  //     before it.
   static absl::StatusOr<Log> Open(const std::string& path, const OpenOptions& options = {},
                                   std::string_view time_field = {});
-  // kAlreadyExists; kInvalidArgument for a schema without fields, and for a time field that is no
-  // timestamp or integer.
+  // Creates an empty log at `path` and opens it.
+  // Errors: as for Frame::Create, and
+  //   kAlreadyExists if something exists at `path`. A log of many files may use an empty directory.
+  //   kNotFound if no field is called `time_field`.
+  //   kInvalidArgument if the schema has no fields, if the time field is neither a timestamp nor an
+  //     integer, or if its name is longer than 255 bytes and it is not the first timestamp.
+  //   kUnimplemented if `rotation` sets a limit and the file system cannot make directories.
   static absl::StatusOr<Log> Create(const std::string& path, const LogCreateOptions& options);
 
-  // The newest state that this handle has seen.
+  // Returns the newest state that this handle has seen. Does not look for newer commits.
   [[nodiscard]] LogSnapshot snapshot() const;
-  // Looks for newer commits, and files of a rotation.
+  // Looks for newer commits, and for files that a rotation began or removed. Returns the newest
+  // state.
   absl::StatusOr<LogSnapshot> Refresh();
-  // Waits until there is news, at most this long; the newest state either way.
+  // Waits up to `timeout` until there is a newer state. Returns the newest state in any case.
   absl::StatusOr<LogSnapshot> WaitForCommit(std::chrono::milliseconds timeout);
 
-  // Asks the writer of the log, in whatever process, to take over limits with its next commit; a
-  // writer that is opened later does it as well. -1 leaves a limit as it is.
-  // Errors: kInvalidArgument for other negative limits; kUnimplemented for a log in an object
-  // store.
+  // Asks the writer of the log, in any process, to take over these limits with its next commit. A
+  // writer that is opened later takes them over as well. -1 leaves a limit as it is.
+  // Errors:
+  //   kInvalidArgument if a limit is less than -1.
+  //   kFailedPrecondition if the log is one file and `rotation` would change a limit.
+  //   kUnimplemented if the log is in an object store.
+  //   kPermissionDenied if this user may not write files next to the log, or if the writer would
+  //     not trust a request of this user.
   absl::Status RequestLimits(const Retention& retention, const Rotation& rotation);
 
-  // The one writer. Errors of Frame::OpenWriter.
+  // Opens the only writer of the log.
+  // Errors: as for Frame::OpenWriter, and
+  //   kUnavailable if another writer holds the log for longer than `options.wait`.
+  //   kResourceExhausted if `options.commit_interval` needs a thread and the system gives none.
   absl::StatusOr<LogWriter> OpenWriter(const LogWriterOptions& options);
 
  private:

@@ -1,4 +1,4 @@
-// The one object that changes a log.
+// LogWriter: the only object that changes a log.
 #ifndef CAIRN_LOG_WRITER_H_
 #define CAIRN_LOG_WRITER_H_
 
@@ -22,7 +22,8 @@ class TimerThread;
 class WriterCore;
 }  // namespace log
 
-// Makes the commits of many writers when they are due, in one thread. Thread-safe.
+// Makes the commits of many writers when they are due. One thread serves all of them, so that not
+// every writer needs its own; see LogWriterOptions::timer. A CommitTimer is thread-safe.
 class CAIRN_EXPORT CommitTimer {
  public:
   CommitTimer();
@@ -35,60 +36,74 @@ class CAIRN_EXPORT CommitTimer {
   std::shared_ptr<log::TimerThread> thread_;
 };
 
+// Says when a LogWriter commits, and how.
 struct LogWriterOptions {
-  // When records are committed: with the Append that makes them this many, and this long after the
-  // first of them. A process that is killed loses no others. 0: only Commit and a full buffer do
-  // it.
+  // Number of records that are committed together: the Append that reaches it commits. 0 means no
+  // such number. With 0 here and in `commit_interval`, only Commit and a full buffer commit.
+  // A process that is killed loses only records that are not committed yet.
   int64_t commit_records = 0;
+  // Time after which records are committed, counted from the first of them. 0 means no such time.
   std::chrono::milliseconds commit_interval{0};
   Durability durability = Durability::kProcess;
-  // Holds back records that are less than this older than the newest, in units of time, and commits
-  // them in the order of time. What is held back is lost with the process.
+  // Holds back records that are less than this much older than the newest one, in units of the time
+  // field, and commits them in the order of time. Records that are held back are lost if the
+  // process is killed.
   int64_t reorder_window = 0;
-  // Most bytes of records in memory: an Append that makes them more commits all of them, so a
-  // program that is faster than its disk waits.
+  // Most bytes of records in memory. An Append that exceeds it commits all records, so a program
+  // that is faster than its disk waits.
   int64_t max_buffered_bytes = 16 << 20;
-  // How long to wait for another writer; kUnavailable after that.
+  // How long Log::OpenWriter waits for another writer before it returns kUnavailable.
   std::chrono::milliseconds wait{0};
-  // Makes the commits of `commit_interval`; null: a thread of the writer's own. Must outlive it.
+  // Makes the commits of `commit_interval`, and must outlive the writer. Null means a thread of the
+  // writer's own.
   CommitTimer* timer = nullptr;
-  // How new chunks are compressed; by default as the log says.
+  // How new chunks are compressed. By default as the log says.
   std::optional<CompressionOptions> compression = {};
 };
 
-// Takes records, sorts those of one commit by time, those of one time in the order in which they
-// came, and commits them as its options say; drops old ones and begins new files as the log says,
-// with at most some milliseconds of that in each commit. Movable and thread-safe. The destructor
-// drops what is not committed.
+// Takes records and commits them as its options say. The records of one commit are sorted by time;
+// records of the same time stay in the order in which they arrived. A commit also drops old records
+// and begins new files as the log says, which takes at most some milliseconds each time.
 //
-// After an error of a commit, also one that the timer made, every call gives that: open the log
-// again.
+// A LogWriter is movable and thread-safe. The destructor drops records that are not committed.
+//
+// Errors: every call may return those of a commit; see Writer. After a commit has failed, even one
+// that the timer made, every call returns its error: open the log again. After Close, and in a
+// forked child, every call returns kFailedPrecondition.
 class CAIRN_EXPORT LogWriter {
  public:
   LogWriter(LogWriter&&) noexcept;
   LogWriter& operator=(LogWriter&&) noexcept;
   ~LogWriter();
 
-  // Any number of records. kInvalidArgument, and nothing is taken, for a part of a record and for
-  // one whose time is none (NumPy's NaT).
+  // Takes any number of records.
+  // Errors, after which no record is taken: kInvalidArgument if the size is not a multiple of the
+  // record size, if the values have another size than a record, or if a record has no time (NumPy's
+  // NaT).
   absl::Status Append(Items records);
-  // Commits all records, also those of the window.
+  // Commits all records, including those that the window holds back.
   absl::Status Commit();
-  // Commits, durably, and leaves frames in which any Blosc2 sees everything.
+  // Commits all records durably, and leaves frames in which any Blosc2 library sees everything.
   absl::Status Checkpoint();
 
-  // Both become part of the log with the next commit. kFailedPrecondition for a rotation of a log
-  // that is one file.
+  // Changes what the log keeps. The new retention becomes part of the log with the next commit.
+  // Errors: kInvalidArgument if a limit is less than 0.
   absl::Status SetRetention(const Retention& retention);
+  // Changes when the log begins a new file. The new rotation becomes part of the log with the next
+  // commit.
+  // Errors: kInvalidArgument if a limit is less than 0; kFailedPrecondition if the log is one file.
   absl::Status SetRotation(const Rotation& rotation);
-  // Drops all that the retention says, and not only a bounded piece of it.
+  // Commits all records and drops everything that the retention allows to drop. A commit by itself
+  // drops only a bounded part of it.
   absl::Status ApplyRetention();
 
-  // The number that the next record gets; those that are held back get later ones.
+  // Returns the number that the next record gets if it is the newest. Records that are held back
+  // may get later numbers.
   [[nodiscard]] int64_t end_record() const;
-  // The newest commit.
+  // Returns the newest commit.
   [[nodiscard]] LogSnapshot snapshot() const;
-  // Commits, durably; another writer may then write the log. Every later call fails.
+  // Commits all records durably and releases the log, so that another writer may write it. Every
+  // later call fails.
   absl::Status Close();
 
  private:
