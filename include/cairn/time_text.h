@@ -13,28 +13,31 @@
 
 namespace cairn {
 
-// Says which count a time becomes that lies between two counts of a unit.
+// Says how ParseTime rounds a time that lies between two counts of a unit.
 enum class TimeRounding : uint8_t {
-  kDown,   // the count before it
-  kUp,     // the count after it
-  kExact,  // an error
+  kDown,   // to the count before it
+  kUp,     // to the count after it
+  kExact,  // not at all: such a time is an error
 };
 
+// Says how ParseTime reads a text.
 struct TimeTextOptions {
   TimeRounding rounding = TimeRounding::kDown;
-  std::optional<TimeUnit> number_unit = {};  // what a number counts; empty: the unit of the result
-  // Refuses a number that is no time of our days in its unit, but is one in another unit, or reads
-  // as a date, such as 20261124, 2026112410 or 20261124100000. False where somebody said what
-  // numbers count.
+  // The unit that a number counts. Empty means the unit of the result.
+  std::optional<TimeUnit> number_unit = {};
+  // Refuses a number whose unit is in doubt: in its unit the number is not a time of our days (1990
+  // to 2099), but it is one in another unit, or it reads as a date, such as 20261124, 2026112410 or
+  // 20261124100000. Set it to false if somebody has said what numbers count.
   bool check_numbers = true;
 };
 
-// A count of `unit` since 1970-01-01T00:00:00 UTC, from
+// Parses a time, and returns it as a count of `unit` since 1970-01-01T00:00:00 UTC. It reads
 //   ISO 8601: "2026-11-24", "2026-11-24T22:45", "2026-11-24 22:45:02.125+01:00",
-//     "20261124T224502Z"; in UTC where it names no offset;
+//     "20261124T224502Z". A time without an offset is in UTC.
 //   a decimal number: "1795560302.125".
-// Errors: kInvalidArgument for any other text; for a time that the unit does not reach; for a
-// number whose unit is in doubt.
+// Errors: kInvalidArgument if the text is anything else, if the time is too far from 1970 for the
+// unit, if the unit of a number is in doubt, or if the time lies between two counts and `rounding`
+// is kExact.
 CAIRN_EXPORT absl::StatusOr<int64_t> ParseTime(std::string_view text, TimeUnit unit,
                                                const TimeTextOptions& options = {});
 
