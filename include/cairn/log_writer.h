@@ -83,7 +83,8 @@ class CAIRN_EXPORT LogWriter {
   absl::Status Append(Items records);
   // Commits all records, including those that the window holds back.
   absl::Status Commit();
-  // Commits all records durably, and leaves frames in which any Blosc2 library sees everything.
+  // Commits all records durably, and leaves frames in which any Blosc2 library sees everything. If
+  // only the checkpoint is refused, the records are committed and the writer can still be used.
   absl::Status Checkpoint();
 
   // Changes what the log keeps. The new retention becomes part of the log with the next commit.
