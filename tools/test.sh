@@ -22,13 +22,15 @@ source tools/test-runs.sh
 
 [[ -n ${CXX-} ]] || use_compiler gcc g++
 if [[ ${1-} == --sanitize ]]; then
-  tools/install-deps.sh chromium valgrind  # one looks at plots, the other counts instructions
+  # They look at plots, count instructions and check locks.
+  tools/install-deps.sh chromium valgrind clang
   use_peer
   percent=${CAIRN_SEARCH_PERCENT-}
   export CAIRN_SEARCH_PERCENT=${percent:-15}
   # Searches, and what calls the tool or a peer: with sanitizers they take several times as long.
   suites=cli,concurrency,crash,hdf5,interop,packaging,python,sequences,sqlite,vectors \
     build_and_test_release
+  count_check locks tools/check-locks.sh build-test-release
   count_check costs tools/bench/costs.sh build-test-release
   begin_object_store
   # What reaches each line of the engine.

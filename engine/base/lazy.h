@@ -3,7 +3,8 @@
 #define CAIRN_ENGINE_BASE_LAZY_H_
 
 #include <atomic>
-#include <mutex>
+
+#include "engine/base/mutex.h"
 
 namespace cairn {
 
@@ -23,7 +24,7 @@ class Lazy {
   template <typename Make>
   T& Get(Make make) {
     if (is_made_.load(std::memory_order_acquire)) return value_;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!is_made_.load(std::memory_order_relaxed)) {
       value_ = make();
       is_made_.store(true, std::memory_order_release);
@@ -33,8 +34,8 @@ class Lazy {
 
  private:
   std::atomic<bool> is_made_ = false;
-  std::mutex mutex_;
-  T value_ = {};
+  Mutex mutex_;
+  T value_ = {};  // written with the mutex held; read without it once it is made
 };
 
 }  // namespace cairn

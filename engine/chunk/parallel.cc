@@ -2,10 +2,34 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <utility>
 
+#include "engine/base/mutex.h"
+
 namespace cairn::chunk {
+
+namespace {
+
+// Keeps the error of the lowest block, so that the outcome does not depend on timing. Thread-safe.
+class FirstError {
+ public:
+  void Note(int64_t block, absl::Status status) {
+    const MutexLock lock(mutex_);
+    if (block < block_) status_ = std::move(status);
+    block_ = std::min(block_, block);
+  }
+  absl::Status status() const {
+    const MutexLock lock(mutex_);
+    return status_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  int64_t block_ ABSL_GUARDED_BY(mutex_) = INT64_MAX;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace
 
 bool WorthThreads(const Executor* executor, int64_t nbytes, int64_t nblocks) {
   // Below this, waking a thread costs more than it saves.
@@ -24,10 +48,7 @@ absl::Status ForEachBlock(BlockRange range, Executor* executor, WorkspacePool& p
     }
     return status;
   }
-  // The error of the lowest block, so that the outcome does not depend on timing.
-  std::mutex mutex;
-  int64_t failed = INT64_MAX;
-  absl::Status error;
+  FirstError first_error;
   std::atomic<int64_t> next = range.first;
   const int64_t workers = std::min<int64_t>(executor->concurrency(), range.last - range.first);
   executor->Run(workers, [&](int64_t) {
@@ -40,11 +61,9 @@ absl::Status ForEachBlock(BlockRange range, Executor* executor, WorkspacePool& p
       status = run(block, *workspace);
     }
     next.store(range.last);  // blocks below the failed one are taken already
-    const std::lock_guard lock(mutex);
-    if (block < failed) error = std::move(status);
-    failed = std::min(failed, block);
+    first_error.Note(block, std::move(status));
   });
-  return error;
+  return first_error.status();
 }
 
 }  // namespace cairn::chunk

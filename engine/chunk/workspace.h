@@ -4,9 +4,9 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "engine/base/mutex.h"
 #include "engine/base/scratch_buffer.h"
 #include "engine/chunk/compressibility.h"
 #include "engine/codec/codec_set.h"
@@ -59,14 +59,14 @@ class WorkspacePool {
 
  private:
   [[gnu::noinline]] Workspace& AcquireAnother() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (idle_.empty()) return *std::make_unique<Workspace>().release();
     Workspace* const workspace = idle_.back().release();
     idle_.pop_back();
     return *workspace;
   }
   [[gnu::noinline]] void ReturnAnother(Workspace& workspace) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     idle_.emplace_back(&workspace);
   }
   void Return(Workspace& workspace) {
@@ -77,8 +77,8 @@ class WorkspacePool {
   // A thread that is alone takes no lock, and one step that others have to see.
   Workspace first_;
   std::atomic<bool> first_is_lent_ = false;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Workspace>> idle_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<Workspace>> idle_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn::chunk

@@ -165,7 +165,7 @@ void DiskCache::Put(std::string_view object, int64_t page, Bytes bytes) {
   writer.Append(bytes);
   StoreLe(writer.written().data(), Xxh3(writer.written().subspan(kHashSize)));
   if (!WriteFile(*folder, place.name, writer.written())) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   written_ += static_cast<int64_t>(writer.size());
   if (written_ >= capacity_ / kParts) Trim();
 }

@@ -3,13 +3,13 @@
 #define CAIRN_ENGINE_OBJECT_DISK_CACHE_H_
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cairn/types.h"
+#include "engine/base/mutex.h"
 
 namespace cairn::object {
 
@@ -25,13 +25,13 @@ class DiskCache {
   void Put(std::string_view object, int64_t page, Bytes bytes);
 
  private:
-  void Trim();
+  void Trim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string directory_;
   const int64_t capacity_;
   const std::string store_;
-  std::mutex mutex_;
-  int64_t written_;  // bytes since files were removed
+  Mutex mutex_;
+  int64_t written_ ABSL_GUARDED_BY(mutex_);  // bytes since files were removed
 };
 
 }  // namespace cairn::object

@@ -70,6 +70,7 @@ absl::StatusOr<std::unique_ptr<IndexFile>> IndexFile::Open(std::shared_ptr<Objec
   }
   auto file = std::make_unique<IndexFile>(std::move(store), std::move(index), first.object.etag,
                                           read_ahead);
+  const MutexLock lock(file->mutex_);
   file->found_one_by_one_ = kFewOneByOne;  // many may follow
   return file;
 }
@@ -86,7 +87,7 @@ absl::Status IndexFile::PunchHole(int64_t /*offset*/, int64_t /*size*/) { return
 absl::StatusOr<FileIdentity> IndexFile::Identity() const { return IdentityOf(etag_); }
 
 absl::StatusOr<int64_t> IndexFile::Size() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (segments_.empty()) return index_size();
   const auto last = std::prev(segments_.end());
   return std::max(index_size(), last->first + last->second.size);
@@ -119,23 +120,24 @@ absl::StatusOr<size_t> IndexFile::ReadSome(int64_t offset, MutableBytes dst) con
     return count;
   };
   if (offset < index_size()) return copy_from(*index_, 0);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   CAIRN_ASSIGN_OR_RETURN(const Segments::iterator found, Find(offset));
   if (found == segments_.end()) return size_t{0};
   return copy_from(*found->second.bytes, found->first);
 }
 
+IndexFile::Segments::iterator IndexFile::FindKnown(int64_t offset) const {
+  auto after = segments_.upper_bound(offset);
+  if (after == segments_.begin()) return segments_.end();
+  --after;
+  return offset - after->first < after->second.size ? after : segments_.end();
+}
+
 absl::StatusOr<IndexFile::Segments::iterator> IndexFile::Find(int64_t offset) const {
-  const auto covering = [&] {
-    auto after = segments_.upper_bound(offset);
-    if (after == segments_.begin()) return segments_.end();
-    --after;
-    return offset - after->first < after->second.size ? after : segments_.end();
-  };
-  auto found = covering();
+  auto found = FindKnown(offset);
   if (found == segments_.end()) {
     CAIRN_RETURN_IF_ERROR(Discover(offset));
-    found = covering();
+    found = FindKnown(offset);
   }
   if (found != segments_.end() && found->second.bytes == nullptr) {
     CAIRN_RETURN_IF_ERROR(Load(found));

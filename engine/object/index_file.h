@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 
 #include "cairn/file_system.h"
 #include "cairn/object_store.h"
+#include "engine/base/mutex.h"
 
 namespace cairn::object {
 
@@ -64,12 +64,15 @@ class IndexFile final : public File {
   using Segments = std::map<int64_t, Segment>;  // by position
 
   absl::Status IsReadOnly() const;
+  // Returns the segment that has the byte, or the end if it is not among those that were seen.
+  Segments::iterator FindKnown(int64_t offset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The segment that has the byte; none when the journal ends before.
-  absl::StatusOr<Segments::iterator> Find(int64_t offset) const;
-  absl::Status Discover(int64_t offset) const;
-  absl::Status List(int64_t offset) const;
-  absl::Status Load(Segments::iterator first) const;
-  void Forget(Segments::iterator kept) const;
+  absl::StatusOr<Segments::iterator> Find(int64_t offset) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Discover(int64_t offset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status List(int64_t offset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Load(Segments::iterator first) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Forget(Segments::iterator kept) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::shared_ptr<ObjectStore> store_;
   const std::shared_ptr<const std::vector<std::byte>> index_;
@@ -77,11 +80,12 @@ class IndexFile final : public File {
   const int64_t read_ahead_;
 
   // All below is a cache of the store.
-  mutable std::mutex mutex_;
-  mutable Segments segments_;
-  mutable int64_t held_bytes_ = 0;
-  mutable int found_one_by_one_ = 0;  // since the last listing
-  mutable int64_t listed_end_ = -1;   // where that one ended, until something is read from there
+  mutable Mutex mutex_;
+  mutable Segments segments_ ABSL_GUARDED_BY(mutex_);
+  mutable int64_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  mutable int found_one_by_one_ ABSL_GUARDED_BY(mutex_) = 0;  // since the last listing
+  // The last listing ended there. -1 once something was read from there.
+  mutable int64_t listed_end_ ABSL_GUARDED_BY(mutex_) = -1;
 };
 
 // The identity of a file with this etag.

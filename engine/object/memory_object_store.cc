@@ -28,7 +28,7 @@ ObjectRange Clip(ObjectRange range, int64_t size) {
 }  // namespace
 
 void MemoryObjectStore::SetNow(int64_t now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   now_ = now;
 }
 
@@ -44,7 +44,7 @@ absl::Status MemoryObjectStore::CheckRunning() const {
 
 absl::StatusOr<ObjectPart> MemoryObjectStore::Read(const std::string& name, ObjectRange range,
                                                    const std::optional<std::string>& if_match) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   CAIRN_RETURN_IF_ERROR(CheckRunning());
   ++stats_.gets;
   const auto found = objects_.find(name);
@@ -62,7 +62,7 @@ absl::StatusOr<ObjectPart> MemoryObjectStore::Read(const std::string& name, Obje
 
 absl::StatusOr<ObjectInfo> MemoryObjectStore::Write(const std::string& name, Bytes bytes,
                                                     const std::optional<std::string>& if_match) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   CAIRN_RETURN_IF_ERROR(CheckRunning());
   ++stats_.puts;
   const auto found = objects_.find(name);
@@ -96,7 +96,7 @@ void MemoryObjectStore::StartPutIfMatch(std::string name, std::string etag, Byte
 }
 
 absl::StatusOr<ObjectInfo> MemoryObjectStore::Head(const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   CAIRN_RETURN_IF_ERROR(CheckRunning());
   ++stats_.heads;
   const auto found = objects_.find(name);
@@ -106,7 +106,7 @@ absl::StatusOr<ObjectInfo> MemoryObjectStore::Head(const std::string& name) {
 
 absl::StatusOr<ObjectListing> MemoryObjectStore::List(const std::string& prefix,
                                                       const std::string& after, int64_t most) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   CAIRN_RETURN_IF_ERROR(CheckRunning());
   ++stats_.lists;
   ObjectListing listing{.objects = {}, .more = false, .now = Now()};
@@ -122,7 +122,7 @@ absl::StatusOr<ObjectListing> MemoryObjectStore::List(const std::string& prefix,
 }
 
 absl::Status MemoryObjectStore::Delete(std::span<const std::string> names) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   CAIRN_RETURN_IF_ERROR(CheckRunning());
   ++stats_.deletes;
   for (const std::string& name : names) objects_.erase(name);
@@ -130,12 +130,12 @@ absl::Status MemoryObjectStore::Delete(std::span<const std::string> names) {
 }
 
 void MemoryObjectStore::Cancel() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   cancelled_ = true;
 }
 
 ObjectStoreStats MemoryObjectStore::stats() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return stats_;
 }
 

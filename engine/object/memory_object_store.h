@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +12,7 @@
 #include "absl/functional/function_ref.h"
 
 #include "cairn/object_store.h"
+#include "engine/base/mutex.h"
 
 namespace cairn::object {
 
@@ -43,18 +43,18 @@ class MemoryObjectStore final : public ObjectStore {
     ObjectInfo info;
   };
 
-  int64_t Now() const;
-  absl::Status CheckRunning() const;
+  int64_t Now() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckRunning() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<ObjectPart> Read(const std::string& name, ObjectRange range,
                                   const std::optional<std::string>& if_match);
   absl::StatusOr<ObjectInfo> Write(const std::string& name, Bytes bytes,
                                    const std::optional<std::string>& if_match);
 
-  mutable std::mutex mutex_;
-  std::map<std::string, Object> objects_;
-  ObjectStoreStats stats_;
-  std::optional<int64_t> now_;
-  bool cancelled_ = false;
+  mutable Mutex mutex_;
+  std::map<std::string, Object> objects_ ABSL_GUARDED_BY(mutex_);
+  ObjectStoreStats stats_ ABSL_GUARDED_BY(mutex_);
+  std::optional<int64_t> now_ ABSL_GUARDED_BY(mutex_);
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace cairn::object

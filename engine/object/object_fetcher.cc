@@ -62,42 +62,42 @@ ObjectFetcher::ObjectFetcher(std::shared_ptr<ObjectStore> store, const ObjectFil
       parallel_(std::max(options.parallel, 1)) {}
 
 ObjectFetcher::~ObjectFetcher() {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   waiting_.clear();
-  idle_cv_.wait(lock, [this] { return running_ == 0 && !starting_; });
+  while (running_ > 0 || starting_) idle_cv_.Wait(mutex_);
 }
 
 // Starts no request in the answer of another that is just being started: a store that answers at
 // once would nest them all.
-void ObjectFetcher::StartWaiting(std::unique_lock<std::mutex>& lock) {
+void ObjectFetcher::StartWaiting() {
   if (starting_) return;
   starting_ = true;
   while (running_ < parallel_ && !waiting_.empty()) {
     const std::function<void()> start = std::move(waiting_.front());
     waiting_.pop_front();
     ++running_;
-    lock.unlock();
+    mutex_.Unlock();
     start();
-    lock.lock();
+    mutex_.Lock();
   }
   starting_ = false;
-  if (running_ == 0) idle_cv_.notify_all();
+  if (running_ == 0) idle_cv_.NotifyAll();
 }
 
 void ObjectFetcher::GetWhenFree(std::string name, ObjectRange range,
                                 std::optional<std::string> if_match, ObjectStore::GetDone done) {
   ObjectStore::GetDone ended = [this, done = std::move(done)](absl::StatusOr<ObjectPart> part) {
     done(std::move(part));
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     --running_;
-    StartWaiting(lock);
+    StartWaiting();
   };
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   waiting_.push_back([this, name = std::move(name), range, if_match = std::move(if_match),
                       ended = std::move(ended)]() mutable {
     store_->StartGet(std::move(name), range, std::move(if_match), std::move(ended));
   });
-  StartWaiting(lock);
+  StartWaiting();
 }
 
 absl::StatusOr<ObjectPtr> ObjectFetcher::Opened(int64_t bytes, absl::StatusOr<ObjectPart> part) {

@@ -2,13 +2,11 @@
 #ifndef CAIRN_ENGINE_OBJECT_OBJECT_FETCHER_H_
 #define CAIRN_ENGINE_OBJECT_OBJECT_FETCHER_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +18,7 @@
 #include "cairn/file_system.h"
 #include "cairn/object_store.h"
 #include "cairn/types.h"
+#include "engine/base/mutex.h"
 #include "engine/base/owner_process.h"
 #include "engine/object/disk_cache.h"
 #include "engine/object/page_cache.h"
@@ -85,8 +84,8 @@ class ObjectFetcher {
   bool ReadFromDisk(const OpenObject& object, int64_t page, Page& dst);
   void GetWhenFree(std::string name, ObjectRange range, std::optional<std::string> if_match,
                    ObjectStore::GetDone done);
-  // Needs the mutex held; releases it while a request is started.
-  void StartWaiting(std::unique_lock<std::mutex>& lock);
+  // Releases the mutex while a request is started.
+  void StartWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const OwnerProcess owner_;
   const std::shared_ptr<ObjectStore> store_;
@@ -94,11 +93,11 @@ class ObjectFetcher {
   const std::unique_ptr<DiskCache> disk_;  // may be null
   const int parallel_;
 
-  std::mutex mutex_;
-  std::deque<std::function<void()>> waiting_;  // requests
-  int running_ = 0;
-  bool starting_ = false;
-  std::condition_variable idle_cv_;
+  Mutex mutex_;
+  std::deque<std::function<void()>> waiting_ ABSL_GUARDED_BY(mutex_);  // requests
+  int running_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool starting_ ABSL_GUARDED_BY(mutex_) = false;
+  CondVar idle_cv_;
 };
 
 }  // namespace cairn::object

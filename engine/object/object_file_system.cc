@@ -44,14 +44,14 @@ std::string FirstName(std::string_view path) { return std::string(path.substr(0,
 }  // namespace
 
 void JustOpened::Remember(const std::string& name, ObjectPtr object) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   name_ = name;
   object_ = std::move(object);
   at_ = std::chrono::steady_clock::now();
 }
 
 ObjectPtr JustOpened::Take(const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (object_ == nullptr || name_ != name) return nullptr;
   ObjectPtr object = std::exchange(object_, nullptr);
   return std::chrono::steady_clock::now() - at_ < kMoment ? object : nullptr;
@@ -162,7 +162,7 @@ ObjectDirectoryInfo ObjectDirectory::ObjectsIn(const std::string& /*path*/) {
 }
 
 void ObjectDirectory::SeeIndex(const FileIdentity& index, Clock::time_point when) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (index != index_) announced_.clear();
   index_ = index;
   index_seen_ = when;
@@ -171,7 +171,7 @@ void ObjectDirectory::SeeIndex(const FileIdentity& index, Clock::time_point when
 absl::StatusOr<std::unique_ptr<File>> ObjectDirectory::OpenIndex() {
   const Clock::time_point now = Clock::now();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool is_new = now - index_seen_ < kMoment;
     if (std::unique_ptr<IndexFile> index = std::exchange(just_opened_index_, nullptr);
         index != nullptr && is_new) {
@@ -194,7 +194,7 @@ absl::StatusOr<FileIdentity> ObjectDirectory::Identity(const std::string& path) 
   if (path != IndexName()) return ObjectFiles::Identity(path);
   const Clock::time_point now = Clock::now();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool known = index_seen_ != Clock::time_point();
     if (known && now - index_seen_ < std::min<Clock::duration>(kLookAgain, grace_ / 8)) {
       return index_;
@@ -211,14 +211,14 @@ absl::StatusOr<ObjectPtr> ObjectDirectory::OpenNow(const std::string& path) {
   CAIRN_RETURN_IF_ERROR(fetcher_->CheckIsHere());
   std::optional<ObjectFetcher::Opening> announced;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (const auto found = announced_.find(path); found != announced_.end()) {
       announced = found->second;
     }
   }
   if (announced.has_value() && announced->get().ok()) return announced->get();
   CAIRN_ASSIGN_OR_RETURN(ObjectPtr object, fetcher_->Open(prefix_ + path));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (announced.has_value()) announced_.erase(path);
   return object;
 }
@@ -231,7 +231,7 @@ void ObjectDirectory::WillOpen(std::span<const FileHint> files) {
 void ObjectDirectory::Announce(const FileHint& file) {
   std::optional<ObjectFetcher::Opening> known;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (announced_.size() >= kMostAnnounced) announced_.clear();
     const auto found = announced_.find(file.name);
     if (found != announced_.end()) {

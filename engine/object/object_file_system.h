@@ -6,7 +6,6 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 
 #include "cairn/file_system.h"
 #include "engine/base/boot_clock.h"
+#include "engine/base/mutex.h"
 #include "engine/object/index_file.h"
 #include "engine/object/object_fetcher.h"
 
@@ -30,10 +30,10 @@ class JustOpened {
   ObjectPtr Take(const std::string& name);
 
  private:
-  std::mutex mutex_;
-  std::string name_;
-  ObjectPtr object_;
-  std::chrono::steady_clock::time_point at_;
+  Mutex mutex_;
+  std::string name_ ABSL_GUARDED_BY(mutex_);
+  ObjectPtr object_ ABSL_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point at_ ABSL_GUARDED_BY(mutex_);
 };
 
 // What any of the store's objects has in common as files. Names of objects are `prefix` and a path.
@@ -113,11 +113,12 @@ class ObjectDirectory final : public ObjectFiles {
   const std::shared_ptr<ObjectStore> store_;  // with the names in the directory
   const std::chrono::seconds grace_;
 
-  std::mutex mutex_;
-  absl::flat_hash_map<std::string, ObjectFetcher::Opening> announced_;
-  std::unique_ptr<IndexFile> just_opened_index_;
-  FileIdentity index_;
-  Clock::time_point index_seen_{};  // when the index was known to be that
+  Mutex mutex_;
+  absl::flat_hash_map<std::string, ObjectFetcher::Opening> announced_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<IndexFile> just_opened_index_ ABSL_GUARDED_BY(mutex_);
+  FileIdentity index_ ABSL_GUARDED_BY(mutex_);
+  // Tells when the index was last known to be `index_`.
+  Clock::time_point index_seen_ ABSL_GUARDED_BY(mutex_){};
 };
 
 }  // namespace cairn::object

@@ -3,8 +3,8 @@
 namespace cairn::object {
 
 absl::StatusOr<Bytes> Page::Wait() const {
-  std::unique_lock lock(mutex_);
-  ended_cv_.wait(lock, [this] { return ended_; });
+  const MutexLock lock(mutex_);
+  while (!ended_) ended_cv_.Wait(mutex_);
   if (!status_.ok()) return status_;
   return Bytes(bytes_);
 }
@@ -15,15 +15,15 @@ void Page::Set(std::vector<std::byte> bytes, bool from_store) {
 }
 
 void Page::End(absl::Status status, std::vector<std::byte> bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   status_ = std::move(status);
   bytes_ = std::move(bytes);
   ended_ = true;
-  ended_cv_.notify_all();
+  ended_cv_.NotifyAll();
 }
 
 PageCache::Found PageCache::Get(const PageKey& key, int64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const auto found = by_key_.find(key); found != by_key_.end()) {
     entries_.splice(entries_.begin(), entries_, found->second);
     return {.page = found->second->page};
@@ -36,7 +36,7 @@ PageCache::Found PageCache::Get(const PageKey& key, int64_t bytes) {
 }
 
 void PageCache::Drop(const PageKey& key, const PagePtr& page) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = by_key_.find(key);
   if (found != by_key_.end() && found->second->page == page) Erase(found->second);
 }
@@ -48,7 +48,7 @@ void PageCache::Erase(std::list<Entry>::iterator entry) {
 }
 
 int64_t PageCache::kept_bytes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return kept_bytes_;
 }
 

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +16,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/types.h"
+#include "engine/base/mutex.h"
 
 namespace cairn::object {
 
@@ -41,12 +40,12 @@ class Page {
  private:
   void End(absl::Status status, std::vector<std::byte> bytes);
 
-  mutable std::mutex mutex_;
-  mutable std::condition_variable ended_cv_;
-  bool ended_ = false;
+  mutable Mutex mutex_;
+  mutable CondVar ended_cv_;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<bool> is_news_ = false;
-  absl::Status status_;
-  std::vector<std::byte> bytes_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::byte> bytes_ ABSL_GUARDED_BY(mutex_);
 };
 
 using PagePtr = std::shared_ptr<Page>;
@@ -87,13 +86,13 @@ class PageCache {
     PagePtr page;
     int64_t bytes = 0;
   };
-  void Erase(std::list<Entry>::iterator entry);
+  void Erase(std::list<Entry>::iterator entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int64_t capacity_;
-  mutable std::mutex mutex_;
-  std::list<Entry> entries_;  // most recently used first
-  absl::flat_hash_map<PageKey, std::list<Entry>::iterator> by_key_;
-  int64_t kept_bytes_ = 0;
+  mutable Mutex mutex_;
+  std::list<Entry> entries_ ABSL_GUARDED_BY(mutex_);  // most recently used first
+  absl::flat_hash_map<PageKey, std::list<Entry>::iterator> by_key_ ABSL_GUARDED_BY(mutex_);
+  int64_t kept_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace cairn::object

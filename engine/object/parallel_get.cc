@@ -1,10 +1,9 @@
 #include "engine/object/parallel_get.h"
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <utility>
 
+#include "engine/base/mutex.h"
 #include "engine/base/status.h"
 
 namespace cairn::object {
@@ -15,11 +14,11 @@ namespace {
 struct Answers {
   explicit Answers(size_t count) : parts(count), missing(count) {}
 
-  std::mutex mutex;
-  std::condition_variable came;
-  std::vector<ObjectPart> parts;
-  size_t missing;
-  absl::Status failure;
+  Mutex mutex;
+  CondVar came;
+  std::vector<ObjectPart> parts ABSL_GUARDED_BY(mutex);
+  size_t missing ABSL_GUARDED_BY(mutex);
+  absl::Status failure ABSL_GUARDED_BY(mutex);
 };
 
 }  // namespace
@@ -31,17 +30,17 @@ absl::StatusOr<std::vector<ObjectPart>> GetAll(ObjectStore& store,
     GetRequest& request = requests[i];
     store.StartGet(std::move(request.name), request.range, std::move(request.if_match),
                    [answers, i](absl::StatusOr<ObjectPart> part) {
-                     const std::lock_guard lock(answers->mutex);
+                     const MutexLock lock(answers->mutex);
                      if (part.ok()) {
                        answers->parts[i] = *std::move(part);
                      } else if (answers->failure.ok()) {
                        answers->failure = part.status();
                      }
-                     if (--answers->missing == 0) answers->came.notify_all();
+                     if (--answers->missing == 0) answers->came.NotifyAll();
                    });
   }
-  std::unique_lock lock(answers->mutex);
-  answers->came.wait(lock, [&] { return answers->missing == 0; });
+  const MutexLock lock(answers->mutex);
+  while (answers->missing > 0) answers->came.Wait(answers->mutex);
   CAIRN_RETURN_IF_ERROR(answers->failure);
   return std::move(answers->parts);
 }

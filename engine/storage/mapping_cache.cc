@@ -7,13 +7,13 @@ namespace cairn::storage {
 absl::StatusOr<std::shared_ptr<const Mapping>> MappingCache::Get(
     uint64_t key, absl::FunctionRef<absl::StatusOr<std::shared_ptr<const Mapping>>()> make) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (auto kept = Find(key)) return kept;
   }
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> made, make());
   if (capacity_ == 0) return made;
   std::shared_ptr<const Mapping> evicted;  // unmapped only after the lock is released
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (auto kept = Find(key)) return kept;
   if (entries_.size() == capacity_) {
     evicted = std::move(entries_.back().second);

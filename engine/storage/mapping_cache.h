@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "engine/base/mutex.h"
 
 namespace cairn::storage {
 
@@ -31,13 +31,13 @@ class MappingCache {
  private:
   using Entry = std::pair<uint64_t, std::shared_ptr<const Mapping>>;
 
-  // Null when there is none. Needs the mutex held.
-  std::shared_ptr<const Mapping> Find(uint64_t key);
+  // Null when there is none.
+  std::shared_ptr<const Mapping> Find(uint64_t key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const size_t capacity_;
-  std::mutex mutex_;
-  std::list<Entry> entries_;  // most recently used first
-  std::unordered_map<uint64_t, std::list<Entry>::iterator> by_key_;
+  Mutex mutex_;
+  std::list<Entry> entries_ ABSL_GUARDED_BY(mutex_);  // most recently used first
+  std::unordered_map<uint64_t, std::list<Entry>::iterator> by_key_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn::storage

@@ -4,11 +4,11 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <shared_mutex>
 #include <utility>
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
+#include "engine/base/mutex.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
 
@@ -35,21 +35,22 @@ class MemoryMapping final : public Mapping {
 
 // What all MemoryFiles over the same bytes share.
 struct MemoryFile::Buffer {
-  // These need the mutex held.
-  MutableBytes Range(int64_t offset, int64_t length) {
+  // A caller that writes to it holds the mutex alone.
+  MutableBytes Range(int64_t offset, int64_t length) ABSL_SHARED_LOCKS_REQUIRED(mutex) {
     return {bytes.get() + offset, static_cast<size_t>(length)};
   }
-  absl::Status Resize(std::string_view name, int64_t new_size);
-  bool CanLock(int64_t offset, LockMode mode, const MemoryFile* holder) const;
+  absl::Status Resize(std::string_view name, int64_t new_size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  bool CanLock(int64_t offset, LockMode mode, const MemoryFile* holder) const
+      ABSL_SHARED_LOCKS_REQUIRED(mutex);
 
-  std::shared_mutex mutex;
-  std::shared_ptr<std::byte[]> bytes;
-  int64_t size = 0;
-  int64_t capacity = 0;
+  SharedMutex mutex;
+  std::shared_ptr<std::byte[]> bytes ABSL_GUARDED_BY(mutex);
+  int64_t size ABSL_GUARDED_BY(mutex) = 0;
+  int64_t capacity ABSL_GUARDED_BY(mutex) = 0;
   // By byte and holder.
-  std::map<std::pair<int64_t, const MemoryFile*>, LockMode> locks;
-  const MemoryFile* whole_holder = nullptr;
-  bool borrowed = false;
+  std::map<std::pair<int64_t, const MemoryFile*>, LockMode> locks ABSL_GUARDED_BY(mutex);
+  const MemoryFile* whole_holder ABSL_GUARDED_BY(mutex) = nullptr;
+  bool borrowed = false;  // from the beginning, or never
 };
 
 // New bytes are zero, also where a larger file once had others.
@@ -96,7 +97,7 @@ MemoryFile::MemoryFile(std::string name, bool writable, std::shared_ptr<Buffer> 
     : name_(std::move(name)), writable_(writable), buffer_(std::move(buffer)) {}
 
 MemoryFile::~MemoryFile() {
-  const std::unique_lock lock(buffer_->mutex);
+  const WriterLock lock(buffer_->mutex);
   std::erase_if(buffer_->locks, [this](const auto& held) { return held.first.second == this; });
   if (buffer_->whole_holder == this) buffer_->whole_holder = nullptr;
 }
@@ -107,12 +108,12 @@ std::unique_ptr<MemoryFile> MemoryFile::Reopen(std::string name, bool writable) 
 }
 
 absl::StatusOr<int64_t> MemoryFile::Size() const {
-  const std::shared_lock lock(buffer_->mutex);
+  const ReaderLock lock(buffer_->mutex);
   return buffer_->size;
 }
 
 absl::StatusOr<int64_t> MemoryFile::AllocatedSize() const {
-  const std::shared_lock lock(buffer_->mutex);
+  const ReaderLock lock(buffer_->mutex);
   return buffer_->capacity;
 }
 
@@ -123,7 +124,7 @@ absl::Status MemoryFile::ReadAt(int64_t offset, MutableBytes dst) const {
 }
 
 absl::StatusOr<size_t> MemoryFile::ReadSome(int64_t offset, MutableBytes dst) const {
-  const std::shared_lock lock(buffer_->mutex);
+  const ReaderLock lock(buffer_->mutex);
   if (offset < 0) {
     return PastEnd(name_, offset, std::ssize(dst), buffer_->size);
   }
@@ -137,7 +138,7 @@ absl::Status MemoryFile::WriteAt(int64_t offset, Bytes src) {
   const auto size = static_cast<int64_t>(src.size());
   CAIRN_RETURN_IF_ERROR(CheckWritable(offset, size));
   if (src.empty()) return absl::OkStatus();
-  const std::unique_lock lock(buffer_->mutex);
+  const WriterLock lock(buffer_->mutex);
   if (offset + size > buffer_->size) CAIRN_RETURN_IF_ERROR(buffer_->Resize(name_, offset + size));
   const MutableBytes there = buffer_->Range(offset, size);
   // Other threads may be reading what is written a second time, through their mappings.
@@ -149,7 +150,7 @@ absl::Status MemoryFile::WriteAt(int64_t offset, Bytes src) {
 
 absl::Status MemoryFile::Truncate(int64_t size) {
   CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
-  const std::unique_lock lock(buffer_->mutex);
+  const WriterLock lock(buffer_->mutex);
   return buffer_->Resize(name_, size);
 }
 
@@ -167,7 +168,7 @@ absl::Status MemoryFile::Sync(SyncMode /*mode*/) { return absl::OkStatus(); }
 
 absl::StatusOr<std::shared_ptr<const Mapping>> MemoryFile::Map(int64_t offset, int64_t size,
                                                                int64_t /*headroom*/) const {
-  const std::shared_lock lock(buffer_->mutex);
+  const ReaderLock lock(buffer_->mutex);
   if (!RangeFits(offset, size, buffer_->size)) {
     return PastEnd(name_, offset, size, buffer_->size);
   }
@@ -183,7 +184,7 @@ absl::Status MemoryFile::LockByte(int64_t offset, LockMode mode) {
   CAIRN_RETURN_IF_ERROR(mode == LockMode::kExclusive ? CheckWritable(offset, 0)
                                                      : CheckWritableRange(name_, offset, 0));
   if (buffer_->borrowed) return absl::OkStatus();  // no lock conflicts with a shared one there
-  const std::unique_lock lock(buffer_->mutex);
+  const WriterLock lock(buffer_->mutex);
   if (!buffer_->CanLock(offset, mode, this)) return LockIsHeld(name_);
   buffer_->locks[{offset, this}] = mode;
   return absl::OkStatus();
@@ -191,14 +192,14 @@ absl::Status MemoryFile::LockByte(int64_t offset, LockMode mode) {
 
 absl::Status MemoryFile::UnlockByte(int64_t offset) {
   CAIRN_RETURN_IF_ERROR(CheckWritableRange(name_, offset, 0));
-  const std::unique_lock lock(buffer_->mutex);
+  const WriterLock lock(buffer_->mutex);
   buffer_->locks.erase({offset, this});
   return absl::OkStatus();
 }
 
 absl::StatusOr<bool> MemoryFile::IsLocked(int64_t offset, int64_t count) const {
   CAIRN_RETURN_IF_ERROR(CheckLockRange(name_, offset, count));
-  const std::shared_lock lock(buffer_->mutex);
+  const ReaderLock lock(buffer_->mutex);
   for (auto held = buffer_->locks.lower_bound({offset, nullptr});
        held != buffer_->locks.end() && held->first.first - offset < count; ++held) {
     if (held->first.second != this) return true;
@@ -207,7 +208,7 @@ absl::StatusOr<bool> MemoryFile::IsLocked(int64_t offset, int64_t count) const {
 }
 
 absl::Status MemoryFile::LockWhole() {
-  const std::unique_lock lock(buffer_->mutex);
+  const WriterLock lock(buffer_->mutex);
   const bool free = buffer_->whole_holder == nullptr || buffer_->whole_holder == this;
   if (!free) return FileIsLocked(name_);
   buffer_->whole_holder = this;
@@ -225,7 +226,7 @@ MemoryFileSystem::MemoryFileSystem(const std::string& name, Bytes bytes) {
 
 absl::StatusOr<std::unique_ptr<File>> MemoryFileSystem::Open(const std::string& path,
                                                              FileMode mode) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = files_.find(path);
   if (mode == FileMode::kCreateNew) {
     if (found != files_.end()) return ErrnoStatus(EEXIST, path, "create");
@@ -239,7 +240,7 @@ absl::StatusOr<std::unique_ptr<File>> MemoryFileSystem::Open(const std::string& 
 
 absl::Status MemoryFileSystem::Rename(const std::string& from, const std::string& to,
                                       bool replace) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = files_.find(from);
   if (found == files_.end()) return ErrnoStatus(ENOENT, from, "rename");
   if (!replace && files_.contains(to)) return ErrnoStatus(EEXIST, to, "rename to");
@@ -250,12 +251,12 @@ absl::Status MemoryFileSystem::Rename(const std::string& from, const std::string
 }
 
 absl::Status MemoryFileSystem::Remove(const std::string& path) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return files_.erase(path) > 0 ? absl::OkStatus() : ErrnoStatus(ENOENT, path, "remove");
 }
 
 absl::StatusOr<FileIdentity> MemoryFileSystem::Identity(const std::string& path) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = files_.find(path);
   if (found == files_.end()) return ErrnoStatus(ENOENT, path, "look up");
   return found->second->Identity();

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "absl/status/status.h"
@@ -13,6 +12,7 @@
 
 #include "cairn/file_system.h"
 #include "cairn/types.h"
+#include "engine/base/mutex.h"
 
 namespace cairn::storage {
 
@@ -80,9 +80,9 @@ class MemoryFileSystem final : public FileSystem {
   absl::StatusOr<FileIdentity> Identity(const std::string& path) override;
 
  private:
-  std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<MemoryFile>>
-      files_;  // each opened by no caller: without locks
+  Mutex mutex_;
+  // No caller opens these, so they have no locks.
+  std::map<std::string, std::unique_ptr<MemoryFile>> files_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn::storage

@@ -148,7 +148,7 @@ absl::StatusOr<std::vector<GenerationHolder>> FindHolders(const File& file, uint
 
 absl::StatusOr<std::shared_ptr<const void>> ReaderLocks::Hold(
     const std::shared_ptr<ReaderLocks>& registry, int64_t byte) {
-  const std::lock_guard lock(registry->mutex_);
+  const MutexLock lock(registry->mutex_);
   if (!registry->holders_.contains(byte)) CAIRN_RETURN_IF_ERROR(registry->Lock(byte));
   ++registry->holders_[byte];
   return std::shared_ptr<const void>(registry.get(),
@@ -168,7 +168,7 @@ absl::Status ReaderLocks::Lock(int64_t byte) const {
 }
 
 void ReaderLocks::Leave(int64_t byte) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto holders = holders_.find(byte);
   if (--holders->second > 0) return;
   holders_.erase(holders);

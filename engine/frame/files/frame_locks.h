@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "cairn/file_system.h"
 #include "cairn/options.h"
 #include "cairn/reports.h"
+#include "engine/base/mutex.h"
 #include "engine/frame/files/frame_location.h"
 
 namespace cairn::frame {
@@ -68,8 +68,8 @@ class ReaderLocks {
   void Leave(int64_t byte);
 
   const std::shared_ptr<File> file_;
-  std::mutex mutex_;
-  std::map<int64_t, int64_t> holders_;  // by byte
+  Mutex mutex_;
+  std::map<int64_t, int64_t> holders_ ABSL_GUARDED_BY(mutex_);  // by byte
 };
 
 }  // namespace cairn::frame

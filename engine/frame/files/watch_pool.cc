@@ -14,7 +14,7 @@ absl::StatusOr<FileEvent> WatchPool::Lease::Wait(std::chrono::milliseconds timeo
 WatchPool::Lease WatchPool::Watch(std::shared_ptr<const File> file) {
   std::vector<std::unique_ptr<FileWatch>> old;  // ends when the lock is free again
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (file_.lock() != file || !owner_.is_here()) {
       file_ = file;
       owner_ = {};
@@ -32,7 +32,7 @@ WatchPool::Lease WatchPool::Watch(std::shared_ptr<const File> file) {
 
 void WatchPool::Return(const std::shared_ptr<const File>& file, std::unique_ptr<FileWatch> watch) {
   if (watch == nullptr) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (file_.lock() == file) idle_.push_back(std::move(watch));
 }
 

@@ -4,13 +4,13 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "engine/base/mutex.h"
 #include "engine/base/owner_process.h"
 
 namespace cairn::frame {
@@ -43,10 +43,10 @@ class WatchPool {
  private:
   void Return(const std::shared_ptr<const File>& file, std::unique_ptr<FileWatch> watch);
 
-  std::mutex mutex_;
-  OwnerProcess owner_;              // of the watches
-  std::weak_ptr<const File> file_;  // that is watched
-  std::vector<std::unique_ptr<FileWatch>> idle_;
+  Mutex mutex_;
+  OwnerProcess owner_ ABSL_GUARDED_BY(mutex_);              // of the watches
+  std::weak_ptr<const File> file_ ABSL_GUARDED_BY(mutex_);  // that is watched
+  std::vector<std::unique_ptr<FileWatch>> idle_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn::frame

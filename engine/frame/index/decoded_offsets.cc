@@ -34,7 +34,7 @@ void DecodedOffsets::Build(const ChunkSizes& sizes) const {
 
 absl::StatusOr<DecodedOffsets::Place> DecodedOffsets::Find(int64_t position,
                                                            const ChunkSizes& sizes) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!built_) Build(sizes);
   if (position >= end_) {
     return damage_.ok() ? OutOfRange("byte %d of %d", position, end_) : damage_;

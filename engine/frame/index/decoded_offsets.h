@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/base/mutex.h"
 #include "engine/chunk/header.h"
 
 namespace cairn::frame {
@@ -51,14 +51,16 @@ class DecodedOffsets {
   absl::StatusOr<Place> Find(int64_t position, const ChunkSizes& sizes) const;
 
  private:
-  void Build(const ChunkSizes& sizes) const;
+  void Build(const ChunkSizes& sizes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  mutable std::mutex mutex_;
-  mutable bool built_ = false;
-  mutable int64_t stride_ = 1;           // chunks from one start to the next
-  mutable std::vector<int64_t> starts_;  // of chunks 0, stride, 2 * stride, …
-  mutable int64_t end_ = 0;              // of the good chunks
-  mutable absl::Status damage_;          // why there are no more
+  mutable Mutex mutex_;
+  mutable bool built_ ABSL_GUARDED_BY(mutex_) = false;
+  // Counts the chunks from one start to the next.
+  mutable int64_t stride_ ABSL_GUARDED_BY(mutex_) = 1;
+  // Chunks 0, stride, 2 * stride, … begin there.
+  mutable std::vector<int64_t> starts_ ABSL_GUARDED_BY(mutex_);
+  mutable int64_t end_ ABSL_GUARDED_BY(mutex_) = 0;      // of the good chunks
+  mutable absl::Status damage_ ABSL_GUARDED_BY(mutex_);  // why there are no more
 };
 
 }  // namespace cairn::frame

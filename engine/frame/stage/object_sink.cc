@@ -1,14 +1,13 @@
 #include "engine/frame/stage/object_sink.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 
 #include "engine/base/bytes.h"
+#include "engine/base/mutex.h"
 #include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
@@ -36,12 +35,14 @@ struct ObjectSink::Upload {
 
 // What requests on their way tell of themselves.
 struct ObjectSink::Uploads {
-  std::mutex mutex;
-  std::condition_variable done;
-  int64_t bytes = 0;
-  absl::Status failure;
-  std::vector<std::shared_ptr<const Upload>> taken;  // something has their names
-  std::set<int64_t> pending;                         // numbers of what is not known to be there
+  Mutex mutex;
+  CondVar done;
+  int64_t bytes ABSL_GUARDED_BY(mutex) = 0;
+  absl::Status failure ABSL_GUARDED_BY(mutex);
+  // Something else has the names of these.
+  std::vector<std::shared_ptr<const Upload>> taken ABSL_GUARDED_BY(mutex);
+  // These numbers are not known to be there.
+  std::set<int64_t> pending ABSL_GUARDED_BY(mutex);
 };
 
 ObjectSink::ObjectSink(std::shared_ptr<ObjectStore> store, std::span<const int64_t> used)
@@ -93,15 +94,15 @@ absl::Status ObjectSink::BeginUpload(int64_t number, Bytes chunk) {
   const auto upload =
       std::make_shared<const Upload>(Upload{.number = number, .bytes = ToVector(chunk)});
   {
-    std::unique_lock lock(uploads_->mutex);
-    uploads_->done.wait(lock, [&] { return uploads_->bytes < kMostWaiting; });
+    const MutexLock lock(uploads_->mutex);
+    while (uploads_->bytes >= kMostWaiting) uploads_->done.Wait(uploads_->mutex);
     CAIRN_RETURN_IF_ERROR(uploads_->failure);
     uploads_->bytes += std::ssize(upload->bytes);
     uploads_->pending.insert(number);
   }
   store_->StartPutIfAbsent(format::ChunkFileName(number), upload->bytes,
                            [uploads = uploads_, upload](const absl::StatusOr<ObjectInfo>& put) {
-                             const std::lock_guard lock(uploads->mutex);
+                             const MutexLock lock(uploads->mutex);
                              uploads->bytes -= std::ssize(upload->bytes);
                              if (put.ok()) {
                                uploads->pending.erase(upload->number);
@@ -110,15 +111,15 @@ absl::Status ObjectSink::BeginUpload(int64_t number, Bytes chunk) {
                              } else if (uploads->failure.ok()) {
                                uploads->failure = put.status();
                              }
-                             uploads->done.notify_all();
+                             uploads->done.NotifyAll();
                            });
   return absl::OkStatus();
 }
 
 absl::Status ObjectSink::Flush() {
   if (uploads_ == nullptr) return absl::OkStatus();
-  std::unique_lock lock(uploads_->mutex);
-  uploads_->done.wait(lock, [&] { return uploads_->bytes == 0; });
+  const MutexLock lock(uploads_->mutex);
+  while (uploads_->bytes > 0) uploads_->done.Wait(uploads_->mutex);
   CAIRN_RETURN_IF_ERROR(uploads_->failure);
   for (; !uploads_->taken.empty(); uploads_->taken.pop_back()) {
     CAIRN_RETURN_IF_ERROR(CheckIsThere(*uploads_->taken.back()));
@@ -129,7 +130,7 @@ absl::Status ObjectSink::Flush() {
 
 bool ObjectSink::IsPending(int64_t entry) const {
   if (uploads_ == nullptr) return false;
-  const std::lock_guard lock(uploads_->mutex);
+  const MutexLock lock(uploads_->mutex);
   return uploads_->pending.contains(entry);
 }
 

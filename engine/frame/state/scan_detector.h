@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
 
 #include "absl/functional/function_ref.h"
+
+#include "engine/base/mutex.h"
 
 namespace cairn::frame {
 
@@ -19,7 +20,7 @@ class ScanDetector {
   // announced.
   void Reach(int64_t first, int64_t end,
              absl::FunctionRef<int64_t(int64_t first, int64_t count)> announce) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool goes_on = first == end_ || first == end_ - 1;
     if (goes_on && end == end_) return;
     in_order_ = goes_on ? in_order_ + end - end_ : 0;
@@ -39,12 +40,13 @@ class ScanDetector {
   static constexpr int64_t kFew = 2;
   static constexpr int64_t kMost = 4096;
 
-  std::mutex mutex_;
-  int64_t end_ = -1;  // of the last read
-  int64_t in_order_ = 0;
-  int64_t trigger_ = 0;  // the first chunk of those that were announced last
-  int64_t announced_end_ = 0;
-  int64_t count_ = kFew;
+  Mutex mutex_;
+  int64_t end_ ABSL_GUARDED_BY(mutex_) = -1;  // of the last read
+  int64_t in_order_ ABSL_GUARDED_BY(mutex_) = 0;
+  // The first chunk of those that were announced last.
+  int64_t trigger_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t announced_end_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t count_ ABSL_GUARDED_BY(mutex_) = kFew;
 };
 
 }  // namespace cairn::frame

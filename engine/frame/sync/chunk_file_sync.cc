@@ -5,19 +5,19 @@
 namespace cairn::frame {
 
 void ChunkFileSync::Add(std::span<const ChunkFile> files) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   files_.insert(files_.end(), files.begin(), files.end());
 }
 
 int64_t ChunkFileSync::count() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::ssize(files_);
 }
 
 absl::Status ChunkFileSync::Sync() {
   std::vector<ChunkFile> files;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     files.swap(files_);
   }
   if (files.empty()) return absl::OkStatus();

@@ -3,13 +3,13 @@
 #define CAIRN_ENGINE_FRAME_SYNC_CHUNK_FILE_SYNC_H_
 
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 
+#include "engine/base/mutex.h"
 #include "engine/frame/files/frame_location.h"
 #include "engine/frame/stage/sparse_sink.h"
 
@@ -28,8 +28,8 @@ class ChunkFileSync {
 
  private:
   const FrameLocation location_;
-  mutable std::mutex mutex_;
-  std::vector<ChunkFile> files_;
+  mutable Mutex mutex_;
+  std::vector<ChunkFile> files_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn::frame

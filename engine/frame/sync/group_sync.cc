@@ -9,68 +9,71 @@ namespace cairn::frame {
 
 void GroupSync::Begin(std::shared_ptr<File> file, const CommitPoint& committed,
                       const CommitPoint& durable) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   file_ = std::move(file);
   committed_ = committed;
   durable_ = durable;
   SetDebt(nullptr);
-  ended_->notify_all();
+  ended_->NotifyAll();
 }
 
 void GroupSync::SetNamedSync(std::function<absl::Status()> sync_named) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   sync_named_ = std::move(sync_named);
 }
 
 void GroupSync::End() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   file_.reset();
   SetDebt(nullptr);
 }
 
 void GroupSync::SetCommitted(const CommitPoint& point) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   committed_ = point;
 }
 
 void GroupSync::SetDurable(const CommitPoint& point) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   durable_ = point;
 }
 
 void GroupSync::Owe(std::function<absl::Status()> debt, int64_t durable_end) {
-  Lock lock(mutex_);
-  ended_->wait(lock, [this] { return !is_syncing_; });
+  const MutexLock lock(mutex_);
+  AwaitEnd();
   SetDebt(std::move(debt));
   durable_.end = std::max(durable_.end, durable_end);
   durable_.journal = committed_.journal;
 }
 
-// The mutex is held.
+void GroupSync::AwaitEnd() {
+  while (is_syncing_) ended_->Wait(mutex_);
+}
+
 void GroupSync::SetDebt(std::function<absl::Status()> debt) {
   debt_ = std::move(debt);
   owes_.store(debt_ != nullptr, std::memory_order_release);
 }
 
 CommitPoint GroupSync::durable() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return durable_;
 }
 
 absl::Status GroupSync::failure() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return failure_;
 }
 
 // No other sync may run.
-absl::Status GroupSync::RunAlone(Lock& lock, absl::FunctionRef<absl::Status()> sync) {
+absl::Status GroupSync::RunAlone(absl::FunctionRef<absl::Status()> sync) {
   CAIRN_RETURN_IF_ERROR(failure_);
   is_syncing_ = true;
-  lock.unlock();
+  mutex_.Unlock();
   const absl::Status status = sync();
-  lock.lock();
+  mutex_.Lock();
   is_syncing_ = false;
-  ended_->notify_all();
+  ended_->NotifyAll();
   if (!status.ok()) {
     failure_ = status;
     has_failed_.store(true, std::memory_order_release);
@@ -79,18 +82,18 @@ absl::Status GroupSync::RunAlone(Lock& lock, absl::FunctionRef<absl::Status()> s
 }
 
 absl::Status GroupSync::SyncNamed() {
-  Lock lock(mutex_);
-  ended_->wait(lock, [this] { return !is_syncing_; });
+  const MutexLock lock(mutex_);
+  AwaitEnd();
   const std::function<absl::Status()> sync_named = sync_named_;
-  return RunAlone(lock, sync_named);
+  return RunAlone(sync_named);
 }
 
 // `point` is as it was before the sync.
-absl::Status GroupSync::SyncNow(Lock& lock, CommitPoint point, SyncMode mode) {
+absl::Status GroupSync::SyncNow(CommitPoint point, SyncMode mode) {
   const std::shared_ptr<File> file = file_;
   const std::function<absl::Status()> sync_named = sync_named_;
   const std::function<absl::Status()> debt = debt_;
-  CAIRN_RETURN_IF_ERROR(RunAlone(lock, [&]() -> absl::Status {
+  CAIRN_RETURN_IF_ERROR(RunAlone([&]() -> absl::Status {
     if (debt != nullptr) CAIRN_RETURN_IF_ERROR(debt());
     CAIRN_RETURN_IF_ERROR(sync_named());
     return file->Sync(debt != nullptr ? SyncMode::kAll : mode);
@@ -105,13 +108,13 @@ absl::Status GroupSync::SyncNow(Lock& lock, CommitPoint point, SyncMode mode) {
 }
 
 absl::Status GroupSync::Sync(const CommitPoint& point, SyncMode mode) {
-  Lock lock(mutex_);
-  ended_->wait(lock, [this] { return !is_syncing_; });
-  return SyncNow(lock, point, mode);
+  const MutexLock lock(mutex_);
+  AwaitEnd();
+  return SyncNow(point, mode);
 }
 
 absl::Status GroupSync::Await(uint64_t generation) {
-  Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (generation > committed_.generation) {
     return InvalidArgument("generation %d was not committed by this writer: %d is the newest",
                            generation, committed_.generation);
@@ -119,10 +122,10 @@ absl::Status GroupSync::Await(uint64_t generation) {
   was_awaited_ = true;
   while (durable_.generation < generation) {
     if (is_syncing_) {
-      ended_->wait(lock);
+      ended_->Wait(mutex_);
       CAIRN_RETURN_IF_ERROR(failure_);
     } else {
-      CAIRN_RETURN_IF_ERROR(SyncNow(lock, committed_, SyncMode::kData));
+      CAIRN_RETURN_IF_ERROR(SyncNow(committed_, SyncMode::kData));
     }
   }
   return absl::OkStatus();

@@ -3,17 +3,16 @@
 #define CAIRN_ENGINE_FRAME_SYNC_GROUP_SYNC_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <tuple>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
 #include "cairn/file_system.h"
+#include "engine/base/mutex.h"
 #include "engine/base/owner_process.h"
 
 namespace cairn::frame {
@@ -70,22 +69,23 @@ class GroupSync {
   absl::Status Await(uint64_t generation);
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
-  absl::Status RunAlone(Lock& lock, absl::FunctionRef<absl::Status()> sync);
-  absl::Status SyncNow(Lock& lock, CommitPoint point, SyncMode mode);
-  void SetDebt(std::function<absl::Status()> debt);
+  // These two release the mutex while they sync.
+  absl::Status RunAlone(absl::FunctionRef<absl::Status()> sync)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status SyncNow(CommitPoint point, SyncMode mode) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AwaitEnd() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SetDebt(std::function<absl::Status()> debt) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const OwnerProcess owner_;
-  mutable std::mutex mutex_;
-  std::unique_ptr<std::condition_variable> ended_ =  // a sync
-      std::make_unique<std::condition_variable>();
-  std::shared_ptr<File> file_;
-  std::function<absl::Status()> sync_named_ = absl::OkStatus;
-  std::function<absl::Status()> debt_;  // empty: none
-  CommitPoint committed_;
-  CommitPoint durable_;
-  bool is_syncing_ = false;
-  absl::Status failure_;
+  mutable Mutex mutex_;
+  std::unique_ptr<CondVar> ended_ = std::make_unique<CondVar>();  // a sync
+  std::shared_ptr<File> file_ ABSL_GUARDED_BY(mutex_);
+  std::function<absl::Status()> sync_named_ ABSL_GUARDED_BY(mutex_) = absl::OkStatus;
+  std::function<absl::Status()> debt_ ABSL_GUARDED_BY(mutex_);  // empty: none
+  CommitPoint committed_ ABSL_GUARDED_BY(mutex_);
+  CommitPoint durable_ ABSL_GUARDED_BY(mutex_);
+  bool is_syncing_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   // What each commit asks, without the mutex.
   std::atomic<bool> owes_ = false;
   std::atomic<bool> has_failed_ = false;

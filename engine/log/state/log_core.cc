@@ -16,6 +16,7 @@ absl::StatusOr<std::shared_ptr<LogCore>> LogCore::Open(const std::string& path,
                                                        const OpenOptions& options,
                                                        std::string_view time_field) {
   std::shared_ptr<LogCore> core(new LogCore(path, options, time_field));
+  const MutexLock lock(core->mutex_);
   CAIRN_RETURN_IF_ERROR(core->OpenParts());
   return core;
 }
@@ -118,24 +119,24 @@ absl::Status LogCore::MakeState() {
 }
 
 LogStatePtr LogCore::state() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return state_;
 }
 
 LogCore::Part LogCore::newest() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return parts_.back();
 }
 
 absl::StatusOr<std::optional<LogCore::Part>> LogCore::RefreshPrevious() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (parts_.size() < 2 || IsRemoved(parts_[parts_.size() - 2])) return std::nullopt;
   CAIRN_RETURN_IF_ERROR(RefreshPart(parts_[parts_.size() - 2]).status());
   return parts_[parts_.size() - 2];
 }
 
 absl::StatusOr<LogStatePtr> LogCore::Refresh() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (is_directory_ && IsRemoved(parts_.back())) {
     CAIRN_RETURN_IF_ERROR(OpenParts());
     return state_;

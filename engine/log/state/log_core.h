@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 
 #include "cairn/frame.h"
 #include "cairn/log.h"
+#include "engine/base/mutex.h"
 #include "engine/log/state/log_files.h"
 #include "engine/log/state/log_state.h"
 
@@ -52,24 +52,25 @@ class LogCore {
  private:
   LogCore(std::string path, OpenOptions options, std::string_view time_field)
       : path_(std::move(path)), options_(std::move(options)), time_field_(time_field) {}
-  absl::Status OpenParts();
+  absl::Status OpenParts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::vector<Part>> OpenAll(const std::vector<LogFile>& found) const;
   absl::StatusOr<Part> OpenPart(const LogFile& file) const;
   // RefreshPart, FollowRotation and ForgetRemoved say whether there was news.
   absl::StatusOr<bool> RefreshPart(Part& part) const;
-  absl::StatusOr<bool> FollowRotation();
+  absl::StatusOr<bool> FollowRotation() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsRemoved(const Part& part) const;
-  bool ForgetRemoved();
-  absl::Status MakeState();
+  bool ForgetRemoved() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status MakeState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string path_;
   const OpenOptions options_;
   const std::string time_field_;
   bool is_directory_ = false;
 
-  mutable std::mutex mutex_;
-  std::vector<Part> parts_;  // the oldest first; of the files only the newest changes
-  LogStatePtr state_;
+  mutable Mutex mutex_;
+  // The oldest comes first. Only the newest file changes.
+  std::vector<Part> parts_ ABSL_GUARDED_BY(mutex_);
+  LogStatePtr state_ ABSL_GUARDED_BY(mutex_);
 };
 
 // The options of a new frame of the log, whose first record gets this number.

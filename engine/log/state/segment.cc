@@ -14,19 +14,19 @@
 namespace cairn::log {
 
 ChunkStatsPtr StatsCache::Find(int64_t chunk, uint64_t fingerprint) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = rows_.find(chunk);
   const bool same = found != rows_.end() && found->second->fingerprint == fingerprint;
   return same ? found->second : nullptr;
 }
 
 void StatsCache::Add(int64_t chunk, ChunkStatsPtr stats) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   rows_.insert_or_assign(chunk, std::move(stats));
 }
 
 void StatsCache::DropBefore(int64_t chunk) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   absl::erase_if(rows_, [chunk](const auto& row) { return row.first < chunk; });
 }
 
@@ -193,7 +193,7 @@ absl::StatusOr<std::unique_ptr<TimeIndex>> Segment::MakeTimeIndex() const {
 
 absl::StatusOr<const TimeIndex*> Segment::times() const {
   if (time_ == nullptr) return FailedPrecondition("log: its records have no time field");
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (times_ == nullptr) {
     CAIRN_ASSIGN_OR_RETURN(times_, MakeTimeIndex());
   }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include "cairn/log.h"
 #include "cairn/snapshot.h"
 #include "engine/base/lazy.h"
+#include "engine/base/mutex.h"
 #include "engine/log/state/log_layer.h"
 #include "engine/log/stats/chunk_stats.h"
 
@@ -37,8 +37,8 @@ class StatsCache {
   void DropBefore(int64_t chunk);
 
  private:
-  mutable std::mutex mutex_;
-  absl::flat_hash_map<int64_t, ChunkStatsPtr> rows_;
+  mutable Mutex mutex_;
+  absl::flat_hash_map<int64_t, ChunkStatsPtr> rows_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Times of all chunks, for finding those of a range.
@@ -123,8 +123,9 @@ class Segment {
   // The first chunk that each table of statistics has; known once the table is loaded.
   mutable std::array<Lazy<int64_t>, std::size(kStatsLayers)> first_chunks_;
   mutable StatsCache own_stats_;  // of chunks without a fingerprint, such as the last
-  mutable std::mutex mutex_;
-  mutable std::unique_ptr<const TimeIndex> times_;  // once it was needed
+  mutable Mutex mutex_;
+  // Null until it is needed. Then it stays as it is.
+  mutable std::unique_ptr<const TimeIndex> times_ ABSL_GUARDED_BY(mutex_);
 };
 
 using SegmentPtr = std::shared_ptr<const Segment>;

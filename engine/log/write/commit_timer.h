@@ -3,15 +3,14 @@
 #define CAIRN_ENGINE_LOG_WRITE_COMMIT_TIMER_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <pthread.h>
 #include <queue>
 #include <vector>
 
+#include "engine/base/mutex.h"
 #include "engine/base/owner_process.h"
 
 namespace cairn::log {
@@ -42,10 +41,10 @@ class TimerThread {
   };
   void Run();
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stops_ = false;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> entries_;
+  Mutex mutex_;
+  CondVar changed_;
+  bool stops_ ABSL_GUARDED_BY(mutex_) = false;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> entries_ ABSL_GUARDED_BY(mutex_);
   std::optional<pthread_t> thread_;  // last: it uses all the others
 };
 

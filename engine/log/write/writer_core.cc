@@ -34,6 +34,7 @@ absl::Status MarkEnded(LogLayer layer, Writer& writer) {
 absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<LogCore> log,
                                                              const LogWriterOptions& options) {
   std::shared_ptr<WriterCore> core(new WriterCore(std::move(log), options));
+  const MutexLock lock(core->mutex_);
   CAIRN_RETURN_IF_ERROR(core->Acquire());
   CAIRN_RETURN_IF_ERROR(core->BeginWriting());
   if (options.commit_interval.count() > 0) {
@@ -105,12 +106,6 @@ absl::Status WriterCore::MakeStatistics() {
   return CommitStaged(options_.durability);
 }
 
-// A forked child has no part in what its parent writes: there the lock may be that of a thread
-// which is not there, and nothing changes that it would keep.
-std::unique_lock<std::mutex> WriterCore::Enter() const {
-  return owner_.is_here() ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
-}
-
 absl::Status WriterCore::Check() const {
   if (!owner_.is_here()) {
     return FailedPrecondition(
@@ -127,7 +122,7 @@ absl::Status WriterCore::Remember(absl::Status status) {
 }
 
 absl::Status WriterCore::Append(Items records) {
-  const auto lock = Enter();
+  const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   const auto size = static_cast<size_t>(state_->schema().record_size());
   if (records.value_size() != 0 && records.value_size() != size) {
@@ -146,13 +141,13 @@ absl::Status WriterCore::Append(Items records) {
 }
 
 absl::Status WriterCore::Commit() {
-  const auto lock = Enter();
+  const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   return Remember(CommitRecords(true, options_.durability));
 }
 
 absl::Status WriterCore::Checkpoint() {
-  const auto lock = Enter();
+  const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
   CAIRN_RETURN_IF_ERROR(writer_->Checkpoint());  // one that is refused ends nothing
@@ -160,7 +155,7 @@ absl::Status WriterCore::Checkpoint() {
 }
 
 absl::Status WriterCore::SetRetention(const Retention& retention) {
-  const auto lock = Enter();
+  const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   if (std::min({retention.max_age, retention.max_records, retention.max_bytes}) < 0) {
     return InvalidArgument("log: a retention of less than 0");
@@ -171,7 +166,7 @@ absl::Status WriterCore::SetRetention(const Retention& retention) {
 }
 
 absl::Status WriterCore::SetRotation(const Rotation& rotation) {
-  const auto lock = Enter();
+  const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   if (!log_->is_directory()) return AtPath(log_->path(), FailedPrecondition("a log of one file"));
   if (std::min(rotation.max_bytes, rotation.period) < 0) {
@@ -183,7 +178,7 @@ absl::Status WriterCore::SetRotation(const Rotation& rotation) {
 }
 
 absl::Status WriterCore::Retain() {
-  const auto lock = Enter();
+  const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
   CAIRN_RETURN_IF_ERROR(Remember(RemoveOldFiles()));
@@ -192,17 +187,17 @@ absl::Status WriterCore::Retain() {
 }
 
 int64_t WriterCore::end_record() const {
-  const auto lock = Enter();
+  const MutexLockIf lock(owner_.is_here(), mutex_);
   return state_->end_record() + buffer_->nrecords();
 }
 
 LogStatePtr WriterCore::state() const {
-  const auto lock = Enter();
+  const MutexLockIf lock(owner_.is_here(), mutex_);
   return state_;
 }
 
 absl::Status WriterCore::Close() {
-  const auto lock = Enter();
+  const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, Durability::kMachine)));
   CAIRN_RETURN_IF_ERROR(Remember(writer_->Close()));
@@ -436,12 +431,12 @@ void WriterCore::StartTimer() {
 
 void WriterCore::StopTimer() {
   std::shared_ptr<TimerThread> timer;
-  const auto lock = Enter();
+  const MutexLockIf lock(owner_.is_here(), mutex_);
   timer.swap(timer_);
 }
 
 void WriterCore::CommitDue() {
-  const auto lock = Enter();
+  const MutexLockIf lock(owner_.is_here(), mutex_);
   timer_runs_ = false;
   if (!Check().ok()) return;
   Remember(CommitRecords(false, options_.durability)).IgnoreError();

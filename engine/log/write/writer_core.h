@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "cairn/frame.h"
 #include "cairn/log_writer.h"
 #include "cairn/writer.h"
+#include "engine/base/mutex.h"
 #include "engine/base/owner_process.h"
 #include "engine/log/state/log_core.h"
 #include "engine/log/state/newest_time.h"
@@ -45,65 +45,71 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   void StopTimer();
 
  private:
-  WriterCore(std::shared_ptr<LogCore> log, const LogWriterOptions& options)
-      : log_(std::move(log)), options_(options) {}
-  absl::Status Acquire();
-  absl::StatusOr<bool> OpenNewest(std::chrono::milliseconds wait);
-  absl::Status BeginWriting();
-  absl::Status MakeStatistics();
-  // Takes the mutex.
-  std::unique_lock<std::mutex> Enter() const;
-  // All that follow need the mutex.
-  // kFailedPrecondition in a forked child.
-  absl::Status Check() const;
-  absl::Status Remember(absl::Status status);
-  // With `all` also what the window holds back.
-  absl::Status CommitRecords(bool all, Durability durability);
-  std::optional<LimitsRequest> TakeRequest();
-  absl::Status CommitBatch(Bytes records, Durability durability);
-  absl::Status CommitStaged(Durability durability);
-  absl::Status StageRecords(Bytes records);
-  absl::Status StageLayer();
-  absl::Status StageRetention(Bytes records, int64_t most_chunks);
-  absl::Status RemoveOldFiles();
-  void ReadClock();
-  absl::Status FindNewestTimes();
-  void AddTimes(Bytes records, NewestTime& newest) const;
-  void NoteTimes(Bytes records);
-  absl::StatusOr<int64_t> TimeForRetention(Bytes arriving);
-  absl::StatusOr<size_t> RecordsBeforeRotation(Bytes records);
-  bool FileIsFull() const;
-  absl::Status Rotate();
-  absl::Status TakeCommitted(const Snapshot& committed);
-  void StartTimer();
-  void CommitDue();
-
-  const std::shared_ptr<LogCore> log_;
-  LogWriterOptions options_;
-  std::shared_ptr<TimerThread> timer_;
-  const OwnerProcess owner_;
-
-  mutable std::mutex mutex_;
-  absl::Status status_;  // of the first failure
-  LogFile file_;
-  std::shared_ptr<Frame> frame_;
-  std::optional<Writer> writer_;
-  LogStatePtr state_;
-  LogLayer layer_;  // as the next commit leaves it
-  bool layer_changed_ = false;
-  std::optional<RecordBuffer> buffer_;
-  std::optional<std::chrono::steady_clock::time_point> looked_at_;  // for a request
-  std::optional<LimitsRequest> remaining_;                          // was taken, is still there
-  int64_t clock_ = 0;  // of this machine when the commit began, as a count of the time field
   // The newest time of all records and of those of the newest file.
   struct NewestTimes {
     NewestTime all;
     NewestTime file;
   };
+
+  WriterCore(std::shared_ptr<LogCore> log, const LogWriterOptions& options)
+      : log_(std::move(log)), options_(options) {}
+  absl::Status Acquire() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<bool> OpenNewest(std::chrono::milliseconds wait)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status BeginWriting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status MakeStatistics() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // kFailedPrecondition in a forked child.
+  absl::Status Check() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Remember(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // With `all` also what the window holds back.
+  absl::Status CommitRecords(bool all, Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::optional<LimitsRequest> TakeRequest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CommitBatch(Bytes records, Durability durability)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CommitStaged(Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status StageRecords(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status StageLayer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status StageRetention(Bytes records, int64_t most_chunks)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status RemoveOldFiles() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ReadClock() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status FindNewestTimes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AddTimes(Bytes records, NewestTime& newest) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NoteTimes(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<int64_t> TimeForRetention(Bytes arriving) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<size_t> RecordsBeforeRotation(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool FileIsFull() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Rotate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status TakeCommitted(const Snapshot& committed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void StartTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CommitDue();
+
+  const std::shared_ptr<LogCore> log_;
+  LogWriterOptions options_;
+  const OwnerProcess owner_;
+
+  mutable Mutex mutex_;
+  std::shared_ptr<TimerThread> timer_ ABSL_GUARDED_BY(mutex_);
+  // The first failure stays.
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  LogFile file_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<Frame> frame_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
+  LogStatePtr state_ ABSL_GUARDED_BY(mutex_);
+  // The layer as the next commit leaves it.
+  LogLayer layer_ ABSL_GUARDED_BY(mutex_);
+  bool layer_changed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<RecordBuffer> buffer_ ABSL_GUARDED_BY(mutex_);
+  // Tells when the writer last looked for a request.
+  std::optional<std::chrono::steady_clock::time_point> looked_at_ ABSL_GUARDED_BY(mutex_);
+  // This request was taken, and is still there.
+  std::optional<LimitsRequest> remaining_ ABSL_GUARDED_BY(mutex_);
+  // The time of this machine when the commit began, as a count of the time field.
+  int64_t clock_ ABSL_GUARDED_BY(mutex_) = 0;
   // Found when needed first, and then kept: no commit goes through all chunks.
-  std::optional<NewestTimes> newest_times_;
-  KnownNewest known_newest_;
-  bool timer_runs_ = false;
+  std::optional<NewestTimes> newest_times_ ABSL_GUARDED_BY(mutex_);
+  KnownNewest known_newest_ ABSL_GUARDED_BY(mutex_);
+  bool timer_runs_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace cairn::log

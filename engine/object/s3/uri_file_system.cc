@@ -1,6 +1,5 @@
 // Files and objects under one roof: what a path looks like says which it is.
 #include <map>
-#include <mutex>
 #include <sys/types.h>
 #include <unistd.h>
 #include <utility>
@@ -8,6 +7,7 @@
 #include "absl/strings/str_format.h"
 
 #include "cairn/s3.h"
+#include "engine/base/mutex.h"
 #include "engine/base/status.h"
 #include "engine/object/s3/settings/object_uri.h"
 
@@ -101,9 +101,10 @@ class UriFileSystem final : public FileSystem {
   const absl::StatusOr<S3Options> s3_;
   const ObjectFileOptions options_;
 
-  std::mutex mutex_;
-  pid_t process_ = ::getpid();
-  std::map<std::string, std::shared_ptr<FileSystem>> stores_;  // by what comes before the path
+  Mutex mutex_;
+  pid_t process_ ABSL_GUARDED_BY(mutex_) = ::getpid();
+  // The key is what comes before the path.
+  std::map<std::string, std::shared_ptr<FileSystem>> stores_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::StatusOr<UriFileSystem::Place> UriFileSystem::FindPlace(const std::string& path) {
@@ -111,7 +112,7 @@ absl::StatusOr<UriFileSystem::Place> UriFileSystem::FindPlace(const std::string&
     return Place{std::shared_ptr<FileSystem>(std::shared_ptr<void>(), PosixFileSystem()), path};
   }
   CAIRN_ASSIGN_OR_RETURN(const object::ObjectUri uri, object::ParseObjectUri(path));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // The stores of a parent work there alone: a forked child opens its own, and leaves those to what
   // it has inherited.
   if (::getpid() != process_) {

@@ -55,15 +55,22 @@ UnsharedFd& FileLocks::End() {
   return exclusive_;
 }
 
-std::unique_lock<std::mutex> FileLocks::Enter() const {
+FileLocks::Entry::Entry(const FileLocks& locks) : locks_(locks) {
   constexpr std::chrono::milliseconds kLongest(1000);  // far longer than any call of the system
-  if (is_here()) return std::unique_lock(mutex_);
-  std::unique_lock lock(mutex_, std::try_to_lock);
-  for (const Deadline deadline(kLongest); !lock.owns_lock() && !deadline.has_passed();) {
-    Pause();
-    lock.try_lock();
+  if (locks_.is_here()) {
+    locks_.mutex_.Lock();
+    has_mutex_ = true;
+    return;
   }
-  return lock;
+  has_mutex_ = locks_.mutex_.TryLock();
+  for (const Deadline deadline(kLongest); !has_mutex_ && !deadline.has_passed();) {
+    Pause();
+    has_mutex_ = locks_.mutex_.TryLock();
+  }
+}
+
+FileLocks::Entry::~Entry() {
+  if (has_mutex_) locks_.mutex_.Unlock();
 }
 
 void FileLocks::Note(int64_t offset, LockMode mode) {
@@ -137,8 +144,8 @@ int FileLocks::Change(int64_t offset, LockMode mode) {
 }
 
 int FileLocks::Lock(int64_t offset, LockMode mode) {
-  const auto lock = Enter();
-  if (!lock.owns_lock()) return EDEADLK;
+  const Entry entry(*this);
+  if (!entry.has_mutex()) return EDEADLK;
   const bool exclusive = mode == LockMode::kExclusive;
   int error = Own();
   const auto held = std::ranges::find(held_, offset, &Held::offset);
@@ -156,21 +163,21 @@ int FileLocks::Lock(int64_t offset, LockMode mode) {
 int FileLocks::WaitFor(int64_t offset, std::chrono::milliseconds timeout) {
   int fd = -1;
   {
-    const auto lock = Enter();
-    if (!lock.owns_lock()) return EDEADLK;
+    const Entry entry(*this);
+    if (!entry.has_mutex()) return EDEADLK;
     if (const int error = Own(); error != 0 && !is_here()) return error;
     if (const int error = OpenExclusive(); error != 0) return error;
     fd = exclusive_.get();
   }
   if (const int error = LockInQueue(fd, offset, timeout); error != 0) return error;
-  const auto lock = Enter();
+  const Entry entry(*this);
   Note(offset, LockMode::kExclusive);
   return 0;
 }
 
 int FileLocks::Unlock(int64_t offset) {
-  const auto lock = Enter();
-  if (!lock.owns_lock()) return 0;
+  const Entry entry(*this);
+  if (!entry.has_mutex()) return 0;
   const auto found = std::ranges::find(held_, offset, &Held::offset);
   if (found == held_.end()) return 0;
   const Held held = *found;
@@ -186,13 +193,12 @@ int FileLocks::Unlock(int64_t offset) {
 }
 
 int FileLocks::LockWhole() {
-  const auto lock = Enter();
-  if (!lock.owns_lock()) return EDEADLK;
+  const Entry entry(*this);
+  if (!entry.has_mutex()) return EDEADLK;
   if (const int error = Own(); error != 0 && !is_here()) return error;
   if (const int error = OpenExclusive(); error != 0) return error;
-  if (RetryInterrupted([&] { return ::flock(exclusive_.get(), LOCK_EX | LOCK_NB); }) != 0) {
-    return errno;
-  }
+  const int fd = exclusive_.get();
+  if (RetryInterrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) != 0) return errno;
   holds_whole_ = true;
   were_taken_.store(true, std::memory_order_relaxed);
   return 0;
@@ -202,9 +208,9 @@ int FileLocks::LockWhole() {
 // for.
 int FileLocks::FindLocked(int64_t first, int64_t last, std::optional<int64_t>& byte) const {
   byte.reset();
-  const auto lock = is_here() ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+  const MutexLockIf lock(is_here(), mutex_);
   for (;;) {
-    const std::optional<int64_t> own = lock.owns_lock() ? NextExclusive(first, last) : std::nullopt;
+    const std::optional<int64_t> own = lock.is_held() ? NextExclusive(first, last) : std::nullopt;
     const int64_t count = own.has_value() ? *own - first : last - first + 1;
     struct flock found = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = first, .l_len = count, .l_pid = 0};
@@ -220,8 +226,8 @@ int FileLocks::FindLocked(int64_t first, int64_t last, std::optional<int64_t>& b
 }
 
 bool FileLocks::Holds(int64_t first, int64_t last) const {
-  const auto lock = Enter();
-  return !lock.owns_lock() || std::ranges::any_of(held_, [&](const Held& held) {
+  const Entry entry(*this);
+  return !entry.has_mutex() || std::ranges::any_of(held_, [&](const Held& held) {
     return first <= held.offset && held.offset <= last;
   });
 }

@@ -5,13 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
 
 #include "cairn/file_system.h"
+#include "engine/base/mutex.h"
 #include "engine/base/owner_process.h"
 #include "engine/storage/posix/fd.h"
 #include "engine/storage/posix/fork_observer.h"
@@ -44,9 +44,10 @@ class FileLocks {
   FileLocks(const FileLocks&) = delete;
   FileLocks& operator=(const FileLocks&) = delete;
 
-  // To be called before the descriptor is closed. Ends exclusive locks; shared ones end with the
-  // description, where a child may have it. Gives the descriptor that had the exclusive locks.
-  UnsharedFd& End();
+  // To be called before the descriptor is closed, when no other thread uses this. Ends exclusive
+  // locks; shared ones end with the description, where a child may have it. Gives the descriptor
+  // that had the exclusive locks.
+  UnsharedFd& End() ABSL_NO_THREAD_SAFETY_ANALYSIS;
   // Returns true if there was a lock at any time.
   bool were_taken() const { return were_taken_.load(std::memory_order_relaxed); }
 
@@ -72,32 +73,47 @@ class FileLocks {
     LockMode mode = LockMode::kShared;
   };
 
+  // Holds the mutex. A child of a process in which another thread held it does not get it.
+  class ABSL_SCOPED_LOCKABLE Entry {
+   public:
+    explicit Entry(const FileLocks& locks) ABSL_EXCLUSIVE_LOCK_FUNCTION(locks.mutex_);
+    ~Entry() ABSL_UNLOCK_FUNCTION();
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+    bool has_mutex() const { return has_mutex_; }
+
+   private:
+    const FileLocks& locks_;
+    bool has_mutex_;
+  };
+
   bool is_here() const { return process_.load(std::memory_order_relaxed) == ThisProcess(); }
-  // Holds the mutex; not in a child of a process in which another thread held it.
-  std::unique_lock<std::mutex> Enter() const;
-  void Note(int64_t offset, LockMode mode);
+  void Note(int64_t offset, LockMode mode) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Makes the description that is read by this process's own, where a fork may have shared it.
-  int Own();
+  int Own() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Opens the description for exclusive locks, where that has not been done.
-  int OpenExclusive();
+  int OpenExclusive() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes a lock on the description that is right for the mode, from the other one.
-  int Change(int64_t offset, LockMode mode);
+  int Change(int64_t offset, LockMode mode) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A new description of the same file, or nothing; errno says why. `link` is Link().
   UniqueFd Reopen(const std::string& link) const;
   std::string Link() const;
-  // The first byte of these that it has locked exclusively. Holds the mutex.
-  std::optional<int64_t> NextExclusive(int64_t first, int64_t last) const;
+  // The first byte of these that it has locked exclusively.
+  std::optional<int64_t> NextExclusive(int64_t first, int64_t last) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   GuardedFd& file_;
   const int fd_;  // of file_
   const std::string& path_;
   // Whose description the descriptor has; written with the mutex held.
   std::atomic<pid_t> process_ = ThisProcess();
-  mutable std::mutex mutex_;  // of all that follows
-  ForkObserver forks_;        // since the descriptor got its description
-  UnsharedFd exclusive_;      // what has the exclusive locks
-  std::vector<Held> held_;
-  bool holds_whole_ = false;
+  mutable Mutex mutex_;
+  // Sees the forks since the descriptor got its description.
+  ForkObserver forks_ ABSL_GUARDED_BY(mutex_);
+  // Its description has the exclusive locks.
+  UnsharedFd exclusive_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Held> held_ ABSL_GUARDED_BY(mutex_);
+  bool holds_whole_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<bool> were_taken_ = false;
 };
 

@@ -67,14 +67,14 @@ bool IsLockedByOthers(int fd) { return FindLockHolder(fd).has_value(); }
 void KeptDescriptors::Close(UniqueFd fd, const FileIdentity& file, bool writable,
                             const ForkObserver& forks) {
   if (MayBeLocked(fd.get(), file, ListFilesOfOthers())) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     kept_.push_back({.fd = std::move(fd), .file = file, .writable = writable, .forks = forks});
     count_.store(kept_.size(), std::memory_order_relaxed);
   }
 }
 
 UniqueFd KeptDescriptors::Take(const FileIdentity& file, bool writable) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = std::ranges::find_if(kept_, [&](const Kept& kept) {
     return kept.file == file && kept.writable == writable && !kept.forks.saw_fork();
   });
@@ -89,14 +89,14 @@ void KeptDescriptors::CloseUnneeded() {
   if (empty()) return;
   std::vector<Kept> looked_at;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     looked_at.swap(kept_);
   }
   const std::optional<std::vector<FileIdentity>> files_of_others = ListFilesOfOthers();
   std::erase_if(looked_at, [&](const Kept& kept) {
     return !MayBeLocked(kept.fd.get(), kept.file, files_of_others);
   });
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::ranges::move(looked_at, std::back_inserter(kept_));
   count_.store(kept_.size(), std::memory_order_relaxed);
 }

@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "cairn/file_system.h"
+#include "engine/base/mutex.h"
 #include "engine/storage/posix/fd.h"
 #include "engine/storage/posix/fork_observer.h"
 #include "engine/storage/posix/unshared_fd.h"
@@ -46,8 +46,8 @@ class KeptDescriptors {
     ForkObserver forks;
   };
 
-  std::mutex mutex_;  // not held during calls of the system
-  std::vector<Kept> kept_;
+  Mutex mutex_;  // not held during calls of the system
+  std::vector<Kept> kept_ ABSL_GUARDED_BY(mutex_);
   std::atomic<size_t> count_ = 0;
 };
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <fcntl.h>
-#include <mutex>
+#include <optional>
 #include <pthread.h>
 
+#include "engine/base/mutex.h"
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
 #include "engine/storage/posix/fd.h"
@@ -72,15 +72,18 @@ class BlockedLock {
   // not 0 some of the range may be locked.
   int Wait(std::chrono::milliseconds timeout) {
     if (!Start()) return EBUSY;
-    bool ended = false;
+    std::optional<int> error;
     {
-      std::unique_lock lock(mutex_);
-      ended = changed_.wait_for(lock, timeout, [this] { return ended_; });
+      const MutexLock lock(mutex_);
+      const auto end = std::chrono::steady_clock::now() + timeout;
+      while (!error_.has_value() && changed_.WaitUntil(mutex_, end)) {
+      }
+      error = error_;
     }
     // The system call is where a thread may be cancelled.
-    if (!ended) ::pthread_cancel(thread_);
+    if (!error.has_value()) ::pthread_cancel(thread_);
     ::pthread_join(thread_, nullptr);
-    return ended ? error_ : EAGAIN;
+    return error.value_or(EAGAIN);
   }
 
  private:
@@ -112,19 +115,17 @@ class BlockedLock {
   }
 
   void Report(int error) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     error_ = error;
-    ended_ = true;
-    changed_.notify_one();
+    changed_.NotifyOne();
   }
 
   const int fd_;
   struct flock range_;
   pthread_t thread_ = {};
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ended_ = false;
-  int error_ = 0;
+  Mutex mutex_;
+  CondVar changed_;
+  std::optional<int> error_ ABSL_GUARDED_BY(mutex_);  // once the lock was had, or was refused
 };
 
 }  // namespace

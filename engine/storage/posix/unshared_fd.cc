@@ -1,16 +1,17 @@
 #include "engine/storage/posix/unshared_fd.h"
 
-#include <mutex>
 #include <pthread.h>
 #include <unistd.h>
 #include <utility>
+
+#include "engine/base/mutex.h"
 
 namespace cairn::storage {
 
 // Those of the process. Locked while it forks, so that a child gets a list that is whole.
 struct UnsharedFd::Registry {
-  std::mutex mutex;
-  UnsharedFd* first = nullptr;
+  Mutex mutex;
+  UnsharedFd* first ABSL_GUARDED_BY(mutex) = nullptr;
 
   static Registry& OfProcess() {
     // Never destroyed: files may be closed until the very end of the process.
@@ -18,25 +19,28 @@ struct UnsharedFd::Registry {
     static Registry& registry = *new Registry;
     // It fails where there is no memory: then children get the descriptors.
     static const int ignored =
-        ::pthread_atfork([] { OfProcess().mutex.lock(); }, [] { OfProcess().mutex.unlock(); },
+        ::pthread_atfork([] { OfProcess().BeginFork(); }, [] { OfProcess().EndFork(); },
                          [] { OfProcess().CloseInChild(); });
     static_cast<void>(ignored);
     return registry;
   }
 
-  void CloseInChild() {
+  // The first one locks, and one of the others unlocks, in the parent or in the child.
+  void BeginFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex.Lock(); }
+  void EndFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex.Unlock(); }
+  void CloseInChild() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     while (first != nullptr) {
       UnsharedFd& each = *std::exchange(first, first->after_);
       ::close(std::exchange(each.fd_, -1));
       each.before_ = each.after_ = nullptr;
     }
-    mutex.unlock();
+    mutex.Unlock();
   }
 };
 
 void UnsharedFd::Open(absl::FunctionRef<UniqueFd()> open) {
   Registry& registry = Registry::OfProcess();
-  const std::lock_guard lock(registry.mutex);
+  const MutexLock lock(registry.mutex);
   fd_ = open().Release();
   if (!ok()) return;
   after_ = std::exchange(registry.first, this);
@@ -46,7 +50,7 @@ void UnsharedFd::Open(absl::FunctionRef<UniqueFd()> open) {
 UniqueFd UnsharedFd::Release() {
   if (!ok()) return {};
   Registry& registry = Registry::OfProcess();
-  const std::lock_guard lock(registry.mutex);
+  const MutexLock lock(registry.mutex);
   (before_ == nullptr ? registry.first : before_->after_) = after_;
   if (after_ != nullptr) after_->before_ = before_;
   before_ = after_ = nullptr;

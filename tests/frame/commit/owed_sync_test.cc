@@ -26,19 +26,20 @@ bool IsSync(const Operation& operation) {
 }
 
 // Bytes of a chunk, which is stored as it is.
-constexpr int32_t kChunk = 4096;
+constexpr int32_t kCopied = 4096;
 
 class OwedSyncTest : public testing::Test {
  protected:
   void SetUp() override {
-    CreateOptions options = PlainCopies(kChunk);
+    CreateOptions options = PlainCopies(kCopied);
     options.file_system = &files_;
     ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
     Writer writer = Open({});
-    for (int i = 0; i < 20; ++i) ASSERT_TRUE(IsOk(writer.Append(MakeNoise(kChunk, i))));
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(IsOk(writer.Append(MakeNoise(kCopied, i))));
     ASSERT_TRUE(IsOk(writer.Checkpoint()));
     // Now there is free space.
-    for (int i = 5; i < 9; ++i) ASSERT_TRUE(IsOk(writer.UpdateChunk(i, MakeNoise(kChunk, 90 + i))));
+    for (int i = 5; i < 9; ++i)
+      ASSERT_TRUE(IsOk(writer.UpdateChunk(i, MakeNoise(kCopied, 90 + i))));
     ASSERT_TRUE(IsOk(writer.Checkpoint()));
     ASSERT_TRUE(IsOk(writer.Close()));
     files_.StartLog();
@@ -51,7 +52,7 @@ class OwedSyncTest : public testing::Test {
   }
   Writer OpenOwing() { return Open({.opening = Durability::kProcess}); }
   void Update(Writer& writer, int64_t nchunk, Durability durability) {
-    ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, MakeNoise(kChunk, ++seed_))));
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, MakeNoise(kCopied, ++seed_))));
     ASSERT_TRUE(IsOk(writer.Commit(durability)));
   }
   int64_t SyncsSoFar() {
@@ -122,7 +123,7 @@ TEST_F(OwedSyncTest, FirstDurableStepWritesAgainWhatWasThereAndSyncsItWithTheNam
     const int64_t end = Size();
     Writer writer = OpenOwing();
     const auto committed = [&] {
-      EXPECT_TRUE(IsOk(writer.UpdateChunk(2, MakeNoise(kChunk, ++seed_))));
+      EXPECT_TRUE(IsOk(writer.UpdateChunk(2, MakeNoise(kCopied, ++seed_))));
       return writer.Commit(Durability::kProcess);
     };
     const Snapshot snapshot = *committed();
@@ -162,13 +163,13 @@ TEST_F(OwedSyncTest, WhatOverwritesFreeSpaceIsWrittenAfterTheSync) {
     const int64_t size = Size();
     Writer writer = Open(
         {.opening = Durability::kProcess, .staged_memory = staged_before ? 0 : int64_t{1} << 20});
-    ASSERT_TRUE(IsOk(writer.UpdateChunk(4, MakeNoise(kChunk, ++seed_))));
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(4, MakeNoise(kCopied, ++seed_))));
     ASSERT_TRUE(IsOk(writer.Commit(staged_before ? Durability::kProcess : Durability::kMachine)));
     EXPECT_GT(SyncsSoFar(), 0);
     const auto sync = std::ranges::find(log_, Kind::kSync, &Operation::kind);
     const auto reused = std::ranges::find_if(log_, [&](const Operation& operation) {
-      return operation.kind == Kind::kWrite && operation.bytes.size() >= kChunk &&
-             operation.offset + kChunk <= size;
+      return operation.kind == Kind::kWrite && operation.bytes.size() >= kCopied &&
+             operation.offset + kCopied <= size;
     });
     ASSERT_NE(reused, log_.end()) << "the test is about free space";
     EXPECT_LT(sync, reused);

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -12,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "cairn/frame.h"
+#include "engine/base/mutex.h"
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
@@ -50,14 +50,14 @@ class SharedWriter {
     return absl::OkStatus();
   }
   absl::StatusOr<Snapshot> CommitOnce() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     RETURN_IF_ERROR(writer_.Append(Bytes(item_)));
     return writer_.Commit(Durability::kProcess);
   }
 
   const std::vector<std::byte> item_ = std::vector<std::byte>(kItem, std::byte{1});
-  std::mutex mutex_;
-  Writer& writer_;
+  Mutex mutex_;
+  Writer& writer_;  // needs the mutex, except to Sync
 };
 
 absl::Status CommitOnce(Writer& writer) {

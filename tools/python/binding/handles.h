@@ -3,7 +3,6 @@
 #define CAIRN_TOOLS_PYTHON_BINDING_HANDLES_H_
 
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -15,6 +14,7 @@
 #include "cairn/frame.h"
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
+#include "engine/base/mutex.h"
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/files.h"
 
@@ -64,15 +64,15 @@ class WriterHandle {
   template <typename Call>
   auto With(Call&& call) {
     return WithoutGil(context_.remote, [&] {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       return call(writer_);
     });
   }
 
  private:
   Context context_;
-  std::mutex mutex_;
-  Writer writer_;
+  Mutex mutex_;
+  Writer writer_ ABSL_GUARDED_BY(mutex_);
 };
 
 void BindFrame(nanobind::module_& module);

@@ -1,7 +1,6 @@
 #include <array>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -16,6 +15,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "cairn/log.h"
+#include "engine/base/mutex.h"
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/log_handles.h"
 #include "tools/python/binding/text.h"
@@ -34,15 +34,15 @@ class CursorHandle {
 
   LogBatch Next() {
     return Check(WithoutGil(context_.remote, [&] {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       return cursor_.Next();
     }));
   }
 
  private:
   Context context_;
-  std::mutex mutex_;
-  LogCursor cursor_;
+  Mutex mutex_;
+  LogCursor cursor_ ABSL_GUARDED_BY(mutex_);
 };
 
 using Where = std::vector<std::tuple<std::string, int, FieldValue>>;

@@ -4,7 +4,7 @@ namespace cairn::sqlite {
 
 std::vector<DatabaseFile*> CommitGroup::Enter(const void* connection, DatabaseFile* file) {
   std::vector<DatabaseFile*> others;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [its_connection, other] : written_) {
     if (its_connection == connection) others.push_back(other);
   }
@@ -13,7 +13,7 @@ std::vector<DatabaseFile*> CommitGroup::Enter(const void* connection, DatabaseFi
 }
 
 void CommitGroup::Leave(const DatabaseFile* file) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(written_, [file](const auto& entry) { return entry.second == file; });
 }
 

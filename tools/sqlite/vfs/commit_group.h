@@ -2,9 +2,10 @@
 #ifndef CAIRN_TOOLS_SQLITE_VFS_COMMIT_GROUP_H_
 #define CAIRN_TOOLS_SQLITE_VFS_COMMIT_GROUP_H_
 
-#include <mutex>
 #include <utility>
 #include <vector>
+
+#include "engine/base/mutex.h"
 
 namespace cairn::sqlite {
 
@@ -21,8 +22,8 @@ class CommitGroup {
   void Leave(const DatabaseFile* file);
 
  private:
-  std::mutex mutex_;
-  std::vector<std::pair<const void*, DatabaseFile*>> written_;
+  Mutex mutex_;
+  std::vector<std::pair<const void*, DatabaseFile*>> written_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn::sqlite

@@ -77,10 +77,10 @@ Database::Database(std::string path, DatabaseOptions options, const VfsOptions& 
 
 Database::~Database() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closing_ = true;
   }
-  keeping_.notify_all();
+  keeping_.NotifyAll();
   if (keeper_.has_value()) ::pthread_join(*keeper_, nullptr);
   // Who asked for no sync does not wait for one now.
   if (!writer_.has_value() || !(is_durable_ || HasLeftMuch())) return;
@@ -110,21 +110,22 @@ bool Database::IsOfferedToAnother(const void* owner) const {
   return offered_to_ != nullptr && offered_to_ != owner && Clock::now() < offer_end_;
 }
 
+bool Database::IsNext(const void* owner, const void* taker) const {
+  if (owner_ != nullptr || IsOfferedToAnother(owner)) return false;
+  return waiting_.front() == taker || offered_to_ == owner;
+}
+
 absl::Status Database::TakeTurn(const void* owner, const void* taker, Clock::time_point deadline) {
-  std::unique_lock lock(mutex_);
-  turn_.wait(lock, [this] { return owner_ != this; });  // the keeper, which is quick
+  const MutexLock lock(mutex_);
+  while (owner_ == this) turn_.Wait(mutex_);  // the keeper, which is quick
   waiting_.push_back(taker);
-  const auto is_next = [&] {
-    if (owner_ != nullptr || IsOfferedToAnother(owner)) return false;
-    return waiting_.front() == taker || offered_to_ == owner;
-  };
-  while (!is_next()) {
+  while (!IsNext(owner, taker)) {
     if (Clock::now() >= deadline) {
       std::erase(waiting_, taker);
-      turn_.notify_all();
+      turn_.NotifyAll();
       return absl::UnavailableError(path_ + " is being written by another connection");
     }
-    turn_.wait_until(lock, IsOfferedToAnother(owner) ? std::min(deadline, offer_end_) : deadline);
+    turn_.WaitUntil(mutex_, IsOfferedToAnother(owner) ? std::min(deadline, offer_end_) : deadline);
   }
   std::erase(waiting_, taker);
   owner_ = taker;
@@ -147,7 +148,7 @@ absl::Status Database::OpenWriter(Clock::time_point deadline) {
 
 absl::Status Database::Resume(Clock::time_point deadline) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (std::exchange(kept_, false)) return absl::OkStatus();
   }
   deadline = std::max(deadline, Clock::now() + 2 * vfs_.keep);
@@ -170,16 +171,16 @@ absl::Status Database::Take(const void* owner, const void* taker, Clock::time_po
   RETURN_IF_ERROR(TakeTurn(owner, taker, deadline));
   const absl::Status resumed = Resume(deadline);
   if (resumed.ok()) return resumed;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   owner_ = nullptr;
-  turn_.notify_all();
+  turn_.NotifyAll();
   return resumed;
 }
 
 absl::Status Database::Acquire(const void* owner, std::chrono::milliseconds wait) {
   RETURN_IF_ERROR(CheckProcess());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (owner_ == owner) return absl::OkStatus();
   }
   RETURN_IF_ERROR(Take(owner, owner, Clock::now() + wait));
@@ -193,11 +194,11 @@ void Database::AwaitTurn(const void* owner, std::chrono::milliseconds wait) {
   if (!IsOfThisProcess() || !Take(owner, &taker, Clock::now() + wait).ok()) return;
   const bool keep = vfs_.keep.count() > 0;
   if (!keep) SuspendWriter();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   owner_ = nullptr;
   offered_to_ = owner;
   offer_end_ = Clock::now() + kOffer;
-  turn_.notify_all();
+  turn_.NotifyAll();
   if (keep) KeepUntil(offer_end_);
 }
 
@@ -232,26 +233,26 @@ bool Database::IsWaitedFor() {
 void Database::Release(const void* owner, Outcome outcome) {
   if (!IsOfThisProcess()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (owner_ != owner) return;
   }
   const bool pays =
       outcome == Outcome::kNotDurable || (outcome == Outcome::kDurable && row_ == kRow);
   const bool keep = vfs_.keep.count() > 0 && pays && !IsWaitedFor() && HasKeeper();
   if (!keep) SuspendWriter();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   owner_ = nullptr;
   released_generation_ = frame_.snapshot().info().generation;
   released_ = Clock::now();
-  turn_.notify_all();
+  turn_.NotifyAll();
   if (keep) KeepUntil(released_ + vfs_.keep);
 }
 
-// The mutex is held, and nobody owns the writer.
+// Nobody owns the writer.
 void Database::KeepUntil(Clock::time_point end) {
   kept_ = true;
   keep_end_ = end;
-  if (keeper_sleeps_) keeping_.notify_all();
+  if (keeper_sleeps_) keeping_.NotifyAll();
 }
 
 // Begins it. The program's signals are not for it.
@@ -272,28 +273,28 @@ bool Database::HasKeeper() {
 }
 
 void Database::SuspendWhenIdle() {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (!closing_) {
     if (!kept_ || owner_ != nullptr) {
       keeper_sleeps_ = true;
-      keeping_.wait(lock);  // for the end of a transaction
+      keeping_.Wait(mutex_);  // for the end of a transaction
       keeper_sleeps_ = false;
     } else if (Clock::now() < keep_end_) {
-      keeping_.wait_until(lock, keep_end_);
+      keeping_.WaitUntil(mutex_, keep_end_);
     } else {
       owner_ = this;
       kept_ = false;
-      lock.unlock();
+      mutex_.Unlock();
       SuspendWriter();
-      lock.lock();
+      mutex_.Lock();
       owner_ = nullptr;
-      turn_.notify_all();
+      turn_.NotifyAll();
     }
   }
 }
 
 bool Database::IsOwned() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return owner_ != nullptr;
 }
 

@@ -3,11 +3,9 @@
 #define CAIRN_TOOLS_SQLITE_VFS_DATABASE_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <pthread.h>
 #include <string>
@@ -18,6 +16,7 @@
 #include "cairn/frame.h"
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
+#include "engine/base/mutex.h"
 #include "tools/sqlite/vfs/database_options.h"
 
 namespace cairn::sqlite {
@@ -101,14 +100,15 @@ class Database {
   // `taker` is the one who has the writer then: `owner`, or who waits for it.
   absl::Status Take(const void* owner, const void* taker, Clock::time_point deadline);
   absl::Status TakeTurn(const void* owner, const void* taker, Clock::time_point deadline);
-  bool IsOfferedToAnother(const void* owner) const;
+  bool IsNext(const void* owner, const void* taker) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsOfferedToAnother(const void* owner) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Resume(Clock::time_point deadline);
   absl::Status OpenWriter(Clock::time_point deadline);
   bool HasLeftMuch() const;
   void SuspendWriter();
   void CountRow();
   bool IsWaitedFor();
-  void KeepUntil(Clock::time_point end);
+  void KeepUntil(Clock::time_point end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasKeeper();
   void SuspendWhenIdle();
 
@@ -119,24 +119,29 @@ class Database {
   const FileIdentity identity_;
   Frame frame_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable turn_;
-  std::deque<const void*> waiting_;
-  const void* owner_ = nullptr;
-  const void* offered_to_ = nullptr;  // the next owner, unless it is late
-  Clock::time_point offer_end_;
-  std::optional<Writer> writer_;  // used by the owner alone
-  bool is_durable_ = false;       // what this process committed last
-  int64_t dead_before_ = 0;       // bytes, when it was opened
-  bool kept_ = false;             // it has no owner, and is not suspended
-  int row_ = 0;                   // transactions of this process alone, each soon after the other
+  mutable Mutex mutex_;
+  CondVar turn_;
+  std::deque<const void*> waiting_ ABSL_GUARDED_BY(mutex_);
+  const void* owner_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  // The next owner, unless it is late.
+  const void* offered_to_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  Clock::time_point offer_end_ ABSL_GUARDED_BY(mutex_);
+  // The writer has no owner, and is not suspended.
+  bool kept_ ABSL_GUARDED_BY(mutex_) = false;
+  Clock::time_point keep_end_ ABSL_GUARDED_BY(mutex_);
+  CondVar keeping_;
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
+  // The keeper waits until it is told of a writer that is kept.
+  bool keeper_sleeps_ ABSL_GUARDED_BY(mutex_) = false;
+
+  // Only the owner of the writer uses these. The owner changes with the mutex held.
+  std::optional<Writer> writer_;
+  bool is_durable_ = false;  // what this process committed last
+  int64_t dead_before_ = 0;  // bytes, when it was opened
+  int row_ = 0;              // transactions of this process alone, each soon after the other
   Clock::time_point released_;
-  Clock::time_point keep_end_;
   uint64_t released_generation_ = 0;
-  Clock::time_point looked_;  // by the owner
-  std::condition_variable keeping_;
-  bool closing_ = false;
-  bool keeper_sleeps_ = false;       // until it is told of a writer that is kept
+  Clock::time_point looked_;
   std::optional<pthread_t> keeper_;  // suspends a writer that is kept; begins with the first
 };
 

@@ -10,7 +10,7 @@ namespace cairn::sqlite {
 absl::StatusOr<std::shared_ptr<Database>> DatabaseRegistry::Open(const std::string& path,
                                                                  const DatabaseOptions& options) {
   if (options.generation.has_value()) return Database::Open(path, options, vfs_);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::weak_ptr<Database>& known = databases_[path];
   // The file may have been deleted or replaced since; and threads and locks do not outlive a fork.
   if (std::shared_ptr<Database> open = known.lock(); open != nullptr) {
@@ -24,7 +24,7 @@ absl::StatusOr<std::shared_ptr<Database>> DatabaseRegistry::Open(const std::stri
 }
 
 std::string DatabaseRegistry::TemporaryFolder() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [name, database] : journals_) {
     if (!database->options().tmpdir.empty()) return database->options().tmpdir;
   }
@@ -33,13 +33,13 @@ std::string DatabaseRegistry::TemporaryFolder() const {
 
 std::shared_ptr<const void> DatabaseRegistry::NoteJournals(const char* name,
                                                            std::shared_ptr<Database> database) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const char* const journal = sqlite3_filename_journal(name);
   const char* const log = sqlite3_filename_wal(name);
   journals_[journal] = journals_[log] = std::move(database);
   return std::shared_ptr<const void>(journal, [this, journal, log](const void*) {
     std::shared_ptr<Database> last;  // is destroyed after the lock
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     last.swap(journals_[journal]);
     journals_.erase(journal);
     journals_.erase(log);
@@ -47,7 +47,7 @@ std::shared_ptr<const void> DatabaseRegistry::NoteJournals(const char* name,
 }
 
 std::shared_ptr<Database> DatabaseRegistry::OfJournal(const char* name) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = journals_.find(name);
   return found == journals_.end() ? nullptr : found->second;
 }

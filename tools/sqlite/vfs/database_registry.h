@@ -5,11 +5,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "absl/status/statusor.h"
 
+#include "engine/base/mutex.h"
 #include "tools/sqlite/vfs/database.h"
 
 namespace cairn::sqlite {
@@ -41,9 +41,9 @@ class DatabaseRegistry {
 
  private:
   const VfsOptions vfs_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<Database>> databases_;
-  std::map<const char*, std::shared_ptr<Database>, std::less<>> journals_;
+  mutable Mutex mutex_;
+  std::map<std::string, std::weak_ptr<Database>> databases_ ABSL_GUARDED_BY(mutex_);
+  std::map<const char*, std::shared_ptr<Database>, std::less<>> journals_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn::sqlite

@@ -13,21 +13,21 @@ constexpr std::chrono::milliseconds kJustNow(5);
 
 void WriterQueue::NoteRefused(const std::shared_ptr<Database>& database, const void* owner) {
   const auto now = std::chrono::steady_clock::now();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // Of threads that did not sleep, and may have ended.
   std::erase_if(refusals_, [now](const auto& entry) { return now - entry.second.at > kJustNow; });
   refusals_[std::this_thread::get_id()] = {.database = database, .owner = owner, .at = now};
 }
 
 void WriterQueue::Forget(const void* owner) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(refusals_, [owner](const auto& entry) { return entry.second.owner == owner; });
 }
 
 bool WriterQueue::Wait(std::chrono::microseconds most) {
   Refusal refusal;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto it = refusals_.find(std::this_thread::get_id());
     if (it == refusals_.end()) return false;
     refusal = std::move(it->second);

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
 
+#include "engine/base/mutex.h"
 #include "tools/sqlite/vfs/database.h"
 
 namespace cairn::sqlite {
@@ -33,8 +33,8 @@ class WriterQueue {
     std::chrono::steady_clock::time_point at;
   };
 
-  std::mutex mutex_;
-  std::map<std::thread::id, Refusal> refusals_;
+  Mutex mutex_;
+  std::map<std::thread::id, Refusal> refusals_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn::sqlite

@@ -68,7 +68,7 @@ void HttpClient::Send(Clock::time_point when, Make make, HttpDone done) {
     return;
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!stopping_) {
       waiting_.emplace(when, Job{.make = std::move(make), .done = std::move(done)});
       Curl().multi_wakeup(multi_);
@@ -80,7 +80,7 @@ void HttpClient::Send(Clock::time_point when, Make make, HttpDone done) {
 
 void HttpClient::Cancel() {
   if (!is_here()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   cancelled_ = true;
   Curl().multi_wakeup(multi_);
 }
@@ -88,7 +88,7 @@ void HttpClient::Cancel() {
 void HttpClient::Stop() {
   if (!is_here()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     cancelled_ = stopping_ = true;
     Curl().multi_wakeup(multi_);
   }
@@ -110,7 +110,7 @@ void HttpClient::Run() {
     bool cancelled = false;
     bool stopping = false;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       cancelled = cancelled_;
       stopping = stopping_;
     }
@@ -128,7 +128,7 @@ void HttpClient::Run() {
 bool HttpClient::ShallEnd() {
   if (!keep_waiting_ || Clock::now() < asked_ + kAskAgain) return false;
   if (active_.empty()) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (waiting_.empty()) return false;
   }
   asked_ = Clock::now();
@@ -136,7 +136,7 @@ bool HttpClient::ShallEnd() {
 }
 
 int HttpClient::WaitMillis() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (cancelled_ && !waiting_.empty()) return 0;
   const bool asks = keep_waiting_ && !(active_.empty() && waiting_.empty());
   const int longest = asks ? static_cast<int>(kAskAgain.count()) : kLongestWaitMillis;
@@ -147,7 +147,7 @@ int HttpClient::WaitMillis() {
 }
 
 std::vector<HttpClient::Job> HttpClient::TakeDue() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<Job> due;
   if (cancelled_) return due;  // EndAll is next
   const Clock::time_point now = Clock::now();
@@ -236,7 +236,7 @@ void HttpClient::EndAll(const absl::Status& status) {
   // First, for who was told of an end may begin anew.
   std::multimap<Clock::time_point, Job> waiting;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     waiting.swap(waiting_);
   }
   while (!active_.empty()) End(active_.begin()->first, status);

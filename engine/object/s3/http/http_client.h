@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <pthread.h>
 #include <sys/types.h>
@@ -16,6 +15,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/s3.h"
+#include "engine/base/mutex.h"
 #include "engine/object/s3/http/curl_library.h"
 #include "engine/object/s3/http/http_message.h"
 
@@ -81,10 +81,10 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
   std::shared_ptr<HttpClient> self_;  // what the thread takes over
   std::optional<pthread_t> thread_;
 
-  std::mutex mutex_;  // of the next three
-  std::multimap<Clock::time_point, Job> waiting_;
-  bool cancelled_ = false;
-  bool stopping_ = false;
+  Mutex mutex_;
+  std::multimap<Clock::time_point, Job> waiting_ ABSL_GUARDED_BY(mutex_);
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 
   // The thread's own.
   std::unordered_map<CURL*, std::unique_ptr<HttpTransfer>> active_;

@@ -40,7 +40,7 @@ absl::StatusOr<std::shared_ptr<RetryingClient>> RetryingClient::Open(
     keep_waiting = [wait, store = std::move(store), ask = options.keep_waiting] {
       TransportWait told{.store = store};
       {
-        const std::lock_guard lock(wait->mutex);
+        const MutexLock lock(wait->mutex);
         told.failure = wait->failure;
         told.time =
             std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - wait->since);
@@ -56,7 +56,7 @@ absl::StatusOr<std::shared_ptr<RetryingClient>> RetryingClient::Open(
 
 void RetryingClient::Start(HttpCall call) {
   {
-    const std::lock_guard lock(wait_->mutex);
+    const MutexLock lock(wait_->mutex);
     if (wait_->calls++ == 0) wait_->since = Clock::now();
   }
   Try(std::make_shared<HttpCall>(std::move(call)), Clock::now());
@@ -114,7 +114,7 @@ void RetryingClient::TryLater(const std::shared_ptr<HttpCall>& call, const HttpA
   if (history.tries <= options_.retries && when < *history.deadline) {
     ++retries_;
     {
-      const std::lock_guard lock(wait_->mutex);
+      const MutexLock lock(wait_->mutex);
       wait_->failure = reason;
     }
     Try(call, when);
@@ -126,7 +126,7 @@ void RetryingClient::TryLater(const std::shared_ptr<HttpCall>& call, const HttpA
 
 void RetryingClient::End(const HttpCall& call, absl::StatusOr<HttpAnswer> answer) {
   {
-    const std::lock_guard lock(wait_->mutex);
+    const MutexLock lock(wait_->mutex);
     --wait_->calls;
     if (answer.ok()) {
       wait_->since = Clock::now();
@@ -141,7 +141,7 @@ Clock::duration RetryingClient::Pause(int tries) {
   const int doublings = std::clamp(tries - 1, 0, 30);
   const int64_t most =
       std::min(options_.first_pause.count() << doublings, options_.longest_pause.count());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::chrono::milliseconds(
       std::uniform_int_distribution<int64_t>(0, std::max<int64_t>(most, 0))(random_));
 }

@@ -5,11 +5,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <random>
 #include <string>
 
+#include "engine/base/mutex.h"
 #include "engine/object/s3/http/http_client.h"
 
 namespace cairn::object {
@@ -64,10 +64,12 @@ class RetryingClient : public std::enable_shared_from_this<RetryingClient> {
  private:
   // What callers of the store wait for.
   struct Wait {
-    std::mutex mutex;
-    int64_t calls = 0;        // that have not ended
-    Clock::time_point since;  // the last answer, or the first of these calls
-    std::string failure;      // of the last try, unless an answer came after it
+    Mutex mutex;
+    int64_t calls ABSL_GUARDED_BY(mutex) = 0;  // that have not ended
+    // When the last answer came, or the first of these calls.
+    Clock::time_point since ABSL_GUARDED_BY(mutex);
+    // Why the last try failed. Empty if an answer came after it.
+    std::string failure ABSL_GUARDED_BY(mutex);
   };
 
   RetryingClient(const TransportOptions& options, std::shared_ptr<HttpClient> client,
@@ -89,8 +91,8 @@ class RetryingClient : public std::enable_shared_from_this<RetryingClient> {
   const std::shared_ptr<HttpClient> client_;
   const std::shared_ptr<Wait> wait_;
   std::atomic<int64_t> retries_ = 0;
-  std::mutex mutex_;
-  std::minstd_rand random_;
+  Mutex mutex_;
+  std::minstd_rand random_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn::object

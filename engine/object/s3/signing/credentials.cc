@@ -73,7 +73,7 @@ bool Credentials::IsFresh() const { return absl::Now() + kRenewBefore < expiry_;
 void Credentials::WhenReady(std::function<void(absl::Status)> done) {
   bool begin = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!IsFresh()) {
       waiting_.push_back(std::move(done));
       done = nullptr;
@@ -88,7 +88,7 @@ S3Credentials Credentials::Current() {
   bool begin = false;
   S3Credentials keys;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     keys = keys_;
     begin = !IsFresh() && !std::exchange(renewing_, true);
   }
@@ -127,7 +127,7 @@ void Credentials::Finish(absl::StatusOr<HttpAnswer> answer) {
   std::vector<std::function<void(absl::Status)>> waiting;
   absl::Status status = lent.status();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (lent.ok()) {
       keys_ = std::move(lent->keys);
       expiry_ = lent->expiry;

@@ -4,13 +4,13 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 
+#include "engine/base/mutex.h"
 #include "engine/object/s3/http/retrying_client.h"
 
 namespace cairn::object {
@@ -29,7 +29,7 @@ class Credentials : public std::enable_shared_from_this<Credentials> {
   S3Credentials Current();
 
  private:
-  bool IsFresh() const;
+  bool IsFresh() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Renew();
   void Finish(absl::StatusOr<HttpAnswer> answer);
 
@@ -37,11 +37,11 @@ class Credentials : public std::enable_shared_from_this<Credentials> {
   const std::string region_;
   const std::shared_ptr<RetryingClient> client_;
 
-  std::mutex mutex_;
-  S3Credentials keys_;
-  absl::Time expiry_;
-  bool renewing_ = false;
-  std::vector<std::function<void(absl::Status)>> waiting_;
+  Mutex mutex_;
+  S3Credentials keys_ ABSL_GUARDED_BY(mutex_);
+  absl::Time expiry_ ABSL_GUARDED_BY(mutex_);
+  bool renewing_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::function<void(absl::Status)>> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn::object

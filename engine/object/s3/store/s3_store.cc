@@ -37,7 +37,7 @@ absl::Status S3Store::Delete(std::span<const std::string> names) {
 }
 
 absl::Status S3Store::CheckConditions(const std::string& scratch_name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (conditions_.has_value()) return *conditions_;
   absl::Status status = ProbeConditions(*this, *remote_, scratch_name);
   if (status.ok() || absl::IsFailedPrecondition(status)) conditions_ = status;

@@ -3,10 +3,10 @@
 #define CAIRN_ENGINE_OBJECT_S3_STORE_S3_STORE_H_
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "engine/base/mutex.h"
 #include "engine/object/s3/store/remote_store.h"
 
 namespace cairn::object {
@@ -23,8 +23,8 @@ class S3Store final : public RemoteStore {
   absl::Status CheckConditions(const std::string& scratch_name) override;
 
  private:
-  std::mutex mutex_;
-  std::optional<absl::Status> conditions_;  // once that is known
+  Mutex mutex_;
+  std::optional<absl::Status> conditions_ ABSL_GUARDED_BY(mutex_);  // once that is known
 };
 
 }  // namespace cairn::object
