@@ -1,4 +1,4 @@
-// How the blocks of a chunk run in parallel.
+// Executor: runs the blocks of a chunk in parallel.
 #ifndef CAIRN_EXECUTOR_H_
 #define CAIRN_EXECUTOR_H_
 
@@ -11,22 +11,23 @@
 
 namespace cairn {
 
-// Runs independent tasks. Must outlive every frame, snapshot and writer that uses it.
-// Implementations must be thread-safe, since several chunks may be coded at the same time, and must
-// not throw; nor may codecs and filters of a registry.
+// Runs independent tasks. An executor must outlive every frame, snapshot and writer that uses it.
+//
+// Implementations must be thread-safe, since several chunks may be coded at the same time. They
+// must not throw, and neither may the codecs and filters of a registry.
 class CAIRN_EXPORT Executor {
  public:
   virtual ~Executor() = default;
 
-  // Most tasks that run at the same time; at least 1.
+  // Returns the largest number of tasks that run at the same time, which is at least 1.
   virtual int concurrency() const = 0;
 
-  // Calls task(0) … task(ntasks - 1), each once, in any order and on any thread, and returns when
-  // all have returned.
+  // Calls task(0) … task(ntasks - 1), each of them once, in any order and on any thread. Returns
+  // when all of them have returned.
   virtual void Run(int64_t ntasks, absl::FunctionRef<void(int64_t)> task) = 0;
 };
 
-// Runs everything in the calling thread.
+// Runs all tasks in the calling thread.
 class CAIRN_EXPORT InlineExecutor final : public Executor {
  public:
   int concurrency() const override { return 1; }
@@ -35,8 +36,8 @@ class CAIRN_EXPORT InlineExecutor final : public Executor {
   }
 };
 
-// A pool of `threads` threads, including the calling one, and at most one per core; 0 means one per
-// core. The threads end with the executor.
+// Makes a pool of `threads` threads, including the calling thread. The pool has at most one thread
+// per core; 0 means one per core. The threads end with the executor.
 CAIRN_EXPORT std::unique_ptr<Executor> MakeThreadExecutor(int threads = 0);
 
 }  // namespace cairn

@@ -1,5 +1,6 @@
-// Access to files. Programs need it only to run Cairn on a storage of their own, or to inject
-// faults in a test: OpenOptions and CreateOptions use the operating system's files by default.
+// FileSystem and File: how Cairn reaches files. Programs need this header only to run Cairn on a
+// storage of their own, or to inject faults in a test. By default OpenOptions and CreateOptions use
+// the files of the operating system.
 #ifndef CAIRN_FILE_SYSTEM_H_
 #define CAIRN_FILE_SYSTEM_H_
 
@@ -22,17 +23,17 @@ namespace cairn {
 
 class ObjectStore;
 
-// A range of a file's bytes, in place; valid while this object lives.
+// Maps a range of a file's bytes. The bytes are valid while this object lives.
 class CAIRN_EXPORT Mapping {
  public:
   virtual ~Mapping() = default;
   [[nodiscard]] virtual Bytes bytes() const ABSL_ATTRIBUTE_LIFETIME_BOUND = 0;
-  // Returns true if the bytes show what is written to the file later, and may be read while it is
-  // written. By default true.
+  // Returns true if the bytes show later writes to the file, and may be read during them. By
+  // default true.
   virtual bool follows_file() const { return true; }
 };
 
-// Which file a descriptor or a path leads to.
+// Identifies the file that a descriptor or a path leads to.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -45,215 +46,268 @@ struct FileRange {
   int64_t size = 0;
 };
 
-// A file of a directory, and how many of its first bytes will be read.
+// A file of a directory whose first bytes will be read.
 struct FileHint {
   std::string name;
-  int64_t size = 0;
+  int64_t size = 0;  // bytes that will be read
 };
 
 // Says what a Sync makes durable.
 enum class SyncMode {
-  kData,  // the data, and of the metadata what reading them back needs (fdatasync)
-  kAll,   // everything, a shrunken size included (fsync)
+  kData,  // the data, and the metadata that reading them back needs (fdatasync)
+  kAll,   // everything, including a smaller size (fsync)
 };
 
+// Says which other locks a lock allows.
 enum class LockMode {
   kShared,     // compatible with other shared locks
   kExclusive,  // compatible with no other lock
 };
 
-// A lock of File::LockByte, and a process that has the open file which it belongs to.
+// A lock that File::LockByte took, and a process that has the open file to which it belongs.
 struct LockHolder {
-  int64_t offset = 0;  // of the byte
-  int64_t pid = 0;     // 0: not known
-  // Since the process began. Empty: not known.
+  int64_t offset = 0;  // offset of the byte
+  int64_t pid = 0;     // 0 means unknown
+  // Time since the process began. Empty means unknown.
   std::optional<std::chrono::seconds> running = {};
 };
 
-// A change of a file that is watched.
+// Says what happened to a file that is watched.
 enum class FileEvent {
   kNone,
   kWritten,
-  kRenamed,  // or its name is gone, or its attributes changed
+  kRenamed,  // it has another name or none, or its attributes changed
 };
 
-// Tells when a file changes, whichever process does that. For one thread at a time.
+// Tells when a file changes, whichever process changes it. One thread at a time may use a
+// FileWatch.
 class CAIRN_EXPORT FileWatch {
  public:
   virtual ~FileWatch() = default;
-  // Waits at most `timeout` for what happens to the file after the watch was made, and has not been
-  // told yet; kNone when that is nothing.
+  // Waits up to `timeout` for an event that no Wait has told yet. Events count from the moment when
+  // the watch was made. Returns kNone if nothing happened.
   virtual absl::StatusOr<FileEvent> Wait(std::chrono::milliseconds timeout) = 0;
 };
 
-// An open file. Reads and writes are positional, all or error, and may run at the same time in
-// several threads. Errors name the path.
+// An open file. Reads and writes take a position. They transfer all bytes or return an error, and
+// may run in several threads at the same time.
+//
+// Errors name the path. Each comment lists the errors that have a meaning for Cairn. Any call may
+// also return an error of the storage: kPermissionDenied, kResourceExhausted if the disk is full,
+// or kInternal if the disk fails. Calls that change a file which is open for reading only return
+// kFailedPrecondition.
 class CAIRN_EXPORT File {
  public:
   virtual ~File() = default;
 
   virtual absl::StatusOr<int64_t> Size() const = 0;
-  // Bytes of disk space that the file takes; with holes fewer than its size.
+  // Returns the bytes of disk space that the file takes. A file with holes takes fewer than its
+  // size.
   virtual absl::StatusOr<int64_t> AllocatedSize() const = 0;
-  // Fills dst from byte `offset` on; kOutOfRange when the file ends before.
+  // Fills dst from byte `offset` on.
+  // Errors: kOutOfRange if the file ends before dst is full.
   virtual absl::Status ReadAt(int64_t offset, MutableBytes dst) const = 0;
-  // Reads up to the size of dst, less at the end of the file. Returns the number of bytes read.
+  // Reads up to the size of dst, or less at the end of the file. Returns the number of bytes read.
   virtual absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const = 0;
-  // How many bytes it is worth to announce before they are read, by WillRead or, where each chunk
-  // has a file, by FileSystem::WillOpen. By default 0: reading is quick without.
+  // Returns how many bytes should be announced before they are read, by WillRead or, if each chunk
+  // has a file, by FileSystem::WillOpen. By default 0: reading is fast without it.
   virtual int64_t read_ahead() const { return 0; }
-  // A hint that these bytes will be read soon: a file that is far away begins to fetch them, beside
-  // each other, and does not wait. By default nothing.
+  // Announces that these bytes will be read soon. A file that is far away begins to fetch them, all
+  // at the same time, and does not wait. By default does nothing.
   virtual void WillRead(std::span<const FileRange> /*ranges*/) const {}
-  // Returns true if no byte of the file ever changes and it never grows: new content at its path is
-  // another file. Such a file is read without locks. By default false.
+  // Returns true if no byte of the file ever changes and the file never grows: new content at its
+  // path is another file. Such a file is read without locks. By default false.
   virtual bool is_immutable() const { return false; }
+  // Writes src at byte `offset`. The file grows if it ends before.
   virtual absl::Status WriteAt(int64_t offset, Bytes src) = 0;
+  // Sets the size of the file. New bytes are zero.
   virtual absl::Status Truncate(int64_t size) = 0;
-  // Reserves disk space for the bytes from the present end up to `size`; the file may become that
-  // long, the new bytes being zero. Holes before the end stay holes. kResourceExhausted when the
-  // disk is full; kUnimplemented where the file system cannot.
+  // Reserves disk space for the bytes from the present end up to `size`. The file may grow to that
+  // size; its new bytes are then zero. Holes before the end stay holes.
+  // Errors: kResourceExhausted if the disk is full; kUnimplemented if the file system cannot
+  // reserve space.
   virtual absl::Status Reserve(int64_t size) = 0;
-  // Reserves as Reserve does, but keeps the size of the file. Truncate gives that space back.
+  // Reserves disk space as Reserve does, but keeps the size of the file. Truncate gives the space
+  // back. By default returns kUnimplemented.
+  // Errors: as for Reserve.
   virtual absl::Status ReservePastEnd(int64_t size);
-  // Frees the disk space of bytes that will not be read again; they become zero. The size of
-  // the file stays. kUnimplemented where there are no holes.
+  // Frees the disk space of bytes that will not be read again. They become zero. The size of the
+  // file stays the same.
+  // Errors: kUnimplemented if the file system has no holes.
   virtual absl::Status PunchHole(int64_t offset, int64_t size) = 0;
+  // Makes all earlier writes durable.
   virtual absl::Status Sync(SyncMode mode) = 0;
-  // A hint that bytes [offset, offset + size) will be synced soon: the file system may begin to
+  // Announces that bytes [offset, offset + size) will be synced soon. The file system may begin to
   // write them to the disk.
   virtual void SyncSoon(int64_t /*offset*/, int64_t /*size*/) {}
-  // Maps [offset, offset + size) for reading; the offset need not be aligned. kOutOfRange past the
-  // end. The mapping may include up to `room` bytes more: touch them only when the file has grown
-  // to hold them, or another byte of the same 4 KiB. kUnimplemented where no file can be mapped:
-  // then what uses the file reads copies.
+  // Maps bytes [offset, offset + size) for reading. The offset need not be aligned. The mapping may
+  // include up to `room` bytes more. Touch such a byte only after the file has grown to hold it, or
+  // to hold another byte of the same 4 KiB.
+  // Errors: kOutOfRange if the range ends after the file; kUnimplemented if files cannot be mapped,
+  // and Cairn then reads copies.
   virtual absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
                                                              int64_t room) const = 0;
   virtual absl::StatusOr<FileIdentity> Identity() const = 0;
-  // Takes a lock on one byte, which may lie past the end of the file. It belongs to this File and
-  // ends with it. kUnavailable when another File, of this or another process, holds an incompatible
-  // lock. An exclusive lock needs a file that is open for writing.
+  // Takes a lock on one byte, which may lie after the end of the file. The lock belongs to this
+  // File and ends with it.
+  // Errors: kUnavailable if another File, in this or another process, holds an incompatible lock;
+  // kFailedPrecondition if `mode` is exclusive and the file is open for reading only.
   virtual absl::Status LockByte(int64_t offset, LockMode mode) = 0;
-  // Takes the exclusive lock of a byte and waits for it at most `timeout`: then kUnavailable.
-  // Waiters are served in order if 2^40 bytes or more lie before it. By default polls LockByte.
+  // Takes the exclusive lock of a byte, and waits for it up to `timeout`. Waiters are served in
+  // their order if 2^40 bytes or more lie before the byte. By default polls LockByte.
+  // Errors: as for LockByte; kUnavailable only after `timeout`.
   virtual absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout);
-  // Returns true if another File, of any process, waits for the byte. By default false.
+  // Returns true if another File, in any process, waits for the byte. By default false.
   virtual absl::StatusOr<bool> HasWaiters(int64_t /*offset*/) const { return false; }
-  // Ends this File's lock on the byte. Children that were forked meanwhile keep a shared one. In a
-  // forked child it ends the child's part alone: exclusive locks are those of who took them.
+  // Ends this File's lock on the byte. Children that were forked since keep a shared lock. In a
+  // forked child it ends only the child's share: an exclusive lock belongs to the process that took
+  // it.
   virtual absl::Status UnlockByte(int64_t offset) = 0;
-  // Returns true if another File, of this or another process, holds a lock of any mode on one of
+  // Returns true if another File, in this or another process, holds a lock of any mode on one of
   // the bytes [offset, offset + count).
   virtual absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const = 0;
-  // Who holds these locks, of this process too: a holder for each byte and process, in no order.
-  // Meant for people: it looks at all processes of the machine. By default none is known.
+  // Lists the holders of such locks, including this process: one for each byte and process, in no
+  // order. Use it for diagnosis: it looks at all processes of the machine. By default empty.
   virtual absl::StatusOr<std::vector<LockHolder>> LockHolders(int64_t /*offset*/,
                                                               int64_t /*count*/) const {
     return std::vector<LockHolder>();
   }
-  // Takes an exclusive lock on the whole file by flock, which is independent of LockByte. It ends
-  // with this File. kUnavailable.
+  // Takes an exclusive lock on the whole file by flock, which is independent of LockByte. The lock
+  // ends with this File.
+  // Errors: kUnavailable if another program holds the lock; kFailedPrecondition if the file cannot
+  // be a lock file. PosixFileSystem() refuses one of more than 4,096 bytes or with several names.
   virtual absl::Status LockWhole() = 0;
-  // By default kUnimplemented: who waits for the file looks at it again and again.
+  // Begins to watch the file. By default returns kUnimplemented, and Cairn then polls the file.
   virtual absl::StatusOr<std::unique_ptr<FileWatch>> Watch() const;
 };
 
 class FileSystem;
 
-// A directory of a file system that shows an object store: see object_store.h.
+// Describes a directory in a file system that shows an object store; see object_store.h.
 struct ObjectDirectoryInfo {
-  std::shared_ptr<ObjectStore> store;  // with the names in the directory; null: it is no such one
-  std::chrono::seconds grace{0};       // see ObjectFileOptions
-  int64_t read_ahead = 0;              // see File::read_ahead
-  // The directory, opened. Null in the answer of an opened directory.
+  // The objects, by their names in the directory. Null means that the directory is not in a store.
+  std::shared_ptr<ObjectStore> store;
+  std::chrono::seconds grace{0};  // see ObjectFileOptions
+  int64_t read_ahead = 0;         // see File::read_ahead
+  // The opened directory. Null in the answer of an opened directory.
   std::shared_ptr<FileSystem> files = nullptr;
 };
 
+// Says what a file is opened for.
 enum class FileMode {
   kRead,
   kReadWrite,
-  kCreateNew,  // read-write; kAlreadyExists when something is there
+  kCreateNew,  // for reading and writing; kAlreadyExists if something exists at the path
 };
 
-// Paths. Thread-safe. One in a std::shared_ptr lives as long as the frames that are opened in it.
+// Opens, renames and lists files by their paths. A FileSystem is thread-safe. If a std::shared_ptr
+// owns it, it lives as long as the frames that are opened in it.
+//
+// Each comment lists the errors that have a meaning for Cairn. Any call may also return an error of
+// the storage, as for File.
 class CAIRN_EXPORT FileSystem : public std::enable_shared_from_this<FileSystem> {
  public:
   virtual ~FileSystem() = default;
 
+  // Opens a file.
+  // Errors: kNotFound if nothing exists at `path`; kAlreadyExists if `mode` is kCreateNew and
+  // something exists there.
   virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) = 0;
   // Opens with kCreateNew a file that will replace `old`. If `old` exists, the file gets its
   // attributes: owner, group, permissions to read, write and execute, access control list and
-  // extended attributes. Before it has them it is open to its owner alone. If `old` lies in a
-  // directory next to `path`, the file is open only to those who may enter that. Errors:
-  // kFailedPrecondition, and no file is left, if the process may not give an attribute.
+  // extended attributes. Until it has them, only its owner may open it. If `old` lies in a
+  // directory next to `path`, only those may open the file who may enter that directory.
+  // Errors: kAlreadyExists if something exists at `path`; kFailedPrecondition if the process may
+  // not give an attribute, and no file is left then.
   virtual absl::StatusOr<std::unique_ptr<File>> CreateFor(const std::string& path,
                                                           const std::string& old);
-  // Gives `from` the name `to`; with `replace` false fails with kAlreadyExists when `to` exists.
-  // What takes the place of another of its kind gets its attributes as they are now, or
-  // kFailedPrecondition.
+  // Gives `from` the name `to`. A file that replaces a file, or a directory that replaces a
+  // directory, gets the attributes that the old one has at that moment.
+  // Errors:
+  //   kNotFound if nothing exists at `from`.
+  //   kAlreadyExists if `replace` is false and something exists at `to`.
+  //   kFailedPrecondition if the process may not give an attribute.
   virtual absl::Status Rename(const std::string& from, const std::string& to, bool replace) = 0;
+  // Removes a file.
+  // Errors: kNotFound if nothing exists at `path`.
   virtual absl::Status Remove(const std::string& path) = 0;
   // Makes the names in the directory of `path` durable.
   virtual absl::Status SyncDirectoryOf(const std::string& path) = 0;
 
-  // Directories, for sparse frames. A file system that has none keeps these definitions.
+  // The next calls are for directories, which sparse frames need. A file system without directories
+  // keeps their definitions, which return kUnimplemented.
   //
-  // Opens a directory as a file system of its own: its paths are the plain names in there, a name
-  // with a slash gives kInvalidArgument, and a symbolic link gives kDataLoss instead of being
-  // followed. A new file in there has no more permissions than the directory. kNotFound;
-  // kFailedPrecondition when there is a file.
+  // Opens a directory as a file system of its own. Its paths are the plain names in the directory.
+  // There a name with a slash gives kInvalidArgument, and a symbolic link is not followed but gives
+  // kDataLoss. A new file there has no more permissions than the directory.
+  // Errors: kNotFound if nothing exists at `path`; kFailedPrecondition if a file exists there.
   virtual absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path);
-  // kAlreadyExists.
+  // Makes an empty directory.
+  // Errors: kAlreadyExists if something exists at `path`.
   virtual absl::Status MakeDirectory(const std::string& path);
-  // Makes a directory that will replace `old`, as CreateFor does for files. A file's permission to
-  // read becomes that to read and search; kFailedPrecondition if it has an access control list.
+  // Makes a directory that will replace `old`, as CreateFor does for files. If `old` is a file,
+  // those who may read it may read and search the directory.
+  // Errors: as for CreateFor; kFailedPrecondition also if `old` is a file with an access control
+  // list.
   virtual absl::Status MakeDirectoryFor(const std::string& path, const std::string& old);
   // Removes an empty directory.
+  // Errors: kNotFound if nothing exists at `path`; kFailedPrecondition if the directory is not
+  // empty.
   virtual absl::Status RemoveDirectory(const std::string& path);
-  // The names in a directory, in no order, without "." and "..". An opened directory lists itself
-  // as ".".
+  // Lists the names in a directory, in no order and without "." and "..". In an opened directory,
+  // "." is the directory itself.
   virtual absl::StatusOr<std::vector<std::string>> List(const std::string& path);
-  // Returns the names that begin with `prefix`. If the file system can stop there, looks at the
-  // first `most` names only, whichever they are. By default at all of List.
+  // Lists the names that begin with `prefix`. A file system that can stop early looks only at the
+  // first `most` names, whichever they are. By default looks at all names of List.
   virtual absl::StatusOr<std::vector<std::string>> ListSome(const std::string& path,
                                                             std::string_view prefix, int64_t most);
-  // A hint that these files of an opened directory will be opened and read soon; see
-  // File::WillRead.
+  // Announces that these files of an opened directory will be opened and read soon; see
+  // File::WillRead. By default does nothing.
   virtual void WillOpen(std::span<const FileHint> /*files*/) {}
-  // Swaps what two names lead to, files or directories, in one step. What gets the name `b` gets
-  // the attributes too, if both are of one kind.
+  // Swaps two names in one step. They may belong to files or directories. If both are of one kind,
+  // the one that gets the name `b` also gets the attributes of the other.
+  // Errors: kUnimplemented if the file system cannot swap names; kFailedPrecondition if the process
+  // may not give an attribute.
   virtual absl::Status Exchange(const std::string& a, const std::string& b);
 
-  // Returns a path that leads there also after the process has changed its working directory.
-  // Symbolic links stay in it. A frame asks once, when it is opened, and uses the answer from then
-  // on. By default `path` itself.
+  // Returns a path that leads to the same place after the process has changed its working
+  // directory. Symbolic links stay in the path. A frame asks once, when it is opened, and uses the
+  // answer from then on. By default returns `path` itself.
+  // Errors: kInvalidArgument if `path` contains a zero byte.
   virtual absl::StatusOr<std::string> Absolute(const std::string& path) { return path; }
-  // The path with symbolic links resolved; unchanged when nothing is there yet.
+  // Returns the path with its symbolic links resolved. Returns `path` itself if nothing exists
+  // there yet.
   virtual std::string Resolve(const std::string& path) { return path; }
-  // kNotFound when nothing is there.
+  // Returns the identity of the file or directory at `path`.
+  // Errors: kNotFound if nothing exists there.
   virtual absl::StatusOr<FileIdentity> Identity(const std::string& path) = 0;
-  // Identity of a file left at `path` for the writer of `other`, if its owner may surely write that
-  // too: the owner of `other`, root, or anybody if everybody may. Who can put a file into a folder
-  // may not change the others in it. Otherwise kPermissionDenied, with what it is and whose, also
-  // for a link and for a file with two names. By default files have no owners.
+  // Returns the identity of a file that somebody left at `path` for the writer of `other`. Checks
+  // that the owner of the file surely may write `other`, too. This is so for the owner of `other`,
+  // for root, and for any user if everybody may write `other`. The check is needed because a user
+  // who may put a file into a folder may not be allowed to change the other files there. By default
+  // files have no owners, and nothing is checked.
+  // Errors: kNotFound if nothing exists at `path`; kPermissionDenied if the owner may not write
+  // `other`, or if a link, a file with two names or another kind of thing is at `path`. The message
+  // says what is there and who owns it.
   virtual absl::StatusOr<FileIdentity> IdentityOfLeft(const std::string& path,
                                                       const std::string& /*other*/) {
     return Identity(path);
   }
-  // The objects in a directory, whether there are any or not; an opened directory calls itself ".".
-  // Frames in object stores are written in another way than files: by any number of writers.
+  // Describes the objects in a directory, which may be none. An opened directory is called ".".
+  // Frames in object stores are written differently from files: by any number of writers. By
+  // default the answer says that the directory is not in a store.
   virtual ObjectDirectoryInfo ObjectsIn(const std::string& /*path*/) { return {}; }
-  // A number of this run of the machine. While it is the same, whatever was written reads back,
-  // also what was not synced and what another process wrote; after a restart or a power cut it is
-  // another. 0 when that is not known.
+  // Returns a number for this run of the machine. While the number stays the same, all writes can
+  // be read back, including those of other processes and those that were not synced. After a
+  // restart or a power cut the number is a different one. 0 means unknown.
   virtual uint64_t BootId() const { return 0; }
 };
 
-// The operating system's files.
+// Returns the files of the operating system.
 CAIRN_EXPORT FileSystem* PosixFileSystem();
 
-// Files in memory, for one process, that go with this object and what has them open. They have
-// plain names, and nothing survives the process.
+// Makes files in memory for one process. A file lives until this object and everything that has the
+// file open are destroyed. Files have plain names, and nothing survives the process.
 CAIRN_EXPORT std::unique_ptr<FileSystem> MakeMemoryFileSystem();
 
 }  // namespace cairn
