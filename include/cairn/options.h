@@ -1,5 +1,5 @@
-// Options of all calls, as aggregates with defaults. In each struct members that change only speed
-// or memory come last.
+// The options of all calls, as aggregates with defaults. In each struct, the members that change
+// only speed or memory come last.
 #ifndef CAIRN_OPTIONS_H_
 #define CAIRN_OPTIONS_H_
 
@@ -18,172 +18,195 @@
 
 namespace cairn {
 
-// The form of a chunk that Cairn writes.
+// The format of the chunks that Cairn writes.
 enum class ChunkFormat : uint8_t {
-  kBlosc2,  // 32-byte header; every codec, filter, dictionary and special value
+  kBlosc2,  // 32-byte header; supports every codec, filter, dictionary and special value
   kBlosc1,  // 16-byte header that C-Blosc 1.x reads; at most one of shuffle and bitshuffle
 };
 
-// How items become chunks.
+// Says how items are compressed into chunks.
 struct CompressionOptions {
   Codec codec = Codec::kLz4;
-  // 0 stores the bytes as they are, 1 is fastest, 9 is smallest.
+  // Compression level, 0 to 9. 0 stores the bytes as they are, 1 is the fastest and 9 gives the
+  // smallest chunks.
   int clevel = 5;
-  // Bytes of one item. Above 255 the chunks say 1 and only the frame header keeps the true size.
+  // Bytes of one item. If it is above 255, the chunks say 1 and only the frame header keeps the
+  // true size.
   int32_t typesize = 1;
-  // Bytes of one block, the unit of compression and of partial reads; 0 chooses by codec, level and
-  // typesize. Rounded down to a multiple of typesize.
+  // Bytes of one block, which is the unit of compression and of partial reads. It is rounded down
+  // to a multiple of typesize. 0 chooses a size by codec, level and typesize.
   int32_t blocksize = 0;
   SplitMode split_mode = SplitMode::kForwardCompat;
-  // In the order in which they are applied; at most kMaxFilters.
+  // Filters in the order in which they are applied; at most kMaxFilters.
   std::vector<FilterStage> filters = {{.filter = Filter::kShuffle}};
-  // Parameter byte of NDLZ, of ZFP, or of a registered codec.
+  // Parameter byte of NDLZ, ZFP or a registered codec.
   uint8_t codec_meta = 0;
-  // Items of a block in each dimension, for codecs that need them: they are the block size, too. A
-  // frame has those of its array, whatever stands here.
+  // Items of a block in each dimension, for the codecs that need them. They also set the block
+  // size. A frame ignores them and uses those of its array.
   std::vector<int32_t> blockshape = {};
-  // Trains a dictionary for each chunk (LZ4, LZ4HC and zstd only). Pays for small blocks.
+  // Trains a dictionary for each chunk (only with LZ4, LZ4HC and zstd). This pays off for small
+  // blocks.
   bool use_dict = false;
   ChunkFormat format = ChunkFormat::kBlosc2;
-  // Codecs and filters of the program's own; null means none. Must outlive the call or frame.
+  // The program's own codecs and filters; null means none. They must outlive the call or the frame.
   const Registry* registry = nullptr;
 
-  // Runs the blocks of a chunk in parallel; null means the calling thread. The bytes written do not
-  // depend on it.
+  // Compresses the blocks of a chunk in parallel; null means the calling thread. The bytes written
+  // do not depend on it.
   Executor* executor = nullptr;
 };
 
+// Says how chunks are decompressed.
 struct DecompressionOptions {
+  // The program's own codecs and filters; null means none.
   const Registry* registry = nullptr;
-  // As in CompressionOptions: a chunk does not tell. Needed for ZFP, NDCELL and NDMEAN.
+  // The blockshape of CompressionOptions, which a chunk does not store. Needed for ZFP, NDCELL and
+  // NDMEAN.
   std::vector<int32_t> blockshape = {};
   Executor* executor = nullptr;  // null means the calling thread
 };
 
-// When the fingerprint of a chunk is checked against its bytes.
+// Says when the fingerprint of a chunk is checked against its bytes.
 enum class VerifyPolicy {
-  kFirstTouch,  // at the first read through one handle
+  kFirstTouch,  // at the first read of the chunk through one handle
   kAlways,      // at every read
   kNever,
 };
 
-// Bounds on what an untrusted file may cost. Passing one gives kResourceExhausted.
+// Bounds on what an untrusted file may cost. A call that would pass one returns kResourceExhausted.
 struct Limits {
-  int64_t max_chunk_nbytes = kMaxChunkBytes;  // one chunk, decoded
-  int64_t max_metadata_nbytes = 64 << 20;     // one vlmetalayer, decoded
-  int64_t max_nchunks = int64_t{1} << 28;
+  int64_t max_chunk_nbytes = kMaxChunkBytes;  // decoded bytes of one chunk
+  int64_t max_metadata_nbytes = 64 << 20;     // decoded bytes of one vlmetalayer
+  int64_t max_nchunks = int64_t{1} << 28;     // chunks of a frame
   // Bytes that one call may allocate to decode blocks that do not go straight into the caller's
-  // buffer, as when a part of a block is read or a frame is verified: block, filters, and block 0
-  // with DELTA. The default is enough for blocks of 64 MiB, whatever their filters. Reads of
-  // complete chunks need none.
+  // buffer. That is so if a part of a block is read, or a frame is verified. The memory holds the
+  // block, the scratch space of its filters and, with DELTA, block 0. The default is enough for
+  // blocks of 64 MiB with any filters. Reads of complete chunks need none.
   int64_t max_decode_memory = 256 << 20;
 };
 
+// Options of Frame::Open and Frame::OpenBuffer.
 struct OpenOptions {
-  // Position of the frame in the file, bytes. A frame at another offset than 0 is read-only.
+  // Position of the frame in the file, in bytes. A frame at an offset other than 0 is read-only.
   int64_t offset = 0;
-  // Reads through a memory map. Without it every read copies, and a file that another process
-  // truncates meanwhile gives an error instead of SIGBUS.
+  // Reads through a memory map. Without the map, every read copies. A file that another process
+  // truncates in the meantime then gives an error instead of SIGBUS.
   bool use_mmap = true;
   VerifyPolicy verify = VerifyPolicy::kFirstTouch;
-  // Shows only commits that no power cut takes back, and is read-only. A commit that is not durable
-  // yet is seen when it is: after the writer's next kMachine commit or checkpoint, or when the next
-  // writer opens the frame. Open, and Refresh after a checkpoint, sync the file and its name.
+  // Shows only commits that no power cut can take back. The frame is then read-only. Any other
+  // commit becomes visible when it is durable: after the writer's next kMachine commit or
+  // checkpoint, or when the next writer opens the frame. Open, and Refresh after a checkpoint, sync
+  // the file and its name.
   bool durable_only = false;
-  // Opens this generation and stays with it, read-only; see Frame::History. By default the newest.
+  // Opens this generation and stays with it, read-only; see Frame::History. The default is the
+  // newest generation.
   std::optional<uint64_t> generation = {};
   Limits limits = {};
-  // Chunk files of a sparse frame that stay mapped at the same time.
+  // Number of chunk files of a sparse frame that stay mapped at the same time.
   int32_t max_mapped_files = 256;
+  // The program's own codecs and filters; null means none. They must outlive the frame.
   const Registry* registry = nullptr;
   FileSystem* file_system = nullptr;  // null means PosixFileSystem()
 
-  // Most bytes of decoded blocks, and of chunks of up to 64 KiB, that all snapshots of the frame
-  // keep together. What is asked for a second time is kept, so a scan drives out nothing that is in
-  // use. 0 keeps none.
+  // Maximum bytes of decoded blocks, and of chunks of up to 64 KiB, that all snapshots of the frame
+  // keep together. They are kept when they are read for the second time, so a scan does not evict
+  // what is in use. 0 keeps none.
   int64_t cache_memory = 8 << 20;
   Executor* executor = nullptr;  // decodes blocks in parallel; null means the calling thread
 };
 
+// Options of Frame::Create, Frame::BeginCreate and Frame::CreateInMemory.
 struct CreateOptions {
   CompressionOptions compression = {};
-  // Bytes of every chunk but the last, rounded down to a multiple of typesize (but to no less than
-  // one item). kVariableChunks makes one chunk of each call of Append; kAsFirstChunk leaves the
-  // size to the first chunk that is inserted, or to WriterOptions::chunksize of the first Append.
+  // Bytes of every chunk except the last. The number is rounded down to a multiple of typesize, but
+  // not below one item. With kVariableChunks, each call of Append makes one chunk. With
+  // kAsFirstChunk, the first chunk that is inserted sets the size, or WriterOptions::chunksize at
+  // the first Append.
   static constexpr int32_t kVariableChunks = 0;
   static constexpr int32_t kAsFirstChunk = -1;
   int32_t chunksize = 1 << 20;
   Layout layout = Layout::kContiguous;
-  // Makes an n-dimensional array of zeros: chunksize, blocksize and the metalayer `b2nd` follow
-  // from it, and the items are compression.typesize bytes each. WriteBox fills it. An empty
-  // chunkshape is chosen so that chunks have at most `chunksize` bytes, an empty blockshape as
-  // compression.blocksize says; see docs/cpp-api.md.
+  // Makes the frame an n-dimensional array of zeros, which Writer::WriteBox fills. Its items have
+  // compression.typesize bytes. The chunksize, the blocksize and the metalayer `b2nd` follow from
+  // the array. If chunkshape is empty, it is chosen so that chunks have at most `chunksize` bytes.
+  // If blockshape is empty, compression.blocksize decides; see docs/cpp-api.md.
   std::optional<ArrayInfo> array = {};
-  // At most kMaxMetalayers. Later only their content can change, not its size.
+  // Metalayers, at most kMaxMetalayers. Later, their content can change but not its size.
   std::vector<Metalayer> metalayers = {};
-  // Kind of the fingerprints that seal the frame. kNone writes no table of fingerprints.
+  // Type of the fingerprints that seal the frame. With kNone, no table of fingerprints is written.
   FingerprintType fingerprint = FingerprintType::k64Bit;
-  // Replaces a file or sparse frame of that name; otherwise Create gives kAlreadyExists.
+  // Replaces a file or a sparse frame of that name. Otherwise Create returns kAlreadyExists.
   bool overwrite = false;
   FileSystem* file_system = nullptr;  // null means PosixFileSystem()
 };
 
+// Options of Frame::OpenWriter.
 struct WriterOptions {
-  // How new chunks are compressed. By default as the header says; typesize is always the frame's.
+  // Compression of new chunks. The default is that of the frame header. The typesize is always that
+  // of the frame.
   std::optional<CompressionOptions> compression = {};
-  // Codecs and filters of the program's own for new chunks; existing chunks are read with those of
-  // OpenOptions.
+  // The program's own codecs and filters for new chunks. Existing chunks are read with those of
+  // OpenOptions::registry, which is also the default here.
   const Registry* registry = nullptr;
-  // Bytes of a chunk in a frame without FrameInfo::chunksize; see CreateOptions.
+  // Bytes of a chunk if the frame has no FrameInfo::chunksize yet; see
+  // CreateOptions::kAsFirstChunk.
   int32_t chunksize = 1 << 20;
-  // How long to wait for another writer; kUnavailable after that.
+  // Time to wait for another writer. After it, the call returns kUnavailable.
   std::chrono::milliseconds wait{0};
-  // kMachine makes the commits that the frame holds durable when the writer opens or resumes, which
-  // syncs. kProcess leaves that to the first step that is durable itself, or that overwrites bytes
-  // of the file: a writer whose commits are kProcess mostly syncs nothing until Close. Until then a
-  // power cut may take earlier kProcess commits back, as before. Sparse frames ignore it.
+  // Says when the commits that the frame already holds become durable. kMachine syncs them when the
+  // writer opens or resumes. kProcess leaves that to the first step that is durable itself or that
+  // overwrites bytes of the file. A writer whose commits are kProcess then mostly syncs nothing
+  // until Close. Until then, a power cut may take earlier kProcess commits back, as before. Sparse
+  // frames ignore this option.
   Durability opening = Durability::kMachine;
-  // Generations before the newest to keep for Frame::History and OpenOptions::generation. The space
-  // of older ones is used again as soon as no reader sees them. The journal keeps its generations
-  // until the next checkpoint anyway.
+  // Number of generations before the newest that are kept for Frame::History and
+  // OpenOptions::generation. The space of older ones is used again as soon as no reader sees them.
+  // The journal keeps its generations until the next checkpoint in any case.
   uint64_t keep_generations = 0;
-  // Most bytes of the file, of a sparse frame's files together; 0: no limit. Belongs to this writer
-  // and is not stored in the frame. An edit or commit that would leave a frame which is no smaller
-  // and passes it, the space of the next checkpoint included, gives kResourceExhausted, as on a
-  // full disk: Rollback, delete chunks, Reclaim; and where what that frees lies in pieces, Compact.
-  // Everything else works, in a larger file too.
+  // Maximum bytes of the file, or of all files of a sparse frame together; 0 means no limit. The
+  // limit belongs to this writer and is not stored in the frame.
+  //
+  // An edit or a commit returns kResourceExhausted if it would leave a frame that passes the limit
+  // and is not smaller than before. The space of the next checkpoint counts. The remedy is that for
+  // a full disk: Rollback, delete chunks, then Reclaim. If the space that this frees lies in
+  // pieces, use Compact. All other calls work, also if the file is already larger.
   int64_t max_file_size = 0;
-  // Creates the lock file of C-Blosc2's locking protocol, FRAME.b2lock. An existing one is always
-  // locked while the writer lives.
+  // Creates the lock file of C-Blosc2's locking protocol, FRAME.b2lock. An existing lock file is
+  // always locked while the writer exists.
   bool make_lock_file = false;
 
-  // Bytes of complete chunks of one size that UpdateChunk and WriteItems keep decoded: so they can
-  // be changed and read again at the cost of a copy. They are coded when they pass this, in Commit,
-  // and before edits that move chunks. Only chunks of up to a quarter of it are kept; 0 keeps none.
+  // Maximum bytes of chunks that UpdateChunk and WriteItems keep decoded, so that changing or
+  // reading them again costs only a copy. They are complete chunks of one size, each at most a
+  // quarter of this. They are compressed when they pass it, in Commit, and before edits that move
+  // chunks. 0 keeps none.
   int64_t staged_memory = 8 << 20;
-  Executor* executor = nullptr;  // codes blocks in parallel; null means the calling thread
+  Executor* executor = nullptr;  // compresses blocks in parallel; null means the calling thread
 };
 
-// Which generations Frame::History lists.
+// Says which generations Frame::History lists.
 struct HistoryOptions {
-  std::optional<uint64_t> before = {};  // only those before this one
-  // At most this many: the newest of them. The first generation that is listed is the `before` of
-  // the next, older page.
+  std::optional<uint64_t> before = {};  // lists only the generations before this one
+  // Maximum number of generations; the newest ones are listed. The first one in the list is the
+  // `before` of the next, older page.
   int64_t limit = std::numeric_limits<int64_t>::max();
 };
 
+// Options of Frame::Compact.
 struct CompactOptions {
-  // How long to wait for a writer; kUnavailable after that.
+  // Time to wait for a writer. After it, the call returns kUnavailable.
   std::chrono::milliseconds wait{0};
-  // Is called with the number of chunks done; returns false to stop: kCancelled, and nothing
-  // changes.
+  // Is called with the number of chunks done. Returns false to stop: Compact then returns
+  // kCancelled, and nothing has changed.
   std::function<bool(int64_t)> progress = {};
 
-  Executor* executor = nullptr;  // codes pending items in parallel; null means the calling thread
+  // Compresses pending items in parallel; null means the calling thread.
+  Executor* executor = nullptr;
 };
 
+// Options of Writer::Reclaim.
 struct ReclaimOptions {
-  // Generations before the newest to keep for History. 0 keeps only what is still read.
+  // Number of generations before the newest that are kept for Frame::History. 0 keeps only what is
+  // still read.
   uint64_t keep_generations = 0;
 };
 
