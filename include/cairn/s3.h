@@ -1,5 +1,5 @@
-// S3 and web servers as object stores: the library libcairn_s3, `pkg-config cairn_s3`.
-// See docs/object-stores.md.
+// OpenS3 and OpenHttp: S3 and web servers as object stores. They belong to the library libcairn_s3,
+// `pkg-config cairn_s3`. See docs/object-stores.md.
 #ifndef CAIRN_S3_H_
 #define CAIRN_S3_H_
 
@@ -22,103 +22,130 @@ namespace cairn {
 // Describes why a store lets its callers wait.
 struct TransportWait {
   std::string store = {};             // "s3://bucket"
-  std::string failure = {};           // what the last try of a request failed by; empty: none has
-  std::chrono::milliseconds time{0};  // since there was an answer
+  std::string failure = {};           // why the last try of a request failed; empty if none has
+  std::chrono::milliseconds time{0};  // time since the last answer, or since the first request
 };
 
-// How requests are made. A try that fails for now is repeated after a random pause of at most
-// first_pause, twice that, four times that, …, longest_pause, or what the server asks for.
+// Says how requests are made. A try that fails for a reason that may pass is repeated after a
+// random pause. Its limit is first_pause, then twice that, four times that, …, longest_pause. If
+// the server asks for a longer pause, it gets that.
 struct TransportOptions {
-  int parallel = 64;  // requests in flight; the others wait
-  int retries = 100;  // of one call, at most
+  int parallel = 64;  // most requests at the same time; the others wait
+  int retries = 100;  // most retries of one call
   std::chrono::milliseconds first_pause{50};
   std::chrono::milliseconds longest_pause{5'000};
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::seconds stall_timeout{15};             // without a byte either way
-  std::chrono::milliseconds request_timeout{60'000};  // one try
-  std::chrono::milliseconds call_timeout{60'000};     // all tries of a call, from the first one on
-  std::string ca_file = {};                           // PEM; empty: the system's certificates
+  std::chrono::seconds stall_timeout{15};             // time without a byte in either direction
+  std::chrono::milliseconds request_timeout{60'000};  // time of one try
+  std::chrono::milliseconds call_timeout{60'000};     // time of all tries of a call
+  std::string ca_file = {};                           // PEM file; empty: the system's certificates
   std::string proxy = {};                             // URL; empty: none
-  std::string no_proxy = {};                          // hosts that are reached directly, by commas
-  // Asked ten times a second while there are requests, by the thread that makes them. False ends
-  // them with kCancelled; those that begin later are made if it says true again.
+  std::string no_proxy = {};  // hosts that are reached without the proxy, separated by commas
+  // The thread that makes the requests calls this ten times a second while there are any. If it
+  // returns false, these requests end with kCancelled. Later requests are made if it returns true
+  // again.
   std::function<bool(const TransportWait&)> keep_waiting = {};
 };
 
+// Keys that sign requests.
 struct S3Credentials {
   std::string access_key;
   std::string secret_key;
   std::string session_token = {};
 };
 
-// Credentials that STS lends for a token in a file, and that are renewed before they expire.
+// Says how to get credentials from STS. STS lends them for a token in a file, and Cairn renews them
+// before they expire.
 struct S3WebIdentity {
   std::string token_file;
   std::string role_arn;
   std::string session_name = "cairn";
-  std::string endpoint = {};  // of STS; empty: that of AWS in the region
+  std::string endpoint = {};  // URL of STS; empty: AWS in the region
 };
 
-// Says where the bucket stands: first in the path, or first in the host's name.
+// Says where a request names the bucket: first in the path, or first in the name of the host.
 enum class S3Addressing {
-  kAuto,  // the path where `endpoint` is set or the bucket's name has dots
+  kAuto,  // in the path if `endpoint` is set or the bucket's name has dots
   kPath,
   kVirtualHost,
 };
 
+// Describes a bucket and how to reach it.
 struct S3Options {
   std::string bucket = {};
   std::string endpoint = {};  // "https://host:port"; empty: AWS
   std::string region = "us-east-1";
   S3Addressing addressing = S3Addressing::kAuto;
-  // Set one of these three.
+  // Set one of the next three members.
   S3Credentials credentials = {};
   std::optional<S3WebIdentity> web_identity = {};
   bool anonymous = false;
   TransportOptions transport = {};
 };
 
-// All but the bucket, as S3 clients take them: the variables AWS_ACCESS_KEY_ID,
-// AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN,
-// AWS_ROLE_SESSION_NAME, AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL,
-// AWS_ENDPOINT_URL_STS, AWS_CA_BUNDLE, HTTPS_PROXY, NO_PROXY, and the profile AWS_PROFILE of the
-// files AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE. Cairn's own are CAIRN_CONNECT_TIMEOUT and
-// CAIRN_CALL_TIMEOUT, in seconds. Call it before other threads change the environment.
+// Returns all options except the bucket, from the environment, as other S3 clients do. Call it
+// before other threads change the environment.
 //
-// Errors: kUnimplemented for a profile that needs a program, a browser or another profile;
-// kInvalidArgument for a value that a setting cannot have.
+// It reads the variables AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
+// AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN, AWS_ROLE_SESSION_NAME, AWS_REGION, AWS_DEFAULT_REGION,
+// AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_STS, AWS_CA_BUNDLE, HTTPS_PROXY and
+// NO_PROXY (also in lower case; http_proxy for an endpoint of http://), and the profile AWS_PROFILE
+// of the files AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE. Cairn's own variables are
+// CAIRN_CONNECT_TIMEOUT and CAIRN_CALL_TIMEOUT, in seconds.
+//
+// Errors:
+//   kUnimplemented if the profile needs a program, a browser or another profile.
+//   kInvalidArgument if a setting has a value that is not allowed, or a file has an invalid line.
+//   kNotFound if no file has the profile AWS_PROFILE.
+//   kPermissionDenied if a file cannot be read.
 CAIRN_EXPORT absl::StatusOr<S3Options> S3OptionsFromEnvironment();
 
-// Makes no request yet. kInvalidArgument; kPermissionDenied without credentials, unless anonymous.
+// Opens a bucket as an object store. Makes no request yet. In a forked child every request ends
+// with kCancelled: open the store again.
+// Errors:
+//   kInvalidArgument if the bucket or the endpoint is not valid, or the transport allows less than
+//     one request or less than 0 retries.
+//   kPermissionDenied if there are no credentials and the options are not anonymous.
+//   kUnimplemented if libcurl or another library that S3 needs cannot be loaded.
+//   kResourceExhausted if the system gives no thread for the requests.
 CAIRN_EXPORT absl::StatusOr<std::shared_ptr<ObjectStore>> OpenS3(S3Options options);
 
-// The files below a URL, for reading: the other verbs give kUnimplemented. The server has to answer
-// requests for ranges.
+// Opens the files below a URL as an object store for reading. All requests except Get and Head
+// return kUnimplemented. The server must answer requests for ranges. Makes no request yet.
+// Errors: as for OpenS3, except those for the bucket and the credentials.
 CAIRN_EXPORT absl::StatusOr<std::shared_ptr<ObjectStore>> OpenHttp(const std::string& url,
                                                                    TransportOptions options = {});
 
-// An object, or what the names of several begin with, and its store.
+// The store and the name of an object, or a prefix of the names of several objects.
 struct ObjectLocation {
   std::shared_ptr<ObjectStore> store;
   std::string path;
 };
 
-// Returns true if OpenObjectUri takes it: "s3://bucket/name", "https://host/folder/name" or http.
+// Returns true if OpenObjectUri takes such a URI: "s3://bucket/name", "https://host/folder/name",
+// or the same with http.
 CAIRN_EXPORT bool IsObjectUri(std::string_view uri);
 
-// For s3:// with `options`, but for their bucket; for the others with options.transport. Names of
-// s3:// stand as they are; in others %20 is a space.
+// Opens the store of a URI. For s3:// it uses all `options` except their bucket; for other URIs it
+// uses `options.transport`. Names after s3:// are taken as they are. In other URIs %20 is a space.
+// Errors: as for OpenS3 or OpenHttp; kInvalidArgument also if the URI begins differently, or if a
+// web URI names no file.
 CAIRN_EXPORT absl::StatusOr<ObjectLocation> OpenObjectUri(std::string_view uri,
                                                           const S3Options& options);
 
-// A file system, for OpenOptions::file_system and its like, in which such URIs lead to objects and
-// all other paths to the files of the operating system. Stores are opened when they are first used,
-// and shared; an error in `s3` is that of each s3:// then.
+// Makes a file system for OpenOptions::file_system and similar options. In it, such URIs lead to
+// objects, and all other paths lead to the files of the operating system. Stores are opened when
+// they are first used, and shared. A forked child opens its own.
+//
+// If `s3` is an error, calls with an s3:// URI return it. If it is kInvalidArgument, calls with a
+// web URI return it, too. Calls with two paths return kInvalidArgument if they lie in different
+// stores.
 CAIRN_EXPORT std::shared_ptr<FileSystem> MakeUriFileSystem(absl::StatusOr<S3Options> s3,
                                                            ObjectFileOptions options = {});
 
 // Opens a frame at a URI or a path, with S3 options from the environment. Programs that open many
-// frames share a file system of MakeUriFileSystem, and its connections and memory.
+// frames should share a file system of MakeUriFileSystem, which shares connections and memory.
+// Errors: as for Frame::Open, ObjectStore and S3OptionsFromEnvironment.
 CAIRN_EXPORT absl::StatusOr<Frame> OpenUri(const std::string& uri, const OpenOptions& options = {});
 
 }  // namespace cairn
