@@ -1,4 +1,5 @@
-// Copies of a frame that is in use, and increments between them.
+// The options of Frame::CopyTo, which copies a frame that is in use, and the description of an
+// increment between two copies.
 #ifndef CAIRN_COPY_H_
 #define CAIRN_COPY_H_
 
@@ -12,26 +13,29 @@
 
 namespace cairn {
 
+// Options of Frame::CopyTo.
 struct CopyOptions {
-  // Writes an increment: what is new since this state, which Writer::ApplyIncrement adds to any
-  // frame of its content. The state may be an older generation of the frame
-  // (OpenOptions::generation), the snapshot that the last CopyTo returned, which needs no history
-  // while it lives, or one of a copy, to which increments may have been applied.
+  // Writes an increment, which holds what is new since this state. Writer::ApplyIncrement adds it
+  // to any frame that has the content of this state. The state may be
+  //   - an older generation of the frame (OpenOptions::generation);
+  //   - the snapshot that the last CopyTo returned, which needs no history while it exists;
+  //   - a snapshot of a copy, to which increments may have been applied.
   std::optional<Snapshot> since = {};
-  // By default the frame's own; an increment is contiguous.
+  // Layout of the copy. By default it is that of the frame, and an increment is contiguous.
   std::optional<Layout> layout = {};
-  // Replaces a file or sparse frame of that name; otherwise CopyTo gives kAlreadyExists. Of a
-  // sparse frame no reader may be there when the copy begins, nor when it is complete:
-  // kUnavailable.
+  // Replaces a file or a sparse frame of that name. Otherwise CopyTo returns kAlreadyExists. A
+  // sparse frame must have no reader when the copy begins and when it is complete. If it has one,
+  // CopyTo returns kUnavailable.
   bool overwrite = false;
-  FileSystem* file_system = nullptr;  // of the copy; null means PosixFileSystem()
-  // Is called with the number of chunks done; returns false to stop: kCancelled, and nothing is
-  // left.
+  FileSystem* file_system = nullptr;  // holds the copy; null means PosixFileSystem()
+  // Is called with the number of chunks done. Returns false to stop: CopyTo then returns
+  // kCancelled, and nothing is left.
   std::function<bool(int64_t)> progress = {};
 };
 
-// The contents that an increment leads from and to; see Snapshot::ContentHash.
+// Describes the contents that an increment leads from and to.
 struct IncrementInfo {
+  // Hashes of these contents; see Snapshot::ContentHash.
   uint64_t base_hash = 0;
   uint64_t result_hash = 0;
   // Generations that had these contents, in the frames that the increment was made from.
