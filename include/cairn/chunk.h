@@ -1,9 +1,13 @@
-// Chunks: self-describing compressed bytes. These functions need no frame.
+// Functions for chunks, which are self-describing compressed bytes. They need no frame.
 //
-// All of them are thread-safe, and safe on hostile bytes: they give the data or a status, whatever
-// a chunk holds. kDataLoss means that the bytes are wrong, kUnimplemented that they need a codec,
-// filter or version that this build lacks (the message names the id), kInvalidArgument that the
-// arguments are wrong.
+// All functions are thread-safe. They are also safe on hostile bytes: whatever a chunk contains, a
+// function returns the data or an error.
+//
+// Errors of all functions:
+//   kDataLoss if the bytes of the chunk are wrong.
+//   kUnimplemented if a codec, a filter or a chunk version is not in this build; the message names
+//     the id.
+//   kInvalidArgument if the arguments are wrong.
 #ifndef CAIRN_CHUNK_H_
 #define CAIRN_CHUNK_H_
 
@@ -23,27 +27,30 @@
 
 namespace cairn {
 
-// The content of a chunk header.
+// Describes the content of a chunk header. Sizes are in bytes.
 struct ChunkInfo {
-  int version = 0;          // chunk format: 1, 2 Blosc1; 3, 4 pre-releases of Blosc2; 5; 6 vlblocks
-  bool extended = false;    // the long header of Blosc2, else that of Blosc1
-  int32_t header_size = 0;  // bytes: 32 or 16
+  // Version of the chunk format: 1 and 2 are Blosc1, 3 and 4 are pre-releases of Blosc2, 5 is
+  // Blosc2 and 6 is Blosc2 with vlblocks.
+  int version = 0;
+  bool extended = false;    // true for the long header of Blosc2, false for that of Blosc1
+  int32_t header_size = 0;  // 32 or 16
   int32_t typesize = 0;     // 1..255
   int32_t nbytes = 0;       // decoded size
-  int32_t cbytes = 0;       // size of the chunk, header included
-  int32_t blocksize = 0;    // decoded size of a block; 0 when blocks vary
+  int32_t cbytes = 0;       // size of the chunk, including the header
+  int32_t blocksize = 0;    // decoded size of a block; 0 if blocks vary
   int32_t nblocks = 0;
-  Codec codec = Codec::kBloscLz;  // LZ4 and LZ4HC chunks look alike in Blosc1 form: kLz4
+  // Codec of the blocks. It is kLz4 for LZ4HC in Blosc1 form, which looks like LZ4.
+  Codec codec = Codec::kBloscLz;
   uint8_t codec_meta = 0;
   std::array<FilterStage, kMaxFilters> filters{};  // slot 0 is applied first when compressing
   SpecialValue special = SpecialValue::kNone;
-  bool memcpyed = false;  // the payload is stored as it is
-  bool split = false;     // one stream a byte position
+  bool memcpyed = false;  // the payload is stored uncompressed
+  bool split = false;     // a block is one stream per byte position of its items
   bool vlblocks = false;
   bool has_dict = false;
 };
 
-// A chunk and what keeps its bytes alive. Cheap to copy.
+// Holds a chunk and the owner that keeps its bytes alive. Cheap to copy.
 class CAIRN_EXPORT Chunk {
  public:
   Chunk() = default;  // no bytes
@@ -58,57 +65,64 @@ class CAIRN_EXPORT Chunk {
   std::shared_ptr<const void> owner_;
 };
 
-// Largest size of a chunk of nbytes of payload.
+// Returns the largest size of a chunk with nbytes of payload.
 constexpr size_t MaxCompressedSize(size_t nbytes) { return nbytes + 32; }
 
-// Parses and checks the header; reads no other byte. `chunk` may be longer than the chunk.
+// Parses and checks the header of a chunk, and reads no other byte. `chunk` may be longer than the
+// chunk.
 CAIRN_EXPORT absl::StatusOr<ChunkInfo> InspectChunk(Bytes chunk);
 
-// Compresses src (at most kMaxChunkBytes) into dst and returns the size of the chunk. A dst of
-// MaxCompressedSize(src.size()) is always enough; a smaller one may give kResourceExhausted.
+// Compresses src, at most kMaxChunkBytes, into dst and returns the size of the chunk. A dst of
+// MaxCompressedSize(src.size()) bytes is always enough.
+// Errors: kResourceExhausted if the chunk does not fit into a smaller dst.
 CAIRN_EXPORT absl::StatusOr<size_t> CompressChunk(Bytes src, const CompressionOptions& options,
                                                   MutableBytes dst);
 
-// Largest size of a chunk of variable blocks: the bytes, an offset and a size for each block, a
-// dictionary with its length, and the header.
+// Returns the largest size of a chunk of variable blocks. The sum holds the bytes, an offset and a
+// size for each block, a dictionary with its length, and the header.
 constexpr size_t MaxVlCompressedSize(size_t nbytes, size_t nblocks) {
   return nbytes + (4 + 4) * nblocks + (4 + 32768) + 32;
 }
-// Makes one chunk of exactly the given blocks, none of them empty. A dst of MaxVlCompressedSize is
-// always enough; a smaller one may give kResourceExhausted.
+// Makes one chunk of exactly the given blocks, none of which may be empty, and returns its size. A
+// dst of MaxVlCompressedSize bytes is always enough.
+// Errors: kResourceExhausted if the chunk does not fit into a smaller dst.
 CAIRN_EXPORT absl::StatusOr<size_t> CompressVlBlocks(std::span<const Bytes> blocks,
                                                      const CompressionOptions& options,
                                                      MutableBytes dst);
 
-// Makes a chunk of nbytes of one value that stores no data. `value` is given with kRepeat only; its
+// Makes a chunk of nbytes of one value, which stores no data. Only kRepeat takes a `value`, whose
 // size is the width that repeats. kNans needs a typesize of 4 or 8.
 CAIRN_EXPORT absl::StatusOr<std::vector<std::byte>> MakeSpecialChunk(
     SpecialValue special, int32_t nbytes, Bytes value, const CompressionOptions& options);
 
-// Decodes all of the chunk; dst must have its nbytes. Uninitialised values read as zeros.
+// Decodes a complete chunk into dst, which must have exactly its nbytes. Uninitialised values read
+// as zeros.
 CAIRN_EXPORT absl::Status DecompressChunk(Bytes chunk, MutableBytes dst,
                                           const DecompressionOptions& options = {});
 
-// Decodes the items from number `start` on that fill dst, whose size is a multiple of the chunk's
-// typesize; decodes only the blocks that hold them. kOutOfRange past the last item;
-// kResourceExhausted where a block that is larger than dst takes more than 256 MiB to decode (see
-// docs/security.md).
+// Fills dst with the items of a chunk from number `start` on. The size of dst must be a multiple of
+// the chunk's typesize. Only the blocks that hold the items are decoded.
+//
+// Errors: kOutOfRange if the items do not all exist; kResourceExhausted if a block that is larger
+// than dst takes more than 256 MiB of memory to decode (see docs/security.md).
 CAIRN_EXPORT absl::Status DecompressItems(Bytes chunk, int64_t start, MutableBytes dst,
                                           const DecompressionOptions& options = {});
 
-// CompressChunk for programs that make many chunks: checks the options once and keeps the codec's
-// state and all scratch memory from call to call, so that later calls allocate nothing. Below
-// 64 KiB that is most of the time. Thread-safe: concurrent calls get memory of their own, which is
-// freed with the compressor.
+// Compresses many chunks, as CompressChunk does one. It checks the options once and keeps the
+// codec's state and all scratch memory from call to call. Later calls then allocate nothing, which
+// would take most of the time for chunks below 64 KiB.
+//
+// Thread-safe: each concurrent call gets its own memory, which is freed with the compressor.
 class CAIRN_EXPORT ChunkCompressor {
  public:
-  // kInvalidArgument or kUnimplemented for options that no chunk can be made with.
+  // Makes a compressor.
+  // Errors: kInvalidArgument or kUnimplemented if no chunk can be made with these options.
   static absl::StatusOr<ChunkCompressor> Make(const CompressionOptions& options);
   ChunkCompressor(ChunkCompressor&&) noexcept;
   ChunkCompressor& operator=(ChunkCompressor&&) noexcept;
   ~ChunkCompressor();
 
-  // As CompressChunk; the bytes are the same.
+  // Compresses one chunk into the same bytes as CompressChunk, with the same errors.
   absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst) const;
 
  private:
@@ -117,7 +131,7 @@ class CAIRN_EXPORT ChunkCompressor {
   std::unique_ptr<State> state_;
 };
 
-// Decompresses many chunks, as DecompressChunk and DecompressItems do for one. Thread-safe.
+// Decompresses many chunks, as DecompressChunk and DecompressItems do one. Thread-safe.
 class CAIRN_EXPORT ChunkDecompressor {
  public:
   explicit ChunkDecompressor(const DecompressionOptions& options = {});
@@ -133,8 +147,9 @@ class CAIRN_EXPORT ChunkDecompressor {
   std::unique_ptr<State> state_;
 };
 
-// Decoded sizes of a chunk's blocks in order: blocksize for all but the last, or those of the
-// vlblocks. Empty for chunks without blocks: plain copies and special values.
+// Returns the decoded sizes of a chunk's blocks in order. All except the last are blocksize, unless
+// the chunk has vlblocks. The list is empty for chunks without blocks, which are plain copies and
+// special values.
 CAIRN_EXPORT absl::StatusOr<std::vector<int32_t>> BlockSizes(Bytes chunk);
 
 }  // namespace cairn

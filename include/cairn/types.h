@@ -15,45 +15,45 @@ namespace cairn {
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
-// Codec ids as cparams, frame headers and byte 0x16 of a chunk header write them. Frozen in the
-// format. Ids 160..255 belong to programs (see registry.h).
+// Codec ids, as cparams, frame headers and byte 0x16 of a chunk header write them. They are frozen
+// in the format. Ids 160..255 belong to programs; see registry.h.
 enum class Codec : uint8_t {
   kBloscLz = 0,
   kLz4 = 1,
   kLz4Hc = 2,
   kZlib = 4,
   kZstd = 5,
-  // For blocks of n-dimensional arrays; see docs/cpp-api.md. ZFP loses bits, and is in a build with
-  // libzfp only.
+  // These codecs are for blocks of n-dimensional arrays; see docs/cpp-api.md. ZFP loses bits, and
+  // is only in a build with libzfp.
   kNdlz = 32,          // 2 dimensions of single bytes; meta: side of a cell, 4 or 8
   kZfpAccuracy = 33,   // meta: an int8, the exponent to base 10 of the largest error
-  kZfpPrecision = 34,  // meta: bit planes
+  kZfpPrecision = 34,  // meta: number of bit planes
   kZfpRate = 35,       // meta: per cent of the size
 };
 
-// Filter ids as chunk and frame headers write them. Frozen in the format. Ids 160..255 belong to
-// programs (see registry.h).
+// Filter ids, as chunk and frame headers write them. They are frozen in the format. Ids 160..255
+// belong to programs; see registry.h.
 enum class Filter : uint8_t {
   kNone = 0,
   kShuffle = 1,
   kBitShuffle = 2,
   kDelta = 3,
   kTruncPrec = 4,        // meta: mantissa bits kept (> 0) or cleared (< 0), as int8
-  kNdCell = 32,          // decoded inside b2nd frames only
-  kNdMean = 33,          // decoded inside b2nd frames only
-  kByteDeltaBuggy = 34,  // decoded only; never written
+  kNdCell = 32,          // decoded only, with the blockshape of an array
+  kNdMean = 33,          // decoded only, with the blockshape of an array
+  kByteDeltaBuggy = 34,  // decoded only, never written
   kByteDelta = 35,       // meta: number of byte channels, 0 for the typesize
   kIntTrunc = 36,        // meta: bits kept (> 0) or cleared (<= 0), as int8
 };
 
-// The value of a chunk that stores no data. Frozen in the format.
+// The value of a chunk that stores no data. The numbers are frozen in the format.
 enum class SpecialValue : uint8_t { kNone = 0, kZeros = 1, kNans = 2, kRepeat = 3, kUninit = 4 };
 
-// How a block is compressed: as one stream, or as one stream per byte position of its items.
-// Frozen in the format.
+// Says how a block is compressed: as one stream, or as one stream per byte position of its items.
+// The numbers are frozen in the format.
 enum class SplitMode : uint8_t { kAlways = 1, kNever = 2, kAuto = 3, kForwardCompat = 4 };
 
-// The kind of fingerprint in a frame's trailer. Frozen in the format.
+// The type of the fingerprints in a frame's trailer. The numbers are frozen in the format.
 enum class FingerprintType : uint8_t {
   kNone = 0,
   k32Bit = 1,   // XXH32
@@ -61,12 +61,12 @@ enum class FingerprintType : uint8_t {
   k128Bit = 3,  // XXH3-128
 };
 
-// Says whether a frame is a file or a directory.
+// Says whether a frame is a file (kContiguous) or a directory (kSparse).
 enum class Layout : uint8_t { kContiguous = 0, kSparse = 1 };
 
-// Age of a frame's format. All but kCurrent are read-only.
+// The age of a frame's format. Frames of all eras except kCurrent are read-only.
 enum class Era : uint8_t {
-  kPacked2015,  // packed super-chunk of 2.0.0a2
+  kPacked2015,  // the packed super-chunk of 2.0.0a2
   kFrame2019,   // the first frames, up to 2.0.0 beta.1
   kBeta,        // 2.0.0 beta.2 to beta.5
   kCurrent,     // 2.0.0 rc1 and later
@@ -74,8 +74,8 @@ enum class Era : uint8_t {
 
 // The failure that a commit survives.
 enum class Durability {
-  kProcess,  // the process is killed
-  kMachine,  // the power goes
+  kProcess,  // the end of the process, even if it is killed
+  kMachine,  // a power cut
 };
 
 // A step of the filter pipeline.
@@ -87,22 +87,22 @@ struct FilterStage {
 
 // A named value in a frame's header (metalayer) or trailer (vlmetalayer).
 struct Metalayer {
-  std::string name;  // up to 31 bytes
+  std::string name;  // at most kMaxMetalayerName bytes
   std::vector<std::byte> content = {};
   bool operator==(const Metalayer&) const = default;
 };
 
-// Largest payload of one chunk, bytes.
+// The largest payload of one chunk, in bytes.
 inline constexpr int32_t kMaxChunkBytes = 2147483615;
-// Slots of the filter pipeline.
+// The number of slots of the filter pipeline.
 inline constexpr int kMaxFilters = 6;
-// Most metalayers in a frame header.
+// The largest number of metalayers in a frame header.
 inline constexpr int kMaxMetalayers = 16;
-// Most vlmetalayers that a reader accepts.
+// The largest number of vlmetalayers that a reader accepts.
 inline constexpr int kMaxVlMetalayers = 8192;
-// Most vlmetalayers that C-Blosc2 can write back, including Cairn's own two.
+// The largest number of vlmetalayers that C-Blosc2 can write back, including Cairn's own two.
 inline constexpr int kMaxSharedVlMetalayers = 16;
-// Longest name of a metalayer, bytes.
+// The longest name of a metalayer, in bytes.
 inline constexpr int kMaxMetalayerName = 31;
 
 }  // namespace cairn
