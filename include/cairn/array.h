@@ -1,4 +1,5 @@
-// N-dimensional arrays: frames with a metalayer `b2nd` that describes their shape.
+// ArrayInfo: the shape of an n-dimensional array. An array is a frame with a metalayer `b2nd`,
+// which describes the shape.
 #ifndef CAIRN_ARRAY_H_
 #define CAIRN_ARRAY_H_
 
@@ -8,12 +9,13 @@
 
 namespace cairn {
 
-// Shapes are numbers of items, the slowest dimension first (C order). Chunks form a grid over the
-// array and blocks a grid over each chunk; the parts of them past the edge of the array or of a
-// chunk are padding, stored as zeros and never read by ReadBox.
+// Describes an n-dimensional array. Shapes are numbers of items, with the slowest dimension first
+// (C order). Chunks form a grid over the array, and blocks form a grid over each chunk. Their parts
+// past the edge of the array or of a chunk are padding. Padding is stored as zeros, and ReadBox
+// never reads it.
 struct ArrayInfo {
   std::vector<int64_t> shape = {};
-  // Empty in CreateOptions: chosen by Cairn.
+  // Shapes of chunks and blocks. If one is empty in CreateOptions, Cairn chooses it.
   std::vector<int32_t> chunkshape = {};
   std::vector<int32_t> blockshape = {};
   std::string dtype = {};  // NumPy's name of the item type, such as "<f4"; may be empty
@@ -21,7 +23,7 @@ struct ArrayInfo {
   bool operator==(const ArrayInfo&) const = default;
 };
 
-// Most dimensions of an array that Cairn creates or reads boxes of.
+// The largest number of dimensions of an array that Cairn creates, or reads boxes of.
 inline constexpr int kMaxDimensions = 16;
 
 }  // namespace cairn

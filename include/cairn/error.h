@@ -1,4 +1,4 @@
-// Gives as values what the message of an error says in words.
+// DetailsOf: gives a program the section and the numbers of an error message as values.
 #ifndef CAIRN_ERROR_H_
 #define CAIRN_ERROR_H_
 
@@ -12,12 +12,13 @@
 
 namespace cairn {
 
+// Holds what the message of an error says, for programs.
 struct ErrorDetails {
-  // "frame header", "index", "trailer", "journal", "chunk", ...: the section of the frame, or the
-  // argument, that the message names first; empty when it names none.
+  // Section of the frame, or argument, that the message names first, such as "frame header",
+  // "index", "trailer", "journal" or "chunk". Empty if the message names none.
   std::string section;
-  // The numbers of the message, in its order. For the section "chunk" the first one is the chunk's.
-  // A fingerprint counts as the number that its 64 bits are.
+  // Numbers of the message, in the order of the message. In the section "chunk", the first number
+  // is that of the chunk. A fingerprint is the number that its 64 bits stand for.
   std::vector<int64_t> numbers;
   bool operator==(const ErrorDetails&) const = default;
 };

@@ -1,4 +1,4 @@
-// File systems for programs in C: what makes one in C++ gives it to them as a cairn_files.
+// ReturnFiles: gives a file system that C++ code has made to programs in C, as a cairn_files.
 #ifndef CAIRN_FILES_HANDLE_H_
 #define CAIRN_FILES_HANDLE_H_
 
@@ -12,9 +12,11 @@
 
 namespace cairn {
 
-// Sets *out to a handle that cairn_files_free frees, or to NULL, and fills `status`, which may be
-// NULL. What is opened with the handle keeps the file system. CAIRN_INVALID_ARGUMENT if `out` is
-// NULL.
+// Sets *out to a handle of the file system, which cairn_files_free frees. Sets it to NULL if
+// `files` is an error. Fills `status`, which may be NULL, and returns the code. Frames and files
+// that are opened with the handle keep the file system alive.
+//
+// Errors: that of `files`; CAIRN_INVALID_ARGUMENT if `out` is NULL.
 CAIRN_EXPORT cairn_code ReturnFiles(absl::StatusOr<std::shared_ptr<FileSystem>> files,
                                     cairn_files** out, cairn_status* status);
 
