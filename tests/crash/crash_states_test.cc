@@ -145,7 +145,7 @@ TEST(ReuseTest, ChunksGoWhereOthersDiedAndMoveAndCheckpointsGoDown) {
     }
     return Fate();
   };
-  ForEachSeed(40, [&](uint64_t seed) {
+  ForEachSeed(40, 4, [&](uint64_t seed) {
     frame_size = 0;
     written.clear();
     ExamineEveryOperation({Reuse(), seed, [&] { return count; }}, 100, 1, tally);
@@ -170,7 +170,7 @@ TEST(GradualTest, CheckpointsAreMadeBesideCommits) {
     fillers += operation.offset > 0 && operation.bytes.size() == 32 ? 1 : 0;
     return Fate();
   };
-  ForEachSeed(80, [&](uint64_t seed) {
+  ForEachSeed(80, 8, [&](uint64_t seed) {
     ExamineEveryOperation({CrashFrame::Gradual(), seed, [&] { return count; }}, 100, 1, tally);
   });
   EXPECT_EQ(tally.violations(), 0) << tally.ToString();
@@ -191,7 +191,7 @@ TEST(GradualTest, CheckpointsGoDownBesideCommits) {
     frame_size = next;
     return Fate();
   };
-  ForEachSeed(80, [&](uint64_t seed) {
+  ForEachSeed(80, 16, [&](uint64_t seed) {
     frame_size = 0;
     ExamineEveryOperation({CrashFrame::Shrinking(), seed, [&] { return count; }}, 200, 1, tally);
   });
@@ -214,7 +214,7 @@ TEST(SummariesTest, AreWrittenAndMarkedAsDurable) {
     (boot == 0 ? durable : slots) += 1;
     return Fate();
   };
-  ForEachSeed(80, [&](uint64_t seed) {
+  ForEachSeed(80, 8, [&](uint64_t seed) {
     const CrashFrame frame = CrashFrame::Summaries(false);
     ExamineEveryOperation({frame, seed, [&] { return count; }}, 100, 1, tally);
   });
@@ -240,7 +240,7 @@ TEST(SummariesTest, AreWrittenForACheckpointBeforeItsHeader) {
     }
     return Fate();
   };
-  ForEachSeed(200, [&](uint64_t seed) {
+  ForEachSeed(200, 40, [&](uint64_t seed) {
     slots.clear();
     const CrashFrame frame = CrashFrame::Summaries(true);
     ExamineEveryOperation({frame, seed, [&] { return count; }}, 100, 1, tally);

@@ -4,8 +4,10 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include <gtest/gtest.h>
 
 #include "engine/base/bytes.h"
@@ -177,25 +179,32 @@ std::vector<PlantedBug> Bugs() {
   };
 }
 
+// Returns whether runs come upon something wrong, or upon a violation of this name.
+bool Finds(int64_t runs, absl::FunctionRef<void(uint64_t seed, Tally&)> examine,
+           std::string_view what = {}) {
+  Tally tally;
+  const bool found = FindSeed(runs, [&](uint64_t seed) {
+    examine(seed, tally);
+    return (what.empty() ? tally.violations() : tally.violations(std::string(what))) > 0;
+  });
+  std::cout << tally.ToString() << '\n';
+  return found;
+}
+
 class PlantedBugTest : public testing::TestWithParam<PlantedBug> {};
 
 TEST_P(PlantedBugTest, IsSeen) {
-  constexpr int64_t kEnough = 3;
-  Tally tally;
   const PlantedBug& bug = GetParam();
-  ForEachSeed(6000, [&](uint64_t seed) {
-    if (tally.violations() >= kEnough) return;
+  EXPECT_TRUE(Finds(6000, [&](uint64_t seed, Tally& tally) {
     const CrashRun run = {bug.frame, seed, bug.make};
     ExamineChain(run, bug.deaths, tally);
     if (seed % 200 == 0) ExamineEveryOperation(run, 40, 60, tally);
-  });
-  std::cout << tally.ToString() << '\n';
-  EXPECT_GT(tally.violations(), 0);
+  }));
 }
 
-// Finds states that mix two histories, in runs in which a crash may keep any of the commits that
+// Finds states that mix two histories, in a run in which a crash may keep any of the commits that
 // were not synced, and the sync is missing that makes the cut after an opened journal durable.
-int64_t CountMixedHistories(const frame::ReplayChecks& rules) {
+int64_t CountMixedHistories(uint64_t seed, const frame::ReplayChecks& rules) {
   const CrashFrame frame = {.name = "OneSector",
                             .chunksize = 1 << 20,
                             .only_appends = true,
@@ -204,44 +213,32 @@ int64_t CountMixedHistories(const frame::ReplayChecks& rules) {
   // Without kills, what is opened is on the disk, and only the cut is not.
   constexpr Deaths kPowerCuts = {.most = 12, .operations = 24, .kills = 0, .looks = 12};
   Tally tally;
-  ForEachSeed(600, [&](uint64_t seed) {
-    ExamineChain({frame, seed, WithMemory(DropSyncAfterCut)}, kPowerCuts, tally);
-  });
-  std::cout << tally.ToString() << '\n';
+  ExamineChain({frame, seed, WithMemory(DropSyncAfterCut)}, kPowerCuts, tally);
   return tally.violations("no committed state");
 }
 
 TEST(ReplayChecksTest, WithoutThePreviousRecordsHashHistoriesMix) {
-  EXPECT_GT(CountMixedHistories({.check_prev = false}), CountMixedHistories({}));
+  EXPECT_TRUE(FindSeed(600, [](uint64_t seed) {
+    return CountMixedHistories(seed, {.check_prev = false}) > CountMixedHistories(seed, {});
+  }));
 }
 
 TEST(ReplayChecksTest, WithoutTheChunksHashesHalfACommitIsTaken) {
   const CrashFrame frame = {
       .name = "Appends", .only_appends = true, .rules = {.check_chunks = false}};
-  Tally tally;
-  ForEachSeed(300, [&](uint64_t seed) { ExamineChain({frame, seed}, {}, tally); });
-  std::cout << tally.ToString() << '\n';
-  EXPECT_GT(tally.violations(), 0);
+  EXPECT_TRUE(Finds(300, [&](uint64_t seed, Tally& t) { ExamineChain({frame, seed}, {}, t); }));
 }
 
 TEST(ReplayChecksTest, WithoutTheBootOfASummaryHalfACommitIsTaken) {
   CrashFrame frame = CrashFrame::Summaries(false);
   frame.rules = {.check_boot = false};
-  Tally tally;
-  ForEachSeed(6000, [&](uint64_t seed) {
-    if (tally.violations() == 0) ExamineChain({frame, seed}, {}, tally);
-  });
-  std::cout << tally.ToString() << '\n';
-  EXPECT_GT(tally.violations(), 0);
+  EXPECT_TRUE(Finds(6000, [&](uint64_t seed, Tally& t) { ExamineChain({frame, seed}, {}, t); }));
 }
 
 TEST(ReplayChecksTest, WithoutTheFilesHashesHalfACommitOfASparseFrameIsTaken) {
   CrashFrame frame = Sparse();
   frame.rules = {.check_chunks = false};
-  Tally tally;
-  ForEachSeed(300, [&](uint64_t seed) { ExamineChain({frame, seed}, {}, tally); });
-  std::cout << tally.ToString() << '\n';
-  EXPECT_GT(tally.violations(), 0);
+  EXPECT_TRUE(Finds(300, [&](uint64_t seed, Tally& t) { ExamineChain({frame, seed}, {}, t); }));
 }
 
 // What is there when it opens it makes durable; what it follows later may not be.
@@ -250,27 +247,25 @@ TEST(DurableReaderTest, WithoutAskingWhatIsDurableItSeesWhatAPowerCutTakes) {
                             .only_appends = true,
                             .durable_reader = true,
                             .rules = {.check_durable = false}};
-  Tally tally;
-  ForEachSeed(6000, [&](uint64_t seed) {
-    if (tally.violations() == 0) ExamineChain({frame, seed}, {}, tally);
-  });
-  std::cout << tally.ToString() << '\n';
-  EXPECT_GT(tally.violations("a commit is lost by a power cut"), 0);
+  EXPECT_TRUE(Finds(
+      6000,
+      [&](uint64_t seed, Tally& tally) {
+        ExamineChain({frame, seed}, {}, tally);
+      },
+      "a commit is lost by a power cut"));
 }
 
 // The calls of the reader have no name.
 TEST(DurableReaderTest, WithoutItsSyncsItSeesCheckpointsThatAPowerCutTakes) {
-  Tally tally;
-  ForEachSeed(10, [&](uint64_t seed) {
+  const auto examine = [](uint64_t seed, Tally& tally) {
     const MakeBug drop = [] {
       return [](const DiskOperation& operation, const Call& now) {
         return IsSync(operation) && now.name.empty() ? kSkip : kRun;
       };
     };
     ExamineEveryOperation({{.name = "Contiguous"}, seed, drop}, 40, 2, tally);
-  });
-  std::cout << tally.ToString() << '\n';
-  EXPECT_GT(tally.violations("what a durable-only reader saw is lost"), 0);
+  };
+  EXPECT_TRUE(Finds(10, examine, "what a durable-only reader saw is lost"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Bugs, PlantedBugTest, testing::ValuesIn(Bugs()),

@@ -35,16 +35,28 @@ inline uint64_t NumberIn(const char* variable, uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-// Calls `run` with the seeds of `count` runs. The environment may change that:
+// Calls `run` with the seeds of `count` runs, of which a share leaves `least`: a search that has to
+// come upon something needs that many. The environment may change it:
 //   CAIRN_CRASH_SEED=2      other seeds (1 is the default)
 //   CAIRN_SEARCH_PERCENT=500 five times as many runs
 //   CAIRN_CRASH_RUN=1000033 that seed alone, as a message names it, and prints every operation
-inline void ForEachSeed(int64_t count, absl::FunctionRef<void(uint64_t seed)> run) {
+inline void ForEachSeed(int64_t count, int64_t least, absl::FunctionRef<void(uint64_t seed)> run) {
   if (const uint64_t only = NumberIn("CAIRN_CRASH_RUN", 0); only != 0) return run(only);
   const uint64_t first = NumberIn("CAIRN_CRASH_SEED", 1) * 1000003;
-  for (int64_t i = 0; i < SearchRuns(count); ++i) {
-    run(first + static_cast<uint64_t>(i));
-  }
+  const int64_t runs = std::max(least, SearchRuns(count));
+  for (int64_t i = 0; i < runs; ++i) run(first + static_cast<uint64_t>(i));
+}
+
+inline void ForEachSeed(int64_t count, absl::FunctionRef<void(uint64_t seed)> run) {
+  ForEachSeed(count, 1, run);
+}
+
+// Searches for something that is there to be found until `run` says that it was, with up to `count`
+// seeds. No share shortens the search: it would miss what is rare.
+inline bool FindSeed(int64_t count, absl::FunctionRef<bool(uint64_t seed)> run) {
+  bool found = false;
+  ForEachSeed(count, count, [&](uint64_t seed) { found = found || run(seed); });
+  return found;
 }
 
 }  // namespace cairn::test
