@@ -79,6 +79,7 @@ class CAIRN_EXPORT Frame {
   //     files.
   //   kFailedPrecondition if the lock file of C-Blosc2 next to `path` cannot be used; the message
   //     says what to do.
+  //   kFailedPrecondition if `path` is in an object store that ignores the conditions of puts.
   //   kUnavailable if the frame to replace has a writer, or is sparse and being read, or if a
   //     program of C-Blosc2 holds the lock file for longer than 100 ms.
   static absl::StatusOr<Frame> Create(const std::string& path, const CreateOptions& options = {});
@@ -160,7 +161,8 @@ class CAIRN_EXPORT Frame {
   //   kFailedPrecondition if this handle is read-only: it was opened with a generation or with
   //     durable_only, or the frame predates Blosc2 2.0.
   //   kFailedPrecondition if the parent of this forked process opened the handle.
-  //   kFailedPrecondition if the lock file of C-Blosc2 cannot be used, as for Create.
+  //   kFailedPrecondition if the lock file of C-Blosc2 or the object store cannot be used, as for
+  //     Create.
   //   kFailedPrecondition if another program is replacing the file.
   //   kDataLoss if the trailer, the index or the journal is damaged; see recover.h.
   absl::StatusOr<Writer> OpenWriter(const WriterOptions& options = {});

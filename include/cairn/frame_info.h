@@ -51,7 +51,7 @@ struct FrameInfo {
   // True if commits after this state cannot be read, or if the header is older than the file and
   // does not lead to them. The frame is then read-only.
   bool journal_damaged = false;
-  int64_t stranded_commits = 0;  // number of these commits, as far as the file shows
+  int64_t stranded_commits = 0;  // number of these commits that the file shows
   // Number of this state, which grows with each commit and checkpoint by Cairn. 0 if Cairn never
   // wrote the frame. It restarts after a checkpoint without a seal, which cannot keep it.
   uint64_t generation = 0;

@@ -33,7 +33,7 @@ struct RecoveryReport {
   uint64_t checkpoint_generation = 0;  // generation of the checkpoint that the header describes
   uint64_t generation = 0;             // generation of the newest commit
   int64_t commits = 0;                 // commits of the journal, which are now in a checkpoint
-  int64_t stranded_commits = 0;        // commits cut off, as far as the file shows
+  int64_t stranded_commits = 0;        // commits cut off; the number that the file shows
   int64_t cut = 0;                     // bytes cut off after the newest commit: never committed
   int64_t size_before = 0;             // bytes of the file
   int64_t size_after = 0;

@@ -84,8 +84,9 @@ class CAIRN_EXPORT Snapshot {
   // Errors: kOutOfRange if there is no such chunk.
   absl::StatusOr<Chunk> GetChunk(int64_t nchunk) const;
   // Returns the decoded size of a chunk in bytes. It is at most Limits::max_chunk_nbytes, so a
-  // buffer of that size is no larger than the caller allowed. Errors: kOutOfRange if there is no
-  // such chunk; kResourceExhausted if it exceeds the limit.
+  // buffer of that size is no larger than the caller allowed.
+  //
+  // Errors: kOutOfRange if there is no such chunk; kResourceExhausted if it exceeds the limit.
   absl::StatusOr<int32_t> ChunkNbytes(int64_t nchunk) const;
   // Decodes one chunk into dst, which must have exactly ChunkNbytes(nchunk) bytes.
   // Errors: kOutOfRange if there is no such chunk; kInvalidArgument if dst has another size.

@@ -100,7 +100,8 @@ class CAIRN_EXPORT Writer {
   absl::Status InsertChunk(int64_t nchunk, Items items);
   // Replaces the content of a chunk.
   absl::Status UpdateChunk(int64_t nchunk, Items items);
-  // Insert and replace a compressed chunk. Errors: also those of AppendCompressed.
+  // Insert and replace a compressed chunk.
+  // Errors: also those of AppendCompressed.
   absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
   absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
   // Deletes chunks [first, first + count).
