@@ -32,7 +32,7 @@ struct HandleAccess;
 //   kFailedPrecondition after a failed write or sync. The outcome of the commit under way is
 //     unknown until the frame is opened again.
 //   kFailedPrecondition if a step after an earlier commit failed. That commit stands, and its call
-//     has succeeded. Only Checkpoint returns such a failure itself.
+//     has succeeded. Only Checkpoint, also in Flush and Close, returns such a failure itself.
 //
 // Errors of every edit:
 //   kInvalidArgument if the values have another size than typesize; see Items.
