@@ -1,36 +1,42 @@
-// The C API: everything of the C++ API that programs in C and bindings of other languages need.
-// C99.
+// The C API, in C99: what programs in C and bindings of other languages need of the C++ API. A call
+// promises and costs what the C++ call of the same name does; the C++ headers say more.
 //
-// Results. A call that can fail returns a code, CAIRN_OK (0) for success, and fills `status`, its
-// last parameter, which may be NULL. A handle that a failed call would have returned is NULL; what
-// a failed read leaves in `dst` is unspecified, and other outputs are unchanged. Arguments that are
-// NULL and may not be give CAIRN_INVALID_ARGUMENT. The codes of each call are those that the C++
-// headers name; docs/c-api.md lists them.
+// Results. A call that can fail returns a code, which is CAIRN_OK (0) for success, and fills
+// `status`, its last parameter, which may be NULL. If a call fails, the handle that it would have
+// returned is NULL, the content of `dst` is unspecified, and other outputs are unchanged.
 //
-// Handles are opaque. cairn_X_free frees one, accepts NULL, and waits for no call: make sure that
-// no other thread still uses the handle. A snapshot, bytes and a writer stay valid after the frame
-// that they came from was freed, and all of them after the files were. Executors and registries
-// must outlive what was made with them.
+// Errors that many calls return; each comment adds its own, and docs/c-api.md lists them by call:
+//   CAIRN_INVALID_ARGUMENT if an argument is wrong, or NULL and may not be, or if a file is not a
+//     Blosc2 frame.
+//   CAIRN_DATA_LOSS if a frame or a chunk that the call reads is damaged.
+//   CAIRN_UNIMPLEMENTED if this build lacks a codec, a filter or a version that the call needs.
+//   CAIRN_RESOURCE_EXHAUSTED if a read would pass a limit, or if the disk is full.
+//   CAIRN_PERMISSION_DENIED or CAIRN_INTERNAL if the operating system refuses or fails.
+//   CAIRN_UNAVAILABLE or CAIRN_DEADLINE_EXCEEDED if an object store gives no answer in time.
 //
-// Threads. All calls may run at the same time on the same files, frame, snapshot, bytes,
-// compressor, decompressor or executor; options are only read. A writer belongs to one thread at a
-// time, but for cairn_writer_sync. A registry is filled first and shared then. There is no global
-// state.
+// Handles are opaque. cairn_X_free frees a handle and accepts NULL. It waits for no call: make sure
+// that no other thread still uses the handle. Snapshots, bytes and writers stay valid after their
+// frame was freed, and all of them after the files were. What uses an executor or a registry must
+// not outlive it.
 //
-// Memory. Items and bytes are read into `dst` of `size` bytes, which the caller owns, and written
-// from `src`, which no call keeps. No call converts items to another byte order. Strings are UTF-8
-// or what the file system takes, end with a zero byte, and belong to the handle or the call that
-// gave them.
+// Threads. All calls may run at the same time on the same handle, unless it is a writer. A writer
+// belongs to one thread at a time, except for cairn_writer_sync. A registry must be filled before
+// it is shared. Options are only read. There is no global state.
+//
+// Memory. Items and bytes are read into `dst` of `size` bytes, which the caller owns. They are
+// written from `src`, which no call keeps. No call converts items to another byte order. Strings
+// are UTF-8 or what the file system takes, and end with a zero byte. They belong to the handle or
+// call that returned them.
 //
 // Structs that may grow begin with struct_size. Initialise options by their macro, and other
-// structs by `{.struct_size = sizeof(TYPE)}`: the library then reads and writes what the program
-// was compiled with. An unknown size gives CAIRN_INVALID_ARGUMENT. NULL options mean the defaults.
+// structs by `{.struct_size = sizeof(TYPE)}`. The library reads and writes only the fields that the
+// program was compiled with, and refuses unknown sizes. NULL options mean the defaults.
 //
-// Counts, positions and sizes in files are int64_t, sizes in memory size_t, times milliseconds. -1
-// stands for what is unknown or absent, where a field says so.
+// Counts, positions and sizes in files are int64_t, and sizes in memory are size_t. Times are in
+// milliseconds. -1 means unknown or absent, if the comment of a field says so.
 //
-// Callbacks get the `context` that was given with them, run in the thread of the call unless they
-// say otherwise, and must neither throw nor jump out of it.
+// Callbacks get the `context` that was given with them. They run in the thread of the call, unless
+// their comment says otherwise. They must neither throw nor jump out of the call.
 #ifndef CAIRN_CAIRN_H_
 #define CAIRN_CAIRN_H_
 
@@ -48,8 +54,7 @@ extern "C" {
 
 // ---- Results ----
 
-// Enumerations are int32_t, so that a value which this header does not know is refused and nothing
-// worse.
+// Enumerations are int32_t, so that the library can refuse a value that this header does not know.
 typedef int32_t cairn_code;
 enum {
   CAIRN_OK = 0,
@@ -58,9 +63,9 @@ enum {
   CAIRN_INVALID_ARGUMENT = 3,  // the arguments are wrong, or the file is not a Blosc2 frame
   CAIRN_DEADLINE_EXCEEDED = 4,
   CAIRN_NOT_FOUND = 5,       // no such file or metadata
-  CAIRN_ALREADY_EXISTS = 6,  // the name is taken
+  CAIRN_ALREADY_EXISTS = 6,  // something has the name already
   CAIRN_PERMISSION_DENIED = 7,
-  CAIRN_RESOURCE_EXHAUSTED = 8,   // the disk or a buffer is full, or a limit is passed
+  CAIRN_RESOURCE_EXHAUSTED = 8,   // the disk or a buffer is full, or a limit would be passed
   CAIRN_FAILED_PRECONDITION = 9,  // the frame or writer is not in a state for the call
   CAIRN_ABORTED = 10,
   CAIRN_OUT_OF_RANGE = 11,   // no such item, chunk or byte
@@ -71,27 +76,27 @@ enum {
   CAIRN_UNAUTHENTICATED = 16
 };
 
-// Bytes of a message, with the zero byte. Longer ones are cut between characters and end in "...".
+// Bytes of a message and its zero byte. Longer ones are cut between characters and end in "...".
 #define CAIRN_MESSAGE_SIZE 908
-#define CAIRN_SECTION_SIZE 44  // the same of a section
+#define CAIRN_SECTION_SIZE 44  // bytes of a section, likewise
 #define CAIRN_MAX_NUMBERS 8
 
-// Lives where the caller likes, such as on the stack. Success leaves all of it empty.
+// The result of a call. It may be anywhere, such as on the stack. After success all of it is empty.
 typedef struct cairn_status {
   cairn_code code;
   char message[CAIRN_MESSAGE_SIZE];  // names the file, the section or chunk, and the numbers
-  // The section that the message names first ("chunk", "frame header", "trailer", ...) or the
-  // argument, and the first numbers of the message. For "chunk" the first one is the chunk's.
+  // The first section ("chunk", "frame header", "trailer", ...) or argument that the message names,
+  // and its first numbers. For "chunk" the first number is that of the chunk.
   char section[CAIRN_SECTION_SIZE];
   int32_t nnumbers;
   int64_t numbers[CAIRN_MAX_NUMBERS];
 } cairn_status;
 
-// "DATA_LOSS"; "UNKNOWN" for a number that is no code. Static.
+// Returns a static name such as "DATA_LOSS", or "UNKNOWN" if the number is not a code.
 CAIRN_EXPORT const char* cairn_code_name(cairn_code code);
 
-// The version of the library that runs, such as "0.1.0"; CAIRN_VERSION_MAJOR and its like are of
-// the header. Static.
+// Returns the version of the running library, such as "0.1.0", as a static string. The macros
+// CAIRN_VERSION_MAJOR and so on give the version of the header.
 CAIRN_EXPORT const char* cairn_version(void);
 
 // ---- Numbers of the format ----
@@ -100,7 +105,7 @@ CAIRN_EXPORT const char* cairn_version(void);
 #define CAIRN_MAX_FILTERS 6
 #define CAIRN_MAX_NDIM 16  // most dimensions of an array
 
-// Ids 160 to 255 of codecs and filters belong to programs: see cairn_registry.
+// Codecs. Ids 160 to 255 of codecs and filters belong to programs; see cairn_registry.
 typedef int32_t cairn_codec;
 enum {
   CAIRN_CODEC_BLOSCLZ = 0,
@@ -108,7 +113,7 @@ enum {
   CAIRN_CODEC_LZ4HC = 2,
   CAIRN_CODEC_ZLIB = 4,
   CAIRN_CODEC_ZSTD = 5,
-  // For blocks of n-dimensional arrays. ZFP loses bits, and is in a build with libzfp only.
+  // Codecs for blocks of n-dimensional arrays. ZFP loses bits, and needs a build with libzfp.
   CAIRN_CODEC_NDLZ = 32,           // meta: side of a cell, 4 or 8
   CAIRN_CODEC_ZFP_ACCURACY = 33,   // meta: an int8_t, the exponent to base 10 of the largest error
   CAIRN_CODEC_ZFP_PRECISION = 34,  // meta: bit planes
@@ -122,10 +127,10 @@ enum {
   CAIRN_FILTER_BITSHUFFLE = 2,
   CAIRN_FILTER_DELTA = 3,
   CAIRN_FILTER_TRUNC_PREC = 4,        // meta: mantissa bits kept (> 0) or cleared (< 0), as int8_t
-  CAIRN_FILTER_NDCELL = 32,           // decoded inside arrays only
-  CAIRN_FILTER_NDMEAN = 33,           // decoded inside arrays only
-  CAIRN_FILTER_BYTEDELTA_BUGGY = 34,  // decoded only
-  CAIRN_FILTER_BYTEDELTA = 35,        // meta: byte channels, 0 for the typesize
+  CAIRN_FILTER_NDCELL = 32,           // only decoded, inside arrays
+  CAIRN_FILTER_NDMEAN = 33,           // only decoded, inside arrays
+  CAIRN_FILTER_BYTEDELTA_BUGGY = 34,  // only decoded
+  CAIRN_FILTER_BYTEDELTA = 35,        // meta: byte channels; 0 means the typesize
   CAIRN_FILTER_INT_TRUNC = 36         // meta: bits kept (> 0) or cleared (<= 0), as int8_t
 };
 
@@ -139,7 +144,7 @@ enum {
   CAIRN_SPECIAL_UNINIT = 4
 };
 
-// How a block is compressed: as one stream, or as one for each byte position of its items.
+// Says how a block is compressed: as one stream, or as one stream per byte position of its items.
 typedef int32_t cairn_split_mode;
 enum {
   CAIRN_SPLIT_ALWAYS = 1,
@@ -158,12 +163,12 @@ enum {
 
 typedef int32_t cairn_layout;
 enum {
-  CAIRN_LAYOUT_SAME = -1,       // of a copy: as the frame's
+  CAIRN_LAYOUT_SAME = -1,       // only for a copy: the layout of the frame
   CAIRN_LAYOUT_CONTIGUOUS = 0,  // one file
   CAIRN_LAYOUT_SPARSE = 1       // a directory with a file for each chunk
 };
 
-// Age of a frame's format; all but the current one are read-only.
+// The age of a frame's format. All formats except the current one are read-only.
 typedef int32_t cairn_era;
 enum {
   CAIRN_ERA_PACKED_2015 = 0,
@@ -178,40 +183,40 @@ enum {
   CAIRN_CHUNK_BLOSC1 = 1  // C-Blosc 1.x reads it; at most one of shuffle and bitshuffle
 };
 
-// When the fingerprint of a chunk is checked against its bytes.
+// Says when the fingerprint of a chunk is checked against its bytes.
 typedef int32_t cairn_verify_policy;
 enum {
-  CAIRN_VERIFY_FIRST_TOUCH = 0,  // at the first read through one frame handle
-  CAIRN_VERIFY_ALWAYS = 1,
+  CAIRN_VERIFY_FIRST_TOUCH = 0,  // at the first read of the chunk through one frame handle
+  CAIRN_VERIFY_ALWAYS = 1,       // at every read
   CAIRN_VERIFY_NEVER = 2
 };
 
 typedef int32_t cairn_verify_depth;
 enum {
   CAIRN_DEPTH_STRUCTURE = 0,     // header, trailer, index and the header of each chunk
-  CAIRN_DEPTH_FINGERPRINTS = 1,  // and every stored byte against its fingerprint
-  CAIRN_DEPTH_CONTENTS = 2       // and every chunk and vlmetalayer decodes
+  CAIRN_DEPTH_FINGERPRINTS = 1,  // also every stored byte against its fingerprint
+  CAIRN_DEPTH_CONTENTS = 2       // also that every chunk and vlmetalayer decodes
 };
 
 // The failure that a commit survives.
 typedef int32_t cairn_durability;
 enum {
   CAIRN_DURABILITY_PROCESS = 0,  // the process is killed
-  CAIRN_DURABILITY_MACHINE = 1   // the power goes
+  CAIRN_DURABILITY_MACHINE = 1   // the power is cut
 };
 
-// ---- Small structs, which do not grow ----
+// ---- Small structs, which will not grow ----
 
 typedef struct cairn_filter_stage {
   cairn_filter filter;
   int32_t meta;  // 0 to 255
 } cairn_filter_stage;
 
-// A part of each of many items, such as one field of records, and where these parts are written.
+// A part of each of many items, such as a field of records, and the place for these parts.
 typedef struct cairn_field {
-  int32_t offset;  // in the item
+  int32_t offset;  // bytes from the start of the item
   int32_t size;    // bytes
-  void* dst;       // of `size` bytes for each item
+  void* dst;       // `size` bytes for each item
 } cairn_field;
 
 typedef struct cairn_metalayer {
@@ -225,53 +230,50 @@ typedef struct cairn_span {
   size_t size;
 } cairn_span;
 
-// Is called with what is done so far, chunks or bytes; returns false to stop: CAIRN_CANCELLED.
+// Called with the chunks or bytes done so far. Returns false to stop the call: CAIRN_CANCELLED.
 typedef bool (*cairn_progress)(void* context, int64_t done);
 
 // ---- Bytes that the library owns ----
 
-// Immutable bytes: a compressed chunk in place in the map, which it keeps, or a copy in memory.
+// Immutable bytes: a compressed chunk in place in the map, which they keep, or a copy in memory.
 typedef struct cairn_bytes cairn_bytes;
-
-// NULL and 0 for NULL. The data live as long as the handle.
+// Return the data, which live as long as the handle, and their size. Return NULL and 0 for NULL.
 CAIRN_EXPORT const void* cairn_bytes_data(const cairn_bytes* bytes);
 CAIRN_EXPORT size_t cairn_bytes_size(const cairn_bytes* bytes);
 CAIRN_EXPORT void cairn_bytes_free(cairn_bytes* bytes);
 
 // ---- Threads and plug-ins ----
 
-// Threads that code the blocks of a chunk at the same time. Without one the calling thread does.
+// Threads that code the blocks of a chunk at the same time, instead of the calling thread alone.
 typedef struct cairn_executor cairn_executor;
-
-// `threads` counts the calling one; at most one per core, and 0 means one per core.
+// Makes a pool of `threads` threads, including the caller. 0 means one per core, the maximum.
 CAIRN_EXPORT cairn_code cairn_executor_make(int32_t threads, cairn_executor** executor,
                                             cairn_status* status);
 CAIRN_EXPORT void cairn_executor_free(cairn_executor* executor);
 
-// Parameters of a call of a plug-in.
+// The parameters of a call to a plug-in.
 typedef struct cairn_plugin_call {
   size_t struct_size;
   int32_t typesize;           // as in the chunk header: 1 to 255
-  int32_t clevel;             // of compression: 1 to 9
-  int32_t meta;               // the parameter byte of the codec or of the filter's slot
-  const int32_t* blockshape;  // codecs: items of a block in each dimension of an array
-  int32_t ndim;               // 0: no array
+  int32_t clevel;             // 1 to 9, for compression only
+  int32_t meta;               // parameter byte of the codec or of the filter's slot
+  const int32_t* blockshape;  // for codecs: items of a block in each dimension of an array
+  int32_t ndim;               // 0: not an array
 } cairn_plugin_call;
 
-// A codec. Called from several threads at once. Another result than CAIRN_OK fails the call that
-// codes, with that code.
+// A codec, called by several threads at once. If it returns an error, so does the call that codes.
 typedef struct cairn_codec_plugin {
   size_t struct_size;
-  // Sets *cbytes to the compressed size, or to 0 when it would not fit into dst.
+  // Sets *cbytes to the compressed size, or to 0 if the result would not fit into dst.
   cairn_code (*compress)(void* context, const cairn_plugin_call* call, const void* src,
                          size_t src_size, void* dst, size_t size, size_t* cbytes);
-  // Fills dst exactly.
+  // Fills dst completely.
   cairn_code (*decompress)(void* context, const cairn_plugin_call* call, const void* src,
                            size_t src_size, void* dst, size_t size);
   void* context;
 } cairn_codec_plugin;
 
-// A filter over one block of `size` bytes; src and dst do not overlap. Called as a codec is.
+// A filter over one block of `size` bytes. src and dst do not overlap. It is called as a codec is.
 typedef struct cairn_filter_plugin {
   size_t struct_size;
   cairn_code (*forward)(void* context, const cairn_plugin_call* call, const void* src, void* dst,
@@ -283,9 +285,8 @@ typedef struct cairn_filter_plugin {
 
 // The codecs and filters of a program.
 typedef struct cairn_registry cairn_registry;
-
 CAIRN_EXPORT cairn_code cairn_registry_make(cairn_registry** registry, cairn_status* status);
-// Ids 160 to 255. CAIRN_ALREADY_EXISTS when the id is taken.
+// Add a plug-in under an id from 160 to 255. Errors: CAIRN_ALREADY_EXISTS if the id is taken.
 CAIRN_EXPORT cairn_code cairn_registry_add_codec(cairn_registry* registry, int32_t id,
                                                  const cairn_codec_plugin* codec,
                                                  cairn_status* status);
@@ -296,27 +297,26 @@ CAIRN_EXPORT void cairn_registry_free(cairn_registry* registry);
 
 // ---- Chunks without a frame ----
 
-// How items become chunks.
+// Says how items become chunks.
 typedef struct cairn_compression_options {
   size_t struct_size;
   cairn_codec codec;
   int32_t clevel;     // 0 stores the bytes as they are, 1 is fastest, 9 is smallest
   int32_t typesize;   // bytes of an item
-  int32_t blocksize;  // 0 chooses
+  int32_t blocksize;  // bytes of a block; 0 means that Cairn chooses
   cairn_split_mode split_mode;
   int32_t codec_meta;  // parameter byte of NDLZ, of ZFP, or of a registered codec
-  bool use_dict;       // trains a dictionary for each chunk: LZ4, LZ4HC and zstd
+  bool use_dict;       // trains a dictionary for each chunk; for LZ4, LZ4HC and zstd only
   cairn_chunk_format format;
   int32_t nfilters;
   cairn_filter_stage filters[CAIRN_MAX_FILTERS];  // in the order in which they are applied
   const cairn_registry* registry;                 // NULL: none
   const cairn_executor* executor;                 // NULL: the calling thread
-  // Items of a block in each dimension, for codecs that need them: they are the block size, too. A
-  // frame has those of its array, whatever stands here.
+  // Items of a block in each dimension, for codecs that need them. They are the block size, too. A
+  // frame uses those of its array instead.
   const int32_t* blockshape;
   int32_t ndim;
 } cairn_compression_options;
-
 #define CAIRN_COMPRESSION_OPTIONS_INIT                                                        \
   {                                                                                           \
     .struct_size = sizeof(cairn_compression_options), .codec = CAIRN_CODEC_LZ4, .clevel = 5,  \
@@ -330,11 +330,10 @@ typedef struct cairn_decompression_options {
   size_t struct_size;
   const cairn_registry* registry;
   const cairn_executor* executor;
-  const int32_t*
-      blockshape;  // as the chunk was made: it does not tell, and ZFP, NDCELL and NDMEAN need it
+  // The blockshape of the chunk, which does not store it. ZFP, NDCELL and NDMEAN need it.
+  const int32_t* blockshape;
   int32_t ndim;
 } cairn_decompression_options;
-
 #define CAIRN_DECOMPRESSION_OPTIONS_INIT                                                    \
   {                                                                                         \
     .struct_size = sizeof(cairn_decompression_options), .registry = NULL, .executor = NULL, \
@@ -347,9 +346,9 @@ typedef struct cairn_chunk_info {
   int32_t version;      // 1, 2: Blosc1; 3, 4: pre-releases of Blosc2; 5; 6: vlblocks
   int32_t header_size;  // 32 or 16 bytes
   int32_t typesize;
-  int32_t nbytes;     // decoded size
-  int32_t cbytes;     // size of the chunk, header included
-  int32_t blocksize;  // decoded; 0 when blocks vary
+  int32_t nbytes;     // decoded bytes
+  int32_t cbytes;     // bytes of the chunk, including the header
+  int32_t blocksize;  // decoded bytes of a block; 0 if blocks vary
   int32_t nblocks;
   cairn_codec codec;
   int32_t codec_meta;
@@ -361,47 +360,46 @@ typedef struct cairn_chunk_info {
   bool has_dict;
 } cairn_chunk_info;
 
-// Largest size of a chunk of nbytes, and of one of nblocks variable blocks.
+// Return the largest size of a chunk of nbytes, and of a chunk of nblocks variable blocks.
 CAIRN_EXPORT size_t cairn_chunk_max_size(size_t nbytes);
 CAIRN_EXPORT size_t cairn_chunk_max_vlblocks_size(size_t nbytes, size_t nblocks);
 
-// Parses and checks the header; `chunk` may be longer than the chunk.
+// Parses and checks the header of a chunk. `chunk` may be longer than the chunk.
 CAIRN_EXPORT cairn_code cairn_chunk_inspect(const void* chunk, size_t chunk_size,
                                             cairn_chunk_info* info, cairn_status* status);
-// Compresses into dst and sets *cbytes. cairn_chunk_max_size is always enough; a smaller dst may
-// give CAIRN_RESOURCE_EXHAUSTED.
+// Compresses src into dst and sets *cbytes to the size of the chunk.
+// Errors: CAIRN_RESOURCE_EXHAUSTED if dst is too small, which cairn_chunk_max_size bytes never are.
 CAIRN_EXPORT cairn_code cairn_chunk_compress(const void* src, size_t src_size,
                                              const cairn_compression_options* options, void* dst,
                                              size_t size, size_t* cbytes, cairn_status* status);
-// Makes one chunk of exactly the given blocks, none of them empty.
+// Makes one chunk of exactly the given blocks, none of them empty. Errors: as above.
 CAIRN_EXPORT cairn_code cairn_chunk_compress_vlblocks(const cairn_span* blocks, size_t nblocks,
                                                       const cairn_compression_options* options,
                                                       void* dst, size_t size, size_t* cbytes,
                                                       cairn_status* status);
-// Makes a chunk of one value that stores no data. `value` is given with CAIRN_SPECIAL_REPEAT only,
-// else NULL and 0.
+// Makes a chunk of one value without data. `value` is NULL, except for CAIRN_SPECIAL_REPEAT.
 CAIRN_EXPORT cairn_code cairn_chunk_make_special(cairn_special special, int32_t nbytes,
                                                  const void* value, size_t value_size,
                                                  const cairn_compression_options* options,
                                                  cairn_bytes** chunk, cairn_status* status);
-// Decodes all of the chunk; size is its nbytes.
+// Decodes a whole chunk. `size` must be its nbytes.
 CAIRN_EXPORT cairn_code cairn_chunk_decompress(const void* chunk, size_t chunk_size,
                                                const cairn_decompression_options* options,
                                                void* dst, size_t size, cairn_status* status);
-// Decodes the items from number `start` on that fill dst, and only the blocks that hold them.
+// Decodes the items from number `start` on that fill dst. Decodes only the blocks that hold them.
+// Errors: CAIRN_OUT_OF_RANGE if the chunk does not have all of these items.
 CAIRN_EXPORT cairn_code cairn_chunk_decompress_items(const void* chunk, size_t chunk_size,
                                                      int64_t start,
                                                      const cairn_decompression_options* options,
                                                      void* dst, size_t size, cairn_status* status);
-// Decoded sizes of the blocks in order; none for plain copies and special values. Writes the first
-// `capacity` of them and sets *nblocks to their number.
+// Writes the decoded sizes of the first `capacity` blocks, and sets *nblocks to the number of all
+// blocks. Plain copies and special values have no blocks.
 CAIRN_EXPORT cairn_code cairn_chunk_block_sizes(const void* chunk, size_t chunk_size,
                                                 int32_t* sizes, size_t capacity, size_t* nblocks,
                                                 cairn_status* status);
 
-// cairn_chunk_compress for many chunks: keeps its memory from call to call.
+// Compresses many chunks, as cairn_chunk_compress does one. Keeps its memory from call to call.
 typedef struct cairn_compressor cairn_compressor;
-
 CAIRN_EXPORT cairn_code cairn_compressor_make(const cairn_compression_options* options,
                                               cairn_compressor** compressor, cairn_status* status);
 CAIRN_EXPORT cairn_code cairn_compressor_compress(const cairn_compressor* compressor,
@@ -410,9 +408,8 @@ CAIRN_EXPORT cairn_code cairn_compressor_compress(const cairn_compressor* compre
                                                   cairn_status* status);
 CAIRN_EXPORT void cairn_compressor_free(cairn_compressor* compressor);
 
-// Decompresses many chunks.
+// Decompresses many chunks, as cairn_chunk_decompress and cairn_chunk_decompress_items do one.
 typedef struct cairn_decompressor cairn_decompressor;
-
 CAIRN_EXPORT cairn_code cairn_decompressor_make(const cairn_decompression_options* options,
                                                 cairn_decompressor** decompressor,
                                                 cairn_status* status);
@@ -427,9 +424,8 @@ CAIRN_EXPORT void cairn_decompressor_free(cairn_decompressor* decompressor);
 
 // ---- Frames ----
 
-// A file system. That of cairn_uri_files_open (cairn/cairn_s3.h) leads to object stores.
+// A file system. cairn_uri_files_open (cairn/cairn_s3.h) makes one that leads to object stores.
 typedef struct cairn_files cairn_files;
-
 CAIRN_EXPORT void cairn_files_free(cairn_files* files);
 
 typedef struct cairn_frame cairn_frame;
@@ -438,22 +434,21 @@ typedef struct cairn_writer cairn_writer;
 
 typedef struct cairn_open_options {
   size_t struct_size;
-  int64_t offset;     // of the frame in the file; another one than 0 is read-only
+  int64_t offset;     // bytes before the frame in the file; read-only if not 0
   bool use_mmap;      // without a map every read copies, and a file that is cut gives no SIGBUS
-  bool durable_only;  // shows only commits that no power cut takes back; read-only
+  bool durable_only;  // shows only commits that no power cut can take back; read-only
   cairn_verify_policy verify;
-  const uint64_t* generation;   // opens this one, read-only; NULL: the newest
-  int64_t max_chunk_nbytes;     // limits: what an untrusted file may cost
-  int64_t max_metadata_nbytes;  // one vlmetalayer, decoded
-  int64_t max_nchunks;
-  int64_t max_decode_memory;  // of one call
-  int32_t max_mapped_files;   // of a sparse frame, at the same time
+  const uint64_t* generation;   // opens this generation, read-only; NULL: the newest
+  int64_t max_chunk_nbytes;     // limit for an untrusted file: decoded bytes of one chunk
+  int64_t max_metadata_nbytes;  // limit: decoded bytes of one vlmetalayer
+  int64_t max_nchunks;          // limit: chunks of the frame
+  int64_t max_decode_memory;    // limit: bytes that one call allocates to decode
+  int32_t max_mapped_files;     // files of a sparse frame that are mapped at the same time
   const cairn_registry* registry;
   const cairn_executor* executor;
-  const cairn_files* files;  // of the path; NULL: those of the operating system
+  const cairn_files* files;  // file system of the path; NULL: the operating system's
   int64_t cache_memory;      // bytes of decoded blocks that may stay for the next read
 } cairn_open_options;
-
 #define CAIRN_OPEN_OPTIONS_INIT                                                           \
   {                                                                                       \
     .struct_size = sizeof(cairn_open_options), .offset = 0, .use_mmap = true,             \
@@ -464,14 +459,14 @@ typedef struct cairn_open_options {
     .cache_memory = INT64_C(8) << 20                                                      \
   }
 
-// The shape of an n-dimensional array, in items; the slowest dimension first.
+// The shape of an n-dimensional array, in items. The slowest dimension comes first.
 typedef struct cairn_array_info {
   size_t struct_size;
   int32_t ndim;
   int64_t shape[CAIRN_MAX_NDIM];
-  int32_t chunkshape[CAIRN_MAX_NDIM];  // when an array is made: all 0 chooses
-  int32_t blockshape[CAIRN_MAX_NDIM];  // the same
-  const char* dtype;                   // NumPy's name, such as "<f4"; NULL or "" chooses
+  int32_t chunkshape[CAIRN_MAX_NDIM];  // all 0: Cairn chooses when it makes the array
+  int32_t blockshape[CAIRN_MAX_NDIM];  // all 0: as above
+  const char* dtype;                   // NumPy's name, such as "<f4"; NULL or "": Cairn chooses
   int32_t dtype_format;
 } cairn_array_info;
 
@@ -480,14 +475,13 @@ typedef struct cairn_create_options {
   const cairn_compression_options* compression;  // NULL: the defaults
   int32_t chunksize;                             // bytes; 0 makes one chunk of each append
   cairn_layout layout;
-  const cairn_array_info* array;  // makes an array of zeros; NULL: none
+  const cairn_array_info* array;  // makes an array of zeros; NULL: not an array
   const cairn_metalayer* metalayers;
   size_t nmetalayers;  // at most 16
   cairn_fingerprint fingerprint;
-  bool overwrite;            // replaces what has the name
+  bool overwrite;            // replaces a file or sparse frame of that name
   const cairn_files* files;  // as in cairn_open_options
 } cairn_create_options;
-
 #define CAIRN_CREATE_OPTIONS_INIT                                                           \
   {                                                                                         \
     .struct_size = sizeof(cairn_create_options), .compression = NULL, .chunksize = 1 << 20, \
@@ -496,72 +490,74 @@ typedef struct cairn_create_options {
   }
 
 // Opens a file, or the directory of a sparse frame.
+// Errors: CAIRN_NOT_FOUND if nothing exists at `path` or the generation is no longer kept;
+// CAIRN_INVALID_ARGUMENT if it is not a Blosc2 frame; CAIRN_UNAVAILABLE if it is being replaced.
 CAIRN_EXPORT cairn_code cairn_frame_open(const char* path, const cairn_open_options* options,
                                          cairn_frame** frame, cairn_status* status);
-// Opens bytes, which stay alive and unchanged as long as the frame, its snapshots and their bytes;
-// read-only.
+// Opens bytes, read-only. They must outlive, unchanged, the frame, its snapshots and their bytes.
 CAIRN_EXPORT cairn_code cairn_frame_open_buffer(const void* data, size_t data_size,
                                                 const cairn_open_options* options,
                                                 cairn_frame** frame, cairn_status* status);
 // Makes an empty frame.
+// Errors: CAIRN_ALREADY_EXISTS if something exists at `path` and `overwrite` is false;
+// CAIRN_FAILED_PRECONDITION if what is there cannot be replaced; CAIRN_UNAVAILABLE if it is in use.
 CAIRN_EXPORT cairn_code cairn_frame_create(const char* path, const cairn_create_options* options,
                                            cairn_frame** frame, cairn_status* status);
 CAIRN_EXPORT cairn_code cairn_frame_create_in_memory(const cairn_create_options* options,
                                                      cairn_frame** frame, cairn_status* status);
-// Begins a frame that appears under its path, complete, at the first commit or close.
+// Begins a frame that appears at `path`, complete, at the first commit or close. Errors: as above.
 CAIRN_EXPORT cairn_code cairn_frame_build(const char* path, const cairn_create_options* options,
                                           cairn_writer** writer, cairn_status* status);
 CAIRN_EXPORT void cairn_frame_free(cairn_frame* frame);
-
-// The newest state that this handle has seen.
+// Returns the newest state that this handle has seen.
 CAIRN_EXPORT cairn_code cairn_frame_snapshot(const cairn_frame* frame, cairn_snapshot** snapshot,
                                              cairn_status* status);
-// Looks for a newer commit first.
+// Looks for newer commits and returns the newest state. Errors, also of waiting: as for opening.
 CAIRN_EXPORT cairn_code cairn_frame_refresh(cairn_frame* frame, cairn_snapshot** snapshot,
                                             cairn_status* status);
-// Waits for a commit, of any process, after `seen`; after the timeout gives an equal snapshot.
+// Waits for a commit of any process after `seen`. Returns a snapshot equal to it after the timeout.
 CAIRN_EXPORT cairn_code cairn_frame_wait_for_commit(cairn_frame* frame, const cairn_snapshot* seen,
                                                     int64_t timeout_ms, cairn_snapshot** snapshot,
                                                     cairn_status* status);
-// The newest committed state as one contiguous frame.
+// Returns the newest state that this handle has seen, as the bytes of one contiguous frame.
 CAIRN_EXPORT cairn_code cairn_frame_to_buffer(const cairn_frame* frame, cairn_bytes** buffer,
                                               cairn_status* status);
 
-// A state that can still be opened: cairn_open_options.generation.
+// A state that can still be opened; see cairn_open_options.generation.
 typedef struct cairn_generation_info {
   size_t struct_size;
   uint64_t generation;
-  bool checkpoint;  // else a commit of the journal, which only Cairn reads
+  bool checkpoint;  // false: a commit of the journal, which only Cairn reads
   int64_t nchunks;
   int64_t nbytes;
-  int64_t end;  // where its last byte ends in the file
+  int64_t end;  // end of its last byte in the file
 } cairn_generation_info;
 
 typedef struct cairn_history_options {
   size_t struct_size;
   const uint64_t* before;  // only generations before this one; NULL: all
-  int64_t limit;           // the newest of them
+  int64_t limit;           // most generations; the newest are taken
 } cairn_history_options;
-
 #define CAIRN_HISTORY_OPTIONS_INIT \
   { .struct_size = sizeof(cairn_history_options), .before = NULL, .limit = INT64_MAX }
 
-// Calls `each` for every generation, the oldest first; false ends the list with CAIRN_OK.
+// Calls `each` for every generation, oldest first. If `each` returns false, the list ends with
+// CAIRN_OK. Errors: CAIRN_UNAVAILABLE if other processes keep dropping generations.
 CAIRN_EXPORT cairn_code cairn_frame_history(const cairn_frame* frame,
                                             const cairn_history_options* options,
                                             bool (*each)(void* context,
                                                          const cairn_generation_info* info),
                                             void* context, cairn_status* status);
 
-// A reader that keeps an old generation, and so its space.
+// A reader that holds an old generation and keeps its space in use.
 typedef struct cairn_generation_holder {
   size_t struct_size;
   uint64_t generation;
-  int64_t pid;              // 0: not known
-  int64_t running_seconds;  // since the process began; -1: not known
+  int64_t pid;              // 0: unknown
+  int64_t running_seconds;  // time since the process began; -1: unknown
 } cairn_generation_holder;
 
-// Calls `each` for every holder of a generation before the last checkpoint, as history does.
+// Calls `each` for every reader of a generation before the last checkpoint, as history does.
 CAIRN_EXPORT cairn_code cairn_frame_old_readers(const cairn_frame* frame,
                                                 bool (*each)(void* context,
                                                              const cairn_generation_holder* holder),
@@ -569,12 +565,11 @@ CAIRN_EXPORT cairn_code cairn_frame_old_readers(const cairn_frame* frame,
 
 typedef struct cairn_compact_options {
   size_t struct_size;
-  int64_t wait_ms;          // for another writer; CAIRN_UNAVAILABLE after that
+  int64_t wait_ms;          // time to wait for a writer, before CAIRN_UNAVAILABLE
   cairn_progress progress;  // NULL: none
   void* context;
   const cairn_executor* executor;
 } cairn_compact_options;
-
 #define CAIRN_COMPACT_OPTIONS_INIT                                                                 \
   {                                                                                                \
     .struct_size = sizeof(cairn_compact_options), .wait_ms = 0, .progress = NULL, .context = NULL, \
@@ -588,27 +583,29 @@ typedef struct cairn_compact_report {
 } cairn_compact_report;
 
 // Writes the newest state again, without dead bytes. `report` may be NULL.
+// Errors: CAIRN_UNAVAILABLE if a writer holds the frame for longer than wait_ms; CAIRN_CANCELLED if
+// `progress` returns false; CAIRN_FAILED_PRECONDITION as for cairn_frame_open_writer.
 CAIRN_EXPORT cairn_code cairn_frame_compact(cairn_frame* frame,
                                             const cairn_compact_options* options,
                                             cairn_compact_report* report, cairn_status* status);
 
 typedef struct cairn_copy_options {
   size_t struct_size;
-  const cairn_snapshot* since;  // writes an increment: what is new since then; NULL: everything
+  const cairn_snapshot* since;  // writes an increment: what is new since it; NULL: everything
   cairn_layout layout;
-  bool overwrite;
+  bool overwrite;           // replaces a file or sparse frame of that name
   cairn_progress progress;  // NULL: none
   void* context;
 } cairn_copy_options;
-
 #define CAIRN_COPY_OPTIONS_INIT                                                            \
   {                                                                                        \
     .struct_size = sizeof(cairn_copy_options), .since = NULL, .layout = CAIRN_LAYOUT_SAME, \
     .overwrite = false, .progress = NULL, .context = NULL                                  \
   }
 
-// Copies the newest state, beside a writer at work. `copied`, the state that was copied, may be
-// NULL.
+// Copies the newest state, and does not disturb a writer. Returns that state in `copied`, which may
+// be NULL. Errors: as for cairn_frame_create; CAIRN_CANCELLED if `progress` returns false;
+// CAIRN_FAILED_PRECONDITION also if no increment leads from `since` to that state.
 CAIRN_EXPORT cairn_code cairn_frame_copy_to(cairn_frame* frame, const char* path,
                                             const cairn_copy_options* options,
                                             cairn_snapshot** copied, cairn_status* status);
@@ -616,9 +613,8 @@ CAIRN_EXPORT cairn_code cairn_frame_copy_to(cairn_frame* frame, const char* path
 // ---- Snapshots: everything that reads ----
 
 CAIRN_EXPORT void cairn_snapshot_free(cairn_snapshot* snapshot);
-
-// Returns true if both are the same state of one frame handle. Two snapshots from before and after
-// a refresh are equal if nothing is new. Returns false for NULL.
+// Returns true if both are the same state of one frame handle. Snapshots from before and after a
+// refresh are equal if nothing is new. Returns false for NULL.
 CAIRN_EXPORT bool cairn_snapshot_equal(const cairn_snapshot* a, const cairn_snapshot* b);
 
 // Describes a state of a frame. Sizes are bytes.
@@ -627,19 +623,19 @@ typedef struct cairn_frame_info {
   cairn_layout layout;
   cairn_era era;
   int32_t format_version;
-  int64_t nchunks;  // pending items count as the last chunk
-  int64_t nitems;   // complete ones; of an array those of its shape
-  int64_t nbytes;   // decoded, with the padding of an array
-  int64_t cbytes;   // of stored chunks
-  int64_t frame_size;
-  int64_t journal_size;  // of commits after the last checkpoint, which only Cairn reads
+  int64_t nchunks;       // pending items count as the last chunk
+  int64_t nitems;        // complete items; for an array, the items of its shape
+  int64_t nbytes;        // decoded bytes, with the padding of an array
+  int64_t cbytes;        // bytes of stored chunks
+  int64_t frame_size;    // bytes from header to trailer
+  int64_t journal_size;  // bytes of the commits after the last checkpoint, which only Cairn reads
   int64_t header_len;
   int64_t dead_bytes;  // -1: unknown
   int32_t typesize;
-  int32_t chunksize;  // -1: variable, or not known before the first chunk
+  int32_t chunksize;  // -1: variable, or unknown before the first chunk
   bool variable_chunks;
   int32_t blocksize;  // 0: chosen for each chunk
-  cairn_codec codec;  // defaults for new chunks, from here
+  cairn_codec codec;  // from here to `filters`: defaults for new chunks
   int32_t codec_meta;
   int32_t clevel;
   cairn_split_mode split_mode;
@@ -651,22 +647,22 @@ typedef struct cairn_frame_info {
   bool sealed;               // fingerprints cover every live byte
   bool trailer_damaged;      // chunks are read unchecked; read-only
   bool journal_damaged;      // later commits cannot be read; read-only
-  int64_t stranded_commits;  // how many
-  uint64_t generation;       // 0 where Cairn never wrote
+  int64_t stranded_commits;  // number of these commits
+  uint64_t generation;       // 0 if Cairn never wrote the frame
 } cairn_frame_info;
 
 CAIRN_EXPORT cairn_code cairn_snapshot_info(const cairn_snapshot* snapshot, cairn_frame_info* info,
                                             cairn_status* status);
-// CAIRN_FAILED_PRECONDITION when the frame is not an array. `dtype` belongs to the snapshot.
+// Returns the shape of an array. Errors: CAIRN_FAILED_PRECONDITION if the frame is not an array.
 CAIRN_EXPORT cairn_code cairn_snapshot_array(const cairn_snapshot* snapshot,
                                              cairn_array_info* array, cairn_status* status);
-// Options that make an empty frame like this one; what they point to belongs to the snapshot.
+// Returns options that make an empty frame like this one. Their pointers belong to the snapshot.
 CAIRN_EXPORT cairn_code cairn_snapshot_create_options(const cairn_snapshot* snapshot,
                                                       cairn_create_options* options,
                                                       cairn_status* status);
 
-// Names of metadata belong to the snapshot; NULL for a number that none has. Counts are 0 for
-// NULL.
+// Return the metadata. A count is 0 for NULL. A name belongs to the snapshot; it is NULL if there
+// is no such number. Errors: CAIRN_NOT_FOUND if nothing has the name.
 CAIRN_EXPORT size_t cairn_snapshot_metalayer_count(const cairn_snapshot* snapshot);
 CAIRN_EXPORT const char* cairn_snapshot_metalayer_name(const cairn_snapshot* snapshot,
                                                        size_t number);
@@ -680,54 +676,57 @@ CAIRN_EXPORT cairn_code cairn_snapshot_get_vlmetalayer(const cairn_snapshot* sna
                                                        const char* name, cairn_bytes** content,
                                                        cairn_status* status);
 
-// An entry of the index.
+// An entry of the index, which says where a chunk is stored.
 typedef struct cairn_chunk_entry {
   size_t struct_size;
   int64_t index;          // number of the chunk
-  int64_t offset;         // of the stored chunk in a contiguous frame; -1: none
-  int64_t file;           // of the stored chunk in a sparse frame; -1: none
-  cairn_special special;  // that the index holds
+  int64_t offset;         // position of the stored chunk in a contiguous frame; -1: none
+  int64_t file;           // number of the chunk's file in a sparse frame; -1: none
+  cairn_special special;  // value that the index holds
   bool has_fingerprint;
   uint64_t fingerprint;  // XXH3-64 of the stored bytes
-  int32_t cbytes;        // -1: only the chunk's own header says
+  int32_t cbytes;        // stored bytes; -1: only the chunk's own header says
 } cairn_chunk_entry;
 
+// Returns where a chunk is stored.
+// Errors of this call and the reads below: CAIRN_OUT_OF_RANGE if a chunk, an item, a byte or a part
+// of a box does not exist; CAIRN_FAILED_PRECONDITION if the frame holds a recipe instead of data.
 CAIRN_EXPORT cairn_code cairn_snapshot_get_entry(const cairn_snapshot* snapshot, int64_t nchunk,
                                                  cairn_chunk_entry* entry, cairn_status* status);
-// The compressed chunk, in place when the frame is mapped.
+// Returns a compressed chunk, in place if the frame is mapped.
 CAIRN_EXPORT cairn_code cairn_snapshot_get_chunk(const cairn_snapshot* snapshot, int64_t nchunk,
                                                  cairn_bytes** chunk, cairn_status* status);
-// Decoded size of one chunk.
+// Returns the decoded size of a chunk in bytes.
 CAIRN_EXPORT cairn_code cairn_snapshot_chunk_nbytes(const cairn_snapshot* snapshot, int64_t nchunk,
                                                     int32_t* nbytes, cairn_status* status);
-
-// Decodes one chunk; size is its decoded size.
+// Decodes one chunk. `size` must be its decoded size.
 CAIRN_EXPORT cairn_code cairn_snapshot_read_chunk(const cairn_snapshot* snapshot, int64_t nchunk,
                                                   void* dst, size_t size, cairn_status* status);
-// The items from number `start` on that fill dst; size is a multiple of the typesize. Items of an
-// array are numbered in C order, here and below.
+// Reads the items from number `start` on that fill dst. `size` must be a multiple of the typesize.
+// Here and below, the items of an array are numbered in C order.
 CAIRN_EXPORT cairn_code cairn_snapshot_read_items(const cairn_snapshot* snapshot, int64_t start,
                                                   void* dst, size_t size, cairn_status* status);
-// Single items, in any order and with repeats; size is nitems times the typesize.
+// Reads single items, in any order and with repeats. `size` must be nitems times the typesize.
 CAIRN_EXPORT cairn_code cairn_snapshot_read_items_at(const cairn_snapshot* snapshot,
                                                      const int64_t* items, size_t nitems, void* dst,
                                                      size_t size, cairn_status* status);
-// Fields of `nitems` items from number `start` on, each into an array of its own. Where blocks are
-// split it decodes these fields alone.
+// Reads fields of `nitems` items from number `start` on, each into an array of its own. If blocks
+// are split, decodes only these fields.
 CAIRN_EXPORT cairn_code cairn_snapshot_read_fields(const cairn_snapshot* snapshot, int64_t start,
                                                    int64_t nitems, const cairn_field* fields,
                                                    size_t nfields, cairn_status* status);
-// Bytes of the decoded data from `begin` on, whatever the typesize; of an array in storage order,
-// with padding.
+// Reads bytes of the decoded data from `begin` on, whatever the typesize. The items of an array are
+// in storage order there, with padding.
 CAIRN_EXPORT cairn_code cairn_snapshot_read_bytes(const cairn_snapshot* snapshot, int64_t begin,
                                                   void* dst, size_t size, cairn_status* status);
-// A box of an array, its items in C order. `start` and `shape` have ndim numbers.
+// Reads a box of an array, its items in C order. `start` and `shape` have ndim numbers.
+// Errors: CAIRN_FAILED_PRECONDITION also if the frame is not an array.
 CAIRN_EXPORT cairn_code cairn_snapshot_read_box(const cairn_snapshot* snapshot,
                                                 const int64_t* start, const int64_t* shape,
                                                 int32_t ndim, void* dst, size_t size,
                                                 cairn_status* status);
 
-// Damage: bytes [begin, end) of the frame, or of the chunk's own file in a sparse one.
+// Damage in bytes [begin, end) of the frame, or of the chunk's own file in a sparse frame.
 typedef struct cairn_finding {
   size_t struct_size;
   int64_t begin;
@@ -739,14 +738,13 @@ typedef struct cairn_finding {
 typedef struct cairn_verify_options {
   size_t struct_size;
   cairn_verify_depth depth;
-  cairn_progress progress;  // NULL: none; gets chunks
-  // After the check, for each of the first 1000 findings.
+  cairn_progress progress;  // NULL: none; gets the number of chunks
+  // Called after the check for each of the first 1,000 findings.
   void (*on_finding)(void* context, const cairn_finding* finding);
-  // After the check, for each note: what is no damage, such as a missing seal.
+  // Called after the check for each note. A note is not damage, but for example a missing seal.
   void (*on_note)(void* context, const char* note);
-  void* context;  // of all three
+  void* context;  // for all three
 } cairn_verify_options;
-
 #define CAIRN_VERIFY_OPTIONS_INIT                                                                 \
   {                                                                                               \
     .struct_size = sizeof(cairn_verify_options), .depth = CAIRN_DEPTH_CONTENTS, .progress = NULL, \
@@ -755,22 +753,22 @@ typedef struct cairn_verify_options {
 
 typedef struct cairn_verify_report {
   size_t struct_size;
-  int64_t nchunks;     // checked
-  int64_t bytes_read;  // stored
+  int64_t nchunks;     // chunks that were checked
+  int64_t bytes_read;  // stored bytes
   int64_t nfindings;   // 0: no damage
   bool sealed;
 } cairn_verify_report;
 
-// Checks the frame and goes on past damage, which is reported and is not an error of the call.
+// Checks the frame and continues past damage, which is reported and is not an error of the call.
+// Errors: CAIRN_CANCELLED if `progress` returns false.
 CAIRN_EXPORT cairn_code cairn_snapshot_verify(const cairn_snapshot* snapshot,
                                               const cairn_verify_options* options,
                                               cairn_verify_report* report, cairn_status* status);
-
-// A hash of the content: equal for a frame and its copies.
+// Returns a hash of the content, which is equal for a frame and its copies.
 CAIRN_EXPORT cairn_code cairn_snapshot_content_hash(const cairn_snapshot* snapshot, uint64_t* hash,
                                                     cairn_status* status);
 
-// The contents that an increment leads from and to.
+// Names the contents that an increment leads from and to.
 typedef struct cairn_increment_info {
   size_t struct_size;
   uint64_t base_hash;
@@ -779,6 +777,7 @@ typedef struct cairn_increment_info {
   uint64_t result_generation;
 } cairn_increment_info;
 
+// Describes an increment. Errors: CAIRN_FAILED_PRECONDITION if the frame is not an increment.
 CAIRN_EXPORT cairn_code cairn_snapshot_increment_info(const cairn_snapshot* snapshot,
                                                       cairn_increment_info* info,
                                                       cairn_status* status);
@@ -787,17 +786,16 @@ CAIRN_EXPORT cairn_code cairn_snapshot_increment_info(const cairn_snapshot* snap
 
 typedef struct cairn_writer_options {
   size_t struct_size;
-  const cairn_compression_options* compression;  // of new chunks; NULL: as the header says
+  const cairn_compression_options* compression;  // for new chunks; NULL: as the header says
   const cairn_registry* registry;                // for new chunks
-  int32_t chunksize;                             // of a frame that has none yet
-  bool make_lock_file;                           // of C-Blosc2's locking protocol
-  int64_t wait_ms;                               // for another writer; CAIRN_UNAVAILABLE after that
-  uint64_t keep_generations;                     // before the newest
-  int64_t max_file_size;                         // bytes; 0: no limit
+  int32_t chunksize;                             // bytes, for a frame without a chunksize
+  bool make_lock_file;                           // for C-Blosc2's locking protocol
+  int64_t wait_ms;            // time to wait for another writer, before CAIRN_UNAVAILABLE
+  uint64_t keep_generations;  // number of generations to keep before the newest
+  int64_t max_file_size;      // bytes; 0: no limit
   const cairn_executor* executor;
-  int64_t staged_memory;  // bytes of updated chunks that wait, decoded, for the commit
+  int64_t staged_memory;  // bytes of updated chunks that stay decoded until the commit
 } cairn_writer_options;
-
 #define CAIRN_WRITER_OPTIONS_INIT                                                       \
   {                                                                                     \
     .struct_size = sizeof(cairn_writer_options), .compression = NULL, .registry = NULL, \
@@ -805,24 +803,29 @@ typedef struct cairn_writer_options {
     .max_file_size = 0, .executor = NULL, .staged_memory = INT64_C(8) << 20             \
   }
 
-// Opens the one writer.
+// Opens the only writer of the frame.
+// Errors: CAIRN_UNAVAILABLE if another writer holds the frame for longer than wait_ms;
+// CAIRN_FAILED_PRECONDITION if the frame is read-only or lies inside a larger file or buffer.
 CAIRN_EXPORT cairn_code cairn_frame_open_writer(cairn_frame* frame,
                                                 const cairn_writer_options* options,
                                                 cairn_writer** writer, cairn_status* status);
-// Drops staged edits, unless the writer was closed.
+// Frees the writer. Drops staged edits, unless the writer was closed.
 CAIRN_EXPORT void cairn_writer_free(cairn_writer* writer);
 
-// Edits are staged: no reader sees them before a commit. Items are complete, but for append, which
-// keeps the bytes of an incomplete one for the next append.
+// Appends items. Edits are staged, so no reader sees them before a commit. Edits take complete
+// items; only this call keeps the bytes of an incomplete item for the next append.
+// Errors of all calls of a writer: CAIRN_FAILED_PRECONDITION if the writer is closed, is suspended
+// or has failed, in a forked child, or if an array does not allow the edit; CAIRN_OUT_OF_RANGE if a
+// chunk, an item, an axis, a slice or a part of a box does not exist.
 CAIRN_EXPORT cairn_code cairn_writer_append(cairn_writer* writer, const void* src, size_t size,
                                             cairn_status* status);
 CAIRN_EXPORT cairn_code cairn_writer_append_compressed(cairn_writer* writer, const void* chunk,
                                                        size_t chunk_size, cairn_status* status);
-// `value`, one item, is given with CAIRN_SPECIAL_REPEAT only, else NULL and 0.
+// Appends items of one value. `value` is NULL, or for CAIRN_SPECIAL_REPEAT the bytes of one item.
 CAIRN_EXPORT cairn_code cairn_writer_append_special(cairn_writer* writer, cairn_special special,
                                                     int64_t nitems, const void* value,
                                                     size_t value_size, cairn_status* status);
-// The new chunk gets number nchunk; the number of chunks appends.
+// Inserts a chunk, which gets number nchunk. If that is the number of chunks, appends it.
 CAIRN_EXPORT cairn_code cairn_writer_insert_chunk(cairn_writer* writer, int64_t nchunk,
                                                   const void* src, size_t size,
                                                   cairn_status* status);
@@ -837,35 +840,33 @@ CAIRN_EXPORT cairn_code cairn_writer_update_compressed(cairn_writer* writer, int
                                                        cairn_status* status);
 CAIRN_EXPORT cairn_code cairn_writer_delete_chunks(cairn_writer* writer, int64_t first,
                                                    int64_t count, cairn_status* status);
-// Chunk order[i] becomes chunk i: a permutation of all chunks.
+// Reorders all chunks: chunk order[i] becomes chunk i.
 CAIRN_EXPORT cairn_code cairn_writer_reorder_chunks(cairn_writer* writer, const int64_t* order,
                                                     size_t nchunks, cairn_status* status);
 // Overwrites items from number `start` on, across chunk borders.
 CAIRN_EXPORT cairn_code cairn_writer_write_items(cairn_writer* writer, int64_t start,
                                                  const void* src, size_t size,
                                                  cairn_status* status);
-
-// Decodes one chunk as it is staged; size is its decoded size.
+// Decodes one chunk as it is staged. `size` must be its decoded size.
 CAIRN_EXPORT cairn_code cairn_writer_read_chunk(cairn_writer* writer, int64_t nchunk, void* dst,
                                                 size_t size, cairn_status* status);
-
 // Overwrites a box of an array with items in C order.
 CAIRN_EXPORT cairn_code cairn_writer_write_box(cairn_writer* writer, const int64_t* start,
                                                const int64_t* shape, int32_t ndim, const void* src,
                                                size_t size, cairn_status* status);
-// Grows or shrinks an array; new items are zeros.
+// Grows or shrinks an array. New items are zeros.
 CAIRN_EXPORT cairn_code cairn_writer_resize_array(cairn_writer* writer, const int64_t* shape,
                                                   int32_t ndim, cairn_status* status);
 // Grows an array along an axis by complete slices in C order.
 CAIRN_EXPORT cairn_code cairn_writer_append_slices(cairn_writer* writer, int32_t axis,
                                                    const void* src, size_t size,
                                                    cairn_status* status);
-// Removes slices along an axis: whole chunks of them, or the last ones.
+// Removes slices along an axis. They must be whole chunks or the last slices.
 CAIRN_EXPORT cairn_code cairn_writer_delete_slices(cairn_writer* writer, int32_t axis,
                                                    int64_t start, int64_t count,
                                                    cairn_status* status);
-
-// Replaces the content of a metalayer by one of the same size.
+// Replaces the content of a metalayer by content of the same size.
+// Errors of the calls with names: CAIRN_NOT_FOUND if nothing to replace or delete has the name.
 CAIRN_EXPORT cairn_code cairn_writer_set_metalayer(cairn_writer* writer, const char* name,
                                                    const void* src, size_t size,
                                                    cairn_status* status);
@@ -875,61 +876,63 @@ CAIRN_EXPORT cairn_code cairn_writer_set_vlmetalayer(cairn_writer* writer, const
                                                      cairn_status* status);
 CAIRN_EXPORT cairn_code cairn_writer_delete_vlmetalayer(cairn_writer* writer, const char* name,
                                                         cairn_status* status);
-
-// Stages what an increment brings: see cairn_copy_options.since.
+// Stages the changes of an increment; see cairn_copy_options.since.
+// Errors: CAIRN_FAILED_PRECONDITION also if the frame does not have the content that it applies to.
 CAIRN_EXPORT cairn_code cairn_writer_apply_increment(cairn_writer* writer,
                                                      const cairn_snapshot* increment,
                                                      cairn_status* status);
-// The committed state with the staged edits on top.
+// Returns the committed state with the staged edits on top.
 CAIRN_EXPORT cairn_code cairn_writer_staged_snapshot(cairn_writer* writer,
                                                      cairn_snapshot** snapshot,
                                                      cairn_status* status);
-
-// Makes all staged edits visible and as durable as asked, or none of them. `committed` may be
-// NULL.
+// Makes all staged edits visible and as durable as asked, or none of them. `committed` may be NULL.
+// Errors: CAIRN_ABORTED in an object store if another writer committed a conflicting edit, or if
+// the edits are too old; those of cairn_frame_create in the first commit of a new frame.
 CAIRN_EXPORT cairn_code cairn_writer_commit(cairn_writer* writer, cairn_durability durability,
                                             cairn_snapshot** committed, cairn_status* status);
-// Waits until a commit of this writer survives a power cut. May run in several threads, also
-// beside other calls but cairn_writer_free; they share a sync.
+// Waits until a commit of this writer survives a power cut. May run in several threads, and during
+// all other calls except cairn_writer_free. Threads that wait share one sync.
 CAIRN_EXPORT cairn_code cairn_writer_sync(const cairn_writer* writer,
                                           const cairn_snapshot* committed, cairn_status* status);
-// Commits, durably, and leaves a frame in which every Blosc2 reads everything.
+// Commits durably, and leaves a frame in which every Blosc2 library reads everything.
 CAIRN_EXPORT cairn_code cairn_writer_checkpoint(cairn_writer* writer, cairn_status* status);
-// Commits, durably, and writes a checkpoint as well where that is cheap, as close does.
+// Commits durably, and also writes a checkpoint if that is cheap, as close does.
 CAIRN_EXPORT cairn_code cairn_writer_flush(cairn_writer* writer, cairn_status* status);
 // Drops the staged edits.
 CAIRN_EXPORT cairn_code cairn_writer_rollback(cairn_writer* writer, cairn_status* status);
 
 typedef struct cairn_reclaim_options {
   size_t struct_size;
-  uint64_t keep_generations;  // before the newest
+  uint64_t keep_generations;  // number of generations to keep before the newest
 } cairn_reclaim_options;
-
 #define CAIRN_RECLAIM_OPTIONS_INIT \
   { .struct_size = sizeof(cairn_reclaim_options), .keep_generations = 0 }
 
 typedef struct cairn_reclaim_report {
   size_t struct_size;
   int64_t freed;               // bytes of disk space
-  bool blocked;                // an older generation is still read: see cairn_frame_old_readers
-  uint64_t oldest_generation;  // that can still be opened
+  bool blocked;                // an older generation is still read; see cairn_frame_old_readers
+  uint64_t oldest_generation;  // oldest generation that can still be opened
 } cairn_reclaim_report;
 
 // Gives free space back to the file system. `report` may be NULL.
+// Errors: CAIRN_FAILED_PRECONDITION also if edits are staged; CAIRN_UNIMPLEMENTED if the frame is
+// in memory or not sealed, or if the file system has no holes.
 CAIRN_EXPORT cairn_code cairn_writer_reclaim(cairn_writer* writer,
                                              const cairn_reclaim_options* options,
                                              cairn_reclaim_report* report, cairn_status* status);
 
-// Lets other writers have the frame until resume; needs that nothing is staged.
+// Lets other writers in until resume. Errors: CAIRN_FAILED_PRECONDITION also if edits are staged.
 CAIRN_EXPORT cairn_code cairn_writer_suspend(cairn_writer* writer, cairn_status* status);
-// Goes on with what is committed now. CAIRN_UNAVAILABLE when wait_ms pass before.
+// Takes the frame again and continues with what is committed now.
+// Errors: CAIRN_UNAVAILABLE if another writer holds the frame for longer than wait_ms.
 CAIRN_EXPORT cairn_code cairn_writer_resume(cairn_writer* writer, int64_t wait_ms,
                                             cairn_status* status);
 // Sets *has_waiters to true if another writer waits for the frame.
 CAIRN_EXPORT cairn_code cairn_writer_has_waiters(const cairn_writer* writer, bool* has_waiters,
                                                  cairn_status* status);
-// Commits, durably, and lets the frame go; every later call fails. The handle is still to be freed.
-// After CAIRN_RESOURCE_EXHAUSTED the writer is still open.
+// Commits durably and releases the frame. Every later call fails, and the handle must still be
+// freed. After CAIRN_RESOURCE_EXHAUSTED the writer is still open.
 CAIRN_EXPORT cairn_code cairn_writer_close(cairn_writer* writer, cairn_status* status);
 
 // ---- Repair ----
@@ -939,37 +942,37 @@ typedef struct cairn_recover_options {
   bool dry_run;        // changes nothing
   bool drop_stranded;  // cuts off commits that cannot be read
 } cairn_recover_options;
-
 #define CAIRN_RECOVER_OPTIONS_INIT \
   { .struct_size = sizeof(cairn_recover_options), .dry_run = false, .drop_stranded = false }
 
 typedef struct cairn_recovery_report {
   size_t struct_size;
   bool header_restored;
-  uint64_t checkpoint_generation;  // that the header describes
-  uint64_t generation;             // of the newest commit
-  int64_t commits;                 // of the journal, now in a checkpoint
-  int64_t stranded_commits;        // cut off
+  uint64_t checkpoint_generation;  // generation of the checkpoint that the header describes
+  uint64_t generation;             // generation of the newest commit
+  int64_t commits;                 // commits of the journal that are now in a checkpoint
+  int64_t stranded_commits;        // commits that were cut off
   int64_t cut;                     // bytes cut off that were never committed
-  int64_t size_before;
+  int64_t size_before;             // bytes of the file
   int64_t size_after;
-  int64_t missing_checkpoint_end;  // that the header led to; if it was newer, commits are lost
+  // End of a missing checkpoint that the header led to, or 0. If newer, its commits are lost.
+  int64_t missing_checkpoint_end;
 } cairn_recovery_report;
 
-// Leaves a frame whose newest commit is a checkpoint, with nothing after it. `report` may be
-// NULL.
+// Leaves a frame whose newest commit is a checkpoint, with nothing after it. `report` may be NULL.
+// Errors: CAIRN_NOT_FOUND if nothing exists at `path`; CAIRN_UNAVAILABLE if a writer holds a frame
+// that needs repair; CAIRN_DATA_LOSS if commits would be lost, or if only cairn_salvage can help.
 CAIRN_EXPORT cairn_code cairn_recover(const char* path, const cairn_recover_options* options,
                                       cairn_recovery_report* report, cairn_status* status);
 
 typedef struct cairn_salvage_options {
   size_t struct_size;
-  const cairn_open_options* open;  // how chunks are decoded; NULL: the defaults
-  cairn_progress progress;         // NULL: none; gets bytes
-  // Afterwards, for bytes [begin, end) of the file that could not be saved.
+  const cairn_open_options* open;  // says how chunks are decoded; NULL: the defaults
+  cairn_progress progress;         // NULL: none; gets the number of bytes
+  // Called afterwards for bytes [begin, end) of the file that could not be saved.
   void (*on_lost)(void* context, int64_t begin, int64_t end, const char* reason);
-  void* context;  // of both
+  void* context;  // for both
 } cairn_salvage_options;
-
 #define CAIRN_SALVAGE_OPTIONS_INIT                                                                 \
   {                                                                                                \
     .struct_size = sizeof(cairn_salvage_options), .open = NULL, .progress = NULL, .on_lost = NULL, \
@@ -978,13 +981,14 @@ typedef struct cairn_salvage_options {
 
 typedef struct cairn_salvage_report {
   size_t struct_size;
-  int64_t chunks;  // saved
-  int64_t nbytes;  // decoded
-  int64_t nlost;   // ranges of bytes
+  int64_t chunks;  // chunks that were saved
+  int64_t nbytes;  // decoded bytes
+  int64_t nlost;   // ranges of bytes that were lost
 } cairn_salvage_report;
 
-// Makes a frame at `to` of what is intact in the file `from`: damaged chunks become holes, which
-// cannot be read. `report` may be NULL.
+// Makes a frame at `to` of what is intact in the file `from`. Damaged chunks become holes, which
+// cannot be read. `report` may be NULL. Errors: CAIRN_NOT_FOUND if no chunk is intact;
+// CAIRN_ALREADY_EXISTS if something exists at `to`; CAIRN_CANCELLED if `progress` returns false.
 CAIRN_EXPORT cairn_code cairn_salvage(const char* from, const char* to,
                                       const cairn_salvage_options* options,
                                       cairn_salvage_report* report, cairn_status* status);

@@ -55,7 +55,7 @@ struct Field {
   std::string name;
   FieldType type = FieldType::kFloat;
   int32_t size = 8;                         // bytes of a value
-  int32_t offset = 0;                       // bytes from the begin of the record
+  int32_t offset = 0;                       // bytes from the start of the record
   TimeUnit unit = TimeUnit::kMicroseconds;  // for a timestamp only
   bool operator==(const Field&) const = default;
 };
