@@ -987,7 +987,7 @@ typedef struct cairn_salvage_report {
 } cairn_salvage_report;
 
 // Makes a frame at `to` of what is intact in the file `from`. Damaged chunks become holes, which
-// cannot be read. `report` may be NULL. Errors: CAIRN_NOT_FOUND if no chunk is intact;
+// cannot be read. `report` may be NULL. Errors: CAIRN_NOT_FOUND if no file or intact chunk exists;
 // CAIRN_ALREADY_EXISTS if something exists at `to`; CAIRN_CANCELLED if `progress` returns false.
 CAIRN_EXPORT cairn_code cairn_salvage(const char* from, const char* to,
                                       const cairn_salvage_options* options,
