@@ -10,7 +10,7 @@
 
 #include "cairn/types.h"
 #include "engine/frame/files/frame_location.h"
-#include "engine/frame/publish/commit_backend.h"
+#include "engine/frame/publish/committed_frame.h"
 #include "engine/frame/stage/chunk_sink.h"
 #include "engine/frame/stage/staged_state.h"
 #include "engine/frame/state/state.h"

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 
 #include "engine/frame/checkpoint/frame_space.h"
-#include "engine/frame/publish/commit_backend.h"
+#include "engine/frame/publish/committed_frame.h"
 #include "engine/frame/publish/journal_writer.h"
 #include "engine/frame/stage/stager.h"
 

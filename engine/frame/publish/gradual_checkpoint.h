@@ -18,7 +18,7 @@
 #include "engine/frame/checkpoint/frame_space.h"
 #include "engine/frame/index/chunk_index.h"
 #include "engine/frame/journal/summary.h"
-#include "engine/frame/publish/commit_backend.h"
+#include "engine/frame/publish/committed_frame.h"
 #include "engine/frame/publish/own_journal.h"
 #include "engine/frame/stage/contiguous_sink.h"
 #include "engine/frame/sync/background_task.h"

@@ -12,6 +12,7 @@
 #include "engine/format/seal.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/checkpoint/disk_reserve.h"
+#include "engine/frame/publish/commit_failures.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/read_ahead.h"
 #include "engine/frame/read/stored_chunk.h"

@@ -14,8 +14,9 @@
 #include "absl/status/statusor.h"
 
 #include "engine/frame/files/atomic_file.h"
-#include "engine/frame/publish/commit_backend.h"
+#include "engine/frame/publish/committed_frame.h"
 #include "engine/frame/stage/contiguous_sink.h"
+#include "engine/frame/stage/stager.h"
 
 namespace cairn::frame {
 

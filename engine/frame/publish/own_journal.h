@@ -11,7 +11,7 @@
 
 #include "engine/base/extent.h"
 #include "engine/format/journal.h"
-#include "engine/frame/publish/commit_backend.h"
+#include "engine/frame/publish/committed_frame.h"
 #include "engine/frame/stage/stager.h"
 #include "engine/frame/state/state.h"
 
