@@ -15,7 +15,7 @@
 #include "engine/base/endian.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/journal_summary.h"
-#include "engine/frame/journal/summary.h"
+#include "engine/frame/replay/summary.h"
 #include "tests/crash/crash_run.h"
 #include "tests/crash/tally.h"
 #include "tests/support/search.h"

@@ -13,8 +13,8 @@
 
 #include "cairn/frame.h"
 #include "engine/frame/api/handle_access.h"
-#include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/state/frame_context.h"
+#include "engine/frame/writer/frame_writer.h"
 #include "tests/support/bytes.h"
 #include "tests/support/frames.h"
 #include "tests/support/opened_core.h"

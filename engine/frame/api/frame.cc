@@ -5,7 +5,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/frame/api/handle_access.h"
-#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/copy/compaction.h"
 #include "engine/frame/copy/frame_copy.h"
 #include "engine/frame/copy/increment.h"
@@ -13,7 +13,7 @@
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
-#include "engine/frame/publish/live_copy.h"
+#include "engine/frame/writer/frame_writer.h"
 #include "engine/storage/memory_file_system.h"
 
 namespace cairn {

@@ -8,8 +8,8 @@
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
 #include "engine/base/status.h"
-#include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/state/state.h"
+#include "engine/frame/writer/frame_writer.h"
 
 namespace cairn::frame {
 

@@ -4,7 +4,7 @@
 
 #include "engine/base/status.h"
 #include "engine/frame/api/handle_access.h"
-#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/writer/frame_writer.h"
 
 namespace cairn {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/frame/checkpoint/disk_reserve.h"
+#include "engine/frame/space/disk_reserve.h"
 
 namespace cairn::frame {
 

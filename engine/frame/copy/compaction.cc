@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/legacy_loader.h"
-#include "engine/frame/publish/live_copy.h"
+#include "engine/frame/writer/frame_writer.h"
 
 namespace cairn::frame {
 

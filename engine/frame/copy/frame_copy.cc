@@ -5,9 +5,9 @@
 
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
+#include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/files/replacement.h"
-#include "engine/frame/publish/live_copy.h"
 #include "engine/frame/stage/sparse_sink.h"
 
 namespace cairn::frame {

@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/types.h"
+#include "engine/frame/checkpoint/committed_frame.h"
 #include "engine/frame/files/frame_location.h"
-#include "engine/frame/publish/committed_frame.h"
 #include "engine/frame/stage/chunk_sink.h"
 #include "engine/frame/stage/staged_state.h"
 #include "engine/frame/state/state.h"

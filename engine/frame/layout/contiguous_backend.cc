@@ -6,8 +6,8 @@
 
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
+#include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
-#include "engine/frame/publish/live_copy.h"
 
 namespace cairn::frame {
 
@@ -142,7 +142,7 @@ std::optional<Extent> ContiguousBackend::RoomBelow() const {
   if (!space.TakesTimes(kMostTimes, frame_.core->env()->checkpoints.least_free)) {
     return std::nullopt;
   }
-  return space.RoomBelow(GradualCheckpoint::LeastRoom(base(), space));
+  return space.RoomBelow(BackgroundCheckpoint::LeastRoom(base(), space));
 }
 
 // Trees of a million edits take long to go.
@@ -204,9 +204,9 @@ absl::Status ContiguousBackend::BeginGradual() {
   must_be_whole_ = !room.has_value() && !MayBeAbove();
   if (must_be_whole_) return absl::OkStatus();
   if (room.has_value()) CAIRN_RETURN_IF_ERROR(PersistOwed());
-  absl::StatusOr<std::unique_ptr<GradualCheckpoint>> begun =
-      room.has_value() ? GradualCheckpoint::BeginBelow(frame_, journal_.space(), *room)
-                       : GradualCheckpoint::Begin(frame_, journal_.space());
+  absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> begun =
+      room.has_value() ? BackgroundCheckpoint::BeginBelow(frame_, journal_.space(), *room)
+                       : BackgroundCheckpoint::Begin(frame_, journal_.space());
   must_be_whole_ = absl::IsResourceExhausted(begun.status());
   if (must_be_whole_) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(begun.status());

@@ -9,7 +9,7 @@
 //      nothing refers to them.
 //   3. the header's first sector, in one piece; sync. It alone moves the frame from the old
 //      checkpoint to the new one, and 512 aligned bytes reach the disk all or not at all.
-// A large checkpoint is written beside the commits that follow; see GradualCheckpoint.
+// A large checkpoint is written beside the commits that follow; see BackgroundCheckpoint.
 // Old index, trailer and records become dead bytes, and then free ones. What cannot be done that
 // way (an empty frame, whose trailer must follow its header; bytes that change after the first
 // sector) is written to a new file that takes the old one's name.
@@ -20,12 +20,12 @@
 #include <memory>
 #include <optional>
 
-#include "engine/frame/checkpoint/frame_space.h"
 #include "engine/frame/files/atomic_file.h"
+#include "engine/frame/journal/background_checkpoint.h"
+#include "engine/frame/journal/journal_writer.h"
+#include "engine/frame/layout/commit_backend.h"
 #include "engine/frame/layout/relocation.h"
-#include "engine/frame/publish/commit_backend.h"
-#include "engine/frame/publish/gradual_checkpoint.h"
-#include "engine/frame/publish/journal_writer.h"
+#include "engine/frame/space/frame_space.h"
 #include "engine/frame/stage/snapshot_pins.h"
 #include "engine/frame/sync/background_task.h"
 
@@ -128,12 +128,12 @@ class ContiguousBackend final : public CommitBackend {
 
   JournalWriter journal_;
   Relocation relocation_;
-  std::unique_ptr<GradualCheckpoint> gradual_;  // while one is made
-  std::shared_ptr<GradualCheckpoint> retired_;  // of the last one, with the states before it
-  BackgroundTask dropping_;                     // that
-  bool is_prepared_ = false;                    // the staged edits: Restart drops what was written
-  std::optional<PlacedCheckpoint> placed_;      // in the file, and no header leads to it yet
-  bool must_be_whole_ = false;                  // the next one: a gradual one was not finished
+  std::unique_ptr<BackgroundCheckpoint> gradual_;  // while one is made
+  std::shared_ptr<BackgroundCheckpoint> retired_;  // of the last one, with the states before it
+  BackgroundTask dropping_;                        // that
+  bool is_prepared_ = false;                // the staged edits: Restart drops what was written
+  std::optional<PlacedCheckpoint> placed_;  // in the file, and no header leads to it yet
+  bool must_be_whole_ = false;              // the next one: a gradual one was not finished
   SnapshotPins pins_;
   int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot that lives
 };

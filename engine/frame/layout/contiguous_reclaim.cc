@@ -7,12 +7,12 @@
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/checkpoint/checkpoint_encoder.h"
-#include "engine/frame/checkpoint/disk_reserve.h"
+#include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/layout/contiguous_backend.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/state_loader.h"
-#include "engine/frame/publish/live_copy.h"
+#include "engine/frame/space/disk_reserve.h"
 
 namespace cairn::frame {
 

@@ -25,8 +25,8 @@
 
 #include "cairn/object_store.h"
 #include "engine/base/boot_clock.h"
+#include "engine/frame/layout/commit_backend.h"
 #include "engine/frame/layout/object_record.h"
-#include "engine/frame/publish/commit_backend.h"
 #include "engine/frame/stage/object_sink.h"
 #include "engine/object/index_file.h"
 

@@ -9,9 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "engine/frame/checkpoint/frame_space.h"
-#include "engine/frame/publish/committed_frame.h"
-#include "engine/frame/publish/journal_writer.h"
+#include "engine/frame/checkpoint/committed_frame.h"
+#include "engine/frame/journal/journal_writer.h"
+#include "engine/frame/space/frame_space.h"
 #include "engine/frame/stage/stager.h"
 
 namespace cairn::frame {

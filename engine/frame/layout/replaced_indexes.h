@@ -15,7 +15,7 @@
 
 #include "cairn/file_system.h"
 #include "engine/frame/files/frame_file.h"
-#include "engine/frame/journal/replay.h"
+#include "engine/frame/replay/replay.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {

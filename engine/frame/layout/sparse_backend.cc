@@ -8,9 +8,9 @@
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
+#include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/state_loader.h"
-#include "engine/frame/publish/live_copy.h"
 
 namespace cairn::frame {
 

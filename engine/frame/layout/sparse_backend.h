@@ -21,11 +21,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/frame/checkpoint/disk_reserve.h"
 #include "engine/frame/files/atomic_file.h"
+#include "engine/frame/journal/journal_writer.h"
+#include "engine/frame/layout/commit_backend.h"
 #include "engine/frame/layout/replaced_indexes.h"
-#include "engine/frame/publish/commit_backend.h"
-#include "engine/frame/publish/journal_writer.h"
+#include "engine/frame/space/disk_reserve.h"
 #include "engine/frame/stage/sparse_sink.h"
 #include "engine/frame/sync/chunk_file_sync.h"
 

@@ -10,10 +10,10 @@
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/files/frame_locks.h"
-#include "engine/frame/journal/replay.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/legacy_loader.h"
 #include "engine/frame/open/state_loader.h"
+#include "engine/frame/replay/replay.h"
 #include "engine/storage/memory_file_system.h"
 
 namespace cairn::frame {

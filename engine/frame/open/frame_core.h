@@ -16,7 +16,7 @@
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/files/frame_location.h"
 #include "engine/frame/files/watch_pool.h"
-#include "engine/frame/journal/journal_reader.h"
+#include "engine/frame/replay/journal_reader.h"
 #include "engine/frame/state/frame_context.h"
 #include "engine/frame/state/state.h"
 

@@ -7,9 +7,9 @@
 #include "engine/base/status.h"
 #include "engine/format/seal.h"
 #include "engine/format/trailer.h"
-#include "engine/frame/journal/replay.h"
 #include "engine/frame/open/checkpoint_parts.h"
 #include "engine/frame/open/state_loader.h"
+#include "engine/frame/replay/replay.h"
 
 namespace cairn::frame {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "engine/base/status.h"
-#include "engine/frame/journal/replay.h"
-#include "engine/frame/journal/summary.h"
 #include "engine/frame/open/state_loader.h"
+#include "engine/frame/replay/replay.h"
+#include "engine/frame/replay/summary.h"
 
 namespace cairn::frame {
 

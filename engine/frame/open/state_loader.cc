@@ -11,11 +11,11 @@
 #include "engine/format/journal.h"
 #include "engine/format/trailer.h"
 #include "engine/frame/files/frame_locks.h"
-#include "engine/frame/journal/journal_reader.h"
 #include "engine/frame/open/checkpoint_end.h"
 #include "engine/frame/open/checkpoint_parts.h"
 #include "engine/frame/open/legacy_loader.h"
 #include "engine/frame/open/trailer_scanner.h"
+#include "engine/frame/replay/journal_reader.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 
 namespace cairn::frame {

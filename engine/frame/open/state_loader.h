@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 
 #include "engine/frame/files/frame_file.h"
-#include "engine/frame/journal/replay.h"
+#include "engine/frame/replay/replay.h"
 #include "engine/frame/state/frame_context.h"
 #include "engine/frame/state/state.h"
 

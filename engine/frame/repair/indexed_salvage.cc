@@ -15,7 +15,7 @@
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
 #include "engine/frame/array/array_fit.h"
-#include "engine/frame/publish/live_copy.h"
+#include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/repair/chunk_list.h"

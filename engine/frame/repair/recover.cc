@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "engine/base/status.h"
-#include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/checkpoint_parts.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/frame/open/trailer_scanner.h"
+#include "engine/frame/writer/frame_writer.h"
 
 namespace cairn {
 

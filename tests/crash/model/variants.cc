@@ -125,7 +125,7 @@ std::vector<Variant> Protocol() {
   };
 }
 
-std::vector<Variant> GradualCheckpoints() {
+std::vector<Variant> BackgroundCheckpoints() {
   Variant every_bit = Complete("gradual, every bit", kGradual, 6);
   every_bit.effort = {.images = 2, .every_bit = true};
   return {
@@ -375,7 +375,7 @@ std::vector<Variant> SparseFrames() {
 std::vector<Variant> Variants() {
   std::vector<Variant> variants = Protocol();
   for (const std::vector<Variant>& more :
-       {GradualCheckpoints(), CheckpointsBelow(), PreparedCommits(), CheckpointsBetween(),
+       {BackgroundCheckpoints(), CheckpointsBelow(), PreparedCommits(), CheckpointsBetween(),
         Summaries(), PlantedFaults(), SecondLines(), SparseFrames()}) {
     variants.insert(variants.end(), more.begin(), more.end());
   }

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "tests/crash/model/background_checkpoint.h"
 #include "tests/crash/model/disk.h"
 #include "tests/crash/model/format.h"
-#include "tests/crash/model/gradual_checkpoint.h"
 #include "tests/crash/model/random.h"
 #include "tests/crash/model/replay.h"
 #include "tests/crash/model/rules.h"
@@ -165,7 +165,7 @@ class Writer {
   std::vector<DeadExtent> died_;         // chunks, since the checkpoint
   uint64_t shared_end_ = 0;              // of what readers of the checkpoint before may see
   std::map<uint64_t, uint64_t> births_;  // generations of checkpoints, by offset of a chunk
-  std::optional<GradualCheckpoint> gradual_;
+  std::optional<BackgroundCheckpoint> gradual_;
   std::optional<Slot> summary_;  // that is not known to be durable
   bool is_prepared_ = false;
   bool is_unmarked_ = false;

@@ -10,7 +10,7 @@
 #include "cairn/frame.h"
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
-#include "engine/frame/journal/summary.h"
+#include "engine/frame/replay/summary.h"
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
 #include "tests/support/frames.h"

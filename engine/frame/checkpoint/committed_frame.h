@@ -1,0 +1,80 @@
+// A frame as its one writer holds it.
+#ifndef CAIRN_ENGINE_FRAME_CHECKPOINT_COMMITTED_FRAME_H_
+#define CAIRN_ENGINE_FRAME_CHECKPOINT_COMMITTED_FRAME_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+
+#include "cairn/options.h"
+#include "engine/base/extent.h"
+#include "engine/frame/checkpoint/checkpoint_encoder.h"
+#include "engine/frame/files/frame_location.h"
+#include "engine/frame/files/frame_locks.h"
+#include "engine/frame/open/frame_core.h"
+#include "engine/frame/stage/chunk_sink.h"
+#include "engine/frame/sync/group_sync.h"
+
+namespace cairn::frame {
+
+// The committed state, and the file that has it.
+struct CommittedFrame {
+  std::shared_ptr<FrameCore> core;
+  std::shared_ptr<File> file;  // holds the writer's lock
+  FrameFile source;            // the same file, for reading; without the lock
+  StatePtr state;
+  FingerprintType fingerprint = FingerprintType::k64Bit;  // of new checkpoints
+  bool plain = false;                         // the first checkpoint has none of Cairn's layers
+  uint64_t keep_generations = 0;              // see WriterOptions
+  SizeLimit limit = {};                       // likewise, max_file_size
+  Durability opening = Durability::kMachine;  // likewise
+  std::vector<uint64_t> checkpoints = {};  // generations of those that are kept, the oldest first
+  std::unique_ptr<File> peer_lock;
+  std::shared_ptr<GroupSync> sync = std::make_shared<GroupSync>();
+
+  const FrameLocation& location() const { return core->location(); }
+  bool keeps_history() const { return keep_generations > 0; }
+
+  CommitPoint committed() const {
+    return {state->generation(), CommittedEnd(*state), state->journal ? state->journal->base : 0};
+  }
+
+  // The committed state is now the one in `written`.
+  absl::Status Adopt(std::shared_ptr<File> written);
+  // The committed state is now another one in the same file: a durable checkpoint, or a commit.
+  absl::Status Reload();
+  // A durable checkpoint of this header, which no commit follows: nothing after it is searched.
+  absl::Status ReloadCheckpoint(std::vector<std::byte> header);
+  void Adopt(StatePtr next);
+  absl::Status AdoptCheckpoint(StatePtr loaded);
+
+  // Writes what is at the beginning of the file, and its names, once more: a writer that died may
+  // have left them in the page cache alone.
+  absl::Status PersistHeader() const;
+  // Likewise these bytes; a sync follows.
+  absl::Status PersistAgain(Extent bytes) const;
+  // Leaves all that PersistHeader does, and the same of `bytes`, to the next sync.
+  void OweHeaderAnd(std::vector<Extent> bytes, int64_t durable_end) const;
+  // Remembers the checkpoint of the state as one that is kept.
+  void NoteCheckpoint();
+  // kFailedPrecondition when the location leads to another file.
+  absl::Status CheckNotReplaced() const;
+  // The generation of the oldest checkpoint to keep after one of `generation`.
+  uint64_t OldestToKeep(uint64_t generation) const;
+  // For the next generation. `new_file`: nothing of the state before is in the file.
+  CheckpointPlan PlanCheckpoint(int64_t index_begin, bool new_file) const;
+};
+
+// Whether a generation can follow that of the state.
+absl::Status CheckNotLast(const State& state);
+
+// Is called with the chunks done, and returns false to stop.
+using ChunkProgress = absl::FunctionRef<bool(int64_t)>;
+inline bool NeverStop(int64_t /*chunks*/) { return true; }
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_CHECKPOINT_COMMITTED_FRAME_H_

@@ -1,0 +1,12 @@
+#include "engine/frame/layout/commit_backend.h"
+
+#include "engine/frame/files/frame_locks.h"
+
+namespace cairn::frame {
+
+absl::Status CommitBackend::Release() {
+  frame_.peer_lock.reset();
+  return frame_.file->UnlockByte(kWriterLockByte);
+}
+
+}  // namespace cairn::frame

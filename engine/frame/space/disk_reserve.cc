@@ -1,0 +1,138 @@
+#include "engine/frame/space/disk_reserve.h"
+
+#include <algorithm>
+
+#include "cairn/chunk.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
+#include "engine/format/seal.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// Space that is reserved ahead of what is written, in steps of up to a thirty-second part of the
+// file.
+constexpr int64_t kLeastStep = int64_t{1} << 19;
+constexpr int64_t kMostStep = int64_t{64} << 20;
+
+// Headers of chunks, names and counts of a trailer, the fields of a seal.
+constexpr int64_t kFraming = 512;
+// The record of a commit that deletes, and what is lost where space comes in blocks.
+constexpr int64_t kBlock = 4096;
+
+int64_t BytesOf(const std::vector<VlMetalayer>& layers) {
+  int64_t size = 0;
+  for (const VlMetalayer& layer : layers) {
+    size += std::ssize(layer.chunk.bytes()) + std::ssize(layer.name) + 16;
+  }
+  return size;
+}
+
+// Most that a chunk takes of which only the first bytes are not zeros. In the others' blocks each
+// stream takes the four bytes of its size.
+int64_t MaxPaddedSize(const PartialChunk& partial, int64_t blocksize, int32_t typesize) {
+  const int64_t nblocks = CeilDiv(partial.nbytes(), blocksize);
+  return kFraming + CeilDiv(partial.filled(), blocksize) * blocksize +
+         nblocks * (1 + chunk::HeaderTypesize(typesize)) * 4;
+}
+
+int32_t TypesizeOf(const StagedState& frame) { return frame.header.typesize; }
+int32_t TypesizeOf(const State& frame) { return frame.header().typesize; }
+
+// What pending items take as a chunk, its entry in the index included.
+template <typename T>
+int64_t PendingBytes(const T& frame) {
+  constexpr int64_t kEntry = 64;
+  const PartialChunk& partial = frame.partial;
+  if (partial.empty()) return 0;
+  auto most = static_cast<int64_t>(MaxCompressedSize(static_cast<size_t>(partial.nbytes())));
+  const std::optional<ArrayInfo>& array = frame.metadata->array;
+  if (partial.is_padded() && array.has_value() && array->blockshape[0] > 0) {
+    const int64_t blocksize = int64_t{array->blockshape[0]} * TypesizeOf(frame);
+    most = std::min(most, MaxPaddedSize(partial, blocksize, TypesizeOf(frame)));
+  }
+  return most + kEntry;
+}
+
+// What a state takes, dead bytes aside.
+template <typename T>
+int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
+  constexpr int64_t kEntry = 8;
+  return chunk_bytes + kEntry * frame.chunks.size() + PendingBytes(frame) +
+         BytesOf(frame.metadata->vlmetalayers);
+}
+
+// A checkpoint that deletes, and perhaps the one with which Reclaim begins.
+int64_t NeedAtRest(const CheckpointNeed& need, bool keeps_history) {
+  return (keeps_history ? 2 : 1) * need.index + need.pending + kBlock;
+}
+
+}  // namespace
+
+bool Grows(const StagedState& staged, const State& base) {
+  if (!staged.edited) return false;
+  if (staged.stored_bytes.has_value() && base.stored_bytes.has_value()) {
+    return LiveBytes(staged, *staged.stored_bytes) >= LiveBytes(base, *base.stored_bytes);
+  }
+  return LiveBytes(staged, staged.nbytes()) >= LiveBytes(base, base.nbytes);
+}
+
+CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
+  // An entry of the index, and one of the table of chunks; for each page of them a hash, and
+  // where its block begins.
+  const int64_t entries = staged.nchunks();
+  const int64_t raw = 20 * entries + 24 * (entries / format::kPageEntries + 1);
+  // But an index of special values, say, has few bytes however many chunks there are.
+  const int64_t last = base.index().size() + base.checkpoint->trailer.size();
+  const int64_t edits =
+      staged.chunk_edits.count() + (base.journal.has_value() ? base.journal->edits : 0);
+  const int64_t coded = 2 * last + 64 * edits + kFraming;
+  return {.index = std::min(raw, coded) + BytesOf(staged.metadata->vlmetalayers) +
+                   staged.header.header_len + kFraming,
+          .pending = PendingBytes(staged)};
+}
+
+int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim,
+                  bool keeps_history) {
+  if (!staged.edited) return 0;
+  if (!Grows(staged, base)) return keeps_history ? reclaim : 0;
+  return NeedAtRest(NeedOf(staged, base), keeps_history);
+}
+
+absl::Status DiskIsFull(const absl::Status& status, int64_t kept) {
+  if (kept == 0) return status;
+  return ResourceExhausted(
+      "%s; %d of them are kept for reclaiming space, and for deleting chunks before",
+      status.message(), kept);
+}
+
+void HoldAtRest(const State& base, File& file, int64_t end, bool keeps_history) {
+  for (int64_t size = NeedAtRest(NeedOf(StagedState(base), base), keeps_history); size >= kBlock;
+       size /= 2) {
+    if (!absl::IsResourceExhausted(file.ReservePastEnd(end + size))) return;
+  }
+}
+
+int64_t RoomForNext(const StagedState& staged, const State& base) {
+  return NeedAtRest(NeedOf(staged, base), false);
+}
+
+absl::Status Headroom::Extend(File& file, int64_t end, int64_t kept, int64_t most) {
+  if (end + kept <= end_) return absl::OkStatus();
+  int64_t step = std::clamp(std::min(2 * step_, end / 32), kLeastStep, kMostStep);
+  step = std::min(step, std::max<int64_t>(most - end - kept, 0));
+  absl::Status status = file.Reserve(end + kept + step);
+  while (absl::IsResourceExhausted(status) && step > 0) {
+    step = step > kBlock ? step / 16 : 0;
+    status = file.Reserve(end + kept + step);
+  }
+  if (absl::IsResourceExhausted(status)) return DiskIsFull(status, kept);
+  if (!status.ok()) return absl::OkStatus();
+  step_ = step;
+  end_ = end + kept + step;
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

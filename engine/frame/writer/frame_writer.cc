@@ -1,0 +1,241 @@
+#include "engine/frame/writer/frame_writer.h"
+
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/frame/checkpoint/live_copy.h"
+#include "engine/frame/files/frame_locks.h"
+#include "engine/frame/state/staged_source.h"
+
+namespace cairn::frame {
+
+FrameWriter::~FrameWriter() {
+  // Space that is reserved ahead goes back, unless that is now for another writer to do.
+  if (suspended_) Regain({}, false).IgnoreError();
+  // Only where no commit went wrong is it known what the header on the disk says.
+  if (usable()) backend_->DropUncommitted().IgnoreError();
+}
+
+absl::Status FrameWriter::CheckUsable() const {
+  CAIRN_RETURN_IF_ERROR(CheckIsHere());
+  CAIRN_RETURN_IF_ERROR(unusable_);
+  CAIRN_RETURN_IF_ERROR(CheckSyncs());
+  if (suspended_) return FailedPrecondition("the writer is suspended");
+  if (stager_->failure().ok()) return absl::OkStatus();
+  return FailedPrecondition("an earlier write failed: %s", stager_->failure().message());
+}
+
+absl::Status FrameWriter::CheckIsHere() const {
+  if (owner_.is_here()) return absl::OkStatus();
+  return FailedPrecondition("the writer belongs to the process that this one was forked from");
+}
+
+absl::Status FrameWriter::CheckSyncs() const {
+  if (!sync_->has_failed()) return absl::OkStatus();
+  return FailedPrecondition("an earlier sync failed: %s", sync_->failure().message());
+}
+
+absl::Status FrameWriter::CheckUnedited() const {
+  if (!edited()) return absl::OkStatus();
+  return FailedPrecondition("there are staged edits: commit them or roll them back first");
+}
+
+absl::StatusOr<Stager*> FrameWriter::GetStager() {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  if (!edited()) CAIRN_RETURN_IF_ERROR(backend_->DropUnpinned());
+  return stager_.get();
+}
+
+absl::StatusOr<Stager*> FrameWriter::GetStagerToEdit() {
+  if (!prepared_) return GetStager();
+  return FailedPrecondition("the staged edits are prepared: commit them or roll them back first");
+}
+
+absl::StatusOr<StatePtr> FrameWriter::Staged() {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  if (!edited()) return backend_->frame().state;
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager_->View());
+  auto state = std::make_shared<State>(*view);
+  state->writers_file = backend_->frame().file;
+  state->chunk_source = std::make_shared<StagedSource>(std::move(state->chunk_source));
+  backend_->PinStaged(state);
+  return state;
+}
+
+void FrameWriter::Rollback() {
+  if (!usable()) return;
+  bool failed = true;  // perhaps, of a step that had a stager of its own
+  if (stager_ != nullptr) {
+    const absl::Status& failure = stager_->failure();
+    // What is staged for an object store is no part of the frame.
+    if (!failure.ok() && !absl::IsResourceExhausted(failure) && !backend_->is_shared()) return;
+    failed = !failure.ok();
+  }
+  prepared_ = false;
+  stager_.reset();
+  absl::Status status = backend_->Restart(failed);
+  if (status.ok()) status = Restage();
+  if (!status.ok()) unusable_ = FailedPrecondition("rolling back failed: %s", status.message());
+}
+
+absl::Status FrameWriter::Restage() {
+  const bool goes_on = stager_ != nullptr && stager_->base() == backend_->frame().state &&
+                       stager_->failure().ok() && !edited();
+  if (goes_on) return absl::OkStatus();
+  stager_.reset();  // it reads the state before
+  if (auto successor = backend_->Successor()) backend_ = std::move(successor);
+  CAIRN_ASSIGN_OR_RETURN(stager_, backend_->Stage());
+  return absl::OkStatus();
+}
+
+// Runs a step that writes. On failure the on-disk state is unknown and the writer becomes unusable,
+// unless the step was refused. What fails after the commit stops the writer, and the commit stands:
+// whoever hears of a failure takes it for undone.
+absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
+  const bool was_edited = edited();
+  absl::Status status = step();
+  const bool is_committed = status.ok() || status.ErasePayload(kCommitted);
+  if (status.ok()) status = Restage();
+  if (status.ok()) return status;
+  if (is_committed) {
+    unusable_ = FailedPrecondition("a step after an earlier commit failed: %s", status.message());
+    return absl::OkStatus();
+  }
+  if (!status.ErasePayload(kRefusal)) {
+    unusable_ = FailedPrecondition("an earlier commit failed: %s", status.message());
+  } else if (!was_edited) {
+    Rollback();  // of a chunk that was made of pending items
+  }
+  return status;
+}
+
+absl::Status FrameWriter::Prepare(Durability durability) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  if (!edited()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
+  backend_->Expect(durability);
+  absl::Status status = RefuseIfFull(stager_->CodeKept());
+  if (status.ok()) status = backend_->PrepareCommit(*stager_, durability);
+  prepared_ = status.ok();
+  if (!status.ok() && !status.ErasePayload(kRefusal)) {
+    unusable_ = FailedPrecondition("preparing a commit failed: %s", status.message());
+  }
+  return status;
+}
+
+absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  if (edited()) {
+    CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
+    backend_->Expect(durability);
+    CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
+      if (std::exchange(prepared_, false)) return backend_->PublishPrepared(*stager_, durability);
+      CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->CodeKept()));
+      return backend_->PublishCommit(*stager_, durability);
+    }));
+  } else if (durability == Durability::kMachine) {
+    CAIRN_RETURN_IF_ERROR(Run([&] { return backend_->SyncCommitted(); }));
+  }
+  return backend_->frame().state;
+}
+
+absl::Status FrameWriter::Checkpoint() {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  const bool journaled = committed().journal.has_value() && !committed().journal->empty();
+  if (!edited() && !journaled) {
+    return sync_->owes() ? Run([&] { return backend_->SyncCommitted(); }) : absl::OkStatus();
+  }
+  CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
+  prepared_ = false;
+  return Run([&]() -> absl::Status {
+    CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->CodeKept()));
+    absl::Status status = backend_->WriteCheckpoint(*stager_);
+    // Nobody may hear of it later: this is how writers end.
+    status.ErasePayload(kCommitted);
+    return status;
+  });
+}
+
+absl::Status FrameWriter::Flush() {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  if (const absl::Status coded = RefuseIfFull(stager_->CodeKept()); !coded.ok()) {
+    return Run([&] { return coded; });
+  }
+  if (backend_->IsWorthClosing(*stager_)) {
+    const absl::Status status = Checkpoint();
+    // Only the checkpoint of an empty frame needs a new file, which this user may not make.
+    if (!absl::IsFailedPrecondition(status) || !usable()) return status;
+  }
+  return Commit(Durability::kMachine).status();
+}
+
+absl::Status FrameWriter::ApplyIncrement(const State& increment) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  CAIRN_RETURN_IF_ERROR(CheckUnedited());
+  const absl::Status status = stager_->ApplyIncrement(increment);
+  if (!status.ok() && edited()) Rollback();
+  return status;
+}
+
+absl::StatusOr<CompactReport> FrameWriter::Compact(std::unique_ptr<LiveCopy> begun,
+                                                   ChunkProgress progress) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
+  CompactReport report;
+  CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
+    stager_.reset();
+    CAIRN_ASSIGN_OR_RETURN(report.size_before, backend_->Rewrite(std::move(begun), progress));
+    return absl::OkStatus();
+  }));
+  report.size_after = committed().header().frame_size;
+  if (committed().header().layout == Layout::kSparse)
+    report.size_after += committed().info().cbytes;
+  return report;
+}
+
+absl::StatusOr<ReclaimReport> FrameWriter::Reclaim(const ReclaimOptions& options) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  CAIRN_RETURN_IF_ERROR(CheckUnedited());
+  CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
+  absl::StatusOr<ReclaimReport> report;
+  CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
+    stager_.reset();  // it would be found as a reader
+    report = backend_->ReclaimSpace(options);
+    return absl::IsUnimplemented(report.status()) ? absl::OkStatus() : report.status();
+  }));
+  return report;
+}
+
+absl::Status FrameWriter::Suspend() {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  CAIRN_RETURN_IF_ERROR(CheckUnedited());
+  if (backend_->IsPinned()) {
+    return FailedPrecondition("a snapshot of staged edits is still there");
+  }
+  CAIRN_RETURN_IF_ERROR(backend_->Release());
+  suspended_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status FrameWriter::Sync(const State& committed) const {
+  CAIRN_RETURN_IF_ERROR(CheckIsHere());
+  if (committed.staged) return FailedPrecondition("the snapshot has edits that are not committed");
+  return sync_->Await(committed.generation());
+}
+
+absl::StatusOr<bool> FrameWriter::HasWaiters() const {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  return backend_->frame().file->HasWaiters(kWriterLockByte);
+}
+
+absl::Status FrameWriter::Close() {
+  CAIRN_RETURN_IF_ERROR(Flush());
+  const absl::Status status = usable() ? backend_->DropUncommitted() : absl::OkStatus();
+  unusable_ = FailedPrecondition("the writer is closed");
+  stager_.reset();
+  backend_.reset();
+  sync_->End();
+  return status;
+}
+
+}  // namespace cairn::frame
