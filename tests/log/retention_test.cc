@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <vector>
 
@@ -76,6 +77,26 @@ class RetentionTest : public testing::Test {
   int64_t end_ = 0;
   int64_t largest_ = 0;  // bytes of the file
 };
+
+// A log with such a limit would not open.
+TEST(Log, RefusesToBeCreatedWithLimitsBelowZero) {
+  const test::TempDir temp;
+  const auto expect_refused = [&](const LogCreateOptions& options, std::string_view what) {
+    EXPECT_TRUE(Fails(Log::Create(temp.Path("a"), options), StatusCode::kInvalidArgument, what));
+    EXPECT_FALSE(std::filesystem::exists(temp.Path("a")));
+  };
+  for (int64_t Retention::*const limit :
+       {&Retention::max_age, &Retention::max_records, &Retention::max_bytes}) {
+    LogCreateOptions options = SensorOptions();
+    options.retention.*limit = -1;
+    expect_refused(options, "retention");
+  }
+  for (int64_t Rotation::*const limit : {&Rotation::max_bytes, &Rotation::period}) {
+    LogCreateOptions options = SensorOptions();
+    options.rotation.*limit = -1;
+    expect_refused(options, "rotation");
+  }
+}
 
 TEST_F(RetentionTest, KeepsTheRecordsAskedForAndLessThanAChunkMore) {
   Make({.max_records = 250});

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -34,6 +35,18 @@ TEST(UriTest, BucketsAndNamesAreThoseOfTheUri) {
   EXPECT_TRUE(IsObjectUri("s3://b"));
   EXPECT_TRUE(IsObjectUri("https://h/a"));
   EXPECT_FALSE(IsObjectUri("s3.b2frame"));
+}
+
+// Else it would take what somebody left for a writer whoever that was.
+TEST(UriTest, FilesThatWereLeftAreCheckedAsLocalOnesAre) {
+  const TempDir folder;
+  std::ofstream(folder.Path("log")) << "a";
+  std::ofstream(folder.Path("left")) << "b";
+  ASSERT_EQ(::symlink("left", folder.Path("link").c_str()), 0);
+  const auto files = MakeUriFileSystem(TestS3Options("http://127.0.0.1:1"));
+  EXPECT_TRUE(IsOk(files->IdentityOfLeft(folder.Path("left"), folder.Path("log"))));
+  EXPECT_TRUE(Fails(files->IdentityOfLeft(folder.Path("link"), folder.Path("log")),
+                    StatusCode::kPermissionDenied, ""));
 }
 
 TEST(UriTest, BucketsAreInThePathOrTheHost) {

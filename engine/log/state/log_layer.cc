@@ -32,6 +32,14 @@ absl::StatusOr<std::string> TimeNameOf(const Schema& schema, const Field* time) 
                          time->name.size(), kMaxTimeName);
 }
 
+absl::Status CheckLimits(const Retention& retention, const Rotation& rotation) {
+  const int64_t kept = std::min({retention.max_age, retention.max_records, retention.max_bytes});
+  if (kept < 0) return InvalidArgument("log: retention: expected 0 or more, got %d", kept);
+  const int64_t rotated = std::min(rotation.max_bytes, rotation.period);
+  if (rotated < 0) return InvalidArgument("log: rotation: expected 0 or more, got %d", rotated);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<LogLayer> ParseLogLayer(Bytes content) {
   ByteReader reader(content, "log");
   if (reader.Le<uint32_t>("magic") != kMagic) reader.Fail("magic", "not that of a log");

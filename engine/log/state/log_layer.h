@@ -40,6 +40,10 @@ struct LogLayer {
 // with such a name.
 absl::StatusOr<std::string> TimeNameOf(const Schema& schema, const Field* time);
 
+// Checks what a program asks a log to keep.
+// Errors: kInvalidArgument if a limit is negative.
+absl::Status CheckLimits(const Retention& retention, const Rotation& rotation);
+
 // kDataLoss; kUnimplemented for one of a newer Cairn.
 absl::StatusOr<LogLayer> ParseLogLayer(Bytes content);
 std::vector<std::byte> EncodeLogLayer(const LogLayer& layer);

@@ -157,9 +157,7 @@ absl::Status WriterCore::Checkpoint() {
 absl::Status WriterCore::SetRetention(const Retention& retention) {
   const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
-  if (std::min({retention.max_age, retention.max_records, retention.max_bytes}) < 0) {
-    return InvalidArgument("log: a retention of less than 0");
-  }
+  CAIRN_RETURN_IF_ERROR(CheckLimits(retention, {}));
   layer_changed_ = layer_changed_ || retention != layer_.retention;
   layer_.retention = retention;
   return absl::OkStatus();
@@ -169,9 +167,7 @@ absl::Status WriterCore::SetRotation(const Rotation& rotation) {
   const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   if (!log_->is_directory()) return AtPath(log_->path(), FailedPrecondition("a log of one file"));
-  if (std::min(rotation.max_bytes, rotation.period) < 0) {
-    return InvalidArgument("log: a rotation of less than 0");
-  }
+  CAIRN_RETURN_IF_ERROR(CheckLimits({}, rotation));
   layer_changed_ = layer_changed_ || rotation != layer_.rotation;
   layer_.rotation = rotation;
   return absl::OkStatus();

@@ -82,6 +82,11 @@ class UriFileSystem final : public FileSystem {
     CAIRN_ASSIGN_OR_RETURN(const Place place, FindPlace(path));
     return place.files->Identity(place.path);
   }
+  absl::StatusOr<FileIdentity> IdentityOfLeft(const std::string& path,
+                                              const std::string& other) override {
+    CAIRN_ASSIGN_OR_RETURN(const Pair pair, FindBoth(path, other));
+    return pair.first.files->IdentityOfLeft(pair.first.path, pair.second.path);
+  }
   ObjectDirectoryInfo ObjectsIn(const std::string& path) override {
     const absl::StatusOr<Place> place = FindPlace(path);
     return place.ok() ? place->files->ObjectsIn(place->path) : ObjectDirectoryInfo();
