@@ -355,7 +355,8 @@ TEST_F(RetentionTest, IsChangedWithTheNextCommit) {
   EXPECT_EQ(Log::Open(path_)->snapshot().retention(), Retention{.max_records = 150});
   Append(1);
   EXPECT_EQ(log_->Refresh()->first_record(), 800);
-  EXPECT_TRUE(Fails(writer_->SetRetention({.max_age = -1}), StatusCode::kInvalidArgument, "less"));
+  EXPECT_TRUE(Fails(writer_->SetRetention({.max_age = -1}), StatusCode::kInvalidArgument,
+                    "expected 0 or more"));
 }
 
 TEST_F(RetentionTest, RetainDropsAllAtOnceAndCommitsABoundedPiece) {
