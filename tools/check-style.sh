@@ -156,7 +156,12 @@ done
 # Failures are statuses, and nothing outside steers the engine, but where a program asks for that.
 # Comments may use the words.
 for file in "${sources[@]}"; do
-  [[ $file == engine/* && $file != engine/object/s3/settings/environment.cc ]] || continue
+  case $file in
+    engine/object/s3/settings/environment.cc) continue ;;
+    engine/base/check.h) continue ;;  # ends the program of a test
+    engine/*) ;;
+    *) continue ;;
+  esac
   if found=$(sed 's|//.*||' "$file" | grep -nE '\b(getenv|throw|abort *\()'); then
     complain "$file: $found"
   fi

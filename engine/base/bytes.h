@@ -2,19 +2,19 @@
 #ifndef CAIRN_ENGINE_BASE_BYTES_H_
 #define CAIRN_ENGINE_BASE_BYTES_H_
 
-#include <cassert>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
 #include <vector>
 
 #include "cairn/types.h"
+#include "engine/base/check.h"
 
 namespace cairn {
 
 // Copies all of `from` to the start of `to`, which is as long or longer.
 inline void CopyBytes(Bytes from, MutableBytes to) {
-  assert(from.size() <= to.size());
+  CAIRN_DCHECK(from.size() <= to.size());
   if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "engine/base/check.h"
+
 namespace cairn {
 
 ExtentPool::Begins::const_iterator ExtentPool::FirstFrom(int64_t position) const {
@@ -12,7 +14,8 @@ ExtentPool::Begins::const_iterator ExtentPool::FirstFrom(int64_t position) const
 
 bool ExtentPool::SetLine(int64_t line, int64_t most) {
   const auto move = [&](const auto& extent, BySize& from, BySize& to) {
-    from.erase({extent.first - extent.second, extent.second});
+    const size_t removed = from.erase({extent.first - extent.second, extent.second});
+    CAIRN_DCHECK(removed == 1);
     to.emplace(extent.first - extent.second, extent.second);
   };
   auto at = FirstFrom(line_);
@@ -30,12 +33,30 @@ bool ExtentPool::SetLine(int64_t line, int64_t most) {
   return true;
 }
 
+void ExtentPool::CheckSums() const {
+  CAIRN_DCHECK(begins_.size() == before_line_.size() + after_line_.size());
+  CAIRN_DCHECK(size_ >= std::ssize(begins_));
+  if constexpr (kChecksAll) {
+    int64_t sum = 0;
+    int64_t last = INT64_MIN;
+    for (const auto& [end, begin] : begins_) {
+      CAIRN_DCHECK(last < begin && begin < end);
+      sum += end - begin;
+      last = end;
+    }
+    CAIRN_DCHECK(sum == size_);
+  }
+}
+
 void ExtentPool::AddSize(const Extent& extent) {
-  SizesAt(extent.begin).emplace(extent.size(), extent.begin);
+  CAIRN_DCHECK(extent.size() > 0);
+  const bool is_new = SizesAt(extent.begin).emplace(extent.size(), extent.begin).second;
+  CAIRN_DCHECK(is_new);
 }
 
 void ExtentPool::RemoveSize(const Extent& extent) {
-  SizesAt(extent.begin).erase({extent.size(), extent.begin});
+  const size_t removed = SizesAt(extent.begin).erase({extent.size(), extent.begin});
+  CAIRN_DCHECK(removed == 1);
 }
 
 std::optional<int64_t> ExtentPool::TakeFrom(BySize& sizes, int64_t size) {
@@ -45,12 +66,15 @@ std::optional<int64_t> ExtentPool::TakeFrom(BySize& sizes, int64_t size) {
   const Extent rest = {begin + size, begin + found->first};
   sizes.erase(found);
   size_ -= size;
+  const auto whole = begins_.find(rest.end);
+  CAIRN_DCHECK(whole != begins_.end() && whole->second == begin);
   if (rest.size() > 0) {
-    begins_.find(rest.end)->second = rest.begin;
+    whole->second = rest.begin;
     AddSize(rest);
   } else {
-    begins_.erase(rest.end);
+    begins_.erase(whole);
   }
+  CheckSums();
   return begin;
 }
 
@@ -82,6 +106,7 @@ bool ExtentPool::Add(const Extent& extent) {
   }
   AddSize(joined);
   size_ += extent.size();
+  CheckSums();
   return true;
 }
 
@@ -100,6 +125,7 @@ std::vector<Extent> ExtentPool::Remove(const Extent& extent) {
     removed.push_back(taken);
     at = begins_.upper_bound(taken.end);
   }
+  CheckSums();
   return removed;
 }
 

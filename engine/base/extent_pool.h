@@ -34,6 +34,8 @@ class ExtentPool {
 
   // The largest one.
   std::optional<Extent> Largest() const;
+  // Returns the end of the last one, or 0 if there is none.
+  int64_t end() const { return begins_.empty() ? 0 : begins_.rbegin()->first; }
   // Bytes of all extents.
   int64_t size() const { return size_; }
   int64_t count() const { return std::ssize(begins_); }
@@ -51,6 +53,8 @@ class ExtentPool {
   // The first one that begins there or later.
   Begins::const_iterator FirstFrom(int64_t position) const;
   BySize& SizesAt(int64_t begin) { return begin < line_ ? before_line_ : after_line_; }
+  // Checks that the extents by end are those by size.
+  void CheckSums() const;
   void AddSize(const Extent& extent);
   void RemoveSize(const Extent& extent);
   std::optional<int64_t> TakeFrom(BySize& sizes, int64_t size);

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/base/check.h"
+
 namespace cairn {
 
 // Copies cost nothing and share their elements; the first copy that appends goes on in the same
@@ -25,13 +27,19 @@ class SharedAppendVector {
   std::span<const T> span() const {
     return buffer_ == nullptr ? std::span<const T>() : std::span(buffer_->elements.get(), size_);
   }
-  const T& operator[](size_t i) const { return buffer_->elements[i]; }
+  const T& operator[](size_t i) const {
+    CAIRN_DCHECK(i < size_);
+    return buffer_->elements[i];
+  }
   // The elements, for as long as the result lives.
   std::shared_ptr<const T> Share() const { return {buffer_, buffer_->elements.get()}; }
 
   void Append(std::span<const T> more);
   void Append(const T& element) { Append(std::span(&element, 1)); }
-  void DropLast() { --size_; }
+  void DropLast() {
+    CAIRN_DCHECK(size_ > 0);
+    --size_;
+  }
 
  private:
   struct Buffer {

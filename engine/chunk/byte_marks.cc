@@ -1,7 +1,5 @@
 #include "engine/chunk/byte_marks.h"
 
-#include <cassert>
-
 #include "engine/base/kernel_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -9,6 +7,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
+#include "engine/base/check.h"
 #include "engine/base/endian.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -48,7 +47,7 @@ CAIRN_EXPORT_KERNEL(MarkLines);
 
 size_t MarkBytes(Bytes bytes, const BytePattern& pattern, std::span<uint64_t> marks) {
   const size_t lines = bytes.empty() ? 0 : (bytes.size() - 1) / kLine;
-  assert(lines <= marks.size());
+  CAIRN_DCHECK(lines <= marks.size());
   CAIRN_KERNEL(MarkLines)
   (reinterpret_cast<const uint8_t*>(bytes.data()), lines, pattern, marks.data());
   return lines;

@@ -1,9 +1,9 @@
 #include "engine/filter/pipeline.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "engine/base/bytes.h"
+#include "engine/base/check.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/filter/filters.h"
@@ -80,13 +80,13 @@ size_t Pipeline::ByteDeltaChannels(FilterStage stage) const {
 
 absl::Status Pipeline::Forward(Bytes src, Bytes reference, MutableBytes dst,
                                MutableBytes scratch) const {
-  assert(dst.size() == src.size());
+  CAIRN_DCHECK(dst.size() == src.size());
   if (active_ == 0) CopyBytes(src, dst);
   // The last stage writes dst, the one before it scratch, and so on.
   size_t left = active_;
   for (const FilterStage stage : stages()) {
     const MutableBytes to = --left % 2 == 0 ? dst : scratch;
-    assert(to.size() == src.size());
+    CAIRN_DCHECK(to.size() == src.size());
     CAIRN_RETURN_IF_ERROR(RunStage(stage, true, src, reference, to));
     src = to;
   }
@@ -95,14 +95,14 @@ absl::Status Pipeline::Forward(Bytes src, Bytes reference, MutableBytes dst,
 
 absl::Status Pipeline::Backward(MutableBytes src, Bytes reference, MutableBytes dst,
                                 MutableBytes scratch) const {
-  assert(dst.size() == src.size());
+  CAIRN_DCHECK(dst.size() == src.size());
   if (undoable_ == 0) CopyBytes(src, dst);
   size_t left = undoable_;
   for (size_t i = active_; i-- > 0;) {
     const FilterStage stage = params_.slots[i];
     if (IsLossyOnly(stage.filter)) continue;
     const MutableBytes to = --left % 2 == 0 ? dst : scratch;
-    assert(to.size() == src.size());
+    CAIRN_DCHECK(to.size() == src.size());
     CAIRN_RETURN_IF_ERROR(RunStage(stage, false, src, reference, to));
     src = to;
   }

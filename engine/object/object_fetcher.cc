@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/base/bytes.h"
+#include "engine/base/check.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 
@@ -89,6 +90,7 @@ void ObjectFetcher::GetWhenFree(std::string name, ObjectRange range,
   ObjectStore::GetDone ended = [this, done = std::move(done)](absl::StatusOr<ObjectPart> part) {
     done(std::move(part));
     const MutexLock lock(mutex_);
+    CAIRN_DCHECK(running_ > 0);
     --running_;
     StartWaiting();
   };

@@ -1,5 +1,7 @@
 #include "engine/object/page_cache.h"
 
+#include "engine/base/check.h"
+
 namespace cairn::object {
 
 absl::StatusOr<Bytes> Page::Wait() const {
@@ -32,6 +34,7 @@ PageCache::Found PageCache::Get(const PageKey& key, int64_t bytes) {
   entries_.push_front({.key = key, .page = std::make_shared<Page>(), .bytes = bytes});
   by_key_[key] = entries_.begin();
   kept_bytes_ += bytes;
+  CAIRN_DCHECK(entries_.size() == by_key_.size());
   return {.page = entries_.front().page, .is_new = true};
 }
 
@@ -43,6 +46,7 @@ void PageCache::Drop(const PageKey& key, const PagePtr& page) {
 
 void PageCache::Erase(std::list<Entry>::iterator entry) {
   kept_bytes_ -= entry->bytes;
+  CAIRN_DCHECK(kept_bytes_ >= 0);
   by_key_.erase(entry->key);
   entries_.erase(entry);
 }

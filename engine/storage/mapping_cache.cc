@@ -1,5 +1,6 @@
 #include "engine/storage/mapping_cache.h"
 
+#include "engine/base/check.h"
 #include "engine/base/status.h"
 
 namespace cairn::storage {
@@ -22,6 +23,7 @@ absl::StatusOr<std::shared_ptr<const Mapping>> MappingCache::Get(
   }
   entries_.emplace_front(key, made);
   by_key_[key] = entries_.begin();
+  CAIRN_DCHECK(entries_.size() == by_key_.size() && entries_.size() <= capacity_);
   return made;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/check.h"
 #include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
@@ -63,6 +64,7 @@ void CommittedFrame::NoteCheckpoint() {
     checkpoints.push_back(seal.oldest_generation);
   }
   checkpoints.push_back(seal.generation);
+  CAIRN_DCHECK(std::ranges::is_sorted(checkpoints));
 }
 
 uint64_t CommittedFrame::OldestToKeep(uint64_t generation) const {
@@ -71,10 +73,12 @@ uint64_t CommittedFrame::OldestToKeep(uint64_t generation) const {
   for (auto it = checkpoints.rbegin(); it != checkpoints.rend() && oldest > enough; ++it) {
     oldest = *it;
   }
+  CAIRN_DCHECK(oldest <= generation);
   return oldest;
 }
 
 void CommittedFrame::Adopt(StatePtr next) {
+  CAIRN_DCHECK(next->generation() >= state->generation());
   state = std::move(next);
   core->Adopt(state);
   sync->SetCommitted(committed());

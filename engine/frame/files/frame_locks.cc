@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "engine/base/check.h"
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
@@ -170,6 +171,7 @@ absl::Status ReaderLocks::Lock(int64_t byte) const {
 void ReaderLocks::Leave(int64_t byte) {
   const MutexLock lock(mutex_);
   const auto holders = holders_.find(byte);
+  CAIRN_DCHECK(holders != holders_.end() && holders->second > 0);
   if (--holders->second > 0) return;
   holders_.erase(holders);
   file_->UnlockByte(byte).IgnoreError();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/check.h"
 #include "engine/base/status.h"
 
 namespace cairn::frame {
@@ -141,6 +142,7 @@ ChunkIndex::Flat ChunkIndex::Flatten() const {
     }
   });
   if (!appended_.empty()) add_new(appended_.span());
+  CAIRN_DCHECK(end == size());
   return flat;
 }
 
@@ -157,6 +159,7 @@ void ChunkIndex::Append(IndexEntry entry) {
 }
 
 void ChunkIndex::Insert(int64_t nchunk, IndexEntry entry) {
+  CAIRN_DCHECK(0 <= nchunk && nchunk <= size());
   if (nchunk == size()) return Append(entry);
   Freeze();
   tree_.Insert(nchunk, {.count = 1, .only = entry});

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <tuple>
 
+#include "engine/base/check.h"
 #include "engine/base/random.h"
 
 namespace cairn::frame {
@@ -61,6 +62,12 @@ void PieceTree::Recount(Node& node) {
   node.count = 1 + CountOf(node.left) + CountOf(node.right);
 }
 
+bool PieceTree::AddsUp(const Node& node) {
+  return node.piece.count > 0 &&
+         node.size == node.piece.count + SizeOf(node.left) + SizeOf(node.right) &&
+         node.count == 1 + CountOf(node.left) + CountOf(node.right);
+}
+
 // SplitMix64 with a random seed: with a known one, edits could be chosen that make a deep tree.
 uint64_t PieceTree::Random() {
   if (random_ == 0) random_ = RandomNumber();
@@ -71,8 +78,10 @@ uint64_t PieceTree::Random() {
 }
 
 PieceTree::Place PieceTree::Find(int64_t n) const {
+  CAIRN_DCHECK(0 <= n && n < size());
   const Node* node = root_.get();
   for (;;) {
+    CAIRN_DCHECK(AddsUp(*node));
     const int64_t before = SizeOf(node->left);
     if (n < before) {
       node = node->left.get();
@@ -186,12 +195,17 @@ void PieceTree::SetPiece(int64_t n, int64_t more, Piece piece) {
 
 void PieceTree::Insert(int64_t n, Piece piece) {
   if (piece.count == 0) return;
+  CAIRN_DCHECK(0 <= n && n <= size());
+  const int64_t size_after = size() + piece.count;
   CutAt(n);
   InsertNode(n, std::move(piece));
+  CAIRN_DCHECK(size() == size_after && AddsUp(*root_.get()));
 }
 
 // The same as to cut before and after n, with fewer descents.
 void PieceTree::Replace(int64_t n, Piece piece) {
+  CAIRN_DCHECK(piece.count == 1);
+  const int64_t size_before = size();
   const Place place = Find(n);
   Piece rest = Part(*place.piece, place.offset + 1, place.piece->count - place.offset - 1);
   if (place.offset == 0) {
@@ -201,10 +215,12 @@ void PieceTree::Replace(int64_t n, Piece piece) {
     InsertNode(n, std::move(piece));
   }
   if (rest.count > 0) InsertNode(n + 1, std::move(rest));
+  CAIRN_DCHECK(size() == size_before);
 }
 
 void PieceTree::Erase(int64_t first, int64_t count) {
   if (count == 0) return;
+  CAIRN_DCHECK(0 <= first && 0 < count && count <= size() - first);
   CutAt(first);
   if (const Piece& piece = *Find(first).piece; piece.count > count) {
     SetPiece(first, -count, Part(piece, count, piece.count - count));

@@ -78,6 +78,8 @@ class PieceTree {
   static int64_t SizeOf(const Link& node);
   static int64_t CountOf(const Link& node);
   static void Recount(Node& node);
+  // Returns true if the node's size and count are the sums of its piece and of what is below.
+  static bool AddsUp(const Node& node);
   // The first n entries, and the rest; n lies between two pieces.
   static std::pair<Link, Link> Split(Link tree, int64_t n);
   // The link to the node that holds entry n. All nodes up to there are this tree's own, and get so

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/check.h"
 #include "engine/base/status.h"
 
 namespace cairn::frame {
@@ -14,11 +15,13 @@ SummarizedIndex::SummarizedIndex(std::vector<format::IndexPiece> pieces, std::ve
 }
 
 size_t SummarizedIndex::PieceOf(int64_t nchunk) const {
+  CAIRN_DCHECK(0 <= nchunk && nchunk < size_);
   const auto after = std::ranges::upper_bound(pieces_, nchunk, {}, &format::IndexPiece::begin);
   return static_cast<size_t>(after - pieces_.begin()) - 1;
 }
 
 IndexEntry SummarizedIndex::EntryOf(int64_t number) const {
+  CAIRN_DCHECK(0 <= number && number < entries());
   const auto table = static_cast<size_t>(std::ranges::upper_bound(ends_, number) - ends_.begin());
   const int64_t begin = table > 0 ? ends_[table - 1] : 0;
   return format::EntryAt(tables_[table].entries.bytes(), number - begin);

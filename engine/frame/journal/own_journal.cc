@@ -1,5 +1,6 @@
 #include "engine/frame/journal/own_journal.h"
 
+#include "engine/base/check.h"
 #include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/frame/replay/commit_step.h"
@@ -46,6 +47,8 @@ absl::StatusOr<bool> OwnJournal::Write(std::vector<std::byte>& bytes) {
 }
 
 absl::StatusOr<bool> OwnJournal::Add(const Stager& stager, int64_t reused) {
+  // Add was called for each commit since this began.
+  CAIRN_DCHECK(position_.generation == stager.base()->generation());
   const uint64_t generation = position_.generation + 1;
   const format::CommitRecordParts commit = stager.MakeCommit({.base = position_.base,
                                                               .generation = generation,

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/base/check.h"
 #include "engine/base/status.h"
 
 namespace cairn::frame {
@@ -36,6 +37,9 @@ absl::Status ApplyEdit(const format::ChunkEdit& edit, ChunkIndex& chunks) {
 }
 
 void Advance(const CommitStep& step, JournalPosition& end) {
+  // A summary leads over many commits at once.
+  CAIRN_DCHECK(!end.base_known || step.links.generation > end.generation);
+  CAIRN_DCHECK(step.end > end.end);
   end.base_known = true;
   end.base = step.links.base;
   end.last = step.checksum;
@@ -49,6 +53,7 @@ void Advance(const CommitStep& step, JournalPosition& end) {
 }
 
 void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal) {
+  CAIRN_DCHECK(end > journal.end);
   journal.receipt = receipt;
   journal.end = end;
 }

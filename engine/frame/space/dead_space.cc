@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "engine/base/check.h"
+
 namespace cairn::frame {
 
 using format::DeadExtent;
@@ -40,6 +42,9 @@ std::vector<DeadExtent> Joined(std::vector<DeadExtent> dead) {
 
 DeadSpace::DeadSpace(std::vector<DeadExtent> dead, uint64_t generation)
     : waiting_(std::move(dead)), generation_(generation) {
+  // Searches halve the list.
+  CAIRN_DCHECK(std::ranges::is_sorted(waiting_, {},
+                                      [](const DeadExtent& each) { return each.bytes.begin; }));
   for (const DeadExtent& each : waiting_) {
     if (each.died == generation_) {
       just_died_ += each.bytes.size();
@@ -131,6 +136,7 @@ void DeadSpace::Forget(const DeadExtent& dead) {
   } else {
     --older_;
   }
+  CAIRN_DCHECK(just_died_ >= 0 && older_ >= 0);
 }
 
 void DeadSpace::Release(int64_t most, IsHeld is_held, absl::FunctionRef<void(const Extent&)> give) {
@@ -140,6 +146,7 @@ void DeadSpace::Release(int64_t most, IsHeld is_held, absl::FunctionRef<void(con
     const auto [answer, is_new] = asked_.try_emplace({dead.born, dead.died}, true);
     if (is_new) answer->second = is_held(dead.born, dead.died);
     if (answer->second) {
+      CAIRN_DCHECK(held_.empty() || dead.bytes.begin <= held_.back().bytes.begin);
       held_.push_back(dead);
     } else {
       Forget(dead);

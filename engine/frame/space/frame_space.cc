@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/base/check.h"
 #include "engine/frame/files/frame_locks.h"
 
 namespace cairn::frame {
@@ -75,6 +76,21 @@ void FrameSpace::Follow(const JournalFootprint& journal) {
   dead_ = DeadSpace(std::move(left), generation_);
 }
 
+void FrameSpace::Check() const {
+  if (!enabled_) return;
+  CAIRN_DCHECK(header_len_ <= index_begin_);
+  CAIRN_DCHECK(free_.end() <= index_begin_);
+  CAIRN_DCHECK(dying_bytes_ >= 0 && bytes_in_journal_ >= 0);
+  if constexpr (kChecksAll) {
+    int64_t dying = ended_.has_value() ? ended_->dying_bytes : 0;
+    for (const DeadExtent& each : dying_) dying += each.bytes.size();
+    CAIRN_DCHECK(dying == dying_bytes_);
+    int64_t in_journal = ended_.has_value() ? ended_->bytes_in_journal : 0;
+    for (const Extent& each : in_journal_) in_journal += each.size();
+    CAIRN_DCHECK(in_journal == bytes_in_journal_);
+  }
+}
+
 void FrameSpace::SetFree(std::span<const Extent> extents) {
   if (!enabled_) return;
   free_ = {};
@@ -84,6 +100,7 @@ void FrameSpace::SetFree(std::span<const Extent> extents) {
   }
   // A snapshot of staged edits may read what was rolled back.
   for (const DeadExtent& dying : dying_) free_.Remove(dying.bytes);
+  Check();
 }
 
 void FrameSpace::Place(std::span<const Extent> chunks) {
@@ -99,11 +116,13 @@ void FrameSpace::Place(std::span<const Extent> chunks) {
       births_.Set(chunk, journal_since_);
     }
   }
+  Check();
 }
 
 void FrameSpace::Bury(std::span<const Extent> chunks) {
   if (!enabled_) return;
   for (const Extent& chunk : chunks) Bury(chunk);
+  Check();
 }
 
 void FrameSpace::Bury(const Extent& chunk) {
@@ -139,6 +158,7 @@ void FrameSpace::ReleaseSome(const File& file, uint64_t oldest, int64_t most) {
         births_.Forget(bytes);
         free_.Add({bytes.begin, std::clamp(index_begin_, bytes.begin, bytes.end)});
       });
+  Check();
   // Every reader that is still to come sees what there is now. Of births only those matter that a
   // reader is older than.
   const uint64_t newest = births_.empty() ? generation_ : births_.newest();
@@ -179,6 +199,7 @@ std::vector<DeadExtent> FrameSpace::DeadAfter(uint64_t generation, int64_t end,
 
 void FrameSpace::MakeNext(uint64_t generation, int64_t end) {
   if (!enabled_) return;
+  CAIRN_DCHECK(generation > generation_ && end >= index_begin_);
   dead_ = DeadSpace(DeadAfter(generation, end, dying_, in_journal_), generation);
   dying_.clear();
   dying_bytes_ = bytes_in_journal_ = 0;
@@ -189,6 +210,7 @@ void FrameSpace::MakeNext(uint64_t generation, int64_t end) {
   died_bytes_ = dead_.JustDied(INT64_MAX);
   // Until PlaceIndex: what becomes free before the end is for chunks.
   index_begin_ = journal_end_ = end;
+  Check();
 }
 
 // In a frame that is what it says, bytes that are free, dead or dying are so once.
@@ -209,6 +231,8 @@ std::optional<Extent> FrameSpace::RoomBelow(int64_t size) const {
 }
 
 void FrameSpace::BeginNext(uint64_t generation, int64_t end, int64_t below) {
+  CAIRN_DCHECK(!ended_.has_value());
+  CAIRN_DCHECK(generation > generation_ && end >= index_begin_);
   ended_ = {.generation = generation,
             .end = end,
             .dying = std::exchange(dying_, {}),
@@ -243,6 +267,7 @@ void FrameSpace::TakeNext(int64_t index_begin, DeadSpace dead) {
   generation_ = ended.generation;
   died_bytes_ = dead_.JustDied(INT64_MAX);
   index_begin_ = index_begin;
+  Check();
 }
 
 void FrameSpace::EndNext(int64_t index_begin, DeadSpace dead) {
@@ -276,6 +301,7 @@ void FrameSpace::CancelNext() {
       dying_bytes_ += each.bytes.size();
     }
   }
+  Check();
 }
 
 std::optional<Extent> FrameSpace::FindBelow(int64_t size) const {
@@ -317,6 +343,7 @@ void FrameSpace::PlaceIndex(int64_t begin) {
   std::vector<Extent> seen;
   for (const DeadExtent& each : dead_.List()) seen.push_back(each.bytes);
   for (const Extent& unseen : Without({journal_end_, begin}, seen)) free_.Add(unseen);
+  Check();
 }
 
 bool FrameSpace::ListBorn(int64_t begin, int64_t most,

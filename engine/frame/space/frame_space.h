@@ -147,6 +147,8 @@ class FrameSpace {
     std::vector<Extent> taken;  // of what was free
   };
 
+  // Checks that free space lies before the index, and that the sums of what dies are right.
+  void Check() const;
   void Bury(const Extent& chunk);
   void TakeNext(int64_t index_begin, DeadSpace dead);
   std::vector<format::DeadExtent> DeadAfter(uint64_t generation, int64_t end,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/base/check.h"
 #include "engine/base/extent.h"
 #include "engine/base/status.h"
 
@@ -48,6 +49,7 @@ absl::StatusOr<int64_t> ContiguousSink::Append(Bytes chunk) {
   int64_t position = 0;
   if (reused.has_value()) {
     position = *reused;
+    CAIRN_DCHECK(position >= header_len_ && position + size <= begin_);
     reused_ += size;
     CAIRN_RETURN_IF_ERROR(WriteReused(position, chunk));
   } else {
@@ -71,6 +73,7 @@ absl::StatusOr<int64_t> ContiguousSink::AppendAtEnd(Bytes chunk) {
   CAIRN_RETURN_IF_ERROR(limit_.Check(end() + std::ssize(chunk)));
   if (!HasRoomFor(std::ssize(chunk))) {
     CAIRN_RETURN_IF_ERROR(Flush());
+    CAIRN_DCHECK(room_.resume >= room_.limit);
     flushed_ = announced_ = std::max(flushed_, room_.resume);
     room_ = {};
     left_journal_ = true;
@@ -92,6 +95,7 @@ absl::StatusOr<uint64_t> ContiguousSink::AppendRecord(const format::CommitRecord
   if (std::ssize(pending_) + size > static_cast<int64_t>(kPieceSize)) {
     CAIRN_RETURN_IF_ERROR(Flush());
   }
+  CAIRN_DCHECK(HasRoomFor(size) && !left_journal_);
   format::AppendRecord(commit, end(), pending_);
   const uint64_t hash = format::StoredChecksum(pending_);
   format::AppendReceipt(receipt, end(), pending_);
@@ -117,6 +121,7 @@ bool ContiguousSink::TakeBack(const IndexEntry& entry) {
   placed_.pop_back();
   indexed_ = placed_.size();
   reused_ -= chunk.size();
+  CAIRN_DCHECK(reused_ >= 0);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 
 #include "engine/base/bytes.h"
+#include "engine/base/check.h"
 #include "engine/base/mutex.h"
 #include "engine/base/random.h"
 #include "engine/base/status.h"
@@ -104,6 +105,7 @@ absl::Status ObjectSink::BeginUpload(int64_t number, Bytes chunk) {
                            [uploads = uploads_, upload](const absl::StatusOr<ObjectInfo>& put) {
                              const MutexLock lock(uploads->mutex);
                              uploads->bytes -= std::ssize(upload->bytes);
+                             CAIRN_DCHECK(uploads->bytes >= 0);
                              if (put.ok()) {
                                uploads->pending.erase(upload->number);
                              } else if (absl::IsFailedPrecondition(put.status())) {

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/base/check.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
@@ -49,6 +50,7 @@ void StagedState::Replace(int64_t nchunk, const ChunkCost& old, const format::In
 
 void StagedState::ReplaceAgain(int64_t nchunk, const ChunkCost& old,
                                const format::IndexedChunk& chunk) {
+  CAIRN_DCHECK(HasReplaced(nchunk));
   chunks.Replace(nchunk, chunk.entry);
   chunk_edits.SetChunk(replaced_[nchunk], chunk);
   Count(old, -1);
@@ -70,6 +72,7 @@ void StagedState::Erase(int64_t first, int64_t count, const ChunkCost& old) {
 }
 
 void StagedState::ReorderChunks(std::span<const int64_t> order, std::vector<IndexEntry> entries) {
+  CAIRN_DCHECK(std::ssize(order) == chunks.size() && order.size() == entries.size());
   replaced_.clear();
   format::ReorderEdit edit;
   edit.order.reserve(order.size());

@@ -11,6 +11,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 
+#include "engine/base/check.h"
+#include "engine/base/checked.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/journal.h"
 #include "engine/frame/index/chunk_index.h"
@@ -59,6 +61,18 @@ struct StagedState {
   // Pending items count as the last chunk.
   int64_t nchunks() const { return chunks.size() + (partial.empty() ? 0 : 1); }
   bool fixed_chunks() const { return !header.variable_chunks(); }
+  // Checks that chunks and bytes agree, as they do between two edits.
+  void CheckCounts() const {
+    CAIRN_DCHECK(partial.empty() || fixed_chunks());
+    if (!fixed_chunks()) return;
+    if (header.chunksize == format::kChunksizeUnknown) {
+      CAIRN_DCHECK(nbytes() == 0 && nchunks() == 0);
+      return;
+    }
+    CAIRN_DCHECK(header.nbytes >= 0 && partial.nbytes() <= header.chunksize);
+    // Only the last chunk may be shorter than the others.
+    CAIRN_DCHECK(CeilDiv<int64_t>(header.nbytes, header.chunksize) == chunks.size());
+  }
 
   void Insert(int64_t nchunk, const format::IndexedChunk& chunk);
   void Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);

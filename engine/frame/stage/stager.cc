@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/base/bytes.h"
+#include "engine/base/check.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
@@ -254,6 +255,10 @@ absl::Status Stager::Finish() {
 }
 
 format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) const {
+  staged_.CheckCounts();
+  // Unless they were replaced, the pending items are those of the base and others after them.
+  CAIRN_DCHECK(staged_.partial_replaced ||
+               staged_.partial.items.size() >= base_->partial.items.size());
   format::CommitRecordParts commit{.links = links,
                                    .chunks = staged_.chunk_edits,
                                    .layers = staged_.layer_edits,
@@ -280,6 +285,7 @@ format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) c
 }
 
 std::shared_ptr<State> Stager::MakeState() const {
+  staged_.CheckCounts();
   auto state = std::make_shared<State>(*base_);
   state->nbytes = staged_.nbytes();
   state->chunksize = staged_.header.chunksize;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/base/bytes.h"
+#include "engine/base/check.h"
 
 namespace cairn::frame {
 
@@ -72,6 +73,7 @@ BlockCache::Answer BlockCache::Read(const BlockKey& key, int64_t nbytes, int64_t
   if (Way* const way = Find(*set, key, nbytes); way != nullptr) {
     way->used = ++set->uses;
     if (way->bytes == nullptr) return Answer::kAgain;
+    CAIRN_DCHECK(0 <= begin && std::ssize(dst) <= nbytes - begin);
     CopyBytes({way->bytes.get() + begin, dst.size()}, dst);
     return Answer::kHit;
   }

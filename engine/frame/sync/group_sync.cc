@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/check.h"
 #include "engine/base/status.h"
 
 namespace cairn::frame {
@@ -11,6 +12,7 @@ void GroupSync::Begin(std::shared_ptr<File> file, const CommitPoint& committed,
                       const CommitPoint& durable) {
   const MutexLock lock(mutex_);
   file_ = std::move(file);
+  CAIRN_DCHECK(durable.generation <= committed.generation);
   committed_ = committed;
   durable_ = durable;
   SetDebt(nullptr);
@@ -30,11 +32,14 @@ void GroupSync::End() {
 
 void GroupSync::SetCommitted(const CommitPoint& point) {
   const MutexLock lock(mutex_);
+  CAIRN_DCHECK(point.generation >= committed_.generation);
+  CAIRN_DCHECK(point.generation >= durable_.generation);
   committed_ = point;
 }
 
 void GroupSync::SetDurable(const CommitPoint& point) {
   const MutexLock lock(mutex_);
+  CAIRN_DCHECK(point.generation <= committed_.generation);
   durable_ = point;
 }
 
@@ -68,6 +73,7 @@ absl::Status GroupSync::failure() const {
 // No other sync may run.
 absl::Status GroupSync::RunAlone(absl::FunctionRef<absl::Status()> sync) {
   CAIRN_RETURN_IF_ERROR(failure_);
+  CAIRN_DCHECK(!is_syncing_);
   is_syncing_ = true;
   mutex_.Unlock();
   const absl::Status status = sync();
@@ -101,6 +107,8 @@ absl::Status GroupSync::SyncNow(CommitPoint point, SyncMode mode) {
   SetDebt(nullptr);
   // Beside it, the writer may have gone further, in another file or journal too.
   const bool is_here = file == file_ && point.journal == committed_.journal;
+  // A durable commit is synced before SetCommitted is called for it.
+  CAIRN_DCHECK(!is_here || point.generation <= committed_.generation + 1);
   if (is_here && point.generation >= durable_.generation) {
     durable_ = {point.generation, std::max(point.end, durable_.end), point.journal};
   }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/base/check.h"
 #include "engine/base/status.h"
 #include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
@@ -126,6 +127,7 @@ absl::Status FrameWriter::Prepare(Durability durability) {
 absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (edited()) {
+    const uint64_t before = committed().generation();
     CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
     backend_->Expect(durability);
     CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
@@ -133,6 +135,10 @@ absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
       CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->CodeKept()));
       return backend_->PublishCommit(*stager_, durability);
     }));
+    // Commits of other writers may come between where they share the frame.
+    CAIRN_DCHECK(backend_->is_shared() ? committed().generation() > before
+                                       : committed().generation() == before + 1);
+    CAIRN_DCHECK(sync_->durable().generation <= committed().generation());
   } else if (durability == Durability::kMachine) {
     CAIRN_RETURN_IF_ERROR(Run([&] { return backend_->SyncCommitted(); }));
   }

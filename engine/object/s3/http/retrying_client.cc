@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 
+#include "engine/base/check.h"
 #include "engine/base/status.h"
 #include "engine/object/s3/http/s3_error.h"
 
@@ -127,6 +128,7 @@ void RetryingClient::TryLater(const std::shared_ptr<HttpCall>& call, const HttpA
 void RetryingClient::End(const HttpCall& call, absl::StatusOr<HttpAnswer> answer) {
   {
     const MutexLock lock(wait_->mutex);
+    CAIRN_DCHECK(wait_->calls > 0);
     --wait_->calls;
     if (answer.ok()) {
       wait_->since = Clock::now();
