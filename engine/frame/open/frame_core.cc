@@ -121,6 +121,7 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Load(FrameLocation locatio
                                                            const OpenOptions& options) {
   auto core = std::make_shared<FrameCore>(std::move(location), source,
                                           std::make_shared<const FrameContext>(options));
+  const MutexLock refresh(core->refresh_mutex_);
   const absl::Status loaded = core->MoveTo(source).status();
   // What cannot be loaded may not be a frame at all, unless its directory says that it is one.
   if (absl::IsDataLoss(loaded) && source.directory() == nullptr) {
@@ -132,12 +133,12 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Load(FrameLocation locatio
 }
 
 FrameFile FrameCore::source() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return source_;
 }
 
 StatePtr FrameCore::newest() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return newest_;
 }
 
@@ -150,22 +151,22 @@ absl::StatusOr<StatePtr> FrameCore::MoveTo(FrameFile source) {
     CAIRN_RETURN_IF_ERROR(source.Sync());
     CAIRN_RETURN_IF_ERROR(SyncNames(location_));
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   source_ = std::move(source);
   newest_ = state;
   return state;
 }
 
 void FrameCore::Adopt(FrameFile source, StatePtr state) {
-  const std::lock_guard refresh(refresh_mutex_);
-  const std::lock_guard lock(mutex_);
+  const MutexLock refresh(refresh_mutex_);
+  const MutexLock lock(mutex_);
   source_ = std::move(source);
   newest_ = std::move(state);
 }
 
 void FrameCore::Adopt(StatePtr state) {
-  const std::lock_guard refresh(refresh_mutex_);
-  const std::lock_guard lock(mutex_);
+  const MutexLock refresh(refresh_mutex_);
+  const MutexLock lock(mutex_);
   // Beside other writers, a reader may have seen a later commit.
   const bool is_older = newest_ != nullptr && newest_->checkpoint_id() == state->checkpoint_id() &&
                         newest_->generation() > state->generation();
@@ -246,7 +247,7 @@ absl::StatusOr<StatePtr> FrameCore::ReplayNew(StatePtr newest, const FrameFile& 
     CAIRN_ASSIGN_OR_RETURN(const bool moves_on, HasNewCheckpoint(*newest, source));
     if (moves_on) return MoveTo(source);
     newest = replayed.state;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     newest_ = newest;
   }
   // The replacement may be about to happen, or its writer died before it.
@@ -275,7 +276,7 @@ absl::StatusOr<StatePtr> FrameCore::ReloadDamaged(StatePtr damaged, const FrameF
 }
 
 absl::StatusOr<StatePtr> FrameCore::Refresh() {
-  const std::lock_guard refresh(refresh_mutex_);
+  const MutexLock refresh(refresh_mutex_);
   return RefreshLocked();
 }
 
@@ -288,7 +289,7 @@ absl::StatusOr<StatePtr> FrameCore::WaitForCommit(const StatePtr& seen,
     const WatchPool::Lease watch = watches_.Watch(source().file());
     StatePtr state;
     {
-      const std::lock_guard refresh(refresh_mutex_);
+      const MutexLock refresh(refresh_mutex_);
       if (event == FileEvent::kRenamed) polled_replaced_at_ = {};
       CAIRN_ASSIGN_OR_RETURN(state, RefreshLocked());
     }

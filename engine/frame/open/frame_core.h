@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 
 #include "cairn/file_system.h"
 #include "cairn/options.h"
+#include "engine/base/mutex.h"
 #include "engine/base/owner_process.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/files/frame_location.h"
@@ -63,32 +63,37 @@ class FrameCore {
  private:
   static absl::StatusOr<std::shared_ptr<FrameCore>> Load(FrameLocation location, FrameFile source,
                                                          const OpenOptions& options);
-  absl::StatusOr<StatePtr> RefreshLocked();
-  absl::StatusOr<StatePtr> MoveTo(FrameFile source);
-  absl::StatusOr<StatePtr> ReopenIfReplaced(StatePtr newest, const FrameFile& source);
-  absl::StatusOr<StatePtr> ReplayNew(StatePtr newest, const FrameFile& source);
-  absl::StatusOr<StatePtr> PollReplaced(StatePtr newest, const FrameFile& source);
-  absl::StatusOr<StatePtr> ReloadDamaged(StatePtr damaged, const FrameFile& source);
-  absl::StatusOr<int64_t> ResumePosition(const State& newest, const FrameFile& source);
+  absl::StatusOr<StatePtr> RefreshLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
+  absl::StatusOr<StatePtr> MoveTo(FrameFile source) ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
+  absl::StatusOr<StatePtr> ReopenIfReplaced(StatePtr newest, const FrameFile& source)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
+  absl::StatusOr<StatePtr> ReplayNew(StatePtr newest, const FrameFile& source)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
+  absl::StatusOr<StatePtr> PollReplaced(StatePtr newest, const FrameFile& source)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
+  absl::StatusOr<StatePtr> ReloadDamaged(StatePtr damaged, const FrameFile& source)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
+  absl::StatusOr<int64_t> ResumePosition(const State& newest, const FrameFile& source)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
 
   const FrameLocation location_;
   const std::shared_ptr<const FrameContext> env_;
   // Held while a newer state is looked for, so that the newest one found last is the newest.
-  std::mutex refresh_mutex_;
-  mutable std::mutex mutex_;
-  FrameFile source_;
-  StatePtr newest_;
+  Mutex refresh_mutex_;
+  mutable Mutex mutex_ ABSL_ACQUIRED_AFTER(refresh_mutex_);
+  FrameFile source_ ABSL_GUARDED_BY(mutex_);
+  StatePtr newest_ ABSL_GUARDED_BY(mutex_);
 
-  // Chunks that a writer has staged after the journal's end, already skipped. Guarded by
-  // refresh_mutex_.
+  // Chunks that a writer has staged after the journal's end, already skipped.
   struct Skipped {
     int64_t begin = -1;  // where the journal ended
     int64_t end = 0;
     JournalReader::SkippedChunk last;  // what begins there now if the writer changed its mind
   };
-  Skipped skipped_;
-  std::vector<std::byte> window_;  // for what is read of the journal; guarded likewise
-  std::chrono::steady_clock::time_point polled_replaced_at_{};
+  Skipped skipped_ ABSL_GUARDED_BY(refresh_mutex_);
+  // Memory for what is read of the journal.
+  std::vector<std::byte> window_ ABSL_GUARDED_BY(refresh_mutex_);
+  std::chrono::steady_clock::time_point polled_replaced_at_ ABSL_GUARDED_BY(refresh_mutex_){};
   WatchPool watches_;
   const OwnerProcess owner_;
 };
