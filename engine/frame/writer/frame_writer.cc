@@ -124,6 +124,14 @@ absl::Status FrameWriter::Prepare(Durability durability) {
   return status;
 }
 
+bool FrameWriter::IsNextOf(uint64_t generation) const {
+  // A checkpoint without a seal begins to count anew.
+  if (!committed().checkpoint->seal.has_value()) return true;
+  const uint64_t now = committed().generation();
+  // Commits of other writers may come between where they share the frame.
+  return backend_->is_shared() ? now > generation : now == generation + 1;
+}
+
 absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (edited()) {
@@ -135,9 +143,7 @@ absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
       CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->CodeKept()));
       return backend_->PublishCommit(*stager_, durability);
     }));
-    // Commits of other writers may come between where they share the frame.
-    CAIRN_DCHECK(backend_->is_shared() ? committed().generation() > before
-                                       : committed().generation() == before + 1);
+    CAIRN_DCHECK(IsNextOf(before));
     CAIRN_DCHECK(sync_->durable().generation <= committed().generation());
   } else if (durability == Durability::kMachine) {
     CAIRN_RETURN_IF_ERROR(Run([&] { return backend_->SyncCommitted(); }));
