@@ -68,8 +68,9 @@ absl::StatusOr<std::vector<Extent>> KnownParts(const FrameView& file, int64_t of
   ScanBudget budget(file.size(), kMaxTrailerOverlaps);
   CAIRN_RETURN_IF_ERROR(ForEachTrailer(
       file, budget, [&](const TrailerBytes& trailer) { known.push_back(trailer.place); }));
-  if (header.has_value())
+  if (header.has_value()) {
     known.push_back({.begin = offset, .end = offset + header->parsed.header_len});
+  }
   std::ranges::sort(known, {}, &Extent::begin);
   return known;
 }

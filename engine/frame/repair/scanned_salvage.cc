@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -202,8 +204,28 @@ Metadata ChooseMetadata(const StatePtr& known, NewFrame& made) {
   if (known == nullptr) return {};
   Metadata metadata = *known->metadata;
   LoseArray(*known, std::ssize(made.content.chunks), metadata, made.content.lost);
+  const Checkpoint& checkpoint = *known->checkpoint;
+  const auto is_lost = [&](const absl::Status& status, Extent place) {
+    if (status.ok()) return false;
+    const int64_t origin = checkpoint.source.origin();
+    made.content.lost.push_back({.begin = origin + place.begin,
+                                 .end = origin + place.end,
+                                 .reason = std::string(status.message())});
+    return true;
+  };
+  // Damage may leave names that no frame can be made with.
+  std::set<std::string> names;
+  std::erase_if(metadata.metalayers, [&](const Metalayer& layer) {
+    absl::Status status = format::CheckLayerName(layer.name);
+    if (status.ok() && !names.insert(layer.name).second) {
+      status = DataLoss("metalayer %s is there twice", layer.name);
+    }
+    return is_lost(status, {0, known->header().header_len});
+  });
   std::erase_if(metadata.vlmetalayers, [&](const VlMetalayer& layer) {
-    return !DecodeVlLayer(*known->env(), layer).ok();
+    absl::Status status = format::CheckLayerName(layer.name);
+    if (status.ok()) status = DecodeVlLayer(*known->env(), layer).status();
+    return is_lost(status, checkpoint.trailer);
   });
   return metadata;
 }

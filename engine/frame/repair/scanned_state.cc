@@ -23,9 +23,12 @@ bool Fit(const State& state, const ScanResult& found) {
   // A header may claim a typesize that no frame has.
   if (state.header().typesize > chunk::kMaxBlockSize) return false;
   const int32_t typesize = chunk::HeaderTypesize(state.header().typesize);
+  // A metalayer may hold what reads as a chunk.
+  const int64_t chunks_begin = state.checkpoint->source.origin() + state.header().header_len;
   const bool same_kind = std::ranges::all_of(chunks, [&](const FoundChunk& chunk) {
-    return chunk.header.extended && chunk.header.version == chunk::kVersion &&
-           chunk.header.typesize == typesize && chunk.header.vlblocks == state.vlblocks;
+    return chunk.begin >= chunks_begin && chunk.header.extended &&
+           chunk.header.version == chunk::kVersion && chunk.header.typesize == typesize &&
+           chunk.header.vlblocks == state.vlblocks;
   });
   if (!same_kind || state.variable_chunks()) return same_kind && pending == 0;
   const auto is_full = [&](const FoundChunk& chunk) {
@@ -37,14 +40,6 @@ bool Fit(const State& state, const ScanResult& found) {
       !all_full && first_short + 1 == chunks.end() && first_short->header.nbytes < state.chunksize;
   return state.chunksize > 0 && pending <= state.chunksize &&
          (all_full || (last_is_short && pending == 0));
-}
-
-void SetShape(int64_t items, Metadata& metadata) {
-  const int64_t shape[] = {items};
-  const auto layer = format::FindB2ndLayer(metadata.metalayers) - metadata.metalayers.data();
-  std::vector<std::byte>& content = metadata.metalayers[static_cast<size_t>(layer)].content;
-  content = format::WithShape(content, shape);
-  DescribeData(metadata);
 }
 
 // Fills in chunks and pending items, which fit.
@@ -72,15 +67,14 @@ absl::Status FitArray(State& state) {
   const int64_t items = ItemsOfChunk(*state.metadata);
   if (items == 0 || items * state.header().typesize != state.chunksize) return fit;
   auto metadata = std::make_shared<Metadata>(*state.metadata);
-  SetShape(state.chunks.size() * items + state.partial.filled() / state.header().typesize,
-           *metadata);
+  SetLength(state.chunks.size() * items + state.partial.filled() / state.header().typesize,
+            *metadata);
   state.metadata = std::move(metadata);
   return absl::OkStatus();
 }
 
 }  // namespace
 
-// Sorted, and joined where they touch and have one reason.
 std::vector<LostBytes> MergeLost(std::vector<LostBytes> lost) {
   std::ranges::sort(lost, {}, &LostBytes::begin);
   std::vector<LostBytes> merged;

@@ -183,12 +183,7 @@ void StrandedChunks::FitShape() {
   const int64_t items = ItemsOfChunk(*state_->metadata);
   if (items == 0 || behind_.chunks.empty()) return;
   auto metadata = std::make_shared<Metadata>(*state_->metadata);
-  const int64_t shape[] = {state_->chunks.size() * items};
-  const auto layer =
-      format::FindB2ndLayer(metadata->metalayers) - std::as_const(metadata->metalayers).data();
-  std::vector<std::byte>& content = metadata->metalayers[static_cast<size_t>(layer)].content;
-  content = format::WithShape(content, shape);
-  DescribeData(*metadata);
+  SetLength(state_->chunks.size() * items, *metadata);
   state_->metadata = std::move(metadata);
 }
 

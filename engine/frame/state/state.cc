@@ -201,17 +201,21 @@ bool LiesInOrder(const State& state) {
   return nbytes == state.nbytes;
 }
 
+void SetLength(int64_t items, Metadata& metadata) {
+  const int64_t shape[] = {items};
+  const auto at = format::FindB2ndLayer(metadata.metalayers) - metadata.metalayers.data();
+  std::vector<std::byte>& content = metadata.metalayers[static_cast<size_t>(at)].content;
+  content = format::WithShape(content, shape);
+  metadata.array->shape.assign(std::begin(shape), std::end(shape));
+}
+
 std::shared_ptr<const Metadata> MetadataWith(std::shared_ptr<const Metadata> metadata,
                                              int64_t nchunks, const PartialChunk& partial,
                                              int32_t typesize) {
   const int64_t items = ItemsOfChunk(*metadata);
   if (items == 0 || !partial.is_padded()) return metadata;
-  const int64_t shape[] = {nchunks * items + partial.filled() / typesize};
   auto edited = std::make_shared<Metadata>(*metadata);
-  const auto at = format::FindB2ndLayer(edited->metalayers) - edited->metalayers.data();
-  std::vector<std::byte>& content = edited->metalayers[static_cast<size_t>(at)].content;
-  content = format::WithShape(content, shape);
-  edited->array->shape.assign(std::begin(shape), std::end(shape));
+  SetLength(nchunks * items + partial.filled() / typesize, *edited);
   return edited;
 }
 

@@ -232,6 +232,8 @@ int64_t ItemsOfChunk(const Metadata& metadata);
 // array, and in an array of one dimension that has the chunks which its shape asks for, without
 // padding.
 bool LiesInOrder(const State& state);
+// Gives the array of one dimension that `metadata` describes this many items.
+void SetLength(int64_t items, Metadata& metadata);
 // That of an array of one dimension which has so many chunks, and after them a padded partial chunk
 // of items of so many bytes. Any other is left as it is.
 std::shared_ptr<const Metadata> MetadataWith(std::shared_ptr<const Metadata> metadata,

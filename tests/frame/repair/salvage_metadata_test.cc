@@ -1,12 +1,14 @@
 // Salvage of frames without a usable index or seal: what header and trailer still say is kept.
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
 #include "cairn/recover.h"
+#include "engine/base/bytes.h"
 #include "tests/frame/repair/salvaging.h"
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
@@ -85,6 +87,29 @@ TEST_F(SalvageMetadataTest, DamagedIndexWithoutASealLeavesTheMetadata) {
   EXPECT_TRUE(report->scanned);
   EXPECT_EQ(*Saved().GetMetalayer("unit"), MakeItems(9));
   EXPECT_EQ(*Saved().GetVlmetalayer("text"), MakeItems(800, 78));
+}
+
+TEST_F(SalvageMetadataTest, NameThatNoFrameCanHaveIsLostAlone) {
+  CreateOptions options = ArrayOptions({20, 30}, {10, 10});
+  options.metalayers.push_back({"unis", MakeItems(5)});
+  Buffer frame = MakeArray(options, 6);
+  // The array is too long for its chunks, so they are saved without it.
+  frame.resize(static_cast<size_t>(PlacesOf(frame)[4].begin));
+  const auto name = [&](std::string_view text) {
+    const Bytes bytes = AsBytes(text);
+    return std::search(frame.begin(), frame.end(), bytes.begin(), bytes.end());
+  };
+  Buffer twice = frame;
+  twice[static_cast<size_t>(name("unis") - frame.begin()) + 3] = std::byte{'t'};
+  Buffer with_nul = frame;
+  with_nul[static_cast<size_t>(name("unis") - frame.begin())] = std::byte{0};
+  for (const Buffer& damaged : {twice, with_nul}) {
+    const auto report = SalvageBytes(damaged);
+    ASSERT_TRUE(IsOk(report));
+    EXPECT_EQ(report->chunks, 4);
+    EXPECT_EQ(*Saved().GetMetalayer("unit"), MakeItems(9));
+    EXPECT_EQ(report->unproven_metalayers, std::vector<std::string>{"unit"});
+  }
 }
 
 TEST_F(SalvageMetadataTest, CutLineIsAsLongAsItsChunks) {

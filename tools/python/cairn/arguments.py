@@ -37,7 +37,7 @@ def told(value: Any) -> str:
 
 
 def refused(what: str, value: Any, dtype: np.dtype, error: Exception) -> InvalidArgument:
-    """The exception for values that NumPy does not make items of a type of, and says so in its words."""
+    """The exception for values that NumPy refuses to make items of `dtype` of, for the reason `error`."""
     kind = InvalidType if isinstance(error, TypeError) else InvalidArgument
     return kind(f"{what}: expected what becomes items of {dtype}, got {told(value)}")
 
