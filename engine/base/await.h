@@ -1,4 +1,4 @@
-// Waiting for what answers later.
+// Waits for functions that call back with their answer.
 #ifndef CAIRN_ENGINE_BASE_AWAIT_H_
 #define CAIRN_ENGINE_BASE_AWAIT_H_
 
@@ -11,17 +11,17 @@
 
 namespace cairn {
 
-// Starts something that calls back.
+// Starts a function that calls back. The future gets the answer.
 template <typename Answer>
 std::future<Answer> Launch(absl::FunctionRef<void(std::function<void(Answer)>)> start) {
-  // Shared: set_value may still be at work when the answer is there.
+  // Shared with the callback: set_value may still run when the waiting thread has the answer.
   const auto answered = std::make_shared<std::promise<Answer>>();
   std::future<Answer> answer = answered->get_future();
   start([answered](Answer result) { answered->set_value(std::move(result)); });
   return answer;
 }
 
-// Starts it and waits for the answer.
+// Starts a function that calls back, and waits for its answer.
 template <typename Answer>
 Answer Await(absl::FunctionRef<void(std::function<void(Answer)>)> start) {
   return Launch<Answer>(start).get();

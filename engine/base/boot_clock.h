@@ -1,4 +1,4 @@
-// A steady clock that goes on while the machine sleeps.
+// A steady clock that also counts the time during which the machine sleeps.
 #ifndef CAIRN_ENGINE_BASE_BOOT_CLOCK_H_
 #define CAIRN_ENGINE_BASE_BOOT_CLOCK_H_
 
@@ -7,8 +7,8 @@
 
 namespace cairn {
 
-// For times that are compared with those of other machines. Where the system has no such clock, the
-// steady one, which stands still meanwhile.
+// Serves for times that are compared with those of other machines. On a system without such a
+// clock, this is the steady clock, which stands still while the machine sleeps.
 struct BootClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;

@@ -1,4 +1,4 @@
-// The one way to read numbers out of untrusted bytes.
+// Reads numbers from untrusted bytes. Nothing else in the engine does.
 #ifndef CAIRN_ENGINE_BASE_BYTE_READER_H_
 #define CAIRN_ENGINE_BASE_BYTE_READER_H_
 
@@ -37,8 +37,8 @@ class ByteReader {
 
   uint8_t U8(std::string_view field) { return Le<uint8_t>(field); }
 
-  // A number in as few bytes as it needs: seven bits in each, the lowest first, and a high bit in
-  // all but the last.
+  // Reads a number of variable length: seven bits in each byte, the lowest first, and a high bit in
+  // all bytes except the last.
   uint64_t Varint(std::string_view field) {
     constexpr size_t kMostBytes = 10;
     const Bytes rest = ok() ? bytes_.subspan(offset_) : Bytes();
@@ -57,7 +57,7 @@ class ByteReader {
     return 0;
   }
 
-  // Exactly `size` bytes, or none.
+  // Returns exactly `size` bytes, or none if fewer are left.
   Bytes Take(uint64_t size, std::string_view field) {
     if (size > remaining() || !ok()) {
       if (ok()) status_ = TooShort(section_, field, offset_, size, remaining());
@@ -80,7 +80,7 @@ class ByteReader {
     if (ok()) status_ = At(section_, field, offset_, DataLoss(problem, args...));
   }
 
-  // Goes to an absolute offset, which may be the end but not past it.
+  // Moves to an absolute offset, which may be the end but not past it.
   void Seek(uint64_t offset, std::string_view field) {
     if (offset > bytes_.size() || !ok()) {
       if (ok()) status_ = OutOfBounds(section_, field, offset_, offset, bytes_.size());
@@ -95,7 +95,8 @@ class ByteReader {
   const absl::Status& status() const { return status_; }
 
  private:
-  // Cold and out of line; they take values, not *this, so that the fast path stays in registers.
+  // These are cold and out of line. They take values, not *this, so that the fast path stays in
+  // registers.
   static absl::Status At(std::string_view section, std::string_view field, size_t at,
                          const absl::Status& problem);
   static absl::Status TooShort(std::string_view section, std::string_view field, size_t at,

@@ -15,10 +15,10 @@ namespace cairn {
 class ByteWriter {
  public:
   ByteWriter() = default;
-  // Goes on after these bytes.
+  // Appends to these bytes.
   explicit ByteWriter(std::vector<std::byte> begun) : out_(std::move(begun)) {}
 
-  // One after the other.
+  // Writes the values one after the other.
   template <Number... T>
   void Le(T... values) {
     std::byte raw[(sizeof(T) + ...)];
@@ -36,7 +36,7 @@ class ByteWriter {
 
   void U8(uint8_t value) { out_.push_back(std::byte{value}); }
 
-  // As ByteReader reads it.
+  // Writes a number of variable length, which ByteReader::Varint reads.
   void Varint(uint64_t value) {
     for (; value >= 0x80; value >>= 7) U8(static_cast<uint8_t>(value | 0x80));
     U8(static_cast<uint8_t>(value));
@@ -46,7 +46,8 @@ class ByteWriter {
   void Zeros(size_t size) { out_.resize(out_.size() + size); }
 
   size_t size() const { return out_.size(); }
-  // Bytes written so far, for fields that are known only later.
+  // Returns the bytes written so far, so that fields whose values are known only later can be
+  // filled in.
   MutableBytes written() { return out_; }
   std::vector<std::byte> Take() && { return std::move(out_); }
 

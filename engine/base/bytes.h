@@ -1,4 +1,4 @@
-// Small things done with spans of bytes.
+// Small functions on spans of bytes.
 #ifndef CAIRN_ENGINE_BASE_BYTES_H_
 #define CAIRN_ENGINE_BASE_BYTES_H_
 
@@ -32,14 +32,15 @@ inline std::string_view AsText(Bytes bytes) {
 
 inline std::vector<std::byte> ToVector(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 
-// Whether every byte equals the first one: a run equals itself shifted by one. False for an empty
-// span. Most others show it in two bytes.
+// Returns true if every byte equals the first one: a run equals itself shifted by one. Returns
+// false for an empty span. The comparison of two bytes comes first because it rules out most spans
+// that are not runs.
 inline bool IsRun(Bytes bytes) {
   return !bytes.empty() && bytes.front() == bytes.back() &&
          std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
 }
 
-// False for an empty span, too.
+// Returns true if every byte is zero. Returns false for an empty span.
 inline bool IsRunOfZeros(Bytes bytes) { return IsRun(bytes) && bytes[0] == std::byte{0}; }
 
 }  // namespace cairn

@@ -13,7 +13,7 @@ namespace cairn {
   std::abort();
 }
 
-// True in debug builds: checks run as well that take longer than what they check.
+// True in debug builds, which also run the checks that take longer than the code they check.
 #if defined(NDEBUG) || defined(__OPTIMIZE__)
 inline constexpr bool kChecksAll = false;
 #else

@@ -1,4 +1,4 @@
-// Arithmetic on numbers that a file gave.
+// Arithmetic on numbers that come from a file.
 #ifndef CAIRN_ENGINE_BASE_CHECKED_H_
 #define CAIRN_ENGINE_BASE_CHECKED_H_
 
@@ -8,7 +8,7 @@
 
 namespace cairn {
 
-// Empty when the result does not fit.
+// Returns nothing if the result does not fit.
 template <std::integral T>
 constexpr std::optional<T> CheckedAdd(T a, T b) {
   T result;
@@ -23,13 +23,13 @@ constexpr std::optional<T> CheckedMul(T a, T b) {
   return result;
 }
 
-// ceil(a / b) for a >= 0, b > 0; cannot overflow.
+// Returns ceil(a / b) for a >= 0, b > 0. Cannot overflow.
 template <std::integral T>
 constexpr T CeilDiv(T a, T b) {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-// Whether [offset, offset + size) lies inside [0, limit). All may be any number.
+// Returns true if [offset, offset + size) lies inside [0, limit). All three may be any number.
 constexpr bool RangeFits(int64_t offset, int64_t size, int64_t limit) {
   return offset >= 0 && size >= 0 && offset <= limit && size <= limit - offset;
 }

@@ -20,13 +20,14 @@ constexpr T ByteSwap(T value) {
   if constexpr (sizeof(T) == 8) return static_cast<T>(__builtin_bswap64(value));
 }
 
-// All that the order of the host means to the engine. Tests are hosts of the other order, too.
+// Converts between the order of the host and `kOrder`. Nothing else in the engine depends on the
+// order of the host. Tests pass the other order as `kHost`.
 template <std::endian kOrder, std::endian kHost = std::endian::native, std::integral T>
 constexpr T ToOrder(T value) {
   return kOrder == kHost ? value : ByteSwap(value);
 }
 
-// `from` and `to` need no alignment.
+// Neither `from` nor `to` needs to be aligned.
 template <std::integral T>
 T LoadLe(const std::byte* from) {
   T value;
@@ -47,7 +48,7 @@ void StoreLe(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// Floats as IEEE 754 has them.
+// Floats are those of IEEE 754.
 template <typename T>
 concept Number = std::integral<T> || std::same_as<T, float> || std::same_as<T, double>;
 template <Number T>

@@ -16,8 +16,9 @@ namespace cairn {
 
 namespace {
 
-// ThreadSanitizer does not see how libtbb waits: it is told that tasks run after what their caller
-// did before, and that the caller goes on after them. Tasks stay unordered for it.
+// ThreadSanitizer does not see how libtbb waits. These calls tell it that tasks run after their
+// caller's earlier work, and that the caller continues after the tasks. It still sees the tasks as
+// unordered.
 #if defined(__SANITIZE_THREAD__)
 void Before(char* order) { __tsan_release(order); }
 void After(char* order) { __tsan_acquire(order); }
@@ -26,8 +27,8 @@ void Before(char* /*order*/) {}
 void After(char* /*order*/) {}
 #endif
 
-// The process that has TBB's threads: a child that is forked from it has none, and TBB would wait
-// for them.
+// Returns the process that has TBB's threads. A child that is forked from it has none, and TBB
+// would wait for them.
 const OwnerProcess& ProcessOfTbb() {
   static const OwnerProcess process;
   return process;
@@ -35,7 +36,7 @@ const OwnerProcess& ProcessOfTbb() {
 
 class TbbExecutor final : public Executor {
  public:
-  // TBB prints a warning when it is asked for more than there are.
+  // The limit is there because TBB prints a warning if it is asked for more threads than there are.
   explicit TbbExecutor(int threads)
       : arena_(threads > 0 ? std::min(threads, tbb::info::default_concurrency())
                            : tbb::task_arena::automatic) {

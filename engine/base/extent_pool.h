@@ -1,4 +1,4 @@
-// Space to allocate from.
+// Free space to allocate from.
 #ifndef CAIRN_ENGINE_BASE_EXTENT_POOL_H_
 #define CAIRN_ENGINE_BASE_EXTENT_POOL_H_
 
@@ -18,42 +18,45 @@ namespace cairn {
 // each of them. Not thread-safe.
 class ExtentPool {
  public:
-  // Extents that begin before `line` are used up first, so that what follows it becomes free. Takes
-  // a step for each between the lines: false where `most` were too few, and the line is not yet
-  // there.
+  // Sets the line: extents that begin before it are used up first, so that the space after it
+  // becomes free. Takes one step for each extent between the old line and the new one. Returns
+  // false if there were more than `most` of them. The line is then on the way to `line`, and
+  // another call continues.
   bool SetLine(int64_t line, int64_t most = INT64_MAX);
-  // That many bytes of the smallest extent that has them, the first of these: so the least is left
-  // in pieces that are too small.
+  // Takes `size` bytes from the beginning of the smallest extent that has them, before the line if
+  // possible. The smallest one leaves the least in pieces that are too small to use. Returns
+  // nothing if no extent has them.
   std::optional<int64_t> Take(int64_t size);
-  // The same, before the line or not at all.
+  // Takes `size` bytes as Take does, but only from an extent that begins before the line.
   std::optional<int64_t> TakeBeforeLine(int64_t size);
-  // Joins it with its neighbours. False, and nothing changes, if a part of it is there already.
+  // Adds an extent and joins it with its neighbours. Returns false, and changes nothing, if a part
+  // of it is there already.
   bool Add(const Extent& extent);
-  // Whatever of these bytes is there leaves, and is returned in order.
+  // Removes those of these bytes that are there, and returns them in order.
   std::vector<Extent> Remove(const Extent& extent);
 
-  // The largest one.
+  // Returns the largest extent, or nothing if there is none.
   std::optional<Extent> Largest() const;
-  // Returns the end of the last one, or 0 if there is none.
+  // Returns the end of the last extent, or 0 if there is none.
   int64_t end() const { return begins_.empty() ? 0 : begins_.rbegin()->first; }
-  // Bytes of all extents.
+  // Returns the bytes of all extents.
   int64_t size() const { return size_; }
   int64_t count() const { return std::ssize(begins_); }
-  // In order.
+  // Returns all extents in order.
   std::vector<Extent> List() const;
-  // Up to `most` of those that begin from `begin` on go to the end of `list`. False if there are no
-  // more.
+  // Appends to `list` the extents that begin at `begin` or later, but at most `most` of them.
+  // Returns false if there are no more.
   bool ListFrom(int64_t begin, int64_t most, std::vector<Extent>& list) const;
 
  private:
-  // By end: where the first bytes of an extent are taken, it stays where it is.
+  // Keyed by end, because an extent keeps its place when its first bytes are taken.
   using Begins = absl::btree_map<int64_t, int64_t>;
   using BySize = absl::btree_set<std::pair<int64_t, int64_t>>;  // size and begin
 
-  // The first one that begins there or later.
+  // Finds the first extent that begins at `position` or later.
   Begins::const_iterator FirstFrom(int64_t position) const;
   BySize& SizesAt(int64_t begin) { return begin < line_ ? before_line_ : after_line_; }
-  // Checks that the extents by end are those by size.
+  // Checks that both indexes, by end and by size, have the same extents.
   void CheckSums() const;
   void AddSize(const Extent& extent);
   void RemoveSize(const Extent& extent);

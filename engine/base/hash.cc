@@ -6,7 +6,7 @@
 #include "engine/base/hash_config.h"
 
 #ifdef CAIRN_XXH3_DISPATCH
-// Replaces XXH3's functions by those that choose at run time.
+// Replaces XXH3's functions with those that choose an instruction set at run time.
 #include <immintrin.h>
 #include <xxh_x86dispatch.h>
 #endif
@@ -16,8 +16,8 @@ namespace cairn {
 namespace {
 
 #ifdef CAIRN_XXH3_DISPATCH
-// libxxhash leaves the wide registers in a state in which the narrow code of other libraries, LZ4's
-// for one, waits at every instruction.
+// libxxhash leaves the wide registers in a state in which narrow code of other libraries, such as
+// LZ4, waits at every instruction.
 __attribute__((target("avx"))) void LeaveWideRegisters() { _mm256_zeroupper(); }
 
 void TidyUp() {

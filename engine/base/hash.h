@@ -1,4 +1,4 @@
-// Fingerprints.
+// Fingerprints of bytes.
 #ifndef CAIRN_ENGINE_BASE_HASH_H_
 #define CAIRN_ENGINE_BASE_HASH_H_
 
@@ -15,7 +15,7 @@ namespace cairn {
 
 uint64_t Xxh3(Bytes bytes);
 
-// The same of bytes that come in pieces.
+// Computes Xxh3 of bytes that arrive in pieces.
 class Xxh3Stream {
  public:
   Xxh3Stream();
@@ -29,8 +29,8 @@ class Xxh3Stream {
   const std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
-// The 16 bytes of a trailer's fingerprint field over the parts in order: canonical big endian,
-// padded on the left with zeros; all zero for kNone.
+// Computes the 16 bytes of a trailer's fingerprint field over the parts in order: canonical big
+// endian, padded on the left with zeros; all zero for kNone.
 std::array<std::byte, 16> Fingerprint(FingerprintType type, std::span<const Bytes> parts);
 
 }  // namespace cairn

@@ -12,7 +12,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-// Features whose names not every compiler knows.
+// Features that some compilers have no name for.
 struct Unnamed {
   bool f16c = false;
   bool lzcnt = false;
@@ -31,8 +31,9 @@ Unnamed AskProcessor() {
   return has;
 }
 
-// What Highway compiles each set with, and what the system saves the registers of. A set is there
-// if the one before it is.
+// Returns the sets whose features the processor has, and whose registers the system saves. Highway
+// compiles each set with exactly the features that are tested here. A set is there only if the one
+// before it is.
 int64_t TargetsOfProcessor() {
   __builtin_cpu_init();
   const Unnamed has = AskProcessor();

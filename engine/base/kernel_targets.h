@@ -1,5 +1,5 @@
-// The instruction sets that kernels are compiled for, and the choice among them. Sources with
-// kernels include this before Highway, all of them: where its functions are not inlined, one
+// The instruction sets that kernels are compiled for, and the choice among them. Every source with
+// kernels must include this before Highway. Otherwise, if Highway's functions are not inlined, one
 // source's idea of the sets would choose from the tables of another.
 #ifndef CAIRN_ENGINE_BASE_KERNEL_TARGETS_H_
 #define CAIRN_ENGINE_BASE_KERNEL_TARGETS_H_
@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// AVX-512 as of 2019, which Highway leaves out unless asked.
+// Asks for AVX-512 as of 2019, which Highway leaves out by default.
 #define HWY_WANT_AVX3_DL 1
 
 // The choice below is for x86. Elsewhere there is one set: what the compiler may use anyway.
@@ -16,24 +16,24 @@
 #define HWY_COMPILE_ONLY_STATIC
 #endif
 
-// With sanitizers kernels take minutes to compile: there one set of each width of vectors is
-// enough.
+// Kernels take minutes to compile with sanitizers, so sanitizer builds have only one set for each
+// width of vectors.
 #if defined(__SANITIZE_ADDRESS__)
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3)
 #endif
 
-// Highway's own checks and its own choice are in its library, which measures clocks for five
-// milliseconds in each program that is linked to it.
+// Highway's own checks and its own choice are in its library, which the engine does not link: it
+// measures clocks for five milliseconds in each program that uses it.
 #define HWY_IS_DEBUG_BUILD 0
 
 #include "hwy/targets.h"
 
 namespace cairn {
 
-// The sets that this processor has and kernels are compiled for, as bits of HWY_TARGETS: a better
-// set has a lower bit. Thread-safe.
+// Returns the sets that this processor has and that kernels are compiled for, as bits of
+// HWY_TARGETS. A better set has a lower bit. Thread-safe.
 int64_t SupportedTargets();
-// SupportedTargets gives these from now on; with 0 what is true again.
+// Makes SupportedTargets return these. With 0 it returns the sets of the processor again.
 void SetSupportedTargetsForTest(int64_t targets);
 
 #if (HWY_TARGETS & (HWY_TARGETS - 1)) == 0
@@ -43,7 +43,8 @@ void SetSupportedTargetsForTest(int64_t targets);
 
 #else
 
-// Where a kernel's table has the function for the best set; the last one is for every processor.
+// Returns the index, in a kernel's table, of the function for the best set. The last function is
+// for every processor.
 inline size_t KernelIndex() {
   constexpr int kFirstBit = HWY_HIGHEST_TARGET_BIT + 1 - HWY_MAX_DYNAMIC_TARGETS;
   constexpr uint64_t kLast = uint64_t{1} << HWY_MAX_DYNAMIC_TARGETS;
@@ -51,8 +52,8 @@ inline size_t KernelIndex() {
   return static_cast<size_t>(std::countr_zero(targets >> kFirstBit | kLast));
 }
 
-// Makes the function `name` of HWY_NAMESPACE callable as CAIRN_KERNEL(name)(...), in the namespace
-// around that one and where HWY_ONCE is true.
+// Makes the function `name` of HWY_NAMESPACE callable as CAIRN_KERNEL(name)(...). It stands in the
+// namespace around HWY_NAMESPACE, where HWY_ONCE is true.
 #define CAIRN_EXPORT_KERNEL(name)                                                                 \
   constexpr decltype(&HWY_STATIC_DISPATCH(name)) name##Kernels[] = {HWY_CHOOSE_TARGET_LIST(name), \
                                                                     HWY_CHOOSE_FALLBACK(name)}

@@ -20,7 +20,7 @@ class Lazy {
   Lazy(const Lazy&) : Lazy() {}
   Lazy& operator=(const Lazy&) = delete;
 
-  // Returns the value. The first call makes it; calls at the same time wait for that one.
+  // Returns the value. The first call makes it. Calls at the same time wait for the first.
   template <typename Make>
   T& Get(Make make) {
     if (is_made_.load(std::memory_order_acquire)) return value_;

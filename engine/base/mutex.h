@@ -118,7 +118,7 @@ class ABSL_SCOPED_LOCKABLE WriterLock {
   SharedMutex& mutex_;
 };
 
-// Holds a shared mutex beside other readers.
+// Holds a shared mutex together with other readers.
 class ABSL_SCOPED_LOCKABLE ReaderLock {
  public:
   explicit ReaderLock(SharedMutex& mutex) ABSL_SHARED_LOCK_FUNCTION(mutex) : mutex_(mutex) {

@@ -9,7 +9,8 @@ namespace cairn {
 
 namespace {
 
-// Null where there is none to be had. It lives as long as the process.
+// Maps a number that is zero again in each forked child. Returns null if the kernel cannot do that.
+// The page lives as long as the process.
 std::atomic<pid_t>* MapZeroInForkedChild() {
   constexpr size_t kSize = sizeof(std::atomic<pid_t>);
   void* page = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,4 +1,4 @@
-// Which process something belongs to.
+// Tells which process an object belongs to.
 #ifndef CAIRN_ENGINE_BASE_OWNER_PROCESS_H_
 #define CAIRN_ENGINE_BASE_OWNER_PROCESS_H_
 
@@ -6,12 +6,12 @@
 
 namespace cairn {
 
-// What getpid tells. Only the first call in a process is one of the system, where the kernel can
-// keep a page from a forked child (Linux 4.14).
+// Returns the same number as getpid. Where the kernel can keep a page from a forked child (Linux
+// 4.14), only the first call in a process is a system call.
 pid_t ThisProcess();
 
-// The process that made it. A forked child has copies of its parent's objects, but not the right to
-// end what the parent goes on with.
+// Remembers the process that made the object. A forked child has copies of its parent's objects,
+// but must not end what its parent still uses.
 class OwnerProcess {
  public:
   OwnerProcess() : pid_(ThisProcess()) {}
@@ -21,8 +21,9 @@ class OwnerProcess {
   pid_t pid_;
 };
 
-// For what has threads, or threads that wait for it: its destructor would wait in a forked child
-// for what is not there, so a child leaves its parent's alone.
+// Deletes an object only in the process that made it. The destructor of an object with threads, or
+// with threads that wait for it, would wait in a forked child for threads that the child does not
+// have. So a child leaves such objects alone.
 template <typename T>
 struct DeleteHere {
   OwnerProcess owner;

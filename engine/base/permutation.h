@@ -1,4 +1,4 @@
-// Whether numbers are an order of things.
+// Checks that numbers are an order of things.
 #ifndef CAIRN_ENGINE_BASE_PERMUTATION_H_
 #define CAIRN_ENGINE_BASE_PERMUTATION_H_
 
@@ -9,8 +9,8 @@
 
 namespace cairn {
 
-// The first number that is not below the count of numbers, or that came before; empty for a
-// permutation.
+// Returns the first number that is not below the count of numbers, or that came before. Returns
+// nothing for a permutation.
 template <typename T>
 std::optional<T> FindNonPermutation(std::span<const T> order) {
   std::vector<bool> seen(order.size());

@@ -1,4 +1,4 @@
-// Waiting for what another process or thread holds.
+// Waits for a resource that another process or thread holds.
 #ifndef CAIRN_ENGINE_BASE_RETRY_H_
 #define CAIRN_ENGINE_BASE_RETRY_H_
 
@@ -12,13 +12,13 @@
 
 namespace cairn {
 
-// Timeouts are capped at ten years so that the deadline does not overflow.
+// The end of a wait. Timeouts are capped at ten years so that the deadline does not overflow.
 class Deadline {
  public:
   explicit Deadline(std::chrono::milliseconds timeout)
       : end_(Clock::now() + std::clamp<std::chrono::milliseconds>(timeout, {}, kMaxTimeout)) {}
 
-  // 0 once it has passed.
+  // Returns the time that is left, or 0 once the deadline has passed.
   std::chrono::milliseconds left() const {
     return std::max(std::chrono::ceil<std::chrono::milliseconds>(end_ - Clock::now()),
                     std::chrono::milliseconds(0));
@@ -32,7 +32,7 @@ class Deadline {
   const Clock::time_point end_;
 };
 
-// Between two attempts.
+// Waits 1 ms between two attempts.
 inline void Pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 namespace internal {
@@ -43,8 +43,8 @@ const absl::Status& StatusOf(const absl::StatusOr<T>& result) {
 }
 }  // namespace internal
 
-// Calls `attempt` until it returns anything but kUnavailable or `timeout` elapses; returns the last
-// result.
+// Calls `attempt` until it returns anything except kUnavailable or `timeout` elapses. Returns the
+// last result.
 template <typename Try>
 std::invoke_result_t<Try> RetryUnavailable(std::chrono::milliseconds timeout, Try attempt) {
   const Deadline deadline(timeout);

@@ -8,13 +8,14 @@
 
 namespace cairn {
 
-// What scans look for does not overlap, so all candidates together are no longer than the file.
-// Only a file that was made to waste time asks for much more. Not thread-safe.
+// Bounds a scan. The structures that a scan looks for do not overlap, so all candidates together
+// are no longer than the file. Only a file that was made to waste time needs much more. Not
+// thread-safe.
 class ScanBudget {
  public:
   ScanBudget(int64_t file_size, int64_t times)
       : left_(CheckedMul(file_size, times).value_or(INT64_MAX)) {}
-  // False when it would be more than is left.
+  // Returns false if `bytes` is more than what is left.
   bool Spend(int64_t bytes) {
     if (bytes > left_) return false;
     left_ -= bytes;

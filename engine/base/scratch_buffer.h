@@ -10,11 +10,11 @@
 
 namespace cairn {
 
-// Reusable and uninitialised. Aligned to a cache line: a vector store that splits a line costs up
-// to twice as much.
+// A reusable, uninitialised buffer. It is aligned to a cache line because a vector store that
+// splits a line costs up to twice as much.
 class ScratchBuffer {
  public:
-  // The first `size` bytes; invalidates what Get returned before.
+  // Returns the first `size` bytes. Invalidates what Get returned before.
   MutableBytes Get(size_t size) {
     if (size > capacity_) {
       bytes_.reset();

@@ -14,9 +14,9 @@
 
 namespace cairn {
 
-// Copies cost nothing and share their elements; the first copy that appends goes on in the same
-// memory, after what the others see. Appending is amortised O(1) an element. Different copies may
-// be used in different threads.
+// Copies cost nothing and share their elements. The first copy that appends continues in the same
+// memory, after the elements that the others see. Appending is amortised O(1) per element.
+// Different copies may be used in different threads.
 template <typename T>
 class SharedAppendVector {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -31,7 +31,7 @@ class SharedAppendVector {
     CAIRN_DCHECK(i < size_);
     return buffer_->elements[i];
   }
-  // The elements, for as long as the result lives.
+  // Shares the elements, which stay as long as the result lives.
   std::shared_ptr<const T> Share() const { return {buffer_, buffer_->elements.get()}; }
 
   void Append(std::span<const T> more);
@@ -45,7 +45,7 @@ class SharedAppendVector {
   struct Buffer {
     explicit Buffer(size_t size) : elements(std::make_unique_for_overwrite<T[]>(size)) {}
     std::unique_ptr<T[]> elements;
-    std::atomic<size_t> used = 0;  // by the longest of the copies
+    std::atomic<size_t> used = 0;  // elements of the longest copy
   };
 
   std::shared_ptr<Buffer> buffer_;
@@ -58,7 +58,7 @@ void SharedAppendVector<T>::Append(std::span<const T> more) {
   if (more.empty()) return;
   constexpr size_t kMinCapacity = std::max<size_t>(256 / sizeof(T), 1);
   const size_t end = size_ + more.size();
-  // The copy that moves `used` on owns the elements that it passes.
+  // The copy that moves `used` forward owns the elements that it passes.
   size_t used = size_;
   if (end > capacity_ || !buffer_->used.compare_exchange_strong(used, end)) {
     const size_t capacity = std::max({end, 2 * size_, kMinCapacity});

@@ -16,7 +16,8 @@ namespace cairn {
 
 namespace {
 
-// Names what a status carries: "5,-1 chunk" for the numbers 5 and -1 and the section "chunk".
+// Names the payload of a status, which is "5,-1 chunk" for the numbers 5 and -1 and the section
+// "chunk".
 constexpr char kDetails[] = "cairn";
 
 absl::Status WithDetails(absl::StatusCode code, std::string_view message,
@@ -39,8 +40,8 @@ bool IsName(std::string_view word) {
       word, [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_' || c == '-'; });
 }
 
-// The words before the first colon, as in "frame header: ...", without the number of "chunk 5:
-// ..."; or the one before the first number, as in "chunk 5 of 7".
+// Returns the words before the first colon, as in "frame header: ...", without the number of "chunk
+// 5: ...". If a number comes after the first word, returns that word, as in "chunk 5 of 7".
 std::string_view SectionOf(std::string_view message) {
   size_t section = 0;  // its end
   for (size_t begin = 0; begin < message.size();) {

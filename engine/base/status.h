@@ -1,4 +1,5 @@
-// Helpers around absl::Status. Messages say what, where, expected and got.
+// Helpers around absl::Status. Messages say what failed, where, what was expected and what was
+// found.
 #ifndef CAIRN_ENGINE_BASE_STATUS_H_
 #define CAIRN_ENGINE_BASE_STATUS_H_
 
@@ -23,7 +24,7 @@
 #define CAIRN_CONCAT_INNER_(a, b) a##b
 #define CAIRN_CONCAT_(a, b) CAIRN_CONCAT_INNER_(a, b)
 
-// CAIRN_ASSIGN_OR_RETURN(auto value, Function());
+// Use: CAIRN_ASSIGN_OR_RETURN(auto value, Function());
 #define CAIRN_ASSIGN_OR_RETURN(lhs, expr) \
   CAIRN_ASSIGN_OR_RETURN_(CAIRN_CONCAT_(cairn_result_, __LINE__), lhs, expr)
 #define CAIRN_ASSIGN_OR_RETURN_(result, lhs, expr)     \
@@ -50,10 +51,11 @@ std::vector<int64_t> Numbers(const Args&... args) {
   return numbers;
 }
 
-// The section is what `message` begins with; see ErrorDetails.
+// The section is the beginning of `message`; see ErrorDetails.
 absl::Status MakeError(absl::StatusCode code, std::string_view message,
                        std::span<const int64_t> numbers);
-// "<where>: " and the message of `status`, with the section of `where` if that names one.
+// Puts "<where>: " before the message of `status`. The section becomes that of `where`, if that
+// names one.
 absl::Status Annotate(const absl::Status& status, std::string_view where,
                       std::span<const int64_t> numbers);
 
@@ -107,7 +109,7 @@ absl::Status FailedPrecondition(const absl::FormatSpec<Args...>& format, const A
                              absl::StrFormat(format, args...), internal::Numbers(args...));
 }
 
-// The same error with "<where>: " before its message; success stays as it is.
+// Returns the same error with "<where>: " before its message. Success stays as it is.
 template <typename... Args>
 absl::Status Annotate(const absl::Status& status, const absl::FormatSpec<Args...>& where,
                       const Args&... args) {
@@ -115,10 +117,11 @@ absl::Status Annotate(const absl::Status& status, const absl::FormatSpec<Args...
   return internal::Annotate(status, absl::StrFormat(where, args...), internal::Numbers(args...));
 }
 
-// The same with "<path>: ", which is no section, whatever it looks like.
+// Returns the same error with "<path>: " before its message. A path is never a section, whatever it
+// looks like.
 absl::Status AtPath(std::string_view path, const absl::Status& status);
 
-// The same error under another code.
+// Returns the same error under another code.
 absl::Status WithCode(absl::StatusCode code, const absl::Status& status);
 
 }  // namespace cairn

@@ -1,4 +1,4 @@
-// Threads that a system may refuse.
+// Starts threads, which a system may refuse.
 #ifndef CAIRN_ENGINE_BASE_THREAD_H_
 #define CAIRN_ENGINE_BASE_THREAD_H_
 
@@ -8,9 +8,9 @@
 
 namespace cairn {
 
-// A thread that calls `run` with `argument` and gets none of the program's signals. Nothing where
-// there is none to be had, as at a limit of processes: std::thread would end the program. It is
-// joined or detached.
+// Starts a thread that calls `run` with `argument` and gets none of the program's signals. Returns
+// nothing if the system refuses a thread, as at a limit of processes; std::thread would end the
+// program. The caller joins or detaches it.
 inline std::optional<pthread_t> StartThread(void* (*run)(void*), void* argument) {
   sigset_t all;
   sigset_t before;
@@ -23,7 +23,7 @@ inline std::optional<pthread_t> StartThread(void* (*run)(void*), void* argument)
   return thread;
 }
 
-// Calls `kRun`, a member function, of `object`.
+// Starts a thread that calls `kRun`, a member function, of `object`.
 template <auto kRun, typename T>
 std::optional<pthread_t> StartThread(T* object) {
   return StartThread(
