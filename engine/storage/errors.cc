@@ -44,12 +44,13 @@ absl::StatusCode CodeOf(int error) {
     case EBUSY:
     case ETXTBSY:
       return absl::StatusCode::kUnavailable;
-    case ENODEV:  // of mmap, where files cannot be mapped
+    case ENODEV:  // mmap returns it where files cannot be mapped
     case ENOSYS:
     case EOPNOTSUPP:
       return absl::StatusCode::kUnimplemented;
     default:
-      // EIO too: the disk failed; whether data are lost is for their fingerprints to say.
+      // EIO is here too: the disk failed, and the fingerprints of the data tell whether any are
+      // lost.
       return absl::StatusCode::kInternal;
   }
 }
@@ -57,7 +58,7 @@ absl::StatusCode CodeOf(int error) {
 }  // namespace
 
 absl::Status ErrnoStatus(int error, std::string_view path, std::string_view action) {
-  // "File too large" would blame the frame; the words of a shell name the limit.
+  // "File too large" would blame the frame. The words that a shell uses name the limit.
   const std::string meaning =
       error == EFBIG ? "File size limit exceeded" : std::generic_category().message(error);
   return absl::Status(CodeOf(error), absl::StrFormat("%s: cannot %s: %s", path, action, meaning));

@@ -9,24 +9,25 @@
 
 namespace cairn::storage {
 
-// "<path>: cannot <action>: <what errno means>", under the canonical code for `error`.
+// Returns "<path>: cannot <action>: <what errno means>", under the canonical code for `error`.
 absl::Status ErrnoStatus(int error, std::string_view path, std::string_view action);
 
-// kOutOfRange: `size` bytes from `offset` on are not all inside a file of `file_size` bytes.
+// Returns kOutOfRange: `size` bytes from `offset` on are not all inside a file of `file_size`
+// bytes.
 absl::Status PastEnd(std::string_view path, int64_t offset, int64_t size, int64_t file_size);
 
-// Whether a file may have bytes [offset, offset + size): kInvalidArgument for a negative offset,
-// kResourceExhausted when no file can be so large.
+// Checks that a file may have bytes [offset, offset + size). Errors: kInvalidArgument if the offset
+// is negative; kResourceExhausted if no file can be that large.
 absl::Status CheckWritableRange(std::string_view path, int64_t offset, int64_t size);
 
-// Whether bytes [offset, offset + count) can have locks, the one at INT64_MAX being the last:
-// kInvalidArgument.
+// Checks that bytes [offset, offset + count) can have locks. The last byte that can is the one at
+// INT64_MAX. Errors: kInvalidArgument if they cannot.
 absl::Status CheckLockRange(std::string_view path, int64_t offset, int64_t count);
 
-// kUnavailable: the byte that a writer locks is taken.
+// Returns kUnavailable: the byte that a writer locks is taken.
 absl::Status LockIsHeld(std::string_view path);
 
-// kUnavailable: all of the file is locked.
+// Returns kUnavailable: all of the file is locked.
 absl::Status FileIsLocked(std::string_view path);
 
 }  // namespace cairn::storage

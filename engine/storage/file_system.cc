@@ -1,4 +1,4 @@
-// What a file system without reserves, queues, permissions or directories answers.
+// Implements the defaults of a file system without reserves, queues, permissions or directories.
 #include "cairn/file_system.h"
 
 #include "engine/base/retry.h"

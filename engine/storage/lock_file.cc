@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kCounterOffset = 8;
 
-// Null when nothing is there and nothing shall be made.
+// Returns null if there is no file and `make` is false.
 absl::StatusOr<std::unique_ptr<File>> OpenLock(FileSystem& files, const std::string& path,
                                                bool make) {
   auto file = files.Open(path, FileMode::kReadWrite);

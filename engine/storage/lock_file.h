@@ -11,11 +11,12 @@
 
 namespace cairn::storage {
 
-// Takes the lock at `path` and counts up; null when there is no such file, unless `make` asks to
-// create it. kUnavailable while another program holds the lock, which readers do for the moment of
-// one call. As long as the file is open, it keeps every program of that protocol, readers too, from
-// the frame. Its counter shows them that the frame changed: a program that takes the lock later
-// drops what it cached.
+// Takes the lock at `path` and increments its counter. Returns null if there is no such file and
+// `make` is false. While the file is open, it keeps every program of that protocol, readers too,
+// from the frame. The counter shows these programs that the frame changed: a program that takes the
+// lock later drops what it cached.
+//
+// Errors: kUnavailable while another program holds the lock. Readers hold it only during a call.
 absl::StatusOr<std::unique_ptr<File>> TakeLockFile(FileSystem& files, const std::string& path,
                                                    bool make);
 

@@ -1,4 +1,4 @@
-// The mappings used last.
+// Keeps the mappings that were used last.
 #ifndef CAIRN_ENGINE_STORAGE_MAPPING_CACHE_H_
 #define CAIRN_ENGINE_STORAGE_MAPPING_CACHE_H_
 
@@ -17,21 +17,22 @@
 
 namespace cairn::storage {
 
-// LRU cache of up to `capacity` mappings. Eviction drops only the cache's reference; readers keep
-// theirs. Thread-safe; every call takes O(1).
+// An LRU cache of up to `capacity` mappings. Eviction drops only the cache's reference; readers
+// keep theirs. Thread-safe. Every call takes O(1).
 class MappingCache {
  public:
   explicit MappingCache(size_t capacity) : capacity_(capacity) {}
 
-  // The mapping of `key`; what `make` gives when there is none. No lock is held meanwhile, so two
-  // threads may make the same one; both get that of the first. Failures are not kept.
+  // Returns the mapping of `key`, or the result of `make` if there is none. No lock is held while
+  // `make` runs, so two threads may make the same mapping. Both then get the first one. Failures
+  // are not kept.
   absl::StatusOr<std::shared_ptr<const Mapping>> Get(
       uint64_t key, absl::FunctionRef<absl::StatusOr<std::shared_ptr<const Mapping>>()> make);
 
  private:
   using Entry = std::pair<uint64_t, std::shared_ptr<const Mapping>>;
 
-  // Null when there is none.
+  // Returns null if there is none.
   std::shared_ptr<const Mapping> Find(uint64_t key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const size_t capacity_;

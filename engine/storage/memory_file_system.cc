@@ -33,9 +33,9 @@ class MemoryMapping final : public Mapping {
 
 }  // namespace
 
-// What all MemoryFiles over the same bytes share.
+// State that all MemoryFiles over the same bytes share.
 struct MemoryFile::Buffer {
-  // A caller that writes to it holds the mutex alone.
+  // A caller that writes to the result holds the mutex alone.
   MutableBytes Range(int64_t offset, int64_t length) ABSL_SHARED_LOCKS_REQUIRED(mutex) {
     return {bytes.get() + offset, static_cast<size_t>(length)};
   }
@@ -47,13 +47,13 @@ struct MemoryFile::Buffer {
   std::shared_ptr<std::byte[]> bytes ABSL_GUARDED_BY(mutex);
   int64_t size ABSL_GUARDED_BY(mutex) = 0;
   int64_t capacity ABSL_GUARDED_BY(mutex) = 0;
-  // By byte and holder.
+  // Keyed by byte and holder.
   std::map<std::pair<int64_t, const MemoryFile*>, LockMode> locks ABSL_GUARDED_BY(mutex);
   const MemoryFile* whole_holder ABSL_GUARDED_BY(mutex) = nullptr;
-  bool borrowed = false;  // from the beginning, or never
+  bool borrowed = false;  // set before any other thread sees it, then constant
 };
 
-// New bytes are zero, also where a larger file once had others.
+// Makes new bytes zero, also where the file was larger before and had other bytes.
 absl::Status MemoryFile::Buffer::Resize(std::string_view name, int64_t new_size) {
   if (new_size > capacity) {
     if (new_size > kMaxCapacity) {
@@ -87,7 +87,7 @@ MemoryFile::MemoryFile(std::string name)
 
 MemoryFile::MemoryFile(std::string name, Bytes bytes)
     : MemoryFile(std::move(name), false, std::make_shared<Buffer>()) {
-  // Nothing writes to them. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
+  // The bytes are never written. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
   buffer_->bytes = {std::shared_ptr<void>(), const_cast<std::byte*>(bytes.data())};
   buffer_->size = buffer_->capacity = std::ssize(bytes);
   buffer_->borrowed = true;
@@ -141,7 +141,8 @@ absl::Status MemoryFile::WriteAt(int64_t offset, Bytes src) {
   const WriterLock lock(buffer_->mutex);
   if (offset + size > buffer_->size) CAIRN_RETURN_IF_ERROR(buffer_->Resize(name_, offset + size));
   const MutableBytes there = buffer_->Range(offset, size);
-  // Other threads may be reading what is written a second time, through their mappings.
+  // Writing equal bytes again is skipped, because other threads may read them through their
+  // mappings.
   if (std::memcmp(there.data(), src.data(), src.size()) == 0) return absl::OkStatus();
   // `src` may be a mapping of this very file.
   std::memmove(there.data(), src.data(), src.size());
@@ -156,7 +157,7 @@ absl::Status MemoryFile::Truncate(int64_t size) {
 
 absl::Status MemoryFile::Reserve(int64_t size) {
   CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
-  // Each commit asks, so the message is not formatted.
+  // Every commit calls this, so the message is not formatted.
   return absl::UnimplementedError("a file in memory takes no disk space");
 }
 
@@ -183,7 +184,8 @@ absl::StatusOr<FileIdentity> MemoryFile::Identity() const {
 absl::Status MemoryFile::LockByte(int64_t offset, LockMode mode) {
   CAIRN_RETURN_IF_ERROR(mode == LockMode::kExclusive ? CheckWritable(offset, 0)
                                                      : CheckWritableRange(name_, offset, 0));
-  if (buffer_->borrowed) return absl::OkStatus();  // no lock conflicts with a shared one there
+  // nothing conflicts: borrowed bytes have only shared locks
+  if (buffer_->borrowed) return absl::OkStatus();
   const WriterLock lock(buffer_->mutex);
   if (!buffer_->CanLock(offset, mode, this)) return LockIsHeld(name_);
   buffer_->locks[{offset, this}] = mode;

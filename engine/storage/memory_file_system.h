@@ -1,4 +1,4 @@
-// Files that live in memory, for one process.
+// Files in the memory of one process.
 #ifndef CAIRN_ENGINE_STORAGE_MEMORY_FILE_SYSTEM_H_
 #define CAIRN_ENGINE_STORAGE_MEMORY_FILE_SYSTEM_H_
 
@@ -16,40 +16,41 @@
 
 namespace cairn::storage {
 
-// A buffer that grows at amortised O(1) a byte. A mapping keeps its bytes alive and in place; it
-// sees later writes until the file outgrows its allocation and moves on without it.
+// A file in a buffer that grows at amortised O(1) per byte. A mapping keeps its bytes alive and in
+// place. It shows later writes until the file outgrows its allocation and moves to another one.
 class MemoryFile final : public File {
  public:
   // `name` stands for the path in messages.
   explicit MemoryFile(std::string name = "memory");
-  // The caller's bytes, which stay alive and the same. Read-only, and so is every other File over
-  // them.
+  // Makes a read-only file over the caller's bytes, which must stay alive and unchanged. Every
+  // other File over them is read-only too.
   MemoryFile(std::string name, Bytes bytes);
   ~MemoryFile() override;
 
-  // Another File over the same bytes, as opening one path twice gives; its locks are its own.
+  // Returns another File over the same bytes, as opening one path twice gives. It has its own
+  // locks.
   std::unique_ptr<MemoryFile> Reopen(std::string name = "memory", bool writable = true) const;
   bool writable() const { return writable_; }
 
   absl::StatusOr<int64_t> Size() const override;
-  // Of the allocation, which is larger than what it holds.
+  // Returns the size of the allocation, which may be larger than the file.
   absl::StatusOr<int64_t> AllocatedSize() const override;
   absl::Status ReadAt(int64_t offset, MutableBytes dst) const override;
   absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const override;
-  // Bytes that are there already may be read through a mapping meanwhile.
+  // Threads may read bytes before the end through a mapping meanwhile.
   absl::Status WriteAt(int64_t offset, Bytes src) override;
   absl::Status Truncate(int64_t size) override;
-  // kUnimplemented.
+  // Returns kUnimplemented.
   absl::Status Reserve(int64_t size) override;
-  // kUnimplemented.
+  // Returns kUnimplemented.
   absl::Status PunchHole(int64_t offset, int64_t size) override;
   absl::Status Sync(SyncMode mode) override;
-  // Without headroom: a file that grows may leave its allocation.
+  // Gives no headroom: a file that grows may leave its allocation.
   absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
                                                      int64_t headroom) const override;
   // Distinct among the memory files that are alive.
   absl::StatusOr<FileIdentity> Identity() const override;
-  // The File that holds a lock may take it again, in the other mode too.
+  // The File that holds a lock may take it again, also in the other mode.
   absl::Status LockByte(int64_t offset, LockMode mode) override;
   absl::Status UnlockByte(int64_t offset) override;
   absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const override;
@@ -65,12 +66,12 @@ class MemoryFile final : public File {
   const std::shared_ptr<Buffer> buffer_;
 };
 
-// Files by name, without directories, links or durability. A file that was removed lives as long as
-// it is open or mapped. Thread-safe.
+// A file system of names in memory, without directories, links or durability. A file that was
+// removed lives as long as it is open or mapped. Thread-safe.
 class MemoryFileSystem final : public FileSystem {
  public:
   MemoryFileSystem() = default;
-  // With one file: the caller's bytes, which stay alive and the same. Read-only.
+  // Holds one read-only file: the caller's bytes, which must stay alive and unchanged.
   MemoryFileSystem(const std::string& name, Bytes bytes);
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override;

@@ -1,4 +1,4 @@
-// Reading many pages of a mapped file at once.
+// Reads many pages of a mapped file at once.
 #ifndef CAIRN_ENGINE_STORAGE_READ_AHEAD_H_
 #define CAIRN_ENGINE_STORAGE_READ_AHEAD_H_
 
@@ -11,8 +11,9 @@ namespace cairn::storage {
 // For fewer bytes the call costs more than it saves.
 inline constexpr int64_t kLeastReadAhead = 64 << 10;
 
-// Starts reading mapped bytes that will all be read next, and only these: where a fault finds a
-// page missing, the kernel reads what the device is set to read around it, often much more. A hint.
+// Starts reading mapped bytes that will all be read next, and only these. A fault on a missing page
+// makes the kernel read as much around it as the device is set to, which is often much more. A
+// hint: errors are ignored.
 void ReadAhead(Bytes bytes);
 
 }  // namespace cairn::storage

@@ -23,12 +23,12 @@ namespace cairn::storage {
 
 namespace {
 
-// Setting it sets the permissions too.
+// A change of this list changes the permissions too.
 constexpr char kAccessList[] = "system.posix_acl_access";
-// What new files of a directory get.
+// The list that new files of a directory get.
 constexpr char kDefaultList[] = "system.posix_acl_default";
 
-// They go with the bytes of the old file, or let them run with rights.
+// Attributes that belong to the bytes of the old file, or that let those run with rights.
 constexpr std::string_view kNotKept[] = {"security.capability", "security.evm", "security.ima",
                                          kAccessList, kDefaultList};
 
@@ -36,7 +36,7 @@ absl::Status CannotKeep(int error, const Replaced& old, std::string_view what) {
   switch (error) {
     case EPERM:
     case EACCES:
-    case EINVAL:  // an owner that this user namespace does not know
+    case EINVAL:  // the user namespace does not know the owner
     case EOPNOTSUPP:
       return AtPath(old.path, FailedPrecondition("its %s cannot be kept: %s", what,
                                                  std::generic_category().message(error)));
@@ -45,7 +45,8 @@ absl::Status CannotKeep(int error, const Replaced& old, std::string_view what) {
   }
 }
 
-// Fills a buffer by a call that wants to know its size first, and may find it too small then.
+// Fills a buffer with a call that tells the size first. The size may have grown before the second
+// call, so it tries again.
 template <typename Call>
 std::optional<std::string> ReadAll(Call call) {
   for (;;) {
@@ -60,7 +61,7 @@ std::optional<std::string> ReadAll(Call call) {
   }
 }
 
-// Nothing where there is none, and where this process may not read it.
+// Returns nothing if there is no such attribute, or if this process may not read it.
 std::optional<std::string> Get(int fd, const std::string& name) {
   return ReadAll([&](char* to, size_t size) { return ::fgetxattr(fd, name.c_str(), to, size); });
 }
@@ -77,7 +78,7 @@ absl::Status KeepValue(const Replaced& old, int made, const std::string& name) {
 absl::Status KeepExtended(const Replaced& old, int made) {
   const std::string names =
       ReadAll([&](char* to, size_t size) { return ::flistxattr(old.fd, to, size); }).value_or("");
-  // Each name ends with a zero.
+  // Each name ends with a zero byte.
   for (size_t at = 0; at < names.size();) {
     const std::string name = names.c_str() + at;
     at += name.size() + 1;
@@ -87,7 +88,7 @@ absl::Status KeepExtended(const Replaced& old, int made) {
   return absl::OkStatus();
 }
 
-// A directory may have given `made` a list that the old one lacks.
+// Removes the list from `made` if the old file has none: a directory may have given it one.
 absl::Status KeepList(const Replaced& old, int made, const std::string& name) {
   if (Get(old.fd, name).has_value() || !Get(made, name).has_value()) {
     return KeepValue(old, made, name);
@@ -99,7 +100,7 @@ absl::Status KeepList(const Replaced& old, int made, const std::string& name) {
 absl::Status KeepOwners(const Replaced& old, const PosixStat& wanted, int made,
                         const PosixStat& mine) {
   constexpr auto kSame = static_cast<uid_t>(-1);
-  // The group first: what belongs to another owner may be out of reach.
+  // The group comes first, because this process may lose the right to change it with the owner.
   if (wanted.group != mine.group && ::fchown(made, kSame, wanted.group) != 0) {
     return CannotKeep(errno, old, absl::StrFormat("group %d", wanted.group));
   }
@@ -109,7 +110,8 @@ absl::Status KeepOwners(const Replaced& old, const PosixStat& wanted, int made,
   return absl::OkStatus();
 }
 
-// To whom a file may be open that comes out of a directory: those who may enter that.
+// Returns the permissions that a file may keep when it comes out of a directory: those for users
+// who may enter the directory.
 absl::StatusOr<mode_t> OpenAround(const Replaced& old, const PosixStat& info) {
   constexpr mode_t kEnter = S_IXGRP | S_IXOTH;
   if (!old.around.has_value()) return ALLPERMS;
@@ -127,7 +129,7 @@ absl::StatusOr<mode_t> OpenAround(const Replaced& old, const PosixStat& info) {
 
 constexpr mode_t kOwner = S_IRWXU;
 constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
-constexpr mode_t kAll = 07;  // of one kind of users
+constexpr mode_t kAll = 07;  // for one kind of user
 constexpr mode_t kFile = 0666;
 
 // The entries of an access control list, as the kernel writes them.
@@ -135,7 +137,7 @@ constexpr size_t kListHead = 4;
 constexpr size_t kEntrySize = 8;
 enum Tag : uint16_t { kMyself = 1, kUser = 2, kMyGroup = 4, kGroup = 8, kMask = 16, kOther = 32 };
 
-// For each entry of a list: where its permissions are, and its tag.
+// Calls `visit` for each entry of a list with the position of its permissions and its tag.
 template <typename Visit>
 void ForEachEntry(std::string_view list, Visit visit) {
   for (size_t at = kListHead; at + kEntrySize <= list.size(); at += kEntrySize) {
@@ -143,8 +145,8 @@ void ForEachEntry(std::string_view list, Visit visit) {
   }
 }
 
-// The list with the permissions of `mode` for the owner, for all that the mask bounds, and for
-// others.
+// Returns the list with the permissions of `mode` for the owner, for all entries that the mask
+// bounds, and for others.
 std::string WithMode(std::string list, mode_t mode) {
   bool masked = false;
   ForEachEntry(list, [&](size_t, uint16_t tag) { masked |= tag == kMask; });
@@ -158,12 +160,12 @@ std::string WithMode(std::string list, mode_t mode) {
   return list;
 }
 
-// Whether two lists differ in nothing but a mode.
+// Returns true if two lists differ at most in a mode.
 bool HasSameEntries(std::string_view a, std::string_view b) {
   return WithMode(std::string(a), 0) == WithMode(std::string(b), 0);
 }
 
-// What everybody may do who is not the owner: the least that an entry gives.
+// Returns the permissions that every user except the owner has: the least that an entry gives.
 mode_t LeastOf(std::string_view list) {
   mode_t bounded = kAll;
   mode_t mask = kAll;
@@ -177,7 +179,8 @@ mode_t LeastOf(std::string_view list) {
   return bounded & mask & other;
 }
 
-// The permissions that a limit gives to the group and to others of a file with this group and list.
+// Returns the permissions that a limit gives to the group and to others of a file with this group
+// and list.
 mode_t OthersOf(const Limit& limit, gid_t group, std::string_view list) {
   // A user may have been in one group and not in the other.
   if (group == limit.group && HasSameEntries(list, limit.list)) return limit.mode & kOthers;
@@ -186,8 +189,9 @@ mode_t OthersOf(const Limit& limit, gid_t group, std::string_view list) {
   return least << 3 | least;
 }
 
-// The permissions of `mode` that the limits leave to a file of this group, whose access control
-// list is `list`. With other groups or entries, those that all have who are not the owner.
+// Returns the permissions of `mode` that the limits leave to a file of this group, whose access
+// control list is `list`. If a limit has another group or other entries, only the permissions that
+// all its users have are left.
 mode_t Within(const Limits& limits, mode_t mode, gid_t group, std::string_view list) {
   for (const Limit& limit : limits.all) {
     mode &= (limit.mode & kOwner) | OthersOf(limit, group, list);
@@ -195,8 +199,8 @@ mode_t Within(const Limits& limits, mode_t mode, gid_t group, std::string_view l
   return mode;
 }
 
-// The process's umask: reading it by umask() would change it for other threads. Where the kernel
-// does not tell, the narrowest.
+// Reads the process's umask from /proc, because umask() would change it for other threads. Returns
+// the narrowest one if the kernel does not tell.
 mode_t ReadUmask() {
   constexpr mode_t kNarrowest = 077;
   constexpr std::string_view kName = "Umask:";
@@ -208,7 +212,8 @@ mode_t ReadUmask() {
   return kNarrowest;
 }
 
-// Who may read a file may list a directory that is made for it.
+// Adds the right to list a directory for everyone who may read the file that the directory is made
+// for.
 mode_t ListedByReaders(mode_t mode) { return (mode & kFile) | ((mode & 0444) >> 2) | kOwner; }
 
 bool SetAccessList(int fd, const std::string& list) {
@@ -216,7 +221,8 @@ bool SetAccessList(int fd, const std::string& list) {
   return ::fremovexattr(fd, kAccessList) == 0 || errno == ENODATA || errno == EOPNOTSUPP;
 }
 
-// Opens nothing: closing a file would drop the locks that other code of the process has on it.
+// Opens nothing, because closing a file would drop the locks that other code of the process has on
+// it.
 Limit LimitAt(const std::string& path) {
   const std::optional<PosixStat> info = StatAt(AT_FDCWD, path.c_str(), 0);
   if (!info.has_value()) return {.mode = S_IRUSR | S_IWUSR};
@@ -224,8 +230,8 @@ Limit LimitAt(const std::string& path) {
       [&](char* to, size_t size) { return ::getxattr(path.c_str(), kAccessList, to, size); });
   Limit limit{.mode = info->mode & kFile, .group = info->group, .list = list.value_or("")};
   if (!S_ISDIR(info->mode)) return limit;
-  // Who may not enter a directory reads nothing in there; who may enter it may do what the files
-  // say.
+  // A user who may not enter a directory can read nothing in it. For a user who may, the
+  // permissions of the files decide.
   const auto entered = [](mode_t mode) { return (mode & 0111) * 06; };
   limit.mode = entered(info->mode);
   if (const std::string list = std::exchange(limit.list, {}); !list.empty()) {
@@ -248,7 +254,7 @@ absl::Status OpenWithin(const Limits& limits, int made, const std::string& path)
   const Limit& first = limits.all.front();
   std::string list = directory ? std::string() : first.list;
   mode_t mode = Within(limits, kFile, first.group, list);
-  // Who is not in the group cannot give the file to it.
+  // A process whose user is not in the group cannot give the file to it.
   if (info.group != first.group &&
       (!list.empty() || mode != Within(limits, kFile, info.group, "")) &&
       ::fchown(made, static_cast<uid_t>(-1), first.group) != 0) {
@@ -288,7 +294,7 @@ absl::Status KeepAttributes(const Replaced& old, int made, Keep keep, const Limi
   CAIRN_RETURN_IF_ERROR(KeepExtended(old, made));
   if (directory) CAIRN_RETURN_IF_ERROR(KeepList(old, made, kDefaultList));
 
-  // Of a directory also whose group new files have, and who removes.
+  // A directory also keeps the bits that decide the group of new files and who may remove them.
   mode_t mode = wanted.mode & open & (directory ? 03777 : 0777);
   if (for_file) mode = ListedByReaders(mode);
   if (limits.empty()) {

@@ -1,5 +1,6 @@
-// What a file that replaces another keeps of it: owner, group, permissions, access control list and
-// extended attributes; and how open a copy may be: no more than what it is a copy of.
+// Copies attributes to a file that replaces another one: owner, group, permissions, access control
+// list and extended attributes. It also limits how open a copy may be, which is never more than its
+// source.
 #ifndef CAIRN_ENGINE_STORAGE_POSIX_ATTRIBUTES_H_
 #define CAIRN_ENGINE_STORAGE_POSIX_ATTRIBUTES_H_
 
@@ -13,50 +14,53 @@
 
 namespace cairn::storage {
 
-// What one file lets users do, in permissions of a file.
+// The permissions that one file gives to users.
 struct Limit {
   mode_t mode = 0;
-  gid_t group = 0;        // whose the bits of the group are
+  gid_t group = 0;        // the group of the file
   std::string list = {};  // the access control list, as the kernel has it; empty: none
 };
 
-// All of these hold. Empty: there are none.
+// Limits that all hold. Empty if there are none.
 struct Limits {
   std::vector<Limit> all = {};
-  mode_t umask = 0;  // of the process, for what is new
+  mode_t umask = 0;  // the umask of the process, which applies to new files
 
   bool empty() const { return all.empty(); }
 };
 
-// What all of these together let users do: a file, and a directory that it lies in. What cannot be
-// looked at is taken to be its owner's alone.
+// Returns what all these paths together let users do: a file, and a directory that it lies in. A
+// path that this process cannot look at counts as open to its owner alone.
 Limits LimitsOf(std::span<const std::string> paths, bool apply_umask);
 
 // Gives a new file or directory, which is open to its owner alone, the permissions that the limits
-// and the umask leave; its owner keeps those to read and write. `path` is for messages.
+// and the umask leave. Its owner can still read and write it. `path` is for messages.
 absl::Status OpenWithin(const Limits& limits, int made, const std::string& path);
 
-// Takes the permissions from the owner, too, that a limit does not give: for what is complete.
+// Takes those permissions from the owner, too, that a limit does not give. Call this when the file
+// is complete.
 absl::Status CloseToOwner(const Limits& limits, int made, const std::string& path);
 
 // A file or a directory whose attributes another one gets.
 struct Replaced {
   int fd = -1;       // open for reading
   std::string path;  // for messages
-  // The directory that it lies in, if the other one does not, nor in one like it.
+  // The directory that it lies in, unless the other file lies in this directory or in one like it.
   std::optional<int> around = std::nullopt;
 };
 
 enum class Keep {
   kExactly,
-  kWhileItIsMade,  // but the owner can read and write it, whatever the other one says
+  kWhileItIsMade,  // except that the owner can always read and write it
 };
 
-// Gives `made` the attributes of `old`, and the permissions last: at no time is it open to anyone
-// to whom `old` is not, if it was open to its owner only. Without set-user-ID and set-group-ID of a
-// file, and what belongs to its bytes or lets them run. A directory may get those of a file: who
-// may read that may list it. kFailedPrecondition for what this process may not give.
-// Where there are limits, nothing goes beyond these.
+// Gives `made` the attributes of `old`, the permissions last. If `made` was open to its owner only,
+// it is at no time open to anyone to whom `old` is not. Leaves out set-user-ID and set-group-ID of
+// a file, and attributes that belong to its bytes or let those run with rights. A directory may get
+// the attributes of a file: a user who may read the file may list the directory. Nothing goes
+// beyond the limits, if there are any.
+//
+// Errors: kFailedPrecondition for an attribute that this process may not give.
 absl::Status KeepAttributes(const Replaced& old, int made, Keep keep, const Limits& limits);
 
 }  // namespace cairn::storage

@@ -33,7 +33,7 @@ std::string_view KindOf(mode_t mode) {
   }
 }
 
-// "mallory (uid 1001)", or the number alone where it has no name.
+// Returns "mallory (uid 1001)", or the number alone if the user has no name.
 std::string UserOf(uid_t uid) {
   std::array<char, 4096> memory;  // for what the user database says of one user
   struct passwd entry = {};
@@ -43,7 +43,8 @@ std::string UserOf(uid_t uid) {
   return absl::StrFormat("%s (uid %d)", found->pw_name, uid);
 }
 
-// What takes the number of a closed stream refuses to be read and written, as the stream did.
+// Takes the numbers of closed standard streams with descriptors that cannot be read or written, as
+// the streams could not.
 void HoldClosedStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
@@ -69,7 +70,8 @@ absl::StatusOr<PosixStat> StatOf(int fd, std::string_view path, std::string_view
 std::optional<PosixStat> StatAt(int directory, const char* path, int flags) {
   constexpr unsigned int kWanted = STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID | STATX_INO |
                                    STATX_SIZE | STATX_BLOCKS | STATX_NLINK;
-  constexpr int64_t kBlock = 512;  // that of stx_blocks, whatever the file system's block size
+  // the unit of stx_blocks, whatever the file system's block size is
+  constexpr int64_t kBlock = 512;
   struct statx info;
   if (::statx(directory, path, flags, kWanted, &info) != 0) return std::nullopt;
   return PosixStat{.identity = {.device = makedev(info.stx_dev_major, info.stx_dev_minor),
@@ -92,7 +94,7 @@ absl::Status ExpectedFile(std::string_view path, const PosixStat& info) {
 }
 
 int OpenFlags(FileMode mode) {
-  // O_NONBLOCK: opening a pipe by mistake must not wait for its other end.
+  // O_NONBLOCK is there because opening a pipe by mistake must not wait for its other end.
   constexpr int kAlways = O_NONBLOCK | O_NOCTTY;
   switch (mode) {
     case FileMode::kRead:
@@ -114,7 +116,7 @@ uint64_t ReadBootId() {
 }
 
 absl::Status SyncDirectory(int fd, const std::string& path) {
-  // EINVAL: this file system has nothing to sync in a directory.
+  // EINVAL means that this file system has nothing to sync in a directory.
   if (RetryInterrupted([&] { return ::fsync(fd); }) == 0 || errno == EINVAL) {
     return absl::OkStatus();
   }

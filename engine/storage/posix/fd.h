@@ -1,4 +1,4 @@
-// File descriptors, and what the kernel knows of files.
+// File descriptors and the kernel's attributes of files.
 #ifndef CAIRN_ENGINE_STORAGE_POSIX_FD_H_
 #define CAIRN_ENGINE_STORAGE_POSIX_FD_H_
 
@@ -18,7 +18,7 @@
 
 namespace cairn::storage {
 
-// Closes on destruction. Movable; -1 when it holds none.
+// Closes its descriptor on destruction. Movable. Holds -1 if it has none.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -29,7 +29,8 @@ class UniqueFd {
     return *this;
   }
   ~UniqueFd() {
-    // Never again after EINTR: Linux has freed the number by then, another thread may own it.
+    // EINTR is not a reason to close again: Linux has freed the number by then, and another thread
+    // may own it.
     if (fd_ >= 0) ::close(fd_);
   }
 
@@ -49,13 +50,13 @@ auto RetryInterrupted(Call call) {
   return result;
 }
 
-// As openat, and again after a signal. The file gets the number of no standard stream: what a
-// program writes to a stream that it has closed would go into the file.
+// Opens a file as openat does, and tries again after a signal. The file never gets the number of a
+// standard stream, because output to a stream that the program has closed would go into the file.
 UniqueFd OpenAt(int directory, const std::string& path, int flags, mode_t permissions = 0);
 
-// What the kernel knows of a file. The times are left out on purpose: after a process asked for
-// them, the kernel gives the next write a time that differs, which goes into the inode and makes a
-// commit's sync half as dear again.
+// Attributes of a file. The times are left out on purpose: after a process asked for them, the
+// kernel gives the next write a different time, which goes into the inode and makes a commit's sync
+// cost half as much again.
 struct PosixStat {
   FileIdentity identity;
   mode_t mode = 0;
@@ -66,20 +67,20 @@ struct PosixStat {
   int64_t names = 0;      // hard links
 };
 
-// `path` and `action` are those of ErrnoStatus.
+// Returns the attributes of an open file. `path` and `action` are those of ErrnoStatus.
 absl::StatusOr<PosixStat> StatOf(int fd, std::string_view path, std::string_view action);
-// `directory` and `flags` are those of fstatat. Nothing where that fails; errno says why.
+// Returns nothing on failure; errno says why. `directory` and `flags` are those of fstatat.
 std::optional<PosixStat> StatAt(int directory, const char* path, int flags);
 
-// What something is and whose, for messages: "a FIFO of user mallory (uid 1001), mode 0622".
+// Returns the kind, owner and mode for messages: "a FIFO of user mallory (uid 1001), mode 0622".
 std::string Described(const PosixStat& info);
-// kFailedPrecondition: `info` is that of something else than a regular file.
+// Returns kFailedPrecondition: `info` describes something other than a regular file.
 absl::Status ExpectedFile(std::string_view path, const PosixStat& info);
 
-// For open. Never waits, as for the other end of a FIFO.
+// Returns flags for open, with which it never waits, for example for the other end of a FIFO.
 int OpenFlags(FileMode mode);
 
-// A number of this run of the machine; 0 when the kernel does not report it.
+// Returns a number of this run of the machine, or 0 if the kernel does not report one.
 uint64_t ReadBootId();
 
 // Makes the names in an open directory durable. `path` is for messages.

@@ -24,12 +24,12 @@ namespace cairn::storage {
 
 namespace {
 
-// Far below what the kernel reads in one call, so that less than asked for means the file's end.
+// This is far below what the kernel reads in one call, so a shorter read means the file's end.
 constexpr size_t kMaxRead = size_t{1} << 30;
-// C-Blosc2 uses 16 bytes of it. A large file of that name is somebody's data.
+// C-Blosc2 uses 16 bytes of its lock file. A large file of that name holds somebody's data.
 constexpr int64_t kMaxLockFile = 4096;
 
-// Full pages from the kernel, or none, of which `bytes` are shown.
+// A mapping of full pages of the kernel, or of none. It shows `bytes` of them.
 class PosixMapping final : public Mapping {
  public:
   PosixMapping(MutableBytes pages, Bytes bytes) : pages_(pages), bytes_(bytes) {}
@@ -53,8 +53,8 @@ class PosixFile final : public File {
   PosixFile& operator=(const PosixFile&) = delete;
 
   ~PosixFile() override {
-    // What has been locked is a frame that was used, or its lock file: there it is enough to ask
-    // for the locks of others, who have little reason to take any. What has not been locked may be
+    // A file that was locked is a frame in use, or its lock file. For these it is enough to ask for
+    // the locks of others, who have little reason to take any. A file that was not locked may be
     // any file, except the chunk files of a sparse frame, which are read without locks.
     const bool is_locked = locks_.were_taken();
     const bool is_chunk = of_frames_ && !is_locked && !fd_.writable();
@@ -89,7 +89,7 @@ class PosixFile final : public File {
     return absl::OkStatus();
   }
 
-  // One system call for up to 1 GiB.
+  // Makes one system call for each GiB.
   absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const override {
     if (offset < 0) return PastEnd(offset, std::ssize(dst));
     dst = dst.first(std::min(dst.size(), static_cast<size_t>(INT64_MAX - offset)));
@@ -109,7 +109,8 @@ class PosixFile final : public File {
       const ssize_t n =
           RetryInterrupted([&] { return ::pwrite(fd_.get(), src.data(), src.size(), offset); });
       if (n <= 0) {
-        // Nothing written without an error is a broken disk as well; trying again would never end.
+        // A write of nothing without an error means a broken disk as well. Trying again would never
+        // end.
         return ErrnoStatus(n < 0 ? errno : EIO, path_,
                            absl::StrFormat("write %d bytes at %d", src.size(), offset));
       }
@@ -124,8 +125,8 @@ class PosixFile final : public File {
     return Try([&] { return ::ftruncate(fd_.get(), size); }, "set the size to %d", size);
   }
 
-  // Space for the bytes after the present end, so that holes stay holes. Where the file system
-  // reserves none, the file grows all the same.
+  // Reserves space only for the bytes after the present end, so that holes stay holes. If the file
+  // system cannot reserve space, the file grows all the same.
   absl::Status Reserve(int64_t size) override {
     const absl::Status status = AllocateFromEnd(size, 0);
     return absl::IsUnimplemented(status) ? Truncate(size) : status;
@@ -148,12 +149,12 @@ class PosixFile final : public File {
                "sync");
   }
 
-  // An error shows in the Sync that follows.
+  // An error shows in the next Sync.
   void SyncSoon(int64_t offset, int64_t size) override {
     if (size > 0) ::sync_file_range(fd_.get(), offset, size, SYNC_FILE_RANGE_WRITE);
   }
 
-  // With all of the headroom, unless there is no address space for it.
+  // Maps all of the headroom, unless there is no address space for it.
   absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
                                                      int64_t headroom) const override {
     CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, Size());
@@ -169,14 +170,14 @@ class PosixFile final : public File {
       if (headroom > 0) return Map(offset, size, 0);
       return ErrnoStatus(errno, path_, absl::StrFormat("map %d bytes at %d", size, offset));
     }
-    // Mappings with headroom follow a live writer; disable readahead, for large folios slow its
-    // small writes.
+    // Mappings with headroom follow a live writer. Readahead is turned off for them, because its
+    // large folios slow the writer's small writes.
     if (headroom > 0) ::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_RANDOM);
     const MutableBytes pages(static_cast<std::byte*>(start), length);
     return std::make_shared<PosixMapping>(pages, pages.subspan(static_cast<size_t>(lead)));
   }
 
-  // The File that holds a lock may take it again, in the other mode too.
+  // The File that holds a lock may take it again, also in the other mode.
   absl::Status LockByte(int64_t offset, LockMode mode) override {
     const bool exclusive = mode == LockMode::kExclusive;
     CAIRN_RETURN_IF_ERROR(exclusive ? CheckWritable(offset, 0)
@@ -187,7 +188,7 @@ class PosixFile final : public File {
 
   absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout) override {
     CAIRN_RETURN_IF_ERROR(CheckWritable(offset, 0));
-    // No byte lies before the first one of a file: without room for a queue waiters poll.
+    // The queue needs room before the byte. Without that room waiters poll.
     if (offset < kQueueSize) return File::WaitForByte(offset, timeout);
     const int error = locks_.WaitFor(offset, timeout);
     return error == 0 ? absl::OkStatus() : LockStatus(error, offset);
@@ -213,10 +214,10 @@ class PosixFile final : public File {
   absl::StatusOr<std::vector<LockHolder>> LockHolders(int64_t offset,
                                                       int64_t count) const override {
     CAIRN_ASSIGN_OR_RETURN(const bool is_locked, IsLocked(offset, count));
-    // To look at all processes takes longer than all else that shows a frame to people.
+    // To look at all processes takes longer than everything else that shows a frame to people.
     if (!is_locked && !locks_.Holds(offset, offset + count - 1)) return std::vector<LockHolder>();
     std::vector<LockHolder> holders = FindLockHolders(fd_.file(), offset, count);
-    // Of processes that this one may not look at.
+    // These bytes may also be locked by processes that this one may not look at.
     std::vector<Extent> unknown = {{offset, offset + count}};
     while (!unknown.empty()) {
       const Extent bytes = unknown.back();
@@ -252,20 +253,21 @@ class PosixFile final : public File {
   absl::StatusOr<FileIdentity> Identity() const override { return fd_.file(); }
 
  private:
-  // Of a system call that gives 0, and what it was to do.
+  // Repeats a system call that returns 0 on success. `action` names for messages what the call
+  // does.
   template <typename Call, typename... Args>
   absl::Status Try(Call call, const absl::FormatSpec<Args...>& action, const Args&... args) const {
     if (RetryInterrupted(call) == 0) return absl::OkStatus();
     return ErrnoStatus(errno, path_, absl::StrFormat(action, args...));
   }
 
-  // Why a byte could not be locked.
+  // Tells why a byte could not be locked.
   absl::Status LockStatus(int error, int64_t offset) const {
     if (error == EAGAIN) return LockIsHeld(path_);
     return ErrnoStatus(error, path_, absl::StrFormat("lock byte %d", offset));
   }
 
-  // One of these bytes that another open file has locked.
+  // Returns one of these bytes that another open file has locked, or nothing.
   absl::StatusOr<std::optional<int64_t>> FindLocked(int64_t offset, int64_t count) const {
     CAIRN_RETURN_IF_ERROR(CheckLockRange(path_, offset, count));
     std::optional<int64_t> byte;
@@ -276,7 +278,7 @@ class PosixFile final : public File {
                        absl::StrFormat("ask for locks on %d bytes at %d", count, offset));
   }
 
-  // What one system call reads.
+  // Makes one system call.
   absl::StatusOr<size_t> ReadPiece(int64_t offset, MutableBytes dst) const {
     const ssize_t n =
         RetryInterrupted([&] { return ::pread(fd_.get(), dst.data(), dst.size(), offset); });

@@ -10,8 +10,8 @@
 
 namespace cairn::storage {
 
-// The file that `fd`, a regular one, was opened for at `path`. A file that is `of_frames` lies in a
-// directory of frames, where other programs have nothing to do.
+// Makes the File of `fd`, a regular file that was opened at `path`. If `of_frames` is true, the
+// file lies in a directory of frames, which other programs do not use.
 std::unique_ptr<File> MakePosixFile(GuardedFd fd, std::string path, bool of_frames);
 
 }  // namespace cairn::storage

@@ -18,12 +18,12 @@ namespace cairn::storage {
 
 namespace {
 
-// 0 or an errno.
+// Returns 0 or an errno.
 int Call(int fd, int command, struct flock& lock) {
   return RetryInterrupted([&] { return ::fcntl(fd, command, &lock); }) == 0 ? 0 : errno;
 }
 
-// 0 or an errno, EAGAIN when another one holds a part of the range.
+// Returns 0 or an errno: EAGAIN if another open file holds a part of the range.
 int SetLock(int fd, short type, int64_t offset, int64_t count) {
   struct flock lock = {
       .l_type = type, .l_whence = SEEK_SET, .l_start = offset, .l_len = count, .l_pid = 0};
@@ -35,7 +35,7 @@ int LockOne(int fd, int64_t offset, LockMode mode) {
   return SetLock(fd, mode == LockMode::kExclusive ? F_WRLCK : F_RDLCK, offset, 1);
 }
 
-// Has a shared lock at any moment.
+// Moves a lock so that a shared lock is held at every moment.
 int Move(int64_t offset, int from, int to) {
   const int error = LockOne(to, offset, LockMode::kShared);
   return error == 0 ? SetLock(from, F_UNLCK, offset, 1) : error;
@@ -46,9 +46,9 @@ int Move(int64_t offset, int from, int to) {
 UnsharedFd& FileLocks::End() {
   if (is_here()) {
     const bool shares = std::ranges::count(held_, LockMode::kShared, &Held::mode) > 0;
-    // Maps may keep the description.
+    // Mappings may keep the description, so the locks are ended here.
     if (shares && !forks_.saw_fork()) SetLock(fd_, F_UNLCK, 0, 0);
-    // The descriptor may be kept.
+    // The descriptor may be kept open, so the locks are ended here.
     if (exclusive_.ok()) SetLock(exclusive_.get(), F_UNLCK, 0, 0);
     if (holds_whole_) ::flock(exclusive_.get(), LOCK_UN);
   }
@@ -56,7 +56,7 @@ UnsharedFd& FileLocks::End() {
 }
 
 FileLocks::Entry::Entry(const FileLocks& locks) : locks_(locks) {
-  constexpr std::chrono::milliseconds kLongest(1000);  // far longer than any call of the system
+  constexpr std::chrono::milliseconds kLongest(1000);  // far longer than any system call
   if (locks_.is_here()) {
     locks_.mutex_.Lock();
     has_mutex_ = true;
@@ -101,7 +101,7 @@ UniqueFd FileLocks::Reopen(const std::string& link) const {
 int FileLocks::Own() {
   const bool is_child = !is_here();
   if (!is_child && !forks_.saw_fork()) return 0;
-  // The descriptor that is closed would take POSIX locks of other code with it.
+  // The descriptor that Reopen replaces would take POSIX locks of other code with it.
   if (!is_child && IsLockedByOthers(fd_)) return EBUSY;
   const ForkObserver forks;
   const UniqueFd fresh = Reopen(Link());
@@ -111,7 +111,7 @@ int FileLocks::Own() {
     if (const int error = LockOne(fresh.get(), held.offset, held.mode); error != 0) return error;
   }
   if (RetryInterrupted([&] { return ::dup3(fresh.get(), fd_, O_CLOEXEC); }) < 0) return errno;
-  if (is_child) {  // exclusive locks are the parent's
+  if (is_child) {  // exclusive locks belong to the parent
     exclusive_.Release();
     std::erase_if(held_, [](const Held& held) { return held.mode == LockMode::kExclusive; });
     holds_whole_ = false;
@@ -150,7 +150,8 @@ int FileLocks::Lock(int64_t offset, LockMode mode) {
   int error = Own();
   const auto held = std::ranges::find(held_, offset, &Held::offset);
   const bool changes = held != held_.end() && held->mode != mode;
-  // What a parent cannot open again it locks as it is; a child would lock for its parent.
+  // A parent that cannot open the file again takes the lock on the old description. A child must
+  // not, because it would lock for its parent.
   if (error != 0 && (changes || !is_here())) return error;
   error = exclusive ? OpenExclusive() : 0;
   if (error != 0) return error;
@@ -204,8 +205,8 @@ int FileLocks::LockWhole() {
   return 0;
 }
 
-// No other file can have what this one has locked exclusively, so only what lies between is asked
-// for.
+// No other file can have the bytes that this one has locked exclusively, so the kernel is asked
+// only for the bytes between them.
 int FileLocks::FindLocked(int64_t first, int64_t last, std::optional<int64_t>& byte) const {
   byte.reset();
   const MutexLockIf lock(is_here(), mutex_);
@@ -214,7 +215,7 @@ int FileLocks::FindLocked(int64_t first, int64_t last, std::optional<int64_t>& b
     const int64_t count = own.has_value() ? *own - first : last - first + 1;
     struct flock found = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = first, .l_len = count, .l_pid = 0};
-    // The kernel takes a count of 0 for all that follows.
+    // The kernel takes a count of 0 for everything that follows.
     if (const int error = count > 0 ? Call(fd_, F_OFD_GETLK, found) : 0; error != 0) return error;
     if (count > 0 && found.l_type != F_UNLCK) {
       byte = std::max<int64_t>(found.l_start, first);

@@ -32,7 +32,7 @@ namespace storage {
 
 namespace {
 
-// "a/b" and "a/b/" lie in "a", "b" in ".", "/b" in "/".
+// Returns the directory of a path: "a/b" and "a/b/" lie in "a", "b" in ".", "/b" in "/".
 std::string DirectoryOf(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   const size_t slash = path.rfind('/');
@@ -44,12 +44,12 @@ struct CloseReader {
   void operator()(DIR* reader) const { ::closedir(reader); }
 };
 
-// Whether renameat2 said that the kernel or the file system does not know the flag.
+// Returns true if renameat2 said that the kernel or the file system does not know the flag.
 bool IsUnknownFlag(int error) { return error == EINVAL || error == ENOSYS; }
 
-// Either all files: then any path will do, and symbolic links are followed. Or those of an opened
-// directory: then paths are plain names in it, and a symbolic link is damage. A directory that was
-// opened stays the same one, whatever happens to its path.
+// Either all files, or those of one opened directory. Of all files any path will do, and symbolic
+// links are followed. In an opened directory paths are plain names, and a symbolic link is damage.
+// An opened directory stays the same one, whatever happens to its path.
 class PosixFiles final : public FileSystem {
  public:
   explicit PosixFiles(bool has_renameat2)
@@ -61,7 +61,7 @@ class PosixFiles final : public FileSystem {
         kept_(std::move(kept)),
         limits_(std::move(limits)) {}
 
-  // The same files, and the same descriptors that the process must not close.
+  // Returns the same files with limits. Both share the descriptors that the process must not close.
   std::shared_ptr<FileSystem> LimitedTo(Limits limits) const {
     return std::make_shared<PosixFiles>(UniqueFd(), std::string(), kept_, std::move(limits));
   }
@@ -171,7 +171,7 @@ class PosixFiles final : public FileSystem {
     if (reader == nullptr) return ErrnoStatus(errno, Shown(path), "list the directory");
     fd.Release();
     std::vector<std::string> names;
-    errno = 0;  // the end and a failure differ in nothing else
+    errno = 0;  // only errno tells a failure from the end
     for (int64_t seen = 0; seen < most; ++seen) {
       const dirent* const entry = ::readdir(reader.get());
       if (entry == nullptr) break;
@@ -193,11 +193,11 @@ class PosixFiles final : public FileSystem {
   }
 
   absl::StatusOr<std::string> Absolute(const std::string& path) override {
-    // The operating system would take the part before it for the path.
+    // The operating system would take only the part before the zero byte.
     if (path.find('\0') != std::string::npos) {
       return InvalidArgument("%s: a path with a zero byte", absl::CEscape(path));
     }
-    // An empty path leads nowhere.
+    // An empty path leads nowhere, so it stays as it is.
     if (opened() || path.empty() || path.starts_with('/')) return path;
     const std::unique_ptr<char, decltype(&std::free)> here(::getcwd(nullptr, 0), &std::free);
     if (here == nullptr) return ErrnoStatus(errno, path, "find the working directory");
@@ -229,15 +229,15 @@ class PosixFiles final : public FileSystem {
   }
 
  private:
-  // How to open what has a name itself, and nothing that a link leads to.
+  // Flags that open the named file itself, and never what a link leads to.
   static constexpr int kItself = O_CLOEXEC | O_NOFOLLOW;
 
   bool opened() const { return directory_.ok(); }
-  // For the system calls that take a directory.
+  // Returns the directory for system calls that take one.
   int at() const { return opened() ? directory_.get() : AT_FDCWD; }
   int open_flags() const { return O_CLOEXEC | (opened() ? O_NOFOLLOW : 0); }
 
-  // kInvalidArgument for what is no plain name in an opened directory.
+  // Returns kInvalidArgument for a path that is not a plain name in an opened directory.
   absl::Status Check(const std::string& path) const {
     if (!opened()) return absl::OkStatus();
     constexpr std::string_view kNotInNames("/\0", 2);
@@ -248,15 +248,16 @@ class PosixFiles final : public FileSystem {
     return absl::OkStatus();
   }
 
-  // What messages call it.
+  // Returns the path that messages show.
   std::string Shown(const std::string& path) const {
     if (!opened()) return path;
     return path == "." ? path_ : absl::StrCat(path_, "/", path);
   }
 
-  // "<path>: cannot <action>: <what errno means>", or kDataLoss for a link that was not followed.
+  // Returns "<path>: cannot <action>: <what errno means>", or kDataLoss for a link that was not
+  // followed.
   absl::Status Failure(int error, const std::string& path, std::string_view action) const {
-    // The kernel says ENOTDIR of a link where it was asked for a directory.
+    // The kernel returns ENOTDIR for a link if it was asked for a directory.
     if ((error == ELOOP || error == ENOTDIR) && opened() && IsLink(path)) return LinkIsDamage(path);
     return ErrnoStatus(error, Shown(path), action);
   }
@@ -271,7 +272,7 @@ class PosixFiles final : public FileSystem {
     return DataLoss("%s is %s", Shown(path), info ? Described(*info) : "a symbolic link");
   }
 
-  // Other users can put anything at a name in a shared folder: says what is there, and whose it is.
+  // Adds what is at the path, and whose it is. Other users can put files into a shared folder.
   absl::Status WithOwner(const absl::Status& status, const std::string& path) const {
     if (absl::IsDataLoss(status)) return status;  // a link, which is named already
     std::optional<PosixStat> info = StatAt(at(), path.c_str(), opened() ? AT_SYMLINK_NOFOLLOW : 0);
@@ -280,7 +281,8 @@ class PosixFiles final : public FileSystem {
     return {status.code(), absl::StrCat(status.message(), "; it is ", Described(*info))};
   }
 
-  // The permissions of a new file: in an opened directory, none that the directory does not give.
+  // Returns the permissions of a new file. In an opened directory they are at most those of the
+  // directory.
   absl::StatusOr<mode_t> ModeOfNewFile() const {
     constexpr mode_t kOwner = 0600;
     constexpr mode_t kEverybody = 0666;
@@ -306,7 +308,7 @@ class PosixFiles final : public FileSystem {
     return WithOwner(Failure(errno, path, "open"), path);
   }
 
-  // "." is an opened directory itself.
+  // The path "." is an opened directory itself.
   absl::StatusOr<UniqueFd> OpenDirectoryFd(const std::string& path) const {
     const int flags = open_flags() | O_RDONLY | O_DIRECTORY;
     UniqueFd fd = OpenAt(at(), path, flags);
@@ -316,8 +318,8 @@ class PosixFiles final : public FileSystem {
     return error == EACCES || error == ELOOP ? WithOwner(status, path) : status;
   }
 
-  // What was kept of the file that is there now. Of a directory of frames no file that is only read
-  // is kept.
+  // Takes a kept descriptor of the file that is at the path now. In a directory of frames no
+  // descriptor that only reads is kept.
   UniqueFd TakeKept(const std::string& path, bool writable) const {
     if (kept_->empty() || (opened() && !writable)) return {};
     kept_->CloseUnneeded();
@@ -334,7 +336,7 @@ class PosixFiles final : public FileSystem {
                          opened());
   }
 
-  // A file or a directory.
+  // Opens a file or a directory.
   absl::StatusOr<GuardedFd> OpenToRead(const std::string& path, int how) const {
     UniqueFd fd = (how & O_NOFOLLOW) == 0 ? TakeKept(path, false) : UniqueFd();
     if (!fd.ok()) {
@@ -346,7 +348,7 @@ class PosixFiles final : public FileSystem {
     return GuardedFd(std::move(fd), info.identity, /*writable=*/false, kept_);
   }
 
-  // What is to be replaced; none where nothing is there.
+  // Opens the file that will be replaced. Returns an empty descriptor if there is none.
   absl::StatusOr<GuardedFd> OpenReplaced(const std::string& old, bool may_be_directory) {
     CAIRN_RETURN_IF_ERROR(Check(old));
     const absl::StatusOr<PosixStat> info = LookAt(old);
@@ -364,7 +366,8 @@ class PosixFiles final : public FileSystem {
     return Failure(errno, path, "create the directory");
   }
 
-  // Opens it up to others by `open_up` then, or leaves none.
+  // Makes a directory that is open to its owner alone, then opens it to others with `open_up`.
+  // Leaves no directory on failure.
   absl::Status MakePrivateDirectory(const std::string& path,
                                     absl::FunctionRef<absl::Status(int)> open_up) {
     constexpr mode_t kOwners = 0700;
@@ -381,7 +384,7 @@ class PosixFiles final : public FileSystem {
     return -1;
   }
 
-  // Renames a file where that cannot be done in one step. A crash between the two steps leaves it
+  // Renames a file that cannot be renamed in one step. A crash between the two steps leaves it
   // under both names.
   absl::Status LinkThenUnlink(const std::string& from, const std::string& to) {
     if (::linkat(at(), from.c_str(), at(), to.c_str(), 0) != 0) {
@@ -394,8 +397,8 @@ class PosixFiles final : public FileSystem {
     return failure;
   }
 
-  // What replaces another of its kind gets its attributes; never what a link at `from` leads to,
-  // for other processes may change names there.
+  // Gives a file the attributes of the file of its kind that it replaces. It never follows a link
+  // at `from`, because other processes may change names there.
   absl::Status KeepAttributesOf(const std::string& to, const std::string& from) {
     const absl::StatusOr<PosixStat> old = LookAt(to);
     if (absl::IsNotFound(old.status())) return FinishCopy(from);
@@ -410,7 +413,7 @@ class PosixFiles final : public FileSystem {
                           limits_);
   }
 
-  // What is complete needs not be written by its owner, unless that may write its source.
+  // Takes the right to write a complete file from its owner, unless the owner may write its source.
   absl::Status FinishCopy(const std::string& path) {
     if (limits_.empty()) return absl::OkStatus();
     CAIRN_ASSIGN_OR_RETURN(const GuardedFd made, OpenToRead(path, kItself));
@@ -437,8 +440,8 @@ std::shared_ptr<FileSystem> MakeLimitedFiles(Limits limits) {
 }  // namespace storage
 
 FileSystem* PosixFileSystem() {
-  // Never destroyed: files may be opened until the very end of the process. Its only state is the
-  // descriptors that this process must not close yet.
+  // It is never destroyed, because files may be opened until the very end of the process. Its only
+  // state is the descriptors that this process must not close yet.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static FileSystem* const files = storage::MakePosixFileSystem(true).release();
   return files;

@@ -1,4 +1,4 @@
-// The operating system's files as a kernel or a file system without renameat2 has them.
+// The operating system's files, with limits or without renameat2.
 #ifndef CAIRN_ENGINE_STORAGE_POSIX_FILE_SYSTEM_H_
 #define CAIRN_ENGINE_STORAGE_POSIX_FILE_SYSTEM_H_
 
@@ -11,8 +11,8 @@ namespace cairn::storage {
 
 std::unique_ptr<FileSystem> MakePosixFileSystem(bool has_renameat2);
 
-// The operating system's files, where what is made is open to nobody to whom the limits do not open
-// it, from its first moment on.
+// Returns the operating system's files. Every file that is made through it is, from its first
+// moment on, open only to users to whom the limits open it.
 std::shared_ptr<FileSystem> MakeLimitedFiles(Limits limits);
 
 }  // namespace cairn::storage

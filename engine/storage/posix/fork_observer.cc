@@ -7,7 +7,7 @@ namespace cairn::storage {
 
 namespace {
 
-// What the C library tells of forks: these are facts of the process, like its number.
+// Counts of forks, which the C library reports. They are facts of the process, like its number.
 struct Forks {
   std::atomic<uint64_t> begun = 0;
   std::atomic<uint64_t> ended = 0;
@@ -17,7 +17,8 @@ Forks& ForksOfProcess() {
   static Forks forks;
   static const bool counts = ::pthread_atfork([] { ++forks.begun; }, [] { ++forks.ended; },
                                               [] { forks.ended.store(forks.begun.load()); }) == 0;
-  if (!counts) forks.begun = UINT64_MAX;  // perhaps it forks
+  // no fork would be seen, so every observer says that it saw one
+  if (!counts) forks.begun = UINT64_MAX;
   return forks;
 }
 

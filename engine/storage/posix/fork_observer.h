@@ -6,9 +6,9 @@
 
 namespace cairn::storage {
 
-// Sees every fork() of this process that begins after the observer was made, and those under way at
-// that moment. Children that the clone system call makes go unseen. A value; a copy has seen the
-// same forks.
+// Sees every fork() of this process that begins after the observer was made, and every fork that
+// was under way at that moment. It does not see children that the clone system call makes. A copy
+// has seen the same forks.
 class ForkObserver {
  public:
   ForkObserver();

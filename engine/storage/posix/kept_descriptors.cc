@@ -19,7 +19,8 @@ namespace {
 // See engine/frame/files/frame_locks.h.
 constexpr int64_t kLocksOfFrames = int64_t{1} << 61;
 
-// A process that has a lock on the bytes that other programs lock, -1 for one that is not known.
+// Returns a process that has a lock on the bytes that other programs lock, or -1 for a process that
+// is not known.
 std::optional<pid_t> FindLockHolder(int fd) {
   struct flock lock = {
       .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = kLocksOfFrames, .l_pid = 0};
@@ -32,10 +33,10 @@ struct CloseFolder {
   void operator()(DIR* reader) const { ::closedir(reader); }
 };
 
-// The files that other code of this process has open; nothing where the system does not tell.
-// Cairn's own descriptors, whichever copy of the library has opened them, are those of regular
-// files with O_NONBLOCK, which has no effect on such a file and which other code does not set. They
-// have locks of their own (F_OFD_SETLK) that no other descriptor takes away.
+// Lists the files that other code of this process has open. Returns nothing if the system does not
+// tell. Cairn's own descriptors, whichever copy of the library has opened them, are those of
+// regular files with O_NONBLOCK, which has no effect on such a file and which other code does not
+// set. They have locks of their own (F_OFD_SETLK) that no other descriptor takes away.
 std::optional<std::vector<FileIdentity>> ListFilesOfOthers() {
   const std::unique_ptr<DIR, CloseFolder> reader(::opendir("/proc/self/fd"));
   if (reader == nullptr) return std::nullopt;
@@ -52,7 +53,7 @@ std::optional<std::vector<FileIdentity>> ListFilesOfOthers() {
   return files;
 }
 
-// Returns true if locks of this process may be on the file, or come before it is closed.
+// Returns true if locks of this process may be on the file now, or may come before it is closed.
 bool MayBeLocked(int fd, const FileIdentity& file,
                  const std::optional<std::vector<FileIdentity>>& files_of_others) {
   const std::optional<pid_t> holder = FindLockHolder(fd);

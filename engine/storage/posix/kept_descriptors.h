@@ -1,4 +1,4 @@
-// Descriptors of files that other code of the process has open, too.
+// Keeps descriptors open of files that other code of the process has open, too.
 #ifndef CAIRN_ENGINE_STORAGE_POSIX_KEPT_DESCRIPTORS_H_
 #define CAIRN_ENGINE_STORAGE_POSIX_KEPT_DESCRIPTORS_H_
 
@@ -15,25 +15,26 @@
 
 namespace cairn::storage {
 
-// When a process closes any descriptor of a file, the kernel drops all POSIX locks (F_SETLK) of the
-// process on that file, whichever descriptor they were taken by. SQLite locks its databases so: a
-// program that merely looks at one, to find that it is not a frame, would let other processes write
-// into a transaction. Hence a descriptor of a file that other code of the process has open stays
-// open until that code has closed its own. Locks that are there now are not enough to decide by:
-// another thread may take one before the descriptor is closed.
+// Closes descriptors, or keeps them open while that is needed. When a process closes any descriptor
+// of a file, the kernel drops all POSIX locks (F_SETLK) of the process on that file, whichever
+// descriptor they were taken by. SQLite locks its databases with these: a program that merely looks
+// at a database, to find that it is not a frame, would let other processes write into a
+// transaction. Hence a descriptor of a file that other code of the process has open stays open
+// until that code has closed its own. The locks that are there now are not enough to decide by,
+// because another thread may take one before the descriptor is closed.
 //
-// The descriptors belong to the process, as the locks do. The next one who opens such a file gets
-// the descriptor, so there is one for each file and mode, a second one for its locks (see
-// FileLocks), or a few where threads look at once. Those that are needed no longer are closed when
-// the next file is opened. Thread-safe.
+// The descriptors belong to the process, as the locks do. The next caller who opens such a file
+// gets the kept descriptor. So each file has one for each mode, a second one for its locks (see
+// FileLocks), or a few if threads look at once. Descriptors that are no longer needed are closed
+// when the next file is opened. Thread-safe.
 class KeptDescriptors {
  public:
-  // Closes the descriptor of `file` now, or keeps it. `forks` are those since it was opened. Costs
-  // a look at each descriptor of the process.
+  // Closes the descriptor of `file` now, or keeps it. `forks` has seen the forks since it was
+  // opened. Costs a look at each descriptor of the process.
   void Close(UniqueFd fd, const FileIdentity& file, bool writable, const ForkObserver& forks);
-  // A kept descriptor of `file`, if there is one that no forked process shares.
+  // Returns a kept descriptor of `file`, if there is one that no forked process shares.
   UniqueFd Take(const FileIdentity& file, bool writable);
-  // Closes those whose files no other code has open any more. Does nothing where none is kept.
+  // Closes the descriptors whose files no other code has open any more.
   void CloseUnneeded();
   bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
 
@@ -42,20 +43,20 @@ class KeptDescriptors {
     UniqueFd fd;
     FileIdentity file;
     bool writable = false;
-    // A child has the same open file: locks on it would be those of both.
+    // Tells whether a child has the same open file, whose locks the child would share.
     ForkObserver forks;
   };
 
-  Mutex mutex_;  // not held during calls of the system
+  Mutex mutex_;  // not held during system calls
   std::vector<Kept> kept_ ABSL_GUARDED_BY(mutex_);
   std::atomic<size_t> count_ = 0;
 };
 
-// Returns true if anybody, this process included, has a lock on bytes that other programs lock. The
+// Returns true if any process, this one included, has a lock on bytes that other programs lock. The
 // locks of frames lie behind these bytes.
 bool IsLockedByOthers(int fd);
 
-// A descriptor that is closed by KeptDescriptors.
+// A descriptor that KeptDescriptors closes.
 class GuardedFd {
  public:
   GuardedFd() = default;
@@ -79,13 +80,15 @@ class GuardedFd {
   int get() const { return fd_.get(); }
   const FileIdentity& file() const { return file_; }
   bool writable() const { return writable_; }
-  // Closes it at once. For files that only frames use.
+  // Closes the descriptor at once. For files that only frames use.
   void CloseNow() { const UniqueFd closed = std::move(fd_); }
-  // A kept descriptor of the same file and mode, if there is one that no forked process shares.
+  // Returns a kept descriptor of the same file and mode, if there is one that no forked process
+  // shares.
   UniqueFd TakeAnother() const {
     return kept_->empty() ? UniqueFd() : kept_->Take(file_, writable_);
   }
-  // Closes another descriptor of the same file and mode as this one will be closed.
+  // Closes another descriptor of the same file and mode in the way in which this one will be
+  // closed.
   void CloseAlso(UnsharedFd& other) const {
     const ForkObserver forks;
     if (other.ok()) kept_->Close(other.Release(), file_, writable_, forks);

@@ -20,7 +20,7 @@ absl::StatusOr<FileIdentity> IdentityOfLeftFile(int directory, const std::string
   if (!file.has_value()) return ErrnoStatus(errno, other, "look at");
   const bool may_change =
       left->owner == file->owner || left->owner == 0 || (file->mode & S_IWOTH) != 0;
-  // What has a second name may have been left for another file.
+  // A file with a second name may have been left for another file.
   if (may_change && S_ISREG(left->mode) && left->names == 1) return left->identity;
   return absl::PermissionDeniedError(
       absl::StrFormat("%s is %s: expected a file of root or of the owner of %s, with one name",

@@ -1,4 +1,4 @@
-// Files that one process leaves for another, which writes a file.
+// Files that one process leaves for another process, which writes a file.
 #ifndef CAIRN_ENGINE_STORAGE_POSIX_LEFT_FILE_H_
 #define CAIRN_ENGINE_STORAGE_POSIX_LEFT_FILE_H_
 
@@ -10,7 +10,7 @@
 
 namespace cairn::storage {
 
-// See FileSystem::IdentityOfLeft; `directory` is that of fstatat.
+// See FileSystem::IdentityOfLeft. `directory` is that of fstatat.
 absl::StatusOr<FileIdentity> IdentityOfLeftFile(int directory, const std::string& path,
                                                 const std::string& other);
 

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The names in a directory that are numbers.
+// Returns the names in a directory that are numbers.
 std::vector<int64_t> NumbersIn(const std::string& directory) {
   std::vector<int64_t> numbers;
   std::error_code error;
@@ -34,9 +34,9 @@ std::vector<int64_t> NumbersIn(const std::string& directory) {
   return numbers;
 }
 
-// The time since the process began.
+// Returns the time since the process began.
 std::optional<std::chrono::seconds> RunningTime(const std::string& process) {
-  constexpr int kBeforeStart = 19;  // fields between the name, which may hold anything, and it
+  constexpr int kBeforeStart = 19;  // between the name, which may hold anything, and the time
   std::ifstream file(process + "/stat");
   std::string line;
   std::getline(file, line);
@@ -52,7 +52,7 @@ std::optional<std::chrono::seconds> RunningTime(const std::string& process) {
   return std::chrono::seconds(std::max<int64_t>(0, now.tv_sec - ticks / ticks_a_second));
 }
 
-// Adds the locks of one open file.
+// Adds the locks of one open file to `found`.
 void AddLocks(const std::string& path, const Extent& wanted, std::vector<int64_t>& found) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -65,8 +65,8 @@ void AddLocks(const std::string& path, const Extent& wanted, std::vector<int64_t
 }  // namespace
 
 std::optional<Extent> ParseLockLine(const std::string& line) {
-  // "lock:", a number, "OFDLCK", "ADVISORY", the mode, -1, device and inode, the first byte, the
-  // last one.
+  // A line has these fields: "lock:", a number, "OFDLCK", "ADVISORY", the mode, -1, device and
+  // inode, the first byte, the last byte.
   std::istringstream fields(line);
   std::string label, number, kind, advisory, mode, owner, device, last;
   Extent lock;

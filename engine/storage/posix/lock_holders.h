@@ -1,4 +1,4 @@
-// Who holds locks on a file, as far as /proc shows it.
+// Finds who holds locks on a file, as far as /proc shows it.
 #ifndef CAIRN_ENGINE_STORAGE_POSIX_LOCK_HOLDERS_H_
 #define CAIRN_ENGINE_STORAGE_POSIX_LOCK_HOLDERS_H_
 
@@ -12,11 +12,12 @@
 
 namespace cairn::storage {
 
-// The bytes of the open file's lock that a line of /proc/PID/fdinfo/FD names, if it names one.
+// Returns the bytes of the open file's lock that a line of /proc/PID/fdinfo/FD names, if it names
+// one.
 std::optional<Extent> ParseLockLine(const std::string& line);
 
-// Those of bytes [offset, offset + count) that belong to open files of processes which this one may
-// look at, once for each process. In no order.
+// Returns the holders of locks on bytes [offset, offset + count), once for each process, in no
+// order. Processes that this one may not look at are missing.
 std::vector<LockHolder> FindLockHolders(const FileIdentity& file, int64_t offset, int64_t count);
 
 }  // namespace cairn::storage

@@ -16,14 +16,14 @@ namespace cairn::storage {
 
 namespace {
 
-// Numbers go up until the queue is empty: enough for years.
+// Numbers go up until the queue is empty. There are enough of them for years.
 constexpr int64_t kTickets = kQueueSize;
 
 struct flock Range(short type, int64_t begin, int64_t count) {
   return {.l_type = type, .l_whence = SEEK_SET, .l_start = begin, .l_len = count, .l_pid = 0};
 }
 
-// 0 or an errno, EAGAIN when another one holds a part of the range.
+// Returns 0 or an errno: EAGAIN if another open file holds a part of the range.
 int TryLock(int fd, int64_t begin, int64_t count) {
   struct flock lock = Range(F_WRLCK, begin, count);
   if (RetryInterrupted([&] { return ::fcntl(fd, F_OFD_SETLK, &lock); }) == 0) return 0;
@@ -35,7 +35,8 @@ void Unlock(int fd, int64_t begin, int64_t count) {
   RetryInterrupted([&] { return ::fcntl(fd, F_OFD_SETLK, &lock); });
 }
 
-// Whether a ticket further than `distance` from the byte is held: 0, 1, or a negative errno.
+// Returns 1 if a ticket further than `distance` from the byte is held, 0 if none is, or a negative
+// errno.
 int IsHeldBeyond(int fd, int64_t byte, int64_t distance) {
   if (distance == kTickets) return 0;
   struct flock lock = Range(F_WRLCK, byte - kTickets, kTickets - distance);
@@ -43,12 +44,12 @@ int IsHeldBeyond(int fd, int64_t byte, int64_t distance) {
   return lock.l_type == F_UNLCK ? 0 : 1;
 }
 
-// Takes the first ticket that no held one is further away than. 0 or an errno.
+// Takes the first ticket that lies further away than all held ones. Returns 0 or an errno.
 int TakeTicket(int fd, int64_t byte, int64_t& ticket) {
   for (;;) {
     int64_t near = 0;
     int64_t far = kTickets;  // nothing was held beyond
-    // Most queues are short.
+    // The distances double, because most queues are short.
     for (int64_t middle = 1; near < far; middle = std::min(2 * middle, near + (far - near) / 2)) {
       const int held = IsHeldBeyond(fd, byte, middle);
       if (held < 0) return -held;
@@ -56,20 +57,20 @@ int TakeTicket(int fd, int64_t byte, int64_t& ticket) {
     }
     if (far == kTickets) return EAGAIN;
     ticket = byte - far - 1;
-    // Another one may have taken it since.
+    // Another process may have taken the ticket since.
     const int error = TryLock(fd, ticket, 1);
     if (error != EAGAIN) return error;
   }
 }
 
-// A thread that blocks on a range, for another one that waits no longer than a timeout.
+// A thread that blocks on a range for another thread, which waits no longer than a timeout.
 class BlockedLock {
  public:
   BlockedLock(int fd, int64_t begin, int64_t count)
       : fd_(fd), range_(Range(F_WRLCK, begin, count)) {}
 
-  // 0 or an errno: EAGAIN when the timeout has elapsed, EBUSY when there is no thread. Where it is
-  // not 0 some of the range may be locked.
+  // Returns 0 or an errno: EAGAIN if the timeout has elapsed, EBUSY if no thread could be started.
+  // Unless it returns 0, a part of the range may be locked.
   int Wait(std::chrono::milliseconds timeout) {
     if (!Start()) return EBUSY;
     std::optional<int> error;
@@ -80,14 +81,14 @@ class BlockedLock {
       }
       error = error_;
     }
-    // The system call is where a thread may be cancelled.
+    // A thread can be cancelled during the system call.
     if (!error.has_value()) ::pthread_cancel(thread_);
     ::pthread_join(thread_, nullptr);
     return error.value_or(EAGAIN);
   }
 
  private:
-  // The program's signals are not for this thread.
+  // Starts the thread without the program's signals, which are not for it.
   bool Start() {
     sigset_t all;
     sigset_t before;
@@ -104,7 +105,7 @@ class BlockedLock {
     return nullptr;
   }
 
-  // Where the thread is cancelled, nothing is left of what was called.
+  // A cancelled thread has nothing to clean up.
   int Block() {
     int error = 0;
     do {
@@ -125,7 +126,7 @@ class BlockedLock {
   pthread_t thread_ = {};
   Mutex mutex_;
   CondVar changed_;
-  std::optional<int> error_ ABSL_GUARDED_BY(mutex_);  // once the lock was had, or was refused
+  std::optional<int> error_ ABSL_GUARDED_BY(mutex_);  // set once the lock was taken or refused
 };
 
 }  // namespace

@@ -8,16 +8,17 @@
 
 namespace cairn::storage {
 
-// Those of the process. Locked while it forks, so that a child gets a list that is whole.
+// The descriptors of the process. The list is locked while the process forks, so that a child gets
+// a whole list.
 struct UnsharedFd::Registry {
   Mutex mutex;
   UnsharedFd* first ABSL_GUARDED_BY(mutex) = nullptr;
 
   static Registry& OfProcess() {
-    // Never destroyed: files may be closed until the very end of the process.
+    // It is never destroyed, because files may be closed until the very end of the process.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): it is the process's
     static Registry& registry = *new Registry;
-    // It fails where there is no memory: then children get the descriptors.
+    // This fails if there is no memory. Children then get the descriptors.
     static const int ignored =
         ::pthread_atfork([] { OfProcess().BeginFork(); }, [] { OfProcess().EndFork(); },
                          [] { OfProcess().CloseInChild(); });
@@ -25,7 +26,7 @@ struct UnsharedFd::Registry {
     return registry;
   }
 
-  // The first one locks, and one of the others unlocks, in the parent or in the child.
+  // BeginFork locks, and one of the others unlocks, in the parent or in the child.
   void BeginFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex.Lock(); }
   void EndFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex.Unlock(); }
   void CloseInChild() ABSL_NO_THREAD_SAFETY_ANALYSIS {

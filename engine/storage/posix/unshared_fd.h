@@ -8,10 +8,10 @@
 
 namespace cairn::storage {
 
-// A fork closes it in the child, before anything else can happen there. So what the kernel keeps
-// for its open file description, such as locks, ends with this process, unless the description has
-// another descriptor or a map. Children that the clone system call makes without the C library's
-// fork have it until they call exec.
+// A descriptor that a fork closes in the child, before anything else can happen there. So the state
+// that the kernel keeps for its open file description, such as locks, ends with this process,
+// unless the description has another descriptor or a mapping. Children that the clone system call
+// makes without the C library's fork have it until they call exec.
 class UnsharedFd {
  public:
   UnsharedFd() = default;
@@ -20,19 +20,19 @@ class UnsharedFd {
   ~UnsharedFd() { Release(); }
 
   bool ok() const { return fd_ >= 0; }
-  // -1 where there is none, as in a child.
+  // Returns -1 if there is no descriptor, as in a child.
   int get() const { return fd_; }
-  // Takes what `open` gives, in place of none. The process cannot fork meanwhile, so `open` must be
-  // quick, and must not allocate.
+  // Takes the result of `open`. There must be no descriptor yet. The process cannot fork meanwhile,
+  // so `open` must be quick, and must not allocate.
   void Open(absl::FunctionRef<UniqueFd()> open);
-  // Children that are forked from here on get it.
+  // Gives the descriptor to the caller. Children that are forked from here on get it.
   UniqueFd Release();
 
  private:
   struct Registry;
 
   int fd_ = -1;
-  // In the registry's list, where there is a descriptor.
+  // Neighbours in the registry's list, if there is a descriptor.
   UnsharedFd* before_ = nullptr;
   UnsharedFd* after_ = nullptr;
 };

@@ -38,7 +38,7 @@ class InotifyWatch final : public FileWatch {
   }
 
  private:
-  // All that happened, of which a new name matters most.
+  // Returns the most important of all events. A new name matters most.
   absl::StatusOr<FileEvent> TakeEvents() {
     FileEvent result = FileEvent::kNone;
     alignas(inotify_event) std::array<char, 4096> buffer;
@@ -51,7 +51,7 @@ class InotifyWatch final : public FileWatch {
         inotify_event event;
         std::memcpy(&event, buffer.data() + at, sizeof(event));
         at += static_cast<ssize_t>(sizeof(event) + event.len);
-        // Also when the kernel has forgotten what happened.
+        // This is also true if the kernel has forgotten what happened.
         const bool renamed = (event.mask & IN_MODIFY) == 0;
         result = std::max(result, renamed ? FileEvent::kRenamed : FileEvent::kWritten);
       }
@@ -66,7 +66,7 @@ class InotifyWatch final : public FileWatch {
 absl::StatusOr<std::unique_ptr<FileWatch>> WatchFile(int fd, std::string_view path) {
   UniqueFd watch(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!watch.ok()) return ErrnoStatus(errno, path, "watch files");
-  // A rename over a file takes a link from it, which is a change of its attributes.
+  // A rename over a file takes a link from it, which changes its attributes.
   constexpr uint32_t kEvents = IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF;
   const std::string name = absl::StrFormat("/proc/self/fd/%d", fd);
   if (::inotify_add_watch(watch.get(), name.c_str(), kEvents) < 0) {

@@ -11,8 +11,7 @@
 
 namespace cairn::storage {
 
-// Of the file that `fd` is open for, whatever name it has. `path` is that of
-// ErrnoStatus.
+// Watches the file that `fd` is open for, whatever name it has. `path` is that of ErrnoStatus.
 absl::StatusOr<std::unique_ptr<FileWatch>> WatchFile(int fd, std::string_view path);
 
 }  // namespace cairn::storage
