@@ -1,4 +1,4 @@
-// NumPy's types as columns.
+// Turns NumPy's dtypes into columns.
 #ifndef CAIRN_TOOLS_DTYPES_DTYPE_H_
 #define CAIRN_TOOLS_DTYPES_DTYPE_H_
 
@@ -20,8 +20,8 @@ inline constexpr std::string_view kItemColumn = "item";
 // The columns of items of a dtype: one for each field, also of nested records, whose names are
 // joined by `_`; of an array in a record one for each element, NAME_0 and so on, a blob where these
 // are over 64; of a complex number NAME_re and NAME_im. Single values are called `item_name`. Types
-// that have no column type are blobs. kInvalidArgument for what is no dtype, or not of `item_size`
-// bytes.
+// that have no column type are blobs.
+// Errors: those of Dtype::Parse; kInvalidArgument if the dtype does not describe `item_size` bytes.
 absl::StatusOr<std::vector<Column>> ColumnsOfDtype(std::string_view dtype, int32_t item_size,
                                                    std::string_view item_name = kItemColumn);
 

@@ -1,24 +1,23 @@
-#include "engine/log/schema/literal.h"
+#include "engine/dtype/literal.h"
 
 #include <charconv>
-#include <optional>
 #include <utility>
 
 #include "engine/base/status.h"
 
-namespace cairn::log {
+namespace cairn::dtype {
 
 namespace {
 
-constexpr int kMaxDepth = 6;
+constexpr int kMaxDepth = 16;
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-class Parser {
+class LiteralParser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit LiteralParser(std::string_view text) : text_(text) {}
 
   absl::StatusOr<Literal> ParseAll() {
     CAIRN_ASSIGN_OR_RETURN(Literal literal, Parse(0));
@@ -34,7 +33,7 @@ class Parser {
   void SkipSpace() {
     while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
   }
-  // The next character that is no space; 0 at the end.
+  // Returns the next character that is not a space, 0 at the end.
   char Peek() {
     SkipSpace();
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -59,6 +58,7 @@ class Parser {
 
   absl::StatusOr<Literal> ParseItems(Literal::Kind kind, char end, int depth) {
     Literal literal = {.kind = kind};
+    bool comma = false;
     ++at_;
     while (!Accept(end)) {
       CAIRN_ASSIGN_OR_RETURN(Literal item, Parse(depth + 1));
@@ -68,12 +68,18 @@ class Parser {
         CAIRN_ASSIGN_OR_RETURN(Literal value, Parse(depth + 1));
         literal.items.push_back(std::move(value));
       }
-      if (!Accept(',') && Peek() != end) return Problem("expected ',' or the end of the list");
+      comma = Accept(',');
+      if (!comma && Peek() != end) return Problem("expected ',' or the end of the list");
+    }
+    // Parentheses make a tuple of one value only with a comma.
+    if (kind == Literal::Kind::kTuple && literal.items.size() == 1 && !comma) {
+      Literal only = std::move(literal.items[0]);
+      return only;
     }
     return literal;
   }
 
-  // Of escapes only those that name a character by itself.
+  // The only escapes are those that name a character by itself.
   absl::StatusOr<Literal> ParseText() {
     Literal literal = {.kind = Literal::Kind::kText};
     const char quote = text_[at_++];
@@ -100,14 +106,19 @@ class Parser {
   }
 
   absl::StatusOr<Literal> ParseWord() {
-    Literal literal = {.kind = Literal::Kind::kWord};
-    while (at_ < text_.size() && IsLetter(text_[at_])) literal.text.push_back(text_[at_++]);
-    // A text with a prefix, as Python 2 and bytes have it.
-    const bool prefix = literal.text == "b" || literal.text == "u";
-    if (prefix && at_ < text_.size() && (text_[at_] == '\'' || text_[at_] == '"')) {
+    const size_t begin = at_;
+    while (at_ < text_.size() && IsLetter(text_[at_])) ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    if (word == "True" || word == "False") {
+      return Literal{.kind = Literal::Kind::kNumber, .number = word == "True" ? 1 : 0};
+    }
+    // Python 2 and bytes put a letter before a text.
+    const bool is_prefix = word == "b" || word == "u";
+    if (is_prefix && at_ < text_.size() && (text_[at_] == '\'' || text_[at_] == '"')) {
       return ParseText();
     }
-    return literal;
+    at_ = begin;
+    return Problem("expected a text, a number, a list or a tuple");
   }
 
   std::string_view text_;
@@ -124,6 +135,8 @@ const Literal* Literal::At(std::string_view key) const {
   return nullptr;
 }
 
-absl::StatusOr<Literal> ParseLiteral(std::string_view text) { return Parser(text).ParseAll(); }
+absl::StatusOr<Literal> ParseLiteral(std::string_view text) {
+  return LiteralParser(text).ParseAll();
+}
 
-}  // namespace cairn::log
+}  // namespace cairn::dtype
