@@ -1,4 +1,4 @@
-// BloscLZ, the byte-oriented LZ77 of Blosc.
+// BloscLZ, Blosc's byte-oriented LZ77 codec.
 #ifndef CAIRN_ENGINE_CODEC_BLOSCLZ_H_
 #define CAIRN_ENGINE_CODEC_BLOSCLZ_H_
 
@@ -8,8 +8,11 @@
 
 namespace cairn::codec {
 
-// Fills dst exactly from all of src, whatever the bytes of src are. kDataLoss, with dst in any
-// state, when src is malformed or decodes to another size. Accepts a match as the last opcode.
+// Fills dst exactly from all of src, whatever the bytes of src are. Accepts a match as the last
+// opcode.
+//
+// Errors: kDataLoss if src is malformed or decodes to another size. The bytes of dst are then
+// unspecified.
 absl::Status DecodeBloscLz(Bytes src, MutableBytes dst);
 
 }  // namespace cairn::codec

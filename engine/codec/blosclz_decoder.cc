@@ -9,11 +9,11 @@ namespace cairn::codec {
 
 namespace {
 
-// Copies that may write up to this much past their end are used only that far from the end of the
-// output.
+// Copies that may write up to this much past their end are used only at that distance from the end
+// of the output.
 constexpr size_t kSlack = 64;
 constexpr size_t kMaxLiterals = 32;
-// What a run of literals takes at most, and a match unless it is very long.
+// The longest opcode of literals. A match is longer only if it is very long.
 constexpr size_t kMaxOpcode = 1 + kMaxLiterals;
 constexpr size_t kLong = 7;
 constexpr size_t kFar = 0x1FFF;
@@ -25,7 +25,7 @@ void Copy32(std::byte* to, const std::byte* from) {
   Copy16(to + 16, from + 16);
 }
 
-// The first `distance` (below 8) bytes of `from`, repeated to 8 bytes.
+// Returns the first `distance` (below 8) bytes of `from`, repeated to 8 bytes.
 uint64_t RepeatTo8(const std::byte* from, size_t distance) {
   const size_t bits = distance * 8;
   uint64_t pattern = LoadLe<uint64_t>(from) & ((uint64_t{1} << bits) - 1);
@@ -45,7 +45,7 @@ void RepeatFar(std::byte* out, std::byte* end, size_t distance) {
   } while (out < end);
 }
 
-// The same for any distance.
+// Repeats as RepeatFar does, for any distance.
 void RepeatWide(std::byte* out, std::byte* end, size_t distance) {
   const std::byte* from = out - distance;
   if (distance >= 16) {
@@ -68,7 +68,7 @@ void RepeatWide(std::byte* out, std::byte* end, size_t distance) {
   }
 }
 
-// Without writing past `end`, for the last bytes of a stream.
+// Repeats without writing past `end`, for the last bytes of a stream.
 void RepeatExactly(std::byte* out, std::byte* end, size_t distance) {
   if (static_cast<size_t>(end - out) > 2 * kSlack) {
     std::byte* const wide_end = end - kSlack;
@@ -84,7 +84,7 @@ class Decoder {
 
   absl::Status Run() {
     if (src_.empty()) return DataLoss("BloscLZ stream is empty, expected %d bytes", dst_.size());
-    // The upper bits of the first control byte are a marker: it is a literal run in any case.
+    // The upper bits of the first control byte are a marker, so it is always a literal run.
     bool ok = CopyLiterals(std::to_integer<size_t>(*in_++) & 0x1F) && RunFarFromEnds();
     while (ok && in_ != in_end_) {
       const size_t control = std::to_integer<size_t>(*in_++);
@@ -100,8 +100,8 @@ class Decoder {
   size_t in_left() const { return static_cast<size_t>(in_end_ - in_); }
   size_t out_left() const { return static_cast<size_t>(out_end_ - out_); }
 
-  // Decodes as long as no opcode of usual size can lead past an end, so that only distances need a
-  // look. Leaves the rest to the functions below.
+  // Decodes while no opcode of usual size can lead past an end, so that only distances must be
+  // checked. Leaves the rest to the functions below.
   bool RunFarFromEnds() {
     while (in_left() >= kMaxOpcode && out_left() >= kSlack) {
       const size_t control = std::to_integer<size_t>(*in_++);
@@ -114,7 +114,7 @@ class Decoder {
       const bool is_long = control >> 5 == kLong;
       const size_t more = is_long ? std::to_integer<size_t>(*in_) : 0;
       const std::byte* low = in_ + (is_long ? 1 : 0);
-      // Whether a match is far cannot be foretold: no branch.
+      // There is no branch here, because a processor cannot predict whether a match is far.
       size_t distance = (control & 0x1F) << 8 | std::to_integer<size_t>(*low);
       const bool far = distance == kFar;
       distance += (far ? LoadBe<uint16_t>(low + 1) : 0) + 1;

@@ -18,27 +18,29 @@ namespace {
 constexpr int kMaxHashBits = 14;
 constexpr size_t kMaxLiterals = 32;
 constexpr size_t kFirstFarDistance = 8192;
-// The format could say 73727, but C-Blosc2 itself stops here.
+// The format allows 73727, but C-Blosc2 stops here.
 constexpr size_t kMaxDistance = 73724;
 // Shorter matches cost more time to decode than they save bytes.
 constexpr size_t kMinNearMatch = 6;
 constexpr size_t kMinFarMatch = 8;
-// Misses that each byte of a match makes up for: a few short matches do not slow the search down.
+// Each byte of a match makes up for this many misses, so that a few short matches do not slow the
+// search down.
 constexpr size_t kForgiven = 32;
-// Bytes before the end that the wide loads of the search may touch.
+// The wide loads of the search may touch this many bytes before the end.
 constexpr size_t kTail = 12;
 
-// A stream is worth its decoding time when a sample of it shrinks this much: either with a few long
-// matches, each of which counts as the literals that take as long to copy, or with many short ones.
+// A stream is worth its decoding time if a sample of it shrinks this much, either with a few long
+// matches or with many short ones. Each match counts as the literals that take as long to copy.
 constexpr size_t kLiteralsOfMatch = 3;
 constexpr size_t kMinRatioPercent = 120;
 constexpr size_t kMinDenseRatioPercent = 172;
 
 struct Effort {
   int hash_bits;
-  // After 2^skip_shift misses in a row the search steps one byte further each time.
+  // After 2^skip_shift misses in a row the search takes steps that are one byte longer each time.
   int skip_shift;
-  // The sample is from the last 1/sample_divisor of a stream. 0 takes all streams.
+  // The sample is from the last 1/sample_divisor of a stream. With 0 all streams are compressed
+  // without a sample.
   size_t sample_divisor;
 };
 
@@ -50,13 +52,13 @@ Effort EffortOf(int clevel) {
   return kEfforts[std::clamp(clevel, 1, 9) - 1];
 }
 
-// Writes opcodes as long as they fit.
+// Writes opcodes while they fit.
 class OpcodeWriter {
  public:
   OpcodeWriter(Bytes src, MutableBytes out)
       : src_(src), begin_(out.data()), end_(begin_ + out.size()), to_(begin_) {}
 
-  // Codes src[from, to) as literals.
+  // Codes src[from, to) as literals. Returns false if they do not fit.
   bool Literals(size_t from, size_t to) {
     const size_t coded = to - from + CeilDiv(to - from, kMaxLiterals);
     if (coded > left()) return false;
@@ -108,7 +110,7 @@ class OpcodeWriter {
   std::byte* to_;
 };
 
-// Counts what OpcodeWriter would write.
+// Counts the bytes that OpcodeWriter would write.
 class OpcodeCounter {
  public:
   bool Literals(size_t from, size_t to) {
@@ -124,7 +126,7 @@ class OpcodeCounter {
     return true;
   }
 
-  // Whether the bytes so far were worth decoding them.
+  // Returns true if the bytes so far are worth the time to decode them.
   bool IsWorthIt() const {
     return decoded_ * 100 >= (size_ + kLiteralsOfMatch * matches_) * kMinRatioPercent ||
            decoded_ * 100 >= size_ * kMinDenseRatioPercent;
@@ -136,8 +138,8 @@ class OpcodeCounter {
   size_t matches_ = 0;
 };
 
-// How many bytes from `a` and from the later `b` on are equal, up to `end`. Inlined by force: calls
-// cost more than most matches are long.
+// Returns how many bytes from `a` and from the later `b` on are equal, up to `end`. Always inlined,
+// because a call costs more than most matches are long.
 [[gnu::always_inline]] inline size_t CommonLength(const std::byte* a, const std::byte* b,
                                                   const std::byte* end) {
   const std::byte* const start = b;
@@ -150,7 +152,7 @@ class OpcodeCounter {
   return static_cast<size_t>(b - start);
 }
 
-// Where each hash was seen last, as byte numbers; src begins at number `origin`.
+// Remembers where each hash was seen last, as byte numbers. src begins at number `origin`.
 struct History {
   uint32_t* places;
   int bits;
@@ -163,28 +165,28 @@ struct History {
     return here - std::exchange(Place(at), here);
   }
   uint32_t& Place(size_t at) const {
-    // Six bytes at once: shorter matches are not coded.
+    // The hash covers six bytes, because shorter matches are not coded.
     const uint64_t hash = (LoadLe<uint64_t>(src.data() + at) << 16) * 0x9E3779B97F4A7C15u;
     return places[hash >> (64 - bits)];
   }
 };
 
-// A copy of bytes [begin, end) from `distance` before; none when end is 0.
+// A copy of bytes [begin, end) from `distance` before. There is none if end is 0.
 struct Match {
   size_t begin = 0;
   size_t end = 0;
   size_t distance = 0;
 };
 
-// Whether the four bytes at `at` are those from `distance` before.
+// Returns true if the four bytes at `at` equal those from `distance` before.
 bool Repeats(Bytes src, size_t at, size_t distance) {
   return distance <= kMaxDistance &&
          LoadLe<uint32_t>(src.data() + at) == LoadLe<uint32_t>(src.data() + at - distance);
 }
 
-// The longest match at `distance` around the four bytes at `at` that begins at `earliest` or later,
-// if it is worth its opcode. The last byte of src never belongs to it.
-// Inlined by force: it is called at two places and is what the search spends its time in.
+// Returns the longest match at `distance` around the four bytes at `at` that begins at `earliest`
+// or later, if it is worth its opcode. The last byte of src never belongs to it. Always inlined,
+// because it is called at two places and the search spends most of its time in it.
 [[gnu::always_inline]] inline Match Extend(Bytes src, size_t at, size_t distance, size_t earliest) {
   const std::byte* const base = src.data();
   const std::byte* const limit = base + src.size() - 1;
@@ -198,14 +200,14 @@ bool Repeats(Bytes src, size_t at, size_t distance) {
 }
 
 // Splits src, which is longer than kTail, into literals and matches, greedily. The first and the
-// last byte are always literals. False as soon as the sink has had enough.
+// last byte are always literals. Returns false as soon as the sink refuses more.
 template <typename Sink>
 bool Parse(const History history, const int skip_shift, Sink& sink) {
   const Bytes src = history.src;
   const size_t search_end = src.size() - kTail;
-  size_t literals = 0;  // where those begin that are not in the sink yet
+  size_t literals = 0;  // where the literals begin that are not in the sink yet
   size_t misses = 0;
-  // A second distance to try: where the bytes before the end of the last match were seen.
+  // A second distance to try: the bytes before the end of the last match were seen there.
   size_t hint = SIZE_MAX;
   history.Exchange(0);
   for (size_t at = 1; at < search_end;) {
@@ -233,11 +235,11 @@ bool Parse(const History history, const int skip_shift, Sink& sink) {
   return sink.Literals(literals, src.size());
 }
 
-// What it writes depends on the bytes and the level only.
+// The output depends on the bytes and the level only.
 class BloscLz final : public StreamCodec {
  public:
-  // 0 also where a sample of src promises too little for the level. The stream begins and ends with
-  // literals.
+  // Also returns 0 if a sample of src promises too little for the level. The stream begins and ends
+  // with literals.
   absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override {
     if (src.size() <= kTail || src.size() > INT_MAX) return 0;
     const Effort effort = EffortOf(call.clevel);
@@ -264,9 +266,9 @@ class BloscLz final : public StreamCodec {
   }
 
  private:
-  // The number of the first of `size` bytes that are about to be parsed. Bytes are numbered through
-  // all parses, so that what an earlier parse left in places_ is too far away to be a match and
-  // nothing needs clearing.
+  // Returns the number of the first of `size` bytes that will be parsed next. Bytes are numbered
+  // through all parses. So the entries that an earlier parse left in places_ are too far away to be
+  // matches, and nothing needs to be cleared.
   uint32_t Number(size_t size) {
     constexpr uint32_t kGap = kMaxDistance + 1;
     if (places_ == nullptr) places_ = std::make_unique<uint32_t[]>(size_t{1} << kMaxHashBits);
@@ -279,7 +281,7 @@ class BloscLz final : public StreamCodec {
     return number;
   }
 
-  std::unique_ptr<uint32_t[]> places_;  // by hash of a few bytes: where they were seen last
+  std::unique_ptr<uint32_t[]> places_;  // by hash of a few bytes: their last place
   uint32_t next_number_ = 0;
 };
 

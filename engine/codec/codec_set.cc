@@ -46,7 +46,7 @@ std::unique_ptr<StreamCodec> Make(Codec id) {
   return nullptr;
 }
 
-// Of the codecs that the format registers, those that a build may lack.
+// Returns the name of a codec that the format registers and that a build may lack.
 std::string_view NameOf(Codec id) {
   constexpr std::array<std::string_view, 8> kNames = {"ZFP",  "ZFP",    "ZFP", "OpenHTJ2K",
                                                       "Grok", "OpenZL", "J2K", "HTJ2K"};

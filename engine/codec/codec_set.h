@@ -1,4 +1,4 @@
-// One thread's codecs, each made when it is first needed.
+// The codecs of one thread. Each is made when it is first needed.
 #ifndef CAIRN_ENGINE_CODEC_CODEC_SET_H_
 #define CAIRN_ENGINE_CODEC_CODEC_SET_H_
 
@@ -16,8 +16,10 @@ namespace cairn::codec {
 // Not thread-safe.
 class CodecSet {
  public:
-  // kUnimplemented, naming the id, for a codec that neither this build nor `registry` (may be null)
-  // has. The codec stays valid until the set gives out another one of a registry.
+  // Returns a codec, which stays valid until the set returns another one of a registry. `registry`
+  // may be null.
+  //
+  // Errors: kUnimplemented, naming the id, if neither this build nor `registry` has the codec.
   absl::StatusOr<StreamCodec*> Get(Codec id, const Registry* registry);
 
  private:
@@ -26,19 +28,19 @@ class CodecSet {
   const CodecPlugin* wrapped_ = nullptr;  // by plugin_
 };
 
-// Whether streams of this codec may be coded against a dictionary.
+// Returns true if streams of this codec may be coded against a dictionary.
 constexpr bool SupportsDictionary(Codec id) {
   return id == Codec::kLz4 || id == Codec::kLz4Hc || id == Codec::kZstd;
 }
 
-// Whether the codec spends time on a higher ratio, and gains from larger blocks.
+// Returns true if the codec spends time on a higher ratio, and gains from larger blocks.
 constexpr bool IsHighRatio(Codec id) {
   return id == Codec::kLz4Hc || id == Codec::kZlib || id == Codec::kZstd;
 }
 
 constexpr bool IsZfp(Codec id) { return id >= Codec::kZfpAccuracy && id <= Codec::kZfpRate; }
 
-// Whether streams can be coded only where the shape of a block is known.
+// Returns true if streams can be coded only if the shape of a block is known.
 constexpr bool IsOfArrays(Codec id) { return id == Codec::kNdlz || IsZfp(id); }
 
 }  // namespace cairn::codec

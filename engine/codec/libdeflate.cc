@@ -1,5 +1,5 @@
-// zlib streams by libdeflate: several times as fast as zlib on complete streams, which is all that
-// a chunk has. zlib.cc does the same where libdeflate is not installed.
+// Codes zlib streams with libdeflate, which is several times as fast as zlib on complete streams. A
+// chunk has no others. zlib.cc replaces it if libdeflate is not installed.
 #include <algorithm>
 #include <array>
 #include <libdeflate.h>
@@ -23,14 +23,15 @@ struct Free {
   }
 };
 
-// The fastest levels whose output was never larger than that of zlib at clevel 1 to 9, tried on
-// timestamps, random walks, sparse numbers, normal floats, headers of C++ and a program, all cut
-// into the blocks of that clevel. On most they take a third to all of zlib's time; at 7 on sparse
-// numbers up to one and a half times it, at 9, for five to thirteen percent less, up to three
-// times.
+// The fastest levels whose output was never larger than that of zlib at clevel 1 to 9. They were
+// tried on timestamps, random walks, sparse numbers, normal floats, headers of C++ and a program,
+// all cut into the blocks of that clevel. On most of these they take a third to all of zlib's time.
+// At 7, sparse numbers take up to one and a half times zlib's time. At 9, for an output that is
+// five to thirteen percent smaller, they take up to three times as long.
 constexpr std::array<int, 9> kLevels = {2, 2, 5, 5, 6, 7, 8, 8, 10};
 
-// libdeflate reports a malformed stream as just that; a wrong header is recognised here.
+// Describes an error. libdeflate reports any malformed stream in the same way, so a wrong header is
+// recognised here.
 std::string_view WhatIsWrong(libdeflate_result result, Bytes stream) {
   constexpr int kDeflate = 8;
   if (result == LIBDEFLATE_SHORT_OUTPUT) return "it ends early";
@@ -49,7 +50,8 @@ class Libdeflate final : public StreamCodec {
     dst = UsefulPart(src, dst);
     const int level = kLevels[static_cast<size_t>(std::clamp(call.clevel, 1, 9) - 1)];
     if (level != level_) {
-      // One at a time: they take most of a megabyte, that of clevel 9 several.
+      // There is one compressor at a time, because it takes most of a megabyte, and at clevel 9
+      // several.
       compressor_.reset();
       compressor_.reset(libdeflate_alloc_compressor(level));
       level_ = level;

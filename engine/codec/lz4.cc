@@ -15,12 +15,12 @@ namespace {
 const char* Chars(Bytes bytes) { return reinterpret_cast<const char*>(bytes.data()); }
 char* Chars(MutableBytes bytes) { return reinterpret_cast<char*>(bytes.data()); }
 
-// LZ4 counts in ints.
+// Returns the size as an int, which LZ4 counts in.
 int IntSize(Bytes bytes) { return static_cast<int>(std::min(bytes.size(), size_t{INT_MAX})); }
 
-// Codes short streams. LZ4 clears 16 KiB before each stream, which takes it as long as coding half
-// a kilobyte. Here streams share one table: each is numbered so far after the one before that what
-// is left of that is no match for it.
+// Codes short streams. LZ4 clears 16 KiB before each stream, which takes as long as coding half a
+// kilobyte. Here streams share one table. Each stream is numbered so far after the one before that
+// old entries are out of its reach.
 class ShortStreams {
  public:
   static constexpr size_t kMaxSize = 2048;
@@ -34,8 +34,8 @@ class ShortStreams {
   }
 
  private:
-  // On a table that was never used LZ4 finds other matches, so one byte goes ahead of all streams;
-  // and before it clears the table itself, at number 2^30, that is done here.
+  // LZ4 finds other matches on a table that was never used, so one byte is coded before all
+  // streams. LZ4 would clear the table itself at number 2^30. This clears it earlier.
   void Clear() {
     constexpr int kStreams = 8192;
     constexpr size_t kGap = 65536;
@@ -48,18 +48,18 @@ class ShortStreams {
   }
 
   LZ4_stream_t state_;
-  int left_ = 0;  // streams before the table is cleared
+  int left_ = 0;  // before the table is cleared
 };
 
-// The two variants: how streams are coded with and without a dictionary.
+// The two variants differ in how streams are coded with and without a dictionary.
 class Fast {
  public:
   using State = LZ4_stream_t;
 
   int Compress(Bytes src, MutableBytes dst, int level) {
     const int acceleration = Acceleration(level);
-    // What a shared table saves goes into a closer search: faster and smaller at every level but
-    // the last, which is closest already.
+    // The time that a shared table saves is spent on a closer search. That is faster and smaller at
+    // every level except the last, which searches closest already.
     if (src.size() <= ShortStreams::kMaxSize && acceleration > 1) {
       if (short_streams_ == nullptr) short_streams_ = std::make_unique<ShortStreams>();
       return short_streams_->Compress(src, dst, (acceleration + 1) / 2);
@@ -89,8 +89,8 @@ class HighCompression {
  public:
   using State = LZ4_streamHC_t;
 
-  // A state that is reset instead of made anew keeps 256 KiB uncleared and codes the same bytes:
-  // what is left in it is too far back to be a match.
+  // A reset leaves 256 KiB of the state uncleared, which a new state would have to clear. It codes
+  // the same bytes, because the old entries are too far back to be matches.
   int Compress(Bytes src, MutableBytes dst, int level) {
     if (state_ == nullptr) {
       state_ = std::make_unique<State>();
@@ -113,7 +113,8 @@ class HighCompression {
   std::unique_ptr<State> state_;
 };
 
-// The bytes of a sequence that its token counts in four bits: 15 says that more follow.
+// Reads the length of a part of a sequence. Its token counts up to 14 bytes in four bits; 15 says
+// that more follow.
 size_t ReadLength(Bytes src, size_t& at, size_t in_token) {
   constexpr size_t kMoreFollows = 15;
   size_t length = in_token;
@@ -127,19 +128,20 @@ size_t ReadLength(Bytes src, size_t& at, size_t in_token) {
 }
 
 bool HasTwoZeros(Bytes src) {
-  uint8_t found = 0;  // without a way out, so that compilers look at many bytes at a time
+  uint8_t found = 0;  // there is no early return, so that compilers look at many bytes at a time
   for (size_t i = 1; i < src.size(); ++i) {
     found |= static_cast<uint8_t>((src[i - 1] | src[i]) == std::byte{0});
   }
   return found != 0;
 }
 
-// Whether one of the first `wanted` bytes repeats itself, as a damaged stream may say. LZ4 makes it
-// a zero where it decodes all of a stream, and leaves there what it finds where it decodes a part.
+// Returns true if one of the first `wanted` bytes repeats itself, as a damaged stream may say. LZ4
+// turns such a byte into a zero if it decodes all of a stream, but leaves whatever is there if it
+// decodes a part.
 bool RepeatsAtNoDistance(Bytes src, size_t wanted) {
   constexpr size_t kDistanceSize = 2;
   constexpr size_t kLeastMatch = 4;
-  // A sequence takes no more than what it decodes to, and the bytes of its lengths.
+  // A sequence takes at most as many bytes as it decodes to, and the bytes of its lengths.
   src = src.first(std::min(src.size(), wanted + wanted / UINT8_MAX + 16));
   if (!HasTwoZeros(src)) return false;
   for (size_t at = 0, decoded = 0; at < src.size();) {
@@ -156,14 +158,14 @@ bool RepeatsAtNoDistance(Bytes src, size_t wanted) {
   return false;
 }
 
-// What the fast and the high-compression variant have in common: the stream format, and a
+// Implements what the fast and the high-compression variant share: the stream format, and a
 // dictionary that is digested once and then copied before each stream, so that streams stay
 // independent of each other.
 template <typename Variant>
 class Lz4Codec final : public StreamCodec {
  public:
   void UseDictionary(Bytes dict) override {
-    // LZ4 looks no further back than 64 KiB.
+    // LZ4 looks back at most 64 KiB.
     dict_ = dict.last(std::min(dict.size(), size_t{64} << 10));
     digested_level_ = 0;
   }
@@ -199,9 +201,9 @@ class Lz4Codec final : public StreamCodec {
 
   absl::Status DecompressStart(Bytes src, MutableBytes dst, size_t wanted,
                                const PluginCall& call) override {
-    // LZ4 copies a run that passes the end byte by byte, many times as slowly as one within: of a
-    // short stream, which such a run may be most of, more than a sixth is sooner decoded
-    // completely.
+    // LZ4 copies a run that passes the end byte by byte, which is many times slower than a run
+    // within the output. Such a run may be most of a short stream, so more than a sixth of one is
+    // decoded faster completely.
     const size_t worth = dst.size() / (dst.size() <= kShort ? 6 : 2);
     if (wanted > worth || !dict_.empty() || src.size() > INT_MAX || wanted > INT_MAX ||
         RepeatsAtNoDistance(src, wanted)) {
@@ -216,7 +218,7 @@ class Lz4Codec final : public StreamCodec {
 
  private:
   using State = typename Variant::State;
-  static constexpr size_t kShort = 1024;  // bytes, decoded
+  static constexpr size_t kShort = 1024;  // decoded bytes
 
   int CompressWithDictionary(Bytes src, MutableBytes dst, int level) {
     Digest(level);
@@ -227,8 +229,8 @@ class Lz4Codec final : public StreamCodec {
 
   void Digest(int level) {
     if (digested_level_ == level) return;
-    // LZ4 treats a dictionary that src happens to follow in memory in another way. Here nothing
-    // can follow it: a spare byte does.
+    // LZ4 treats a dictionary differently if src happens to follow it in memory. Here a spare byte
+    // follows the dictionary, so src never does.
     dict_copy_.assign(dict_.begin(), dict_.end());
     dict_copy_.push_back(std::byte{0});
     if (digested_ == nullptr) digested_ = std::make_unique<State>();

@@ -15,8 +15,9 @@
 
 // A stream begins with its shape: a byte of dimensions, always 2, and the numbers of rows and of
 // columns, 4 bytes each. Then it has the cells of 4x4 or 8x8 bytes, row by row. A cell is a token
-// and what that asks for; an offset is 2 bytes, the distance from the token back to bytes of the
-// stream that stand for rows of the cell. Cells that the border cuts are always literal.
+// and the bytes that the token asks for. An offset has 2 bytes and is the distance from the token
+// back to bytes of the stream that stand for rows of the cell. Cells that the border cuts are
+// always literal.
 namespace cairn::codec {
 
 namespace {
@@ -27,13 +28,14 @@ constexpr uint8_t kCellMatch = 0xC0;  // an offset: all rows
 constexpr size_t kMaxCell = 64;
 constexpr size_t kHeader = 1 + 2 * sizeof(int32_t);
 
-// An offset for some rows (bits of a mask, the first row lowest), then the other rows.
+// A token for one offset, which gives some rows (bits of a mask, the first row lowest). The other
+// rows follow.
 struct RowMatch {
   uint8_t token;
   uint8_t rows;
 };
 
-// Two offsets, each for two rows.
+// A token for two offsets, each for two rows.
 struct DoublePair {
   uint8_t token;
   uint8_t first;
@@ -71,13 +73,13 @@ void ForEachRow(const Form& form, uint8_t rows, bool others, const Visit& visit)
   }
 }
 
-// Where a cell lies in its block, and what the border leaves of it.
+// The place of a cell in its block, and the part of it that the border leaves.
 struct CellPlace {
   size_t begin, rows, columns;
   bool IsCut(const Form& form) const { return rows < form.side || columns < form.side; }
 };
 
-// Calls visit(place) for each cell of a block, as long as that returns true.
+// Calls visit(place) for each cell of a block until a call returns false.
 template <typename Visit>
 bool ForEachCell(const Form& form, size_t rows, size_t columns, const Visit& visit) {
   for (size_t row = 0; row < rows; row += form.side) {
@@ -92,7 +94,7 @@ bool ForEachCell(const Form& form, size_t rows, size_t columns, const Visit& vis
   return true;
 }
 
-// Where the stream has bytes, by their hash; 0 where there are none.
+// Maps hashes of bytes to their places in the stream, or to 0.
 class HashTable {
  public:
   static uint32_t SlotOf(Bytes bytes) { return XXH32(bytes.data(), bytes.size(), 1) >> 20; }
@@ -113,8 +115,8 @@ class RowTable {
   void SetNew(size_t row, uint32_t slot, size_t place) {
     new_[row] = {.slot = slot, .place = static_cast<uint32_t>(place)};
   }
-  // The format's encoder adds rows only with those from row 0 on, and then also clears the slots
-  // that it used last for rows which are known already.
+  // The format's encoder adds rows only together with those from row 0 on. It then also clears the
+  // slots that it used last for rows which are known already.
   void AddNew() {
     if (new_[0].place == 0) return;
     for (size_t row = 0; row < kinds_; ++row) table_[new_[row].slot] = new_[row].place;
@@ -126,7 +128,7 @@ class RowTable {
     uint32_t place = 0;
   };
   HashTable table_;
-  std::array<Entry, 8> new_{};  // by their first row
+  std::array<Entry, 8> new_{};  // by the first row
   size_t kinds_;
 };
 
@@ -143,7 +145,7 @@ class Encoder {
   Encoder(const Form& form, Bytes src, MutableBytes dst)
       : form_(form), src_(src), dst_(dst), tables_(std::make_unique<Tables>(form)) {}
 
-  // Returns the size, or 0 when it does not fit.
+  // Returns the size, or 0 if the stream does not fit.
   size_t Run(int32_t rows, int32_t columns) {
     const size_t least = kHeader + 8 + (src_.size() / form_.cell_size() - 1) * 2;
     if (src_.size() < form_.cell_size() || dst_.size() < least) return 0;
@@ -213,7 +215,7 @@ class Encoder {
     Put(cell);
   }
 
-  // The rows of a mask, side by side.
+  // Copies the rows of a mask side by side.
   Bytes Gather(uint8_t rows) {
     size_t done = 0;
     ForEachRow(form_, rows, false, [&](size_t row) {
@@ -223,8 +225,9 @@ class Encoder {
     return Bytes(gathered_).first(done);
   }
 
-  // What is known of such rows; `first` is the first of them. C-Blosc2 adds the bytes of a match to
-  // the offsets of small cells, in 16 bits: those that it could not read back are left out.
+  // Returns true if a match can lead to `place`. `first` is its first row. C-Blosc2 adds the bytes
+  // of a match to the offsets of small cells, in 16 bits, so offsets that it could not read back
+  // are left out.
   bool IsNear(uint32_t place, size_t first, size_t match_size) const {
     const size_t most =
         form_.side == 4 ? std::numeric_limits<uint16_t>::max() - match_size : kMaxDistance;
@@ -284,7 +287,7 @@ class Encoder {
   std::array<std::byte, kMaxCell> gathered_;
 };
 
-// Decodes one stream; reads it only inside its bounds.
+// Decodes one stream. Reads it only inside its bounds.
 class Decoder {
  public:
   Decoder(const Form& form, Bytes src, MutableBytes dst)
@@ -316,7 +319,7 @@ class Decoder {
   }
 
  private:
-  // The cell's rows without a gap, or anything when the reader has failed.
+  // Returns the cell's rows without a gap, or anything if the reader has failed.
   Bytes ReadCell(const CellPlace& place) {
     const size_t begin = reader_.offset();
     const uint8_t token = reader_.U8("token");
@@ -349,7 +352,7 @@ class Decoder {
     return cell;
   }
 
-  // What the offset that comes next leads to.
+  // Reads an offset and returns the bytes that it leads to.
   Bytes Reference(size_t token, size_t size) {
     const size_t offset = reader_.Le<uint16_t>("offset");
     if (!reader_.ok()) return {};

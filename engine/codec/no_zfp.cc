@@ -1,4 +1,4 @@
-// Stands in for zfp.cc where there is no libzfp.
+// Replaces zfp.cc if there is no libzfp.
 #include "engine/codec/stream_codec.h"
 
 namespace cairn::codec {

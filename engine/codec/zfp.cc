@@ -29,7 +29,8 @@ int64_t BlockBytes(const PluginCall& call) {
   return size;
 }
 
-// libzfp's objects for one block. A null pointer in any means that there is no memory.
+// Holds libzfp's objects for one block. A null pointer in any of them means that there is no
+// memory.
 struct Coder {
   Coder(Codec mode, const PluginCall& call, void* items)
       : stream(zfp_stream_open(nullptr)), field(zfp_field_alloc()) {
@@ -49,11 +50,11 @@ struct Coder {
       // The largest error is a power of ten.
       zfp_stream_set_accuracy(stream.get(), std::pow(10.0, static_cast<int8_t>(call.meta)));
     } else if (mode == Codec::kZfpPrecision) {
-      // Bit planes; ZFP needs some more in more dimensions.
+      // The meta counts bit planes. ZFP needs some more in more dimensions.
       zfp_stream_set_precision(stream.get(),
                                std::min<unsigned>(call.meta + 3 + 2 * ndim, ZFP_MAX_PREC));
     } else {
-      // Per cent of the size; ZFP asks for bits of an item.
+      // The meta is a percentage of the size. ZFP asks for bits per item.
       const double ratio = call.meta / 100.0;
       zfp_stream_set_rate(stream.get(), ratio * call.typesize * 8, type, ndim, zfp_false);
     }
@@ -79,7 +80,7 @@ class Zfp final : public StreamCodec {
 
   absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override {
     CAIRN_RETURN_IF_ERROR(CheckCall(call));
-    // As C-Blosc2: what is not a complete block is stored as it is.
+    // C-Blosc2 also stores a block as it is if it is not complete.
     if (BlockBytes(call) != static_cast<int64_t>(src.size())) return 0;
     const MutableBytes items = items_.Get(src.size());  // aligned
     CopyBytes(src, items);
@@ -108,7 +109,7 @@ class Zfp final : public StreamCodec {
     const MutableBytes items = items_.Get(dst.size());  // aligned
     Coder coder(mode_, call, items.data());
     if (!coder.ok()) return NoMemory();
-    // libzfp reads on past the end, but never more than the longest stream has: zeros follow.
+    // libzfp may read past the end, but never more than the longest stream has, so zeros follow.
     const size_t most = coder.MaxSize() + 2 * sizeof(uint64_t);
     if (src.size() > most) return WrongSize(src, most);
     const MutableBytes stream = stream_.Get(most);
@@ -133,7 +134,7 @@ class Zfp final : public StreamCodec {
     }
     return absl::OkStatus();
   }
-  // Builds of libzfp pad streams to complete words of their own; C-Blosc2's has words of 8 bytes.
+  // Builds of libzfp pad streams to words of different sizes. C-Blosc2's has words of 8 bytes.
   static size_t Padded(size_t size) { return CeilDiv(size, sizeof(uint64_t)) * sizeof(uint64_t); }
   static absl::Status NoMemory() { return ResourceExhausted("no memory for a ZFP coder"); }
   static absl::Status WrongSize(Bytes src, size_t size) {

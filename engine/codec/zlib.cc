@@ -10,9 +10,9 @@ namespace cairn::codec {
 
 namespace {
 
-// Makes the stream, whose state is started, work on src and dst.
+// Gives src and dst to a stream whose state is started.
 void Feed(z_stream& stream, Bytes src, MutableBytes dst) {
-  // zlib never writes through next_in; it only lacks the const.
+  // zlib never writes through next_in, which only lacks the const.
   stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(src.data()));
   stream.avail_in = static_cast<uInt>(src.size());
   stream.next_out = reinterpret_cast<Bytef*>(dst.data());
@@ -24,7 +24,7 @@ absl::Status CannotStart(int code) {
 }
 
 // The states are made at the first use and reset from then on. They keep pointers back to the
-// z_streams, so this never moves.
+// z_streams, so this object never moves.
 class Zlib final : public StreamCodec {
  public:
   Zlib() = default;
@@ -75,9 +75,9 @@ class Zlib final : public StreamCodec {
 
  private:
   z_stream deflate_ = {};
-  int level_ = 0;  // of deflate_; 0: not made yet
+  int level_ = 0;  // 0: not made yet
   z_stream inflate_ = {};
-  bool inflates_ = false;  // inflate_ is made
+  bool inflates_ = false;  // true once inflate_ is made
 };
 
 }  // namespace

@@ -19,10 +19,10 @@ struct Free {
   void operator()(ZSTD_DDict* dict) const { ZSTD_freeDDict(dict); }
 };
 
-// Blosc's nine levels spread over zstd's twenty-two.
+// Spreads Blosc's nine levels over zstd's twenty-two.
 int ZstdLevel(int clevel) { return clevel < 9 ? std::max(clevel, 1) * 2 - 1 : ZSTD_maxCLevel(); }
 
-// Streams with a dictionary are coded at this level whatever clevel says.
+// The level of streams with a dictionary, whatever clevel says.
 constexpr int kDictionaryLevel = 1;
 
 class Zstd final : public StreamCodec {
@@ -57,7 +57,7 @@ class Zstd final : public StreamCodec {
     if (decoder_ == nullptr) decoder_.reset(ZSTD_createDCtx());
     if (!dict_.empty() && decoder_dict_ == nullptr) {
       decoder_dict_.reset(ZSTD_createDDict(dict_.data(), dict_.size()));
-      // Only bytes that begin like a trained dictionary are parsed; all others are plain content.
+      // Only bytes that begin like a trained dictionary are parsed. All others are plain content.
       if (decoder_dict_ == nullptr) return DataLoss("zstd dictionary is malformed");
     }
     if (decoder_ == nullptr) return ResourceExhausted("no memory for a zstd decoder");
@@ -79,8 +79,8 @@ class Zstd final : public StreamCodec {
   Bytes dict_;
   std::unique_ptr<ZSTD_CCtx, Free> encoder_;
   std::unique_ptr<ZSTD_DCtx, Free> decoder_;
-  std::unique_ptr<ZSTD_CDict, Free> encoder_dict_;  // of dict_, or not digested yet
-  std::unique_ptr<ZSTD_DDict, Free> decoder_dict_;  // likewise
+  std::unique_ptr<ZSTD_CDict, Free> encoder_dict_;  // digested dict_, or null
+  std::unique_ptr<ZSTD_DDict, Free> decoder_dict_;  // digested dict_, or null
 };
 
 bool AllInside(std::span<const size_t> sizes, size_t limit) {
