@@ -15,20 +15,20 @@
 #include "engine/filter/shuffle-inl.h"
 #include "engine/filter/transpose-inl.h"
 
-// BITSHUFFLE is SHUFFLE by typesize, and then for each byte column of it: SHUFFLE by 8 with a
-// transpose of the bits of every 8 bytes. A tile of 16 columns goes through both steps inside the
-// L1 cache.
+// BITSHUFFLE is SHUFFLE by typesize, and then, for each of its byte columns, SHUFFLE by 8 with a
+// transpose of the bits of every 8 bytes. A tile of 16 columns passes both steps inside the L1
+// cache.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::filter::HWY_NAMESPACE {
 
-// Bytes that a row is prefetched ahead of its writing.
+// The distance, in bytes, at which a row is prefetched before it is written.
 constexpr size_t kAhead = 128;
 
 struct Tile {
   alignas(64) std::array<uint8_t, 16384> bytes;
 };
 
-// Elements that fit in a tile; a multiple of what the widest vectors do in one go.
+// Returns how many elements fit in a tile: a multiple of what the widest vectors handle at once.
 HWY_INLINE size_t ElementsOfTile(size_t typesize) {
   constexpr size_t kOneGo = 512;
   return sizeof(Tile) / ColumnsAtOnce(typesize) / kOneGo * kOneGo;
@@ -62,7 +62,7 @@ HWY_NOINLINE void CutIntoBits(const uint8_t* column, size_t groups, Rows<uint8_t
   }
 }
 
-// Makes the column of its 8 rows of bits.
+// Makes the column from its 8 rows of bits.
 HWY_NOINLINE void JoinBits(Rows<const uint8_t> from, size_t groups, uint8_t* column) {
   const size_t done = CoverWithVectors(groups, [=](auto d, size_t first) HWY_ATTR {
     hn::Vec<decltype(d)> v[8];
@@ -77,8 +77,8 @@ HWY_NOINLINE void JoinBits(Rows<const uint8_t> from, size_t groups, uint8_t* col
   }
 }
 
-// Calls f(first, n, column) for tiles of n elements that cover all columns of all elements; the
-// last may overlap the one before, for a full tile is faster than part of one.
+// Calls f(first, n, column) for tiles of n elements that cover all columns of all elements. The
+// last may overlap the one before, because a full tile is faster than a part of one.
 template <typename Byte, class F>
 HWY_INLINE void ForEachTile(const Elements<Byte>& all, const F& f) {
   const size_t count = all.count;
@@ -89,7 +89,7 @@ HWY_INLINE void ForEachTile(const Elements<Byte>& all, const F& f) {
   }
 }
 
-// These two take full groups of 8 elements only, but src and dst may be longer.
+// These two functions handle only full groups of 8 elements, but src and dst may be longer.
 void BitShuffleGroups(size_t typesize, Bytes src, MutableBytes dst) {
   const auto* from = reinterpret_cast<const uint8_t*>(src.data());
   const size_t row = src.size() / typesize / 8;

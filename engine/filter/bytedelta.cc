@@ -15,7 +15,7 @@ namespace cairn::filter::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// dst[i] = src[0] + ... + src[i], modulo 256.
+// Computes dst[i] = src[0] + ... + src[i], modulo 256.
 void PrefixSums(Bytes src, MutableBytes dst) {
   const auto* from = reinterpret_cast<const uint8_t*>(src.data());
   auto* to = reinterpret_cast<uint8_t*>(dst.data());

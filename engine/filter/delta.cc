@@ -9,19 +9,19 @@ namespace cairn::filter {
 
 namespace {
 
-// Bytes that are coded as one.
+// Returns how many bytes are coded as one unit.
 size_t UnitOf(size_t typesize) {
   if (typesize % 8 == 0) return 8;
   return typesize == 2 || typesize == 4 ? typesize : 1;
 }
 
-// dst = a XOR b over all of b; the rest of a is copied.
+// Computes dst = a XOR b over all of b, and copies the rest of a.
 void XorBytes(Bytes a, Bytes b, MutableBytes dst) {
   for (size_t i = 0; i < b.size(); ++i) dst[i] = a[i] ^ b[i];
   CopyBytes(a.subspan(b.size()), dst.subspan(b.size()));
 }
 
-// Bytes of src that the reference codes.
+// Returns the part of the reference that src is coded against.
 Bytes Covering(Bytes reference, Bytes src, size_t unit) {
   return reference.first(std::min(reference.size(), src.size() / unit * unit));
 }
@@ -43,7 +43,7 @@ void DeltaForward(size_t typesize, Bytes src, Bytes reference, MutableBytes dst)
   const size_t unit = UnitOf(typesize);
   if (!reference.empty()) return XorBytes(src, Covering(reference, src, unit), dst);
   if (src.size() < unit) return CopyBytes(src, dst);
-  // XOR knows no units: each byte meets the one that lies a unit before.
+  // XOR does not depend on units: each byte is combined with the one that lies a unit before.
   CopyBytes(src.first(unit), dst);
   const Bytes later = src.subspan(unit);
   XorBytes(later, Covering(src, later, unit), dst.subspan(unit));

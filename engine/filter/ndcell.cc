@@ -54,8 +54,8 @@ absl::StatusOr<Geometry> MakeGeometry(const FilterStage& stage, std::span<const 
   return geometry;
 }
 
-// Steps like an odometer through the first `dims` dimensions, the last one fastest; false when it
-// is back at the start.
+// Steps like an odometer through the first `dims` dimensions, the last one fastest. Returns false
+// when it is back at the start.
 bool Advance(size_t dims, const Index& step, const Index& limit, Index& at) {
   for (size_t d = dims; d-- > 0;) {
     at[d] += step[d];
@@ -71,7 +71,8 @@ size_t OffsetOf(const Geometry& geometry, const Index& at) {
   return offset;
 }
 
-// Moves the elements of the cell at `origin` from the start of src; returns how many bytes.
+// Moves the elements of the cell at `origin` from the start of src. Returns how many bytes it
+// moved.
 size_t MoveCell(const Geometry& geometry, const Index& origin, Bytes src, MutableBytes dst) {
   constexpr Index kOnes = {1, 1, 1, 1, 1, 1, 1, 1};
   const size_t last = geometry.dims - 1;

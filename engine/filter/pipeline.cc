@@ -22,7 +22,7 @@ size_t ShuffleWidth(const FilterStage& spec, size_t typesize) {
   return spec.meta != 0 ? spec.meta : typesize;
 }
 
-// Whether the stage changes no block at all. kInvalidArgument or kUnimplemented as for SetUp.
+// Returns true if the stage changes no block at all. Errors are those of SetUp.
 absl::StatusOr<bool> IsIdentity(const FilterStage& spec, int32_t typesize) {
   switch (spec.filter) {
     case Filter::kNone:
@@ -127,7 +127,7 @@ std::optional<BlockPart> Pipeline::PartOf(size_t block, size_t begin, size_t siz
   const FilterStage* const stage = SoleStage();
   if (stage == nullptr || PluginOf(*stage) != nullptr) return std::nullopt;
   size_t width = 0;
-  size_t items = 1;  // that share a byte of a plane
+  size_t items = 1;  // items that share a byte of a plane
   if (stage->filter == Filter::kShuffle) {
     width = ShuffleWidth(*stage, typesize());
   } else if (stage->filter == Filter::kBitShuffle && !CopiesVerbatim(block)) {
@@ -137,8 +137,8 @@ std::optional<BlockPart> Pipeline::PartOf(size_t block, size_t begin, size_t siz
     return std::nullopt;
   }
   BlockPart part{.planes = width * items, .stride = block / (width * items)};
-  const size_t group = part.planes;  // bytes that a byte of every plane makes
-  // What fills no group is not filtered, and comes last.
+  const size_t group = part.planes;  // bytes that one byte of every plane makes
+  // The bytes that do not fill a group are not filtered, and come last.
   if (begin + size > part.stride * group) return std::nullopt;
   part.begin = begin / group;
   part.piece = CeilDiv(begin + size, group) - part.begin;

@@ -19,12 +19,13 @@ namespace cairn::filter {
 struct PipelineParams {
   std::array<FilterStage, kMaxFilters> slots{};  // slot 0 is applied first when compressing
   int32_t typesize = 1;                          // as the chunk header says: 1..255
-  int32_t frame_typesize = 0;  // of the frame around it, for BYTEDELTA with meta 0; 0: same
-  // Blocks whose number of elements is not a multiple of 8 were not bitshuffled at all: the rule of
-  // C-Blosc 1.x and of Blosc2 before 2.0.0.beta.5.
+  // typesize of the frame around it, for BYTEDELTA with meta 0; 0: same
+  int32_t frame_typesize = 0;
+  // Blocks whose number of elements is not a multiple of 8 were not bitshuffled at all. This is the
+  // rule of C-Blosc 1.x and of Blosc2 before 2.0.0.beta.5.
   bool whole_block_bitshuffle = false;
-  // Extents of a block of an n-dimensional array, for NDCELL and NDMEAN; empty: none known. The
-  // caller keeps them.
+  // Extents of a block of an n-dimensional array, for NDCELL and NDMEAN. Empty if they are not
+  // known. The caller keeps them.
   std::span<const int32_t> blockshape;
   const Registry* registry = nullptr;
 };
@@ -32,46 +33,49 @@ struct PipelineParams {
 // Thread-safe once it is set up. Every stage maps a block to a block of the same size.
 class Pipeline {
  public:
-  // Leaves blocks as they are.
+  // Leaves blocks as they are, until SetUp.
   Pipeline() = default;
-  // Done once. kUnimplemented, naming the id, for a filter that neither this build nor the registry
-  // has; kInvalidArgument for a parameter or typesize that a filter does not take.
+  // Sets the pipeline up, once. Errors: kUnimplemented, naming the id, for a filter that neither
+  // this build nor the registry has; kInvalidArgument for a parameter or typesize that a filter
+  // does not take.
   absl::Status SetUp(const PipelineParams& params);
 
-  // Stages that change a block. With none, callers skip the pipeline.
+  // Returns the number of stages that change a block. If there are none, callers skip the pipeline.
   int active() const { return static_cast<int>(active_); }
-  // Whether blocks are coded against block 0 of their chunk (DELTA).
+  // Returns true if blocks are coded against block 0 of their chunk (DELTA).
   bool uses_reference() const { return uses_reference_; }
 
-  // Filters src into dst; neither src nor anything else is changed. `scratch` is needed with more
-  // than one stage. All three have the same size and do not overlap. `reference` is the plain block
-  // 0; empty when src is that block.
+  // Filters src into dst and changes nothing else. `scratch` is needed if there is more than one
+  // stage. All three have the same size and do not overlap. `reference` is the plain block 0, or
+  // empty if src is that block.
   absl::Status Forward(Bytes src, Bytes reference, MutableBytes dst, MutableBytes scratch) const;
 
-  // Undoes it. src is used as scratch space; `reference` is the decoded block 0, empty when this is
-  // that block.
+  // Undoes Forward. src is used as scratch space. `reference` is the decoded block 0, or empty if
+  // this is that block.
   absl::Status Backward(MutableBytes src, Bytes reference, MutableBytes dst,
                         MutableBytes scratch) const;
 
-  // When blocks are plain SHUFFLE, the bytes of an element, of which each is in a plane of its own;
-  // else 0.
+  // Returns the bytes of an element if blocks are plain SHUFFLE, which puts each of them in a plane
+  // of its own. Otherwise returns 0.
   size_t PlanesOfShuffle() const;
 
-  // What bytes [begin, begin + size) of a block are made of, where that is less than the block.
+  // Returns the part of a block that bytes [begin, begin + size) are made of, or nothing if that is
+  // the whole block.
   std::optional<BlockPart> PartOf(size_t block, size_t begin, size_t size) const;
-  // Undoes the filters for a part of a block alone. `small` holds its pieces, scratch is as large.
+  // Undoes the filters for a part of a block alone. `small` holds its pieces, and scratch is as
+  // large.
   void BackwardPart(const BlockPart& part, Bytes small, MutableBytes scratch,
                     MutableBytes dst) const;
 
  private:
   absl::Status RunStage(FilterStage stage, bool forward, Bytes src, Bytes reference,
                         MutableBytes dst) const;
-  // The only stage that Backward has something to do for; null when there are several.
+  // Returns the only stage that Backward has something to do for, or null if there are several.
   const FilterStage* SoleStage() const;
   std::span<const FilterStage> stages() const { return {params_.slots.data(), active_}; }
   size_t typesize() const { return static_cast<size_t>(params_.typesize); }
   size_t frame_typesize() const { return static_cast<size_t>(params_.frame_typesize); }
-  // Null for a filter of this build.
+  // Returns null for a filter of this build.
   const FilterPlugin* PluginOf(FilterStage stage) const {
     const Registry* const registry = params_.registry;
     return registry == nullptr ? nullptr : registry->filter(static_cast<uint8_t>(stage.filter));
@@ -80,7 +84,7 @@ class Pipeline {
   bool CopiesVerbatim(size_t block) const;
   size_t ByteDeltaChannels(FilterStage stage) const;
 
-  PipelineParams params_;  // of the slots, `active_` stages that change a block
+  PipelineParams params_;  // only `active_` of the slots are used
   size_t active_ = 0;
   size_t undoable_ = 0;  // stages that Backward has something to do for
   bool uses_reference_ = false;

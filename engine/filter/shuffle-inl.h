@@ -1,5 +1,5 @@
-// What SHUFFLE and BITSHUFFLE are put together from: moving up to 16 byte columns of some elements.
-// Included once a target; shuffle.cc has the code.
+// Moves up to 16 byte columns of some elements. SHUFFLE and BITSHUFFLE are put together from this.
+// Included once a target. shuffle.cc has the code.
 #if defined(CAIRN_ENGINE_FILTER_SHUFFLE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CAIRN_ENGINE_FILTER_SHUFFLE_INL_H_
 #undef CAIRN_ENGINE_FILTER_SHUFFLE_INL_H_
@@ -18,9 +18,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace cairn::filter::HWY_NAMESPACE {
 
-// `count` elements of `width` bytes, one after another. `size` >= count * width bytes may be
-// touched: kernels that move 16 bytes of a narrower element read past it and write past it, and
-// what they write there is garbage.
+// `count` elements of `width` bytes, one after another. Kernels may touch `size` >= count * width
+// bytes, because those that move 16 bytes of a narrower element read and write past it. The bytes
+// that they write there are garbage.
 template <typename Byte>
 struct Elements {
   Byte* data;
@@ -28,7 +28,7 @@ struct Elements {
   size_t count;
   size_t size;
 
-  // How many can be moved 16 bytes at a time.
+  // Returns how many elements can be moved 16 bytes at a time.
   size_t CountOfWide() const {
     if (width >= kBlock) return count;
     return size < kBlock ? 0 : std::min(count, (size - kBlock) / width + 1);
@@ -47,10 +47,10 @@ struct Rows {
   Byte* Row(size_t j) const { return data + j * stride; }
 };
 
-// Columns that are moved at a time.
+// Returns how many columns are moved at a time.
 inline size_t ColumnsAtOnce(size_t width) { return std::min(width, kBlock); }
 
-// Calls f(column) so that [column, column + ColumnsAtOnce(width)) cover all columns; the last may
+// Calls f(column) so that [column, column + ColumnsAtOnce(width)) cover all columns. The last may
 // overlap the ones before.
 template <class F>
 HWY_INLINE void ForEachColumns(size_t width, const F& f) {
@@ -63,7 +63,7 @@ HWY_INLINE void ForEachColumns(size_t width, const F& f) {
 // Moves the columns [column, column + ColumnsAtOnce(width)) of all elements to rows 0, 1, ...
 void ShuffleColumns(const Elements<const uint8_t>& from, size_t column, Rows<uint8_t> to);
 
-// Moves them back.
+// Moves rows 0, 1, ... back to the columns.
 void UnshuffleColumns(Rows<const uint8_t> from, const Elements<uint8_t>& to, size_t column);
 
 }  // namespace cairn::filter::HWY_NAMESPACE

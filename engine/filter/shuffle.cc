@@ -18,12 +18,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace cairn::filter::HWY_NAMESPACE {
 
-// Bytes that rows and elements are prefetched ahead of their writing.
+// The distance, in bytes, at which rows and elements are prefetched before they are written.
 constexpr size_t kAhead = 512;
 
-// These two do the elements that fill vectors and return how many that were. They are functions of
-// their own so that each loop has all registers to itself; what they need of the elements they copy
-// there once.
+// These two functions handle the elements that fill vectors, and return how many those are. They
+// are functions of their own so that each loop has all registers to itself. They copy there once
+// what they need of the elements.
 template <size_t kVecs>
 HWY_NOINLINE HWY_FLATTEN size_t ShuffleWithVectors(const Elements<const uint8_t>& from,
                                                    size_t column, Rows<uint8_t> to) {
@@ -62,14 +62,16 @@ HWY_NOINLINE HWY_FLATTEN size_t UnshuffleWithVectors(Rows<const uint8_t> from,
   const size_t columns = ColumnsAtOnce(width);
   return CoverWithVectors(kWide ? to.CountOfWide() : to.count, [=](auto d, size_t first) HWY_ATTR {
     hn::Vec<decltype(d)> v[kVecs];
-    // Rows that narrow elements do not have become the garbage after them: any will do.
+    // Narrow elements lack these rows, which become garbage from the bytes after the elements. Any
+    // bytes will do.
     HWY_UNROLL(16)
     for (size_t j = 0; j < kVecs; ++j) {
       v[j] = hn::LoadU(d, from.Row(kWide ? std::min(j, columns - 1) : j) + first);
     }
     uint8_t* start = data + first * width + column;
     if (width == kVecs) {
-      // Elements lie one after another, and yet reading so many rows hides that.
+      // Elements lie one after another, but the processor does not see that, because this many rows
+      // are read.
       HWY_UNROLL(16)
       for (size_t j = 0; j < kVecs; ++j) {
         const size_t at = j * hn::Lanes(d);
@@ -109,8 +111,8 @@ void UnshuffleColumns(Rows<const uint8_t> from, const Elements<uint8_t>& to, siz
   }
 }
 
-// Elements to do at a time: all of them, or as many wide ones as fit the L1 cache, for it takes
-// several rounds over their columns.
+// Returns how many elements to handle at a time: all of them, or as many wide ones as fit the L1
+// cache, because wide ones take several rounds over their columns.
 size_t TileOf(size_t width, size_t count) {
   constexpr size_t kTileBytes = 16384;
   constexpr size_t kWidestVector = 64;
@@ -118,8 +120,8 @@ size_t TileOf(size_t width, size_t count) {
   return std::max(kWidestVector, kTileBytes / width / kWidestVector * kWidestVector);
 }
 
-// So many rows that lie equally far apart would push each other's lines out of the cache: these
-// are made in a tile, and leave it row by row.
+// Shuffles elements that are wider than a vector's block. This many rows at equal distances would
+// push each other's lines out of the cache, so they are made in a tile and leave it row by row.
 void ShuffleWideElements(Elements<const uint8_t> all, uint8_t* to) {
   constexpr size_t kMost = 1024;
   alignas(64) std::array<uint8_t, kBlock * kMost> tile;

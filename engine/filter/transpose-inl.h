@@ -1,5 +1,5 @@
-// Transposes of bytes and bits in registers, for the kernels of SHUFFLE and BITSHUFFLE. Included
-// once a target.
+// Transposes bytes and bits in registers, for the kernels of SHUFFLE and BITSHUFFLE. Included once
+// a target.
 #if defined(CAIRN_ENGINE_FILTER_TRANSPOSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CAIRN_ENGINE_FILTER_TRANSPOSE_INL_H_
 #undef CAIRN_ENGINE_FILTER_TRANSPOSE_INL_H_
@@ -17,19 +17,19 @@ namespace cairn::filter::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The kernels think in blocks: the 16-byte parts of a vector, which most instructions treat alike
-// and apart from each other. A target without them, or with vectors of unknown size, takes one
-// element at a time.
+// The kernels use blocks: the 16-byte parts of a vector, which most instructions treat alike and
+// apart from each other. A target without them, or with vectors of unknown size, takes one element
+// at a time.
 #define CAIRN_HAVE_BLOCKS (HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE)
 inline constexpr size_t kBlock = 16;
 
-// Rows are written one line after another while a dozen others are: processors do not see where
-// that leads. Any address will do, also past the end.
+// Prefetches a line of a row. A dozen rows are written at once, line by line, and processors do not
+// predict that. Any address will do, also past the end.
 HWY_INLINE void PrefetchToWrite(const uint8_t* line) { __builtin_prefetch(line, 1); }
 
 // Covers the elements [0, count) with calls f(tag, first), each for as many elements as the tag has
-// lanes; the last call may overlap the one before. Returns the elements covered: count, or 0 when
-// they fill no vector at all.
+// lanes. The last call may overlap the one before. Returns the elements covered: count, or 0 if
+// they do not fill a vector.
 template <class D, class F>
 HWY_INLINE size_t CoverWithVectors(D d, size_t count, const F& f) {
   const size_t lanes = hn::Lanes(d);
@@ -55,7 +55,7 @@ HWY_INLINE size_t CoverWithVectors(size_t count, const F& f) {
 
 #if CAIRN_HAVE_BLOCKS
 
-// One vector whose blocks lie `step` bytes apart.
+// Loads one vector whose blocks lie `step` bytes apart.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadBlocks(D d, const uint8_t* from, size_t step) {
   if constexpr (hn::MaxLanes(D()) == kBlock) {
@@ -68,16 +68,17 @@ HWY_INLINE hn::Vec<D> LoadBlocks(D d, const uint8_t* from, size_t step) {
   }
 }
 
-// Block b of v[i] is number b * kVecs + i of those that begin every `stride` bytes. So the vectors
-// hold consecutive stretches of memory block by block, and what is done to the blocks 0 of all
-// vectors happens to each stretch.
+// Loads vectors: block b of v[i] is number b * kVecs + i of the blocks that begin every `stride`
+// bytes. So the vectors hold consecutive stretches of memory block by block, and an operation on
+// the blocks 0 of all vectors applies to each stretch.
 template <size_t kVecs, class D>
 HWY_INLINE void Load(D d, const uint8_t* from, size_t stride, hn::Vec<D>* v) {
   HWY_UNROLL(16)
   for (size_t i = 0; i < kVecs; ++i) v[i] = LoadBlocks(d, from + i * stride, kVecs * stride);
 }
 
-// The opposite, in the order of addresses: with a stride under 16 later blocks end earlier ones.
+// Undoes Load, in the order of addresses: with a stride under 16 later blocks overwrite the ends of
+// earlier ones.
 template <size_t kVecs, class D>
 HWY_INLINE void Store(D d, const hn::Vec<D>* v, size_t stride, uint8_t* to) {
   if constexpr (hn::MaxLanes(D()) == kBlock) {
@@ -115,7 +116,7 @@ HWY_INLINE void Riffle(D d, hn::Vec<D>* v) {
   for (size_t i = 0; i < kVecs; ++i) v[i] = out[i];
 }
 
-// As many riffles as a vector's number has bits.
+// Riffles as often as a vector's number has bits.
 template <typename T, size_t kVecs, class D>
 HWY_INLINE void RiffleAll(D d, hn::Vec<D>* v) {
   Riffle<T, kVecs>(d, v);
@@ -128,11 +129,12 @@ HWY_INLINE void RiffleAll(D d, hn::Vec<D>* v) {
 template <size_t kVecs>
 using Piece = hwy::UnsignedFromSize<kBlock / kVecs>;
 
-// Blocks hold 16 elements of kVecs bytes one after another; afterwards v[j] holds their bytes j.
+// Blocks hold 16 elements of kVecs bytes one after another. Afterwards v[j] holds their bytes j.
 template <size_t kVecs, class D>
 HWY_INLINE void GatherBytes(D d, hn::Vec<D>* v) {
   if constexpr (kVecs < kBlock) {
-    // First within each block, which leaves pieces to deal out that are as wide as possible.
+    // The first step is within each block. It leaves pieces to deal out that are as wide as
+    // possible.
     constexpr size_t kElements = kBlock / kVecs;
     alignas(kBlock) uint8_t order[kBlock];
     for (size_t i = 0; i < kBlock; ++i) {
@@ -151,7 +153,7 @@ HWY_INLINE void ScatterBytes(D d, hn::Vec<D>* v) {
   RiffleAll<uint8_t, kVecs>(d, v);
 }
 
-// Whether vectors of four blocks have an instruction that puts all their bytes into any order:
+// True if vectors of four blocks have an instruction that puts all their bytes into any order:
 // AVX-512 with VBMI. Highway 1.0 has no name for it.
 #define CAIRN_HAVE_WIDE_ORDERS (HWY_TARGET == HWY_AVX3_DL)
 #if CAIRN_HAVE_WIDE_ORDERS
@@ -163,9 +165,9 @@ struct WideOrder {
   alignas(4 * kBlock) uint8_t places[4 * kBlock];
 };
 
-// Load and Store move block by block what the blocks of a vector are to hold. It is faster to move
-// vectors as they lie in memory, block b of v[i] being stretch 4 * i + b. Then the pieces of rows
-// that come from these stretches, or go there, are in this order.
+// Load and Store move memory block by block to where the vectors need it. It is faster to move
+// vectors as they lie in memory, where block b of v[i] is stretch 4 * i + b. The pieces of rows
+// that come from these stretches, or go there, are then in this order.
 template <size_t kVecs>
 constexpr WideOrder OrderOfStretches() {
   constexpr size_t kPiece = kBlock / kVecs;
@@ -203,16 +205,16 @@ HWY_INLINE void Reorder(D d, const WideOrder& order, hn::Vec<D>* v) {
 // Every such processor has GFNI too, but a virtual one may hide it.
 HWY_INLINE bool HaveGfni() { return __builtin_cpu_supports("gfni") != 0; }
 
-// Exchanges bit i of byte k with bit k of byte i, in every 8 bytes. Each byte of the result is what
-// the matrix of these 64 bits makes of a byte with one bit; a matrix begins with its last row, so
-// that the bits come out in reverse and are reversed by another one.
+// Exchanges bit i of byte k with bit k of byte i, in every 8 bytes. Each byte of the result is the
+// product of the matrix of these 64 bits and a byte with one bit. A matrix begins with its last
+// row, so the bits come out in reverse, and a second instruction reverses them again.
 template <size_t kVecs, class D>
 HWY_INLINE void TransposeWords(D d, hn::Vec<D>* v) {
   const hn::Repartition<uint64_t, D> d64;
   const auto bits = hn::BitCast(d, hn::Set(d64, 0x8040201008040201));
   HWY_UNROLL(16)
   for (size_t i = 0; i < kVecs; ++i) {
-    // Not an intrinsic: those want a target that Highway's does not include.
+    // This is assembly because the intrinsic needs a target that Highway's does not include.
     asm("vgf2p8affineqb $0, %1, %2, %0" : "=v"(v[i].raw) : "v"(v[i].raw), "v"(bits.raw));
     asm("vgf2p8affineqb $0, %2, %1, %0" : "=v"(v[i].raw) : "v"(v[i].raw), "v"(bits.raw));
   }
@@ -220,7 +222,7 @@ HWY_INLINE void TransposeWords(D d, hn::Vec<D>* v) {
 
 #endif  // CAIRN_HAVE_WIDE_ORDERS
 
-// Elements of kVecs bytes one after another, enough of them to fill kVecs vectors; afterwards v[j]
+// Loads elements of kVecs bytes one after another, enough to fill kVecs vectors. Afterwards v[j]
 // holds their bytes j.
 template <size_t kVecs, class D>
 HWY_INLINE void LoadColumns(D d, const uint8_t* from, hn::Vec<D>* v) {
@@ -236,7 +238,7 @@ HWY_INLINE void LoadColumns(D d, const uint8_t* from, hn::Vec<D>* v) {
   GatherBytes<kVecs>(d, v);
 }
 
-// The opposite.
+// Undoes LoadColumns.
 template <size_t kVecs, class D>
 HWY_INLINE void StoreColumns(D d, hn::Vec<D>* v, uint8_t* to) {
 #if CAIRN_HAVE_WIDE_ORDERS
@@ -274,7 +276,7 @@ HWY_INLINE void TransposeBits(D d, hn::Vec<D>* v) {
   for (size_t i = 0; i < 8; i += 2) SwapBits<1>(d, v[i], v[i + 1]);
 }
 
-// Groups of 8 bytes one after another; afterwards v[k] holds the bits k of all groups' bytes.
+// Loads groups of 8 bytes one after another. Afterwards v[k] holds the bits k of all groups' bytes.
 template <class D>
 HWY_INLINE void LoadBits(D d, const uint8_t* from, hn::Vec<D>* v) {
 #if CAIRN_HAVE_WIDE_ORDERS
@@ -292,7 +294,7 @@ HWY_INLINE void LoadBits(D d, const uint8_t* from, hn::Vec<D>* v) {
   TransposeBits(d, v);
 }
 
-// The opposite.
+// Undoes LoadBits.
 template <class D>
 HWY_INLINE void StoreBits(D d, hn::Vec<D>* v, uint8_t* to) {
 #if CAIRN_HAVE_WIDE_ORDERS

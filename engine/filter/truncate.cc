@@ -7,7 +7,8 @@ namespace cairn::filter {
 
 namespace {
 
-// Bits of an element that may be cleared; 0 for a typesize that the filter does not take.
+// Returns how many bits of an element may be cleared, or 0 for a typesize that the filter does not
+// take.
 int BitsAtStake(Filter filter, int32_t typesize) {
   const bool floats = filter == Filter::kTruncPrec;
   switch (typesize) {
