@@ -22,7 +22,7 @@ absl::StatusOr<ChunkInfo> InspectChunk(Bytes chunk) {
   info.cbytes = header.cbytes;
   info.blocksize = header.vlblocks ? 0 : header.blocksize;
   info.nblocks = header.nblocks();
-  // A chunk without blocks needs no codec, so an unknown one is no error there.
+  // A chunk without blocks needs no codec, so an unknown codec is not an error there.
   const absl::StatusOr<Codec> codec = chunk::CodecOf(header);
   if (header.has_blocks()) CAIRN_RETURN_IF_ERROR(codec.status());
   info.codec = codec.ok() ? *codec : static_cast<Codec>(header.codec_id);

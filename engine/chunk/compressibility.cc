@@ -20,36 +20,37 @@ constexpr size_t kMinWindow = 128;
 constexpr size_t kMostWindows = 256;
 constexpr size_t kSide = 16;  // windows side by side, and the step from then on
 constexpr size_t kQuickWindows = 8;
-// Bytes and items of a window of a quick sample: enough to count in each byte column.
+// The least bytes and items of a window of a quick sample, enough to count in each byte column.
 constexpr size_t kQuickBytes = 512;
 constexpr size_t kQuickItems = 64;
 // Shorter streams are coded nearly as fast as they are probed.
 constexpr size_t kMinFast = 65536;
 constexpr size_t kMinSlow = 32768;
 constexpr size_t kMinPart = 256;
-// Bytes whose frequencies are counted: many where a codec gains from a small difference.
+// Frequencies are counted of this many bytes: of more if the codec gains from a small difference.
 constexpr size_t kCounted = 512;
 constexpr size_t kCountedClosely = 2048;
 constexpr size_t kLinesAtOnce = 64;
-// When near repeats are looked for, the first byte of each fourth line is marked in any case: data
-// of few values may have none that is marked otherwise.
+// In the search for near repeats, the first byte of each fourth line is always marked: data with
+// few values may have no other marked place.
 constexpr size_t kMarkedLine = 4;
 constexpr size_t kMarkedLineFar = 64;
-// No mark among so many expected ones happens once in a million times.
+// If this many marks are expected, none at all is found once in a million times.
 constexpr double kMarksNeverMissed = 14;
 constexpr uint8_t kValue = 0xA5;
 constexpr size_t kKeyWord = 8;  // bytes that a key is read from
 
 bool CountsBytes(Codec codec) { return codec == Codec::kZlib || codec == Codec::kZstd; }
 
-// How far a number of independent events may be from the one expected of random bytes. Six standard
-// deviations: one incompressible stream in a hundred million is coded in vain.
+// Returns how far a number of independent events may be from the one expected of random bytes. With
+// six standard deviations, one incompressible stream in a hundred million is coded in vain.
 double Tolerance(double expected) { return 6 * std::sqrt(expected); }
 
-// Signed and short: processors multiply and add these fastest.
+// Counts are signed and short because processors multiply and add these fastest.
 using Counts = std::array<int16_t, 256>;
 
-// Whether two of the `total` counted, at most 32,767, are equal more often than in random bytes.
+// Returns true if two of the `total` counted, at most 32,767, are equal more often than in random
+// bytes.
 bool IsUneven(const Counts& counts, int total) {
   int squares = 0;
   for (const int count : counts) squares += count * count;
@@ -58,13 +59,13 @@ bool IsUneven(const Counts& counts, int total) {
   return pairs > expected + Tolerance(expected);
 }
 
-// Whether some bytes of the windows are more frequent than others, or some steps from one byte to
-// the next: what changes slowly goes through all values.
+// Returns true if some bytes of the windows are more frequent than others, or some steps from one
+// byte to the next. The steps show data that changes slowly and takes all values.
 bool BytesAreUneven(const SampleWindows& windows, size_t most) {
   Counts values{};
   Counts steps{};
   int nsteps = 0;
-  // In pieces of a line, spread over each window.
+  // The counted pieces have the size of a line and are spread over each window.
   const size_t share =
       std::max<size_t>(std::min(windows.size(), most) / windows.count() / kLine, 1);
   for (size_t i = 0; i < windows.count(); ++i) {
@@ -114,18 +115,18 @@ Bytes SampleWindows::Window(size_t i, size_t more) const {
 
 struct CompressibilityProbe::Marking {
   BytePattern pattern;
-  int key_bytes;  // from the marked one on, that must be equal for a repeat
-  int repeats;    // that show order; a few happen by chance where keys are short
+  int key_bytes;  // bytes from the marked one on that must be equal for a repeat
+  int repeats;    // number of repeats that show order; a few happen by chance if keys are short
   size_t marked_line = kMarkedLine;
 
-  // A quarter of few bytes, a 64th of many; less by `fewer` bits.
+  // Marks a quarter of few bytes, or a 64th of many. `fewer` more bits make the share smaller.
   static Marking Near(size_t size, int fewer) {
     const int bits = (size <= 1024 ? 2 : size <= 4096 ? 4 : 6) + fewer;
     const auto mask = static_cast<uint8_t>((1 << bits) - 1);
     return {.pattern = {.value = kValue, .mask = mask}, .key_bytes = 4, .repeats = 2};
   }
 
-  // The share of random bytes that are marked is 2 to the power of this.
+  // Returns the binary logarithm of the share of random bytes that are marked.
   int log2_share() const {
     return -(std::popcount(pattern.mask) + std::popcount(pattern.next_mask));
   }
@@ -142,8 +143,8 @@ class CompressibilityProbe::RepeatCounter {
     table_.assign(size_t{1} << bits_, 0);
   }
 
-  // Adds the marked places among lines of `bytes`. Nothing once enough keys came again; else how
-  // many places were marked by the pattern.
+  // Adds the marked places among lines of `bytes`. Returns nothing once enough keys came again.
+  // Otherwise returns how many places the pattern marked.
   std::optional<uint64_t> Add(Bytes bytes, std::span<const uint64_t> lines) {
     uint64_t marked = 0;
     for (size_t line = 0; line < lines.size(); ++line) {
@@ -205,17 +206,18 @@ bool CompressibilityProbe::IsWorthProbing(size_t size, Codec codec) {
 }
 
 bool CompressibilityProbe::SampleIsIncompressible(Bytes sample) {
-  // From all over the sample: columns of bits lie one after the other.
+  // The windows cover all of the sample, because columns of bits lie one after the other.
   const SampleWindows windows(sample, sample.size());
   if (sample.size() >= kCounted && BytesAreUneven(SampleWindows(sample, 1), kCounted)) return false;
   return !RepeatsItself(windows, Marking::Near(windows.size(), 0));
 }
 
 bool CompressibilityProbe::IsIncompressible(Bytes stream, size_t parts, Codec codec) {
-  // Repeats may lead from one part to another; frequencies differ from part to part.
+  // Repeats may lead from one part to another. Frequencies differ from part to part.
   if (!CountsBytes(codec) || stream.size() / parts < kMinPart) parts = 1;
   const size_t size = stream.size() / parts;
-  // Where all of the stream is searched later, fewer marks do; else a slow codec pays for more.
+  // If all of the stream is searched later, fewer marks suffice. Otherwise a slow codec is worth
+  // more marks.
   const bool search_all = codec::IsHighRatio(codec) && (parts > 1 || size > kUnsampled);
   const int fewer = search_all ? 2 : codec::IsHighRatio(codec) ? -2 : 0;
   for (size_t i = 0; i < parts; ++i) {
@@ -231,7 +233,7 @@ bool CompressibilityProbe::IsIncompressible(Bytes stream, size_t parts, Codec co
       .key_bytes = 6,
       .repeats = 1,
       .marked_line = kMarkedLineFar};
-  // One window over everything.
+  // This takes one window over everything.
   return !RepeatsItself(SampleWindows(stream, stream.size()), far);
 }
 

@@ -24,7 +24,8 @@ filter::PipelineParams PipelineOf(const Header& header, const DecodeContext& con
       .registry = context.registry};
 }
 
-// Parameters that a caller could not have are damage when a header has them.
+// Turns kInvalidArgument into kDataLoss: a parameter that a caller could not have is damage if a
+// header has it.
 absl::Status HeaderError(const absl::Status& status) {
   return Annotate(
       absl::IsInvalidArgument(status) ? WithCode(absl::StatusCode::kDataLoss, status) : status,
@@ -71,7 +72,7 @@ absl::Status Decoder::ReadDictionary() {
 }
 
 absl::Status Decoder::ReadVlBlocks() {
-  // Of each block there are its position, its size and a byte of content at least.
+  // Each block has a position, a size and at least one byte of content.
   constexpr int64_t kLeastStored = 4 + 4 + 1;
   if (header_.nblocks() > (header_.cbytes - header_.size()) / kLeastStored) {
     return DataLoss("chunk blocks: %d bytes are too few for %d blocks", header_.cbytes,
@@ -173,15 +174,16 @@ absl::Status Decoder::ForEachStream(const BlockPlace& place, const Visit& visit)
     const auto csize = reader.Le<int32_t>("csize");
     if (csize > 0) {
       stream.stored = reader.Take(static_cast<uint64_t>(csize), "content");
-      // What is no smaller is stored as it is. Codecs would go through any number of bytes that
-      // decode to nothing, for each of the blocks that begin there.
+      // A stream that does not get smaller is stored as it is, so none is larger. Without this
+      // check, codecs would read any number of bytes that decode to nothing, for each of the blocks
+      // that begin there.
       if (stream.stored.size() > size) {
         reader.Fail("csize", "expected up to %d, got %d", size, csize);
       }
     } else {
       const uint8_t token = csize == 0 ? uint8_t{1} : reader.U8("token");
       if (reader.ok() && ((token & 1) == 0 || csize < -255)) {
-        reader.Fail("csize", "%d with token %d is no run", csize, token);
+        reader.Fail("csize", "%d with token %d is not a run", csize, token);
       }
       stream.run = static_cast<std::byte>(0 - static_cast<uint32_t>(csize));
     }
@@ -283,8 +285,9 @@ absl::Status Decoder::DecodeOverlap(int64_t block, Bytes reference, int64_t begi
   return absl::OkStatus();
 }
 
-// What it takes to decode so many bytes of blocks at the same time beside any buffer: filters work
-// in two more of that size. `reference` says that block 0 comes first and stays.
+// Returns the memory for decoding this many bytes of blocks at the same time, apart from any
+// buffer. Filters work in two more buffers of that size. If `reference` is true, block 0 is decoded
+// first and stays.
 int64_t Decoder::MemoryFor(int64_t nbytes, bool reference) const {
   // ZFP works in memory of its own, for items and stream.
   const int64_t coded = codec::IsZfp(codec_) ? 3 * nbytes : 0;
@@ -319,16 +322,17 @@ absl::StatusOr<int64_t> Decoder::PieceEnd(int64_t begin, int64_t size) const {
   return end;
 }
 
-// Complete blocks are decoded. What does not fit into the caller's buffer costs memory that a few
-// bytes of a hostile chunk could ask for. Threads take more than one does: they are left out where
-// there is too little for them.
+// Returns null if one thread must do the work. Blocks are decoded completely. A block that does not
+// fit into the caller's buffer costs memory, which a few bytes of a hostile chunk could ask for.
+// Threads take more memory than one thread does, so they are left out if there is too little for
+// them.
 absl::StatusOr<Executor*> Decoder::ChooseExecutor(BlockRange range, int64_t begin, int64_t size,
                                                   bool reference) const {
   Executor* const executor =
       WorthThreads(context_.executor, size, range.last - range.first) ? context_.executor : nullptr;
-  // More than twice all blocks and what filters need for them is never taken.
+  // The memory is never more than twice all blocks and the buffers that filters need for them.
   if (6 * int64_t{header_.nbytes} <= context_.max_memory) return executor;
-  int64_t all = reference ? header_.blocksize : 0;  // blocks that are decoded beside dst
+  int64_t all = reference ? header_.blocksize : 0;  // blocks that are decoded outside dst
   int64_t largest = 0;
   for (const int64_t block : {range.first, range.last - 1}) {
     CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));

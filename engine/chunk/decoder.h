@@ -21,18 +21,18 @@
 
 namespace cairn::chunk {
 
-// What a chunk does not say of itself. What it points to must outlive the decoder.
+// The facts that a chunk does not hold itself. Whatever this points to must outlive the decoder.
 struct DecodeContext {
   const Registry* registry = nullptr;
   Executor* executor = nullptr;
   WorkspacePool* pool = nullptr;                    // required
-  int64_t max_memory = Limits().max_decode_memory;  // beside the caller's buffer
-  int32_t frame_typesize = 0;                       // of the frame around the chunk; 0: none
-  bool whole_block_bitshuffle = false;              // the frame is older than 2.0.0.beta.5
-  std::span<const int32_t> blockshape;              // the frame is an n-dimensional array
+  int64_t max_memory = Limits().max_decode_memory;  // apart from the caller's buffer
+  int32_t frame_typesize = 0;           // typesize of the frame around the chunk; 0: none
+  bool whole_block_bitshuffle = false;  // the frame is older than 2.0.0.beta.5
+  std::span<const int32_t> blockshape;  // the frame is an n-dimensional array
 };
 
-// Where one block's streams begin, and what they decode to.
+// The place of one block's streams, and of the bytes that they decode to.
 struct BlockPlace {
   int64_t block = 0;   // its number
   int64_t begin = 0;   // in the decoded chunk
@@ -41,44 +41,46 @@ struct BlockPlace {
   int32_t stored = 0;  // vlblocks: compressed size; else unknown, 0
 };
 
-// One chunk being decoded; reads `chunk` only inside its bounds. Thread-safe once it is open.
+// Decodes one chunk. Reads `chunk` only inside its bounds. Thread-safe once it is open.
 class Decoder {
  public:
-  // Of a chunk of no bytes, until one is opened.
+  // Makes a decoder of a chunk of no bytes, until Open.
   Decoder() = default;
-  // Done once, in place: chunks are many. Checks the header and the block positions that are needed
-  // to find any block.
+  // Opens the decoder, once, in place because chunks are many. Checks the header and the block
+  // positions that are needed to find any block.
   absl::Status Open(Bytes chunk, const DecodeContext& context);
-  // The same of a chunk whose header was parsed.
+  // Opens the decoder of a chunk whose header is already parsed.
   absl::Status Open(Bytes chunk, const Header& header, const DecodeContext& context);
 
   const Header& header() const { return header_; }
-  // The chunk, without what may follow it.
+  // Returns the chunk, without the bytes that may follow it.
   Bytes bytes() const { return chunk_; }
   int32_t nbytes() const { return header_.nbytes; }
 
-  // Decodes everything; dst has nbytes().
+  // Decodes everything. dst has nbytes() bytes.
   absl::Status Decode(MutableBytes dst) const;
-  // Decodes bytes [begin, begin + dst.size()), and only the blocks that hold them (and block 0
-  // where the others are coded against it); of a block that holds more than is wanted, no more than
-  // codec and filters need for that. kOutOfRange. This thread works in `workspace`.
+  // Decodes bytes [begin, begin + dst.size()), and only the blocks that hold them. If the other
+  // blocks are coded against block 0, that is decoded too. If a block holds more than is wanted,
+  // codec and filters decode only as much as they need. This thread works in `workspace`. Errors:
+  // kOutOfRange if the chunk does not have these bytes.
   absl::Status DecodeRange(int64_t begin, MutableBytes dst, Workspace& workspace) const;
   absl::Status DecodeRange(int64_t begin, MutableBytes dst) const;
 
-  // Decodes fields of items. Of shuffled blocks it takes only the planes that hold them, and where
-  // each of these is a stream of its own, decodes no others: damage there is not seen.
+  // Decodes fields of items. In shuffled blocks this takes only the planes that hold them. If each
+  // plane is a stream of its own, the others are not decoded, so damage there is not seen.
   absl::Status DecodeFields(const ItemRange& items, const ItemFields& fields,
                             Workspace& workspace) const;
 
   int64_t nblocks() const { return header_.nblocks(); }
   absl::StatusOr<BlockPlace> PlaceOf(int64_t block) const;
-  // The block that holds a byte of the decoded chunk.
+  // Returns the block that holds a byte of the decoded chunk.
   int64_t BlockAt(int64_t position) const;
-  // For who decodes a block into memory of its own, and takes `beside` bytes more:
-  // kResourceExhausted when that passes the context's limit.
+  // Checks the memory for a caller that decodes a block into memory of its own, and takes `beside`
+  // bytes more. Errors: kResourceExhausted if that passes the context's limit.
   absl::Status CheckMemory(const BlockPlace& place, int64_t beside = 0) const;
-  // Where a piece of complete blocks ends that begins where a block does, has about `size` bytes,
-  // and can be decoded into such memory; kResourceExhausted when not even one block can.
+  // Returns the end of a piece of complete blocks. The piece begins at `begin`, where a block does,
+  // has about `size` bytes, and can be decoded into such memory. Errors: kResourceExhausted if not
+  // even one block can.
   absl::StatusOr<int64_t> PieceEnd(int64_t begin, int64_t size) const;
 
  private:
@@ -98,38 +100,38 @@ class Decoder {
   absl::StatusOr<Executor*> ChooseExecutor(BlockRange range, int64_t begin, int64_t size,
                                            bool reference) const;
   absl::Status DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& workspace) const;
-  // Decodes what a block has of [begin, begin + dst.size()).
+  // Decodes the bytes of [begin, begin + dst.size()) that a block has.
   absl::Status DecodeOverlap(int64_t block, Bytes reference, int64_t begin, MutableBytes dst,
                              Workspace& workspace) const;
   absl::Status DecodeBlock(const BlockPlace& place, Bytes reference, MutableBytes out,
                            Workspace& workspace) const;
-  // Decodes bytes [begin, begin + out.size()) of a block; false when there is no shorter way than
-  // to decode all of it.
+  // Decodes bytes [begin, begin + out.size()) of a block. Returns false if there is no shorter way
+  // than to decode all of it.
   absl::StatusOr<bool> DecodePart(const BlockPlace& place, int64_t begin, MutableBytes out,
                                   Workspace& workspace) const;
   absl::Status GatherPart(const BlockPlace& place, const filter::BlockPart& part,
                           MutableBytes small, Workspace& workspace) const;
   // Decodes the streams of a block to their places in `out`, each up to the end that
-  // `wanted(begin, end)` says of its place.
+  // wanted(begin, end)` returns for its place.
   absl::Status DecodeStreams(const BlockPlace& place, MutableBytes out, Workspace& workspace,
                              absl::FunctionRef<size_t(size_t, size_t)> wanted) const;
-  // Decodes the first `wanted` bytes of a stream; `out` has room for all.
+  // Decodes the first `wanted` bytes of a stream. `out` has room for all.
   absl::Status DecodeStream(const Stream& stream, size_t wanted, MutableBytes out,
                             Workspace& workspace) const;
-  // Decodes block 0, which the others are coded against.
+  // Decodes block 0, which the other blocks are coded against.
   absl::Status DecodeReference(MutableBytes out, Workspace& workspace) const;
   absl::Status DecodeFieldBlocks(const ItemRange& items, const ItemFields& fields,
                                  Workspace& workspace) const;
-  // Of the items that begin in a block.
+  // Decodes fields of the items that begin in a block.
   absl::Status DecodeFieldsIn(const BlockPlace& place, Bytes reference, const ItemRange& items,
                               const ItemFields& fields, Workspace& workspace) const;
-  // Of items that lie in a block of planes.
+  // Decodes fields of items that lie in a block of planes.
   absl::Status DecodePlanes(const BlockPlace& place, const ItemRange& items,
                             const ItemFields& fields, Workspace& workspace) const;
   // Decodes bytes that lie in any blocks.
   absl::Status DecodeAcross(int64_t begin, Bytes reference, MutableBytes dst,
                             Workspace& workspace) const;
-  // Calls visit(stream, from, size) with each stream of a block, and where in the block it belongs.
+  // Calls visit(stream, from, size) with each stream of a block and its place in the block.
   template <typename Visit>
   absl::Status ForEachStream(const BlockPlace& place, const Visit& visit) const;
   int64_t StreamsOf(const BlockPlace& place) const;

@@ -20,24 +20,24 @@ namespace {
 
 constexpr size_t kMinDictionary = 256;
 constexpr size_t kMinSamples = 8;
-// Byte columns of an unsplit block that are probed each on its own.
+// The byte columns of an unsplit block are probed one by one, up to this many.
 constexpr size_t kMaxParts = 16;
-// Items at the start of a block that are probed before more of it is.
+// The first items of a block are probed before more of it is.
 constexpr size_t kFirstProbe = 128;
-// Blocks whose first one is probed in full.
+// Blocks of a run, whose first one is probed in full.
 constexpr size_t kRun = 8;
 
 void StoreInt32(MutableBytes dst, size_t at, size_t value) {
   StoreLe(dst.data() + at, static_cast<uint32_t>(value));
 }
 
-// What is known of a block before it is coded.
+// Facts about a block that are known before it is coded.
 struct Probed {
   bool incompressible = false;
-  Bytes filtered;  // as from Filtered, or empty when that was not needed
+  Bytes filtered;  // as from Filtered, or empty if that was not needed
 };
 
-// What is known of the first block of a run.
+// The result for the first block of a run.
 enum class Verdict : uint8_t { kUnknown, kCompressible, kIncompressible };
 
 class EncodeJob {
@@ -57,7 +57,7 @@ class EncodeJob {
       CopyBytes(dict_, dst_.subspan(end_ + 4));
       end_ += 4 + dict_.size();
     }
-    // Variable blocks may differ so much that slots for all would be a waste.
+    // Variable blocks may differ so much in size that slots for all would be a waste.
     const bool threads = !header_.vlblocks &&
                          WorthThreads(tools_.options.executor, header_.nbytes, header_.nblocks());
     CAIRN_RETURN_IF_ERROR(threads ? RunInSlots(*lease) : RunInOrder(*lease));
@@ -81,7 +81,7 @@ class EncodeJob {
     return header_.unsplit || leftover ? 1 : header_.typesize;
   }
 
-  // The most that a coded block may take.
+  // Returns the most bytes that a coded block may take.
   size_t CapacityFor(Bytes block) const { return block.size() + 4 * StreamsOf(block); }
 
   absl::Status Prepare(Workspace& workspace) const {
@@ -91,7 +91,7 @@ class EncodeJob {
     return absl::OkStatus();
   }
 
-  // The block after the filters: in the workspace, or the block itself where there are none.
+  // Returns the block after the filters: in the workspace, or the block itself if there are none.
   absl::StatusOr<Bytes> Filtered(size_t i, Workspace& workspace) const {
     const Bytes block = Block(i);
     const filter::Pipeline& pipeline = tools_.pipeline;
@@ -133,14 +133,14 @@ class EncodeJob {
     return absl::OkStatus();
   }
 
-  // Whether streams of this size may be taken for incompressible. A dictionary may know what seems
-  // incompressible, and a filter of the program's own may make anything of it.
+  // Returns true if streams of this size may be taken for incompressible. A dictionary may hold
+  // what seems incompressible, and a filter of the program's own may turn it into anything.
   bool IsWorthProbing(size_t size) const {
     return dict_.empty() && tools_.options.registry == nullptr && tools_.options.clevel > 0 &&
            CompressibilityProbe::IsWorthProbing(size, tools_.options.codec);
   }
 
-  // Stretches of a stream that may differ from each other.
+  // Returns the number of stretches of a stream that may differ from each other.
   size_t PartsOfStream() const {
     return header_.unsplit ? std::min<size_t>(header_.typesize, kMaxParts) : 1;
   }
@@ -150,8 +150,8 @@ class EncodeJob {
                                                       tools_.options.codec);
   }
 
-  // The same of a sample of a block, so that not all of it has to be filtered. `parts`: streams, or
-  // stretches of one, that are probed each on its own.
+  // Probes a sample of a block, so that not all of it has to be filtered. `parts` is the number of
+  // streams, or of stretches of one, that are probed one by one.
   absl::StatusOr<bool> SampleIsIncompressible(const SampleWindows& windows, size_t parts,
                                               Workspace& workspace) const {
     const size_t size = windows.size();
@@ -211,7 +211,7 @@ class EncodeJob {
                                   workspace);
   }
 
-  // Whether the first block of the run that i is in was incompressible.
+  // Returns true if the first block of the run that i is in was incompressible.
   absl::StatusOr<bool> FollowsIncompressible(size_t i, Workspace& workspace) {
     if (Leads(i)) return false;
     const std::atomic<Verdict>& leader = leaders_[i / kRun];
@@ -221,8 +221,8 @@ class EncodeJob {
     return leader.load(std::memory_order_relaxed) == Verdict::kIncompressible;
   }
 
-  // Finds incompressible blocks. The first block of each run is probed in full; where it is
-  // incompressible, a quick sample of the others is enough. Depends on nothing but the bytes.
+  // Finds incompressible blocks. The first block of each run is probed in full. If it is
+  // incompressible, a quick sample of the others is enough. The result depends only on the bytes.
   absl::StatusOr<Probed> ProbeBlock(size_t i, Workspace& workspace) {
     const Bytes block = Block(i);
     if (header_.vlblocks || !IsWorthProbing(block.size() / StreamsOf(block))) return Probed();
@@ -246,7 +246,7 @@ class EncodeJob {
     return probed;
   }
 
-  // These write what they are given and return its size, or 0 when dst is too small.
+  // These functions write what they are given and return its size, or 0 if dst is too small.
   absl::StatusOr<size_t> CompressOrCopy(Bytes stream, MutableBytes dst,
                                         Workspace& workspace) const {
     // The codec always gets the same capacity, or its output would depend on earlier streams.
@@ -288,7 +288,7 @@ class EncodeJob {
     }
     CAIRN_ASSIGN_OR_RETURN(const size_t size, CompressOrCopy(stream, dst.subspan(4), workspace));
     if (size == 0) return 0;
-    // A variable block says its decoded size: its stored one follows from the positions.
+    // A variable block stores its decoded size, because its stored size follows from the positions.
     StoreInt32(dst, 0, header_.vlblocks ? stream.size() : size);
     return size + 4;
   }
@@ -325,7 +325,7 @@ class EncodeJob {
 
   MutableBytes Remaining() const { return dst_.subspan(end_); }
 
-  // Block i was written at the end of the chunk; 0: it did not fit.
+  // Notes that block i was written at the end of the chunk. A size of 0 means that it did not fit.
   absl::Status Add(size_t i, const absl::StatusOr<size_t>& size) {
     if (!size.ok()) return size.status();
     StoreInt32(dst_, static_cast<size_t>(header_.size()) + 4 * i, end_);
@@ -334,8 +334,8 @@ class EncodeJob {
     return absl::OkStatus();
   }
 
-  // Writes the blocks one after the other where they belong. Incompressible ones at the start wait
-  // for a compressible one: without it the chunk is stored as it is.
+  // Writes the blocks one after the other to their places. Incompressible blocks at the start wait
+  // for a compressible one, because a chunk without one is stored as it is.
   absl::Status RunInOrder(Workspace& workspace) {
     CAIRN_RETURN_IF_ERROR(Prepare(workspace));
     size_t written = 0;
@@ -356,7 +356,7 @@ class EncodeJob {
     return absl::OkStatus();
   }
 
-  // Writes each block into a slot of the size that it may take at most, in any thread.
+  // Writes each block, in any thread, into a slot of the largest size that it may take.
   absl::Status RunInSlots(Workspace& workspace) {
     const size_t slot_size = CapacityFor(Block(0));
     const MutableBytes slots = workspace.block.Get(slot_size * nblocks());
@@ -388,10 +388,10 @@ class EncodeJob {
   const Bytes src_;
   const std::span<const Bytes> vlblocks_;
   const MutableBytes dst_;
-  size_t end_ = 0;     // of what is written
-  bool full_ = false;  // dst, or nothing is worth writing
+  size_t end_ = 0;     // of the bytes written so far
+  bool full_ = false;  // dst is full, or nothing is worth writing
   std::vector<std::byte> dict_;
-  std::vector<std::atomic<Verdict>> leaders_;  // from any thread; none where there is one block
+  std::vector<std::atomic<Verdict>> leaders_;  // set in any thread; empty if there is one block
 };
 
 }  // namespace

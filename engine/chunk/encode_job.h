@@ -13,15 +13,15 @@
 
 namespace cairn::chunk {
 
-// What an encoder has for all of its chunks.
+// The tools that an encoder uses for all of its chunks.
 struct EncodeTools {
   const CompressionOptions& options;
   const filter::Pipeline& pipeline;
   WorkspacePool& pool;
 };
 
-// Lays out a chunk of the blocks of `src`, or of `vlblocks` where the header says so. Returns its
-// size, or 0 when dst is too small or all blocks are incompressible.
+// Lays out a chunk of the blocks of `src`, or of `vlblocks` if the header says so. Returns its
+// size, or 0 if dst is too small or all blocks are incompressible.
 absl::StatusOr<size_t> EncodeBlocks(const EncodeTools& tools, const Header& header, Bytes src,
                                     std::span<const Bytes> vlblocks, MutableBytes dst);
 

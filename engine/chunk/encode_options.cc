@@ -25,7 +25,7 @@ absl::Status CheckFilters(const CompressionOptions& options) {
       return InvalidArgument("filters: delta must come before a filter that loses bits");
     }
     lossy = lossy || IsLossy(stage.filter);
-    // The typesize would be meant, but no chunk header can hold it.
+    // Meta 0 stands for the typesize, but no chunk header can hold this one.
     if (stage.filter == Filter::kByteDelta && stage.meta == 0 && options.typesize > 255) {
       return InvalidArgument("filters: bytedelta needs a number of channels for typesize %d",
                              options.typesize);
@@ -56,7 +56,7 @@ absl::Status CheckBlosc1(const CompressionOptions& options) {
   return absl::OkStatus();
 }
 
-// Bytes of a block of the shape in the options.
+// Returns the bytes of a block of the shape in the options.
 int64_t BlockBytes(const CompressionOptions& options) {
   int64_t size = options.typesize;
   for (const int32_t extent : options.blockshape) {
@@ -79,7 +79,7 @@ absl::Status CheckBlockshape(const CompressionOptions& options) {
   return absl::OkStatus();
 }
 
-// That NDLZ or ZFP can code anything at all.
+// Checks that NDLZ or ZFP can code anything at all with the options.
 absl::Status CheckArrayCodec(const CompressionOptions& options) {
   const int id = static_cast<int>(options.codec);
   if (options.blockshape.empty()) {
@@ -158,7 +158,7 @@ std::array<FilterStage, kMaxFilters> SlotsOf(const CompressionOptions& options) 
   std::array<FilterStage, kMaxFilters> slots{};
   std::ranges::copy_backward(options.filters, slots.end());
   for (FilterStage& stage : slots) {
-    // Said outright, for decoders that know no frame.
+    // The header names the number of channels, for decoders that know no frame.
     if (stage.filter == Filter::kByteDelta && stage.meta == 0) {
       stage.meta = static_cast<uint8_t>(options.typesize);
     }

@@ -13,22 +13,22 @@
 
 namespace cairn::chunk {
 
-// kInvalidArgument naming the option that cannot be, kUnimplemented for a filter that Cairn only
-// decodes.
+// Checks the options. Errors: kInvalidArgument naming the option that is not allowed;
+// kUnimplemented for a filter that Cairn only decodes.
 absl::Status CheckOptions(const CompressionOptions& options);
 
-// The filters at the end of the six slots, where every Blosc puts them.
+// Returns the filters at the end of the six slots, where every Blosc puts them.
 std::array<FilterStage, kMaxFilters> SlotsOf(const CompressionOptions& options);
 
-// The typesize that a chunk header can hold: above 255 it is 1.
+// Returns the typesize that a chunk header can hold: above 255 it is 1.
 uint8_t HeaderTypesize(int32_t typesize);
 
-// Whether blocks of `blocksize` bytes are cut into one stream a byte position. `typesize` is that
-// of the chunk header.
+// Returns true if blocks of `blocksize` bytes are cut into one stream for each byte position.
+// `typesize` is that of the chunk header.
 bool SplitsBlocks(const CompressionOptions& options, int32_t typesize, int32_t blocksize);
 
-// The block size for nbytes of payload (> 0): as asked for, or chosen as C-Blosc2 chooses it, so
-// that ratios are the same.
+// Returns the block size for nbytes of payload (> 0): the one asked for, or one chosen as C-Blosc2
+// chooses it, so that ratios are the same.
 int32_t ChooseBlockSize(const CompressionOptions& options, int32_t nbytes);
 
 }  // namespace cairn::chunk

@@ -42,7 +42,7 @@ absl::Status CheckSpecial(const CompressionOptions& options, SpecialValue specia
   }
   const bool whole_items = special != SpecialValue::kNans && special != SpecialValue::kUninit;
   if (!whole_items && nbytes % typesize != 0) {
-    return InvalidArgument("special chunk: %d bytes are no multiple of typesize %d", nbytes,
+    return InvalidArgument("special chunk: size %d is not a multiple of typesize %d", nbytes,
                            typesize);
   }
   return absl::OkStatus();

@@ -20,24 +20,24 @@ namespace cairn::chunk {
 // the payload alone, never on the executor or on earlier calls.
 class Encoder {
  public:
-  // kInvalidArgument for options that cannot be, kUnimplemented for a codec or filter that is not
-  // there. `pool` must outlive the encoder.
+  // Makes an encoder. `pool` must outlive it. Errors: kInvalidArgument for options that are not
+  // allowed; kUnimplemented for a codec or filter that is not available.
   static absl::StatusOr<Encoder> Make(const CompressionOptions& options, WorkspacePool* pool);
 
   const CompressionOptions& options() const { return options_; }
 
-  // What Encode does with a payload of nothing but zeros.
+  // What Encode makes of a payload that has only zeros.
   enum class Zeros {
     kSpecial,  // a special chunk without blocks
     kBlocks,   // blocks of runs, for places where special chunks are not allowed
   };
 
-  // Compresses src into dst and returns the chunk's size, at most src.size() + header size.
-  // kResourceExhausted when dst is too small.
+  // Compresses src into dst and returns the chunk's size, at most src.size() + header size. Errors:
+  // kResourceExhausted if dst is too small.
   absl::StatusOr<size_t> Encode(Bytes src, MutableBytes dst, Zeros zeros = Zeros::kSpecial) const;
-  // One block for each span.
+  // Makes a chunk with one block for each span.
   absl::StatusOr<size_t> EncodeVlBlocks(std::span<const Bytes> blocks, MutableBytes dst) const;
-  // A chunk without data. For kRepeat, `value` is what repeats.
+  // Makes a chunk without data. For kRepeat, `value` is repeated.
   absl::StatusOr<std::vector<std::byte>> EncodeSpecial(SpecialValue special, int32_t nbytes,
                                                        Bytes value) const;
 
@@ -45,7 +45,8 @@ class Encoder {
   Encoder(const CompressionOptions& options, filter::Pipeline pipeline, WorkspacePool* pool)
       : options_(options), pipeline_(std::move(pipeline)), pool_(pool) {}
 
-  // The header of a chunk that is coded with these options; sizes but nbytes are still to be set.
+  // Returns the header of a chunk that is coded with these options. The caller sets all sizes
+  // except nbytes.
   Header NewHeader(int32_t nbytes) const;
 
   CompressionOptions options_;

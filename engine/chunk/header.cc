@@ -33,7 +33,7 @@ constexpr uint8_t kFormatZstd = 4;
 
 uint8_t U8(Bytes bytes, size_t at) { return std::to_integer<uint8_t>(bytes[at]); }
 
-// `ext` holds the bytes from 0x10 on.
+// Reads the rest of a 32-byte header. `ext` holds the bytes from 0x10 on.
 absl::Status TakeExtension(Bytes ext, Header& header) {
   for (size_t i = 0; i < header.filters.size(); ++i) {
     header.filters[i] = {static_cast<Filter>(U8(ext, i)), U8(ext, 8 + i)};
@@ -70,7 +70,7 @@ absl::Status CheckSpecial(const Header& header) {
   const bool items =
       header.special == SpecialValue::kNans || header.special == SpecialValue::kUninit;
   if (items && header.nbytes % header.typesize != 0) {
-    return DataLoss("chunk header: nbytes %d is no multiple of typesize %d", header.nbytes,
+    return DataLoss("chunk header: nbytes %d is not a multiple of typesize %d", header.nbytes,
                     header.typesize);
   }
   return absl::OkStatus();
@@ -97,13 +97,13 @@ absl::Status CheckSizes(const Header& header, int64_t available) {
   return CheckSpecial(header);
 }
 
-// Brings blocksize to what the blocks were cut with.
+// Sets blocksize to the size that the blocks were cut with.
 void NormaliseBlockSize(Header& header) {
   if (header.nbytes == 0 || header.vlblocks) return;
   if (header.blocksize > header.nbytes) header.blocksize = header.nbytes;
   if (!header.has_blocks()) return;
-  // C-Blosc2 3.3 may store the block size as it was asked for, and cut with it rounded down to
-  // whole items; no encoder of version 5 means another.
+  // C-Blosc2 3.3 may store the block size that the caller asked for, and cut with it rounded down
+  // to whole items. No encoder of version 5 means anything else.
   if (header.version >= kVersion && header.blocksize > header.typesize) {
     header.blocksize -= header.blocksize % header.typesize;
   }

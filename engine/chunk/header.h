@@ -19,8 +19,8 @@ static_assert(kHeaderSize == 32);
 inline constexpr int32_t kMaxBlockSize = 536866816;
 inline constexpr int32_t kMaxDictionary = 32768;
 
-// C-Blosc 1.x splits a block only into this many streams, of this many bytes each. Newer chunks say
-// in their flags whether they are split.
+// C-Blosc 1.x splits a block only into at most this many streams, of at least this many bytes each.
+// Flags in newer chunks tell whether they are split.
 inline constexpr int32_t kMaxBlosc1Streams = 16;
 inline constexpr int32_t kMinBlosc1Stream = 128;
 
@@ -31,8 +31,8 @@ inline constexpr uint8_t kVersionBeta = 4;   // never split with a dictionary
 inline constexpr uint8_t kVersion = 5;
 inline constexpr uint8_t kVersionVlBlocks = 6;
 
-// A header, its fields made uniform over all versions: `filters` holds the pipeline also of 16-byte
-// headers, `blocksize` is what the blocks were really cut with.
+// A header whose fields mean the same for all versions. `filters` holds the pipeline also for
+// 16-byte headers, and `blocksize` is the size that the blocks were really cut with.
 struct Header {
   uint8_t version = kVersion;
   bool extended = true;
@@ -52,13 +52,14 @@ struct Header {
   SpecialValue special = SpecialValue::kNone;
 
   int size() const { return extended ? kHeaderSize : kBlosc1HeaderSize; }
-  // Whether blocks and their positions follow the header.
+  // Returns true if blocks and their positions follow the header.
   bool has_blocks() const { return nbytes > 0 && !memcpyed && special == SpecialValue::kNone; }
-  // Blocks of the chunk; 0 when it has none.
+  // Returns the number of blocks of the chunk, or 0 if it has none.
   int32_t nblocks() const {
     if (!has_blocks()) return 0;
     if (vlblocks) return blocksize;
-    return nbytes <= blocksize ? 1 : CeilDiv(nbytes, blocksize);  // mostly one, without a division
+    // usually one, found without a division
+    return nbytes <= blocksize ? 1 : CeilDiv(nbytes, blocksize);
   }
 };
 
@@ -66,17 +67,17 @@ struct Header {
 inline constexpr uint8_t kUserFormatCode = 6;
 uint8_t FormatCodeOf(Codec codec);
 
-// The codec that decodes the chunk; kUnimplemented for formats that no build has.
+// Returns the codec that decodes the chunk. Errors: kUnimplemented for a format that no build has.
 absl::StatusOr<Codec> CodecOf(const Header& header);
 
 // Parses the header at the start of `bytes` and checks it against the `available` bytes that the
-// chunk may have; `bytes` holds the first 32 of them, or all when they are fewer.
+// chunk may have. `bytes` holds the first 32 of them, or all if there are fewer.
 absl::StatusOr<Header> ParseHeader(Bytes bytes, int64_t available);
 inline absl::StatusOr<Header> ParseHeader(Bytes chunk) {
   return ParseHeader(chunk, static_cast<int64_t>(chunk.size()));
 }
 
-// The same in place, for chunks are many: fills a header that has nothing but defaults.
+// Parses a header in place, because chunks are many. `header` must have its defaults.
 absl::Status ParseHeader(Bytes bytes, int64_t available, Header& header);
 
 // Writes header.size() bytes to the start of dst.

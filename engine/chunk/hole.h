@@ -1,5 +1,5 @@
-// Chunks whose data is lost: one stream for all blocks, which says so, of a codec that no library
-// has.
+// Chunks whose data is lost. One stream serves all blocks and says so. Its codec is one that no
+// library has.
 #ifndef CAIRN_ENGINE_CHUNK_HOLE_H_
 #define CAIRN_ENGINE_CHUNK_HOLE_H_
 
@@ -12,12 +12,12 @@
 
 namespace cairn::chunk {
 
-// Programs may have a codec of this number: the stream tells.
+// A program may have a codec of this number, so the stream decides.
 inline constexpr auto kHoleCodec = static_cast<Codec>(255);
 inline constexpr std::string_view kHoleStream = "the data was lost";
 inline constexpr int32_t kHoleStreamBytes = 4 + int32_t{kHoleStream.size()};
 
-// `chunk` has all bytes that its header names.
+// Returns true if the chunk is a hole. `chunk` has all bytes that its header names.
 inline bool IsHole(const Header& header, Bytes chunk) {
   return header.codec_id == static_cast<uint8_t>(kHoleCodec) &&
          header.cbytes == header.size() + 4 * int64_t{header.nblocks()} + kHoleStreamBytes &&

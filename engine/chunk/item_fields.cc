@@ -16,8 +16,8 @@ void CopyValues(const std::byte* from, size_t step, MutableBytes to) {
   }
 }
 
-// Copies values that lie `step` bytes apart. With a size that the compiler knows, a copy is a load
-// and a store.
+// Copies values that lie `step` bytes apart. If the compiler knows the size, a copy is a load and a
+// store.
 void GatherValues(const std::byte* from, size_t step, size_t size, MutableBytes to) {
   switch (size) {
     case 1:

@@ -15,14 +15,14 @@
 
 namespace cairn::chunk {
 
-// Items of which fields are wanted.
+// Items whose fields are wanted.
 struct ItemRange {
-  int64_t begin = 0;  // of the first one, in bytes
-  int64_t first = 0;  // the number of its values in the arrays of the fields
+  int64_t begin = 0;  // of the first item, in bytes
+  int64_t first = 0;  // number of its values in the arrays of the fields
   int64_t count = 0;
 };
 
-// The fields that are wanted of items of one size, and their arrays.
+// The wanted fields of items of one size, and their arrays.
 class ItemFields {
  public:
   ItemFields(int64_t item_size, std::span<const FieldSpan> fields)
@@ -30,21 +30,21 @@ class ItemFields {
 
   int64_t item_size() const { return item_size_; }
   std::span<const FieldSpan> fields() const { return fields_; }
-  // Bytes of an item that are wanted.
+  // Returns the bytes of an item that are wanted.
   int64_t wanted_size() const;
 
-  // Where the values of some items go.
+  // Returns the place of the values of some items in a field's array.
   static MutableBytes ValuesOf(const FieldSpan& field, const ItemRange& items) {
     const auto size = static_cast<size_t>(field.size);
     return field.dst.bytes().subspan(static_cast<size_t>(items.first) * size,
                                      static_cast<size_t>(items.count) * size);
   }
 
-  // Takes the values out of these items, whose bytes `held` are.
+  // Copies the values out of these items, whose bytes are `held`.
   void Gather(Bytes held, const ItemRange& items) const;
 
-  // The same for items whose bytes `read` gives: as many at a time as fit a cache, or field by
-  // field where not even one does.
+  // Copies the values out of items whose bytes `read` gives. It reads as many items at a time as
+  // fit a cache, or field by field if not even one does.
   absl::Status Read(ItemRange items, ScratchBuffer& buffer,
                     absl::FunctionRef<absl::Status(int64_t begin, MutableBytes dst)> read) const;
 

@@ -11,7 +11,7 @@ namespace cairn::chunk {
 
 namespace {
 
-// Of the block after the last one: the end of the chunk.
+// Returns the start of a block. For the block after the last one, returns the end of the chunk.
 int64_t StartOf(Bytes chunk, const Header& header, int64_t nblock) {
   if (nblock == header.nblocks()) return header.cbytes;
   return LoadLe<int32_t>(chunk.data() + JoinedBlocks::HeadSize(nblock));
@@ -22,7 +22,7 @@ bool MayBeJoined(const Header& header) {
          !header.instrumented && header.unsplit;
 }
 
-// A chunk of one short block gives its size as that of blocks.
+// A chunk of one short block stores the size of that block as its blocksize.
 bool FitsAfter(const Header& first, const Header& next) {
   const bool blocksize =
       next.blocksize == first.blocksize || (next.nblocks() == 1 && next.nbytes < first.blocksize);

@@ -1,4 +1,4 @@
-// Makes a chunk of blocks that are coded already.
+// Makes a chunk out of blocks that are coded already.
 #ifndef CAIRN_ENGINE_CHUNK_JOIN_BLOCKS_H_
 #define CAIRN_ENGINE_CHUNK_JOIN_BLOCKS_H_
 
@@ -11,23 +11,23 @@
 
 namespace cairn::chunk {
 
-// A chunk that is put together from the blocks of others, in order. It is up to the caller where
-// these go: back to back, after a head of a size that is known before.
+// Puts a chunk together from the blocks of others, in order. The caller places these: back to back,
+// after a head whose size is known before.
 class JoinedBlocks {
  public:
   explicit JoinedBlocks(int64_t nblocks) : cbytes_(HeadSize(nblocks)) {}
 
   static int64_t HeadSize(int64_t nblocks) { return kHeaderSize + nblocks * kStartSize; }
 
-  // The stored bytes of the first `nblocks` blocks of `chunk`, which come next. Nothing where that
-  // cannot be: all must be coded in the same way, unsplit and without a dictionary, lie in order in
-  // their chunk, and be complete but for the last one of all.
+  // Returns the stored bytes of the first `nblocks` blocks of `chunk`, which come next. Returns
+  // nothing if they cannot be joined: all must be coded in the same way, unsplit and without a
+  // dictionary, lie in order in their chunk, and be complete except the last one of all.
   std::optional<Bytes> Add(Bytes chunk, int64_t nblocks);
 
-  // Of the chunk so far.
+  // Sizes of the chunk so far.
   int64_t nbytes() const { return nbytes_; }
   int64_t cbytes() const { return cbytes_; }
-  // What the chunk begins with, once all blocks are there.
+  // Returns the head of the chunk, once all blocks are there.
   std::vector<std::byte> Head() const;
 
  private:
@@ -39,7 +39,8 @@ class JoinedBlocks {
   int64_t cbytes_;
 };
 
-// The chunk of the first `nblocks` blocks of `chunk`, all complete, and after them those of `rest`.
+// Returns a chunk of the first `nblocks` blocks of `chunk`, all complete, and after them those of
+// `rest`.
 std::optional<std::vector<std::byte>> JoinBlocks(Bytes chunk, int64_t nblocks, Bytes rest);
 
 }  // namespace cairn::chunk

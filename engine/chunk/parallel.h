@@ -12,7 +12,7 @@
 
 namespace cairn::chunk {
 
-// Whether a chunk is worth waking other threads for.
+// Returns true if a chunk is worth waking other threads for.
 bool WorthThreads(const Executor* executor, int64_t nbytes, int64_t nblocks);
 
 struct BlockRange {
@@ -21,7 +21,7 @@ struct BlockRange {
 };
 
 // Runs `run` on every block of the range, in several threads at once, each with a workspace of its
-// own that `prepare` made ready for the chunk. Stops early at an error and returns that of the
+// own that `prepare` made ready for the chunk. Stops early at an error and returns the error of the
 // lowest block. With a null executor everything runs here in `own`, in order.
 absl::Status ForEachBlock(BlockRange range, Executor* executor, WorkspacePool& pool, Workspace& own,
                           absl::FunctionRef<absl::Status(Workspace&)> prepare,

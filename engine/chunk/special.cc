@@ -26,13 +26,13 @@ void FillPattern(Bytes pattern, size_t phase, MutableBytes dst) {
   }
 }
 
-// Bytes after which the content begins anew.
+// Returns the number of bytes after which the content repeats.
 int64_t PeriodOf(const SpecialContent& content) {
   if (content.kind == SpecialValue::kNans) return content.typesize;
   return content.kind == SpecialValue::kRepeat ? std::ssize(content.value) : 1;
 }
 
-// A chunk of `nbytes` in one block, of a header that says the rest.
+// Makes a chunk of `nbytes` in one block. The header holds the rest.
 std::vector<std::byte> MakeChunk(Header header, size_t nbytes, Bytes stored) {
   header.nbytes = static_cast<int32_t>(nbytes);
   header.blocksize = std::clamp<int32_t>(header.nbytes, 1, kMaxBlockSize);
@@ -81,7 +81,7 @@ absl::Status FillSpecialFields(const SpecialContent& content, const ItemRange& i
       return FillSpecial(content, begin, dst);
     });
   }
-  // All items are the same.
+  // All items are equal.
   for (const FieldSpan& field : fields.fields()) {
     const MutableBytes values = ItemFields::ValuesOf(field, items);
     const MutableBytes value = values.first(static_cast<size_t>(field.size));

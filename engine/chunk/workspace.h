@@ -13,30 +13,30 @@
 
 namespace cairn::chunk {
 
-// What one thread needs while it codes the blocks of a chunk.
+// The state that one thread needs while it codes the blocks of a chunk.
 struct Workspace {
   codec::CodecSet codecs;
-  codec::StreamCodec* codec = nullptr;  // the one of the chunk at hand
+  codec::StreamCodec* codec = nullptr;  // the codec of the current chunk
   CompressibilityProbe compressibility;
   ScratchBuffer sample;     // parts of a block to probe, before and after filters
   ScratchBuffer filtered;   // a block between codec and filters
   ScratchBuffer scratch;    // a second one, for longer pipelines
   ScratchBuffer stream;     // a stream that may not fit where it should go
-  ScratchBuffer block;      // a decoded block of which only a part is wanted
+  ScratchBuffer block;      // a decoded block if only a part is wanted
   ScratchBuffer reference;  // block 0, for DELTA
   ScratchBuffer stored;     // a chunk that cannot be read in place
-  int64_t last_chunk = -1;  // the number of the one that was read last: in order?
+  int64_t last_chunk = -1;  // number of the chunk read last, to see whether reads are in order
   ScratchBuffer gathered;   // a decoded block that many items are taken from
 };
 
-// Thread-safe.
+// Lends workspaces to threads. Thread-safe.
 class WorkspacePool {
  public:
   WorkspacePool() = default;
   WorkspacePool(const WorkspacePool&) = delete;
   WorkspacePool& operator=(const WorkspacePool&) = delete;
 
-  // A workspace on loan; goes back when the lease ends.
+  // A workspace on loan. It goes back when the lease ends.
   class Lease {
    public:
     Lease(WorkspacePool& pool, Workspace& workspace) : pool_(pool), workspace_(workspace) {}
@@ -74,7 +74,7 @@ class WorkspacePool {
     first_is_lent_.store(false, std::memory_order_release);
   }
 
-  // A thread that is alone takes no lock, and one step that others have to see.
+  // A thread that is alone takes no lock, and only one step that others have to see.
   Workspace first_;
   std::atomic<bool> first_is_lent_ = false;
   Mutex mutex_;

@@ -35,7 +35,7 @@ constexpr std::array<int, 9> kLevels = {2, 2, 5, 5, 6, 7, 8, 8, 10};
 std::string_view WhatIsWrong(libdeflate_result result, Bytes stream) {
   constexpr int kDeflate = 8;
   if (result == LIBDEFLATE_SHORT_OUTPUT) return "it ends early";
-  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return "it goes on";
+  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return "it continues";
   if (stream.size() < 6) return "it is cut short";
   const auto first = std::to_integer<int>(stream[0]);
   if (LoadBe<uint16_t>(stream.data()) % 31 != 0 || first % 16 != kDeflate) {

@@ -15,8 +15,8 @@
 
 namespace cairn::codec {
 
-// One thread's state of one codec, reused from stream to stream so that a warm call allocates
-// nothing. Streams are independent of each other.
+// The state of one codec in one thread, which is reused from stream to stream so that a warm call
+// allocates nothing. Streams are independent of each other.
 class StreamCodec {
  public:
   virtual ~StreamCodec() = default;

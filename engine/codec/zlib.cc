@@ -66,7 +66,7 @@ class Zlib final : public StreamCodec {
     if (code == Z_MEM_ERROR) return ResourceExhausted("no memory to decode a zlib stream");
     const char* const why = inflate_.msg != nullptr   ? inflate_.msg
                             : code == Z_STREAM_END    ? "it ends early"
-                            : inflate_.avail_out == 0 ? "it goes on"
+                            : inflate_.avail_out == 0 ? "it continues"
                                                       : "it is cut short";
     return DataLoss("zlib stream: %s after %d of %d bytes, with %d of %d decoded", why,
                     src.size() - inflate_.avail_in, src.size(), dst.size() - inflate_.avail_out,

@@ -440,8 +440,8 @@ std::shared_ptr<FileSystem> MakeLimitedFiles(Limits limits) {
 }  // namespace storage
 
 FileSystem* PosixFileSystem() {
-  // It is never destroyed, because files may be opened until the very end of the process. Its only
-  // state is the descriptors that this process must not close yet.
+  // Never destroyed, because files may be opened until the very end of the process. Its only state
+  // is the descriptors that this process must not close yet.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static FileSystem* const files = storage::MakePosixFileSystem(true).release();
   return files;

@@ -15,7 +15,7 @@ struct UnsharedFd::Registry {
   UnsharedFd* first ABSL_GUARDED_BY(mutex) = nullptr;
 
   static Registry& OfProcess() {
-    // It is never destroyed, because files may be closed until the very end of the process.
+    // Never destroyed, because files may be closed until the very end of the process.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): it is the process's
     static Registry& registry = *new Registry;
     // This fails if there is no memory. Children then get the descriptors.
