@@ -9,7 +9,7 @@
 
 namespace cairn::chunk {
 
-// One word of marks stands for this many bytes.
+// A word of marks stands for this many bytes.
 inline constexpr size_t kLine = 64;
 
 // Two bytes in a row that equal `value` in the bits of their masks.

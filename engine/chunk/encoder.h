@@ -26,7 +26,7 @@ class Encoder {
 
   const CompressionOptions& options() const { return options_; }
 
-  // What Encode makes of a payload that has only zeros.
+  // The form that Encode gives to a payload of zeros.
   enum class Zeros {
     kSpecial,  // a special chunk without blocks
     kBlocks,   // blocks of runs, for places where special chunks are not allowed

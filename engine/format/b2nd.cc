@@ -81,7 +81,7 @@ std::vector<std::byte> EncodeB2nd(const ArrayInfo& array) {
 }
 
 std::vector<std::byte> WithShape(Bytes content, std::span<const int64_t> shape) {
-  constexpr size_t kShapeBegin = 3 + 1;  // after the dimensions, and the marker of the shape
+  constexpr size_t kShapeBegin = 3 + 1;  // after the dimensions and the marker of the shape
   ByteWriter writer;
   writer.Append(content.first(kShapeBegin));
   for (const int64_t extent : shape) msgpack::WriteInt<int64_t>(writer, extent);

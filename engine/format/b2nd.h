@@ -15,24 +15,26 @@
 namespace cairn::format {
 
 inline constexpr std::string_view kB2ndLayer = "b2nd";
-// Its name before Blosc2 took it over; the dtype may be missing there.
+// The name of the layer before Blosc2 took it over. The dtype may be missing there.
 inline constexpr std::string_view kCatervaLayer = "caterva";
 // The most dimensions that fit into the metalayer.
 inline constexpr int kMaxB2ndDimensions = 16;
 
-// Extents fit each other dimension by dimension; their products may be anything.
+// Parses the metalayer. The extents fit each other dimension by dimension, but their products may
+// be anything.
 absl::StatusOr<ArrayInfo> ParseB2nd(Bytes content);
 
-// The array has at most kMaxB2ndDimensions, of the same number in its three shapes.
+// Encodes the metalayer. The array has at most kMaxB2ndDimensions, and its three shapes have the
+// same number of them.
 std::vector<std::byte> EncodeB2nd(const ArrayInfo& array);
 
-// The same metalayer with another shape; all else stays byte by byte. It can be parsed, and has as
-// many dimensions.
+// Returns the metalayer with another shape of as many dimensions. The rest stays byte by byte.
+// `content` must be one that can be parsed.
 std::vector<std::byte> WithShape(Bytes content, std::span<const int64_t> shape);
 
-// The metalayer of either name; null when there is none.
+// Returns the metalayer of either name, or null if there is none.
 const Metalayer* FindB2ndLayer(const std::vector<Metalayer>& metalayers);
-// Parses the metalayer of either name. kNotFound when there is none.
+// Parses the metalayer of either name. Errors: kNotFound if there is none.
 absl::StatusOr<ArrayInfo> FindB2nd(const std::vector<Metalayer>& metalayers);
 
 }  // namespace cairn::format

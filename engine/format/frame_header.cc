@@ -23,14 +23,14 @@ constexpr uint8_t kVariableChunks = 0x40;
 constexpr uint8_t kVlBlocks = 0x80;
 
 constexpr uint8_t kCodecMask = 0x0F;
-// A codec nibble from which on byte 0x4D holds the id.
+// From this codec nibble on, byte 0x4D holds the id.
 constexpr uint8_t kUserCodec = 6;
-// Where metas begin after the ids.
+// The metas begin here, after the ids.
 constexpr size_t kFilterMetas = 8;
 constexpr uint8_t kSplitModeMask = 0x03;
 constexpr uint8_t kUseDict = 0x01;
 
-// Up to the length, which is returned.
+// Reads the header up to its length, and returns that.
 int32_t ReadStart(ByteReader& reader, int64_t least) {
   const uint8_t array = reader.U8("array");
   reader.Expect(kFrameMagicMarker, "magic");
@@ -144,7 +144,7 @@ absl::StatusOr<FrameHeader> ParseFrameHeader(Bytes bytes) {
     return DataLoss("frame header: header_len %d passes the %d bytes that there are", length,
                     bytes.size());
   }
-  // Nothing of the header lies outside header_len.
+  // The header ends at header_len, whatever bytes follow.
   bytes = bytes.first(static_cast<size_t>(length));
   ByteReader reader(bytes, kFrameHeaderSection);
   FrameHeader header;
@@ -156,7 +156,7 @@ absl::StatusOr<FrameHeader> ParseFrameHeader(Bytes bytes) {
   const Bytes slots = ReadHeaderFilters(reader, header);
   CAIRN_RETURN_IF_ERROR(reader.status());
   CAIRN_RETURN_IF_ERROR(CheckFlags(header, flags));
-  // Between the ids and the metas of six filters, and after these.
+  // These bytes lie between the ids and the metas of six filters, and after the metas.
   if ((flags.codec & kCodecMask) >= kUserCodec) header.codec = static_cast<Codec>(slots[6]);
   header.codec_meta = std::to_integer<uint8_t>(slots[7]);
   header.use_dict = (slots[14] & std::byte{kUseDict}) != std::byte{0};

@@ -17,19 +17,19 @@
 namespace cairn::format {
 
 inline constexpr std::string_view kFrameHeaderSection = "frame header";
-// After the first byte of every frame.
+// These follow the first byte of every frame.
 inline constexpr uint8_t kFrameMagicMarker = 0xA8;
 inline constexpr std::string_view kFrameMagic("b2frame\0", 8);
 
-// The bytes that every state of a frame may change; the metalayers follow.
+// The bytes that every state of a frame may change. The metalayers follow them.
 inline constexpr int64_t kFixedHeaderSize = 0x57;
-// Where the aligned word frame_size lies, big endian.
+// The place of the aligned word frame_size, which is big endian.
 inline constexpr int64_t kFrameSizeOffset = 0x10;
 // The frame format that this library reads and writes.
 inline constexpr int kFrameVersion = 2;
 inline constexpr int kFrameVersionVariable = 3;
 
-// chunksize when a frame never held a chunk.
+// The chunksize of a frame that never held a chunk.
 inline constexpr int32_t kChunksizeUnknown = -1;
 inline constexpr int32_t kChunksizeVariable = 0;
 
@@ -52,11 +52,11 @@ struct FrameHeader {
   std::array<FilterStage, kMaxFilters> filters{};
   bool use_dict = false;
   std::vector<Metalayer> metalayers;
-  // Where the content of each lies in the header.
+  // The place of each metalayer's content in the header.
   std::vector<LayerPlace> places;
 
   bool variable_chunks() const { return chunksize == kChunksizeVariable; }
-  // Where the index begins, after the chunks, or would begin in a frame without chunks.
+  // Returns where the index begins, after the chunks, or would begin in a frame without chunks.
   std::optional<int64_t> index_begin() const;
 };
 
@@ -64,28 +64,30 @@ struct FrameHeader {
 // see legacy/.
 absl::StatusOr<FrameHeader> ParseFrameHeader(Bytes bytes);
 
-// The header's length, `least` or more, from that many bytes of it.
+// Returns the header's length, which is `least` or more, from that many bytes of it.
 absl::StatusOr<int64_t> ParseHeaderLength(Bytes bytes, int64_t least = kFixedHeaderSize);
 
-// Writes the bytes between the values of a header, which are the same in all, over those that are
-// there: kFixedHeaderSize bytes and the first of the list of metalayers. Returns how many differed.
+// Writes the bytes between the values of a header, which are equal in all headers, over those that
+// are there: kFixedHeaderSize bytes and the first bytes of the list of metalayers. Returns how many
+// differed.
 int RestoreMarkers(MutableBytes header);
 inline constexpr int64_t kMarkedHeaderSize = kFixedHeaderSize + 5;
 
-// The fixed part, kFixedHeaderSize bytes. The version follows from the rest.
+// Encodes the fixed part, kFixedHeaderSize bytes. The version follows from the rest.
 std::vector<std::byte> EncodeFixedHeader(const FrameHeader& header);
 
-// The header of a new frame. Sets header_len and places.
+// Encodes the header of a new frame. Sets header_len and places.
 std::vector<std::byte> EncodeNewHeader(FrameHeader& header);
 
-// Parts of headers that those of pre-releases, which are shorter, have too.
+// Parts that the shorter headers of pre-releases have too.
 struct HeaderFlags {
   uint8_t general = 0;
   uint8_t frame_type = 0;
   uint8_t codec = 0;
   uint8_t other = 0;
 };
-// From the start to the thread counts. Only a header of kFixedHeaderSize or more has a blocksize.
+// Reads from the start to the thread counts. Only a header of kFixedHeaderSize or more has a
+// blocksize.
 HeaderFlags ReadHeaderFields(ByteReader& reader, int64_t least, FrameHeader& header);
 // Returns the 16 bytes of the slots.
 Bytes ReadHeaderFilters(ByteReader& reader, FrameHeader& header);

@@ -1,5 +1,6 @@
-// What an increment does to the frame that it applies to: the content of its vlmetalayer
-// `cairn.increment`, written down in docs/file-format.md. All numbers are little endian.
+// An increment: what it does to the frame that it applies to. This is the content of its
+// vlmetalayer
+// cairn.increment`, which docs/file-format.md describes. All numbers are little endian.
 #ifndef CAIRN_ENGINE_FORMAT_INCREMENT_H_
 #define CAIRN_ENGINE_FORMAT_INCREMENT_H_
 
@@ -29,21 +30,22 @@ struct IncrementRun {
   bool operator==(const IncrementRun&) const = default;
 };
 
-// Each costs the frame an edit, and the increment next to nothing: no increment brings more.
+// Each special chunk costs the frame an edit, and the increment almost nothing, so no increment may
+// bring more.
 inline constexpr int64_t kMaxNewSpecials = int64_t{1} << 24;
-// kResourceExhausted for runs of more than that.
+// Errors: kResourceExhausted if the runs have more than kMaxNewSpecials special chunks.
 absl::Status CheckSpecials(const std::vector<IncrementRun>& runs);
 
 struct Increment {
-  uint64_t base = 0;              // content that it applies to
-  uint64_t result = 0;            // content that it makes
-  uint64_t since_generation = 0;  // of the source, when it had the content `base`
-  uint64_t generation = 0;        // and when it had `result`
+  uint64_t base = 0;              // the content that it applies to
+  uint64_t result = 0;            // the content that it makes
+  uint64_t since_generation = 0;  // generation of the source when its content was `base`
+  uint64_t generation = 0;        // generation of the source when its content was `result`
   int64_t nbytes = 0;             // of the result, decoded
   int32_t chunksize = 0;
   bool vlblocks = false;
-  // Of the items that fill no chunk: how many bytes of the base's stay, all or none, and how many
-  // follow them. Those are the last chunk of the increment.
+  // Bytes of the items that do not fill a chunk: how many of the base's stay (all or none), and how
+  // many follow them. The added items are the last chunk of the increment.
   int64_t partial_kept = 0;
   int64_t partial_added = 0;
   std::vector<IncrementRun> runs;  // the complete chunks of the result

@@ -16,12 +16,12 @@ namespace cairn::format {
 inline constexpr int kIndexTypesize = 8;
 inline constexpr int32_t kIndexBlockSize = 16384;
 
-// One chunk of the index.
+// The entry of one chunk in the index.
 struct IndexEntry {
-  // As the format writes it: an offset from the end of the header, or the code of a special value.
+  // An offset from the end of the header, or the code of a special value, as the format writes it.
   int64_t value = 0;
   uint64_t fingerprint = 0;  // 0: none
-  int32_t cbytes = 0;        // of the stored chunk; 0: not known, and for special values
+  int32_t cbytes = 0;        // size of the stored chunk; 0: not known, or a special value
   bool operator==(const IndexEntry&) const = default;
 };
 
@@ -32,26 +32,28 @@ struct IndexedChunk {
   bool operator==(const IndexedChunk&) const = default;
 };
 
-// A negative entry names the value of a chunk that is not stored.
+// Returns true for a negative entry, which names the value of a chunk that is not stored.
 constexpr bool IsSpecialEntry(int64_t entry) { return entry < 0; }
 
-// Whether the index stands for chunks of this value: zeros, NaNs and uninitialised ones.
+// Returns true for a value that the index can stand for: zeros, NaNs and uninitialised items.
 constexpr bool IsIndexSpecial(SpecialValue special) {
   return special == SpecialValue::kZeros || special == SpecialValue::kNans ||
          special == SpecialValue::kUninit;
 }
-// For those values: the highest bit, and the value in the rest of the highest byte.
+// Returns the entry of such a value: the highest bit, and the value in the rest of the highest
+// byte.
 constexpr int64_t EntryOfSpecial(SpecialValue special) {
   return static_cast<int64_t>((uint64_t{0x80} | static_cast<uint64_t>(special)) << 56);
 }
-// kDataLoss for a code that means nothing. Only the codes that the format defines pass, and only
-// with the other bits zero.
+// Returns the value of an entry. Only the codes that the format defines pass, and only with the
+// other bits zero. Errors: kDataLoss for any other code.
 absl::StatusOr<SpecialValue> SpecialOfEntry(int64_t entry);
 
-// The index chunk of these entries (at least one).
+// Encodes the index chunk of these entries (at least one).
 absl::StatusOr<std::vector<std::byte>> EncodeIndex(std::span<const int64_t> entries,
                                                    chunk::WorkspacePool* pool);
-// The same with blocks whatever the entries are, unless they do not compress at all.
+// Encodes the index chunk with blocks, whatever the entries are, unless they do not compress at
+// all.
 absl::StatusOr<std::vector<std::byte>> EncodeIndexBlocks(std::span<const int64_t> entries,
                                                          chunk::WorkspacePool* pool);
 

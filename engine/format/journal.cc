@@ -16,12 +16,12 @@ namespace {
 constexpr uint32_t kRecordVersion = 3;
 constexpr auto kHashSize = static_cast<size_t>(kRecordHashSize);
 
-// In the order of ChunkEdit.
+// The codes follow the order of ChunkEdit.
 enum class EditCode : uint32_t { kInsert = 1, kReplace = 2, kErase = 3, kReorder = 4 };
 
 constexpr uint32_t kVlBlocks = 1;
 
-// Of a kAppend: all before the record was durable.
+// A flag of a kAppend: everything before the record was durable.
 constexpr uint8_t kDurableUpToHere = 1;
 
 constexpr uint32_t kPartialReplaced = 1;
@@ -90,7 +90,7 @@ PartialEdit ReadPartial(ByteReader& reader) {
   if ((flags & kPartialHasHead) != 0) partial.head = ReadChunk(reader);
   partial.padded = (flags & kPartialPadded) != 0;
   if (partial.head.has_value() && !partial.replaces)
-    reader.Fail("pending items", "goes on from two chunks");
+    reader.Fail("pending items", "continues two chunks");
   if (partial.padded && !partial.replaces) reader.Fail("pending items", "are padded from here on");
   const uint64_t size = reader.Le<uint64_t>("size of pending items");
   partial.items = ToVector(reader.Take(size, "pending items"));
@@ -121,7 +121,7 @@ uint64_t ReadBase(ByteReader& reader, int64_t position) {
   return tied ? base - static_cast<uint64_t>(position) : base;
 }
 
-// Appends a record whose payload `write` writes.
+// Appends a record. `write` writes its payload.
 template <typename Write>
 void Append(RecordKind kind, std::vector<std::byte>& out, const Write& write) {
   const size_t begin = out.size();
@@ -147,7 +147,7 @@ CommitLinks ReadLinks(ByteReader& reader, int64_t position) {
   return links;
 }
 
-// A kAppend, of which nothing is read yet.
+// Reads a kAppend. The reader has read nothing yet.
 CommitRecord ReadAppend(ByteReader& reader, int64_t position) {
   CommitRecord commit{.links = ReadLinks(reader, position)};
   const uint8_t flags = reader.U8("flags");
@@ -349,14 +349,14 @@ std::optional<InheritedJournal> FindGoesOn(Bytes bytes, int64_t position) {
       std::ssize(bytes) != kGoesOnSize || !ChecksumMatches(bytes)) {
     return std::nullopt;
   }
-  ByteReader reader(bytes, "record of where the journal goes on");
+  ByteReader reader(bytes, "record of where the journal continues");
   InheritedJournal journal;
   journal.base = ReadBase(reader, position);
   journal.generation = reader.Le<uint64_t>("generation");
   journal.begin = reader.Le<int64_t>("begin");
   journal.last = reader.Le<uint64_t>("last");
   journal.since = reader.Le<uint64_t>("since");
-  // Both lie in one chunk.
+  // The record and the journal's begin lie in one chunk.
   if (journal.begin <= position || journal.begin - position > kMaxChunkBytes) return std::nullopt;
   return journal;
 }

@@ -17,10 +17,10 @@ namespace {
 
 constexpr size_t kHashSize = sizeof(uint64_t);
 constexpr size_t kLeastPiece = 2;  // bytes
-// Of what follows the record: with another one, there are no summaries.
+// The version of everything that follows the record. With another version there are no summaries.
 constexpr uint64_t kVersion = 2;
 
-// A copy elsewhere, or after another checkpoint, has another one.
+// Returns a hash that differs for a copy elsewhere, or after another checkpoint.
 uint64_t BoundHash(Bytes bytes, uint64_t identity) { return Xxh3(bytes) + identity; }
 
 std::vector<EntryTable> ReadTables(int64_t end, ByteReader& reader) {
@@ -30,7 +30,7 @@ std::vector<EntryTable> ReadTables(int64_t end, ByteReader& reader) {
     const EntryTable table{.position = reader.Le<int64_t>("table"),
                            .entries = reader.Le<int64_t>("entries of a table"),
                            .hash = reader.Le<uint64_t>("hash of a table")};
-    // Nor is any byte read twice.
+    // Tables must not overlap, so that no byte is read twice.
     const int64_t least = tables.empty() ? 0 : tables.back().position + tables.back().size();
     if (table.entries < 0 || table.entries > end / kTableEntrySize || table.position < least ||
         !RangeFits(table.position, table.size(), end)) {
@@ -41,12 +41,12 @@ std::vector<EntryTable> ReadTables(int64_t end, ByteReader& reader) {
   return tables;
 }
 
-// Whether `count` entries from the source on are there.
+// Returns true if `count` entries from the source on exist.
 bool IsThere(int64_t source, int64_t count, int64_t committed, int64_t in_tables) {
   return source >= 0 ? RangeFits(source, count, committed) : RangeFits(~source, count, in_tables);
 }
 
-// Near 0, of either sign, become small numbers.
+// Turns numbers near 0, of either sign, into small numbers.
 uint64_t ZigZag(int64_t step) {
   return static_cast<uint64_t>(step) << 1 ^ static_cast<uint64_t>(step >> 63);
 }
@@ -62,7 +62,7 @@ std::vector<IndexPiece> ReadPieces(int64_t chunks, int64_t committed, int64_t in
   }
   pieces.reserve(static_cast<size_t>(count));
   int64_t begin = 0;
-  int64_t next = 0;  // of the index
+  int64_t next = 0;  // in the index
   for (uint64_t i = 0; i < count; ++i) {
     const auto size = static_cast<int64_t>(reader.Varint("piece"));
     const uint64_t code = reader.Varint("piece");
@@ -178,7 +178,7 @@ absl::StatusOr<JournalSummary> ParseSummary(Bytes summary, const SummarySlot& sl
   const bool is_own = links.base == identity && links.generation == slot.generation &&
                       links.previous == slot.last &&
                       hash == BoundHash(hashed, identity + static_cast<uint64_t>(slot.position));
-  // Sums of such numbers fit.
+  // Sums of such numbers cannot overflow.
   constexpr int64_t kMost = INT64_MAX / 8;
   const bool fits = RangeFits(parsed.edits, 0, kMost) && RangeFits(parsed.reused, 0, kMost) &&
                     RangeFits(links.durable_end, 0, slot.position) &&

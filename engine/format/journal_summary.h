@@ -1,10 +1,11 @@
-// Summaries of the journal: what the commits so far have made of a checkpoint, so that readers skip
-// them. Each is the payload of a memcpyed chunk of the journal that no index names:
+// Summaries of the journal: the effect of the commits so far on a checkpoint, so that readers can
+// skip these commits. Each is the payload of a memcpyed chunk of the journal that no index names:
 //
 //   commit record | edits i64 | reused i64 | tables u64, and for each: position i64, entries i64,
 //   hash u64 | pieces, packed | hash u64 | entries, 20 bytes each
 //
-// An anchor leads to the newest ones: a memcpyed chunk right after the checkpoint, of two slots:
+// An anchor leads to the newest ones. It is a memcpyed chunk right after the checkpoint, with two
+// slots:
 //
 //   position i64 | size i64 | generation u64 | last u64 | boot u64 | hash u64
 //
@@ -26,41 +27,42 @@
 
 namespace cairn::format {
 
-// Ties anchor and summaries to a checkpoint: to its journal, and to where it ends.
+// Returns a number that ties anchor and summaries to a checkpoint: to its journal, and to where it
+// ends.
 uint64_t SummaryIdentity(uint64_t base, int64_t frame_size);
 
-// Says where a summary lies.
+// The place of a summary.
 struct SummarySlot {
   int64_t position = 0;  // 0: there is none
   int64_t size = 0;
   uint64_t generation = 0;  // of the last commit that it sums up
-  uint64_t last = 0;        // hash of that one's record
-  // As in a receipt: the summary, and all before it, is in the page cache of that machine. 0: it is
-  // durable.
+  uint64_t last = 0;        // hash of the record of that commit
+  // As in a receipt: the page cache of that machine holds the summary, and everything before it. 0:
+  // it is durable.
   uint64_t boot = 0;
 
   int64_t end() const { return position + size; }
   bool operator==(const SummarySlot&) const = default;
 };
 inline constexpr int64_t kSlotSize = int64_t{6} * 8;
-// The newest summary, and the newest that is durable.
+// There are two slots: the newest summary, and the newest that is durable.
 inline constexpr int64_t kSlots = 2;
 inline constexpr int64_t kAnchorSize = chunk::kHeaderSize + kSlots * kSlotSize;
 
 std::vector<std::byte> EncodeSlot(const SummarySlot& slot, uint64_t identity);
-// Nothing unless `bytes` begins with an intact slot of that identity.
+// Returns nothing unless `bytes` begins with an intact slot of that identity.
 std::optional<SummarySlot> FindSlot(Bytes bytes, uint64_t identity);
-// One of no summary.
+// Encodes an anchor that leads to no summary.
 std::vector<std::byte> EncodeAnchor(uint64_t identity);
 
 // Chunks that follow each other, up to the begin of the next piece.
 struct IndexPiece {
-  int64_t begin = 0;   // number of the first one
-  int64_t source = 0;  // its number in the checkpoint's index; or ~n, of entry n of all tables
+  int64_t begin = 0;   // number of the first chunk
+  int64_t source = 0;  // its number in the checkpoint's index, or ~n for entry n of all tables
   bool operator==(const IndexPiece&) const = default;
 };
 
-// Entries that commits brought: value i64, fingerprint u64, stored bytes i32.
+// The entries that commits brought. Each has value i64, fingerprint u64, stored bytes i32.
 inline constexpr int64_t kTableEntrySize = 8 + 8 + 4;
 struct EntryTable {
   int64_t position = 0;
@@ -73,7 +75,7 @@ std::vector<std::byte> EncodeEntries(std::span<const IndexEntry> entries);
 IndexEntry EntryAt(Bytes table, int64_t number);
 
 struct JournalSummary {
-  // All that commits did, in one, but for the chunks.
+  // The effect of all commits in one record, except for the chunks.
   CommitRecord record;
   int64_t edits = 0;  // as in JournalPosition
   int64_t reused = 0;
@@ -82,12 +84,13 @@ struct JournalSummary {
   bool operator==(const JournalSummary&) const = default;
 };
 
-// `summary` is bytes [slot.position, slot.end()) of the frame. kDataLoss. Every table lies before
-// the summary's end, and every piece within `committed` entries of the checkpoint or the tables.
+// Parses a summary. `summary` is bytes [slot.position, slot.end()) of the frame. Every table must
+// lie before the summary's end, and every piece within `committed` entries of the checkpoint or the
+// tables. Errors: kDataLoss if the summary breaks any of these rules or is damaged.
 absl::StatusOr<JournalSummary> ParseSummary(Bytes summary, const SummarySlot& slot,
                                             uint64_t identity, int64_t committed);
 
-// The chunk at `position` of a summary without its record, which is `commit`. `entries`, as
+// Encodes the chunk at `position` of a summary without its record, which is `commit`. `entries`, as
 // encoded, are those of one more table.
 std::vector<std::byte> EncodeSummary(JournalSummary& summary, const CommitRecordParts& commit,
                                      Bytes entries, int64_t position, uint64_t identity);

@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t kListOverhead = 1 + (1 + 2) + (1 + 2) + (1 + 2);
 constexpr int64_t kNameOverhead = 1 + (1 + 4);
 
-// Who reads them all, or writes them again, shall not pay for the same bytes many times.
+// Returns true if layers overlap. They must not, so that nobody who reads or copies all of them
+// pays for the same bytes many times.
 bool Overlap(std::vector<LayerPlace> layers) {
   std::ranges::sort(layers, {}, &LayerPlace::begin);
   const auto run_into = [](const LayerPlace& a, const LayerPlace& b) {
@@ -27,7 +28,7 @@ bool Overlap(std::vector<LayerPlace> layers) {
 std::vector<LayerPlace> WithoutOverlaps(std::vector<LayerPlace> layers) {
   std::ranges::sort(layers, {}, &LayerPlace::begin);
   std::vector<LayerPlace> alone;
-  int64_t end = 0;  // of the values so far
+  int64_t end = 0;  // end of the values so far
   for (size_t i = 0; i < layers.size(); ++i) {
     LayerPlace& layer = layers[i];
     const bool next_is_apart =
@@ -64,7 +65,7 @@ std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
     layer.begin = msgpack::ReadInt<int32_t>(reader, "layer offset");
     if (reader.ok() && layer.begin < 0) reader.Fail("layer offset", "is negative");
   }
-  // A count that is wrong would hide layers, Cairn's own among them.
+  // A wrong count would hide layers, perhaps Cairn's own.
   reader.Expect(msgpack::kArray16, "layer values");
   const uint16_t values = reader.Be<uint16_t>("layer count");
   if (reader.ok() && values != count) {
@@ -77,7 +78,7 @@ std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
     layer.size = reader.Be<uint32_t>("layer length");
     layer.begin = static_cast<int64_t>(reader.offset());
     reader.Take(static_cast<uint64_t>(layer.size), "layer content");
-    // Before them lies what a writer changes for other reasons.
+    // The bytes before the values are ones that a writer changes for other reasons.
     if (reader.ok() && layer.begin < static_cast<int64_t>(values_begin)) {
       reader.Fail("layer offset", "leads before the values");
     }
@@ -90,7 +91,7 @@ std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
 std::vector<LayerPlace> ScanLayers(Bytes around, size_t from) {
   constexpr uint8_t kMaxFixStr = msgpack::kFixStr + 31;
   std::vector<LayerPlace> layers;
-  // The end of the names: no value lies before it.
+  // The end of the names. No value lies before it.
   constexpr size_t kMostNames = size_t{UINT16_MAX} * (kNameOverhead + 31);
   size_t end = std::min(around.size(), from + kMostNames);
   for (size_t at = from; at < end; ++at) {
@@ -166,7 +167,7 @@ absl::Status CheckLayerName(std::string_view name) {
     return InvalidArgument("name of a metalayer: at most %d bytes, got %d", kMaxMetalayerName,
                            name.size());
   }
-  // C-Blosc2 takes it for the end, and what it writes then is no frame.
+  // C-Blosc2 takes a NUL for the end of the name, and then writes something that is not a frame.
   if (name.find('\0') != std::string_view::npos) {
     return InvalidArgument("name of a metalayer: has a NUL");
   }

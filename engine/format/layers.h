@@ -19,7 +19,7 @@
 
 namespace cairn::format {
 
-// C6 length, before each value.
+// Each value begins with C6 and its length.
 inline constexpr int64_t kValueOverhead = 1 + 4;
 
 // A named value that lies at [begin, begin + size) of the structure around it.
@@ -29,17 +29,17 @@ struct LayerPlace {
   int64_t size = 0;
 };
 
-// The value, in the structure around the list.
+// Returns the value, in the structure around the list.
 Bytes ContentOf(const LayerPlace& place, Bytes around);
-// Null when there is none of the name.
+// Returns null if no layer has the name.
 const LayerPlace* FindLayer(const std::vector<LayerPlace>& layers, std::string_view name);
 
 // Reads the list at the reader's place. Values are found by their offsets, which may lead anywhere
 // inside the structure, so the reader ends where the values should begin.
 std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers);
 
-// The layers of a list that is damaged, `from` bytes into the structure `around` it: those whose
-// name and offset lead to a value that fits. The damage may have hidden any other, and made up a
+// Finds the layers of a damaged list, `from` bytes into the structure `around` it: those whose name
+// and offset lead to a value that fits. The damage may have hidden any other layer, and made up a
 // name.
 std::vector<LayerPlace> ScanLayers(Bytes around, size_t from);
 
@@ -51,18 +51,18 @@ struct NamedBytes {
   int64_t size() const { return std::ssize(content) + omitted; }
 };
 
-// From where map_size counts: the header's from the 93, the trailer's from the CD after it.
+// The place from which map_size counts: the 93 in the header, the CD after it in the trailer.
 enum class MapSizeOrigin { kArray, kMapSize };
 
-// Appends the list; `writer` began with the structure around it. Returns where the values lie in
-// what was written.
+// Appends the list. `writer` began with the structure around it. Returns the places of the values
+// in the written bytes.
 std::vector<LayerPlace> WriteLayers(std::span<const NamedBytes> layers, MapSizeOrigin origin,
                                     ByteWriter& writer);
 
-// Bytes that WriteLayers will append.
+// Returns the number of bytes that WriteLayers will append.
 int64_t LayersSize(std::span<const NamedBytes> layers);
 
-// kInvalidArgument for a name that the format cannot hold.
+// Errors: kInvalidArgument if the format cannot hold the name.
 absl::Status CheckLayerName(std::string_view name);
 
 }  // namespace cairn::format

@@ -1,4 +1,4 @@
-// The few msgpack markers that frames are written with. Everything is big endian.
+// The few msgpack markers in frames. All numbers are big endian.
 #ifndef CAIRN_ENGINE_FORMAT_MSGPACK_H_
 #define CAIRN_ENGINE_FORMAT_MSGPACK_H_
 
@@ -29,7 +29,7 @@ inline constexpr uint8_t kMap16 = 0xDE;
 
 constexpr uint8_t FixArray(int size) { return static_cast<uint8_t>(0x90 + size); }
 
-// A marker that must be there, and the number after it.
+// Reads a marker that must be there, and the number after it.
 template <std::signed_integral T>
 T ReadInt(ByteReader& reader, std::string_view field) {
   reader.Expect(kInt<T>, field);
@@ -43,7 +43,7 @@ void WriteInt(ByteWriter& writer, T value) {
 
 inline std::string ReadShortString(ByteReader& reader, std::string_view field) {
   const uint8_t marker = reader.U8(field);
-  if (reader.ok() && (marker & 0xE0) != kFixStr) reader.Fail(field, "is no short string");
+  if (reader.ok() && (marker & 0xE0) != kFixStr) reader.Fail(field, "is not a short string");
   const Bytes text = reader.Take(marker & 0x1Fu, field);
   return {reinterpret_cast<const char*>(text.data()), text.size()};
 }

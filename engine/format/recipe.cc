@@ -11,9 +11,9 @@ namespace cairn::format {
 
 namespace {
 
-// The metalayer of all objects that python-blosc2 makes anew, with their kind.
+// The metalayer, with their kind, of all objects that python-blosc2 makes today.
 constexpr std::string_view kObjectLayer = "b2o";
-// Those of its older versions.
+// The metalayers of its older versions.
 constexpr std::string_view kLazyLayer = "LazyArray";
 constexpr std::string_view kProxyLayer = "proxy-source";
 
@@ -26,7 +26,8 @@ constexpr Kind kKinds[] = {{"lazyexpr", "LazyExpr"},
                            {"c2array", "C2Array"},
                            {"remote_array", "RemoteArray"}};
 
-// The short string after the key "kind" of a map in msgpack; empty where there is none.
+// Returns the short string after the key "kind" of a map in msgpack, or an empty one if there is
+// none.
 std::string_view FindKind(std::string_view content) {
   constexpr std::string_view kKey = "\xA4kind";
   const size_t key = content.find(kKey);

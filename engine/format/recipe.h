@@ -1,4 +1,4 @@
-// Arrays of python-blosc2 that are computed when they are read: their chunks hold no data.
+// Arrays of python-blosc2 that are computed when they are read. Their chunks hold no data.
 #ifndef CAIRN_ENGINE_FORMAT_RECIPE_H_
 #define CAIRN_ENGINE_FORMAT_RECIPE_H_
 
@@ -9,8 +9,8 @@
 
 namespace cairn::format {
 
-// Returns what the metalayers say the frame is a recipe of, such as "LazyExpr" or "Proxy"; empty
-// for a frame whose chunks hold its data.
+// Returns the kind of recipe that the metalayers name, such as "LazyExpr" or "Proxy". Returns an
+// empty string for a frame whose chunks hold its data.
 std::string RecipeOf(const std::vector<Metalayer>& metalayers);
 
 }  // namespace cairn::format

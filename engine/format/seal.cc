@@ -15,13 +15,14 @@ namespace cairn::format {
 
 namespace {
 
-// Version 1 has no list of space, version 2 no journal that is inherited; version 3 gives each
+// Version 1 has no list of space, version 2 has no inherited journal, and version 3 gives each
 // number of the list in eight bytes.
 constexpr uint32_t kSealVersion = 4;
-// A count and a hash.
+// A run is a count and a hash.
 constexpr size_t kRunSize = sizeof(uint32_t) + sizeof(uint64_t);
 
-// There is a run for almost every page of a large frame, and opening it waits for this.
+// Reads runs of equal pages. A large frame has a run for almost every page, and opening it waits
+// for this.
 std::vector<uint64_t> ReadPages(int64_t max_pages, ByteReader& reader) {
   const uint32_t runs = reader.Le<uint32_t>("page runs");
   const Bytes table = reader.Take(uint64_t{runs} * kRunSize, "page counts");
@@ -38,8 +39,8 @@ std::vector<uint64_t> ReadPages(int64_t max_pages, ByteReader& reader) {
   return pages;
 }
 
-// Bytes of the file that follow those before, which end at `after`. Before version 4 its begin is
-// given, and then what comes between.
+// Reads the next bytes of the file after those that end at `after`. Before version 4 their begin is
+// given, and from then on the gap.
 Extent ReadExtent(uint32_t version, int64_t after, ByteReader& reader) {
   constexpr uint64_t kMost = INT64_MAX;
   const auto last = static_cast<uint64_t>(after);
@@ -55,8 +56,8 @@ Extent ReadExtent(uint32_t version, int64_t after, ByteReader& reader) {
   return {};
 }
 
-// When it died is given as how long before this generation, and born as how long before that; 0 is
-// the first of all.
+// Reads both generations. `died` is given as how long before this generation, and `born` as how
+// long before `died`. 0 is the first generation of all.
 void ReadLife(uint32_t version, uint64_t generation, DeadExtent& dead, ByteReader& reader) {
   if (version > 3) {
     dead.died = generation - reader.Varint("space: died");
@@ -88,8 +89,8 @@ SpaceList ReadSpace(uint32_t version, uint64_t generation, ByteReader& reader) {
   return space;
 }
 
-// They came last, so versions that do not know them pass over them. Where there are none, nothing
-// is there.
+// Reads the extents that came last, so versions that do not know them pass over them. If there are
+// none, there are no bytes.
 std::vector<BornExtent> ReadBorn(uint64_t generation, ByteReader& reader) {
   std::vector<BornExtent> born;
   if (!reader.ok() || reader.remaining() == 0) return born;
@@ -162,7 +163,8 @@ void WriteBorn(const std::vector<BornExtent>& born, uint64_t generation, ByteWri
   }
 }
 
-// A number takes at most one byte and a seventh of its bits. They take most where all are equal.
+// A number takes at most one byte and a seventh of its bits. The sum of that is largest if all
+// numbers are equal.
 int64_t MostBytesOf(int64_t numbers, int64_t sum) {
   if (numbers == 0) return 0;
   const auto bits = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(sum / numbers) + 1));

@@ -17,7 +17,7 @@ constexpr size_t kRandomDigits = 16;
 std::string_view TemporaryStemOf(std::string_view base) {
   constexpr size_t kMost = kMaxNameSize - 1 - kRandomDigits - kEnd.size();
   if (base.size() <= kMost) return base;
-  // A character of UTF-8 is not cut, for file systems that refuse parts of one.
+  // A character of UTF-8 is not cut, because some file systems refuse parts of one.
   size_t size = kMost;
   while (size > 0 && (static_cast<unsigned char>(base[size]) & 0xC0) == 0x80) --size;
   return base.substr(0, size);

@@ -10,26 +10,28 @@
 
 namespace cairn::format {
 
-// Header, index and trailer.
+// The file with header, index and trailer.
 inline constexpr std::string_view kIndexFileName = "chunks.b2frame";
-// Bytes of a name that file systems take.
+// File systems take names of up to this many bytes.
 inline constexpr size_t kMaxNameSize = 255;
-// What temporary names of a base begin with: the base, or as much of it as leaves them space.
+// Returns the beginning of temporary names of a base: the base, or as much of it as leaves space
+// for the rest.
 std::string_view TemporaryStemOf(std::string_view base);
-// Of what waits for the name, or lost it: that stem, 16 hexadecimal digits and ".tmp".
+// Returns true for the name of a file that waits for the name, or lost it: that stem, 16
+// hexadecimal digits and ".tmp".
 bool IsTemporaryNameOf(std::string_view base, std::string_view name);
-// Such an index.
+// Returns true for the temporary name of an index.
 inline bool IsOtherIndexName(std::string_view name) {
   return IsTemporaryNameOf(kIndexFileName, name);
 }
-// The lock that C-Blosc2 makes beside the index when asked to.
+// The lock file that C-Blosc2 makes next to the index when asked to.
 inline constexpr std::string_view kLockFileName = ".b2lock";
 // Numbers have eight hexadecimal digits.
 inline constexpr int64_t kMaxChunkFileNumber = 0xFFFFFFFF;
 
-// The file of a stored chunk: "0000001A.chunk".
+// Returns the file name of a stored chunk, such as "0000001A.chunk".
 std::string ChunkFileName(int64_t number);
-// The other way round; nothing for any other name.
+// Returns the number of a chunk file's name, or nothing for any other name.
 std::optional<int64_t> ParseChunkFileName(std::string_view name);
 
 }  // namespace cairn::format

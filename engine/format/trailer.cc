@@ -76,7 +76,7 @@ std::array<std::byte, 16> TrailerFingerprint(FingerprintType type, Bytes trailer
   Bytes covered = trailer.first(trailer.size() - kFingerprintSize);
   const LayerPlace* table = FindLayer(layers, kTableLayer);
   if (table == nullptr) return Fingerprint(type, {&covered, 1});
-  // The table's entries are checked page by page; the chunk header before them is not.
+  // The table's entries are checked page by page. The chunk header before them is not.
   const auto end = static_cast<size_t>(table->begin + table->size);
   const auto begin =
       static_cast<size_t>(table->begin + std::min<int64_t>(table->size, chunk::kHeaderSize));

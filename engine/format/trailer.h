@@ -1,4 +1,4 @@
-// The trailer of a frame: vlmetalayers and the fingerprint field.
+// The trailer of a frame, which holds vlmetalayers and the fingerprint field.
 #ifndef CAIRN_ENGINE_FORMAT_TRAILER_H_
 #define CAIRN_ENGINE_FORMAT_TRAILER_H_
 
@@ -14,37 +14,38 @@
 
 namespace cairn::format {
 
-// 94 version, at the start of every trailer.
+// Every trailer starts with 94 and the version.
 inline constexpr int64_t kTrailerHeadSize = 1 + 1;
-// CE trailer_len D8 type fingerprint, at its end.
+// Every trailer ends with CE trailer_len D8 type fingerprint.
 inline constexpr int64_t kTrailerTailSize = (1 + 4) + (1 + 1 + 16);
 inline constexpr int64_t kMinTrailerSize = kTrailerHeadSize + kTrailerTailSize;
 
 struct Trailer {
   int64_t size = 0;
   std::vector<LayerPlace> layers;  // each value is a chunk
-  uint8_t fingerprint_type = 0;    // as it stands there: may be more than FingerprintType knows
+  uint8_t fingerprint_type = 0;  // as it is stored, perhaps one that FingerprintType does not know
   std::array<std::byte, 16> fingerprint{};
 };
 
-// The trailer's size, from the last kTrailerTailSize bytes of the frame. At most max_size.
+// Returns the trailer's size, from the last kTrailerTailSize bytes of the frame. At most max_size.
 absl::StatusOr<int64_t> ParseTrailerSize(Bytes tail, int64_t max_size);
 
 absl::StatusOr<Trailer> ParseTrailer(Bytes bytes);
 
-// Returns what is left of a damaged trailer: the layers that still lead to a chunk.
+// Returns the intact part of a damaged trailer: the layers that still lead to a chunk.
 Trailer ScanTrailer(Bytes bytes);
 
-// Vlmetalayer whose payload the trailer's fingerprint leaves out: pages of the seal stand for it.
+// The vlmetalayer whose payload the trailer's fingerprint leaves out, because pages of the seal
+// stand for it.
 inline constexpr std::string_view kTableLayer = "cairn.fp";
 
-// The fingerprint that a trailer of these bytes has to have.
+// Returns the fingerprint that a trailer of these bytes must have.
 std::array<std::byte, 16> TrailerFingerprint(FingerprintType type, Bytes trailer,
                                              const std::vector<LayerPlace>& layers);
 
 std::vector<std::byte> EncodeTrailer(std::span<const NamedBytes> layers, FingerprintType type);
 
-// Bytes that EncodeTrailer gives for these layers.
+// Returns the number of bytes that EncodeTrailer gives for these layers.
 int64_t TrailerSize(std::span<const NamedBytes> layers);
 
 }  // namespace cairn::format

@@ -11,7 +11,7 @@ namespace cairn::format::legacy {
 
 namespace {
 
-// A slip of beta.2, which meant an array of 4 as well.
+// An error of beta.2, which also meant an array of 4.
 constexpr uint8_t kTrailerArrayBeta2 = 0x0D;
 constexpr size_t kFingerprintSize = 16;
 
@@ -32,7 +32,7 @@ absl::StatusOr<FrameHeader> ParseBetaHeader(Bytes bytes) {
   ByteReader reader(bytes, kFrameHeaderSection);
   FrameHeader header;
   ReadHeaderFields(reader, kEarlyFieldsSize, header);
-  reader.U8("usermeta");  // not to be relied on
+  reader.U8("usermeta");  // not reliable
   ReadHeaderFilters(reader, header);
   header.places = ReadLayers(reader, kMaxMetalayers);
   return FinishHeader(bytes, reader, std::move(header));

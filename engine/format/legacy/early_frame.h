@@ -1,9 +1,9 @@
-// Frames from before 2.0.0.rc1. Their headers begin with the fields of today's up to the typesize,
-// no block size, chunksize, thread counts and a flag.
+// Frames from before 2.0.0.rc1. Their headers begin with the fields of today's up to the typesize.
+// Then come, without a block size, chunksize, thread counts and a flag.
 //
-// Frames of August 2019 and before: 64 bytes, metalayers when there are any, chunks, index; no
-// trailer. Frames of 2.0.0.beta.2 to beta.5: like today's, but for a header without block size and
-// codec id and a trailer with one value.
+// Frames of August 2019 and before have 64 bytes, metalayers if there are any, chunks and an index,
+// but no trailer. Frames of 2.0.0.beta.2 to beta.5 are like today's, except that the header lacks
+// the block size and the codec id, and that the trailer has one value.
 #ifndef CAIRN_ENGINE_FORMAT_LEGACY_EARLY_FRAME_H_
 #define CAIRN_ENGINE_FORMAT_LEGACY_EARLY_FRAME_H_
 
@@ -17,24 +17,25 @@
 
 namespace cairn::format::legacy {
 
-// First bytes.
+// The first bytes of frames.
 inline constexpr uint8_t kArray2019Plain = 0x9B;
 inline constexpr uint8_t kArray2019WithLayers = 0x9C;
 inline constexpr uint8_t kArrayBeta = 0x9D;
 
-// The least length of a header: the fields up to the flag.
+// The least length of a header, which has the fields up to the flag.
 inline constexpr int64_t kEarlyFieldsSize = 0x40;
 
-// `bytes` are the whole header. That of 2019 names no filters: those are in the chunks only.
+// `bytes` are the whole header. A header of 2019 names no filters, because those are in the chunks
+// only.
 absl::StatusOr<FrameHeader> ParseHeader2019(Bytes bytes);
 absl::StatusOr<FrameHeader> ParseBetaHeader(Bytes bytes);
 
-// The value of a beta's trailer has no name; it reads as a vlmetalayer of this one.
+// The value of a beta's trailer has no name. It reads as a vlmetalayer of this name.
 inline constexpr std::string_view kUsermetaLayer = "usermeta";
 
 struct BetaTrailer {
-  bool beta2 = false;   // else of a later one: beta.4 and beta.5 cannot be told apart
-  LayerPlace usermeta;  // a chunk; size 0 when there is none
+  bool beta2 = false;   // else a later one: beta.4 and beta.5 look alike
+  LayerPlace usermeta;  // a chunk; size 0 if there is none
 };
 
 absl::StatusOr<BetaTrailer> ParseBetaTrailer(Bytes bytes);

@@ -15,7 +15,8 @@ static_assert(kEraBytes >= kPackedHeaderSize);
 
 namespace {
 
-// Whether more than half of the magic is there, as far as the bytes go: a damaged frame.
+// Returns true if the bytes have more than half of the magic, or of its beginning: they are a
+// damaged frame.
 bool BeginsAsFrame(Bytes head) {
   std::string magic(1, static_cast<char>(kFrameMagicMarker));
   magic += kFrameMagic;

@@ -1,4 +1,4 @@
-// Which format a frame has, told by its first bytes.
+// Tells by the first bytes which format a frame has.
 #ifndef CAIRN_ENGINE_FORMAT_LEGACY_ERA_H_
 #define CAIRN_ENGINE_FORMAT_LEGACY_ERA_H_
 
@@ -10,11 +10,12 @@
 
 namespace cairn::format::legacy {
 
-// Bytes that EraOf looks at, as far as there are so many.
+// EraOf looks at up to this many bytes.
 inline constexpr int64_t kEraBytes = 96;
 
-// `head` is the start of a frame of `size` bytes. Damaged magic counts as current: the parser of
-// current frames says what is wrong with it. kInvalidArgument for what is not a Blosc2 frame.
+// Returns the format. `head` is the start of a frame of `size` bytes. Damaged magic counts as
+// current, because the parser of current frames says what is wrong with it. Errors:
+// kInvalidArgument if it is not a Blosc2 frame.
 absl::StatusOr<Era> EraOf(Bytes head, int64_t size);
 
 }  // namespace cairn::format::legacy

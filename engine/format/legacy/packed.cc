@@ -16,7 +16,7 @@ constexpr int kFilterBits = 3;
 constexpr uint16_t kFilterMask = (1 << kFilterBits) - 1;
 constexpr uint16_t kMaxFilter = static_cast<uint16_t>(Filter::kDelta);
 
-// A number that must not pass `most`.
+// Reads a number that must not exceed `most`.
 uint16_t ReadUpTo(ByteReader& reader, uint16_t most, std::string_view field) {
   const uint16_t value = reader.Le<uint16_t>(field);
   reader.AtMost(value, most, field);
@@ -36,7 +36,7 @@ void ReadFilters(ByteReader& reader, PackedHeader& header) {
   if (reader.ok() && bits != 0) reader.Fail("filters", "the last bit is set");
 }
 
-// The chunks that hold no data lie before those that do, in the order of their fields.
+// Checks that the chunks without data lie before those with data, in the order of their fields.
 absl::Status CheckPositions(const PackedHeader& header) {
   int64_t last = 0;
   for (const int64_t position :
