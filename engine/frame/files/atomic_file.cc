@@ -15,27 +15,29 @@ namespace cairn::frame {
 
 namespace {
 
-// Of a directory so many names are looked at. That takes a few milliseconds, as a sync does; a
-// directory of a million frames must not cost each writer all of its names.
+// At most this many names of a directory are looked at. That takes a few milliseconds, as a sync
+// does. A directory of a million frames must not cost each writer all of its names.
 constexpr int64_t kMostNames = 10'000;
 
-// Where what is made for `path` will be: after links, and without a slash at the end.
+// Returns the place of a frame that is made for `path`: after links, and without a slash at the
+// end.
 std::string TargetOf(FileSystem& files, const std::string& path) {
   std::string target = files.Resolve(path);
   while (target.size() > 1 && target.ends_with('/')) target.pop_back();
   return target;
 }
 
-// What temporary names for a path begin with.
+// Returns the beginning of temporary names for a path.
 std::string TemporaryStemOfPath(std::string_view path) {
   const size_t name = path.rfind('/') + 1;  // 0 where there is no slash
   const size_t size = format::TemporaryStemOf(path.substr(name)).size();
   return std::string(path.substr(0, name + size));
 }
 
-// Takes the writer's lock on `file`, which was opened or made as `name`. kAborted when another File
-// holds it, or `name` does not lead to it any more: one of two has just made it, the other takes it
-// for what a dead writer left, and both ask.
+// Takes the writer's lock on `file`, which was opened or made as `name`. Errors: kAborted if
+// another File holds the lock, or if `name` no longer leads to `file`. This happens if one process
+// has just made the file and another takes it for one that a dead writer left. Both ask for the
+// lock.
 absl::Status LockNamed(FileSystem& files, const std::string& name, File& file) {
   const absl::Status locked = file.LockByte(kWriterLockByte, LockMode::kExclusive);
   if (absl::IsUnavailable(locked)) return WithCode(absl::StatusCode::kAborted, locked);
@@ -45,8 +47,9 @@ absl::Status LockNamed(FileSystem& files, const std::string& name, File& file) {
   return absl::AbortedError(absl::StrFormat("%s was removed while it was made", name));
 }
 
-// Makes something for `path`, under a temporary name beside what links lead to; anew as long as
-// `make` fails with kAborted.
+// Makes something for `path`, under a temporary name next to the file that links lead to. Tries
+// again while
+// make` fails with kAborted.
 template <typename Make>
 std::invoke_result_t<Make, TemporaryName> MakeBeside(const std::shared_ptr<FileSystem>& files,
                                                      const std::string& path, Make make) {
@@ -59,14 +62,15 @@ std::invoke_result_t<Make, TemporaryName> MakeBeside(const std::shared_ptr<FileS
   }
 }
 
-// Whether the lock of a directory's index is free, and is taken. The index is removed last: until
+// Takes the lock of a directory's index if it is free. The index is removed last, because until
 // then the rest can be found again.
 absl::StatusOr<std::unique_ptr<File>> LockAbandoned(FileSystem& directory) {
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory.List("."));
   if (!std::ranges::all_of(names, BelongsToFrame)) return FailedPrecondition("not a frame");
   const std::string index_name(format::kIndexFileName);
   absl::StatusOr<std::unique_ptr<File>> index = directory.Open(index_name, FileMode::kReadWrite);
-  // Its writer died before it made one, or will find ours and make another directory.
+  // If there is no index, its writer died before it made one, or will find ours and make another
+  // directory.
   if (absl::IsNotFound(index.status())) index = directory.Open(index_name, FileMode::kCreateNew);
   CAIRN_RETURN_IF_ERROR(index.status());
   CAIRN_RETURN_IF_ERROR(LockNamed(directory, index_name, **index));
@@ -81,7 +85,7 @@ void RemoveIfAbandoned(FileSystem& around, const std::string& name) {
   } else if (locked = around.Open(name, FileMode::kReadWrite); locked.ok()) {
     if (!LockNamed(around, name, **locked).ok()) return;
   }
-  // It may be the old frame: that goes only when the new one has its name for good.
+  // The file may be the old frame, which must stay until the new one has its name for good.
   if (locked.ok() && around.SyncDirectoryOf(".").ok()) RemoveFrame(around, name);
 }
 
@@ -106,7 +110,7 @@ TemporaryName::~TemporaryName() {
 
 absl::Status TemporaryName::RenameIntoPlace(bool replace) {
   const bool replaces = replace && files_->Identity(target_).ok();
-  // The one step that replaces a directory by another.
+  // Only an exchange replaces a directory by another in one step.
   const bool swaps =
       replaces && (files_->OpenDirectory(name_).ok() || files_->OpenDirectory(target_).ok());
   const absl::StatusOr<FileIdentity> ours = files_->Identity(name_);
@@ -115,7 +119,7 @@ absl::Status TemporaryName::RenameIntoPlace(bool replace) {
   const std::string temporary = std::exchange(name_, {});
   const absl::Status synced = files_->SyncDirectoryOf(target_);
   if (!synced.ok() && !replaces) {
-    // What is in a directory goes only when that has lost its name for good.
+    // The content of a directory is removed only when the directory has lost its name for good.
     const absl::StatusOr<FileIdentity> there = files_->Identity(target_);
     const bool still_ours = ours.ok() && there.ok() && *ours == *there;
     if (still_ours && files_->Rename(target_, temporary, false).ok() &&
@@ -128,7 +132,7 @@ absl::Status TemporaryName::RenameIntoPlace(bool replace) {
     return {synced.code(), absl::StrFormat("%s was replaced, but perhaps not for good: %s", target_,
                                            synced.message())};
   }
-  // Only now does the old frame go.
+  // The old frame may be removed only now.
   if (swaps) RemoveFrame(*files_, temporary);
   return absl::OkStatus();
 }
@@ -157,7 +161,8 @@ absl::StatusOr<AtomicDirectory> AtomicDirectory::CreateBeside(
     CAIRN_RETURN_IF_ERROR(name.files().MakeDirectoryFor(name.name(), name.target()));
     AtomicDirectory made(std::move(name));
     const absl::Status filled = made.Fill();
-    // Without the lock of an index it may have been taken for what a dead writer left.
+    // Without the lock of an index, another writer may have taken the directory for one that a dead
+    // writer left.
     if (absl::IsNotFound(filled) || absl::IsAlreadyExists(filled)) {
       return WithCode(absl::StatusCode::kAborted, filled);
     }
@@ -188,7 +193,7 @@ void RemoveAbandoned(const FrameLocation& location) {
   const std::string base = target.substr(slash + 1);  // all of it where there is no slash
   const std::string parent =
       slash == std::string::npos ? "." : target.substr(0, std::max<size_t>(slash, 1));
-  // Opened, it follows no links.
+  // An opened directory follows no links.
   const auto around = files.OpenDirectory(parent);
   if (!around.ok()) return;
   const std::string stem = std::string(format::TemporaryStemOf(base)) + ".";

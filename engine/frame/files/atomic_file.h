@@ -15,8 +15,8 @@
 
 namespace cairn::frame {
 
-// A name beside a target, which a file or the directory of a sparse frame has until it is complete.
-// If it never gets the target's name, the destructor removes it. Movable.
+// A name next to a target, which a file or the directory of a sparse frame has until it is
+// complete. If it never gets the target's name, the destructor removes it. Movable.
 class TemporaryName {
  public:
   TemporaryName(std::shared_ptr<FileSystem> files, std::string target);
@@ -26,17 +26,19 @@ class TemporaryName {
 
   FileSystem& files() const { return *files_; }
   const std::string& target() const { return target_; }
-  // "<target>.<16 hexadecimal digits>.tmp", which nothing has had before. Of a target with a long
-  // name as much as leaves space for the rest.
+  // Returns "<target>.<16 hexadecimal digits>.tmp", a name that nothing has had before. A long
+  // target is cut so that there is space for the rest.
   const std::string& name() const { return name_; }
 
-  // Gives what has this name that of the target, and makes that durable. With `replace`, what had
-  // that name is removed: a file, or a directory that LockFromReaders found to be a frame.
-  // kAlreadyExists. If it cannot be made durable where the target was free, the name is taken back.
-  // Where it was not free the new one keeps the name, and a directory that it was swapped with the
-  // temporary one.
+  // Gives the file or directory with this name that of the target, and makes that durable. With
+  // `replace`, whatever had the target's name is removed: a file, or a directory that
+  // LockFromReaders found to be a frame. If the new name cannot be made durable and the target was
+  // free, the name is taken back. If the target was not free, the new file keeps the name, and a
+  // directory that it was swapped with keeps the temporary one. Errors: kAlreadyExists if the
+  // target exists and `replace` is false.
   absl::Status RenameIntoPlace(bool replace);
-  // The same, but the file that had the target's name gets the temporary one, which is returned.
+  // Replaces as RenameIntoPlace does, but the file that had the target's name gets the temporary
+  // one, which is returned.
   absl::StatusOr<std::string> SwapIntoPlace();
 
  private:
@@ -46,12 +48,12 @@ class TemporaryName {
   OwnerProcess owner_;
 };
 
-// Has a temporary name until Publish, and holds the writer's lock from its first moment: no other
-// writer writes it before that, or takes it for what a dead one left. If Publish never comes, the
-// destructor removes it. Movable.
+// A file that has a temporary name until Publish. It holds the writer's lock from its first moment,
+// so no other writer writes it before that, or takes it for one that a dead writer left. If Publish
+// is never called, the destructor removes it. Movable.
 class AtomicFile {
  public:
-  // With the attributes of the file that is there, or of the index of a sparse frame.
+  // Copies the attributes of the file that is there, or of the index of a sparse frame.
   static absl::StatusOr<AtomicFile> CreateBeside(const std::shared_ptr<FileSystem>& files,
                                                  const std::string& path);
 
@@ -59,9 +61,9 @@ class AtomicFile {
 
   // Makes the content durable.
   absl::Status Persist() { return file_->Sync(SyncMode::kAll); }
-  // TemporaryName::RenameIntoPlace, after Persist.
+  // Calls TemporaryName::RenameIntoPlace. Persist comes first.
   absl::Status Publish(bool replace) { return name_.RenameIntoPlace(replace); }
-  // TemporaryName::SwapIntoPlace, after Persist.
+  // Calls TemporaryName::SwapIntoPlace. Persist comes first.
   absl::StatusOr<std::string> PublishBySwap() { return name_.SwapIntoPlace(); }
 
  private:
@@ -72,21 +74,24 @@ class AtomicFile {
   TemporaryName name_;
 };
 
-// The same for the directory of a sparse frame, whose index holds the writer's lock. If Publish
-// never comes, the destructor removes it with what it holds. Movable.
+// The directory of a sparse frame, which has a temporary name until Publish. Its index holds the
+// writer's lock. If Publish is never called, the destructor removes the directory with its content.
+// Movable.
 class AtomicDirectory {
  public:
-  // With the attributes of what is there.
+  // Copies the attributes of the frame that is there.
   static absl::StatusOr<AtomicDirectory> CreateBeside(const std::shared_ptr<FileSystem>& files,
                                                       const std::string& path);
 
   const std::shared_ptr<FileSystem>& directory() const { return directory_; }
-  // Empty, and locked for writing and from those who would replace it.
+  // Returns the index, which is empty, and locked against other writers and against processes that
+  // would replace it.
   const std::shared_ptr<File>& index() const { return index_; }
 
-  // Makes the index and the names in it durable; the content of the other files is the caller's.
+  // Makes the index and the names in it durable. The content of the other files is the caller's
+  // affair.
   absl::Status Persist();
-  // TemporaryName::RenameIntoPlace, after Persist.
+  // Calls TemporaryName::RenameIntoPlace. Persist comes first.
   absl::Status Publish(bool replace) { return name_.RenameIntoPlace(replace); }
 
  private:
@@ -98,10 +103,10 @@ class AtomicDirectory {
   TemporaryName name_;
 };
 
-// Removes files and directories with temporary names beside the frame, if their locks are free:
-// then the writer that made them is dead. Leaves alone what links lead to, and a directory that
-// holds more than a frame. What cannot be removed stays, and in a directory of many names some may
-// be missed.
+// Removes files and directories with temporary names next to the frame, if their locks are free:
+// the writer that made them is then dead. Leaves alone the targets of links, and a directory that
+// holds more than a frame. A file that cannot be removed stays, and in a directory of many names
+// some may be missed.
 void RemoveAbandoned(const FrameLocation& location);
 
 }  // namespace cairn::frame

@@ -1,4 +1,4 @@
-// Reads whose size only a server, or what it has sent, claims.
+// Reads whose size a server, or its data, only claims.
 #ifndef CAIRN_ENGINE_FRAME_FILES_CLAIMED_READ_H_
 #define CAIRN_ENGINE_FRAME_FILES_CLAIMED_READ_H_
 
@@ -13,12 +13,12 @@
 
 namespace cairn::frame {
 
-// Returns true if memory for so many bytes must not be taken before they have come: the file is far
-// away, and its size is what a server says.
+// Returns true if memory for this many bytes must not be taken before they have arrived: the file
+// is far away, and its size is only the word of a server.
 bool IsClaim(const File& file, int64_t size);
 
-// Bytes [offset, offset + size) of the file. Of a claim they are read part by part, so that memory
-// is at most a few times what has come. Errors: those of File::ReadAt.
+// Reads bytes [offset, offset + size) of the file. A claim is read part by part, so that the memory
+// is at most a few times the bytes that have arrived. Errors: those of File::ReadAt.
 absl::StatusOr<std::vector<std::byte>> ReadAsItComes(const File& file, int64_t offset,
                                                      int64_t size);
 

@@ -1,4 +1,4 @@
-// Where copies of frames are made.
+// Chooses the file system in which copies of frames are made.
 #ifndef CAIRN_ENGINE_FRAME_FILES_COPY_FILES_H_
 #define CAIRN_ENGINE_FRAME_FILES_COPY_FILES_H_
 
@@ -10,8 +10,8 @@
 
 namespace cairn::frame {
 
-// The file system of the copy: within the permissions of its source, where both are files of the
-// operating system. Any other file system knows itself how open its files are.
+// Returns the file system of the copy. If both are files of the operating system, the copy stays
+// within the permissions of its source. Any other file system knows itself how open its files are.
 std::shared_ptr<FileSystem> FilesForCopyOf(const FrameLocation& source,
                                            std::shared_ptr<FileSystem> target);
 

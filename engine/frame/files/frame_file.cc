@@ -17,8 +17,8 @@ namespace cairn::frame {
 
 namespace {
 
-// Read at once whatever the claim, and the most that is added to it at once: each part is requests
-// of its own, which must end in time.
+// The first part is read at once whatever the claim is. Later parts are limited, because each
+// consists of requests of its own, which must end in time.
 constexpr int64_t kFirstPart = int64_t{8} << 20;
 constexpr int64_t kMaxPart = int64_t{32} << 20;
 
@@ -60,7 +60,7 @@ int64_t FrameView::LoadFrameSize() const {
 }
 
 bool FrameView::PeekIsZero(int64_t position) const {
-  // Pages may be larger, but no smaller.
+  // Pages may be larger, but not smaller.
   const bool in_our_page = position <= size_ && (origin_ + position) % kPageSize != 0;
   if (!in_our_page || position >= std::ssize(in_place_)) return false;
   const std::byte* byte = in_place_.data() + position;
@@ -74,7 +74,7 @@ absl::Status FrameView::Check(int64_t offset, int64_t size) const {
 
 namespace {
 
-// All of it was there once: another process has truncated the file.
+// All of the file was there once, so another process has truncated it.
 absl::Status WasThere(const absl::Status& status) {
   return absl::IsOutOfRange(status) ? WithCode(absl::StatusCode::kDataLoss, status) : status;
 }
@@ -159,7 +159,7 @@ absl::StatusOr<int64_t> FrameFile::Size() const {
 }
 
 absl::StatusOr<FrameView> FrameFile::ViewMore(const FrameView& before, int64_t size) const {
-  // Headroom costs nothing until it is used, and another map costs the pages of this one.
+  // Headroom costs nothing until it is used, and another mapping costs the pages of this one.
   constexpr int64_t kMinHeadroom = int64_t{64} << 20;
   if (std::optional<FrameView> more = before.Resized(size)) return *std::move(more);
   CAIRN_ASSIGN_OR_RETURN(FrameView view, View(size, std::max(size, kMinHeadroom)));
@@ -171,7 +171,7 @@ absl::StatusOr<FrameView> FrameFile::View(int64_t size, int64_t headroom) const 
   std::shared_ptr<const Mapping> mapping;
   if (use_mmap_) {
     absl::StatusOr<std::shared_ptr<const Mapping>> mapped = file_->Map(origin_, size, headroom);
-    // What cannot be mapped is copied.
+    // A file that cannot be mapped is copied.
     if (!mapped.ok() && !absl::IsUnimplemented(mapped.status())) return mapped.status();
     if (mapped.ok()) mapping = *std::move(mapped);
   }

@@ -19,14 +19,14 @@
 
 namespace cairn::frame {
 
-// Bytes [0, size) counted from the start of the frame; they do not change any more but for the
-// header, of which states keep a copy of their own. Cheap to copy, thread-safe, keeps map or file
+// Shows bytes [0, size) counted from the start of the frame. They do not change any more, except
+// for the header, which states copy. Cheap to copy, thread-safe. Keeps the mapping or the file
 // alive.
 class FrameView {
  public:
   FrameView() = default;
-  // The frame begins at `origin` of the file. In place if there is a mapping: it begins there too,
-  // and shows `size` bytes or more.
+  // Makes a view of a frame that begins at `origin` of the file. With a mapping it is in place. The
+  // mapping begins there too, and shows `size` bytes or more.
   FrameView(std::shared_ptr<const File> file, int64_t origin, int64_t size,
             std::shared_ptr<const Mapping> mapping = nullptr)
       : mapping_(std::move(mapping)),
@@ -38,102 +38,107 @@ class FrameView {
 
   int64_t size() const { return size_; }
   bool in_place() const { return mapping_ != nullptr; }
-  // Whether what is written to the file later is seen in place.
+  // Returns true if later writes to the file are seen in place.
   bool follows_file() const { return mapping_ != nullptr && mapping_->follows_file(); }
-  // The frame's size in its header as it is now, read as one word. The view is in place and begins
-  // at the start of a page.
+  // Reads the frame's size in its header, as it is now, as one word. The view must be in place and
+  // begin at the start of a page.
   int64_t LoadFrameSize() const;
 
-  // Whether the file is seen to hold a zero at `position`, at or before size(). Looks only where
-  // that costs no system call and the page cannot have been cut away.
+  // Returns true if the file is seen to hold a zero at `position`, at or before size(). Looks only
+  // if that costs no system call and the page cannot have been cut away.
   bool PeekIsZero(int64_t position) const;
 
-  // The same bytes by copy.
+  // Returns a view of these bytes by copy.
   FrameView Unmapped() const { return FrameView(file_, origin_, size_); }
-  // More bytes of the same file; empty when the mapping does not reach that far.
+  // Returns a view of more bytes of this file, or nothing if the mapping does not reach that far.
   std::optional<FrameView> Resized(int64_t size) const;
   // Ties `owner` to this view: every Chunk pinned from now on keeps it alive.
   void Retain(std::shared_ptr<const void> owner);
   const std::shared_ptr<const void>& retained() const { return retained_; }
 
-  // See File. 0 in place.
+  // See File. Returns 0 for a view in place.
   int64_t read_ahead() const { return in_place() || file_ == nullptr ? 0 : file_->read_ahead(); }
   void WillRead(std::span<FileRange> ranges) const;
   // Reads all bytes from `begin` on at once, and keeps them. For a view that is not in place.
   absl::Status LoadEnd(int64_t begin);
 
-  // Bytes [offset, offset + size): in place, or in `scratch`. kDataLoss outside the view.
+  // Returns bytes [offset, offset + size), in place or in `scratch`. Errors: kDataLoss if they lie
+  // outside the view.
   absl::StatusOr<Bytes> Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const;
-  // The same with an owner, for as long as the caller likes.
+  // Returns bytes [offset, offset + size) with an owner, which keeps them as long as the caller
+  // likes.
   absl::StatusOr<Chunk> Pin(int64_t offset, int64_t size) const;
 
  private:
   absl::Status Check(int64_t offset, int64_t size) const;
-  // Part of what LoadEnd has read; empty where it is not all there.
+  // Returns a part of the bytes that LoadEnd has read, or nothing if it has not read all of it.
   Bytes Loaded(int64_t offset, int64_t size) const;
   Bytes Mapped(int64_t offset, int64_t size) const {
     return in_place_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
   }
-  // Reads the file, which has to have all of it.
+  // Reads the file. Errors: kDataLoss if the file has become shorter.
   absl::Status Copy(int64_t offset, MutableBytes dst) const;
 
   std::shared_ptr<const Mapping> mapping_;  // may be null
-  Bytes in_place_;                          // what it shows
+  Bytes in_place_;                          // the bytes of the mapping
   std::shared_ptr<const File> file_;
   int64_t origin_ = 0;
   int64_t size_ = 0;
   Chunk end_;  // the last bytes, if they were loaded
   int64_t end_begin_ = 0;
   std::shared_ptr<const void> retained_;
-  std::shared_ptr<const void> owner_;  // of pinned bytes in place: the mapping and what is retained
+  // of pinned bytes in place: the mapping and the retained owners
+  std::shared_ptr<const void> owner_;
 };
 
-// The file, and where in it the frame begins: positions count from there. Cheap to copy,
+// A file, and the place in it where the frame begins. Positions count from there. Cheap to copy,
 // thread-safe.
 class FrameFile {
  public:
-  FrameFile() = default;  // nowhere
-  // `directory` is that of a sparse frame, whose index is the file.
+  FrameFile() = default;  // leads to no file
+  // Makes the file of a frame. `directory` is that of a sparse frame, whose index is `file`.
   static FrameFile OfFile(const std::shared_ptr<File>& file, int64_t origin, bool use_mmap,
                           std::shared_ptr<FileSystem> directory = nullptr);
 
-  // Bytes from the start of the frame to the end of the file. kOutOfRange for a frame that begins
-  // after that end.
+  // Returns the number of bytes from the start of the frame to the end of the file. Errors:
+  // kOutOfRange if the frame begins after that end.
   absl::StatusOr<int64_t> Size() const;
   absl::Status ReadAt(int64_t position, MutableBytes dst) const {
     return file_->ReadAt(origin_ + position, dst);
   }
-  // The same, but as much as there is; the number of bytes read.
+  // Reads as many of the bytes as there are, and returns their number.
   absl::StatusOr<size_t> ReadSome(int64_t position, MutableBytes dst) const {
     return file_->ReadSome(origin_ + position, dst);
   }
-  // The first `size` bytes of the frame; by copy where the file cannot be mapped.
+  // Returns a view of the first `size` bytes of the frame. They are copied if the file cannot be
+  // mapped.
   absl::StatusOr<FrameView> View(int64_t size) const { return View(size, 0); }
-  // The same of a frame that has grown since `before` was viewed, and will go on growing.
+  // Returns a view of a frame that has grown since `before` was viewed, and will continue to grow.
   absl::StatusOr<FrameView> ViewMore(const FrameView& before, int64_t size) const;
 
-  // Keeps what the checkpoint of this generation needs from being reclaimed while it lives.
-  // kUnavailable.
+  // While the result lives, no writer reclaims the bytes that the checkpoint of this generation
+  // needs. Errors: kUnavailable if the lock cannot be had.
   absl::StatusOr<std::shared_ptr<const void>> Register(uint64_t generation) const {
     return ReaderLocks::Hold(readers_, ReaderLockByte(generation));
   }
-  // Keeps the file from becoming shorter while it lives. kUnavailable.
+  // While the result lives, no writer makes the file shorter. Errors: kUnavailable if the lock
+  // cannot be had.
   absl::StatusOr<std::shared_ptr<const void>> KeepSize() const {
     return ReaderLocks::Hold(readers_, kLoadingLockByte);
   }
 
-  // What receipts of this file call a boot of the machine; 0 for 0. In a copy of the file they are
-  // of no boot that is known: what page cache and disk held of the file says nothing about its
-  // copy.
+  // Returns the number by which receipts of this file name a boot of the machine, or 0 for 0.
+  // Receipts in a copy of the file name no known boot, because the page cache and the disk may hold
+  // less of the copy than of the file.
   uint64_t BootHere(uint64_t boot) const;
 
   int64_t origin() const { return origin_; }
   std::shared_ptr<const File> file() const { return file_; }
-  // Makes durable what the file holds.
+  // Makes the content of the file durable.
   absl::Status Sync() const { return file_->Sync(SyncMode::kAll); }
-  // Null unless this is a sparse frame.
+  // Returns null unless this is a sparse frame.
   const std::shared_ptr<FileSystem>& directory() const { return directory_; }
-  // Empty for nowhere, and where the file system does not tell.
+  // Returns nothing if there is no file, or if the file system does not tell.
   const std::optional<FileIdentity>& identity() const { return identity_; }
 
  private:

@@ -17,11 +17,11 @@ absl::StatusOr<FrameLocation> LocateFrame(std::shared_ptr<FileSystem> files,
                                           const std::string& path) {
   CAIRN_ASSIGN_OR_RETURN(std::string absolute, files->Absolute(path));
   absl::StatusOr<std::shared_ptr<FileSystem>> directory = files->OpenDirectory(absolute);
-  // A store that gave no answer in its time gives none to the next question either.
+  // A store that gave no answer in its time will give none to the next question either.
   if (absl::IsUnavailable(directory.status()) || absl::IsCancelled(directory.status())) {
     return directory.status();
   }
-  // What cannot be opened as a file either says so itself, and better.
+  // If it cannot be opened as a file either, the error of that is better.
   if (!directory.ok()) {
     return FrameLocation{.files = std::move(files), .path = std::move(absolute)};
   }

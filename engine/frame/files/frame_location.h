@@ -1,4 +1,4 @@
-// Where a frame is found, and found again.
+// The place of a frame, by which it can be found again.
 #ifndef CAIRN_ENGINE_FRAME_FILES_FRAME_LOCATION_H_
 #define CAIRN_ENGINE_FRAME_FILES_FRAME_LOCATION_H_
 
@@ -13,33 +13,35 @@
 namespace cairn::frame {
 
 struct FrameLocation {
-  std::shared_ptr<FileSystem> files;  // of a sparse frame: its directory
-  std::string path;                   // in `files`; of a sparse frame: of the index file
-  // Of a sparse frame: where its directory is.
+  std::shared_ptr<FileSystem> files;  // the directory of a sparse frame
+  std::string path;                   // path in `files`: for a sparse frame, of the index file
+  // The place of the directory of a sparse frame.
   std::shared_ptr<FileSystem> outer_files = nullptr;
   std::string outer_path = {};
 
   bool is_sparse() const { return outer_files != nullptr; }
-  // Of a sparse frame in an object store.
+  // Returns facts about a sparse frame in an object store.
   ObjectDirectoryInfo objects() const {
     return is_sparse() ? files->ObjectsIn(".") : ObjectDirectoryInfo();
   }
 };
 
-// The caller's file system, or the operating system's for null. Owned where the caller shares it.
+// Returns the caller's file system, or the operating system's for null. The result owns it if the
+// caller shares it.
 std::shared_ptr<FileSystem> FilesOrPosix(FileSystem* files);
 
-// A file, or the directory of a sparse frame. Its paths are absolute: the process may go to another
-// working directory.
+// Finds a file, or the directory of a sparse frame. The paths of the result are absolute, because
+// the process may move to another working directory.
 absl::StatusOr<FrameLocation> LocateFrame(std::shared_ptr<FileSystem> files,
                                           const std::string& path);
-// Within the directory of a sparse frame that is, or will be, found at `path`.
+// Returns the location of the index in the directory of a sparse frame that is, or will be, found
+// at `path`.
 FrameLocation LocationIn(std::shared_ptr<FileSystem> directory, std::shared_ptr<FileSystem> files,
                          std::string path);
-// Makes every name durable that leads to the frame.
+// Makes durable every name that leads to the frame.
 absl::Status SyncNames(const FrameLocation& location);
 
-// Whether the name leads to `file`.
+// Returns true if the name leads to `file`.
 absl::StatusOr<bool> RefersTo(FileSystem& files, const std::string& path, const File& file);
 
 }  // namespace cairn::frame

@@ -21,14 +21,14 @@ namespace {
 constexpr char kLockFileSuffix[] = ".b2lock";
 constexpr std::chrono::milliseconds kLockFileWait(100);
 
-// A file in a directory that was opened, where that is possible: then its name follows no link.
+// A file, as a name in an opened directory if possible, because that name follows no link.
 struct LockPlace {
   std::shared_ptr<FileSystem> files;
   std::string name;
 };
 
-// Where the lock file of a contiguous frame is. A link beside a frame that came from elsewhere may
-// lead to any file, which would be written to: it has to lead to the lock file of the frame that
+// Finds the lock file of a contiguous frame. A link next to a frame that came from elsewhere may
+// lead to any file, which would be written to. So it must lead to the lock file of the frame that
 // the frame's own path leads to.
 absl::StatusOr<LockPlace> FindLockFile(const FrameLocation& location, const std::string& lock) {
   FileSystem& files = *location.files;
@@ -43,7 +43,7 @@ absl::StatusOr<LockPlace> FindLockFile(const FrameLocation& location, const std:
   if (file != lock && file != unlinked &&
       file != absl::StrCat(files.Resolve(location.path), kLockFileSuffix)) {
     CAIRN_ASSIGN_OR_RETURN(const auto around, files.OpenDirectory(directory));
-    // Follows no link, and says whose this one is.
+    // This opens no target of a link, and its error names the owner of the link.
     const absl::Status link = around->Open(name, FileMode::kRead).status();
     return FailedPrecondition("%s; it leads to %s", link.message(), file);
   }
@@ -54,7 +54,7 @@ absl::StatusOr<LockPlace> FindLockFile(const FrameLocation& location, const std:
   return LockPlace{*std::move(opened), plain};
 }
 
-// Anybody who may create files beside a frame can put something else at the name.
+// Adds what to do: anybody who may create files next to a frame can put something else at the name.
 absl::Status Advise(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kFailedPrecondition:
@@ -79,7 +79,7 @@ absl::StatusOr<std::shared_ptr<File>> LockForWriting(FileSystem& files, const st
                                                      std::shared_ptr<File> file) {
   constexpr int kMinAttempts = 16;
   const Deadline deadline(wait);
-  // The writer that held the lock may have replaced the file that was opened.
+  // The writer that held the lock may have replaced the opened file.
   for (int attempt = 1; attempt <= kMinAttempts || !deadline.has_passed(); ++attempt) {
     if (file == nullptr) {
       CAIRN_ASSIGN_OR_RETURN(file, files.Open(path, FileMode::kReadWrite));
@@ -94,8 +94,8 @@ absl::StatusOr<std::shared_ptr<File>> LockForWriting(FileSystem& files, const st
 
 namespace {
 
-// Where a new lock file is open to nobody to whom the frame is not: who can open it can keep
-// writers out.
+// Returns a location where a new lock file is open only to users to whom the frame is open. Users
+// who can open it can keep writers out.
 absl::StatusOr<FrameLocation> ToMakeLockFile(FrameLocation location) {
   if (!location.is_sparse()) {
     location.files = FilesForCopyOf(location, location.files);
@@ -116,7 +116,7 @@ absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& at,
   }
   const std::string path =
       location.is_sparse() ? std::string(format::kLockFileName) : location.path + kLockFileSuffix;
-  // A name that no file can have has none.
+  // No file can have a name that is too long, so there is no lock file.
   const bool too_long = path.size() - (path.rfind('/') + 1) > format::kMaxNameSize;
   if (!options.make_lock_file &&
       (too_long || absl::IsNotFound(location.files->Identity(path).status()))) {
@@ -125,7 +125,7 @@ absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& at,
   absl::StatusOr<LockPlace> place = LockPlace{location.files, path};
   if (!location.is_sparse()) place = FindLockFile(location, path);
   if (!place.ok()) return Advise(place.status());
-  // Other programs hold it for the moment of one call.
+  // Other programs hold the lock only for the moment of one call.
   auto lock = RetryUnavailable(std::max(options.wait, kLockFileWait), [&] {
     return storage::TakeLockFile(*place->files, place->name, options.make_lock_file);
   });

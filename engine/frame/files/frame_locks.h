@@ -1,4 +1,4 @@
-// Locks on bytes of a frame's file that say who uses the frame, and the lock of C-Blosc2's
+// Locks on bytes of a frame's file that tell who uses the frame, and the lock of C-Blosc2's
 // programs.
 #ifndef CAIRN_ENGINE_FRAME_FILES_FRAME_LOCKS_H_
 #define CAIRN_ENGINE_FRAME_FILES_FRAME_LOCKS_H_
@@ -22,44 +22,44 @@
 
 namespace cairn::frame {
 
-// The bytes lie past the end of any file. The writer holds this one exclusively.
+// All these bytes lie past the end of any file. The writer holds this one exclusively.
 inline constexpr int64_t kWriterLockByte = int64_t{1} << 62;
-// Shared while a state is loaded: its bytes are mapped before the generation to register is known,
-// so the file must not become shorter.
-// The bytes right before the writer's are those of its queue.
+// This byte is shared while a state is loaded. Its bytes are mapped before the generation to
+// register is known, so the file must not become shorter. The bytes right before the writer's are
+// those of its queue.
 inline constexpr int64_t kLoadingLockByte = kWriterLockByte - (int64_t{1} << 41);
-// In the index of a sparse frame: shared by its readers, whose lock keeps the chunk files that this
-// index names.
+// In the index of a sparse frame, its readers share this byte. The lock keeps the chunk files that
+// this index names.
 inline constexpr int64_t kReaderLockByte = kWriterLockByte + 1;
-// In a contiguous frame: shared by the readers of this generation's checkpoint; see
+// In a contiguous frame, the readers of this generation's checkpoint share this byte; see
 // format::kMaxGeneration.
 constexpr int64_t ReaderLockByte(uint64_t generation) {
   return kReaderLockByte + static_cast<int64_t>(generation);
 }
 
-// The file that has this name, with the writer's lock on it: `file` if that still has it. Waits in
-// a queue. kUnavailable when `wait` elapses before.
+// Returns the file that has this name, with the writer's lock on it. That is `file` if it still has
+// the name. Waits in a queue. Errors: kUnavailable if `wait` elapses first.
 absl::StatusOr<std::shared_ptr<File>> LockForWriting(FileSystem& files, const std::string& path,
                                                      std::chrono::milliseconds wait,
                                                      std::shared_ptr<File> file = nullptr);
 
-// C-Blosc2's lock file, null if it is not in use: while it is open, it keeps programs of that
-// protocol from a frame that is written. kUnavailable.
+// Takes C-Blosc2's lock file. Returns null if it is not in use. While it is open, it keeps programs
+// of that protocol from the frame. Errors: kUnavailable if another program holds it too long.
 absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& location,
                                                    const WriterOptions& options);
 
-// The readers of checkpoints before that of `generation`, the oldest first.
+// Returns the readers of checkpoints before that of `generation`, the oldest first.
 absl::StatusOr<std::vector<GenerationHolder>> FindHolders(const File& file, uint64_t generation);
 
 // The locks of the readers of one open file. A lock belongs to the open file, so its holders are
-// counted here: the last one to go releases it. Thread-safe.
+// counted here, and the last one to leave releases it. Thread-safe.
 class ReaderLocks {
  public:
   explicit ReaderLocks(std::shared_ptr<File> file) : file_(std::move(file)) {}
 
-  // Shares the lock of the byte for as long as the result lives. Does nothing where the file system
-  // has no locks: reading needs none. kUnavailable where it has, and gives none: then a writer
-  // could reclaim what is read.
+  // Shares the lock of the byte while the result lives. Does nothing if the file system has no
+  // locks, because reading needs none. Errors: kUnavailable if the file system has locks but
+  // refuses this one, since a writer could then reclaim bytes that are read.
   static absl::StatusOr<std::shared_ptr<const void>> Hold(
       const std::shared_ptr<ReaderLocks>& registry, int64_t byte);
 

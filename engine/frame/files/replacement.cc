@@ -20,26 +20,27 @@ const std::string& PathOf(const FrameLocation& location) {
   return location.is_sparse() ? location.outer_path : location.path;
 }
 
-// A directory that holds anything else is not ours to remove.
+// Refuses a directory that holds anything else, which must not be removed.
 absl::Status CheckIsFrame(const std::string& path, const std::vector<std::string>& names) {
   bool index = false;
   for (const std::string& name : names) {
     if (!BelongsToFrame(name)) {
-      return FailedPrecondition("%s is not replaced: it holds %s, which is no part of a frame",
+      return FailedPrecondition("%s: not replaced: it holds %s, which is not a part of a frame",
                                 path, name);
     }
     index = index || name == format::kIndexFileName;
   }
   if (index || names.empty()) return absl::OkStatus();
-  return FailedPrecondition("%s is not replaced: it is no sparse frame", path);
+  return FailedPrecondition("%s: not replaced: expected a sparse frame", path);
 }
 
 absl::Status IsBusy(const FrameLocation& location, std::string_view how) {
   return absl::UnavailableError(
-      absl::StrFormat("%s is not replaced: it is being %s", PathOf(location), how));
+      absl::StrFormat("%s: not replaced: it is being %s", PathOf(location), how));
 }
 
-// Of a contiguous frame that only others may write. Nothing keeps a writer from coming afterwards.
+// Asks for the writer of a contiguous frame that only others may write. A writer may still come
+// afterwards.
 absl::StatusOr<HeldFiles> AskForWriter(const FrameLocation& location) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
                          location.files->Open(location.path, FileMode::kRead));
@@ -58,7 +59,7 @@ absl::StatusOr<HeldFiles> LockFromWriters(const FrameLocation& old) {
   const absl::Status status = (*file)->LockByte(kWriterLockByte, LockMode::kExclusive);
   if (absl::IsUnavailable(status)) return IsBusy(old, "written");
   CAIRN_RETURN_IF_ERROR(status);
-  // A writer that ended just now may have replaced it.
+  // A writer that has just ended may have replaced the file.
   CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*old.files, old.path, **file));
   if (!there) return IsBusy(old, "written");
   HeldFiles held;
@@ -75,7 +76,7 @@ absl::StatusOr<HeldFiles> LockFromReaders(const FrameLocation& old) {
     if (name != format::kIndexFileName && !format::IsOtherIndexName(name)) continue;
     absl::StatusOr<std::unique_ptr<File>> index = old.files->Open(name, FileMode::kReadWrite);
     if (absl::IsNotFound(index.status())) continue;
-    // Who cannot be asked may be reading.
+    // If the lock cannot be asked for, somebody may be reading.
     CAIRN_RETURN_IF_ERROR(index.status());
     const absl::Status status = (*index)->LockByte(kReaderLockByte, LockMode::kExclusive);
     if (absl::IsUnavailable(status)) return IsBusy(old, "read");
@@ -124,8 +125,8 @@ std::shared_ptr<FileSystem> FilesForCopyOf(const FrameLocation& source,
   const std::string& path = sparse ? source.outer_path : source.path;
   FileSystem& files = sparse ? *source.outer_files : *source.files;
   if (files.ObjectsIn(path).store != nullptr) return target;
-  // A frame of another file system may have the path of an unrelated file here. What is gone is
-  // its owner's alone.
+  // A frame of another file system may have the path of an unrelated file here. The copy of a file
+  // that no longer exists is open to its owner alone.
   const absl::StatusOr<FileIdentity> there = files.Identity(path);
   const absl::StatusOr<FileIdentity> here = PosixFileSystem()->Identity(path);
   const bool same = there.ok() && here.ok() ? *there == *here : there.ok() == here.ok();
@@ -139,7 +140,7 @@ namespace cairn {
 
 std::shared_ptr<FileSystem> FilesForCopyOf(const std::string& source,
                                            CopiedPermissions permissions) {
-  // Of a sparse frame the index says who may read it, and its directory who may come so far.
+  // For a sparse frame, the index decides who may read it, and its directory who may reach it.
   const std::array<std::string, 2> paths = {frame::FileOfFrame(*PosixFileSystem(), source), source};
   const std::span<const std::string> all(paths);
   return storage::MakeLimitedFiles(storage::LimitsOf(

@@ -1,4 +1,4 @@
-// Watches of the file that a frame is in, for the threads that wait for a commit.
+// Watches the file of a frame, for the threads that wait for a commit.
 #ifndef CAIRN_ENGINE_FRAME_FILES_WATCH_POOL_H_
 #define CAIRN_ENGINE_FRAME_FILES_WATCH_POOL_H_
 
@@ -15,8 +15,9 @@
 
 namespace cairn::frame {
 
-// Keeps watches for the next wait: to end one takes the kernel milliseconds. Thread-safe. A forked
-// child leaves those of its parent alone: what one of the two is told, the other is not.
+// Keeps watches for the next wait, because ending one takes the kernel milliseconds. Thread-safe. A
+// forked child leaves its parent's watches alone: an event that one of the two is told, the other
+// is not.
 class WatchPool {
  public:
   // A watch on loan.
@@ -28,7 +29,7 @@ class WatchPool {
     Lease& operator=(const Lease&) = delete;
     ~Lease() { pool_.Return(file_, std::move(watch_)); }
 
-    // See FileWatch. Returns after a moment where the file cannot be watched.
+    // Waits as FileWatch does. Returns after a moment if the file cannot be watched.
     absl::StatusOr<FileEvent> Wait(std::chrono::milliseconds timeout) const;
 
    private:
@@ -37,15 +38,15 @@ class WatchPool {
     std::unique_ptr<FileWatch> watch_;
   };
 
-  // Tells what happens to the file from now on, and maybe what happened before.
+  // Tells what happens to the file from now on, and perhaps what happened before.
   Lease Watch(std::shared_ptr<const File> file);
 
  private:
   void Return(const std::shared_ptr<const File>& file, std::unique_ptr<FileWatch> watch);
 
   Mutex mutex_;
-  OwnerProcess owner_ ABSL_GUARDED_BY(mutex_);              // of the watches
-  std::weak_ptr<const File> file_ ABSL_GUARDED_BY(mutex_);  // that is watched
+  OwnerProcess owner_ ABSL_GUARDED_BY(mutex_);              // process of the watches
+  std::weak_ptr<const File> file_ ABSL_GUARDED_BY(mutex_);  // the file that is watched
   std::vector<std::unique_ptr<FileWatch>> idle_ ABSL_GUARDED_BY(mutex_);
 };
 

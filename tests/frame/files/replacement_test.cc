@@ -144,7 +144,7 @@ TEST_F(ReplacementTest, ReaderOfAnOlderIndexRefusesIt) {
   for (const Layout layout : {Layout::kSparse, Layout::kContiguous}) {
     const absl::Status status = Overwrite(layout);
     EXPECT_TRUE(absl::IsUnavailable(status)) << status;
-    EXPECT_NE(status.message().find("f is not replaced: it is being read"), std::string::npos)
+    EXPECT_NE(status.message().find("f: not replaced: it is being read"), std::string::npos)
         << status;
   }
   ExpectHolds(*reader, MakeNoise(kSize, 1));
@@ -275,7 +275,7 @@ TEST_F(ReplacementTest, ReaderThatComesDuringACopyAndStaysRefusesIt) {
       if (frame.ok()) reader = frame->snapshot();
     });
     EXPECT_TRUE(absl::IsUnavailable(status)) << status;
-    EXPECT_NE(status.message().find("f is not replaced: it is being read"), std::string::npos)
+    EXPECT_NE(status.message().find("f: not replaced: it is being read"), std::string::npos)
         << status;
     ASSERT_TRUE(reader.has_value());
     ExpectHolds(*reader, MakeNoise(kSize, 1));
