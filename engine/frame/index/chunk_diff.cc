@@ -15,12 +15,13 @@ class FreeChunks {
   void Add(uint64_t key, int64_t nchunk) { chunks_.push_back({key, nchunk}); }
   void Sort() {
     std::ranges::sort(chunks_);
-    // From each chunk to the next one of its key that is still free, or to the end of its key.
+    // Each element leads to the next chunk of its key that is still free, or to the end of its key.
     next_.resize(chunks_.size() + 1);
     std::iota(next_.begin(), next_.end(), size_t{0});
   }
 
-  // Takes the first chunk of the key from number `from` on, or else the first; -1 without any.
+  // Takes the first chunk of the key from number `from` on, or else the first. Returns -1 if there
+  // is none.
   int64_t Take(uint64_t key, int64_t from) {
     const auto take = [&](int64_t nchunk) -> int64_t {
       const auto it = std::ranges::lower_bound(chunks_, std::pair(key, nchunk));

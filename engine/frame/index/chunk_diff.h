@@ -1,4 +1,4 @@
-// How the chunks of one state become those of a later one.
+// Matches the chunks of a state with those of a later one.
 #ifndef CAIRN_ENGINE_FRAME_INDEX_CHUNK_DIFF_H_
 #define CAIRN_ENGINE_FRAME_INDEX_CHUNK_DIFF_H_
 
@@ -8,9 +8,9 @@
 
 namespace cairn::frame {
 
-// For each chunk of `now` the one of `since` with the same key, each at most once, or -1. Chunks
-// that kept their number, from the front or from the end, cost one comparison; the others are
-// sorted.
+// Returns, for each chunk of `now`, the chunk of `since` with the same key, each at most once, or
+// -1. Chunks that kept their number, from the front or from the end, cost one comparison. The
+// others are sorted.
 std::vector<int64_t> MatchChunks(std::span<const uint64_t> since, std::span<const uint64_t> now);
 
 }  // namespace cairn::frame

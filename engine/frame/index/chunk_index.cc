@@ -10,7 +10,7 @@ namespace cairn::frame {
 
 namespace {
 
-// Many enough that appending makes few pieces.
+// This many are enough that appending makes few pieces.
 constexpr size_t kMaxAppended = 1024;
 
 }  // namespace
@@ -166,7 +166,7 @@ void ChunkIndex::Insert(int64_t nchunk, IndexEntry entry) {
 }
 
 void ChunkIndex::Replace(int64_t nchunk, IndexEntry entry) {
-  // Copies may share what was appended.
+  // Copies may share the appended entries.
   if (nchunk >= tree_.size()) Freeze();
   tree_.Replace(nchunk, {.count = 1, .only = entry});
 }

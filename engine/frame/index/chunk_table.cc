@@ -31,7 +31,7 @@ absl::StatusOr<ChunkTable> ChunkTable::Open(Chunk layer, int64_t nchunks) {
   ChunkTable table(std::move(layer), header.nbytes == both);
   if (header.special == SpecialValue::kZeros) return table;
   CAIRN_ASSIGN_OR_RETURN(const Bytes entries, chunk::MemcpyedPayload(table.layer_.bytes()));
-  // The header was read again, and another process may write it.
+  // The header was read again, and another process may have written it.
   if (std::ssize(entries) != header.nbytes) return DataLoss("fingerprint table: it has changed");
   table.columns_ = {.fingerprints = entries.first(static_cast<size_t>(fingerprints)),
                     .sizes = entries.subspan(static_cast<size_t>(fingerprints))};

@@ -1,5 +1,5 @@
-// The table of chunks in the vlmetalayer `cairn.fp`, read in place: what the index says too little
-// of.
+// The table of chunks in the vlmetalayer `cairn.fp`, read in place. It holds facts that the index
+// lacks.
 #ifndef CAIRN_ENGINE_FRAME_INDEX_CHUNK_TABLE_H_
 #define CAIRN_ENGINE_FRAME_INDEX_CHUNK_TABLE_H_
 
@@ -14,9 +14,9 @@
 
 namespace cairn::frame {
 
-// For each chunk its fingerprint, an XXH3-64, and its stored size; 0 where they are not known:
-// special chunks of the index, and chunks that another library wrote. Tables of older Cairns have
-// no sizes. Immutable and thread-safe.
+// Holds for each chunk its fingerprint, an XXH3-64, and its stored size. They are 0 if they are not
+// known, as for special chunks of the index and for chunks that another library wrote. Tables of
+// older Cairns have no sizes. Immutable and thread-safe.
 class ChunkTable {
  public:
   // Entries of both columns as little-endian bytes.
@@ -25,13 +25,14 @@ class ChunkTable {
     Bytes sizes;
   };
 
-  // `layer` is the content of the vlmetalayer: a plain copy, or a special chunk of zeros.
+  // Opens a table. `layer` is the content of the vlmetalayer: a plain copy, or a special chunk of
+  // zeros.
   static absl::StatusOr<ChunkTable> Open(Chunk layer, int64_t nchunks);
-  // The layer that Open reads.
+  // Encodes the layer that Open reads.
   static std::vector<std::byte> Encode(const Columns& columns);
 
   bool has_sizes() const { return has_sizes_; }
-  // Entries [first, first + count): where they lie, or in `zeros` where they lie nowhere.
+  // Returns entries [first, first + count), in place, or in `zeros` if the table stores none.
   Columns Part(int64_t first, int64_t count, std::vector<std::byte>& zeros) const;
   uint64_t FingerprintAt(int64_t nchunk) const;
   int32_t SizeAt(int64_t nchunk) const;
@@ -41,7 +42,7 @@ class ChunkTable {
 
   Chunk layer_;
   bool has_sizes_;
-  Columns columns_;  // empty: all zeros
+  Columns columns_;  // empty if all are zeros
 };
 
 }  // namespace cairn::frame

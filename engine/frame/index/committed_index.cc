@@ -14,17 +14,17 @@ namespace {
 
 using format::kPageEntries;
 constexpr int64_t kEntrySize = sizeof(int64_t);
-// Longest period worth detecting: a kRepeat chunk of 8-byte entries repeats a value of at most 255
-// bytes, hence within 255 entries.
+// The longest period worth detecting: a kRepeat chunk of 8-byte entries repeats a value of at most
+// 255 bytes, hence within 255 entries.
 constexpr size_t kLongestPeriod = 255;
 
-// How many of the first entries are repeated in all that follow.
+// Returns how many of the first entries are repeated in all that follow.
 size_t PeriodOf(std::span<const int64_t> entries) {
   for (size_t period = 1; period <= std::min(kLongestPeriod, entries.size() / 2);) {
     const auto rest = entries.subspan(period);
     const auto alike = static_cast<size_t>(std::ranges::mismatch(rest, entries).in1 - rest.begin());
     if (alike == rest.size()) return period;
-    // What is alike up to there with this period would differ there with any up to its length.
+    // No period up to that length fits, because the entries would differ at the same place.
     period = std::max(period, alike) + 1;
   }
   return entries.size();
@@ -34,7 +34,8 @@ absl::Status OpenDecoder(Bytes chunk, int64_t nchunks, chunk::WorkspacePool* poo
                          chunk::Decoder& decoder) {
   chunk::DecodeContext context;
   context.pool = pool;
-  // Every Blosc2 cuts the index into blocks of 16 KiB; a page should not cost much more.
+  // Every Blosc2 cuts the index into blocks of 16 KiB. Decoding a page should not cost much more
+  // memory.
   context.max_memory = 4 << 20;
   CAIRN_RETURN_IF_ERROR(Annotate(decoder.Open(chunk, context), "index"));
   if (decoder.nbytes() == nchunks * kEntrySize) return absl::OkStatus();
@@ -61,7 +62,7 @@ absl::StatusOr<std::unique_ptr<CommittedIndex>> CommittedIndex::Open(Chunk chunk
                                                                      chunk::WorkspacePool* pool) {
   chunk::Decoder decoder;
   absl::Status damage = OpenDecoder(chunk.bytes(), nchunks, pool, decoder);
-  // A seal still says which chunks there are.
+  // A seal still tells which chunks there are.
   const bool is_damage = absl::IsDataLoss(damage) || absl::IsUnimplemented(damage);
   if (!damage.ok() && !(is_damage && seal.has_value())) return damage;
   const int64_t npages = CeilDiv(nchunks, kPageEntries);

@@ -1,4 +1,4 @@
-// The index of a checkpoint, decoded page by page on first use.
+// The index of a checkpoint, whose pages are decoded on first use.
 #ifndef CAIRN_ENGINE_FRAME_INDEX_COMMITTED_INDEX_H_
 #define CAIRN_ENGINE_FRAME_INDEX_COMMITTED_INDEX_H_
 
@@ -24,21 +24,21 @@ namespace cairn::frame {
 
 using format::IndexEntry;
 
-// What seals the index: both or none.
+// The parts that seal the index. There are both or none.
 struct IndexSeal {
   ChunkTable table;
   std::vector<uint64_t> pages;  // a hash for each page
   uint64_t index_hash = 0;      // of the index chunk
-  int64_t uncovered = 0;        // stored chunks that the table has no fingerprint of
+  int64_t uncovered = 0;        // stored chunks without a fingerprint in the table
 };
 
-// Thread-safe. Memory: 8 bytes a page of 2,048 chunks, and up to 17 KiB for each page that was
-// touched: next to nothing where a few entries are repeated all over a page, as in an index that
-// takes a few bytes to store.
+// Thread-safe. It takes 8 bytes for each page of 2,048 chunks, and up to 17 KiB for each page that
+// was read. A page takes almost nothing if it repeats a few entries, as in an index that takes a
+// few bytes to store.
 class CommittedIndex {
  public:
-  // `chunk` is the index chunk of `nchunks` entries. One that cannot be opened is an error where it
-  // has no seal; with one, each entry is.
+  // Opens an index. `chunk` is the index chunk of `nchunks` entries. If it cannot be opened, this
+  // fails without a seal. With a seal, each read of an entry fails instead.
   static absl::StatusOr<std::unique_ptr<CommittedIndex>> Open(Chunk chunk, int64_t nchunks,
                                                               std::optional<IndexSeal> seal,
                                                               chunk::WorkspacePool* pool);
@@ -47,29 +47,33 @@ class CommittedIndex {
   CommittedIndex& operator=(const CommittedIndex&) = delete;
 
   int64_t size() const { return nchunks_; }
-  // Why no entry can be read; OK if that depends on the entry.
+  // Returns why no entry can be read, or OK if that depends on the entry.
   const absl::Status& damage() const { return damage_; }
-  // kDataLoss when the page does not decode or is not what was sealed. nchunk is in [0, size()).
+  // Returns an entry's value. nchunk is in [0, size()). Errors: kDataLoss if the page does not
+  // decode or does not match the seal.
   absl::StatusOr<int64_t> ValueOf(int64_t nchunk) const;
-  // Only good once ValueOf gave the value: the page was checked then. 0: none.
+  // Returns a fingerprint, or 0 if there is none. Call ValueOf first, because that checks the page.
   uint64_t FingerprintOf(int64_t nchunk) const {
     return seal_.has_value() ? seal_->table.FingerprintAt(nchunk) : 0;
   }
-  // The same of the stored size.
+  // Returns a stored size, or 0 if it is not known. Call ValueOf first, because that checks the
+  // page.
   int32_t SizeOf(int64_t nchunk) const {
     return seal_.has_value() ? seal_->table.SizeAt(nchunk) : 0;
   }
 
-  // Entries [first, first + count) in order, until one fails.
+  // Visits entries [first, first + count) in order, until a call fails.
   absl::Status ForEach(int64_t first, int64_t count,
                        absl::FunctionRef<absl::Status(const IndexEntry&)> visit) const;
-  // What the next index may take over as it is.
+  // Returns the stored chunk, which the next index may take over unchanged.
   Bytes stored() const { return chunk_.bytes(); }
   const std::optional<IndexSeal>& seal() const { return seal_; }
 
-  // Whether marks of verified chunks count: a forked child trusts none of its parent's.
+  // Returns true if marks of verified chunks count. A forked child does not trust its parent's
+  // marks.
   bool keeps_marks() const { return owner_.is_here(); }
-  // Whether the bytes of a chunk were verified through this index; see VerifyPolicy::kFirstTouch.
+  // Returns true if the bytes of a chunk were verified through this index; see
+  // VerifyPolicy::kFirstTouch.
   bool IsVerified(int64_t nchunk) const;
   void MarkVerified(int64_t nchunk) const;
 
@@ -78,7 +82,7 @@ class CommittedIndex {
     int64_t At(size_t i) const { return entries[i < count ? i : i % count]; }
 
     std::unique_ptr<int64_t[]> entries;
-    size_t count = 0;  // of entries, which repeat after it
+    size_t count = 0;  // number of entries, after which they repeat
     std::array<std::atomic<uint64_t>, format::kPageEntries / 64> verified{};
   };
 
@@ -90,11 +94,11 @@ class CommittedIndex {
 
   Chunk chunk_;
   chunk::Decoder decoder_;
-  absl::Status damage_;  // why there is no decoder
+  absl::Status damage_;  // tells why there is no decoder
   int64_t nchunks_;
   std::optional<IndexSeal> seal_;
   const OwnerProcess owner_;
-  // Filled on first touch; a page never changes once it is here.
+  // Pages are decoded on first use. A page never changes once it is here.
   mutable std::vector<std::atomic<Page*>> pages_;
 };
 

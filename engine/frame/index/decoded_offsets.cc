@@ -17,7 +17,7 @@ void DecodedOffsets::Build(const ChunkSizes& sizes) const {
     end_ += *size;
   }
   if (end_ == sizes.nbytes) return;
-  // A header is wrong. Where fingerprints show which, everything before it is good.
+  // A chunk's header is wrong. If fingerprints tell which, everything before it is good.
   damage_ = DataLoss("frame: its chunks hold %d bytes, its header says %d", end_, sizes.nbytes);
   end_ = 0;
   for (int64_t i = 0; i < sizes.nchunks; ++i) {

@@ -27,7 +27,7 @@ struct PieceTree::Node {
 
 namespace {
 
-// Of a piece of several entries, or none of them.
+// Returns a part of a piece that has several entries, or none of them.
 Piece Part(const Piece& piece, int64_t begin, int64_t count) {
   return {.count = count, .first = piece.first + begin, .run = piece.run};
 }
@@ -48,7 +48,7 @@ PieceTree::Link::~Link() {
 }
 
 PieceTree::Node& PieceTree::Link::Own() {
-  // Acquire: the thread that released its share has finished reading the node.
+  // Acquire is needed so that the thread that released its share has finished reading the node.
   if (node_->links.load(std::memory_order_acquire) > 1) *this = Link(new Node(*node_));
   return *node_;
 }
@@ -68,7 +68,8 @@ bool PieceTree::AddsUp(const Node& node) {
          node.count == 1 + CountOf(node.left) + CountOf(node.right);
 }
 
-// SplitMix64 with a random seed: with a known one, edits could be chosen that make a deep tree.
+// Steps SplitMix64 with a random seed. With a known seed, edits could be chosen that make a deep
+// tree.
 uint64_t PieceTree::Random() {
   if (random_ == 0) random_ = RandomNumber();
   uint64_t n = random_ += 0x9E3779B97F4A7C15;
@@ -117,8 +118,8 @@ std::pair<PieceTree::Link, PieceTree::Link> PieceTree::Split(Link tree, int64_t 
   return {std::move(tree), std::move(right)};
 }
 
-// The first part stays where the piece was, and the rest comes in like any new piece: were both
-// put in its place, the tree would lean.
+// Cuts a piece. The first part stays in its place, and the rest is inserted like any new piece. If
+// both were put there, the tree would lean.
 void PieceTree::CutAt(int64_t n) {
   if (n >= size()) return;
   const Place place = Find(n);
@@ -144,7 +145,7 @@ PieceTree::Link PieceTree::Join(Link left, Link right) {
   return right;
 }
 
-// Each node of the new tree is its root with the same probability, the new one included.
+// Each node of the new tree is its root with equal probability, also the added one.
 void PieceTree::InsertNode(int64_t n, Piece piece) {
   Link leaf(new Node(std::move(piece)));
   Node& added = leaf.Own();
@@ -202,7 +203,7 @@ void PieceTree::Insert(int64_t n, Piece piece) {
   CAIRN_DCHECK(size() == size_after && AddsUp(*root_.get()));
 }
 
-// The same as to cut before and after n, with fewer descents.
+// Replaces an entry as if it cut before and after n, with fewer descents.
 void PieceTree::Replace(int64_t n, Piece piece) {
   CAIRN_DCHECK(piece.count == 1);
   const int64_t size_before = size();

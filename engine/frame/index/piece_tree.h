@@ -21,20 +21,20 @@ struct Piece {
   std::shared_ptr<const format::IndexEntry> run = {};
   std::optional<format::IndexEntry> only = {};
 
-  // Null: those of the committed index.
+  // Returns null for entries of the committed index.
   const format::IndexEntry* entries() const {
     if (only.has_value()) return &*only;
     return run != nullptr ? run.get() + first : nullptr;
   }
 };
 
-// A randomised search tree: each edit is expected to cost O(log pieces), also if the edits were
-// chosen to make it deep. Copies share what they have in common; a node that no copy shares is
-// edited where it is. Not thread-safe for edits, yet copies may be used in different threads.
+// A randomised search tree. Each edit is expected to cost O(log pieces), even if the edits were
+// chosen to make it deep. Copies share their common nodes. A node that no copy shares is edited in
+// place. Not thread-safe for edits, but copies may be used in different threads.
 class PieceTree {
  public:
   int64_t size() const { return SizeOf(root_); }
-  // What edits have cut the sequence into.
+  // Returns the number of pieces into which edits have cut the sequence.
   int64_t pieces() const { return CountOf(root_); }
 
   // The piece that holds entry n, and n's number within it. n is in [0, size()).
@@ -43,18 +43,18 @@ class PieceTree {
     int64_t offset = 0;
   };
   Place Find(int64_t n) const;
-  // In order.
+  // Visits the pieces in order.
   void ForEach(absl::FunctionRef<void(const Piece&)> visit) const { Visit(root_, visit); }
 
-  // The piece's entries get the numbers from n on; n is in [0, size()].
+  // Inserts a piece, whose entries get the numbers from n on. n is in [0, size()].
   void Insert(int64_t n, Piece piece);
-  // A piece of one entry takes the place of entry n.
+  // Replaces entry n by a piece of one entry.
   void Replace(int64_t n, Piece piece);
   void Erase(int64_t first, int64_t count);
 
  private:
   struct Node;
-  // A counted pointer to a node. A count of one is certain: no other link holds the node.
+  // A counted pointer to a node. If the count is one, certainly no other link holds the node.
   class Link {
    public:
     Link() = default;
@@ -67,7 +67,7 @@ class PieceTree {
     const Node* get() const { return node_; }
     const Node* operator->() const { return node_; }
     bool empty() const { return node_ == nullptr; }
-    // The node, for editing: a copy of its own if others hold it too.
+    // Returns the node for editing, which is a new copy if others hold it too.
     Node& Own();
 
    private:
@@ -78,27 +78,28 @@ class PieceTree {
   static int64_t SizeOf(const Link& node);
   static int64_t CountOf(const Link& node);
   static void Recount(Node& node);
-  // Returns true if the node's size and count are the sums of its piece and of what is below.
+  // Returns true if the node's size and count are the sums of its piece and of the nodes below.
   static bool AddsUp(const Node& node);
-  // The first n entries, and the rest; n lies between two pieces.
+  // Splits a tree into the first n entries and the rest. n lies between two pieces.
   static std::pair<Link, Link> Split(Link tree, int64_t n);
-  // The link to the node that holds entry n. All nodes up to there are this tree's own, and get so
-  // many more entries and nodes.
+  // Returns the link to the node that holds entry n. All nodes up to there become this tree's own,
+  // and get this many more entries and nodes.
   Link& OwnPathTo(int64_t n, int64_t entries, int64_t nodes);
-  // The piece that holds entry n becomes this one, which has so many more entries.
+  // Replaces the piece that holds entry n. The new piece has `more` more entries.
   void SetPiece(int64_t n, int64_t more, Piece piece);
-  // Sees to it that n lies between two pieces.
+  // Makes n lie between two pieces.
   void CutAt(int64_t n);
   // n lies between two pieces.
   void InsertNode(int64_t n, Piece piece);
   // Entry n is a piece of its own.
   void EraseNode(int64_t n);
-  // The root is any of the nodes, each as likely as the others: that keeps the tree flat.
+  // Joins two trees. The root is any of the nodes with equal probability, which keeps the tree
+  // flat.
   Link Join(Link left, Link right);
   uint64_t Random();
 
   Link root_;
-  uint64_t random_ = 0;  // before it is needed
+  uint64_t random_ = 0;  // made when it is needed
 };
 
 }  // namespace cairn::frame
