@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kSmallBlock = 4096;
 constexpr uint64_t kMostSets = uint64_t{1} << 22;
 
-// A power of two.
+// Returns a power of two.
 size_t CountSets(int64_t of_small_blocks) {
   const uint64_t sets = std::bit_floor(static_cast<uint64_t>(of_small_blocks));
   return static_cast<size_t>(std::clamp<uint64_t>(sets, 1, kMostSets));
@@ -32,7 +32,7 @@ uint64_t HashOf(const BlockKey& key) {
 
 }  // namespace
 
-// Pages of databases are small blocks, and many.
+// The sets are for small blocks, because pages of databases are small blocks, and many.
 BlockCache::BlockCache(int64_t capacity)
     : capacity_(capacity), sets_(CountSets(capacity / kSmallBlock / static_cast<int64_t>(kWays))) {}
 
@@ -43,7 +43,7 @@ BlockCache::~BlockCache() {
 BlockCache::Set* BlockCache::SetOf(const BlockKey& key, int64_t nbytes) {
   size_t place = HashOf(key) & (sets_.size() - 1);
   if (nbytes > kSmallBlock || sets_.size() == 1) {
-    // As many sets as the blocks of this size may fill.
+    // There are as many sets as the blocks of this size may fill.
     const int64_t fitting = capacity_ / static_cast<int64_t>(kWays) / std::max<int64_t>(nbytes, 1);
     if (fitting == 0) return nullptr;
     place %= static_cast<size_t>(fitting);

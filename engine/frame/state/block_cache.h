@@ -1,4 +1,4 @@
-// Decoded blocks that small reads come back to.
+// Keeps decoded blocks that small reads ask for again.
 #ifndef CAIRN_ENGINE_FRAME_STATE_BLOCK_CACHE_H_
 #define CAIRN_ENGINE_FRAME_STATE_BLOCK_CACHE_H_
 
@@ -13,21 +13,21 @@
 
 namespace cairn::frame {
 
-// A block of a stored chunk, or all of it. What is stored at an offset never changes within a
-// checkpoint (see State::checkpoint_id), and within a frame not as long as its fingerprint is the
-// same.
+// Names a block of a stored chunk, or all of it. The bytes that are stored at an offset never
+// change within a checkpoint (see State::checkpoint_id). Within a frame they do not change as long
+// as their fingerprint does not.
 struct BlockKey {
   static constexpr int64_t kWholeChunk = -1;
-  uint64_t owner = 0;        // of the checkpoint, or of the frame
+  uint64_t owner = 0;        // the checkpoint, or the frame
   format::IndexEntry entry;  // its value, and the fingerprint
   int64_t block = 0;
   bool operator==(const BlockKey&) const = default;
 };
 
-// Keeps at most so many bytes. A block is kept when it is asked for a second time while the memory
-// of the first is fresh: what is read once, as in a scan, evicts nothing. No thread waits for
-// another: where one is at work, a block counts as not kept. Thread-safe; takes memory only when it
-// is used.
+// Keeps at most this many bytes. A block is kept when it is asked for a second time while the
+// memory of the first is fresh. So bytes that are read once, as in a scan, evict nothing. No thread
+// waits for another: while a thread works on a set, its blocks count as not kept. Thread-safe.
+// Takes memory only when it is used.
 class BlockCache {
  public:
   explicit BlockCache(int64_t capacity);
@@ -43,7 +43,8 @@ class BlockCache {
   // Reads bytes from `begin` on of a block of `nbytes`.
   Answer Read(const BlockKey& key, int64_t nbytes, int64_t begin, MutableBytes dst);
   void Insert(const BlockKey& key, int64_t nbytes, std::unique_ptr<std::byte[]> bytes);
-  // A block comes in place of another one of its size: if that is kept, this one is from now on.
+  // Replaces a block by another one of its size. If the old block is kept, the new one is kept from
+  // now on.
   void Replace(const BlockKey& before, const BlockKey& key, Bytes bytes);
 
   int64_t kept_bytes() const { return kept_bytes_; }
@@ -54,7 +55,7 @@ class BlockCache {
   struct Way {
     BlockKey key;
     int64_t nbytes = 0;                  // 0: the way is free
-    int64_t used = 0;                    // the number of the last use in its set
+    int64_t used = 0;                    // number of the last use in its set
     std::unique_ptr<std::byte[]> bytes;  // null: asked for once
   };
   struct Set {
@@ -63,7 +64,7 @@ class BlockCache {
     std::array<Way, kWays> ways;
   };
 
-  // A set while no other thread is at work there, or none: nobody waits for it.
+  // Holds a set, or none if another thread works on it, so that nobody waits.
   class Turn {
    public:
     explicit Turn(Set* set)
@@ -81,11 +82,11 @@ class BlockCache {
     Set* const set_;
   };
 
-  // Null for blocks that are too large.
+  // Returns null for blocks that are too large.
   Set* SetOf(const BlockKey& key, int64_t nbytes);
-  // The way of the key, or null.
+  // Returns the way of the key, or null.
   static Way* Find(Set& set, const BlockKey& key, int64_t nbytes);
-  // The way that was not used for longest gets the key; returns what it had.
+  // Gives the key the way that was not used for longest. Returns the bytes that it had.
   std::unique_ptr<std::byte[]> MakeRoom(Set& set, const BlockKey& key, int64_t nbytes);
 
   const int64_t capacity_;

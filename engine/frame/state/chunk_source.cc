@@ -11,7 +11,7 @@ namespace cairn::frame {
 
 namespace {
 
-// Prefetches up to 2 KiB of a cold chunk so that its cache misses overlap; beyond that the hardware
+// Prefetches up to 2 KiB of a cold chunk so that its cache misses overlap. Beyond that the hardware
 // prefetcher keeps up.
 void Prefetch(Bytes bytes) {
   constexpr size_t kLine = 64;

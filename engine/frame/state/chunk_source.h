@@ -1,5 +1,5 @@
-// Reads the stored chunks of a state: one after the other in a frame's file, or each in a file of
-// its own.
+// Reads the stored chunks of a state, which lie one after the other in a frame's file, or each in a
+// file of its own.
 #ifndef CAIRN_ENGINE_FRAME_STATE_CHUNK_SOURCE_H_
 #define CAIRN_ENGINE_FRAME_STATE_CHUNK_SOURCE_H_
 
@@ -17,13 +17,13 @@
 
 namespace cairn::frame {
 
-// Where the index says that a chunk is stored: one of the two.
+// The place where the index says that a chunk is stored. One of the two is set.
 struct ChunkLocation {
   std::optional<int64_t> offset = {};  // from the start of the frame
   std::optional<int64_t> file = {};    // number of its file
 };
 
-// The bytes of a chunk and what they begin with.
+// The bytes of a chunk, and the header that they begin with.
 struct StoredChunk {
   chunk::Header header;
   Chunk chunk;
@@ -32,38 +32,41 @@ struct StoredChunk {
 };
 
 enum class ReadMode {
-  kMapped,  // in place where there is a map; without an owner, lasts as long as source and scratch
-  kPinned,  // the same with an owner, for as long as the caller likes
-  kCopied,  // by a system call, whatever the map shows
+  // kMapped reads in place if there is a mapping. The result has no owner and lasts as long as
+  // source and scratch.
+  kMapped,
+  kPinned,  // in place with an owner, for as long as the caller likes
+  kCopied,  // by a system call, whatever the mapping shows
 };
 
-// A chunk that will be read, and how many bytes it has, or a few more.
+// A chunk that will be read, and its size in bytes, or a little more.
 struct ChunkHint {
   int64_t entry = 0;
   int64_t size = 0;
 };
 
-// Entries are those of the index that are no special values. Immutable, thread-safe.
+// Entries are those of the index that are not special values. Immutable, thread-safe.
 class ChunkSource {
  public:
   virtual ~ChunkSource() = default;
 
-  // Does not touch the chunk. kDataLoss when none can lie there.
+  // Finds a chunk without touching it. Errors: kDataLoss if no chunk can lie there.
   virtual absl::StatusOr<ChunkLocation> Locate(int64_t entry) const = 0;
-  // "at byte 97", "in 0000001A.chunk".
+  // Describes a place as "at byte 97" or "in 0000001A.chunk".
   virtual std::string Describe(int64_t entry) const = 0;
-  // Where the chunks end in the frame's file; 0 where they have files of their own.
+  // Returns where the chunks end in the frame's file, or 0 if they have files of their own.
   virtual int64_t end() const { return 0; }
 
-  // The chunk's header, from which its size follows. kDataLoss.
+  // Reads the chunk's header, from which its size follows. Errors: kDataLoss if it is damaged.
   virtual absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const = 0;
-  // The chunk; its header is not read again where it is given.
+  // Reads the chunk. If `header` is given, the header is not read again.
   virtual absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode, ScratchBuffer& scratch,
                                            const chunk::Header* header = nullptr) const = 0;
 
-  // How many bytes of chunks it is worth to announce before they are read; 0: reading is quick.
+  // Returns how many bytes of chunks are worth announcing before they are read. 0 means that
+  // reading is quick.
   int64_t read_ahead() const { return read_ahead_; }
-  // A hint that these chunks will be read soon, all of each.
+  // Hints that these chunks will be read soon, all of each.
   virtual void WillRead(std::span<const ChunkHint> chunks) const = 0;
 
  protected:
@@ -73,7 +76,7 @@ class ChunkSource {
   int64_t read_ahead_;
 };
 
-// Bytes [begin, end) of a frame; entries count from begin.
+// Reads bytes [begin, end) of a frame. Entries count from begin.
 class ContiguousChunkSource final : public ChunkSource {
  public:
   ContiguousChunkSource(FrameView region, int64_t begin, int64_t end)

@@ -66,7 +66,7 @@ absl::StatusOr<StatePtr> MakeInitialState(const CreateOptions& options,
   header.clevel = compression.clevel;
   header.split_mode = compression.split_mode;
   header.typesize = compression.typesize;
-  // As chunks will have it.
+  // This is the block size that chunks will have.
   const int32_t item = chunk::HeaderTypesize(compression.typesize);
   header.blocksize = compression.blocksize < item ? compression.blocksize
                                                   : WholeItems(compression.blocksize, item);
@@ -97,7 +97,7 @@ CompressionOptions CompressionOf(const format::FrameHeader& header) {
   options.use_dict = header.use_dict && codec::SupportsDictionary(header.codec);
   options.filters.clear();
   for (FilterStage stage : header.filters) {
-    // The repaired filter stands in for the one that is only read.
+    // New chunks use the repaired filter instead of the one that is only read.
     if (stage.filter == Filter::kByteDeltaBuggy) stage.filter = Filter::kByteDelta;
     if (stage.filter != Filter::kNone) options.filters.push_back(stage);
   }

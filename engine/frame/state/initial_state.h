@@ -1,4 +1,4 @@
-// The state that a new frame begins with, before anything is written.
+// Makes the state that a new frame begins with, before anything is written.
 #ifndef CAIRN_ENGINE_FRAME_STATE_INITIAL_STATE_H_
 #define CAIRN_ENGINE_FRAME_STATE_INITIAL_STATE_H_
 
@@ -11,14 +11,14 @@
 
 namespace cairn::frame {
 
-// kInvalidArgument for options that no frame can have.
+// Errors: kInvalidArgument for options that no frame can have.
 absl::StatusOr<StatePtr> MakeInitialState(const CreateOptions& options,
                                           std::shared_ptr<const FrameContext> env);
 
-// How the frame wants its new chunks: as its header says.
+// Returns the compression options for new chunks of the frame, as its header gives them.
 CompressionOptions CompressionOf(const format::FrameHeader& header);
 
-// Rounded down to complete items, but to no less than one.
+// Rounds a chunk size down to complete items, but to at least one.
 int32_t WholeItems(int32_t chunksize, int32_t typesize);
 
 }  // namespace cairn::frame

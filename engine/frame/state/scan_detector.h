@@ -11,12 +11,12 @@
 
 namespace cairn::frame {
 
-// Once a few chunks were read in order, those that follow are worth announcing, each time twice as
-// many. Thread-safe.
+// Once a few chunks were read in order, the following ones are announced, each time twice as many.
+// Thread-safe.
 class ScanDetector {
  public:
-  // To be called when a caller reads chunks [first, end); the next read may begin in the last of
-  // them. `announce` gets the first chunk to announce and how many, and returns how many it has
+  // Call this when a caller reads chunks [first, end). The next read may begin in the last of them.
+  // `announce` gets the first chunk to announce and the number of them, and returns how many it
   // announced.
   void Reach(int64_t first, int64_t end,
              absl::FunctionRef<int64_t(int64_t first, int64_t count)> announce) {
@@ -41,9 +41,9 @@ class ScanDetector {
   static constexpr int64_t kMost = 4096;
 
   Mutex mutex_;
-  int64_t end_ ABSL_GUARDED_BY(mutex_) = -1;  // of the last read
+  int64_t end_ ABSL_GUARDED_BY(mutex_) = -1;  // end of the last read
   int64_t in_order_ ABSL_GUARDED_BY(mutex_) = 0;
-  // The first chunk of those that were announced last.
+  // The first of the chunks that were announced last.
   int64_t trigger_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t announced_end_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t count_ ABSL_GUARDED_BY(mutex_) = kFew;

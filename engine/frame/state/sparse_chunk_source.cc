@@ -12,13 +12,13 @@ namespace cairn::frame {
 
 namespace {
 
-// No chunk is larger.
+// No chunk file is larger.
 constexpr int64_t kMaxFileSize = int64_t{kMaxChunkBytes} + chunk::kHeaderSize;
 
 absl::StatusOr<int64_t> SizeOf(const File& file) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file.Size());
   if (size >= chunk::kBlosc1HeaderSize) return size;
-  return DataLoss("the file holds %d bytes, which is no chunk", size);
+  return DataLoss("the file holds %d bytes, which is not a chunk", size);
 }
 
 absl::StatusOr<chunk::Header> HeaderOf(const File& file) {
@@ -41,7 +41,7 @@ SparseChunkSource::SparseChunkSource(std::shared_ptr<FileSystem> directory,
 
 absl::StatusOr<ChunkLocation> SparseChunkSource::Locate(int64_t entry) const {
   if (entry < 0 || entry > format::kMaxChunkFileNumber) {
-    return DataLoss("index: %d is no number of a chunk file", entry);
+    return DataLoss("index: %d is not the number of a chunk file", entry);
   }
   return ChunkLocation{.file = entry};
 }
@@ -53,7 +53,7 @@ std::string SparseChunkSource::Describe(int64_t entry) const {
 absl::StatusOr<std::unique_ptr<File>> SparseChunkSource::OpenFile(int64_t entry) const {
   CAIRN_RETURN_IF_ERROR(Locate(entry).status());
   auto file = directory_->Open(format::ChunkFileName(entry), FileMode::kRead);
-  // A file of the frame that is not there, or is something else, is damage.
+  // A file of the frame that is missing, or is something else, is damage.
   if (absl::IsNotFound(file.status()) || absl::IsFailedPrecondition(file.status())) {
     return WithCode(absl::StatusCode::kDataLoss, file.status());
   }
@@ -84,7 +84,7 @@ absl::StatusOr<StoredChunk> SparseChunkSource::Copy(int64_t entry) const {
 
 absl::StatusOr<chunk::Header> SparseChunkSource::ReadHeader(int64_t entry,
                                                             ScratchBuffer& /*scratch*/) const {
-  if (use_mmap_) {  // it stays for who reads the chunk next
+  if (use_mmap_) {  // it stays for the next reader of the chunk
     CAIRN_ASSIGN_OR_RETURN(const StoredChunk chunk, Map(entry));
     return chunk.header;
   }

@@ -1,4 +1,4 @@
-// The chunks of a sparse frame: each in a file of its own.
+// Reads the chunks of a sparse frame, each from a file of its own.
 #ifndef CAIRN_ENGINE_FRAME_STATE_SPARSE_CHUNK_SOURCE_H_
 #define CAIRN_ENGINE_FRAME_STATE_SPARSE_CHUNK_SOURCE_H_
 
@@ -13,12 +13,12 @@
 
 namespace cairn::frame {
 
-// Entries are numbers of files. A file is mapped when it is first touched; only the mappings used
+// Entries are numbers of files. A file is mapped when it is first touched. Only the mappings used
 // last are kept, so neither descriptors nor address space run out. Thread-safe.
 class SparseChunkSource final : public ChunkSource {
  public:
-  // The lock on `index` keeps the chunk files as long as this source lives. They are mapped where
-  // `use_mmap` says that they can be.
+  // The lock on `index` keeps the chunk files as long as this source lives. They are mapped if
+  // use_mmap` says that they can be.
   SparseChunkSource(std::shared_ptr<FileSystem> directory, std::shared_ptr<const File> index,
                     bool use_mmap, int max_mapped_files);
 

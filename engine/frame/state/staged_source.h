@@ -1,4 +1,4 @@
-// The chunks of a snapshot that shows staged edits.
+// Reads the chunks of a snapshot that shows staged edits.
 #ifndef CAIRN_ENGINE_FRAME_STATE_STAGED_SOURCE_H_
 #define CAIRN_ENGINE_FRAME_STATE_STAGED_SOURCE_H_
 
@@ -16,8 +16,8 @@
 
 namespace cairn::frame {
 
-// Reads as `source` does, in the process of the writer. What keeps staged bytes is that process
-// alone: a forked child gets kFailedPrecondition, for they may be others by now.
+// Reads as `source` does, in the process of the writer. Only that process keeps staged bytes, so a
+// forked child gets kFailedPrecondition, because the bytes may have been overwritten by now.
 class StagedSource final : public ChunkSource {
  public:
   explicit StagedSource(std::shared_ptr<const ChunkSource> source)

@@ -12,7 +12,7 @@ namespace cairn::frame {
 
 namespace {
 
-// What holds the chunks, live and dead.
+// Returns the bytes that hold the chunks, live and dead.
 int64_t AreaOf(const State& state) {
   if (state.header().layout == Layout::kContiguous) {
     return state.chunks_end - state.header().header_len;
@@ -21,7 +21,7 @@ int64_t AreaOf(const State& state) {
   return std::min(state.header().cbytes, INT64_MAX - journaled) + journaled;
 }
 
-// What the stored chunks of a checkpoint take, when the frame says so.
+// Returns the bytes that the stored chunks of a checkpoint take, if the frame tells.
 std::optional<int64_t> StoredBytesOf(const State& state) {
   const int64_t area = AreaOf(state);
   const Checkpoint& checkpoint = *state.checkpoint;
@@ -33,7 +33,7 @@ std::optional<int64_t> StoredBytesOf(const State& state) {
   return state.header().layout == Layout::kSparse ? BelievedBytes(area) : std::nullopt;
 }
 
-// Those of a packed super-chunk that hold no data are not dead.
+// Returns the dead bytes. The chunks of a packed super-chunk that hold no data are not dead.
 std::optional<int64_t> DeadBytesOf(const State& state) {
   if (!state.stored_bytes.has_value()) return std::nullopt;
   if (state.checkpoint->era == Era::kPacked2015) return 0;
@@ -51,7 +51,7 @@ FrameInfo MakeInfo(const State& state) {
   info.layout = header.layout;
   info.era = state.checkpoint->era;
   info.format_version = header.version;
-  // What a commit made of a frame that was empty.
+  // A commit in the journal may have made chunks variable in a frame that was empty.
   const bool variable = state.variable_chunks() || state.vlblocks;
   if (state.journal.has_value() && variable) info.format_version = format::kFrameVersionVariable;
   info.generation = state.generation();
@@ -229,7 +229,7 @@ std::vector<std::string> UnprovenMetalayers(const State& state) {
   const auto is_sealed = [&](const Metalayer& layer) {
     return std::ranges::find(sealed, layer) != sealed.end();
   };
-  // A commit may have changed a part of what the header says, such as the shape of an array.
+  // A commit may have changed a part of the header, such as the shape of an array.
   std::vector<Metalayer> doubtful = MetalayersOf(state.checkpoint->header_bytes);
   std::erase_if(doubtful, is_sealed);
   std::vector<std::string> names;

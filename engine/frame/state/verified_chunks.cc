@@ -11,8 +11,8 @@ namespace {
 constexpr uint64_t kOdd1 = 0x9E3779B97F4A7C15;
 constexpr uint64_t kOdd2 = 0xBF58476D1CE4E5B9;
 
-// A fingerprint is a hash already; the rest is mixed into it: the process too, since a forked child
-// trusts no mark of its parent's. Never 0, which is an empty slot.
+// A fingerprint is a hash already. The other numbers are mixed into it, also the process, because a
+// forked child does not trust its parent's marks. The result is never 0, which means an empty slot.
 uint64_t TagOf(uint64_t checkpoint_id, const format::IndexEntry& entry) {
   const auto process = static_cast<uint64_t>(ThisProcess());
   const uint64_t place =

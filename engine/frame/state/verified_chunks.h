@@ -1,4 +1,4 @@
-// Which chunks that commits added were verified against their fingerprints.
+// Remembers which chunks that commits added were verified against their fingerprints.
 #ifndef CAIRN_ENGINE_FRAME_STATE_VERIFIED_CHUNKS_H_
 #define CAIRN_ENGINE_FRAME_STATE_VERIFIED_CHUNKS_H_
 
@@ -11,10 +11,10 @@
 
 namespace cairn::frame {
 
-// Chunks of the committed index have a bit each there, but in a forked child. Those of the journal
-// come and go with every state, so they are remembered here by what they are: offset and
-// fingerprint within one checkpoint of the file (see State::checkpoint_id). Forgets some when there
-// are many, and never mistakes one for another. Thread-safe; takes memory only when it is used.
+// Chunks of the committed index have a bit each there, except in a forked child. Chunks of the
+// journal come and go with every state, so they are remembered here by offset and fingerprint
+// within one checkpoint of the file (see State::checkpoint_id). Forgets some if there are many, and
+// never mistakes one for another. Thread-safe. Takes memory only when it is used.
 class VerifiedChunks {
  public:
   VerifiedChunks() = default;

@@ -53,7 +53,7 @@ absl::StatusOr<VlMetalayer> EncodeVlLayer(const FrameContext& env, std::string_v
     return ResourceExhausted("vlmetalayer %s: %d bytes pass the limit of %d for metadata", name,
                              size, env.limits.max_metadata_nbytes);
   }
-  // As C-Blosc2 writes them.
+  // C-Blosc2 writes them with these options.
   CompressionOptions options;
   options.codec = Codec::kBloscLz;
   options.typesize = 8;
