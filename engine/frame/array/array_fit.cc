@@ -14,10 +14,10 @@ namespace {
 
 constexpr uint8_t kNumPy = 0;  // dtype_format
 
-// The dtype that C-Blosc2 writes for items of any size when it is given none.
+// C-Blosc2 writes this dtype for items of any size if it is given none.
 constexpr std::string_view kUntold = "|u1";
 
-// Bytes of one item of a plain type such as "<f4"; empty for all others.
+// Returns the bytes of one item of a plain type such as "<f4", or nothing for all other types.
 std::optional<int32_t> SizeOfDtype(std::string_view dtype) {
   if (!dtype.empty() && std::string_view("<>=|").find(dtype[0]) != std::string_view::npos) {
     dtype.remove_prefix(1);
@@ -36,7 +36,7 @@ std::optional<int32_t> SizeOfDtype(std::string_view dtype) {
 
 absl::StatusOr<ArrayGeometry> GeometryOf(const State& state) {
   if (!state.metadata->array.has_value()) {
-    // A metalayer that does not parse makes no array either, but says why.
+    // A metalayer that cannot be parsed makes no array either, but its error says why.
     const absl::Status status = format::FindB2nd(state.metadata->metalayers).status();
     return absl::IsNotFound(status) ? WithCode(absl::StatusCode::kFailedPrecondition, status)
                                     : status;
@@ -56,7 +56,7 @@ absl::StatusOr<ArrayGeometry> GeometryOf(const State& state) {
     return DataLoss("array: needs chunks of %d bytes, the frame's chunksize is %d",
                     geometry->chunksize(), state.chunksize);
   }
-  // As many chunks, the last of them short.
+  // The frame must have as many chunks, the last of them short.
   if (state.nbytes != geometry->nchunks() * geometry->chunksize()) {
     return DataLoss("array: needs %d bytes in %d chunks, the frame holds %d",
                     geometry->nchunks() * geometry->chunksize(), geometry->nchunks(), state.nbytes);

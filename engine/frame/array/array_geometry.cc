@@ -19,10 +19,10 @@ namespace {
 struct BoxPiece {
   Index cell;
   Box inside;
-  Index at;  // where it begins in the box
+  Index at;  // the place where it begins in the box
 };
 
-// Steps through first..last, both included, the last dimension fastest; false past the end.
+// Steps through first..last, both included, the last dimension fastest. Returns false past the end.
 bool Advance(size_t ndim, const Index& first, const Index& last, Index& at) {
   for (size_t d = ndim; d-- > 0;) {
     if (at[d]++ < last[d]) return true;
@@ -35,7 +35,7 @@ BoxPiece CutPiece(size_t ndim, const Box& box, const Index& cellshape, const Ind
   BoxPiece piece;
   for (size_t d = 0; d < ndim; ++d) {
     piece.cell[d] = cell[d];
-    // Differences to the cell's start: its end may lie past 2^63.
+    // These are differences to the cell's start, because its end may lie past 2^63.
     const int64_t begin = box.start[d] - cell[d] * cellshape[d];
     const int64_t from = std::max<int64_t>(begin, 0);
     piece.inside.start[d] = from;
@@ -45,7 +45,7 @@ BoxPiece CutPiece(size_t ndim, const Box& box, const Index& cellshape, const Ind
   return piece;
 }
 
-// Visits the cells that a box touches; none when it is empty.
+// Visits the cells that a box touches, or none if it is empty.
 absl::Status ForEachPiece(size_t ndim, const Box& box, const Index& cellshape,
                           absl::FunctionRef<absl::Status(const BoxPiece&)> visit) {
   Index first;
@@ -62,7 +62,7 @@ absl::Status ForEachPiece(size_t ndim, const Box& box, const Index& cellshape,
   return absl::OkStatus();
 }
 
-// Number of a cell, or of an item: row-major.
+// Returns the number of a cell, or of an item, in row-major order.
 int64_t NumberOf(size_t ndim, const Index& at, const Index& shape) {
   int64_t number = 0;
   for (size_t d = 0; d < ndim; ++d) number = number * shape[d] + at[d];
@@ -86,12 +86,12 @@ std::string ShapeText(std::span<const int64_t> shape) {
 absl::Status ForEachRunOf(size_t ndim, const Index& extent, const Index& blockshape,
                           const Index& boxshape, Run run,
                           absl::FunctionRef<absl::Status(const Run&)> visit) {
-  size_t last = ndim - 1;  // the dimension that a run goes along
+  size_t last = ndim - 1;  // the dimension along which a run extends
   Index block_step;        // bytes to the next item of each dimension
   Index box_step;
   block_step[last] = box_step[last] = run.nbytes;
   run.nbytes *= extent[last];
-  // A run goes on over the dimensions before the last where nothing lies between.
+  // A run extends over the dimensions before the last if nothing lies between.
   bool joined = true;
   for (size_t d = ndim - 1; d > 0; --d) {
     block_step[d - 1] = block_step[d] * blockshape[d];
@@ -257,18 +257,18 @@ void ResizeGrid(const ArrayGeometry& from, const ArrayGeometry& to, ChunkRun era
                 ChunkRun insert) {
   const Index& wanted = to.chunk_grid();
   Index grid = from.chunk_grid();
-  // One dimension after the other gets its new extent.
+  // The dimensions get their new extents one after the other.
   const auto edit = [&](size_t d, ChunkRun run) {
     const int64_t old = std::exchange(grid[d], wanted[d]);
     const std::span<const int64_t> before = std::span(grid).first(d);
     const std::span<const int64_t> after = std::span(grid).first(to.ndim()).subspan(d + 1);
-    // No rows where another dimension is empty. Where none is, all products are those of an array
-    // that exists.
+    // There are no rows if another dimension is empty. If none is, all products are those of an
+    // array that exists.
     if (std::ranges::count(before, 0) + std::ranges::count(after, 0) > 0) return;
     const int64_t step = *Product(1, after);
     const int64_t first = std::min(old, wanted[d]) * step;
     const int64_t count = std::max(old, wanted[d]) * step - first;
-    // From the end on, so that runs do not move those to come.
+    // It edits from the end, so that runs do not move the later ones.
     for (int64_t row = *Product(1, before); row-- > 0;) run(row * old * step + first, count);
   };
   // In these orders runs are long and few.
@@ -285,7 +285,7 @@ void EraseCells(const ArrayGeometry& from, size_t axis, int64_t first, int64_t c
   if (from.nchunks() == 0) return;
   const std::span<const int64_t> grid = std::span(from.chunk_grid()).first(from.ndim());
   const int64_t step = *Product(1, grid.subspan(axis + 1));
-  // From the end on, so that runs do not move those to come.
+  // It erases from the end, so that runs do not move the later ones.
   for (int64_t row = *Product(1, grid.first(axis)); row-- > 0;) {
     erase((row * grid[axis] + first) * step, count * step);
   }
@@ -299,12 +299,12 @@ std::vector<Box> KeptOfCutChunks(const ArrayGeometry& from, const ArrayGeometry&
   }
   std::vector<Box> boxes;
   for (size_t d = 0; d < to.ndim(); ++d) {
-    const int64_t part = kept.shape[d] % to.chunkshape()[d];  // of the last chunks
+    const int64_t part = kept.shape[d] % to.chunkshape()[d];  // items of the last chunks
     if (from.shape()[d] == to.shape()[d] || part == 0) continue;
     Box& last = boxes.emplace_back(kept);
     last.start[d] = kept.shape[d] - part;
     last.shape[d] = part;
-    // What lies before them is left for the dimensions to come.
+    // The boxes of later dimensions do not include this one.
     kept.shape[d] -= part;
     if (kept.shape[d] == 0) break;
   }

@@ -1,4 +1,5 @@
-// How the items of an n-dimensional array lie in chunks and blocks. Pure arithmetic.
+// Computes where the items of an n-dimensional array lie in chunks and blocks. This is pure
+// arithmetic.
 #ifndef CAIRN_ENGINE_FRAME_ARRAY_ARRAY_GEOMETRY_H_
 #define CAIRN_ENGINE_FRAME_ARRAY_ARRAY_GEOMETRY_H_
 
@@ -15,8 +16,8 @@
 
 namespace cairn::frame {
 
-// A number for each dimension, the slowest first. Those of dimensions that an array does not have
-// are not set: to do so for each box would cost more than to find it.
+// A number for each dimension, the slowest first. The numbers of dimensions that an array does not
+// have are not set, because setting them for each box would cost more than finding the box.
 using Index = std::array<int64_t, kMaxDimensions>;
 
 // Items [start, start + shape) in each dimension.
@@ -25,15 +26,15 @@ struct Box {
   Index shape;
 };
 
-// What of a box lies in one chunk.
+// The part of a box that lies in one chunk.
 struct ChunkPart {
   int64_t nchunk = 0;
   Box inside;              // in the chunk
-  Index at;                // where it begins in the box
-  bool all_items = false;  // all that the chunk holds of the array
+  Index at;                // the place where it begins in the box
+  bool all_items = false;  // true if it has all items that the chunk holds of the array
 };
 
-// Items that lie side by side both in the decoded chunk and in a box in C order. Bytes.
+// Bytes of items that lie side by side both in the decoded chunk and in a box in C order.
 struct Run {
   int64_t in_chunk = 0;
   int64_t in_box = 0;
@@ -43,29 +44,32 @@ struct Run {
 // An array without dimensions counts as one dimension of one item. No product here overflows.
 class ArrayGeometry {
  public:
-  // kInvalidArgument for shapes that no frame can have, kUnimplemented for more than
-  // kMaxDimensions.
+  // Makes a geometry. Errors: kInvalidArgument for shapes that no frame can have; kUnimplemented
+  // for more than kMaxDimensions.
   static absl::StatusOr<ArrayGeometry> Make(const ArrayInfo& array, int32_t typesize);
 
-  // What all numbers below are given for: at least 1.
+  // Returns the number of dimensions of all numbers below, which is at least 1.
   size_t ndim() const { return ndim_; }
   const Index& shape() const { return shape_; }
   const Index& chunkshape() const { return chunkshape_; }
-  // Chunks in each dimension.
+  // Returns the number of chunks in each dimension.
   const Index& chunk_grid() const { return chunk_grid_; }
   int64_t nchunks() const { return nchunks_; }
-  // Bytes of a decoded chunk and of a block, padding included; 0 only in arrays without items.
+  // Returns the bytes of a decoded chunk, padding included. This and blocksize are 0 only in arrays
+  // without items.
   int32_t chunksize() const { return chunksize_; }
   int32_t blocksize() const { return blocksize_; }
 
-  // kInvalidArgument for another number of dimensions, kOutOfRange.
+  // Errors: kInvalidArgument for another number of dimensions; kOutOfRange if the box is not inside
+  // the array.
   absl::StatusOr<Box> MakeBox(std::span<const int64_t> start, std::span<const int64_t> shape) const;
-  // Bytes of a box's items.
+  // Returns the bytes of a box's items.
   int64_t NbytesOf(const Box& box) const;
-  // Where an item begins in the decoded chunks, by its number in C order. The array has the item.
+  // Returns where an item begins in the decoded chunks, by its number in C order. The array must
+  // have the item.
   int64_t PositionOf(int64_t item) const;
 
-  // Visits what of the box lies in each chunk, in the order of the chunks, up to the first error.
+  // Visits the parts of the box in each chunk, in the order of the chunks, up to the first error.
   absl::Status ForEachChunk(const Box& box,
                             absl::FunctionRef<absl::Status(const ChunkPart&)> visit) const;
   // Visits a chunk's part of the box, in the order in which it lies in the chunk.
@@ -83,27 +87,28 @@ class ArrayGeometry {
   Index chunkshape_{};
   Index blockshape_{};
   Index chunk_grid_{};
-  Index block_grid_{};  // blocks of a chunk
+  Index block_grid_{};  // blocks in a chunk
   int64_t nchunks_ = 0;
   int32_t chunksize_ = 0;
   int32_t blocksize_ = 0;
 };
 
-// A run of chunks, by number.
+// Gets a run of chunks, by number.
 using ChunkRun = absl::FunctionRef<void(int64_t first, int64_t count)>;
 
-// The edits that make the chunks of `from` those of `to`, which differ in shape alone: each run is
-// numbered as the edits before it leave the chunks. Never more chunks than the larger of the two.
+// Calls the edits that make the chunks of `from` those of `to`, which differ in shape alone. Each
+// run is numbered as the edits before it leave the chunks. There are never more chunks than in the
+// larger of the two.
 void ResizeGrid(const ArrayGeometry& from, const ArrayGeometry& to, ChunkRun erase,
                 ChunkRun insert);
 
-// The chunks of so many cells of the grid along an axis, in runs, each numbered as those before it
-// leave the chunks.
+// Erases the chunks of `count` cells of the grid along an axis, in runs. Each is numbered as those
+// before it leave the chunks.
 void EraseCells(const ArrayGeometry& from, size_t axis, int64_t first, int64_t count,
                 ChunkRun erase);
 
-// Boxes that hold, in both arrays, all that stays visible of each chunk of which more or less
-// becomes visible, and nothing of other chunks. No chunk is in two boxes.
+// Returns boxes of the items that stay visible in the chunks whose visible part grows or shrinks.
+// They lie in both arrays and hold nothing of other chunks. No chunk is in two boxes.
 std::vector<Box> KeptOfCutChunks(const ArrayGeometry& from, const ArrayGeometry& to);
 
 }  // namespace cairn::frame

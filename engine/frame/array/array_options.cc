@@ -68,18 +68,19 @@ absl::Status CheckBlocks(const ArrayInfo& array) {
 // The extent of a dimension that has no items yet.
 constexpr int64_t kGrowing = std::numeric_limits<int64_t>::max();
 
-// The edge of a cube of at most so many items.
+// Returns the edge of a cube of at most this many items.
 int64_t EdgeOf(int64_t nitems, size_t ndim) {
   const auto edge = std::pow(static_cast<double>(nitems), 1.0 / static_cast<double>(ndim));
   return std::max<int64_t>(1, static_cast<int64_t>(edge + 1e-9));
 }
 
-// Cells of at most `most` items (but at least one) for a grid over `shape`: the edges of a cube,
-// those of its dimensions that are shorter whole, and all as even as the number of cells allows.
+// Returns cells of at most `most` items (but at least one) for a grid over `shape`. They have the
+// edges of a cube. Shorter dimensions are whole, and all edges are as even as the number of cells
+// allows.
 std::vector<int32_t> CutEvenly(const std::vector<int64_t>& shape, int64_t most) {
   std::vector<size_t> order(shape.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  // The shortest first: what they leave over goes to the others.
+  // The shortest dimension comes first, because the others get what it leaves over.
   std::ranges::stable_sort(order, {}, [&](size_t d) { return shape[d]; });
   std::vector<int32_t> cells(shape.size(), 1);
   int64_t rest = std::max<int64_t>(most, 1);
@@ -98,7 +99,7 @@ std::vector<int32_t> ChunkshapeOf(const ArrayInfo& array, int64_t nitems) {
   for (int64_t& extent : extents) extent = extent > 0 ? extent : kGrowing;
   std::vector<int32_t> chunkshape = CutEvenly(extents, nitems);
   if (array.blockshape.size() != extents.size()) return chunkshape;
-  // Complete blocks, where they fit.
+  // The extents are rounded to complete blocks if these fit.
   for (size_t d = 0; d < extents.size(); ++d) {
     const int64_t block = std::max(array.blockshape[d], 1);
     const int64_t rounded = CeilDiv<int64_t>(chunkshape[d], block) * block;
@@ -111,7 +112,7 @@ std::vector<int32_t> ChunkshapeOf(const ArrayInfo& array, int64_t nitems) {
 std::vector<int32_t> BlockshapeOf(const ArrayInfo& array, CompressionOptions compression) {
   int64_t nbytes = compression.typesize;
   for (const int32_t extent : array.chunkshape) {
-    // No chunk fits: checking the array reports it.
+    // No chunk fits, which the check of the array reports.
     if (extent < 1 || nbytes > kMaxChunkBytes / extent) return array.chunkshape;
     nbytes *= extent;
   }
@@ -135,7 +136,7 @@ absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   CreateOptions resolved = options;
   resolved.compression.blockshape.clear();
   if (!options.array.has_value()) {
-    // A copy of an array says so by its metalayer.
+    // The copy of an array has a metalayer instead.
     if (codec::IsOfArrays(options.compression.codec)) {
       const auto array = format::FindB2nd(options.metalayers);
       if (array.ok()) resolved.compression.blockshape = array->blockshape;
@@ -145,11 +146,11 @@ absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   CAIRN_RETURN_IF_ERROR(CheckOptions(options));
   ArrayInfo& array = *resolved.array;
   const int32_t typesize = options.compression.typesize;
-  // What NumPy would take for bytes of which nothing is known.
+  // NumPy takes this type for bytes of which nothing is known.
   if (array.dtype.empty()) array.dtype = typesize == 1 ? "|u1" : absl::StrFormat("|V%d", typesize);
   CAIRN_RETURN_IF_ERROR(CheckType(array, typesize));
   CompressionOptions plain = resolved.compression;
-  // Checked when the shape of blocks is known.
+  // The codec is checked when the shape of blocks is known.
   if (codec::IsOfArrays(plain.codec)) plain.codec = Codec::kLz4;
   CAIRN_RETURN_IF_ERROR(chunk::CheckOptions(plain));
   array = ChooseShapes(std::move(array), plain, std::clamp(options.chunksize, 1, kMaxChunkBytes));

@@ -1,5 +1,5 @@
-// What the options of a new frame become when it is to hold an n-dimensional array, and how that is
-// cut into chunks and blocks.
+// Completes the options of a new frame that will hold an n-dimensional array, and chooses how that
+// is cut into chunks and blocks.
 #ifndef CAIRN_ENGINE_FRAME_ARRAY_ARRAY_OPTIONS_H_
 #define CAIRN_ENGINE_FRAME_ARRAY_ARRAY_OPTIONS_H_
 
@@ -12,13 +12,14 @@
 
 namespace cairn::frame {
 
-// The same options with chunksize, blocksize and the metalayer as the array asks for, and its dtype
-// filled in; as they are when there is no array. kInvalidArgument.
+// Returns the options with chunksize, blocksize and the metalayer as the array asks for, and its
+// dtype filled in. Without an array they are returned unchanged. Errors: kInvalidArgument for an
+// array that no frame can hold.
 absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options);
 
 // Fills in the shapes that are empty: chunks of up to `chunksize` bytes, as near to cubes as the
-// array lets them, and blocks of the size that the options would get for such chunks. A dimension
-// without items counts as one that shall grow. `compression` must be valid.
+// array allows, and blocks of the size that the options would get for such chunks. A dimension
+// without items counts as one that will grow. `compression` must be valid.
 ArrayInfo ChooseShapes(ArrayInfo array, const CompressionOptions& compression, int32_t chunksize);
 
 }  // namespace cairn::frame

@@ -30,7 +30,7 @@ ItemBox BoxAt(std::span<const int64_t> shape, int64_t at, int64_t end) {
   ItemBox box{.start = std::vector<int64_t>(shape.size()),
               .shape = std::vector<int64_t>(shape.size(), 1),
               .count = 1};
-  bool joined = true;  // all faster dimensions are in the box as a whole
+  bool joined = true;  // true if all faster dimensions are in the box as a whole
   int64_t rest = at;
   for (size_t d = shape.size(); d-- > 0;) {
     box.start[d] = rest % shape[d];

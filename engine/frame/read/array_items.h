@@ -1,4 +1,4 @@
-// Items of an array by their number in C order, wherever chunks and blocks hold them.
+// Reads items of an array by their number in C order, wherever chunks and blocks hold them.
 #ifndef CAIRN_ENGINE_FRAME_READ_ARRAY_ITEMS_H_
 #define CAIRN_ENGINE_FRAME_READ_ARRAY_ITEMS_H_
 

@@ -19,7 +19,7 @@ chunk::DecodeContext ContextOf(const State& state) {
   return context;
 }
 
-// What the frame says of the size of a chunk that is stored; 0 when chunks differ in size.
+// Returns the size that the frame gives for a stored chunk, or 0 if chunks differ in size.
 int32_t FixedNbytes(const State& state, int64_t nchunk) {
   if (IsPartialChunk(state, nchunk)) {
     return state.partial.is_padded() ? state.partial.padded_to : state.partial.head->nbytes;
@@ -29,7 +29,7 @@ int32_t FixedNbytes(const State& state, int64_t nchunk) {
   return static_cast<int32_t>(std::min(chunksize, state.nbytes - nchunk * chunksize));
 }
 
-// Undoes the DELTA of 2015: bytes of the chunk from `begin` on were stored without the reference's.
+// Undoes the DELTA of 2015. Bytes of the chunk from `begin` on were stored without the reference's.
 void AddReference(Bytes reference, int64_t begin, MutableBytes dst) {
   if (begin >= static_cast<int64_t>(reference.size())) return;
   reference = reference.subspan(static_cast<size_t>(begin));
@@ -49,7 +49,7 @@ absl::Status CheckChunkNbytes(const State& state, int64_t nbytes) {
 
 bool DependsOnFrame(const State& state, const chunk::Header& header) {
   if (state.checkpoint->delta_reference.has_value()) return true;
-  // The two rules differ only for blocks whose items are no multiple of 8.
+  // The two rules differ only for blocks whose number of items is not a multiple of 8.
   const auto is_odd = [&](int32_t block) { return block / header.typesize % 8 != 0; };
   if (!header.has_blocks() ||
       !(is_odd(header.blocksize) || is_odd(header.nbytes % header.blocksize))) {

@@ -20,39 +20,39 @@
 
 namespace cairn::frame {
 
-// kResourceExhausted for a chunk of more than Limits::max_chunk_nbytes.
+// Errors: kResourceExhausted for a chunk of more than Limits::max_chunk_nbytes.
 absl::Status CheckChunkNbytes(const State& state, int64_t nbytes);
-// Whether a stored chunk decodes to something else outside of this frame.
+// Returns true if a stored chunk decodes to something else outside of this frame.
 bool DependsOnFrame(const State& state, const chunk::Header& header);
 
 // A chunk of a state, ready to be decoded: stored, special or partial. The state and the scratch
 // buffer that it was opened with must outlive it.
 class ChunkReader {
  public:
-  // kDataLoss for a stored chunk that is not what it should be.
+  // Opens a chunk. Errors: kDataLoss for a stored chunk that is not what it should be.
   static absl::StatusOr<ChunkReader> Open(const State& state, int64_t nchunk, VerifyPolicy policy,
                                           ScratchBuffer& scratch);
 
-  // The same of a chunk that was found, without the pending items that may follow it.
+  // Opens a chunk that was found, without the pending items that may follow it.
   static absl::StatusOr<ChunkReader> Open(const State& state, const ChunkRef& ref,
                                           VerifyPolicy policy, ScratchBuffer& scratch);
 
   int32_t nbytes() const { return std::max(filled(), padded_to_); }
-  // Decodes bytes [begin, begin + dst.size()); this thread works in `workspace`, which may be the
+  // Decodes bytes [begin, begin + dst.size()). This thread works in `workspace`, which may be the
   // one whose buffer the chunk was opened with.
   absl::Status Read(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const;
   absl::Status Read(int64_t begin, MutableBytes dst) const;
   // Reads fields of items that lie in the chunk.
   absl::Status ReadFields(chunk::ItemRange items, const chunk::ItemFields& fields,
                           chunk::Workspace& workspace) const;
-  // The stored bytes, of a partial chunk those that it begins with; empty for special chunks of the
-  // index.
+  // Returns the stored bytes. For a partial chunk these are the ones that it begins with. There are
+  // none for special chunks of the index.
   Bytes stored() const { return stored_.bytes(); }
-  // Null for special chunks of the index and the partial chunk.
+  // Returns null for special chunks of the index and for the partial chunk.
   const chunk::Decoder* decoder() const {
     return nbytes() == nbytes_ ? std::get_if<chunk::Decoder>(&content_) : nullptr;
   }
-  // The decoder of the stored chunk that holds a byte; null where none does.
+  // Returns the decoder of the stored chunk that holds a byte, or null if none does.
   const chunk::Decoder* DecoderAt(int64_t position) const {
     return position < nbytes_ ? std::get_if<chunk::Decoder>(&content_) : nullptr;
   }
@@ -62,7 +62,7 @@ class ChunkReader {
   explicit ChunkReader(chunk::WorkspacePool* pool) : pool_(pool) {}
   void SetPartial(const PartialChunk& partial);
   absl::Status OpenSpecial(const State& state, int64_t entry, int32_t nbytes);
-  // Fills a reader in place: it is large, and chunks are many.
+  // Fills a reader in place, because it is large and chunks are many.
   absl::Status OpenStored(const State& state, const ChunkRef& ref, VerifyPolicy policy,
                           ScratchBuffer& scratch);
 
@@ -70,15 +70,15 @@ class ChunkReader {
   int32_t nbytes_ = 0;  // of the content
   chunk::WorkspacePool* pool_;
   Bytes pending_;          // items after the content
-  int32_t padded_to_ = 0;  // zeros after them, up to so many bytes
+  int32_t padded_to_ = 0;  // zeros follow, up to this many bytes
   Chunk stored_;
-  Bytes reference_;  // of additive DELTA
+  Bytes reference_;  // for additive DELTA
 };
 
-// Decoded size of a chunk: by the frame's chunksize, or from the chunk's own header.
+// Returns the decoded size of a chunk, from the frame's chunksize or from the chunk's own header.
 absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk);
 
-// All items of a chunk. Pending items read as the last one.
+// Reads all items of a chunk. Pending items read as the last chunk.
 absl::StatusOr<std::vector<std::byte>> ReadWholeChunk(const State& state, int64_t nchunk,
                                                       VerifyPolicy policy);
 

@@ -26,7 +26,7 @@ class ContentHasher {
     pending_.Le(number);
     if (pending_.size() >= kPiece) Flush();
   }
-  // With its size, so that no two sequences of strings look the same.
+  // Adds the size too, so that no two sequences of strings look the same.
   void AddBytes(Bytes bytes) {
     Add(static_cast<uint64_t>(bytes.size()));
     Flush();
@@ -134,7 +134,7 @@ absl::StatusOr<format::Increment> ReadIncrement(const State& state) {
   const std::vector<VlMetalayer>& layers = state.metadata->vlmetalayers;
   const auto layer = std::ranges::find(layers, format::kIncrementLayer, &VlMetalayer::name);
   if (layer == layers.end()) {
-    return FailedPrecondition("the frame is no increment: it has no vlmetalayer %s",
+    return FailedPrecondition("the frame is not an increment: it has no vlmetalayer %s",
                               format::kIncrementLayer);
   }
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> content, DecodeVlLayer(*state.env(), *layer));

@@ -31,8 +31,8 @@ absl::Status CheckField(const FieldSpan& field, int64_t nitems, int64_t typesize
                          nitems, nitems * field.size, got);
 }
 
-// Reads items that lie in one chunk, as many as it has; returns how many. 0: the first one lies
-// across a border.
+// Reads items that lie in one chunk, as many as it has. Returns how many. 0 means that the first
+// one lies across a border.
 absl::StatusOr<int64_t> ReadFromChunk(const State& state, chunk::ItemRange items,
                                       const chunk::ItemFields& fields, ReadAhead& ahead,
                                       chunk::Workspace& workspace) {
@@ -56,7 +56,7 @@ absl::Status ReadStored(const State& state, chunk::ItemRange rest, const chunk::
   const auto read = [&state](int64_t begin, MutableBytes dst) {
     return ReadRange(state, begin, dst);
   };
-  // A few items are sooner found in a block that is cached.
+  // A few items are found faster in a block that is cached.
   constexpr int64_t kFewBytes = 4096;
   if (rest.count * typesize <= kFewBytes) return fields.Read(rest, workspace.gathered, read);
   ReadAhead ahead = AheadOf(state, rest.begin, rest.count * typesize);

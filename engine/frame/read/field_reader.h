@@ -1,4 +1,4 @@
-// Reads fields of items, as the columns of records.
+// Reads fields of items, such as the columns of records.
 #ifndef CAIRN_ENGINE_FRAME_READ_FIELD_READER_H_
 #define CAIRN_ENGINE_FRAME_READ_FIELD_READER_H_
 

@@ -16,15 +16,15 @@ namespace cairn::frame {
 
 namespace {
 
-// A block of which a small part is wanted.
+// A block if only a small part of it is wanted.
 struct WantedBlock {
   int64_t nchunk = 0;
-  FoundEntry found;  // of its chunk
+  FoundEntry found;  // entry of its chunk
   chunk::Header header;
   chunk::BlockPlace place;
 };
 
-// Out of the way of reads that need no announcement.
+// Separate, so that reads which need no announcement stay short.
 [[gnu::noinline]] void AnnounceRead(const State& state, int64_t nchunk, const FoundEntry& found) {
   AnnounceChunk(state, nchunk, found);
   AnnounceNext(state, nchunk, nchunk + 1);
@@ -35,8 +35,8 @@ struct WantedBlock {
   return std::make_unique<ReadAhead>(AheadOf(state, begin, size));
 }
 
-// The block that bytes [begin, begin + size) of a chunk are a small part of, if it may be cached.
-// Filled in place: copies of it would cost more than reading a cached block.
+// Finds the block if bytes [begin, begin + size) of a chunk are a small part of one, and it may be
+// cached. Filled in place, because copies would cost more than reading a cached block.
 std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_t begin,
                                       int64_t size, ScratchBuffer& scratch) {
   std::optional<WantedBlock> wanted;
@@ -67,7 +67,7 @@ std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_
   return wanted;
 }
 
-// Reads bytes from `begin` on of a chunk, which are in the wanted block.
+// Reads bytes of a chunk from `begin` on, which lie in the wanted block.
 absl::Status ReadWanted(const State& state, const WantedBlock& wanted, int64_t begin,
                         MutableBytes dst, chunk::Workspace& workspace) {
   BlockCache& blocks = state.env()->blocks;
@@ -95,8 +95,8 @@ absl::Status ReadWanted(const State& state, const WantedBlock& wanted, int64_t b
   return AnnotateChunk(wanted.nchunk, status);
 }
 
-// Reads a complete chunk that may be cached, and fills dst; nothing for any other. One after the
-// other they are not looked for: a scan costs no more than it did.
+// Reads a complete chunk that may be cached, and fills dst. Returns nothing for any other chunk.
+// Chunks that are read one after the other are not looked for, so a scan does not become slower.
 std::optional<absl::Status> ReadSmallChunk(const State& state, int64_t nchunk, MutableBytes dst,
                                            chunk::Workspace& workspace) {
   constexpr int64_t kMostBytes = 64 << 10;
@@ -182,7 +182,7 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
     return OutOfRange("%d bytes from byte %d on, of %d", size, begin, state.nbytes);
   }
   const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
-  std::unique_ptr<ReadAhead> ahead;  // where it is useful
+  std::unique_ptr<ReadAhead> ahead;  // set if it is useful
   int64_t done = 0;
   while (done < size) {
     CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, begin + done));

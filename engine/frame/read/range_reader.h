@@ -19,13 +19,13 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst);
 
 // Decodes a chunk into dst, which must have its size.
 absl::Status ReadChunk(const State& state, int64_t nchunk, MutableBytes dst);
-// kInvalidArgument unless dst takes a chunk of so many bytes.
+// Errors: kInvalidArgument if dst does not have the size of a chunk of this many bytes.
 absl::Status CheckChunkBuffer(int64_t nchunk, int64_t nbytes, MutableBytes dst);
 
-// The chunk that holds a byte of the decoded data, and where it begins there.
+// Returns the chunk that holds a byte of the decoded data, and where it begins there.
 absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t position);
 
-// Of the chunks that hold bytes [begin, begin + size).
+// Returns the ReadAhead for the chunks that hold bytes [begin, begin + size).
 ReadAhead AheadOf(const State& state, int64_t begin, int64_t size);
 
 }  // namespace cairn::frame

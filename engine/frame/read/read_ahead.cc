@@ -12,10 +12,10 @@ namespace cairn::frame {
 
 namespace {
 
-// Of a chunk whose size nothing tells.
+// The size that is assumed for a chunk if nothing tells it.
 constexpr int64_t kGuess = int64_t{1} << 20;
 
-// What lies there ends where the next chunk begins, if that comes after it.
+// The bytes of a chunk end where the next chunk begins, if that comes after it.
 std::optional<int64_t> SizeUpToNext(const State& state, int64_t nchunk, int64_t value) {
   if (state.header().layout == Layout::kSparse || nchunk + 1 >= state.chunks.size()) {
     return std::nullopt;
@@ -25,14 +25,15 @@ std::optional<int64_t> SizeUpToNext(const State& state, int64_t nchunk, int64_t 
   return next->entry.value - value;
 }
 
-// Bytes of a stored chunk, or a few more.
+// Returns the bytes of a stored chunk, or a few more.
 int64_t StoredSize(const State& state, int64_t nchunk, const IndexEntry& entry) {
   if (entry.cbytes > 0) return entry.cbytes;
   const int64_t most = state.chunksize > 0 ? int64_t{state.chunksize} + chunk::kHeaderSize : kGuess;
   return std::min(most, SizeUpToNext(state, nchunk, entry.value).value_or(most));
 }
 
-// Announces chunks `at(0)` to `at(count - 1)`, or as many of them as a window takes: how many.
+// Announces chunks `at(0)` to `at(count - 1)`, or as many of them as a window takes. Returns how
+// many.
 int64_t AnnounceWindow(const State& state, ReadAhead::Part part, int64_t count,
                        absl::FunctionRef<int64_t(int64_t)> at) {
   std::vector<ChunkHint> hints;
@@ -42,7 +43,7 @@ int64_t AnnounceWindow(const State& state, ReadAhead::Part part, int64_t count,
     const int64_t nchunk = at(done);
     if (nchunk >= state.chunks.size()) continue;
     const absl::StatusOr<IndexEntry> entry = state.chunks.Get(nchunk);
-    // Whatever is wrong shows when the chunk is read.
+    // An error shows when the chunk is read.
     if (!entry.ok() || format::IsSpecialEntry(entry->value)) continue;
     const int64_t size = part == ReadAhead::Part::kAll ? StoredSize(state, nchunk, *entry)
                                                        : int64_t{chunk::kHeaderSize};
@@ -90,7 +91,7 @@ void ReadAhead::Announce(int64_t nchunk) {
   int64_t begin = position_;
   position_ += AnnounceWindow(*state_, part_, end_ - position_,
                               [this](int64_t i) { return At(position_ + i); });
-  // The reader is there already: one more.
+  // The reader is already in the announced window, so one more is announced.
   if (position_ < end_ && At(begin) <= nchunk) {
     begin = position_;
     position_ += AnnounceWindow(*state_, part_, end_ - position_,

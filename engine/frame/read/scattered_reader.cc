@@ -16,8 +16,8 @@ namespace cairn::frame {
 
 namespace {
 
-// Keeps the chunk and the decoded block that were read last: reading in ascending order opens each
-// chunk once and decodes each block once. The state must outlive it. Not thread-safe.
+// Keeps the chunk and the decoded block that were read last. So reading in ascending order opens
+// each chunk once and decodes each block once. The state must outlive it. Not thread-safe.
 class BlockCursor {
  public:
   BlockCursor(const State& state, ReadAhead ahead)
@@ -27,20 +27,22 @@ class BlockCursor {
   absl::Status MoveTo(int64_t nchunk);
   // Opens the chunk that holds a byte of the decoded data, unless it is open.
   absl::Status MoveToByte(int64_t position);
-  // Where that begins there.
+  // Returns where the open chunk begins in the decoded data.
   int64_t chunk_begin() const { return chunk_begin_; }
-  // Bytes of the open chunk, decoded; 0 when none is open.
+  // Returns the bytes of the open chunk, decoded, or 0 if none is open.
   int32_t nbytes() const { return chunk_.has_value() ? chunk_->nbytes() : 0; }
   // Reads bytes [begin, begin + dst.size()) of the open chunk, which holds them.
   absl::Status Read(int64_t begin, MutableBytes dst);
-  // Where the block ends that holds a byte of the open chunk, if it has blocks; else `begin`.
+  // Returns where the block ends that holds a byte of the open chunk, if it has blocks. Otherwise
+  // returns `begin`.
   absl::StatusOr<int64_t> BlockEnd(int64_t begin) const;
-  // Bytes [begin, end) of the open chunk, decoded as far as that needs; valid until the next call.
+  // Returns bytes [begin, end) of the open chunk and decodes as little as that needs. Valid until
+  // the next call.
   absl::StatusOr<Bytes> ReadWithin(int64_t begin, int64_t end);
 
  private:
   absl::StatusOr<size_t> ReadFromBlock(int64_t begin, MutableBytes dst);
-  // Empty where no block of a stored chunk holds the byte.
+  // Returns an empty place if no block of a stored chunk holds the byte.
   absl::StatusOr<chunk::BlockPlace> PlaceAt(int64_t begin) const;
 
   const State& state_;
@@ -49,7 +51,7 @@ class BlockCursor {
   int64_t nchunk_ = -1;
   int64_t chunk_begin_ = 0;
   std::optional<ChunkReader> chunk_;
-  chunk::BlockPlace block_;  // the one that is kept; empty when there is none
+  chunk::BlockPlace block_;  // the block that is kept; empty if there is none
   MutableBytes block_bytes_;
 };
 
@@ -76,7 +78,7 @@ absl::StatusOr<chunk::BlockPlace> BlockCursor::PlaceAt(int64_t begin) const {
   return decoder->PlaceOf(decoder->BlockAt(begin));
 }
 
-// Reads what of dst the block at `begin` holds; returns how many bytes that is.
+// Reads the bytes of dst that the block at `begin` holds. Returns how many.
 absl::StatusOr<size_t> BlockCursor::ReadFromBlock(int64_t begin, MutableBytes dst) {
   if (begin < block_.begin || begin >= block_.begin + block_.nbytes) {
     CAIRN_ASSIGN_OR_RETURN(const chunk::BlockPlace place, PlaceAt(begin));
@@ -113,7 +115,7 @@ absl::Status BlockCursor::Read(int64_t begin, MutableBytes dst) {
 absl::StatusOr<int64_t> BlockCursor::BlockEnd(int64_t begin) const {
   const absl::StatusOr<chunk::BlockPlace> place = PlaceAt(begin);
   if (!place.ok()) return AnnotateChunk(nchunk_, place.status());
-  // The bytes that are wanted of a block lie beside all of it.
+  // The wanted bytes of a block take memory in addition to the whole block.
   const bool fits =
       place->nbytes > 0 && chunk_->DecoderAt(begin)->CheckMemory(*place, place->nbytes).ok();
   return fits ? place->begin + place->nbytes : begin;
@@ -126,13 +128,13 @@ absl::StatusOr<Bytes> BlockCursor::ReadWithin(int64_t begin, int64_t end) {
   return Bytes(block_bytes_);
 }
 
-// An item that is wanted, and where it goes.
+// An item that is wanted, and the place where it goes.
 struct Wanted {
-  int64_t position = 0;  // of its first byte in the decoded data
+  int64_t position = 0;  // place of its first byte in the decoded data
   size_t place = 0;      // in dst, counted in items
 };
 
-// Reads the first of some items in ascending order, as many as one block gives; returns how many.
+// Reads the first of some items in ascending order, as many as one block gives. Returns how many.
 absl::StatusOr<size_t> ReadSome(const State& state, std::span<const Wanted> items,
                                 BlockCursor& blocks, MutableBytes dst) {
   const int64_t typesize = state.header().typesize;
@@ -148,7 +150,7 @@ absl::StatusOr<size_t> ReadSome(const State& state, std::span<const Wanted> item
   while (count < items.size() && items[count].position + typesize <= chunk_begin + block_end) {
     ++count;
   }
-  if (count == 0) {  // it lies across a border, or there are no blocks
+  if (count == 0) {  // the item lies across a border, or there are no blocks
     if (begin + typesize > chunk_begin + blocks.nbytes()) {
       CAIRN_RETURN_IF_ERROR(ReadRange(state, begin, place_of(items.front())));
       return 1;
@@ -178,7 +180,7 @@ ReadAhead AheadOf(const State& state, std::span<const Wanted> items) {
   return ReadAhead(state, std::move(nchunks));
 }
 
-// The same of a box.
+// Announces the chunks of a box.
 ReadAhead AheadOf(const State& state, const ArrayGeometry& geometry, const Box& box) {
   if (!ReadAhead::IsUseful(state)) return {};
   std::vector<int64_t> nchunks;

@@ -12,7 +12,7 @@
 
 namespace cairn::frame {
 
-// Both open each touched chunk once and decode each touched block once.
+// Both functions open each touched chunk once and decode each touched block once.
 
 // Writes item items[i] as the i-th item of dst.
 absl::Status GatherItems(const State& state, std::span<const int64_t> items, MutableBytes dst);

@@ -11,7 +11,7 @@ namespace cairn::frame {
 
 namespace {
 
-// Whether the committed index remembers what becomes of the chunk.
+// Returns true if the committed index remembers whether the chunk was verified.
 bool HasMark(const State& state, const FoundEntry& found) {
   return found.committed >= 0 && state.chunks.base()->keeps_marks();
 }
@@ -27,7 +27,7 @@ void MarkVerified(const State& state, const FoundEntry& found) {
   if (state.checkpoint_id() != 0) state.env()->verified.Add(state.checkpoint_id(), found.entry);
 }
 
-// `fingerprint`: 0 where it need not be checked.
+// Checks a chunk that was read. A `fingerprint` of 0 is not checked.
 absl::Status CheckRead(const absl::StatusOr<StoredChunk>& stored, uint64_t fingerprint) {
   if (!stored.ok() || fingerprint == 0) return stored.status();
   const uint64_t got = format::HashChunk(stored->bytes());
@@ -35,12 +35,12 @@ absl::Status CheckRead(const absl::StatusOr<StoredChunk>& stored, uint64_t finge
   return DataLoss("fingerprint: expected %016x, got %016x", fingerprint, got);
 }
 
-// What is wrong with a chunk that cannot be read.
+// Returns the error of a chunk that cannot be read.
 absl::Status Explain(const State& state, const ChunkRef& chunk, absl::Status status) {
   const int64_t entry = chunk.found.entry.value;
   const absl::StatusOr<ChunkLocation> place = state.chunk_source->Locate(entry);
   CAIRN_RETURN_IF_ERROR(AnnotateChunk(chunk.nchunk, place.status()));
-  // Cairn fingerprinted this chunk, so it wrote a known version: an unknown one is damage, not a
+  // Cairn fingerprinted this chunk, so it wrote a known version. An unknown one is damage, not a
   // newer format.
   if (absl::IsUnimplemented(status) && state.chunks.FingerprintOf(chunk.found) != 0) {
     status = WithCode(absl::StatusCode::kDataLoss, status);
@@ -67,13 +67,13 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk
   const bool trusted = policy == VerifyPolicy::kNever ||
                        (policy == VerifyPolicy::kFirstTouch && IsVerified(state, chunk.found));
   const uint64_t fingerprint = trusted ? 0 : state.chunks.FingerprintOf(chunk.found);
-  // A chunk that is verified is read as a whole, also where that is quick.
+  // A chunk that is verified is read as a whole, even if reading is quick.
   const bool verifies = fingerprint != 0 && policy == VerifyPolicy::kFirstTouch;
   if (verifies || ReadAhead::IsUseful(state)) AnnounceChunk(state, chunk.nchunk, chunk.found);
   absl::StatusOr<StoredChunk> stored =
       state.chunk_source->Read(entry, ReadMode::kMapped, scratch, chunk.header);
   absl::Status status = CheckRead(stored, fingerprint);
-  // What the map shows is damage only if the file says the same.
+  // Bytes that the mapping shows are damaged only if the file says the same.
   if (!status.ok()) {
     stored = state.chunk_source->Read(entry, ReadMode::kCopied, scratch);
     status = CheckRead(stored, fingerprint);
@@ -97,7 +97,7 @@ BlockKey BlockKeyOf(const State& state, const FoundEntry& found, int64_t block) 
   const bool keeps =
       !checkpoint.delta_reference.has_value() && state.env()->verify != VerifyPolicy::kAlways;
   if (!keeps || state.checkpoint_id() == 0) return key;
-  // The nonce is that of the frame, and what does not fit its fingerprint is not remembered.
+  // The nonce belongs to the frame. Bytes that do not fit their fingerprint are not remembered.
   const bool is_sure = key.entry.fingerprint != 0 && checkpoint.seal_holds &&
                        state.env()->verify == VerifyPolicy::kFirstTouch;
   key.owner = is_sure ? checkpoint.seal->nonce : state.checkpoint_id();

@@ -17,47 +17,48 @@
 
 namespace cairn::frame {
 
-// The same status, an error with the chunk's number.
+// Returns the status, with the chunk's number if it is an error.
 inline absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status) {
   if (status.ok()) [[likely]]
     return absl::OkStatus();
   return Annotate(status, "chunk %d", nchunk);
 }
 
-// A chunk of the index, or the one that the partial chunk begins with.
+// A chunk of the index, or the stored one that the partial chunk begins with.
 struct ChunkRef {
   int64_t nchunk = 0;
   FoundEntry found;
-  const chunk::Header* header = nullptr;  // where it was read already
+  const chunk::Header* header = nullptr;  // the header, if it was read already
 };
 
-// Not for a partial chunk without a stored one.
+// Finds a chunk. The partial chunk must begin with a stored one.
 absl::StatusOr<ChunkRef> FindChunk(const State& state, int64_t nchunk);
 
-// The stored bytes, as ChunkSource::Read returns them. Checks the fingerprint as `policy` asks but
+// Returns the stored bytes as ChunkSource::Read does. Checks the fingerprint as `policy` asks, but
 // decodes nothing, so any codec will do.
 absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk,
                                        VerifyPolicy policy, ScratchBuffer& scratch);
 absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                        ScratchBuffer& scratch);
 
-// What a block of that chunk is remembered by; of owner 0 where nothing may be remembered.
+// Returns the key by which a block of that chunk is remembered. Its owner is 0 if nothing may be
+// remembered.
 BlockKey BlockKeyOf(const State& state, const FoundEntry& found, int64_t block);
 
-// Bounds what reading all chunks of a state may cost. Chunks do not overlap, so together they are
-// no longer than the bytes that hold them; only an index that was made to waste time asks for much
+// Bounds the cost of reading all chunks of a state. Chunks do not overlap, so together they are no
+// longer than the bytes that hold them. Only an index that was made to waste time asks for much
 // more.
 class ReadBudget {
  public:
-  // The state must outlive it.
+  // The state must outlive this object.
   explicit ReadBudget(const State& state);
-  // Called for each chunk that was read, with its stored size. kDataLoss once all of them are much
-  // more than the bytes that hold them.
+  // Call this for each chunk that was read, with its stored size. Errors: kDataLoss once all of
+  // them are much more than the bytes that hold them.
   absl::Status Spend(int64_t nchunk, int64_t stored);
 
  private:
   const State& state_;
-  int64_t available_;  // of a sparse frame: in the files so far
+  int64_t available_;  // for a sparse frame: bytes in the files so far
   int64_t spent_ = 0;
   absl::flat_hash_set<int64_t> files_;
 };

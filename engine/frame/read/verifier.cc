@@ -27,12 +27,12 @@ namespace {
 
 // Chunks between two calls of `progress`.
 constexpr int64_t kProgressStep = 64;
-// More findings than that say nothing new.
+// Further findings tell nothing new.
 constexpr size_t kMaxFindings = 1000;
 // Contents are decoded in pieces of about this size.
 constexpr int64_t kPieceSize = 16 << 20;
 
-// In the header, by what is not the sealed one there.
+// Describes the part of the header that differs from the sealed one.
 std::string WhatChanged(const std::vector<std::string>& metalayers) {
   if (metalayers.empty()) return "the thread counts in the header";
   return absl::StrCat(metalayers.size() == 1 ? "the metalayer " : "the metalayers ",
@@ -60,9 +60,9 @@ class Verifier {
  private:
   void Add(Extent extent, std::string section, const absl::Status& status);
   void CheckIndex();
-  // Whether a frame that says it is empty has no chunks.
+  // Checks that a frame that says it is empty has no chunks.
   void CheckEmptyFrame();
-  // Whether the chunks are those of the frame's array, if it says that it is one.
+  // Checks that the chunks are those of the frame's array, if it says that it is one.
   void CheckArray();
   void CheckChunk(int64_t nchunk);
   void AddNotes();
@@ -77,13 +77,13 @@ class Verifier {
   void Spend(int64_t nchunk, int64_t stored);
 
   const State& state_;
-  const State& replayed_;  // says what is damaged of the journal
+  const State& replayed_;  // tells which part of the journal is damaged
   const VerifyDepth depth_;
-  bool headers_only_ = depth_ == VerifyDepth::kStructure;  // of the chunks to come
+  bool headers_only_ = depth_ == VerifyDepth::kStructure;  // for the chunks to come
   VerifyReport report_;
   std::optional<ArrayGeometry> array_;
-  int64_t not_decoded_ = 0;  // chunks that need what this build lacks
-  // Decoded bytes of the chunks so far; none when the size of one is not known.
+  int64_t not_decoded_ = 0;  // chunks that need a codec or filter that this build lacks
+  // Decoded bytes of the chunks so far, or nothing if the size of one is not known.
   std::optional<int64_t> nbytes_ = 0;
   ReadBudget budget_;
   ScratchBuffer stored_;
@@ -114,11 +114,11 @@ void Verifier::CheckIndex() {
 void Verifier::CheckEmptyFrame() {
   const format::FrameHeader& header = state_.header();
   const Checkpoint& checkpoint = *state_.checkpoint;
-  // What is sealed is as Cairn wrote it.
+  // A sealed header is as Cairn wrote it.
   if (header.nbytes != 0 || checkpoint.seal_holds || checkpoint.era != Era::kCurrent) return;
   const Extent place = {0, header.header_len};
   const Extent area = {header.header_len, checkpoint.trailer.begin};
-  // C-Blosc2 leaves cbytes as it was when the last chunk goes.
+  // C-Blosc2 does not change cbytes when it removes the last chunk.
   if (area.size() == 0) return;
   const bool chunks_before = header.layout == Layout::kContiguous;
   const int64_t chunks = chunks_before ? header.cbytes : 0;
@@ -185,7 +185,7 @@ absl::Status Verifier::CheckContent(const ChunkReader& chunk) {
   return absl::OkStatus();
 }
 
-// Where a chunk is stored, as far as it is known.
+// Returns where a chunk is stored, as far as it is known.
 Extent Verifier::ExtentOf(int64_t nchunk) {
   if (IsPartialChunk(state_, nchunk) && !state_.partial.head.has_value()) {
     return state_.journal.has_value() ? Extent{state_.journal->begin, state_.journal->end}
@@ -198,11 +198,11 @@ Extent Verifier::ExtentOf(int64_t nchunk) {
   if (!place.ok()) return state_.index();
   const absl::StatusOr<chunk::Header> header = state_.chunk_source->ReadHeader(entry, stored_);
   const int64_t size = header.ok() ? header->cbytes : int64_t{chunk::kHeaderSize};
-  if (!place->offset.has_value()) return {0, size};  // of a file of its own
+  if (!place->offset.has_value()) return {0, size};  // extent in a file of its own
   return {*place->offset, std::min(*place->offset + size, state_.chunks_end)};
 }
 
-// An error for what has none.
+// Errors: any for a chunk without a header.
 absl::StatusOr<chunk::Header> Verifier::ReadHeader(int64_t nchunk) {
   if (IsPartialChunk(state_, nchunk)) return absl::NotFoundError("the partial chunk has no header");
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state_.chunks.Get(nchunk));
@@ -210,7 +210,7 @@ absl::StatusOr<chunk::Header> Verifier::ReadHeader(int64_t nchunk) {
   return state_.chunk_source->ReadHeader(entry.value, stored_);
 }
 
-// The decoded size of a chunk, of which no more is read than its header, however large it is.
+// Returns the decoded size of a chunk. Reads only its header, however large the chunk is.
 absl::StatusOr<int32_t> Verifier::ReadNbytes(int64_t nchunk) {
   if (const auto header = ReadHeader(nchunk); header.ok()) {
     CAIRN_RETURN_IF_ERROR(AnnotateChunk(nchunk, CheckChunkNbytes(state_, header->nbytes)));
@@ -221,7 +221,7 @@ absl::StatusOr<int32_t> Verifier::ReadNbytes(int64_t nchunk) {
     CAIRN_RETURN_IF_ERROR(AnnotateChunk(nchunk, CheckBlocks(*header)));
     return expected;
   }
-  // What has no header of its own costs nothing, nor does one that is damaged.
+  // A chunk without a header of its own costs nothing, and neither does a damaged one.
   const absl::StatusOr<ChunkReader> chunk =
       ChunkReader::Open(state_, nchunk, VerifyPolicy::kNever, stored_);
   if (!chunk.ok()) return chunk.status();
@@ -265,7 +265,7 @@ void Verifier::CheckChunk(int64_t nchunk) {
   }
 }
 
-// Once chunks overlap, only headers are read.
+// Reads only headers once chunks overlap.
 void Verifier::Spend(int64_t nchunk, int64_t stored) {
   const absl::Status status = budget_.Spend(nchunk, stored);
   if (status.ok()) return;

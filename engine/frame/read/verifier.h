@@ -1,4 +1,4 @@
-// Checks every byte of a state and says where damage lies.
+// Checks every byte of a state and tells where damage lies.
 #ifndef CAIRN_ENGINE_FRAME_READ_VERIFIER_H_
 #define CAIRN_ENGINE_FRAME_READ_VERIFIER_H_
 
@@ -13,14 +13,15 @@
 
 namespace cairn::frame {
 
-// What became of the journal of a state when it was read again.
+// The result of reading the journal of a state again.
 struct JournalCheck {
-  StatePtr replayed;  // after every commit, with what is damaged; null: without summaries
-  std::vector<Finding> summaries;  // that are damaged or wrong
+  // The state after every commit, with its damage. Null if there are no summaries.
+  StatePtr replayed;
+  std::vector<Finding> summaries;  // summaries that are damaged or wrong
 };
 
-// The header was checked when the state was loaded; this checks the rest and goes on after damage.
-// kCancelled when `progress` says stop.
+// Checks everything except the header, which was checked when the state was loaded. Continues after
+// damage. Errors: kCancelled if `progress` returns false.
 absl::StatusOr<VerifyReport> VerifyState(const State& state, const JournalCheck& journal,
                                          VerifyDepth depth,
                                          absl::FunctionRef<bool(int64_t)> progress);
