@@ -121,7 +121,7 @@ TEST_P(CrashStatesTest, FailedOperationsAndCrashesLeaveACommittedState) {
 }
 
 // Or crashes would not show what they do to space that is used again.
-TEST(ReuseTest, ChunksGoWhereOthersDiedAndMoveAndCheckpointsGoDown) {
+TEST(ReuseTest, ChunksGoWhereOthersDiedAndMoveAndCheckpointsShrink) {
   Tally tally;
   int64_t reused = 0;
   int64_t moved = 0;
@@ -179,7 +179,7 @@ TEST(GradualTest, CheckpointsAreMadeBesideCommits) {
 }
 
 // The header is the first that such a commit syncs; what it leads to was synced before.
-TEST(GradualTest, CheckpointsGoDownBesideCommits) {
+TEST(GradualTest, CheckpointsShrinkTheFrameBesideCommits) {
   Tally tally;
   int64_t went_down = 0;
   uint64_t frame_size = 0;

@@ -28,7 +28,7 @@ inline absl::StatusOr<std::shared_ptr<frame::FrameCore>> OpenCore(
     CAIRN_RETURN_IF_ERROR(SyncNames(place));
   }
   auto core = std::make_shared<frame::FrameCore>(std::move(place), source, env);
-  core->Adopt(std::move(source), std::move(state));
+  core->InstallFile(std::move(source), std::move(state));
   return core;
 }
 

@@ -27,7 +27,7 @@ absl::Status WriteAgain(File& file, Extent bytes) {
 
 }  // namespace
 
-absl::Status CommittedFrame::Adopt(std::shared_ptr<File> written) {
+absl::Status CommittedFrame::InstallFile(std::shared_ptr<File> written) {
   // The old lock stays until the core knows the new file, or another writer could slip in.
   const std::shared_ptr<File> old = std::exchange(file, std::move(written));
   CAIRN_ASSIGN_OR_RETURN(source, core->OpenForReading(file));
@@ -36,17 +36,17 @@ absl::Status CommittedFrame::Adopt(std::shared_ptr<File> written) {
 
 absl::Status CommittedFrame::Reload() {
   CAIRN_ASSIGN_OR_RETURN(StatePtr loaded, LoadState(source, core->env()));
-  return AdoptCheckpoint(std::move(loaded));
+  return InstallCheckpoint(std::move(loaded));
 }
 
 absl::Status CommittedFrame::ReloadCheckpoint(std::vector<std::byte> header) {
   CAIRN_ASSIGN_OR_RETURN(StatePtr loaded, LoadCheckpoint(source, std::move(header), core->env()));
-  return AdoptCheckpoint(std::move(loaded));
+  return InstallCheckpoint(std::move(loaded));
 }
 
-absl::Status CommittedFrame::AdoptCheckpoint(StatePtr loaded) {
+absl::Status CommittedFrame::InstallCheckpoint(StatePtr loaded) {
   state = std::move(loaded);
-  core->Adopt(source, state);
+  core->InstallFile(source, state);
   sync->Begin(file, committed(), committed());
   plain = false;
   NoteCheckpoint();
@@ -77,10 +77,10 @@ uint64_t CommittedFrame::OldestToKeep(uint64_t generation) const {
   return oldest;
 }
 
-void CommittedFrame::Adopt(StatePtr next) {
+void CommittedFrame::InstallState(StatePtr next) {
   CAIRN_DCHECK(next->generation() >= state->generation());
   state = std::move(next);
-  core->Adopt(state);
+  core->InstallState(state);
   sync->SetCommitted(committed());
 }
 

@@ -43,13 +43,13 @@ struct CommittedFrame {
   }
 
   // The committed state is now the one in `written`.
-  absl::Status Adopt(std::shared_ptr<File> written);
+  absl::Status InstallFile(std::shared_ptr<File> written);
   // The committed state is now another one in the same file: a durable checkpoint, or a commit.
   absl::Status Reload();
   // A durable checkpoint of this header, which no commit follows: nothing after it is searched.
   absl::Status ReloadCheckpoint(std::vector<std::byte> header);
-  void Adopt(StatePtr next);
-  absl::Status AdoptCheckpoint(StatePtr loaded);
+  void InstallState(StatePtr next);
+  absl::Status InstallCheckpoint(StatePtr loaded);
 
   // Writes what is at the beginning of the file, and its names, once more: a writer that died may
   // have left them in the page cache alone.

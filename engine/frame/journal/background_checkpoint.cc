@@ -75,7 +75,7 @@ int64_t BackgroundCheckpoint::LeastRoom(const State& state, const FrameSpace& sp
   return size + size / 2;  // more than commits write meanwhile
 }
 
-absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> BackgroundCheckpoint::BeginBelow(
+absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> BackgroundCheckpoint::BeginShrinking(
     CommittedFrame& frame, FrameSpace& space, const Extent& room) {
   const int64_t size = MostBytes(*frame.state, space);
   if (size > room.size()) return ResourceExhausted("checkpoint: %d bytes", size);
@@ -95,7 +95,7 @@ BackgroundCheckpoint::BackgroundCheckpoint(CommittedFrame& frame, FrameSpace& sp
       state_(frame.state),
       region_(region),
       journal_(std::move(journal)),
-      index_begin_(goes_down() ? region.begin : region.begin + chunk::kHeaderSize),
+      index_begin_(is_shrinking() ? region.begin : region.begin + chunk::kHeaderSize),
       use_thread_(frame.core->env()->checkpoints.use_thread),
       plan_(frame.PlanCheckpoint(index_begin_, false)),
       most_free_(space.free().count()),
@@ -104,9 +104,9 @@ BackgroundCheckpoint::BackgroundCheckpoint(CommittedFrame& frame, FrameSpace& sp
   const JournalPosition& before = *state_->journal;
   // That of the commit whose state it is.
   plan_.seal.generation = plan_.seal.oldest_generation = before.generation;
-  plan_.seal.journal = goes_down() ? journal_->Start(space.journal_since())
-                                   : Inherit(before, region.end, space.journal_since());
-  if (goes_down()) {
+  plan_.seal.journal = is_shrinking() ? journal_->Start(space.journal_since())
+                                      : Inherit(before, region.end, space.journal_since());
+  if (is_shrinking()) {
     plan_.seal.previous_end = 0;
     space_.BeginNext(before.generation, CommittedEnd(*state_), index_begin_);
   } else {
@@ -134,17 +134,17 @@ absl::Status BackgroundCheckpoint::Reserve() {
   return file.WriteAt(region_.begin, chunk::MemcpyedHeader(nbytes));
 }
 
-absl::StatusOr<bool> BackgroundCheckpoint::Follow(const Stager& stager,
+absl::StatusOr<bool> BackgroundCheckpoint::Mirror(const Stager& stager,
                                                   const ContiguousSink& sink) {
-  // All that one which goes down leads to lies before it.
+  // All that a shrinking checkpoint leads to lies before it.
   const auto is_below = [this](const Extent& chunk) { return chunk.end <= region_.begin; };
-  if (goes_down() && !std::ranges::all_of(sink.placed(), is_below)) return false;
+  if (is_shrinking() && !std::ranges::all_of(sink.placed(), is_below)) return false;
   for (const format::ChunkEdit& edit : stager.staged().chunk_edits.Decode()) {
     // Its new order is all that it says, and entries are not at hand.
     if (std::holds_alternative<format::ReorderEdit>(edit)) return false;
     if (!ApplyEdit(edit, chunks_).ok()) return false;
   }
-  if (!goes_down()) return true;
+  if (!is_shrinking()) return true;
   return journal_->Add(stager, sink.reused());
 }
 
@@ -209,12 +209,12 @@ absl::Status BackgroundCheckpoint::AfterTask() {
       summaries_.edits = 0;  // until now there were no slots
       return absl::OkStatus();
     case Phase::kSyncing:
-      if (!goes_down()) CAIRN_RETURN_IF_ERROR(WriteHeader());
+      if (!is_shrinking()) CAIRN_RETURN_IF_ERROR(WriteHeader());
       StartSyncAndLoad();
       phase_ = Phase::kConfirming;
       return absl::OkStatus();
     default:
-      if (goes_down()) CAIRN_RETURN_IF_ERROR(Flip());
+      if (is_shrinking()) CAIRN_RETURN_IF_ERROR(Flip());
       phase_ = Phase::kDurable;
       return absl::OkStatus();
   }
@@ -242,13 +242,13 @@ absl::Status BackgroundCheckpoint::TakeOver() {
   const auto state = std::make_shared<State>(StateSince());
   state->checkpoint = loaded_->checkpoint;
   state->metadata = MetadataIn(*loaded_->metadata, *state_->metadata, *before_->metadata);
-  if (goes_down()) state->journal = journal_->position();
+  if (is_shrinking()) state->journal = journal_->position();
   CAIRN_ASSIGN_OR_RETURN(FrameView region,
                          frame_.source.ViewMore(loaded_->region, CommittedEnd(*state)));
   SetRegion(std::move(region), *state);
-  frame_.Adopt(state);
+  frame_.InstallState(state);
   frame_.NoteCheckpoint();
-  if (goes_down()) {
+  if (is_shrinking()) {
     space_.EndNextBelow(CommittedEnd(*before_), std::move(dead_));
   } else {
     space_.EndNext(index_begin_, std::move(dead_));

@@ -27,9 +27,9 @@ namespace cairn::frame {
 
 // It lies in a region of the journal that readers skip as a chunk which no commit names. The
 // journal goes on after the region, and the checkpoint says that it inherits it from there: both
-// the header before and its own lead to the newest commit. Or it goes down: it lies in free space,
-// with a journal of its own that holds the commits since once more. A thread writes it. Not
-// thread-safe.
+// the header before and its own lead to the newest commit. A shrinking checkpoint lies in free
+// space instead, so that the file can get shorter, with a journal of its own that holds the commits
+// since once more. A thread writes it. Not thread-safe.
 class BackgroundCheckpoint {
  public:
   // Begins one of the committed state, which has no pending items, where its journal ends. `space`
@@ -37,29 +37,29 @@ class BackgroundCheckpoint {
   // kResourceExhausted where there is no room for it: nothing has changed then.
   static absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> Begin(CommittedFrame& frame,
                                                                      FrameSpace& space);
-  // The same, of one that goes down into `room`.
-  static absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> BeginBelow(CommittedFrame& frame,
-                                                                          FrameSpace& space,
-                                                                          const Extent& room);
-  // Bytes of room that one which goes down takes at least.
+  // Begins a shrinking checkpoint in `room`, likewise.
+  static absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> BeginShrinking(CommittedFrame& frame,
+                                                                              FrameSpace& space,
+                                                                              const Extent& room);
+  // Returns how many bytes of room a shrinking checkpoint takes at least.
   static int64_t LeastRoom(const State& state, const FrameSpace& space);
   // Without TakeOver, the space is as if there had been none.
   ~BackgroundCheckpoint();
 
-  bool goes_down() const { return journal_.has_value(); }
-  // Of one that does.
+  bool is_shrinking() const { return journal_.has_value(); }
+  // The journal of a shrinking checkpoint.
   OwnJournal& journal() { return *journal_; }
-  // The journal goes on after it, unless it goes down.
+  // The journal goes on after it, unless this is a shrinking checkpoint.
   const Extent& region() const { return region_; }
 
   // The staged edits are about to be committed. False where they cannot be followed: then this must
   // go.
-  absl::StatusOr<bool> Follow(const Stager& stager, const ContiguousSink& sink);
+  absl::StatusOr<bool> Mirror(const Stager& stager, const ContiguousSink& sink);
   // Does a bounded piece of the work.
   absl::Status Advance(int64_t steps);
 
   // Whether the frame's header leads to it, and perhaps not durably.
-  bool is_flipped() const { return phase_ == Phase::kConfirming && !goes_down(); }
+  bool is_flipped() const { return phase_ == Phase::kConfirming && !is_shrinking(); }
   // Whether the frame's header leads to it, durably. Then TakeOver makes it the checkpoint of the
   // committed state, and what it does not need is dead. Large trees go with this after that: best
   // in a thread.
@@ -77,8 +77,8 @@ class BackgroundCheckpoint {
   SummaryProgress& summaries() { return summaries_; }
 
  private:
-  // One that goes down is loaded and synced again before its header is written: little is left to
-  // be synced with that.
+  // A shrinking checkpoint is loaded and synced again before its header is written: little is left
+  // to be synced with that.
   enum class Phase { kListing, kWriting, kSyncing, kConfirming, kDurable };
 
   BackgroundCheckpoint(CommittedFrame& frame, FrameSpace& space, const Extent& region,

@@ -218,7 +218,7 @@ absl::StatusOr<bool> JournalWriter::WriteSummary(
   if (index != nullptr) state->chunks = ChunkIndex(base().chunks, index);
   Extend(receipt, sink_->end(), *state->journal);
   CAIRN_ASSIGN_OR_RETURN(state->region, frame_.source.ViewMore(state->region, sink_->end()));
-  frame_.Adopt(state);
+  frame_.InstallState(state);
   return true;
 }
 
@@ -244,7 +244,7 @@ absl::StatusOr<bool> JournalWriter::SumUpFor(BackgroundCheckpoint& next, const S
   if (progress.unmarked.has_value()) CAIRN_RETURN_IF_ERROR(MarkSummary(*anchor, progress));
   if (!IsSummaryDue(next.edits_since(), progress)) return false;
   const State since = next.StateSince();
-  if (next.goes_down()) {
+  if (next.is_shrinking()) {
     OwnJournal& journal = next.journal();
     std::optional<SummaryBytes> table = TableOf(since, journal.position().end);
     if (!table.has_value()) return false;

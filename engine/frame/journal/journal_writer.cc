@@ -55,7 +55,7 @@ void JournalWriter::ReturnStaged(bool is_pinned) {
   sink_->ForgetPlaced();
   if (is_pinned) {
     space_.Place(placed);
-    space_.Bury(placed);
+    space_.MarkDying(placed);
     return;
   }
   for (const Extent& chunk : placed) {
@@ -68,7 +68,7 @@ void JournalWriter::NoteStaged(const StagedState& staged, FrameSpace& space) con
   const int64_t header_len = base().header().header_len;
   for (const IndexEntry& entry : staged.removed) {
     const Extent chunk = {header_len + entry.value, header_len + entry.value + entry.cbytes};
-    space.Bury({&chunk, 1});
+    space.MarkDying({&chunk, 1});
   }
 }
 
@@ -195,7 +195,7 @@ absl::Status JournalWriter::Witness() {
   auto state = std::make_shared<State>(base());
   Extend(receipt, end, *state->journal);
   CAIRN_ASSIGN_OR_RETURN(state->region, frame_.source.ViewMore(state->region, state->journal->end));
-  frame_.Adopt(std::move(state));
+  frame_.InstallState(std::move(state));
   return absl::OkStatus();
 }
 
@@ -215,11 +215,11 @@ absl::StatusOr<bool> JournalWriter::Follow() {
   CAIRN_ASSIGN_OR_RETURN(const bool ends, EndsAt(newest->journal->end, reader));
   if (!ends) return false;
   if (news.state == nullptr) return true;
-  space_.Follow(footprint);
+  space_.CatchUp(footprint);
   for (const JournalFootprint::Placed& chunk : footprint.placed) {
     if (chunk.bytes.begin < base().journal->begin) reused_.push_back(chunk);
   }
-  frame_.Adopt(news.state);
+  frame_.InstallState(news.state);
   return true;
 }
 
@@ -408,7 +408,7 @@ absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step) {
   Advance(step, *state->journal);
   CAIRN_ASSIGN_OR_RETURN(FrameView region, sink_->View(base()));
   SetRegion(std::move(region), *state);
-  frame_.Adopt(state);
+  frame_.InstallState(state);
   stager.Rebase(state);
   return absl::OkStatus();
 }

@@ -80,7 +80,8 @@ class JournalWriter {
   absl::Status MarkEnded(const State& before, int64_t end);
   // A checkpoint that inherits the journal of the one before is durable.
   void GoOnAfterCheckpoint(SummaryProgress summaries);
-  // One is that went down, with all commits in a journal of its own. The old one ended there.
+  // A shrinking checkpoint is durable, with all commits in a journal of its own. The old journal
+  // ended where this one does.
   absl::Status GoOnBelow(const State& before);
   // What readers left since the last time becomes free, and the file as short as the frame.
   absl::Status TidyUp();

@@ -1,4 +1,4 @@
-// The journal of a checkpoint that is made beside commits and goes down.
+// The journal of a shrinking checkpoint that is made beside commits.
 #ifndef CAIRN_ENGINE_FRAME_JOURNAL_OWN_JOURNAL_H_
 #define CAIRN_ENGINE_FRAME_JOURNAL_OWN_JOURNAL_H_
 

@@ -4,7 +4,7 @@
 
 namespace cairn::frame {
 
-absl::Status CommitBackend::Release() {
+absl::Status CommitBackend::Suspend() {
   frame_.peer_lock.reset();
   return frame_.file->UnlockByte(kWriterLockByte);
 }

@@ -48,11 +48,11 @@ class CommitBackend {
   // Whether other writers work beside this one: then no lock keeps them away.
   virtual bool is_shared() const { return false; }
 
-  // Lets other writers have the frame; nothing may be staged. Until Continue, nothing is called.
-  virtual absl::Status Release();
-  // Goes on after Release with what is committed now, in the same file, whose lock is held again.
+  // Lets other writers have the frame; nothing may be staged. Until Resume, nothing is called.
+  virtual absl::Status Suspend();
+  // Goes on after Suspend with what is committed now, in the same file, whose lock is held again.
   // False where opening anew is needed.
-  virtual absl::StatusOr<bool> Continue(const WriterOptions& /*options*/) { return false; }
+  virtual absl::StatusOr<bool> Resume(const WriterOptions& /*options*/) { return false; }
 
   // Does what PublishPrepared then does without: all that may find the disk full. Restart drops it.
   virtual absl::Status PrepareCommit(Stager& /*stager*/, Durability /*durability*/) {

@@ -69,16 +69,16 @@ absl::Status ContiguousBackend::DropUnpinned() {
   return is_needed ? absl::OkStatus() : Restart(false);
 }
 
-absl::Status ContiguousBackend::Release() {
+absl::Status ContiguousBackend::Suspend() {
   if (gradual_ != nullptr) {
     DropGradual();
     CAIRN_RETURN_IF_ERROR(DropUncommitted());
   }
   CAIRN_RETURN_IF_ERROR(journal_.WitnessSyncs());
-  return CommitBackend::Release();
+  return CommitBackend::Suspend();
 }
 
-absl::StatusOr<bool> ContiguousBackend::Continue(const WriterOptions& options) {
+absl::StatusOr<bool> ContiguousBackend::Resume(const WriterOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(frame_.peer_lock, TakePeerLock(frame_.location(), options));
   CAIRN_ASSIGN_OR_RETURN(const bool follows, journal_.Follow());
   if (!follows) return false;
@@ -127,7 +127,7 @@ bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
   if (!may_be) return false;
   if (RoomBelow().has_value()) return true;
   const bool must_shrink = journal_.space().TakesTimes(kMostTimesAtAll, policy.least_free);
-  return MayBeAbove() && !(must_shrink && CanGoDown());
+  return MayBeAbove() && !(must_shrink && CanShrink());
 }
 
 // After the journal, which ends the file.
@@ -161,7 +161,7 @@ int64_t ContiguousBackend::StepsFor(const StagedState& staged) {
 }
 
 absl::Status ContiguousBackend::FollowGradually(const Stager& stager) {
-  CAIRN_ASSIGN_OR_RETURN(const bool follows, gradual_->Follow(stager, journal_.sink()));
+  CAIRN_ASSIGN_OR_RETURN(const bool follows, gradual_->Mirror(stager, journal_.sink()));
   if (!follows) DropGradual();
   return absl::OkStatus();
 }
@@ -172,7 +172,7 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   const bool is_long = journal_.IsLong(staged);
   const bool begins = is_long && gradual_ == nullptr && MayBeGradual(staged);
   const int64_t set_aside =
-      gradual_ == nullptr || gradual_->goes_down() ? 0 : gradual_->region().size();
+      gradual_ == nullptr || gradual_->is_shrinking() ? 0 : gradual_->region().size();
   const bool goes_on = gradual_ != nullptr && !journal_.IsLong(staged, kPatience, set_aside);
   if (is_long && !begins && !goes_on) return WriteCheckpoint(stager);
   if (begins) CAIRN_RETURN_IF_ERROR(Finish(stager));
@@ -190,12 +190,12 @@ absl::Status ContiguousBackend::AdvanceAndSumUp(const Stager& stager, int64_t st
   if (gradual_ == nullptr) return journal_.SumUp(stager);
   // In a journal that a checkpoint does not inherit, the next writer would not keep a summary for
   // those that read it.
-  const bool goes_down = gradual_->goes_down();
+  const bool is_shrinking = gradual_->is_shrinking();
   CAIRN_ASSIGN_OR_RETURN(const bool summed_up, journal_.SumUpFor(*gradual_, stager));
   CAIRN_RETURN_IF_ERROR(AdvanceGradual(steps));
   // Readers that open the frame use the summaries of the new checkpoint from its header on.
   const bool may_sum_up =
-      !summed_up && (gradual_ == nullptr || !(gradual_->is_flipped() || goes_down));
+      !summed_up && (gradual_ == nullptr || !(gradual_->is_flipped() || is_shrinking));
   return may_sum_up ? journal_.SumUp(stager) : absl::OkStatus();
 }
 
@@ -205,13 +205,13 @@ absl::Status ContiguousBackend::BeginGradual() {
   if (must_be_whole_) return absl::OkStatus();
   if (room.has_value()) CAIRN_RETURN_IF_ERROR(PersistOwed());
   absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> begun =
-      room.has_value() ? BackgroundCheckpoint::BeginBelow(frame_, journal_.space(), *room)
+      room.has_value() ? BackgroundCheckpoint::BeginShrinking(frame_, journal_.space(), *room)
                        : BackgroundCheckpoint::Begin(frame_, journal_.space());
   must_be_whole_ = absl::IsResourceExhausted(begun.status());
   if (must_be_whole_) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(begun.status());
   gradual_ = *std::move(begun);
-  if (!gradual_->goes_down()) journal_.SetAside(gradual_->region());
+  if (!gradual_->is_shrinking()) journal_.SetAside(gradual_->region());
   return absl::OkStatus();
 }
 
@@ -228,7 +228,7 @@ absl::Status ContiguousBackend::AdvanceGradual(int64_t steps) {
   CAIRN_RETURN_IF_ERROR(gradual_->TakeOver());
   // States before it go when the stager does.
   retired_ = std::move(gradual_);
-  if (retired_->goes_down()) {
+  if (retired_->is_shrinking()) {
     pinned_end_ = 0;
     return journal_.GoOnBelow(*before);
   }
@@ -397,7 +397,7 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, std::unique_ptr<
   CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(journal_.sink().end(), format::EncodeReplaced()));
   CAIRN_RETURN_IF_ERROR(file.Persist());
   CAIRN_RETURN_IF_ERROR(file.Publish(true));
-  CAIRN_RETURN_IF_ERROR(frame_.Adopt(file.file()));
+  CAIRN_RETURN_IF_ERROR(frame_.InstallFile(file.file()));
   journal_.ForgetHeadroom();
   BeginAfterCheckpoint(FrameSpace(base(), {}), 0);
   return absl::OkStatus();

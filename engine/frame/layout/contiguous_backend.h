@@ -31,7 +31,7 @@
 
 namespace cairn::frame {
 
-// A checkpoint goes down where so many bytes are left for the commits after it.
+// A shrinking checkpoint leaves this many bytes of its room for the commits after it.
 inline constexpr int64_t kLeastJournal = int64_t{4} << 10;
 
 // A checkpoint, where its index begins, and what the file has free then.
@@ -57,8 +57,8 @@ class ContiguousBackend final : public CommitBackend {
   void PinStaged(const StatePtr& snapshot) override;
   bool IsPinned() const override { return pins_.any(); }
   absl::Status DropUnpinned() override;
-  absl::Status Release() override;
-  absl::StatusOr<bool> Continue(const WriterOptions& options) override;
+  absl::Status Suspend() override;
+  absl::StatusOr<bool> Resume(const WriterOptions& options) override;
   absl::Status PrepareCommit(Stager& stager, Durability durability) override;
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
   absl::Status PublishPrepared(Stager& stager, Durability durability) override;
@@ -119,8 +119,8 @@ class ContiguousBackend final : public CommitBackend {
   absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
   absl::Status FindFree();
   absl::StatusOr<bool> MoveChunksDown(const FrameSpace::Slack& slack);
-  bool CanGoDown() const;
-  absl::Status GoDown();
+  bool CanShrink() const;
+  absl::Status Shrink();
   absl::StatusOr<ReclaimReport> ReclaimByRewriting();
 
   absl::Status ReserveCheckpoint(const StagedState& staged, int64_t end);

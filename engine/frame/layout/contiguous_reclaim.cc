@@ -110,7 +110,7 @@ absl::StatusOr<bool> ContiguousBackend::MoveChunksDown(const FrameSpace::Slack& 
 }
 
 // Whether the next checkpoint makes the frame shorter.
-bool ContiguousBackend::CanGoDown() const {
+bool ContiguousBackend::CanShrink() const {
   const StagedState staged(base());
   const uint64_t generation = base().generation() + 1;
   const int64_t end = journal_.sink().end();
@@ -121,7 +121,7 @@ bool ContiguousBackend::CanGoDown() const {
 }
 
 // What does not fit at first has more room then, between the places that became free.
-absl::Status ContiguousBackend::GoDown() {
+absl::Status ContiguousBackend::Shrink() {
   CAIRN_ASSIGN_OR_RETURN(const bool moved,
                          MoveChunksDown({.part = 16, .least = kPageSize, .for_commits = false}));
   if (moved) {
@@ -129,7 +129,7 @@ absl::Status ContiguousBackend::GoDown() {
         MoveChunksDown({.part = 8, .least = 2 * kPageSize, .for_commits = false}).status());
   }
   CAIRN_RETURN_IF_ERROR(journal_.TidyUpAll());
-  return CanGoDown() ? ForgetBefore(base().generation() + 1) : absl::OkStatus();
+  return CanShrink() ? ForgetBefore(base().generation() + 1) : absl::OkStatus();
 }
 
 // Readers hold back what they see, and nothing else.
@@ -163,7 +163,7 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptio
   if (!keeps) {
     if (!was_blocked) CAIRN_RETURN_IF_ERROR(FindFree());
     // A full disk has no room to move anything.
-    const absl::Status status = GoDown();
+    const absl::Status status = Shrink();
     if (!status.ok() && !absl::IsResourceExhausted(status)) return status;
     if (!status.ok()) CAIRN_RETURN_IF_ERROR(Restart(true));
   }

@@ -142,7 +142,7 @@ absl::Status ObjectBackend::LoadFrom(std::shared_ptr<object::IndexFile> index) {
   index_ = std::move(index);
   frame_.file = index_;
   frame_.source = std::move(source);
-  CAIRN_RETURN_IF_ERROR(frame_.AdoptCheckpoint(std::move(loaded)));
+  CAIRN_RETURN_IF_ERROR(frame_.InstallCheckpoint(std::move(loaded)));
   if (sink_ == nullptr) {
     CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> named,
                            FileNumbersIn(base().chunks, SIZE_MAX));
@@ -178,7 +178,7 @@ absl::Status ObjectBackend::Restart(bool /*failed*/) {
   return Follow();
 }
 
-absl::StatusOr<bool> ObjectBackend::Continue(const WriterOptions& /*options*/) {
+absl::StatusOr<bool> ObjectBackend::Resume(const WriterOptions& /*options*/) {
   CAIRN_RETURN_IF_ERROR(Follow());
   return true;
 }
@@ -209,7 +209,7 @@ absl::Status ObjectBackend::FollowRecords() {
                     object::JournalObjectName(replayed.damage->bytes.begin));
   }
   if (replayed.state != nullptr) {
-    frame_.Adopt(replayed.state);
+    frame_.InstallState(replayed.state);
     frame_.sync->SetDurable(frame_.committed());
   }
   return absl::OkStatus();
@@ -275,7 +275,7 @@ absl::StatusOr<RecordFate> ObjectBackend::Put(const Attempt& attempt) {
       "%s: put too late to know whether it is the next commit", store_->Describe()));
 }
 
-absl::Status ObjectBackend::Adopt(Stager& stager, const Attempt& attempt) {
+absl::Status ObjectBackend::InstallState(Stager& stager, const Attempt& attempt) {
   const StagedState& staged = stager.staged();
   const std::shared_ptr<State> state = stager.MakeState();
   Advance({.links = attempt.links,
@@ -289,7 +289,7 @@ absl::Status ObjectBackend::Adopt(Stager& stager, const Attempt& attempt) {
   CAIRN_ASSIGN_OR_RETURN(FrameView region,
                          frame_.source.ViewMore(base().region, state->journal->end));
   SetRegion(std::move(region), *state);
-  frame_.Adopt(state);
+  frame_.InstallState(state);
   frame_.sync->SetDurable(frame_.committed());
   stager.Rebase(state);
   sink_->Keep();
@@ -320,7 +320,7 @@ absl::Status ObjectBackend::PutCommit(Stager& stager) {
       const absl::StatusOr<RecordFate> fate = Put(attempt);
       if (absl::IsUnavailable(fate.status())) return Refuse(fate.status());
       CAIRN_RETURN_IF_ERROR(fate.status());
-      if (*fate == RecordFate::kMade) return Adopt(stager, attempt);
+      if (*fate == RecordFate::kMade) return InstallState(stager, attempt);
       fences += *fate == RecordFate::kFenced;
       if (fences == kMostFences) {
         return Refuse(absl::UnavailableError(absl::StrFormat(

@@ -44,8 +44,8 @@ class ObjectBackend final : public CommitBackend {
   void PinStaged(const StatePtr& /*snapshot*/) override {}
   bool IsPinned() const override { return false; }
   bool is_shared() const override { return true; }
-  absl::Status Release() override { return absl::OkStatus(); }
-  absl::StatusOr<bool> Continue(const WriterOptions& options) override;
+  absl::Status Suspend() override { return absl::OkStatus(); }
+  absl::StatusOr<bool> Resume(const WriterOptions& options) override;
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
   bool IsWorthClosing(const Stager& stager) const override;
   absl::Status WriteCheckpoint(Stager& stager) override;
@@ -66,7 +66,7 @@ class ObjectBackend final : public CommitBackend {
 
   Attempt MakeAttempt(const Stager& stager) const;
   absl::StatusOr<RecordFate> Put(const Attempt& attempt);
-  absl::Status Adopt(Stager& stager, const Attempt& attempt);
+  absl::Status InstallState(Stager& stager, const Attempt& attempt);
   absl::Status PutCommit(Stager& stager);
   absl::Status CatchUp(Stager& stager) const;
   absl::Status Follow();

@@ -108,10 +108,10 @@ absl::Status SparseBackend::PersistBase() {
 }
 
 // Once another writer has the frame, it may remove files that it does not need.
-absl::Status SparseBackend::Release() {
+absl::Status SparseBackend::Suspend() {
   CAIRN_RETURN_IF_ERROR(frame_.sync->SyncNamed());
   CAIRN_RETURN_IF_ERROR(journal_.WitnessSyncs());
-  return CommitBackend::Release();
+  return CommitBackend::Suspend();
 }
 
 // What the files take that the newest state does not need, and recovery may.
@@ -234,7 +234,7 @@ absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
       frame_.file->WriteAt(CommittedEnd(base()), format::EncodeReplaced());
   if (!absl::IsResourceExhausted(replaced)) CAIRN_RETURN_IF_ERROR(replaced);
   CAIRN_ASSIGN_OR_RETURN(old_index_, index.PublishBySwap());
-  CAIRN_RETURN_IF_ERROR(frame_.Adopt(index.file()));
+  CAIRN_RETURN_IF_ERROR(frame_.InstallFile(index.file()));
   journal_.BeginAfterCheckpoint(FrameSpace(), 0);
   journaled_.clear();
   published_ = true;

@@ -45,7 +45,7 @@ class SparseBackend final : public CommitBackend {
   absl::Status Restart(bool failed) override;
   void PinStaged(const StatePtr& snapshot) override { sink_->Pin(snapshot); }
   bool IsPinned() const override { return sink_->IsPinned(); }
-  absl::Status Release() override;
+  absl::Status Suspend() override;
   absl::Status PrepareCommit(Stager& stager, Durability durability) override;
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
   absl::Status PublishPrepared(Stager& stager, Durability durability) override;

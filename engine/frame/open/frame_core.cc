@@ -157,14 +157,14 @@ absl::StatusOr<StatePtr> FrameCore::MoveTo(FrameFile source) {
   return state;
 }
 
-void FrameCore::Adopt(FrameFile source, StatePtr state) {
+void FrameCore::InstallFile(FrameFile source, StatePtr state) {
   const MutexLock refresh(refresh_mutex_);
   const MutexLock lock(mutex_);
   source_ = std::move(source);
   newest_ = std::move(state);
 }
 
-void FrameCore::Adopt(StatePtr state) {
+void FrameCore::InstallState(StatePtr state) {
   const MutexLock refresh(refresh_mutex_);
   const MutexLock lock(mutex_);
   // Beside other writers, a reader may have seen a later commit.

@@ -56,9 +56,9 @@ class FrameCore {
   absl::StatusOr<FrameFile> OpenForReading(const std::shared_ptr<File>& written) const;
 
   // Makes `state`, which was loaded from `source`, the newest. Called by the writer.
-  void Adopt(FrameFile source, StatePtr state);
+  void InstallFile(FrameFile source, StatePtr state);
   // The same for a state that follows the newest in the same file.
-  void Adopt(StatePtr state);
+  void InstallState(StatePtr state);
 
  private:
   static absl::StatusOr<std::shared_ptr<FrameCore>> Load(FrameLocation location, FrameFile source,

@@ -104,7 +104,7 @@ void DeadSpace::ExtendLast(int64_t end) {
 
 int64_t DeadSpace::JustDied(int64_t limit) const {
   int64_t bytes = just_died_;
-  // Few lie there: the old index and journal of a checkpoint that went down.
+  // Few lie there: the old index and journal of a shrinking checkpoint.
   const auto subtract = [&](const DeadExtent& dead) {
     if (dead.bytes.end <= limit) return false;
     if (dead.died == generation_) bytes -= dead.bytes.end - std::max(dead.bytes.begin, limit);

@@ -55,15 +55,15 @@ FrameSpace::FrameSpace(const State& base, const JournalFootprint& journal)
     free_ = {};
   }
   died_bytes_ = dead_.JustDied(INT64_MAX);
-  Follow(journal);
+  CatchUp(journal);
 }
 
-void FrameSpace::Follow(const JournalFootprint& journal) {
+void FrameSpace::CatchUp(const JournalFootprint& journal) {
   if (!enabled_) return;
   std::vector<Extent> placed;
   for (const JournalFootprint::Placed& chunk : journal.placed) placed.push_back(chunk.bytes);
   Place(placed);
-  Bury(journal.removed);
+  MarkDying(journal.removed);
   // What was dead may have become free, and a chunk have come there.
   std::ranges::sort(placed, {}, &Extent::begin);
   for (const Extent& chunk : placed) free_.Remove(chunk);
@@ -119,13 +119,13 @@ void FrameSpace::Place(std::span<const Extent> chunks) {
   Check();
 }
 
-void FrameSpace::Bury(std::span<const Extent> chunks) {
+void FrameSpace::MarkDying(std::span<const Extent> chunks) {
   if (!enabled_) return;
-  for (const Extent& chunk : chunks) Bury(chunk);
+  for (const Extent& chunk : chunks) MarkDying(chunk);
   Check();
 }
 
-void FrameSpace::Bury(const Extent& chunk) {
+void FrameSpace::MarkDying(const Extent& chunk) {
   // The journal dies as a whole.
   const int64_t journal_begin = ended_.has_value() ? ended_->end : index_begin_;
   if (chunk.begin >= journal_begin) {
@@ -295,7 +295,7 @@ void FrameSpace::CancelNext() {
   dying_bytes_ = ended.dying_bytes;
   for (const DeadExtent& each : dying) {
     if (each.bytes.begin >= index_begin_) {
-      Bury(each.bytes);
+      MarkDying(each.bytes);
     } else {
       dying_.push_back(each);
       dying_bytes_ += each.bytes.size();

@@ -36,7 +36,7 @@ class FrameSpace {
   FrameSpace(const State& base, const JournalFootprint& journal);
 
   // More commits follow, of another writer.
-  void Follow(const JournalFootprint& journal);
+  void CatchUp(const JournalFootprint& journal);
 
   // For chunks.
   ExtentPool& free() { return free_; }
@@ -65,7 +65,7 @@ class FrameSpace {
   // A commit, or a stage that a snapshot may still read, has chunks there, in this order.
   void Place(std::span<const Extent> chunks);
   // A commit no longer needs the chunks there.
-  void Bury(std::span<const Extent> chunks);
+  void MarkDying(std::span<const Extent> chunks);
 
   // A scan of all chunks has found that these are not alive; nothing is dead.
   void SetFree(std::span<const Extent> extents);
@@ -149,7 +149,7 @@ class FrameSpace {
 
   // Checks that free space lies before the index, and that the sums of what dies are right.
   void Check() const;
-  void Bury(const Extent& chunk);
+  void MarkDying(const Extent& chunk);
   void TakeNext(int64_t index_begin, DeadSpace dead);
   std::vector<format::DeadExtent> DeadAfter(uint64_t generation, int64_t end,
                                             std::span<const format::DeadExtent> dying,

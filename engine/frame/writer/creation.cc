@@ -69,7 +69,7 @@ absl::Status ContiguousCreation::WriteCheckpoint(Stager& stager) {
   }
   CAIRN_RETURN_IF_ERROR(new_file_->Persist());
   CAIRN_RETURN_IF_ERROR(new_file_->Publish(replace_));
-  CAIRN_RETURN_IF_ERROR(frame_.Adopt(frame_.file));
+  CAIRN_RETURN_IF_ERROR(frame_.InstallFile(frame_.file));
   successor_ = std::make_unique<ContiguousBackend>(std::move(frame_), options_);
   return absl::OkStatus();
 }
@@ -115,7 +115,7 @@ absl::Status SparseCreation::WriteCheckpoint(Stager& stager) {
                                         frame_.PlanCheckpoint(base().header().header_len, true)));
   CAIRN_RETURN_IF_ERROR(made_->Persist());
   CAIRN_RETURN_IF_ERROR(made_->Publish(replace_));
-  CAIRN_RETURN_IF_ERROR(frame_.Adopt(frame_.file));
+  CAIRN_RETURN_IF_ERROR(frame_.InstallFile(frame_.file));
   successor_ = std::make_unique<SparseBackend>(std::move(frame_), options_, std::move(sink_));
   return absl::OkStatus();
 }

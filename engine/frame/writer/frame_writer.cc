@@ -224,7 +224,7 @@ absl::Status FrameWriter::Suspend() {
   if (backend_->IsPinned()) {
     return FailedPrecondition("a snapshot of staged edits is still there");
   }
-  CAIRN_RETURN_IF_ERROR(backend_->Release());
+  CAIRN_RETURN_IF_ERROR(backend_->Suspend());
   suspended_ = true;
   return absl::OkStatus();
 }

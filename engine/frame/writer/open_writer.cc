@@ -84,7 +84,7 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
                    .bytes = options.max_file_size};
   }
   frame.NoteCheckpoint();
-  frame.core->Adopt(frame.source, frame.state);
+  frame.core->InstallFile(frame.source, frame.state);
   frame.sync->Begin(frame.file, frame.committed(), {});  // until PersistBase
   if (frame.state->checkpoint->seal.has_value())
     frame.fingerprint = frame.state->checkpoint->seal->type;
@@ -185,7 +185,7 @@ absl::Status FrameWriter::Regain(std::chrono::milliseconds wait, bool may_reopen
   if (!suspended_) return FailedPrecondition("the writer is not suspended");
   CAIRN_RETURN_IF_ERROR(CheckSyncs());
   if (backend_->is_shared()) {
-    CAIRN_RETURN_IF_ERROR(backend_->Continue(options_).status());
+    CAIRN_RETURN_IF_ERROR(backend_->Resume(options_).status());
     suspended_ = false;
     return Restage();
   }
@@ -201,7 +201,7 @@ absl::Status FrameWriter::Regain(std::chrono::milliseconds wait, bool may_reopen
 // `file` holds the writer's lock.
 absl::Status FrameWriter::GoOn(std::shared_ptr<File> file, bool may_reopen) {
   if (file == backend_->frame().file) {
-    CAIRN_ASSIGN_OR_RETURN(const bool continued, backend_->Continue(options_));
+    CAIRN_ASSIGN_OR_RETURN(const bool continued, backend_->Resume(options_));
     if (continued) return Restage();
   }
   if (!may_reopen) return FailedPrecondition("another writer has written a checkpoint");

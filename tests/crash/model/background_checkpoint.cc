@@ -243,7 +243,7 @@ void Writer::TakeOver() {
   if (rules_.takeover_minds_placed) space_.RemoveEverywhere(gradual.placed);
   if (rules_.takeover_buries) {
     died_.clear();
-    for (const ChunkRef& chunk : gradual.removed) Bury(chunk, rules_.waits_for_checkpoint);
+    for (const ChunkRef& chunk : gradual.removed) MarkDying(chunk, rules_.waits_for_checkpoint);
   }
   if (!rules_.takeover_keeps_dying) {
     std::vector<DeadExtent> dead = space_.dead();

@@ -26,7 +26,7 @@ struct BackgroundCheckpoint {
   Step next = Step::kWrite;
   bool written() const { return next > Step::kWrite; }
   bool flipped() const { return next > Step::kFlip; }
-  // Of one that goes down: the commits since its state once more, in free space after it.
+  // Of a shrinking one: the commits since its state once more, in free space after it.
   struct OwnJournal {
     Extent taken;          // the free space of index, trailer and journal
     uint64_t old_end = 0;  // of the other journal, when this began

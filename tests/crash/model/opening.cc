@@ -105,7 +105,7 @@ void Writer::Pay() {
   synced_generation_ = view_.generation;
 }
 
-// What an unfinished commit left, or a checkpoint that went down. The header on the disk may be
+// What an unfinished commit left, or a shrinking checkpoint. The header on the disk may be
 // that of the checkpoint before, which needs the bytes.
 void Writer::CutUnused(bool header_is_durable) {
   if (disk_.cache().size() <= view_.end || !rules_.cuts_rest) return;

@@ -41,7 +41,7 @@ struct Rules : ForkRules {
 
   // A commit that is prepared, and perhaps not made.
   bool prepares_unseen = true;    // no record before it is made
-  bool cancel_drops_copy = true;  // with the checkpoint that goes down whose journal has it
+  bool cancel_drops_copy = true;  // with the shrinking checkpoint whose journal has it
 
   // Replay.
   bool checks_chunks = true;     // of commits that nothing proves durable
@@ -101,7 +101,7 @@ struct Rules : ForkRules {
   bool finishes_flip = true;            // before another checkpoint
   bool resume_compares_header = true;   // else a flip that is not durable is believed
   bool follower_looks_again = true;     // at the header, after it read what is new
-  // One that goes down, with a journal of its own.
+  // A shrinking checkpoint, with a journal of its own.
   bool copies_commits = true;       // those since its state, into that journal
   bool copies_before_sync = true;   // of a durable commit
   bool copy_claims_synced = true;   // its receipt: not its own commit
@@ -144,7 +144,7 @@ struct Conditions {
   bool failing_syncs = false;     // one sync of each process may fail
   bool knows_boot = true;         // else boots cannot be told apart
   bool kills_cut_header = false;  // a kill cuts each pwrite at any byte, also the header's
-  // Many die before the last sync of a checkpoint that goes down or is made in steps.
+  // Many die before the last sync of a checkpoint that shrinks the frame or is made in steps.
   bool dies_at_flips = false;
   size_t header_size = 100;
   size_t page_size = 4096;  // of the cache: what a sync writes

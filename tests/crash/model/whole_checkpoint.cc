@@ -104,7 +104,7 @@ void Writer::MakeCheckpoint() {
   if (marks) view_.end += kEndedSize;
   Space space = SpaceAfterCheckpoint(view_.end);
   std::optional<Checkpoint> below = rules_.reuses ? PlanBelow(space) : std::nullopt;
-  const bool goes_down = below.has_value();
+  const bool shrinks = below.has_value();
   Checkpoint plan = below.has_value() ? *std::move(below) : PlanAbove(space);
   const CheckpointBytes bytes =
       EncodeCheckpoint(plan, {conditions_.header_size, !rules_.flips_one_sector}, random_.Next());
@@ -115,7 +115,7 @@ void Writer::MakeCheckpoint() {
   if (rules_.syncs_before_flip) SyncDisk();
   const size_t flipped = rules_.flips_one_sector ? kFixedHeaderSize : bytes.header.size();
   disk_.Write(0, Slice(bytes.header, 0, flipped));
-  const bool may_die = conditions_.dies_at_flips && (goes_down || conditions_.owes);
+  const bool may_die = conditions_.dies_at_flips && (shrinks || conditions_.owes);
   if (may_die && random_.Percent(50)) disk_.Kill();
   if (marks && !rules_.marks_after_flip) MarkEnded(journal_end, view_.base);
   if (rules_.syncs_after_flip) SyncDisk();

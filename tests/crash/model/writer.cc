@@ -45,7 +45,7 @@ void Writer::TakeSpace() {
   for (const Extent& extent : base.space.dead) dead.push_back({extent, 0, base.generation});
   space_ = Space(base.space.free, dead);
   space_.RemoveEverywhere(taken);
-  for (const ChunkRef& chunk : view_.removed) Bury(chunk, rules_.waits_for_checkpoint);
+  for (const ChunkRef& chunk : view_.removed) MarkDying(chunk, rules_.waits_for_checkpoint);
   Release();
 }
 
@@ -67,7 +67,7 @@ void Writer::Release() {
 
 // Chunks that died are needed until the next checkpoint: by the one that is there, and by the
 // commits after it.
-void Writer::Bury(const ChunkRef& chunk, bool waits) {
+void Writer::MarkDying(const ChunkRef& chunk, bool waits) {
   const Extent extent = {chunk.offset, chunk.end()};
   const auto born = births_.find(chunk.offset);
   const uint64_t since = born == births_.end() ? 0 : born->second;
@@ -178,7 +178,7 @@ void Writer::WriteParts(uint64_t begin, const std::vector<Bytes>& parts) {
   }
 }
 
-// And for its record. A checkpoint that goes down goes with it, if it cannot follow.
+// And for its record. A shrinking checkpoint goes with it, if it cannot follow.
 void Writer::ReserveFor(const Placed& placed) {
   if (gradual_.has_value() && gradual_->own.has_value() && !CanCopy(placed)) DropCheckpoint();
   const BatchRecord& record = placed.record;
@@ -243,8 +243,8 @@ void Writer::Commit(const Placed& placed) {
     chunks.clear();
   }
   for (const uint64_t number : record.removed) {
-    Bury(view_.state.chunks[number],
-         number == placed.moved ? rules_.moved_waits : rules_.waits_for_checkpoint);
+    MarkDying(view_.state.chunks[number],
+              number == placed.moved ? rules_.moved_waits : rules_.waits_for_checkpoint);
     if (gradual_.has_value()) gradual_->removed.push_back(view_.state.chunks[number]);
   }
   for (const Placed::FreeChunk& chunk : placed.in_free_space) {

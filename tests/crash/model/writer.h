@@ -131,7 +131,7 @@ class Writer {
   void ReserveFor(const Placed& placed);
   void WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord& record, bool machine,
                    bool may_copy);
-  void Bury(const ChunkRef& chunk, bool waits);
+  void MarkDying(const ChunkRef& chunk, bool waits);
   Space SpaceAfterCheckpoint(uint64_t end) const;
   Checkpoint PlanCheckpoint(uint64_t index_begin, const Space& space) const;
   std::optional<Checkpoint> PlanBelow(Space& space) const;

@@ -83,7 +83,7 @@ class BackgroundCheckpointTest : public EditedFrameTest {
     Append(writer);
     ASSERT_TRUE(IsOk(writer.Commit(durability)));
   }
-  // Until the first that goes down; what the one before took is returned.
+  // Until the first shrinking checkpoint; what the one before took is returned.
   int64_t CommitUntilCheckpointBelow(Writer& writer) {
     DeleteMost(writer);
     int64_t before = 0;
@@ -183,7 +183,7 @@ TEST_F(BackgroundCheckpointTest, ThatGoesDownMayBeLeftInAnyStep) {
   EXPECT_GT(below, 2);
 }
 
-// None of these goes down, but when much is free one is made that does.
+// None of these is a shrinking checkpoint, but when much is free one is made.
 TEST_F(BackgroundCheckpointTest, FileStaysSmallHoweverManyAreMade) {
   Writer writer = OpenWriter();
   int64_t gradual = 0;
