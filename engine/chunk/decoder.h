@@ -111,8 +111,8 @@ class Decoder {
                                   Workspace& workspace) const;
   absl::Status GatherPart(const BlockPlace& place, const filter::BlockPart& part,
                           MutableBytes small, Workspace& workspace) const;
-  // Decodes the streams of a block to their places in `out`, each up to the end that
-  // wanted(begin, end)` returns for its place.
+  // Decodes the streams of a block to their places in `out`, each up to the end that `wanted(begin,
+  // end)` returns for its place.
   absl::Status DecodeStreams(const BlockPlace& place, MutableBytes out, Workspace& workspace,
                              absl::FunctionRef<size_t(size_t, size_t)> wanted) const;
   // Decodes the first `wanted` bytes of a stream. `out` has room for all.

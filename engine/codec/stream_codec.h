@@ -57,8 +57,8 @@ std::unique_ptr<StreamCodec> MakeNdlz();
 std::unique_ptr<StreamCodec> MakeZfp(Codec mode);
 
 // Trains a dictionary for zstd of at most `capacity` bytes, from samples that follow each other in
-// samples` and have the given sizes. Returns nothing if the samples do not suffice. The caller then
-// codes without one.
+// `samples` and have the given sizes. Returns nothing if the samples do not suffice. The caller
+// then codes without one.
 std::vector<std::byte> TrainZstdDictionary(Bytes samples, std::span<const size_t> sample_sizes,
                                            size_t capacity);
 

@@ -1,6 +1,6 @@
 // An increment: what it does to the frame that it applies to. This is the content of its
-// vlmetalayer
-// cairn.increment`, which docs/file-format.md describes. All numbers are little endian.
+// vlmetalayer `cairn.increment`, which docs/file-format.md describes. All numbers are little
+// endian.
 #ifndef CAIRN_ENGINE_FORMAT_INCREMENT_H_
 #define CAIRN_ENGINE_FORMAT_INCREMENT_H_
 

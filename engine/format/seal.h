@@ -1,6 +1,6 @@
 // The data that Cairn adds to a frame, in two vlmetalayers that other Blosc2 libraries keep and
-// ignore:
-// cairn`, parsed here, and `cairn.fp`, the table of fingerprints, one XXH3-64 for each chunk.
+// ignore: `cairn`, parsed here, and `cairn.fp`, the table of fingerprints, one XXH3-64 for each
+// chunk.
 #ifndef CAIRN_ENGINE_FORMAT_SEAL_H_
 #define CAIRN_ENGINE_FORMAT_SEAL_H_
 

@@ -268,7 +268,7 @@ void ResizeGrid(const ArrayGeometry& from, const ArrayGeometry& to, ChunkRun era
     const int64_t step = *Product(1, after);
     const int64_t first = std::min(old, wanted[d]) * step;
     const int64_t count = std::max(old, wanted[d]) * step - first;
-    // It edits from the end, so that runs do not move the later ones.
+    // Edits from the end do not move the later runs.
     for (int64_t row = *Product(1, before); row-- > 0;) run(row * old * step + first, count);
   };
   // In these orders runs are long and few.
@@ -285,7 +285,7 @@ void EraseCells(const ArrayGeometry& from, size_t axis, int64_t first, int64_t c
   if (from.nchunks() == 0) return;
   const std::span<const int64_t> grid = std::span(from.chunk_grid()).first(from.ndim());
   const int64_t step = *Product(1, grid.subspan(axis + 1));
-  // It erases from the end, so that runs do not move the later ones.
+  // Edits from the end do not move the later runs.
   for (int64_t row = *Product(1, grid.first(axis)); row-- > 0;) {
     erase((row * grid[axis] + first) * step, count * step);
   }

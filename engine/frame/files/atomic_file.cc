@@ -48,8 +48,7 @@ absl::Status LockNamed(FileSystem& files, const std::string& name, File& file) {
 }
 
 // Makes something for `path`, under a temporary name next to the file that links lead to. Tries
-// again while
-// make` fails with kAborted.
+// again while `make` fails with kAborted.
 template <typename Make>
 std::invoke_result_t<Make, TemporaryName> MakeBeside(const std::shared_ptr<FileSystem>& files,
                                                      const std::string& path, Make make) {

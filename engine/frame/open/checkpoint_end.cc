@@ -19,9 +19,9 @@ absl::Status LoadTrailer(const FrameView& region, const format::FrameHeader& hea
   return absl::OkStatus();
 }
 
-// Returns true if these bytes, which lie between the index and where the header says that the frame
-// ends, are a trailer: its own size, or its copy of the header, says so. A wrong frame_size leads
-// to neither.
+// Returns true if these bytes, which lie between the index and the end that the header gives for
+// the frame, are a trailer. Its own size, or its copy of the header, tells so. A wrong frame_size
+// leads to neither.
 bool AreTrailer(const format::Trailer& trailer, Bytes bytes, const Checkpoint& checkpoint) {
   const auto size = static_cast<int64_t>(bytes.size());
   const absl::StatusOr<int64_t> told =
@@ -31,7 +31,7 @@ bool AreTrailer(const format::Trailer& trailer, Bytes bytes, const Checkpoint& c
   return seal.ok() && seal->header_hash == Xxh3(checkpoint.header_bytes);
 }
 
-// Takes what lies behind the index for the trailer, which `damage` kept from being parsed.
+// Takes the bytes after the index for the trailer, which `damage` kept from being parsed.
 absl::Status LoadDamagedTrailer(const FrameView& region, const absl::Status& damage,
                                 Checkpoint& checkpoint, CheckpointEnd& end) {
   Extent& place = checkpoint.trailer;
@@ -43,8 +43,8 @@ absl::Status LoadDamagedTrailer(const FrameView& region, const absl::Status& dam
   return absl::OkStatus();
 }
 
-// How many chunks there are where the index does not say it; 0: that is not known. With variable
-// chunks the table of fingerprints says it, which has had two columns for long.
+// Returns the number of chunks if the index does not tell it, or 0 if it is not known. With
+// variable chunks the table of fingerprints tells it, which has long had two columns.
 int64_t CountByOthers(const format::FrameHeader& header, const CheckpointEnd& end) {
   if (!header.variable_chunks()) return CeilDiv<int64_t>(header.nbytes, header.chunksize);
   const format::LayerPlace* const layer =
@@ -56,13 +56,13 @@ int64_t CountByOthers(const format::FrameHeader& header, const CheckpointEnd& en
   return table.ok() && table->nbytes % kEntry == 0 ? table->nbytes / kEntry : 0;
 }
 
-// Takes what lies before the trailer for the index, of which `damage` hides how long it is and how
-// many entries it has.
+// Takes the bytes before the trailer for the index. `damage` hides its length and its number of
+// entries.
 absl::Status LoadDamagedIndex(const FrameView& region, const absl::Status& damage,
                               Checkpoint& checkpoint, CheckpointEnd& end) {
   const int64_t nchunks = CountByOthers(checkpoint.header, end);
   const int64_t begin = checkpoint.header.index_begin().value_or(INT64_MAX);
-  // A damaged version seems to be a newer one.
+  // A damaged version looks like a newer one.
   const bool is_damage = absl::IsDataLoss(damage) || absl::IsUnimplemented(damage);
   const bool is_possible = is_damage && nchunks > 0 && begin <= checkpoint.trailer.begin &&
                            nchunks <= checkpoint.env->limits.max_nchunks;

@@ -18,7 +18,7 @@ namespace cairn::frame {
 
 namespace {
 
-// Thread counts, which every writer sets as it likes: D1 i16 D1 i16.
+// The thread counts, which every writer sets as it likes, are D1 i16 D1 i16.
 constexpr size_t kThreadsBegin = 0x3E;
 constexpr size_t kThreadsEnd = 0x44;
 
@@ -40,9 +40,8 @@ absl::StatusOr<format::Seal> ParseSealLayer(const format::LayerPlace& layer, Byt
   return format::ParseSeal(payload, max_pages);
 }
 
-// Whether `position` may differ from the sealed header without the trailer being rewritten:
-// C-Blosc2 updates the content of metalayers that way, and sets the thread counts while it is at
-// it.
+// Returns true if `position` may differ from the sealed header without a new trailer. C-Blosc2
+// updates the content of metalayers that way, and sets the thread counts at the same time.
 bool MayChangeOutside(const format::FrameHeader& header, size_t position) {
   if (position >= kThreadsBegin && position < kThreadsEnd) return true;
   return std::ranges::any_of(header.places, [&](const format::LayerPlace& place) {
@@ -51,14 +50,14 @@ bool MayChangeOutside(const format::FrameHeader& header, size_t position) {
   });
 }
 
-// Compares the header with its sealed copy; true when it was changed outside.
+// Compares the header with its sealed copy. Returns true if it was changed outside.
 absl::StatusOr<bool> CheckHeader(Bytes header, const format::Seal& seal) {
   if (Xxh3(header) == seal.header_hash) return false;
   if (seal.header_copy.size() != header.size()) {
     return DataLoss("frame header: header_len: expected %d, got %d", seal.header_copy.size(),
                     header.size());
   }
-  // The sealed header says where metalayers lie: the one that was changed may say anything.
+  // The sealed header tells where metalayers lie. The changed one may claim anything.
   CAIRN_ASSIGN_OR_RETURN(const format::FrameHeader sealed,
                          format::ParseFrameHeader(seal.header_copy));
   for (size_t i = 0; i < header.size(); ++i) {
@@ -106,7 +105,7 @@ absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameFile& source, 
         "%d bytes of the file, got %d; copy it again from where it is complete",
         size, header_len);
   }
-  // These bytes are not read again: another process may be writing.
+  // These bytes are not read again, because another process may be writing.
   bytes.resize(static_cast<size_t>(header_len));
   if (header_len <= fixed) return bytes;
   CAIRN_RETURN_IF_ERROR(
@@ -187,7 +186,8 @@ absl::Status AttachIndex(FoundIndex found, std::optional<IndexSeal> seal, State&
   return absl::OkStatus();
 }
 
-// With type 0 the field must be empty: else a damaged type would pass for a frame without a seal.
+// The field must be empty for type 0. Otherwise a damaged type would pass for a frame without a
+// seal.
 absl::Status CheckTrailerFingerprint(const format::Trailer& trailer, Bytes trailer_bytes) {
   const std::optional<FingerprintType> type = TypeOf(trailer);
   if (!type.has_value()) {
@@ -218,7 +218,7 @@ absl::StatusOr<std::optional<IndexSeal>> CheckSeal(const format::Trailer& traile
   absl::StatusOr<format::Seal> seal =
       ParseSealLayer(*layer, trailer_bytes, CeilDiv(nchunks, format::kPageEntries));
   if (!seal.ok()) {
-    // Without a fingerprint the layer may be what another program left there.
+    // Without a fingerprint, another program may have left the layer there.
     if (intact) checkpoint.trailer_damage = Annotate(seal.status(), "trailer");
     return std::nullopt;
   }

@@ -24,13 +24,13 @@ namespace {
 // by a new frame for its first commit.
 constexpr int kMaxReadAttempts = 200;
 constexpr std::chrono::milliseconds kPause(1);
-// Between two polls of whether the frame's name still refers to our file.
+// The time between two checks that the frame's name still refers to our file.
 constexpr std::chrono::seconds kPollPause(1);
-// A file that gets the frame's name raises no event where that name was gone, or is a directory's.
+// A file that gets the frame's name raises no event if that name was gone, or is a directory's.
 constexpr std::chrono::milliseconds kLongestWait = kPollPause;
-// Fewer staged chunks are skipped again each time.
+// Fewer staged chunks than this are skipped again each time.
 constexpr int64_t kManySkipped = 16;
-// Memory that is kept for reading the journal.
+// The memory that is kept for reading the journal.
 constexpr size_t kKeptWindow = 64 << 10;
 
 absl::StatusOr<FrameFile> OpenSource(const FrameLocation& location, int64_t origin, bool use_mmap) {
@@ -54,12 +54,12 @@ absl::StatusOr<FrameFile> OpenSource(const FrameLocation& location, int64_t orig
   }
 }
 
-// Whether the state's map shows what others write.
+// Returns true if the state's mapping shows what others write.
 bool SeesFile(const State& newest, const FrameFile& source) {
   return newest.region.follows_file() && source.origin() == 0;
 }
 
-// Whether the file has another checkpoint. Where there is a map it costs no system call.
+// Returns true if the file has another checkpoint. With a mapping it costs no system call.
 absl::StatusOr<bool> HasNewCheckpoint(const State& newest, const FrameFile& source) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, SeesFile(newest, source)
                                                        ? newest.region.LoadFrameSize()
@@ -67,19 +67,19 @@ absl::StatusOr<bool> HasNewCheckpoint(const State& newest, const FrameFile& sour
   return frame_size != newest.header().frame_size;
 }
 
-// Whether it is not the same commit, loaded again.
+// Returns false for the same commit, loaded again.
 bool IsNews(const State& seen, const State& state) {
   if (&seen == &state) return false;
   return state.checkpoint_id() == 0 || state.checkpoint_id() != seen.checkpoint_id() ||
          state.generation() != seen.generation();
 }
 
-// Why a directory without an index is not opened: chunks are what is left of a frame.
+// Returns why a directory without an index is not opened. Chunks are the remains of a frame.
 absl::Status NoIndexIn(const FrameLocation& location) {
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, location.files->List("."));
   const bool has_chunks = std::ranges::any_of(
       names, [](const std::string& name) { return format::ParseChunkFileName(name).has_value(); });
-  if (has_chunks) return DataLoss("index: %s is missing beside the chunks", location.path);
+  if (has_chunks) return DataLoss("index: %s is missing next to the chunks", location.path);
   return InvalidArgument("a directory without %s is not a Blosc2 frame", location.path);
 }
 
@@ -123,7 +123,8 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Load(FrameLocation locatio
                                           std::make_shared<const FrameContext>(options));
   const MutexLock refresh(core->refresh_mutex_);
   const absl::Status loaded = core->MoveTo(source).status();
-  // What cannot be loaded may not be a frame at all, unless its directory says that it is one.
+  // A file that cannot be loaded may not be a frame at all, unless its directory shows that it is
+  // one.
   if (absl::IsDataLoss(loaded) && source.directory() == nullptr) {
     const absl::Status no_frame = FindEra(source).status();
     if (absl::IsInvalidArgument(no_frame)) return no_frame;
@@ -146,7 +147,7 @@ absl::StatusOr<StatePtr> FrameCore::MoveTo(FrameFile source) {
   CAIRN_ASSIGN_OR_RETURN(StatePtr state, env_->generation.has_value()
                                              ? LoadGeneration(source, env_, *env_->generation)
                                              : LoadState(source, env_));
-  // A checkpoint that is seen may be in the page cache alone, and a name too.
+  // A checkpoint may be in the page cache alone, and a name too.
   if (env_->durable_only) {
     CAIRN_RETURN_IF_ERROR(source.Sync());
     CAIRN_RETURN_IF_ERROR(SyncNames(location_));
@@ -167,7 +168,7 @@ void FrameCore::InstallFile(FrameFile source, StatePtr state) {
 void FrameCore::InstallState(StatePtr state) {
   const MutexLock refresh(refresh_mutex_);
   const MutexLock lock(mutex_);
-  // Beside other writers, a reader may have seen a later commit.
+  // When there are other writers, a reader may have seen a later commit.
   const bool is_older = newest_ != nullptr && newest_->checkpoint_id() == state->checkpoint_id() &&
                         newest_->generation() > state->generation();
   if (!is_older) newest_.swap(state);
@@ -199,7 +200,7 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::mil
 
 absl::StatusOr<FrameFile> FrameCore::OpenForReading(const std::shared_ptr<File>& written) const {
   CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(location_, 0, env_->use_mmap));
-  // Another process may have replaced the file since it was locked: the two must not be mixed up.
+  // Another process may have replaced the file since it was locked. The two must not be mixed up.
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, written->Identity());
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity there, source.file()->Identity());
   if (ours != there) return FailedPrecondition("%s was replaced by another file", location_.path);
@@ -213,12 +214,13 @@ absl::StatusOr<StatePtr> FrameCore::ReopenIfReplaced(StatePtr newest, const Fram
   polled_replaced_at_ = std::chrono::steady_clock::now();
   if (there) return newest;
   absl::StatusOr<FrameFile> moved = OpenSource(location_, source.origin(), env_->use_mmap);
-  if (absl::IsNotFound(moved.status())) return newest;  // what we hold stays readable
+  if (absl::IsNotFound(moved.status())) return newest;  // our state stays readable
   CAIRN_RETURN_IF_ERROR(moved.status());
   return MoveTo(*std::move(moved));
 }
 
-// After the chunks that were skipped before, if they are still those of the same writer.
+// Returns the position after the chunks that were skipped before, if they are still those of the
+// same writer.
 absl::StatusOr<int64_t> FrameCore::ResumePosition(const State& newest, const FrameFile& source) {
   const int64_t end = newest.journal->end;
   if (skipped_.begin != end) return end;
@@ -242,8 +244,8 @@ absl::StatusOr<StatePtr> FrameCore::ReplayNew(StatePtr newest, const FrameFile& 
   if (window_.size() > kKeptWindow) window_ = {};
   if (replayed.state != nullptr) {
     skipped_ = {};
-    // A checkpoint that inherits the journal may be the frame's by now: then what was read last may
-    // lie in space that readers of the one before do not keep.
+    // A checkpoint that inherits the journal may be the frame's by now. The bytes that were read
+    // last may then lie in space that readers of the checkpoint before do not keep.
     CAIRN_ASSIGN_OR_RETURN(const bool moves_on, HasNewCheckpoint(*newest, source));
     if (moves_on) return MoveTo(source);
     newest = replayed.state;
@@ -260,15 +262,15 @@ absl::StatusOr<StatePtr> FrameCore::ReplayNew(StatePtr newest, const FrameFile& 
   return PollReplaced(std::move(newest), source);
 }
 
-// Nothing follows; but once in a while another file may have been given the name.
+// Nothing follows, but from time to time another file may have been given the name.
 absl::StatusOr<StatePtr> FrameCore::PollReplaced(StatePtr newest, const FrameFile& source) {
   const auto now = std::chrono::steady_clock::now();
   if (now - polled_replaced_at_ < kPollPause) return newest;
-  skipped_ = {};  // in case another writer has a chunk of the same size there
+  skipped_ = {};  // another writer may have a chunk of the same size there
   return ReopenIfReplaced(std::move(newest), source);
 }
 
-// What is damaged may have been repaired, in this file or in another one.
+// Loads a damaged state again, which may have been repaired in this file or in another one.
 absl::StatusOr<StatePtr> FrameCore::ReloadDamaged(StatePtr damaged, const FrameFile& source) {
   if (std::chrono::steady_clock::now() - polled_replaced_at_ < kPollPause) return damaged;
   CAIRN_ASSIGN_OR_RETURN(const StatePtr moved, ReopenIfReplaced(damaged, source));
@@ -285,7 +287,7 @@ absl::StatusOr<StatePtr> FrameCore::WaitForCommit(const StatePtr& seen,
   const auto begin = std::chrono::steady_clock::now();
   FileEvent event = FileEvent::kNone;
   while (true) {
-    // Before the frame is looked at: what happens afterwards ends the wait.
+    // The watch begins before the frame is looked at, so that every later event ends the wait.
     const WatchPool::Lease watch = watches_.Watch(source().file());
     StatePtr state;
     {
@@ -313,7 +315,7 @@ absl::StatusOr<StatePtr> FrameCore::RefreshLocked() {
   }
   CAIRN_ASSIGN_OR_RETURN(const bool moves_on, HasNewCheckpoint(*state, source));
   if (moves_on) {
-    // After that checkpoint the journal may say that another file replaces this one.
+    // After that checkpoint the journal may tell that another file replaces this one.
     CAIRN_ASSIGN_OR_RETURN(state, MoveTo(source));
   }
   if (state->damage.has_value()) return ReloadDamaged(std::move(state), source);

@@ -1,4 +1,5 @@
-// What all handles of one open frame share: its location, and the newest state that was seen.
+// The facts that all handles of one open frame share: its location, and the newest state that was
+// seen.
 #ifndef CAIRN_ENGINE_FRAME_OPEN_FRAME_CORE_H_
 #define CAIRN_ENGINE_FRAME_OPEN_FRAME_CORE_H_
 
@@ -22,8 +23,8 @@
 
 namespace cairn::frame {
 
-// Thread-safe. In a forked child it reads and refreshes by itself: files part from their parent's
-// (FileLocks), and so do watches.
+// Thread-safe. In a forked child it reads and refreshes by itself, because files part from their
+// parent's (FileLocks), and so do watches.
 class FrameCore {
  public:
   FrameCore(FrameLocation location, FrameFile source, std::shared_ptr<const FrameContext> env)
@@ -39,25 +40,25 @@ class FrameCore {
   FrameFile source() const;
 
   StatePtr newest() const;
-  // Looks for a newer state, also in a file that took the place of ours.
+  // Looks for a newer state, also in a file that has replaced ours.
   absl::StatusOr<StatePtr> Refresh();
   // Waits for a newer state than `seen`, and returns `seen` itself after the timeout.
   absl::StatusOr<StatePtr> WaitForCommit(const StatePtr& seen, std::chrono::milliseconds timeout);
 
-  // kFailedPrecondition for handles that only read.
+  // Errors: kFailedPrecondition for handles that only read.
   absl::Status CheckMayWrite() const;
-  // Opens the file that has the frame's name now, and takes the writer's lock on it. kUnavailable
-  // after the time to wait, kFailedPrecondition for frames that cannot be written.
-  // `file` is tried first.
+  // Opens the file that has the frame's name now, and takes the writer's lock on it. `file` is
+  // tried first. Errors: kUnavailable after the time to wait; kFailedPrecondition for frames that
+  // cannot be written.
   absl::StatusOr<std::shared_ptr<File>> OpenForWriting(std::chrono::milliseconds wait,
                                                        std::shared_ptr<File> file = nullptr);
-  // The frame in `written`, which a writer holds: for reading, through a descriptor without the
-  // writer's lock.
+  // Opens the frame in `written`, which a writer holds, for reading. The descriptor is another one,
+  // without the writer's lock.
   absl::StatusOr<FrameFile> OpenForReading(const std::shared_ptr<File>& written) const;
 
   // Makes `state`, which was loaded from `source`, the newest. Called by the writer.
   void InstallFile(FrameFile source, StatePtr state);
-  // The same for a state that follows the newest in the same file.
+  // Makes `state` the newest, which follows the newest in the same file.
   void InstallState(StatePtr state);
 
  private:
@@ -78,20 +79,21 @@ class FrameCore {
 
   const FrameLocation location_;
   const std::shared_ptr<const FrameContext> env_;
-  // Held while a newer state is looked for, so that the newest one found last is the newest.
+  // Held while a newer state is looked for, so that the last one found is the newest.
   Mutex refresh_mutex_;
   mutable Mutex mutex_ ABSL_ACQUIRED_AFTER(refresh_mutex_);
   FrameFile source_ ABSL_GUARDED_BY(mutex_);
   StatePtr newest_ ABSL_GUARDED_BY(mutex_);
 
-  // Chunks that a writer has staged after the journal's end, already skipped.
+  // Chunks that a writer has staged after the journal's end, and that were already skipped.
   struct Skipped {
     int64_t begin = -1;  // where the journal ended
     int64_t end = 0;
-    JournalReader::SkippedChunk last;  // what begins there now if the writer changed its mind
+    // differs from the header there if the writer changed its mind
+    JournalReader::SkippedChunk last;
   };
   Skipped skipped_ ABSL_GUARDED_BY(refresh_mutex_);
-  // Memory for what is read of the journal.
+  // Memory for reading the journal.
   std::vector<std::byte> window_ ABSL_GUARDED_BY(refresh_mutex_);
   std::chrono::steady_clock::time_point polled_replaced_at_ ABSL_GUARDED_BY(refresh_mutex_){};
   WatchPool watches_;

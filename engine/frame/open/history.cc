@@ -23,7 +23,7 @@ GenerationInfo InfoOf(const State& state) {
           .end = CommittedEnd(state)};
 }
 
-// The checkpoint itself and every commit after it, before byte `end`.
+// Lists the checkpoint itself and every commit after it, before byte `end`.
 absl::StatusOr<std::vector<GenerationInfo>> ListFrom(const FrameFile& source, const State& state,
                                                      uint64_t last, int64_t end) {
   std::vector<GenerationInfo> list = {InfoOf(state)};
@@ -37,7 +37,8 @@ absl::StatusOr<std::vector<GenerationInfo>> ListFrom(const FrameFile& source, co
   return list;
 }
 
-// Where the part of the file begins that a checkpoint has to itself: what it writes at once.
+// Returns where the part of the file begins that a checkpoint writes at once and shares with no
+// other.
 int64_t BeginOf(const State& checkpoint) {
   return checkpoint.index().size() > 0 ? checkpoint.index().begin
                                        : checkpoint.checkpoint->trailer.begin;
@@ -59,7 +60,7 @@ absl::StatusOr<StatePtr> PreviousCheckpoint(const FrameFile& source, const State
   const format::Seal& seal = *checkpoint.seal;
   const int64_t end = seal.previous_end;
   if (end <= 0 || end >= checkpoint.header.frame_size || seal.generation <= oldest) return nullptr;
-  // Nor may the chain cost more than the file: of each checkpoint all is read.
+  // The chain must not cost more than the file, because each checkpoint is read completely.
   if (end > BeginOf(state)) {
     return DataLoss("seal: the checkpoint before ends at byte %d, after byte %d, where this begins",
                     end, BeginOf(state));
@@ -76,8 +77,8 @@ absl::StatusOr<StatePtr> PreviousCheckpoint(const FrameFile& source, const State
 
 namespace {
 
-// What `find` makes of the newest state. A writer may reclaim generations meanwhile; then it runs
-// again, on what is left.
+// Returns the result of `find` for the newest state. A writer may reclaim generations meanwhile. It
+// then runs again, on the remaining ones.
 template <typename Find>
 std::invoke_result_t<Find, const State&> WhileKept(const FrameFile& source,
                                                    const std::shared_ptr<const FrameContext>& env,
@@ -87,7 +88,8 @@ std::invoke_result_t<Find, const State&> WhileKept(const FrameFile& source,
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(const StatePtr newest, LoadState(source, env));
     auto found = find(*newest);
-    // What a state needs is registered by now: if it was not reclaimed before, it stays.
+    // The bytes that a state needs are registered by now. If they were not reclaimed before, they
+    // stay.
     CAIRN_ASSIGN_OR_RETURN(const StatePtr now, LoadState(source, env));
     if (OldestOf(*now) <= OldestOf(*newest)) return found;
     if (attempt == kMaxAttempts) {
@@ -107,8 +109,8 @@ absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameFile& source, co
   }
   CAIRN_ASSIGN_OR_RETURN(StatePtr checkpoint,
                          LoadCheckpoint(source, newest.checkpoint->header_bytes, newest.env()));
-  // Backwards, so that none is loaded twice and none is kept: a checkpoint of few bytes may claim
-  // many chunks, and take memory for them.
+  // Goes backwards, so that no checkpoint is loaded twice and none is kept. A checkpoint of few
+  // bytes may claim many chunks, and take memory for them.
   int64_t end = newest.journal->end;
   while (checkpoint != nullptr && std::ssize(list) < options.limit) {
     if (checkpoint->journal->generation <= last) {
@@ -124,7 +126,7 @@ absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameFile& source, co
   return list;
 }
 
-// The state of a generation before the newest; null when it is not there.
+// Returns the state of a generation before the newest, or null if it is not there.
 absl::StatusOr<StatePtr> FindGeneration(const FrameFile& source, const State& newest,
                                         uint64_t generation) {
   if (!newest.journal.has_value() || generation > newest.generation()) return nullptr;

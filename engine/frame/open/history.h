@@ -15,17 +15,17 @@
 
 namespace cairn::frame {
 
-// The checkpoint before the one that `state` is or follows; null when it is gone. `oldest` is the
-// oldest generation that the newest seal keeps.
+// Returns the checkpoint before the one that `state` is or follows, or null if it is gone. `oldest`
+// is the oldest generation that the newest seal keeps.
 absl::StatusOr<StatePtr> PreviousCheckpoint(const FrameFile& source, const State& state,
                                             uint64_t oldest);
 
-// The oldest first.
+// Lists the generations, the oldest first.
 absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
     const FrameFile& source, const std::shared_ptr<const FrameContext>& env,
     const HistoryOptions& options);
 
-// The state of that generation. kNotFound.
+// Loads the state of that generation. Errors: kNotFound if the file no longer holds it.
 absl::StatusOr<StatePtr> LoadGeneration(const FrameFile& source,
                                         const std::shared_ptr<const FrameContext>& env,
                                         uint64_t generation);

@@ -16,7 +16,7 @@ namespace cairn::frame {
 
 namespace {
 
-// Whether two states of one checkpoint have the same chunks.
+// Returns true if two states of one checkpoint have the same chunks.
 bool HaveSameChunks(const ChunkIndex& a, const ChunkIndex& b) {
   if (a.size() != b.size()) return false;
   int64_t nchunk = 0;
@@ -52,13 +52,13 @@ class JournalChecker {
   absl::StatusOr<JournalCheck> Run();
 
  private:
-  // What the commits after `begin` make of it, up to `generation`.
+  // Returns the state that the commits after `begin`, up to `generation`, make of it.
   absl::StatusOr<StatePtr> Replay(StatePtr begin, uint64_t generation,
                                   const LoadedSummary* summary = nullptr) const;
-  // What is wrong with the summary there.
+  // Checks the summary in the slot.
   absl::Status CheckSummary(const format::SummarySlot& slot, const StatePtr& checkpoint,
                             const State& replayed) const;
-  // What comes after the state is not of it, but for damage where it ends.
+  // The bytes after the state do not belong to it, unless damage ends it.
   uint64_t last() const { return state_.damage.has_value() ? UINT64_MAX : state_.generation(); }
   int64_t end() const { return state_.damage.has_value() ? INT64_MAX : state_.journal->end; }
 
@@ -81,7 +81,7 @@ absl::StatusOr<StatePtr> JournalChecker::Replay(StatePtr begin, uint64_t generat
 absl::Status JournalChecker::CheckSummary(const format::SummarySlot& slot,
                                           const StatePtr& checkpoint, const State& replayed) const {
   CAIRN_ASSIGN_OR_RETURN(const LoadedSummary loaded, LoadSummary(source_, *checkpoint, slot));
-  // Then there is nothing to compare with.
+  // After damage there is nothing to compare with.
   if (replayed.damage.has_value()) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(StatePtr summed_up, Replay(checkpoint, slot.generation, &loaded));
   const bool is_used = summed_up->chunks.summary() == loaded.index.get();
@@ -98,7 +98,7 @@ absl::StatusOr<JournalCheck> JournalChecker::Run() {
   std::erase_if(slots, [&](const format::SummarySlot& slot) {
     return slot.generation > state_.generation();
   });
-  // The two slots may name the same one.
+  // The two slots may name the same summary.
   const auto same_place = [](const format::SummarySlot& a, const format::SummarySlot& b) {
     return a.position == b.position;
   };

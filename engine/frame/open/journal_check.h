@@ -9,8 +9,9 @@
 
 namespace cairn::frame {
 
-// Where there are summaries, replays every commit from the checkpoint up to the state, as a writer
-// that opens does, and compares what the summaries say. Elsewhere the state's reader did that.
+// If there are summaries, replays every commit from the checkpoint up to the state, as a writer
+// that opens does, and compares the result with the summaries. Otherwise the state's reader did
+// that already.
 absl::StatusOr<JournalCheck> CheckJournal(const State& state);
 
 }  // namespace cairn::frame

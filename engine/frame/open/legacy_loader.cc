@@ -31,7 +31,8 @@ absl::Status LoadBetaTrailer(StateBuilder& builder) {
   CAIRN_ASSIGN_OR_RETURN(const legacy::BetaTrailer trailer,
                          legacy::ParseBetaTrailer(bytes.bytes()));
   checkpoint.trailer.begin = end - std::ssize(bytes.bytes());
-  // Of the betas with the newer trailer only the last one has today's rule; it is taken for that.
+  // Among the betas with the newer trailer only the last one has today's rule. All are taken for
+  // that one.
   checkpoint.whole_block_bitshuffle = trailer.beta2;
   const format::LayerPlace& layer = trailer.usermeta;
   if (layer.size == 0) return absl::OkStatus();
@@ -40,8 +41,8 @@ absl::Status LoadBetaTrailer(StateBuilder& builder) {
   return absl::OkStatus();
 }
 
-// Headers of 2019 name no filters: those of the first chunk stand for all. Without a readable one
-// there are none.
+// Headers of 2019 name no filters, so the filters of the first chunk stand for all. Without a
+// readable one there are none.
 void TakeFiltersOfFirstChunk(StateBuilder& builder) {
   if (builder.state->chunks.size() == 0) return;
   ScratchBuffer scratch;
@@ -80,9 +81,9 @@ class PackedChunks {
   PackedChunks(const FrameView& region, int64_t end) : region_(region), end_(end) {}
 
   int64_t at() const { return at_; }
-  int64_t nbytes() const { return nbytes_; }  // what all so far decode to
+  int64_t nbytes() const { return nbytes_; }  // decoded size of all chunks so far
 
-  // The header of the chunk that should begin at `position`.
+  // Returns the header of the chunk that should begin at `position`.
   absl::StatusOr<chunk::Header> Next(int64_t position) {
     if (position != at_) {
       return DataLoss("expected at byte %d, got %d", at_, position);
@@ -100,11 +101,11 @@ class PackedChunks {
   const FrameView& region_;
   int64_t end_;
   int64_t at_ = legacy::kPackedHeaderSize;
-  int64_t nbytes_ = 0;  // a sum of int32 over chunks of 16 bytes or more: no file is that large
+  int64_t nbytes_ = 0;  // no file has enough chunks to overflow it
   ScratchBuffer scratch_;
 };
 
-// The chunk at `position`, empty when there is none.
+// Returns the chunk at `position`, which is empty if there is none.
 absl::StatusOr<Chunk> TakeChunk(const FrameView& region, PackedChunks& chunks,
                                 std::string_view name, int64_t position) {
   if (position == 0) return Chunk();
@@ -123,7 +124,7 @@ absl::Status TakeReference(const PackedHeader& packed, const Chunk& filters,
   return absl::OkStatus();
 }
 
-// The chunks that hold no data.
+// Takes the chunks that hold no data.
 absl::Status TakeOthers(const PackedHeader& packed, PackedChunks& chunks, StateBuilder& builder) {
   const FrameView& region = builder.state->region;
   Checkpoint& checkpoint = *builder.checkpoint;
@@ -145,8 +146,8 @@ absl::Status TakeOthers(const PackedHeader& packed, PackedChunks& chunks, StateB
   return absl::OkStatus();
 }
 
-// The data chunks; what they say of the frame goes to `header`. Its chunksize is fixed when all
-// chunks but the last have that size.
+// Takes the data chunks. Their facts about the frame go to `header`. Its chunksize is fixed if all
+// chunks except the last have that size.
 absl::Status TakeData(const PackedHeader& packed, PackedChunks& chunks, State& state,
                       format::FrameHeader& header) {
   CAIRN_ASSIGN_OR_RETURN(const Chunk table,
@@ -163,7 +164,7 @@ absl::Status TakeData(const PackedHeader& packed, PackedChunks& chunks, State& s
       header.typesize = found->typesize;
       header.chunksize = found->nbytes;
     }
-    // After a shorter one, or larger than the first.
+    // A chunk is variable if it follows a shorter one, or is larger than the first.
     variable = variable || last < header.chunksize || found->nbytes > header.chunksize;
     last = found->nbytes;
     state.chunks.Append({.value = position - legacy::kPackedHeaderSize});
@@ -195,7 +196,8 @@ format::FrameHeader HeaderOf(const PackedHeader& packed) {
   return header;
 }
 
-// Looks at the header of every chunk: nothing less distinguishes a super-chunk from other bytes.
+// Reads the header of every chunk, because nothing less distinguishes a super-chunk from other
+// bytes.
 absl::Status LoadPacked(const FrameFile& source, StateBuilder& builder) {
   State& state = *builder.state;
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());

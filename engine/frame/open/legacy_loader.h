@@ -13,14 +13,15 @@
 
 namespace cairn::frame {
 
-// The era of the frame that begins at the source. kInvalidArgument for what is not a Blosc2 frame.
+// Returns the era of the frame that begins at the source. Errors: kInvalidArgument if it is not a
+// Blosc2 frame.
 absl::StatusOr<Era> FindEra(const FrameFile& source);
 
 // Loads a frame of an `era` before kCurrent.
 absl::StatusOr<StatePtr> LoadLegacy(const FrameFile& source, Era era,
                                     std::shared_ptr<const FrameContext> env);
 
-// kFailedPrecondition for a frame of an era that only reads.
+// Errors: kFailedPrecondition for a frame of an era that is only read.
 absl::Status CheckWritable(const State& state);
 
 }  // namespace cairn::frame

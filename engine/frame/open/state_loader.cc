@@ -22,10 +22,11 @@ namespace cairn::frame {
 
 namespace {
 
-// A writer may flip the header while it is read; then it is read again.
+// A writer may change the header while it is read. It is then read again.
 constexpr int kMaxAttempts = 100;
 constexpr int kMaxDamaged = 5;
-// Checkpoints that are newer than the header. Each costs a search of the file, which may be forged.
+// This many checkpoints may be newer than the header. Each costs a search of the file, which may be
+// forged.
 constexpr int kMaxFollowed = 64;
 constexpr std::chrono::milliseconds kWriterPause(2);
 
@@ -45,8 +46,8 @@ absl::Status CheckLayout(const format::FrameHeader& header, const FrameFile& sou
              : DataLoss("frame header: expected the index of a sparse frame, got a contiguous one");
 }
 
-// In a frame of variable chunks each has a file, unless it is special. Where there are far fewer,
-// the index claims what would cost more than the frame is worth.
+// In a frame of variable chunks each chunk has a file, unless it is special. If there are far fewer
+// files, the index claims more than the frame is worth.
 absl::Status CheckFileCount(const State& state, const FrameFile& source) {
   const int64_t nchunks = state.chunks.size();
   if (source.directory() == nullptr || !state.variable_chunks() ||
@@ -58,7 +59,8 @@ absl::Status CheckFileCount(const State& state, const FrameFile& source) {
   return DataLoss("index: %d chunks in a directory of %d files", nchunks, names.size());
 }
 
-// Whether the frame has the bytes that it had when it was sealed: others may have changed metadata.
+// Returns true if the frame has as many bytes as when it was sealed. Others may have changed
+// metadata.
 bool HoldsAsManyBytes(const Checkpoint& checkpoint) {
   if (!checkpoint.seal.has_value()) return false;
   if (checkpoint.seal_holds) return true;
@@ -66,7 +68,7 @@ bool HoldsAsManyBytes(const Checkpoint& checkpoint) {
   return sealed.ok() && sealed->nbytes == checkpoint.header.nbytes;
 }
 
-// A frame of one short chunk gives that chunk's size in the header and its chunksize in the seal.
+// A frame of one short chunk has that chunk's size in the header and its chunksize in the seal.
 void RestoreChunksize(State& state) {
   const Checkpoint& checkpoint = *state.checkpoint;
   const bool one_chunk = state.nbytes > 0 && state.nbytes == state.chunksize;
@@ -76,13 +78,13 @@ void RestoreChunksize(State& state) {
 }
 
 // Checks where the seal says that other bytes are. After the end of the file, which has `size`,
-// there are no dead ones any more; but a copy may end with the checkpoint.
+// there are no dead bytes any more, because a copy may end with the checkpoint.
 absl::Status BoundSeal(int64_t size, Checkpoint& checkpoint) {
   format::Seal& seal = *checkpoint.seal;
   const int64_t end = checkpoint.trailer.end;
   const bool in_file = checkpoint.header.layout == Layout::kContiguous;
   if (in_file && seal.journal.has_value() && seal.journal->begin - end > kMaxChunkBytes) {
-    return DataLoss("seal: the journal goes on at byte %d, the trailer ends at %d",
+    return DataLoss("seal: the journal continues at byte %d, the trailer ends at %d",
                     seal.journal->begin, end);
   }
   for (format::DeadExtent& dead : seal.space.dead) {
@@ -93,8 +95,8 @@ absl::Status BoundSeal(int64_t size, Checkpoint& checkpoint) {
   return absl::OkStatus();
 }
 
-// Where reading takes long, index and trailer are read at once, and what there is of a journal is
-// on its way. Unless they are large, or said to be: then the index is read page by page.
+// If reading takes long, reads index and trailer at once and announces the beginning of the
+// journal. If they are large, or claim to be, the index is read page by page instead.
 absl::Status LoadEnd(const format::FrameHeader& header, FrameView& region) {
   constexpr int64_t kFirstOfJournal = int64_t{1} << 20;
   constexpr int64_t kMaxEnd = int64_t{64} << 20;
@@ -108,14 +110,14 @@ absl::Status LoadEnd(const format::FrameHeader& header, FrameView& region) {
   return region.LoadEnd(*begin);
 }
 
-// Where the state's chunks are, and what commits may follow it.
+// Finds the state's chunks, and tells which commits may follow it.
 absl::Status AttachSource(const FrameFile& source, const format::Trailer& trailer,
                           Bytes trailer_bytes, State& state) {
   if (source.directory() != nullptr) {
     state.chunk_source = std::make_shared<SparseChunkSource>(
         source.directory(), source.file(), state.region.in_place(), state.env()->max_mapped_files);
   }
-  // The journal begins after what the seal covers.
+  // The journal begins after the bytes that the seal covers.
   const Checkpoint& checkpoint = *state.checkpoint;
   JournalPosition& start = state.journal.emplace();
   const uint64_t nonce = checkpoint.seal.has_value() ? checkpoint.seal->nonce : 0;
@@ -124,7 +126,7 @@ absl::Status AttachSource(const FrameFile& source, const format::Trailer& traile
   start.last = start.base;
   if (checkpoint.seal.has_value()) start.generation = checkpoint.seal->generation;
   start.begin = checkpoint.header.frame_size;
-  // Writers of object frames share a journal. Where the objects were copied into a directory, it
+  // Writers of object frames share a journal. If the objects were copied into a directory, it
   // stayed behind.
   const bool has_journal =
       source.directory() == nullptr || source.directory()->ObjectsIn(".").store != nullptr;
@@ -171,7 +173,7 @@ absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
 }
 
 JournalSearch SearchFor(const FrameFile& source, bool alone) {
-  // What lies after a frame inside a larger file is not Cairn's, and may be long.
+  // The bytes after a frame inside a larger file are not Cairn's, and may be many.
   if (source.origin() != 0) return JournalSearch::kNone;
   return alone || !IsBeingWritten(source) ? JournalSearch::kAll : JournalSearch::kNear;
 }
@@ -208,7 +210,7 @@ absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte
 
 namespace {
 
-// The newest checkpoint that one of these journals follows: the header that leads there was
+// Returns the newest checkpoint that one of these journals follows. The header that leads there was
 // durable.
 absl::StatusOr<std::optional<format::EndedJournal>> FindOther(
     const FrameFile& source, const State& state, const std::vector<uint64_t>& other_bases) {
@@ -226,8 +228,8 @@ absl::StatusOr<std::optional<format::EndedJournal>> FindOther(
                               .frame_size = found->end};
 }
 
-// What says that the header is older than the file, if something does: a record where the journal
-// ended, or commits that follow another checkpoint.
+// Returns the newer checkpoint if something shows that the header is older than the file: a record
+// where the journal ended, or commits that follow another checkpoint.
 absl::StatusOr<std::optional<format::EndedJournal>> FindNewer(
     const FrameFile& source, const State& state, const std::vector<uint64_t>& other_bases) {
   if (state.damage.has_value() && state.damage->newer.has_value()) return state.damage->newer;
@@ -235,8 +237,8 @@ absl::StatusOr<std::optional<format::EndedJournal>> FindNewer(
   return std::nullopt;
 }
 
-// Goes on from a newer checkpoint than the one that `state` follows, if the file says that there is
-// one. Its state is marked as damaged: the next header that is written must lead there.
+// Continues from a newer checkpoint than the one that `state` follows, if the file shows that there
+// is one. Its state is marked as damaged, because the next header that is written must lead there.
 absl::StatusOr<StatePtr> FollowNewer(const FrameFile& source, JournalFootprint* footprint,
                                      StatePtr state, std::vector<uint64_t> other_bases) {
   CAIRN_ASSIGN_OR_RETURN(std::optional<format::EndedJournal> newer,
@@ -268,7 +270,7 @@ absl::StatusOr<StatePtr> FollowNewer(const FrameFile& source, JournalFootprint* 
         .stranded = std::max<int64_t>(static_cast<int64_t>(newer->generation - last), 1)};
     return marked;
   }
-  // Damage of the journal that follows comes first: commits after it cannot be read.
+  // Damage of the journal that follows comes first, because commits after it cannot be read.
   if (marked->damage.has_value()) return state;
   const auto commits = static_cast<int64_t>(marked->generation() - last);
   newer->last = last;
@@ -283,7 +285,7 @@ absl::StatusOr<StatePtr> FollowNewer(const FrameFile& source, JournalFootprint* 
 absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source) {
   std::byte word[8];
   const absl::Status status = source.ReadAt(format::kFrameSizeOffset, word);
-  // There was a header: the file was truncated since.
+  // There was a header, so the file was truncated since.
   if (absl::IsOutOfRange(status)) return WithCode(absl::StatusCode::kDataLoss, status);
   CAIRN_RETURN_IF_ERROR(status);
   return static_cast<int64_t>(LoadBe<uint64_t>(word));
@@ -293,11 +295,11 @@ absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<cons
                                    JournalFootprint* footprint) {
   const bool alone = footprint != nullptr;
   const absl::StatusOr<Era> found = FindEra(source);
-  // The parser of current frames says what is wrong with what is not a frame.
+  // For a file that is not a frame, the parser of current frames tells what is wrong.
   if (!found.ok() && !absl::IsInvalidArgument(found.status())) return found.status();
   const Era era = found.value_or(Era::kCurrent);
   if (era != Era::kCurrent) return LoadLegacy(source, era, std::move(env));
-  // What is not a frame is not locked.
+  // A file that is not a frame is not locked.
   std::shared_ptr<const void> kept;
   if (found.ok()) {
     CAIRN_ASSIGN_OR_RETURN(kept, source.KeepSize());
@@ -306,15 +308,16 @@ absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<cons
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadCurrentHeader(source));
     std::vector<uint64_t> other_bases;
     absl::StatusOr<StatePtr> state = LoadFrom(source, before, env, footprint, other_bases);
-    // Also a header that is read twice and is the same may be half written, and torn pages of it
-    // too: while a writer is at work, damage has to last.
+    // A header that reads the same twice may still be half written, and so may pages of the file.
+    // While a writer is at work, only damage that lasts counts.
     const bool damaged = !state.ok() || (*state)->damage.has_value() || !other_bases.empty() ||
                          !(*state)->checkpoint->trailer_damage.ok();
     // The writer may be gone by now, too.
     const bool is_written = damaged && !alone && IsBeingWritten(source);
     const bool again = damaged && !alone && (attempt == 1 || (attempt < kMaxDamaged && is_written));
     if (again && is_written) std::this_thread::sleep_for(kWriterPause);
-    // What the state needs is registered now: if it is still the newest, no writer reclaims it.
+    // The bytes that the state needs are registered now. If it is still the newest state, no writer
+    // reclaims them.
     const absl::StatusOr<std::vector<std::byte>> after = ReadCurrentHeader(source);
     if (after.ok() && *after == before && !again) {
       if (!damaged || !state.ok()) return state;

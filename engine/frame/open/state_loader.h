@@ -1,4 +1,4 @@
-// Loads a committed state: header, trailer, seal and journal; the index is read when it is used.
+// Loads a committed state: header, trailer, seal and journal. The index is read when it is used.
 #ifndef CAIRN_ENGINE_FRAME_OPEN_STATE_LOADER_H_
 #define CAIRN_ENGINE_FRAME_OPEN_STATE_LOADER_H_
 
@@ -15,30 +15,30 @@
 
 namespace cairn::frame {
 
-// The newest committed state: the checkpoint that the header leads to, and the journal after it.
-// `footprint` is set to what the journal did to the space of the file; only for a caller that keeps
-// others from writing.
+// Loads the newest committed state: the checkpoint that the header leads to, and the journal after
+// it. `footprint` is set to the effect of the journal on the space of the file. Only a caller that
+// keeps others from writing may pass it.
 absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<const FrameContext> env,
                                    JournalFootprint* footprint = nullptr);
 
-// Where to search for commits after the position where replay of this file stops.
+// Tells where to search for commits after the position where replay of this file stops.
 JournalSearch SearchFor(const FrameFile& source, bool alone);
 
-// What the header leads to, which need not be that of the file. `other_bases` is set to those of
-// journals after the state that follow newer checkpoints.
+// Loads the state that a header leads to, which need not be the header in the file. `other_bases`
+// is set to the bases of journals after the state that follow newer checkpoints.
 absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte> header_bytes,
                                   std::shared_ptr<const FrameContext> env,
                                   JournalFootprint* footprint, std::vector<uint64_t>& other_bases);
 
-// What replay made of `state`, and the damage that it found.
+// Returns the state that replay made of `state`, with the damage that it found.
 StatePtr StateAfter(StatePtr state, const ReplayResult& replayed);
 
-// The checkpoint of these header bytes, which need not be those in the file any more.
+// Loads the checkpoint of these header bytes, which need not be those in the file any more.
 absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
                                         std::vector<std::byte> header_bytes,
                                         std::shared_ptr<const FrameContext> env);
 
-// The frame's size as its header tells it now, read as one word.
+// Returns the frame's size that its header has now, read as one word.
 absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source);
 
 }  // namespace cairn::frame

@@ -18,9 +18,9 @@ namespace {
 constexpr int64_t kTailStep = 1 << 20;
 constexpr auto kTailSize = static_cast<size_t>(format::kTrailerTailSize);
 
-// The extent of the trailer that ends with this tail at `end`, if it may be one.
+// Returns the extent of the trailer that ends with this tail at `end`, if it may be one.
 std::optional<Extent> CandidateOf(Bytes tail, int64_t end) {
-  // CE trailer_len D8 type
+  // A tail is CE trailer_len D8 type.
   if (tail[0] != std::byte{format::msgpack::kUint32} ||
       tail[5] != std::byte{format::msgpack::kFixExt16} ||
       tail[6] > static_cast<std::byte>(FingerprintType::k128Bit)) {
@@ -31,7 +31,7 @@ std::optional<Extent> CandidateOf(Bytes tail, int64_t end) {
   return Extent{.begin = end - *size, .end = end};
 }
 
-// Whether the index lies before the trailer that begins there, and is the one that was sealed.
+// Returns true if the index lies before the trailer that begins there, and is the sealed one.
 bool HasIndex(const FrameView& file, const format::FrameHeader& header, const format::Seal& seal,
               int64_t trailer_begin, ScanBudget& budget) {
   const std::optional<int64_t> begin = header.index_begin();
@@ -49,7 +49,7 @@ bool HasIndex(const FrameView& file, const format::FrameHeader& header, const fo
   return bytes.ok() && (seal.index_hash == 0 || Xxh3(*bytes) == seal.index_hash);
 }
 
-// The seal of a trailer that belongs to a complete frame at the start of the file.
+// Returns the seal of a trailer that belongs to a complete frame at the start of the file.
 std::optional<format::Seal> SealOfOwn(const FrameView& file, const TrailerBytes& trailer,
                                       ScanBudget& budget) {
   if (!CheckTrailerFingerprint(trailer.parsed, trailer.bytes).ok()) return std::nullopt;
@@ -62,8 +62,9 @@ std::optional<format::Seal> SealOfOwn(const FrameView& file, const TrailerBytes&
   return agrees ? std::optional(*std::move(seal)) : std::nullopt;
 }
 
-// What commits call this checkpoint if its journal begins with it; else 0. A journal that it has
-// from another one, or that was written before the header led here, proves nothing of this header.
+// Returns the name that commits have for this checkpoint if its journal begins with it, else 0. A
+// journal that it inherited, or that was written before the header led here, proves nothing about
+// this header.
 uint64_t IdentityOf(const format::Seal& seal, const TrailerBytes& trailer) {
   const auto header = format::ParseFrameHeader(seal.header_copy);
   if (seal.journal.has_value() || !header.ok()) return 0;
@@ -72,7 +73,7 @@ uint64_t IdentityOf(const format::Seal& seal, const TrailerBytes& trailer) {
 
 }  // namespace
 
-// 94 version 93 CD
+// A trailer begins with 94 version 93 CD.
 bool LooksLikeTrailer(Bytes head) {
   return head[0] == std::byte{format::msgpack::FixArray(4)} &&
          head[2] == std::byte{format::msgpack::FixArray(3)} &&
@@ -108,7 +109,7 @@ absl::Status ForEachTrailer(const FrameView& file, ScanBudget& budget,
 
 namespace {
 
-// `bases`: null for those of all.
+// Finds the newest trailer. `bases` is null for trailers of all journals.
 absl::StatusOr<FoundTrailer> FindNewest(const FrameFile& source, const JournalBases* bases) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
   CAIRN_ASSIGN_OR_RETURN(const FrameView file, source.View(size));
@@ -116,7 +117,7 @@ absl::StatusOr<FoundTrailer> FindNewest(const FrameFile& source, const JournalBa
   std::optional<FoundTrailer> newest;
   CAIRN_RETURN_IF_ERROR(ForEachTrailer(file, budget, [&](const TrailerBytes& trailer) {
     std::optional<format::Seal> seal = SealOfOwn(file, trailer, budget);
-    // The later of two comes first.
+    // The later of two trailers comes first.
     if (!seal.has_value() || (newest.has_value() && newest->seal.generation >= seal->generation)) {
       return;
     }

@@ -1,4 +1,4 @@
-// Scans a file for trailers when its header is lost.
+// Scans a file for trailers if its header is lost.
 #ifndef CAIRN_ENGINE_FRAME_OPEN_TRAILER_SCANNER_H_
 #define CAIRN_ENGINE_FRAME_OPEN_TRAILER_SCANNER_H_
 
@@ -18,36 +18,37 @@
 
 namespace cairn::frame {
 
-// A trailer that parses, of any library and wherever it is: in a chunk it is user data.
+// A trailer that parses, of any library and wherever it is. In a chunk it is user data.
 struct TrailerBytes {
   Extent place;
   Bytes bytes;
   const format::Trailer& parsed;
 };
 
-// Whether a trailer may begin with these bytes, kTrailerHead at least.
+// Returns true if a trailer may begin with these bytes, of which there are kTrailerHead at least.
 bool LooksLikeTrailer(Bytes head);
 inline constexpr int64_t kTrailerHead = 4;
 
 // Frames that are stored in frames are scanned too, down to about this depth.
 inline constexpr int64_t kMaxTrailerOverlaps = 16;
 
-// Visits trailers from the end of the file backwards, as far as the budget goes.
+// Visits trailers from the end of the file backwards, until the budget is spent.
 absl::Status ForEachTrailer(const FrameView& file, ScanBudget& budget,
                             absl::FunctionRef<void(const TrailerBytes&)> visit);
 
 struct FoundTrailer {
-  format::Seal seal;  // with the header that belongs to it
-  int64_t end = 0;    // also of the frame
+  format::Seal seal;  // has the header that belongs to it
+  int64_t end = 0;    // end of the trailer and of the frame
 };
 
-// The newest trailer of a frame at the start of the file whose fingerprint, header copy, position
-// and index agree. Trailers of frames that are user data in the file are not at their position.
-// Memory: as much as the longest trailer and index take. kDataLoss when there is none.
+// Finds the newest trailer of a frame at the start of the file whose fingerprint, header copy,
+// position and index agree. Trailers of frames that are user data in the file are not at their
+// position. Takes as much memory as the longest trailer and index. Errors: kDataLoss if there is
+// none.
 absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source);
 
-// The same of those after which one of these journals begins, and which were written at once: no
-// commit of that journal was made before a header led there.
+// Finds the newest trailer after which one of these journals begins, and which was written at once:
+// no commit of that journal was made before a header led there.
 using JournalBases = absl::flat_hash_set<uint64_t>;
 absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source, const JournalBases& bases);
 

@@ -168,8 +168,8 @@ absl::Status Verifier::CheckContent(const ChunkReader& chunk) {
   const chunk::Decoder* decoder = chunk.decoder();
   const bool blocks = decoder != nullptr && decoder->nblocks() > 0;
   const bool partial = decoder == nullptr && !chunk.stored().empty();
-  // One value shows whether a chunk without blocks can be read, unless it is part of the partial
-  // chunk.
+  // A single value shows whether a chunk without blocks can be read, unless it is part of the
+  // partial chunk.
   const int64_t nbytes =
       blocks || partial ? chunk.nbytes() : std::min(chunk.nbytes(), state_.header().typesize);
   const int64_t most = std::max<int64_t>(state_.env()->limits.max_decode_memory, 1);

@@ -21,7 +21,7 @@ using format::InsertEdit;
 using format::ReorderEdit;
 using format::ReplaceEdit;
 
-// A chunk that has, or had, a file of its own.
+// Checks a chunk that has, or had, a file of its own.
 absl::Status CheckFile(const State& before, const IndexedChunk& chunk) {
   CAIRN_RETURN_IF_ERROR(before.chunk_source->Locate(chunk.entry.value).status());
   if (chunk.entry.cbytes > 0 && chunk.entry.fingerprint != 0) return absl::OkStatus();
@@ -29,7 +29,7 @@ absl::Status CheckFile(const State& before, const IndexedChunk& chunk) {
                   before.chunk_source->Describe(chunk.entry.value));
 }
 
-// What the checkpoint's index leaves to chunks.
+// Returns the bytes that the checkpoint's index leaves to chunks.
 int64_t AreaBeforeIndex(const State& state) {
   return state.index().size() > 0 ? state.index().begin - state.header().header_len : 0;
 }
@@ -53,8 +53,8 @@ class EditChecker {
   const State& before_;
   const JournaledCommit& commit_;
   int64_t nchunks_;
-  int64_t room_;  // for chunks that are still to come
-  int64_t area_;  // for those before the index
+  int64_t room_;  // bytes for the chunks that follow
+  int64_t area_;  // bytes for chunks before the index
 };
 
 absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
@@ -71,7 +71,7 @@ absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
   const std::optional<int64_t> begin = CheckedAdd(before_.header().header_len, chunk.entry.value);
   const int64_t room = commit_.record_begin - commit_.begin;
   if (begin.has_value() && chunk.entry.cbytes > 0 && chunk.entry.fingerprint != 0) {
-    // All of them may have to be read.
+    // All of them may have to be read, so their sum is bounded.
     int64_t* left = nullptr;
     if (RangeFits(*begin - commit_.begin, chunk.entry.cbytes, room)) left = &room_;
     if (RangeFits(chunk.entry.value, chunk.entry.cbytes, AreaBeforeIndex(before_))) left = &area_;
@@ -109,10 +109,10 @@ absl::Status EditChecker::Check(const format::ChunkEdit& edit) {
     return DataLoss("commit: order of %d chunks of %d", order.size(), nchunks_);
   }
   if (!FindNonPermutation(std::span<const uint32_t>(order)).has_value()) return absl::OkStatus();
-  return DataLoss("commit: order is no permutation");
+  return DataLoss("commit: order is not a permutation of the chunks");
 }
 
-// `names` are those of the vlmetalayers that the edit meets.
+// Checks an edit of a layer. `names` are those of the vlmetalayers that the edit meets.
 absl::Status CheckLayer(const State& before, const format::LayerEdit& edit, LayerNames& names) {
   using Kind = format::LayerEdit::Kind;
   // CheckLayerName is stricter than this, but frames of other writers may hold names it refuses,
@@ -161,7 +161,7 @@ absl::Status CheckChunksize(const State& before, const format::CommitTotals& tot
   return DataLoss("commit: chunksize: expected %d, got %d", old, totals.chunksize);
 }
 
-// Whether so many chunks and the pending items can hold so many bytes.
+// Checks that this many chunks and the pending items can hold this many bytes.
 absl::Status CheckTotals(const State& before, const format::CommitTotals& totals,
                          const PartialChunk& partial) {
   if (totals.nbytes < partial.nbytes() || totals.stored_bytes < -1) {
@@ -228,7 +228,7 @@ absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const Journale
     if (chunk == nullptr) continue;
     const int64_t begin = before.header().header_len + chunk->entry.value;
     Bytes bytes = reader.Seen(begin, chunk->entry.cbytes);
-    // What was seen may be from before the commit: then the file shows more by now.
+    // The bytes that were seen may be from before the commit. The file shows more by now.
     if (bytes.empty() || format::HashChunk(bytes) != chunk->entry.fingerprint) {
       read.resize(static_cast<size_t>(chunk->entry.cbytes));
       CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(begin, read));
@@ -246,7 +246,7 @@ absl::StatusOr<bool> FilesMatchFingerprints(const State& before, const Journaled
     if (chunk == nullptr) continue;
     const absl::StatusOr<StoredChunk> stored =
         before.chunk_source->Read(chunk->entry.value, ReadMode::kCopied, scratch);
-    // A power cut may have left no file, or not all of it.
+    // A power cut may have left no file, or only a part of it.
     if (absl::IsDataLoss(stored.status())) return false;
     CAIRN_RETURN_IF_ERROR(stored.status());
     if (format::HashChunk(stored->bytes()) != chunk->entry.fingerprint) return false;
@@ -264,7 +264,7 @@ std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPo
                           ? links.base == end.base && links.generation == end.generation + 1 &&
                                 (links.previous == end.last || !rules.check_prev)
                           : links.previous == links.base;
-  // Before a checkpoint that was written beside commits, less was durable.
+  // Before a checkpoint that was written during commits, less was durable.
   const bool durable_fits = links.durable_end >= 0 && links.durable_end <= record.begin;
   if (!linked || !durable_fits || links.generation > format::kMaxGeneration) return std::nullopt;
   const bool own_receipt = record.receipt.has_value() && record.receipt->base == links.base &&

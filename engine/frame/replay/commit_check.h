@@ -17,11 +17,11 @@
 
 namespace cairn::frame {
 
-// A commit as the journal holds it.
+// A commit in the form that the journal holds.
 struct JournaledCommit {
   format::CommitRecord record;
-  int64_t begin = 0;         // where the commit before ends: chunks of this one lie after
-  int64_t record_begin = 0;  // where those end
+  int64_t begin = 0;         // end of the commit before; chunks of this one lie after it
+  int64_t record_begin = 0;  // end of the chunks
   int64_t end = 0;
   uint64_t checksum = 0;  // as stored in the record
   std::optional<format::Receipt> receipt;
@@ -30,26 +30,29 @@ struct JournaledCommit {
 // Names of vlmetalayers.
 using LayerNames = std::unordered_set<std::string>;
 
-// The totals after a commit that only makes the partial chunk `partial`.
+// Returns the totals after a commit that only makes the partial chunk `partial`.
 format::CommitTotals TotalsAfter(const State& before, const PartialChunk& partial);
 
-// `commit` has its totals. Whether each edit fits the state that it meets, the chunks lie between
-// the commit before and this one's record or in the space before the index, and the totals are
-// those of the result. kResourceExhausted when nothing is wrong but that they pass a limit.
-// `partial` is the partial chunk after the commit. `names` are those of the state before, once a
-// commit needed them, and after the call those of the state after.
+// Checks that each edit fits the state that it meets, that the chunks lie between the commit before
+// and this one's record or in the space before the index, and that the totals are those of the
+// result. `commit` has its totals. `partial` is the partial chunk after the commit. `names` are
+// those of the state before, once a commit needed them, and after the call those of the state
+// after.
+//
+// Errors: kDataLoss if a check fails; kResourceExhausted if the only problem is that the totals
+// pass a limit.
 absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
                          const PartialChunk& partial, std::optional<LayerNames>& names);
 
-// Whether every stored chunk of the commit has its fingerprint, by bytes that `reader` saw or else
-// by those in the file. Remembers the chunks that do as verified. The commit must have passed
-// CheckCommit, which bounds what is read.
+// Returns true if every stored chunk of the commit has its fingerprint, in bytes that `reader` saw
+// or else in those of the file. Remembers matching chunks as verified. The commit must have passed
+// CheckCommit, which bounds the bytes to read.
 absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& commit,
                                              const FrameFile& source, const JournalReader& reader);
-// The same where each chunk has a file.
+// Checks the fingerprints of a commit whose chunks have files of their own.
 absl::StatusOr<bool> FilesMatchFingerprints(const State& before, const JournaledCommit& commit);
 
-// The record as the commit that comes next after `end`, if it is.
+// Returns the record as a commit if it is the one that comes next after `end`.
 std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPosition& end,
                                       const ReplayChecks& rules);
 

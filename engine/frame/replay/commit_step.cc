@@ -37,7 +37,7 @@ absl::Status ApplyEdit(const format::ChunkEdit& edit, ChunkIndex& chunks) {
 }
 
 void Advance(const CommitStep& step, JournalPosition& end) {
-  // A summary leads over many commits at once.
+  // A summary leads over many commits at once, so the generation may grow by more than one.
   CAIRN_DCHECK(!end.base_known || step.links.generation > end.generation);
   CAIRN_DCHECK(step.end > end.end);
   end.base_known = true;

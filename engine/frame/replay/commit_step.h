@@ -1,4 +1,4 @@
-// What a commit does to the state before it: writers and replay say it in the same way.
+// Applies a commit to the state before it. Writers and replay both use this.
 #ifndef CAIRN_ENGINE_FRAME_REPLAY_COMMIT_STEP_H_
 #define CAIRN_ENGINE_FRAME_REPLAY_COMMIT_STEP_H_
 
@@ -24,13 +24,14 @@ struct CommitStep {
   int64_t reused = 0;  // bytes of its chunks that lie before the index, or in files
 };
 void Advance(const CommitStep& step, JournalPosition& end);
-// One more receipt of the last commit ends at `end`.
+// Notes another receipt of the last commit, which ends at `end`.
 void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal);
 
-// The partial chunk that a commit makes of that of the state before.
+// Returns the partial chunk that a commit makes of that of the state before.
 PartialChunk PartialAfter(const PartialChunk& before, const format::CommitRecord& commit);
 
-// kDataLoss where the edit needs a page of the committed index that cannot be read.
+// Applies an edit. Errors: kDataLoss if the edit needs a page of the committed index that cannot be
+// read.
 absl::Status ApplyEdit(const format::ChunkEdit& edit, ChunkIndex& chunks);
 
 }  // namespace cairn::frame

@@ -14,31 +14,31 @@ namespace cairn::frame {
 
 namespace {
 
-// Enough to distinguish zeros that were reserved from other bytes, most often.
+// This is usually enough to distinguish zeros that were reserved from other bytes.
 constexpr size_t kWindow = 4096;
 constexpr size_t kWidestWindow = 256 << 10;
 
-// Read to the end of the page, not beyond: kernel readahead creates large folios that slow the
-// writer's next small write. Read ahead only once well into a long journal.
+// Reads stop at the end of the page, because kernel readahead creates large folios that slow the
+// writer's next small write. Reading ahead starts only well into a long journal.
 constexpr size_t kFar = 32 << 10;
 
 constexpr size_t kPiece = 1 << 20;
 
-// Records do not overlap, so a journal whose search reads more than this many times what it looks
-// through was made to waste time.
+// Records do not overlap, so a journal was made to waste time if its search reads more than this
+// many times the bytes that it looks through.
 constexpr int64_t kMaxOverlaps = 4;
 
-// Enough to recognise a record, or a chunk.
+// This is enough to recognise a record or a chunk.
 constexpr size_t kLongestHead = std::max<size_t>(format::kMinRecordSize, chunk::kHeaderSize);
 
-// So many zeros are space that was reserved, and no damage.
+// This many zeros are reserved space, not damage.
 constexpr size_t kZerosBelieved = 64 << 10;
 
-// After so many zeros, more than any writer reserves, nothing was written.
+// After this many zeros, more than any writer reserves, nothing was written.
 constexpr int64_t kMostZeros = int64_t{128} << 20;
 
-// Whether there is an intact record at `begin`. Reads it piece by piece: what only claims to be
-// large costs no memory.
+// Returns true if there is an intact record at `begin`. Reads it piece by piece, so that a record
+// that only claims to be large costs no memory.
 absl::StatusOr<bool> HasIntactRecord(const FrameFile& source, int64_t begin,
                                      const format::RecordHead& head) {
   const int64_t hash_begin = begin + head.size - format::kRecordHashSize;
@@ -56,7 +56,7 @@ absl::StatusOr<bool> HasIntactRecord(const FrameFile& source, int64_t begin,
   return got == piece.size() && format::StoredChecksum(piece) == stream.Digest();
 }
 
-// The record at `begin`, if there is an intact one.
+// Returns the record at `begin`, if there is an intact one.
 absl::StatusOr<std::optional<FoundRecord>> ReadRecord(const FrameFile& source, int64_t begin,
                                                       const format::RecordHead& head) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
@@ -84,7 +84,7 @@ absl::Status JournalReader::ReadUpTo(int64_t end) {
   return absl::OkStatus();
 }
 
-// The window begins at the position.
+// Makes the window begin at the position.
 void JournalReader::ForgetPassed() {
   const Bytes seen = Bytes(window_).first(filled_);
   const auto passed = static_cast<uint64_t>(position_ - window_begin_);
@@ -129,7 +129,7 @@ absl::StatusOr<bool> JournalReader::StoppedAtBytes() {
 absl::StatusOr<bool> JournalReader::Spend(int64_t size) {
   if (!budget_.has_value()) {
     CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, source_.Size());
-    // A writer may go on writing.
+    // A writer may continue to write.
     budget_.emplace(std::max<int64_t>(file_size - begin_, kPiece), kMaxOverlaps);
   }
   return budget_->Spend(size);
@@ -156,14 +156,14 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReader::Take(const format::Rec
     position_ = record->end();
     if (format::IsCommit(record->kind)) CAIRN_RETURN_IF_ERROR(TakeReceipt(*record));
   } else if (!large) {
-    // A search goes over the same bytes again.
+    // A search reads the same bytes again.
     CAIRN_RETURN_IF_ERROR(Spend(head.size).status());
   }
   return record;
 }
 
 absl::Status JournalReader::TakeReceipt(FoundRecord& commit) {
-  // Those of older versions are longer; what follows a receipt may be far away.
+  // Receipts of older versions are longer. The bytes after a receipt may be far away.
   for (const int64_t size : {format::kReceiptSize, format::kMaxReceiptSize}) {
     const auto most = static_cast<size_t>(std::min(size, end_ - position_));
     CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(most));
@@ -177,7 +177,7 @@ absl::Status JournalReader::TakeReceipt(FoundRecord& commit) {
 absl::StatusOr<std::optional<FoundRecord>> JournalReader::Next() {
   while (position_ < end_) {
     CAIRN_ASSIGN_OR_RETURN(const Bytes first, Ahead(1));
-    // Nothing begins with a zero.
+    // Neither a record nor a chunk begins with a zero.
     if (first.empty() || first[0] == std::byte{0}) return std::nullopt;
     CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(kLongestHead));
     if (const auto head = format::FindRecordHead(ahead); head.has_value()) return Take(*head);
@@ -196,7 +196,7 @@ absl::StatusOr<bool> JournalReader::Search(int64_t begin, int64_t seen,
                                            absl::FunctionRef<bool(FoundRecord)> visit) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, source_.Size());
   const int64_t size = std::min(file_size, end_);
-  // What looked like the header of a chunk may have led past the end.
+  // Bytes that looked like the header of a chunk may have led past the end.
   seen = std::min(seen, size);
   if (begin < seen) {
     CAIRN_ASSIGN_OR_RETURN(const bool affordable, Spend(seen - begin));
@@ -204,7 +204,7 @@ absl::StatusOr<bool> JournalReader::Search(int64_t begin, int64_t seen,
   }
   int64_t position = begin;
   ScratchBuffer buffer;
-  // The next record is mostly near, and there may be many searches.
+  // The next record is usually near, and there may be many searches.
   size_t ahead = kWindow;
   for (int64_t zeros = 0; position < size && zeros < kMostZeros;) {
     const MutableBytes piece = buffer.Get(

@@ -24,7 +24,7 @@ struct FoundRecord {
   format::RecordKind kind = format::RecordKind::kCommit;
   int64_t begin = 0;
   std::vector<std::byte> bytes;
-  // Of a commit record: the one right after it.
+  // The receipt right after a commit record.
   std::optional<format::Receipt> receipt = {};
 
   int64_t end() const {
@@ -32,11 +32,12 @@ struct FoundRecord {
   }
 };
 
-// Chunks lie back to back before the record that names them. Everything is read by system calls: a
-// writer may cut away what no reader has accepted, and with it pages of a map. Not thread-safe.
+// Reads records, and the chunks back to back before the records that name them. All reads are
+// system calls, because a writer may cut away bytes that no reader has accepted, and with them
+// pages of a mapping. Not thread-safe.
 class JournalReader {
  public:
-  // `source` must outlive the reader. `memory` is for what it reads.
+  // `source` must outlive the reader. `memory` is for the bytes that it reads.
   JournalReader(const FrameFile& source, int64_t position, std::vector<std::byte> memory = {})
       : source_(source),
         begin_(position),
@@ -44,42 +45,43 @@ class JournalReader {
         window_(std::move(memory)),
         window_begin_(position) {}
 
-  // The next record; nothing when the file does not go on with complete chunks and an intact one.
+  // Returns the next record, or nothing if the file does not continue with complete chunks and an
+  // intact record.
   absl::StatusOr<std::optional<FoundRecord>> Next();
   void GoTo(int64_t position) { position_ = position; }
-  // From now on nothing is found that ends after `end`.
+  // From now on, finds nothing that ends after `end`.
   void StopAt(int64_t end) { end_ = end; }
-  // Where that ended: after the record, or at what is neither chunk nor record.
+  // Returns where Next ended: after the record, or at bytes that are neither chunk nor record.
   int64_t position() const { return position_; }
-  // The last chunk that was skipped, and how many were.
+  // The last chunk that was skipped, and the number of skipped chunks.
   struct SkippedChunk {
     int64_t position = 0;
     std::array<std::byte, chunk::kHeaderSize> header{};
     int64_t count = 0;
   };
   const SkippedChunk& skipped() const { return skipped_; }
-  // Whether there is anything but zeros at the position, or not far after it.
+  // Returns true if there is anything except zeros at the position, or not far after it.
   absl::StatusOr<bool> StoppedAtBytes();
-  // Bytes that were read on the way here, if they are all at hand still; else none.
+  // Returns bytes that were read on the way here, if all of them are still in memory; else none.
   Bytes Seen(int64_t begin, int64_t size) const;
-  // The memory, for the next reader. This one has only position() and skipped() left.
+  // Returns the memory, for the next reader. This one then has only position() and skipped().
   std::vector<std::byte> TakeMemory() { return std::move(window_); }
-  // Looks at every byte from `begin` on for intact records, wherever they lie, until `visit` says
-  // that it has seen enough. Bytes up to `seen` are looked at once more: false when that passes the
-  // budget. The position stays.
+  // Looks at every byte from `begin` on for intact records, wherever they lie, until `visit`
+  // returns true. Bytes up to `seen` are read again. Returns false if that passes the budget. The
+  // position stays.
   absl::StatusOr<bool> Search(int64_t begin, int64_t seen,
                               absl::FunctionRef<bool(FoundRecord)> visit);
 
  private:
-  // Whether the reader may look once more at so many bytes. Only a journal that was made to waste
-  // time needs so much that it may not.
+  // Returns true if the reader may read this many bytes again. Only a journal that was made to
+  // waste time needs more.
   absl::StatusOr<bool> Spend(int64_t size);
-  // The bytes from the position on: `size` of them or more, or all that there are.
+  // Returns the bytes from the position on: `size` of them or more, or all that there are.
   absl::StatusOr<Bytes> Ahead(size_t size);
-  // The window reaches that far, or to the end of the file.
+  // Extends the window up to there, or to the end of the file.
   absl::Status ReadUpTo(int64_t end);
   void ForgetPassed();
-  // The record at the position, if it is one.
+  // Returns the record at the position, if there is one.
   absl::StatusOr<std::optional<FoundRecord>> ReadHere(const format::RecordHead& head);
   absl::StatusOr<std::optional<FoundRecord>> Take(const format::RecordHead& head);
   absl::Status TakeReceipt(FoundRecord& commit);
@@ -88,8 +90,8 @@ class JournalReader {
   const int64_t begin_;
   int64_t position_;
   int64_t end_ = INT64_MAX;
-  // What was read last, in the first `filled_` bytes. Grows while it is read through, so that a
-  // long journal of small commits takes few calls.
+  // The bytes that were read last are the first `filled_` ones. The window grows during reading, so
+  // that a long journal of small commits takes few calls.
   std::vector<std::byte> window_;
   size_t filled_ = 0;
   int64_t window_begin_;

@@ -42,31 +42,31 @@ class JournalReplayer {
   absl::StatusOr<ReplayResult> Run();
 
  private:
-  // Goes on with what the reader finds next. False when the journal ends there, or has reached the
-  // last generation asked for.
+  // Continues with the record that the reader finds next. Returns false if the journal ends there,
+  // or has reached the last generation asked for.
   absl::StatusOr<bool> Step();
-  // False when it is nothing that follows.
+  // Returns false if the record does not follow.
   absl::StatusOr<bool> Take(const std::optional<FoundRecord>& found);
   absl::StatusOr<bool> TakeCommit(const FoundRecord& record);
   absl::StatusOr<bool> TakeReceipt(const FoundRecord& record);
   bool TakeGoesOn(const FoundRecord& record);
-  // Whether the record says that the header should lead to another checkpoint: then that is the
-  // result's damage.
+  // Returns true if the record tells that the header should lead to another checkpoint. That is
+  // then the result's damage.
   bool NoteEnded(const FoundRecord& record);
-  // The next commit record, somewhere after `stop`, where the reader found nothing that follows.
-  // Sets the result's damage if what is there shows it.
+  // Returns the next commit record, somewhere after `stop`, where the reader found nothing that
+  // follows. Sets the result's damage if the bytes there show it.
   absl::StatusOr<std::optional<FoundRecord>> Search(int64_t stop);
   bool IsTrusted(const JournaledCommit& commit) const;
   bool IsDurable(const JournaledCommit& commit) const;
-  // Applies the first commits that wait: `all` that may be, or those that are certain to count.
-  // False when one of them does not count.
+  // Applies the first commits that wait: all that may be applied if `all`, else those that are
+  // certain to count. Returns false if one of them does not count.
   absl::StatusOr<bool> ApplyWaiting(bool all);
-  // Whether the chunks of the first commit that waits are what it says.
+  // Returns true if the chunks of the first commit that waits have their fingerprints.
   absl::StatusOr<bool> ChunksMatch(const JournaledCommit& commit);
-  // False when the first commit that waits does not count.
+  // Returns false if the first commit that waits does not count.
   absl::StatusOr<bool> ApplyFirst();
-  // Every edit of the commit, which makes the partial chunk `partial`; the index of the checkpoint
-  // must be readable where they need it.
+  // Applies every edit of the commit, which makes the partial chunk `partial`. The index of the
+  // checkpoint must be readable where the edits need it.
   absl::Status Apply(const JournaledCommit& commit, PartialChunk partial);
   absl::Status ApplyChunks(const std::vector<format::ChunkEdit>& edits);
   int64_t NotePlaced(const JournaledCommit& commit);
@@ -75,7 +75,7 @@ class JournalReplayer {
   void ApplyLayers(const std::vector<format::LayerEdit>& edits);
   // Begins after the summary, unless it does not fit the checkpoint.
   absl::Status BeginAfter(const LoadedSummary& summary);
-  // Goes on from its index if the state is the one that it sums up.
+  // Continues from the summary's index if the state is the one that it sums up.
   void Join(const LoadedSummary& summary, State& state);
   absl::Status Finish();
   bool is_sparse() const { return start_.header().layout == Layout::kSparse; }
@@ -90,16 +90,16 @@ class JournalReplayer {
   JournalReader& reader_;
   const ReplayOptions& options_;
   const ReplayChecks rules_;
-  std::shared_ptr<State> state_;            // null before the first commit: most polls find none
-  std::shared_ptr<Metadata> metadata_;      // of state_, from the first edit of a layer on
-  std::optional<VlMetalayerTable> layers_;  // and with it its vlmetalayers
-  JournalPosition scanned_;                 // with the commits that wait
+  std::shared_ptr<State> state_;  // null before the first commit, because most polls find none
+  std::shared_ptr<Metadata> metadata_;      // metadata of state_, from the first edit of a layer on
+  std::optional<VlMetalayerTable> layers_;  // vlmetalayers of metadata_, from then on
+  JournalPosition scanned_;                 // includes the commits that wait
   JournalTrust trust_;
   std::list<JournaledCommit> waiting_;
   std::unordered_set<int64_t> checked_files_;
   std::optional<LayerNames> names_;  // see CheckCommit
-  bool refused_ = false;             // the first commit that waits
-  bool uncut_ = false;               // no power cut took a part of what waits
+  bool refused_ = false;             // the first commit that waits was refused
+  bool uncut_ = false;               // no power cut took a part of the waiting commits
   ReplayResult result_;
 };
 
@@ -110,7 +110,7 @@ absl::Status JournalReplayer::ApplyChunks(const std::vector<format::ChunkEdit>& 
   return absl::OkStatus();
 }
 
-// Where the commit's chunks lie. Returns the bytes of those before the index, or in files.
+// Notes where the commit's chunks lie. Returns the bytes of those before the index, or in files.
 int64_t JournalReplayer::NotePlaced(const JournaledCommit& commit) {
   int64_t reused = 0;
   for (const format::ChunkEdit& edit : commit.record.chunks) {
@@ -131,7 +131,7 @@ void JournalReplayer::NoteRemoved(const IndexEntry& entry) {
   options_.footprint->removed.push_back({begin, begin + entry.cbytes});
 }
 
-// Of a commit that is not applied yet, which makes the partial chunk `partial`.
+// Notes the chunks that a commit removes. It is not applied yet, and makes the chunk `partial`.
 void JournalReplayer::NoteRemoved(const JournaledCommit& commit, const PartialChunk& partial) {
   if (options_.footprint == nullptr || is_sparse()) return;
   const std::optional<format::IndexedChunk>& old_head = state().partial.head;
@@ -241,13 +241,13 @@ absl::Status JournalReplayer::Finish() {
   return absl::OkStatus();
 }
 
-// What a later commit recorded as durable needs no check.
+// A commit that a later one recorded as durable needs no check.
 bool JournalReplayer::IsTrusted(const JournaledCommit& commit) const {
   return !rules_.check_chunks || uncut_ || commit.end <= scanned_.durable_end ||
          trust_.Covers(commit.record.links.generation);
 }
 
-// Chunk files of an earlier commit would be read again and again.
+// A chunk file that an earlier commit named is refused, so that no file is read repeatedly.
 absl::StatusOr<bool> JournalReplayer::ChunksMatch(const JournaledCommit& commit) {
   if (!is_sparse()) {
     return ChunksMatchFingerprints(state(), commit, source_, reader_);
@@ -271,7 +271,7 @@ absl::StatusOr<bool> JournalReplayer::ApplyFirst() {
   const absl::Status status = CheckCommit(state(), first, partial, names_);
   const bool passes_limit = absl::IsResourceExhausted(status);
   if (!status.ok() && !passes_limit) {
-    // It is intact, and cannot be what it says.
+    // The record is intact, but cannot be right.
     refused_ = true;
     result_.damage = {.bytes = {first.record_begin, first.end}, .stranded = std::ssize(waiting_)};
     return false;
@@ -280,7 +280,7 @@ absl::StatusOr<bool> JournalReplayer::ApplyFirst() {
     CAIRN_ASSIGN_OR_RETURN(const bool match, ChunksMatch(first));
     if (!match) return false;
   }
-  // What passes a limit of the reader is a commit all the same: no writer may overwrite it.
+  // No writer may overwrite a commit, even if it passes a limit of this reader.
   if (passes_limit) return status;
   CAIRN_RETURN_IF_ERROR(Apply(first, std::move(partial)));
   waiting_.pop_front();
@@ -306,7 +306,7 @@ absl::StatusOr<bool> JournalReplayer::TakeCommit(const FoundRecord& record) {
   return ApplyWaiting(false);
 }
 
-// One more of the last commit, or of that which became the checkpoint: by a writer after it.
+// Takes a later writer's receipt of the last commit, or of the one that became the checkpoint.
 absl::StatusOr<bool> JournalReplayer::TakeReceipt(const FoundRecord& record) {
   const auto receipt = format::FindReceipt(record.bytes, record.begin);
   const bool inherits = start_.checkpoint->seal_holds && start_.checkpoint->seal->journal;
@@ -324,7 +324,7 @@ absl::StatusOr<bool> JournalReplayer::TakeReceipt(const FoundRecord& record) {
   return ApplyWaiting(false);
 }
 
-// The trailer would have said it.
+// Counts only if the trailer is damaged, because an intact one has the same facts.
 bool JournalReplayer::TakeGoesOn(const FoundRecord& record) {
   const auto journal = format::FindGoesOn(record.bytes, record.begin);
   if (!journal.has_value() || scanned_.base_known) return false;
@@ -347,7 +347,7 @@ bool JournalReplayer::NoteEnded(const FoundRecord& record) {
   result_.damage = {.bytes = {0, start_.header().header_len},
                     .stranded = std::max<int64_t>(newer, 1),
                     .newer = ended};
-  // All that it followed was durable.
+  // Everything that the newer checkpoint followed was durable.
   uncut_ = true;
   return true;
 }
@@ -385,7 +385,7 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(int64_t stop)
   StrandedCommits stranded(scanned_, stop);
   std::optional<int64_t> next;
   const auto visit = [&](const FoundRecord& record) {
-    // Without the trailer, it may also be the first one of another checkpoint.
+    // Without the trailer, the record may also be the first one of another checkpoint.
     const bool is_next = scanned_.base_known && format::IsCommit(record.kind) &&
                          AsNext(record, scanned_, rules_).has_value();
     if (record.kind == format::RecordKind::kEnded && NoteEnded(record)) return true;
@@ -405,7 +405,7 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(int64_t stop)
   if (!next.has_value()) {
     result_.damage = stranded.Judge(trust_);
     if (scanned_.base_known) result_.other_bases = stranded.other_bases();
-    // No power cut took anything of what waits, either.
+    // In this case, too, no power cut took anything of the waiting commits.
     uncut_ = result_.damage.has_value();
     return std::nullopt;
   }
@@ -434,7 +434,7 @@ absl::StatusOr<ReplayResult> JournalReplayer::Run() {
   for (bool goes_on = true; goes_on;) {
     CAIRN_ASSIGN_OR_RETURN(goes_on, Step());
   }
-  // Those that a power cut may have left without their chunks, as far as these are intact.
+  // A power cut may have left these without their chunks. They count if the chunks are intact.
   if (!refused_) CAIRN_RETURN_IF_ERROR(ApplyWaiting(true).status());
   if (state_ != nullptr) CAIRN_RETURN_IF_ERROR(Finish());
   return std::move(result_);

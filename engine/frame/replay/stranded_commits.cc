@@ -14,11 +14,11 @@ void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
     if (!commit.ok()) return;
     const format::CommitLinks& links = commit->links;
     if (links.previous == links.base) NoteFirst(links);
-    // A writer that owes the sync of the header says that nothing is durable.
+    // A writer that has not yet synced the header records that nothing is durable.
     if (links.durable_end > 0) NoteProof(links.base, links.generation);
     if (!IsLater(links.base, links.generation)) return;
-    // The receipt that ends what is durable is renewed after the sync: a power cut may have taken a
-    // part of it. No commit is so small.
+    // The receipt that ends the durable bytes is renewed after the sync, so a power cut may have
+    // taken a part of it. No commit is that small.
     was_durable_ |= links.durable_end > stop_ + format::kMaxReceiptSize;
     generation = links.generation;
   } else {

@@ -14,7 +14,7 @@ namespace {
 
 using Slots = std::vector<format::SummarySlot>;
 
-// The newest one first.
+// Returns the slots, the newest one first.
 Slots SlotsOf(const FrameFile& source, const AnchorPlace& anchor) {
   std::array<std::byte, format::kSlots * format::kSlotSize> bytes;
   Slots slots;
@@ -75,7 +75,7 @@ absl::StatusOr<LoadedSummary> LoadSummary(const FrameFile& source, const State& 
   CAIRN_ASSIGN_OR_RETURN(loaded.content,
                          format::ParseSummary(summary.bytes(), slot, AnchorOf(checkpoint).identity,
                                               checkpoint.chunks.size()));
-  // The record has all layers that there are.
+  // The record has all layers of the state, so those of the checkpoint are deleted first.
   std::vector<format::LayerEdit>& layers = loaded.content.record.layers;
   for (const VlMetalayer& layer : checkpoint.metadata->vlmetalayers) {
     layers.insert(layers.begin(),

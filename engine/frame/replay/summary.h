@@ -1,4 +1,4 @@
-// Finds the summaries of a journal that a reader may begin after.
+// Finds the summaries of a journal after which a reader may begin.
 #ifndef CAIRN_ENGINE_FRAME_REPLAY_SUMMARY_H_
 #define CAIRN_ENGINE_FRAME_REPLAY_SUMMARY_H_
 
@@ -16,26 +16,27 @@
 
 namespace cairn::frame {
 
-// Where the anchor of a checkpoint is, if it has one.
+// The place of the anchor of a checkpoint, if it has one.
 struct AnchorPlace {
   int64_t position = 0;
-  uint64_t identity = 0;  // of it and of the summaries that it names
+  uint64_t identity = 0;  // of the anchor and of the summaries that it names
 
   int64_t slot(int64_t number) const {
     return position + chunk::kHeaderSize + number * format::kSlotSize;
   }
 };
-// Of a checkpoint that ends there, or that inherits its journal. `base` is that of the journal.
+// Returns the anchor of a checkpoint that ends there, or that inherits its journal. `base` is that
+// of the journal.
 AnchorPlace AnchorAfter(int64_t frame_size, bool inherits, uint64_t base);
-// `state` is the checkpoint, or follows it; its journal is known.
+// Returns the anchor of a state, which is the checkpoint or follows it. Its journal is known.
 AnchorPlace AnchorOf(const State& state);
 
-// Whether there is an anchor. What cannot be read is none.
+// Returns true if there is an anchor. One that cannot be read does not count.
 bool HasAnchor(const FrameFile& source, const AnchorPlace& anchor);
 
-// How far a writer has summed up the journal for the readers of one checkpoint.
+// Tells how far a writer has summed up the journal for the readers of one checkpoint.
 struct SummaryProgress {
-  int64_t edits = 0;  // of the journal when it was summed up, or that was tried
+  int64_t edits = 0;  // edits of the journal when it was last summed up, or that was tried
   std::optional<format::SummarySlot> unmarked;  // a summary that is perhaps not durable
 };
 
@@ -45,16 +46,17 @@ struct LoadedSummary {
   std::shared_ptr<const SummarizedIndex> index;
 };
 
-// Where the summaries are whose commits need no check: they are durable or, unless that is asked
-// for, were made in this boot. The newest first. `state` as for AnchorOf.
+// Returns the places of the summaries whose commits need no check, the newest first. They are
+// durable or, unless `durable_only`, were made in this boot. `state` is as for AnchorOf.
 std::vector<format::SummarySlot> FindSummaries(const FrameFile& source, const State& state,
                                                bool durable_only);
 
-// Checks every byte of a summary. kDataLoss.
+// Loads a summary and checks every byte of it. Errors: kDataLoss if it is damaged.
 absl::StatusOr<LoadedSummary> LoadSummary(const FrameFile& source, const State& checkpoint,
                                           const format::SummarySlot& slot);
 
-// The newest of those that are found. It is a cache: nothing where they are missing or damaged.
+// Loads the newest summary that is found. Summaries are a cache, so it returns nothing if they are
+// missing or damaged.
 std::optional<LoadedSummary> LoadNewestSummary(const FrameFile& source, const State& checkpoint,
                                                bool durable_only);
 

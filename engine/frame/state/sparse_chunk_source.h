@@ -18,7 +18,7 @@ namespace cairn::frame {
 class SparseChunkSource final : public ChunkSource {
  public:
   // The lock on `index` keeps the chunk files as long as this source lives. They are mapped if
-  // use_mmap` says that they can be.
+  // `use_mmap` says that they can be.
   SparseChunkSource(std::shared_ptr<FileSystem> directory, std::shared_ptr<const File> index,
                     bool use_mmap, int max_mapped_files);
 

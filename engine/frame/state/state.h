@@ -1,4 +1,4 @@
-// One immutable state of a frame, which a Snapshot holds.
+// An immutable state of a frame, which a Snapshot holds.
 #ifndef CAIRN_ENGINE_FRAME_STATE_STATE_H_
 #define CAIRN_ENGINE_FRAME_STATE_STATE_H_
 
