@@ -133,7 +133,7 @@ class Increments(Backup):
         before = self.read("copy")
         self.assertIn("applies to content", self.fails(1, "restore", "copy", "news"))
         self.assertEqual(self.read("copy"), before)
-        self.assertIn("no increment", self.fails(1, "restore", "copy", self.frame))
+        self.assertIn("not an increment", self.fails(1, "restore", "copy", self.frame))
 
 
 class Durable(Backup):

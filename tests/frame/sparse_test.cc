@@ -139,7 +139,7 @@ TEST_F(SparseTest, NoFileOfALongerNameIsReadOrRemoved) {
   PutEntries({0, 0x123456789});
   for (const bool use_mmap : {true, false}) {
     Buffer chunk(kSmallChunk);
-    EXPECT_TRUE(IsDamage(Open({.use_mmap = use_mmap}).ReadChunk(1, chunk), "no number"));
+    EXPECT_TRUE(IsDamage(Open({.use_mmap = use_mmap}).ReadChunk(1, chunk), "not the number"));
     EXPECT_EQ(Open({.use_mmap = use_mmap}).Verify()->findings.size(), 1u);
   }
   Writer writer = OpenWriter();

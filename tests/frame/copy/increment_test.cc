@@ -197,7 +197,7 @@ TEST_F(IncrementTest, AppliesToTheContentThatItNamesAlone) {
   EXPECT_TRUE(IsOk(Apply(second)));
   EXPECT_TRUE(Fails(Apply(first), StatusCode::kFailedPrecondition, "applies to content"));
   EXPECT_EQ(copy_->Refresh()->info().generation, generation);
-  EXPECT_TRUE(Fails(Apply(copy_->snapshot()), StatusCode::kFailedPrecondition, "no increment"));
+  EXPECT_TRUE(Fails(Apply(copy_->snapshot()), StatusCode::kFailedPrecondition, "not an increment"));
 }
 
 TEST_F(IncrementTest, StagedEditsAreNoBaseForIt) {
