@@ -20,7 +20,7 @@ namespace cairn {
 
 namespace {
 
-// Where a frame will be, whatever is there now.
+// Returns where a frame will be, whatever is there now.
 absl::StatusOr<frame::FrameLocation> PlaceOf(const std::string& path, FileSystem* file_system) {
   std::shared_ptr<FileSystem> files = frame::FilesOrPosix(file_system);
   CAIRN_ASSIGN_OR_RETURN(std::string absolute, files->Absolute(path));
@@ -31,7 +31,7 @@ frame::ChunkProgress ProgressOf(const std::function<bool(int64_t)>& progress) {
   return progress != nullptr ? frame::ChunkProgress(progress) : frame::NeverStop;
 }
 
-// A frame that has everything from its first moment on.
+// Creates a frame that has everything from its first moment on.
 absl::StatusOr<std::shared_ptr<frame::FrameCore>> CreateEmpty(frame::FrameLocation place,
                                                               const CreateOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
@@ -146,7 +146,7 @@ absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
       (state->journal.has_value() && !state->journal->empty()))
     return frame::SerializeContiguous(*state);
   std::vector<std::byte> out(static_cast<size_t>(state->header().frame_size));
-  // The header in the file may have moved on; the state's own is the one that fits.
+  // The header in the file may be newer by now. The state's own header is the one that fits.
   CopyBytes(state->checkpoint->header_bytes, out);
   const int64_t header_len = state->header().header_len;
   ScratchBuffer scratch;

@@ -1,4 +1,4 @@
-// What the bodies of the public handles share.
+// Helpers that the implementations of the public handles share.
 #ifndef CAIRN_ENGINE_FRAME_API_HANDLE_ACCESS_H_
 #define CAIRN_ENGINE_FRAME_API_HANDLE_ACCESS_H_
 
@@ -13,7 +13,7 @@
 
 namespace cairn::frame {
 
-// How the engine makes public handles.
+// Makes public handles for the engine.
 struct HandleAccess {
   static Snapshot Make(StatePtr state) { return Snapshot(std::move(state)); }
   static const State& StateOf(const Snapshot& snapshot) { return *snapshot.state_; }
@@ -21,11 +21,11 @@ struct HandleAccess {
   static Writer Make(std::unique_ptr<FrameWriter> writer) { return Writer(std::move(writer)); }
 };
 
-// Whether typed values are the items of a frame. `value_size` is 0 for raw bytes, which fit any
-// frame.
+// Checks that typed values have the size of a frame's items. `value_size` is 0 for raw bytes, which
+// fit any frame.
 inline absl::Status CheckItemSize(size_t value_size, int32_t typesize) {
   if (value_size == 0 || value_size == static_cast<size_t>(typesize)) return absl::OkStatus();
-  return InvalidArgument("values of %d bytes are no items of a frame with typesize %d", value_size,
+  return InvalidArgument("values of %d bytes are not items of a frame with typesize %d", value_size,
                          typesize);
 }
 

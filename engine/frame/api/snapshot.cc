@@ -26,7 +26,8 @@ namespace cairn {
 
 namespace {
 
-// Numbers that a caller could not give come from the file here, and are damage.
+// Turns kInvalidArgument into damage: these numbers come from the file, and a caller could not give
+// them.
 absl::StatusOr<std::vector<std::byte>> MakeSpecial(const frame::State& state, SpecialValue special,
                                                    int32_t nbytes) {
   CompressionOptions options;
@@ -39,7 +40,7 @@ absl::StatusOr<std::vector<std::byte>> MakeSpecial(const frame::State& state, Sp
   return bytes;
 }
 
-// A chunk for what the index or the journal holds without one.
+// Makes a chunk for an entry that the index or the journal holds without one.
 absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::ChunkReader& open,
                                 SpecialValue special) {
   CAIRN_RETURN_IF_ERROR(frame::CheckChunkNbytes(state, open.nbytes()));
@@ -54,7 +55,7 @@ absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::ChunkRea
   return Chunk(*bytes, bytes);
 }
 
-// The chunk of an entry, with an owner.
+// Returns the chunk of an entry, with an owner.
 absl::StatusOr<Chunk> PinChunk(const frame::State& state, const ChunkEntry& entry) {
   const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
   const auto make = [&]() -> absl::StatusOr<Chunk> {

@@ -14,12 +14,12 @@ namespace cairn::frame {
 
 namespace {
 
-// Each pass copies what commits brought during the one before.
+// Each pass copies the chunks that commits added during the one before.
 constexpr int kMostPasses = 4;
-// So many new chunks can be copied under the lock.
+// This many new chunks can be copied under the lock.
 constexpr int64_t kFewChunks = 64;
 
-// What a writer would be refused for shows before anything is copied.
+// Shows the errors that a writer would get, before anything is copied.
 absl::Status CheckMayWrite(FrameCore& core, std::chrono::milliseconds wait) {
   const absl::StatusOr<std::shared_ptr<File>> file = core.OpenForWriting({});
   if (file.ok()) return (*file)->UnlockByte(kWriterLockByte);
@@ -27,7 +27,7 @@ absl::Status CheckMayWrite(FrameCore& core, std::chrono::milliseconds wait) {
   return may_come ? absl::OkStatus() : file.status();
 }
 
-// Null where nothing can be copied so.
+// Copies a frame while a writer may use it. Returns null if nothing can be copied in this way.
 absl::StatusOr<std::unique_ptr<LiveCopy>> CopyBesideWriter(FrameCore& core,
                                                            std::chrono::milliseconds wait,
                                                            ChunkProgress progress) {

@@ -1,4 +1,4 @@
-// Compaction of a frame, most of it beside the writer.
+// Compacts a frame, for the most part while others may write it.
 #ifndef CAIRN_ENGINE_FRAME_COPY_COMPACTION_H_
 #define CAIRN_ENGINE_FRAME_COPY_COMPACTION_H_
 
@@ -13,8 +13,7 @@
 namespace cairn::frame {
 
 // See Frame::Compact. The chunks of a contiguous frame are copied before the writer's lock is
-// taken, so that another writer can commit meanwhile; only what it changed is copied under the
-// lock.
+// taken, so that another writer can commit meanwhile. Only its changes are copied under the lock.
 absl::StatusOr<CompactReport> CompactFrame(const std::shared_ptr<FrameCore>& core,
                                            const CompactOptions& options);
 

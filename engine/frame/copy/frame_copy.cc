@@ -16,17 +16,18 @@ namespace {
 
 using Fill = absl::FunctionRef<absl::StatusOr<StagedState>(ChunkSink&)>;
 
-// A copy is sealed also where its source is not.
+// Plans a copy, which is sealed even if its source is not.
 CheckpointPlan PlanSealed(const State& source, int64_t index_begin) {
   CheckpointPlan plan = PlanCopy(source, index_begin);
   if (plan.seal.type == FingerprintType::kNone) plan.seal.type = FingerprintType::k64Bit;
   return plan;
 }
 
-// A reader that goes soon does not spoil a copy that took long.
+// A reader that leaves soon does not spoil a copy that took long.
 constexpr std::chrono::milliseconds kWaitForReaders(200);
 
-// Readers can open the frame at `old` until the copy is complete and durable.
+// Gives the copy its name. Readers can open the frame at `old` until the copy is complete and
+// durable.
 template <typename Made>
 absl::Status Publish(Made& made, const CopyTarget& target, const FrameLocation& old) {
   CAIRN_RETURN_IF_ERROR(made.Persist());
@@ -82,7 +83,8 @@ absl::Status PublishCopy(const State& source, int64_t header_len, const CopyTarg
   HeldFiles unwritten;
   if (target.overwrite) {
     CAIRN_ASSIGN_OR_RETURN(unwritten, LockFromWriters(old));
-    CAIRN_RETURN_IF_ERROR(LockFromReaders(old).status());  // to be refused before the copy is made
+    // shows a refusal before the copy is made
+    CAIRN_RETURN_IF_ERROR(LockFromReaders(old).status());
   }
   const auto publish = target.layout == Layout::kSparse ? PublishDirectory : PublishFile;
   return publish(source, header_len, target, old, fill);

@@ -1,4 +1,4 @@
-// New frames made of committed states beside the writer.
+// Makes new frames of committed states while writers may continue.
 #ifndef CAIRN_ENGINE_FRAME_COPY_FRAME_COPY_H_
 #define CAIRN_ENGINE_FRAME_COPY_FRAME_COPY_H_
 
@@ -17,25 +17,25 @@
 
 namespace cairn::frame {
 
-// Where a copy goes.
+// The place and the form of a copy.
 struct CopyTarget {
   FrameLocation location;
   Layout layout = Layout::kContiguous;
   bool overwrite = false;
 };
 
-// Whether the state can be copied as it is. kDataLoss for damage that hides a part of it;
-// kUnimplemented for a frame of an older era.
+// Checks that the state can be copied as it is. Errors: kDataLoss for damage that hides a part of
+// it; kUnimplemented for a frame of an older era.
 absl::Status CheckCopyable(const State& state);
 
-// Makes a frame of what `fill` stores in a sink, after a header of `header_len` bytes. It gets the
-// generation of `source`, and appears under its name when it is complete and durable.
-// kAlreadyExists. A failure leaves nothing.
+// Makes a frame of the chunks that `fill` stores in a sink, after a header of `header_len` bytes.
+// It gets the generation of `source`, and appears under its name when it is complete and durable. A
+// failure leaves nothing. Errors: kAlreadyExists if the target exists and must not be overwritten.
 absl::Status PublishCopy(const State& source, int64_t header_len, const CopyTarget& target,
                          absl::FunctionRef<absl::StatusOr<StagedState>(ChunkSink&)> fill);
 
-// Copies the state without a dead byte, sealed. Chunks are checked, not coded again. kDataLoss for
-// damage; kCancelled when `progress` says stop.
+// Copies the state without a dead byte, sealed. Chunks are checked, but not recompressed. Errors:
+// kDataLoss for damage; kCancelled if `progress` returns false.
 absl::Status CopyFrame(const State& state, const CopyTarget& target, ChunkProgress progress);
 
 }  // namespace cairn::frame

@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<uint64_t>> ChunkKeys(const State& state) {
   return keys;
 }
 
-// What no edit changes.
+// Checks the facts that no edit changes.
 absl::Status CheckSameKind(const State& since, const State& now) {
   const auto sizes = [](const State& state) {
     std::vector<std::pair<std::string, size_t>> layers;
@@ -50,7 +50,7 @@ absl::Status CheckSameKind(const State& since, const State& now) {
       "no increment leads from one frame to the other: typesize, chunksize or metalayers differ");
 }
 
-// The runs that make `now` of `since`.
+// Returns the runs that make `now` of `since`.
 std::vector<IncrementRun> RunsOf(const std::vector<uint64_t>& since,
                                  const std::vector<uint64_t>& now) {
   const std::vector<int64_t> matches = MatchChunks(since, now);
@@ -86,8 +86,9 @@ absl::StatusOr<std::vector<format::LayerEdit>> LayerEdits(const State& since, co
   }
   const std::vector<VlMetalayer>& before = since.metadata->vlmetalayers;
   const std::vector<VlMetalayer>& after = now.metadata->vlmetalayers;
-  // Layers that are set for the first time come last. So those that are there keep their places as
-  // long as they come in the same order; from then on all are deleted and set again.
+  // Layers that are set for the first time come last. So existing layers keep their places as long
+  // as they come in the same order. From the first one that does not, all are deleted and set
+  // again.
   std::vector<const VlMetalayer*> kept;
   auto next = before.begin();
   for (const VlMetalayer& layer : after) {
@@ -113,10 +114,10 @@ absl::StatusOr<std::vector<format::LayerEdit>> LayerEdits(const State& since, co
   return edits;
 }
 
-// What is new, and what the increment says of it.
+// The new chunks and items, with the increment that describes them.
 struct Changes {
   format::Increment increment;
-  Items added;  // to the short chunk
+  Items added;  // items added to the short chunk
 };
 
 absl::StatusOr<Changes> FindChanges(const State& since, const State& now) {

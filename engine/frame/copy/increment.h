@@ -1,4 +1,4 @@
-// Increments: frames that hold what changed between two states of another frame.
+// Writes increments: frames that hold the changes between two states of another frame.
 #ifndef CAIRN_ENGINE_FRAME_COPY_INCREMENT_H_
 #define CAIRN_ENGINE_FRAME_COPY_INCREMENT_H_
 
@@ -8,9 +8,9 @@
 
 namespace cairn::frame {
 
-// Writes the chunks that `now` has and `since` has not, as they are stored and checked, with what
-// Stager::ApplyIncrement needs to make `now` of `since`. kFailedPrecondition where one cannot
-// become the other; otherwise as CopyFrame.
+// Writes the chunks that `now` has and `since` has not, stored and checked, with the data that
+// Stager::ApplyIncrement needs to make `now` of `since`. Errors: kFailedPrecondition if `since`
+// cannot become `now`; otherwise those of CopyFrame.
 absl::Status WriteIncrement(const State& since, const State& now, const CopyTarget& target,
                             ChunkProgress progress);
 

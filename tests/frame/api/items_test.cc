@@ -124,7 +124,7 @@ class OtherSizeTest : public testing::Test {
  protected:
   static testing::AssertionResult IsRefused(const absl::Status& status) {
     return Fails(status, absl::StatusCode::kInvalidArgument,
-                 "values of 8 bytes are no items of a frame with typesize 4");
+                 "values of 8 bytes are not items of a frame with typesize 4");
   }
 
   Frame frame_ = NewInMemory(OfArray({.shape = {8}, .chunkshape = {4}, .blockshape = {4}}, 4));
