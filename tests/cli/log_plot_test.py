@@ -250,7 +250,7 @@ class Pictures(PlotTest):
         self.assertIn("neither with .svg nor with .html", self.fails(2, "log", "query", "log", "--plot", "a.png"))
         self.assertIn("--unit", self.fails(2, "log", "query", "log", "--plot", "a.svg", "--unit", "y=K"))
         self.assertIn("none/a.svg", self.fails(1, "log", "query", "log", "--plot", "none/a.svg"))
-        self.assertIn("is no number", self.run_tool("log", "query", "log", "--plot", "a.svg", "--fields", "s").stderr.decode())
+        self.assertIn("is not numeric", self.run_tool("log", "query", "log", "--plot", "a.svg", "--fields", "s").stderr.decode())
         self.fails(2, "log", "query", "log", "--title", "x")
         self.assertEqual(self.files(), ["log"])
 

@@ -121,7 +121,7 @@ TEST(Log, OpensNoOtherFrame) {
   EXPECT_TRUE(Fails(Log::Open(temp.Path("none")), StatusCode::kNotFound, "none"));
   ASSERT_TRUE(IsOk(Frame::Create(temp.Path("plain"))));
   EXPECT_TRUE(Fails(Log::Open(temp.Path("plain")), StatusCode::kFailedPrecondition,
-                    "no one-dimensional array"));
+                    "expected a one-dimensional array"));
   CreateOptions options = {.compression = {.typesize = 4},
                            .array = ArrayInfo{.shape = {3}, .dtype = "[('a', '>i4')]"}};
   ASSERT_TRUE(IsOk(Frame::Create(temp.Path("big"), options)));
@@ -178,7 +178,8 @@ TEST(LogWriter, TakesNothingOfABadBatch) {
   readings[1].time = std::numeric_limits<int64_t>::min();
   EXPECT_TRUE(Fails(writer.Append(readings), StatusCode::kInvalidArgument, "record 1 of 3"));
   const std::vector<std::byte> cut(sizeof(Reading) + 1);
-  EXPECT_TRUE(Fails(writer.Append(cut), StatusCode::kInvalidArgument, "no whole records"));
+  EXPECT_TRUE(
+      Fails(writer.Append(cut), StatusCode::kInvalidArgument, "not a multiple of the record size"));
   EXPECT_TRUE(Fails(writer.Append(std::vector<double>(5)), StatusCode::kInvalidArgument,
                     "values of 8 bytes"));
   EXPECT_EQ(writer.end_record(), 0);

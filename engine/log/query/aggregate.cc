@@ -16,7 +16,7 @@ namespace cairn::log {
 
 namespace {
 
-// Of one field, as doubles and exact.
+// The sum of one field, as doubles and exact.
 struct ExactSum {
   FieldSum sum;
   WholeAggregate whole = {};
@@ -29,7 +29,7 @@ struct Sums {
 
 bool IsWhole(const Field& field) { return IsNumber(field) && field.type != FieldType::kFloat; }
 
-// Adds records of greater numbers.
+// Adds the sum of records with greater numbers.
 void Merge(ExactSum& sum, const ExactSum& more) {
   if (more.sum.values.count == 0) return;
   const bool none = sum.sum.values.count == 0;
@@ -43,8 +43,8 @@ void Merge(ExactSum& sum, const ExactSum& more) {
   Merge(sum.sum, more.sum);
 }
 
-// Statistics of integers are kept as doubles, which are exact up to 2^53. So is a sum that never
-// was beyond that.
+// Statistics of integers are kept as doubles, which are exact up to 2^53. A sum that was never
+// beyond that is exact too.
 bool IsExact(const FieldAggregate& values) {
   constexpr double kExact = 9007199254740992;
   const double largest = std::max(std::abs(values.min), std::abs(values.max));
@@ -107,7 +107,7 @@ class Aggregator {
     }
   }
 
-  // Takes the pieces of which all records are in one bucket from the statistics.
+  // Takes from the statistics those pieces whose records are all in one bucket.
   absl::Status AddChunk(const ChunkPlace& place) {
     CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, place.segment->StatsOf(place.nchunk));
     int32_t begin = 0;
@@ -160,7 +160,7 @@ class Aggregator {
            KeyOf(piece.min_time) == KeyOf(piece.max_time);
   }
 
-  // All records of a piece, of which only fields are read whose statistics are not exact.
+  // Adds all records of a piece. Reads only the fields whose statistics are not exact.
   absl::Status AddPiece(const Segment& segment, const Piece& piece, const Rows& rows) {
     Sums& sums = SumsAt(piece.min_time);
     sums.records += piece.nrecords;
@@ -226,8 +226,8 @@ class Aggregator {
   const Schema& schema_;
   const Filter filter_;
   const std::vector<size_t> fields_;  // of the schema
-  std::vector<size_t> numbers_;       // where a piece has each of them
-  std::map<int64_t, Sums> sums_;      // by the begin of the bucket
+  std::vector<size_t> numbers_;       // place of each of them in a piece
+  std::map<int64_t, Sums> sums_;      // keyed by the begin of the bucket
   int64_t least_time_ = std::numeric_limits<int64_t>::max();
 };
 
@@ -242,7 +242,7 @@ absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogState& state,
   if (aggregation.fields.empty()) {
     std::erase_if(fields, is_text);
   } else if (const auto text = std::ranges::find_if(fields, is_text); text != fields.end()) {
-    return InvalidArgument("log: field '%s' is no number", state.schema().fields()[*text].name);
+    return InvalidArgument("log: field '%s' is not numeric", state.schema().fields()[*text].name);
   }
   CAIRN_ASSIGN_OR_RETURN(Filter filter,
                          Filter::Make(state.schema(), aggregation.where, aggregation.filters));

@@ -20,7 +20,7 @@ namespace cairn::log {
 
 namespace {
 
-// Parentheses in each other; the parser calls itself for each.
+// The deepest nesting of parentheses. The parser calls itself for each.
 constexpr int kMaxNesting = 64;
 
 constexpr std::string_view kBlanks = " \t\n\r";
@@ -28,9 +28,9 @@ constexpr std::string_view kBlanks = " \t\n\r";
 struct Sign {
   std::string_view text;
   Comparison comparison;
-  Comparison turned;  // when both sides change places
+  Comparison turned;  // the sign when both sides change places
 };
-// Each before those that it begins with.
+// Each sign stands before those that it begins with.
 constexpr std::array<Sign, 8> kSigns = {
     {{"==", Comparison::kEqual, Comparison::kEqual},
      {"!=", Comparison::kNotEqual, Comparison::kNotEqual},
@@ -44,9 +44,9 @@ constexpr std::array<Sign, 8> kSigns = {
 struct Token {
   enum class Kind : uint8_t { kEnd, kWord, kText, kSign, kOther };
   Kind kind = Kind::kEnd;
-  size_t at = 0;          // in the text
-  size_t end = 0;         // after it
-  std::string text = {};  // of a text what the quotes enclose
+  size_t at = 0;          // place in the text
+  size_t end = 0;         // place after it
+  std::string text = {};  // for a text, the part between the quotes
 };
 
 // A name or a value: a text in quotes, or some words that follow each other.
@@ -103,8 +103,8 @@ class ExpressionParser {
     return absl::OkStatus();
   }
 
-  // Two quotes, and a quote or backslash after a backslash, stand for one of them. `bytes` are
-  // Python's, which have further escapes.
+  // Reads a text in quotes. Two quotes, or a quote or backslash after a backslash, stand for one of
+  // them. If `bytes`, the text is one of Python's, which has further escapes.
   absl::Status TakeText(size_t quote_at, bool bytes) {
     const char quote = text_[quote_at];
     token_.kind = Token::Kind::kText;
@@ -152,7 +152,7 @@ class ExpressionParser {
   }
   bool IsKeyword() const { return IsWord("and") || IsWord("or") || IsWord("not") || IsWord("in"); }
 
-  // Parts with a word between them.
+  // Parses parts with a word between them.
   template <typename ParsePart>
   absl::StatusOr<Expression> ParseParts(Expression::Kind kind, std::string_view word,
                                         const ParsePart& parse) {
@@ -194,7 +194,7 @@ class ExpressionParser {
     return negated;
   }
 
-  // "a < 5", "0 < a <= 5", "a in (1, 2)", "a not in (1, 2)", or a boolean field.
+  // Parses "a < 5", "0 < a <= 5", "a in (1, 2)", "a not in (1, 2)", or a boolean field.
   absl::StatusOr<Expression> ParseComparison() {
     CAIRN_ASSIGN_OR_RETURN(Operand left, ParseOperand("a field"));
     if (IsWord("in") || IsWord("not")) return ParseIn(left);
@@ -260,7 +260,7 @@ class ExpressionParser {
   }
 
   const Field* Named(const Operand& operand) const {
-    // The one field of records without names is called so.
+    // "value" is the name of the only field of records without names.
     const bool only = operand.text == "value" && schema_.fields().size() == 1;
     if (const Field* const field = schema_.Find(operand.text)) return field;
     return only ? schema_.Find("") : nullptr;
@@ -274,7 +274,7 @@ class ExpressionParser {
                     operand.at + 1, operand.text, absl::StrJoin(schema_.fields(), ", ", name));
   }
 
-  // A name may be on either side. In quotes it is one only where the other side is none.
+  // A name may be on either side. A name in quotes counts only if the other side is not a name.
   absl::StatusOr<Expression> Compare(const Operand& left, const Sign& sign, const Operand& right) {
     const Field* const a = Named(left);
     const Field* const b = Named(right);
@@ -326,7 +326,8 @@ class ExpressionParser {
     return *std::move(number);
   }
 
-  // A time between two counts is later than the one and earlier than the other.
+  // Reads a time. One that lies between two counts is later than the first and earlier than the
+  // second.
   static absl::StatusOr<FieldValue> TimeValue(const Field& field, Comparison comparison,
                                               std::string_view text) {
     TimeTextOptions options = {.rounding = TimeRounding::kExact};
@@ -339,8 +340,9 @@ class ExpressionParser {
     return FieldValue(time);
   }
 
-  // Nothing is equal to a NaN, so it is none. What is compared with a float of four bytes is read
-  // as one where it can be: read as a double it would be rounded twice.
+  // Reads a number. It is never a NaN, because nothing is equal to one. A number that is compared
+  // with a float of four bytes is read as such a float if possible, because it would be rounded
+  // twice if it was read as a double.
   static std::optional<FieldValue> NumberOf(std::string_view text, bool single = false) {
     if (text.starts_with('+')) text.remove_prefix(1);
     const char* const end = text.data() + text.size();

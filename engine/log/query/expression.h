@@ -25,9 +25,10 @@ struct Expression {
 };
 
 // See LogQuery::filters.
+//
 // Errors, each with the place in the text:
-//   kInvalidArgument for what is not a condition, or a value that is none of its field;
-//   kNotFound for a field.
+//   kInvalidArgument for a text that is not a condition, or a value that its field cannot have;
+//   kNotFound for a field that does not exist.
 absl::StatusOr<Expression> ParseExpression(const Schema& schema, std::string_view text);
 
 }  // namespace cairn::log

@@ -36,7 +36,7 @@ bool Holds(Comparison comparison, std::partial_ordering order) {
   return order >= 0;
 }
 
-// Exact, whatever the two types are.
+// Compares exactly, whatever the two types are.
 template <typename A, typename B>
 std::partial_ordering Compare(A a, B b) {
   if constexpr (std::is_same_v<A, B>) {
@@ -46,8 +46,9 @@ std::partial_ordering Compare(A a, B b) {
     return std::cmp_equal(a, b) ? std::partial_ordering::equivalent
                                 : std::partial_ordering::greater;
   } else if constexpr (std::is_integral_v<A>) {
-    // As doubles they are in the same order, or equal: then `b` is a whole number, and the integers
-    // tell, of which the greatest is rounded up.
+    // As doubles the numbers have the same order, or are equal. If they are equal, `b` is a whole
+    // number, and the integers are compared. The greatest integer is rounded up to a double that no
+    // integer reaches.
     const std::partial_ordering rough = static_cast<double>(a) <=> b;
     if (rough != 0) return rough;
     constexpr auto kEnd = static_cast<double>(std::numeric_limits<A>::max());
@@ -70,7 +71,7 @@ std::string_view TextAt(const std::byte* bytes, int32_t size) {
   return text;
 }
 
-// What holds where a comparison does not, of values that are no NaN.
+// Returns the comparison that holds if this one does not, for values that are not NaN.
 Comparison Opposite(Comparison comparison) {
   switch (comparison) {
     case Comparison::kEqual:
@@ -89,7 +90,7 @@ Comparison Opposite(Comparison comparison) {
   return Comparison::kLess;
 }
 
-// Least and greatest are rounded to doubles, so only what differs as doubles tells.
+// Least and greatest are rounded to doubles, so only a difference as doubles counts.
 bool MayHold(Comparison comparison, const FieldValue& wanted, const FieldAggregate& values) {
   if (comparison == Comparison::kNotEqual) return true;
   if (values.count == 0) return false;  // NaNs

@@ -16,21 +16,22 @@
 
 namespace cairn::log {
 
-// Thread-safe.
+// The conditions of a query. Thread-safe.
 class Filter {
  public:
   Filter() = default;  // takes every record
-  // All conditions and all texts must hold; see LogQuery. kNotFound for a field, kInvalidArgument
-  // for a value that does not fit its field and for a text that does not parse.
+  // Makes a filter of conditions and texts that must all hold; see LogQuery. Errors: kNotFound for
+  // a field that does not exist; kInvalidArgument for a value that does not fit its field and for a
+  // text that does not parse.
   static absl::StatusOr<Filter> Make(const Schema& schema, std::span<const Condition> conditions,
                                      std::span<const std::string> texts);
 
   bool empty() const { return all_.parts.empty(); }
-  // Fields that it looks at, by index in the schema.
+  // Returns the fields that the filter reads, by index in the schema.
   const std::vector<size_t>& fields() const { return fields_; }
-  // Whether a chunk may hold a record that all conditions hold for.
+  // Returns true if a chunk may hold a record for which all conditions hold.
   bool MayMatch(const ChunkStats& stats) const;
-  // Clears what does not match: one byte for each record.
+  // Clears the byte of each record that does not match. There is one byte for each record.
   void Apply(const Columns& columns, std::vector<uint8_t>& chosen) const;
 
  private:
@@ -49,7 +50,7 @@ class Filter {
   };
   absl::StatusOr<Node> MakeNode(const Schema& schema, const Expression& expression);
   absl::StatusOr<Test> MakeTest(const Schema& schema, const Condition& condition);
-  // Whether the node, or with `negated` its opposite, may hold for a record of the piece.
+  // Returns true if the node, or with `negated` its opposite, may hold for a record of the piece.
   bool MayMatch(const Node& node, bool negated, const Piece& piece) const;
   void Apply(const Node& node, const Columns& columns, std::vector<uint8_t>& chosen) const;
 

@@ -17,7 +17,7 @@ constexpr TimeRange kEver;
 
 bool IsEver(const TimeRange& range) { return range.begin == kEver.begin && range.end == kEver.end; }
 
-// Chooses only values of a column.
+// Returns the chosen values of a column.
 std::vector<std::byte> Pick(Bytes column, size_t size, const std::vector<size_t>& which) {
   std::vector<std::byte> picked(which.size() * size);
   const MutableBytes out(picked);
@@ -71,7 +71,7 @@ absl::StatusOr<ChosenRecords> ChooseRecords(const ChunkPlace& place, const TimeR
   const Segment& segment = *place.segment;
   ChosenRecords found = {
       .rows = {.chunk = place.nchunk, .begin = 0, .end = segment.RecordsIn(place.nchunk)}};
-  bool exact = true;  // all of the rows have times of the range
+  bool exact = true;  // true if all rows have times of the range
   if (segment.time_field() != nullptr) {
     CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment.StatsOf(place.nchunk));
     if (stats->in_order) {
@@ -135,14 +135,14 @@ absl::StatusOr<QueryRun::Found> QueryRun::Load(const ChunkPlace& place) const {
     found.times = all ? std::move(chosen.times) : Pick(chosen.times, which);
   }
   for (size_t i = 0; i < fields_.size(); ++i) {
-    // A copy where a field is asked for twice.
+    // This copies, because a field may be asked for twice.
     const std::vector<std::byte>& column = chosen.columns.fields[fields_[i]];
     found.batch.columns.push_back(all ? column : Pick(Bytes(column), SizeOf(i), which));
   }
   return found;
 }
 
-// Puts records in the order of time, those of one time by number.
+// Sorts records by time, and records of one time by number.
 void QueryRun::Sort(Found& found) const {
   std::vector<size_t> which(found.times.size());
   std::iota(which.begin(), which.end(), size_t{0});
@@ -158,7 +158,7 @@ void QueryRun::Sort(Found& found) const {
   found.times = Pick(found.times, which);
 }
 
-// Of all that is held the records before a time; without one all.
+// Takes the records before a time from all that are held. Without a time, takes all.
 LogBatch QueryRun::TakeHeld(std::optional<int64_t> before) {
   Found taken;
   taken.batch.columns.resize(fields_.size());

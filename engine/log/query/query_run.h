@@ -1,4 +1,4 @@
-// A query on its way through the chunks of a log.
+// Runs a query through the chunks of a log.
 #ifndef CAIRN_ENGINE_LOG_QUERY_QUERY_RUN_H_
 #define CAIRN_ENGINE_LOG_QUERY_QUERY_RUN_H_
 
@@ -21,17 +21,17 @@ struct ChunkPlace {
   int64_t nchunk = 0;
 };
 
-// The chunks that may hold records of these times which the filter takes, in their order. Without a
-// time field all of them.
+// Returns the chunks that may hold records of these times which the filter takes, in their order.
+// Without a time field, the times are ignored.
 absl::StatusOr<std::vector<ChunkPlace>> FindChunks(const LogState& state, const TimeRange& times,
                                                    const Filter& filter);
 
-// Which records of a chunk have times of the range and are taken by the filter.
+// The records of a chunk that have times of the range and that the filter takes.
 struct ChosenRecords {
-  Rows rows;                         // that were looked at
-  std::vector<int64_t> times = {};   // of each of them; empty without a time field
-  std::vector<uint8_t> chosen = {};  // one byte each
-  Columns columns = {};              // that were asked for
+  Rows rows;                         // rows that were looked at
+  std::vector<int64_t> times = {};   // time of each row; empty without a time field
+  std::vector<uint8_t> chosen = {};  // one byte for each row
+  Columns columns = {};              // columns that were asked for
 };
 absl::StatusOr<ChosenRecords> ChooseRecords(const ChunkPlace& place, const TimeRange& times,
                                             const Filter& filter,
@@ -65,12 +65,12 @@ class QueryRun {
   int64_t left_ = 0;
   LogOrder order_ = LogOrder::kTime;
   Filter filter_;
-  std::vector<size_t> fields_;      // of the schema
+  std::vector<size_t> fields_;      // indexes in the schema
   std::vector<ChunkPlace> places_;  // in the order in which they are loaded
-  std::vector<int64_t> min_times_;  // of each of them, with LogOrder::kTime
+  std::vector<int64_t> min_times_;  // least time of each of them, with LogOrder::kTime
   size_t next_ = 0;
-  // Records of one chunk in the order of time, from `next` on not earlier than what the next chunk
-  // may hold.
+  // Records of one chunk in the order of time. From `next` on they are not earlier than those that
+  // the next chunk may hold.
   struct Held {
     Found found;
     size_t next = 0;

@@ -116,7 +116,7 @@ absl::Status CheckName(std::string_view name) {
   return plain ? absl::OkStatus() : InvalidArgument("field '%s': a control character", name);
 }
 
-// A text as Python writes it.
+// Returns a text as Python writes it.
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -185,7 +185,7 @@ absl::StatusOr<Schema> Schema::FromDtype(std::string_view dtype, int32_t record_
     return schema;
   }
   for (const Dtype& type : record.fields) {
-    // Raw bytes are a gap. NumPy gives those of aligned records no name, python-blosc2 does.
+    // Raw bytes are a gap. NumPy gives the gaps of aligned records no name, but python-blosc2 does.
     if (type.kind == Dtype::Kind::kOpaque) continue;
     CAIRN_ASSIGN_OR_RETURN(Field field, FieldOf(type));
     field.offset = static_cast<int32_t>(type.offset);

@@ -32,7 +32,7 @@ bool IsDecimal(char c) { return c >= '0' && c <= '9'; }
 // A number of units since 1970, in billionths of the unit.
 struct Instant {
   absl::int128 billionths = 0;
-  bool more = false;  // and less than a billionth
+  bool more = false;  // true if there is more, but less than a billionth
 };
 
 // Takes a text apart from front to back.
@@ -47,13 +47,13 @@ class Scanner {
     rest_.remove_prefix(1);
     return true;
   }
-  // The rest of the text, in any case.
+  // Accepts the rest of the text, in upper or lower case.
   bool AcceptWord(std::string_view word) {
     if (absl::AsciiStrToLower(std::string(rest_)) != word) return false;
     rest_ = {};
     return true;
   }
-  // Exactly `count` digits.
+  // Reads exactly `count` digits.
   bool Number(size_t count, int64_t& number) {
     number = 0;
     if (rest_.size() < count) return false;
@@ -64,7 +64,8 @@ class Scanner {
     rest_.remove_prefix(count);
     return true;
   }
-  // The digits after a decimal point, as billionths; `more` when others than zeros follow them.
+  // Reads the digits after a decimal point, as billionths. Sets `more` if other digits than zeros
+  // follow them.
   bool Fraction(int64_t& billionths, bool& more) {
     const size_t size = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
     billionths = 0;
@@ -89,7 +90,7 @@ bool SetDate(int64_t year, int64_t month, int64_t day, int64_t& seconds) {
   return true;
 }
 
-// "2026-11-24", or "20261124" where a clock follows. `basic` is set for the latter.
+// Reads "2026-11-24", or "20261124" if a clock follows. Sets `basic` for the latter.
 bool ScanDate(Scanner& scan, int64_t& seconds, bool& basic) {
   int64_t year = 0;
   int64_t month = 0;
@@ -111,7 +112,7 @@ bool ScanClock(Scanner& scan, bool basic, int64_t& seconds, int64_t& nanos, bool
     if (scan.Accept(".,") && !scan.Fraction(nanos, more)) return false;
   }
   seconds += hour * 3600 + minute * 60 + second;
-  // 60 is a leap second; 24:00 is the end of a day.
+  // 60 is a leap second, and 24:00 is the end of a day.
   const bool end = hour == 24 && minute + second + nanos == 0 && !more;
   return second <= 60 && minute < 60 && (hour < 24 || end);
 }
@@ -183,7 +184,7 @@ absl::StatusOr<Instant> ScanNumber(std::string_view text, TimeUnit unit) {
   return instant;
 }
 
-// Counts of `from` as counts of `to`.
+// Converts a count of `from` to a count of `to`.
 absl::StatusOr<int64_t> Round(std::string_view text, const Instant& instant, TimeUnit from,
                               TimeUnit to, TimeRounding rounding) {
   const absl::int128 number = instant.billionths * UnitsPerSecond(to);
@@ -199,14 +200,14 @@ absl::StatusOr<int64_t> Round(std::string_view text, const Instant& instant, Tim
     return InvalidArgument("%s lies between two counts of %s", text, UnitWord(to));
   }
   if (between && rounding == TimeRounding::kUp) ++count;
-  // The least count is no time.
+  // The least count means no time.
   if (count <= std::numeric_limits<int64_t>::min() || count > std::numeric_limits<int64_t>::max()) {
     return TooFar(text, to);
   }
   return static_cast<int64_t>(count);
 }
 
-// Of our days, as most times are that somebody writes down as a number.
+// Returns true for a time of our days, like most times that somebody writes as a number.
 bool IsOfOurDays(const Instant& instant, TimeUnit unit) {
   constexpr int64_t kYear1990 = 631'152'000;
   constexpr int64_t kYear2100 = 4'102'444'800;
@@ -214,9 +215,9 @@ bool IsOfOurDays(const Instant& instant, TimeUnit unit) {
   return instant.billionths >= second * kYear1990 && instant.billionths < second * kYear2100;
 }
 
-// A date of the years 1900 to 2199 in digits alone, with or without hour, minute and second, and
-// with the fraction of a second: "20261124", "2026112410", "20261124100000", "20261124100000125".
-// Spreadsheets add a sign, or a fraction of zeros.
+// Returns true for a date of the years 1900 to 2199 in digits alone, with or without hour, minute
+// and second, and with the fraction of a second: "20261124", "2026112410", "20261124100000",
+// "20261124100000125". Spreadsheets add a sign, or a fraction of zeros.
 bool ReadsAsDate(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   const size_t size = std::min(text.find('.'), text.size());
@@ -239,7 +240,7 @@ bool ReadsAsDate(std::string_view text) {
   return scan.done();
 }
 
-// A number of a wrong unit would be stored as a time of 1970, or of a far future.
+// Refuses a number of a wrong unit, which would be stored as a time of 1970, or of a far future.
 absl::Status CheckUnit(std::string_view text, const Instant& instant, TimeUnit unit) {
   for (const TimeUnit other : kTimeUnits) {
     if (!IsOfOurDays(instant, other)) continue;

@@ -38,7 +38,7 @@ absl::Status LogCore::OpenParts() {
       parts_ = *std::move(parts);
       break;
     }
-    // A list that is the same twice was not made while files came and went.
+    // A list that is equal twice was not made while files came and went.
     if (found == before || !is_directory_) return parts.status();
     before = found;
   }
@@ -75,7 +75,7 @@ absl::StatusOr<bool> LogCore::RefreshPart(Part& part) const {
   return true;
 }
 
-// A file that a new one follows may have got records after it was read, but none after that one
+// A file that a new one follows may have got records after it was read, but none since the new one
 // was there.
 absl::StatusOr<bool> LogCore::FollowRotation() {
   bool news = false;
@@ -152,7 +152,7 @@ absl::StatusOr<LogStatePtr> LogCore::Refresh() {
 }
 
 absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(std::chrono::milliseconds timeout) {
-  // A file tells that another follows it, unless its writer died before that.
+  // A file tells that another one follows it, unless its writer died before that.
   constexpr std::chrono::milliseconds kRotationPause(1000);
   const auto begin = std::chrono::steady_clock::now();
   const LogStatePtr before = state();
@@ -172,11 +172,11 @@ absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(std::chrono::milliseconds tim
 
 namespace {
 
-// Few records of a chunk are read by blocks of this size, which are in a cache while a field is
+// A few records of a chunk are read by blocks of this size, which stay in a cache while a field is
 // taken out of them.
 constexpr int64_t kBlockBytes = 160 << 10;
 
-// Chunks of complete blocks: no record lies beside the others of its chunk.
+// Returns the shape of the array. Chunks have complete blocks, so no record lies outside of them.
 ArrayInfo ArrayOf(const Schema& schema, int64_t chunksize) {
   const int64_t record = schema.record_size();
   const int64_t records = std::max<int64_t>(1, chunksize / record);
@@ -203,7 +203,7 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
     return NotFound("log: no field '%s'", options.time_field);
   }
   if (time != nullptr && !CanBeTime(*time)) {
-    return InvalidArgument("log: field '%s' cannot be the time: it is no timestamp or integer",
+    return InvalidArgument("log: field '%s' cannot be the time: expected a timestamp or an integer",
                            time->name);
   }
   CAIRN_ASSIGN_OR_RETURN(const std::string time_name, TimeNameOf(options.schema, time));

@@ -23,7 +23,7 @@ namespace cairn::log {
 
 using LogStatePtr = std::shared_ptr<const LogState>;
 
-// Thread-safe.
+// An open log. Thread-safe.
 class LogCore {
  public:
   static absl::StatusOr<std::shared_ptr<LogCore>> Open(const std::string& path,
@@ -46,7 +46,7 @@ class LogCore {
     SegmentPtr segment;
   };
   Part newest() const;
-  // The file before the newest, as it is now; none where there is none any more.
+  // Returns the file before the newest, as it is now, or nothing if it no longer exists.
   absl::StatusOr<std::optional<Part>> RefreshPrevious();
 
  private:
@@ -55,7 +55,7 @@ class LogCore {
   absl::Status OpenParts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::vector<Part>> OpenAll(const std::vector<LogFile>& found) const;
   absl::StatusOr<Part> OpenPart(const LogFile& file) const;
-  // RefreshPart, FollowRotation and ForgetRemoved say whether there was news.
+  // RefreshPart, FollowRotation and ForgetRemoved return true if something changed.
   absl::StatusOr<bool> RefreshPart(Part& part) const;
   absl::StatusOr<bool> FollowRotation() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsRemoved(const Part& part) const;
@@ -73,10 +73,10 @@ class LogCore {
   LogStatePtr state_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The options of a new frame of the log, whose first record gets this number.
+// Creates a frame of the log, whose first record gets this number.
 absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
                             int64_t first_record);
-// Those that make a log like an existing one.
+// Returns the options that make a log like an existing one.
 LogCreateOptions OptionsLike(const Segment& segment);
 
 }  // namespace cairn::log

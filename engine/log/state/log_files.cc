@@ -45,7 +45,7 @@ absl::StatusOr<bool> IsDirectory(FileSystem& files, const std::string& path) {
 absl::Status MakeLogDirectory(FileSystem& files, const std::string& path) {
   const absl::Status made = files.MakeDirectory(path);
   if (absl::IsAlreadyExists(made)) {
-    // As a crash right after this call leaves it.
+    // A crash right after this call leaves an empty directory.
     const absl::StatusOr<std::vector<std::string>> names = files.List(path);
     if (!names.ok() || !names->empty()) return made;
   } else if (!made.ok()) {

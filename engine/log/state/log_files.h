@@ -1,4 +1,4 @@
-// Where a log lives: one frame, or a directory of frames with numbers.
+// Finds the files of a log: one frame, or a directory of frames with numbers.
 #ifndef CAIRN_ENGINE_LOG_STATE_LOG_FILES_H_
 #define CAIRN_ENGINE_LOG_STATE_LOG_FILES_H_
 
@@ -14,24 +14,26 @@
 namespace cairn::log {
 
 struct LogFile {
-  int64_t number = 0;  // of the file; 0 of a log that is one frame
+  int64_t number = 0;  // of the file; 0 for a log that is one frame
   std::string path;
   bool operator==(const LogFile&) const = default;
 };
 
-// log.000017.b2frame in the directory.
+// Returns log.000017.b2frame in the directory.
 LogFile FileOf(const std::string& directory, int64_t number);
 
-// Whether the path is a directory that is no sparse frame. kNotFound when nothing is there.
+// Returns true if the path is a directory, but not a sparse frame. Errors: kNotFound if there is
+// nothing.
 absl::StatusOr<bool> IsDirectory(FileSystem& files, const std::string& path);
 
-// An empty directory for a log, durable; one that is there already will do. kAlreadyExists.
+// Makes an empty directory for a log, durably. An empty one that exists will do. Errors:
+// kAlreadyExists if the path is anything else.
 absl::Status MakeLogDirectory(FileSystem& files, const std::string& path);
 
-// The files of a log, the oldest first. kNotFound where there is none. While its writer begins
-// files and removes old ones, some of those may be missing.
+// Returns the files of a log, the oldest first. While its writer begins files and removes old ones,
+// some of those may be missing. Errors: kNotFound if there is none.
 absl::StatusOr<std::vector<LogFile>> ListFiles(FileSystem& files, const std::string& directory);
-// kDataLoss where one is missing between others.
+// Errors: kDataLoss if a file is missing between others.
 absl::Status CheckConsecutive(const std::string& directory, std::span<const LogFile> files);
 
 }  // namespace cairn::log

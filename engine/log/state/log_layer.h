@@ -1,4 +1,4 @@
-// What a log says of itself, in a vlmetalayer of each of its frames.
+// The facts that a log stores about itself, in a vlmetalayer of each of its frames.
 //
 //   magic "CLOG" | version u32 | number of the first record u64 | retention: age, records, bytes,
 //   each u64 | rotation: bytes, period, each u64 | ended u8 | length of the time field's name u8 |
@@ -20,7 +20,8 @@
 namespace cairn::log {
 
 inline constexpr std::string_view kLogLayer = "cairn.log";
-// Statistics, the newest chunks in the first; see StatsTable. A full table is added to the next.
+// Layers of statistics, the newest chunks in the first; see StatsTable. A full table is added to
+// the next.
 inline constexpr std::string_view kStatsLayers[] = {"cairn.log.stats0", "cairn.log.stats1",
                                                     "cairn.log.stats2"};
 
@@ -30,21 +31,20 @@ struct LogLayer {
   int64_t first_record = 0;
   Retention retention = {};
   Rotation rotation = {};
-  bool ended = false;           // the records go on in the next frame
-  std::string time_field = {};  // empty: the first timestamp; at most kMaxTimeName bytes
+  bool ended = false;           // the records continue in the next frame
+  std::string time_field = {};  // at most kMaxTimeName bytes; empty: the first timestamp
   bool operator==(const LogLayer&) const = default;
 };
 
-// The name by which the layer of a log of such records says their time; null: none. Empty, which
-// means the first timestamp, for one whose name is too long. kInvalidArgument for any other field
-// with such a name.
+// Returns the name by which the layer of a log of such records names their time field, which is
+// null if there is none. The name is empty, which means the first timestamp, if that field has a
+// name that is too long. Errors: kInvalidArgument for any other field with such a name.
 absl::StatusOr<std::string> TimeNameOf(const Schema& schema, const Field* time);
 
-// Checks what a program asks a log to keep.
-// Errors: kInvalidArgument if a limit is negative.
+// Checks the limits that a program sets for a log. Errors: kInvalidArgument if a limit is negative.
 absl::Status CheckLimits(const Retention& retention, const Rotation& rotation);
 
-// kDataLoss; kUnimplemented for one of a newer Cairn.
+// Parses the layer. Errors: kDataLoss if it is damaged; kUnimplemented if a newer Cairn wrote it.
 absl::StatusOr<LogLayer> ParseLogLayer(Bytes content);
 std::vector<std::byte> EncodeLogLayer(const LogLayer& layer);
 

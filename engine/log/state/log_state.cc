@@ -25,7 +25,7 @@ template <typename Read>
 absl::Status LogState::ForEachPart(int64_t record, size_t size, MutableBytes dst,
                                    const Read& read) const {
   if (dst.size() % size != 0) {
-    return InvalidArgument("log: %d bytes are no whole values of %d", dst.size(), size);
+    return InvalidArgument("log: size %d is not a multiple of the value size %d", dst.size(), size);
   }
   const auto count = static_cast<int64_t>(dst.size() / size);
   if (record < first_record() || record > end_record() || count > end_record() - record) {
@@ -175,7 +175,7 @@ absl::StatusOr<std::vector<std::string>> LogState::VerifyStatistics() const {
       CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr known, segment->StatsOf(n));
       CAIRN_ASSIGN_OR_RETURN(ChunkStats computed, segment->ComputeStats(n));
       computed.fingerprint = known->fingerprint;
-      // As stored, for a sum that is no number is not equal to itself.
+      // They are compared in stored form, because a sum that is NaN is not equal to itself.
       StatsTable a;
       StatsTable b;
       a.Add(*known);

@@ -17,10 +17,11 @@
 
 namespace cairn::log {
 
-// Thread-safe.
+// One state of a log. Thread-safe.
 class LogState {
  public:
-  // One segment at least, of one schema, the records of each following those of the one before.
+  // Makes a state of at least one segment. All have one schema, and the records of each follow
+  // those of the one before.
   explicit LogState(std::vector<SegmentPtr> segments) : segments_(std::move(segments)) {}
 
   const std::vector<SegmentPtr>& segments() const { return segments_; }
@@ -37,13 +38,14 @@ class LogState {
   absl::Status ReadColumn(std::string_view field, int64_t record, MutableItems dst) const;
   absl::StatusOr<std::vector<std::string>> VerifyStatistics() const;
 
-  // Where these fields are in the schema; all where no name is given. kNotFound.
+  // Returns the indexes of these fields in the schema, or of all if no name is given. Errors:
+  // kNotFound for an unknown name.
   absl::StatusOr<std::vector<size_t>> FindFields(std::span<const std::string> names) const;
-  // kFailedPrecondition where records have no time.
+  // Returns the time field. Errors: kFailedPrecondition if records have no time.
   absl::StatusOr<const Field*> NeedTime() const;
 
  private:
-  // The greatest time of all; kNoTime without records.
+  // Returns the greatest time of all, or kNoTime without records.
   absl::StatusOr<int64_t> GreatestTime() const;
   // The newest time, and the end of the times that are not from the future.
   struct Reached {
@@ -51,7 +53,8 @@ class LogState {
     int64_t end = 0;
   };
   absl::StatusOr<Reached> FindReached() const;
-  // Calls read(segment, record, bytes) for what each segment has of the records that fill dst.
+  // Calls read(segment, record, bytes) for the part that each segment has of the records that fill
+  // dst.
   template <typename Read>
   absl::Status ForEachPart(int64_t record, size_t size, MutableBytes dst, const Read& read) const;
 

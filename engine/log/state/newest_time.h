@@ -1,4 +1,4 @@
-// The newest time of records, some of which may be later than the clock of this machine.
+// Finds the newest time of records, some of which may be later than the clock of this machine.
 #ifndef CAIRN_ENGINE_LOG_STATE_NEWEST_TIME_H_
 #define CAIRN_ENGINE_LOG_STATE_NEWEST_TIME_H_
 
@@ -14,31 +14,31 @@
 
 namespace cairn::log {
 
-// The time of this machine's clock as a count of the field. The greatest count for an integer,
-// which no clock counts.
+// Returns the time of this machine's clock as a count of the field. Returns the greatest count for
+// an integer, which no clock counts.
 int64_t ClockOf(const Field& time);
 
-// Times that the clock has not reached do not count as the newest: a sensor whose clock was wrong
+// Times that the clock has not reached do not count as the newest. A sensor whose clock was wrong
 // once must not make everything else old.
 struct NewestTime {
-  int64_t past = kNoTime;                                // the greatest that the clock has reached
-  int64_t coming = std::numeric_limits<int64_t>::max();  // the least that it has not reached
-  int64_t greatest = kNoTime;                            // of all
+  int64_t past = kNoTime;  // the greatest time that the clock has reached
+  int64_t coming = std::numeric_limits<int64_t>::max();  // the least time that it has not reached
+  int64_t greatest = kNoTime;                            // the greatest of all
 
   void Add(int64_t time, int64_t clock);
   // Adds times that never decrease.
   void AddSorted(std::span<const int64_t> times, int64_t clock);
   void Add(const NewestTime& more);
   bool has_past() const { return past != kNoTime; }
-  // The newest time when the clock is here. Where it has reached none, the clock is wrong or all
-  // records are plans: then the greatest.
+  // Returns the newest time if the clock is here. If the clock has reached no time, it is wrong or
+  // all records are plans, so this returns the greatest time.
   int64_t At(int64_t clock);
 };
 
 absl::StatusOr<NewestTime> FindNewestTime(const Segment& segment, int64_t nchunk, int64_t clock);
 // Reads only chunks with times on both sides of the clock.
 absl::StatusOr<NewestTime> FindNewestTime(const Segment& segment, int64_t clock);
-// The number of records that are later than the clock.
+// Returns the number of records that are later than the clock.
 absl::StatusOr<int64_t> CountFuture(const Segment& segment, int64_t clock);
 
 }  // namespace cairn::log

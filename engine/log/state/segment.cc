@@ -40,7 +40,7 @@ absl::StatusOr<SegmentPtr> Segment::Load(Snapshot snapshot, std::string_view tim
 absl::Status Segment::Init(std::string_view time_field) {
   const std::optional<ArrayInfo>& array = snapshot_.array();
   if (!array.has_value() || array->shape.size() != 1 || array->dtype.empty()) {
-    return FailedPrecondition("log: the frame is no one-dimensional array with a dtype");
+    return FailedPrecondition("log: expected a one-dimensional array with a dtype");
   }
   if (array->chunkshape[0] <= 0) return DataLoss("log: chunks of %d records", array->chunkshape[0]);
   CAIRN_ASSIGN_OR_RETURN(schema_, Schema::FromDtype(array->dtype, snapshot_.info().typesize));
@@ -50,7 +50,7 @@ absl::Status Segment::Init(std::string_view time_field) {
   if (nrecords_ > 0 && chunk_items < chunk_records_) {
     return DataLoss("log: chunks of %d items for %d records", chunk_items, chunk_records_);
   }
-  // Reading nothing checks that the shape is that of the chunks: all that follows counts on it.
+  // Reading nothing checks that the shape is that of the chunks, which all later calls rely on.
   constexpr int64_t kNothing[] = {0};
   CAIRN_RETURN_IF_ERROR(snapshot_.ReadBox(kNothing, kNothing, MutableBytes()));
   const absl::StatusOr<std::vector<std::byte>> layer = snapshot_.GetVlmetalayer(kLogLayer);
@@ -74,7 +74,8 @@ absl::Status Segment::FindTimeField(std::string_view name) {
   time_ = schema_.Find(name);
   if (time_ == nullptr) return NotFound("log: no field '%s'", name);
   if (CanBeTime(*time_)) return absl::OkStatus();
-  return InvalidArgument("log: field '%s' cannot be the time: it is no timestamp or integer", name);
+  return InvalidArgument("log: field '%s' cannot be the time: expected a timestamp or an integer",
+                         name);
 }
 
 int64_t Segment::nchunks() const { return CeilDiv(nrecords_, chunk_records_); }
@@ -127,8 +128,8 @@ absl::StatusOr<ChunkStats> Segment::ComputeStats(int64_t nchunk) const {
   return MakeStats(schema_, time_, columns);
 }
 
-// The number of the first chunk that a table has, or the greatest number. What does not parse is as
-// good as not there: the records say the same.
+// Returns the number of the first chunk that a table has, or the greatest number. A table that does
+// not parse counts as missing, because the records hold the same facts.
 int64_t Segment::LoadTable(std::string_view name) const {
   constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   const absl::StatusOr<std::vector<std::byte>> content = snapshot_.GetVlmetalayer(name);
@@ -145,7 +146,8 @@ int64_t Segment::LoadTable(std::string_view name) const {
   return table->first;
 }
 
-// Those up to the one that has this chunk: the chunks that a new state brings are in the first.
+// Loads the tables up to the one that has this chunk. The chunks that a new state brings are in the
+// first.
 void Segment::LoadTablesFor(int64_t ordinal) const {
   for (size_t i = 0; i < std::size(kStatsLayers); ++i) {
     const int64_t first = first_chunks_[i].Get([&] { return LoadTable(kStatsLayers[i]); });
@@ -160,7 +162,7 @@ absl::StatusOr<ChunkStatsPtr> Segment::StatsOf(int64_t nchunk) const {
     CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, snapshot_.GetEntry(nchunk));
     fingerprint = entry.fingerprint.value_or(0);
   }
-  // Nothing says whether another state has the same bytes of a chunk without a fingerprint.
+  // Without a fingerprint nothing tells whether another state has the same bytes of a chunk.
   StatsCache& cache = fingerprint == 0 ? own_stats_ : *cache_;
   if (ChunkStatsPtr found = cache.Find(Ordinal(nchunk), fingerprint)) return found;
   if (fingerprint != 0) {
@@ -215,10 +217,10 @@ absl::StatusOr<std::vector<int64_t>> Segment::ChunksIn(const TimeRange& range) c
   return chunks;
 }
 
-// The first record of a chunk in the order of time that is not earlier. Time mostly passes evenly,
-// so every other guess takes it for even.
+// Returns the first record of a chunk in the order of time that is not earlier. Time mostly passes
+// evenly, so every other guess assumes that.
 absl::StatusOr<int32_t> Segment::LowerBound(int64_t nchunk, int64_t time) const {
-  // To decode fewer would not be faster.
+  // Decoding fewer would not be faster.
   constexpr int32_t kAtOnce = 1024;
   CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, StatsOf(nchunk));
   const auto wanted = static_cast<double>(time);

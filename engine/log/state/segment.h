@@ -1,4 +1,4 @@
-// One frame of a log, in one state: records by number, and what is known of its chunks.
+// One frame of a log, in one state: its records by number, and the facts about its chunks.
 #ifndef CAIRN_ENGINE_LOG_STATE_SEGMENT_H_
 #define CAIRN_ENGINE_LOG_STATE_SEGMENT_H_
 
@@ -26,14 +26,15 @@ namespace cairn::log {
 
 using ChunkStatsPtr = std::shared_ptr<const ChunkStats>;
 
-// The statistics of the chunks of one frame that were read or computed, for all its states.
+// Keeps the statistics of a frame's chunks that were read or computed, for all its states.
 // Thread-safe.
 class StatsCache {
  public:
-  // Null unless there are some for a chunk of these bytes; see StatsTable for its number.
+  // Returns null unless there are statistics for a chunk with these bytes. See StatsTable for its
+  // number.
   ChunkStatsPtr Find(int64_t chunk, uint64_t fingerprint) const;
   void Add(int64_t chunk, ChunkStatsPtr stats);
-  // Forgets those before this chunk.
+  // Forgets the statistics of chunks before this one.
   void DropBefore(int64_t chunk);
 
  private:
@@ -43,33 +44,33 @@ class StatsCache {
 
 // Times of all chunks, for finding those of a range.
 struct TimeIndex {
-  std::vector<int64_t> min_time;  // of each chunk
+  std::vector<int64_t> min_time;  // least time of each chunk
   std::vector<int64_t> max_time;
-  std::vector<int64_t> max_before;  // greatest of chunks 0..i: never goes down
-  std::vector<int64_t> min_after;   // least of chunks i..: likewise
+  std::vector<int64_t> max_before;  // greatest of chunks 0..i, so it never decreases
+  std::vector<int64_t> min_after;   // least of chunks i.., so it never decreases
 };
 
 // Some records of one chunk.
 struct Rows {
-  int64_t chunk = 0;  // of the snapshot
+  int64_t chunk = 0;  // its number in the snapshot
   int32_t begin = 0;  // in the chunk
   int32_t end = 0;
   int32_t size() const { return end - begin; }
 };
 
-// Thread-safe.
+// One frame of a log. Thread-safe.
 class Segment {
  public:
-  // `time_field` names the time where the frame does not say; empty: its first timestamp.
-  // kFailedPrecondition for a frame that is no one-dimensional array with a dtype; kNotFound and
-  // kInvalidArgument for the time field.
+  // Loads a frame. `time_field` names the time if the frame does not. If it is empty, the time is
+  // the first timestamp. Errors: kFailedPrecondition for a frame that is not a one-dimensional
+  // array with a dtype; kNotFound or kInvalidArgument for the time field.
   static absl::StatusOr<std::shared_ptr<const Segment>> Load(Snapshot snapshot,
                                                              std::string_view time_field,
                                                              std::shared_ptr<StatsCache> cache);
 
   const Snapshot& snapshot() const { return snapshot_; }
   const Schema& schema() const { return schema_; }
-  const Field* time_field() const { return time_; }  // null: none
+  const Field* time_field() const { return time_; }  // null if there is none
   const LogLayer& layer() const { return layer_; }
   const std::shared_ptr<StatsCache>& cache() const { return cache_; }
 
@@ -78,28 +79,29 @@ class Segment {
   int64_t nrecords() const { return nrecords_; }
   int64_t chunk_records() const { return chunk_records_; }
   int64_t nchunks() const;
-  // The number of the chunk's first record.
+  // Returns the number of the chunk's first record.
   int64_t RecordOf(int64_t nchunk) const { return first_record() + nchunk * chunk_records_; }
   int32_t RecordsIn(int64_t nchunk) const;
-  // Counted from the log's very first.
+  // Returns the number of a chunk, counted from the log's very first.
   int64_t Ordinal(int64_t nchunk) const { return first_record() / chunk_records_ + nchunk; }
 
-  // Of records that the segment holds.
+  // Reads records that the segment holds.
   absl::Status ReadRecords(int64_t record, MutableBytes dst) const;
   absl::Status ReadFields(int64_t record, int64_t count, std::span<const FieldSpan> fields) const;
-  // Columns of these fields, by index in the schema; the others stay empty.
+  // Returns columns of these fields, by index in the schema. The other columns stay empty.
   absl::StatusOr<Columns> ReadColumns(const Rows& rows, std::span<const size_t> fields) const;
   absl::StatusOr<std::vector<int64_t>> ReadTimes(const Rows& rows) const;
 
-  // From the frame where it has them and they belong to the chunk's bytes, else from the records.
+  // Returns the statistics in the frame if there are any that belong to the chunk's bytes.
+  // Otherwise computes them from the records.
   absl::StatusOr<ChunkStatsPtr> StatsOf(int64_t nchunk) const;
-  // From the records.
+  // Computes the statistics from the records.
   absl::StatusOr<ChunkStats> ComputeStats(int64_t nchunk) const;
-  // Needs a time field.
+  // There must be a time field.
   absl::StatusOr<const TimeIndex*> times() const;
-  // The chunks that may have times of the range, by number.
+  // Returns the numbers of the chunks that may have times of the range.
   absl::StatusOr<std::vector<int64_t>> ChunksIn(const TimeRange& range) const;
-  // The records of a chunk in the order of time that have times of the range.
+  // Returns the records of a chunk in the order of time that have times of the range.
   absl::StatusOr<Rows> RowsIn(int64_t nchunk, const TimeRange& range) const;
 
  private:
@@ -120,11 +122,11 @@ class Segment {
   int64_t nrecords_ = 0;
   int64_t chunk_records_ = 1;
 
-  // The first chunk that each table of statistics has; known once the table is loaded.
+  // The first chunk in each table of statistics, which is known once the table is loaded.
   mutable std::array<Lazy<int64_t>, std::size(kStatsLayers)> first_chunks_;
-  mutable StatsCache own_stats_;  // of chunks without a fingerprint, such as the last
+  mutable StatsCache own_stats_;  // for chunks without a fingerprint, such as the last
   mutable Mutex mutex_;
-  // Null until it is needed. Then it stays as it is.
+  // Null until it is needed. It does not change after that.
   mutable std::unique_ptr<const TimeIndex> times_ ABSL_GUARDED_BY(mutex_);
 };
 

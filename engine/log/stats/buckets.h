@@ -9,7 +9,7 @@
 
 namespace cairn::log {
 
-// Whether a time is before the end of a range: always for the greatest end.
+// Returns true if a time is before the end of a range. Every time is before the greatest end.
 inline bool IsBefore(int64_t time, int64_t end) {
   return time < end || end == std::numeric_limits<int64_t>::max();
 }
@@ -17,8 +17,8 @@ inline bool Contains(const TimeRange& range, int64_t time) {
   return time >= range.begin && IsBefore(time, range.end);
 }
 
-// The begin of the bucket that holds `time`, or the least time where that would be earlier still.
-// `length` > 0.
+// Returns the begin of the bucket that holds `time`, or the least time if that would be earlier
+// still. `length` > 0.
 inline int64_t BucketOf(int64_t time, int64_t length, int64_t origin) {
   const auto rest = [length](int64_t t) { return t % length + (t % length < 0 ? length : 0); };
   int64_t past = rest(time) - rest(origin);

@@ -12,10 +12,10 @@ namespace cairn::log {
 
 namespace {
 
-// Seconds between round times.
+// The seconds between round times.
 constexpr std::array<int64_t, 6> kRound = {1, 10, 60, 600, 3600, 86400};
 
-// Whether two records that follow each other lie on both sides of a round time, for each pair.
+// Returns the records that lie after a round time and whose predecessor lies before it.
 std::vector<int64_t> CutsAt(std::span<const int64_t> times, int64_t step) {
   std::vector<int64_t> cuts;
   for (size_t i = 1; i < times.size() && std::ssize(cuts) < kMaxPieces; ++i) {
@@ -26,11 +26,11 @@ std::vector<int64_t> CutsAt(std::span<const int64_t> times, int64_t step) {
   return cuts;
 }
 
-// The numbers of the records that begin a piece, but for the first.
+// Returns the numbers of the records that begin a piece, except the first.
 std::vector<int64_t> ChooseCuts(const Field& time, std::span<const int64_t> times) {
   const int64_t second = time.type == FieldType::kTimestamp ? UnitsPerSecond(time.unit) : 1;
   for (const int64_t round : kRound) {
-    // Times are in order: the first and the last tell most steps that are too short.
+    // Times are in order, so the first and the last rule out most steps that are too short.
     const uint64_t span = static_cast<uint64_t>(times.back()) - static_cast<uint64_t>(times[0]);
     if (span / static_cast<uint64_t>(round * second) > times.size()) continue;
     std::vector<int64_t> cuts = CutsAt(times, round * second);

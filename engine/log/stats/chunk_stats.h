@@ -1,4 +1,4 @@
-// What a log knows of a chunk without decoding it.
+// The facts that a log knows about a chunk without decoding it.
 #ifndef CAIRN_ENGINE_LOG_STATS_CHUNK_STATS_H_
 #define CAIRN_ENGINE_LOG_STATS_CHUNK_STATS_H_
 
@@ -12,20 +12,20 @@
 
 namespace cairn::log {
 
-// An aggregate of one field that others can be merged with.
+// An aggregate of one field, which others can be merged into.
 struct FieldSum {
   FieldAggregate values;
-  int64_t first_time = 0;  // of the value `first`
+  int64_t first_time = 0;  // time of the value `first`
   int64_t last_time = 0;
 };
 
-// Adds records of greater numbers.
+// Adds the sum of records with greater numbers.
 void Merge(FieldSum& sum, const FieldSum& more);
-// Sums up the values of a field. `times` has the time of each; empty where records have none.
+// Sums up the values of a field. `times` has the time of each. It is empty if records have none.
 FieldSum SumUp(const Field& field, Bytes column, std::span<const int64_t> times);
 
-// Where a chunk's records are in the order of time, it is cut at round times, such as full hours,
-// into up to kMaxPieces: then buckets of an aggregation are made of whole pieces.
+// If a chunk's records are in the order of time, the chunk is cut at round times, such as full
+// hours, into up to kMaxPieces. The buckets of an aggregation then consist of whole pieces.
 inline constexpr int kMaxPieces = 4;
 
 // Some records of a chunk, one after the other.
@@ -33,12 +33,12 @@ struct Piece {
   int32_t nrecords = 0;
   int64_t min_time = 0;  // 0 without a time field
   int64_t max_time = 0;
-  std::vector<FieldSum> fields = {};  // of each number of the schema, in its order
+  std::vector<FieldSum> fields = {};  // for each number of the schema, in its order
 };
 
 struct ChunkStats {
-  uint64_t fingerprint = 0;  // of the chunk's stored bytes
-  bool in_order = true;      // no record is earlier than the one before it
+  uint64_t fingerprint = 0;  // fingerprint of the chunk's stored bytes
+  bool in_order = true;      // true if no record is earlier than the one before it
   std::vector<Piece> pieces = {};
 
   int64_t min_time() const;
@@ -52,11 +52,11 @@ struct Columns {
   int64_t nrecords = 0;
 };
 
-// What lies in columns of times; see Field. Booleans, floats and bytes are no times.
+// Returns true if the field can hold times; see Field. Booleans, floats and bytes cannot.
 bool CanBeTime(const Field& field);
 std::vector<int64_t> TimesOf(const Field& field, Bytes column);
 
-// Of one chunk; `time` is null where records have none.
+// Returns the statistics of one chunk. `time` is null if records have none.
 ChunkStats MakeStats(const Schema& schema, const Field* time, const Columns& columns);
 
 }  // namespace cairn::log

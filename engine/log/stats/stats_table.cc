@@ -16,10 +16,10 @@ namespace {
 
 constexpr uint32_t kTableMagic = 0x53474C43;  // "CLGS"
 constexpr uint32_t kTableVersion = 1;
-// Of a row: fingerprint, two flags and a piece without numbers.
+// A row has at least a fingerprint, two flags and a piece without numbers.
 constexpr int64_t kMinRowSize = 8 + 1 + 1 + 1 + 8 + 1;
 
-// Without overflow: `greater` is not less.
+// Returns the difference without overflow. `greater` is not less.
 uint64_t Distance(int64_t less, int64_t greater) {
   return static_cast<uint64_t>(greater) - static_cast<uint64_t>(less);
 }

@@ -35,14 +35,15 @@ struct StatsTable {
   void Add(const StatsTable& more);
 };
 
-// How many fields of a schema have statistics.
+// Returns how many fields of a schema have statistics.
 int64_t CountNumbers(const Schema& schema);
 
-// kDataLoss for anything but the table of a log of such records.
+// Parses a table. Errors: kDataLoss unless it is the table of a log of such records.
 absl::StatusOr<StatsTable> ParseStatsTable(const Schema& schema, Bytes content);
 std::vector<std::byte> EncodeStatsTable(const Schema& schema, const StatsTable& table);
 
-// Rows of chunks of `chunk_records` records each. kDataLoss for what no chunk can have.
+// Decodes the rows of chunks of `chunk_records` records each. Errors: kDataLoss for rows that no
+// chunk can have.
 absl::StatusOr<std::vector<ChunkStats>> DecodeRows(const Schema& schema, const StatsTable& table,
                                                    int64_t chunk_records);
 

@@ -1,4 +1,4 @@
-// Values of fields, as records hold them.
+// Values of fields, in the form that records have.
 #ifndef CAIRN_ENGINE_LOG_STATS_VALUES_H_
 #define CAIRN_ENGINE_LOG_STATS_VALUES_H_
 
@@ -13,10 +13,10 @@
 
 namespace cairn::log {
 
-// The timestamp that is none: NumPy's NaT.
+// The timestamp that means no time: NumPy's NaT.
 inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
 
-// IEEE 754 binary16.
+// Converts a number of IEEE 754 binary16.
 inline double HalfToDouble(uint16_t bits) {
   const int exponent = bits >> 10 & 0x1F;
   const int fraction = bits & 0x3FF;
@@ -30,8 +30,8 @@ inline double HalfToDouble(uint16_t bits) {
   return (bits & 0x8000) != 0 ? -value : value;
 }
 
-// A number as a field of floats holds it, where it has one that is finite: 20.1 is equal to what
-// was stored as 20.1, and 16777217 to what was stored as that.
+// Returns a number as a field of floats would hold it, if that is finite. So 20.1 is equal to a
+// value that was stored as 20.1, and 16777217 to one that was stored as that.
 template <typename Number>
 double RoundTo(const Field& field, Number number) {
   const auto value = static_cast<double>(number);
@@ -45,8 +45,8 @@ double RoundTo(const Field& field, Number number) {
   return std::isfinite(rounded) ? rounded : value;
 }
 
-// Calls visit(load), where load(p) is the value at p as its own type: bool and integers as int64_t
-// or uint64_t, floats as double. Of kBytes it is not called.
+// Calls visit(load), where load(p) is the value at p in its own type: bool and integers as int64_t
+// or uint64_t, floats as double. It is not called for kBytes.
 template <typename Visit>
 void VisitLoader(const Field& field, const Visit& visit) {
   switch (field.type) {
@@ -90,7 +90,7 @@ void VisitLoader(const Field& field, const Visit& visit) {
   }
 }
 
-// Whether statistics are kept of it.
+// Returns true if statistics are kept for the field.
 inline bool IsNumber(const Field& field) { return field.type != FieldType::kBytes; }
 
 }  // namespace cairn::log

@@ -1,4 +1,4 @@
-// A thread that commits what writers have, when it is due.
+// A thread that commits the records of writers when they are due.
 #ifndef CAIRN_ENGINE_LOG_WRITE_COMMIT_TIMER_H_
 #define CAIRN_ENGINE_LOG_WRITE_COMMIT_TIMER_H_
 
@@ -15,8 +15,8 @@
 
 namespace cairn::log {
 
-// Thread-safe. The destructor waits for a call under way and makes no other. A forked child has no
-// such thread.
+// Calls functions at given times. Thread-safe. The destructor waits for a call under way and makes
+// no other. A forked child has no such thread.
 class TimerThread {
  public:
   using Clock = std::chrono::steady_clock;
@@ -28,7 +28,7 @@ class TimerThread {
   TimerThread();
   ~TimerThread();
 
-  // False where there was no thread to be had.
+  // Returns false if no thread could be started.
   bool runs() const { return thread_.has_value(); }
   // Calls `due` once, at this time or soon after.
   void CallAt(Clock::time_point time, std::function<void()> due);
@@ -45,7 +45,7 @@ class TimerThread {
   CondVar changed_;
   bool stops_ ABSL_GUARDED_BY(mutex_) = false;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> entries_ ABSL_GUARDED_BY(mutex_);
-  std::optional<pthread_t> thread_;  // last: it uses all the others
+  std::optional<pthread_t> thread_;  // last, because it uses all the others
 };
 
 }  // namespace cairn::log

@@ -24,7 +24,8 @@ std::string RequestPath(const LogCore& log) {
   return log.is_directory() ? log.path() + "/log.request" : log.path() + ".request";
 }
 
-// Of a request by somebody who may change the log: it may ask to drop all records.
+// Returns the identity of a request if somebody made it who may change the log, because it may ask
+// to drop all records.
 absl::StatusOr<FileIdentity> IdentityOf(const LogCore& log, const std::string& request) {
   return log.files().IdentityOfLeft(request, log.newest().file.path);
 }
@@ -83,8 +84,8 @@ absl::Status LeaveRequest(const LogCore& log, LimitsRequest request) {
   if (absl::IsPermissionDenied(pending.status())) CAIRN_RETURN_IF_ERROR(files.Remove(path));
   const std::string temporary = absl::StrFormat("%s.%016x.tmp", path, RandomNumber());
   {
-    // The writer may be another user: who may read the log may read the request, unless this user
-    // may not give a file the attributes of the log.
+    // The writer may be another user. Users who may read the log may read the request, unless this
+    // user may not give a file the attributes of the log.
     absl::StatusOr<std::unique_ptr<File>> file = files.CreateFor(temporary, log.newest().file.path);
     if (absl::IsFailedPrecondition(file.status())) {
       file = files.Open(temporary, FileMode::kCreateNew);
@@ -127,7 +128,7 @@ absl::Status RemoveRequest(const LogCore& log, const LimitsRequest& request) {
   const absl::Status removed = log.files().Remove(path);
   if (absl::IsNotFound(removed)) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(removed);
-  // After a power cut it would be there again, and undo what was asked for since.
+  // Without this sync the request could come back after a power cut, and undo later requests.
   return log.files().SyncDirectoryOf(path);
 }
 

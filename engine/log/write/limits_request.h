@@ -1,4 +1,5 @@
-// What another process asks the writer of a log to keep, in a file beside the log.
+// Requests of another process to the writer of a log to change its limits, in a file next to the
+// log.
 //
 //   magic "CLRQ" | version u32 | retention: age, records, bytes, each i64 | rotation: bytes,
 //   period, each i64; -1: as it is
@@ -24,23 +25,23 @@ struct LimitsRequest {
   bool operator==(const LimitsRequest&) const = default;
 };
 
-// The content of the file. What is none is kDataLoss.
+// Encodes the content of the file. ParseRequest returns kDataLoss for any other content.
 std::vector<std::byte> EncodeRequest(LimitsRequest request);
 absl::StatusOr<LimitsRequest> ParseRequest(Bytes content);
 
-// Returns true if the log can have such a file: it is none of an object store, where each look for
-// one would be a request.
+// Returns true if the log can have such a file. A log in an object store cannot, because each look
+// for a file would be a request.
 bool TakesRequests(const LogCore& log);
 
-// Leaves a request, which has the limits of one that is there already where it has none itself.
-// kPermissionDenied for a user whose requests the writer would not take; see FindRequest.
+// Leaves a request. Limits that it does not set are taken from a request that is already there.
+// Errors: kPermissionDenied for a user whose requests the writer would not take; see FindRequest.
 absl::Status LeaveRequest(const LogCore& log, LimitsRequest request);
-// The request that is there. A file that is none is kDataLoss; one that is a link, or of a user who
-// may not change the log, is kPermissionDenied.
+// Returns the request that is there. Errors: kDataLoss if the file is not a request;
+// kPermissionDenied if it is a link, or of a user who may not change the log.
 absl::StatusOr<std::optional<LimitsRequest>> FindRequest(const LogCore& log);
 // Ends a request whose limits are durable in the log, unless another has come since.
 absl::Status RemoveRequest(const LogCore& log, const LimitsRequest& request);
-// The limits with those of the request.
+// Returns the limits with those of the request.
 Retention Changed(Retention retention, const LimitsRequest& request);
 Rotation Changed(Rotation rotation, const LimitsRequest& request);
 

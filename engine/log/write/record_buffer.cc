@@ -30,7 +30,7 @@ RecordBuffer::RecordBuffer(int32_t record_size, const Field* time)
 
 absl::Status RecordBuffer::Add(Bytes records) {
   if (records.size() % record_size_ != 0) {
-    return InvalidArgument("log: %d bytes are no whole records of %d bytes", records.size(),
+    return InvalidArgument("log: size %d is not a multiple of the record size %d", records.size(),
                            record_size_);
   }
   if (time_.has_value()) {
@@ -67,7 +67,8 @@ void RecordBuffer::Sort() {
   last_ = times[order.back()];
 }
 
-// Records from the future wait for each other only: no others would ever be late beside them.
+// Records from the future wait only for each other. Otherwise no later record would ever be in
+// time.
 std::vector<std::byte> RecordBuffer::Take(int64_t window) {
   Sort();
   if (window <= 0 || !time_.has_value() || records_.empty()) return std::exchange(records_, {});

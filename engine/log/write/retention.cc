@@ -15,13 +15,14 @@ int64_t RecordsOver(const LogState& state, const RetentionView& view, const Rete
   return std::max<int64_t>(records - retention.max_records, 0);
 }
 
-// Earlier records are too old.
+// Returns the oldest time that is kept.
 int64_t OldestTime(const RetentionView& view, const Retention& retention) {
   return CheckedAdd(view.newest_time, -retention.max_age)
       .value_or(std::numeric_limits<int64_t>::min());
 }
 
-// Of records whose newest time `find` finds; chunks and frames differ in their numbers of records.
+// Remembers the newest time that `find` returns for these records. Chunks and frames differ in
+// their numbers of records.
 template <typename Find>
 absl::StatusOr<NewestTime> Remember(const RetentionView& view, int64_t first_record,
                                     int64_t nrecords, const Find& find) {
@@ -76,7 +77,7 @@ absl::StatusOr<int64_t> CountExpired(const LogState& state, const RetentionView&
     expired = std::max(expired, dropped);
   }
   if (retention.max_age > 0 && segment.time_field() != nullptr) {
-    // Chunks from the future go with the first old one after them.
+    // Chunks from the future are removed with the first old one after them.
     for (int64_t nchunk = expired; nchunk < most; ++nchunk) {
       CAIRN_ASSIGN_OR_RETURN(const NewestTime newest, NewestOfChunk(segment, nchunk, view));
       if (!newest.has_past()) continue;
@@ -100,7 +101,7 @@ absl::StatusOr<bool> IsFrameExpired(const LogState& state, const RetentionView& 
     if (bytes >= retention.max_bytes) return true;
   }
   if (retention.max_age <= 0 || oldest.time_field() == nullptr) return false;
-  // A frame from the future goes with the first old one after it.
+  // A frame from the future is removed with the first old one after it.
   for (const SegmentPtr& segment : state.segments()) {
     if (segment == state.segments().back()) break;
     if (segment->nrecords() == 0) continue;

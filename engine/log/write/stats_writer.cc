@@ -16,13 +16,13 @@ namespace cairn::log {
 namespace {
 
 constexpr size_t kTables = std::size(kStatsLayers);
-// Rows of a table that is full: a chunk's row is written about 16 times in each table, whatever the
-// number of chunks.
+// The rows of a full table. A chunk's row is written about 16 times in each table, whatever the
+// number of chunks is.
 constexpr std::array<int64_t, kTables> kMostRows = {32, 1024, std::numeric_limits<int64_t>::max()};
-// The oldest rows go when there are more: they can be computed again.
+// If there are more bytes, the oldest rows are dropped, because they can be computed again.
 constexpr size_t kMostBytes = 32 << 20;
 
-// A table that a frame has, or an empty one at `end` where there is none, it is damaged, or does
+// Returns a table of a frame, or an empty one at `end` if there is none, it is damaged, or it does
 // not end there.
 StatsTable ReadTable(const Segment& segment, size_t i, int64_t end) {
   const auto content = segment.snapshot().GetVlmetalayer(kStatsLayers[i]);
@@ -33,7 +33,7 @@ StatsTable ReadTable(const Segment& segment, size_t i, int64_t end) {
   return {.first = end};
 }
 
-// Leaves the rows from a chunk on. What does not decode is of no use.
+// Drops the rows before a chunk. Rows that cannot be decoded are dropped too.
 void DropBefore(const Segment& segment, int64_t chunk, StatsTable& table) {
   const auto rows = DecodeRows(segment.schema(), table, segment.chunk_records());
   StatsTable kept = {.first = std::clamp(chunk, table.first, table.end())};

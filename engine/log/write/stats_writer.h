@@ -11,11 +11,11 @@
 
 namespace cairn::log {
 
-// Stages those of the complete chunks of `staged`, the writer's StagedSnapshot, from number `first`
-// on: the first without statistics, or 0 to make all anew.
+// Stages the statistics of the complete chunks of `staged`, the writer's StagedSnapshot, from
+// number `first` on. That is the first chunk without statistics, or 0 to make all again.
 absl::Status AddStats(const Segment& staged, int64_t first, Writer& writer);
 
-// The first complete chunk after those that have statistics.
+// Returns the first complete chunk after those that have statistics.
 int64_t FirstWithoutStats(const Segment& segment);
 
 }  // namespace cairn::log

@@ -17,7 +17,7 @@ namespace cairn::log {
 
 namespace {
 
-// That one commit drops, so that it stays short.
+// One commit drops at most this many chunks, so that it stays short.
 constexpr int64_t kChunksAtOnce = 64;
 
 // Another writer may hold a new file for a moment, until it sees that the one before has not ended.
@@ -47,9 +47,9 @@ absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<Log
   return core;
 }
 
-// The log belongs to the writer that has the newest file, unless the one before has not ended: then
-// to the one that has that. So a writer that begins a file stays the one, and another goes on where
-// it died.
+// The log belongs to the writer that has the newest file. If the file before has not ended, it
+// belongs to the writer that has that one. So a writer that begins a file stays the writer, and if
+// it dies, another one continues.
 absl::Status WriterCore::Acquire() {
   while (true) {
     CAIRN_ASSIGN_OR_RETURN(const bool is_newest, OpenNewest(options_.wait));
@@ -65,7 +65,8 @@ absl::Status WriterCore::Acquire() {
   }
 }
 
-// Whether the file that was the newest still is: another writer may begin one while this waits.
+// Returns true if the newest file still is the newest. Another writer may begin one while this
+// waits.
 absl::StatusOr<bool> WriterCore::OpenNewest(std::chrono::milliseconds wait) {
   writer_.reset();
   CAIRN_ASSIGN_OR_RETURN(state_, log_->Refresh());
@@ -90,7 +91,7 @@ absl::Status WriterCore::BeginWriting() {
   return MakeStatistics();
 }
 
-// Of chunks that another program wrote.
+// Makes the statistics of chunks that another program wrote.
 absl::Status WriterCore::MakeStatistics() {
   const Segment* newest = &state_->newest();
   if (newest->snapshot().info().fingerprint == FingerprintType::kNone) return absl::OkStatus();
@@ -150,7 +151,7 @@ absl::Status WriterCore::Checkpoint() {
   const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
-  CAIRN_RETURN_IF_ERROR(writer_->Checkpoint());  // one that is refused ends nothing
+  CAIRN_RETURN_IF_ERROR(writer_->Checkpoint());  // a refused checkpoint ends nothing
   return Remember(TakeCommitted(frame_->snapshot()));
 }
 
@@ -203,7 +204,8 @@ absl::Status WriterCore::Close() {
 
 absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
   const std::optional<LimitsRequest> requested = TakeRequest();
-  if (requested) durability = Durability::kMachine;  // it goes once its limits are sure to stay
+  // it is removed once its limits are sure to stay
+  if (requested) durability = Durability::kMachine;
   ReadClock();
   const std::vector<std::byte> taken = buffer_->Take(all ? 0 : options_.reorder_window);
   Bytes records = taken;
@@ -216,21 +218,21 @@ absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
     CAIRN_RETURN_IF_ERROR(CommitBatch(records.first(here), durability));
     records = records.subspan(here);
   } while (!records.empty());
-  // The records are committed, whether it can be removed or not.
+  // The records are committed, whether the request can be removed or not.
   if (requested && !RemoveRequest(*log_, *requested).ok()) remaining_ = requested;
   StartTimer();
   return absl::OkStatus();
 }
 
-// Takes over the limits that another process asks for. To look for them with each of many commits
-// would cost as much as some of these.
+// Takes over the limits that another process asks for. Looking for a request at each of many
+// commits would cost as much as some of the commits.
 std::optional<LimitsRequest> WriterCore::TakeRequest() {
   constexpr std::chrono::milliseconds kBetweenLooks(10);
   const auto now = std::chrono::steady_clock::now();
   const bool is_early = looked_at_ && now - *looked_at_ < kBetweenLooks;
   if (is_early || !TakesRequests(*log_)) return std::nullopt;
   looked_at_ = now;
-  // No file that happens to have this name ends a writer.
+  // A file that happens to have this name must not end a writer.
   const absl::StatusOr<std::optional<LimitsRequest>> found = FindRequest(*log_);
   if (!found.ok() || !found->has_value() || *found == remaining_) return std::nullopt;
   const LimitsRequest& request = **found;
@@ -276,8 +278,8 @@ absl::Status WriterCore::StageLayer() {
   return writer_->SetVlmetalayer(kLogLayer, EncodeLogLayer(layer_));
 }
 
-// Of a log of one file: whole files are removed once the commit is made. `records` are those of the
-// commit, in the order of time.
+// Stages what a log of one file drops. Whole files are removed once the commit is made. `records`
+// are those of the commit, in the order of time.
 absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
   if (state_->segments().size() > 1) return absl::OkStatus();
   RetentionView view = {
@@ -301,7 +303,7 @@ absl::Status WriterCore::RemoveOldFiles() {
     CAIRN_ASSIGN_OR_RETURN(view.newest_time, TimeForRetention({}));
     CAIRN_ASSIGN_OR_RETURN(const bool expired, IsFrameExpired(*state_, view, layer_.retention));
     if (!expired) break;
-    // A power cut must not take the records that these were dropped for.
+    // A power cut must not take the records for which these were dropped.
     if (!removed) CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
     const auto number = file_.number - static_cast<int64_t>(state_->segments().size()) + 1;
     CAIRN_RETURN_IF_ERROR(log_->files().Remove(FileOf(log_->path(), number).path));
@@ -312,7 +314,7 @@ absl::Status WriterCore::RemoveOldFiles() {
   return removed ? log_->files().SyncDirectoryOf(file_.path) : absl::OkStatus();
 }
 
-// Once for each commit, where its time counts.
+// Reads the clock once for each commit, if its time counts.
 void WriterCore::ReadClock() {
   const Field* const time = state_->newest().time_field();
   const bool counts = layer_.retention.max_age > 0 || layer_.rotation.period > 0;
@@ -330,7 +332,7 @@ absl::Status WriterCore::FindNewestTimes() {
   return absl::OkStatus();
 }
 
-// Adds those of records in the order of time.
+// Adds the times of records in the order of time.
 void WriterCore::AddTimes(Bytes records, NewestTime& newest) const {
   const Field& time = *state_->newest().time_field();
   const auto size = static_cast<size_t>(state_->schema().record_size());
@@ -343,14 +345,14 @@ void WriterCore::AddTimes(Bytes records, NewestTime& newest) const {
   }
 }
 
-// Of records that were committed, the newest last.
+// Notes the times of records that were committed, the newest last.
 void WriterCore::NoteTimes(Bytes records) {
   if (!newest_times_.has_value() || state_->newest().time_field() == nullptr) return;
   AddTimes(records, newest_times_->file);
   AddTimes(records, newest_times_->all);
 }
 
-// From which ages count: the newest time, but none that the clock has not reached.
+// Returns the time from which ages count: the newest one that the clock has reached.
 absl::StatusOr<int64_t> WriterCore::TimeForRetention(Bytes arriving) {
   if (layer_.retention.max_age <= 0 || state_->newest().time_field() == nullptr) return kNoTime;
   CAIRN_RETURN_IF_ERROR(FindNewestTimes());
@@ -365,7 +367,7 @@ bool WriterCore::FileIsFull() const {
   return most > 0 && info.frame_size + info.journal_size >= most;
 }
 
-// How many of the records, which are in the order of time, belong into the newest file.
+// Returns how many of the records, which are in the order of time, belong into the newest file.
 absl::StatusOr<size_t> WriterCore::RecordsBeforeRotation(Bytes records) {
   const Segment& newest = state_->newest();
   if (!log_->is_directory()) return records.size();
@@ -378,15 +380,15 @@ absl::StatusOr<size_t> WriterCore::RecordsBeforeRotation(Bytes records) {
   NewestTime& file = newest_times_->file;
   const int64_t current =
       BucketOf(newest.nrecords() > 0 ? file.At(clock_) : here.front(), period, 0);
-  // Beside records that the clock has reached, one from the future counts as of now.
+  // If there are records that the clock has reached, one from the future counts as of now.
   const int64_t most = file.has_past() ? clock_ : std::numeric_limits<int64_t>::max();
   const auto later = std::ranges::find_if(
       here, [&](int64_t time) { return BucketOf(std::min(time, most), period, 0) > current; });
   return static_cast<size_t>(later - here.begin()) * size;
 }
 
-// What the old file holds is durable before the new one is there, whose records go on from it. The
-// old one says last that it has ended, so a reader that sees that finds the new one.
+// The content of the old file is durable before the new one is there, whose records continue it.
+// The old file is marked last as ended, so a reader that sees the mark finds the new one.
 absl::Status WriterCore::Rotate() {
   CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
   const Segment& newest = state_->newest();
@@ -394,7 +396,7 @@ absl::Status WriterCore::Rotate() {
   options.retention = layer_.retention;
   options.rotation = layer_.rotation;
   FileSystem* const files = log_->options().file_system;
-  // Who reads a log reads its next file, too, whatever the umask of this writer.
+  // Users who read a log can read its next file, too, whatever the umask of this writer is.
   std::shared_ptr<FileSystem> like_this_one;
   if (files == nullptr || files == PosixFileSystem()) {
     like_this_one = FilesForCopyOf(file_.path, CopiedPermissions::kAll);

@@ -1,4 +1,4 @@
-// What a LogWriter does.
+// Implements LogWriter.
 #ifndef CAIRN_ENGINE_LOG_WRITE_WRITER_CORE_H_
 #define CAIRN_ENGINE_LOG_WRITE_WRITER_CORE_H_
 
@@ -26,7 +26,7 @@
 
 namespace cairn::log {
 
-// Thread-safe.
+// Writes the records of a log. Thread-safe.
 class WriterCore : public std::enable_shared_from_this<WriterCore> {
  public:
   static absl::StatusOr<std::shared_ptr<WriterCore>> Open(std::shared_ptr<LogCore> log,
@@ -41,7 +41,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   int64_t end_record() const;
   LogStatePtr state() const;
   absl::Status Close();
-  // Called before the last use by the caller: the thread must not end itself.
+  // Call this before the last use by the caller, because the thread must not end itself.
   void StopTimer();
 
  private:
@@ -58,10 +58,10 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status BeginWriting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status MakeStatistics() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // kFailedPrecondition in a forked child.
+  // Errors: kFailedPrecondition in a forked child.
   absl::Status Check() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Remember(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // With `all` also what the window holds back.
+  // Commits records. With `all`, also those that the window holds back.
   absl::Status CommitRecords(bool all, Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::optional<LimitsRequest> TakeRequest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CommitBatch(Bytes records, Durability durability)
@@ -96,7 +96,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   std::shared_ptr<Frame> frame_ ABSL_GUARDED_BY(mutex_);
   std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
   LogStatePtr state_ ABSL_GUARDED_BY(mutex_);
-  // The layer as the next commit leaves it.
+  // The layer that the next commit writes.
   LogLayer layer_ ABSL_GUARDED_BY(mutex_);
   bool layer_changed_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<RecordBuffer> buffer_ ABSL_GUARDED_BY(mutex_);
@@ -106,7 +106,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   std::optional<LimitsRequest> remaining_ ABSL_GUARDED_BY(mutex_);
   // The time of this machine when the commit began, as a count of the time field.
   int64_t clock_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Found when needed first, and then kept: no commit goes through all chunks.
+  // Computed when first needed, and then kept, so that no commit reads all chunks.
   std::optional<NewestTimes> newest_times_ ABSL_GUARDED_BY(mutex_);
   KnownNewest known_newest_ ABSL_GUARDED_BY(mutex_);
   bool timer_runs_ ABSL_GUARDED_BY(mutex_) = false;
