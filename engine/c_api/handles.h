@@ -1,4 +1,4 @@
-// What the opaque handles of the C API hold.
+// The contents of the opaque handles of the C API.
 #ifndef CAIRN_ENGINE_C_API_HANDLES_H_
 #define CAIRN_ENGINE_C_API_HANDLES_H_
 
@@ -53,7 +53,7 @@ struct cairn_writer {
 
 namespace cairn::c_api {
 
-// The options of a snapshot as C programs get them. `metalayers` points into `options`.
+// The options of a snapshot in the form that C programs get. `metalayers` points into `options`.
 struct SnapshotOptions {
   CreateOptions options = {};
   cairn_compression_options compression = CAIRN_COMPRESSION_OPTIONS_INIT;
@@ -76,7 +76,7 @@ inline Chunk OwnBytes(std::vector<std::byte> bytes) {
   return {*owner, owner};
 }
 
-// For handles that the caller may leave out.
+// Gives the caller a handle, or frees it if the caller left `out` out.
 template <typename Handle>
 void GiveOrFree(Handle* handle, Handle** out) {
   if (out == nullptr) {

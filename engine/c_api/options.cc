@@ -30,7 +30,7 @@ Executor* ToCpp(const cairn_executor* executor) {
   return executor == nullptr ? nullptr : executor->executor.get();
 }
 
-// What is opened keeps it.
+// The opened frame keeps the file system.
 FileSystem* ToCpp(const cairn_files* files) {
   return files == nullptr ? nullptr : files->files.get();
 }

@@ -1,4 +1,4 @@
-// The options of the C API as those of the C++ API.
+// Converts the options of the C API to those of the C++ API, and back.
 #ifndef CAIRN_ENGINE_C_API_OPTIONS_H_
 #define CAIRN_ENGINE_C_API_OPTIONS_H_
 
@@ -50,7 +50,7 @@ struct StructVersions<cairn_create_options> {
                                                    sizeof(cairn_create_options)};
 };
 
-// A number of an enumeration, first to last.
+// Returns a number of an enumeration, first to last.
 template <typename E>
 absl::StatusOr<E> ToEnum(int32_t number, E first, E last, const char* name) {
   if (number >= static_cast<int32_t>(first) && number <= static_cast<int32_t>(last)) {
@@ -69,7 +69,7 @@ absl::StatusOr<OpenOptions> ToCpp(const cairn_open_options* options);
 absl::StatusOr<CreateOptions> ToCpp(const cairn_create_options* options);
 absl::StatusOr<WriterOptions> ToCpp(const cairn_writer_options* options);
 
-// The stages go to the first slots of `filters`, none to the others.
+// The stages go to the first slots of `filters`. The other slots get none.
 void FromCpp(std::span<const FilterStage> stages, std::span<cairn_filter_stage> filters);
 cairn_compression_options FromCpp(const CompressionOptions& options);
 

@@ -1,4 +1,4 @@
-// Executors and registries.
+// Implements executors and registries.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

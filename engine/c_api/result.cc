@@ -17,7 +17,7 @@ namespace {
 
 bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// The longest start of `text` of at most `most` bytes that ends between characters.
+// Returns the longest start of `text` of at most `most` bytes that ends between characters.
 std::string_view Cut(std::string_view text, size_t most) {
   while (most > 0 && ContinuesCharacter(text[most])) --most;
   return text.substr(0, most);

@@ -1,4 +1,4 @@
-// How a call of the C API returns, and how it takes pointers.
+// Returns results from calls of the C API, and checks their pointers.
 #ifndef CAIRN_ENGINE_C_API_RESULT_H_
 #define CAIRN_ENGINE_C_API_RESULT_H_
 
@@ -16,7 +16,7 @@
 
 namespace cairn::c_api {
 
-// Fills `out` when there is one, and returns its code.
+// Fills `out` if there is one, and returns its code.
 cairn_code Report(const absl::Status& status, cairn_status* out);
 
 inline absl::Status NotNull(const void* pointer, const char* name) {
@@ -25,10 +25,10 @@ inline absl::Status NotNull(const void* pointer, const char* name) {
 }
 #define CAIRN_REQUIRE(pointer) CAIRN_RETURN_IF_ERROR(cairn::c_api::NotNull(pointer, #pointer))
 
-// Numbers, spans and names at `data`, which may be null when there are none.
+// Returns numbers, spans or names at `data`, which may be null if there are none.
 template <typename T>
 absl::StatusOr<std::span<const T>> ToSpan(const T* data, int64_t count, const char* name) {
-  if (count < 0) return InvalidArgument("%s: %d is no number of elements", name, count);
+  if (count < 0) return InvalidArgument("%s: expected 0 or more elements, got %d", name, count);
   if (data == nullptr && count > 0) return InvalidArgument("%s is NULL", name);
   return std::span<const T>(data, static_cast<size_t>(count));
 }

@@ -72,7 +72,7 @@ cairn_frame_info ToC(const FrameInfo& info) {
   return result;
 }
 
-// `dtype` is that of `info`.
+// Converts the array's facts. `dtype` is that of `info`.
 cairn_array_info ToC(const ArrayInfo& info) {
   cairn_array_info result = {};
   result.ndim = static_cast<int32_t>(info.shape.size());

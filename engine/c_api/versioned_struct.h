@@ -1,9 +1,8 @@
-// Structs of the C API that may grow: the library takes and gives the version of them that the
+// Structs of the C API that may grow. The library takes and gives the version of them that the
 // program was compiled with.
 //
 // A version is known by its size. A new field goes to the end and makes the struct larger (mind the
-// padding), and the offset of the field, where the version before it ends, becomes the next of
-// kSizes.
+// padding). The offset of the field, where the version before it ends, becomes the next of kSizes.
 #ifndef CAIRN_ENGINE_C_API_VERSIONED_STRUCT_H_
 #define CAIRN_ENGINE_C_API_VERSIONED_STRUCT_H_
 
@@ -31,11 +30,11 @@ absl::Status CheckStruct(const T* given, const char* name) {
   if (std::ranges::count(StructVersions<T>::kSizes, given->struct_size) == 1) {
     return absl::OkStatus();
   }
-  return InvalidArgument("%s: struct_size %d is no size of a known version; this one has %d", name,
-                         given->struct_size, sizeof(T));
+  return InvalidArgument("%s: struct_size %d is not the size of a known version; this one has %d",
+                         name, given->struct_size, sizeof(T));
 }
 
-// Copies as much of `from` after struct_size as the first `size` bytes of the struct hold.
+// Copies the part of `from` after struct_size that the first `size` bytes of the struct hold.
 template <typename T>
 void CopyFields(const T& from, size_t size, T& to) {
   static_assert(offsetof(T, struct_size) == 0);
@@ -44,8 +43,8 @@ void CopyFields(const T& from, size_t size, T& to) {
   std::ranges::copy(fields, std::as_writable_bytes(std::span(&to, 1)).begin() + sizeof(size_t));
 }
 
-// The fields that the program knows; the others as in `defaults`, and all of them where it gave
-// none.
+// Returns the fields that the program knows. The others are those of `defaults`, and so are all of
+// them if it gave none.
 template <typename T>
 absl::StatusOr<T> ReadStruct(const T* given, const T& defaults, const char* name) {
   T read = defaults;
@@ -61,7 +60,7 @@ void WriteStruct(const T& value, T* out) {
   CopyFields(value, out->struct_size, *out);
 }
 
-// The same for a report that the program may leave out.
+// Checks a report that the program may leave out.
 template <typename T>
 absl::Status CheckReport(const T* report) {
   return report == nullptr ? absl::OkStatus() : CheckStruct(report, "report");
