@@ -22,10 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kHashSize = sizeof(uint64_t);
-// After each of these parts of the capacity is written the files are looked at.
+// The files are looked at each time that this part of the capacity has been written.
 constexpr int64_t kParts = 16;
 
-// A file of the cache: `name` in one of 256 folders.
+// The place of a file of the cache: `name` in one of 256 folders.
 struct Place {
   std::string folder;
   std::string name;
@@ -42,7 +42,7 @@ Place PlaceOf(std::string_view key) {
           .name = absl::StrFormat("%s%s", digits.substr(kFolderDigits), kPage)};
 }
 
-// The names that Put gives; everything else in the directory is somebody else's.
+// Returns true for the names that Put gives. Every other file in the directory is somebody else's.
 bool IsOurs(std::string_view name) {
   return name.size() >= kNameDigits + kPage.size() &&
          name.substr(0, kNameDigits).find_first_not_of(kHexDigits) == std::string_view::npos &&
@@ -50,14 +50,14 @@ bool IsOurs(std::string_view name) {
          (name.size() == kNameDigits + kPage.size() || name.ends_with(".tmp"));
 }
 
-// What a file begins with: whose bytes follow.
+// Returns the beginning of a file, which tells whose bytes follow.
 std::string KeyOf(std::string_view store, std::string_view object, int64_t page) {
   return absl::StrFormat("%s\n%s\n%d\n", store, object, page);
 }
 
-// The folder, which is opened so that no link in it is followed; made where that is asked for. A
-// folder is open to others only where they may write to the directory, too: what a program with
-// credentials has read is not for everybody.
+// Opens a folder so that no link in it is followed. With `make`, makes it if it is missing. A
+// folder is open to others only if they may write to the directory, too, because not everybody may
+// see what a program with credentials has read.
 std::shared_ptr<FileSystem> OpenFolder(const std::string& directory, const std::string& folder,
                                        bool make) {
   const fs::path path = fs::path(directory) / folder;
@@ -70,7 +70,7 @@ std::shared_ptr<FileSystem> OpenFolder(const std::string& directory, const std::
       const fs::perms around = fs::status(directory, error).permissions();
       const auto has = [&](fs::perms perm) { return (around & perm) != fs::perms::none; };
       fs::perms may = fs::perms::owner_all;
-      const bool shared = !has(fs::perms::sticky_bit);  // others may remove what is there
+      const bool shared = !has(fs::perms::sticky_bit);  // others may remove files there
       if (shared && has(fs::perms::group_write)) may |= fs::perms::group_all;
       if (shared && has(fs::perms::others_write)) may |= fs::perms::others_all;
       fs::permissions(path, may, error);
@@ -89,7 +89,7 @@ std::optional<std::vector<std::byte>> ReadFile(FileSystem& folder, const std::st
   return bytes;
 }
 
-// A name that is taken by something else than a file stays.
+// Writes a file. A name that something other than a file has stays as it is.
 bool WriteFile(FileSystem& folder, const std::string& name, Bytes bytes) {
   const std::string temporary = absl::StrFormat("%s.%016x.tmp", name, RandomNumber());
   const auto file = folder.Open(temporary, FileMode::kCreateNew);
@@ -105,7 +105,7 @@ struct CachedFile {
   fs::path path;
 };
 
-// A folder that cannot be listed hides no other.
+// Lists the files. A folder that cannot be listed does not hide the others.
 std::vector<CachedFile> FilesIn(const std::string& directory) {
   std::vector<CachedFile> files;
   for (const char first : kHexDigits) {
@@ -170,7 +170,7 @@ void DiskCache::Put(std::string_view object, int64_t page, Bytes bytes) {
   if (written_ >= capacity_ / kParts) Trim();
 }
 
-// Leaves space for what is written until the next time, by a few processes.
+// Removes files so that there is space until the next call, for the writes of a few processes.
 void DiskCache::Trim() {
   written_ = 0;
   std::vector<CachedFile> files = FilesIn(directory_);

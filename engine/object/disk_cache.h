@@ -1,4 +1,4 @@
-// Pages of objects in a directory of the machine, which processes share.
+// Keeps pages of objects in a directory of the machine, which processes share.
 #ifndef CAIRN_ENGINE_OBJECT_DISK_CACHE_H_
 #define CAIRN_ENGINE_OBJECT_DISK_CACHE_H_
 
@@ -13,14 +13,14 @@
 
 namespace cairn::object {
 
-// A file for each page. What is damaged, of another page, or cannot be read or written counts as
-// not kept. The pages used last stay, within `capacity` bytes. Thread-safe.
+// Keeps each page in a file. A file that is damaged, has another page, or cannot be read or written
+// counts as missing. The pages used last stay, within `capacity` bytes. Thread-safe.
 class DiskCache {
  public:
   // `store` distinguishes the objects of several stores.
   DiskCache(std::string directory, int64_t capacity, std::string store);
 
-  // The page, which has `size` bytes.
+  // Returns the page, which has `size` bytes.
   std::optional<std::vector<std::byte>> Get(std::string_view object, int64_t page, int64_t size);
   void Put(std::string_view object, int64_t page, Bytes bytes);
 

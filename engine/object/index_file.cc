@@ -18,16 +18,16 @@ namespace cairn::object {
 
 namespace {
 
-// What one request reads of an index.
+// A request reads at most this much of an index.
 constexpr int64_t kPart = int64_t{8} << 20;
-// Memory for the journal.
+// The memory for the journal.
 constexpr int64_t kMostHeld = int64_t{64} << 20;
-// No record is larger; what a server says of its size is not more.
+// No record is larger, so this bounds the size that a server claims.
 constexpr int64_t kMostRecord = (int64_t{4} << 30) + (int64_t{1} << 20);
-// Objects of the journal that are read at once.
+// At most this many objects of the journal are read at once.
 constexpr size_t kReadAhead = 256;
 constexpr int64_t kNamesAtOnce = 1000;
-// Where so many follow each other, a listing is worth its request.
+// If this many objects were found one by one, a listing is worth its request.
 constexpr int kFewOneByOne = 4;
 
 }  // namespace
@@ -48,7 +48,8 @@ absl::StatusOr<std::unique_ptr<IndexFile>> IndexFile::Open(std::shared_ptr<Objec
   const std::string name(format::kIndexFileName);
   CAIRN_ASSIGN_OR_RETURN(ObjectPart first, store->Get(name, {.offset = 0, .size = kPart}));
   std::vector<std::byte> index = std::move(first.bytes);
-  // The size is what the store says: no more is asked for at once than has come.
+  // The size is only the word of the store, so each request asks for at most as much as has
+  // arrived.
   for (bool comes = true; comes && std::ssize(index) < first.object.size;) {
     const int64_t begin = std::ssize(index);
     const int64_t end = std::min(first.object.size, begin + std::max(begin, kPart));
@@ -145,9 +146,9 @@ absl::StatusOr<IndexFile::Segments::iterator> IndexFile::Find(int64_t offset) co
   return found;
 }
 
-// Finds what begins at `offset`, and perhaps what follows it.
+// Finds the object that begins at `offset`, and perhaps later ones.
 absl::Status IndexFile::Discover(int64_t offset) const {
-  // The listing has just said that nothing follows.
+  // The listing has just shown that nothing follows.
   if (std::exchange(listed_end_, -1) == offset) return absl::OkStatus();
   if (found_one_by_one_ >= kFewOneByOne) return List(offset);
   absl::StatusOr<ObjectPart> next =
@@ -169,11 +170,11 @@ absl::Status IndexFile::Discover(int64_t offset) const {
 
 absl::Status IndexFile::List(int64_t offset) const {
   found_one_by_one_ = 0;
-  // `after` itself is not listed.
+  // The listing begins after `after`.
   std::string after = JournalObjectName(offset - 1);
   const absl::StatusOr<ObjectListing> listed =
       store_->List(std::string(kJournalPrefix), after, kNamesAtOnce);
-  // It only saves requests: a web server has none, and a reader may lack the right to list.
+  // A listing only saves requests. A web server has none, and a reader may lack the right to list.
   if (!listed.ok()) return Discover(offset);
   const ObjectListing& listing = *listed;
   int64_t next = offset;
@@ -193,7 +194,7 @@ absl::Status IndexFile::List(int64_t offset) const {
   return absl::OkStatus();
 }
 
-// Reads that segment, and what follows it and is not there either.
+// Reads that segment, and the missing ones that follow it.
 absl::Status IndexFile::Load(Segments::iterator first) const {
   std::vector<GetRequest> requests;
   std::vector<Segments::iterator> missing;
@@ -209,7 +210,7 @@ absl::Status IndexFile::Load(Segments::iterator first) const {
   }
   absl::StatusOr<std::vector<ObjectPart>> got = GetAll(*store_, std::move(requests));
   if (!got.ok()) {
-    listed_end_ = -1;  // when this is tried again, more may have followed
+    listed_end_ = -1;  // more may have followed when this is tried again
     return got.status();
   }
   std::vector<ObjectPart>& parts = *got;
@@ -226,7 +227,8 @@ absl::Status IndexFile::Load(Segments::iterator first) const {
   return absl::OkStatus();
 }
 
-// Keeps the bytes within their bound; what was read is read in order.
+// Keeps the bytes within their bound. The earliest segments are dropped first, because a journal is
+// read in order.
 void IndexFile::Forget(Segments::iterator kept) const {
   for (auto at = segments_.begin(); at != segments_.end() && held_bytes_ > kMostHeld; ++at) {
     if (at == kept || at->second.bytes == nullptr) continue;

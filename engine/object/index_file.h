@@ -1,4 +1,4 @@
-// The index of a frame in an object store, and the journal after it, as one file.
+// Shows the index of a frame in an object store, and the journal after it, as one file.
 #ifndef CAIRN_ENGINE_OBJECT_INDEX_FILE_H_
 #define CAIRN_ENGINE_OBJECT_INDEX_FILE_H_
 
@@ -19,15 +19,15 @@
 namespace cairn::object {
 
 // Bytes up to `index_size` are those of the index object as it was opened, in memory. After them
-// the journal lies at the positions that its objects are named after: reading where the last one
-// ends asks the store for the next. Nothing in there ever changes, so there is nothing to lock, and
-// all of it stays readable when the index object is replaced. Read-only, thread-safe.
+// the journal lies at the positions that its objects are named after. A read at the end of the last
+// one asks the store for the next. The content never changes, so there is nothing to lock, and all
+// of it stays readable when the index object is replaced. Read-only, thread-safe.
 class IndexFile final : public File {
  public:
-  // `store` has the names of the frame's prefix. `read_ahead` is of its chunks.
+  // `store` has the names of the frame's prefix. `read_ahead` is that of its chunks.
   static absl::StatusOr<std::unique_ptr<IndexFile>> Open(std::shared_ptr<ObjectStore> store,
                                                          int64_t read_ahead);
-  // Of an index that the caller has just put.
+  // Makes the file of an index that the caller has just put.
   IndexFile(std::shared_ptr<ObjectStore> store, std::vector<std::byte> index, std::string etag,
             int64_t read_ahead);
 
@@ -56,7 +56,8 @@ class IndexFile final : public File {
   absl::Status LockWhole() override { return absl::OkStatus(); }
 
  private:
-  // An object of the journal. Its bytes go when there are too many, and come back when asked for.
+  // An object of the journal. Its bytes are dropped if there are too many, and read again when
+  // needed.
   struct Segment {
     int64_t size = 0;
     std::shared_ptr<const std::vector<std::byte>> bytes;
@@ -66,7 +67,7 @@ class IndexFile final : public File {
   absl::Status IsReadOnly() const;
   // Returns the segment that has the byte, or the end if it is not among those that were seen.
   Segments::iterator FindKnown(int64_t offset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The segment that has the byte; none when the journal ends before.
+  // Returns the segment that has the byte, or the end if the journal ends before it.
   absl::StatusOr<Segments::iterator> Find(int64_t offset) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Discover(int64_t offset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -79,16 +80,16 @@ class IndexFile final : public File {
   const std::string etag_;
   const int64_t read_ahead_;
 
-  // All below is a cache of the store.
+  // The fields below are a cache of the store.
   mutable Mutex mutex_;
   mutable Segments segments_ ABSL_GUARDED_BY(mutex_);
   mutable int64_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   mutable int found_one_by_one_ ABSL_GUARDED_BY(mutex_) = 0;  // since the last listing
-  // The last listing ended there. -1 once something was read from there.
+  // The position where the last listing ended, or -1 once a read has begun there.
   mutable int64_t listed_end_ ABSL_GUARDED_BY(mutex_) = -1;
 };
 
-// The identity of a file with this etag.
+// Returns the identity of a file with this etag.
 FileIdentity IdentityOf(const std::string& etag);
 
 }  // namespace cairn::object

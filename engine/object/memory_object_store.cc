@@ -18,7 +18,7 @@ absl::Status NoObject(const std::string& name) {
   return absl::NotFoundError("memory: no object " + name);
 }
 
-// The part of an object of `size` bytes that a range asks for.
+// Returns the part of an object of `size` bytes that a range asks for.
 ObjectRange Clip(ObjectRange range, int64_t size) {
   const int64_t begin =
       range.offset < 0 ? std::max<int64_t>(size + range.offset, 0) : std::min(range.offset, size);

@@ -1,4 +1,4 @@
-// Objects in memory.
+// Keeps objects in memory.
 #ifndef CAIRN_ENGINE_OBJECT_MEMORY_OBJECT_STORE_H_
 #define CAIRN_ENGINE_OBJECT_MEMORY_OBJECT_STORE_H_
 
@@ -16,10 +16,10 @@
 
 namespace cairn::object {
 
-// Answers at once, in the calling thread. Thread-safe.
+// A store in memory, which answers at once, in the calling thread. Thread-safe.
 class MemoryObjectStore final : public ObjectStore {
  public:
-  // The clock of the store, in seconds since 1970; tests move it by hand.
+  // Sets the clock of the store, in seconds since 1970. Tests move it by hand.
   void SetNow(int64_t now);
 
   void StartGet(std::string name, ObjectRange range, std::optional<std::string> if_match,

@@ -13,11 +13,11 @@ namespace cairn::object {
 namespace {
 
 constexpr int64_t kLeastCapacity = 16 * kPageBytes;
-// Neighbours are got together up to so many bytes: larger answers gain little, and keep fewer
-// requests busy.
+// Neighbours are requested together up to this many bytes. Larger answers gain little, and keep
+// fewer requests busy.
 constexpr int64_t kMostTogether = int64_t{8} << 20;
 constexpr int64_t kRequestsOfCache = 32;
-// To read so many pages more takes less time than a request.
+// Reading this many pages more takes less time than a request.
 constexpr int64_t kGapPages = 2;
 
 absl::Status WasReplaced(const std::string& name) {
@@ -29,7 +29,7 @@ absl::Status CheckCount(const std::string& name, int64_t expected, int64_t got) 
   return AtPath(name, Unavailable("expected %d bytes, got %d", expected, got));
 }
 
-// Whether the answer is of the object that was opened, and complete.
+// Checks that the answer belongs to the opened object, and is complete.
 absl::Status CheckPart(const OpenObject& object, ObjectRange range,
                        const absl::StatusOr<ObjectPart>& part) {
   const ObjectInfo& opened = object.info;
@@ -42,7 +42,7 @@ absl::Status CheckPart(const OpenObject& object, ObjectRange range,
   return CheckCount(opened.name, range.size, std::ssize(part->bytes));
 }
 
-// A store without etags cannot be asked; then CheckPart compares sizes.
+// A store without etags cannot be asked, so CheckPart compares sizes instead.
 std::optional<std::string> ConditionOf(const ObjectInfo& info) {
   return info.etag.empty() ? std::nullopt : std::optional(info.etag);
 }
@@ -68,8 +68,8 @@ ObjectFetcher::~ObjectFetcher() {
   while (running_ > 0 || starting_) idle_cv_.Wait(mutex_);
 }
 
-// Starts no request in the answer of another that is just being started: a store that answers at
-// once would nest them all.
+// Starts no request in the answer of another that is just being started, because a store that
+// answers at once would nest them all.
 void ObjectFetcher::StartWaiting() {
   if (starting_) return;
   starting_ = true;
@@ -181,7 +181,7 @@ bool ObjectFetcher::ReadFromDisk(const OpenObject& object, int64_t page, Page& d
   return true;
 }
 
-// The pages, which are here or on their way.
+// Returns the pages, which are in memory or on their way.
 std::vector<PagePtr> ObjectFetcher::Fetch(const ObjectPtr& object, Run run) {
   std::vector<PagePtr> pages;
   std::vector<Pages> missing;
@@ -218,7 +218,7 @@ void ObjectFetcher::StartGet(const ObjectPtr& object, Pages pages) {
   GetWhenFree(object->info.name, range, ConditionOf(object->info), std::move(done));
 }
 
-// What would push everything else out of memory is not kept there.
+// Reads without keeping the bytes, because they would push everything else out of memory.
 absl::StatusOr<size_t> ObjectFetcher::ReadDirectly(const ObjectPtr& object, int64_t offset,
                                                    MutableBytes dst) {
   const ObjectRange range = {.offset = offset, .size = std::ssize(dst)};

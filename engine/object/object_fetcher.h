@@ -1,4 +1,4 @@
-// Gets ranges of objects, and keeps what was read.
+// Gets ranges of objects, and keeps the bytes.
 #ifndef CAIRN_ENGINE_OBJECT_OBJECT_FETCHER_H_
 #define CAIRN_ENGINE_OBJECT_OBJECT_FETCHER_H_
 
@@ -25,7 +25,7 @@
 
 namespace cairn::object {
 
-// An object as it was when it was opened: what its name leads to later is another one.
+// An object as it was when it was opened. Later its name may lead to another one.
 struct OpenObject {
   ObjectInfo info;
   std::string key;  // name and etag
@@ -33,31 +33,34 @@ struct OpenObject {
 
 using ObjectPtr = std::shared_ptr<const OpenObject>;
 
-// All that read a store through one file system share its memory, and its share of requests.
-// Errors: those of the store; kAborted when the object was replaced or removed since it was opened.
-// Thread-safe. In a forked child, which has no thread that brings what is on its way, every read
-// gives kFailedPrecondition.
+// Reads for everyone who reads a store through one file system. They share its memory, and its
+// share of requests. Thread-safe.
+//
+// Errors: those of the store; kAborted if the object was replaced or removed since it was opened;
+// kFailedPrecondition for every read in a forked child, which has no thread that receives answers.
 class ObjectFetcher {
  public:
   ObjectFetcher(std::shared_ptr<ObjectStore> store, const ObjectFileOptions& options);
-  // Waits for the requests that run: the last one to go must not end the store from its own thread.
+  // Waits for the requests that run, because the last one must not end the store from its own
+  // thread.
   ~ObjectFetcher();
   ObjectFetcher(const ObjectFetcher&) = delete;
   ObjectFetcher& operator=(const ObjectFetcher&) = delete;
 
-  // As every read does.
+  // Errors: those that every read in a forked child gives.
   absl::Status CheckIsHere() const;
 
   using Opening = std::shared_future<absl::StatusOr<ObjectPtr>>;
-  // The object that has the name now. One request, which gets its first bytes too.
+  // Opens the object that has the name now. Takes one request, which gets its first bytes too.
   Opening StartOpen(const std::string& name, int64_t bytes);
   absl::StatusOr<ObjectPtr> Open(const std::string& name, int64_t bytes = kPageBytes) {
     return StartOpen(name, bytes).get();
   }
 
-  // Begins to get what is not kept, up to twice read_ahead(). Neighbours are got together.
+  // Begins to get the bytes that are not kept, up to twice read_ahead(). Neighbours are requested
+  // together.
   void WillRead(const ObjectPtr& object, std::span<const FileRange> ranges);
-  // Fills dst as far as there are bytes; how many.
+  // Fills dst as far as there are bytes. Returns how many.
   absl::StatusOr<size_t> Read(const ObjectPtr& object, int64_t offset, MutableBytes dst);
 
   int64_t read_ahead() const { return cache_.capacity() / 4; }
@@ -84,7 +87,7 @@ class ObjectFetcher {
   bool ReadFromDisk(const OpenObject& object, int64_t page, Page& dst);
   void GetWhenFree(std::string name, ObjectRange range, std::optional<std::string> if_match,
                    ObjectStore::GetDone done);
-  // Releases the mutex while a request is started.
+  // Starts waiting requests. Releases the mutex while a request is started.
   void StartWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const OwnerProcess owner_;

@@ -1,4 +1,4 @@
-// An object as a file.
+// Shows an object as a file.
 #ifndef CAIRN_ENGINE_OBJECT_OBJECT_FILE_H_
 #define CAIRN_ENGINE_OBJECT_OBJECT_FILE_H_
 
@@ -16,11 +16,11 @@
 
 namespace cairn::object {
 
-// By name and etag.
+// Returns an identity made of name and etag.
 FileIdentity IdentityOf(const ObjectInfo& info);
 
-// The content that an object had when it was opened: bytes of another content are never given.
-// kAborted when bytes are needed that are not kept, and the object was replaced or removed.
+// The content that an object had when it was opened. Bytes of another content are never given.
+// Errors: kAborted if bytes are needed that are not kept, and the object was replaced or removed.
 class ObjectFile final : public File {
  public:
   ObjectFile(std::shared_ptr<ObjectFetcher> fetcher, ObjectPtr object)
@@ -37,24 +37,25 @@ class ObjectFile final : public File {
     fetcher_->WillRead(object_, ranges);
   }
   bool is_immutable() const override { return true; }
-  // kUnimplemented, like all that follow: an object is not written in place.
+  // Returns kUnimplemented, like all that follow, because an object is not written in place.
   absl::Status WriteAt(int64_t offset, Bytes src) override;
   absl::Status Truncate(int64_t size) override;
   absl::Status Reserve(int64_t size) override;
   absl::Status PunchHole(int64_t offset, int64_t size) override;
   absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
                                                      int64_t room) const override;
-  // What a store has acknowledged is durable.
+  // Bytes that a store has acknowledged are durable.
   absl::Status Sync(SyncMode /*mode*/) override { return absl::OkStatus(); }
   absl::StatusOr<FileIdentity> Identity() const override { return IdentityOf(object_->info); }
-  // Objects have no locks: nothing that a reader could be kept from changes them.
+  // Objects have no locks, because nothing changes them that a reader could be kept from.
   absl::Status LockByte(int64_t /*offset*/, LockMode /*mode*/) override { return absl::OkStatus(); }
   absl::Status UnlockByte(int64_t /*offset*/) override { return absl::OkStatus(); }
   absl::StatusOr<bool> IsLocked(int64_t /*offset*/, int64_t /*count*/) const override {
     return false;
   }
   absl::Status LockWhole() override { return absl::OkStatus(); }
-  // A store does not report changes: the watch waits, so that its user looks again once a wait.
+  // A store does not report changes, so the watch only waits, and its user looks again after each
+  // wait.
   absl::StatusOr<std::unique_ptr<FileWatch>> Watch() const override;
 
  private:

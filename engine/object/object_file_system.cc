@@ -16,9 +16,9 @@ const std::string& IndexName() {
   static const std::string name(format::kIndexFileName);
   return name;
 }
-// How long an index that was seen is taken for the frame's without a look.
+// An index that was seen is taken for the frame's for this long, without a request.
 constexpr std::chrono::seconds kLookAgain(30);
-// What an open directory remembers of its files takes no more memory than this many.
+// An open directory remembers at most this many of its files, which bounds its memory.
 constexpr size_t kMostAnnounced = size_t{1} << 18;
 constexpr std::chrono::seconds kMoment(1);
 constexpr int64_t kListing = 1000;
@@ -35,10 +35,10 @@ absl::Status IsReadOnly(const std::string& path) {
 
 absl::Status CheckPlainName(const std::string& name) {
   if (name.find('/') == name.npos) return absl::OkStatus();
-  return absl::InvalidArgumentError(name + " is no name in an opened directory");
+  return absl::InvalidArgumentError(name + " is not a name in an opened directory");
 }
 
-// The first part of a path.
+// Returns the first part of a path.
 std::string FirstName(std::string_view path) { return std::string(path.substr(0, path.find('/'))); }
 
 }  // namespace
@@ -95,7 +95,7 @@ absl::StatusOr<std::vector<std::string>> ObjectFiles::ListSome(const std::string
         fetcher_->store()->List(begin, after, std::min(kListing, most - std::ssize(names))));
     for (const ObjectInfo& info : listing.objects) {
       std::string name = FirstName(std::string_view(info.name).substr(directory.size()));
-      // Those of one directory follow each other, but for names that sort before its slash.
+      // The names of one directory follow each other, except names that sort before its slash.
       if (!name.empty() && (names.empty() || names.back() != name))
         names.push_back(std::move(name));
     }
@@ -241,7 +241,7 @@ void ObjectDirectory::Announce(const FileHint& file) {
       return;
     }
   }
-  // On its way, or failed: then Open asks again.
+  // If it is still on its way, or failed, Open asks again.
   if (known->wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
   if (!known->get().ok()) return;
   const FileRange all = {.offset = 0, .size = file.size};

@@ -1,5 +1,5 @@
-// A store as a file system: objects are files, and what their names have in common before a slash
-// is a directory.
+// Shows a store as a file system: objects are files, and the common part of their names before a
+// slash is a directory.
 #ifndef CAIRN_ENGINE_OBJECT_OBJECT_FILE_SYSTEM_H_
 #define CAIRN_ENGINE_OBJECT_OBJECT_FILE_SYSTEM_H_
 
@@ -21,12 +21,12 @@
 
 namespace cairn::object {
 
-// An object that was opened to see what is there: the caller opens it next, and need not ask again.
-// Forgotten after a moment. Thread-safe.
+// Keeps an object that was opened to see whether it exists. The caller opens it next, and need not
+// ask again. Forgets it after a moment. Thread-safe.
 class JustOpened {
  public:
   void Remember(const std::string& name, ObjectPtr object);
-  // Null when it is another, or too long ago.
+  // Returns null if it is another object, or was opened too long ago.
   ObjectPtr Take(const std::string& name);
 
  private:
@@ -36,17 +36,18 @@ class JustOpened {
   std::chrono::steady_clock::time_point at_ ABSL_GUARDED_BY(mutex_);
 };
 
-// What any of the store's objects has in common as files. Names of objects are `prefix` and a path.
+// The common part of all file systems of a store's objects. Names of objects are `prefix` and a
+// path.
 class ObjectFiles : public FileSystem {
  public:
   ObjectFiles(std::shared_ptr<ObjectFetcher> fetcher, std::string prefix)
       : fetcher_(std::move(fetcher)), prefix_(std::move(prefix)) {}
 
-  // kUnimplemented but for reading.
+  // Returns kUnimplemented except for reading.
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override;
   absl::Status Rename(const std::string& from, const std::string& to, bool replace) override;
   absl::Status Remove(const std::string& path) override;
-  // An object that is there is there to stay.
+  // An object that exists is durable.
   absl::Status SyncDirectoryOf(const std::string& /*path*/) override { return absl::OkStatus(); }
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override;
   absl::StatusOr<std::vector<std::string>> ListSome(const std::string& path,
@@ -55,7 +56,7 @@ class ObjectFiles : public FileSystem {
 
  protected:
   virtual absl::StatusOr<ObjectPtr> OpenNow(const std::string& path) = 0;
-  // What names of objects in a directory begin with.
+  // Returns the beginning of the names of objects in a directory.
   virtual std::string PrefixOf(const std::string& path) const = 0;
 
   const std::shared_ptr<ObjectFetcher> fetcher_;
@@ -63,14 +64,13 @@ class ObjectFiles : public FileSystem {
   JustOpened just_opened_;
 };
 
-// All of the store.
+// The file system of the whole store.
 class ObjectFileSystem final : public ObjectFiles {
  public:
   ObjectFileSystem(std::shared_ptr<ObjectFetcher> fetcher, std::chrono::seconds grace)
       : ObjectFiles(std::move(fetcher), ""), grace_(grace) {}
 
-  // Where there is an object of that name, it is a file; a path that ends with a slash is a
-  // directory.
+  // An object of that name is a file. A path that ends with a slash is a directory.
   absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override;
   ObjectDirectoryInfo ObjectsIn(const std::string& path) override;
 
@@ -82,24 +82,24 @@ class ObjectFileSystem final : public ObjectFiles {
   const std::chrono::seconds grace_;
 };
 
-// The objects whose names begin with `prefix`, which ends with a slash: the directory of a sparse
-// frame. What is written there goes to the store.
+// The objects whose names begin with `prefix`, which ends with a slash. They are the directory of a
+// sparse frame. Writes to it go to the store.
 class ObjectDirectory final : public ObjectFiles {
  public:
-  // `index`: null, or that of the frame, which was just opened.
+  // `index` is null, or that of the frame, which was just opened.
   ObjectDirectory(std::shared_ptr<ObjectFetcher> fetcher, std::string prefix,
                   std::chrono::seconds grace, std::unique_ptr<IndexFile> index);
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override;
-  // Of the index: asks the store only now and then, for what an index says that the journal does
-  // not is news after a grace only.
+  // Returns the identity of the index. It asks the store only from time to time, because news that
+  // an index has and the journal has not are public only after a grace period.
   absl::StatusOr<FileIdentity> Identity(const std::string& path) override;
   void WillOpen(std::span<const FileHint> files) override;
   ObjectDirectoryInfo ObjectsIn(const std::string& path) override;
 
  protected:
-  // A file that was announced is opened as it was then: a number of a chunk is not used again
-  // while an index names it. What is known of them ends when the index has changed.
+  // An announced file is opened as it was when it was announced, because a number of a chunk is not
+  // used again while an index names it. The announcements are forgotten when the index has changed.
   absl::StatusOr<ObjectPtr> OpenNow(const std::string& path) override;
   std::string PrefixOf(const std::string& /*path*/) const override { return prefix_; }
 
@@ -110,7 +110,7 @@ class ObjectDirectory final : public ObjectFiles {
   absl::StatusOr<std::unique_ptr<File>> OpenIndex();
   void SeeIndex(const FileIdentity& index, Clock::time_point when);
 
-  const std::shared_ptr<ObjectStore> store_;  // with the names in the directory
+  const std::shared_ptr<ObjectStore> store_;  // its names are those in the directory
   const std::chrono::seconds grace_;
 
   Mutex mutex_;

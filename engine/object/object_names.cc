@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kDigits = 16;
 
-// The number of 16 hexadecimal digits that `text` begins with.
+// Returns the number of 16 hexadecimal digits at the beginning of `text`.
 std::optional<int64_t> ParseHex(std::string_view text) {
   if (text.size() < kDigits) return std::nullopt;
   int64_t number = 0;

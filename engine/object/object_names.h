@@ -9,13 +9,14 @@
 
 namespace cairn::object {
 
-// One object for each commit, named after the position in the frame at which its record begins.
+// Each commit has an object, which is named after the position in the frame at which its record
+// begins.
 inline constexpr std::string_view kJournalPrefix = "journal/";
 std::string JournalObjectName(int64_t position);
-// The other way round; nothing for any other name.
+// Returns the position of a name, or nothing for any other name.
 std::optional<int64_t> ParseJournalObjectName(std::string_view name);
 
-// Lists of objects that no state names, each named after the second in which it was made.
+// Lists of objects that no state names. Each is named after the second in which it was made.
 inline constexpr std::string_view kGarbagePrefix = "garbage/";
 std::string GarbageObjectName(int64_t seconds, uint64_t nonce);
 std::optional<int64_t> ParseGarbageObjectName(std::string_view name);

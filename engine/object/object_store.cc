@@ -1,4 +1,4 @@
-// The calls that wait.
+// Implements the calls that wait.
 #include "cairn/object_store.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Pages of objects, in memory.
+// Keeps pages of objects in memory.
 #ifndef CAIRN_ENGINE_OBJECT_PAGE_CACHE_H_
 #define CAIRN_ENGINE_OBJECT_PAGE_CACHE_H_
 
@@ -22,7 +22,7 @@ namespace cairn::object {
 
 inline constexpr int64_t kPageBytes = int64_t{64} << 10;
 
-// Bytes of a page of an object that has `size`.
+// Returns the bytes of a page of an object that has `size`.
 constexpr int64_t BytesOfPage(int64_t page, int64_t size) {
   return std::clamp<int64_t>(size - page * kPageBytes, 0, kPageBytes);
 }
@@ -32,9 +32,9 @@ class Page {
  public:
   void Set(std::vector<std::byte> bytes, bool from_store = true);
   void Fail(absl::Status status) { End(std::move(status), {}); }
-  // Waits until it was read.
+  // Waits until the page was read.
   absl::StatusOr<Bytes> Wait() const;
-  // Whether it came from the store, and this is the first call.
+  // Returns true if the page came from the store, and this is the first call.
   bool TakeNews() { return is_news_.exchange(false); }
 
  private:
@@ -50,7 +50,7 @@ class Page {
 
 using PagePtr = std::shared_ptr<Page>;
 
-// One content of an object, by `object`, and a number of a page in it.
+// A page of one content of an object: `object` names the content, and `page` is the number in it.
 struct PageKey {
   std::string object;
   int64_t page = 0;
@@ -62,7 +62,7 @@ struct PageKey {
   }
 };
 
-// Keeps the pages that were used last, up to `capacity` bytes; readers keep those that they hold.
+// Keeps the pages that were used last, up to `capacity` bytes. Readers keep those that they hold.
 // Thread-safe.
 class PageCache {
  public:
@@ -70,11 +70,11 @@ class PageCache {
 
   struct Found {
     PagePtr page;
-    bool is_new = false;  // the caller reads it, and calls Set, or Drop and Fail
+    bool is_new = false;  // the caller must read it, and call Set, or Drop and Fail
   };
-  // The page, which has `bytes`.
+  // Returns the page, which has `bytes`.
   Found Get(const PageKey& key, int64_t bytes);
-  // Forgets a page that cannot be read: the next caller tries again.
+  // Forgets a page that cannot be read, so that the next caller tries again.
   void Drop(const PageKey& key, const PagePtr& page);
 
   int64_t capacity() const { return capacity_; }

@@ -10,7 +10,7 @@ namespace cairn::object {
 
 namespace {
 
-// What the answers are put into; the last one to come wakes who waits.
+// Collects the answers. The last one wakes the waiting thread.
 struct Answers {
   explicit Answers(size_t count) : parts(count), missing(count) {}
 

@@ -1,4 +1,4 @@
-// Many requests beside each other.
+// Makes many requests at the same time.
 #ifndef CAIRN_ENGINE_OBJECT_PARALLEL_GET_H_
 #define CAIRN_ENGINE_OBJECT_PARALLEL_GET_H_
 
@@ -18,8 +18,8 @@ struct GetRequest {
   std::optional<std::string> if_match = {};
 };
 
-// The answers in the order of the requests, or the first error; waits for all of them. The store
-// bounds how many run at the same time.
+// Waits for all answers. Returns them in the order of the requests, or the first error. The store
+// bounds how many requests run at the same time.
 absl::StatusOr<std::vector<ObjectPart>> GetAll(ObjectStore& store,
                                                std::vector<GetRequest> requests);
 

@@ -1,4 +1,4 @@
-// The objects of a store whose names begin alike, under the rest of their names.
+// Gives the objects of a store whose names have a common beginning, under the rest of their names.
 #ifndef CAIRN_ENGINE_OBJECT_SCOPED_OBJECT_STORE_H_
 #define CAIRN_ENGINE_OBJECT_SCOPED_OBJECT_STORE_H_
 
@@ -14,7 +14,7 @@
 
 namespace cairn::object {
 
-// Cancel and stats are those of all the store. Thread-safe.
+// Cancel and stats are those of the whole store. Thread-safe.
 class ScopedObjectStore final : public ObjectStore {
  public:
   // `prefix` ends with a slash.

@@ -1,4 +1,4 @@
-// One state of a log: its frames, the oldest first.
+// A state of a log: its frames, the oldest first.
 #ifndef CAIRN_ENGINE_LOG_STATE_LOG_STATE_H_
 #define CAIRN_ENGINE_LOG_STATE_LOG_STATE_H_
 
@@ -17,7 +17,7 @@
 
 namespace cairn::log {
 
-// One state of a log. Thread-safe.
+// A state of a log. Thread-safe.
 class LogState {
  public:
   // Makes a state of at least one segment. All have one schema, and the records of each follow

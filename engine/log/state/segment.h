@@ -1,4 +1,4 @@
-// One frame of a log, in one state: its records by number, and the facts about its chunks.
+// A frame of a log, in one state: its records by number, and the facts about its chunks.
 #ifndef CAIRN_ENGINE_LOG_STATE_SEGMENT_H_
 #define CAIRN_ENGINE_LOG_STATE_SEGMENT_H_
 
@@ -58,7 +58,7 @@ struct Rows {
   int32_t size() const { return end - begin; }
 };
 
-// One frame of a log. Thread-safe.
+// A frame of a log. Thread-safe.
 class Segment {
  public:
   // Loads a frame. `time_field` names the time if the frame does not. If it is empty, the time is

@@ -17,7 +17,7 @@ namespace cairn::log {
 
 namespace {
 
-// One commit drops at most this many chunks, so that it stays short.
+// Each commit drops at most this many chunks, so that it stays short.
 constexpr int64_t kChunksAtOnce = 64;
 
 // Another writer may hold a new file for a moment, until it sees that the one before has not ended.

@@ -1,4 +1,5 @@
-// By itself: programs that open no frame here, such as Python's module, link none of the engine.
+// This file stands alone, so that programs that open no frame here, such as Python's module, link
+// nothing of the engine.
 #include <memory>
 #include <string>
 

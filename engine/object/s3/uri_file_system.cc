@@ -1,4 +1,4 @@
-// Files and objects under one roof: what a path looks like says which it is.
+// Serves files and objects together. The form of a path tells which it is.
 #include <map>
 #include <sys/types.h>
 #include <unistd.h>
@@ -108,7 +108,7 @@ class UriFileSystem final : public FileSystem {
 
   Mutex mutex_;
   pid_t process_ ABSL_GUARDED_BY(mutex_) = ::getpid();
-  // The key is what comes before the path.
+  // The key is the part before the path.
   std::map<std::string, std::shared_ptr<FileSystem>> stores_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -118,15 +118,15 @@ absl::StatusOr<UriFileSystem::Place> UriFileSystem::FindPlace(const std::string&
   }
   CAIRN_ASSIGN_OR_RETURN(const object::ObjectUri uri, object::ParseObjectUri(path));
   const MutexLock lock(mutex_);
-  // The stores of a parent work there alone: a forked child opens its own, and leaves those to what
-  // it has inherited.
+  // The stores of a parent work only in the parent. A forked child opens its own, and only
+  // inherited files keep the old ones.
   if (::getpid() != process_) {
     process_ = ::getpid();
     stores_.clear();
   }
   std::shared_ptr<FileSystem>& files = stores_[uri.store];
   if (files == nullptr) {
-    // Web servers need no credentials, but what the settings say of time counts for them, too.
+    // Web servers need no credentials, but the settings for timeouts count for them, too.
     if (uri.bucket.has_value() || absl::IsInvalidArgument(s3_.status())) {
       CAIRN_RETURN_IF_ERROR(s3_.status());
     }

@@ -1,4 +1,4 @@
-// libcurl, which is loaded with the first store.
+// Gives access to libcurl, which is loaded with the first store.
 #ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_CURL_LIBRARY_H_
 #define CAIRN_ENGINE_OBJECT_S3_HTTP_CURL_LIBRARY_H_
 
@@ -7,7 +7,7 @@
 
 namespace cairn::object {
 
-// Its functions, by their names without "curl_".
+// The functions of libcurl, by their names without "curl_".
 struct CurlLibrary {
   decltype(&::curl_global_init) global_init;
   decltype(&::curl_getdate) getdate;
@@ -31,11 +31,11 @@ struct CurlLibrary {
   decltype(&::curl_multi_info_read) multi_info_read;
 };
 
-// Loads it and makes it ready, once in a process. kUnimplemented where it is not installed, or
-// older than 7.83, which has curl_easy_header.
+// Loads libcurl and makes it ready, once in a process. Errors: kUnimplemented if it is not
+// installed, or is older than 7.83, the first version with curl_easy_header.
 absl::Status LoadCurl();
 
-// After a LoadCurl that went well.
+// Returns the library. LoadCurl must have succeeded.
 const CurlLibrary& Curl();
 
 }  // namespace cairn::object

@@ -17,7 +17,7 @@ constexpr long kMostRedirects = 5;
 // Servers close connections that are idle for 20 seconds and more.
 constexpr long kLongestIdle = 18;
 constexpr int kLongestWaitMillis = 60'000;
-constexpr std::chrono::milliseconds kAskAgain{100};  // whether to keep waiting
+constexpr std::chrono::milliseconds kAskAgain{100};  // asks each time whether to keep waiting
 
 absl::Status IsForked() {
   return absl::CancelledError(
@@ -92,7 +92,7 @@ void HttpClient::Stop() {
     cancelled_ = stopping_ = true;
     Curl().multi_wakeup(multi_);
   }
-  // A callback that drops the last reference runs in the thread itself.
+  // This is the thread itself if a callback drops the last reference.
   if (::pthread_equal(*thread_, ::pthread_self()) != 0) {
     ::pthread_detach(*thread_);
   } else {
@@ -201,7 +201,7 @@ void HttpClient::SetUp(HttpTransfer& transfer) const {
   Curl().easy_setopt(easy, CURLOPT_FOLLOWLOCATION, redirects_ ? 1L : 0L);
   Curl().easy_setopt(easy, CURLOPT_MAXREDIRS, kMostRedirects);
   Curl().easy_setopt(easy, CURLOPT_MAXAGE_CONN, kLongestIdle);
-  // curl would take proxies from the environment otherwise.
+  // Without these options curl would take proxies from the environment.
   Curl().easy_setopt(easy, CURLOPT_PROXY, options_.proxy.c_str());
   Curl().easy_setopt(easy, CURLOPT_NOPROXY, options_.no_proxy.c_str());
   if (!options_.ca_file.empty()) {
@@ -233,7 +233,7 @@ void HttpClient::End(CURL* easy, absl::StatusOr<HttpAnswer> answer) {
 }
 
 void HttpClient::EndAll(const absl::Status& status) {
-  // First, for who was told of an end may begin anew.
+  // The waiting jobs are taken first, because a caller that is told of an end may begin a new one.
   std::multimap<Clock::time_point, Job> waiting;
   {
     const MutexLock lock(mutex_);

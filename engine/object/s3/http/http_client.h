@@ -1,4 +1,4 @@
-// HTTP requests, many at once, by one thread.
+// Sends HTTP requests, many at once, in one thread.
 #ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_HTTP_CLIENT_H_
 #define CAIRN_ENGINE_OBJECT_S3_HTTP_HTTP_CLIENT_H_
 
@@ -23,30 +23,31 @@ namespace cairn::object {
 
 struct HttpTransfer;
 
-// Keeps connections, and at most `parallel` requests in flight; the others wait in the order of
+// Keeps connections, and at most `parallel` requests in flight. The others wait in the order of
 // their time. Thread-safe. In a forked child, which has no such thread, requests end with
 // kCancelled at once.
 class HttpClient : public std::enable_shared_from_this<HttpClient> {
  public:
-  // A status instead of a request ends it, and is `done`'s.
+  // Makes a request. A status instead of one ends the request and is passed to `done`.
   using Make = std::function<absl::StatusOr<HttpRequest>()>;
 
-  // Asked ten times a second while there are requests, in the client's thread; false ends them.
+  // Called ten times a second while there are requests, in the client's thread. If it returns
+  // false, they end.
   using KeepWaiting = std::function<bool()>;
 
-  // `redirects`: whether answers may lead elsewhere. Without `keep_waiting` it is never asked.
+  // Opens a client. With `redirects`, answers may lead elsewhere. `keep_waiting` may be empty.
   static absl::StatusOr<std::shared_ptr<HttpClient>> Open(TransportOptions options, bool redirects,
                                                           KeepWaiting keep_waiting);
   ~HttpClient();
 
-  // Calls `make` when the time has come and there is capacity, and sends what it returns, once;
-  // both callbacks run in the client's thread.
+  // Calls `make` when the time has come and there is capacity, and sends what it returns, once.
+  // Both callbacks run in the client's thread.
   void Send(Clock::time_point when, Make make, HttpDone done);
-  // False in a forked child.
+  // Returns false in a forked child.
   bool is_here() const { return ::getpid() == process_; }
-  // Ends all requests, and those that follow, with kCancelled.
+  // Ends all requests, and later ones, with kCancelled.
   void Cancel();
-  // The same; returns when no callback runs any more, unless it is called by one.
+  // Cancels, and returns when no callback runs any more, unless a callback calls it.
   void Stop();
 
  private:
@@ -78,7 +79,7 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
   const bool redirects_;
   const KeepWaiting keep_waiting_;
   CURLM* const multi_;
-  std::shared_ptr<HttpClient> self_;  // what the thread takes over
+  std::shared_ptr<HttpClient> self_;  // the thread takes it over
   std::optional<pthread_t> thread_;
 
   Mutex mutex_;
@@ -86,10 +87,10 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 
-  // The thread's own.
+  // Only the thread uses these.
   std::unordered_map<CURL*, std::unique_ptr<HttpTransfer>> active_;
   std::vector<Easy> idle_;
-  Clock::time_point asked_;  // whether to keep waiting
+  Clock::time_point asked_;  // when it was last asked whether to keep waiting
 };
 
 }  // namespace cairn::object

@@ -1,4 +1,4 @@
-// HTTP requests, and what comes back.
+// HTTP requests and answers.
 #ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_HTTP_MESSAGE_H_
 #define CAIRN_ENGINE_OBJECT_S3_HTTP_HTTP_MESSAGE_H_
 
@@ -21,17 +21,17 @@ struct HttpRequest {
   std::string url;
   std::vector<std::string> headers;  // "name: value"
   Bytes body = {};
-  bool changes = false;            // must not reach the server twice unnoticed
-  int64_t most_bytes = INT64_MAX;  // of a good answer's body
+  bool changes = false;            // the server must not get it twice without notice
+  int64_t most_bytes = INT64_MAX;  // size limit of a good answer's body
   Clock::time_point deadline = Clock::time_point::max();
 };
 
-// What came back of one request.
+// The answer to one request.
 struct HttpAnswer {
-  int status = 0;         // 0: no whole answer
-  std::string error;      // then the reason
+  int status = 0;         // 0: no complete answer
+  std::string error;      // the reason if status is 0
   bool sent = false;      // the server may have the request
-  bool too_long = false;  // the body has more than most_bytes, and is not here
+  bool too_long = false;  // the body has more than most_bytes and was dropped
   std::string etag;       // with its quotes
   std::string content_length;
   std::string content_range;

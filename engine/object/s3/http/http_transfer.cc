@@ -10,11 +10,11 @@ namespace cairn::object {
 
 namespace {
 
-// Of an answer that reports a failure.
+// The most bytes of an answer that reports a failure.
 constexpr int64_t kMostErrorBytes = 65536;
-// What is reserved when the first bytes have come, whatever the server announces.
+// At most this is reserved when the first bytes arrive, whatever the server announces.
 constexpr int64_t kMostReserved = int64_t{8} << 20;
-// S3 answers some hundred bytes of headers.
+// S3 answers with a few hundred bytes of headers.
 constexpr size_t kMostHeaderBytes = size_t{256} << 10;
 // Requests of this size are worth curl's larger buffers.
 constexpr int64_t kLargeBody = 65536;
@@ -38,7 +38,7 @@ size_t TakeBody(char* data, size_t /*one*/, size_t size, void* user) {
   std::vector<std::byte>& body = transfer.answer.body;
   const bool good = IsGoodNow(transfer.easy);
   const int64_t most = good ? transfer.request.most_bytes : kMostErrorBytes;
-  // What is missing of a failure's reason is not worth reading for ever.
+  // The rest of a failure's reason is not worth reading for ever.
   if (static_cast<int64_t>(size) > most - std::ssize(body)) {
     transfer.answer.too_long = true;
     return 0;
@@ -70,8 +70,8 @@ int Rewind(void* user, curl_off_t offset, int /*origin*/) {
   return CURL_SEEKFUNC_OK;
 }
 
-// Runs before each sending. When the server closes a kept connection without an answer, curl sends
-// again by itself; but the server may have done what the request asks.
+// Runs before each sending. If the server closes a kept connection without an answer, curl sends
+// again by itself. But the server may have done what the request asks.
 int CountSending(void* user, char*, char*, int, int) {
   HttpTransfer& transfer = *static_cast<HttpTransfer*>(user);
   ++transfer.sends;
@@ -144,7 +144,7 @@ void Prepare(HttpTransfer& transfer) {
   for (const std::string& header : transfer.request.headers) {
     list = Curl().slist_append(list, header.c_str());
   }
-  // Without it curl waits for a server that has nothing to say before the body.
+  // Without this header curl waits for a server that has nothing to say before the body.
   transfer.headers.reset(Curl().slist_append(list, "Expect:"));
   Curl().easy_setopt(easy, CURLOPT_URL, transfer.request.url.c_str());
   Curl().easy_setopt(easy, CURLOPT_HTTPHEADER, transfer.headers.get());

@@ -1,4 +1,4 @@
-// One HTTP request in flight.
+// An HTTP request in flight.
 #ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_HTTP_TRANSFER_H_
 #define CAIRN_ENGINE_OBJECT_S3_HTTP_HTTP_TRANSFER_H_
 
@@ -14,7 +14,7 @@ struct FreeList {
   void operator()(curl_slist* list) const { Curl().slist_free_all(list); }
 };
 
-// What curl's callbacks work on; it stays at its address.
+// The state that curl's callbacks work on. It stays at its address.
 struct HttpTransfer {
   CURL* easy = nullptr;
   HttpRequest request;
@@ -22,15 +22,15 @@ struct HttpTransfer {
   std::unique_ptr<curl_slist, FreeList> headers;
   HttpAnswer answer;
   size_t body_sent = 0;
-  size_t header_bytes = 0;  // of this answer, and of those before it that led to it
+  size_t header_bytes = 0;  // of this answer and of those that led to it
   int sends = 0;
 };
 
 // Gives the handle the request and its callbacks.
 void Prepare(HttpTransfer& transfer);
 
-// The answer, once curl has ended the transfer. kUnavailable for what no other try would mend, such
-// as a certificate that is not trusted.
+// Returns the answer, once curl has ended the transfer. Errors: kUnavailable for a failure that
+// another try would not mend, such as a certificate that is not trusted.
 absl::StatusOr<HttpAnswer> TakeAnswer(HttpTransfer& transfer, CURLcode result);
 
 }  // namespace cairn::object

@@ -1,5 +1,5 @@
-// Libraries of the system that are loaded when a store is opened: with what they need themselves
-// they take longer to load than all else in a program that perhaps opens none.
+// Loads libraries of the system when a store is opened. With their own dependencies they take
+// longer to load than everything else in a program that perhaps opens no store.
 #ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_LOADED_LIBRARY_H_
 #define CAIRN_ENGINE_OBJECT_S3_HTTP_LOADED_LIBRARY_H_
 
@@ -7,10 +7,10 @@
 
 namespace cairn::object {
 
-// Stays loaded as long as the process, for its handles and threads may outlive any store.
+// Stays loaded as long as the process, because its handles and threads may outlive any store.
 class LoadedLibrary {
  public:
-  // `name` is what the dynamic loader finds it by, such as "libcurl.so.4".
+  // `name` is the name for the dynamic loader, such as "libcurl.so.4".
   explicit LoadedLibrary(const char* name);
 
   // Sets `function` to the one of that name, or to null.
@@ -18,7 +18,7 @@ class LoadedLibrary {
   void Find(const char* name, Function*& function) {
     function = reinterpret_cast<Function*>(FindSymbol(name));
   }
-  // kUnimplemented if the library, or any function, was not found.
+  // Returns kUnimplemented if the library, or any function, was not found.
   const absl::Status& status() const { return status_; }
 
  private:

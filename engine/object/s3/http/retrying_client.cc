@@ -29,7 +29,7 @@ Verdict Judge(const HttpAnswer& answer, bool renews_keys) {
       code == "ConditionalRequestConflict" || (code == "ExpiredToken" && renews_keys)) {
     return Verdict::kNotDone;
   }
-  // Also 503: proxies answer it for servers that they have lost.
+  // 503 is here too, because proxies answer it for servers that they have lost.
   return answer.status >= 500 ? Verdict::kLost : Verdict::kStands;
 }
 
@@ -138,7 +138,7 @@ void RetryingClient::End(const HttpCall& call, absl::StatusOr<HttpAnswer> answer
   call.done(call.history, std::move(answer));
 }
 
-// Random all through, so that clients which failed together do not come back together.
+// The whole pause is random, so that clients which failed together do not come back together.
 Clock::duration RetryingClient::Pause(int tries) {
   const int doublings = std::clamp(tries - 1, 0, 30);
   const int64_t most =

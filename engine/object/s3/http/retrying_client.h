@@ -1,4 +1,4 @@
-// Requests that are tried again until their outcome is known, or their time is over.
+// Tries requests again until their outcome is known, or their time is over.
 #ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_RETRYING_CLIENT_H_
 #define CAIRN_ENGINE_OBJECT_S3_HTTP_RETRYING_CLIENT_H_
 
@@ -14,43 +14,45 @@
 
 namespace cairn::object {
 
-// What a call has been through. `lost`: the server may have done what a try asked, without a word.
+// The history of a call. `lost` means that the server may have done what a try asked, without an
+// answer.
 struct CallHistory {
   int tries = 0;
   bool lost = false;
-  std::optional<Clock::time_point> deadline = {};  // from the first try on
+  std::optional<Clock::time_point> deadline = {};  // set at the first try
 };
 
-// A request and what becomes of it.
+// A request and the calls that handle its outcome.
 struct HttpCall {
   std::string title;  // "s3://bucket: put name"
-  // Runs for each try: signatures have a date.
+  // Runs for each try, because signatures have a date.
   std::function<absl::StatusOr<HttpRequest>()> make;
-  // Why a good answer is none, and the request is to be tried again; empty: it is good.
+  // Returns why a good answer does not count, so that the request is tried again. If empty, every
+  // good answer counts.
   std::function<absl::Status(const HttpAnswer&)> check = {};
-  // An answer that stands: good, or a refusal. Otherwise kUnavailable, nothing was done;
-  // kDeadlineExceeded, that is not known; kCancelled.
+  // Gets an answer that stands, which is good or a refusal. Otherwise gets kUnavailable if nothing
+  // was done, kDeadlineExceeded if that is not known, or kCancelled.
   std::function<void(const CallHistory&, absl::StatusOr<HttpAnswer>)> done;
-  // Whether the keys of the next try may be newer ones.
+  // True if the next try may use newer keys.
   bool renews_keys = false;
   // Each try is counted there.
   std::atomic<int64_t>* count = nullptr;
   CallHistory history = {};
 };
 
-// Whether an answer stands.
+// Tells whether an answer stands.
 enum class Verdict {
   kStands,
-  kNotDone,  // and the same request may succeed later
-  kLost,     // it may have been done, or may be done yet
+  kNotDone,  // the same request may succeed later
+  kLost,     // the request may have been done, or may yet be done
 };
-// `renews_keys` as above.
+// `renews_keys` is that of HttpCall.
 Verdict Judge(const HttpAnswer& answer, bool renews_keys);
 
-// Thread-safe.
+// Sends calls. Thread-safe.
 class RetryingClient : public std::enable_shared_from_this<RetryingClient> {
  public:
-  // `store`: its name for people.
+  // `store` is its name for people.
   static absl::StatusOr<std::shared_ptr<RetryingClient>> Open(const TransportOptions& options,
                                                               bool redirects, std::string store);
 
@@ -62,13 +64,13 @@ class RetryingClient : public std::enable_shared_from_this<RetryingClient> {
   int64_t retries() const { return retries_; }
 
  private:
-  // What callers of the store wait for.
+  // The state that callers of the store wait for.
   struct Wait {
     Mutex mutex;
-    int64_t calls ABSL_GUARDED_BY(mutex) = 0;  // that have not ended
-    // When the last answer came, or the first of these calls.
+    int64_t calls ABSL_GUARDED_BY(mutex) = 0;  // calls that have not ended
+    // When the last answer came, or the first of these calls began.
     Clock::time_point since ABSL_GUARDED_BY(mutex);
-    // Why the last try failed. Empty if an answer came after it.
+    // The reason why the last try failed. Empty if an answer came after it.
     std::string failure ABSL_GUARDED_BY(mutex);
   };
 

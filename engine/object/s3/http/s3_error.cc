@@ -8,7 +8,8 @@ namespace cairn::object {
 
 namespace {
 
-// A redirection means another region or endpoint, which is the caller's to name.
+// Returns the code of a refusal. A redirection means another region or endpoint, which the caller
+// must name.
 absl::StatusCode CodeOf(int status) {
   switch (status) {
     case 401:

@@ -1,4 +1,4 @@
-// What answers that are no success say.
+// Describes answers that are not a success.
 #ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_S3_ERROR_H_
 #define CAIRN_ENGINE_OBJECT_S3_HTTP_S3_ERROR_H_
 
@@ -10,17 +10,17 @@
 
 namespace cairn::object {
 
-// The body of an error; empty where it is none.
+// The body of an error. Both are empty if the body is not an error.
 struct S3Error {
   std::string code;
   std::string message;
 };
 S3Error ParseS3Error(const HttpAnswer& answer);
 
-// "503 SlowDown: please reduce your request rate", or why there is no answer.
+// Returns "503 SlowDown: please reduce your request rate", or why there is no answer.
 std::string ReasonOf(const HttpAnswer& answer);
 
-// The status for an answer that refuses a request: "<title>: 403 AccessDenied".
+// Returns the status for an answer that refuses a request: "<title>: 403 AccessDenied".
 absl::Status RefusalOf(const std::string& title, const HttpAnswer& answer);
 
 }  // namespace cairn::object

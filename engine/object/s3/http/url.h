@@ -19,14 +19,14 @@ struct Url {
 
 using Query = std::vector<std::pair<std::string, std::string>>;
 
-// kInvalidArgument for other schemes, user names, queries and fragments.
+// Parses a URL. Errors: kInvalidArgument for other schemes, user names, queries and fragments.
 absl::StatusOr<Url> ParseUrl(std::string_view text);
 
-// All bytes but letters, digits and -._~ as %XX; slashes stay when they separate.
+// Encodes all bytes except letters, digits and -._~ as %XX. Slashes stay if they separate.
 std::string PercentEncode(std::string_view text, bool keep_slashes);
 absl::StatusOr<std::string> PercentDecode(std::string_view text);
 
-// "a=1&b=", sorted as signatures want it.
+// Returns "a=1&b=", sorted as signatures need it.
 std::string EncodeQuery(const Query& query);
 
 }  // namespace cairn::object

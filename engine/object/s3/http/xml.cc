@@ -12,7 +12,7 @@ namespace cairn::object {
 
 namespace {
 
-// The deepest answer has five levels, the longest 1,000 names of six parts.
+// The deepest answer has five levels, and the longest has 1,000 names of six parts.
 constexpr size_t kMostLevels = 16;
 constexpr size_t kMostElements = 65536;
 constexpr size_t kMostBytes = size_t{64} << 20;

@@ -1,4 +1,4 @@
-// XML, as S3 answers it.
+// Parses XML, in which S3 answers.
 #ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_XML_H_
 #define CAIRN_ENGINE_OBJECT_S3_HTTP_XML_H_
 
@@ -12,20 +12,20 @@
 
 namespace cairn::object {
 
-// An element without its attributes; names have no prefixes of namespaces.
+// An element without its attributes. Names have no prefixes of namespaces.
 struct XmlElement {
   std::string name;
   std::string text;
   std::vector<XmlElement> children;
 
-  // The first child of that name, or nullptr.
+  // Returns the first child of that name, or nullptr.
   const XmlElement* Find(std::string_view child) const;
-  // Its text, or nothing.
+  // Returns the text of the first child of that name, or an empty text.
   std::string TextOf(std::string_view child) const;
 };
 
-// The root. kDataLoss for what is not XML, or more than an answer of S3 holds; documents with a
-// DTD, and so with entities of their own, are among these.
+// Returns the root. Errors: kDataLoss for bytes that are not XML, or are more than an answer of S3
+// holds. Documents with a DTD, and so with entities of their own, are refused too.
 absl::StatusOr<XmlElement> ParseXml(Bytes bytes);
 
 std::string EscapeXml(const std::string& text);

@@ -17,7 +17,7 @@ namespace cairn::object {
 
 namespace {
 
-// The variables, and after them what the files say of the profile.
+// The variables, and after them the settings of the profile in the files.
 class Environment {
  public:
   static absl::StatusOr<Environment> Read(Variables variables) {
@@ -34,7 +34,7 @@ class Environment {
     return read;
   }
 
-  // The first of these variables that is set, or else the setting.
+  // Returns the first of these variables that is set, or else the setting.
   std::string Get(std::initializer_list<const char*> names, const char* setting) const {
     std::string value = Variable(names);
     return value.empty() ? Setting(setting) : value;
@@ -54,7 +54,7 @@ class Environment {
  private:
   explicit Environment(Variables variables) : variables_(variables) {}
 
-  // What the file of credentials says comes first.
+  // Settings in the file of credentials come before those of the other file.
   absl::Status TakeProfile(Sections keys, Sections config) {
     const std::string given = Variable({"AWS_PROFILE"});
     profile_ = given.empty() ? "default" : given;
@@ -104,7 +104,7 @@ absl::Status TakeCredentials(const Environment& environment, S3Options& options)
   return absl::OkStatus();
 }
 
-// Seconds, such as "2.5"; nothing leaves `timeout` as it is.
+// Takes a number of seconds, such as "2.5". An empty one leaves `timeout` as it is.
 absl::Status TakeTimeout(const Environment& environment, const char* name,
                          std::chrono::milliseconds& timeout) {
   constexpr double kLongest = 86'400;
@@ -142,7 +142,7 @@ absl::StatusOr<S3Options> OptionsFrom(Variables variables) {
   CAIRN_RETURN_IF_ERROR(TakeCredentials(environment, options));
   options.transport.ca_file = environment.Get({"AWS_CA_BUNDLE"}, "ca_bundle");
   const bool plain = options.endpoint.starts_with("http://");
-  // In capitals HTTP_PROXY would be what a client of a CGI program sends.
+  // HTTP_PROXY in capitals is not read, because a CGI program would get it from its client.
   options.transport.proxy = plain ? environment.Variable({"http_proxy"})
                                   : environment.Variable({"https_proxy", "HTTPS_PROXY"});
   options.transport.no_proxy = environment.Variable({"no_proxy", "NO_PROXY"});

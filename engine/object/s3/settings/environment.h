@@ -1,4 +1,4 @@
-// Options from the environment.
+// Takes options from the environment.
 #ifndef CAIRN_ENGINE_OBJECT_S3_SETTINGS_ENVIRONMENT_H_
 #define CAIRN_ENGINE_OBJECT_S3_SETTINGS_ENVIRONMENT_H_
 
@@ -11,10 +11,10 @@
 
 namespace cairn::object {
 
-// The value of a variable; empty where it is not set.
+// Returns the value of a variable, or an empty text if it is not set.
 using Variables = absl::FunctionRef<std::string(const char* name)>;
 
-// S3OptionsFromEnvironment, of any environment.
+// Does what S3OptionsFromEnvironment does, with any environment.
 absl::StatusOr<S3Options> OptionsFrom(Variables variables);
 
 }  // namespace cairn::object

@@ -32,7 +32,7 @@ absl::StatusOr<ObjectUri> ParseHttp(std::string_view uri) {
   }
   ObjectUri parsed{.store = std::string(uri.substr(0, slash))};
   CAIRN_ASSIGN_OR_RETURN(parsed.path, PercentDecode(uri.substr(slash + 1)));
-  // The name is checked with the rest, which knows what a URL may hold.
+  // ParseUrl checks the name together with the rest, because it knows what a URL may hold.
   CAIRN_RETURN_IF_ERROR(ParseUrl(uri).status());
   return parsed;
 }

@@ -1,4 +1,4 @@
-// URIs of objects, in parts.
+// Parses URIs of objects.
 #ifndef CAIRN_ENGINE_OBJECT_S3_SETTINGS_OBJECT_URI_H_
 #define CAIRN_ENGINE_OBJECT_S3_SETTINGS_OBJECT_URI_H_
 
@@ -15,11 +15,11 @@ namespace cairn::object {
 
 struct ObjectUri {
   std::string store;                       // "s3://bucket", or the URL of a folder
-  std::optional<std::string> bucket = {};  // of s3://
-  std::string path = {};                   // in there
+  std::optional<std::string> bucket = {};  // bucket of s3://
+  std::string path = {};                   // path in the store
 };
 
-// kInvalidArgument.
+// Errors: kInvalidArgument if it is not the URI of an object.
 absl::StatusOr<ObjectUri> ParseObjectUri(std::string_view uri);
 
 absl::StatusOr<std::shared_ptr<ObjectStore>> OpenStoreOf(const ObjectUri& uri, S3Options options);

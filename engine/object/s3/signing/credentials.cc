@@ -18,7 +18,7 @@ namespace cairn::object {
 
 namespace {
 
-// Renewed so long before they expire: clocks differ, and calls take their time.
+// Credentials are renewed this long before they expire, because clocks differ and calls take time.
 constexpr absl::Duration kRenewBefore = absl::Minutes(5);
 constexpr int64_t kMostCredentials = int64_t{1} << 20;
 
@@ -97,7 +97,7 @@ S3Credentials Credentials::Current() {
 }
 
 void Credentials::Renew() {
-  // The form has to stay where it is while it is sent.
+  // The form must stay where it is while it is sent.
   const auto form = std::make_shared<std::string>();
   const std::string url = identity_->endpoint.empty()
                               ? absl::StrCat("https://sts.", region_, ".amazonaws.com/")

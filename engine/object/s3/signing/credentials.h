@@ -1,4 +1,4 @@
-// The keys that requests are signed with, renewed before they expire.
+// The keys that sign requests, renewed before they expire.
 #ifndef CAIRN_ENGINE_OBJECT_S3_SIGNING_CREDENTIALS_H_
 #define CAIRN_ENGINE_OBJECT_S3_SIGNING_CREDENTIALS_H_
 
@@ -15,7 +15,7 @@
 
 namespace cairn::object {
 
-// Thread-safe.
+// Holds the keys. Thread-safe.
 class Credentials : public std::enable_shared_from_this<Credentials> {
  public:
   // `client` reaches STS.
@@ -23,9 +23,9 @@ class Credentials : public std::enable_shared_from_this<Credentials> {
 
   // Calls `done` once there are keys that have not expired, perhaps before it returns.
   void WhenReady(std::function<void(absl::Status)> done);
-  // Whether there will be newer keys than these.
+  // Returns true if there will be newer keys than these.
   bool renews() const { return identity_.has_value(); }
-  // The newest keys. Begins to renew them when they expire soon.
+  // Returns the newest keys. Begins to renew them if they expire soon.
   S3Credentials Current();
 
  private:

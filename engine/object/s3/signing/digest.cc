@@ -13,7 +13,7 @@ namespace {
 
 #define CAIRN_TEXT_OF(macro) CAIRN_TEXT_OF_VALUE(macro)
 #define CAIRN_TEXT_OF_VALUE(value) #value
-// The one whose headers this was compiled with.
+// The version whose headers this was compiled with.
 constexpr const char* kCrypto = "libcrypto.so." CAIRN_TEXT_OF(OPENSSL_SHLIB_VERSION);
 
 struct LoadedCrypto {

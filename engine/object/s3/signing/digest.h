@@ -1,4 +1,4 @@
-// Hashes that S3 asks for.
+// Computes the hashes that S3 needs.
 #ifndef CAIRN_ENGINE_OBJECT_S3_SIGNING_DIGEST_H_
 #define CAIRN_ENGINE_OBJECT_S3_SIGNING_DIGEST_H_
 
@@ -18,7 +18,7 @@ using Sha256Digest = std::array<unsigned char, 32>;
 
 inline Bytes AsBytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-// Loads libcrypto, which all of these need. kUnimplemented where it is not installed.
+// Loads libcrypto, which all of these need. Errors: kUnimplemented if it is not installed.
 absl::Status LoadDigests();
 
 Sha256Digest Sha256(Bytes bytes);

@@ -15,7 +15,7 @@ std::string Mac(std::string_view key, std::string_view text) {
   return {digest.begin(), digest.end()};
 }
 
-// The names of the headers, and "name:value" lines of them.
+// The names of the headers, and their "name:value" lines.
 struct HeaderTexts {
   std::string names;
   std::string lines;

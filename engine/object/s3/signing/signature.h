@@ -1,4 +1,4 @@
-// Signatures of requests to AWS and what speaks as it does, version 4.
+// Signs requests to AWS and compatible servers, version 4.
 #ifndef CAIRN_ENGINE_OBJECT_S3_SIGNING_SIGNATURE_H_
 #define CAIRN_ENGINE_OBJECT_S3_SIGNING_SIGNATURE_H_
 
@@ -11,19 +11,19 @@
 
 namespace cairn::object {
 
-// What is signed: all that is sent, but for headers that are of no account.
+// The signed parts of a request: everything that is sent, except headers that do not matter.
 struct SignedParts {
   std::string method;
-  std::string path;                            // as in the URL
-  std::string query;                           // as EncodeQuery makes it
+  std::string path;                            // in the form of the URL
+  std::string query;                           // in the form of EncodeQuery
   std::map<std::string, std::string> headers;  // lower-case names, with host and x-amz-date
   std::string payload_hash;
 };
 
-// "20150830T123600Z"
+// Returns a time such as "20150830T123600Z".
 std::string SigningTime(absl::Time now);
 
-// The value of the Authorization header.
+// Returns the value of the Authorization header.
 std::string Authorization(const SignedParts& parts, const S3Credentials& credentials,
                           const std::string& region, const std::string& service);
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kMostListed = 1000;
 constexpr int64_t kMostListing = int64_t{16} << 20;  // names have up to 1,024 bytes
-// A listing that is none is asked for again so many times.
+// A listing that cannot be parsed is requested again this many times.
 constexpr int kWrongListings = 3;
 
 absl::StatusOr<ObjectInfo> ParseListed(const XmlElement& element) {
@@ -66,7 +66,7 @@ void StartDeleteOne(const std::shared_ptr<Remote>& remote, const std::string& na
   const std::string title = remote->Title(request);
   remote->Start(std::move(request), {},
                 [=](const CallHistory& history, absl::StatusOr<HttpAnswer> answer) {
-                  // What it says of an object that was there is of no account.
+                  // The body of a successful delete does not matter.
                   if (answer.ok() && answer->IsGood()) answer->body.clear();
                   FinishDelete(title, history, std::move(answer), done);
                 });
@@ -127,7 +127,8 @@ void StartList(const std::shared_ptr<Remote>& remote, const std::string& prefix,
   const std::string title = remote->Title(request) + " " + prefix;
   remote->Start(
       std::move(request),
-      // What is cut short on its way is whole the next time; what is wrong stays so.
+      // A listing that was cut short on its way is complete the next time. One that is wrong stays
+      // wrong.
       [left = std::make_shared<int>(kWrongListings)](const HttpAnswer& answer) {
         const absl::Status status = ParseListing(answer.body).status();
         return absl::IsDataLoss(status) && (*left)-- > 0 ? status : absl::OkStatus();
@@ -163,7 +164,7 @@ void StartDelete(const std::shared_ptr<Remote>& remote, std::span<const std::str
         const absl::Status status = ParseDeleted(answer.body);
         return absl::IsPermissionDenied(status) ? absl::OkStatus() : status;
       },
-      // The body stays until then.
+      // This callback keeps the body alive until the request has ended.
       [=](const CallHistory& history, absl::StatusOr<HttpAnswer> answer) {
         static_cast<void>(xml);
         FinishDelete(title, history, std::move(answer), done);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kFirst = "first";
 constexpr std::string_view kSecond = "second";
 constexpr std::string_view kThird = "third";
-// The MD5 of none of them, in the form of one.
+// This is not the MD5 of any of them, but has the form of one.
 constexpr std::string_view kWrongEtag = "00000000000000000000000000000000";
 
 absl::Status Ignores(const ObjectStore& store, std::string_view what) {
@@ -26,7 +26,7 @@ absl::Status Ignores(const ObjectStore& store, std::string_view what) {
       "%s: the store ignores %s of a put, so commits could be lost", store.Describe(), what));
 }
 
-// Of three puts to one object, of which only the last one may be done.
+// The answers to three puts to one object, of which only the last one may be done.
 struct Answers {
   absl::Status absent;
   absl::Status wrong_etag;
@@ -64,12 +64,12 @@ absl::Status Judge(const ObjectStore& store, const Answers& answers) {
 }  // namespace
 
 absl::Status ProbeConditions(ObjectStore& store, Remote& remote, const std::string& scratch_name) {
-  // Others may probe at the same time.
+  // Random names are used, because others may probe at the same time.
   std::random_device random;
   const std::string base = absl::StrFormat("%s-%08x%08x", scratch_name, random(), random());
   std::vector<std::string> names;
   absl::Status status;
-  // Quotes belong there, but more stores take etags without.
+  // The standard asks for quotes, but more stores take etags without them, so both are tried.
   for (const bool quotes : {false, true}) {
     remote.quotes_etags = quotes;
     names.push_back(base + (quotes ? ".quoted" : ".bare"));

@@ -1,4 +1,4 @@
-// Whether a store keeps the conditions of puts.
+// Finds out whether a store respects the conditions of puts.
 #ifndef CAIRN_ENGINE_OBJECT_S3_STORE_CONDITION_CHECK_H_
 #define CAIRN_ENGINE_OBJECT_S3_STORE_CONDITION_CHECK_H_
 
@@ -8,8 +8,8 @@
 
 namespace cairn::object {
 
-// As ObjectStore::CheckConditions. Finds out whether If-Match takes etags in quotes, and sets that
-// in `remote`.
+// Does what ObjectStore::CheckConditions asks. Finds out whether If-Match takes etags in quotes,
+// and sets that in `remote`.
 absl::Status ProbeConditions(ObjectStore& store, Remote& remote, const std::string& scratch_name);
 
 }  // namespace cairn::object

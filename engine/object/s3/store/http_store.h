@@ -1,4 +1,4 @@
-// The files of a web server.
+// Reads the files of a web server.
 #ifndef CAIRN_ENGINE_OBJECT_S3_STORE_HTTP_STORE_H_
 #define CAIRN_ENGINE_OBJECT_S3_STORE_HTTP_STORE_H_
 
@@ -9,7 +9,7 @@
 
 namespace cairn::object {
 
-// For reading.
+// A web server, which is only read.
 class HttpStore final : public RemoteStore {
  public:
   explicit HttpStore(std::shared_ptr<Remote> remote) : RemoteStore(std::move(remote)) {}

@@ -20,7 +20,7 @@ namespace {
 constexpr int kPartial = 206;
 constexpr int kNoSuchRange = 416;
 
-// What a get has to remember.
+// The state of a get.
 struct Reading {
   std::shared_ptr<Remote> remote;
   std::string title;
@@ -30,7 +30,7 @@ struct Reading {
   ObjectStore::GetDone done;
 };
 
-// Weak etags match nothing, and those that are made of times are ours.
+// Weak etags match nothing, and etags made of times are our own, so neither is sent.
 std::map<std::string, std::string> MatchHeader(const std::optional<std::string>& etag) {
   if (!etag.has_value() || etag->empty() || etag->starts_with("W/") ||
       etag->starts_with("modified-")) {
@@ -50,14 +50,15 @@ bool IsWhole(const ObjectRange& range, int64_t size) {
   return range.offset >= 0 ? range.offset == 0 && range.size >= size : -range.offset >= size;
 }
 
-// The bytes that a range asks for, of an object of that size.
+// Returns the bytes that a range asks for, of an object of that size.
 ContentRange Expected(const ObjectRange& range, int64_t size) {
   const int64_t begin =
       range.offset < 0 ? std::max<int64_t>(size + range.offset, 0) : std::min(range.offset, size);
   return {.begin = begin, .end = begin + std::min(range.size, size - begin), .size = size};
 }
 
-// Answers that are cut short by what is between here and the store do not always look so.
+// Something between here and the store may cut an answer short, and the answer does not always show
+// it.
 absl::Status CheckPart(const ObjectRange& range, const HttpAnswer& answer) {
   if (answer.status != kPartial) return absl::OkStatus();
   const std::optional<ContentRange> part = ParseContentRange(answer.content_range);
@@ -74,7 +75,7 @@ absl::Status CheckPart(const ObjectRange& range, const HttpAnswer& answer) {
   return absl::OkStatus();
 }
 
-// What is cut short would pass for all of it.
+// Without a size, an answer that was cut short would pass for a complete one.
 absl::Status NoSize(const std::string& title) {
   return absl::UnimplementedError(title + ": the server does not say how long the object is");
 }
@@ -97,7 +98,7 @@ absl::StatusOr<ObjectPart> TakePart(const Reading& reading, HttpAnswer answer) {
   return part;
 }
 
-// For ranges in which the object has no bytes.
+// Finishes a get of a range in which the object has no bytes.
 void FinishEmpty(const std::shared_ptr<Reading>& reading, const CallHistory& history) {
   StartHead(
       reading->remote, reading->name, reading->if_match,

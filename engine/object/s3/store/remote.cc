@@ -25,7 +25,7 @@ std::string AwsEndpoint(const std::string& region) {
 
 bool UsesPath(const S3Options& options) {
   if (options.addressing != S3Addressing::kAuto) return options.addressing == S3Addressing::kPath;
-  // The certificates of AWS cover no dots.
+  // The certificates of AWS do not cover names with dots.
   return !options.endpoint.empty() || options.bucket.find('.') != std::string::npos;
 }
 
@@ -45,7 +45,7 @@ const char* VerbName(Verb verb) {
   return "ask for";
 }
 
-// Without quotes. A server that has none may have a time.
+// Returns the etag without quotes. A server without etags may have a time.
 std::string EtagOf(const HttpAnswer& answer) {
   if (answer.etag.empty()) {
     return answer.modified == 0 ? std::string() : absl::StrCat("modified-", answer.modified);
@@ -89,7 +89,8 @@ void Remote::Start(RemoteRequest request, Check check, Done done, CallHistory hi
   call.make = [self = shared_from_this(), request = std::move(request)] {
     return self->MakeRequest(request);
   };
-  // A forked child would wait for the parent's request for credentials; the client says so.
+  // A forked child would wait for its parent's request for credentials. The client reports the
+  // error instead.
   if (credentials_ == nullptr || !client_->is_here()) {
     client_->Start(std::move(call));
     return;

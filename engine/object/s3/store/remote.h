@@ -1,4 +1,4 @@
-// A place that objects are asked from: a bucket, or a folder of a web server.
+// A place that holds objects: a bucket, or a folder of a web server.
 #ifndef CAIRN_ENGINE_OBJECT_S3_STORE_REMOTE_H_
 #define CAIRN_ENGINE_OBJECT_S3_STORE_REMOTE_H_
 
@@ -27,17 +27,17 @@ struct RemoteRequest {
   int64_t most_bytes = INT64_MAX;
 };
 
-// Where a remote is.
+// The address of a remote.
 struct RemotePlace {
   Url url;
   std::string region;
   bool is_signed = false;
   std::string description;
 };
-// Virtual hosts and paths.
+// Chooses between virtual hosts and paths.
 absl::StatusOr<RemotePlace> PlaceOf(const S3Options& options);
 
-// Thread-safe.
+// Sends requests to a place. Thread-safe.
 class Remote : public std::enable_shared_from_this<Remote> {
  public:
   using Check = std::function<absl::Status(const HttpAnswer&)>;
@@ -49,16 +49,17 @@ class Remote : public std::enable_shared_from_this<Remote> {
         client_(std::move(client)),
         credentials_(std::move(credentials)) {}
 
-  // As HttpCall says. `history` is that of calls before it for the same purpose.
+  // Starts a request as HttpCall describes. `history` is that of earlier calls for the same
+  // purpose.
   void Start(RemoteRequest request, Check check, Done done, CallHistory history = {});
-  // "s3://bucket: put name"
+  // Returns a title such as "s3://bucket: put name".
   std::string Title(const RemoteRequest& request) const;
 
   const RemotePlace& place() const { return place_; }
   RetryingClient& client() { return *client_; }
 
-  // Whether If-Match of a put wants its etag in quotes; they belong there, but not every store sees
-  // through them.
+  // True if If-Match of a put needs its etag in quotes. The standard asks for them, but not every
+  // store removes them.
   std::atomic<bool> quotes_etags = true;
   std::atomic<int64_t> bytes_read = 0;
   std::atomic<int64_t> bytes_written = 0;
@@ -76,9 +77,9 @@ class Remote : public std::enable_shared_from_this<Remote> {
   std::array<std::atomic<int64_t>, 5> counts_{};
 };
 
-// kInvalidArgument for what cannot be an object's name everywhere.
+// Errors: kInvalidArgument for a name that some stores do not allow.
 absl::Status CheckName(const std::string& name);
-// The object of an answer, without its size.
+// Describes the object of an answer, without its size.
 ObjectInfo DescribeObject(const std::string& name, const HttpAnswer& answer);
 
 }  // namespace cairn::object

@@ -1,4 +1,4 @@
-// What buckets and web servers have in common: they are read.
+// The common part of buckets and web servers: both are read.
 #ifndef CAIRN_ENGINE_OBJECT_S3_STORE_REMOTE_STORE_H_
 #define CAIRN_ENGINE_OBJECT_S3_STORE_REMOTE_STORE_H_
 

@@ -1,4 +1,4 @@
-// A bucket.
+// A bucket of S3.
 #ifndef CAIRN_ENGINE_OBJECT_S3_STORE_S3_STORE_H_
 #define CAIRN_ENGINE_OBJECT_S3_STORE_S3_STORE_H_
 
@@ -24,7 +24,7 @@ class S3Store final : public RemoteStore {
 
  private:
   Mutex mutex_;
-  std::optional<absl::Status> conditions_ ABSL_GUARDED_BY(mutex_);  // once that is known
+  std::optional<absl::Status> conditions_ ABSL_GUARDED_BY(mutex_);  // set once that is known
 };
 
 }  // namespace cairn::object

@@ -1,9 +1,8 @@
 // A put ends in one of these ways:
 //
 // - Good: it was done, by this try or by one before with the same condition.
-// - 412, and the answer to each try is known: refused, and nothing was done.
-// - 412 after a try whose answer was lost: that try may have been done and be what refuses this
-// one.
+// - 412, and the answer to each try is known: it was refused, and nothing was done.
+// - 412 after a try whose answer was lost: that try may have been done and cause this refusal.
 //   No try can be done any more, since the condition fails for all of them. Reading the object
 //   shows whether it is ours.
 // - Time is over after a try whose answer was lost: that one may yet be done.
@@ -23,7 +22,7 @@ namespace cairn::object {
 
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{5} << 30;  // S3 wants more in parts
+constexpr int64_t kMostBytes = int64_t{5} << 30;  // S3 takes larger objects only in parts
 constexpr int64_t kMostAnswer = int64_t{1} << 20;
 constexpr int kMostContradictions = 3;
 constexpr int kNotFound = 404;
@@ -60,8 +59,8 @@ void Succeed(const Writing& writing, ObjectInfo object) {
   writing.done(std::move(object));
 }
 
-// After a refusal the condition holds all the same: others have changed the object in between, or
-// the store does not understand.
+// Handles a refusal although the condition holds: others have changed the object in between, or the
+// store does not understand the condition.
 void Contradict(const SharedWriting& writing, const CallHistory& history) {
   if (++writing->contradictions <= kMostContradictions) {
     Try(writing, history);
@@ -70,7 +69,7 @@ void Contradict(const SharedWriting& writing, const CallHistory& history) {
   }
 }
 
-// Answers a refusal that may be our own doing, by the object that is there.
+// Answers a refusal that may be our own doing, after a look at the object.
 void Settle(const SharedWriting& writing, const CallHistory& history,
             absl::StatusOr<ObjectPart> part) {
   if (part.ok() && std::ranges::equal(part->bytes, writing->bytes)) {
@@ -83,7 +82,7 @@ void Settle(const SharedWriting& writing, const CallHistory& history,
                                            : !part.ok()) {
     Contradict(writing, history);
   } else if (writing->if_match.has_value() && history.lost) {
-    // Ours may have been there in between.
+    // Our object may have been there in between.
     writing->done(Unknown(*writing, "the object has changed since an answer was lost"));
   } else {
     writing->done(Refused(*writing));
@@ -92,7 +91,7 @@ void Settle(const SharedWriting& writing, const CallHistory& history,
 
 bool IsRefusal(const Writing& writing, const HttpAnswer& answer) {
   if (answer.status == kRefused) return true;
-  // Nothing to replace. Also a bucket may be missing.
+  // There is nothing to replace. NoSuchKey is checked because a bucket may be missing too.
   return writing.if_match.has_value() && answer.status == kNotFound &&
          ParseS3Error(answer).code == "NoSuchKey";
 }

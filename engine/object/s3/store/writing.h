@@ -1,4 +1,4 @@
-// Puts under a condition.
+// Puts objects under a condition.
 #ifndef CAIRN_ENGINE_OBJECT_S3_STORE_WRITING_H_
 #define CAIRN_ENGINE_OBJECT_S3_STORE_WRITING_H_
 
@@ -10,7 +10,8 @@
 
 namespace cairn::object {
 
-// Puts an object that is not there, or, with `if_match`, in place of the one with that etag.
+// Puts an object. Without `if_match` there must be no object of that name. With it, it replaces the
+// object with that etag.
 void StartPut(const std::shared_ptr<Remote>& remote, std::string name,
               std::optional<std::string> if_match, Bytes bytes, ObjectStore::PutDone done);
 
