@@ -301,7 +301,7 @@ class Csv(FormatTest):
 
     def test_columns_that_no_field_is_for(self):
         message = self.fails(1, "log", "append", "log", stdin=b"t,x,n,other\n1,2,3,4\n")
-        self.assertIn("line 1: 'other' is no field of the log; --ignore-extra", message)
+        self.assertIn("line 1: 'other' is not a field of the log; --ignore-extra", message)
         self.append("t,x,n,other\n1,2,3,4\n", "--ignore-extra")
         self.assertEqual(len(self.values()), 1)
 

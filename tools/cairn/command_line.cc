@@ -25,7 +25,7 @@ struct NamedCommand {
   void (*add)(CLI::App& app, Command& chosen);
 };
 
-// In the order in which --help lists them.
+// The commands are in the order in which --help lists them.
 constexpr NamedCommand kCommands[] = {
     {"pack", AddPack},       {"copy", AddCopy},       {"append", AddAppend},
     {"cat", AddCat},         {"info", AddInfo},       {"history", AddHistory},
@@ -35,7 +35,7 @@ constexpr NamedCommand kCommands[] = {
     {"encode", AddEncode},   {"decode", AddDecode},   {"log", AddLog},
 };
 
-// A line that begins with a command is that command's alone. To make all the options of the others
+// Adds only the named command if the line begins with one. Making all the options of the others
 // takes longer than everything else that short commands do.
 void AddCommands(std::string_view first_word, CLI::App& app, Command& chosen) {
   const auto named = std::ranges::find(kCommands, first_word, &NamedCommand::name);
@@ -43,7 +43,7 @@ void AddCommands(std::string_view first_word, CLI::App& app, Command& chosen) {
   for (const NamedCommand& command : kCommands) command.add(app, chosen);
 }
 
-// The program, its command and that one's verb, as far as the line names them.
+// Returns the program, its command and the verb of that, as far as the line names them.
 std::vector<const CLI::App*> NamedApps(const CLI::App& app) {
   std::vector<const CLI::App*> named = {&app};
   for (auto next = app.get_subcommands(); !next.empty(); next = next.front()->get_subcommands()) {
@@ -66,7 +66,8 @@ std::vector<std::string> OptionsOf(const CLI::App& app) {
   return names;
 }
 
-// About a line that ends where another command is expected. `word` is what follows, if anything.
+// Complains of a line that ends where another command is expected. `word` is what follows, if
+// anything.
 std::string ComplainOfCommand(const CLI::App& app, std::string_view word) {
   const std::vector<std::string> commands = CommandsOf(app);
   if (!word.empty()) {
@@ -76,7 +77,7 @@ std::string ComplainOfCommand(const CLI::App& app, std::string_view word) {
   return absl::StrFormat("no command given; expected one of %s", absl::StrJoin(commands, ", "));
 }
 
-// About words that no option or argument takes.
+// Complains of words that no option or argument takes.
 std::string ComplainOfWords(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining();
   const auto option = std::ranges::find_if(

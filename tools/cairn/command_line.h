@@ -1,4 +1,4 @@
-// What a command line asks for.
+// Parses the command line.
 #ifndef CAIRN_TOOLS_CAIRN_COMMAND_LINE_H_
 #define CAIRN_TOOLS_CAIRN_COMMAND_LINE_H_
 
@@ -8,15 +8,15 @@
 
 namespace cairn::tool {
 
-// One of command, text and complaint.
+// Exactly one of command, text and complaint is set.
 struct ParsedCommandLine {
   std::string name;       // as far as it was understood: "cairn chunk insert"
   Command command;        // to run
-  std::string text;       // to print: what --help and --version ask for
+  std::string text;       // to print for --help or --version
   std::string complaint;  // about the line
 };
 
-// Runs and prints nothing.
+// Parses the line. Runs and prints nothing.
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);
 
 }  // namespace cairn::tool

@@ -1,4 +1,4 @@
-// cairn: pack files into Blosc2 frames, read them back, look into them, edit them, check them.
+// cairn: packs files into Blosc2 frames, reads them, and inspects, edits and checks frames.
 
 #include <algorithm>
 #include <csignal>
@@ -20,7 +20,7 @@
 namespace cairn::tool {
 namespace {
 
-// On standard error, and where JSON was asked for and none was printed, as an object, too.
+// Reports on standard error. If JSON was asked for and none was printed, prints an object, too.
 ExitCode Report(ExitCode code, bool json, const std::string& complaint) {
   Complain(complaint);
   if (json) {
@@ -30,7 +30,7 @@ ExitCode Report(ExitCode code, bool json, const std::string& complaint) {
   return code;
 }
 
-// A wrong command line is reported in one line too, which says where to read more.
+// Reports a wrong command line in one line too, which tells where to read more.
 ExitCode ComplainOfUsage(const std::string& name, bool json, std::string_view complaint) {
   return Report(kExitUsage, json, absl::StrFormat("%s; see '%s --help'", complaint, name));
 }
@@ -70,7 +70,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (!cairn::tool::FillClosedStreams()) return cairn::tool::kExitFailure;
-  // A closed pipe and a file size limit shall be errors of write, not deaths.
+  // A closed pipe and a file size limit must be errors of write. They must not kill the process.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   cairn::tool::ReportLostPages();

@@ -1,4 +1,4 @@
-// cairn append: a file's bytes follow those of a frame.
+// cairn append: appends a file's bytes to a frame.
 
 #include <limits>
 #include <memory>
@@ -42,7 +42,7 @@ struct AppendFlags : EditFlags {
   bool allow_partial = false;
 };
 
-// Where chunks may differ in size, one run of the command makes one chunk.
+// If chunks may differ in size, one run of the command makes one chunk.
 absl::StatusOr<int64_t> AppendOneChunk(Input& input, Writer& writer) {
   ASSIGN_OR_RETURN(const std::vector<std::byte> all, input.ReadAll(kMaxChunkBytes));
   if (!all.empty()) {
@@ -51,11 +51,11 @@ absl::StatusOr<int64_t> AppendOneChunk(Input& input, Writer& writer) {
   return static_cast<int64_t>(all.size());
 }
 
-// Nothing of the input is committed before its end.
+// Commits nothing of the input before its end.
 absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, const FrameInfo& info,
                                      bool allow_partial) {
   const int32_t chunksize = info.chunksize.value_or(WriterOptions().chunksize);
-  // Where chunks differ in size nothing completes an item that the last one left short.
+  // If chunks differ in size, nothing completes an item that the last one left short.
   const int64_t pending = info.variable_chunks ? 0 : info.nbytes % info.typesize;
   const auto check = [&](int64_t size) {
     return allow_partial ? absl::OkStatus() : CheckWholeItems(input, size, pending, info.typesize);
@@ -72,7 +72,7 @@ absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, const FrameIn
   return size;
 }
 
-// The same for an array.
+// Appends the input to an array.
 absl::StatusOr<int64_t> AppendToArray(int axis, Input& input, Writer& writer) {
   Progress progress("appending", input.size());
   ASSIGN_OR_RETURN(const int64_t size, AppendSlices(axis, input, writer, progress));
@@ -112,7 +112,7 @@ absl::Status Append(const AppendFlags& flags) {
       FormatRatio(info.nbytes, StoredSize(info)), FormatCount(info.nchunks, "chunk"))});
 }
 
-// Commits on the way.
+// Adds the options that commit during the input.
 void AddBatches(CLI::App& append, AppendFlags& flags) {
   CLI::Option* every =
       AddNumber(append, "--commit-every", flags.commit_every, 1,

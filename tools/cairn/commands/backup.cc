@@ -1,4 +1,4 @@
-// cairn backup: a copy of a frame in use, or what changed since an earlier one.
+// cairn backup: copies a frame in use, or writes the changes since an earlier copy.
 
 #include <limits>
 #include <memory>
@@ -38,7 +38,7 @@ struct BackupFlags {
   bool quiet = false;
 };
 
-// What the increment begins at, if it is to be one.
+// Returns the state at which the increment begins, if there will be one.
 absl::StatusOr<std::optional<Snapshot>> FindSince(const BackupFlags& flags) {
   if (!flags.since_copy.empty()) {
     const absl::StatusOr<Frame> copy = Frame::Open(flags.since_copy, {.file_system = Files()});
@@ -123,7 +123,7 @@ void AddBackup(CLI::App& app, Command& chosen) {
   CLI::Option* json = backup->add_flag("--json", flags->json, "Print JSON");
   backup->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);
   backup->footer(
-      "Copies the newest commit, checked but not compressed again, beside a program that writes.\n"
+      "Copies the newest commit, checked but not recompressed, while another program may write.\n"
       "\nExample: a full copy, later what changed since, and both together\n"
       "  cairn backup temps.b2frame full.b2frame\n"
       "  cairn backup temps.b2frame monday.b2frame --since-copy full.b2frame\n"

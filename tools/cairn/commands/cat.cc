@@ -1,4 +1,4 @@
-// cairn cat: the decoded bytes of a frame, or a part of them, on standard output.
+// cairn cat: writes the decoded bytes of a frame, or a part of them, on standard output.
 
 #include <algorithm>
 #include <limits>
@@ -42,21 +42,23 @@ struct CatFlags {
   int64_t offset = 0;
   std::optional<int64_t> max_bytes;
   int threads = 0;
-  OutputFlags rows;  // with a format of its own only where rows are asked for
+  OutputFlags rows;  // has a format of its own only if rows are asked for
   std::string dtype;
 };
 
-// What the progress bar says: nothing where it would run through the data that a terminal shows.
+// Returns the label of the progress bar. There is none if the bar would run through the data that a
+// terminal shows.
 std::string BarLabel() { return isatty(STDOUT_FILENO) == 1 ? "" : "reading"; }
 
-// Piece by piece, so that a box may be larger than memory.
+// Writes a box piece by piece, so that it may be larger than memory.
 absl::Status CatBox(const Snapshot& snapshot, const CatFlags& flags) {
   constexpr int64_t kPiece = 64 << 20;
   if (!snapshot.array()) {
     return absl::FailedPreconditionError("--box: the frame holds no n-dimensional array");
   }
   ASSIGN_OR_RETURN(const Box box, ParseBox(*flags.box, snapshot.array()->shape));
-  // An empty box asks whether the frame has what its array claims, before anything is multiplied.
+  // Reading an empty box checks that the frame has what its array claims, before anything is
+  // multiplied.
   if (const std::vector<int64_t> nothing(box.shape.size()); !nothing.empty()) {
     RETURN_IF_ERROR(snapshot.ReadBox(box.start, nothing, {}));
   }
@@ -78,7 +80,7 @@ absl::Status CatBox(const Snapshot& snapshot, const CatFlags& flags) {
   });
 }
 
-// The items asked for.
+// Returns the items that are asked for.
 absl::StatusOr<Range> ItemsOf(const CatFlags& flags, int64_t nitems) {
   const int64_t items = flags.items.value_or(std::max<int64_t>(0, nitems - flags.first_item));
   if (flags.first_item > nitems) {
@@ -92,11 +94,12 @@ absl::StatusOr<Range> ItemsOf(const CatFlags& flags, int64_t nitems) {
   return Range{flags.first_item, flags.first_item + items};
 }
 
-// Items as the chunks hold them, one after the other; the last item of a frame may be short.
+// Returns the bytes of items in the order of the chunks, one after the other. The last item of a
+// frame may be short.
 absl::StatusOr<Range> StoredBytesOf(const CatFlags& flags, const FrameInfo& info) {
   const int64_t nitems = info.nbytes / info.typesize + (info.nbytes % info.typesize == 0 ? 0 : 1);
   ASSIGN_OR_RETURN(const Range items, ItemsOf(flags, nitems));
-  // No product overflows: there are no more items than the frame's bytes hold.
+  // No product overflows, because there are no more items than the frame's bytes hold.
   const auto bytes_before = [&](int64_t item) {
     return item >= nitems ? info.nbytes : item * info.typesize;
   };
@@ -127,9 +130,10 @@ absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags) {
   ASSIGN_OR_RETURN(const Range bytes, StoredBytesOf(flags, info));
   RETURN_IF_ERROR(CheckMaxBytes(flags.max_bytes, bytes.end - bytes.begin));
   Progress progress(BarLabel(), bytes.end - bytes.begin);
-  // Chunks may hold more than the header says of them all.
+  // Chunks may hold more than the header claims for all of them.
   const bool whole = bytes.begin == 0 && bytes.end == info.nbytes && !flags.max_bytes;
-  // Without a common size the way from a byte to its chunk is long; chunk by chunk it is short.
+  // Without a common size it takes long to get from a byte to its chunk, but not to go chunk by
+  // chunk.
   if (whole && !info.chunksize) return WriteChunks(snapshot, {0, info.nchunks}, progress);
   return WriteBytes(snapshot, bytes, progress);
 }
@@ -145,7 +149,7 @@ absl::Status CatAsRows(const Snapshot& snapshot, const CatFlags& flags) {
 }
 
 absl::Status CatAndFollow(Frame& frame, const CatFlags& flags) {
-  // A first item that is not there yet is a mistake, not something to wait for; an item that is not
+  // A first item that is not there yet is a mistake, not something to wait for. An item that is not
   // complete yet is not there.
   const int64_t nitems = frame.snapshot().info().nitems;
   if (flags.first_item <= nitems) return Follow(frame, flags.frame, flags.first_item);
@@ -175,7 +179,7 @@ absl::Status Cat(const CatFlags& flags) {
   return status.ok() ? CheckDamage(snapshot) : status;
 }
 
-// Values as text, for people and other programs.
+// Adds the options for values as text, for people and other programs.
 void AddRows(CLI::App& cat, const std::shared_ptr<CatFlags>& flags) {
   flags->rows.format = "raw";
   const auto add = [&](const std::string& name, const std::string& format,

@@ -18,12 +18,12 @@ namespace cairn::tool {
 
 namespace {
 
-// Of an array its shape; else the items are one.
+// Returns the shape of an array. Without one, the items count as one dimension.
 std::vector<int64_t> ShapeOf(const Snapshot& snapshot) {
   return snapshot.array() ? snapshot.array()->shape : std::vector{snapshot.info().nitems};
 }
 
-// The items without a box, by number.
+// Returns the items without a box, by number.
 absl::StatusOr<Box> ItemsOf(const RowSelection& selection, int64_t nitems) {
   const int64_t left = nitems - std::min(selection.first_item, nitems);
   if (selection.first_item > nitems || selection.items.value_or(left) > left) {
@@ -34,7 +34,7 @@ absl::StatusOr<Box> ItemsOf(const RowSelection& selection, int64_t nitems) {
   return Box{.start = {selection.first_item}, .shape = {selection.items.value_or(left)}};
 }
 
-// For each dimension the indices of items in C order, of a box that begins with `index`.
+// Returns, for each dimension, the indices of items in C order, of a box that begins with `index`.
 std::vector<std::vector<int64_t>> IndicesOf(const Box& box, std::vector<int64_t> index,
                                             size_t count) {
   std::vector<std::vector<int64_t>> indices(box.shape.size(), std::vector<int64_t>(count));
@@ -48,10 +48,10 @@ std::vector<std::vector<int64_t>> IndicesOf(const Box& box, std::vector<int64_t>
   return indices;
 }
 
-// Those of items of the whole array, by number.
+// Returns the indices of items of the whole array, by number.
 std::vector<std::vector<int64_t>> IndicesOf(const std::vector<int64_t>& shape, int64_t first,
                                             size_t count) {
-  // An array without items has an extent of 0, by which nothing can be divided.
+  // An array without items has an extent of 0, which cannot be a divisor.
   if (count == 0) return std::vector<std::vector<int64_t>>(shape.size());
   std::vector<int64_t> index(shape.size());
   for (size_t i = shape.size(); i-- > 0; first /= shape[i]) index[i] = first % shape[i];
@@ -75,8 +75,7 @@ absl::Status CatRows(const Snapshot& snapshot, const ItemColumns& item_columns,
   const bool boxed = selection.box.has_value() && snapshot.array().has_value();
   ASSIGN_OR_RETURN(const Box box, selection.box ? ParseBox(*selection.box, shape)
                                                 : ItemsOf(selection, snapshot.info().nitems));
-  // Reading nothing asks whether the frame has what its array claims, before anything is
-  // multiplied.
+  // Reading nothing checks that the frame has what its array claims, before anything is multiplied.
   RETURN_IF_ERROR(snapshot.ReadItems(0, MutableBytes()));
   const int32_t size = item_columns.item_size();
   RETURN_IF_ERROR(CheckMaxBytes(selection.max_bytes, CountItems(box) * size));

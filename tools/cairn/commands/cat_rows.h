@@ -1,4 +1,4 @@
-// What cat writes as rows of named values.
+// Writes items as rows of named values, for cairn cat.
 #ifndef CAIRN_TOOLS_CAIRN_COMMANDS_CAT_ROWS_H_
 #define CAIRN_TOOLS_CAIRN_COMMANDS_CAT_ROWS_H_
 
@@ -21,11 +21,11 @@ struct RowSelection {
   std::optional<int64_t> max_bytes;
 };
 
-// The type of the items: what the frame says of it, or `dtype` where that is not empty.
+// Returns the type of the items: the one that the frame names, or `dtype` unless that is empty.
 absl::StatusOr<ItemColumns> ItemColumnsOf(const Snapshot& snapshot, const std::string& dtype);
 
-// Writes the selected items, one to a row; those of an array with several dimensions in C order,
-// each after its indices.
+// Writes the selected items, one in each row. The items of an array with several dimensions come in
+// C order, each after its indices.
 absl::Status CatRows(const Snapshot& snapshot, const ItemColumns& items,
                      const RowSelection& selection, const OutputFlags& output);
 

@@ -34,7 +34,7 @@ struct ChunkFlags : EditFlags {
 
 constexpr int64_t kLargestNumber = std::numeric_limits<int64_t>::max();
 
-// Makes one edit, and says what became of the frame.
+// Makes one edit, and prints the result.
 absl::Status EditChunks(const ChunkFlags& flags, std::string_view done, FrameEdit edit) {
   ASSIGN_OR_RETURN(const FrameInfo after, EditFrame(flags, edit));
   if (flags.quiet) return absl::OkStatus();
@@ -43,7 +43,7 @@ absl::Status EditChunks(const ChunkFlags& flags, std::string_view done, FrameEdi
       FormatByteSize(after.nbytes), FormatByteSize(StoredSize(after)))});
 }
 
-// All of the input, but never more than one chunk can be.
+// Reads all of the input, but not more than a chunk can hold.
 absl::StatusOr<std::vector<std::byte>> ReadItems(Input& input, const FrameInfo& info) {
   return input.ReadAll(static_cast<size_t>(info.chunksize.value_or(kMaxChunkBytes)));
 }
@@ -75,7 +75,7 @@ absl::Status CheckRange(const FrameInfo& info, int64_t index, int64_t count) {
                                                FormatCount(info.nchunks, "chunk"), count, index));
 }
 
-// Where the bytes of a chunk go.
+// The place where the bytes of a chunk go.
 struct Destination {
   absl::Status (*check)(const FrameInfo& info, int64_t index);
   absl::Status (Writer::*items)(int64_t, Items);
@@ -124,7 +124,7 @@ absl::Status ReorderChunks(const ChunkFlags& flags) {
   });
 }
 
-// Adds `cairn chunk NAME FRAME`; Finish says what it runs.
+// Adds `cairn chunk NAME FRAME`. Finish sets what it runs.
 CLI::App* AddVerb(CLI::App& group, const std::string& name, const std::string& description,
                   const std::shared_ptr<ChunkFlags>& flags) {
   CLI::App* verb = group.add_subcommand(name, description);

@@ -1,4 +1,4 @@
-// What the command line makes main run.
+// The function that main runs for a command line.
 #ifndef CAIRN_TOOLS_CAIRN_COMMANDS_COMMAND_H_
 #define CAIRN_TOOLS_CAIRN_COMMANDS_COMMAND_H_
 

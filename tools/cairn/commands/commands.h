@@ -1,5 +1,5 @@
-// The subcommands. Each Add… puts one into the parser; when the command line names it, `chosen`
-// becomes what main has to run.
+// The subcommands. Each Add… adds one to the parser. If the command line names it, it sets `chosen`
+// to what main must run.
 #ifndef CAIRN_TOOLS_CAIRN_COMMANDS_COMMANDS_H_
 #define CAIRN_TOOLS_CAIRN_COMMANDS_COMMANDS_H_
 

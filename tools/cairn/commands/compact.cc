@@ -1,4 +1,4 @@
-// cairn compact: a frame is written again without its dead bytes.
+// cairn compact: writes a frame again without its dead bytes.
 
 #include <chrono>
 #include <memory>
@@ -70,10 +70,9 @@ void AddCompact(CLI::App& app, Command& chosen) {
   CLI::Option* json = compact->add_flag("--json", flags->json, "Print JSON");
   compact->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);
   compact->footer(
-      "Copies the frame, checked but not compressed again, and renames the copy over the old one\n"
-      "when it is complete. Programs that read the old one are not disturbed, and one that writes "
-      "it\n"
-      "goes on while chunks are copied.\n"
+      "Copies the frame, checked but not recompressed, and renames the copy over the old one when\n"
+      "it is complete. Programs that read the old one are not disturbed, and one that writes it\n"
+      "continues while chunks are copied.\n"
       "\nExample:\n"
       "  cairn compact temps.b2frame");
   compact->callback(

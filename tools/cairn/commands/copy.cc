@@ -1,4 +1,4 @@
-// cairn copy: a frame becomes another, coded or laid out in another way.
+// cairn copy: makes another frame, perhaps recompressed or with another layout.
 
 #include <algorithm>
 #include <array>
@@ -44,7 +44,7 @@ struct CopyFlags {
   std::optional<std::string> fill;
 };
 
-// What became of damaged chunks.
+// The damaged chunks that were skipped.
 struct Skipped {
   std::vector<int64_t> chunks;
   std::vector<std::string> reasons;
@@ -57,7 +57,7 @@ bool IsArray(const Snapshot& snapshot) {
   });
 }
 
-// What cannot be coded in another way.
+// Refuses a frame that cannot be recompressed.
 absl::Status CheckRecoding(const Snapshot& snapshot, const NewFrameFlags& flags) {
   if (snapshot.info().vlblocks) {
     return absl::FailedPreconditionError(
@@ -76,7 +76,8 @@ absl::Status CheckRecoding(const Snapshot& snapshot, const NewFrameFlags& flags)
       "an array whose metalayer this build does not understand can only be copied as it is");
 }
 
-// Blocks of an array are cut as its metalayer says, whatever the header says of them.
+// Returns the size of an array's blocks. They are cut as its metalayer says, whatever the header
+// says.
 absl::StatusOr<int32_t> BlockSizeOf(const ArrayInfo& array, int32_t typesize) {
   int64_t size = typesize;
   for (const int32_t length : array.blockshape) {
@@ -91,8 +92,8 @@ absl::StatusOr<int32_t> BlockSizeOf(const ArrayInfo& array, int32_t typesize) {
   return static_cast<int32_t>(size);
 }
 
-// Starts the frame. Where chunks stay as they are the header need not name what this build cannot
-// do, such as a filter that is decoded only.
+// Starts the frame. If chunks stay as they are, the header need not name what this build cannot do,
+// such as a filter that is decoded only.
 absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions options,
                                   CopyMode mode) {
   absl::StatusOr<Writer> writer = flags.Build(options);
@@ -107,7 +108,7 @@ absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions opti
   return flags.Build(options);
 }
 
-// Leaves out what is too large to be read, and complains of it.
+// Copies the metadata. Leaves out values that are too large to be read, and complains of them.
 absl::Status CopyMetadata(const Snapshot& snapshot, const std::vector<Metalayer>& more,
                           Writer& writer, absl::Status& left_out) {
   for (const std::string& name : snapshot.vlmetalayers()) {
@@ -123,7 +124,7 @@ absl::Status CopyMetadata(const Snapshot& snapshot, const std::vector<Metalayer>
   return SetVlmetalayers(more, writer);
 }
 
-// The item that --fill stands for; empty without it.
+// Returns the item that --fill stands for, or nothing without it.
 absl::StatusOr<std::vector<std::byte>> FillOf(const Snapshot& snapshot, const CopyFlags& flags) {
   if (!flags.fill) return std::vector<std::byte>();
   std::vector<std::byte> item(static_cast<size_t>(snapshot.info().typesize));
@@ -139,7 +140,7 @@ absl::StatusOr<std::vector<std::byte>> FillOf(const Snapshot& snapshot, const Co
   return absl::InvalidArgumentError(absl::StrCat("--fill: ", parsed.message()));
 }
 
-// The list of a vlmetalayer, "3, 7-9", as a text in msgpack.
+// Encodes the list of a vlmetalayer, "3, 7-9", as a text in msgpack.
 std::vector<std::byte> EncodeList(const std::string& list) {
   std::string text = "\xDB";
   for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(list.size() >> shift);
@@ -148,7 +149,7 @@ std::vector<std::byte> EncodeList(const std::string& list) {
   return {bytes.begin(), bytes.end()};
 }
 
-// A damaged chunk is noted, and what stands for it is appended.
+// Copies a chunk. If it is damaged, notes it and appends a substitute.
 absl::Status CopyOrSkip(int64_t nchunk, Bytes fill, const CompressionOptions& compression,
                         ChunkCopier& copier, Skipped& skipped) {
   const absl::Status damage = copier.Check(nchunk);
@@ -158,7 +159,7 @@ absl::Status CopyOrSkip(int64_t nchunk, Bytes fill, const CompressionOptions& co
   return copier.Skip(nchunk, fill, compression);
 }
 
-// When anything fails the writer goes, and with it what it wrote.
+// If anything fails, the writer is destroyed and removes what it wrote.
 absl::Status CopyTo(const Snapshot& snapshot, const CopyFlags& copy,
                     const NewFrameFlags::Layers& layers, Executor* executor,
                     const HeldSignals& signals, absl::Status& left_out, Skipped& skipped) {
@@ -197,7 +198,7 @@ absl::Status CopyTo(const Snapshot& snapshot, const CopyFlags& copy,
   return About(flags.out(), flags.Close(*writer));
 }
 
-// A file can take the name of one that is being read, a directory cannot.
+// A file can take the name of one that is being read, but a directory cannot.
 absl::Status CheckPlaces(const Snapshot& snapshot, const CopyFlags& flags) {
   std::error_code missing;
   const bool same = std::filesystem::equivalent(flags.in, flags.frame.out(), missing);
@@ -205,7 +206,7 @@ absl::Status CheckPlaces(const Snapshot& snapshot, const CopyFlags& flags) {
   return absl::FailedPreconditionError("a sparse frame cannot be replaced by its own copy");
 }
 
-// Damage with what to try.
+// Adds to damage what the user can try.
 absl::Status Hint(const absl::Status& status, const CopyFlags& flags) {
   if (!absl::IsDataLoss(status) || flags.skip_damaged) return status;
   return absl::DataLossError(

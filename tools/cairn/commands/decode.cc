@@ -1,4 +1,4 @@
-// cairn decode: one chunk becomes bytes again.
+// cairn decode: turns one chunk into bytes.
 
 #include <memory>
 #include <optional>

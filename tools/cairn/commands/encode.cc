@@ -1,4 +1,4 @@
-// cairn encode: bytes become one chunk.
+// cairn encode: turns bytes into one chunk.
 
 #include <memory>
 

@@ -28,7 +28,8 @@ absl::StatusOr<FrameInfo> EditFrame(const EditFlags& flags, FrameEdit edit) {
                                                          .keep_generations = flags.keep,
                                                          .max_file_size = flags.max_size,
                                                          .executor = executor.get()}));
-  // Copies: a snapshot that is kept would keep the files of a sparse frame that an edit replaces.
+  // This is a copy, because a snapshot would keep the files of a sparse frame that an edit
+  // replaces.
   const FrameInfo before = frame.snapshot().info();
   RETURN_IF_ERROR(edit(writer, before));
   RETURN_IF_ERROR(writer.Close());

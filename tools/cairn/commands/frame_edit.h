@@ -1,4 +1,4 @@
-// What the commands share that change the items of a frame.
+// The common part of the commands that change the items of a frame.
 #ifndef CAIRN_TOOLS_CAIRN_COMMANDS_FRAME_EDIT_H_
 #define CAIRN_TOOLS_CAIRN_COMMANDS_FRAME_EDIT_H_
 
@@ -24,7 +24,7 @@ struct EditFlags {
   bool quiet = false;
 };
 
-// FRAME, and --keep, --max-size, --wait and --quiet.
+// Adds FRAME, and --keep, --max-size, --wait and --quiet.
 void AddFrame(CLI::App& app, EditFlags& flags, const std::string& description);
 void AddWriting(CLI::App& app, EditFlags& flags);
 

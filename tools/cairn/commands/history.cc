@@ -1,4 +1,4 @@
-// cairn history: the states of a frame that can still be read.
+// cairn history: lists the states of a frame that can still be read.
 
 #include <limits>
 #include <memory>

@@ -1,4 +1,4 @@
-// cairn info: what a frame says of itself, for people or for programs.
+// cairn info: prints the facts about a frame, for people or for programs.
 
 #include <memory>
 #include <optional>
@@ -31,8 +31,7 @@ struct InfoFlags {
   int64_t offset = 0;
 };
 
-// Chunks are written one by one: a frame may have millions. Returns how many gave nothing
-// but an error.
+// Writes chunks one by one, because a frame may have millions. Returns how many gave only an error.
 absl::StatusOr<int64_t> PrintChunks(const Snapshot& snapshot, bool json) {
   int64_t bad = 0;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
@@ -67,7 +66,7 @@ absl::Status Info(const InfoFlags& flags) {
   options.file_system = Files();
   options.offset = flags.offset;
   options.generation = flags.generation;
-  // Looking at a chunk's header is no reason to read all of its bytes.
+  // Looking at a chunk's header is not a reason to read all of its bytes.
   options.verify = VerifyPolicy::kNever;
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
   const Snapshot snapshot = frame.snapshot();

@@ -1,4 +1,4 @@
-// cairn meta: the metadata of a frame, one layer at a time.
+// cairn meta: shows or changes the metadata of a frame, one layer at a time.
 
 #include <algorithm>
 #include <chrono>
@@ -78,7 +78,8 @@ bool HasLayer(const Snapshot& snapshot, bool fixed, const std::string& name) {
   return std::ranges::count(snapshot.metalayers(), name, &Metalayer::name) > 0;
 }
 
-// kNotFound when the layer is not there, with a hint when the other kind has one of that name.
+// Errors: kNotFound if the layer does not exist, with a hint if the other kind has one of that
+// name.
 absl::Status CheckLayer(const Snapshot& snapshot, const MetaFlags& flags) {
   if (HasLayer(snapshot, flags.fixed, flags.name)) return absl::OkStatus();
   const std::string& name = flags.name;
@@ -91,8 +92,8 @@ absl::Status CheckLayer(const Snapshot& snapshot, const MetaFlags& flags) {
       flags.fixed ? "vlmetalayer" : "metalayer", flags.fixed ? "leave out" : "give"));
 }
 
-// The same for a frame that is held for writing. Keeps no snapshot, which would keep the files of a
-// sparse frame that the edit replaces.
+// Checks the layer of a frame that is held for writing. Keeps no snapshot, which would keep the
+// files of a sparse frame that the edit replaces.
 absl::Status CheckLayer(Frame& frame, const MetaFlags& flags) {
   const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
   return snapshot.ok() ? CheckLayer(*snapshot, flags) : snapshot.status();
@@ -106,7 +107,7 @@ absl::Status PrintContent(const std::vector<std::byte>& content, const MetaFlags
 absl::Status Get(const MetaFlags& flags) {
   ASSIGN_OR_RETURN(const Snapshot snapshot, OpenSnapshot(flags));
   const absl::Status damage = CheckDamage(snapshot);
-  // A layer that is not to be seen may be what the damage took.
+  // A layer that cannot be seen may be lost to the damage.
   if (absl::Status missing = CheckLayer(snapshot, flags); !missing.ok()) {
     return damage.ok() ? missing : damage;
   }
@@ -133,14 +134,14 @@ absl::Status Set(const MetaFlags& flags) {
   return status.ok() ? writer.Close() : status;
 }
 
-// Its place in the header cannot go.
+// Returns the error for a layer whose place in the header cannot be removed.
 absl::Status CannotRemove(absl::StatusCode code, const MetaFlags& flags) {
   return {code, absl::StrFormat("%s: '%s' is a metalayer, which cannot be removed; 'cairn meta set "
                                 "%s %s --fixed' replaces its content with one of the same size",
                                 flags.frame, flags.name, flags.frame, flags.name)};
 }
 
-// Keeps no snapshot, as above.
+// Keeps no snapshot, as CheckLayer does.
 absl::Status CheckRemovable(Frame& frame, const MetaFlags& flags) {
   ASSIGN_OR_RETURN(const Snapshot snapshot, frame.Refresh());
   const bool fixed = HasLayer(snapshot, true, flags.name);
@@ -159,7 +160,7 @@ absl::Status Remove(const MetaFlags& flags) {
   return status.ok() ? writer.Close() : status;
 }
 
-// A verb of the group, which runs `command`.
+// A verb of the group, and the command that it runs.
 struct Verb {
   const char* name;
   const char* description;

@@ -1,4 +1,4 @@
-// cairn pack: one file becomes one frame.
+// cairn pack: packs a file into a frame.
 
 #include <chrono>
 #include <memory>
@@ -30,7 +30,7 @@ struct PackFlags {
   bool allow_partial = false;
 };
 
-// When anything fails the writer goes, and with it what it wrote.
+// If anything fails, the writer is destroyed and removes what it wrote.
 absl::Status Build(const PackFlags& flags) {
   ASSIGN_OR_RETURN(NewFrameFlags::Layers layers, flags.frame.ReadLayers());
   ASSIGN_OR_RETURN(CreateOptions options, flags.frame.Over({}, std::move(layers.metalayers)));

@@ -58,7 +58,7 @@ absl::Status Reclaim(const ReclaimFlags& flags) {
   ASSIGN_OR_RETURN(
       Writer writer,
       OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait, .keep_generations = flags.keep}));
-  // This handle shall not be the reader that holds an older state.
+  // This handle must not be the reader that holds an older state.
   RETURN_IF_ERROR(frame.Refresh().status());
   ASSIGN_OR_RETURN(const ReclaimReport report, writer.Reclaim({.keep_generations = flags.keep}));
   if (absl::Status status = writer.Close(); !status.ok() || flags.quiet) return status;
@@ -79,7 +79,8 @@ void AddReclaim(CLI::App& app, Command& chosen) {
   reclaim->footer(
       "Moves chunks into free space, cuts the file, and leaves holes where else nothing is "
       "needed.\n"
-      "What a program reads that has an older generation stays until it goes on.\n"
+      "Bytes of an older generation that a program reads stay until it refreshes or closes the "
+      "frame.\n"
       "\nExample:\n"
       "  cairn reclaim temps.b2frame --keep 10");
   reclaim->callback(

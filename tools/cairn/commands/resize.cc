@@ -1,4 +1,4 @@
-// cairn resize: an array gets another shape.
+// cairn resize: gives an array another shape.
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// cairn restore: a copy of a frame catches up by increments.
+// cairn restore: updates a copy of a frame by increments.
 
 #include <chrono>
 #include <cstddef>
@@ -34,10 +34,10 @@ struct RestoreFlags {
 
 struct Restored {
   size_t applied = 0;
-  uint64_t generation = 0;  // of the source
+  uint64_t generation = 0;  // generation of the source
 };
 
-// The first increment whose result the frame has not got already.
+// Returns the first increment whose result the frame does not have yet.
 absl::StatusOr<size_t> FindFirst(const RestoreFlags& flags, uint64_t content) {
   size_t first = 0;
   for (size_t i = 0; i < flags.increments.size(); ++i) {
@@ -51,7 +51,7 @@ absl::StatusOr<size_t> FindFirst(const RestoreFlags& flags, uint64_t content) {
   return first;
 }
 
-// In a commit of its own.
+// Applies an increment in a commit of its own.
 absl::Status Apply(const std::string& path, Writer& writer, Restored& restored) {
   ASSIGN_OR_RETURN(const Frame increment, Frame::Open(path, {.file_system = Files()}));
   ASSIGN_OR_RETURN(const IncrementInfo info, increment.snapshot().GetIncrementInfo());

@@ -32,16 +32,16 @@ struct VerifyFlags {
   int threads = 0;
 };
 
-// What became of one frame.
+// The result for one frame.
 struct Outcome {
   std::string path;
   absl::StatusOr<VerifyReport> report;
-  int64_t size = 0;  // bytes of the frame, when there is a report
+  int64_t size = 0;  // bytes of the frame, if there is a report
 };
 
 bool IsFine(const Outcome& outcome) { return outcome.report.ok() && outcome.report->ok(); }
 
-// Without the path that it may begin with.
+// Returns the error without the path that it may begin with.
 std::string ErrorOf(const Outcome& outcome) {
   std::string message(outcome.report.status().message());
   if (message.starts_with(outcome.path + ": ")) message.erase(0, outcome.path.size() + 2);
@@ -73,7 +73,7 @@ std::vector<std::string> Describe(const Outcome& outcome) {
   return lines;
 }
 
-// One line; its keys are those that docs/cli.md lists.
+// Returns one line. Its keys are those that docs/cli.md lists.
 std::string JsonOf(const Outcome& outcome) {
   if (!outcome.report.ok()) {
     const char* verdict = absl::IsDataLoss(outcome.report.status()) ? "damaged" : "not checked";
@@ -117,7 +117,7 @@ Outcome CheckFrame(const std::string& path, const VerifyFlags& flags, Executor* 
           .size = StoredSize(info)};
 }
 
-// Each as soon as it is known; in JSON they are the elements of one array.
+// Prints each result as soon as it is known. In JSON they are the elements of one array.
 absl::Status Print(const Outcome& outcome, bool json, bool first) {
   if (!json) return WriteLines(Describe(outcome));
   return WriteStdout(absl::StrCat(first ? "[\n  " : ",\n  ", JsonOf(outcome)));
@@ -143,7 +143,8 @@ absl::Status Verify(const VerifyFlags& flags) {
     ++checked;
     if (!IsFine(outcome)) ++bad;
     const absl::Status written = Print(outcome, flags.json, checked == 1);
-    // A closed pipe has the lines that its reader wanted, but not the verdict on all frames.
+    // The reader of a closed pipe has the lines that it wanted, but the verdict still counts all
+    // frames.
     if (absl::IsCancelled(written)) break;
     if (!written.ok()) return written;
   }
@@ -159,7 +160,7 @@ absl::Status Verify(const VerifyFlags& flags) {
 void AddVerify(CLI::App& app, Command& chosen) {
   CLI::App* verify = app.add_subcommand("verify", "Check every section and chunk of frames");
   const auto flags = std::make_shared<VerifyFlags>();
-  // What may still come is no list: of lists CLI11 takes the file `[a,b]` for two.
+  // More files may follow, so this is not a list: CLI11 reads the file `[a,b]` of a list as two.
   constexpr int kAnyNumber = std::numeric_limits<int>::max();
   verify->add_option("FRAME", flags->frames, "The frames")
       ->required()

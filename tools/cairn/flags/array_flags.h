@@ -14,16 +14,16 @@
 
 namespace cairn::tool {
 
-// "100,200": extents of `min` to `max` items, the slowest first; empty for no dimensions. Throws
-// CLI::ValidationError, which names the option, when it is none.
+// Parses "100,200": extents of `min` to `max` items, the slowest first. An empty text means no
+// dimensions. Throws CLI::ValidationError, which names the option, for any other text.
 std::vector<int64_t> ParseShape(const std::string& name, const std::string& text, int64_t min,
                                 int64_t max = std::numeric_limits<int64_t>::max());
 
 class ArrayFlags {
  public:
-  // Adds the options; they are written to this object, which must stay in place.
+  // Adds the options. They are written to this object, which must stay in place.
   void AddTo(CLI::App& app);
-  // What they say; nothing without --shape.
+  // Returns the array that the options describe, or nothing without --shape.
   std::optional<ArrayInfo> array() const;
 
  private:

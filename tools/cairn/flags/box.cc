@@ -12,7 +12,7 @@ namespace cairn::tool {
 
 namespace {
 
-// A number that is there, or what it is when it is left out.
+// Parses a number, or returns `absent` if it is left out.
 std::optional<int64_t> ParseNumber(std::string_view text, int64_t absent) {
   if (text.empty()) return absent;
   int64_t number = 0;
@@ -76,7 +76,7 @@ int64_t CountItems(const Box& box) {
 absl::Status ForEachPiece(const Box& box, int64_t most,
                           absl::FunctionRef<absl::Status(const Box&)> visit) {
   if (CountItems(box) <= most) return visit(box);
-  // The first dimension that can be cut; all before it have one item.
+  // Finds the first dimension that can be cut. All before it have one item.
   const auto cut = std::ranges::find_if(box.shape, [](int64_t extent) { return extent > 1; });
   if (cut == box.shape.end()) return visit(box);
   const auto d = static_cast<size_t>(cut - box.shape.begin());

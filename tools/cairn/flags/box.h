@@ -1,4 +1,4 @@
-// Boxes of n-dimensional arrays as people write them.
+// Boxes of n-dimensional arrays in the form that people write.
 #ifndef CAIRN_TOOLS_CAIRN_FLAGS_BOX_H_
 #define CAIRN_TOOLS_CAIRN_FLAGS_BOX_H_
 
@@ -17,11 +17,12 @@ struct Box {
   std::vector<int64_t> shape;
 };
 
-// "3:7,0:10": for each dimension of `shape` the first item and the one after the last; either may
-// be left out, and "5" stands for "5:6". An array without dimensions takes an empty text.
+// Parses "3:7,0:10": for each dimension of `shape` the first item and the one after the last.
+// Either may be left out, and "5" stands for "5:6". An array without dimensions takes an empty
+// text.
 absl::StatusOr<Box> ParseBox(std::string_view text, const std::vector<int64_t>& shape);
 
-// Items of the box; none of its extents may be negative, and its array exists.
+// Returns the items of the box. Its extents must not be negative, and its array must exist.
 int64_t CountItems(const Box& box);
 
 // Visits boxes of at most `most` items (but at least one) that together, in this order, are `box`.

@@ -62,7 +62,7 @@ bool CompressionFlags::given() const {
 absl::StatusOr<CompressionOptions> CompressionFlags::Over(CompressionOptions base) const {
   if (codec_) {
     base.codec = *FindWord(kCodecWords, *codec_);
-    // Both belong to the codec that was.
+    // Both belong to the old codec.
     base.codec_meta = 0;
     base.use_dict = false;
   }

@@ -1,4 +1,4 @@
-// The options that say how items become chunks, shared by all commands that compress.
+// The options that control how items become chunks, which all commands that compress share.
 #ifndef CAIRN_TOOLS_CAIRN_FLAGS_COMPRESSION_FLAGS_H_
 #define CAIRN_TOOLS_CAIRN_FLAGS_COMPRESSION_FLAGS_H_
 
@@ -13,20 +13,20 @@
 
 namespace cairn::tool {
 
-// What an option means that is not given.
+// The meaning of an option that is not given.
 enum class Absent {
   kDefault,   // the default of CompressionOptions, which help prints
-  kUnchanged  // what is there stays
+  kUnchanged  // the old value stays
 };
 
 class CompressionFlags {
  public:
-  // Adds the options to the command; they are written to this object, which must stay in place.
+  // Adds the options to the command. They are written to this object, which must stay in place.
   void AddTo(CLI::App& app, Absent absent = Absent::kDefault);
 
-  // Whether any of them but --threads was given.
+  // Returns true if any of the options except --threads was given.
   bool given() const;
-  // `base` with what the flags say in its place; kInvalidArgument when they contradict each other.
+  // Returns `base` changed by the flags. Errors: kInvalidArgument if they contradict each other.
   absl::StatusOr<CompressionOptions> Over(CompressionOptions base) const;
   absl::StatusOr<CompressionOptions> Options() const { return Over({}); }
   bool has_typesize() const { return typesize_.has_value(); }

@@ -16,7 +16,7 @@ namespace cairn::tool {
 
 namespace {
 
-// These two mean nothing without a number of bits.
+// Returns true for the two filters that mean nothing without a number of bits.
 bool NeedsMeta(Filter filter) {
   return filter == Filter::kTruncPrec || filter == Filter::kIntTrunc;
 }

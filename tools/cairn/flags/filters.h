@@ -13,11 +13,11 @@
 
 namespace cairn::tool {
 
-// Names or ids in the order in which they are applied, each with an optional ":N", -128..255.
-// "none" alone is the empty pipeline. A bytedelta without N gets the typesize.
+// Parses names or ids in the order in which they are applied, each with an optional ":N",
+// -128..255. "none" alone is the empty pipeline. A bytedelta without N gets the typesize.
 absl::StatusOr<std::vector<FilterStage>> ParseFilters(std::string_view text, int32_t typesize);
 
-// What ParseFilters reads back.
+// Returns a text that ParseFilters can read.
 std::string FormatFilters(const std::vector<FilterStage>& filters);
 
 }  // namespace cairn::tool

@@ -19,12 +19,12 @@
 
 namespace cairn::tool {
 
-// A count of bytes that may carry a unit. Throws CLI::ValidationError, which names the option, when
-// it is none or not within [min, max].
+// Parses a count of bytes, perhaps with a unit. Throws CLI::ValidationError, which names the
+// option, if the text is not one or is not within [min, max].
 int64_t ParseByteSizeOption(const std::string& name, const std::string& text, int64_t min,
                             int64_t max);
 
-// An option that takes such a count. T is int64_t or an optional one.
+// Adds an option that takes such a count. T is int64_t or an optional one.
 template <typename T>
 CLI::Option* AddByteSize(CLI::App& app, const std::string& name, T& value, int64_t min,
                          int64_t max) {
@@ -34,8 +34,8 @@ CLI::Option* AddByteSize(CLI::App& app, const std::string& name, T& value, int64
   return app.add_option_function<std::string>(name, parse)->type_name("BYTES");
 }
 
-// A decimal whole number. Throws CLI::ValidationError, which names the option, when it is none or
-// not within [min, max].
+// Parses a decimal whole number. Throws CLI::ValidationError, which names the option, if the text
+// is not one or is not within [min, max].
 template <typename T>
 T ParseNumberOption(const std::string& name, const std::string& text, T min, T max) {
   const char* const end = text.data() + text.size();
@@ -51,8 +51,8 @@ T ParseNumberOption(const std::string& name, const std::string& text, T min, T m
       name, absl::StrFormat("'%s' is not a whole number from %d to %d", text, min, max));
 }
 
-// An option that takes such a number, for CLI11 itself reads 010 as 8 and does not mind numbers
-// that are too large. `value` is a T or an optional one.
+// Adds an option that takes such a number. CLI11 itself would read 010 as 8 and accept numbers that
+// are too large. `value` is a T or an optional one.
 template <typename T, typename Value>
 CLI::Option* AddNumber(CLI::App& app, const std::string& name, Value& value, T min, T max) {
   const auto parse = [name, &value, min, max](const std::string& text) {
@@ -61,33 +61,33 @@ CLI::Option* AddNumber(CLI::App& app, const std::string& name, Value& value, T m
   return app.add_option_function<std::string>(name, parse)->type_name("N");
 }
 
-// --offset: where in a file the frame (or chunk) begins.
+// Adds --offset: where in a file the frame (or chunk) begins.
 CLI::Option* AddOffset(CLI::App& app, int64_t& offset);
 
-// --max-bytes: the most that may be printed; no bound by default.
+// Adds --max-bytes: the most that may be printed. By default there is no bound.
 CLI::Option* AddMaxBytes(CLI::App& app, std::optional<int64_t>& max_bytes);
-// kResourceExhausted when `size` bytes are more than that.
+// Errors: kResourceExhausted if `size` is more than `max_bytes`.
 absl::Status CheckMaxBytes(const std::optional<int64_t>& max_bytes, int64_t size);
 
-// --threads: 0, the default, takes all cores.
+// Adds --threads. Its default 0 takes all cores.
 CLI::Option* AddThreads(CLI::App& app, int& threads);
 
-// --wait: how long a command that writes waits for another writer.
+// Adds --wait: how long a command that writes waits for another writer.
 CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait);
 
-// --keep: how much of the history a command that writes leaves.
+// Adds --keep: how much of the history a command that writes leaves.
 CLI::Option* AddKeep(CLI::App& app, uint64_t& keep);
 
-// --max-size: how large a command that writes lets the frame become.
+// Adds --max-size: how large a command that writes lets the frame become.
 CLI::Option* AddMaxSize(CLI::App& app, int64_t& size);
 
-// --generation: a state of the frame's history instead of the newest.
+// Adds --generation: a state of the frame's history instead of the newest.
 CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation);
 
-// --durable: see OpenOptions::durable_only.
+// Adds --durable: see OpenOptions::durable_only.
 CLI::Option* AddDurable(CLI::App& app, bool& durable);
 
-// Null, the calling thread, for one thread.
+// Returns null, which means the calling thread, for one thread.
 std::unique_ptr<Executor> MakeExecutor(int threads);
 
 }  // namespace cairn::tool

@@ -26,7 +26,7 @@ constexpr std::array<Word<RowFormat>, 3> kRowFormatWords = {{
     {RowFormat::kRaw, "raw"},
 }};
 
-// The same error with the option before it.
+// Returns the error with the option before it.
 absl::Status AboutOption(std::string_view option, const absl::Status& status) {
   return {status.code(), absl::StrFormat("%s: %s", option, status.message())};
 }

@@ -17,7 +17,7 @@
 
 namespace cairn::tool {
 
-// LOG and --time-field.
+// The argument LOG and the option --time-field.
 struct LogFlags {
   std::string path;
   std::string time_field;
@@ -25,7 +25,7 @@ struct LogFlags {
 void AddLogPath(CLI::App& app, LogFlags& flags);
 absl::StatusOr<Log> OpenLog(const LogFlags& flags);
 
-// Which records: --from, --to, --last and --where.
+// Options that choose records: --from, --to, --last and --where.
 struct RangeFlags {
   std::string from;
   std::string to;
@@ -34,11 +34,11 @@ struct RangeFlags {
 };
 void AddRange(CLI::App& app, RangeFlags& flags);
 absl::StatusOr<TimeRange> TimesOf(const RangeFlags& flags, const LogSnapshot& log);
-// Says on standard error how many records a range of LogSnapshot::Last leaves out because they are
-// from the future.
+// Reports on standard error how many records a range of LogSnapshot::Last leaves out because they
+// are from the future.
 absl::Status TellFuture(const LogSnapshot& log, const TimeRange& times, const std::string& option);
 
-// How they are written: --fields, --format and --no-header.
+// Options for writing records: --fields, --format and --no-header.
 struct OutputFlags {
   std::string fields;
   std::string format = "csv";
@@ -46,19 +46,19 @@ struct OutputFlags {
 };
 void AddOutput(CLI::App& app, OutputFlags& flags);
 RowFormat FormatOf(const OutputFlags& flags);
-// The fields that --fields names, in its order; all of them without it.
+// Returns the fields that --fields names, in its order, or all without it.
 absl::StatusOr<std::vector<Field>> FieldsOf(const OutputFlags& flags,
                                             const std::vector<Field>& all);
 inline absl::StatusOr<std::vector<Field>> FieldsOf(const OutputFlags& flags, const Schema& schema) {
   return FieldsOf(flags, schema.fields());
 }
 
-// Those of them that are numbers; without --fields all but the time.
+// Returns the fields of --fields that are numbers, or without it all numbers except the time.
 absl::StatusOr<std::vector<Field>> NumbersOf(const OutputFlags& flags, const LogSnapshot& log);
-// --numbers: the numbers of the records as the first column.
+// Adds --numbers: the numbers of the records as the first column.
 void AddNumbers(CLI::App& app, bool& numbers);
 
-// What a log keeps and when it begins a new file. Empty: is not said.
+// Options for what a log keeps and when it begins a new file. Empty if an option is not given.
 struct KeepFlags {
   std::optional<std::string> retain_age;
   std::optional<int64_t> retain_records;
@@ -67,11 +67,12 @@ struct KeepFlags {
   std::optional<int64_t> rotate_bytes;
 };
 void AddKeeping(CLI::App& app, KeepFlags& flags);
-// `old`, changed as the flags say. Durations need a time field, which may be null.
+// Returns `old`, changed by the flags. Durations need a time field, which may be null.
 absl::StatusOr<Retention> RetentionOf(const KeepFlags& flags, const Field* time, Retention old);
 absl::StatusOr<Rotation> RotationOf(const KeepFlags& flags, const Field* time, Rotation old);
 
-// The time field; kFailedPrecondition when there is none, for what an option needs it.
+// Returns the time field. Errors: kFailedPrecondition if there is none, naming the option that
+// needs it.
 absl::StatusOr<const Field*> NeedTime(const Field* time, const std::string& option);
 
 }  // namespace cairn::tool

@@ -1,4 +1,4 @@
-// Named values on the command line.
+// Parses named values of the command line.
 #ifndef CAIRN_TOOLS_CAIRN_FLAGS_METADATA_H_
 #define CAIRN_TOOLS_CAIRN_FLAGS_METADATA_H_
 
@@ -12,11 +12,11 @@
 
 namespace cairn::tool {
 
-// Reads "NAME=TEXT" or "NAME=@FILE", each one layer. kInvalidArgument without a name and a '=',
-// or when a name comes twice.
+// Reads "NAME=TEXT" or "NAME=@FILE", each as one layer. Errors: kInvalidArgument without a name and
+// a '=', or if a name comes twice.
 absl::StatusOr<std::vector<Metalayer>> ReadMetadata(const std::vector<std::string>& arguments);
 
-// "68656c6c6f"
+// Returns a text such as "68656c6c6f".
 std::string ToHex(Bytes content);
 
 }  // namespace cairn::tool

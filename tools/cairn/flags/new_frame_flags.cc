@@ -49,7 +49,7 @@ absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base,
   base.compression = std::move(compression);
   if (chunk_size_) base.chunksize = static_cast<int32_t>(*chunk_size_);
   if (base.chunksize > 0) {
-    // Complete items, so that the pieces that are read are complete chunks.
+    // Chunks get complete items, so that each piece of the input is a complete chunk.
     const int32_t typesize = base.compression.typesize;
     base.chunksize = std::max(typesize, base.chunksize - base.chunksize % typesize);
   }
@@ -76,7 +76,7 @@ absl::StatusOr<Writer> NewFrameFlags::Build(const CreateOptions& options) const 
       absl::StrFormat("%s; --force replaces it", writer.status().message()));
 }
 
-// While the frame was made another file may have come.
+// Another file may have appeared while the frame was made.
 absl::Status NewFrameFlags::Close(Writer& writer) const {
   absl::Status status = CheckReplaceable(out_);
   return status.ok() ? writer.Close() : status;

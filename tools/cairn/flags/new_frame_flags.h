@@ -1,4 +1,4 @@
-// The options that say what a new frame is like, shared by all commands that make one.
+// The options that describe a new frame, which all commands that make one share.
 #ifndef CAIRN_TOOLS_CAIRN_FLAGS_NEW_FRAME_FLAGS_H_
 #define CAIRN_TOOLS_CAIRN_FLAGS_NEW_FRAME_FLAGS_H_
 
@@ -22,28 +22,27 @@ class NewFrameFlags {
  public:
   // Adds the argument OUT.
   void AddOutTo(CLI::App& app);
-  // Adds the options; they are written to this object, which must stay in place.
+  // Adds the options. They are written to this object, which must stay in place.
   void AddTo(CLI::App& app, Absent absent);
 
   const std::string& out() const { return out_; }
   const CompressionFlags& compression() const { return compression_; }
   bool has_chunk_size() const { return chunk_size_.has_value(); }
 
-  // What --meta and --vlmeta name. Files are read, which may wait for another program.
+  // The layers that --meta and --vlmeta name. Files are read, which may wait for another program.
   struct Layers {
     std::vector<Metalayer> metalayers;
     std::vector<Metalayer> vlmetalayers;
   };
   absl::StatusOr<Layers> ReadLayers() const;
 
-  // `base` with what the flags say in its place; metalayers are added to those of `base` or replace
-  // them.
+  // Returns `base` changed by the flags. Metalayers are added to those of `base` or replace them.
   absl::StatusOr<CreateOptions> Over(CreateOptions base, std::vector<Metalayer> metalayers) const;
-  // Starts the frame, and ends it. Both give kAlreadyExists where something stands that is no
-  // frame, with or without --force.
+  // Starts the frame, and ends it. Errors: kAlreadyExists from both if the path leads to something
+  // that is not a frame, with or without --force.
   absl::StatusOr<Writer> Build(const CreateOptions& options) const;
   absl::Status Close(Writer& writer) const;
-  // Prints the frame that was made, unless --quiet; or the error.
+  // Prints the frame that was made, unless --quiet, or the error.
   absl::Status Report(const absl::Status& made, std::chrono::steady_clock::time_point start) const;
 
  private:
@@ -58,7 +57,7 @@ class NewFrameFlags {
   bool quiet_ = false;
 };
 
-// Adds or replaces them.
+// Adds or replaces the layers.
 absl::Status SetVlmetalayers(const std::vector<Metalayer>& layers, Writer& writer);
 
 }  // namespace cairn::tool

@@ -26,7 +26,7 @@ constexpr std::array<Word<TimeUnit>, 4> kTimeUnitWords = {{
     {TimeUnit::kNanoseconds, "ns"},
 }};
 
-// What the name of a file says, where no option does.
+// Returns the format that the name of a file shows, if no option gives one.
 InputFormat FormatOf(const RecordInputFlags& flags, const std::string& input) {
   if (flags.format) return *FindWord(kInputFormatWords, *flags.format);
   if (input.ends_with(".jsonl") || input.ends_with(".ndjson")) return InputFormat::kJsonLines;

@@ -1,4 +1,4 @@
-// What an input of records is: its format, and what becomes of its bad lines.
+// Options for an input of records: its format, and the handling of its bad lines.
 #ifndef CAIRN_TOOLS_CAIRN_FLAGS_RECORD_INPUT_FLAGS_H_
 #define CAIRN_TOOLS_CAIRN_FLAGS_RECORD_INPUT_FLAGS_H_
 
@@ -26,9 +26,10 @@ struct RecordInputFlags {
 
 void AddRecordInput(CLI::App& app, RecordInputFlags& flags);
 
-// What its parser puts records together with. Lines of InfluxDB may come without a time.
+// Returns the options with which its parser makes records. Lines of InfluxDB may come without a
+// time.
 ParseOptions ParseOptionsOf(const RecordInputFlags& flags, const std::string& input);
-// Null for records as they are. The builder must stay in place.
+// Returns null for raw records. The builder must stay in place.
 absl::StatusOr<std::unique_ptr<RecordParser>> MakeParser(const RecordInputFlags& flags,
                                                          const std::string& input,
                                                          RecordBuilder& builder, const Field* time);

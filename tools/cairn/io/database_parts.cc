@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 
-// At most `most` bytes; none of what is not a regular file.
+// Returns at most `most` bytes, and none of anything but a regular file.
 absl::StatusOr<std::string> BeginOf(const fs::path& path, size_t most) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return std::string();
@@ -35,7 +35,7 @@ absl::StatusOr<std::string> BeginOf(const fs::path& path, size_t most) {
 
 absl::Status CheckHasNoPartsBeside(const std::string& path) {
   std::error_code error;
-  // SQLite follows links before it names the files beside the database.
+  // SQLite follows links before it names the files next to the database.
   const fs::path file = fs::canonical(path, error);
   if (path == "-" || error) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::string begin, BeginOf(file, kSqliteMagic.size()));
@@ -50,7 +50,7 @@ absl::Status CheckHasNoPartsBeside(const std::string& path) {
   }
   const std::string journal = file.string() + "-journal";
   ASSIGN_OR_RETURN(const std::string journal_begin, BeginOf(journal, 1));
-  // With journal_mode=PERSIST a journal that has ended begins with zeros.
+  // A journal that has ended begins with zeros if journal_mode is PERSIST.
   if (!journal_begin.empty() && journal_begin[0] != '\0') {
     return absl::FailedPreconditionError(absl::StrCat(
         path, ": expected a whole database, but ", journal,

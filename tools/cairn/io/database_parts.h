@@ -1,4 +1,4 @@
-// Databases of SQLite, part of which may lie beside their files.
+// Checks databases of SQLite, which may have parts next to their files.
 #ifndef CAIRN_TOOLS_CAIRN_IO_DATABASE_PARTS_H_
 #define CAIRN_TOOLS_CAIRN_IO_DATABASE_PARTS_H_
 

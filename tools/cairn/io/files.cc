@@ -21,7 +21,7 @@ namespace cairn::tool {
 
 namespace {
 
-// Tells of a wait once, and ends it at a signal.
+// Reports a wait once, and ends it at a signal.
 bool KeepWaiting(const TransportWait& wait, std::atomic<bool>& told) {
   if (wait.time < kSilence) {
     told = false;

@@ -1,4 +1,4 @@
-// What a path of the command line leads to: a file, or objects of a store where it is a URI.
+// Finds what a path of the command line leads to: a file, or objects of a store if it is a URI.
 #ifndef CAIRN_TOOLS_CAIRN_IO_FILES_H_
 #define CAIRN_TOOLS_CAIRN_IO_FILES_H_
 
@@ -10,19 +10,21 @@
 
 namespace cairn::tool {
 
-// Of all paths; it lives as long as the process. Null in a build without object stores.
+// Returns a file system for all paths, which lives as long as the process. Returns null in a build
+// without object stores.
 FileSystem* Files();
 
-// Whether the path is a URI of an object store.
+// Returns true if the path is a URI of an object store.
 bool IsUri(const std::string& path);
 
-// Of one path: the operating system's files, unless it is a URI.
+// Returns the file system of one path: the operating system's files, unless it is a URI.
 FileSystem* FilesAt(const std::string& path);
 
-// For a copy of what is at `from`: within its permissions, where both are files.
+// Returns the file system for a copy of the file at `from`. If both are files, the copy stays
+// within its permissions.
 std::shared_ptr<FileSystem> FilesForCopy(const std::string& from, const std::string& to);
 
-// What the store of the path was asked so far; nothing for a file.
+// Returns the requests to the store of the path so far, or nothing for a file.
 std::optional<ObjectStoreStats> RequestsOf(const std::string& path);
 
 }  // namespace cairn::tool

@@ -10,7 +10,7 @@ namespace cairn::tool {
 
 namespace {
 
-// An ignored signal that is held back would be seen all the same.
+// An ignored signal would be seen if it was held back.
 bool IsIgnored(int signal) {
   struct sigaction action = {};
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -27,7 +27,7 @@ HeldSignals::HeldSignals() {
   }
   pthread_sigmask(SIG_BLOCK, &held, nullptr);
   arrived_ = signalfd(-1, &held, SFD_CLOEXEC);
-  // Without the descriptor they would go unseen: then they end the process at once.
+  // Without the descriptor the signals would go unseen, so they end the process at once instead.
   if (arrived_ < 0) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

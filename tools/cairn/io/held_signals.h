@@ -1,4 +1,4 @@
-// Signals that end the tool while there is something to clean up.
+// Holds back signals that end the tool while there is something to clean up.
 #ifndef CAIRN_TOOLS_CAIRN_IO_HELD_SIGNALS_H_
 #define CAIRN_TOOLS_CAIRN_IO_HELD_SIGNALS_H_
 
@@ -8,8 +8,9 @@
 
 namespace cairn::tool {
 
-// Holds back SIGINT, SIGTERM and SIGHUP, where they would end the process, until it goes: then one
-// that came meanwhile does. Make it before any thread, which would not hold them back.
+// Holds back SIGINT, SIGTERM and SIGHUP, if they would end the process, until it is destroyed. A
+// signal that came meanwhile then ends the process. Make this before any thread, because older
+// threads would not hold them back.
 class HeldSignals {
  public:
   HeldSignals();
@@ -17,19 +18,19 @@ class HeldSignals {
   HeldSignals& operator=(const HeldSignals&) = delete;
   ~HeldSignals();
 
-  // kAborted once one of them has come.
+  // Errors: kAborted once a signal has come.
   absl::Status Check() const;
-  // Waits until there is something to read; kAborted when a signal comes first.
+  // Waits until there is something to read. Errors: kAborted if a signal comes first.
   absl::Status WaitToRead(int descriptor) const;
 
  private:
   absl::Status Wait(int descriptor, int milliseconds) const;
 
   sigset_t before_;
-  int arrived_;  // a descriptor that can be read once one of them has come
+  int arrived_;  // a descriptor that can be read once a signal has come
 };
 
-// Whether a signal has come that is held back. Any thread may ask.
+// Returns true if a signal has come that is held back. Any thread may ask.
 bool SignalHasCome();
 absl::Status StoppedBySignal();
 

@@ -35,7 +35,7 @@ absl::Status WriteTo(int descriptor, Bytes bytes, const std::string& name) {
 }  // namespace
 
 bool FillClosedStreams() {
-  // The lowest number that is free is the one that a file gets.
+  // A file always gets the lowest number that is free.
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) != -1) continue;
     if (open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) != stream) return false;

@@ -1,4 +1,4 @@
-// Raw bytes in and out. Everything is written, or the answer is an error.
+// Reads and writes raw bytes. A write without an error has written everything.
 #ifndef CAIRN_TOOLS_CAIRN_IO_IO_H_
 #define CAIRN_TOOLS_CAIRN_IO_IO_H_
 
@@ -17,8 +17,8 @@
 
 namespace cairn::tool {
 
-// Gives each of standard input, output and error that is closed a place whose use fails, so that no
-// file that the command opens gets it. False when that cannot be.
+// Gives each of standard input, output and error that is closed a descriptor whose use fails, so
+// that no file that the command opens gets its number. Returns false if that fails.
 bool FillClosedStreams();
 
 // Memory that is only touched where it is written, so a large one costs nothing by itself.
@@ -36,7 +36,7 @@ class Buffer {
 
 class HeldSignals;
 
-// A file, or standard input when the path is "-", read from front to back.
+// A file, or standard input if the path is "-", read from front to back.
 class Input {
  public:
   static absl::StatusOr<Input> Open(const std::string& path);
@@ -47,16 +47,16 @@ class Input {
   // From now on reading gives kAborted once one of these signals has come. They must stay in place.
   void EndAt(const HeldSignals& signals) { signals_ = &signals; }
 
-  // Fills dst unless the input ends before; returns how much it got.
+  // Fills dst unless the input ends before. Returns how much it got.
   absl::StatusOr<size_t> Read(MutableBytes dst);
-  // What has arrived so far: waits for the first byte only. 0 at the end.
+  // Reads the bytes that have arrived so far. Waits only for the first byte. Returns 0 at the end.
   absl::StatusOr<size_t> ReadSome(MutableBytes dst);
-  // Everything that is left; kResourceExhausted when that is more than `limit` bytes.
+  // Reads the rest. Errors: kResourceExhausted if that is more than `limit` bytes.
   absl::StatusOr<std::vector<std::byte>> ReadAll(size_t limit);
 
-  // For messages.
+  // Returns the name for messages.
   const std::string& name() const { return name_; }
-  // Bytes that are left of a regular file.
+  // Returns the bytes that are left of a regular file.
   std::optional<int64_t> size() const;
   bool IsSameFileAs(const std::string& path) const;
 
@@ -68,13 +68,12 @@ class Input {
   const HeldSignals* signals_ = nullptr;
 };
 
-// kCancelled when the reader has closed standard output.
+// Errors: kCancelled if the reader has closed standard output.
 absl::Status WriteStdout(Bytes bytes);
 absl::Status WriteStdout(std::string_view text);
-// A whole file, in place of what is there.
+// Writes a whole file, which replaces the old one.
 absl::Status WriteFile(const std::string& path, std::string_view text);
-// Lines for people, whatever the paths and names in them are: with a blank for each control
-// character.
+// Writes lines for people. Each control character in paths and names becomes a blank.
 absl::Status WriteLines(const std::vector<std::string>& lines);
 
 }  // namespace cairn::tool

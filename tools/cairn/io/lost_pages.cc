@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kWhatHappened =
     "cairn: a file was truncated while it was read, or its disk cannot read it\n";
 
-// Nothing can be unwound from here. Frames stand as they were last committed.
+// A signal handler can unwind nothing. Frames stay as they were last committed.
 extern "C" void OnBusError(int /*signal*/) {
   const ssize_t written = write(STDERR_FILENO, kWhatHappened.data(), kWhatHappened.size());
   (void)written;

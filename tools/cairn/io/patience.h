@@ -1,4 +1,4 @@
-// Waiting that the tool speaks of, and that a signal ends though it is held back.
+// Waits, which the tool reports, and which a signal ends although it is held back.
 #ifndef CAIRN_TOOLS_CAIRN_IO_PATIENCE_H_
 #define CAIRN_TOOLS_CAIRN_IO_PATIENCE_H_
 
@@ -14,11 +14,11 @@
 
 namespace cairn::tool {
 
-// Waits are silent for so long.
+// A wait is silent for this long.
 inline constexpr std::chrono::milliseconds kSilence{2000};
 
-// Waits for another writer: calls attempt(part of `wait`) until it returns anything but
-// kUnavailable or the time is over; returns the last result, or kAborted after a signal.
+// Waits for another writer: calls attempt(part of `wait`) until it returns anything except
+// kUnavailable or the time is over. Returns the last result, or kAborted after a signal.
 template <typename Attempt>
 std::invoke_result_t<Attempt, std::chrono::milliseconds> WaitForTurn(std::chrono::milliseconds wait,
                                                                      Attempt attempt) {
@@ -39,7 +39,7 @@ std::invoke_result_t<Attempt, std::chrono::milliseconds> WaitForTurn(std::chrono
   }
 }
 
-// The writer of a frame or a log, when its turn has come.
+// Returns the writer of a frame or a log, when its turn has come.
 template <typename Written, typename Options>
 auto OpenWriterInTurn(Written& written, Options options) {
   return WaitForTurn(options.wait, [&](std::chrono::milliseconds part) {

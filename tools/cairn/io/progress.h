@@ -1,5 +1,5 @@
-// A progress bar on stderr for work that a person waits for: only on a terminal, and only once the
-// work has taken more than a second.
+// A progress bar on stderr for work that a person waits for. It appears only on a terminal, and
+// only once the work has taken more than a second.
 #ifndef CAIRN_TOOLS_CAIRN_IO_PROGRESS_H_
 #define CAIRN_TOOLS_CAIRN_IO_PROGRESS_H_
 
@@ -12,8 +12,8 @@ namespace cairn::tool {
 
 class Progress {
  public:
-  // Without a total it shows only what is done, without a label nothing. `unit` is bytes when it is
-  // empty.
+  // Without a total it shows only the finished part, without a label nothing. An empty `unit` means
+  // bytes.
   Progress(const std::string& label, std::optional<int64_t> total, std::string unit = "");
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

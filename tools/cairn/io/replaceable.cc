@@ -20,12 +20,12 @@ namespace cairn::tool {
 namespace {
 
 absl::StatusOr<bool> IsFrameFile(const std::string& path) {
-  // What every frame since 2018 has after its first byte, with the zero at the end.
+  // Every frame since 2018 has this after its first byte, with the zero at the end.
   constexpr std::string_view kMagic("\250b2frame\0", 9);
   std::array<char, 1 + kMagic.size()> head = {};
   ASSIGN_OR_RETURN(Input input, Input::Open(path));
   RETURN_IF_ERROR(input.Read(std::as_writable_bytes(std::span(head))).status());
-  // The super-chunks of 2015 have no magic: only opening shows what they are.
+  // The super-chunks of 2015 have no magic, so they must be opened.
   return std::string_view(head.data() + 1, kMagic.size()) == kMagic ||
          Frame::Open(path, {.file_system = Files()}).ok();
 }

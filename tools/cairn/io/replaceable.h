@@ -1,4 +1,4 @@
-// What a new frame may take the place of.
+// Decides what a new frame may replace.
 #ifndef CAIRN_TOOLS_CAIRN_IO_REPLACEABLE_H_
 #define CAIRN_TOOLS_CAIRN_IO_REPLACEABLE_H_
 
@@ -8,9 +8,9 @@
 
 namespace cairn::tool {
 
-// kAlreadyExists where something is that is no frame: it may be someone's data. A damaged frame is
-// one as long as it begins like one, or, a sparse one, has its index. An error where a file cannot
-// be read.
+// Errors: kAlreadyExists if the path leads to something that is not a frame, because it may be
+// someone's data; others if a file cannot be read. A damaged frame counts as a frame if it begins
+// like one, or, if it is sparse, has its index.
 absl::Status CheckReplaceable(const std::string& path);
 
 }  // namespace cairn::tool

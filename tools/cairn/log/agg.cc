@@ -1,4 +1,4 @@
-// cairn log agg: what the values of each span of time come to.
+// cairn log agg: aggregates the values of each span of time.
 
 #include <algorithm>
 #include <array>
@@ -51,7 +51,7 @@ bool IsWhole(const Field& field) {
   return field.type != FieldType::kFloat && field.type != FieldType::kBytes;
 }
 
-// Of integers the sums are integers, where the type has all of them.
+// Sums of integers are integers, if the type can hold all of them.
 void SetSumType(Field& column, const std::vector<LogBucket>& buckets, size_t number) {
   const auto fits = [&](absl::int128 least, absl::int128 greatest) {
     return std::ranges::all_of(buckets, [&](const LogBucket& bucket) {
@@ -66,7 +66,7 @@ void SetSumType(Field& column, const std::vector<LogBucket>& buckets, size_t num
   }
 }
 
-// What a column of such values is like.
+// Returns the column for such values.
 Field ColumnOf(const Field& field, What what, const std::vector<LogBucket>& buckets,
                size_t number) {
   Field column = {.name = absl::StrFormat("%s(%s)", NameOf(kWhatWords, what), NameOf(field))};
@@ -121,7 +121,7 @@ absl::int128 ValueOf(const WholeAggregate& values, int64_t count, What what) {
   return values.last;
 }
 
-// Where there is no value, there is none of it but their number and sum.
+// Stores a value. If there are no values, only their number and sum exist.
 void StoreValue(const FieldAggregate& values, const WholeAggregate& wholes, What what,
                 const Field& column, std::byte* at) {
   if (values.count == 0 && what != What::kCount && what != What::kSum) {
@@ -134,7 +134,7 @@ void StoreValue(const FieldAggregate& values, const WholeAggregate& wholes, What
   }
 }
 
-// A row for each bucket: its time, its records, and each value of each field.
+// Writes a row for each bucket: its time, its records, and each value of each field.
 absl::Status WriteBuckets(const std::vector<LogBucket>& buckets, const Field& time,
                           const std::vector<Field>& fields, const AggFlags& flags) {
   Field begin = {.name = NameOf(time), .type = FieldType::kInt, .size = 8, .unit = time.unit};
@@ -144,7 +144,7 @@ absl::Status WriteBuckets(const std::vector<LogBucket>& buckets, const Field& ti
     for (const What what : flags.what) columns.push_back(ColumnOf(fields[i], what, buckets, i));
   }
   RowWriter writer(FormatOf(flags.output), columns, !flags.output.no_header);
-  // A row: eight bytes for each of them.
+  // A row has eight bytes for each column.
   std::vector<std::array<std::byte, 8>> cells(columns.size());
   std::vector<ColumnView> row;
   for (const auto& cell : cells) row.push_back({.data = cell.data(), .step = cell.size()});

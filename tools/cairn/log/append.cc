@@ -1,4 +1,4 @@
-// cairn log append and cairn log import: records at the end of a log.
+// cairn log append and cairn log import: append records to a log.
 
 #include <chrono>
 #include <memory>
@@ -92,7 +92,7 @@ class Appender {
   int64_t records_ = 0;
 };
 
-// Whatever ends the input, what came before is committed.
+// Commits the records before the end of the input, whatever ended it.
 absl::Status AppendAll(const LogAppendFlags& flags, Appender& appender, LogWriter& writer,
                        const HeldSignals& signals) {
   absl::Status status;
@@ -100,7 +100,7 @@ absl::Status AppendAll(const LogAppendFlags& flags, Appender& appender, LogWrite
     status = appender.Run(input, signals);
     if (!status.ok()) break;
   }
-  // All of an import is for every Blosc2.
+  // Every Blosc2 can read all of an import.
   absl::Status closed = flags.checkpoint ? writer.Checkpoint() : absl::OkStatus();
   if (closed.ok()) closed = writer.Close();
   if (status.ok() || absl::IsAborted(status) || !closed.ok()) return status.ok() ? closed : status;
@@ -109,7 +109,7 @@ absl::Status AppendAll(const LogAppendFlags& flags, Appender& appender, LogWrite
 }
 
 absl::Status AppendToLog(const LogAppendFlags& flags) {
-  // Threads begin with the writer.
+  // The signals are held before the writer starts threads.
   const HeldSignals signals;
   ASSIGN_OR_RETURN(Log log, OpenLog(flags));
   ASSIGN_OR_RETURN(const LogWriterOptions options,
@@ -131,7 +131,7 @@ absl::Status AppendToLog(const LogAppendFlags& flags) {
       FormatRatio(size.nbytes, size.stored))});
 }
 
-// "100", "500ms" or "100,500ms".
+// Parses "100", "500ms" or "100,500ms".
 void ParseCommitEvery(const std::string& text, LogWriterOptions& options) {
   options.commit_records = 0;
   options.commit_interval = {};
@@ -152,8 +152,8 @@ void AddAppending(CLI::App& app, const std::shared_ptr<LogAppendFlags>& flags, C
   app.add_option_function<std::string>(
          "--commit-every",
          [flags](const std::string& text) { ParseCommitEvery(text, flags->writer); },
-         "Commit whenever so many records have come, or so much time after the first, such as "
-         "100, 500ms or 100,500ms")
+         "Commit after this many records, or this long after the first one, such as 100, 500ms or "
+         "100,500ms")
       ->type_name("N|TIME")
       ->default_str(flags->writer.commit_interval.count() > 0 ? "1s" : "");
   app.add_option("--durability", flags->durability,

@@ -1,4 +1,4 @@
-// cairn log create: a new log without records.
+// cairn log create: makes a new log without records.
 
 #include <memory>
 #include <string>
@@ -33,7 +33,7 @@ struct CreateFlags {
   bool quiet = false;
 };
 
-// The field that will be the time, as LogCreateOptions says; null when there is none.
+// Returns the field that will be the time, as LogCreateOptions describes, or null if there is none.
 const Field* TimeField(const Schema& schema, const std::string& name) {
   for (const Field& field : schema.fields()) {
     if (name.empty() ? field.type == FieldType::kTimestamp : field.name == name) return &field;

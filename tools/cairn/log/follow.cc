@@ -1,4 +1,4 @@
-// cairn log follow: records as they are committed.
+// cairn log follow: shows records as they are committed.
 
 #include <algorithm>
 #include <memory>
@@ -28,7 +28,7 @@ struct FollowFlags : LogFlags {
   bool numbers = false;
 };
 
-// The number of the first record to show.
+// Returns the number of the first record to show.
 absl::StatusOr<int64_t> FirstRecord(const std::string& from, const LogSnapshot& log) {
   if (from.empty()) return log.end_record();
   int64_t record = 0;

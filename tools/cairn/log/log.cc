@@ -1,4 +1,4 @@
-// cairn log: time series of records.
+// cairn log: the commands for time series of records.
 
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/log/commands.h"

@@ -24,7 +24,7 @@ namespace {
 
 bool IsHtml(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
 
-// More than a picture has columns; a page can be zoomed.
+// Returns more buckets than a picture has columns. A page can be zoomed.
 uint64_t MostBuckets(const PlotFlags& flags) { return IsHtml(flags.path) ? 4000 : 1000; }
 
 std::string CheckPlotPath(const std::string& path) {
@@ -42,7 +42,7 @@ int64_t CountRecords(const std::vector<LogBucket>& buckets) {
   return records;
 }
 
-// Those of the log that the aggregation asks for.
+// Returns the times of the log that the aggregation asks for.
 absl::StatusOr<TimeRange> TimesToPlot(const LogSnapshot& log, const TimeRange& wanted) {
   ASSIGN_OR_RETURN(const std::optional<TimeRange> all, log.Times());
   TimeRange times = all.value_or(TimeRange{.begin = 0, .end = 0});
@@ -52,7 +52,7 @@ absl::StatusOr<TimeRange> TimesToPlot(const LogSnapshot& log, const TimeRange& w
   return absl::FailedPreconditionError("--plot: there are no records of these times");
 }
 
-// Buckets that can be told apart; where there are few records, one for each time.
+// Returns buckets that can be told apart. If there are few records, there is one for each time.
 absl::StatusOr<std::vector<LogBucket>> BucketsOf(const LogSnapshot& log,
                                                  LogAggregation& aggregation, uint64_t most) {
   const auto least = static_cast<int64_t>(LengthOf(aggregation.times) / most + 1);
@@ -75,7 +75,7 @@ Series SeriesOf(const Field& field, size_t number, const std::vector<LogBucket>&
         std::isfinite(point.mean) && std::isfinite(point.min) && std::isfinite(point.max);
     if (values.count == 0 || !finite) continue;
     series.points.push_back(point);
-    // In the middle of its bucket, as far as that is shown.
+    // The point lies in the middle of its bucket, if that is shown.
     const TimeRange& times = aggregation.times;
     int64_t& time = series.points.back().time;
     if (__builtin_add_overflow(time, aggregation.bucket / 2, &time)) time = times.end;

@@ -1,4 +1,4 @@
-// --plot of the commands of logs: a plot in place of rows.
+// --plot of the commands of logs: draws a plot instead of rows.
 #ifndef CAIRN_TOOLS_CAIRN_LOG_PLOT_H_
 #define CAIRN_TOOLS_CAIRN_LOG_PLOT_H_
 
@@ -19,8 +19,8 @@ struct PlotFlags {
 };
 void AddPlot(CLI::App& app, PlotFlags& flags);
 
-// Writes a plot of these fields, of which each is a number. Buckets are at least as long as the
-// aggregation says, and as many as can be told apart.
+// Writes a plot of these fields, each of which is a number. Buckets are at least as long as the
+// aggregation says, and there are as many as can be told apart.
 absl::Status PlotLog(const std::string& path, const LogSnapshot& log, LogAggregation aggregation,
                      const std::vector<Field>& fields, const PlotFlags& flags);
 

@@ -1,4 +1,4 @@
-// cairn log query: the records of a range of times that fulfil conditions.
+// cairn log query: shows the records of a range of times that fulfil conditions.
 
 #include <limits>
 #include <memory>
@@ -29,7 +29,7 @@ struct QueryFlags : LogFlags {
   bool numbers = false;
 };
 
-// Of all numbers that are asked for.
+// Plots all numbers that are asked for.
 absl::Status PlotQuery(const QueryFlags& flags, const LogSnapshot& snapshot) {
   ASSIGN_OR_RETURN(const std::vector<Field> fields, NumbersOf(flags.output, snapshot));
   LogAggregation aggregation;

@@ -1,4 +1,4 @@
-// cairn log retain: what a log keeps, and dropping the rest at once.
+// cairn log retain: sets what a log keeps, and drops the rest at once.
 
 #include <chrono>
 #include <memory>
@@ -27,7 +27,7 @@ struct RetainFlags : LogFlags {
   bool quiet = false;
 };
 
-// Left to the writer that has the log.
+// Leaves the request to the writer that has the log.
 absl::Status AskWriter(const RetainFlags& flags, Log& log) {
   const LogSnapshot snapshot = log.snapshot();
   const Field* const time = snapshot.time_field();
@@ -49,7 +49,7 @@ absl::Status Retain(const RetainFlags& flags) {
   if (absl::IsUnavailable(opened.status())) return AskWriter(flags, log);
   RETURN_IF_ERROR(opened.status());
   LogWriter& writer = *opened;
-  // Takes over what a writer that died was asked for.
+  // Takes over the requests to a writer that died.
   RETURN_IF_ERROR(writer.Commit());
   const LogSnapshot before = writer.snapshot();
   ASSIGN_OR_RETURN(const Retention retention,
@@ -59,7 +59,7 @@ absl::Status Retain(const RetainFlags& flags) {
   RETURN_IF_ERROR(writer.SetRetention(retention));
   if (rotation != before.rotation()) RETURN_IF_ERROR(writer.SetRotation(rotation));
   RETURN_IF_ERROR(writer.ApplyRetention());
-  // Other Blosc2s see less of a log that is empty, whose new file its user may not make.
+  // Other Blosc2s see less of an empty log whose new file this user may not make.
   const absl::Status status = writer.Checkpoint();
   if (!absl::IsFailedPrecondition(status)) RETURN_IF_ERROR(status);
   RETURN_IF_ERROR(writer.Close());
@@ -83,9 +83,10 @@ void AddLogRetain(CLI::App& group, Command& chosen) {
   AddWait(*retain, flags->wait);
   retain->add_flag("--quiet", flags->quiet, "Print no summary");
   retain->footer(
-      "What is not given stays as it is; 0, of durations 0s, is no limit. Writers drop old records "
-      "by\nthemselves, whole chunks or files at a time. A writer that runs takes the change over "
-      "with its\nnext commit.\n"
+      "Options that are not given keep their values; 0, or 0s for durations, means no limit.\n"
+      "Writers drop old records by themselves, whole chunks or files at a time. A writer that "
+      "runs\n"
+      "takes the change over with its next commit.\n"
       "\nExample:\n"
       "  cairn log retain temps.b2frame --retain-age 7d");
   retain->callback(

@@ -1,4 +1,4 @@
-// cairn log stat: what a log holds.
+// cairn log stat: shows what a log holds.
 
 #include <algorithm>
 #include <array>
@@ -37,8 +37,8 @@ struct StatFlags : LogFlags {
 
 struct FieldStat {
   Field field;
-  std::optional<FieldAggregate> values;  // of numbers but the time, where there are records
-  WholeAggregate wholes;                 // the same of integers
+  std::optional<FieldAggregate> values;  // of numbers except the time, if there are records
+  WholeAggregate wholes;                 // the exact values of integers
 };
 
 struct LogStat {
@@ -48,7 +48,7 @@ struct LogStat {
   std::vector<FieldStat> fields;
 };
 
-// Numbers but the time.
+// Returns true for numbers except the time.
 bool IsShown(const Field& field, const LogSnapshot& log) {
   return field.type != FieldType::kBytes && field != *log.time_field();
 }
@@ -79,7 +79,7 @@ absl::StatusOr<LogStat> StatOf(const LogSnapshot& log) {
   return stat;
 }
 
-// An aggregate as a value of its field.
+// Shows an aggregate as a value of its field.
 std::string ShowValue(const Field& field, double value, absl::int128 whole) {
   std::array<std::byte, 8> bytes;
   if (field.type == FieldType::kFloat) {
@@ -95,7 +95,7 @@ std::string ShowValue(const Field& field, double value, absl::int128 whole) {
 std::string MeanOf(const FieldStat& stat) {
   if (stat.field.type != FieldType::kTimestamp) {
     const double mean = stat.values->mean();
-    return std::isnan(mean) ? "nan" : absl::StrFormat("%.7g", mean);  // the sign says nothing
+    return std::isnan(mean) ? "nan" : absl::StrFormat("%.7g", mean);  // the sign has no meaning
   }
   return ShowValue(stat.field, 0, stat.wholes.sum / stat.values->count);
 }
@@ -158,7 +158,7 @@ std::vector<std::string> TextOfStat(const StatFlags& flags, const LogStat& stat)
   return lines;
 }
 
-// A number as it is: integers are not rounded.
+// Returns a number as it is. Integers are not rounded.
 Json NumberOf(const Field& field, double value, absl::int128 whole) {
   if (field.type == FieldType::kFloat) return value;
   if (field.type == FieldType::kUint) return absl::Int128Low64(whole);

@@ -1,4 +1,4 @@
-// cairn log tail: the newest records.
+// cairn log tail: shows the newest records.
 
 #include <algorithm>
 #include <limits>

@@ -31,7 +31,7 @@ Extent ExtentOf(const Series& series) {
   return extent;
 }
 
-// Room around the values; some also where all are the same.
+// Adds space around the values, also if all are equal.
 void AddMargin(Panel& panel) {
   if (panel.low > panel.high) panel = {.series = panel.series, .low = 0, .high = 1};
   double margin = (panel.high - panel.low) * 0.05;
@@ -45,10 +45,10 @@ void AddMargin(Panel& panel) {
 }  // namespace
 
 std::vector<Panel> MakePanels(const Figure& figure) {
-  // Of the height, that each series of a panel takes at least.
+  // The part of the height that each series of a panel takes at least.
   constexpr double kLeastPart = 0.2;
   std::vector<Panel> panels;
-  std::vector<double> least;  // of each panel: the smallest extent of its series
+  std::vector<double> least;  // the smallest extent of a series in each panel
   for (size_t i = 0; i < figure.series.size(); ++i) {
     const Extent extent = ExtentOf(figure.series[i]);
     size_t chosen = panels.size();
@@ -94,7 +94,8 @@ std::vector<PointRun> RunsOf(const std::vector<PlotPoint>& points) {
 }
 
 std::string_view ColourOf(size_t series) {
-  // Okabe and Ito's, which people with any kind of colour vision tell apart.
+  // These are the colours of Okabe and Ito, which people with any kind of colour vision can tell
+  // apart.
   constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                         "#e69f00", "#56b4e9", "#444444"};
   return kColours[series % kColours.size()];

@@ -1,4 +1,4 @@
-// What a plot shows, whatever draws it.
+// The content of a plot, whatever draws it.
 #ifndef CAIRN_TOOLS_CAIRN_PLOT_FIGURE_H_
 #define CAIRN_TOOLS_CAIRN_PLOT_FIGURE_H_
 
@@ -13,7 +13,7 @@
 
 namespace cairn::tool {
 
-// The values of one span of time; all three are finite.
+// The values of one span of time. All three are finite.
 struct PlotPoint {
   int64_t time = 0;
   double mean = 0;
@@ -30,9 +30,9 @@ struct Series {
 struct Figure {
   std::string title;
   std::string note;              // below it
-  std::optional<TimeUnit> unit;  // of times; empty: they are plain numbers
-  int64_t begin = 0;             // of the time axis
-  int64_t end = 1;               // greater than that
+  std::optional<TimeUnit> unit;  // unit of times; empty: they are plain numbers
+  int64_t begin = 0;             // begin of the time axis
+  int64_t end = 1;               // end of it, greater than begin
   std::vector<Series> series;
 };
 
@@ -49,16 +49,16 @@ struct PointRun {
   size_t begin = 0;
   size_t end = 0;
 };
-// The points between gaps, over which no line is drawn.
+// Returns the points between gaps. No line is drawn over a gap.
 std::vector<PointRun> RunsOf(const std::vector<PlotPoint>& points);
 
 // The colour of a series.
 std::string_view ColourOf(size_t series);
 
-// A name with its unit.
+// Returns a name with its unit.
 std::string LabelOf(const Series& series);
 
-// Text for XML and HTML, whatever is in it.
+// Returns text for XML and HTML, whatever characters it has.
 std::string EscapeXml(std::string_view text);
 
 }  // namespace cairn::tool

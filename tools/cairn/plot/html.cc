@@ -16,7 +16,7 @@ namespace cairn::tool {
 
 namespace {
 
-// Draws the panels anew for the times from `b` to `e`, which count from the figure's beginning.
+// Draws the panels again for the times from `b` to `e`, which count from the figure's beginning.
 constexpr std::string_view kScript = R"js(
 'use strict';
 const data = JSON.parse(document.getElementById('data').textContent);
@@ -138,7 +138,7 @@ const draw = () => {
     });
   });
 };
-// Of the whole figure never more than all of it, and never so little that times are all the same.
+// Shows never more than the whole figure, and never so little that all times are equal.
 const show = (begin, end) => {
   const size = Math.min(Math.max(end - begin, data.length * 1e-6, 2), data.length);
   b = Math.min(Math.max(begin, 0), data.length - size);
@@ -215,7 +215,7 @@ Json TimesOf(const Series& series, int64_t begin) {
   return times;
 }
 
-// With as many digits as can be seen however far a reader zooms in.
+// Returns the values with as many digits as can be seen however far a reader zooms in.
 Json ValuesOf(const Series& series, double PlotPoint::*value) {
   double least = std::numeric_limits<double>::infinity();
   double greatest = -least;
@@ -233,7 +233,7 @@ Json ValuesOf(const Series& series, double PlotPoint::*value) {
   return values;
 }
 
-// The distance over which no line is drawn: between two of its runs.
+// Returns the distance over which no line is drawn: the least between two of its runs.
 uint64_t GapOf(const Series& series) {
   uint64_t least = UINT64_MAX;
   const std::vector<PointRun> runs = RunsOf(series.points);
@@ -273,7 +273,7 @@ Json JsonOfFigure(const Figure& figure) {
                       {"height", boxes[i].height},
                       {"series", std::move(series)}});
   }
-  // Milliseconds of a unit of time; of plain numbers there are none.
+  // Milliseconds of a unit of time. Plain numbers have none.
   const double ms = figure.unit ? 1000.0 / static_cast<double>(UnitsPerSecond(*figure.unit)) : 0;
   const auto begin = static_cast<double>(figure.begin);
   return {{"ms", ms},

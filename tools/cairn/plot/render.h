@@ -10,7 +10,7 @@
 
 namespace cairn::tool {
 
-// Where the values of a panel are drawn.
+// The place where the values of a panel are drawn.
 struct PanelBox {
   double x = 0;
   double y = 0;
@@ -19,10 +19,10 @@ struct PanelBox {
 };
 std::vector<PanelBox> LayOut(size_t panels);
 
-// The mean of each series as a line, in a band from the least to the greatest value.
+// Draws the mean of each series as a line, in a band from the least to the greatest value.
 std::string RenderSvg(const Figure& figure);
 
-// A page with that, which a reader can zoom and move. Needs no other file.
+// Makes a page with that figure, which a reader can zoom and move. It needs no other file.
 std::string RenderHtml(const Figure& figure);
 
 }  // namespace cairn::tool

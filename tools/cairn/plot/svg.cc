@@ -49,7 +49,7 @@ class PanelPainter {
         box_.x, box_.y, box_.width, box_.height);
     absl::StrAppend(&out, "<g class=\"yticks\">\n", ValueTicks(), "</g>\n<g class=\"xticks\">\n",
                     TimeLines(last), "</g>\n");
-    // What a reader moves out of the panel is not to be seen.
+    // Points that a reader moves out of the panel must not be seen.
     const std::string clip = absl::StrFormat("panel-%.0f", box_.y);
     absl::StrAppendFormat(&out,
                           "<clipPath id=\"%s\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
@@ -129,7 +129,7 @@ class PanelPainter {
         absl::StrAppendFormat(&path, "%c%.1f %.1f", i == run.begin ? 'M' : 'L', X(points[i].time),
                               Y(points[i].mean));
       }
-      // A point alone is a dot.
+      // A single point is drawn as a dot.
       if (run.end - run.begin == 1) path += "h.01";
     }
     return absl::StrFormat("<path class=\"line\" stroke=\"%s\" d=\"%s\"/>\n",

@@ -47,7 +47,7 @@ double Distance(int64_t from, int64_t to) {
   return static_cast<double>(static_cast<uint64_t>(to) - static_cast<uint64_t>(from));
 }
 
-// The least of 1, 2, 5, 10, 20, … that is no less.
+// Returns the least of 1, 2, 5, 10, 20, … that is not less.
 double RoundUp(double step) {
   const double power = std::pow(10, std::floor(std::log10(step)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -75,7 +75,7 @@ std::string NumberLabel(double value, double step) {
   return absl::StrFormat("%.*f", decimals, value);
 }
 
-// Parts of a time in ISO 8601.
+// Returns the date of a time in ISO 8601.
 std::string DateOf(std::string_view time) { return std::string(time.substr(0, 10)); }
 
 std::vector<Tick> PlainTicks(int64_t begin, int64_t end, int most) {
@@ -90,7 +90,7 @@ std::vector<Tick> PlainTicks(int64_t begin, int64_t end, int most) {
   return ticks;
 }
 
-// With a label of the clock, and the date below where a new one begins.
+// Returns ticks with a label of the clock, and with the date below it if a new one begins.
 std::vector<Tick> ClockTicks(int64_t begin, int64_t end, TimeUnit unit, int64_t step_nanos) {
   const int64_t own = kNanosPerSecond / UnitsPerSecond(unit);
   const int64_t step = std::max<int64_t>(step_nanos / own, 1);
@@ -110,7 +110,7 @@ std::vector<Tick> ClockTicks(int64_t begin, int64_t end, TimeUnit unit, int64_t 
   return ticks;
 }
 
-// At the beginnings of days that are so many days, months or years apart.
+// Returns ticks at the beginnings of days that are this many days or months apart.
 std::vector<Tick> DateTicks(int64_t begin, int64_t end, TimeUnit unit, int64_t days,
                             int64_t months) {
   using std::chrono::sys_days;
@@ -161,7 +161,8 @@ std::vector<Tick> NumberTicks(double low, double high, int most) {
   std::vector<Tick> ticks;
   for (double n = std::ceil(low / step); n * step <= high; ++n) {
     ticks.push_back({.at = (n * step - low) / (high - low), .label = NumberLabel(n * step, step)});
-    if (std::ssize(ticks) > int64_t{2} * most) break;  // doubles this near to each other
+    // steps this small can fail to advance
+    if (std::ssize(ticks) > int64_t{2} * most) break;
   }
   return ticks;
 }

@@ -1,4 +1,4 @@
-// Where an axis has ticks, and what they say.
+// Chooses the ticks of an axis and their labels.
 #ifndef CAIRN_TOOLS_CAIRN_PLOT_TICKS_H_
 #define CAIRN_TOOLS_CAIRN_PLOT_TICKS_H_
 
@@ -12,15 +12,15 @@
 namespace cairn::tool {
 
 struct Tick {
-  double at = 0;  // 0 where the axis begins, 1 where it ends
+  double at = 0;  // 0 at the begin of the axis, 1 at its end
   std::string label;
-  std::string more = {};  // below the label: the date, where it is another than that before
+  std::string more = {};  // below the label: the date, if it differs from the one before
 };
 
-// At round numbers, at most `most` of them.
+// Returns ticks at round numbers, at most `most` of them.
 std::vector<Tick> NumberTicks(double low, double high, int most);
 
-// Likewise of times, in UTC; begin < end. Without a unit they are plain numbers.
+// Returns ticks of times, in UTC. begin < end. Without a unit they are plain numbers.
 std::vector<Tick> TimeTicks(int64_t begin, int64_t end, std::optional<TimeUnit> unit, int most);
 
 }  // namespace cairn::tool

@@ -11,7 +11,7 @@ namespace cairn::tool {
 
 namespace {
 
-// What may stand around a cell.
+// Returns true for a character that may stand around a cell.
 bool IsBlank(char c, char delimiter) { return (c == ' ' || c == '\t') && c != delimiter; }
 
 size_t SkipBlanks(std::string_view text, size_t at, char delimiter) {
@@ -26,7 +26,8 @@ class Cells {
 
   bool done() const { return done_; }
 
-  // Without the blanks around it. `storage` holds a cell that is not in the row as it is.
+  // Returns the next cell without the blanks around it. `storage` holds a cell that is not in the
+  // row in this form.
   absl::StatusOr<std::string_view> Next(std::string& storage) {
     rest_.remove_prefix(SkipBlanks(rest_, 0, delimiter_));
     if (rest_.starts_with('"')) return NextQuoted(storage);
@@ -79,7 +80,8 @@ class CsvParser : public RecordParser {
       if (cell_begins) i = SkipBlanks(text, i, options_.delimiter);
       if (i == text.size() || text[i] == '\n') return i;
       if (cell_begins && text[i] == '"') {
-        // Two quotes in a quoted cell are one of its text, and two parts of it to this loop.
+        // Two quotes in a quoted cell are a quote of its text. To this loop they look like two
+        // quoted parts.
         i = text.find('"', i + 1);
         if (i == std::string_view::npos) return i;
         cell_begins = i + 1 < text.size() && text[i + 1] == '"';
@@ -90,7 +92,7 @@ class CsvParser : public RecordParser {
     return text.size();
   }
 
-  // A line of text only could be part of a text. The row with the names is always one line.
+  // A line of text only could be part of a quoted text. The row with the names is always one line.
   bool IsRow(std::string_view line) override {
     if (first_) return true;
     const auto is_value = [this](const std::optional<size_t>& field) {

@@ -23,18 +23,18 @@ namespace {
 using dtypes::Column;
 using dtypes::ColumnType;
 
-// Of a single value, as of those of logs.
+// The column of a single value, as for those of logs.
 constexpr std::string_view kValueColumn = "value";
 
-// Bytes of the longest date as text.
+// The bytes of the longest date as text.
 constexpr int32_t kDateSize = 64;
 
-// What a time counts: `count` units, each `seconds` or a fraction of one second.
+// The unit of a time: `count` units, each `seconds` or a fraction of one second.
 struct DateUnit {
   std::string_view name;
-  int64_t seconds = 0;     // of a unit; 0: less than one
+  int64_t seconds = 0;     // seconds of a unit; 0: less than one
   int64_t per_second = 0;  // units of a second; 0: a second or more
-  int digits = 0;          // of the fraction of a second
+  int digits = 0;          // digits of the fraction of a second
 };
 constexpr DateUnit kDateUnits[] = {
     {"W", int64_t{7} * 86'400, 0, 0},
@@ -52,7 +52,7 @@ constexpr DateUnit kDateUnits[] = {
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-// The day of a number of days since 1970, in the calendar that NumPy extends to all years.
+// Appends the day of a number of days since 1970, in the calendar that NumPy extends to all years.
 void AppendDay(std::string& out, int64_t days) {
   const int64_t z = days + 719'468;
   const int64_t era = FloorDiv(z, 146'097);
@@ -66,7 +66,7 @@ void AppendDay(std::string& out, int64_t days) {
                         next ? month - 9 : month + 3, day);
 }
 
-// Whole seconds since 1970, and what is left of one in units of it.
+// Returns whole seconds since 1970, and the rest of one in units of it, as text.
 std::string TextOfSeconds(int64_t seconds, int64_t rest, const DateUnit& unit) {
   std::string text;
   const int64_t days = FloorDiv(seconds, 86'400);
@@ -81,7 +81,7 @@ std::string TextOfSeconds(int64_t seconds, int64_t rest, const DateUnit& unit) {
   return text;
 }
 
-// As NumPy writes it; the count where that has no date.
+// Returns a date as NumPy writes it, or the count if it has no date.
 std::string TextOfDate(int64_t count, std::string_view unit) {
   if (count == dtypes::kNoTime) return "";
   int64_t step = 1;
@@ -115,7 +115,7 @@ std::string TextOfDate(int64_t count, std::string_view unit) {
   return day;
 }
 
-// The unit of a timestamp that a Schema has, too.
+// Returns the unit of a timestamp if a Schema has it, too.
 std::optional<TimeUnit> TimestampUnit(std::string_view unit) {
   if (unit == "s") return TimeUnit::kSeconds;
   if (unit == "ms") return TimeUnit::kMilliseconds;
@@ -162,7 +162,7 @@ Field FieldOf(const Column& column) {
   return field;
 }
 
-// The bytes of a number as records have them: little endian on every host.
+// Copies the bytes of a number in the order of records, which is little endian on every host.
 void CopyNumber(const Column& column, const std::byte* from, std::byte* to) {
   std::copy_n(from, column.size, to);
   if (column.big_endian) std::reverse(to, to + column.size);

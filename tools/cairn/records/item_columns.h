@@ -1,4 +1,4 @@
-// Items of any NumPy type as records of fields that can be written as text.
+// Shows items of any NumPy type as records of fields that can be written as text.
 #ifndef CAIRN_TOOLS_CAIRN_RECORDS_ITEM_COLUMNS_H_
 #define CAIRN_TOOLS_CAIRN_RECORDS_ITEM_COLUMNS_H_
 
@@ -16,19 +16,19 @@
 
 namespace cairn::tool {
 
-// The fields of items, and a way to them. Immutable.
+// The fields of items, and a way to convert items to them. Immutable.
 class ItemColumns {
  public:
-  // kInvalidArgument for what is no dtype, or not of `item_size` bytes.
+  // Errors: kInvalidArgument for a text that is not a dtype, or not one of `item_size` bytes.
   static absl::StatusOr<ItemColumns> Make(const std::string& dtype, int32_t item_size);
 
-  // Plain types as a Schema has them; dates, characters of 4 bytes and raw bytes as texts, which
-  // are in ISO 8601, UTF-8 and hexadecimal digits.
+  // Returns plain types in the form of a Schema. Dates, characters of 4 bytes and raw bytes are
+  // texts, in ISO 8601, UTF-8 and hexadecimal digits.
   const std::vector<Field>& fields() const { return fields_; }
   int32_t item_size() const { return item_size_; }
-  // Of what Convert makes of an item.
+  // Returns the size of what Convert makes of an item.
   int32_t record_size() const { return record_size_; }
-  // Items as records of the fields.
+  // Converts items to records of the fields.
   std::vector<std::byte> Convert(std::vector<std::byte> items) const;
 
  private:

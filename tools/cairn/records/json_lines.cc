@@ -12,7 +12,7 @@ namespace cairn::tool {
 
 namespace {
 
-// Gives the members of one object to a builder as they come. Each call returns whether to go on.
+// Gives the members of one object to a builder as they come. Each call returns whether to continue.
 class Members : public nlohmann::json_sax<Json> {
  public:
   explicit Members(RecordBuilder& builder) : builder_(builder) {}
@@ -25,7 +25,7 @@ class Members : public nlohmann::json_sax<Json> {
   bool boolean(bool value) override { return Text(value ? "true" : "false"); }
   bool number_integer(number_integer_t value) override { return Text(absl::StrCat(value)); }
   bool number_unsigned(number_unsigned_t value) override { return Text(absl::StrCat(value)); }
-  // As it stands there, so that nothing is rounded twice.
+  // The text is taken, so that nothing is rounded twice.
   bool number_float(number_float_t /*value*/, const string_t& text) override { return Text(text); }
   bool string(string_t& text) override {
     if (!std::exchange(base64_, false)) return Text(text);
@@ -34,7 +34,7 @@ class Members : public nlohmann::json_sax<Json> {
   }
   bool binary(binary_t& /*value*/) override { return Bad("binary data"); }
 
-  // An object in an object is a text that is no UTF-8.
+  // An object in an object is a text that is not UTF-8.
   bool start_object(size_t /*size*/) override {
     return ++depth_ <= 2 || Bad("an object in an object");
   }
@@ -78,7 +78,7 @@ class Members : public nlohmann::json_sax<Json> {
 
   RecordBuilder& builder_;
   absl::Status status_;
-  std::optional<size_t> field_;  // of the value that comes; none: is left out
+  std::optional<size_t> field_;  // of the next value; none: it is left out
   int depth_ = 0;
   bool base64_ = false;
 };

@@ -18,8 +18,8 @@ bool IsEscape(std::string_view text, size_t i, std::string_view escaped) {
          escaped.find(text[i + 1]) != std::string_view::npos;
 }
 
-// Up to one of the characters `ends`. A backslash before one of `escaped` is left out and makes it
-// a part of the word; any other backslash is a character.
+// Takes a word up to one of the characters `ends`. A backslash before one of `escaped` is left out
+// and makes it a part of the word. Any other backslash is a character.
 std::string TakeWord(std::string_view& rest, std::string_view ends, std::string_view escaped) {
   std::string word;
   size_t i = 0;
@@ -40,7 +40,7 @@ bool Accept(std::string_view& rest, char c) {
   return true;
 }
 
-// A text in quotes, in which a backslash goes before a quote or a backslash.
+// Takes a text in quotes, in which a backslash stands before a quote or a backslash.
 absl::StatusOr<std::string> TakeQuoted(std::string_view& rest) {
   std::string text;
   for (size_t i = 1; i < rest.size(); ++i) {

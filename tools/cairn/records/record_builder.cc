@@ -28,7 +28,8 @@ std::string_view WithoutBlanks(std::string_view text) {
   return text;
 }
 
-// What programs write where they have no value; in a text it is a text.
+// Returns true for words that programs write if they have no value. A field of text takes them as
+// texts.
 bool SaysNoValue(std::string_view text) {
   constexpr std::array<std::string_view, 10> kWords = {"",     "na",   "n/a", "#n/a", "<na>",
                                                        "null", "none", "nan", "-nan", "nat"};
@@ -55,8 +56,8 @@ absl::StatusOr<std::optional<size_t>> RecordBuilder::Find(std::string_view name)
   const auto found = numbers_.find(name);
   if (found != numbers_.end()) return std::optional<size_t>(found->second);
   if (options_.ignore_extra) return std::optional<size_t>();
-  return absl::InvalidArgumentError(
-      absl::StrFormat("'%s' is no field of the log; --ignore-extra leaves such values out", name));
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "'%s' is not a field of the log; --ignore-extra leaves such values out", name));
 }
 
 bool RecordBuilder::CanStamp(const Field& field) const {

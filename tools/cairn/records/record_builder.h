@@ -22,8 +22,8 @@ namespace cairn::tool {
 
 struct ParseOptions {
   NumberTimes number_times = {};
-  bool ignore_extra = false;  // values that no field of the log has
-  bool stamp = false;         // a record without a time gets that of its arrival
+  bool ignore_extra = false;  // ignore values that no field of the log has
+  bool stamp = false;         // give a record without a time that of its arrival
 };
 
 class RecordBuilder {
@@ -34,18 +34,18 @@ class RecordBuilder {
   const ParseOptions& options() const { return options_; }
   const Schema& schema() const { return schema_; }
 
-  // The number of the field of this name; kInvalidArgument when there is none, and no number where
-  // such values are ignored.
+  // Returns the number of the field of this name. If there is none, returns nothing if such values
+  // are ignored. Errors: kInvalidArgument if there is none otherwise.
   absl::StatusOr<std::optional<size_t>> Find(std::string_view name) const;
-  // What would be missing in each record that gives the fields of these numbers only.
+  // Returns what would be missing in each record that gives the fields of these numbers only.
   absl::Status CheckGiven(const std::vector<std::optional<size_t>>& fields) const;
 
   // Begins a record, whose bytes must stay in place until it ends.
   void Begin(MutableBytes record);
-  // kInvalidArgument for what is no value, and for a second one.
+  // Errors: kInvalidArgument for a text that is not a value, and for a second value.
   absl::Status Set(size_t field, std::string_view text);
   absl::Status SetMissing(size_t field);
-  // kInvalidArgument when there is no time, or no value of a field that cannot go without.
+  // Errors: kInvalidArgument if there is no time, or no value of a field that needs one.
   absl::Status End();
 
  private:
@@ -58,7 +58,7 @@ class RecordBuilder {
   ParseOptions options_;
   std::map<std::string, size_t, std::less<>> numbers_;
   std::vector<std::byte> empty_;  // a record without any value
-  std::vector<bool> needed_;      // fields that cannot go without
+  std::vector<bool> needed_;      // fields that need a value
   std::vector<bool> given_;
   MutableBytes record_;
 };

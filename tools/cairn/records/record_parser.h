@@ -1,4 +1,4 @@
-// Records in the rows of a text: CSV, JSON lines and InfluxDB line protocol.
+// Parses records in the rows of a text: CSV, JSON lines and InfluxDB line protocol.
 #ifndef CAIRN_TOOLS_CAIRN_RECORDS_RECORD_PARSER_H_
 #define CAIRN_TOOLS_CAIRN_RECORDS_RECORD_PARSER_H_
 
@@ -21,11 +21,11 @@ class RecordParser {
  public:
   virtual ~RecordParser() = default;
 
-  // Makes a record of a row; false for a row that holds none. kInvalidArgument for a bad row, any
-  // other error for an input of which no row is good.
+  // Makes a record of a row. Returns false for a row that holds none. Errors: kInvalidArgument for
+  // a bad row; any other error for an input of which no row is good.
   virtual absl::StatusOr<bool> Parse(std::string_view row, MutableBytes record) = 0;
-  // Where the first row of a text ends: with its line, unless a quote takes further ones in; npos
-  // where the text ends in a quote.
+  // Returns where the first row of a text ends: with its line, unless a quote includes further
+  // ones. Returns npos if the text ends in a quote.
   virtual size_t FindEnd(std::string_view text) const {
     return std::min(text.find('\n'), text.size());
   }
@@ -35,19 +35,20 @@ class RecordParser {
 
 struct CsvOptions {
   char delimiter = ',';
-  // Names of the columns; empty: they are in the first row.
+  // Names of the columns. If empty, they are in the first row.
   std::vector<std::string> columns = {};
 };
 
-// The cells of a row, without the blanks around them. kInvalidArgument for quotes that do not fit.
+// Returns the cells of a row, without the blanks around them. Errors: kInvalidArgument for quotes
+// that do not match.
 absl::StatusOr<std::vector<std::string>> ParseCsvRow(std::string_view row, char delimiter);
 
 // The builder must stay in place.
 std::unique_ptr<RecordParser> MakeCsvParser(RecordBuilder& builder, CsvOptions options);
-// One object to a line: members are named like fields.
+// Each line is an object, whose members are named like fields.
 std::unique_ptr<RecordParser> MakeJsonParser(RecordBuilder& builder);
-// Tags and fields are values; lines of other measurements than this one hold no record. Times are
-// nanoseconds unless the builder's options say otherwise; lines without one get that of their
+// Tags and fields are values. Lines of other measurements than this one hold no record. Times are
+// nanoseconds unless the builder's options say otherwise. Lines without one get that of their
 // arrival.
 std::unique_ptr<RecordParser> MakeLineProtocolParser(RecordBuilder& builder, const Field* time,
                                                      std::optional<std::string> measurement);

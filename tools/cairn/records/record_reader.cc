@@ -82,7 +82,7 @@ absl::Status RecordReader::TakeRow(const Row& row) {
           absl::StrFormat("%s: line %d: %s", input_.name(), row.line, taken.status().message())};
 }
 
-// Of raw records each is a row.
+// Takes raw records, each of which is a row.
 absl::Status RecordReader::TakeRaw() {
   size_t at = 0;
   for (; rest_.size() - at >= record_size_; at += record_size_) {

@@ -18,13 +18,13 @@
 
 namespace cairn::tool {
 
-// What becomes of rows that are no records. One for all inputs of a command.
+// Handles rows that are not records. There is one for all inputs of a command.
 class BadRows {
  public:
   explicit BadRows(bool skip) : skip_(skip) {}
 
-  // Counts a bad row, and reports the first few on standard error; the error where bad rows end
-  // the command.
+  // Counts a bad row, and reports the first few on standard error. Returns the error if bad rows
+  // end the command.
   absl::Status Add(std::string_view input, int64_t line, std::string_view why);
   int64_t count() const { return count_; }
 
@@ -35,13 +35,13 @@ class BadRows {
 
 class RecordReader {
  public:
-  // Without a parser the input is the records themselves. `input` and `bad` must stay in place;
-  // `time` is where in a record its timestamp is, or -1.
+  // Without a parser the input is the records themselves. `input` and `bad` must stay in place.
+  // `time` is the place of the timestamp in a record, or -1.
   RecordReader(Input& input, int32_t record_size, int32_t time,
                std::unique_ptr<RecordParser> parser, BadRows& bad);
 
-  // The records that have arrived, after at least one has; none at the end. After an error, those
-  // before it come first.
+  // Returns the records that have arrived, after at least one has, or none at the end. After an
+  // error, the records before it come first.
   absl::StatusOr<Bytes> Next();
   int64_t bytes_read() const { return bytes_read_; }
 
@@ -58,7 +58,7 @@ class RecordReader {
   Buffer buffer_;
   RowSplitter splitter_;
   std::vector<std::byte> records_;
-  std::vector<std::byte> rest_;  // of raw records: the beginning of the next
+  std::vector<std::byte> rest_;  // for raw records: the beginning of the next
   int64_t records_read_ = 0;
   int64_t bytes_read_ = 0;
   bool at_end_ = false;

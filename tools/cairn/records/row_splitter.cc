@@ -19,7 +19,7 @@ void RowSplitter::Add(std::string_view text) {
   text_ += text;
 }
 
-// Whether one of the whole lines after the first, up to `end`, is a row by itself.
+// Returns true if one of the whole lines after the first, up to `end`, is a row by itself.
 bool RowSplitter::HasRow(std::string_view text, size_t end) {
   size_t at = looked_at_ > 0 ? looked_at_ : text.find('\n') + 1;
   for (size_t next = text.find('\n', at); next < end; next = text.find('\n', at)) {

@@ -1,4 +1,4 @@
-// Cuts what arrives into rows.
+// Cuts the arriving text into rows.
 #ifndef CAIRN_TOOLS_CAIRN_RECORDS_ROW_SPLITTER_H_
 #define CAIRN_TOOLS_CAIRN_RECORDS_ROW_SPLITTER_H_
 
@@ -13,26 +13,26 @@
 namespace cairn::tool {
 
 struct Row {
-  int64_t line = 1;            // on which it begins
+  int64_t line = 1;            // line on which it begins
   std::string_view text = {};  // without its line end; valid until the next Add
   bool too_long = false;       // the text is only its beginning
 };
 
-// A row may have line breaks between quotes. A quote that is never closed would take all that
-// follows, so it ends with its line where a later line is a row by itself, or where kMaxLine bytes
+// A row may have line breaks between quotes. A quote that is never closed would take everything
+// that follows. So it ends with its line if a later line is a row by itself, or if kMaxLine bytes
 // did not close it.
 class RowSplitter {
  public:
-  // A line that is longer is no row.
+  // A longer line is not a row.
   static constexpr size_t kMaxLine = 1 << 20;
 
-  // Each line is a row where the parser is null, which must stay in place.
+  // Each line is a row if the parser is null. The parser must stay in place.
   explicit RowSplitter(RecordParser* parser) : parser_(parser) {}
 
   void Add(std::string_view text);
-  // The next row that is there; at the end of the input the last one needs no line end.
+  // Returns the next row that is there. At the end of the input the last row needs no line end.
   std::optional<Row> Next(bool at_end);
-  // Takes the lines after the first of the row that Next gave last for rows of their own.
+  // Treats the lines after the first of the row that Next returned last as rows of their own.
   void KeepFirstLine();
 
  private:
@@ -42,11 +42,11 @@ class RowSplitter {
 
   RecordParser* parser_;
   std::string text_;
-  size_t at_ = 0;         // in it
-  size_t row_at_ = 0;     // of the row that was given last
-  size_t looked_at_ = 0;  // bytes from `at_` on that are no rows by themselves
-  int64_t line_ = 1;      // which begins there
-  bool skips_ = false;    // the rest of a line that was too long
+  size_t at_ = 0;         // position in it
+  size_t row_at_ = 0;     // position of the last returned row
+  size_t looked_at_ = 0;  // bytes from `at_` on that are not rows by themselves
+  int64_t line_ = 1;      // number of the line that begins there
+  bool skips_ = false;    // skips the rest of a line that was too long
 };
 
 }  // namespace cairn::tool

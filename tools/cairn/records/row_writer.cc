@@ -48,7 +48,7 @@ void AppendJsonValue(std::string& out, const Field& field, const std::byte* at) 
     out += "-0.0";
     return;
   }
-  // JSON has no number for what is infinite.
+  // JSON has no number for infinity.
   const bool quoted = field.type == FieldType::kTimestamp || (is_float && std::isinf(number.f));
   if (quoted) out += '"';
   AppendValue(out, field, at);
@@ -68,7 +68,7 @@ std::vector<ColumnView> ColumnsOf(const std::vector<Field>& fields, int32_t reco
 }
 
 void AppendCsvCell(std::string& out, std::string_view text) {
-  // What a reader could take for a byte order mark, or trim, is in quotes too.
+  // Text that a reader could take for a byte order mark, or trim, is in quotes too.
   const bool plain = !text.empty() && text.find_first_of(",\"\r\n;\t\xef") == text.npos &&
                      text.front() != ' ' && text.back() != ' ';
   if (plain) {

@@ -1,4 +1,4 @@
-// Records as text, or as they are, on standard output.
+// Writes records as text, or unchanged, on standard output.
 #ifndef CAIRN_TOOLS_CAIRN_RECORDS_ROW_WRITER_H_
 #define CAIRN_TOOLS_CAIRN_RECORDS_ROW_WRITER_H_
 
@@ -20,36 +20,36 @@ enum class RowFormat : uint8_t { kCsv, kJsonLines, kRaw };
 // The values of one field in memory.
 struct ColumnView {
   const std::byte* data = nullptr;
-  size_t step = 0;  // bytes from one to the next
+  size_t step = 0;  // bytes from one value to the next
 };
 
-// Those of all fields of packed records.
+// Returns the values of all fields of packed records.
 std::vector<ColumnView> ColumnsOf(const std::vector<Field>& fields, int32_t record_size,
                                   Bytes records);
 
-// Rows as bytes: lines of text, or the values without names.
+// Formats rows as bytes: lines of text, or the values without names.
 class RowFormatter {
  public:
   RowFormatter(RowFormat format, std::vector<Field> fields);
 
-  // The names; nothing but in CSV.
+  // Appends the names. Only CSV has them.
   void AppendHead(std::string& out) const;
   void AppendRow(std::string& out, std::span<const ColumnView> columns, size_t row) const;
 
  private:
   RowFormat format_;
   std::vector<Field> fields_;
-  std::vector<std::string> keys_;  // of JSON: what stands before each value
+  std::vector<std::string> keys_;  // for JSON: the text before each value
 };
 
 class RowWriter {
  public:
-  // Of CSV the first row has the names, unless `head` is false.
+  // The first row of CSV has the names, unless `head` is false.
   RowWriter(RowFormat format, std::vector<Field> fields, bool head = true);
 
   // Takes `count` rows.
   absl::Status Write(std::span<const ColumnView> columns, size_t count);
-  // Writes what is left, and the head where there was no row.
+  // Writes the rest, and the head if there was no row.
   absl::Status Finish();
 
  private:
@@ -59,7 +59,7 @@ class RowWriter {
   std::string text_;
 };
 
-// A cell of CSV: in quotes where that is needed.
+// Appends a cell of CSV, in quotes if needed.
 void AppendCsvCell(std::string& out, std::string_view text);
 
 }  // namespace cairn::tool

@@ -39,7 +39,7 @@ void Store(T value, std::byte* at) {
   std::memcpy(at, bytes.data(), sizeof(T));
 }
 
-// IEEE 754 binary16.
+// Converts a number of IEEE 754 binary16.
 float HalfToFloat(uint16_t bits) {
   const int exponent = bits >> 10 & 0x1f;
   const int fraction = bits & 0x3ff;
@@ -53,21 +53,21 @@ float HalfToFloat(uint16_t bits) {
   return (bits & 0x8000) != 0 ? -value : value;
 }
 
-// The nearest one; of two the even one. Infinite where it is too large.
+// Returns the nearest half, or the even one of two. Too large a number becomes infinite.
 uint16_t DoubleToHalf(double value) {
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value)) return 0x7e00;
   const double magnitude = std::abs(value);
   if (magnitude >= 65520) return sign | 0x7c00;
   const int exponent = std::max(magnitude == 0 ? -14 : std::ilogb(magnitude), -14);
-  // Units of the last place; those of the smallest exponent need no implicit bit.
+  // These are units of the last place. Those of the smallest exponent need no implicit bit.
   const auto units = static_cast<int>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
   return static_cast<uint16_t>(sign | (units + ((exponent + 14) << 10)));
 }
 
 template <typename T>
 void StoreWhole(double value, std::byte* at) {
-  // The bound above is a power of two, which a double has exactly.
+  // The bound above is a power of two, which a double can hold exactly.
   const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
   constexpr auto kLeast = static_cast<double>(std::numeric_limits<T>::min());
   T whole = value < end ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
@@ -87,7 +87,8 @@ absl::Status OutOfRange(std::string_view text) {
   return absl::InvalidArgumentError(absl::StrFormat("%s is out of range", text));
 }
 
-// Whether a number that its type cannot hold is merely too near to 0, which `value` then becomes.
+// Returns true if a number that its type cannot hold is merely too near to 0. `value` then becomes
+// 0.
 template <typename T>
 bool RoundsToLittle(std::string_view number, T& value) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -107,7 +108,7 @@ absl::Status ParseNumber(std::string_view text, std::string_view what, std::byte
   if constexpr (std::is_unsigned_v<T>) {
     std::array<std::byte, sizeof(T)> ignored;
     const bool negative = number.size() == text.size() && number.starts_with('-');
-    // A whole number all the same, which this type does not hold.
+    // This is still a whole number, but one that the type cannot hold.
     if (negative && ParseNumber<T>(number.substr(1), what, ignored.data()).ok() &&
         number.find_first_not_of("-0") != std::string_view::npos) {
       return OutOfRange(text);
@@ -144,8 +145,8 @@ absl::Status ParseBool(std::string_view text, std::byte* at) {
   return absl::OkStatus();
 }
 
-// The digits of a whole number that is written as a decimal one: "7.0", "-1.5e3". The same number,
-// however large; none for one with a fraction.
+// Returns the digits of a whole number that is written as a decimal one: "7.0", "-1.5e3". The
+// number is exact, however large it is. Returns nothing for one with a fraction.
 std::optional<std::string> DigitsOfWhole(std::string_view text) {
   constexpr int kMostZeros = 20;  // more than any integer has
   std::string digits = text.starts_with('-') ? "-" : "";
@@ -241,7 +242,7 @@ void AppendNumber(std::string& out, T value) {
   out.append(text.data(), end);
 }
 
-// With the fewest digits that read as the same half.
+// Appends the fewest digits that read as the same half.
 void AppendHalf(std::string& out, double value) {
   for (int digits = 1;; ++digits) {
     std::array<char, 32> text;
@@ -350,7 +351,7 @@ void AppendValue(std::string& out, const Field& field, const std::byte* at) {
   } else if (number.kind == Number::Kind::kUint) {
     AppendNumber(out, number.u);
   } else if (std::isnan(number.f)) {
-    out += "nan";  // the sign of one says nothing
+    out += "nan";  // its sign has no meaning
   } else if (field.size == 2) {
     AppendHalf(out, number.f);
   } else if (field.size == 8) {

@@ -1,4 +1,4 @@
-// Values of fields, from and to text.
+// Converts values of fields from and to text.
 #ifndef CAIRN_TOOLS_CAIRN_RECORDS_VALUES_H_
 #define CAIRN_TOOLS_CAIRN_RECORDS_VALUES_H_
 
@@ -18,10 +18,10 @@
 
 namespace cairn::tool {
 
-// NumPy's NaT.
+// NumPy's NaT, which means no time.
 inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
 
-// A number of any type as one of these.
+// A number of any type in one of these forms.
 struct Number {
   enum class Kind : uint8_t { kInt, kUint, kFloat } kind = Kind::kInt;
   int64_t i = 0;
@@ -29,46 +29,47 @@ struct Number {
   double f = 0;
 };
 
-// The value at `at` of a field that is no text.
+// Loads the value at `at` of a field that is not a text.
 Number LoadNumber(const Field& field, const std::byte* at);
 int64_t LoadInt64(const std::byte* at);
 void StoreInt64(int64_t value, std::byte* at);
-// Numbers as a column of records holds them.
+// Returns numbers in the form of a column of records.
 std::vector<std::byte> ColumnOf(std::span<const int64_t> numbers);
-// A number as the field's type has it: whole, and within its bounds.
+// Stores a number in the field's type: rounded to a whole one, and within its bounds.
 void StoreNumber(const Field& field, double value, std::byte* at);
-// That of a text, without the zeros at its end.
+// Returns a text, without the zeros at its end.
 std::string_view LoadText(const Field& field, const std::byte* at);
 
-// A value as shown: times in ISO 8601, floats with just the digits that tell them from others.
+// Appends a value as shown: times in ISO 8601, floats with just the digits that tell them from
+// others.
 void AppendValue(std::string& out, const Field& field, const std::byte* at);
 
-// What numbers count that are times.
+// The meaning of numbers that are times.
 struct NumberTimes {
   std::optional<TimeUnit> unit = {};  // empty: the unit of the field
-  bool certain = false;               // somebody said so; else a doubtful number is refused
+  bool certain = false;               // the user said so; otherwise a doubtful number is refused
 };
 
-// kInvalidArgument for what is no value of the field.
+// Errors: kInvalidArgument for a text that is not a value of the field.
 absl::Status ParseValue(const Field& field, std::string_view text, const NumberTimes& numbers,
                         std::byte* at);
-// Stores what stands for no value, if the type has that: NaN, NaT, an empty text.
+// Stores the value that means none, if the type has one: NaN, NaT, an empty text.
 bool StoreMissing(const Field& field, std::byte* at);
 
-// A time of a log as its user types it, and as it is shown: with a timestamp ISO 8601 or a count,
-// with an integer the number.
+// Converts times of a log from and to the form that users see: with a timestamp ISO 8601 or a
+// count, with an integer the number.
 absl::StatusOr<int64_t> ParseTimeOf(const Field& time, std::string_view text);
 void AppendTimeOf(std::string& out, const Field& time, int64_t value);
 std::string FormatTimeOf(const Field& time, int64_t value);
-// Likewise the distance between two.
+// Converts the distance between two times.
 absl::StatusOr<int64_t> ParseDurationOf(const Field& time, std::string_view text);
 std::string FormatDurationOf(const Field& time, int64_t duration);
 
-// What a field is called: the one field of items that are plain numbers is "value".
+// Returns the name of a field. The one field of items that are plain numbers is "value".
 std::string NameOf(const Field& field);
-// NumPy's name of its type, such as "<f4".
+// Returns NumPy's name of its type, such as "<f4".
 std::string TypeOf(const Field& field);
-// kNotFound with the names that there are.
+// Errors: kNotFound, with the names that exist.
 absl::StatusOr<const Field*> FindField(const std::vector<Field>& fields, std::string_view name);
 
 }  // namespace cairn::tool

@@ -1,4 +1,4 @@
-// Whether a frame shows all that was committed, and could check it.
+// Checks that a frame shows everything that was committed, and could check it.
 #ifndef CAIRN_TOOLS_CAIRN_REPORT_DAMAGE_CHECK_H_
 #define CAIRN_TOOLS_CAIRN_REPORT_DAMAGE_CHECK_H_
 
@@ -16,8 +16,8 @@
 
 namespace cairn::tool {
 
-// kDataLoss where the trailer is damaged: it holds the fingerprints, without which damaged chunks
-// may read as data, and the vlmetalayers.
+// Errors: kDataLoss if the trailer is damaged. It holds the fingerprints, without which damaged
+// chunks may read as data, and the vlmetalayers.
 inline absl::Status CheckTrailer(const Snapshot& snapshot) {
   if (!snapshot.info().trailer_damaged) return absl::OkStatus();
   return absl::DataLossError(
@@ -25,8 +25,9 @@ inline absl::Status CheckTrailer(const Snapshot& snapshot) {
       "verify`");
 }
 
-// kDataLoss there too, and where damage hides commits. What can be read may be shown, but not
-// passed off as everything, or as sound. The status counts as printed: see text/exit.h.
+// Errors: kDataLoss for a damaged trailer, and for damage that hides commits. The readable part may
+// be shown, but not passed off as everything, or as sound. The status counts as printed: see
+// text/exit.h.
 inline absl::Status CheckDamage(const Snapshot& snapshot) {
   RETURN_IF_ERROR(Printed(CheckTrailer(snapshot)));
   const FrameInfo& info = snapshot.info();
@@ -36,7 +37,7 @@ inline absl::Status CheckDamage(const Snapshot& snapshot) {
       info.stranded_commits)));
 }
 
-// A copy seals metalayers as they are, whoever changed them.
+// Warns of changed metalayers, because a copy seals metalayers as they are, whoever changed them.
 inline void TellOfChangedMetalayers(const std::string& path, const Snapshot& snapshot) {
   const std::vector<std::string>& changed = snapshot.info().changed_metalayers;
   if (changed.empty()) return;

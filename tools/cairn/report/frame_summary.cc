@@ -11,12 +11,12 @@ namespace cairn::tool {
 
 namespace {
 
-// More metadata than a person could want, and than a hostile frame should get memory for.
+// This is more metadata than a person could want, and than a hostile frame should get memory for.
 constexpr size_t kMaxShownBytes = 64 << 20;
 
-// A frame that Cairn did not seal does not say how many of its bytes are dead: its chunks do.
-// Leaves the number unknown when one of them is damaged, and when a few bytes claim so many that to
-// look at them would take minutes.
+// Counts the dead bytes by the chunks if Cairn did not seal the frame, which then does not give the
+// number. Leaves the number unknown if a chunk is damaged, and if a few bytes claim so many chunks
+// that looking at them would take minutes.
 void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
   constexpr int64_t kMostChunks = 1'000'000;
   if (info.nchunks > kMostChunks) return;
@@ -28,7 +28,7 @@ void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
     const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(i);
     if (!chunk.ok()) return;
     stored += static_cast<int64_t>(chunk->bytes().size());
-    // They overlap, or an old frame hands them out in another form.
+    // The chunks overlap, or an old frame hands them out in another form.
     if (stored > info.cbytes) return;
   }
   info.dead_bytes = info.cbytes - stored;

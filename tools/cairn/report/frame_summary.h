@@ -1,4 +1,4 @@
-// What the tool reports of frames, gathered before it is printed as text or JSON.
+// The facts that the tool reports of frames, gathered before they are printed as text or JSON.
 #ifndef CAIRN_TOOLS_CAIRN_REPORT_FRAME_SUMMARY_H_
 #define CAIRN_TOOLS_CAIRN_REPORT_FRAME_SUMMARY_H_
 
@@ -32,28 +32,28 @@ struct FrameSummary {
   std::vector<UnreadLayer> unread = {};
   std::vector<Field> fields = {};              // of items that are records
   std::vector<GenerationHolder> holders = {};  // of older generations
-  // What it cost to find out, of a frame in an object store.
+  // The requests that this took, for a frame in an object store.
   std::optional<ObjectStoreStats> requests = {};
 };
 
 struct ChunkSummary {
   int64_t index = 0;
-  std::string error = {};              // why nothing else is known of it
+  std::string error = {};              // reason why nothing else is known of it
   std::optional<int64_t> offset = {};  // see ChunkEntry
   std::optional<int64_t> file = {};
   int32_t nbytes = 0;
-  int32_t cbytes = 0;  // bytes in the frame; 0 when it takes none
+  int32_t cbytes = 0;  // bytes in the frame; 0: it takes none
   int32_t blocksize = 0;
   SpecialValue special = SpecialValue::kNone;
   std::optional<uint64_t> fingerprint = {};
 };
 
-// kOutOfRange where the frame has no such chunk.
+// Errors: kOutOfRange if the frame has no such chunk.
 absl::Status CheckChunkExists(const FrameInfo& info, int64_t nchunk);
-// The names of the vlmetalayers, unless the trailer is damaged: then none can be read.
+// Returns the names of the vlmetalayers. If the trailer is damaged, none can be read.
 std::vector<std::string> ReadableVlmeta(const Snapshot& snapshot);
 absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot);
-// The first damage of a vlmetalayer; one that is merely too large is none.
+// Returns the first damage of a vlmetalayer. One that is merely too large is not damaged.
 absl::Status DamageOf(const std::vector<UnreadLayer>& unread);
 ChunkSummary SummarizeChunk(const Snapshot& snapshot, int64_t nchunk);
 

@@ -1,4 +1,4 @@
-// Who holds old generations of a frame, for people and for programs.
+// Shows who holds old generations of a frame, for people and for programs.
 #ifndef CAIRN_TOOLS_CAIRN_REPORT_HOLDERS_H_
 #define CAIRN_TOOLS_CAIRN_REPORT_HOLDERS_H_
 
@@ -10,7 +10,7 @@
 
 namespace cairn::tool {
 
-// "generation 17, by process 4711, which has run for 3 min".
+// Returns a text such as "generation 17, by process 4711, which has run for 3 min".
 std::string DescribeHolder(const GenerationHolder& holder);
 Json JsonOfHolders(const std::vector<GenerationHolder>& holders);
 

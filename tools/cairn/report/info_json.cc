@@ -43,7 +43,7 @@ Json JsonOfNames(const std::vector<std::string>& names) {
   return array;
 }
 
-// Null for what is not read.
+// A value that was not read is null.
 Json JsonOfVlmetalayers(const FrameSummary& summary) {
   Json object = JsonOfLayers(summary.vlmetalayers);
   for (const UnreadLayer& layer : summary.unread) object[JsonName(layer.name)] = nullptr;
@@ -69,7 +69,7 @@ Json JsonOfArray(const std::optional<ArrayInfo>& array) {
           {"dtype", array->dtype}};
 }
 
-// Null for a file.
+// A file gets null.
 Json JsonOfRequests(const std::optional<ObjectStoreStats>& stats) {
   if (!stats.has_value()) return nullptr;
   return {{"all", stats->requests()},

@@ -8,11 +8,11 @@
 
 namespace cairn::tool {
 
-// One object.
+// Returns one object.
 std::string JsonOfFrame(const FrameSummary& summary);
 
-// The object of JsonOfFrame again, with the array "chunks" open at its end. JsonOfChunk gives its
-// elements one by one, each with the comma that it needs.
+// Returns the object of JsonOfFrame, with the array "chunks" open at its end. JsonOfChunk returns
+// its elements one by one, each with the comma that it needs.
 std::string OpenChunkArray(const std::string& object);
 std::string JsonOfChunk(const ChunkSummary& chunk);
 std::string CloseChunkArray();

@@ -29,7 +29,7 @@ std::string ExactSize(int64_t bytes) {
   return bytes < 1024 ? human : absl::StrFormat("%s (%d B)", human, bytes);
 }
 
-// Of an array its items, and the bytes of its chunks where these have padding.
+// Describes the data: for an array its items, and the bytes of its chunks if these have padding.
 std::string DescribeData(const FrameInfo& info, bool array) {
   const int64_t items = info.nitems * info.typesize;
   if (!array || items == info.nbytes) return ExactSize(info.nbytes);
@@ -64,7 +64,7 @@ std::string DescribeChunks(const FrameInfo& info) {
   return text;
 }
 
-// "100 x 33 of <i4, in chunks of 40 x 20, in blocks of 10 x 7".
+// Returns a text such as "100 x 33 of <i4, in chunks of 40 x 20, in blocks of 10 x 7".
 std::string DescribeArray(const ArrayInfo& array, bool records) {
   if (array.shape.empty()) return absl::StrCat("one item, ", OneLine(array.dtype));
   return absl::StrFormat(
@@ -98,7 +98,7 @@ std::string DescribeJournal(const FrameInfo& info) {
           : "`cairn recover` checkpoints them");
 }
 
-// Short text as it is, the rest by its size.
+// Shows short text unchanged, and anything else by its size.
 std::string DescribeContent(const std::vector<std::byte>& content) {
   constexpr size_t kShort = 60;
   const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
@@ -120,7 +120,7 @@ std::string DescribePlace(const ChunkSummary& chunk) {
   return chunk.offset ? absl::StrCat(*chunk.offset) : "-";
 }
 
-// Those that this command made.
+// Describes the requests that this command made.
 std::string DescribeRequests(const ObjectStoreStats& stats) {
   std::string text =
       absl::StrCat(stats.requests(), ", ", FormatByteSize(stats.bytes_read), " read");

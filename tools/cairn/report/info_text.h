@@ -10,7 +10,7 @@ namespace cairn::tool {
 
 std::string TextOfFrame(const FrameSummary& summary);
 
-// A table with a line a chunk.
+// A table has a line for each chunk.
 std::string ChunkTableHead(Layout layout);
 std::string TextOfChunk(const ChunkSummary& chunk);
 

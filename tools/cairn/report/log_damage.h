@@ -1,4 +1,4 @@
-// Whether a log shows all that was committed.
+// Checks that a log shows everything that was committed.
 #ifndef CAIRN_TOOLS_CAIRN_REPORT_LOG_DAMAGE_H_
 #define CAIRN_TOOLS_CAIRN_REPORT_LOG_DAMAGE_H_
 
@@ -10,7 +10,7 @@
 
 namespace cairn::tool {
 
-// CheckDamage of each of its frames.
+// Checks the damage of each of its frames.
 inline absl::Status CheckLogDamage(const LogSnapshot& log) {
   for (const Snapshot& frame : log.frames()) RETURN_IF_ERROR(CheckDamage(frame));
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// How much room a log takes.
+// Measures how much space a log takes.
 #ifndef CAIRN_TOOLS_CAIRN_REPORT_LOG_SIZE_H_
 #define CAIRN_TOOLS_CAIRN_REPORT_LOG_SIZE_H_
 
@@ -10,8 +10,8 @@
 namespace cairn::tool {
 
 struct LogSize {
-  int64_t nbytes = 0;  // of the records
-  int64_t stored = 0;  // of the files
+  int64_t nbytes = 0;  // bytes of the records
+  int64_t stored = 0;  // bytes of the files
 };
 
 inline LogSize SizeOf(const LogSnapshot& log) {

@@ -25,7 +25,7 @@ bool IsAscii(std::string_view text) {
       text, [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; });
 }
 
-// UTF-8 without the control characters that could steer a terminal.
+// Returns true for UTF-8 without the control characters that could steer a terminal.
 bool IsText(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '\n' && text[i] != '\t' && ControlSizeAt(text, i) > 0) return false;
@@ -33,7 +33,7 @@ bool IsText(std::string_view text) {
   return IsUtf8(text);
 }
 
-// With blanks after it, to fill so many columns.
+// Adds blanks to fill this many columns.
 std::string Padded(std::string text, size_t columns) {
   const auto is_first = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
   const auto width = static_cast<size_t>(std::ranges::count_if(text, is_first));
@@ -69,7 +69,7 @@ std::string JsonOfLayerSizes(const std::vector<LayerSize>& layers) {
 
 std::string TextOfContent(Bytes content) {
   const std::string_view text = TextOf(content);
-  // A letter is a msgpack number too, but who wrote a unit wants to see it.
+  // A letter is a msgpack number too, but users who wrote a unit want to see it.
   const std::optional<std::string> json = IsAscii(text) ? std::nullopt : MsgpackToJson(content);
   if (json) return *json + "\n";
   if (!IsText(text)) return ToHex(content) + "\n";

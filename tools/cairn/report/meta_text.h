@@ -12,19 +12,21 @@
 namespace cairn::tool {
 
 struct LayerSize {
-  bool fixed = false;  // a metalayer; else a vlmetalayer
+  bool fixed = false;  // a metalayer; otherwise a vlmetalayer
   std::string name;
   std::optional<size_t> size = {};  // bytes of the content
-  std::string error = {};           // why that is not known
+  std::string error = {};           // reason why the size is not known
 };
 
-// A line a layer, and the object whose keys docs/cli.md lists.
+// The text has a line for each layer. The keys of the object are those that docs/cli.md lists.
 std::string TextOfLayerSizes(const std::vector<LayerSize>& layers);
 std::string JsonOfLayerSizes(const std::vector<LayerSize>& layers);
 
-// One line for people: text as it is, msgpack as JSON, everything else as hexadecimal digits.
+// Returns one line for people: text unchanged, msgpack as JSON, everything else as hexadecimal
+// digits.
 std::string TextOfContent(Bytes content);
-// One line for programs: msgpack as JSON, text as a string, everything else as {"bin": hex}.
+// Returns one line for programs: msgpack as JSON, text as a string, everything else as {"bin":
+// hex}.
 std::string JsonOfContent(Bytes content);
 
 }  // namespace cairn::tool

@@ -15,8 +15,8 @@ namespace cairn::tool {
 
 namespace {
 
-// Writes text while the library reads: memory is bounded by the content, whatever sizes it
-// declares, and the depth by us. Returning false ends the reading.
+// Writes text while the library reads. So memory is bounded by the content, whatever sizes it
+// declares, and the depth is bounded here. Returning false ends the reading.
 class JsonWriter {
  public:
   bool null() { return Add("null"); }
@@ -81,7 +81,7 @@ class JsonWriter {
   }
 
   std::string text_;
-  std::vector<bool> first_;  // for each open bracket, whether nothing followed it yet
+  std::vector<bool> first_;  // for each open bracket, true until something followed it
   bool after_key_ = false;
 };
 

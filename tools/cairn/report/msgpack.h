@@ -1,4 +1,4 @@
-// The values that Python programs keep in metadata.
+// Shows the values that Python programs keep in metadata.
 #ifndef CAIRN_TOOLS_CAIRN_REPORT_MSGPACK_H_
 #define CAIRN_TOOLS_CAIRN_REPORT_MSGPACK_H_
 
@@ -9,9 +9,9 @@
 
 namespace cairn::tool {
 
-// JSON, in one line, of the one msgpack value that fills `content`; binary data is {"bin": hex},
-// an extension {"ext": type, "bin": hex}. Nothing when content is no such value, when it nests
-// deeper than 64 levels, or when a map has keys that are no strings.
+// Returns JSON, in one line, of the one msgpack value that fills `content`. Binary data is {"bin":
+// hex}, and an extension is {"ext": type, "bin": hex}. Returns nothing if the content is not such a
+// value, if it nests deeper than 64 levels, or if a map has keys that are not strings.
 std::optional<std::string> MsgpackToJson(Bytes content);
 
 }  // namespace cairn::tool

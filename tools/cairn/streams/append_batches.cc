@@ -14,9 +14,10 @@ namespace cairn::tool {
 
 namespace {
 
-constexpr std::chrono::hours kWait{24 * 365};  // for those that were let in
+constexpr std::chrono::hours kWait{24 * 365};  // for writers that were let in
 
-// Of an item that is not complete. Where chunks differ in size nothing completes it.
+// Returns the bytes of an item that is not complete. If chunks differ in size, nothing completes
+// it.
 int64_t BytesOfLastItem(const FrameInfo& info) {
   return info.variable_chunks ? 0 : info.nbytes % info.typesize;
 }
@@ -47,7 +48,7 @@ absl::Status BatchAppender::CheckSize() const {
       kMaxChunkBytes / typesize_));
 }
 
-// Returns how many bytes at the end made no complete item.
+// Returns how many bytes at the end were not a complete item.
 absl::StatusOr<size_t> BatchAppender::TakeAll(Input& input) {
   constexpr int64_t kPiece = 1 << 20;
   const Buffer buffer(static_cast<size_t>(std::max(kPiece, typesize_)));
@@ -67,7 +68,7 @@ absl::StatusOr<size_t> BatchAppender::TakeAll(Input& input) {
   return held;
 }
 
-// How many of the next `nbytes` bytes end with an item; 0 when none of them does.
+// Returns how many of the next `nbytes` bytes end with an item, or 0 if none of them does.
 size_t BatchAppender::WholeItems(size_t nbytes) const {
   const auto typesize = static_cast<size_t>(typesize_);
   const size_t first = static_cast<size_t>(left_) % typesize;
@@ -116,7 +117,7 @@ absl::Status BatchAppender::LetOthersWrite() {
   return absl::OkStatus();
 }
 
-// A reader of acknowledgements that closes the pipe did not get all that it asked for.
+// A reader of acknowledgements that closes the pipe did not get everything that it asked for.
 absl::Status BatchAppender::Acknowledge(int64_t items) const {
   const absl::Status status = WriteStdout(absl::StrFormat("committed %d\n", items));
   if (!absl::IsCancelled(status)) return status;

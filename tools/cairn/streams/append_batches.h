@@ -15,19 +15,19 @@
 namespace cairn::tool {
 
 struct BatchOptions {
-  int32_t items = 1;  // of one commit
+  int32_t items = 1;  // items of one commit
   Durability durability = Durability::kMachine;
   bool ack = false;  // prints each commit on standard output
 };
 
 class BatchAppender {
  public:
-  // `info` is the newest state of the frame; the writer must stay in place.
+  // `info` is the newest state of the frame. The writer must stay in place.
   BatchAppender(Writer& writer, const FrameInfo& info, const BatchOptions& options);
 
-  // Commits each batch when its last item has arrived, and what is left at the end; other writers
-  // that wait get the frame between two commits. Closes the writer and returns the bytes that went
-  // in. kDataLoss, when all that is done, for an input that ends within an item.
+  // Commits each batch when its last item has arrived, and the rest at the end. Other writers that
+  // wait get the frame between two commits. Closes the writer and returns the bytes that it
+  // appended. Errors: kDataLoss, after all of that, for an input that ends within an item.
   absl::StatusOr<int64_t> Run(Input& input);
 
  private:
@@ -43,12 +43,13 @@ class BatchAppender {
   Writer& writer_;
   BatchOptions options_;
   int64_t typesize_;
-  bool variable_;                 // each batch becomes one chunk
-  std::vector<std::byte> chunk_;  // of a frame of variable chunks, as far as it has arrived
-  // Counted from where the input begins: what the frame claims to hold could be any number.
+  bool variable_;  // each batch becomes one chunk
+  // the chunk of a frame of variable chunks, as far as it has arrived
+  std::vector<std::byte> chunk_;
+  // These count from the begin of the input, because the frame may claim to hold any number.
   int64_t taken_ = 0;      // bytes
-  int64_t committed_ = 0;  // of them
-  int64_t left_;           // bytes until the next commit, which is where an item ends
+  int64_t committed_ = 0;  // committed bytes
+  int64_t left_;           // bytes until the next commit, which is at the end of an item
 };
 
 }  // namespace cairn::tool

@@ -12,7 +12,7 @@
 
 namespace cairn::tool {
 
-// Appends all of the input and returns its size. It is read in pieces of complete chunks of
+// Appends all of the input and returns its size. Reads it in pieces of complete chunks of
 // `chunksize` bytes, so that the writer need not gather them.
 absl::StatusOr<int64_t> AppendInput(Input& input, Writer& writer, int32_t chunksize,
                                     Progress& progress);

@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kSlicesSize = 4 << 20;
 constexpr int64_t kMostInMemory = int64_t{1} << 40;
 
-// The bytes of one slice along axis 0; kMostInMemory where no memory holds them.
+// Returns the bytes of one slice along axis 0, or kMostInMemory if no memory holds them.
 int64_t SliceSize(const ArrayInfo& array, int64_t typesize) {
   int64_t size = typesize;
   for (size_t d = 1; d < array.shape.size(); ++d) {
@@ -29,14 +29,14 @@ int64_t SliceSize(const ArrayInfo& array, int64_t typesize) {
   return size;
 }
 
-// Slices that make complete chunks, of about kSlicesSize bytes.
+// Returns the slices that make complete chunks, of about kSlicesSize bytes.
 int64_t SlicesAtOnce(const ArrayInfo& array, int64_t slice) {
   const int64_t chunk = array.chunkshape[0];
   if (slice > kMostInMemory / chunk) return 1;
   return chunk * std::max<int64_t>(1, kSlicesSize / std::max<int64_t>(slice * chunk, 1));
 }
 
-// Pieces that end where chunks do, so that each chunk is made once.
+// Appends pieces that end where chunks do, so that each chunk is made once.
 absl::StatusOr<int64_t> AppendInSlices(Input& input, Writer& writer, const ArrayInfo& array,
                                        int64_t slice, Progress& progress) {
   const int64_t most = SlicesAtOnce(array, slice);
@@ -73,7 +73,7 @@ absl::StatusOr<int64_t> FillArray(Input& input, Writer& writer, Progress& progre
   const int64_t slice = SliceSize(array, snapshot.info().typesize);
   const int64_t slices = one ? 1 : array.shape[0];
   const int64_t most = one ? 1 : SlicesAtOnce(array, slice);
-  const int64_t needed = slices * slice;  // which fits, or there were no array
+  const int64_t needed = slices * slice;  // this fits, or there would be no array
   const Buffer buffer(static_cast<size_t>(std::min(most, slices) * slice));
   for (int64_t done = 0; done < slices && slice > 0; done += most) {
     const int64_t count = std::min(most, slices - done);

@@ -13,12 +13,12 @@
 namespace cairn::tool {
 
 // Fills the array that `writer` writes, of this shape, with all of the input, and returns its size.
-// kInvalidArgument when that is another one.
+// Errors: kInvalidArgument if the sizes differ.
 absl::StatusOr<int64_t> FillArray(Input& input, Writer& writer, Progress& progress);
 
 // Appends all of the input along an axis of the array that `writer` writes, and returns its size.
-// Along axis 0 it is read in pieces of complete chunks; along others it is one box, and held in
-// memory.
+// Along axis 0 it is read in pieces of complete chunks. Along other axes it is one box, which is
+// held in memory.
 absl::StatusOr<int64_t> AppendSlices(int axis, Input& input, Writer& writer, Progress& progress);
 
 }  // namespace cairn::tool

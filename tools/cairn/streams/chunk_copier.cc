@@ -14,13 +14,13 @@ namespace cairn::tool {
 
 namespace {
 
-// Whether the new frame does not take the chunk, rather than that reading or writing failed.
+// Returns true if the new frame does not take the chunk, and false if reading or writing failed.
 bool IsRefusal(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
          absl::IsUnimplemented(status);
 }
 
-// The value that a chunk repeats; empty for the other special values.
+// Returns the value that a chunk repeats, or nothing for the other special values.
 Bytes RepeatedValue(const Chunk& chunk, const ChunkInfo& info) {
   if (info.special != SpecialValue::kRepeat) return {};
   return chunk.bytes()
@@ -32,7 +32,7 @@ Bytes RepeatedValue(const Chunk& chunk, const ChunkInfo& info) {
 
 absl::Status ChunkCopier::CopySpecial(const Chunk& chunk, const ChunkInfo& info) {
   if (info.nbytes % typesize_ != 0) return absl::InvalidArgumentError("part of an item");
-  // Of 4 bytes and of 8 they are other bytes.
+  // NaNs of 4 bytes and of 8 bytes differ in their bytes.
   if (info.special == SpecialValue::kNans && info.typesize != typesize_) {
     return absl::InvalidArgumentError("NaNs of another size");
   }
@@ -45,8 +45,8 @@ absl::Status ChunkCopier::CopyItems(int64_t nchunk, int32_t size) {
   return to_.Append(items.bytes());
 }
 
-// Whether GetChunk may have made this memcpyed chunk, of pending items or of a chunk of a legacy
-// frame, rather than read it from the file.
+// Returns true if GetChunk may have made this memcpyed chunk, of pending items or of a chunk of a
+// legacy frame, instead of reading it from the file.
 bool ChunkCopier::MayBeMade(int64_t nchunk) const {
   const absl::StatusOr<ChunkEntry> entry = from_.GetEntry(nchunk);
   return !entry.ok() || !entry->stored() || from_.info().era != Era::kCurrent;
@@ -63,7 +63,7 @@ absl::Status ChunkCopier::Copy(int64_t nchunk) {
   if (!as_it_is && !special) return CopyItems(nchunk, info.nbytes);
   const absl::Status status =
       as_it_is ? to_.AppendCompressed(chunk.bytes()) : CopySpecial(chunk, info);
-  // Blocks that differ in size are what such a chunk is for: coded again they would be gone.
+  // Such a chunk exists for its blocks, which differ in size. Recompressing it would lose them.
   return IsRefusal(status) && !info.vlblocks ? CopyItems(nchunk, info.nbytes) : status;
 }
 
@@ -88,7 +88,7 @@ absl::Status ChunkCopier::Skip(int64_t nchunk, Bytes fill, const CompressionOpti
     return to_.AppendSpecial(SpecialValue::kRepeat, nbytes / typesize_, fill);
   }
   CompressionOptions options = compression;
-  // One block is enough where no array asks for others.
+  // A single block is enough unless an array asks for others.
   if (!from_.array()) options.blocksize = 0;
   ASSIGN_OR_RETURN(const std::vector<std::byte> hole, MakeHole(nbytes, options, info.vlblocks));
   return to_.AppendCompressed(hole);

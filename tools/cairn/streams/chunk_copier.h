@@ -1,4 +1,4 @@
-// Brings the chunks of one frame into another.
+// Copies the chunks of one frame into another.
 #ifndef CAIRN_TOOLS_CAIRN_STREAMS_CHUNK_COPIER_H_
 #define CAIRN_TOOLS_CAIRN_STREAMS_CHUNK_COPIER_H_
 
@@ -13,8 +13,8 @@
 namespace cairn::tool {
 
 enum class CopyMode {
-  kAsTheyAre,  // the compressed chunks; coded again only where a frame of today cannot hold them
-  kRecode      // as the new frame says
+  kAsTheyAre,  // compressed chunks, recompressed only if a frame of today cannot hold them
+  kRecode      // with the options of the new frame
 };
 
 class ChunkCopier {
@@ -23,16 +23,16 @@ class ChunkCopier {
   ChunkCopier(const Snapshot& from, Writer& to, int32_t typesize, CopyMode mode)
       : from_(from), to_(to), typesize_(typesize), mode_(mode) {}
 
-  // Chunks come in their order. Special values stay special where the new frame allows.
+  // Call this for chunks in their order. Special values stay special if the new frame allows it.
   absl::Status Copy(int64_t nchunk);
 
-  // Decodes the chunk, which is not copied: kDataLoss for a damaged one.
+  // Decodes the chunk without copying it. Errors: kDataLoss if it is damaged.
   absl::Status Check(int64_t nchunk) const;
-  // Puts a chunk of the same size in the place of a damaged one: of `fill`, an item, or where that
-  // is empty a hole, which cannot be read. `compression` is that of the new frame.
+  // Puts a chunk of equal size in the place of a damaged one. It is made of `fill`, an item, or if
+  // that is empty it is a hole, which cannot be read. `compression` is that of the new frame.
   absl::Status Skip(int64_t nchunk, Bytes fill, const CompressionOptions& compression);
 
-  // Decoded bytes so far.
+  // Returns the decoded bytes so far.
   int64_t nbytes() const { return nbytes_; }
 
  private:

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kPieceSize = 4 << 20;
 
-// Where a piece that begins at `begin` ends: at a chunk's end where chunks are small, so that none
-// is decoded twice, and never so far that the piece is large.
+// Returns where a piece that begins at `begin` ends. If chunks are small, it ends with a chunk, so
+// that none is decoded twice. The piece is never large.
 int64_t PieceEnd(int64_t begin, int64_t end, int32_t chunksize) {
   if (end - begin <= kPieceSize) return end;
   if (chunksize <= 0 || chunksize > kPieceSize) return begin + kPieceSize;
@@ -39,13 +39,13 @@ class PieceWriter {
   std::optional<Buffer> buffer_;
 };
 
-// Pieces end where chunks do, however large these are: a chunk of variable blocks begins with a
-// table of them all, which every read goes through.
+// Writes pieces that end where chunks do, however large these are. A chunk of variable blocks
+// begins with a table of them all, which every read goes through.
 absl::Status WriteVariableBlocks(const Snapshot& snapshot, const Range& bytes, Progress& progress) {
   const int64_t chunksize = snapshot.info().chunksize.value_or(0);
   PieceWriter writer(snapshot);
   int64_t chunk = chunksize > 0 ? bytes.begin / chunksize : 0;
-  int64_t end = chunk * chunksize;  // of the chunks so far
+  int64_t end = chunk * chunksize;  // end of the chunks so far
   for (int64_t at = bytes.begin; at < bytes.end; ++chunk) {
     ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkNbytes(chunk));
     end += std::min<int64_t>(size, bytes.end - end);
@@ -91,7 +91,7 @@ absl::Status WriteItems(const Snapshot& snapshot, const Range& items, Progress& 
   // A piece of rows decodes all blocks that it touches, so large pieces decode few of them twice.
   constexpr int64_t kArrayPieceSize = 64 << 20;
   const int64_t piece = std::max<int64_t>(kArrayPieceSize / typesize, 1);
-  // Reading nothing asks whether the frame has what its array claims.
+  // Reading nothing checks that the frame has what its array claims.
   RETURN_IF_ERROR(snapshot.ReadItems(items.begin, MutableBytes()));
   std::optional<Buffer> buffer;
   for (int64_t at = items.begin; at < items.end; at += piece) {

@@ -1,4 +1,4 @@
-// Decoded data of a frame on standard output, piece by piece.
+// Writes decoded data of a frame on standard output, piece by piece.
 #ifndef CAIRN_TOOLS_CAIRN_STREAMS_DATA_OUT_H_
 #define CAIRN_TOOLS_CAIRN_STREAMS_DATA_OUT_H_
 
@@ -18,9 +18,9 @@ struct Range {
 };
 
 absl::Status WriteChunks(const Snapshot& snapshot, const Range& chunks, Progress& progress);
-// Of an array in storage order, with padding.
+// Writes bytes. For an array they are in storage order, with padding.
 absl::Status WriteBytes(const Snapshot& snapshot, const Range& bytes, Progress& progress);
-// Complete items by number, of an array in C order.
+// Writes complete items by number. For an array they are in C order.
 absl::Status WriteItems(const Snapshot& snapshot, const Range& items, Progress& progress);
 
 }  // namespace cairn::tool

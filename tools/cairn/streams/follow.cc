@@ -21,12 +21,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Between two looks at a frame that is just being replaced.
+// The pause between two looks at a frame that is just being replaced.
 constexpr milliseconds kReplacedPause(10);
-// Between two looks at standard output.
+// The pause between two looks at standard output.
 constexpr milliseconds kOutputPause(100);
 
-// The shape of what the first index of an array counts; empty without an array.
+// Returns the shape of a row of an array, without its first dimension. Empty without an array.
 std::vector<int64_t> RowShapeOf(const Snapshot& snapshot) {
   if (!snapshot.array() || snapshot.array()->shape.empty()) return {};
   const std::vector<int64_t>& shape = snapshot.array()->shape;
@@ -41,7 +41,7 @@ class Follower {
  public:
   Follower(const std::string& path, int64_t next) : path_(path), next_(next) {}
 
-  // Writes what came after the items that are written. `before` is the state that was shown last.
+  // Writes the items after those that were written. `before` is the state that was shown last.
   absl::Status Show(const std::optional<Snapshot>& before, const Snapshot& now) {
     const FrameInfo& info = now.info();
     if (before) TellChanges(*before, now);
@@ -57,7 +57,7 @@ class Follower {
   void TellChanges(const Snapshot& before, const Snapshot& now) {
     const int64_t nitems = now.info().nitems;
     if (RowShapeOf(now) != RowShapeOf(before)) {
-      // The items are numbered in another way.
+      // The items now have other numbers.
       Complain(absl::StrFormat("%s: the array was changed: its shape is %s now, and was %s", path_,
                                ShapeOf(now), ShapeOf(before)));
       next_ = nitems;
@@ -71,7 +71,7 @@ class Follower {
   }
 
   std::string path_;
-  int64_t next_;  // item to be written
+  int64_t next_;  // the item to write next
 };
 
 }  // namespace

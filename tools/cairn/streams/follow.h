@@ -13,8 +13,8 @@ namespace cairn::tool {
 
 // Writes the items from `first_item` on to standard output, then new ones as they are committed,
 // complete ones only, until standard output is closed. SIGINT and SIGTERM end the process with
-// status 0, where the reader is slow perhaps within an item. Changes to what was already written
-// are reported on standard error.
+// status 0, perhaps within an item if the reader is slow. Reports on standard error if items that
+// were already written are changed.
 absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item);
 
 }  // namespace cairn::tool

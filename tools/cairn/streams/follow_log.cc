@@ -13,10 +13,10 @@ namespace cairn::tool {
 
 namespace {
 
-// How long a closed standard output may go unseen.
+// A closed standard output may go unseen for this long.
 constexpr std::chrono::milliseconds kPause(100);
 
-// A newer state, or the same after a pause.
+// Returns a newer state, or the old one after a pause.
 absl::StatusOr<LogSnapshot> NextState(Log& log) {
   absl::StatusOr<LogSnapshot> newer = log.WaitForCommit(kPause);
   if (!absl::IsUnavailable(newer.status())) return newer;

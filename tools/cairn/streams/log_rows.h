@@ -1,4 +1,4 @@
-// Records of a log on standard output.
+// Writes records of a log on standard output.
 #ifndef CAIRN_TOOLS_CAIRN_STREAMS_LOG_ROWS_H_
 #define CAIRN_TOOLS_CAIRN_STREAMS_LOG_ROWS_H_
 
@@ -18,14 +18,14 @@ class LogRows {
   // With `numbers`, the first column has the numbers of the records.
   LogRows(std::vector<Field> fields, RowFormat format, bool head, bool numbers);
 
-  // That of a query of these fields.
+  // Writes the batch of a query of these fields.
   absl::Status WriteBatch(const LogBatch& batch);
-  // Records by number, begin to end; piece by piece.
+  // Writes records by number, begin to end, piece by piece.
   absl::Status WriteRecords(const LogSnapshot& log, int64_t begin, int64_t end);
   absl::Status Finish() { return writer_.Finish(); }
 
  private:
-  // Records with these numbers, of which `columns` has the fields.
+  // Writes records with these numbers. `columns` has their fields.
   absl::Status Write(const std::vector<int64_t>& numbers, std::vector<ColumnView> columns);
 
   std::vector<Field> fields_;

@@ -11,19 +11,19 @@ namespace cairn::tool {
 
 namespace {
 
-// By what the index says alone. The same place is no sign: it may be in another file.
+// Compares by the index alone. An equal place shows nothing, because it may be in another file.
 bool IsSameChunk(const absl::StatusOr<ChunkEntry>& a, const absl::StatusOr<ChunkEntry>& b) {
   if (!a.ok() || !b.ok()) return false;
   if (a->fingerprint && b->fingerprint) return *a->fingerprint == *b->fingerprint;
   return a->special != SpecialValue::kNone && a->special == b->special;
 }
 
-// Whether both are stored in the same bytes.
+// Returns true if both are stored in equal bytes.
 bool HasSameBytes(const absl::StatusOr<Chunk>& a, const absl::StatusOr<Chunk>& b) {
   return a.ok() && b.ok() && std::ranges::equal(a->bytes(), b->bytes());
 }
 
-// Whether the chunk has the data that it had; the last one may have grown.
+// Returns true if the chunk has the data that it had. The last one may have grown.
 bool HasSameData(const Snapshot& now, const Snapshot& before, int64_t nchunk) {
   const absl::StatusOr<int32_t> size = now.ChunkNbytes(nchunk);
   const absl::StatusOr<int32_t> size_before = before.ChunkNbytes(nchunk);
@@ -36,8 +36,8 @@ bool HasSameData(const Snapshot& now, const Snapshot& before, int64_t nchunk) {
          std::ranges::equal(data.first(data_before.bytes().size()), data_before.bytes());
 }
 
-// Likewise a chunk of an array, of which items may have become more where padding was. Both arrays
-// have the same grid of chunks except along the first dimension.
+// Returns true if a chunk of an array has the items that it had. There may be more items where
+// padding was. Both arrays have the same grid of chunks except along the first dimension.
 bool HasSameItems(const Snapshot& now, const Snapshot& before, int64_t nchunk) {
   const ArrayInfo& array = *before.array();
   std::vector<int64_t> start(array.shape.size());

@@ -17,8 +17,8 @@ bool IsAboutContent(const absl::Status& status) {
          absl::IsUnavailable(status) || absl::IsFailedPrecondition(status);
 }
 
-// Whether a message begins with its file, as the engine's do: "PATH: cannot read", "PATH is held by
-// another writer", "PATH/00000003.chunk: …" of a sparse frame.
+// Returns true if a message begins with its file, as the engine's do: "PATH: cannot read", "PATH is
+// held by another writer", "PATH/00000003.chunk: …" for a sparse frame.
 bool IsNamed(std::string_view path, std::string_view message) {
   if (!message.starts_with(path)) return false;
   message.remove_prefix(path.size());
@@ -26,7 +26,7 @@ bool IsNamed(std::string_view path, std::string_view message) {
          message.starts_with('/');
 }
 
-// The engine makes paths absolute; the user knows the file by what was typed.
+// Replaces absolute paths, which the engine makes, by the path that the user typed.
 std::string AsTyped(const std::string& path, std::string message) {
   std::error_code error;
   const std::string absolute = std::filesystem::absolute(path, error).string();

@@ -1,4 +1,4 @@
-// Which file an error is about.
+// Names the file that an error is about.
 #ifndef CAIRN_TOOLS_CAIRN_TEXT_ABOUT_H_
 #define CAIRN_TOOLS_CAIRN_TEXT_ABOUT_H_
 
@@ -8,8 +8,8 @@
 
 namespace cairn::tool {
 
-// The same error with "<path>: " before its message where the engine reports a file's content
-// and does not name the file; where it does, by the path as it was typed.
+// Returns the error with "<path>: " before its message if the engine reports a file's content and
+// does not name the file. If it names the file, the path is shown as it was typed.
 absl::Status About(const std::string& path, const absl::Status& status);
 
 }  // namespace cairn::tool

@@ -1,4 +1,4 @@
-// The tool's voice on standard error.
+// Writes errors on standard error.
 #ifndef CAIRN_TOOLS_CAIRN_TEXT_COMPLAIN_H_
 #define CAIRN_TOOLS_CAIRN_TEXT_COMPLAIN_H_
 
@@ -6,7 +6,7 @@
 
 namespace cairn::tool {
 
-// Every error is reported in one line.
+// Reports an error in one line.
 void Complain(std::string_view message);
 
 }  // namespace cairn::tool

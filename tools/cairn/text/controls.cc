@@ -27,7 +27,8 @@ size_t Utf8SizeAt(std::string_view text, size_t position) {
     if (next >> 6 != 0b10) return 0;
     character = character << 6 | (next & 0x3fU);
   }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // that needs so many bytes
+  // the least character that needs this many bytes
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = character >= 0xd800 && character < 0xe000;
   return character < kLeast[size] || character > 0x10ffff || surrogate ? 0 : size;
 }

@@ -1,4 +1,4 @@
-// How a command ends: the exit status that the shell sees.
+// Decides how a command ends: the exit status that the shell sees.
 #ifndef CAIRN_TOOLS_CAIRN_TEXT_EXIT_H_
 #define CAIRN_TOOLS_CAIRN_TEXT_EXIT_H_
 
@@ -11,7 +11,7 @@ namespace cairn::tool {
 enum ExitCode { kExitFine = 0, kExitFailure = 1, kExitUsage = 2 };
 
 inline constexpr char kPrintedUrl[] = "cairn/printed";
-// Marks an error that comes after the command's own output, which says as much.
+// Marks an error that comes after the command's own output, which already says as much.
 inline absl::Status Printed(absl::Status status) {
   if (!status.ok()) status.SetPayload(kPrintedUrl, absl::Cord());
   return status;
@@ -20,12 +20,13 @@ inline bool IsPrinted(const absl::Status& status) {
   return status.GetPayload(kPrintedUrl).has_value();
 }
 
-// A file that is not a frame is no fault of the command line.
+// Returns true if a file is not a frame, which is not a mistake in the command line.
 inline bool IsNoFrame(const absl::Status& status) {
   return absl::IsInvalidArgument(status) && absl::EndsWith(status.message(), "not a Blosc2 frame");
 }
 
-// kCancelled is what writing gives when the reader of our output has gone: it has all it wanted.
+// kCancelled means that the reader of our output has closed it, because it has everything it
+// wanted.
 inline ExitCode ExitCodeOf(const absl::Status& status) {
   if (status.ok() || absl::IsCancelled(status)) return kExitFine;
   return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailure;

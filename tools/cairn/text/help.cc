@@ -30,7 +30,7 @@ std::string Wrap(const std::string& text, size_t width) {
 
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
   if (option->get_positional() || option->get_type_size() == 0) return "";
-  // The library appends its checks after a colon; the descriptions say them better.
+  // The library appends its checks after a colon. The descriptions explain them better.
   const std::string name = option->get_type_name();
   return " " + name.substr(0, name.find(':'));
 }

@@ -1,4 +1,4 @@
-// How help looks.
+// Lays out help.
 #ifndef CAIRN_TOOLS_CAIRN_TEXT_HELP_H_
 #define CAIRN_TOOLS_CAIRN_TEXT_HELP_H_
 
@@ -8,8 +8,8 @@
 
 namespace cairn::tool {
 
-// "--level 0-9      0 stores, … [5]": the form of the value, then what it does and its default,
-// in lines that fit a terminal.
+// Formats help as "--level 0-9      0 stores, … [5]": the form of the value, then what it does and
+// its default, in lines that fit a terminal.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() { column_width(26); }

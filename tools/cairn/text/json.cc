@@ -14,7 +14,7 @@ std::string Dump(const Json& json, int indent) {
   std::string escaped;
   escaped.reserve(text.size());
   for (size_t i = 0; i < text.size();) {
-    // Those below the blank are escaped already: what is left of them ends lines.
+    // Control characters below the blank are already escaped. The ones that are left end lines.
     const size_t control = text[i] == '\n' ? 0 : ControlSizeAt(text, i);
     if (control > 0) {
       i += control;

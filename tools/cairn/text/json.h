@@ -11,16 +11,16 @@ namespace cairn::tool {
 
 using Json = nlohmann::ordered_json;
 
-// Lines are indented by `indent` spaces; -1 writes one line. Paths and names may be no UTF-8: the
-// bytes that are not get a replacement character. All control characters are escaped, those too
-// that JSON lets stand.
+// Returns JSON whose lines are indented by `indent` spaces; -1 writes one line. Paths and names may
+// not be UTF-8: the bytes that are not get a replacement character. All control characters are
+// escaped, even those that JSON allows.
 std::string Dump(const Json& json, int indent);
 
-// A name for JSON: as it is when it is UTF-8 without backslashes, else with the escapes of C. No
-// two names become the same.
+// Returns a name for JSON: unchanged if it is UTF-8 without backslashes, otherwise with the escapes
+// of C. No two names become equal.
 std::string JsonName(const std::string& name);
 
-// Whether bytes are UTF-8.
+// Returns true if the bytes are UTF-8.
 bool IsUtf8(std::string_view text);
 
 }  // namespace cairn::tool

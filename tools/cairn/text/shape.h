@@ -1,4 +1,4 @@
-// Shapes of n-dimensional arrays as people read them.
+// Shows shapes of n-dimensional arrays to people.
 #ifndef CAIRN_TOOLS_CAIRN_TEXT_SHAPE_H_
 #define CAIRN_TOOLS_CAIRN_TEXT_SHAPE_H_
 
@@ -11,7 +11,7 @@
 
 namespace cairn::tool {
 
-// "100 x 200 items", "1 item" without dimensions.
+// Returns "100 x 200 items", or "1 item" without dimensions.
 inline std::string DescribeShape(const std::vector<int64_t>& shape) {
   return shape.empty() ? "1 item" : absl::StrCat(absl::StrJoin(shape, " x "), " items");
 }

@@ -1,4 +1,4 @@
-// How much room a frame takes.
+// Measures how much space a frame takes.
 #ifndef CAIRN_TOOLS_CAIRN_TEXT_STORED_SIZE_H_
 #define CAIRN_TOOLS_CAIRN_TEXT_STORED_SIZE_H_
 
@@ -9,7 +9,7 @@
 
 namespace cairn::tool {
 
-// Bytes of a frame; the chunks of a sparse one lie beside its index.
+// Returns the bytes of a frame. The chunks of a sparse one lie next to its index.
 inline int64_t StoredSize(const FrameInfo& info) {
   if (info.layout != Layout::kSparse) return info.frame_size;
   // An index may claim any number of bytes.

@@ -10,7 +10,7 @@ namespace cairn::tool {
 
 namespace {
 
-// Letters to insert, delete or replace to get from one word to the other.
+// Returns how many letters must be inserted, deleted or replaced to get from one word to the other.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);  // distances from the beginning of `a` so far
   std::iota(row.begin(), row.end(), 0);
@@ -37,7 +37,7 @@ std::string SuggestOneOf(const std::vector<std::string>& words, std::string_view
   std::string_view nearest;
   for (const std::string& candidate : words) {
     const std::string_view meant = WithoutDashes(candidate);
-    // First letters are rarely mistyped: who asks to unpack does not want to pack.
+    // First letters are rarely mistyped: a user who asks to unpack does not want to pack.
     if (typed.empty() || !meant.starts_with(typed.front())) continue;
     const size_t distance = meant.starts_with(typed) ? 1 : EditDistance(typed, meant);
     if (distance >= least) continue;

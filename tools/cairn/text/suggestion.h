@@ -1,4 +1,4 @@
-// What a mistyped word was meant to be.
+// Guesses the word that a mistyped word was meant to be.
 #ifndef CAIRN_TOOLS_CAIRN_TEXT_SUGGESTION_H_
 #define CAIRN_TOOLS_CAIRN_TEXT_SUGGESTION_H_
 
@@ -8,7 +8,7 @@
 
 namespace cairn::tool {
 
-// " (did you mean 'verify'?)" where one of `words` is near `word`, else nothing.
+// Returns " (did you mean 'verify'?)" if one of `words` is near `word`, else nothing.
 std::string SuggestOneOf(const std::vector<std::string>& words, std::string_view word);
 
 }  // namespace cairn::tool

@@ -1,4 +1,4 @@
-// Byte sizes as people write and read them.
+// Converts byte sizes from and to the form that people use.
 #ifndef CAIRN_TOOLS_CAIRN_TEXT_UNITS_H_
 #define CAIRN_TOOLS_CAIRN_TEXT_UNITS_H_
 
@@ -11,20 +11,20 @@
 
 namespace cairn::tool {
 
-// "4096", "64KiB" (powers of 1024) or "1MB" (powers of 1000), in any case, up to TiB and TB.
-// kOutOfRange for 2^63 bytes and more.
+// Parses "4096", "64KiB" (powers of 1024) or "1MB" (powers of 1000), in any case, up to TiB and TB.
+// Errors: kOutOfRange for 2^63 bytes and more.
 absl::StatusOr<int64_t> ParseByteSize(std::string_view text);
 
-// "1.2 GiB"; three digits at most before a unit is passed.
+// Returns a text such as "1.2 GiB", with three digits at most before a unit is passed.
 std::string FormatByteSize(int64_t bytes);
 
-// "x3.56": how many times `large` is `small`.
+// Returns a text such as "x3.56": how many times `large` is `small`.
 std::string FormatRatio(int64_t large, int64_t small);
 
-// "1 chunk", "2 chunks".
+// Returns a text such as "1 chunk" or "2 chunks".
 std::string FormatCount(int64_t count, std::string_view noun);
 
-// Numbers in ascending order, such as "3, 7-9".
+// Returns numbers in ascending order, such as "3, 7-9".
 std::string FormatRanges(const std::vector<int64_t>& numbers);
 
 }  // namespace cairn::tool

@@ -87,7 +87,7 @@ std::optional<T> FindWord(const std::array<Word<T>, N>& words, std::string_view 
   return std::nullopt;
 }
 
-// The number itself when it has no name.
+// Returns the number itself if it has no name.
 template <typename T, size_t N>
 std::string NameOf(const std::array<Word<T>, N>& words, T value) {
   for (const Word<T>& word : words) {
