@@ -409,7 +409,7 @@ absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step) {
   CAIRN_ASSIGN_OR_RETURN(FrameView region, sink_->View(base()));
   SetRegion(std::move(region), *state);
   frame_.InstallState(state);
-  stager.Rebase(state);
+  stager.SetBase(state);
   return absl::OkStatus();
 }
 

@@ -291,7 +291,7 @@ absl::Status ObjectBackend::InstallState(Stager& stager, const Attempt& attempt)
   SetRegion(std::move(region), *state);
   frame_.InstallState(state);
   frame_.sync->SetDurable(frame_.committed());
-  stager.Rebase(state);
+  stager.SetBase(state);
   sink_->Keep();
   return absl::OkStatus();
 }
@@ -304,7 +304,7 @@ absl::Status ObjectBackend::CatchUp(Stager& stager) const {
   CAIRN_ASSIGN_OR_RETURN(
       const OtherCommits others,
       ReadCommits(frame_.source, *stager.base()->journal, *frame_.state->journal));
-  return stager.MoveOnto(frame_.state, others);
+  return stager.RebaseOnto(frame_.state, others);
 }
 
 absl::Status ObjectBackend::PutCommit(Stager& stager) {

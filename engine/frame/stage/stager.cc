@@ -27,7 +27,7 @@ Stager::Stager(StatePtr base, ChunkSink& sink, StagerOptions options)
       options_(std::move(options)),
       staged_(*base_),
       chunk_writer_(options_.compression, staged_.fixed_chunks(), base_->env(), sink_),
-      kept_(options_.staged_memory),
+      dirty_(options_.staged_memory),
       is_array_(IsArray(*base_)) {}
 
 absl::Status Stager::Remember(absl::Status status) {
@@ -82,7 +82,7 @@ absl::Status Stager::ReopenShortChunk(int64_t used) {
   if (!staged_.partial.empty()) return LoadHead();
   if (used == 0) return absl::OkStatus();
   const int64_t last = staged_.chunks.size() - 1;
-  if (kept_.Has(last)) CAIRN_RETURN_IF_ERROR(CodeKept());
+  if (dirty_.Has(last)) CAIRN_RETURN_IF_ERROR(EncodeDirty());
   CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(last));
   head_items_.resize(static_cast<size_t>(used));
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(last));
@@ -249,7 +249,7 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
 }
 
 absl::Status Stager::Finish() {
-  CAIRN_RETURN_IF_ERROR(CodeKept());
+  CAIRN_RETURN_IF_ERROR(EncodeDirty());
   CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   return Remember(sink_.Flush());
 }
@@ -297,14 +297,14 @@ std::shared_ptr<State> Stager::MakeState() const {
   return state;
 }
 
-void Stager::Rebase(StatePtr committed) {
+void Stager::SetBase(StatePtr committed) {
   base_ = std::move(committed);
   is_array_ = IsArray(*base_);
   staged_.Settle();
 }
 
 absl::StatusOr<StatePtr> Stager::View() {
-  CAIRN_RETURN_IF_ERROR(CodeKept());
+  CAIRN_RETURN_IF_ERROR(EncodeDirty());
   absl::StatusOr<StatePtr> view = StoredView();
   CAIRN_RETURN_IF_ERROR(Remember(view.status()));
   return view;

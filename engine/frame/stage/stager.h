@@ -20,7 +20,7 @@
 #include "engine/frame/array/array_geometry.h"
 #include "engine/frame/stage/chunk_sink.h"
 #include "engine/frame/stage/chunk_writer.h"
-#include "engine/frame/stage/kept_chunks.h"
+#include "engine/frame/stage/dirty_chunks.h"
 #include "engine/frame/stage/staged_state.h"
 
 namespace cairn::frame {
@@ -66,21 +66,21 @@ class Stager {
   // As it is staged.
   absl::Status ReadChunk(int64_t nchunk, MutableBytes dst);
   // Codes what is kept. To be called before anything else is asked of the staged edits.
-  absl::Status CodeKept();
+  absl::Status EncodeDirty();
 
-  // In stager_array.cc: what knows of n-dimensional arrays. A frame that is one stays one.
+  // In array_editor.cc: what knows of n-dimensional arrays. A frame that is one stays one.
   absl::Status WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
                         Bytes items);
   absl::Status ResizeArray(std::span<const int64_t> shape);
   absl::Status AppendSlices(int axis, Bytes items);
   absl::Status DeleteSlices(int axis, int64_t start, int64_t count);
 
-  // In stager_metadata.cc.
+  // In metadata_edits.cc.
   absl::Status SetMetalayer(std::string_view name, Bytes content);
   absl::Status SetVlmetalayer(std::string_view name, Bytes content);
   absl::Status DeleteVlmetalayer(std::string_view name);
 
-  // In stager_increment.cc: makes of the state that `increment` applies to the one that it leads
+  // In increment_applier.cc: makes of the state that `increment` applies to the one that it leads
   // to, both compared by content. kFailedPrecondition, where it applies to another one; any failure
   // leaves edits half made. Does nothing where that state is already there.
   absl::Status ApplyIncrement(const State& increment);
@@ -92,11 +92,11 @@ class Stager {
   // The base with the edits, but for where its bytes lie.
   std::shared_ptr<State> MakeState() const;
   // Goes on from `committed`, which is the base with all edits.
-  void Rebase(StatePtr committed);
-  // In stager_rebase.cc: makes the edits on `newest` instead, which other commits have made of the
+  void SetBase(StatePtr committed);
+  // In edit_rebaser.cc: makes the edits on `newest` instead, which other commits have made of the
   // base. Appended items follow theirs. kAborted, and nothing has changed, when both have changed
   // the same chunk or layer, or one has moved chunks that the other has changed.
-  absl::Status MoveOnto(StatePtr newest, const OtherCommits& between);
+  absl::Status RebaseOnto(StatePtr newest, const OtherCommits& between);
   // The base with the edits on top, for reading.
   absl::StatusOr<StatePtr> View();
 
@@ -195,7 +195,7 @@ class Stager {
   StagerOptions options_;
   StagedState staged_;
   ChunkWriter chunk_writer_;
-  KeptChunks kept_;
+  DirtyChunks dirty_;
   std::vector<std::byte> head_items_;  // of the partial chunk's head, once they were needed
   absl::Status failure_;
   bool is_array_ = false;  // chunks and metalayer make an n-dimensional array

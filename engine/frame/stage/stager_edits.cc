@@ -124,7 +124,7 @@ absl::Status Stager::CheckSum(int64_t nchunks, const ChunkCost& less, int64_t mo
 absl::Status Stager::InsertMade(int64_t nchunk, int64_t nbytes, bool vlblocks, Make make) {
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  if (nchunk < staged_.chunks.size()) CAIRN_RETURN_IF_ERROR(CodeKept());
+  if (nchunk < staged_.chunks.size()) CAIRN_RETURN_IF_ERROR(EncodeDirty());
   FixChunksize(static_cast<int32_t>(nbytes));
   staged_.header.vlblocks = vlblocks;
   return StageInsert(nchunk, make());
@@ -162,7 +162,7 @@ absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, header.nbytes));
   CAIRN_ASSIGN_OR_RETURN(const ImportedChunk imported, chunk_writer_.Import(chunk, header));
   if (is_array_ && !imported.stored.empty()) CAIRN_RETURN_IF_ERROR(CheckBlocks(nchunk, header));
-  CAIRN_RETURN_IF_ERROR(CodeKept());
+  CAIRN_RETURN_IF_ERROR(EncodeDirty());
   return UpdateMade(nchunk, header.nbytes, [&] { return chunk_writer_.FromImported(imported); });
 }
 
@@ -173,7 +173,7 @@ absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
   }
   if (count == 0) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckMayRecut("delete chunks"));
-  CAIRN_RETURN_IF_ERROR(CodeKept());
+  CAIRN_RETURN_IF_ERROR(EncodeDirty());
   // Pending items that go need not become a chunk first: perhaps their head cannot be read.
   const bool with_partial = first + count > staged_.chunks.size();
   if (with_partial) {
@@ -205,7 +205,7 @@ absl::Status Stager::ReorderChunks(std::span<const int64_t> order) {
                            staged_.header.chunksize);
   }
   CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  CAIRN_RETURN_IF_ERROR(CodeKept());
+  CAIRN_RETURN_IF_ERROR(EncodeDirty());
   std::vector<IndexEntry> entries;
   entries.reserve(order.size());
   for (const int64_t nchunk : order) {

@@ -16,7 +16,7 @@ namespace cairn::frame {
 // A complete chunk, as all but the last are.
 bool Stager::MayKeep(int64_t nchunk) const {
   const int64_t chunksize = staged_.header.chunksize;
-  return kept_.Suits(chunksize) && nchunk < staged_.header.nbytes / chunksize &&
+  return dirty_.Suits(chunksize) && nchunk < staged_.header.nbytes / chunksize &&
          CheckChunkNbytes(*base_, chunksize).ok();
 }
 
@@ -30,7 +30,7 @@ absl::Status Stager::UpdateChunk(int64_t nchunk, Bytes items) {
     CopyBytes(items, Keep(nchunk));
     return absl::OkStatus();
   }
-  CAIRN_RETURN_IF_ERROR(CodeKept());
+  CAIRN_RETURN_IF_ERROR(EncodeDirty());
   return UpdateMade(nchunk, std::ssize(items), [&] { return chunk_writer_.FromItems(items); });
 }
 
@@ -38,27 +38,27 @@ absl::Status Stager::UpdateChunk(int64_t nchunk, Bytes items) {
 absl::Status Stager::MakeRoom(int64_t first, int64_t last) {
   int64_t more = 0;
   for (int64_t i = first; i <= last; ++i) {
-    if (kept_.Has(i)) continue;
+    if (dirty_.Has(i)) continue;
     CAIRN_RETURN_IF_ERROR(staged_.chunks.Get(i).status());
     ++more;
   }
-  return kept_.HasRoomFor(more, staged_.header.chunksize) ? absl::OkStatus() : CodeKept();
+  return dirty_.HasRoomFor(more, staged_.header.chunksize) ? absl::OkStatus() : EncodeDirty();
 }
 
 MutableBytes Stager::Keep(int64_t nchunk) {
   staged_.edited = true;
-  return kept_.Put(nchunk, staged_.header.chunksize);
+  return dirty_.Put(nchunk, staged_.header.chunksize);
 }
 
-absl::Status Stager::CodeKept() {
-  for (const int64_t nchunk : kept_.Numbers()) {
+absl::Status Stager::EncodeDirty() {
+  for (const int64_t nchunk : dirty_.Numbers()) {
     CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
     CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk,
-                           Remembered(chunk_writer_.FromItems(kept_.Find(nchunk))));
+                           Remembered(chunk_writer_.FromItems(dirty_.Find(nchunk))));
     RenewCached(nchunk, chunk.entry);
     Replace(nchunk, old, chunk);
   }
-  kept_.Clear();
+  dirty_.Clear();
   return absl::OkStatus();
 }
 
@@ -71,7 +71,7 @@ void Stager::RenewCached(int64_t nchunk, const IndexEntry& entry) const {
   BlockKey after = before;
   after.entry = {.value = entry.value, .fingerprint = entry.fingerprint};
   if (before.owner == base_->checkpoint->seal->nonce) {
-    base_->env()->blocks.Replace(before, after, kept_.Find(nchunk));
+    base_->env()->blocks.Replace(before, after, dirty_.Find(nchunk));
   }
 }
 
@@ -102,7 +102,7 @@ absl::StatusOr<StatePtr> Stager::StateWith(int64_t nchunk) {
 absl::Status Stager::ReadChunk(int64_t nchunk, MutableBytes dst) {
   const int64_t count = staged_.nchunks();
   if (nchunk < 0 || nchunk >= count) return OutOfRange("chunk %d of %d", nchunk, count);
-  const Bytes kept = kept_.Find(nchunk);
+  const Bytes kept = dirty_.Find(nchunk);
   if (kept.empty()) {
     const absl::StatusOr<StatePtr> state = StateWith(nchunk);
     if (state.ok()) return frame::ReadChunk(**state, nchunk, dst);
@@ -117,7 +117,7 @@ absl::Status Stager::ReadChunk(int64_t nchunk, MutableBytes dst) {
 
 // The items of a staged chunk.
 absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
-  const Bytes kept = kept_.Find(nchunk);
+  const Bytes kept = dirty_.Find(nchunk);
   if (!kept.empty()) return ToVector(kept);
   const absl::StatusOr<StatePtr> state = StateWith(nchunk);
   CAIRN_RETURN_IF_ERROR(Remember(state.status()));
@@ -172,7 +172,7 @@ absl::Status Stager::UpdateKept(int64_t begin, Bytes items) {
   std::vector<std::pair<int64_t, std::vector<std::byte>>> parts;
   for (const int64_t nchunk : {first, last}) {
     const bool all = begin <= nchunk * chunksize && (nchunk + 1) * chunksize <= end;
-    if (all || kept_.Has(nchunk)) continue;
+    if (all || dirty_.Has(nchunk)) continue;
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> content, ReadWhole(nchunk));
     if (std::ssize(content) != chunksize) return DataLoss("chunk %d: its size has changed", nchunk);
     parts.emplace_back(nchunk, std::move(content));
@@ -204,7 +204,7 @@ absl::Status Stager::WriteItems(int64_t start, Bytes items) {
   int64_t begin = start * typesize;
   const int64_t chunksize = staged_.header.chunksize;
   if (chunksize > 0 && MayKeep((begin + size - 1) / chunksize) &&
-      kept_.HasRoomInAllFor(size / chunksize + 2, chunksize)) {
+      dirty_.HasRoomInAllFor(size / chunksize + 2, chunksize)) {
     return UpdateKept(begin, items);
   }
   CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());

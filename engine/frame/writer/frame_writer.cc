@@ -115,7 +115,7 @@ absl::Status FrameWriter::Prepare(Durability durability) {
   if (!edited()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
   backend_->Expect(durability);
-  absl::Status status = RefuseIfFull(stager_->CodeKept());
+  absl::Status status = RefuseIfFull(stager_->EncodeDirty());
   if (status.ok()) status = backend_->PrepareCommit(*stager_, durability);
   prepared_ = status.ok();
   if (!status.ok() && !status.ErasePayload(kRefusal)) {
@@ -140,7 +140,7 @@ absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
     backend_->Expect(durability);
     CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
       if (std::exchange(prepared_, false)) return backend_->PublishPrepared(*stager_, durability);
-      CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->CodeKept()));
+      CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->EncodeDirty()));
       return backend_->PublishCommit(*stager_, durability);
     }));
     CAIRN_DCHECK(IsNextOf(before));
@@ -160,7 +160,7 @@ absl::Status FrameWriter::Checkpoint() {
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
   prepared_ = false;
   return Run([&]() -> absl::Status {
-    CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->CodeKept()));
+    CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->EncodeDirty()));
     absl::Status status = backend_->WriteCheckpoint(*stager_);
     // Nobody may hear of it later: this is how writers end.
     status.ErasePayload(kCommitted);
@@ -170,7 +170,7 @@ absl::Status FrameWriter::Checkpoint() {
 
 absl::Status FrameWriter::Flush() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
-  if (const absl::Status coded = RefuseIfFull(stager_->CodeKept()); !coded.ok()) {
+  if (const absl::Status coded = RefuseIfFull(stager_->EncodeDirty()); !coded.ok()) {
     return Run([&] { return coded; });
   }
   if (backend_->IsWorthClosing(*stager_)) {

@@ -1,6 +1,6 @@
 // Updated chunks that wait, decoded, to be coded.
-#ifndef CAIRN_ENGINE_FRAME_STAGE_KEPT_CHUNKS_H_
-#define CAIRN_ENGINE_FRAME_STAGE_KEPT_CHUNKS_H_
+#ifndef CAIRN_ENGINE_FRAME_STAGE_DIRTY_CHUNKS_H_
+#define CAIRN_ENGINE_FRAME_STAGE_DIRTY_CHUNKS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +14,10 @@
 namespace cairn::frame {
 
 // All of one size. Not thread-safe.
-class KeptChunks {
+class DirtyChunks {
  public:
   // Of at most so many bytes together.
-  explicit KeptChunks(int64_t most) : most_(most) {}
+  explicit DirtyChunks(int64_t most) : most_(most) {}
 
   bool empty() const { return slots_.empty(); }
   // Whether a few chunks of that size fit.
@@ -48,4 +48,4 @@ class KeptChunks {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_STAGE_KEPT_CHUNKS_H_
+#endif  // CAIRN_ENGINE_FRAME_STAGE_DIRTY_CHUNKS_H_

@@ -47,7 +47,7 @@ absl::Status Stager::PutMetalayer(std::string_view name, Bytes content) {
 
 absl::Status Stager::SetMetalayer(std::string_view name, Bytes content) {
   if (name == format::kB2ndLayer || name == format::kCatervaLayer) {
-    CAIRN_RETURN_IF_ERROR(CodeKept());
+    CAIRN_RETURN_IF_ERROR(EncodeDirty());
     // It may only become one that asks for the chunks that there are.
     const std::shared_ptr<State> state = MakeState();
     CAIRN_ASSIGN_OR_RETURN(state->metadata, WithMetalayer(*staged_.metadata, name, content));

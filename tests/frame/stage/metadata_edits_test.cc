@@ -42,7 +42,7 @@ void ExpectLayers(const Snapshot& snapshot, const std::vector<Metalayer>& expect
   EXPECT_EQ(snapshot.vlmetalayers(), names);
 }
 
-class MetadataTest : public testing::Test {
+class MetadataEditsTest : public testing::Test {
  protected:
   // Edits the frame at path_ in a writer of its own.
   template <typename Edit>
@@ -58,7 +58,7 @@ class MetadataTest : public testing::Test {
   const std::string path_ = dir_.Path("frame");
 };
 
-TEST_F(MetadataTest, MetalayerTakesContentOfTheSameSizeOnly) {
+TEST_F(MetadataEditsTest, MetalayerTakesContentOfTheSameSizeOnly) {
   const CreateOptions options = WithMetalayers(3, 20);
   ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
   const Buffer content = MakeItems(20, 99);
@@ -79,14 +79,14 @@ TEST_F(MetadataTest, MetalayerTakesContentOfTheSameSizeOnly) {
   ExpectHolds(Open(), MakeItems(1500));
 }
 
-TEST_F(MetadataTest, MetalayerOfAnEmptyFrameChanges) {
+TEST_F(MetadataEditsTest, MetalayerOfAnEmptyFrameChanges) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, WithMetalayers(2, 0))));
   EditFrame([](Writer& writer) { EXPECT_TRUE(IsOk(writer.SetMetalayer(NumberedName(0), {}))); });
   EXPECT_EQ(Open().metalayers(), WithMetalayers(2, 0).metalayers);
   EXPECT_TRUE(Open().info().sealed);
 }
 
-TEST_F(MetadataTest, MetalayersAfterTheFirstSectorChangeToo) {
+TEST_F(MetadataEditsTest, MetalayersAfterTheFirstSectorChangeToo) {
   const CreateOptions options = WithMetalayers(kMaxMetalayers, 64);
   ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
   EditFrame([](Writer& writer) {
@@ -117,7 +117,7 @@ TEST_F(MetadataTest, MetalayersAfterTheFirstSectorChangeToo) {
   ExpectLayers(Open(), {{.name = "note", .content = MakeItems(7)}});
 }
 
-TEST_F(MetadataTest, VlmetalayersAreAddedReplacedAndDeleted) {
+TEST_F(MetadataEditsTest, VlmetalayersAreAddedReplacedAndDeleted) {
   ASSERT_TRUE(IsOk(Frame::Create(path_)));
   EditFrame([](Writer& writer) {
     for (int i = 0; i < 4; ++i) {
@@ -135,7 +135,7 @@ TEST_F(MetadataTest, VlmetalayersAreAddedReplacedAndDeleted) {
   EXPECT_EQ(Open().GetVlmetalayer(NumberedName(2)).status().code(), StatusCode::kNotFound);
 }
 
-TEST_F(MetadataTest, VlmetalayersMayBeEmptyOrLarge) {
+TEST_F(MetadataEditsTest, VlmetalayersMayBeEmptyOrLarge) {
   ASSERT_TRUE(IsOk(Frame::Create(path_)));
   const std::string longest(kMaxMetalayerName, 'n');
   const std::vector<Metalayer> layers = {{.name = "empty"},
@@ -153,7 +153,7 @@ TEST_F(MetadataTest, VlmetalayersMayBeEmptyOrLarge) {
   ExpectHolds(Open(), {});
 }
 
-TEST_F(MetadataTest, RefusedNamesChangeNothing) {
+TEST_F(MetadataEditsTest, RefusedNamesChangeNothing) {
   Frame frame = *Frame::Create(path_);
   Writer writer = *frame.OpenWriter();
   const uint64_t generation = frame.snapshot().info().generation;
@@ -170,7 +170,7 @@ TEST_F(MetadataTest, RefusedNamesChangeNothing) {
   EXPECT_TRUE(writer.Commit()->vlmetalayers().empty());
 }
 
-TEST_F(MetadataTest, FifteenVlmetalayersLeaveNoRoomForTheSeal) {
+TEST_F(MetadataEditsTest, FifteenVlmetalayersLeaveNoRoomForTheSeal) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, test::Cut(4, 1000))));
   EditFrame([](Writer& writer) {
     ASSERT_TRUE(IsOk(writer.Append(MakeItems(2500))));
@@ -194,7 +194,7 @@ TEST_F(MetadataTest, FifteenVlmetalayersLeaveNoRoomForTheSeal) {
   ExpectHolds(Open(), MakeItems(2500));
 }
 
-TEST_F(MetadataTest, PartialChunkGoesOnInAFrameWithoutRoomForTheSeal) {
+TEST_F(MetadataEditsTest, PartialChunkGoesOnInAFrameWithoutRoomForTheSeal) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, test::Cut(4, 1000))));
   EditFrame([](Writer& writer) {
     for (int i = 0; i < 15; ++i) {
@@ -209,7 +209,7 @@ TEST_F(MetadataTest, PartialChunkGoesOnInAFrameWithoutRoomForTheSeal) {
   EXPECT_EQ(Open().info().nchunks, 2);
 }
 
-TEST_F(MetadataTest, DuplicateVlmetalayerIsDeletedTwice) {
+TEST_F(MetadataEditsTest, DuplicateVlmetalayerIsDeletedTwice) {
   CreateOptions options = test::Cut(4, 1000);
   options.fingerprint = FingerprintType::kNone;
   ASSERT_TRUE(

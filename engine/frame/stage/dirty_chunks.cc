@@ -1,4 +1,4 @@
-#include "engine/frame/stage/kept_chunks.h"
+#include "engine/frame/stage/dirty_chunks.h"
 
 #include <algorithm>
 
@@ -11,13 +11,13 @@ constexpr size_t kMostIdle = 1 << 20;
 
 }  // namespace
 
-Bytes KeptChunks::Find(int64_t nchunk) const {
+Bytes DirtyChunks::Find(int64_t nchunk) const {
   const auto found = slots_.find(nchunk);
   if (found == slots_.end()) return {};
   return Bytes(bytes_).subspan(found->second, static_cast<size_t>(chunksize_));
 }
 
-MutableBytes KeptChunks::Put(int64_t nchunk, int32_t chunksize) {
+MutableBytes DirtyChunks::Put(int64_t nchunk, int32_t chunksize) {
   chunksize_ = chunksize;
   const auto size = static_cast<size_t>(chunksize);
   const auto [slot, is_new] = slots_.try_emplace(nchunk, slots_.size() * size);
@@ -25,7 +25,7 @@ MutableBytes KeptChunks::Put(int64_t nchunk, int32_t chunksize) {
   return MutableBytes(bytes_).subspan(slot->second, size);
 }
 
-absl::InlinedVector<int64_t, 8> KeptChunks::Numbers() const {
+absl::InlinedVector<int64_t, 8> DirtyChunks::Numbers() const {
   absl::InlinedVector<int64_t, 8> numbers;
   numbers.reserve(slots_.size());
   for (const auto& [nchunk, slot] : slots_) numbers.push_back(nchunk);
@@ -33,7 +33,7 @@ absl::InlinedVector<int64_t, 8> KeptChunks::Numbers() const {
   return numbers;
 }
 
-void KeptChunks::Clear() {
+void DirtyChunks::Clear() {
   slots_.clear();
   if (bytes_.size() > kMostIdle) bytes_ = {};
 }

@@ -250,7 +250,7 @@ absl::Status Stager::PutLayers(const StagedState& old, bool with_shape) {
   return absl::OkStatus();
 }
 
-absl::Status Stager::MoveOnto(StatePtr newest, const OtherCommits& between) {
+absl::Status Stager::RebaseOnto(StatePtr newest, const OtherCommits& between) {
   CAIRN_ASSIGN_OR_RETURN(const StatePtr view, View());
   Changes ours(*base_);
   for (const format::ChunkEdit& edit : staged_.chunk_edits.Decode()) ours.Add(edit);

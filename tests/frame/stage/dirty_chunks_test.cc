@@ -19,23 +19,23 @@ using absl::StatusCode;
 using test::Buffer;
 using test::Cut;
 
-constexpr int32_t kKeptChunk = 1000;
-constexpr int64_t kKeptChunks = 20;
+constexpr int32_t kDirtyChunk = 1000;
+constexpr int64_t kDirtyChunks = 20;
 
-class StagedMemoryTest : public testing::TestWithParam<int64_t> {
+class DirtyChunksTest : public testing::TestWithParam<int64_t> {
  protected:
   void SetUp() override {
-    frame_ = *Frame::Create(path_, Cut(1, kKeptChunk));
+    frame_ = *Frame::Create(path_, Cut(1, kDirtyChunk));
     WriterOptions options;
     options.staged_memory = GetParam();
     writer_ = *frame_->OpenWriter(options);
-    for (int64_t i = 0; i < kKeptChunks; ++i) model_.push_back(Content());
+    for (int64_t i = 0; i < kDirtyChunks; ++i) model_.push_back(Content());
     for (const Buffer& chunk : model_) ASSERT_TRUE(IsOk(writer_->Append(chunk)));
     ASSERT_TRUE(IsOk(writer_->Checkpoint()));
   }
 
   // Cannot be compressed.
-  Buffer Content() { return test::MakeNoise(kKeptChunk, ++seed_); }
+  Buffer Content() { return test::MakeNoise(kDirtyChunk, ++seed_); }
   void Update(int64_t nchunk) {
     model_[static_cast<size_t>(nchunk)] = Content();
     ASSERT_TRUE(IsOk(writer_->UpdateChunk(nchunk, model_[static_cast<size_t>(nchunk)])));
@@ -61,13 +61,13 @@ class StagedMemoryTest : public testing::TestWithParam<int64_t> {
   uint64_t seed_ = 0;
 };
 
-TEST_P(StagedMemoryTest, StagedChunksRead) {
+TEST_P(DirtyChunksTest, StagedChunksRead) {
   Update(3);
   Update(7);
   Update(3);
   model_.push_back(Content());
   ASSERT_TRUE(IsOk(writer_->Append(model_.back())));
-  Update(kKeptChunks);
+  Update(kDirtyChunks);
   ExpectStaged();
   const absl::StatusOr<Snapshot> committed = writer_->Commit();
   ASSERT_TRUE(IsOk(committed));
@@ -75,32 +75,33 @@ TEST_P(StagedMemoryTest, StagedChunksRead) {
   ExpectReads(Frame::Open(path_)->snapshot(), model_);
 }
 
-TEST_P(StagedMemoryTest, ReadChunkRefusesWhatASnapshotRefuses) {
+TEST_P(DirtyChunksTest, ReadChunkRefusesWhatASnapshotRefuses) {
   Update(3);
-  Buffer chunk(kKeptChunk);
-  EXPECT_EQ(writer_->ReadChunk(kKeptChunks, chunk).code(), StatusCode::kOutOfRange);
+  Buffer chunk(kDirtyChunk);
+  EXPECT_EQ(writer_->ReadChunk(kDirtyChunks, chunk).code(), StatusCode::kOutOfRange);
   EXPECT_EQ(writer_->ReadChunk(-1, chunk).code(), StatusCode::kOutOfRange);
   chunk.pop_back();
   EXPECT_EQ(writer_->ReadChunk(3, chunk).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(writer_->ReadChunk(4, chunk).code(), StatusCode::kInvalidArgument);
 }
 
-TEST_P(StagedMemoryTest, ItemsChangeAcrossChunks) {
+TEST_P(DirtyChunksTest, ItemsChangeAcrossChunks) {
   Update(4);
-  const Buffer items = test::MakeNoise(2 * kKeptChunk + 200, 77);
-  ASSERT_TRUE(IsOk(writer_->WriteItems(3 * kKeptChunk + 900, items)));
+  const Buffer items = test::MakeNoise(2 * kDirtyChunk + 200, 77);
+  ASSERT_TRUE(IsOk(writer_->WriteItems(3 * kDirtyChunk + 900, items)));
   Buffer all;
   for (const Buffer& chunk : model_) test::AddTo(all, chunk);
-  std::ranges::copy(items, all.begin() + 3 * kKeptChunk + 900);
+  std::ranges::copy(items, all.begin() + 3 * kDirtyChunk + 900);
   for (size_t i = 0; i < model_.size(); ++i) {
-    std::copy_n(all.begin() + static_cast<int64_t>(i) * kKeptChunk, kKeptChunk, model_[i].begin());
+    std::copy_n(all.begin() + static_cast<int64_t>(i) * kDirtyChunk, kDirtyChunk,
+                model_[i].begin());
   }
   ExpectStaged();
   ASSERT_TRUE(IsOk(writer_->Commit()));
   ExpectReads(Frame::Open(path_)->snapshot(), model_);
 }
 
-TEST_P(StagedMemoryTest, EditsThatMoveChunksTakeUpdatesAlong) {
+TEST_P(DirtyChunksTest, EditsThatMoveChunksTakeUpdatesAlong) {
   Update(5);
   ASSERT_TRUE(IsOk(writer_->DeleteChunks(2, 2)));
   model_.erase(model_.begin() + 2, model_.begin() + 4);
@@ -117,7 +118,7 @@ TEST_P(StagedMemoryTest, EditsThatMoveChunksTakeUpdatesAlong) {
   ExpectReads(Frame::Open(path_)->snapshot(), model_);
 }
 
-TEST_P(StagedMemoryTest, ASnapshotOfStagedEditsStaysAsItIs) {
+TEST_P(DirtyChunksTest, ASnapshotOfStagedEditsStaysAsItIs) {
   Update(5);
   Update(6);
   const std::vector<Buffer> before = model_;
@@ -132,9 +133,9 @@ TEST_P(StagedMemoryTest, ASnapshotOfStagedEditsStaysAsItIs) {
   ExpectReads(Frame::Open(path_)->snapshot(), model_);
 }
 
-TEST_P(StagedMemoryTest, RollbackDropsUpdates) {
+TEST_P(DirtyChunksTest, RollbackDropsUpdates) {
   const std::vector<Buffer> before = model_;
-  for (int64_t i = 0; i < kKeptChunks; ++i) Update(i);
+  for (int64_t i = 0; i < kDirtyChunks; ++i) Update(i);
   writer_->Rollback();
   model_ = before;
   ExpectStaged();
@@ -143,36 +144,36 @@ TEST_P(StagedMemoryTest, RollbackDropsUpdates) {
 }
 
 // Room for what is replaced is there after the first two checkpoints.
-TEST_P(StagedMemoryTest, UpdatesOfOneCommitTakeNoSpaceTwice) {
+TEST_P(DirtyChunksTest, UpdatesOfOneCommitTakeNoSpaceTwice) {
   for (int round = 0; round < 2; ++round) {
-    for (int64_t i = 0; i < kKeptChunks; ++i) Update(i);
+    for (int64_t i = 0; i < kDirtyChunks; ++i) Update(i);
     ASSERT_TRUE(IsOk(writer_->Checkpoint()));
   }
   const int64_t size = frame_->snapshot().info().frame_size;
   for (int round = 0; round < 50; ++round) {
-    for (int64_t i = 0; i < kKeptChunks / 2; ++i) Update(i);
+    for (int64_t i = 0; i < kDirtyChunks / 2; ++i) Update(i);
   }
   ASSERT_TRUE(IsOk(writer_->Commit()));
   ExpectReads(Frame::Open(path_)->snapshot(), model_);
   ASSERT_TRUE(IsOk(writer_->Checkpoint()));
-  EXPECT_LT(frame_->snapshot().info().frame_size, size + kKeptChunks * kKeptChunk);
+  EXPECT_LT(frame_->snapshot().info().frame_size, size + kDirtyChunks * kDirtyChunk);
 }
 
-TEST_P(StagedMemoryTest, RefusedUpdatesChangeNothing) {
+TEST_P(DirtyChunksTest, RefusedUpdatesChangeNothing) {
   Update(2);
-  EXPECT_EQ(writer_->UpdateChunk(kKeptChunks, Content()).code(), StatusCode::kOutOfRange);
-  EXPECT_EQ(writer_->UpdateChunk(2, Buffer(kKeptChunk - 1)).code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(writer_->WriteItems(kKeptChunks * kKeptChunk - 1, Buffer(2)).code(),
+  EXPECT_EQ(writer_->UpdateChunk(kDirtyChunks, Content()).code(), StatusCode::kOutOfRange);
+  EXPECT_EQ(writer_->UpdateChunk(2, Buffer(kDirtyChunk - 1)).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(writer_->WriteItems(kDirtyChunks * kDirtyChunk - 1, Buffer(2)).code(),
             StatusCode::kOutOfRange);
   ExpectStaged();
 }
 
 // None, a few chunks, and all.
-INSTANTIATE_TEST_SUITE_P(Memory, StagedMemoryTest,
-                         testing::Values(0, 4 * kKeptChunk, 7 * kKeptChunk, 8 << 20));
+INSTANTIATE_TEST_SUITE_P(Memory, DirtyChunksTest,
+                         testing::Values(0, 4 * kDirtyChunk, 7 * kDirtyChunk, 8 << 20));
 
-TEST(StagedMemoryOptionTest, LessThanNothingIsRefused) {
-  Frame frame = test::NewInMemory(Cut(1, kKeptChunk));
+TEST(DirtyChunksOptionTest, LessThanNothingIsRefused) {
+  Frame frame = test::NewInMemory(Cut(1, kDirtyChunk));
   WriterOptions options;
   options.staged_memory = -1;
   EXPECT_EQ(frame.OpenWriter(options).status().code(), StatusCode::kInvalidArgument);

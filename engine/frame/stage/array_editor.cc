@@ -221,7 +221,7 @@ absl::Status Stager::DeleteSlices(int axis, int64_t start, int64_t count) {
   const bool reaches_end = start + count == shape[d];
   shape[d] -= count;
   if (reaches_end) return ResizeArray(shape);
-  CAIRN_RETURN_IF_ERROR(CodeKept());
+  CAIRN_RETURN_IF_ERROR(EncodeDirty());
   const int64_t extent = geometry.chunkshape()[d];
   if (start % extent != 0 || count % extent != 0) {
     return InvalidArgument(

@@ -60,7 +60,7 @@ ArrayModel Resized(const ArrayModel& model, const Extents& shape, int32_t typesi
   return resized;
 }
 
-TEST(ArrayEditsTest, GrowsByZerosAndShrinksToWhatIsLeft) {
+TEST(ArrayEditorTest, GrowsByZerosAndShrinksToWhatIsLeft) {
   Frame frame = NewInMemory(OfArray(SmallArray()));
   ArrayModel model({5, 7}, 1);
   Writer writer = OfOnes(frame, &model);
@@ -80,7 +80,7 @@ TEST(ArrayEditsTest, GrowsByZerosAndShrinksToWhatIsLeft) {
   }
 }
 
-TEST(ArrayEditsTest, LeavesZerosInThePaddingOfWhatItCuts) {
+TEST(ArrayEditorTest, LeavesZerosInThePaddingOfWhatItCuts) {
   Frame frame = NewInMemory(OfArray(SmallArray()));
   ArrayModel model({5, 7}, 1);
   Writer writer = OfOnes(frame, &model);
@@ -97,7 +97,7 @@ TEST(ArrayEditsTest, LeavesZerosInThePaddingOfWhatItCuts) {
               {},           {},           {},           {},           {},           {}}));
 }
 
-TEST(ArrayEditsTest, ShowsNothingOfWhatOthersLeftInThePadding) {
+TEST(ArrayEditorTest, ShowsNothingOfWhatOthersLeftInThePadding) {
   // C-Blosc2 leaves what was cut off beyond the edge.
   Frame frame = NewInMemory(OfArray(SmallArray()));
   auto writer = frame.OpenWriter();
@@ -113,7 +113,7 @@ TEST(ArrayEditsTest, ShowsNothingOfWhatOthersLeftInThePadding) {
   ExpectArray(*snapshot, model);
 }
 
-TEST(ArrayEditsTest, ReadsAndWritesOnlyTheEdgeThatMoves) {
+TEST(ArrayEditorTest, ReadsAndWritesOnlyTheEdgeThatMoves) {
   // Chunk 0 cannot be read, and lies on no edge.
   CreateOptions options = OfArray({.shape = {6, 5}, .chunkshape = {2, 5}, .blockshape = {2, 5}});
   Frame frame = NewInMemory(options);
@@ -135,7 +135,7 @@ TEST(ArrayEditsTest, ReadsAndWritesOnlyTheEdgeThatMoves) {
   EXPECT_GE(after->GetEntry(4)->offset, 0);
 }
 
-TEST(ArrayEditsTest, AppendsAlongAnyAxis) {
+TEST(ArrayEditorTest, AppendsAlongAnyAxis) {
   for (int axis = 0; axis < 2; ++axis) {
     Frame frame = NewInMemory(OfArray(SmallArray()));
     ArrayModel model({5, 7}, 1);
@@ -159,7 +159,7 @@ TEST(ArrayEditsTest, AppendsAlongAnyAxis) {
   }
 }
 
-TEST(ArrayEditsTest, ChecksTheArgumentsOfAnAppend) {
+TEST(ArrayEditorTest, ChecksTheArgumentsOfAnAppend) {
   Frame frame = NewInMemory(OfArray(SmallArray(), 2));
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -176,7 +176,7 @@ TEST(ArrayEditsTest, ChecksTheArgumentsOfAnAppend) {
   EXPECT_TRUE(IsOk(writer->AppendSlices(1, Buffer(10, std::byte{1}))));
 }
 
-TEST(ArrayEditsTest, ChecksShapes) {
+TEST(ArrayEditorTest, ChecksShapes) {
   Frame frame = NewInMemory(OfArray(SmallArray(), 2));
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -195,7 +195,7 @@ TEST(ArrayEditsTest, ChecksShapes) {
   EXPECT_TRUE(Fails(plain->AppendSlices(0, {}), kFailedPrecondition, "no n-dimensional array"));
 }
 
-TEST(ArrayEditsTest, IsPartOfOneCommit) {
+TEST(ArrayEditorTest, IsPartOfOneCommit) {
   const TempDir dir;
   Frame frame = *Frame::Create(dir.Path("a"), OfArray(SmallArray()));
   {
@@ -221,7 +221,7 @@ TEST(ArrayEditsTest, IsPartOfOneCommit) {
   EXPECT_TRUE(IsOk(snapshot.GetVlmetalayer("why")));
 }
 
-TEST(ArrayEditsTest, GoesToANewFileWhereTheMetalayerPassesTheFirstSector) {
+TEST(ArrayEditorTest, GoesToANewFileWhereTheMetalayerPassesTheFirstSector) {
   const TempDir dir;
   CreateOptions options = OfArray(SmallArray());
   options.array->dtype = std::string(1000, ' ') + "u1";
@@ -234,7 +234,7 @@ TEST(ArrayEditsTest, GoesToANewFileWhereTheMetalayerPassesTheFirstSector) {
   ExpectArray(Frame::Open(dir.Path("a"))->snapshot(), Resized(model, {4, 20}, 1));
 }
 
-TEST(ArrayEditsTest, WorksInSparseFrames) {
+TEST(ArrayEditorTest, WorksInSparseFrames) {
   const TempDir dir;
   CreateOptions options = OfArray(SmallArray());
   options.layout = Layout::kSparse;
@@ -246,7 +246,7 @@ TEST(ArrayEditsTest, WorksInSparseFrames) {
   ExpectArray(Frame::Open(dir.Path("a"))->snapshot(), Resized(model, {2, 12}, 1));
 }
 
-TEST(ArrayEditsTest, ShrinksPastAChunkThatCannotBeRead) {
+TEST(ArrayEditorTest, ShrinksPastAChunkThatCannotBeRead) {
   const TempDir dir;
   auto frame =
       Frame::Create(dir.Path("a"), OfArray({.shape = {63}, .chunkshape = {32}, .blockshape = {8}}));
@@ -330,7 +330,7 @@ void EditLikeModel(int ndim, int32_t typesize, ArrayMaker& maker) {
   }
 }
 
-TEST(ArrayEditsTest, RandomShapesEqualTheModel) {
+TEST(ArrayEditorTest, RandomShapesEqualTheModel) {
   ArrayMaker maker(3);
   for (int ndim = 1; ndim <= 5; ++ndim) {
     for (int i = 0; i < 6; ++i) {
@@ -340,7 +340,7 @@ TEST(ArrayEditsTest, RandomShapesEqualTheModel) {
   }
 }
 
-TEST(ArrayEditsTest, IsCutIntoChosenShapesWhereNoneAreGiven) {
+TEST(ArrayEditorTest, IsCutIntoChosenShapesWhereNoneAreGiven) {
   const ArrayInfo given = {.shape = {0, 100}, .chunkshape = {}, .blockshape = {}};
   Frame frame = NewInMemory(OfArray(given, 8));
   auto writer = frame.OpenWriter();
