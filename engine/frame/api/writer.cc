@@ -1,24 +1,38 @@
 #include "cairn/writer.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "engine/base/status.h"
 #include "engine/frame/api/handle_access.h"
+#include "engine/frame/stage/array_editor.h"
+#include "engine/frame/stage/item_writer.h"
+#include "engine/frame/stage/metadata_edits.h"
+#include "engine/frame/stage/special_appender.h"
 #include "engine/frame/writer/frame_writer.h"
 
 namespace cairn {
 
 namespace {
 
+using frame::ArrayEditor;
+using frame::ItemWriter;
+using frame::MetadataEdits;
+using frame::SpecialAppender;
 using frame::Stager;
 
-// Stages an edit by `items`.
-template <typename... Params, typename... Args>
+// Stages an edit by `items`, which the stager makes itself or an editor that works on it.
+template <typename Editor, typename... Params, typename... Args>
 absl::Status Stage(frame::FrameWriter& writer, const Items& items,
-                   absl::Status (Stager::*edit)(Params...), const Args&... args) {
+                   absl::Status (Editor::*edit)(Params...), const Args&... args) {
   CAIRN_ASSIGN_OR_RETURN(Stager * stager, writer.GetStagerToEdit());
   CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), stager->staged().header.typesize));
-  return (stager->*edit)(args...);
+  if constexpr (std::is_same_v<Editor, Stager>) {
+    return (stager->*edit)(args...);
+  } else {
+    Editor editor(*stager);
+    return (editor.*edit)(args...);
+  }
 }
 
 }  // namespace
@@ -37,7 +51,7 @@ absl::Status Writer::AppendCompressed(Bytes chunk) {
 }
 
 absl::Status Writer::AppendSpecial(SpecialValue special, int64_t nitems, Items value) {
-  return Stage(*impl_, value, &Stager::AppendSpecial, special, nitems, value.bytes());
+  return Stage(*impl_, value, &SpecialAppender::AppendSpecial, special, nitems, value.bytes());
 }
 
 absl::Status Writer::InsertChunk(int64_t nchunk, Items items) {
@@ -65,36 +79,36 @@ absl::Status Writer::ReorderChunks(std::span<const int64_t> order) {
 }
 
 absl::Status Writer::WriteItems(int64_t start, Items items) {
-  return Stage(*impl_, items, &Stager::WriteItems, start, items.bytes());
+  return Stage(*impl_, items, &ItemWriter::WriteItems, start, items.bytes());
 }
 
 absl::Status Writer::WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
                               Items items) {
-  return Stage(*impl_, items, &Stager::WriteBox, start, shape, items.bytes());
+  return Stage(*impl_, items, &ArrayEditor::WriteBox, start, shape, items.bytes());
 }
 
 absl::Status Writer::ResizeArray(std::span<const int64_t> shape) {
-  return Stage(*impl_, {}, &Stager::ResizeArray, shape);
+  return Stage(*impl_, {}, &ArrayEditor::ResizeArray, shape);
 }
 
 absl::Status Writer::AppendSlices(int axis, Items items) {
-  return Stage(*impl_, items, &Stager::AppendSlices, axis, items.bytes());
+  return Stage(*impl_, items, &ArrayEditor::AppendSlices, axis, items.bytes());
 }
 
 absl::Status Writer::DeleteSlices(int axis, int64_t start, int64_t count) {
-  return Stage(*impl_, {}, &Stager::DeleteSlices, axis, start, count);
+  return Stage(*impl_, {}, &ArrayEditor::DeleteSlices, axis, start, count);
 }
 
 absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {
-  return Stage(*impl_, {}, &Stager::SetMetalayer, name, content);
+  return Stage(*impl_, {}, &MetadataEdits::SetMetalayer, name, content);
 }
 
 absl::Status Writer::SetVlmetalayer(std::string_view name, Bytes content) {
-  return Stage(*impl_, {}, &Stager::SetVlmetalayer, name, content);
+  return Stage(*impl_, {}, &MetadataEdits::SetVlmetalayer, name, content);
 }
 
 absl::Status Writer::DeleteVlmetalayer(std::string_view name) {
-  return Stage(*impl_, {}, &Stager::DeleteVlmetalayer, name);
+  return Stage(*impl_, {}, &MetadataEdits::DeleteVlmetalayer, name);
 }
 
 absl::Status Writer::ApplyIncrement(const Snapshot& increment) {

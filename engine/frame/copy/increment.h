@@ -9,7 +9,7 @@
 namespace cairn::frame {
 
 // Writes the chunks that `now` has and `since` has not, stored and checked, with the data that
-// Stager::ApplyIncrement needs to make `now` of `since`. Errors: kFailedPrecondition if `since`
+// IncrementApplier needs to make `now` of `since`. Errors: kFailedPrecondition if `since`
 // cannot become `now`; otherwise those of CopyFrame.
 absl::Status WriteIncrement(const State& since, const State& now, const CopyTarget& target,
                             ChunkProgress progress);

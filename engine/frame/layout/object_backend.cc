@@ -15,6 +15,7 @@
 #include "engine/frame/replay/commit_step.h"
 #include "engine/frame/replay/journal_reader.h"
 #include "engine/frame/replay/replay.h"
+#include "engine/frame/stage/edit_rebaser.h"
 #include "engine/frame/stage/sparse_sink.h"
 #include "engine/object/object_names.h"
 
@@ -304,7 +305,7 @@ absl::Status ObjectBackend::CatchUp(Stager& stager) const {
   CAIRN_ASSIGN_OR_RETURN(
       const OtherCommits others,
       ReadCommits(frame_.source, *stager.base()->journal, *frame_.state->journal));
-  return stager.RebaseOnto(frame_.state, others);
+  return EditRebaser(stager).RebaseOnto(frame_.state, others);
 }
 
 absl::Status ObjectBackend::PutCommit(Stager& stager) {

@@ -1,3 +1,5 @@
+#include "engine/frame/stage/array_editor.h"
+
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -9,7 +11,8 @@
 #include "engine/format/index_entry.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
-#include "engine/frame/stage/stager.h"
+#include "engine/frame/stage/metadata_edits.h"
+#include "engine/frame/stage/special_appender.h"
 
 namespace cairn::frame {
 
@@ -41,42 +44,22 @@ absl::StatusOr<int64_t> CountSlices(std::span<const int64_t> shape, size_t axis,
 
 }  // namespace
 
-// For edits that change which chunks there are, or where. A frame whose metalayer asks for other
-// chunks than it has is no array: it may be mended, or not be complete yet.
-absl::Status Stager::CheckMayRecut(std::string_view edit) const {
-  if (!is_array_) return absl::OkStatus();
-  return FailedPrecondition(
-      "%s: the frame is an n-dimensional array, whose chunks follow from its shape: resize it, "
-      "append along an axis or write a box instead",
-      edit);
-}
-
-// Of a chunk that another program made for the array.
-absl::Status Stager::CheckBlocks(int64_t nchunk, const chunk::Header& header) const {
-  const int32_t typesize = staged_.header.typesize;
-  CAIRN_ASSIGN_OR_RETURN(const ArrayInfo array, format::FindB2nd(staged_.metadata->metalayers));
-  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, ArrayGeometry::Make(array, typesize));
-  const absl::Status status = CheckArrayChunk(header, geometry, typesize);
-  if (status.ok()) return absl::OkStatus();
-  return Annotate(WithCode(absl::StatusCode::kFailedPrecondition, status), "chunk %d", nchunk);
-}
-
 // Makes the chunks that the box touches anew: out of zeros where the box covers all that the chunk
 // holds of the array, else out of what it holds.
-absl::Status Stager::WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
-                              Bytes items) {
-  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
-  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
-  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*MakeState()));
+absl::Status ArrayEditor::WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
+                                   Bytes items) {
+  CAIRN_RETURN_IF_ERROR(edits_.CheckTakesItems());
+  CAIRN_RETURN_IF_ERROR(edits_.chunk_writer().CheckOptions());
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*edits_.MakeState()));
   CAIRN_ASSIGN_OR_RETURN(const Box box, geometry.MakeBox(start, shape));
   if (std::ssize(items) != geometry.NbytesOf(box)) {
     return InvalidArgument("box: has %d bytes, the items %d", geometry.NbytesOf(box), items.size());
   }
-  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*base_, geometry.chunksize()));
+  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*edits_.base(), geometry.chunksize()));
   if (items.empty()) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());
-  std::vector<Update> updates;
+  CAIRN_RETURN_IF_ERROR(stager_.pending().Close());
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, stager_.View());
+  RecodedChunks chunks(edits_);
   std::vector<std::byte> content;
   CAIRN_RETURN_IF_ERROR(geometry.ForEachChunk(box, [&](const ChunkPart& part) {
     if (part.all_items) {
@@ -89,18 +72,18 @@ absl::Status Stager::WriteBox(std::span<const int64_t> start, std::span<const in
                 MutableBytes(content).subspan(static_cast<size_t>(run.in_chunk)));
       return absl::OkStatus();
     }));
-    CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(part.nchunk));
-    return Recode(part.nchunk, old, content, updates);
+    CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, edits_.CostOf(part.nchunk));
+    return chunks.Add(part.nchunk, old, content);
   }));
-  Apply(updates);
+  chunks.Apply();
   return absl::OkStatus();
 }
 
 // Before the array `from` of the state becomes `to`: makes the chunks anew, numbered as in `from`,
 // of which more or less becomes visible and which hold something but zeros where `from` or `to`
 // does not show it.
-absl::Status Stager::ClearPadding(const State& state, const ArrayGeometry& from,
-                                  const ArrayGeometry& to, std::vector<Update>& updates) {
+absl::Status ArrayEditor::ClearPadding(const State& state, const ArrayGeometry& from,
+                                       const ArrayGeometry& to, RecodedChunks& chunks) {
   const std::vector<Box> boxes = KeptOfCutChunks(from, to);
   if (boxes.empty()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(state, from.chunksize()));
@@ -118,44 +101,46 @@ absl::Status Stager::ClearPadding(const State& state, const ArrayGeometry& from,
         return absl::OkStatus();
       }));
       if (kept == content) return absl::OkStatus();
-      CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(part.nchunk));
-      return Recode(part.nchunk, old, kept, updates);
+      CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, edits_.CostOf(part.nchunk));
+      return chunks.Add(part.nchunk, old, kept);
     }));
   }
   return absl::OkStatus();
 }
 
-// Whether new chunks can follow.
-absl::Status Stager::CheckGrowth(const ArrayGeometry& from, const ArrayGeometry& to) {
+// Checks that new chunks can follow.
+absl::Status ArrayEditor::CheckGrowth(const ArrayGeometry& from, const ArrayGeometry& to) const {
   if (to.nchunks() == 0) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
+  CAIRN_RETURN_IF_ERROR(edits_.CheckTakesItems());
   const int32_t chunksize = staged_.header.chunksize;
   if (chunksize != format::kChunksizeUnknown && chunksize != to.chunksize()) {
     return FailedPrecondition("array: needs chunks of %d bytes, the frame's chunksize is %d",
                               to.chunksize(), chunksize);
   }
   return to.nchunks() > from.nchunks()
-             ? CheckCapacity((to.nchunks() - from.nchunks()) * to.chunksize())
+             ? edits_.CheckCapacity((to.nchunks() - from.nchunks()) * to.chunksize())
              : absl::OkStatus();
 }
 
 // A chunk can go even where it, or what the index says of it, cannot be read.
-void Stager::EraseRun(int64_t first, int64_t count) {
-  const absl::StatusOr<ChunkCost> cost = CostOf(first, count);
+void ArrayEditor::EraseRun(int64_t first, int64_t count) {
+  const absl::StatusOr<ChunkCost> cost = edits_.CostOf(first, count);
   staged_.Erase(first, count,
                 {.nbytes = count * staged_.header.chunksize,
                  .stored = cost.ok() ? cost->stored : std::nullopt});
 }
 
-absl::Status Stager::PutShape(std::span<const int64_t> shape) {
+absl::Status ArrayEditor::PutShape(std::span<const int64_t> shape) {
   const Metalayer& layer = *format::FindB2ndLayer(staged_.metadata->metalayers);
-  return Remember(PutMetalayer(layer.name, format::WithShape(layer.content, shape)));
+  return edits_.Remember(
+      MetadataEdits(stager_).PutMetalayer(layer.name, format::WithShape(layer.content, shape)));
 }
 
-absl::Status Stager::EditGrid(const ArrayGeometry& from, const ArrayGeometry& to) {
-  if (to.nchunks() > 0) FixChunksize(to.chunksize());
-  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk zeros,
-                         chunk_writer_.FromSpecial(SpecialValue::kZeros, to.chunksize(), {}));
+absl::Status ArrayEditor::EditGrid(const ArrayGeometry& from, const ArrayGeometry& to) {
+  if (to.nchunks() > 0) staged_.FixChunksize(to.chunksize());
+  CAIRN_ASSIGN_OR_RETURN(
+      const format::IndexedChunk zeros,
+      edits_.chunk_writer().FromSpecial(SpecialValue::kZeros, to.chunksize(), {}));
   ResizeGrid(
       from, to, [&](int64_t first, int64_t count) { EraseRun(first, count); },
       [&](int64_t first, int64_t count) {
@@ -164,9 +149,9 @@ absl::Status Stager::EditGrid(const ArrayGeometry& from, const ArrayGeometry& to
   return absl::OkStatus();
 }
 
-absl::Status Stager::ResizeArray(std::span<const int64_t> shape) {
-  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
-  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry from, GeometryOf(*MakeState()));
+absl::Status ArrayEditor::ResizeArray(std::span<const int64_t> shape) {
+  CAIRN_RETURN_IF_ERROR(edits_.chunk_writer().CheckOptions());
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry from, GeometryOf(*edits_.MakeState()));
   ArrayInfo array = *staged_.metadata->array;
   if (shape.size() != array.shape.size()) {
     return InvalidArgument("resize: shape of %d dimensions, the array has %d", shape.size(),
@@ -177,18 +162,18 @@ absl::Status Stager::ResizeArray(std::span<const int64_t> shape) {
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry to,
                          ArrayGeometry::Make(array, staged_.header.typesize));
   CAIRN_RETURN_IF_ERROR(CheckGrowth(from, to));
-  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());
-  std::vector<Update> updates;
-  CAIRN_RETURN_IF_ERROR(ClearPadding(*state, from, to, updates));
+  CAIRN_RETURN_IF_ERROR(stager_.pending().Close());
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, stager_.View());
+  RecodedChunks chunks(edits_);
+  CAIRN_RETURN_IF_ERROR(ClearPadding(*state, from, to, chunks));
   // From here on nothing can be refused.
-  Apply(updates);
-  CAIRN_RETURN_IF_ERROR(Remember(EditGrid(from, to)));
+  chunks.Apply();
+  CAIRN_RETURN_IF_ERROR(edits_.Remember(EditGrid(from, to)));
   return PutShape(shape);
 }
 
-absl::Status Stager::AppendSlices(int axis, Bytes items) {
-  const StatePtr state = MakeState();
+absl::Status ArrayEditor::AppendSlices(int axis, Bytes items) {
+  const StatePtr state = edits_.MakeState();
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*state));
   CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*state, geometry.chunksize()));
   std::vector<int64_t> shape = state->metadata->array->shape;
@@ -206,11 +191,11 @@ absl::Status Stager::AppendSlices(int axis, Bytes items) {
   shape[d] = *extent;
   CAIRN_RETURN_IF_ERROR(ResizeArray(shape));
   // All that can be wrong with it was seen by ResizeArray.
-  return Remember(WriteBox(start, added, items));
+  return edits_.Remember(WriteBox(start, added, items));
 }
 
-absl::Status Stager::DeleteSlices(int axis, int64_t start, int64_t count) {
-  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*MakeState()));
+absl::Status ArrayEditor::DeleteSlices(int axis, int64_t start, int64_t count) {
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*edits_.MakeState()));
   std::vector<int64_t> shape = staged_.metadata->array->shape;
   CAIRN_RETURN_IF_ERROR(CheckAxis("delete", axis, shape));
   const auto d = static_cast<size_t>(axis);
@@ -221,7 +206,7 @@ absl::Status Stager::DeleteSlices(int axis, int64_t start, int64_t count) {
   const bool reaches_end = start + count == shape[d];
   shape[d] -= count;
   if (reaches_end) return ResizeArray(shape);
-  CAIRN_RETURN_IF_ERROR(EncodeDirty());
+  CAIRN_RETURN_IF_ERROR(stager_.EncodeDirty());
   const int64_t extent = geometry.chunkshape()[d];
   if (start % extent != 0 || count % extent != 0) {
     return InvalidArgument(
@@ -233,22 +218,12 @@ absl::Status Stager::DeleteSlices(int axis, int64_t start, int64_t count) {
   return PutShape(shape);
 }
 
-// The length of an array of one dimension follows from its padded partial chunk; without one, only
-// the metalayer says it.
-void Stager::RecordLength() {
-  const Metalayer* const layer = format::FindB2ndLayer(staged_.metadata->metalayers);
-  if (layer == nullptr) return;
-  staged_.Record({.kind = format::LayerEdit::Kind::kSetMetalayer,
-                  .name = layer->name,
-                  .content = layer->content});
-}
-
 // Items after the last one of an array of one dimension; of its last chunk `used` bytes are items.
-absl::Status Stager::AppendPadded(int64_t used, Bytes items) {
+absl::Status ArrayEditor::AppendPadded(int64_t used, Bytes items) {
   const int64_t capacity = ItemsOfChunk(*staged_.metadata) * staged_.header.typesize;
-  CAIRN_RETURN_IF_ERROR(ReopenShortChunk(used));
+  CAIRN_RETURN_IF_ERROR(stager_.pending().Reopen(used));
   const int32_t chunksize = staged_.header.chunksize;
-  CAIRN_RETURN_IF_ERROR(Remember(StageInChunks(items, capacity, chunksize)));
+  CAIRN_RETURN_IF_ERROR(edits_.Remember(stager_.pending().Append(items, capacity, chunksize)));
   staged_.metadata = MetadataWith(staged_.metadata, staged_.chunks.size(), staged_.partial,
                                   staged_.header.typesize);
   return absl::OkStatus();
@@ -256,30 +231,28 @@ absl::Status Stager::AppendPadded(int64_t used, Bytes items) {
 
 // As many items as an array of one dimension needs to have `length` of them: what fills no chunk
 // stays pending.
-absl::Status Stager::AppendToLine(const ArrayGeometry& from, int64_t length, Bytes items) {
-  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
+absl::Status ArrayEditor::AppendToLine(const ArrayGeometry& from, int64_t length, Bytes items) {
+  CAIRN_RETURN_IF_ERROR(edits_.chunk_writer().CheckOptions());
   ArrayInfo array = *staged_.metadata->array;
   array.shape = {length};
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry to,
                          ArrayGeometry::Make(array, staged_.header.typesize));
   CAIRN_RETURN_IF_ERROR(CheckGrowth(from, to));
-  FixChunksize(to.chunksize());
+  staged_.FixChunksize(to.chunksize());
   const int64_t used = from.shape()[0] % from.chunkshape()[0] * staged_.header.typesize;
   CAIRN_RETURN_IF_ERROR(AppendPadded(used, items));
   if (staged_.partial.is_padded()) return absl::OkStatus();
   return PutShape(array.shape);
 }
 
-absl::Status Stager::BeginFrame(bool is_array) {
-  is_array_ = false;
-  staged_.edited = true;
-  if (!is_array) return absl::OkStatus();
-  const int32_t typesize = base_->header().typesize;
+absl::Status ArrayEditor::BeginFrame() {
+  const int32_t typesize = edits_.base()->header().typesize;
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry,
-                         ArrayGeometry::Make(*base_->metadata->array, typesize));
+                         ArrayGeometry::Make(*edits_.base()->metadata->array, typesize));
   const int64_t nbytes = geometry.nchunks() * geometry.chunksize();
-  CAIRN_RETURN_IF_ERROR(AppendSpecial(SpecialValue::kZeros, nbytes / typesize, {}));
-  is_array_ = true;
+  CAIRN_RETURN_IF_ERROR(
+      SpecialAppender(stager_).AppendSpecial(SpecialValue::kZeros, nbytes / typesize, {}));
+  edits_.set_is_array(true);
   return absl::OkStatus();
 }
 

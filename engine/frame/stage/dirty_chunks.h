@@ -1,4 +1,4 @@
-// Updated chunks that wait, decoded, to be coded.
+// Updated chunks that wait, decoded, to be compressed.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_DIRTY_CHUNKS_H_
 #define CAIRN_ENGINE_FRAME_STAGE_DIRTY_CHUNKS_H_
 
@@ -8,39 +8,49 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 #include "cairn/types.h"
+#include "engine/format/index_entry.h"
+#include "engine/frame/stage/staged_edits.h"
 
 namespace cairn::frame {
 
-// All of one size. Not thread-safe.
+// Complete chunks, all of one size: many updates of a chunk compress it once, in the next commit or
+// before an edit that moves chunks. Not thread-safe.
 class DirtyChunks {
  public:
-  // Of at most so many bytes together.
-  explicit DirtyChunks(int64_t most) : most_(most) {}
+  // `edits` must outlive this. The chunks take at most `max_bytes` together.
+  DirtyChunks(StagedEdits& edits, int64_t max_bytes) : edits_(edits), max_bytes_(max_bytes) {}
 
-  bool empty() const { return slots_.empty(); }
-  // Whether a few chunks of that size fit.
-  bool Suits(int64_t chunksize) const { return chunksize > 0 && chunksize <= most_ / 4; }
-  // Whether so many more fit beside those that there are.
-  bool HasRoomFor(int64_t count, int64_t chunksize) const {
-    return (std::ssize(slots_) + count) * chunksize <= most_;
-  }
-  // Whether so many fit at all.
-  bool HasRoomInAllFor(int64_t count, int64_t chunksize) const {
-    return count <= most_ / chunksize;
-  }
+  // Returns true if the chunk may become one of these.
+  bool MayHold(int64_t nchunk) const;
+  // Returns true if this many chunks fit where there are no others.
+  bool CanHold(int64_t count) const;
+  // Compresses all, unless these chunks fit beside them. Fails if the index does not say where one
+  // of them is.
+  absl::Status MakeRoom(int64_t first, int64_t last);
+  // Returns the place for the bytes of a chunk that may be held and that MakeRoom was called for.
+  // It has the bytes that the chunk has here, if any.
+  MutableBytes Put(int64_t nchunk);
+
   bool Has(int64_t nchunk) const { return slots_.contains(nchunk); }
-  // The bytes of a chunk; empty if it is not here. Valid until the next call of Put.
+  // Returns the bytes of a chunk; none if it is not here. Valid until the next call of Put.
   Bytes Find(int64_t nchunk) const;
-  // Room for the chunk, with the bytes that it has here, if any.
-  MutableBytes Put(int64_t nchunk, int32_t chunksize);
-  // In order; most commits update one.
-  absl::InlinedVector<int64_t, 8> Numbers() const;
-  void Clear();
+  // Reads a staged chunk, here or in the files.
+  absl::StatusOr<std::vector<std::byte>> Read(int64_t nchunk);
+
+  // Compresses all and puts them into the staged state.
+  absl::Status Encode();
 
  private:
-  int64_t most_;
+  absl::InlinedVector<int64_t, 8> Numbers() const;
+  void RenewCached(int64_t nchunk, const IndexEntry& entry) const;
+  void Clear();
+
+  StagedEdits& edits_;
+  const int64_t max_bytes_;
   int32_t chunksize_ = 0;
   absl::flat_hash_map<int64_t, size_t> slots_;  // by number, where in `bytes_`
   std::vector<std::byte> bytes_;

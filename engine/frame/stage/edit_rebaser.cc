@@ -1,7 +1,10 @@
+#include "engine/frame/stage/edit_rebaser.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -11,8 +14,8 @@
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/content.h"
 #include "engine/frame/read/range_reader.h"
-#include "engine/frame/stage/stager.h"
-#include "engine/frame/state/vlmetalayers.h"
+#include "engine/frame/stage/array_editor.h"
+#include "engine/frame/stage/metadata_edits.h"
 
 namespace cairn::frame {
 
@@ -20,10 +23,6 @@ namespace {
 
 // Memory for items that are appended once more.
 constexpr int64_t kPieceBytes = int64_t{4} << 20;
-
-bool IsShape(const std::string& layer) {
-  return layer == format::kB2ndLayer || layer == format::kCatervaLayer;
-}
 
 // What edits did to a state, told by the numbers that its chunks had: the complete ones first, then
 // what is left at the end.
@@ -94,9 +93,9 @@ void Changes::Add(const format::ChunkEdit& edit) {
 
 // The length of a line follows from its items.
 void Changes::Add(const format::LayerEdit& edit) {
-  if (is_line_ && IsShape(edit.name)) return;
+  if (is_line_ && SaysShape(edit.name)) return;
   layers_.insert(edit.name);
-  if (IsShape(edit.name)) rearranged_ = true;
+  if (SaysShape(edit.name)) rearranged_ = true;
 }
 
 void Changes::Add(const format::CommitRecord& commit) {
@@ -109,7 +108,7 @@ absl::Status Collides(std::string_view what) {
   return absl::AbortedError(absl::StrFormat("another writer's commit came before: %s", what));
 }
 
-// What both have changed.
+// Refuses changes of the same thing.
 absl::Status FindCollision(const Changes& ours, bool end_changed, const Changes& theirs) {
   if (ours.rearranged() && theirs.any_chunk()) {
     return Collides("both change chunks, and this one moves some");
@@ -171,13 +170,13 @@ absl::StatusOr<std::vector<std::byte>> ReadItems(const ItemRuns& items, int64_t 
 }  // namespace
 
 // Whether the items that the base has after its complete chunks are not those of the view.
-absl::StatusOr<bool> Stager::ChangesEnd(const State& view, int64_t complete) const {
+absl::StatusOr<bool> EditRebaser::ChangesEnd(const State& view, int64_t complete) const {
   if (!staged_.fixed_chunks()) return false;
-  const ItemRuns before(*base_);
+  const ItemRuns before(*edits_.base());
   const ItemRuns after(view);
   if (after.nbytes() < before.nbytes()) return true;
-  const int64_t line = ItemsOfChunk(*base_->metadata) * base_->header().typesize;
-  const int64_t begin = complete * (line > 0 ? line : std::max(base_->chunksize, 0));
+  const int64_t line = ItemsOfChunk(*edits_.base()->metadata) * edits_.base()->header().typesize;
+  const int64_t begin = complete * (line > 0 ? line : std::max(edits_.base()->chunksize, 0));
   CAIRN_ASSIGN_OR_RETURN(const auto old_end, ReadItems(before, begin, before.nbytes()));
   CAIRN_ASSIGN_OR_RETURN(const auto new_end, ReadItems(after, begin, before.nbytes()));
   return old_end != new_end;
@@ -185,7 +184,7 @@ absl::StatusOr<bool> Stager::ChangesEnd(const State& view, int64_t complete) con
 
 // The edits of `old`, which were made to `old_base`, as they were made: others have at most
 // replaced chunks that these leave alone.
-absl::Status Stager::Redo(const StagedState& old, const State& old_base) {
+absl::Status EditRebaser::Redo(const StagedState& old, const State& old_base) {
   for (const format::ChunkEdit& edit : old.chunk_edits.Decode()) {
     if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
       staged_.Insert(insert->nchunk, insert->chunk);
@@ -195,16 +194,18 @@ absl::Status Stager::Redo(const StagedState& old, const State& old_base) {
       staged_.Erase(erase->first, erase->count, {});
     } else {
       const auto& order = std::get<format::ReorderEdit>(edit).order;
-      CAIRN_RETURN_IF_ERROR(Arrange({order.begin(), order.end()}));
+      CAIRN_RETURN_IF_ERROR(
+          staged_.ReorderChunks(std::vector<int64_t>(order.begin(), order.end())));
     }
   }
   staged_.header.nbytes = old.header.nbytes;
   staged_.header.chunksize = old.header.chunksize;
   staged_.header.vlblocks = old.header.vlblocks;
-  const bool is_known = old.stored_bytes && old_base.stored_bytes && base_->stored_bytes;
+  const bool is_known = old.stored_bytes && old_base.stored_bytes && edits_.base()->stored_bytes;
   staged_.stored_bytes.reset();
   if (is_known) {
-    staged_.stored_bytes = *old.stored_bytes + *base_->stored_bytes - *old_base.stored_bytes;
+    staged_.stored_bytes =
+        *old.stored_bytes + *edits_.base()->stored_bytes - *old_base.stored_bytes;
   }
   staged_.partial = old.partial;
   staged_.partial_replaced = old.partial_replaced;
@@ -214,49 +215,26 @@ absl::Status Stager::Redo(const StagedState& old, const State& old_base) {
 }
 
 // Appends what `view` has after the first `begin` bytes of its items.
-absl::Status Stager::AppendAgain(const State& view, int64_t begin) {
+absl::Status EditRebaser::AppendAgain(const State& view, int64_t begin) {
   const ItemRuns items(view);
   const int64_t typesize = view.header().typesize;
   const int64_t piece = std::max<int64_t>(kPieceBytes / typesize, 1) * typesize;
   for (int64_t at = begin; at < items.nbytes(); at += piece) {
     CAIRN_ASSIGN_OR_RETURN(const auto bytes,
                            ReadItems(items, at, std::min(at + piece, items.nbytes())));
-    CAIRN_RETURN_IF_ERROR(is_array_ ? AppendSlices(0, bytes) : Append(bytes));
+    CAIRN_RETURN_IF_ERROR(edits_.is_array() ? ArrayEditor(stager_).AppendSlices(0, bytes)
+                                            : stager_.Append(bytes));
   }
   return absl::OkStatus();
 }
 
-// The layers of `old`, which stay encoded as they are.
-absl::Status Stager::PutLayers(const StagedState& old, bool with_shape) {
-  using Kind = format::LayerEdit::Kind;
-  for (const format::LayerEdit& edit : old.layer_edits) {
-    if (edit.kind == Kind::kSetMetalayer) {
-      if (with_shape || !IsShape(edit.name)) {
-        CAIRN_RETURN_IF_ERROR(PutMetalayer(edit.name, edit.content));
-      }
-      continue;
-    }
-    auto metadata = std::make_shared<Metadata>(*staged_.metadata);
-    if (edit.kind == Kind::kSetVlmeta) {
-      const auto content = std::make_shared<const std::vector<std::byte>>(edit.content);
-      PutVlLayer(metadata->vlmetalayers, {edit.name, Chunk(*content, content)});
-    } else {
-      std::erase_if(metadata->vlmetalayers,
-                    [&](const VlMetalayer& layer) { return layer.name == edit.name; });
-    }
-    staged_.metadata = std::move(metadata);
-    staged_.Record(edit);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Stager::RebaseOnto(StatePtr newest, const OtherCommits& between) {
-  CAIRN_ASSIGN_OR_RETURN(const StatePtr view, View());
-  Changes ours(*base_);
+absl::Status EditRebaser::RebaseOnto(StatePtr newest, const OtherCommits& between) {
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager_.View());
+  Changes ours(*edits_.base());
   for (const format::ChunkEdit& edit : staged_.chunk_edits.Decode()) ours.Add(edit);
   for (const format::LayerEdit& edit : staged_.layer_edits) ours.Add(edit);
   CAIRN_ASSIGN_OR_RETURN(const bool end_changed, ChangesEnd(*view, ours.complete()));
-  Changes theirs(*base_);
+  Changes theirs(*edits_.base());
   if (between.has_value()) {
     for (const format::CommitRecord& commit : *between) theirs.Add(commit);
     CAIRN_RETURN_IF_ERROR(FindCollision(ours, end_changed, theirs));
@@ -264,21 +242,21 @@ absl::Status Stager::RebaseOnto(StatePtr newest, const OtherCommits& between) {
              !ours.layers().empty()) {
     return Collides("what the commits since then changed is not known any more");
   }
-  const int64_t begin = ItemRuns(*base_).nbytes();
-  const StatePtr old_base = std::exchange(base_, std::move(newest));
-  const StagedState old = std::exchange(staged_, StagedState(*base_));
-  head_items_.clear();
-  is_array_ = IsArray(*base_);
+  const int64_t begin = ItemRuns(*edits_.base()).nbytes();
+  const StatePtr old_base = edits_.base();
+  const StagedState old = edits_.RestartOn(std::move(newest));
+  stager_.pending().ForgetHead();
   // Chunks of any size may have changed what all hold together.
   const bool same_places =
       between.has_value() &&
       (!theirs.any_chunk() || (staged_.fixed_chunks() && !theirs.rearranged() && !theirs.at_end()));
-  return Remember(same_places ? RedoAll(old, *old_base) : Merge(old, *view, begin, *old_base));
+  return edits_.Remember(same_places ? RedoAll(old, *old_base)
+                                     : Merge(old, *view, begin, *old_base));
 }
 
-absl::Status Stager::RedoAll(const StagedState& old, const State& old_base) {
+absl::Status EditRebaser::RedoAll(const StagedState& old, const State& old_base) {
   CAIRN_RETURN_IF_ERROR(Redo(old, old_base));
-  CAIRN_RETURN_IF_ERROR(PutLayers(old, true));
+  CAIRN_RETURN_IF_ERROR(MetadataEdits(stager_).Repeat(old.layer_edits, true));
   staged_.metadata = MetadataWith(staged_.metadata, staged_.chunks.size(), staged_.partial,
                                   staged_.header.typesize);
   return absl::OkStatus();
@@ -286,20 +264,20 @@ absl::Status Stager::RedoAll(const StagedState& old, const State& old_base) {
 
 // The edits of `old`, which were made to `old_base` and gave `view`, on the base as it is now.
 // Appended chunks are taken as they are where they come to begin at a chunk's border again.
-absl::Status Stager::Merge(const StagedState& old, const State& view, int64_t begin,
-                           const State& old_base) {
+absl::Status EditRebaser::Merge(const StagedState& old, const State& view, int64_t begin,
+                                const State& old_base) {
   Changes ours(old_base);
   for (const format::ChunkEdit& edit : old.chunk_edits.Decode()) ours.Add(edit);
   for (const auto& [nchunk, chunk] : ours.replaced()) {
-    CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(nchunk));
+    CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, edits_.CostOf(nchunk));
     staged_.Replace(nchunk, cost, chunk);
   }
   const bool whole = std::ranges::all_of(ours.end(), [](const auto& c) { return c.has_value(); });
-  const bool at_border = old_base.partial.empty() && base_->partial.empty() &&
-                         ShortChunkNbytes(old_base) == 0 && ShortChunkNbytes(*base_) == 0 &&
+  const bool at_border = old_base.partial.empty() && edits_.base()->partial.empty() &&
+                         ShortChunkNbytes(old_base) == 0 && ShortChunkNbytes(*edits_.base()) == 0 &&
                          staged_.header.chunksize == old.header.chunksize;
   if (!staged_.fixed_chunks() ||
-      (whole && at_border && !is_array_ && !old.partial.head.has_value())) {
+      (whole && at_border && !edits_.is_array() && !old.partial.head.has_value())) {
     for (const auto& chunk : ours.end()) {
       if (chunk.has_value()) staged_.Insert(staged_.chunks.size(), *chunk);
     }
@@ -311,7 +289,8 @@ absl::Status Stager::Merge(const StagedState& old, const State& view, int64_t be
   } else {
     CAIRN_RETURN_IF_ERROR(AppendAgain(view, begin));
   }
-  return PutLayers(old, !is_array_ || ItemsOfChunk(*base_->metadata) == 0);
+  return MetadataEdits(stager_).Repeat(
+      old.layer_edits, !edits_.is_array() || ItemsOfChunk(*edits_.base()->metadata) == 0);
 }
 
 }  // namespace cairn::frame

@@ -1,3 +1,5 @@
+#include "engine/frame/stage/increment_applier.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -11,8 +13,8 @@
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/content.h"
-#include "engine/frame/stage/stager.h"
-#include "engine/frame/state/vlmetalayers.h"
+#include "engine/frame/stage/array_editor.h"
+#include "engine/frame/stage/metadata_edits.h"
 
 namespace cairn::frame {
 
@@ -78,45 +80,34 @@ std::vector<int64_t> OrderOf(std::vector<IncrementRun>& runs, int64_t base_chunk
 
 }  // namespace
 
-absl::Status Stager::DropShortChunk() {
+absl::Status IncrementApplier::DropShortChunk() {
   if (!staged_.partial.empty()) {
     staged_.DropPartialChunk();
     return absl::OkStatus();
   }
   const int64_t last = staged_.chunks.size() - 1;
-  CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(last));
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, edits_.CostOf(last));
   staged_.Erase(last, 1, cost);
   return absl::OkStatus();
 }
 
-absl::Status Stager::Arrange(std::vector<int64_t> order) {
-  // A short last chunk stays.
-  for (int64_t i = std::ssize(order); i < staged_.chunks.size(); ++i) order.push_back(i);
-  std::vector<IndexEntry> entries;
-  entries.reserve(order.size());
-  for (const int64_t nchunk : order) {
-    CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), staged_.chunks.Get(nchunk));
-  }
-  staged_.ReorderChunks(order, std::move(entries));
-  return absl::OkStatus();
-}
-
 // Stores a chunk of another frame of this typesize as it is.
-absl::StatusOr<format::IndexedChunk> Stager::TakeChunk(const State& from, int64_t nchunk) {
+absl::StatusOr<format::IndexedChunk> IncrementApplier::TakeChunk(const State& from,
+                                                                 int64_t nchunk) {
   ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
                          ReadStored(from, nchunk, VerifyPolicy::kAlways, scratch));
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(stored.bytes()));
-  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*base_, header.nbytes));
+  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*edits_.base(), header.nbytes));
   const int32_t chunksize = staged_.header.chunksize;
   if (header.nbytes < 1 || (chunksize > 0 && header.nbytes > chunksize) ||
       header.typesize != chunk::HeaderTypesize(staged_.header.typesize)) {
     return DataLoss("increment: chunk %d of %d bytes and typesize %d does not fit the frame",
                     nchunk, header.nbytes, header.typesize);
   }
-  CAIRN_RETURN_IF_ERROR(CheckCapacity(header.nbytes));
-  absl::StatusOr<int64_t> entry = sink_.Append(stored.bytes());
-  CAIRN_RETURN_IF_ERROR(Remember(entry.status()));
+  CAIRN_RETURN_IF_ERROR(edits_.CheckCapacity(header.nbytes));
+  absl::StatusOr<int64_t> entry = edits_.sink().Append(stored.bytes());
+  CAIRN_RETURN_IF_ERROR(edits_.Remember(entry.status()));
   return format::IndexedChunk{.entry = {.value = *entry,
                                         .fingerprint = format::HashChunk(stored.bytes()),
                                         .cbytes = static_cast<int32_t>(std::ssize(stored.bytes()))},
@@ -124,8 +115,8 @@ absl::StatusOr<format::IndexedChunk> Stager::TakeChunk(const State& from, int64_
 }
 
 // A special chunk that is number `nchunk` of a result of so many bytes.
-absl::StatusOr<format::IndexedChunk> Stager::SpecialChunk(int64_t entry, int64_t nchunk,
-                                                          int64_t nbytes) const {
+absl::StatusOr<format::IndexedChunk> IncrementApplier::SpecialChunk(int64_t entry, int64_t nchunk,
+                                                                    int64_t nbytes) const {
   if (!staged_.fixed_chunks()) {
     return DataLoss("increment: a special value in a frame of variable chunks");
   }
@@ -135,14 +126,14 @@ absl::StatusOr<format::IndexedChunk> Stager::SpecialChunk(int64_t entry, int64_t
 }
 
 // Walks through the chunks that there are, and makes those of the result of them.
-absl::Status Stager::ApplyRuns(const State& from, const std::vector<IncrementRun>& runs,
-                               int64_t base_chunks, int64_t nbytes) {
+absl::Status IncrementApplier::ApplyRuns(const State& from, const std::vector<IncrementRun>& runs,
+                                         int64_t base_chunks, int64_t nbytes) {
   int64_t at = 0;    // in the result
   int64_t base = 0;  // the chunk that stands there, as it was numbered
   int64_t taken = 0;
   const auto drop_before = [&](int64_t end) -> absl::Status {
     if (base == end) return absl::OkStatus();
-    CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(at, end - base));
+    CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, edits_.CostOf(at, end - base));
     staged_.Erase(at, end - base, cost);
     base = end;
     return absl::OkStatus();
@@ -163,7 +154,7 @@ absl::Status Stager::ApplyRuns(const State& from, const std::vector<IncrementRun
                                  ? TakeChunk(from, taken++)
                                  : SpecialChunk(run->value, at, nbytes));
       if (base < end) {
-        CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(at));
+        CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, edits_.CostOf(at));
         staged_.Replace(at, old, chunk);
         ++base;
       } else {
@@ -174,36 +165,18 @@ absl::Status Stager::ApplyRuns(const State& from, const std::vector<IncrementRun
   return drop_before(base_chunks);
 }
 
-absl::Status Stager::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
-  using Kind = format::LayerEdit::Kind;
-  for (const format::LayerEdit& edit : edits) {
-    switch (edit.kind) {
-      case Kind::kSetMetalayer:
-        CAIRN_RETURN_IF_ERROR(PutMetalayer(edit.name, edit.content));
-        break;
-      case Kind::kSetVlmeta:
-        CAIRN_RETURN_IF_ERROR(SetVlmetalayer(edit.name, edit.content));
-        break;
-      case Kind::kDeleteVlmeta:
-        CAIRN_RETURN_IF_ERROR(DeleteVlmetalayer(edit.name));
-        break;
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Stager::MakeResult(const State& view, const State& from,
-                                const format::Increment& increment) {
+absl::Status IncrementApplier::MakeResult(const State& view, const State& from,
+                                          const format::Increment& increment) {
   const int64_t base_chunks = CompleteChunks(view);
   const int64_t new_chunks = CountChunks(from) - (increment.partial_added > 0 ? 1 : 0);
   CAIRN_RETURN_IF_ERROR(
-      CheckRuns(increment.runs, base_chunks, new_chunks, base_->env()->limits.max_nchunks));
-  if (increment.chunksize > 0) FixChunksize(increment.chunksize);
+      CheckRuns(increment.runs, base_chunks, new_chunks, edits_.base()->env()->limits.max_nchunks));
+  if (increment.chunksize > 0) staged_.FixChunksize(increment.chunksize);
   if (ShortChunkNbytes(view) != increment.partial_kept) CAIRN_RETURN_IF_ERROR(DropShortChunk());
   std::vector<IncrementRun> runs = increment.runs;
-  if (!IsInOrder(runs)) CAIRN_RETURN_IF_ERROR(Arrange(OrderOf(runs, base_chunks)));
+  if (!IsInOrder(runs)) CAIRN_RETURN_IF_ERROR(staged_.ReorderChunks(OrderOf(runs, base_chunks)));
   CAIRN_RETURN_IF_ERROR(ApplyRuns(from, runs, base_chunks, increment.nbytes));
-  CAIRN_RETURN_IF_ERROR(ApplyLayers(increment.layers));
+  CAIRN_RETURN_IF_ERROR(MetadataEdits(stager_).Apply(increment.layers));
   staged_.header.vlblocks = increment.vlblocks;
   if (increment.partial_added == 0) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items,
@@ -212,24 +185,24 @@ absl::Status Stager::MakeResult(const State& view, const State& from,
 }
 
 // What the increment adds to the short chunk, which is padded in an array of one dimension.
-absl::Status Stager::AppendShort(const format::Increment& increment, Bytes items) {
+absl::Status IncrementApplier::AppendShort(const format::Increment& increment, Bytes items) {
   const int32_t chunksize = staged_.header.chunksize;
   if (chunksize <= 0 || increment.nbytes % chunksize != 0) {
-    is_array_ = false;
-    return Append(items);
+    edits_.set_is_array(false);
+    return stager_.Append(items);
   }
   const int64_t capacity = ItemsOfChunk(*staged_.metadata) * staged_.header.typesize;
   if (capacity > chunksize || std::ssize(items) > capacity - increment.partial_kept) {
     return DataLoss("increment: %d and %d bytes in a chunk of %d", increment.partial_kept,
                     items.size(), capacity);
   }
-  return AppendPadded(increment.partial_kept, items);
+  return ArrayEditor(stager_).AppendPadded(increment.partial_kept, items);
 }
 
-absl::Status Stager::ApplyIncrement(const State& from) {
+absl::Status IncrementApplier::Apply(const State& from) {
   CAIRN_ASSIGN_OR_RETURN(const format::Increment increment, ReadIncrement(from));
   {
-    CAIRN_ASSIGN_OR_RETURN(const StatePtr view, View());
+    CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager_.View());
     CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, HashContent(*view));
     if (hash == increment.result) return absl::OkStatus();
     if (hash != increment.base) {
@@ -240,13 +213,13 @@ absl::Status Stager::ApplyIncrement(const State& from) {
     }
     CAIRN_RETURN_IF_ERROR(MakeResult(*view, from, increment));
   }
-  CAIRN_ASSIGN_OR_RETURN(const StatePtr view, View());
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager_.View());
   CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, HashContent(*view));
   if (hash != increment.result || view->nbytes != increment.nbytes) {
     return DataLoss("increment: expected content %016x of %d bytes, got %016x of %d",
                     increment.result, increment.nbytes, hash, view->nbytes);
   }
-  is_array_ = IsArray(*view);
+  edits_.set_is_array(IsArray(*view));
   return absl::OkStatus();
 }
 

@@ -1,11 +1,13 @@
+#include "engine/frame/stage/metadata_edits.h"
+
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/b2nd.h"
 #include "engine/frame/array/array_fit.h"
-#include "engine/frame/stage/stager.h"
 #include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
@@ -35,7 +37,11 @@ absl::StatusOr<std::shared_ptr<const Metadata>> WithMetalayer(const Metadata& me
 
 }  // namespace
 
-absl::Status Stager::PutMetalayer(std::string_view name, Bytes content) {
+bool SaysShape(std::string_view layer) {
+  return layer == format::kB2ndLayer || layer == format::kCatervaLayer;
+}
+
+absl::Status MetadataEdits::PutMetalayer(std::string_view name, Bytes content) {
   // Both may be of the metadata that goes.
   format::LayerEdit edit = {.kind = format::LayerEdit::Kind::kSetMetalayer,
                             .name = std::string(name),
@@ -45,23 +51,23 @@ absl::Status Stager::PutMetalayer(std::string_view name, Bytes content) {
   return absl::OkStatus();
 }
 
-absl::Status Stager::SetMetalayer(std::string_view name, Bytes content) {
-  if (name == format::kB2ndLayer || name == format::kCatervaLayer) {
-    CAIRN_RETURN_IF_ERROR(EncodeDirty());
+absl::Status MetadataEdits::SetMetalayer(std::string_view name, Bytes content) {
+  if (SaysShape(name)) {
+    CAIRN_RETURN_IF_ERROR(stager_.EncodeDirty());
     // It may only become one that asks for the chunks that there are.
-    const std::shared_ptr<State> state = MakeState();
+    const std::shared_ptr<State> state = stager_.MakeState();
     CAIRN_ASSIGN_OR_RETURN(state->metadata, WithMetalayer(*staged_.metadata, name, content));
     const absl::Status fits = CheckArray(*state).status();
     if (!fits.ok()) {
       return Annotate(WithCode(absl::StatusCode::kFailedPrecondition, fits),
                       "metalayer %s does not fit the chunks", name);
     }
-    CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
+    CAIRN_RETURN_IF_ERROR(stager_.pending().Close());
   }
   return PutMetalayer(name, content);
 }
 
-absl::Status Stager::SetVlmetalayer(std::string_view name, Bytes content) {
+absl::Status MetadataEdits::SetVlmetalayer(std::string_view name, Bytes content) {
   CAIRN_RETURN_IF_ERROR(format::CheckLayerName(name));
   if (IsReservedLayer(name)) return InvalidArgument("vlmetalayer %s is Cairn's own", name);
   const auto it = std::ranges::find(staged_.metadata->vlmetalayers, name, &VlMetalayer::name);
@@ -69,7 +75,7 @@ absl::Status Stager::SetVlmetalayer(std::string_view name, Bytes content) {
   if (!found && staged_.metadata->vlmetalayers.size() + 2 >= kMaxVlMetalayers) {
     return ResourceExhausted("frame: more than %d vlmetalayers", kMaxVlMetalayers - 2);
   }
-  CAIRN_ASSIGN_OR_RETURN(VlMetalayer layer, EncodeVlLayer(*base_->env(), name, content));
+  CAIRN_ASSIGN_OR_RETURN(VlMetalayer layer, EncodeVlLayer(*stager_.base()->env(), name, content));
   int64_t total = static_cast<int64_t>(layer.chunk.bytes().size());
   for (const VlMetalayer& other : staged_.metadata->vlmetalayers) {
     if (other.name != name) total += static_cast<int64_t>(other.chunk.bytes().size());
@@ -86,7 +92,7 @@ absl::Status Stager::SetVlmetalayer(std::string_view name, Bytes content) {
   return absl::OkStatus();
 }
 
-absl::Status Stager::DeleteVlmetalayer(std::string_view name) {
+absl::Status MetadataEdits::DeleteVlmetalayer(std::string_view name) {
   // All of that name, as replaying the edit does.
   auto edited = std::make_shared<Metadata>(*staged_.metadata);
   const auto has_name = [&](const VlMetalayer& layer) { return layer.name == name; };
@@ -95,6 +101,47 @@ absl::Status Stager::DeleteVlmetalayer(std::string_view name) {
   }
   staged_.metadata = std::move(edited);
   staged_.Record({.kind = format::LayerEdit::Kind::kDeleteVlmeta, .name = std::string(name)});
+  return absl::OkStatus();
+}
+
+absl::Status MetadataEdits::Apply(const std::vector<format::LayerEdit>& edits) {
+  using Kind = format::LayerEdit::Kind;
+  for (const format::LayerEdit& edit : edits) {
+    switch (edit.kind) {
+      case Kind::kSetMetalayer:
+        CAIRN_RETURN_IF_ERROR(PutMetalayer(edit.name, edit.content));
+        break;
+      case Kind::kSetVlmeta:
+        CAIRN_RETURN_IF_ERROR(SetVlmetalayer(edit.name, edit.content));
+        break;
+      case Kind::kDeleteVlmeta:
+        CAIRN_RETURN_IF_ERROR(DeleteVlmetalayer(edit.name));
+        break;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MetadataEdits::Repeat(const std::vector<format::LayerEdit>& edits, bool with_shape) {
+  using Kind = format::LayerEdit::Kind;
+  for (const format::LayerEdit& edit : edits) {
+    if (edit.kind == Kind::kSetMetalayer) {
+      if (with_shape || !SaysShape(edit.name)) {
+        CAIRN_RETURN_IF_ERROR(PutMetalayer(edit.name, edit.content));
+      }
+      continue;
+    }
+    auto metadata = std::make_shared<Metadata>(*staged_.metadata);
+    if (edit.kind == Kind::kSetVlmeta) {
+      const auto content = std::make_shared<const std::vector<std::byte>>(edit.content);
+      PutVlLayer(metadata->vlmetalayers, {edit.name, Chunk(*content, content)});
+    } else {
+      std::erase_if(metadata->vlmetalayers,
+                    [&](const VlMetalayer& layer) { return layer.name == edit.name; });
+    }
+    staged_.metadata = std::move(metadata);
+    staged_.Record(edit);
+  }
   return absl::OkStatus();
 }
 

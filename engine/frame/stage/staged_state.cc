@@ -71,15 +71,22 @@ void StagedState::Erase(int64_t first, int64_t count, const ChunkCost& old) {
   if (chunks.size() == 0) header.vlblocks = false;
 }
 
-void StagedState::ReorderChunks(std::span<const int64_t> order, std::vector<IndexEntry> entries) {
-  CAIRN_DCHECK(std::ssize(order) == chunks.size() && order.size() == entries.size());
-  replaced_.clear();
+absl::Status StagedState::ReorderChunks(std::span<const int64_t> order) {
+  CAIRN_DCHECK(std::ssize(order) <= chunks.size());
   format::ReorderEdit edit;
-  edit.order.reserve(order.size());
-  for (const int64_t nchunk : order) edit.order.push_back(static_cast<uint32_t>(nchunk));
+  std::vector<IndexEntry> entries;
+  edit.order.reserve(static_cast<size_t>(chunks.size()));
+  entries.reserve(static_cast<size_t>(chunks.size()));
+  for (int64_t i = 0; i < chunks.size(); ++i) {
+    const int64_t nchunk = i < std::ssize(order) ? order[static_cast<size_t>(i)] : i;
+    CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), chunks.Get(nchunk));
+    edit.order.push_back(static_cast<uint32_t>(nchunk));
+  }
+  replaced_.clear();
   chunk_edits.Add(edit);
   chunks = ChunkIndex(std::move(entries));
   edited = true;
+  return absl::OkStatus();
 }
 
 void StagedState::Settle() {

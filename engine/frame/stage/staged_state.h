@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_FRAME_STAGE_STAGED_STATE_H_
 #define CAIRN_ENGINE_FRAME_STAGE_STAGED_STATE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -61,6 +62,11 @@ struct StagedState {
   // Pending items count as the last chunk.
   int64_t nchunks() const { return chunks.size() + (partial.empty() ? 0 : 1); }
   bool fixed_chunks() const { return !header.variable_chunks(); }
+  // Returns the bytes of a chunk of a frame of fixed chunks.
+  int64_t NbytesOf(int64_t nchunk) const {
+    const int64_t chunksize = header.chunksize;
+    return std::min(chunksize, nbytes() - nchunk * chunksize);
+  }
   // Checks that chunks and bytes agree, as they do between two edits.
   void CheckCounts() const {
     CAIRN_DCHECK(partial.empty() || fixed_chunks());
@@ -81,8 +87,12 @@ struct StagedState {
   // The same again: the chunk before is as if it had never been.
   void ReplaceAgain(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
   void Erase(int64_t first, int64_t count, const ChunkCost& old);
-  // `entries` are those of the chunks in their new order.
-  void ReorderChunks(std::span<const int64_t> order, std::vector<IndexEntry> entries);
+  // Puts the first chunks into this order; the others stay where they are.
+  absl::Status ReorderChunks(std::span<const int64_t> order);
+  // Sets the chunksize of a frame that has none yet.
+  void FixChunksize(int32_t chunksize) {
+    if (header.chunksize == format::kChunksizeUnknown) header.chunksize = chunksize;
+  }
 
   // The last chunk leaves the index: more items will follow its first `used` bytes.
   absl::Status ReopenLast(const ChunkCost& cost, int64_t used);

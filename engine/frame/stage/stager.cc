@@ -1,279 +1,291 @@
 #include "engine/frame/stage/stager.h"
 
-#include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "engine/base/bytes.h"
 #include "engine/base/check.h"
 #include "engine/base/checked.h"
+#include "engine/base/permutation.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
-#include "engine/chunk/special.h"
+#include "engine/format/b2nd.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/range_reader.h"
 
 namespace cairn::frame {
 
 namespace {
 
-constexpr int64_t kMaxChunks = kMaxChunkBytes / format::kIndexTypesize;
-
-}  // namespace
-
-Stager::Stager(StatePtr base, ChunkSink& sink, StagerOptions options)
-    : base_(std::move(base)),
-      sink_(sink),
-      options_(std::move(options)),
-      staged_(*base_),
-      chunk_writer_(options_.compression, staged_.fixed_chunks(), base_->env(), sink_),
-      dirty_(options_.staged_memory),
-      is_array_(IsArray(*base_)) {}
-
-absl::Status Stager::Remember(absl::Status status) {
-  if (!status.ok() && failure_.ok()) failure_ = status;
-  return status;
-}
-
-absl::StatusOr<format::IndexedChunk> Stager::Remembered(absl::StatusOr<format::IndexedChunk> made) {
-  CAIRN_RETURN_IF_ERROR(Remember(made.status()));
-  return made;
-}
-
-absl::Status Stager::CheckCapacity(int64_t nbytes) const {
-  const std::optional<int64_t> total = CheckedAdd(staged_.nbytes(), nbytes);
-  if (!total.has_value()) return InvalidArgument("frame: more than 2^63 bytes");
-  const int64_t chunksize =
-      staged_.header.chunksize > 0 ? staged_.header.chunksize : int64_t{options_.chunksize};
-  const int64_t count = staged_.fixed_chunks() ? CeilDiv(nbytes, chunksize) : 1;
-  // A frame over the limit could not be opened again.
-  const int64_t limit = std::min<int64_t>(kMaxChunks, base_->env()->limits.max_nchunks);
-  if (staged_.nchunks() + count <= limit) return absl::OkStatus();
-  return ResourceExhausted("frame: more than %d chunks", limit);
-}
-
-absl::Status Stager::CheckTakesItems() const {
-  if (!staged_.header.vlblocks || staged_.nbytes() == 0) return absl::OkStatus();
-  return FailedPrecondition("a frame of variable blocks takes whole chunks only");
-}
-
-// Whether the frame may hold a chunk of another program.
-absl::Status Stager::CheckChunk(const chunk::Header& header) const {
-  const int32_t typesize = staged_.header.typesize;
+// Checks that the frame may hold a chunk of another program.
+absl::Status CheckChunk(const StagedState& staged, const State& base, const chunk::Header& header) {
+  const int32_t typesize = staged.header.typesize;
   if (header.nbytes == 0) return InvalidArgument("an empty chunk cannot stand in a frame");
-  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*base_, header.nbytes));
+  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(base, header.nbytes));
   if (header.typesize != chunk::HeaderTypesize(typesize)) {
     return InvalidArgument("chunk of typesize %d in a frame of typesize %d", header.typesize,
                            typesize);
   }
-  if (staged_.nbytes() > 0 && header.vlblocks != staged_.header.vlblocks) {
+  if (staged.nbytes() > 0 && header.vlblocks != staged.header.vlblocks) {
     return FailedPrecondition("chunks with and without variable blocks do not mix in a frame");
   }
   return absl::OkStatus();
 }
 
-void Stager::FixChunksize(int32_t chunksize) {
-  if (staged_.header.chunksize == format::kChunksizeUnknown) staged_.header.chunksize = chunksize;
+// Checks the blocks of a chunk that another program made for the array.
+absl::Status CheckBlocks(const StagedState& staged, int64_t nchunk, const chunk::Header& header) {
+  const int32_t typesize = staged.header.typesize;
+  CAIRN_ASSIGN_OR_RETURN(const ArrayInfo array, format::FindB2nd(staged.metadata->metalayers));
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, ArrayGeometry::Make(array, typesize));
+  const absl::Status status = CheckArrayChunk(header, geometry, typesize);
+  if (status.ok()) return absl::OkStatus();
+  return Annotate(WithCode(absl::StatusCode::kFailedPrecondition, status), "chunk %d", nchunk);
 }
 
-// A last chunk of which `used` bytes are items, and which has room for more, becomes the head of
-// the partial chunk; 0: there is none.
-absl::Status Stager::ReopenShortChunk(int64_t used) {
-  if (!staged_.partial.empty()) return LoadHead();
-  if (used == 0) return absl::OkStatus();
-  const int64_t last = staged_.chunks.size() - 1;
-  if (dirty_.Has(last)) CAIRN_RETURN_IF_ERROR(EncodeDirty());
-  CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(last));
-  head_items_.resize(static_cast<size_t>(used));
-  CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(last));
-  return staged_.ReopenLast(cost, used);
+// With variable chunks the header's nbytes and the chunks' own headers may disagree. Refuse an edit
+// that would make the total negative, or zero with chunks left.
+absl::Status CheckSum(const StagedState& staged, int64_t nchunks, const ChunkCost& less,
+                      int64_t more) {
+  if (staged.fixed_chunks()) return absl::OkStatus();
+  const int64_t rest = staged.header.nbytes - less.nbytes;
+  const std::optional<int64_t> sum = CheckedAdd(rest, more);
+  if (rest >= 0 && sum.has_value() && (*sum == 0) == (nchunks == 0)) return absl::OkStatus();
+  return DataLoss("frame: its chunks do not hold the %d bytes that its header says",
+                  staged.header.nbytes);
 }
 
-// Nothing is built upon a head that cannot be read.
-absl::Status Stager::LoadHead() {
-  const std::optional<format::IndexedChunk>& head = staged_.partial.head;
-  if (!head.has_value() || std::ssize(head_items_) == head->nbytes) return absl::OkStatus();
-  CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(staged_.chunks.size()));
-  head_items_.resize(static_cast<size_t>(head->nbytes));
-  return absl::OkStatus();
-}
+}  // namespace
 
-absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<format::IndexedChunk> made) {
-  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, Remembered(std::move(made)));
-  staged_.Insert(nchunk, chunk);
-  return absl::OkStatus();
-}
+Stager::Stager(StatePtr base, ChunkSink& sink, const StagerOptions& options)
+    : edits_(std::move(base), sink, options.compression, options.chunksize),
+      staged_(edits_.staged()),
+      dirty_(edits_, options.staged_memory),
+      pending_(edits_, dirty_) {}
 
-absl::Status Stager::AddLast(absl::StatusOr<format::IndexedChunk> made) {
-  return StageInsert(staged_.chunks.size(), std::move(made));
-}
-
-absl::Status Stager::ClosePartialChunk() {
-  if (staged_.partial.empty()) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(LoadHead());
-  if (staged_.partial.is_padded()) RecordLength();
-  const PartialChunk partial = staged_.partial;
-  staged_.DropPartialChunk();
-  if (!partial.head.has_value())
-    return AddLast(chunk_writer_.FromPadded(partial.items.span(), partial.padded_to));
-  std::vector<std::byte> items = std::exchange(head_items_, {});
-  const Bytes added = partial.items.span();
-  items.insert(items.end(), added.begin(), added.end());
-  return AddLast(chunk_writer_.FromPadded(items, partial.padded_to));
-}
-
-absl::Status Stager::StageFixed(Bytes items) {
-  return StageInChunks(items, staged_.header.chunksize, 0);
-}
-
-// In chunks of so many bytes of items each, padded unless `padded_to` is 0.
-absl::Status Stager::StageInChunks(Bytes items, int64_t capacity, int32_t padded_to) {
-  const auto most = static_cast<size_t>(capacity);
+void Stager::BeginFrame() {
+  // A metalayer may say that it is an array: its chunks come next.
+  edits_.set_is_array(false);
   staged_.edited = true;
-  while (!items.empty()) {
-    if (staged_.partial.empty() && items.size() >= most) {
-      CAIRN_RETURN_IF_ERROR(AddLast(chunk_writer_.FromPadded(items.first(most), padded_to)));
-      items = items.subspan(most);
-      continue;
-    }
-    const auto filled = static_cast<size_t>(staged_.partial.filled());
-    const size_t n = std::min(items.size(), most - filled);
-    staged_.AppendPending(items.first(n), padded_to);
-    items = items.subspan(n);
-    if (filled + n == most) CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  }
-  return absl::OkStatus();
 }
 
 absl::Status Stager::Append(Bytes items) {
   if (items.empty()) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(CheckMayRecut("append"));
-  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
+  CAIRN_RETURN_IF_ERROR(edits_.CheckMayRecut("append"));
+  CAIRN_RETURN_IF_ERROR(edits_.CheckTakesItems());
   if (!staged_.fixed_chunks() && items.size() > kMaxChunkBytes) {
     return InvalidArgument("a chunk has at most %d bytes, got %d", kMaxChunkBytes, items.size());
   }
-  CAIRN_RETURN_IF_ERROR(CheckCapacity(static_cast<int64_t>(items.size())));
-  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
-  FixChunksize(options_.chunksize);
+  CAIRN_RETURN_IF_ERROR(edits_.CheckCapacity(static_cast<int64_t>(items.size())));
+  CAIRN_RETURN_IF_ERROR(edits_.chunk_writer().CheckOptions());
+  staged_.FixChunksize(edits_.chunksize());
   if (staged_.fixed_chunks()) {
-    CAIRN_RETURN_IF_ERROR(ReopenShortChunk(staged_.header.nbytes % staged_.header.chunksize));
+    CAIRN_RETURN_IF_ERROR(pending_.Reopen(staged_.header.nbytes % staged_.header.chunksize));
   }
   staged_.header.vlblocks = false;
-  return Remember(staged_.fixed_chunks() ? StageFixed(items)
-                                         : AddLast(chunk_writer_.FromItems(items)));
+  return edits_.Remember(staged_.fixed_chunks()
+                             ? pending_.Append(items, staged_.header.chunksize, 0)
+                             : edits_.Append(edits_.chunk_writer().FromItems(items)));
 }
 
 absl::Status Stager::AppendCompressed(Bytes chunk) {
   return InsertCompressed(staged_.nchunks(), chunk);
 }
 
-// The bytes of a short last chunk that repeats `special` too. It leaves the index: the run that
-// follows begins with it, and no item of either has to be stored.
-int64_t Stager::TakeShortRun(SpecialValue special) {
-  const format::FrameHeader& header = staged_.header;
-  const int64_t nbytes = header.nbytes % header.chunksize;
-  const bool whole_items = header.chunksize % header.typesize == 0;
-  if (!staged_.partial.empty() || nbytes == 0 || !format::IsIndexSpecial(special) || !whole_items)
-    return 0;
-  const int64_t last = staged_.chunks.size() - 1;
-  const absl::StatusOr<IndexEntry> entry = staged_.chunks.Get(last);
-  if (!entry.ok() || entry->value != format::EntryOfSpecial(special)) return 0;
-  staged_.Erase(last, 1, {.nbytes = nbytes});
-  return nbytes;
-}
-
-absl::Status Stager::StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value) {
-  constexpr int64_t kPieceSize = 1 << 20;
-  for (int64_t done = 0; done < nbytes; done += kPieceSize) {
-    std::vector<std::byte> items(static_cast<size_t>(std::min(kPieceSize, nbytes - done)));
-    CAIRN_RETURN_IF_ERROR(chunk::FillSpecial(
-        {.kind = special, .typesize = staged_.header.typesize, .value = value}, done, items));
-    CAIRN_RETURN_IF_ERROR(StageFixed(items));
+absl::Status Stager::CheckInsert(int64_t nchunk, int64_t nbytes) const {
+  const int64_t count = staged_.nchunks();
+  const int64_t chunksize = staged_.header.chunksize;
+  CAIRN_RETURN_IF_ERROR(edits_.CheckMayRecut(nchunk == count ? "append" : "insert chunk"));
+  if (nchunk < 0 || nchunk > count) return OutOfRange("insert at chunk %d of %d", nchunk, count);
+  if (nbytes < 1 || nbytes > kMaxChunkBytes) {
+    return InvalidArgument("a chunk has 1 to %d bytes, got %d", kMaxChunkBytes, nbytes);
+  }
+  CAIRN_RETURN_IF_ERROR(edits_.CheckCapacity(nbytes));
+  if (chunksize <= 0) return absl::OkStatus();
+  if (nbytes > chunksize || (nchunk < count && nbytes != chunksize)) {
+    return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
+  }
+  if (nchunk == count && staged_.nbytes() % chunksize != 0) {
+    return FailedPrecondition("the last chunk is shorter than %d bytes: no chunk can follow",
+                              chunksize);
   }
   return absl::OkStatus();
 }
 
-absl::Status Stager::StageSpecial(SpecialValue special, int64_t nbytes, Bytes value) {
-  if (!staged_.fixed_chunks()) return AddLast(chunk_writer_.FromSpecial(special, nbytes, value));
-  if (staged_.header.chunksize % staged_.header.typesize != 0) {
-    return StageSpecialItems(special, nbytes, value);
-  }
+absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
+  const int64_t count = staged_.nchunks();
   const int64_t chunksize = staged_.header.chunksize;
-  if (!staged_.partial.empty()) {
-    const auto filled = staged_.partial.nbytes();
-    const int64_t n = std::min(nbytes, chunksize - filled);
-    CAIRN_RETURN_IF_ERROR(StageSpecialItems(special, n, value));
-    nbytes -= n;
+  if (nchunk < 0 || nchunk >= count) return OutOfRange("chunk %d of %d", nchunk, count);
+  if (nbytes < 1 || nbytes > kMaxChunkBytes) {
+    return InvalidArgument("a chunk has 1 to %d bytes, got %d", kMaxChunkBytes, nbytes);
   }
-  for (; nbytes >= chunksize; nbytes -= chunksize) {
-    CAIRN_RETURN_IF_ERROR(AddLast(chunk_writer_.FromSpecial(special, chunksize, value)));
+  if (edits_.is_array() && nbytes != chunksize) {
+    return FailedPrecondition("chunk %d: the array needs chunks of %d bytes, got %d", nchunk,
+                              chunksize, nbytes);
   }
-  if (nbytes == 0) return absl::OkStatus();
-  // A short stored chunk would be dead as soon as more items follow it.
-  return format::IsIndexSpecial(special)
-             ? AddLast(chunk_writer_.FromSpecial(special, nbytes, value))
-             : StageSpecialItems(special, nbytes, value);
+  const bool last = nchunk + 1 == count;
+  if (!staged_.fixed_chunks() || nbytes == chunksize || (last && nbytes < chunksize)) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
 }
 
-absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes value) {
-  const int64_t typesize = staged_.header.typesize;
-  const std::optional<int64_t> nbytes = CheckedMul(nitems, typesize);
-  if (nitems < 0 || !nbytes.has_value()) return InvalidArgument("%d items", nitems);
-  const int64_t value_size = special == SpecialValue::kRepeat ? typesize : 0;
-  if (special == SpecialValue::kNone || std::ssize(value) != value_size) {
-    return InvalidArgument("special value %d takes a value of %d bytes, got %d",
-                           static_cast<int>(special), value_size, value.size());
+absl::Status Stager::InsertMade(int64_t nchunk, int64_t nbytes, bool vlblocks, Make make) {
+  CAIRN_RETURN_IF_ERROR(edits_.chunk_writer().CheckOptions());
+  CAIRN_RETURN_IF_ERROR(pending_.Close());
+  if (nchunk < staged_.chunks.size()) CAIRN_RETURN_IF_ERROR(EncodeDirty());
+  staged_.FixChunksize(static_cast<int32_t>(nbytes));
+  staged_.header.vlblocks = vlblocks;
+  return edits_.Insert(nchunk, make());
+}
+
+absl::Status Stager::UpdateMade(int64_t nchunk, int64_t nbytes, Make make) {
+  CAIRN_RETURN_IF_ERROR(edits_.chunk_writer().CheckOptions());
+  CAIRN_RETURN_IF_ERROR(pending_.Close());
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, edits_.CostOf(nchunk));
+  CAIRN_RETURN_IF_ERROR(CheckSum(staged_, staged_.chunks.size(), old, nbytes));
+  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, edits_.Remember(make()));
+  edits_.Replace(nchunk, old, chunk);
+  return absl::OkStatus();
+}
+
+absl::Status Stager::InsertChunk(int64_t nchunk, Bytes items) {
+  CAIRN_RETURN_IF_ERROR(edits_.CheckTakesItems());
+  CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, std::ssize(items)));
+  return InsertMade(nchunk, std::ssize(items), false,
+                    [&] { return edits_.chunk_writer().FromItems(items); });
+}
+
+absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
+  CAIRN_RETURN_IF_ERROR(CheckChunk(staged_, *base(), header));
+  CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, header.nbytes));
+  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk imported, edits_.chunk_writer().Import(chunk, header));
+  return InsertMade(nchunk, header.nbytes, header.vlblocks,
+                    [&] { return edits_.chunk_writer().FromImported(imported); });
+}
+
+absl::Status Stager::UpdateChunk(int64_t nchunk, Bytes items) {
+  CAIRN_RETURN_IF_ERROR(edits_.CheckTakesItems());
+  CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, std::ssize(items)));
+  CAIRN_RETURN_IF_ERROR(edits_.chunk_writer().CheckOptions());
+  CAIRN_RETURN_IF_ERROR(pending_.Close());
+  if (dirty_.MayHold(nchunk) && std::ssize(items) == staged_.header.chunksize) {
+    CAIRN_RETURN_IF_ERROR(dirty_.MakeRoom(nchunk, nchunk));
+    CopyBytes(items, dirty_.Put(nchunk));
+    return absl::OkStatus();
   }
-  if (special == SpecialValue::kNans && typesize != 4 && typesize != 8) {
-    return InvalidArgument("NaNs need a typesize of 4 or 8, got %d", typesize);
+  CAIRN_RETURN_IF_ERROR(EncodeDirty());
+  return UpdateMade(nchunk, std::ssize(items),
+                    [&] { return edits_.chunk_writer().FromItems(items); });
+}
+
+absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
+  CAIRN_RETURN_IF_ERROR(CheckChunk(staged_, *base(), header));
+  CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, header.nbytes));
+  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk imported, edits_.chunk_writer().Import(chunk, header));
+  if (edits_.is_array() && !imported.stored.empty())
+    CAIRN_RETURN_IF_ERROR(CheckBlocks(staged_, nchunk, header));
+  CAIRN_RETURN_IF_ERROR(EncodeDirty());
+  return UpdateMade(nchunk, header.nbytes,
+                    [&] { return edits_.chunk_writer().FromImported(imported); });
+}
+
+absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
+  const int64_t nchunks = staged_.nchunks();
+  if (count < 0 || !RangeFits(first, count, nchunks)) {
+    return OutOfRange("delete chunks from %d on, %d of them, of %d", first, count, nchunks);
   }
-  if (nitems > 0) CAIRN_RETURN_IF_ERROR(CheckMayRecut("append"));
-  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
-  if (!staged_.fixed_chunks() && *nbytes > kMaxChunkBytes) {
-    return InvalidArgument("a chunk has at most %d bytes, got %d", kMaxChunkBytes, *nbytes);
+  if (count == 0) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(edits_.CheckMayRecut("delete chunks"));
+  CAIRN_RETURN_IF_ERROR(EncodeDirty());
+  // Pending items that go need not become a chunk first: perhaps their head cannot be read.
+  const bool with_partial = first + count > staged_.chunks.size();
+  if (with_partial) {
+    --count;
+  } else {
+    CAIRN_RETURN_IF_ERROR(pending_.Close());
   }
-  if (staged_.nbytes() % typesize != 0) {
-    return FailedPrecondition("the last item is not whole: no special values can follow");
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, edits_.CostOf(first, count));
+  CAIRN_RETURN_IF_ERROR(CheckSum(staged_, nchunks - count, old, 0));
+  if (with_partial) staged_.DropPartialChunk();
+  if (count > 0) staged_.Erase(first, count, old);
+  return absl::OkStatus();
+}
+
+absl::Status Stager::ReorderChunks(std::span<const int64_t> order) {
+  const int64_t nchunks = staged_.nchunks();
+  CAIRN_RETURN_IF_ERROR(edits_.CheckMayRecut("reorder"));
+  if (static_cast<int64_t>(order.size()) != nchunks) {
+    return InvalidArgument("reorder: expected %d chunk numbers, got %d", nchunks, order.size());
   }
-  CAIRN_RETURN_IF_ERROR(CheckCapacity(*nbytes));
-  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
-  if (nitems == 0) return absl::OkStatus();
-  FixChunksize(options_.chunksize);
-  int64_t run = *nbytes;
-  if (staged_.fixed_chunks()) {
-    run += TakeShortRun(special);
-    CAIRN_RETURN_IF_ERROR(ReopenShortChunk(staged_.header.nbytes % staged_.header.chunksize));
+  if (const auto wrong = FindNonPermutation(order); wrong.has_value()) {
+    if (!RangeFits(*wrong, 1, nchunks)) return OutOfRange("chunk %d of %d", *wrong, nchunks);
+    return InvalidArgument("reorder: duplicate chunk number %d", *wrong);
   }
-  staged_.header.vlblocks = false;
-  return Remember(StageSpecial(special, run, value));
+  if (nchunks == 0) return absl::OkStatus();
+  if (staged_.fixed_chunks() && staged_.NbytesOf(nchunks - 1) < staged_.header.chunksize &&
+      order.back() != nchunks - 1) {
+    return InvalidArgument("reorder: the last chunk is shorter than %d bytes and must stay last",
+                           staged_.header.chunksize);
+  }
+  CAIRN_RETURN_IF_ERROR(pending_.Close());
+  CAIRN_RETURN_IF_ERROR(EncodeDirty());
+  return staged_.ReorderChunks(order);
+}
+
+absl::Status Stager::MoveChunk(int64_t nchunk, const IndexEntry& moved) {
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, edits_.CostOf(nchunk));
+  staged_.Replace(nchunk, cost, {.entry = moved, .nbytes = static_cast<int32_t>(cost.nbytes)});
+  return absl::OkStatus();
+}
+
+absl::Status Stager::ReadChunk(int64_t nchunk, MutableBytes dst) {
+  const int64_t count = staged_.nchunks();
+  if (nchunk < 0 || nchunk >= count) return OutOfRange("chunk %d of %d", nchunk, count);
+  const Bytes kept = dirty_.Find(nchunk);
+  if (kept.empty()) {
+    const absl::StatusOr<StatePtr> state = edits_.StateWith(nchunk);
+    if (state.ok()) return frame::ReadChunk(**state, nchunk, dst);
+    // Chunks that wait to be written are written first. A full disk refuses that, and they wait on:
+    // nothing is lost, so the writer stays usable.
+    return absl::IsResourceExhausted(state.status()) ? state.status()
+                                                     : edits_.Remember(state.status());
+  }
+  CAIRN_RETURN_IF_ERROR(CheckChunkBuffer(nchunk, std::ssize(kept), dst));
+  CopyBytes(kept, dst);
+  return absl::OkStatus();
 }
 
 absl::Status Stager::Finish() {
   CAIRN_RETURN_IF_ERROR(EncodeDirty());
-  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  return Remember(sink_.Flush());
+  CAIRN_RETURN_IF_ERROR(pending_.Close());
+  return edits_.Remember(edits_.sink().Flush());
 }
 
 format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) const {
   staged_.CheckCounts();
   // Unless they were replaced, the pending items are those of the base and others after them.
   CAIRN_DCHECK(staged_.partial_replaced ||
-               staged_.partial.items.size() >= base_->partial.items.size());
+               staged_.partial.items.size() >= base()->partial.items.size());
   format::CommitRecordParts commit{.links = links,
                                    .chunks = staged_.chunk_edits,
                                    .layers = staged_.layer_edits,
                                    .partial_replaced = staged_.partial_replaced,
                                    .partial_items = staged_.partial.items.span()};
   if (!staged_.partial_replaced) {
-    commit.partial_items = commit.partial_items.subspan(base_->partial.items.size());
+    commit.partial_items = commit.partial_items.subspan(base()->partial.items.size());
   } else {
     commit.partial_head = staged_.partial.head;
     commit.partial_padded = staged_.partial.is_padded();
   }
   const bool only_appends = staged_.chunk_edits.count() == 0 && staged_.layer_edits.empty() &&
                             !staged_.partial_replaced &&
-                            staged_.header.chunksize == base_->chunksize &&
-                            staged_.header.vlblocks == base_->vlblocks;
+                            staged_.header.chunksize == base()->chunksize &&
+                            staged_.header.vlblocks == base()->vlblocks;
   if (!only_appends) {
     commit.totals = {.nchunks = staged_.chunks.size(),
                      .nbytes = staged_.nbytes(),
@@ -284,39 +296,11 @@ format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) c
   return commit;
 }
 
-std::shared_ptr<State> Stager::MakeState() const {
-  staged_.CheckCounts();
-  auto state = std::make_shared<State>(*base_);
-  state->nbytes = staged_.nbytes();
-  state->chunksize = staged_.header.chunksize;
-  state->vlblocks = staged_.header.vlblocks;
-  state->chunks = staged_.chunks;
-  state->partial = staged_.partial;
-  state->stored_bytes = staged_.stored_bytes;
-  state->metadata = staged_.metadata;
-  return state;
-}
-
-void Stager::SetBase(StatePtr committed) {
-  base_ = std::move(committed);
-  is_array_ = IsArray(*base_);
-  staged_.Settle();
-}
-
 absl::StatusOr<StatePtr> Stager::View() {
   CAIRN_RETURN_IF_ERROR(EncodeDirty());
-  absl::StatusOr<StatePtr> view = StoredView();
-  CAIRN_RETURN_IF_ERROR(Remember(view.status()));
+  absl::StatusOr<StatePtr> view = edits_.StoredView();
+  CAIRN_RETURN_IF_ERROR(edits_.Remember(view.status()));
   return view;
-}
-
-absl::StatusOr<StatePtr> Stager::StoredView() {
-  CAIRN_RETURN_IF_ERROR(sink_.Flush());
-  const std::shared_ptr<State> state = MakeState();
-  CAIRN_ASSIGN_OR_RETURN(state->chunk_source, sink_.Source(*base_));
-  state->chunks_end = state->chunk_source->end();
-  state->staged = true;
-  return state;
 }
 
 }  // namespace cairn::frame

@@ -9,6 +9,7 @@
 #include "engine/base/status.h"
 #include "engine/frame/files/replacement.h"
 #include "engine/frame/layout/commit_backend.h"
+#include "engine/frame/stage/array_editor.h"
 
 namespace cairn::frame {
 
@@ -42,7 +43,8 @@ class Creation : public CommitBackend {
  protected:
   absl::StatusOr<std::unique_ptr<Stager>> StageInto(ChunkSink& sink) const {
     auto stager = std::make_unique<Stager>(frame_.state, sink, options_);
-    CAIRN_RETURN_IF_ERROR(stager->BeginFrame(is_array_));
+    stager->BeginFrame();
+    if (is_array_) CAIRN_RETURN_IF_ERROR(ArrayEditor(*stager).BeginFrame());
     return stager;
   }
   // Locks the frame that is about to be replaced. Refused, the commit can be tried again.

@@ -6,6 +6,7 @@
 #include "engine/base/status.h"
 #include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
+#include "engine/frame/stage/increment_applier.h"
 #include "engine/frame/state/staged_source.h"
 
 namespace cairn::frame {
@@ -184,7 +185,7 @@ absl::Status FrameWriter::Flush() {
 absl::Status FrameWriter::ApplyIncrement(const State& increment) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   CAIRN_RETURN_IF_ERROR(CheckUnedited());
-  const absl::Status status = stager_->ApplyIncrement(increment);
+  const absl::Status status = IncrementApplier(*stager_).Apply(increment);
   if (!status.ok() && edited()) Rollback();
   return status;
 }

@@ -1,0 +1,88 @@
+// The edits of a writer since a committed state, and what edits of all kinds share.
+#ifndef CAIRN_ENGINE_FRAME_STAGE_STAGED_EDITS_H_
+#define CAIRN_ENGINE_FRAME_STAGE_STAGED_EDITS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/options.h"
+#include "engine/chunk/header.h"
+#include "engine/format/index_entry.h"
+#include "engine/frame/stage/chunk_sink.h"
+#include "engine/frame/stage/chunk_writer.h"
+#include "engine/frame/stage/staged_state.h"
+
+namespace cairn::frame {
+
+// Keeps three things in step: the staged state, the chunks in the sink, and the first failure. The
+// classes that edit a frame work on one of these, which a Stager owns. Not thread-safe.
+class StagedEdits {
+ public:
+  // `base` is the committed state that the edits begin with. `compression` is for new chunks, and
+  // `chunksize` for a frame that does not say how large its chunks are.
+  StagedEdits(StatePtr base, ChunkSink& sink, const CompressionOptions& compression,
+              int32_t chunksize);
+
+  const StatePtr& base() const { return base_; }
+  const StagedState& staged() const { return staged_; }
+  StagedState& staged() { return staged_; }
+  ChunkSink& sink() { return sink_; }
+  ChunkWriter& chunk_writer() { return chunk_writer_; }
+  int32_t chunksize() const { return chunksize_; }
+  // Chunks and metalayer make an n-dimensional array.
+  bool is_array() const { return is_array_; }
+  void set_is_array(bool is_array) { is_array_ = is_array; }
+
+  // Keeps the first failure that leaves edits half made, and returns its argument.
+  absl::Status Remember(absl::Status status);
+  absl::StatusOr<format::IndexedChunk> Remember(absl::StatusOr<format::IndexedChunk> made);
+  const absl::Status& failure() const { return failure_; }
+
+  // Refuses items for a frame of variable blocks.
+  absl::Status CheckTakesItems() const;
+  // Refuses edits that change which chunks there are, or where, in an array.
+  absl::Status CheckMayRecut(std::string_view edit) const;
+  // Refuses `nbytes` more where the frame would get too large.
+  absl::Status CheckCapacity(int64_t nbytes) const;
+
+  // Finds out what staged chunks take.
+  absl::StatusOr<ChunkCost> CostOf(int64_t nchunk);
+  absl::StatusOr<ChunkCost> CostOf(int64_t first, int64_t count);
+
+  // Puts a chunk that was just made into its place. A failure to make it is remembered.
+  absl::Status Insert(int64_t nchunk, absl::StatusOr<format::IndexedChunk> made);
+  absl::Status Append(absl::StatusOr<format::IndexedChunk> made);
+  // The chunk before may be one of the same edits: then the space of its bytes is free again.
+  void Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
+
+  // Returns the base with the edits, except where its bytes lie.
+  std::shared_ptr<State> MakeState() const;
+  // Returns the base with the edits for reading. Errors are not remembered.
+  absl::StatusOr<StatePtr> StoredView();
+  // Returns a state that has this chunk as the sink has it: the base, where that has the same.
+  absl::StatusOr<StatePtr> StateWith(int64_t nchunk);
+
+  // Continues from `committed`, which is the base with all edits.
+  void SetBase(StatePtr committed);
+  // Drops all edits and begins with `base`. Returns the edits.
+  StagedState RestartOn(StatePtr base);
+
+ private:
+  absl::StatusOr<chunk::Header> HeaderOf(const IndexEntry& entry);
+
+  StatePtr base_;
+  ChunkSink& sink_;
+  const int32_t chunksize_;
+  StagedState staged_;
+  ChunkWriter chunk_writer_;
+  absl::Status failure_;
+  bool is_array_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STAGE_STAGED_EDITS_H_
