@@ -1,4 +1,5 @@
-// What SQLite calls when it loads the extension: `.load cairn_sqlite`, sqlite3_load_extension.
+// Defines what SQLite calls when it loads the extension: `.load cairn_sqlite`,
+// sqlite3_load_extension.
 #include <sqlite3ext.h>
 
 #include "tools/sqlite/table/function_module.h"
@@ -9,7 +10,8 @@ SQLITE_EXTENSION_INIT1
 
 namespace {
 
-// The names of journals tell which file they belong to: see DatabaseRegistry.
+// Older versions do not tell, by the names of journals, which file they belong to: see
+// DatabaseRegistry.
 constexpr int kOldestVersion = 3031000;
 
 int Load(sqlite3* db, char** message) {
@@ -37,8 +39,8 @@ __attribute__((visibility("default"))) int sqlite3_cairnsqlite_init(
   return StayLoaded(Load(db, message));
 }
 
-// The same, and connections that name no VFS get `cairn` from now on: for programs that cannot be
-// given a URI, or connect before they load extensions.
+// Loads the extension, and makes `cairn` the VFS of connections that name none. This is for
+// programs that cannot be given a URI, or that connect before they load extensions.
 __attribute__((visibility("default"))) int sqlite3_cairndefault_init(
     sqlite3* db, char** message, const sqlite3_api_routines* api) {
   SQLITE_EXTENSION_INIT2(api)

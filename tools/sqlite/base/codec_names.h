@@ -1,4 +1,4 @@
-// Codecs by the names that parameters and columns have for them.
+// Names of codecs, as parameters and columns use them.
 #ifndef CAIRN_TOOLS_SQLITE_BASE_CODEC_NAMES_H_
 #define CAIRN_TOOLS_SQLITE_BASE_CODEC_NAMES_H_
 
@@ -10,9 +10,9 @@
 
 namespace cairn::sqlite {
 
-// A number for a codec without a name.
+// Returns a number for a codec without a name.
 std::string NameOfCodec(Codec codec);
-// Of those that take any bytes: not of those for arrays of numbers.
+// Finds a codec that takes any bytes. Codecs for arrays of numbers are not found.
 std::optional<Codec> GeneralCodecNamed(std::string_view name);
 
 }  // namespace cairn::sqlite

@@ -1,4 +1,4 @@
-// Statuses of Cairn as SQLite's result codes.
+// Converts statuses of Cairn to SQLite's result codes.
 #ifndef CAIRN_TOOLS_SQLITE_BASE_RESULT_CODE_H_
 #define CAIRN_TOOLS_SQLITE_BASE_RESULT_CODE_H_
 
@@ -6,10 +6,10 @@
 
 namespace cairn::sqlite {
 
-// SQLITE_BUSY for another writer, SQLITE_FULL for a full disk or a limit, SQLITE_CORRUPT for
-// damage, SQLITE_READONLY where writing is not possible, else SQLITE_IOERR and its kinds.
+// Returns SQLITE_BUSY for another writer, SQLITE_FULL for a full disk or a limit, SQLITE_CORRUPT
+// for damage, SQLITE_READONLY if writing is not possible, else SQLITE_IOERR or one of its kinds.
 int ResultCodeOf(const absl::Status& status);
-// The same, and tells the message to the log of SQLite (sqlite3_log).
+// Returns the code of ResultCodeOf, and tells the message to the log of SQLite (sqlite3_log).
 int LogFailure(const absl::Status& status);
 
 }  // namespace cairn::sqlite

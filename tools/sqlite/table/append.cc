@@ -93,7 +93,7 @@ void Append::Release(int number) {
 }
 
 void Append::RollbackTo(int number) {
-  // One from before the first row is not known here.
+  // A savepoint from before the first row is not known here.
   const auto found = savepoints_.find(number);
   OwnRows().resize(found == savepoints_.end() ? 0 : found->second);
 }

@@ -20,23 +20,23 @@
 
 namespace cairn::sqlite {
 
-// One transaction. Holds the frame's writer; without Commit nothing is appended.
+// A transaction. It holds the frame's writer. Without Commit nothing is appended.
 class Append {
  public:
-  // kUnavailable while another writer holds the frame and `wait` has passed; kUnimplemented for an
-  // array with several dimensions.
+  // Begins a transaction. Errors: kUnavailable if another writer holds the frame for longer than
+  // `wait`; kUnimplemented for an array with several dimensions.
   static absl::StatusOr<std::unique_ptr<Append>> Begin(FrameTable& table,
                                                        std::chrono::milliseconds wait);
 
-  // The number of the first row of the transaction.
+  // Returns the number of the first row of the transaction.
   int64_t first_row() const { return first_row_; }
-  // The rows that are not committed yet, which do not change while they are kept.
+  // Returns the rows that are not committed yet. They do not change while the result is kept.
   const std::shared_ptr<std::vector<std::byte>>& rows() const { return rows_; }
-  // A row to be filled, and its number.
+  // Adds a row and returns it to be filled. Its number is end_row() before the call.
   std::span<std::byte> AddRow();
   void DropLastRow();
   int64_t end_row() const;
-  // Whether Undo or Commit would change anything.
+  // Returns true if Undo or Commit would change anything.
   bool has_rows() const { return !rows_->empty() || committed_ > 0; }
 
   void Savepoint(int number);
@@ -45,7 +45,7 @@ class Append {
 
   // Appends the rows in one commit that survives a power cut.
   absl::Status Commit();
-  // Lets the frame go.
+  // Releases the frame.
   absl::Status Finish();
   // Takes back what Commit appended, if anything.
   absl::Status Undo();
@@ -55,13 +55,13 @@ class Append {
   std::vector<std::byte>& OwnRows();
 
   FrameTable& table_;
-  std::optional<Writer> writer_;         // of a frame
-  std::optional<LogWriter> log_writer_;  // or of a log
+  std::optional<Writer> writer_;         // for a frame
+  std::optional<LogWriter> log_writer_;  // or for a log
   int64_t first_row_ = 0;
   size_t row_size_ = 1;
   int64_t committed_ = 0;  // rows
   std::shared_ptr<std::vector<std::byte>> rows_ = std::make_shared<std::vector<std::byte>>();
-  std::map<int, size_t> savepoints_;  // by number the size of the rows
+  std::map<int, size_t> savepoints_;  // size of the rows, by number
 };
 
 }  // namespace cairn::sqlite

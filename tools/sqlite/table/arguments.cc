@@ -20,7 +20,8 @@ std::string_view WithoutSpaces(std::string_view text) {
   return text;
 }
 
-// A word, or what stands in quotes, where a doubled quote is one; `text` loses it and spaces.
+// Takes a word, or a text in quotes in which a doubled quote stands for one. `text` loses it and
+// the spaces.
 std::string TakeWord(std::string_view& text) {
   text = WithoutSpaces(text);
   std::string word;

@@ -1,4 +1,4 @@
-// What stands in the brackets of CREATE VIRTUAL TABLE name USING cairn(...).
+// Parses the arguments in CREATE VIRTUAL TABLE name USING cairn(...).
 #ifndef CAIRN_TOOLS_SQLITE_TABLE_ARGUMENTS_H_
 #define CAIRN_TOOLS_SQLITE_TABLE_ARGUMENTS_H_
 
@@ -15,13 +15,14 @@ namespace cairn::sqlite {
 
 struct TableArguments {
   std::string path;
-  std::vector<dtypes::Declaration> columns = {};  // empty: as the frame says
-  std::string time_field = {};                    // empty: as the log says
+  std::vector<dtypes::Declaration> columns = {};  // empty: those of the frame
+  std::string time_field = {};                    // empty: that of the log
   bool writable = false;
   std::chrono::milliseconds wait{0};  // for another writer
 };
 
-// 'PATH', NAME TYPE, ..., time=FIELD, writable=1, wait=MILLISECONDS. kInvalidArgument.
+// Parses 'PATH', NAME TYPE, ..., time=FIELD, writable=1, wait=MILLISECONDS. Errors:
+// kInvalidArgument for anything else.
 absl::StatusOr<TableArguments> ParseArguments(std::span<const char* const> arguments);
 
 }  // namespace cairn::sqlite

@@ -42,7 +42,7 @@ class BoxScan final : public Scan {
   }
 
  private:
-  // Slabs of the slowest dimension that have no wanted row are left out.
+  // Leaves out slabs of the slowest dimension that have no wanted row.
   void ClipToRows() {
     const int64_t last = stride_[0] * state_->shape()[0] - 1;
     const int64_t from = std::max<int64_t>(rows_.least, 0);
@@ -54,7 +54,7 @@ class BoxScan final : public Scan {
     begin_[0] = std::max(begin_[0], from / stride_[0]);
     end_[0] = std::min(end_[0], to / stride_[0] + 1);
     done_ = begin_[0] >= end_[0];
-    // One item: the other indices are known as well.
+    // If only one item is wanted, the other indices are known as well.
     for (size_t i = 1; !done_ && from == to && i < begin_.size(); ++i) {
       const int64_t index = from / stride_[i] % state_->shape()[i];
       done_ = index < begin_[i] || index >= end_[i];
@@ -67,7 +67,7 @@ class BoxScan final : public Scan {
     const int64_t item_size = state_->item_size();
     const int64_t most_items = std::max<int64_t>(1, bytes_ / std::max<int64_t>(1, item_size));
     bytes_ = std::min(bytes_ * kByteGrowth, kMostSlabBytes);
-    // The dimension that is cut: those after it go in as a whole.
+    // This is the dimension that is cut. Those after it are included as a whole.
     size_t axis = begin_.size() - 1;
     int64_t inner = 1;  // items of one index of the axis
     while (axis > 0 && at_[axis] == begin_[axis] &&
@@ -76,7 +76,7 @@ class BoxScan final : public Scan {
       --axis;
     }
     int64_t count = std::min(std::max<int64_t>(1, most_items / inner), end_[axis] - at_[axis]);
-    // Blocks are decoded once where the slab ends with them.
+    // Blocks are decoded once if the slab ends with them.
     const int64_t block = state_->blockshape()[axis];
     if (const int64_t past = (at_[axis] + count) % std::max<int64_t>(1, block);
         at_[axis] + count < end_[axis] && past < count) {
@@ -94,7 +94,7 @@ class BoxScan final : public Scan {
     return absl::OkStatus();
   }
 
-  // To the first item after a slab.
+  // Moves to the first item after a slab.
   void Advance(size_t axis, int64_t count) {
     at_[axis] += count;
     while (at_[axis] == end_[axis]) {
@@ -107,7 +107,7 @@ class BoxScan final : public Scan {
     }
   }
 
-  // The rows of a slab, without those at its ends that are not wanted.
+  // Shows the rows of a slab, except unwanted ones at its ends.
   void Show(Batch& batch, const std::vector<int64_t>& start, const std::vector<int64_t>& extent) {
     std::vector<int64_t> index(start.size());
     batch.numbers.clear();

@@ -41,7 +41,7 @@ void Store(const Column& column, T value, std::byte* at) {
   std::memcpy(at, &value, sizeof(T));
 }
 
-// IEEE 754 binary16.
+// Converts a number of IEEE 754 binary16.
 double HalfToDouble(uint16_t bits) {
   const int exponent = bits >> 10 & 0x1F;
   const int fraction = bits & 0x3FF;
@@ -55,7 +55,8 @@ double HalfToDouble(uint16_t bits) {
   return (bits & 0x8000) != 0 ? -value : value;
 }
 
-// The nearest half, of two as near the even one; infinity past the greatest.
+// Returns the nearest half, or the even one of two. A number past the greatest half becomes
+// infinity.
 uint16_t DoubleToHalf(double value) {
   const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
   value = std::fabs(value);
@@ -63,7 +64,7 @@ uint16_t DoubleToHalf(double value) {
   if (value >= 65520) return sign | 0x7C00;
   int exponent = 0;
   std::frexp(value, &exponent);                   // value < 2^exponent
-  const int step = std::max(exponent, -13) - 11;  // of the last bit
+  const int step = std::max(exponent, -13) - 11;  // step of the last bit
   const auto steps = static_cast<uint16_t>(std::nearbyint(std::ldexp(value, -step)));
   // The carry of a fraction that rounds up goes into the exponent.
   return static_cast<uint16_t>(sign + ((step + 24) << 10) + steps);
@@ -146,7 +147,7 @@ absl::Status DoesNotFit(const Column& column, std::string_view what) {
 absl::Status StoreInteger(const Column& column, sqlite3_value* value, std::byte* at) {
   const Number number = NumberOf(value);
   if (number.kind != Number::Kind::kInteger) {
-    // The only other numbers that an unsigned column holds.
+    // These are the only other numbers that an unsigned column holds.
     const bool large = column.type == ColumnType::kUint && column.size == 8 &&
                        number.kind == Number::Kind::kReal && number.real >= 0x1p63 &&
                        number.real < 0x1p64;
@@ -244,7 +245,7 @@ absl::Status StoreBytes(const Column& column, sqlite3_value* value, std::byte* a
     if (!status.ok()) return DoesNotFit(column, std::string(status.message()));
   }
   if (column.type == ColumnType::kUcs4) return StoreUcs4(column, text, at);
-  // A column of raw bytes gives all of them, so a shorter BLOB would come back longer.
+  // A column of raw bytes returns all of them, so a shorter BLOB would come back longer.
   const bool is_short = column.type == ColumnType::kBlob && is_blob && size < capacity;
   if (size > capacity || is_short) {
     return DoesNotFit(column, absl::StrFormat("%d bytes, it holds %d", size, column.size));

@@ -1,4 +1,4 @@
-// Columns of a table: the form of their values in SQLite.
+// Converts values of columns to and from SQLite's.
 #ifndef CAIRN_TOOLS_SQLITE_TABLE_COLUMN_H_
 #define CAIRN_TOOLS_SQLITE_TABLE_COLUMN_H_
 
@@ -20,16 +20,17 @@ using dtypes::Column;
 using dtypes::ColumnType;
 using dtypes::kNoTime;
 
-// "INTEGER", "REAL", "TEXT" or "BLOB".
+// Returns "INTEGER", "REAL", "TEXT" or "BLOB".
 const char* SqlTypeOf(const Column& column);
 // Makes the value at `at` of a column the result.
 using ReturnFunction = void (*)(sqlite3_context* context, const Column& column,
                                 const std::byte* at);
-// The one for the type, size and byte order of a column: it is called for each value.
+// Returns the function for the type, size and byte order of a column, because it is called for each
+// value.
 ReturnFunction ReturnFunctionOf(const Column& column);
-// The integer of a record: of kInt, kTime, and kUint of less than 8 bytes.
+// Returns the integer of a record. The column is kInt, kTime, or kUint of less than 8 bytes.
 int64_t LoadInteger(const Column& column, std::span<const std::byte> record);
-// kInvalidArgument for a value that the column cannot hold.
+// Errors: kInvalidArgument for a value that the column cannot hold.
 absl::Status StoreValue(const Column& column, sqlite3_value* value, std::byte* at);
 
 }  // namespace cairn::sqlite

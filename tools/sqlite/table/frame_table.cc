@@ -13,7 +13,7 @@ namespace cairn::sqlite {
 
 namespace {
 
-constexpr char kLogLayer[] = "cairn.log";  // of every log that Cairn made
+constexpr char kLogLayer[] = "cairn.log";  // every log that Cairn made has it
 // A row is in memory as a whole.
 constexpr int32_t kMaxItemSize = 64 << 20;
 
@@ -25,7 +25,7 @@ absl::Status CheckItems(const Snapshot& snapshot) {
   }
   const std::optional<ArrayInfo>& array = snapshot.array();
   if (!array || array->shape.empty()) return absl::OkStatus();
-  // An empty box asks whether the frame has what its array claims.
+  // Reading an empty box checks that the frame has what its array claims.
   const std::vector<int64_t> nothing(array->shape.size());
   return snapshot.ReadBox(nothing, nothing, {});
 }
@@ -130,7 +130,7 @@ absl::StatusOr<std::unique_ptr<FrameTable>> FrameTable::Open(const TableArgument
 
 absl::Status FrameTable::OpenFile(const TableArguments& arguments) {
   absl::StatusOr<Frame> frame = Frame::Open(path_);
-  // The directory of a log of many files is no frame.
+  // The directory of a log of many files is not a frame.
   const bool is_log = !arguments.time_field.empty() || !frame.ok() ||
                       frame->snapshot().GetVlmetalayer(kLogLayer).ok();
   if (is_log) {

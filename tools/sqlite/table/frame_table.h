@@ -1,4 +1,4 @@
-// A frame or log as a table: its columns, and its rows in one state.
+// Shows a frame or log as a table: its columns, and its rows in one state.
 #ifndef CAIRN_TOOLS_SQLITE_TABLE_FRAME_TABLE_H_
 #define CAIRN_TOOLS_SQLITE_TABLE_FRAME_TABLE_H_
 
@@ -20,34 +20,34 @@
 
 namespace cairn::sqlite {
 
-// One committed state. Rows have the numbers of items: in an array those in C order, in a log those
-// of its records, of which the first may be dropped.
+// A committed state. Rows have the numbers of items: for an array in C order, for a log those of
+// its records, the first of which may be dropped.
 class TableState {
  public:
-  // kDataLoss for an array whose chunks are not those of its shape.
+  // Errors: kDataLoss for an array whose chunks are not those of its shape.
   static absl::StatusOr<TableState> Make(const Snapshot& snapshot);
   static absl::StatusOr<TableState> Make(const LogSnapshot& log);
 
   int64_t first_row() const { return parts_.front().first; }
   int64_t end_row() const { return parts_.back().end; }
-  // Of an array with several dimensions; else empty.
+  // Returns the shape of an array with several dimensions, or nothing for any other frame.
   const std::vector<int64_t>& shape() const { return shape_; }
-  // Items of a block in each of them.
+  // Returns the items of a block in each dimension.
   const std::vector<int32_t>& blockshape() const { return snapshot().array()->blockshape; }
   int32_t item_size() const { return snapshot().info().typesize; }
-  // Null: no log.
+  // Returns null if it is not a log.
   const LogSnapshot* log() const { return log_ ? &*log_ : nullptr; }
   // The newest frame.
   const Snapshot& snapshot() const { return parts_.back().snapshot; }
 
-  // The end of a batch of rows from `row` on, at most `count`, whose last block or chunk is
-  // complete, if it is possible: so none is decoded twice.
+  // Returns the end of a batch of rows from `row` on, at most `count`, whose last block or chunk is
+  // complete if possible, so that none is decoded twice.
   int64_t AlignedEnd(int64_t row, int64_t count) const;
-  // Fields of rows, without several dimensions; see Snapshot::ReadFields.
+  // Reads fields of rows that do not have several dimensions; see Snapshot::ReadFields.
   absl::Status ReadFields(int64_t row, int64_t count, std::span<const FieldSpan> fields) const;
 
  private:
-  // Rows of one frame.
+  // The rows of one frame.
   struct Part {
     Snapshot snapshot;
     int64_t first = 0;
@@ -67,20 +67,21 @@ class FrameTable {
  public:
   static absl::StatusOr<std::unique_ptr<FrameTable>> Open(const TableArguments& arguments);
 
-  // Of the items; the coordinates of an array with several dimensions are `dimensions` more.
+  // Returns the columns of the items. The coordinates of an array with several dimensions are
+  // `dimensions` more.
   const std::vector<Column>& columns() const { return columns_; }
   size_t dimensions() const { return dimensions_; }
   int32_t item_size() const { return state_->item_size(); }
-  // In the newest state that was seen.
+  // Returns the rows of the newest state that was seen.
   int64_t nrows() const { return state_->end_row() - state_->first_row(); }
-  // The column with a log's time, if constraints on it find records; else columns().size().
+  // Returns the column with a log's time if constraints on it find records, else columns().size().
   size_t time_column() const { return time_column_; }
-  // The field of a log that a column is; null: none.
+  // Returns the field of a log for a column, or null if there is none.
   const Field* FieldOf(const Column& column) const;
   bool is_log() const { return log_.has_value(); }
   const std::string& path() const { return path_; }
 
-  // The newest state. kFailedPrecondition where the frame has got other columns.
+  // Returns the newest state. Errors: kFailedPrecondition if the frame has got other columns.
   absl::StatusOr<std::shared_ptr<const TableState>> Refresh();
 
   Frame* frame() { return frame_ ? &*frame_ : nullptr; }  // null: a log
@@ -95,9 +96,9 @@ class FrameTable {
   std::string path_;
   std::optional<Frame> frame_;
   std::optional<Log> log_;
-  std::shared_ptr<const TableState> state_;  // the newest that was seen
+  std::shared_ptr<const TableState> state_;  // the newest state that was seen
   std::vector<Column> columns_;
-  bool declared_ = false;  // the columns, by the user
+  bool declared_ = false;  // the user declared the columns
   size_t dimensions_ = 0;
   size_t time_column_ = 0;
 };

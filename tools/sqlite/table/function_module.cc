@@ -31,7 +31,7 @@ int ConnectFunction(sqlite3* db, void* aux, int /*argc*/, const char* const* /*a
   const std::string declaration = absl::StrFormat("CREATE TABLE x(%s, path HIDDEN)", kind->columns);
   const int code = sqlite3_declare_vtab(db, declaration.c_str());
   if (code != SQLITE_OK) return code;
-  // Else the schema of a strange database would look at files.
+  // Otherwise the schema of a foreign database could make it look at files.
   sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
   auto function = std::make_unique<Function>();
   function->kind = kind;
@@ -87,7 +87,7 @@ int CallFunction(sqlite3_vtab_cursor* base, int /*number*/, const char* /*text*/
   cursor->report = nullptr;
   const auto* const path =
       argc == 0 ? nullptr : reinterpret_cast<const char*>(sqlite3_value_text(argv[0]));
-  if (path == nullptr) return SQLITE_OK;  // of NULL there are no rows
+  if (path == nullptr) return SQLITE_OK;  // NULL has no rows
   cursor->path = path;
   if (cursor->path.empty()) return ReportNoFile(base->pVtab);
   auto report = static_cast<Function*>(base->pVtab)->kind->make(cursor->path);
@@ -120,7 +120,7 @@ int RowIdOfFunction(sqlite3_vtab_cursor* cursor, sqlite3_int64* row) {
   return SQLITE_OK;
 }
 
-// Without xCreate: the module is a function and makes no tables.
+// There is no xCreate, because the module is a function and makes no tables.
 constexpr sqlite3_module kFunctionModule = {
     .iVersion = 0,
     .xCreate = nullptr,
@@ -152,7 +152,7 @@ constexpr sqlite3_module kFunctionModule = {
 
 int RegisterFunctionModules(sqlite3* db) {
   for (const ReportKind& kind : kReports) {
-    // SQLite hands the description back as it is, and does not change it.
+    // SQLite hands the description back, and does not change it.
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
     void* const aux = const_cast<ReportKind*>(&kind);
     const int code = sqlite3_create_module_v2(db, kind.name, &kFunctionModule, aux, nullptr);

@@ -7,7 +7,7 @@
 
 namespace cairn::sqlite {
 
-// A result code of SQLite.
+// Returns a result code of SQLite.
 int RegisterFunctionModules(sqlite3* db);
 
 }  // namespace cairn::sqlite

@@ -61,7 +61,7 @@ Number NumberOf(sqlite3_value* value) {
     case SQLITE_FLOAT:
       return {.kind = Number::Kind::kReal, .real = sqlite3_value_double(value)};
     case SQLITE_TEXT: {
-      // A copy: SQLite may still want the text.
+      // This is a copy, because SQLite may still need the text.
       sqlite3_value* const copy = sqlite3_value_dup(value);
       const bool is_number = copy != nullptr && sqlite3_value_numeric_type(copy) != SQLITE_TEXT;
       const Number number = is_number ? NumberOf(copy) : Number{.kind = Number::Kind::kOther};

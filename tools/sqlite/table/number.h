@@ -9,8 +9,7 @@
 
 namespace cairn::sqlite {
 
-// A value as SQLite takes it when it compares it with a number: a text that reads like a number is
-// one.
+// A value as SQLite compares it with a number: a text that reads like a number is one.
 struct Number {
   enum class Kind : uint8_t {
     kNull,
@@ -31,7 +30,7 @@ struct IntegerRange {
   bool operator==(const IntegerRange&) const = default;
   bool Contains(int64_t value) const { return value >= least && value <= greatest; }
 };
-// Leaves the integers i of which SQLite says that `i OP number` is true, for the operators =, <,
+// Leaves the integers i for which SQLite finds that `i OP number` is true, for the operators =, <,
 // <=, > and >= (SQLITE_INDEX_CONSTRAINT_EQ and so on).
 void Narrow(IntegerRange& range, int op, const Number& number);
 

@@ -15,7 +15,7 @@ namespace cairn::sqlite {
 namespace {
 
 constexpr int64_t kLastTime = std::numeric_limits<int64_t>::max();
-// So few rows are read sooner than the statistics of chunks that might exclude them.
+// This few rows are read faster than the statistics of chunks that might exclude them.
 constexpr int64_t kFewRows = 1'024;
 
 bool IsComparison(int op) {
@@ -24,7 +24,7 @@ bool IsComparison(int op) {
          op == SQLITE_INDEX_CONSTRAINT_GE;
 }
 
-// What a column of a table is to a plan.
+// The role of a table's column in a plan.
 enum class Role : uint8_t { kRow, kCoordinate, kTime, kStatistics, kNone };
 
 Role RoleOf(const FrameTable& table, int column) {
@@ -40,7 +40,7 @@ Role RoleOf(const FrameTable& table, int column) {
   return is_number && table.FieldOf(value) != nullptr ? Role::kStatistics : Role::kNone;
 }
 
-// The share of rows that a constraint is thought to leave.
+// Returns the share of rows that a constraint is assumed to leave.
 double ShareOf(Role role, int op, double nrows) {
   const bool equal = op == SQLITE_INDEX_CONSTRAINT_EQ;
   switch (role) {
@@ -58,13 +58,13 @@ double ShareOf(Role role, int op, double nrows) {
   return 1;
 }
 
-// The order that a query asks for, if it is one that a scan has.
+// Returns the order that a query asks for, if a scan has it.
 std::optional<Plan::Order> OrderOf(const FrameTable& table, bool queried, bool writable,
                                    const sqlite3_index_info& info) {
   const std::span terms(info.aOrderBy, static_cast<size_t>(info.nOrderBy));
   if (terms.empty()) return std::nullopt;
   const auto& first = terms[0];
-  if (first.iColumn == kRowId) {  // which decides alone
+  if (first.iColumn == kRowId) {  // alone decides the order
     if (!first.desc) return Plan::Order::kRow;
     if (!queried && table.dimensions() == 0) return Plan::Order::kRowDescending;
     return std::nullopt;
@@ -127,7 +127,7 @@ Plan ChoosePlan(const FrameTable& table, bool writable, sqlite3_index_info& info
         role == Role::kRow || role == Role::kCoordinate || role == Role::kTime;
     const double share = ShareOf(role, constraint.op, all);
     rows *= share;
-    // Statistics exclude chunks of which no row would be chosen, but these rows lie anywhere.
+    // Statistics exclude chunks without a chosen row, but the chosen rows may lie anywhere.
     read *= role == Role::kStatistics ? std::max(share, 0.5) : share;
     queried = queried || role == Role::kTime || role == Role::kStatistics;
     if (role == Role::kRow && constraint.op == SQLITE_INDEX_CONSTRAINT_EQ) {
@@ -146,7 +146,7 @@ Plan ChoosePlan(const FrameTable& table, bool writable, sqlite3_index_info& info
 
 namespace {
 
-// What the values of a plan's terms leave of the numbers of rows.
+// Returns the numbers of rows that the values of a plan's terms leave.
 IntegerRange RowsOf(const Plan& plan, std::span<sqlite3_value* const> values) {
   IntegerRange rows;
   for (size_t i = 0; i < plan.terms.size(); ++i) {
@@ -155,14 +155,14 @@ IntegerRange RowsOf(const Plan& plan, std::span<sqlite3_value* const> values) {
   return rows;
 }
 
-// The same of the times of a log.
+// Returns the times of a log that the values of a plan's terms leave.
 IntegerRange TimesOf(const FrameTable& table, const Plan& plan,
                      std::span<sqlite3_value* const> values) {
   IntegerRange times;
   for (size_t i = 0; i < plan.terms.size(); ++i) {
     const auto& [column, op] = plan.terms[i];
     if (RoleOf(table, column) != Role::kTime) continue;
-    // A time that is none is NULL, of which no comparison holds.
+    // A record without a time is NULL, for which no comparison holds.
     const bool may_miss = table.columns()[table.time_column()].type == ColumnType::kTime;
     if (may_miss) times.least = std::max(times.least, kNoTime + 1);
     Narrow(times, op, NumberOf(values[i]));
@@ -181,8 +181,9 @@ absl::StatusOr<std::unique_ptr<Scan>> MakeBox(const FrameTable& table, const Sta
   return MakeBoxScan(state, table.columns(), RowsOf(plan, values), std::move(box));
 }
 
-// SQLite compares what is found again, as the numbers that its columns give. A query rounds what a
-// float is compared with, so a number less than another may be equal to it there.
+// Returns a comparison for the query, which may find too much. SQLite compares what is found again,
+// as the numbers that its columns give. A query rounds numbers that a float is compared with, so a
+// number less than another may be equal to it there.
 Comparison ComparisonOf(int op) {
   switch (op) {
     case SQLITE_INDEX_CONSTRAINT_LT:
@@ -196,7 +197,7 @@ Comparison ComparisonOf(int op) {
   }
 }
 
-// Leaves a query out that finds nothing.
+// Adds a condition, unless the query finds nothing anyway.
 void AddCondition(LogQuery& query, const Field& field, int op, const Number& number) {
   if (number.kind == Number::Kind::kNull || number.kind == Number::Kind::kOther) {
     const bool all = number.kind == Number::Kind::kOther &&
@@ -205,7 +206,7 @@ void AddCondition(LogQuery& query, const Field& field, int op, const Number& num
     return;
   }
   const bool integer = number.kind == Number::Kind::kInteger;
-  // A column gives integers that SQLite has not as the nearest REAL, which alone is compared.
+  // A column gives integers that SQLite lacks as the nearest REAL, and only that is compared.
   constexpr double kNoInteger = 9223372036854775808.0;  // 2^63
   if (!integer && field.type == FieldType::kUint && number.real >= kNoInteger) return;
   query.where.push_back({.field = field.name,
@@ -220,7 +221,7 @@ bool IsUsed(const Plan& plan, size_t column) {
 struct LogPlan {
   LogQuery query;
   std::vector<size_t> used;  // columns that the query returns
-  bool needed = false;       // the terms ask for a query
+  bool needed = false;       // the terms need a query
   bool has_times = false;
 };
 
@@ -242,7 +243,7 @@ LogPlan PlanLog(const FrameTable& table, const Plan& plan, std::span<sqlite3_val
   if (times.empty()) log.query.limit = 0;
   log.query.times.begin = times.least;
   log.query.times.end = times.greatest == kLastTime ? kLastTime : times.greatest + 1;
-  if (times.greatest == kLastTime - 1) {  // the end would be no limit
+  if (times.greatest == kLastTime - 1) {  // with that end there would be no limit
     AddCondition(log.query, *table.FieldOf(table.columns()[time_column]),
                  SQLITE_INDEX_CONSTRAINT_LE,
                  {.kind = Number::Kind::kInteger, .integer = times.greatest});
@@ -252,7 +253,7 @@ LogPlan PlanLog(const FrameTable& table, const Plan& plan, std::span<sqlite3_val
   for (size_t i = 0; i < table.columns().size(); ++i) {
     if (IsUsed(plan, i)) log.used.push_back(i);
   }
-  // No fields would mean all of them.
+  // An empty list of fields would mean all of them.
   if (log.used.empty()) log.used.push_back(time_column < table.columns().size() ? time_column : 0);
   for (const size_t i : log.used) {
     log.query.fields.push_back(table.FieldOf(table.columns()[i])->name);

@@ -1,4 +1,4 @@
-// How a query goes through a table: what xBestIndex chooses and xFilter does.
+// Plans how a query goes through a table: xBestIndex chooses, and xFilter follows the plan.
 #ifndef CAIRN_TOOLS_SQLITE_TABLE_PLAN_H_
 #define CAIRN_TOOLS_SQLITE_TABLE_PLAN_H_
 
@@ -23,11 +23,11 @@ struct Plan {
   enum class Order : uint8_t { kRow, kRowDescending, kTime } order = Order::kRow;
   // A constraint whose value xFilter gets.
   struct Term {
-    int column = kRowId;  // of the table, coordinates first
+    int column = kRowId;  // number in the table, coordinates first
     int op = 0;           // SQLITE_INDEX_CONSTRAINT_EQ, LT, LE, GT or GE
   };
   std::vector<Term> terms = {};
-  uint64_t used = 0;  // bit i: column i is used; bit 63: one from there on
+  uint64_t used = 0;  // bit i: column i is used; bit 63: a column from there on
 };
 std::string EncodePlan(const Plan& plan);
 Plan DecodePlan(std::string_view text);
@@ -35,12 +35,12 @@ Plan DecodePlan(std::string_view text);
 // Chooses for sqlite3_module::xBestIndex, but does not set idxStr.
 Plan ChoosePlan(const FrameTable& table, bool writable, sqlite3_index_info& info);
 
-// A way through the rows that gives all that the terms hold for, and perhaps more: but of those
-// whose terms ChoosePlan says SQLite need not check, exactly them.
+// Returns a scan of all rows for which the terms hold, and perhaps of more. For terms that SQLite
+// need not check according to ChoosePlan, it returns exactly their rows.
 absl::StatusOr<std::unique_ptr<Scan>> MakeScan(const FrameTable& table, const StatePtr& state,
                                                const Plan& plan,
                                                std::span<sqlite3_value* const> values);
-// The same for records in memory, numbered from `first` on.
+// Returns a scan of records in memory, numbered from `first` on.
 std::unique_ptr<Scan> MakeScanOf(const FrameTable& table, std::span<const std::byte> records,
                                  int64_t first, const Plan& plan,
                                  std::span<sqlite3_value* const> values);

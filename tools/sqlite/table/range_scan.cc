@@ -8,7 +8,7 @@ namespace cairn::sqlite {
 
 namespace {
 
-// A look at a row or two decodes little; a long scan soon reads large pieces.
+// A look at a row or two decodes little, but a long scan soon reads large pieces.
 constexpr int64_t kFirstRows = 16;
 constexpr int64_t kGrowth = 4;
 constexpr int64_t kMostRows = 65'536;

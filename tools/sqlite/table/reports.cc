@@ -20,7 +20,7 @@ namespace cairn::sqlite {
 namespace {
 
 void ReturnInt(sqlite3_context* context, std::optional<int64_t> value) {
-  if (value) sqlite3_result_int64(context, *value);  // else it stays NULL
+  if (value) sqlite3_result_int64(context, *value);  // otherwise it stays NULL
 }
 
 void ReturnString(sqlite3_context* context, std::string_view text) {
@@ -52,7 +52,7 @@ std::string NameOf(SpecialValue special) {
   return i < std::size(kNames) ? std::string(kNames[i]) : absl::StrFormat("%d", i);
 }
 
-// A list as JSON, so that SQLite's json_each takes it apart.
+// Returns a list as JSON, so that SQLite's json_each can take it apart.
 template <typename Numbers>
 std::string ListOf(const Numbers& numbers) {
   return absl::StrFormat("[%s]", absl::StrJoin(numbers, ","));

@@ -1,4 +1,4 @@
-// What the table-valued functions say of a frame, as rows.
+// The rows of the table-valued functions about a frame.
 #ifndef CAIRN_TOOLS_SQLITE_TABLE_REPORTS_H_
 #define CAIRN_TOOLS_SQLITE_TABLE_REPORTS_H_
 
@@ -23,8 +23,8 @@ class FrameReport {
 
 using MakeReport = absl::StatusOr<std::unique_ptr<FrameReport>> (*)(const std::string& path);
 struct ReportKind {
-  const char* name;     // of the function
-  const char* columns;  // as CREATE TABLE declares them
+  const char* name;     // name of the function
+  const char* columns;  // in the form of CREATE TABLE
   int ncolumns;
   MakeReport make;
 };

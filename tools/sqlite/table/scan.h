@@ -1,4 +1,4 @@
-// Ways through the rows of a table, batch by batch.
+// Goes through the rows of a table, batch by batch.
 #ifndef CAIRN_TOOLS_SQLITE_TABLE_SCAN_H_
 #define CAIRN_TOOLS_SQLITE_TABLE_SCAN_H_
 
@@ -16,7 +16,7 @@
 
 namespace cairn::sqlite {
 
-// Where the values of a column begin, and how far they lie apart. Null: not loaded.
+// The place of a column's first value, and the distance between values. Null if it is not loaded.
 struct ColumnView {
   const std::byte* data = nullptr;
   size_t step = 0;  // bytes
@@ -37,25 +37,25 @@ struct Batch {
 class Scan {
  public:
   virtual ~Scan() = default;
-  // The next rows; none: it is the end. The batches before lose their values.
+  // Gets the next rows, or none at the end. The batches before lose their values.
   virtual absl::Status Next(Batch& batch) = 0;
-  // Loads a column of this batch; the following ones have it as well.
+  // Loads a column of this batch. The following ones have it as well.
   virtual absl::Status Load(Batch& batch, size_t column) = 0;
-  // Whether the rows of a batch are to be visited from the last to the first.
+  // Returns true if the rows of a batch must be visited from the last to the first.
   virtual bool descending() const { return false; }
 };
 
 using StatePtr = std::shared_ptr<const TableState>;
 
-// Rows by number; loads the columns whose `wanted` is set with each batch. `columns` must outlive
-// the scan.
+// Scans rows by number. Loads the columns whose `wanted` is set with each batch. `columns` must
+// outlive the scan.
 std::unique_ptr<Scan> MakeRangeScan(StatePtr state, const std::vector<Column>& columns,
                                     const IntegerRange& rows, std::vector<bool> wanted,
                                     bool descending);
-// Items of a box of an array, in C order.
+// Scans items of a box of an array, in C order.
 std::unique_ptr<Scan> MakeBoxScan(StatePtr state, const std::vector<Column>& columns,
                                   const IntegerRange& rows, std::vector<IntegerRange> box);
-// What a query of a log finds, of these rows. `used` are the columns that the query returns, in the
+// Scans the rows that a query of a log finds. `used` are the columns that the query returns, in the
 // order of its fields.
 absl::StatusOr<std::unique_ptr<Scan>> MakeLogScan(const StatePtr& state,
                                                   const std::vector<Column>& columns,
@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<Scan>> MakeLogScan(const StatePtr& state,
 struct MemoryRows {
   std::vector<std::byte> records = {};
   std::vector<int64_t> numbers = {};
-  std::vector<ColumnView> columns = {};  // of `records`
+  std::vector<ColumnView> columns = {};  // columns of `records`
 };
 std::unique_ptr<Scan> MakeMemoryScan(MemoryRows rows, bool descending);
 

@@ -22,7 +22,7 @@ namespace {
 
 using Rows = std::shared_ptr<const std::vector<std::byte>>;
 
-// The state that the statements read which run at the same time.
+// The state that simultaneous statements read.
 struct Reading {
   StatePtr state;
 };
@@ -32,12 +32,12 @@ struct Table : sqlite3_vtab {
   bool writable = false;
   std::chrono::milliseconds wait{0};
   std::weak_ptr<const Reading> reading;
-  std::unique_ptr<Append> append;  // of the transaction
+  std::unique_ptr<Append> append;  // rows of the transaction
 };
 
 Table* TableOf(sqlite3_vtab* vtab) { return static_cast<Table*>(vtab); }
 
-// A column of the table: where a batch has its values, and what returns one.
+// A column of the table: its values in a batch, and the function that returns one.
 struct Slot {
   ColumnView values = {};  // no data: not loaded, or a coordinate
   ReturnFunction give = nullptr;
@@ -47,15 +47,15 @@ struct Slot {
 struct Cursor : sqlite3_vtab_cursor {
   std::shared_ptr<const Reading> reading;
   std::vector<Slot> slots;       // the coordinates first
-  std::vector<int64_t> strides;  // of the coordinates
-  Rows pending;                  // of the transaction; null: none
+  std::vector<int64_t> strides;  // strides of the coordinates
+  Rows pending;                  // rows of the transaction; null: none
   int64_t first_pending = 0;
   std::unique_ptr<Scan> scan;
   std::unique_ptr<Scan> next_scan;  // null: none
   Batch batch;
-  size_t value = 0;    // the row of the batch
+  size_t value = 0;    // row in the batch
   size_t left = 0;     // rows from it on
-  ptrdiff_t step = 1;  // to the next one
+  ptrdiff_t step = 1;  // step to the next row
 
   absl::Status NextBatch() {
     while (true) {
@@ -87,7 +87,7 @@ std::string Quoted(const std::string& name) {
   return text;
 }
 
-// The coordinates have names that no field has.
+// The coordinates get names that no field has.
 std::string DeclarationOf(const FrameTable& table) {
   std::vector<Column> all = table.columns();
   for (size_t i = 0; i < table.dimensions(); ++i)
@@ -118,7 +118,7 @@ absl::StatusOr<std::unique_ptr<Table>> OpenTable(std::span<const char* const> wo
 
 int Connect(sqlite3* db, void* /*aux*/, int argc, const char* const* argv, sqlite3_vtab** vtab,
             char** message) {
-  // The name of the module, of the database and of the table come first.
+  // The names of the module, of the database and of the table come first.
   constexpr int kNames = 3;
   absl::StatusOr<std::unique_ptr<Table>> table =
       OpenTable(std::span(argv, static_cast<size_t>(argc))
@@ -138,7 +138,8 @@ int Disconnect(sqlite3_vtab* vtab) {
   return SQLITE_OK;
 }
 
-// SQLite tells a table that is gone of no end of a transaction. Its rows would be lost at COMMIT.
+// SQLite does not tell a dropped table of the end of a transaction, so its rows would be lost at
+// COMMIT.
 int Destroy(sqlite3_vtab* vtab) {
   const Append* const append = TableOf(vtab)->append.get();
   if (append != nullptr && append->has_rows()) return SQLITE_LOCKED;
@@ -203,7 +204,8 @@ int FilterRows(sqlite3_vtab_cursor* base, int /*number*/, const char* text, int 
   return Report(base->pVtab, cursor->NextBatch());
 }
 
-// What SQLite calls for each row and value has nothing in it but the common case.
+// Kept out of line, because the functions that SQLite calls for each row and value must have only
+// the common case.
 [[gnu::noinline]] int NextBatchOf(sqlite3_vtab_cursor* base) {
   return Report(base->pVtab, CursorOf(base)->NextBatch());
 }

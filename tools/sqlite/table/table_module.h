@@ -6,7 +6,7 @@
 
 namespace cairn::sqlite {
 
-// A result code of SQLite.
+// Returns a result code of SQLite.
 int RegisterTableModule(sqlite3* db);
 
 }  // namespace cairn::sqlite

@@ -1,4 +1,4 @@
-// Statuses as the errors of virtual tables.
+// Turns statuses into errors of virtual tables.
 #ifndef CAIRN_TOOLS_SQLITE_TABLE_VTAB_H_
 #define CAIRN_TOOLS_SQLITE_TABLE_VTAB_H_
 
@@ -12,7 +12,8 @@
 
 namespace cairn::sqlite {
 
-// A message may quote what a file says. Sets one that SQLite frees, and returns the result code.
+// Sets a message that SQLite frees, and returns the result code. The message may quote bytes of the
+// file.
 inline int SetMessage(char** message, const absl::Status& status) {
   if (status.ok()) return SQLITE_OK;
   sqlite3_free(*message);

@@ -6,10 +6,10 @@ namespace cairn::sqlite {
 
 namespace {
 
-// In the first page, a number in big endian: whether the schema is another one.
+// The first page has a big-endian number here that tells whether the schema has changed.
 constexpr size_t kCookieAt = 40;
 constexpr size_t kCookieEnd = kCookieAt + sizeof(uint32_t);
-// More than the schemas of two databases differ in number.
+// This is more than the numbers of two databases' schemas differ.
 constexpr uint32_t kStep = 1 << 24;
 
 void AddToCookie(uint32_t number, MutableBytes first_page) {

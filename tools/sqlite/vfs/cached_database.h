@@ -1,4 +1,4 @@
-// What SQLite has cached of a database.
+// Tracks what SQLite has cached of a database.
 #ifndef CAIRN_TOOLS_SQLITE_VFS_CACHED_DATABASE_H_
 #define CAIRN_TOOLS_SQLITE_VFS_CACHED_DATABASE_H_
 
@@ -10,27 +10,28 @@
 
 namespace cairn::sqlite {
 
-// The file that a connection's pages and schema are of. After a compaction, or where another
-// database got the path, it is another one than is read, and SQLite is told so in what it reads:
-// once by another version, which makes it read the pages anew, and from then on by a schema cookie
-// that is shifted, which makes it read the schema anew.
+// Remembers the file that a connection's pages and schema belong to. After a compaction, or if
+// another database got the path, the connection reads another file. SQLite is told so in the bytes
+// that it reads: once by another version, which makes it read the pages again, and from then on by
+// a shifted schema cookie, which makes it read the schema again.
 class CachedDatabase {
  public:
-  // SQLite reads this file from now on.
+  // Notes that SQLite reads this file from now on.
   void Follow(const std::optional<FileIdentity>& file);
-  // It has written what this file holds.
+  // Notes that SQLite has written the content of this file.
   void Become(const std::optional<FileIdentity>& file) { file_ = file; }
 
-  // It holds a page that is stored otherwise.
+  // Notes that SQLite holds a page that is stored differently.
   void Outdate() { is_stale_ = true; }
 
-  // True once after another file or such a page: the version that SQLite asks for is to be one of
-  // no database.
+  // Returns true once after another file or such a page. The version that SQLite reads must then be
+  // one that no database has.
   bool TakeStale();
 
-  // Bytes of the database, from `offset` on, as SQLite gets them.
+  // Changes bytes of the database, from `offset` on, to those that SQLite gets.
   void Shift(int64_t offset, MutableBytes bytes) const;
-  // Whether SQLite gives them otherwise than they are stored; and what is stored.
+  // Returns true if SQLite would write the bytes differently from how they are stored. Unshift
+  // makes the stored ones.
   bool IsShifted(int64_t offset, Bytes bytes) const;
   void Unshift(MutableBytes first_page) const;
 

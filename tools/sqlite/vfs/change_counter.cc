@@ -7,7 +7,7 @@ namespace cairn::sqlite {
 namespace {
 
 constexpr size_t kAt = 24;
-constexpr size_t kAgainAt = 92;  // with what the counter was when the header's sizes were right
+constexpr size_t kAgainAt = 92;  // repeats the counter of when the header's sizes were right
 constexpr size_t kSize = 4;
 constexpr size_t kEnd = kChangeCounterEnd;
 
@@ -16,7 +16,7 @@ bool IsSame(Bytes a, Bytes b) {
 }
 
 bool HasCounter(Bytes page) {
-  static constexpr char kMagic[] = "SQLite format 3";  // with the zero at its end
+  static constexpr char kMagic[] = "SQLite format 3";  // includes the zero at its end
   return page.size() >= kEnd && std::memcmp(page.data(), kMagic, sizeof kMagic) == 0 &&
          IsSame(page.subspan(kAt, kSize), page.subspan(kAgainAt, kSize));
 }

@@ -8,14 +8,14 @@
 
 namespace cairn::sqlite {
 
-// SQLite counts it up in each commit, for connections to see that the database is another one. The
-// generation of a frame says that already: connections get the one before it as the counter, and a
-// first page in which only the counter changes is not stored.
+// SQLite increments it in each commit, so that connections see that the database has changed. The
+// generation of a frame shows that already. So connections get the generation minus one as the
+// counter, and a first page in which only the counter changes is not stored.
 
-// In a database both places are before.
+// Both places of the counter lie before this offset.
 inline constexpr int64_t kChangeCounterEnd = 96;
 
-// `begin`: the first kChangeCounterEnd bytes of a file. Does nothing to what is no database.
+// `begin` is the first kChangeCounterEnd bytes of a file. Does nothing if that is not a database.
 void PutChangeCounter(uint64_t counter, MutableBytes begin);
 
 bool DiffersInChangeCounterAlone(Bytes page, Bytes other);

@@ -1,4 +1,4 @@
-// Databases that one transaction is about to commit.
+// Knows the databases that one transaction will commit.
 #ifndef CAIRN_TOOLS_SQLITE_VFS_COMMIT_GROUP_H_
 #define CAIRN_TOOLS_SQLITE_VFS_COMMIT_GROUP_H_
 
@@ -11,14 +11,14 @@ namespace cairn::sqlite {
 
 class DatabaseFile;
 
-// A connection first writes each database of a transaction, and then it commits each. So the files
+// A connection first writes each database of a transaction, and then commits each. So the files
 // that it has written and not committed yet belong to one transaction. Thread-safe.
 class CommitGroup {
  public:
-  // `file` is written. Returns the others of this connection, which is committing: no other thread
-  // uses them meanwhile.
+  // Notes that `file` is written. Returns the other files of this connection. It is committing, so
+  // no other thread uses them meanwhile.
   std::vector<DatabaseFile*> Enter(const void* connection, DatabaseFile* file);
-  // `file` is committed, or rolled back.
+  // Notes that `file` is committed or rolled back.
   void Leave(const DatabaseFile* file);
 
  private:

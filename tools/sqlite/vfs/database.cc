@@ -13,12 +13,12 @@ namespace cairn::sqlite {
 
 namespace {
 
-// Pages change too much from byte to byte for filters.
+// There is no filter, because pages change too much from byte to byte for one.
 CompressionOptions PageCompression() {
   return {.codec = Codec::kLz4, .clevel = PageLevel(Codec::kLz4), .filters = {}};
 }
 
-// A number that a forked process does not share: getpid, but without a call of the system.
+// Returns a number that a forked process does not share, like getpid, but without a system call.
 int ThisProcess() {
   static std::atomic<int> forks = 0;
   static const bool counts = pthread_atfork(nullptr, nullptr, [] { ++forks; }) == 0;
@@ -37,7 +37,7 @@ absl::Status Database::Create(const std::string& path, const DatabaseOptions& op
   create.chunksize = options.chunksize.value_or(CreateOptions::kAsFirstChunk);
   const absl::StatusOr<std::unique_ptr<File>> empty = vfs.files->Open(path, FileMode::kReadWrite);
   if (empty.ok()) {
-    // The processes that find the empty file replace it in turn.
+    // Processes that find the empty file replace it in turn.
     RETURN_IF_ERROR((*empty)->WaitForByte(0, std::chrono::seconds(10)));
     ASSIGN_OR_RETURN(const FileIdentity locked, (*empty)->Identity());
     ASSIGN_OR_RETURN(const FileIdentity there, vfs.files->Identity(path));
@@ -82,9 +82,9 @@ Database::~Database() {
   }
   keeping_.NotifyAll();
   if (keeper_.has_value()) ::pthread_join(*keeper_, nullptr);
-  // Who asked for no sync does not wait for one now.
+  // A program that asked for no sync must not wait for one now.
   if (!writer_.has_value() || !(is_durable_ || HasLeftMuch())) return;
-  // Where another process writes, that one settles.
+  // If another process writes, that one settles the frame.
   if (!kept_ && !writer_->Resume().ok()) return;
   if (HasLeftMuch()) GiveBackSpace().IgnoreError();
   writer_->Close().IgnoreError();
@@ -117,7 +117,7 @@ bool Database::IsNext(const void* owner, const void* taker) const {
 
 absl::Status Database::TakeTurn(const void* owner, const void* taker, Clock::time_point deadline) {
   const MutexLock lock(mutex_);
-  while (owner_ == this) turn_.Wait(mutex_);  // the keeper, which is quick
+  while (owner_ == this) turn_.Wait(mutex_);  // the owner is the keeper, which is quick
   waiting_.push_back(taker);
   while (!IsNext(owner, taker)) {
     if (Clock::now() >= deadline) {
@@ -157,7 +157,7 @@ absl::Status Database::Resume(Clock::time_point deadline) {
       std::max(std::chrono::milliseconds(0),
                std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now())));
   if (resumed.ok() || absl::IsUnavailable(resumed)) return resumed;
-  // A failed write has stopped it: what it left is looked at anew.
+  // A failed write has stopped the writer, so the file is looked at again.
   writer_.reset();
   return OpenWriter(deadline);
 }
@@ -190,7 +190,7 @@ absl::Status Database::Acquire(const void* owner, std::chrono::milliseconds wait
 
 void Database::AwaitTurn(const void* owner, std::chrono::milliseconds wait) {
   const char taker = 0;
-  // Any failure shows at the next try.
+  // A failure shows at the next try.
   if (!IsOfThisProcess() || !Take(owner, &taker, Clock::now() + wait).ok()) return;
   const bool keep = vfs_.keep.count() > 0;
   if (!keep) SuspendWriter();
@@ -202,7 +202,8 @@ void Database::AwaitTurn(const void* owner, std::chrono::milliseconds wait) {
   if (keep) KeepUntil(offer_end_);
 }
 
-// An eighth of what lives: to give it back, each page is looked at.
+// Returns true if more than an eighth of the live bytes is unused, because giving space back looks
+// at each page.
 bool Database::HasLeftMuch() const {
   const int64_t much = std::max(kLeastToGive, frame_.snapshot().info().cbytes / 8);
   return options_.keep_generations == 0 && DeadBytes(frame_) - dead_before_ > much;
@@ -248,14 +249,14 @@ void Database::Release(const void* owner, Outcome outcome) {
   if (keep) KeepUntil(released_ + vfs_.keep);
 }
 
-// Nobody owns the writer.
+// The writer must have no owner.
 void Database::KeepUntil(Clock::time_point end) {
   kept_ = true;
   keep_end_ = end;
   if (keeper_sleeps_) keeping_.NotifyAll();
 }
 
-// Begins it. The program's signals are not for it.
+// Returns true if there is a keeper, and starts it if not. The program's signals are not for it.
 bool Database::HasKeeper() {
   if (keeper_.has_value()) return true;
   sigset_t all;
@@ -277,7 +278,7 @@ void Database::SuspendWhenIdle() {
   while (!closing_) {
     if (!kept_ || owner_ != nullptr) {
       keeper_sleeps_ = true;
-      keeping_.Wait(mutex_);  // for the end of a transaction
+      keeping_.Wait(mutex_);  // waits for the end of a transaction
       keeper_sleeps_ = false;
     } else if (Clock::now() < keep_end_) {
       keeping_.WaitUntil(mutex_, keep_end_);

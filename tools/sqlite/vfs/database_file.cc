@@ -19,14 +19,14 @@ namespace cairn::sqlite {
 
 namespace {
 
-// In the first page: 2 where a database is in write-ahead mode, which no frame is.
+// These bytes of the first page are 2 if a database is in write-ahead mode, which no frame is.
 constexpr int64_t kWriteVersionAt = 18;
 constexpr int64_t kReadVersionAt = 19;
 constexpr std::byte kRollbackMode{1};
 constexpr std::byte kWriteAheadMode{2};
 
-// In the first page: which version of the database it is. SQLite reads these bytes, and no others
-// with them, when it begins a transaction: if they differ from those before, its cache is stale.
+// These bytes of the first page tell the version of the database. SQLite reads them, and no others
+// with them, when it begins a transaction. If they differ from those before, its cache is stale.
 constexpr int64_t kVersionAt = 24;
 constexpr size_t kVersionSize = 16;
 
@@ -40,7 +40,7 @@ bool IsSameState(const Snapshot& a, const Snapshot& b) {
                     a.info().nbytes == b.info().nbytes && a.info().cbytes == b.info().cbytes);
 }
 
-// What there is from that position on.
+// Compares everything from that position on.
 absl::StatusOr<bool> HaveSameEnd(const Snapshot& a, const Snapshot& b, int64_t from) {
   std::vector<std::byte> end_of_a(static_cast<size_t>(a.info().nbytes - from));
   std::vector<std::byte> end_of_b(end_of_a.size());
@@ -49,9 +49,10 @@ absl::StatusOr<bool> HaveSameEnd(const Snapshot& a, const Snapshot& b, int64_t f
   return end_of_a == end_of_b;
 }
 
-// A writer that opens after a crash, and a compaction, make a generation that changes no byte.
-// Chunks are compared by their fingerprints, and only where sizes are equal; an incomplete one at
-// the end, which may have no fingerprint and no size of its own, byte by byte.
+// Returns true if both states have the same bytes. A writer that opens after a crash, and a
+// compaction, make a generation that changes no byte. Chunks are compared by their fingerprints,
+// and only if their sizes are equal. An incomplete one at the end, which may have no fingerprint
+// and no size of its own, is compared byte by byte.
 absl::StatusOr<bool> IsSameDatabase(const Snapshot& a, const Snapshot& b) {
   if (IsSameState(a, b)) return true;
   const FrameInfo& info = a.info();
@@ -83,7 +84,8 @@ DatabaseFile::~DatabaseFile() {
   queue_.Forget(this);
 }
 
-// SQLite looks at the header before it has a lock.
+// Returns the newest state if there is no snapshot, because SQLite looks at the header before it
+// has a lock.
 Snapshot DatabaseFile::Visible() const {
   return snapshot_.has_value() ? *snapshot_ : database_->frame().snapshot();
 }
@@ -99,8 +101,8 @@ absl::StatusOr<size_t> DatabaseFile::ReadCounted(int64_t offset, MutableBytes ds
   ASSIGN_OR_RETURN(const size_t there, ReadStored(0, begin));
   // SQLite counts the transactions of an empty database, which is a first generation, from 0.
   PutChangeCounter(Visible().info().generation - 1, MutableBytes(begin).first(there));
-  // A packed database may be one in write-ahead mode, which SQLite opens only where there is shared
-  // memory. Its first transaction stores the other mode.
+  // A packed database may be in write-ahead mode, and SQLite opens such a database only if there is
+  // shared memory. Its first transaction stores the other mode.
   if (IsWriteAhead(0, Bytes(begin).first(there))) {
     begin[kWriteVersionAt] = begin[kReadVersionAt] = kRollbackMode;
   }
@@ -116,7 +118,7 @@ int DatabaseFile::Read(int64_t offset, MutableBytes dst) {
   if (offset == kVersionAt && dst.size() == kVersionSize) {
     if (const int code = BeginAnew(); code != SQLITE_OK) return code;
     if (cached_.TakeStale()) {
-      std::ranges::fill(dst, std::byte{0});  // no version of a database that has pages
+      std::ranges::fill(dst, std::byte{0});  // no database that has pages has this version
       return SQLITE_OK;
     }
   }
@@ -128,7 +130,8 @@ int DatabaseFile::Read(int64_t offset, MutableBytes dst) {
   return SQLITE_IOERR_SHORT_READ;
 }
 
-// After a failure. With locking_mode=EXCLUSIVE the lock stays, so the writer is taken again.
+// Begins again after a failure. With locking_mode=EXCLUSIVE the lock stays, so the writer is taken
+// again.
 int DatabaseFile::BeginAnew() {
   if (!failed_) return SQLITE_OK;
   EndTransaction();
@@ -148,7 +151,7 @@ int DatabaseFile::NoteFailure(const absl::Status& status) {
   return LogFailure(status);
 }
 
-// Only a rollback writes to a transaction that is prepared: it restores what was there before.
+// Only a rollback writes to a transaction that is prepared. It restores the old pages.
 void DatabaseFile::DropPrepared() {
   if (!prepared_size_.has_value()) return;
   transaction_->Rollback();
@@ -167,15 +170,15 @@ int DatabaseFile::Write(int64_t offset, Bytes src) {
   std::vector<std::byte> page(src.begin(), src.end());
   if (is_write_ahead) {
     page[kWriteVersionAt] = page[kReadVersionAt] = kRollbackMode;
-    // By the page that it has written SQLite would take this for a database in write-ahead mode.
+    // By the page that it has written, SQLite would take this for a database in write-ahead mode.
     cached_.Outdate();
   }
   if (is_shifted) cached_.Unshift(page);
   return NoteFailure(Stage(offset, page));
 }
 
-// What failed after the last commit, which stands, has stopped the writer. With
-// locking_mode=EXCLUSIVE the next transaction follows without a lock, and takes it again.
+// Stages a page. A failure after the last commit, which stands, has stopped the writer. With
+// locking_mode=EXCLUSIVE the next transaction follows without a lock, and takes the writer again.
 absl::Status DatabaseFile::Stage(int64_t offset, Bytes page) {
   const bool is_first = !transaction_->staged();
   absl::Status written = transaction_->Write(offset, page);
@@ -189,7 +192,7 @@ int DatabaseFile::Truncate(int64_t size) {
   if (const int code = EnsureTransaction(); code != SQLITE_OK) return code;
   if (size == transaction_->size()) return SQLITE_OK;
   if (prepared_size_.has_value()) {
-    // A rollback goes back to the committed size. Prepare has cut all else that a commit cuts.
+    // A rollback returns to the committed size. Prepare has cut everything else that a commit cuts.
     DropPrepared();
     if (size == transaction_->size()) return SQLITE_OK;
     return NoteFailure(absl::InternalError("a transaction that is prepared was to be cut"));
@@ -209,7 +212,7 @@ int DatabaseFile::NoteWritten(bool is_one_of_many) {
   if (connection_ != nullptr) connection = *connection_;
   if (!is_in_group_) others = group_.Enter(connection, this);
   is_in_group_ = true;
-  // Without a super-journal this is the first to know.
+  // Without a super-journal this is the first notice.
   for (DatabaseFile* const other : others) {
     if (const int code = other->Prepare(); code != SQLITE_OK) return code;
   }
@@ -230,7 +233,7 @@ void DatabaseFile::LeaveGroup() {
   prepared_size_.reset();
 }
 
-// SQLite asks for it when it begins a transaction or a rollback, not between its writes.
+// SQLite asks for the size when it begins a transaction or a rollback, not between its writes.
 int DatabaseFile::Size(int64_t& size) {
   if (const int code = BeginAnew(); code != SQLITE_OK) return code;
   if (transaction_.has_value()) {
@@ -241,7 +244,7 @@ int DatabaseFile::Size(int64_t& size) {
   return SQLITE_OK;
 }
 
-// The child's own connection would share nothing with this one: SQLite's cache is the parent's.
+// A forked child is refused, because its connection would share SQLite's cache with the parent's.
 absl::Status DatabaseFile::TakeSnapshot() {
   RETURN_IF_ERROR(database_->CheckProcess());
   ASSIGN_OR_RETURN(snapshot_, database_->frame().Refresh());
@@ -329,7 +332,7 @@ int DatabaseFile::Commit() {
   const Durability durability = CommitDurability();
   absl::StatusOr<Snapshot> committed = transaction_->Commit(durability);
   if (!committed.ok()) {
-    // After any other code SQLite would take its cache for what is committed.
+    // After any other code SQLite would take its cache for the committed state.
     return NoteFailure(committed.status()) == SQLITE_FULL ? SQLITE_FULL : SQLITE_IOERR;
   }
   database_->NoteCommit(durability);
@@ -343,8 +346,8 @@ int DatabaseFile::Commit() {
   return SQLITE_OK;
 }
 
-// The commit stands whatever comes of it. No snapshot of this connection keeps anything: it goes on
-// with the state that this leaves, which is the same database.
+// The commit stands whatever the result is. No snapshot of this connection keeps anything, because
+// it continues with the state that this leaves, which is the same database.
 void DatabaseFile::GiveBackSpace() {
   transaction_.reset();
   snapshot_.reset();
@@ -356,8 +359,8 @@ void DatabaseFile::GiveBackSpace() {
 int DatabaseFile::Pragma(char** arguments) {
   if (arguments[2] != nullptr && sqlite3_stricmp(arguments[1], "journal_mode") == 0 &&
       sqlite3_stricmp(arguments[2], "wal") == 0) {
-    // With locking_mode=EXCLUSIVE SQLite would begin a write-ahead log. A mode that it does not
-    // know asks for the one that holds.
+    // SQLite with locking_mode=EXCLUSIVE would begin a write-ahead log. An unknown mode asks SQLite
+    // for the one that holds.
     *arguments[2] = '?';
     return SQLITE_NOTFOUND;
   }
@@ -372,7 +375,7 @@ int DatabaseFile::Pragma(char** arguments) {
   return absl::IsInvalidArgument(status) ? SQLITE_ERROR : ResultCodeOf(status);
 }
 
-// That of a temporary file that the other VFS would make.
+// Tells the name of a temporary file that the other VFS would make.
 int DatabaseFile::TellTemporaryName(void* name) {
   const auto memory = std::make_unique<std::byte[]>(static_cast<size_t>(disk_->szOsFile));
   auto* file = reinterpret_cast<sqlite3_file*>(memory.get());
@@ -432,7 +435,7 @@ int DatabaseFile::Control(int op, void* arg) {
   }
 }
 
-// No page is torn, whatever its size; of many pages all or none are written.
+// No page is torn, whatever its size is. Of many pages, all or none are written.
 int DatabaseFile::DeviceCharacteristics() const {
   constexpr int kWhole = SQLITE_IOCAP_POWERSAFE_OVERWRITE | SQLITE_IOCAP_BATCH_ATOMIC |
                          SQLITE_IOCAP_SAFE_APPEND | SQLITE_IOCAP_SEQUENTIAL;

@@ -19,22 +19,21 @@
 namespace cairn::sqlite {
 
 // SQLite's locks mean this:
-//   SHARED     a snapshot of what is committed; nobody waits for it
+//   SHARED     a snapshot of the committed state; nobody waits for it
 //   RESERVED   the writer, SQLITE_BUSY while another connection has it; SQLITE_BUSY_SNAPSHOT if the
 //              snapshot is not the newest
-//   PENDING and EXCLUSIVE wait for nobody: readers go on with their snapshots
-// What is written is staged. The commit is SQLITE_FCNTL_COMMIT_PHASETWO, which SQLite calls when
-// all is written; durable if it has called xSync before. Of a transaction over several databases
-// SQLite no longer listens then: so before the first one is committed, all are prepared, and what
-// can be refused is refused there, in SQLITE_FCNTL_SYNC or xSync.
+//   PENDING and EXCLUSIVE wait for nobody: readers continue with their snapshots
+// Writes are staged. The commit is SQLITE_FCNTL_COMMIT_PHASETWO, which SQLite calls when everything
+// is written. It is durable if SQLite has called xSync before. At that point SQLite no longer
+// accepts errors for a transaction over several databases. So before the first one is committed,
+// all are prepared, and errors are reported there, in SQLITE_FCNTL_SYNC or xSync.
 //
-// After a write or commit that failed all writes fail, until SQLite unlocks, or with
-// locking_mode=EXCLUSIVE, where it does not, begins to roll back or another transaction: that
-// finds what is committed.
+// After a write or commit that failed, all writes fail until SQLite unlocks. With
+// locking_mode=EXCLUSIVE it does not unlock, so they fail until it begins to roll back or begins
+// another transaction, which finds the committed state.
 class DatabaseFile final : public VfsFile {
  public:
-  // `journals` is kept for as long as this lives; `disk` is the VFS of the files beside the
-  // database.
+  // `journals` is kept as long as this lives. `disk` is the VFS of the files next to the database.
   DatabaseFile(std::shared_ptr<Database> database, std::shared_ptr<const void> journals,
                bool read_only, WriterQueue& queue, CommitGroup& group, sqlite3_vfs* disk)
       : database_(std::move(database)),
@@ -87,15 +86,15 @@ class DatabaseFile final : public VfsFile {
   std::optional<Snapshot> snapshot_;        // from SHARED on
   std::optional<Transaction> transaction_;  // from RESERVED on
   CachedDatabase cached_;
-  sqlite3* const* connection_ = nullptr;  // where SQLite has the one that uses this
-  // SQLite has written all of the transaction, and it may be one over several databases.
+  sqlite3* const* connection_ = nullptr;  // SQLite's pointer to the connection that uses this
+  // True if SQLite has written all of the transaction, which may cover several databases.
   bool is_in_group_ = false;
-  // It is one: the transaction is prepared. The size as SQLite has written it.
+  // Set if the transaction is prepared: the size that SQLite has written.
   std::optional<int64_t> prepared_size_;
   bool failed_ = false;   // the transaction can only be dropped
-  bool sync_ = false;     // the next commit is to be durable
-  bool vacuums_ = false;  // the transaction writes the whole database anew
-  Database::Outcome outcome_ = Database::Outcome::kDurable;  // of the last commit
+  bool sync_ = false;     // the next commit must be durable
+  bool vacuums_ = false;  // the transaction writes the whole database again
+  Database::Outcome outcome_ = Database::Outcome::kDurable;  // outcome of the last commit
 };
 
 }  // namespace cairn::sqlite

@@ -78,9 +78,9 @@ absl::Status ParseFolder(const char* name, const char* parameter, std::string& f
   return absl::OkStatus();
 }
 
-// A parameter that is spelled wrong would be ignored, and so would the second one of a name.
+// Refuses misspelled parameters and duplicates, which SQLite would ignore.
 absl::Status CheckNames(const char* name) {
-  // Cairn's, and SQLite's own: https://www.sqlite.org/uri.html and its C API.
+  // Known are Cairn's, and SQLite's own: https://www.sqlite.org/uri.html and its C API.
   static constexpr const char* kKnown[] = {
       "codec", "level", "chunksize", "generation", "history", "durability", "mmap",   "tmpdir",
       "vfs",   "mode",  "cache",     "psow",       "nolock",  "immutable",  "modeof", "8_3_names"};
@@ -89,7 +89,7 @@ absl::Status CheckNames(const char* name) {
     return std::ranges::find(names, wanted) != std::end(names);
   };
   for (int i = 0; const char* const key = sqlite3_uri_key(name, i); ++i) {
-    // Drivers pass on what is for themselves, such as _busy_timeout.
+    // Drivers pass on their own parameters, such as _busy_timeout.
     if (key[0] == '_') continue;
     if (!holds(kKnown, key)) {
       return absl::InvalidArgumentError(

@@ -15,43 +15,44 @@
 
 namespace cairn::sqlite {
 
-// Where the databases of a VFS lie, and how it treats them all.
+// The place of a VFS's databases, and the options for all of them.
 struct VfsOptions {
   FileSystem* files = PosixFileSystem();  // outlives the process' connections
-  // How long the writer is kept after a transaction, where that pays, unless another process waits
-  // for it. 0: it is suspended at once, in the same thread.
+  // How long the writer is kept after a transaction if that saves time, unless another process
+  // waits for it. With 0 it is suspended at once, in the same thread.
   std::chrono::milliseconds keep{10};
 };
 
 struct DatabaseOptions {
-  // Of a chunk, bytes: to change a page takes the memory for all of its chunk.
+  // The most bytes of a chunk. Changing a page takes the memory for all of its chunk.
   static constexpr int32_t kMaxChunk = 32 << 20;
 
-  // How pages are compressed: of a new database all, of an existing one those that are written.
+  // How pages are compressed: all pages of a new database, or the pages that are written in an
+  // existing one.
   std::optional<Codec> codec = {};
   std::optional<int> level = {};
-  // Bytes of a chunk of a new database; by default a page.
+  // Bytes of a chunk of a new database. By default a chunk is a page.
   std::optional<int32_t> chunksize = {};
-  // The database as it was, read-only.
+  // An old state of the database, read-only.
   std::optional<uint64_t> generation = {};
-  // Generations that stay readable beside the newest.
+  // Generations that stay readable in addition to the newest.
   uint64_t keep_generations = 0;
-  // What a commit waits for; by default as `PRAGMA synchronous` says.
+  // How durable a commit is before it returns. By default `PRAGMA synchronous` decides.
   std::optional<Durability> durability = {};
-  // False: pages are read by copies, for file systems whose files cannot be mapped.
+  // If false, pages are copied, for file systems whose files cannot be mapped.
   bool mmap = true;
-  // The folder of temporary files while the database is open; empty: SQLite's own.
+  // The folder of temporary files while the database is open. If empty, it is SQLite's own.
   std::string tmpdir = {};
 };
 
-// `name` is what SQLite gives xOpen. kInvalidArgument for a value that a parameter cannot have, and
-// for a parameter that neither Cairn nor SQLite knows.
+// `name` is what SQLite gives xOpen. Errors: kInvalidArgument for a value that a parameter cannot
+// have, and for a parameter that neither Cairn nor SQLite knows.
 absl::StatusOr<DatabaseOptions> ParseDatabaseOptions(const char* name);
 
-// The level for pages of a few KiB, where none is asked for.
+// Returns the level for pages of a few KiB if none is asked for.
 int PageLevel(Codec codec);
 
-// The parameters `codec` and `level`.
+// Applies the parameters `codec` and `level`.
 CompressionOptions CompressionOf(const DatabaseOptions& options, CompressionOptions stored);
 
 }  // namespace cairn::sqlite

@@ -1,4 +1,4 @@
-// The PRAGMAs of databases in frames.
+// Answers the PRAGMAs of databases in frames.
 #ifndef CAIRN_TOOLS_SQLITE_VFS_DATABASE_PRAGMAS_H_
 #define CAIRN_TOOLS_SQLITE_VFS_DATABASE_PRAGMAS_H_
 
@@ -12,10 +12,10 @@
 
 namespace cairn::sqlite {
 
-// PRAGMA cairn_info, cairn_history, cairn_verify, cairn_backup('path'): a text, a line for each
-// thing that it tells. Nothing for what SQLite answers itself.
-// Errors: kInvalidArgument if the argument is missing, is not a path, leads to a file that exists,
-// or is one too many.
+// Answers PRAGMA cairn_info, cairn_history, cairn_verify, cairn_backup('path') with a text, which
+// has a line for each fact. Returns nothing for a PRAGMA that SQLite answers itself. Errors:
+// kInvalidArgument if the argument is missing, is not a path, leads to a file that exists, or is
+// one too many.
 std::optional<absl::StatusOr<std::string>> AnswerPragma(Database& database, std::string_view name,
                                                         std::optional<std::string_view> value);
 

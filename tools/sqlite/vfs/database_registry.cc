@@ -12,10 +12,10 @@ absl::StatusOr<std::shared_ptr<Database>> DatabaseRegistry::Open(const std::stri
   if (options.generation.has_value()) return Database::Open(path, options, vfs_);
   const MutexLock lock(mutex_);
   std::weak_ptr<Database>& known = databases_[path];
-  // The file may have been deleted or replaced since; and threads and locks do not outlive a fork.
+  // The file may have been deleted or replaced since. Threads and locks do not outlive a fork.
   if (std::shared_ptr<Database> open = known.lock(); open != nullptr) {
     if (open->IsCurrent()) return open;
-    open->CheckProcess().IgnoreError();  // the lock of a parent that is dead would be in the way
+    open->CheckProcess().IgnoreError();  // the lock of a dead parent would be in the way
   }
   ASSIGN_OR_RETURN(std::shared_ptr<Database> database, Database::Open(path, options, vfs_));
   known = database;
@@ -38,7 +38,7 @@ std::shared_ptr<const void> DatabaseRegistry::NoteJournals(const char* name,
   const char* const log = sqlite3_filename_wal(name);
   journals_[journal] = journals_[log] = std::move(database);
   return std::shared_ptr<const void>(journal, [this, journal, log](const void*) {
-    std::shared_ptr<Database> last;  // is destroyed after the lock
+    std::shared_ptr<Database> last;  // destroyed after the lock is released
     const MutexLock lock(mutex_);
     last.swap(journals_[journal]);
     journals_.erase(journal);

@@ -14,29 +14,32 @@
 
 namespace cairn::sqlite {
 
-// Thread-safe.
+// Keeps the databases that this process has open. Thread-safe.
 class DatabaseRegistry {
  public:
   explicit DatabaseRegistry(const VfsOptions& vfs) : vfs_(vfs) {}
 
-  // The one that connections share. Options of a database that is open already have no effect; one
-  // with a generation is its connection's alone.
+  // Returns the database that connections share. Options of a database that is open already have no
+  // effect. A database with a generation belongs to its connection alone.
   absl::StatusOr<std::shared_ptr<Database>> Open(const std::string& path,
                                                  const DatabaseOptions& options);
 
-  // The folder that an open database has for temporary files; empty where none has one.
+  // Returns the folder that an open database has for temporary files, or an empty one if none has
+  // one.
   std::string TemporaryFolder() const;
 
   // Until the result is destroyed, the journal and the write-ahead log of `database` are known by
   // the names that SQLite has for them. `name` is what SQLite gives xOpen.
   //
-  // The names are pointers. SQLite keeps the name of a database and those of the files beside it in
-  // one piece of memory as long as it has the database open, and gives the VFS these very pointers.
-  // So it is the open file that a journal belongs to. Its path says nothing: while a frame is open,
-  // a database of SQLite's own may be renamed to its path, which needs its journals on the disk.
+  // The names are pointers. SQLite keeps the name of a database and those of the files next to it
+  // in one piece of memory as long as it has the database open, and gives the VFS these very
+  // pointers. So they tell which open file a journal belongs to. Its path does not: while a frame
+  // is open, a database of SQLite's own may be renamed to its path, and that needs its journals on
+  // the disk.
   std::shared_ptr<const void> NoteJournals(const char* name, std::shared_ptr<Database> database);
-  // The database of a rollback journal or write-ahead log, neither of which is ever on the disk;
-  // null for other files. Strings that SQLite has read in a super-journal are other files.
+  // Returns the database of a rollback journal or write-ahead log, neither of which is ever on the
+  // disk. Returns null for other files. Strings that SQLite has read in a super-journal are other
+  // files.
   std::shared_ptr<Database> OfJournal(const char* name) const;
 
  private:

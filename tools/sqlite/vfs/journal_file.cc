@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kNumber = 4;
 
-// Copies the part of `src`, which lies at `at`, that dst at `offset` has room for.
+// Copies the part of `src`, which lies at `at`, for which dst at `offset` has room.
 void CopyPart(int64_t at, Bytes src, int64_t offset, MutableBytes dst) {
   const int64_t begin = std::max(at, offset);
   const int64_t end = std::min(at + std::ssize(src), offset + std::ssize(dst));
@@ -22,7 +22,7 @@ void CopyPart(int64_t at, Bytes src, int64_t offset, MutableBytes dst) {
   }
 }
 
-// The last entry that begins at `offset` or before, or the first.
+// Returns the last entry that begins at `offset` or before, or the first.
 template <typename Map>
 auto LastBefore(Map& map, int64_t offset) {
   auto it = map.upper_bound(offset);
@@ -31,7 +31,7 @@ auto LastBefore(Map& map, int64_t offset) {
 
 }  // namespace
 
-// A page may have been read before the writer was taken: it is compared. The first one is stored
+// A page may have been read before the writer was taken, so it is compared. The first one is stored
 // with another change counter than SQLite sees.
 bool JournalFile::IsCommittedPage(int64_t offset, Bytes src) {
   const auto number = pieces_.find(offset - kNumber);
@@ -55,7 +55,7 @@ absl::Status JournalFile::ReadPage(const Record& record, MutableBytes page) cons
   return absl::OutOfRangeError("the committed database has no such page");
 }
 
-// For the page whose number was written before `offset`.
+// Adds a record for the page whose number was written before `offset`.
 void JournalFile::AddRecord(int64_t offset) {
   const int64_t begin = offset - kNumber;
   const auto number = pieces_.find(begin);
@@ -69,7 +69,7 @@ void JournalFile::AddRecord(int64_t offset) {
   runs_[begin] = {record};
 }
 
-// Whether it is that of the record which was added last.
+// Returns true if these bytes are the checksum of the record that was added last.
 bool JournalFile::TakeChecksum(int64_t offset, Bytes src) {
   if (std::ssize(src) != kNumber || runs_.empty()) return false;
   auto& [begin, run] = *LastBefore(runs_, offset);
@@ -78,7 +78,7 @@ bool JournalFile::TakeChecksum(int64_t offset, Bytes src) {
   return true;
 }
 
-// In place of what is there: in one piece, or nothing.
+// Stores bytes in the place of old ones, which must be in one piece, or where there are none.
 void JournalFile::Store(int64_t offset, Bytes src) {
   if (!pieces_.empty()) {
     auto& [begin, piece] = *LastBefore(pieces_, offset);
@@ -95,7 +95,7 @@ int JournalFile::Write(int64_t offset, Bytes src) {
   if (offset == 0) Forget(0);  // another journal begins
   size_ = std::max(size_, end);
   if (TakeChecksum(offset, src)) return SQLITE_OK;
-  // SQLite writes one record after the other, and goes back to headers alone.
+  // SQLite writes one record after the other, and goes back only to headers.
   if (offset < EndOfRuns() && !pieces_.contains(offset)) {
     return LogFailure(absl::InternalError("a record of the rollback journal is written twice"));
   }
@@ -155,7 +155,7 @@ int JournalFile::Read(int64_t offset, MutableBytes dst) {
   return end <= size_ ? SQLITE_OK : SQLITE_IOERR_SHORT_READ;
 }
 
-// What lies from there on, and not in the first bytes.
+// Forgets everything from there on, except the first bytes.
 void JournalFile::Forget(int64_t from) {
   pieces_.erase(pieces_.lower_bound(from), pieces_.end());
   runs_.erase(runs_.lower_bound(from), runs_.end());

@@ -1,4 +1,4 @@
-// A rollback journal that lives in memory, as long as one connection has it open.
+// A rollback journal in memory, which lives as long as one connection has it open.
 #ifndef CAIRN_TOOLS_SQLITE_VFS_JOURNAL_FILE_H_
 #define CAIRN_TOOLS_SQLITE_VFS_JOURNAL_FILE_H_
 
@@ -18,10 +18,10 @@
 
 namespace cairn::sqlite {
 
-// SQLite needs it for ROLLBACK and savepoints, and after a crash never: what is not committed is
-// not in the frame. A record of it is the number of a page, the page as it was before the
-// transaction, and a checksum. The first kMostMemory bytes are kept as they are. After these a page
-// that equals the committed one takes 8 bytes, and is read from the frame when it is needed.
+// SQLite needs it for ROLLBACK and savepoints, but never after a crash, because the frame has
+// nothing uncommitted. A record is the number of a page, the page as it was before the transaction,
+// and a checksum. The first kMostMemory bytes are kept. After these a page that equals the
+// committed one takes 8 bytes, and is read from the frame when it is needed.
 class JournalFile final : public VfsFile {
  public:
   static constexpr int64_t kMostMemory = int64_t{8} << 20;
@@ -55,10 +55,10 @@ class JournalFile final : public VfsFile {
   const std::shared_ptr<Database> database_;
   std::vector<std::byte> bytes_;  // the first ones
   int64_t size_ = 0;
-  std::optional<Snapshot> committed_;  // what records refer to
-  int64_t page_size_ = 0;              // of them
-  std::map<int64_t, Run> runs_;        // by where they begin
-  // Other bytes after the first ones, by where they begin.
+  std::optional<Snapshot> committed_;  // the state that records refer to
+  int64_t page_size_ = 0;              // page size of the records
+  std::map<int64_t, Run> runs_;        // by their begin
+  // Other bytes after the first ones, by their begin.
   std::map<int64_t, std::vector<std::byte>> pieces_;
 };
 

@@ -6,7 +6,7 @@ namespace cairn::sqlite {
 
 namespace {
 
-// A control of our own: SQLite leaves the numbers above 100 to VFSs.
+// This is a control of our own. SQLite leaves the numbers above 100 to VFSs.
 constexpr int kAskRefusal = 0x636e7266;
 
 struct Refusal {
@@ -14,7 +14,7 @@ struct Refusal {
   std::string message;
 };
 
-// An extension of each new connection, in the form that sqlite3_auto_extension wants.
+// An extension of each new connection, in the form that sqlite3_auto_extension needs.
 int TellRefusal(sqlite3* db, char** message, const sqlite3_api_routines* /*api*/) {
   Refusal refusal;
   if (sqlite3_file_control(db, "main", kAskRefusal, &refusal) != SQLITE_OK) return SQLITE_OK;

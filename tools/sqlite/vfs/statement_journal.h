@@ -1,4 +1,4 @@
-// What SQLite needs to take back one statement or savepoint.
+// Holds what SQLite needs to take back one statement or savepoint.
 #ifndef CAIRN_TOOLS_SQLITE_VFS_STATEMENT_JOURNAL_H_
 #define CAIRN_TOOLS_SQLITE_VFS_STATEMENT_JOURNAL_H_
 
@@ -11,8 +11,8 @@
 
 namespace cairn::sqlite {
 
-// A temporary file of `disk`. Where none can be made, or where its disk is full, it goes on in
-// memory: a full temporary folder stops no transaction.
+// A temporary file of `disk`. If none can be made, or if its disk is full, it continues in memory,
+// so that a full temporary folder stops no transaction.
 class StatementJournal final : public VfsFile {
  public:
   // `flags` are those of xOpen.

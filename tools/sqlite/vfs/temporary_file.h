@@ -11,14 +11,14 @@
 
 namespace cairn::sqlite {
 
-// A file of `disk`, which has its name only for a moment: it is gone when it is closed, also by the
-// end of the process.
+// A file of `disk` that has its name only for a moment, so it disappears when it is closed, also by
+// the end of the process.
 class TemporaryFile final : public VfsFile {
  public:
   TemporaryFile(sqlite3_vfs* disk, const std::string& folder);
   ~TemporaryFile() override;
 
-  // A result code of SQLite; `flags` are those of xOpen. Before anything else is called.
+  // Returns a result code of SQLite. `flags` are those of xOpen. Call this first.
   int Open(int flags);
 
   int Read(int64_t offset, MutableBytes dst) override;

@@ -12,8 +12,8 @@ namespace cairn::sqlite {
 
 namespace {
 
-// In the first page, numbers in big endian.
-constexpr size_t kPageSizeAt = 16;  // 1 for what is too large for it
+// The first page has these numbers, in big endian.
+constexpr size_t kPageSizeAt = 16;  // 1 for 65536, which is too large for it
 constexpr size_t kSizeInPagesAt = 28;
 constexpr int64_t kLargestPage = 65536;
 
@@ -55,7 +55,7 @@ absl::StatusOr<size_t> Transaction::Read(int64_t offset, MutableBytes dst) {
   return got;
 }
 
-// Chunk by chunk; by way of a buffer where only a part of one is wanted.
+// Reads chunk by chunk, by way of a buffer if only a part of one is wanted.
 absl::Status Transaction::ReadStaged(int64_t offset, MutableBytes dst) {
   const int64_t chunksize = *chunksize_;
   std::vector<std::byte> whole;
@@ -78,7 +78,7 @@ absl::Status Transaction::ReadStaged(int64_t offset, MutableBytes dst) {
   return absl::OkStatus();
 }
 
-// With zeros. The first chunk decides the size of all: it is a page.
+// Extends the database with zeros. The first chunk decides the size of all, and is a page.
 absl::Status Transaction::Extend(int64_t size, int64_t page) {
   if (!chunksize_.has_value()) {
     const std::vector<std::byte> zeros(static_cast<size_t>(page));
@@ -118,7 +118,7 @@ absl::Status Transaction::Truncate(int64_t size) {
   if (size >= size_) return absl::OkStatus();
   const int64_t chunksize = *chunksize_;
   const int64_t first = size / chunksize;
-  // What stays of the chunk that is cut follows the complete ones again.
+  // The rest of the chunk that is cut is appended again after the complete ones.
   std::vector<std::byte> rest(static_cast<size_t>(size % chunksize));
   RETURN_IF_ERROR(Read(first * chunksize, rest).status());
   edited_ = true;
@@ -156,7 +156,7 @@ absl::Status Transaction::Prepare(Durability durability) {
   if (!prepared_) RETURN_IF_ERROR(CutUnused());
   const absl::Status prepared = writer_.Prepare(durability);
   prepared_ = prepared.ok();
-  // Then the commit does it all.
+  // If this is not implemented, the commit does everything.
   return absl::IsUnimplemented(prepared) ? absl::OkStatus() : prepared;
 }
 

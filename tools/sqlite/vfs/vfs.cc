@@ -32,13 +32,13 @@ namespace {
 
 constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 
-// Lives as long as the process.
+// The VFS, which lives as long as the process.
 struct Vfs {
   explicit Vfs(const VfsOptions& from) : options(from), databases(from) {}
 
   const VfsOptions options;
   sqlite3_vfs base = {};
-  sqlite3_vfs* disk = nullptr;  // the default one of when this was registered
+  sqlite3_vfs* disk = nullptr;  // the default VFS at the time of registering
   DatabaseRegistry databases;
   WriterQueue queue;
   CommitGroup group;
@@ -59,7 +59,8 @@ absl::StatusOr<Content> LookAt(FileSystem& files, const std::string& path) {
   return begin == kSqliteMagic ? Content::kSqlite : Content::kOther;
 }
 
-// The code of a database that is not opened. What SQLite says for some codes would be wrong here.
+// Returns the code of a database that is not opened. SQLite's words for some codes would be wrong
+// here.
 int CodeOfRefusal(const absl::Status& status) {
   const int code = ResultCodeOf(status);
   return code == SQLITE_NOTADB || code == SQLITE_IOERR ? SQLITE_CANTOPEN : code;
@@ -74,8 +75,8 @@ int Refuse(const absl::Status& status, sqlite3_file* handle, int flags, int* out
   return SQLITE_OK;
 }
 
-// Where the system does not give the file, that is told as of any VFS: programs know these words,
-// and ATTACH names the file.
+// Refuses a path. If the system does not give the file, the error is that of any VFS, because
+// programs know its words, and ATTACH names the file.
 int RefusePath(const absl::Status& status, sqlite3_file* handle, int flags, int* out_flags) {
   if (!absl::IsNotFound(status) && !absl::IsPermissionDenied(status)) {
     return Refuse(status, handle, flags, out_flags);
@@ -84,8 +85,8 @@ int RefusePath(const absl::Status& status, sqlite3_file* handle, int flags, int*
   return SQLITE_CANTOPEN;
 }
 
-// Returns true if nothing can be written, so that opening makes and changes no file: SQLite tells
-// the VFS of `mode=ro` alone.
+// Returns true if nothing can be written, so that opening makes and changes no file. SQLite tells
+// the VFS only of `mode=ro`.
 bool IsOnlyRead(const char* name, int flags) {
   return (flags & SQLITE_OPEN_READWRITE) == 0 ||
          sqlite3_uri_parameter(name, "generation") != nullptr ||
@@ -99,7 +100,7 @@ absl::Status MakeFrame(Vfs& vfs, const char* name, bool is_only_read) {
   return Database::Create(name, options, vfs.options);
 }
 
-// The database in the frame that is there; null where another file is there.
+// Returns the database in the frame that is there, or null if another file is there.
 absl::StatusOr<std::shared_ptr<Database>> OpenFrame(Vfs& vfs, const char* name) {
   const absl::StatusOr<DatabaseOptions> options = ParseDatabaseOptions(name);
   absl::StatusOr<std::shared_ptr<Database>> database =
@@ -109,7 +110,7 @@ absl::StatusOr<std::shared_ptr<Database>> OpenFrame(Vfs& vfs, const char* name) 
   return database;
 }
 
-// Opens what is not a frame. A connection to one state of the past must not write another.
+// Opens a file that is not a frame. A connection to one state of the past must not write another.
 int OpenOther(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, int* out_flags) {
   const char* const generation = sqlite3_uri_parameter(name, "generation");
   if (generation == nullptr) return vfs.disk->xOpen(vfs.disk, name, handle, flags, out_flags);
@@ -134,7 +135,8 @@ int OpenDatabase(Vfs& vfs, const char* name, sqlite3_file* handle, int flags, in
   }
   absl::StatusOr<std::shared_ptr<Database>> database = OpenFrame(vfs, name);
   if (!database.ok()) return Refuse(database.status(), handle, flags, out_flags);
-  // What is no frame is no database either, or one that SQLite can decrypt: it says so itself.
+  // SQLite itself reports a file that is neither a frame nor a database. It may also be one that
+  // SQLite can decrypt.
   if (*database == nullptr) return OpenOther(vfs, name, handle, flags, out_flags);
   const bool writable = !is_only_read && (*database)->IsWritable() &&
                         vfs.options.files->Open(path, FileMode::kReadWrite).ok();
@@ -169,7 +171,7 @@ int Open(sqlite3_vfs* base, const char* name, sqlite3_file* handle, int flags, i
     return SQLITE_OK;
   }
   if (name == nullptr) {
-    // SQLite does not say for which database it needs the file.
+    // SQLite does not tell for which database it needs the file.
     const std::string folder = vfs.databases.TemporaryFolder();
     if (!folder.empty()) return OpenTemporary(vfs, folder, handle, flags, out_flags);
   }
@@ -177,7 +179,7 @@ int Open(sqlite3_vfs* base, const char* name, sqlite3_file* handle, int flags, i
     return OpenDatabase(vfs, name, handle, flags, out_flags);
   }
   if (std::shared_ptr<Database> database = vfs.databases.OfJournal(name); database != nullptr) {
-    // No write-ahead log in exclusive mode either.
+    // There is no write-ahead log in exclusive mode either.
     if ((flags & SQLITE_OPEN_WAL) != 0) return SQLITE_CANTOPEN;
     AttachFile(handle, std::make_unique<JournalFile>(std::move(database)));
     if (out_flags != nullptr) *out_flags = flags;

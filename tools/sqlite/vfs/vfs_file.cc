@@ -51,7 +51,7 @@ int SectorSize(sqlite3_file* /*handle*/) { return kSectorSize; }
 
 int DeviceCharacteristics(sqlite3_file* handle) { return FileOf(handle).DeviceCharacteristics(); }
 
-// Version 1: there is no shared memory, and so no write-ahead log.
+// Version 1 has no shared memory, and so no write-ahead log.
 constexpr sqlite3_io_methods kMethods = {
     .iVersion = 1,
     .xClose = Close,

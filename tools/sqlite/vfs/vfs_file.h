@@ -10,13 +10,13 @@
 
 namespace cairn::sqlite {
 
-// One connection uses a file, one call at a time. Functions return result codes of SQLite and are
-// those of sqlite3_io_methods. By default a file needs no locks and knows no controls.
+// A single connection uses a file, one call at a time. Functions return result codes of SQLite and
+// are those of sqlite3_io_methods. By default a file needs no locks and knows no controls.
 class VfsFile {
  public:
   virtual ~VfsFile() = default;
 
-  // SQLITE_IOERR_SHORT_READ past the end, with zeros for what is missing.
+  // Returns SQLITE_IOERR_SHORT_READ past the end, with zeros for the missing bytes.
   virtual int Read(int64_t offset, MutableBytes dst) = 0;
   virtual int Write(int64_t offset, Bytes src) = 0;
   virtual int Truncate(int64_t size) = 0;
@@ -32,13 +32,13 @@ class VfsFile {
   virtual int DeviceCharacteristics() const { return 0; }
 };
 
-// What SQLite allocates for a file of ours.
+// The memory that SQLite allocates for a file of ours.
 struct VfsFileHandle {
   sqlite3_file base;
   VfsFile* file;
 };
 
-// Makes `handle` the file: SQLite closes it, which deletes `file`.
+// Makes `handle` the file. SQLite closes it, which deletes `file`.
 void AttachFile(sqlite3_file* handle, std::unique_ptr<VfsFile> file);
 
 }  // namespace cairn::sqlite

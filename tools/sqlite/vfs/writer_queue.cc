@@ -6,7 +6,7 @@ namespace cairn::sqlite {
 
 namespace {
 
-// A busy handler sleeps at once; a program that sleeps later does it for reasons of its own.
+// A busy handler sleeps at once. A program that sleeps later does it for reasons of its own.
 constexpr std::chrono::milliseconds kJustNow(5);
 
 }  // namespace
@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kJustNow(5);
 void WriterQueue::NoteRefused(const std::shared_ptr<Database>& database, const void* owner) {
   const auto now = std::chrono::steady_clock::now();
   const MutexLock lock(mutex_);
-  // Of threads that did not sleep, and may have ended.
+  // These are of threads that did not sleep, and may have ended.
   std::erase_if(refusals_, [now](const auto& entry) { return now - entry.second.at > kJustNow; });
   refusals_[std::this_thread::get_id()] = {.database = database, .owner = owner, .at = now};
 }

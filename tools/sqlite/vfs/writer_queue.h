@@ -1,4 +1,4 @@
-// Waiting for the writer where SQLite would sleep and ask again.
+// Waits for the writer when SQLite would sleep and ask again.
 #ifndef CAIRN_TOOLS_SQLITE_VFS_WRITER_QUEUE_H_
 #define CAIRN_TOOLS_SQLITE_VFS_WRITER_QUEUE_H_
 
@@ -14,16 +14,16 @@ namespace cairn::sqlite {
 
 // After SQLITE_BUSY the busy handler of a connection calls xSleep of its VFS, in the same thread,
 // and then tries the transaction again. So that sleep waits for the writer, and ends as soon as the
-// connection may have it: trying again takes it. A connection that does not try again, because the
+// connection may have it. Trying again takes it. A connection that does not try again, because the
 // thread slept for something else, never has it. Thread-safe.
 class WriterQueue {
  public:
-  // `owner`, a connection, was refused the writer in this thread.
+  // Notes that `owner`, a connection, was refused the writer in this thread.
   void NoteRefused(const std::shared_ptr<Database>& database, const void* owner);
-  // Nothing that this thread does later is about `owner`.
+  // Makes sure that nothing that this thread does later concerns `owner`.
   void Forget(const void* owner);
-  // Waits at most that long for the writer that this thread was refused just now. False, at once,
-  // if it was not.
+  // Waits at most that long for the writer that this thread was refused just now. Returns false, at
+  // once, if it was not.
   bool Wait(std::chrono::microseconds most);
 
  private:
