@@ -1,4 +1,4 @@
-// Columns of items: where their values lie, and of what type they are.
+// Columns of items: the place and the type of their values.
 #ifndef CAIRN_TOOLS_DTYPES_COLUMN_H_
 #define CAIRN_TOOLS_DTYPES_COLUMN_H_
 
@@ -13,9 +13,9 @@ enum class ColumnType : uint8_t {
   kInt,
   kUint,
   kFloat,
-  kTime,  // a count of units as an int64
+  kTime,  // a number of units in an int64
   kText,  // bytes; zeros at the end do not count
-  kUcs4,  // likewise, of 4 bytes a character
+  kUcs4,  // as kText, with 4 bytes for each character
   kBlob,
 };
 
@@ -25,12 +25,12 @@ inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
 struct Column {
   std::string name;
   ColumnType type = ColumnType::kBlob;
-  int32_t offset = 0;  // in the item, bytes
+  int32_t offset = 0;  // bytes from the begin of the item
   int32_t size = 0;    // bytes
   bool big_endian = false;
-  // Of a time: NumPy's name of what it counts, such as "D" or "25us"; empty where it has none.
+  // The unit of a time in NumPy's words, such as "D" or "25us". Empty for other columns.
   std::string unit = {};
-  bool is_duration = false;  // a time that counts from no date
+  bool is_duration = false;  // a time that does not count from a date
   bool operator==(const Column&) const = default;
 };
 

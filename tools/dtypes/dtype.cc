@@ -16,7 +16,7 @@ namespace cairn::dtypes {
 namespace {
 
 constexpr int64_t kMaxColumns = 1'900;  // SQLite takes 2,000
-constexpr int64_t kMaxElements = 64;    // of an array in a record that become columns
+constexpr int64_t kMaxElements = 64;    // elements of an array in a record that become columns
 
 // The columns of a type by itself, and the bytes that it takes.
 struct FieldLayout {
@@ -64,7 +64,7 @@ absl::Status AddColumns(FieldLayout& to, const FieldLayout& more, int64_t offset
 
 absl::StatusOr<FieldLayout> LayoutOf(std::string_view name, const Dtype& type);
 
-// An array in a record: each element by itself if there are few.
+// Lays out an array in a record. Each element is a column if there are few.
 absl::StatusOr<FieldLayout> LayoutOfArray(std::string_view name, const Dtype& type) {
   const int64_t count = type.ElementCount();
   if (count > kMaxElements) {
@@ -158,7 +158,7 @@ absl::StatusOr<std::vector<Column>> ColumnsOfDtype(std::string_view dtype, int32
                                                    std::string_view item_name) {
   ASSIGN_OR_RETURN(const Dtype type, Dtype::Parse(dtype));
   ASSIGN_OR_RETURN(FieldLayout layout, LayoutOf("", type));
-  // A complex number, or an array, by itself.
+  // This is a complex number, or an array, by itself.
   const bool has_fields = type.kind == Dtype::Kind::kRecord && type.shape.empty();
   for (Column& column : layout.columns) {
     if (!has_fields && !column.name.empty())

@@ -1,4 +1,4 @@
-// UTF-8, as SQLite's texts are.
+// UTF-8 in the form of SQLite's texts.
 #ifndef CAIRN_TOOLS_DTYPES_UTF8_H_
 #define CAIRN_TOOLS_DTYPES_UTF8_H_
 
@@ -8,13 +8,14 @@
 
 namespace cairn::dtypes {
 
-// Whether bytes are UTF-8 without a zero, which ends a text for many programs.
+// Returns true if bytes are UTF-8 without a zero, which ends a text for many programs.
 bool IsPlainUtf8(std::string_view text);
-// The same text, with U+FFFD for each byte that is part of no character.
+// Returns the text with U+FFFD for each byte that is not part of a character.
 std::string ToUtf8(std::string_view text);
-// U+FFFD for what is no character.
+// Appends a character, or U+FFFD for a number that is not a character.
 void AppendUtf8(std::string& text, uint32_t character);
-// The first character, which `text` loses; U+FFFD, and one byte, for what is none.
+// Returns the first character and removes it from `text`. For a byte that is not part of one,
+// returns U+FFFD and removes the byte.
 uint32_t TakeUtf8(std::string_view& text);
 
 }  // namespace cairn::dtypes

@@ -15,15 +15,15 @@ namespace {
 
 constexpr unsigned kDefaultLevel = 5;
 constexpr unsigned kDefaultFilter = 1;  // shuffle
-constexpr char kName[] = "chunk";       // of the one file in memory
-// Most dimensions that hdf5plugin reads of an array.
+constexpr char kName[] = "chunk";       // name of the one file in memory
+// The most dimensions of an array that hdf5plugin reads.
 constexpr size_t kMaxArrayDimensions = 8;
 
 unsigned Get(Parameters parameters, Parameter at, unsigned otherwise) {
   return at < parameters.size() ? parameters[at] : otherwise;
 }
 
-// The chunk as an array, where the parameters say its shape and that fits.
+// Returns the chunk as an array, if the parameters have its shape and that fits.
 std::optional<ArrayInfo> ArrayOf(size_t nbytes, Parameters parameters) {
   const size_t ndim = Get(parameters, kDimensions, 0);
   if (ndim < 2 || ndim > kMaxArrayDimensions || parameters.size() < kShape + ndim)
@@ -31,7 +31,7 @@ std::optional<ArrayInfo> ArrayOf(size_t nbytes, Parameters parameters) {
   ArrayInfo array;
   uint64_t size = parameters[kTypesize];
   for (const unsigned extent : parameters.subspan(kShape, ndim)) {
-    // Items that are arrays themselves are larger than their typesize says: no shape fits.
+    // Items that are arrays themselves are larger than their typesize, so no shape fits.
     if (extent == 0 || extent > nbytes / size) return std::nullopt;
     size *= extent;
     array.shape.push_back(extent);
@@ -121,7 +121,7 @@ absl::StatusOr<MutableBytes> EncodeChunk(Bytes items, Parameters parameters, All
 absl::StatusOr<MutableBytes> DecodeChunk(Bytes frame, Parameters parameters, Allocate allocate) {
   ASSIGN_OR_RETURN(const Frame opened, Frame::OpenBuffer(frame));
   const Snapshot chunk = opened.snapshot();
-  // Of an array the padding of blocks is stored, too.
+  // The padding of blocks of an array is stored, too.
   uint64_t size = static_cast<uint64_t>(chunk.info().nbytes);
   if (chunk.array().has_value()) {
     size = static_cast<uint64_t>(chunk.info().typesize);

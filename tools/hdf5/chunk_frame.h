@@ -1,4 +1,4 @@
-// The chunks that HDF5's Blosc2 filter stores: each is a frame of its own.
+// The chunks that HDF5's Blosc2 filter stores. Each is a frame of its own.
 #ifndef CAIRN_TOOLS_HDF5_CHUNK_FRAME_H_
 #define CAIRN_TOOLS_HDF5_CHUNK_FRAME_H_
 
@@ -15,8 +15,8 @@
 
 namespace cairn::hdf5 {
 
-// The numbers that a file stores with the filter. Those at the end may be missing; a shape follows
-// them where chunks have more than one dimension.
+// The numbers that a file stores with the filter. Those at the end may be missing. A shape follows
+// them if chunks have more than one dimension.
 enum Parameter : size_t {
   kRevision,
   kBlockSize,
@@ -31,14 +31,14 @@ enum Parameter : size_t {
 inline constexpr unsigned kThisRevision = 1;
 
 using Parameters = std::span<const unsigned>;
-using Allocate = absl::FunctionRef<MutableBytes(size_t size)>;  // gives no bytes when it fails
+using Allocate = absl::FunctionRef<MutableBytes(size_t size)>;  // gives no bytes on failure
 
-// With defaults in place of the missing ones, for chunks of this shape.
+// Fills in defaults for the missing parameters, for chunks of this shape.
 std::vector<unsigned> CompleteParameters(Parameters given, size_t typesize, size_t item_size,
                                          std::span<const uint64_t> chunkshape);
 
-// Makes a frame of the chunk's items, or the items of a frame, in memory that `allocate` is asked
-// for once the size is known, and returns that.
+// Makes a frame of the chunk's items, or the items of a frame, in memory from `allocate`, which is
+// called once the size is known. Returns that memory.
 absl::StatusOr<MutableBytes> EncodeChunk(Bytes items, Parameters parameters, Allocate allocate);
 absl::StatusOr<MutableBytes> DecodeChunk(Bytes frame, Parameters parameters, Allocate allocate);
 

@@ -22,7 +22,7 @@ void Library::Find(const void* caller) {
   if (library.complete()) return;
   Dl_info about{};
   if (dladdr(caller, &about) == 0) return;
-  // A program that contains HDF5 has another name here than a library has.
+  // A program that contains HDF5 has another name here than a library.
   void* handle = dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) handle = dlopen(nullptr, RTLD_LAZY);
   if (handle == nullptr) return;

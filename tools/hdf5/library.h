@@ -1,4 +1,4 @@
-// The HDF5 library that has loaded the plugin.
+// Finds the HDF5 library that has loaded the plugin.
 #ifndef CAIRN_TOOLS_HDF5_LIBRARY_H_
 #define CAIRN_TOOLS_HDF5_LIBRARY_H_
 
@@ -8,11 +8,12 @@
 
 namespace cairn::hdf5 {
 
-// A process may have several, such as those inside Python wheels, and no symbol of them need be
-// visible. So the plugin is linked with none, and asks the one that calls it.
+// The functions of an HDF5 library. A process may have several, such as those inside Python wheels,
+// and their symbols may not be visible. So the plugin is linked with none, and asks the one that
+// calls it.
 class Library {
  public:
-  // Of the code at this address; finds the functions below, or leaves them null.
+  // Finds the functions below in the library of the code at this address, or leaves them null.
   static void Find(const void* caller);
   static const Library& Get();
 

@@ -1,4 +1,4 @@
-// The plugin: filter 32026 of HDF5, Blosc2.
+// The plugin for filter 32026 of HDF5, Blosc2.
 #include <H5PLextern.h>
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ constexpr H5Z_filter_t kBlosc2 = 32026;
 
 absl::Status Failed(const char* what) { return absl::InternalError(what); }
 
-// Bytes of the numbers that items are made of: those of an array type are its elements.
+// Returns the bytes of the numbers in an item. For an array type these are its elements.
 size_t TypesizeOf(const Library& library, hid_t type) {
   if (library.get_class(type) != H5T_ARRAY) return library.get_size(type);
   const hid_t element = library.get_super(type);
@@ -87,7 +87,7 @@ absl::StatusOr<size_t> Code(const Library& library, bool decode, Parameters para
   return made.size();
 }
 
-// What HDF5 calls when a data set is made.
+// Called by HDF5 when a data set is made.
 herr_t SetLocal(hid_t properties, hid_t type, hid_t /*space*/) {
   const Library& library = Library::Get();
   if (!library.complete()) return -1;
@@ -96,7 +96,7 @@ herr_t SetLocal(hid_t properties, hid_t type, hid_t /*space*/) {
   return status.ok() ? 1 : -1;
 }
 
-// What HDF5 calls for each chunk: the size of the result, 0 for a failure.
+// Called by HDF5 for each chunk. Returns the size of the result, or 0 for a failure.
 size_t Run(unsigned flags, size_t count, const unsigned* values, size_t nbytes, size_t* capacity,
            void** buffer) {
   const Library& library = Library::Get();

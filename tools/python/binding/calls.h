@@ -1,4 +1,4 @@
-// What every binding needs: statuses as exceptions, buffers of Python objects, calls without the
+// Helpers of every binding: statuses as exceptions, buffers of Python objects, calls without the
 // GIL.
 #ifndef CAIRN_TOOLS_PYTHON_BINDING_CALLS_H_
 #define CAIRN_TOOLS_PYTHON_BINDING_CALLS_H_
@@ -41,20 +41,20 @@ T Check(absl::StatusOr<T> result) {
   return *std::move(result);
 }
 
-// Runs what touches data while other threads run Python. It may use no Python object.
+// Runs work on data while other threads run Python. It may use no Python object.
 template <typename Call>
 auto WithoutGil(Call&& call) {
   const nb::gil_scoped_release release;
   return call();
 }
 
-// Between two looks at signals, which Python handles in its main thread only.
+// The time between two looks at signals, which Python handles in its main thread only.
 inline constexpr std::chrono::milliseconds kLookAtSignals{100};
 
 inline bool IsMainThread() { return ::gettid() == ::getpid(); }
 
-// The same for what may wait for an object store, unless `remote` is null. A signal whose handler
-// raises, as that of Ctrl-C does, ends the wait. The main thread looks at signals; it holds no lock
+// Runs work that may wait for an object store, unless `remote` is null. A signal whose handler
+// raises, as that of Ctrl-C does, ends the wait. The main thread looks at signals. It holds no lock
 // of the engine meanwhile, so another thread makes the call.
 template <typename Call>
 auto WithoutGil(RemoteFiles* remote, Call&& call) {
@@ -62,7 +62,7 @@ auto WithoutGil(RemoteFiles* remote, Call&& call) {
   std::future<std::invoke_result_t<Call>> result;
   try {
     result = std::async(std::launch::async, std::ref(call));
-  } catch (const std::system_error&) {  // no thread to be had
+  } catch (const std::system_error&) {  // no thread could be started
     return WithoutGil(std::forward<Call>(call));
   }
   bool raised = false;
@@ -80,8 +80,8 @@ auto WithoutGil(RemoteFiles* remote, Call&& call) {
   return result.get();
 }
 
-// Waits in parts, between which a signal is handled: calls `attempt` with the time that it may
-// wait, until `has_ended` of what it returns or the time is over. It returns the last result.
+// Waits in parts, between which a signal is handled. Calls `attempt` with the time that it may
+// wait, until `has_ended` of its result is true or the time is over. Returns the last result.
 template <typename Attempt, typename HasEnded>
 auto WaitWithoutGil(RemoteFiles* remote, int64_t milliseconds, Attempt attempt,
                     HasEnded has_ended) {
@@ -97,7 +97,7 @@ auto WaitWithoutGil(RemoteFiles* remote, int64_t milliseconds, Attempt attempt,
   }
 }
 
-// The contiguous bytes of a Python object, which can neither go nor move meanwhile.
+// The contiguous bytes of a Python object, which can neither disappear nor move meanwhile.
 class Buffer {
  public:
   enum Access { kRead = PyBUF_SIMPLE, kWrite = PyBUF_WRITABLE };
@@ -125,8 +125,8 @@ class Buffer {
 
 inline nb::bytes ToPython(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
-// Calls a Python function, or None, as the engine goes on; an exception of it, or a signal, stops
-// the engine's call and is raised after that.
+// Calls a Python function, or None, as the engine makes progress. An exception of it, or a signal,
+// stops the engine's call and is raised after that.
 class Progress {
  public:
   explicit Progress(nb::object function) : function_(std::move(function)) {}

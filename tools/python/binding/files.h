@@ -1,5 +1,5 @@
-// How the module `cairn._s3` gives a file system to `cairn._engine`, which so needs no libcurl: in
-// a capsule of this name. Both modules are of one build.
+// Passes a file system from the module `cairn._s3` to `cairn._engine`, which therefore needs no
+// libcurl. It is in a capsule of this name. Both modules are of one build.
 #ifndef CAIRN_TOOLS_PYTHON_BINDING_FILES_H_
 #define CAIRN_TOOLS_PYTHON_BINDING_FILES_H_
 

@@ -31,7 +31,7 @@ FrameHandle Open(const std::string& path, std::optional<uint64_t> generation, bo
   return {std::move(context), std::move(frame)};
 }
 
-// How to make a frame. The members are those of CreateOptions, side by side.
+// Describes how to make a frame. The members are those of CreateOptions, side by side.
 struct Recipe {
   CreateOptions options;
 

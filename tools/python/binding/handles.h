@@ -1,4 +1,4 @@
-// The engine's handles as Python holds them, each with the threads that it uses.
+// The engine's handles in the form that Python holds, each with the threads that it uses.
 #ifndef CAIRN_TOOLS_PYTHON_BINDING_HANDLES_H_
 #define CAIRN_TOOLS_PYTHON_BINDING_HANDLES_H_
 
@@ -20,7 +20,7 @@
 
 namespace cairn::python {
 
-// What `cairn._s3` gave; null, which means the operating system's files, for None.
+// Returns what `cairn._s3` gave, or null, which means the operating system's files, for None.
 inline RemoteFiles* ToRemote(nanobind::handle capsule) {
   if (capsule.is_none()) return nullptr;
   void* const remote = PyCapsule_GetPointer(capsule.ptr(), kFilesCapsule);
@@ -28,7 +28,7 @@ inline RemoteFiles* ToRemote(nanobind::handle capsule) {
   return static_cast<RemoteFiles*>(remote);
 }
 
-// What the calls of a handle run with.
+// The threads and files that the calls of a handle use.
 struct Context {
   std::shared_ptr<Executor> executor;  // null: the calling thread
   RemoteFiles* remote = nullptr;       // null: the operating system's files
@@ -52,7 +52,7 @@ struct SnapshotHandle {
   Snapshot snapshot;
 };
 
-// Threads of Python take turns.
+// A writer that Python's threads use in turn.
 class WriterHandle {
  public:
   WriterHandle(Context context, Writer writer)
@@ -60,7 +60,7 @@ class WriterHandle {
 
   const Context& context() const { return context_; }
 
-  // call(writer), without the GIL: a thread that waits for another must not hold it.
+  // Runs call(writer) without the GIL, because a thread that waits for another must not hold it.
   template <typename Call>
   auto With(Call&& call) {
     return WithoutGil(context_.remote, [&] {

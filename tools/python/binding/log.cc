@@ -50,7 +50,7 @@ void Create(const std::string& path, const std::string& dtype, int32_t record_si
   Check(WithoutGil(remote, [&] { return Log::Create(path, options).status(); }));
 }
 
-// Without a timeout looks for one.
+// Waits for a commit. Without a timeout looks for one.
 LogSnapshotHandle WaitForCommit(LogHandle& self, int64_t timeout) {
   const LogSnapshot seen = self.log.snapshot();
   return {self.context,
@@ -60,7 +60,7 @@ LogSnapshotHandle WaitForCommit(LogHandle& self, int64_t timeout) {
               [&](const auto& now) { return !now.ok() || *now != seen; }))};
 }
 
-// As the log has it, but for these two.
+// Returns the log's compression, with these two options changed if they are given.
 CompressionOptions CompressionLike(const Log& log, std::optional<int> codec,
                                    std::optional<int> clevel) {
   const FrameInfo info = log.snapshot().frames().back().info();

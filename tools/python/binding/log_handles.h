@@ -1,4 +1,4 @@
-// A log and what reads and writes it, as Python holds them.
+// A log, and the handles that read and write it, in the form that Python holds.
 #ifndef CAIRN_TOOLS_PYTHON_BINDING_LOG_HANDLES_H_
 #define CAIRN_TOOLS_PYTHON_BINDING_LOG_HANDLES_H_
 
@@ -28,7 +28,7 @@ struct LogSnapshotHandle {
 
 struct LogWriterHandle {
   Context context;
-  std::shared_ptr<CommitTimer> timer;  // null: the writer's own
+  std::shared_ptr<CommitTimer> timer;  // null: the writer's own thread
   LogWriter writer;
 };
 

@@ -26,7 +26,7 @@ namespace {
 
 using namespace nb::literals;
 
-// Threads of Python take turns.
+// A cursor that Python's threads use in turn.
 class CursorHandle {
  public:
   CursorHandle(Context context, LogCursor cursor)
@@ -57,7 +57,7 @@ std::vector<Condition> ToConditions(Where where) {
   return conditions;
 }
 
-// Numbers as NumPy reads them.
+// Returns numbers in the form that NumPy reads.
 template <typename T>
 nb::bytes BytesOf(const std::vector<T>& values) {
   return ToPython(std::as_bytes(std::span(values)));
@@ -84,11 +84,12 @@ nb::tuple Next(CursorHandle& self) {
   return nb::make_tuple(BytesOf(batch.records), columns);
 }
 
-// NumPy reads them as they are.
+// NumPy reads them directly.
 static_assert(sizeof(FieldAggregate) == 48);
 
-// Exact values of integers, of which the type of the field says whether they have a sign. A sum
-// that 64 bits do not hold is told by the last number, which is 0: else 1 with a sign, 2 without.
+// Returns exact values of integers. The type of the field tells whether they have a sign. The last
+// number tells whether the sum is exact: it is 0 if 64 bits do not hold the sum, else 1 with a sign
+// or 2 without.
 std::array<int64_t, 6> Whole(const WholeAggregate& values) {
   const auto low = [](absl::int128 value) {
     return static_cast<int64_t>(absl::Int128Low64(value));
@@ -100,7 +101,7 @@ std::array<int64_t, 6> Whole(const WholeAggregate& values) {
           low(values.first), low(values.last), fits};
 }
 
-// Begins of the buckets, their records, and of each field the aggregates.
+// Returns the begins of the buckets, their records, and the aggregates of each field.
 nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, int64_t bucket,
                     int64_t origin, const std::vector<std::string>& fields, Where where,
                     const std::vector<std::string>& filters) {

@@ -1,5 +1,5 @@
-// The extension module `cairn._engine`: the C++ API as plain calls on bytes. The package around it
-// gives it NumPy's manners.
+// The extension module `cairn._engine`, which offers the C++ API as plain calls on bytes. The
+// package around it makes it look like NumPy.
 #include <cstdint>
 #include <string>
 

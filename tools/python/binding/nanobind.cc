@@ -1,2 +1,2 @@
-// nanobind's own sources, which its package brings along.
+// Compiles nanobind's own sources, which its package includes.
 #include <nb_combined.cpp>  // NOLINT(bugprone-suspicious-include)

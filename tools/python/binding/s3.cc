@@ -1,4 +1,4 @@
-// The extension module `cairn._s3`: where URIs lead, over libcurl.
+// The extension module `cairn._s3`, which opens URIs with libcurl.
 #include "cairn/s3.h"
 
 #include <Python.h>
@@ -13,8 +13,8 @@ namespace cairn::python {
 namespace {
 
 PyObject* OpenFiles(PyObject* /*module*/, PyObject* /*none*/) {
-  // It stays as long as the process: frames, logs and writers may have it at any time, and threads
-  // of it run until then.
+  // Never destroyed, because frames, logs and writers may use it at any time, and its threads run
+  // until the process ends.
   auto* const remote = new RemoteFiles;
   absl::StatusOr<S3Options> options = S3OptionsFromEnvironment();
   if (options.ok()) {

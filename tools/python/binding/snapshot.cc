@@ -53,7 +53,7 @@ nb::dict InfoOf(const SnapshotHandle& self) {
   return fields;
 }
 
-// None, or (shape, chunkshape, blockshape, dtype).
+// Returns None, or (shape, chunkshape, blockshape, dtype).
 nb::object ArrayOf(const SnapshotHandle& self) {
   const std::optional<ArrayInfo>& array = self.snapshot.array();
   if (!array.has_value()) return nb::none();
@@ -113,7 +113,7 @@ nb::bytes GetChunk(const SnapshotHandle& self, int64_t nchunk) {
   return ToPython(chunk.bytes());
 }
 
-// (stored bytes, decoded bytes, special value) of each chunk.
+// Returns (stored bytes, decoded bytes, special value) of each chunk.
 nb::list ChunkSizes(const SnapshotHandle& self, int64_t first, int64_t count) {
   struct Sizes {
     int64_t cbytes, nbytes;
@@ -143,7 +143,7 @@ nb::list ChunkSizes(const SnapshotHandle& self, int64_t first, int64_t count) {
   return result;
 }
 
-// (chunks, bytes read, sealed, findings, omitted findings, notes).
+// Returns (chunks, bytes read, sealed, findings, omitted findings, notes).
 nb::tuple Verify(const SnapshotHandle& self, int depth, nb::object progress) {
   Progress reported(std::move(progress));
   absl::StatusOr<VerifyReport> report = WithoutGil(self.context.remote, [&] {

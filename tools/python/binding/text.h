@@ -1,5 +1,5 @@
-// Text as Python's own calls on files have it: names may be any bytes, those that are no UTF-8
-// become lone surrogates. Include it instead of nanobind's caster of strings.
+// Converts text as Python's own calls on files do. Names may be any bytes, and those that are not
+// UTF-8 become lone surrogates. Include this instead of nanobind's caster of strings.
 #ifndef CAIRN_TOOLS_PYTHON_BINDING_TEXT_H_
 #define CAIRN_TOOLS_PYTHON_BINDING_TEXT_H_
 

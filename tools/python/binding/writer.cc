@@ -21,7 +21,7 @@ auto WithBytes(Edit edit) {
   };
 }
 
-// The same for edits without bytes.
+// Binds an edit without bytes.
 template <typename... Arguments, typename Edit>
 auto Simple(Edit edit) {
   return [edit](WriterHandle& self, Arguments... arguments) {
