@@ -1,4 +1,4 @@
-// cairn-bench: how fast Cairn is beside its peers and beside the limits of the hardware.
+// cairn-bench: compares Cairn's speed with its peers and with the limits of the hardware.
 
 #include <cstdio>
 #include <fstream>
@@ -25,7 +25,7 @@ int Fail(const std::string& why) {
   return 1;
 }
 
-constexpr char kQuestions[] = "Subcommands";  // the group that they are in by default
+constexpr char kQuestions[] = "Subcommands";  // their default group
 
 bool Save(const std::string& path, const std::string& content) {
   std::ofstream file(path, std::ios::binary);

@@ -48,12 +48,12 @@ absl::StatusOr<Stream> NextStream(Bytes chunk, size_t& at, size_t nbytes) {
   return Stream{.stored = stored, .nbytes = nbytes};
 }
 
-// A library's zlib streams at one of zlib's levels.
+// Codes zlib streams with one library at one of zlib's levels.
 class Deflate {
  public:
   virtual ~Deflate() = default;
   virtual bool Decode(Bytes src, MutableBytes dst) = 0;
-  virtual size_t Encode(Bytes src, MutableBytes dst) = 0;  // 0: no room
+  virtual size_t Encode(Bytes src, MutableBytes dst) = 0;  // 0: it does not fit
 };
 
 class Zlib final : public Deflate {
@@ -97,7 +97,7 @@ class Libdeflate final : public Deflate {
   }
 
  private:
-  // Those that Cairn takes for zlib's levels 1 to 9, so that both write the same streams.
+  // Cairn takes these for zlib's levels 1 to 9, so both write equal streams.
   static constexpr std::array<int, 9> kLevels = {2, 2, 5, 5, 6, 7, 8, 8, 10};
   libdeflate_compressor* const encoder_;
   libdeflate_decompressor* const decoder_ = libdeflate_alloc_decompressor();
@@ -184,7 +184,8 @@ bool BareCodec::Impl::DecodeStream(Bytes src, MutableBytes dst) {
   }
 }
 
-// 0 where the stream is not worth it. The libraries' one-call forms, but with a state that is kept.
+// Returns 0 if the stream is not worth it. This uses the libraries' one-call forms, but with a
+// state that is kept.
 size_t BareCodec::Impl::EncodeStream(Bytes src, MutableBytes dst) {
   switch (options.codec) {
     case Codec::kLz4:

@@ -1,5 +1,5 @@
-// The limit: a codec's own library on the filtered blocks of a chunk and the filter's kernel, with
-// nothing around them.
+// The limit: a codec's own library on the filtered blocks of a chunk, and the filter's kernel,
+// without anything around them.
 #ifndef CAIRN_TOOLS_BENCH_CONTESTANTS_BARE_H_
 #define CAIRN_TOOLS_BENCH_CONTESTANTS_BARE_H_
 
@@ -18,17 +18,17 @@
 
 namespace cairn::bench {
 
-// Whether there are kernels for the filters: those of C-Blosc2, where it was found.
+// Returns true if there are kernels for the filters. They are those of C-Blosc2, if it was found.
 bool HaveKernels();
 
-// What codes zlib streams.
+// The library that codes zlib streams.
 enum class ZlibLibrary { kZlib, kLibdeflate };
-// Whether this was built with libdeflate.
+// Returns true if this was built with libdeflate.
 bool HaveLibdeflate();
 
-// One stream of a stored chunk.
+// A stream of a stored chunk.
 struct Stream {
-  Bytes stored;     // of the same size as decoded: raw. Empty: a run of `run`
+  Bytes stored;     // raw if it has the decoded size; empty: a run of `run`
   std::byte run{};  // the byte that it repeats
   size_t nbytes = 0;
 };
@@ -38,10 +38,11 @@ struct StoredBlock {
   size_t nbytes = 0;
 };
 
-// The blocks of a chunk, taken apart beforehand. `chunk` must stay alive.
+// Takes the blocks of a chunk apart beforehand. `chunk` must stay alive.
 absl::StatusOr<std::vector<StoredBlock>> TakeApart(Bytes chunk);
 
-// Codecs LZ4, LZ4HC, zlib and zstd; no filter, SHUFFLE or BITSHUFFLE. Contexts are kept.
+// Supports the codecs LZ4, LZ4HC, zlib and zstd, with no filter, SHUFFLE or BITSHUFFLE. Keeps its
+// contexts.
 class BareCodec {
  public:
   static absl::StatusOr<BareCodec> Make(const CompressionOptions& options,
@@ -51,8 +52,8 @@ class BareCodec {
 
   // Decodes blocks one after the other into dst.
   absl::Status Decode(std::span<const StoredBlock> blocks, MutableBytes dst);
-  // Codes `raw` cut into blocks and streams like those of `info`, one stream after the other;
-  // returns what they take.
+  // Codes `raw` cut into blocks and streams like those of `info`, one stream after the other.
+  // Returns the size of the result.
   absl::StatusOr<size_t> Encode(Bytes raw, const ChunkInfo& info, MutableBytes dst);
 
  private:

@@ -1,4 +1,4 @@
-// What a durable write costs without any format.
+// Measures the cost of a durable write without any format.
 #ifndef CAIRN_TOOLS_BENCH_CONTESTANTS_BARE_FILE_H_
 #define CAIRN_TOOLS_BENCH_CONTESTANTS_BARE_FILE_H_
 
@@ -16,7 +16,7 @@
 
 namespace cairn::bench {
 
-// A file whose space was written before, to which pieces go with a sync each.
+// A file whose space was written before. Pieces are written to it with a sync each.
 class BareFile {
  public:
   static absl::StatusOr<std::unique_ptr<BareFile>> Make(const std::string& path, int64_t size) {

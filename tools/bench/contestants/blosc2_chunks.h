@@ -1,4 +1,4 @@
-// C-Blosc2 as a coder of single chunks.
+// Uses C-Blosc2 as a coder of single chunks.
 #ifndef CAIRN_TOOLS_BENCH_CONTESTANTS_BLOSC2_CHUNKS_H_
 #define CAIRN_TOOLS_BENCH_CONTESTANTS_BLOSC2_CHUNKS_H_
 
@@ -14,7 +14,7 @@
 
 namespace cairn::bench {
 
-// Not thread-safe; contexts are kept.
+// Not thread-safe. Keeps its contexts.
 class Blosc2Chunks {
  public:
   Blosc2Chunks(const CompressionOptions& options, int threads) {

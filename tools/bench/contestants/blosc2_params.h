@@ -1,4 +1,4 @@
-// Cairn's options in the words of C-Blosc2.
+// Converts Cairn's options to those of C-Blosc2.
 #ifndef CAIRN_TOOLS_BENCH_CONTESTANTS_BLOSC2_PARAMS_H_
 #define CAIRN_TOOLS_BENCH_CONTESTANTS_BLOSC2_PARAMS_H_
 
@@ -10,7 +10,7 @@
 
 namespace cairn::bench {
 
-// One thread.
+// Returns parameters for one thread.
 inline blosc2_cparams CparamsOf(const CompressionOptions& options) {
   blosc2_cparams params = BLOSC2_CPARAMS_DEFAULTS;
   params.compcode = static_cast<uint8_t>(options.codec);

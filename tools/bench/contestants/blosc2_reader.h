@@ -1,4 +1,4 @@
-// Single items of a frame on disk, as C-Blosc2 reads them through its memory map.
+// Reads single items of a frame on disk with C-Blosc2, through its memory map.
 #ifndef CAIRN_TOOLS_BENCH_CONTESTANTS_BLOSC2_READER_H_
 #define CAIRN_TOOLS_BENCH_CONTESTANTS_BLOSC2_READER_H_
 

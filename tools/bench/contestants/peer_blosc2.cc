@@ -40,7 +40,7 @@ class BloscStore final : public ChunkStore {
     return absl::OkStatus();
   }
 
-  // Every call above has written all.
+  // Every call above has already written everything.
   absl::Status Commit(Durability /*durability*/) override { return absl::OkStatus(); }
 
   absl::Status Read(int64_t nchunk, MutableBytes raw) override {
@@ -66,7 +66,7 @@ class BloscStore final : public ChunkStore {
   blosc2_schunk* schunk_;
   std::string path_;
   blosc2_stdio_mmap map_ = {};
-  blosc2_schunk* reader_ = nullptr;  // of what is in the file now
+  blosc2_schunk* reader_ = nullptr;  // reads what is in the file now
 };
 
 absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {

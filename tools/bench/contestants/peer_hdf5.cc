@@ -1,5 +1,5 @@
-// HDF5: a chunked data set that grows; compressed chunks are written and read as they are, so that
-// what is compared is the container and not deflate.
+// HDF5: a chunked data set that grows. Compressed chunks are written and read unchanged, so that
+// the container is compared and not deflate.
 #include <array>
 #include <hdf5.h>
 #include <vector>

@@ -75,7 +75,7 @@ class LmdbStore final : public ChunkStore {
     }
     if (!status.ok()) return status;
     MDB_val key = {.mv_size = sizeof(number), .mv_data = &number};
-    // It takes what it does not change. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
+    // LMDB does not change the value. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
     MDB_val value = {.mv_size = blob.size(), .mv_data = const_cast<std::byte*>(blob.data())};
     return Check(mdb_put(writing_, db_, &key, &value, flags), "put");
   }

@@ -8,7 +8,7 @@ namespace {
 
 struct Peer {
   std::string name;
-  std::optional<Engine> engine;  // empty where it was not found
+  std::optional<Engine> engine;  // empty if it was not found
 };
 
 std::vector<Peer> Peers() {

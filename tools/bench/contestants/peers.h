@@ -1,4 +1,5 @@
-// The engines that Cairn is compared with; each is in a file of its own, built where it was found.
+// The engines that Cairn is compared with. Each is in a file of its own, which is built if the
+// engine was found.
 #ifndef CAIRN_TOOLS_BENCH_CONTESTANTS_PEERS_H_
 #define CAIRN_TOOLS_BENCH_CONTESTANTS_PEERS_H_
 
@@ -9,11 +10,11 @@
 
 namespace cairn::bench {
 
-// Those that were found when this was built, and the names of the others.
+// Return the engines that were found when this was built, and the names of the others.
 std::vector<Engine> PeerEngines();
 std::vector<std::string> MissingPeers();
 
-// Defined only where the peer was found.
+// Each is defined only if the peer was found.
 Engine BloscEngine();
 Engine LmdbEngine();
 Engine RocksDbEngine();

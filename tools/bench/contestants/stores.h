@@ -15,21 +15,21 @@
 
 namespace cairn::bench {
 
-// One store, open for writing. Chunks are given and read raw; each engine keeps them compressed.
+// A store, open for writing. Chunks are given and read raw. Each engine keeps them compressed.
 class ChunkStore {
  public:
   virtual ~ChunkStore() = default;
   virtual absl::Status Append(Bytes raw) = 0;
-  // Puts `raw` in the place of chunk nchunk.
+  // Replaces chunk nchunk by `raw`.
   virtual absl::Status Update(int64_t nchunk, Bytes raw);
-  // Makes visible what was appended and updated since the last call. An engine that has no such
-  // step has done it all along.
+  // Makes visible what was appended and updated since the last call. An engine without such a step
+  // has done it all along.
   virtual absl::Status Commit(Durability durability) = 0;
   virtual absl::Status Read(int64_t nchunk, MutableBytes raw) = 0;
 };
 
 struct StoreParams {
-  std::string path;  // nothing is there yet
+  std::string path;  // nothing exists there yet
   int32_t chunksize = 4096;
   CompressionOptions compression = {};
 };
@@ -44,15 +44,15 @@ Engine CairnEngine();
 // Removes a store, whatever it consists of.
 void RemoveStore(const std::string& path);
 
-// Chunks as blobs for engines that store any bytes: coded by C-Blosc2 where it was found, as their
-// users would, otherwise by Cairn.
+// Codes chunks as blobs for engines that store any bytes. It uses C-Blosc2 if that was found, as
+// their users would, and Cairn otherwise.
 class BlobCoder {
  public:
   explicit BlobCoder(const CompressionOptions& options, int32_t chunksize);
   ~BlobCoder();
   BlobCoder(const BlobCoder&) = delete;
   BlobCoder& operator=(const BlobCoder&) = delete;
-  // Valid until the next call.
+  // The result is valid until the next call.
   absl::StatusOr<Bytes> Compress(Bytes raw);
   absl::Status Decompress(Bytes blob, MutableBytes raw);
 

@@ -1,4 +1,4 @@
-// The commonest calls of the C API.
+// Makes the most common calls of the C API.
 
 #include <cstddef>
 #include <memory>

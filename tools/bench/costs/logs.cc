@@ -1,4 +1,4 @@
-// Logs: taking records in, finding a range of times, sums.
+// Measures logs: taking records in, finding a range of times, sums.
 
 #include <memory>
 #include <span>

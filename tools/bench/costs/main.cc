@@ -1,5 +1,5 @@
-// cairn-costs: does one operation some times, of which callgrind counts instructions and calls.
-// Without arguments it names the operations; tools/bench/costs.sh runs them all.
+// cairn-costs: runs one operation several times, while callgrind counts instructions and calls.
+// Without arguments it names the operations. tools/bench/costs.sh runs them all.
 
 #include <cstdio>
 #include <filesystem>
@@ -24,7 +24,7 @@ std::vector<Operation> AllOperations() {
   return all;
 }
 
-// Callgrind counts from here to the end of the scope, or not at all.
+// Makes callgrind count from here to the end of the scope, or not at all.
 class Counted {
  public:
   explicit Counted(bool counts) : counts_(counts) {
@@ -42,7 +42,7 @@ absl::Status Count(const Operation& operation, const std::string& folder) {
   ASSIGN_OR_RETURN(const Steps steps, operation.prepare(folder));
   if (steps.before != nullptr) RETURN_IF_ERROR(steps.before(0));
   RETURN_IF_ERROR(steps.counted(0));
-  // It takes long to start and stop, so it does both once where it can.
+  // Callgrind takes long to start and stop, so this does both only once if possible.
   const Counted all(steps.before == nullptr);
   for (int64_t number = 1; number <= operation.times; ++number) {
     if (steps.before != nullptr) RETURN_IF_ERROR(steps.before(number));

@@ -1,4 +1,4 @@
-// Frames in an object store, in memory.
+// Measures frames in an object store in memory.
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// Opening a frame, and following its writer.
+// Measures opening a frame, and following its writer.
 
 #include <memory>
 #include <string>
@@ -24,7 +24,7 @@ absl::StatusOr<Steps> OpenSealed(const std::string& folder) {
   return OpenEachTime(path);
 }
 
-// The writer lives on: when it closes, it writes a checkpoint.
+// The writer stays open, because it writes a checkpoint when it closes.
 absl::StatusOr<Steps> OpenBehindCommits(const std::string& folder) {
   const std::string path = folder + "/behind";
   ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, FrameOf(DataSet::kA, kChunk)));

@@ -12,18 +12,18 @@
 
 namespace cairn::bench {
 
-// Does something for the operation of this number. The first one, 0, warms up.
+// Performs the operation of this number. The first one, 0, warms up.
 using Step = std::function<absl::Status(int64_t number)>;
 
 struct Steps {
   Step counted;
-  Step before = {};  // comes first and is not counted; may be none
+  Step before = {};  // comes first and is not counted; may be empty
 };
 
 struct Operation {
   std::string name;
-  int64_t times = 0;  // that it is counted
-  // Makes what the operation needs, in a folder that is empty.
+  int64_t times = 0;  // number of counted runs
+  // Makes what the operation needs, in an empty folder.
   std::function<absl::StatusOr<Steps>(const std::string& folder)> prepare;
 };
 
@@ -33,7 +33,7 @@ std::vector<Operation> WriteOperations();
 std::vector<Operation> LogOperations();
 std::vector<Operation> ObjectOperations();
 std::vector<Operation> COperations();
-std::vector<Operation> SqliteOperations();  // none where this was built without SQLite
+std::vector<Operation> SqliteOperations();  // none if this was built without SQLite
 
 }  // namespace cairn::bench
 

@@ -1,4 +1,4 @@
-// Reading chunks, items, boxes and fields.
+// Measures reading chunks, items, boxes and fields.
 
 #include <cstddef>
 #include <memory>
@@ -18,14 +18,14 @@
 namespace cairn::bench {
 namespace {
 
-// An opened frame, and room for what is read of it.
+// An opened frame, and memory for the bytes that are read of it.
 struct Source {
   Frame frame;
   Snapshot snapshot;
   std::vector<std::byte> room;
 };
 
-// Without a cache of blocks: what it keeps depends on chance.
+// Opens a frame without a cache of blocks, because its content depends on chance.
 absl::StatusOr<std::shared_ptr<Source>> OpenSource(const std::string& path, size_t room) {
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, {.cache_memory = 0}));
   Snapshot snapshot = frame.snapshot();
@@ -40,7 +40,7 @@ absl::Status ReadWhole(Source& source) {
   return absl::OkStatus();
 }
 
-// Reads of whole chunks, each by another operation: its first one, or a later one.
+// Measures reads of whole chunks: the first ones, or later ones.
 Operation ReadsOfChunks(DataSet set, int32_t chunk_nbytes, bool first) {
   const int64_t times = chunk_nbytes == 4096 ? 1000 : (8 << 20) / chunk_nbytes;
   const auto prepare = [=](const std::string& folder) -> absl::StatusOr<Steps> {
@@ -59,7 +59,7 @@ Operation ReadsOfChunks(DataSet set, int32_t chunk_nbytes, bool first) {
 constexpr int64_t kRecordsInAll = int64_t{1} << 18;
 constexpr int32_t kRecordSize = 32;  // four fields of 8 bytes
 
-// Records that were read before, and of which `read` reads some.
+// Measures reads of records that were read before. `read` reads some of them.
 Operation ReadsOfRecords(const std::string& name, int64_t times, size_t room,
                          absl::Status (*read)(Source&, int64_t number)) {
   return {name, times, [=](const std::string& folder) -> absl::StatusOr<Steps> {
@@ -79,7 +79,7 @@ Operation ReadsOfRecords(const std::string& name, int64_t times, size_t room,
           }};
 }
 
-// Far from those of the operation before.
+// Returns a number far from that of the operation before.
 int64_t Scattered(int64_t number, int64_t below) { return number * 7919 % below; }
 
 absl::Status ReadRun(Source& source, int64_t number) {
@@ -100,7 +100,7 @@ absl::Status ReadOneField(Source& source, int64_t number) {
                                     std::span(&field, 1));
 }
 
-// Of a block that the cache keeps.
+// Reads an item of a block that the cache keeps.
 absl::StatusOr<Steps> ReadCachedItem(const std::string& folder) {
   constexpr int32_t kChunk = 64 << 10;
   const std::string path = folder + "/cached";
@@ -117,7 +117,7 @@ absl::StatusOr<Steps> ReadCachedItem(const std::string& folder) {
   }};
 }
 
-constexpr int64_t kSide = 1024;  // of an array of doubles
+constexpr int64_t kSide = 1024;  // side of an array of doubles
 
 Operation ReadsOfBoxes(const std::string& name, int64_t times, int64_t side) {
   return {name, times, [=](const std::string& folder) -> absl::StatusOr<Steps> {

@@ -1,4 +1,4 @@
-// Transactions and reads of a database in a frame.
+// Measures transactions and reads of a database in a frame.
 
 #include <memory>
 #include <string>

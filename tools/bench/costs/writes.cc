@@ -1,4 +1,4 @@
-// Edits of a frame, and their commits.
+// Measures edits of a frame, and their commits.
 
 #include <cstddef>
 #include <memory>

@@ -76,7 +76,7 @@ absl::StatusOr<std::unique_ptr<SlowWay>> SlowWay::Start(const std::string& progr
     std::_Exit(127);
   }
   close(ends[1]);
-  // It says where it listens.
+  // The program writes the URL where it listens.
   std::string url;
   for (char letter = 0; read(ends[0], &letter, 1) == 1 && letter != '\n';) url += letter;
   close(ends[0]);

@@ -13,14 +13,15 @@
 
 namespace cairn::bench {
 
-// With an endpoint that is not empty, there. kUnimplemented where this was built without S3.
+// Opens a bucket, at `endpoint` unless that is empty. Errors: kUnimplemented if this was built
+// without S3.
 absl::StatusOr<std::shared_ptr<ObjectStore>> OpenBucket(const std::string& bucket,
                                                         const std::string& endpoint = "");
 
-// Where the environment says that the store is; empty: AWS.
+// Returns the endpoint of the store that the environment names, which is empty for AWS.
 absl::StatusOr<std::string> EndpointOfEnvironment();
 
-// Removes all objects whose names begin like that.
+// Removes all objects whose names begin with `prefix`.
 absl::Status RemoveObjects(ObjectStore& store, const std::string& prefix);
 
 // The program object_proxy, which passes requests on to a port of this machine and delays each.

@@ -11,10 +11,10 @@
 namespace cairn::bench {
 
 struct Counts {
-  int64_t calls = 0;  // of all kinds, each of which is a system call
+  int64_t calls = 0;  // calls of all kinds, each of which is a system call
   int64_t writes = 0;
   int64_t bytes_written = 0;
-  int64_t header_writes = 0;  // at offset 0: one a checkpoint
+  int64_t header_writes = 0;  // at offset 0: one for each checkpoint
   int64_t syncs = 0;
 };
 

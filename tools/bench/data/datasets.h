@@ -12,22 +12,23 @@
 namespace cairn::bench {
 
 enum class DataSet {
-  kA,  // chunks of which the first half are int64 timestamps in microseconds with jitter, the
-       // second a float64 walk on a grid of 1/4096; typesize 8
+  // A chunk's first half are int64 timestamps in microseconds with jitter, the second a float64
+  // walk on a grid of 1/4096. The typesize is 8.
+  kA,
   kB,  // int32 with 19 significant bits; typesize 4
   kC,  // noise; typesize 8
 };
 
 std::string NameOf(DataSet set);
 int32_t TypesizeOf(DataSet set);
-// LZ4 level 5 + shuffle: what questions are asked of unless they say otherwise.
+// Returns LZ4 level 5 + shuffle, which all questions use unless they say otherwise.
 CompressionOptions UsualCompression(DataSet set);
 
-// Chunks without end, the same in each run. No two are alike.
+// Makes chunks without end, equal in each run. No two chunks are alike.
 class DataSource {
  public:
   DataSource(DataSet set, size_t chunk_nbytes, uint64_t seed = 1);
-  // Valid until the next call.
+  // The result is valid until the next call.
   Bytes Next();
 
  private:

@@ -14,7 +14,7 @@ namespace cairn::bench {
 
 namespace {
 
-// Few different chunks, again and again: the index is the same.
+// A few different chunks are repeated, because the index is as large as for all different ones.
 absl::StatusOr<std::vector<std::vector<std::byte>>> MakeChunks(const CompressionOptions& options) {
   std::vector<std::vector<std::byte>> chunks;
   DataSource source(DataSet::kA, kSmallChunk);

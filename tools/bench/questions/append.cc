@@ -1,4 +1,5 @@
-// What it costs to append chunks, in batches and one by one, and how that grows with the frame.
+// Measures the cost of appending chunks, in batches and one by one, and how it grows with the
+// frame.
 
 #include <algorithm>
 #include <cstdint>
@@ -25,7 +26,7 @@ namespace cairn::bench {
 namespace {
 
 constexpr int32_t kChunksize = 4096;
-constexpr size_t kSamples = 4096;  // chunks that are made beforehand, and then come again and again
+constexpr size_t kSamples = 4096;    // chunks that are made beforehand and then repeated
 constexpr int64_t kBefore = 10'000;  // chunks in a store when the contest begins
 constexpr int64_t kOps = 2000;
 
@@ -33,12 +34,12 @@ Bytes SampleAt(const std::vector<std::byte>& data, int64_t i) {
   return Bytes(data).subspan(static_cast<size_t>(i) % kSamples * kChunksize, kChunksize);
 }
 
-// The bare codec, and one write a commit.
+// Writes with the bare codec, and one write for each commit.
 class BareLog final : public ChunkStore {
  public:
   static absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
     ASSIGN_OR_RETURN(BareCodec codec, BareCodec::Make(params.compression));
-    // Blocks and streams as Cairn cuts them.
+    // Blocks and streams are cut as Cairn cuts them.
     const std::vector<std::byte> raw = MakeData(DataSet::kA, kChunksize, 1);
     std::vector<std::byte> chunk(MaxCompressedSize(raw.size()));
     ASSIGN_OR_RETURN(const size_t size, CompressChunk(raw, params.compression, chunk));
@@ -162,7 +163,7 @@ absl::Status Compare(Session& session, const Options& options, int64_t batch,
   return absl::OkStatus();
 }
 
-// Microseconds an append in each band of sizes, everything included that happens there.
+// Returns the microseconds for an append in each band of sizes, with everything that happens there.
 absl::StatusOr<Curve> Grow(const Session& session, const Engine& engine, const Options& options,
                            int64_t batch, const std::vector<std::byte>& data) {
   constexpr double kPatience = 30;  // seconds for one band

@@ -1,6 +1,6 @@
-// BloscLZ at equal ratio: both have levels, but a level of one promises another ratio than the
-// other's. Beside each level of C-Blosc2 stands the fastest of Cairn's that makes the chunk no
-// larger. Decoders get the same chunk.
+// Compares BloscLZ at equal ratio. Both libraries have levels, but a level of one promises another
+// ratio than the other's. Next to each level of C-Blosc2 stands the fastest level of Cairn's that
+// does not make the chunk larger. Decoders get the same chunk.
 
 #include <algorithm>
 #include <string>
@@ -34,7 +34,7 @@ CompressionOptions OptionsOf(DataSet set, int clevel) {
   return options;
 }
 
-// What one of Cairn's levels makes of the chunk.
+// The result of one of Cairn's levels for the chunk.
 struct Level {
   int clevel = 0;
   ChunkCompressor compressor;

@@ -48,17 +48,17 @@ std::string NameOf(const ChunkRow& row) {
                       NameOf(row.set), ", ", row.nbytes / 1024, " KiB", threads);
 }
 
-// What all contestants work on.
+// The data that all contestants work on.
 struct Desk {
   CompressionOptions options;
   std::vector<std::byte> raw;
   std::vector<std::byte> chunk;  // coded by Cairn
-  std::vector<std::byte> coded;  // room
+  std::vector<std::byte> coded;  // memory for a coded chunk
   std::vector<std::byte> decoded;
   int64_t repeats = 1;  // in a round
 };
 
-// Adds a step that is done as often as the round asks.
+// Adds a step that is repeated as often as the round asks.
 void AddRepeated(Contest& contest, const Desk& desk, std::string name, Contest::Step step) {
   contest.Add(std::move(name), [step = std::move(step), repeats = desk.repeats] {
     absl::Status status;
@@ -72,7 +72,7 @@ struct Limit {
   BareCodec codec;
 };
 
-// The fastest library comes first: ratios refer to it.
+// The fastest library comes first, because ratios refer to it.
 absl::StatusOr<std::vector<Limit>> MakeLimits(const CompressionOptions& options) {
   std::vector<Limit> limits;
   if (options.codec == Codec::kZlib && HaveLibdeflate()) {
@@ -158,8 +158,8 @@ absl::Status CompareChunk(Session& session, const ChunkRow& row) {
   desk.chunk.resize(MaxCompressedSize(row.nbytes));
   desk.coded.resize(2 * row.nbytes + 65536);
   desk.decoded.resize(row.nbytes);
-  // A round of at least a megabyte, so that clocks do not matter, and of many where threads wait
-  // for each other.
+  // A round takes at least a megabyte, so that clocks do not matter, and many if threads wait for
+  // each other.
   const size_t least = row.threads > 1 ? size_t{64} << 20 : size_t{1} << 20;
   desk.repeats = static_cast<int64_t>(std::max<size_t>(1, least / row.nbytes));
   return Compare(session, row, desk);

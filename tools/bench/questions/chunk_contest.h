@@ -1,4 +1,4 @@
-// One chunk, coded and decoded by Cairn, by C-Blosc2 and by the bare codec.
+// Compares coding and decoding a chunk by Cairn, by C-Blosc2 and by the bare codec.
 #ifndef CAIRN_TOOLS_BENCH_QUESTIONS_CHUNK_CONTEST_H_
 #define CAIRN_TOOLS_BENCH_QUESTIONS_CHUNK_CONTEST_H_
 

@@ -1,4 +1,5 @@
-// How fast chunks are coded and decoded beside the bare codec, over codecs, levels, filters, sizes.
+// Compares the speed of coding and decoding chunks with the bare codec, over codecs, levels,
+// filters, sizes.
 
 #include "tools/bench/questions/chunk_contest.h"
 #include "tools/bench/results/session.h"

@@ -1,4 +1,4 @@
-// A process that writes and one that reads.
+// Measures a process that writes and one that reads.
 
 #include <algorithm>
 #include <cstdint>
@@ -33,10 +33,10 @@ Bytes SampleAt(const std::vector<std::byte>& data, int64_t i) {
 struct Reads {
   int64_t count = 0;
   int64_t wrong = 0;
-  double seconds = 0;  // of its processor
+  double seconds = 0;  // time of its processor
 };
 
-// Looks for newer commits and reads any chunk, again and again.
+// Looks for newer commits and reads any chunk, repeatedly.
 Reads ReadFor(double seconds, const std::string& path, const std::vector<std::byte>& data) {
   Reads reads;
   absl::StatusOr<Frame> frame = Frame::Open(path);
@@ -60,7 +60,7 @@ Reads ReadFor(double seconds, const std::string& path, const std::vector<std::by
   return reads;
 }
 
-// A child that reads. It shares nothing with the writer but the file.
+// A child that reads. It shares only the file with the writer.
 class Reader {
  public:
   Reader(const std::string& path, const std::vector<std::byte>& data) {

@@ -1,4 +1,4 @@
-// What a commit costs that survives a power cut.
+// Measures the cost of a commit that survives a power cut.
 
 #include <cstdint>
 #include <functional>
@@ -21,7 +21,7 @@ namespace cairn::bench {
 namespace {
 
 constexpr int32_t kSize = 1024;
-constexpr int64_t kOps = 50;  // of one contestant in a row
+constexpr int64_t kOps = 50;  // operations of one contestant in a row
 
 struct Contestant {
   std::string name;
@@ -57,7 +57,7 @@ absl::Status Run(Session& session) {
   const int64_t room = (4 * session.rounds + 2) * kOps * 2 * kSize;
   ASSIGN_OR_RETURN(std::unique_ptr<BareFile> bare,
                    BareFile::Make(session.PathFor("durable-bare"), room));
-  // As many bytes as Cairn's commit has: the items and 140 of a record.
+  // The write has as many bytes as Cairn's commit: the items and 140 of a record.
   std::vector<std::byte> framed(kSize + 140);
   contestants.push_back({"limit: pwrite + fdatasync, written before", [&](Bytes raw) {
                            std::copy(raw.begin(), raw.end(), framed.begin());
@@ -80,7 +80,7 @@ absl::Status Run(Session& session) {
   std::vector<std::unique_ptr<ChunkStore>> stores;
   for (const Engine& engine : engines) {
     if (engine.name.starts_with("C-Blosc2") || engine.name.starts_with("HDF5"))
-      continue;  // never syncs
+      continue;  // it never syncs
     const std::string path = session.PathFor("durable-" + engine.name);
     RemoveStore(path);
     ASSIGN_OR_RETURN(std::unique_ptr<ChunkStore> store,

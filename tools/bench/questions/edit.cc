@@ -1,4 +1,4 @@
-// What it costs to change chunks in the middle of a frame, and its metadata.
+// Measures the cost of changing chunks in the middle of a frame, and its metadata.
 
 #include <cstdint>
 #include <cstring>
@@ -137,7 +137,7 @@ absl::Status Compare(Session& session, int64_t nchunks, const std::vector<std::b
   std::mt19937_64 random(3);
   for (const Engine& engine : PeerEngines()) {
     const bool lmdb = engine.name.starts_with("LMDB");
-    // C-Blosc2 rewrites all that follows: a second each in a large frame.
+    // C-Blosc2 rewrites everything that follows, which takes a second each in a large frame.
     if (!lmdb && !(engine.name.starts_with("C-Blosc2") && nchunks <= 10'000)) continue;
     paths.push_back(session.PathFor("edit-" + engine.name));
     ASSIGN_OR_RETURN(std::unique_ptr<ChunkStore> store, Fill(engine, paths.back(), nchunks, data));

@@ -1,4 +1,5 @@
-// What it costs to read one field of records, or each into an array of its own, beside the records.
+// Measures the cost of reading one field of records, or each into an array of its own, and of
+// reading the records.
 
 #include <array>
 #include <cstddef>

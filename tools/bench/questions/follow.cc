@@ -1,4 +1,4 @@
-// How long it takes until a process that waits for a commit of another process has its item.
+// Measures the time until a process that waits for a commit of another process has its item.
 
 #include <chrono>
 #include <cstdint>
@@ -21,14 +21,14 @@ namespace cairn::bench {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;  // of all processes
+using Clock = std::chrono::steady_clock;  // one clock for all processes
 
 struct Setting {
   int64_t commits = 5000;
   int pause_us = 1000;
 };
 
-// Each item is the time right before it was committed.
+// Commits items, each of which is the time right before its commit.
 absl::Status CommitTimes(const std::string& path, const Setting& setting) {
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());

@@ -1,4 +1,4 @@
-// What noise costs: data that no codec makes smaller.
+// Measures the cost of noise: data that no codec makes smaller.
 
 #include "tools/bench/questions/chunk_contest.h"
 #include "tools/bench/results/session.h"

@@ -1,4 +1,4 @@
-// How long it takes to read single items: anywhere, from blocks that were just read, and many at
+// Measures the time to read single items: anywhere, from blocks that were just read, and many at
 // once.
 
 #include <algorithm>
@@ -128,7 +128,8 @@ absl::Status CompareSingle(Session& session, int32_t blocksize, int64_t reads) {
       return status;
     });
   }
-  // A handle that has seen nothing yet: fingerprints and blocks are all touched for the first time.
+  // A handle that has seen nothing yet, so that fingerprints and blocks are all touched for the
+  // first time.
   std::optional<Snapshot> fresh;
   random.Add(
       "Cairn", [&] { return ReadEach(*fresh, items); },

@@ -1,5 +1,5 @@
-// What the journal costs beside time: bytes, syncs and checkpoints; and what a reader pays for
-// asking whether there is news.
+// Measures what the journal costs apart from time: bytes, syncs and checkpoints. Also measures what
+// a reader pays for asking for news.
 
 #include <algorithm>
 #include <cstdint>
@@ -33,7 +33,7 @@ CreateOptions OptionsFor(int32_t chunksize, FileSystem* files) {
   return options;
 }
 
-// Commits noise, so that what is stored is no smaller than what was given.
+// Commits noise, so that the stored bytes are not fewer than the given ones.
 absl::Status Commit(Writer& writer, DataSource& source, size_t size) {
   RETURN_IF_ERROR(writer.Append(source.Next().first(size)));
   return writer.Commit(Durability::kProcess).status();

@@ -1,5 +1,5 @@
-// What a time-series log costs: taking records in, finding a range of times, one field of all
-// records, sums by day, and following the writer.
+// Measures the cost of a time-series log: taking records in, finding a range of times, one field of
+// all records, sums by day, and following the writer.
 
 #include "cairn/log.h"
 
@@ -38,8 +38,8 @@ constexpr int64_t kDay = kYear / 365;
 
 struct Setting {
   int64_t records = 10'000'000;
-  int64_t logs = 10'000;             // that are open at once
-  std::optional<int> decimals = {};  // of a value
+  int64_t logs = 10'000;             // logs that are open at once
+  std::optional<int> decimals = {};  // decimals of a value
   bool zstd = false;
 };
 
@@ -57,7 +57,7 @@ absl::StatusOr<Log> MakeLog(const std::string& path, const Setting& setting) {
   return Log::Create(path, options);
 }
 
-// Commits of a thousand records each.
+// Makes commits of a thousand records each.
 absl::Status Ingest(const std::string& path, const std::vector<Reading>& walk,
                     const Setting& setting, Session& session) {
   const Question question = {.text = absl::StrFormat("records into a log of %d", walk.size()),
@@ -80,8 +80,8 @@ absl::Status Ingest(const std::string& path, const std::vector<Reading>& walk,
   return absl::OkStatus();
 }
 
-// Commits of a thousand records that survive a power cut, beside the same records as they are,
-// written and synced in turns with them.
+// Makes commits of a thousand records that survive a power cut. In turns with them, writes and
+// syncs the same records without a log.
 absl::Status DurableIngest(const std::string& path, const std::vector<Reading>& walk,
                            const Setting& setting, Session& session) {
   constexpr size_t kInARow = 20;
@@ -115,7 +115,7 @@ absl::Status DurableIngest(const std::string& path, const std::vector<Reading>& 
   return absl::OkStatus();
 }
 
-// One record a commit.
+// Commits each record by itself.
 absl::Status SmallCommits(const std::string& path, const std::vector<Reading>& walk,
                           const Setting& setting, Session& session) {
   constexpr size_t kCommits = 100'000;
@@ -166,7 +166,8 @@ absl::Status DropFromCache(const std::string& path) {
   return done ? absl::OkStatus() : absl::InternalError("cannot drop " + path);
 }
 
-// Of a log that was opened for it, with nothing in the page cache. What opening reads stays there.
+// Reads from a log that was opened for it, with nothing else in the page cache. Bytes that opening
+// reads stay there.
 absl::Status ColdRanges(const std::string& path, const std::vector<Reading>& walk,
                         Session& session) {
   constexpr int kReads = 100;
@@ -232,7 +233,7 @@ absl::Status Aggregates(const LogSnapshot& log, Session& session) {
   return absl::OkStatus();
 }
 
-// From before a commit to when a reader that waits has its record.
+// Measures the time from before a commit to when a waiting reader has its record.
 absl::Status Follow(const std::string& path, const std::vector<Reading>& walk,
                     const Setting& setting, Session& session) {
   constexpr int kCommits = 2000;
@@ -266,7 +267,7 @@ absl::Status Follow(const std::string& path, const std::vector<Reading>& walk,
   return absl::OkStatus();
 }
 
-// Bytes of memory that this process holds.
+// Returns the bytes of memory that this process holds.
 int64_t ResidentBytes() {
   std::ifstream statm("/proc/self/statm");
   int64_t pages = 0;
@@ -286,7 +287,7 @@ absl::Status AllowFiles(int64_t count) {
       absl::StrFormat("%d open files are more than this process may have: use --logs", count));
 }
 
-// A device or a metric each, all of them written by one process.
+// Writes a log for each device or metric, all of them in one process.
 absl::Status ManyLogs(const std::string& path, const std::vector<Reading>& walk,
                       const Setting& setting, Session& session) {
   constexpr size_t kCommits = 10;

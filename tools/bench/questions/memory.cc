@@ -1,5 +1,5 @@
-// What an open frame keeps in memory as more of its chunks are read. Mapped pages of the file are
-// the system's to drop and do not count.
+// Measures what an open frame keeps in memory as more of its chunks are read. Mapped pages of the
+// file are the system's to drop and do not count.
 
 #include <cstdint>
 #include <malloc.h>
@@ -24,7 +24,7 @@ size_t HeapInUse() {
   return info.uordblks + info.hblkhd;
 }
 
-// Reads complete chunks, for what is kept of decoded blocks has a bound of its own.
+// Reads complete chunks, because the memory for decoded blocks has a bound of its own.
 absl::StatusOr<Curve> Measure(const std::string& path, int64_t nchunks) {
   Curve curve{.name = absl::StrCat(nchunks, " chunks"), .points = {}};
   const size_t before = HeapInUse();

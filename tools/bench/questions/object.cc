@@ -1,4 +1,5 @@
-// What frames in an object store cost: requests, and the time that they take on slower ways.
+// Measures the cost of frames in an object store: requests, and the time that they take on slower
+// ways.
 
 #include <algorithm>
 #include <cstdint>
@@ -32,7 +33,7 @@ constexpr int32_t kChunk = 64 << 10;
 constexpr int64_t kChunks = 1000;
 constexpr int64_t kManyChunks = 100'000;
 constexpr int kCommitsBefore = 10;
-constexpr int kRacing = 20;  // commits of each of two writers, a round
+constexpr int kRacing = 20;  // commits of each of two writers in a round
 
 struct Setting {
   std::string bucket;
@@ -137,7 +138,8 @@ class Asker {
   }
 
  private:
-  // One round more than asked: the first warms up. `share` operations are done at once.
+  // Runs one round more than asked, because the first warms up. `share` operations are done at
+  // once.
   absl::Status Measure(const std::string& name, const Step& prepare, const Step& run,
                        int share = 1) {
     std::vector<double> requests;
@@ -261,7 +263,7 @@ class Asker {
     return Measure("checkpoint of one commit", commit, [&] { return writer->Checkpoint(); });
   }
 
-  // As two processes do: each has connections of its own.
+  // Works as two processes do, each with connections of its own.
   absl::Status AskRace() {
     ASSIGN_OR_RETURN(frame_, MakeFrame());
     ASSIGN_OR_RETURN(second_, OpenBucket(setting_.bucket, endpoint_));
@@ -298,7 +300,7 @@ class Asker {
   const Frames& frames_;
   const int latency_;
   const std::string endpoint_;
-  const std::shared_ptr<ObjectStore> direct_;  // without the latency
+  const std::shared_ptr<ObjectStore> direct_;  // has no added latency
   Tables& tables_;
   int rounds_ = 1;
   DataSource source_ = DataSource(DataSet::kA, kChunk);

@@ -1,4 +1,5 @@
-// How opening a frame and reading a first item grow with its chunks and its commits.
+// Measures how the time to open a frame and read a first item grows with its chunks and its
+// commits.
 
 #include <cstdint>
 #include <random>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr int kOpens = 25;
 
-// Microseconds to open the frame and read one item somewhere.
+// Returns the microseconds to open the frame and read one item somewhere.
 absl::StatusOr<double> TimeToFirstItem(const std::string& path) {
   std::vector<double> times;
   for (uint64_t seed = 0; seed < kOpens; ++seed) {
@@ -43,7 +44,7 @@ absl::Status CompareChunks(Session& session) {
                 .x_title = "chunks in the frame",
                 .y_title = "microseconds",
                 .curves = {}};
-  // What other Blosc2s write has neither fingerprints nor hashes of index pages.
+  // Frames of other Blosc2s have neither fingerprints nor hashes of index pages.
   for (const auto& [name, fingerprint] :
        {std::pair{"sealed", FingerprintType::k64Bit}, {"as by C-Blosc2", FingerprintType::kNone}}) {
     Curve curve{.name = name, .points = {}};

@@ -1,5 +1,5 @@
-// A frame as a database uses it, each chunk one page: what commits and warm reads cost, and what
-// the file takes while pages are replaced.
+// Measures a frame that a database uses, each chunk one page: the cost of commits and warm reads,
+// and the space that the file takes while pages are replaced.
 
 #include <algorithm>
 #include <cstdint>
@@ -35,7 +35,7 @@ CompressionOptions PageCompression() {
   return compression;
 }
 
-// Rows of 64 bytes, of which half cannot be compressed.
+// Makes rows of 64 bytes, half of which cannot be compressed.
 class PageSource {
  public:
   Bytes Next() {
@@ -57,11 +57,11 @@ class PageSource {
   std::vector<std::byte> page_ = std::vector<std::byte>(kPage);
 };
 
-// What a program does around each commit.
+// The calls that a program makes around each commit.
 struct Habit {
   Durability durability = Durability::kProcess;
   bool suspends = false;
-  bool has_reader = false;  // that refreshes after each commit
+  bool has_reader = false;  // a reader refreshes after each commit
 
   std::string ToString() const {
     return absl::StrFormat("%s%s%s", durability == Durability::kMachine ? "kMachine" : "kProcess",
@@ -100,7 +100,7 @@ class Paged {
   PageSource& source() { return source_; }
   int64_t npages() const { return npages_; }
 
-  // New content for `updates` pages anywhere, and for `appends` at the end.
+  // Commits new content for `updates` pages anywhere, and for `appends` at the end.
   absl::Status Commit(int64_t updates, int64_t appends, const Habit& habit) {
     if (suspended_) RETURN_IF_ERROR(writer_->Resume());
     suspended_ = habit.suspends;
@@ -138,7 +138,7 @@ class Paged {
   bool suspended_ = false;
 };
 
-// Making and coding a page, microseconds.
+// Returns the microseconds for making and coding a page.
 absl::StatusOr<double> CostOfCoding() {
   constexpr int kTimes = 20'000;
   PageSource source;
@@ -194,7 +194,7 @@ absl::Status TimeReads(Paged& paged, int64_t below, Session& session) {
   return absl::OkStatus();
 }
 
-// What the file takes beside what lives, sampled.
+// Samples the size of the file and its live bytes.
 absl::Status WatchSpace(const std::string& path, int64_t npages, int64_t updates, int64_t commits,
                         const Habit& habit, Session& session) {
   ASSIGN_OR_RETURN(const auto paged, Paged::Make(path, npages));
@@ -254,7 +254,7 @@ absl::Status RunCommits(Session& session, const std::string& path, const Sizes& 
 }
 
 absl::Status RunSpace(Session& session, const std::string& path, const Sizes& sizes) {
-  // Of 3, 5 and 25 MB.
+  // The sizes are 3, 5 and 25 MB.
   for (const int64_t npages : {1125, 1875, 9375}) {
     for (const bool suspends : {false, true}) {
       for (const bool reads : {false, true}) {

@@ -1,4 +1,4 @@
-// How long it takes to read a random chunk of a frame whose pages are in memory.
+// Measures the time to read a random chunk of a frame whose pages are in memory.
 
 #include <cstdint>
 #include <memory>
@@ -25,7 +25,7 @@ struct Workload {
   DataSet set = DataSet::kA;
   int32_t chunksize = 4096;
   int64_t nchunks = 10000;
-  int64_t reads = 10000;  // in a round
+  int64_t reads = 10000;  // reads in a round
 };
 
 absl::Status Fill(ChunkStore& store, const Workload& workload) {

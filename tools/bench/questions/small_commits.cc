@@ -1,4 +1,4 @@
-// What small commits leave in the file, and how many bytes they write for each byte given.
+// Measures what small commits leave in the file, and how many bytes they write for each byte given.
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ constexpr int32_t kRecord = 40;
 constexpr int64_t kBatch = 100;
 constexpr int64_t kSmall = 64;
 
-// A logger's: time, counter, and three measurements that change slowly.
+// Makes records of a logger: time, counter, and three measurements that change slowly.
 class RecordSource {
  public:
   Bytes Next() {
@@ -89,7 +89,7 @@ absl::Status CommitRecords(const std::string& path, int32_t chunksize, int64_t r
   files.Reset();
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   RecordSource source;
-  std::vector<int64_t> sizes;  // as the second half is committed
+  std::vector<int64_t> sizes;  // sizes of the file while the second half is committed
   const int64_t commits = records / kBatch;
   for (int64_t i = 0; i < commits; ++i) {
     RETURN_IF_ERROR(writer.Append(source.Next()));

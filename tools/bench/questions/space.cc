@@ -1,4 +1,5 @@
-// How large a frame gets that is updated for ever, beside readers, and LMDB with the same updates.
+// Measures how large a frame gets that is updated for ever while others read it, and LMDB with the
+// same updates.
 
 #include <algorithm>
 #include <cstddef>
@@ -35,7 +36,7 @@ struct Sizes {
   Curve file{.name = "file", .points = {}};
   Curve disk{.name = "disk", .points = {}};
   Curve live{.name = "what lives", .points = {}};
-  double excess = 0;  // the most MiB over twice what lives
+  double excess = 0;  // the most MiB over twice the live bytes
 };
 
 enum class Workload { kOneSize, kAnySize, kLog };
@@ -72,7 +73,7 @@ class Chunks {
   std::vector<std::byte> chunk_ = std::vector<std::byte>(kChunk);
 };
 
-// Two readers that follow, and for the second fifth of the time one that does not.
+// Two readers that follow, and, for the second fifth of the time, one that does not.
 struct Readers {
   Frame first;
   Frame second;
@@ -86,7 +87,7 @@ struct Readers {
 
 constexpr double kMiB = 1 << 20;
 
-// Sizes are those of the file and of the blocks that it has on disk.
+// Returns the sizes of the file and of its blocks on disk.
 absl::StatusOr<struct stat> SizesOf(const std::string& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0) return absl::InternalError("cannot look at " + path);
@@ -139,7 +140,7 @@ class Peer {
                               static_cast<double>(info.st_size) / kMiB);
     return absl::OkStatus();
   }
-  // Of what was measured.
+  // Returns the curve of the measurements.
   Curve Finish(const std::string& title, Session& session) {
     commits_.Sort();
     session.report.Note(absl::StrFormat(
@@ -156,7 +157,7 @@ class Peer {
   Curve file_;
 };
 
-// LMDB, where it was found and can do what the workload asks for.
+// Makes LMDB's peer, if it was found and can do what the workload asks for.
 absl::StatusOr<std::vector<std::unique_ptr<Peer>>> MakePeers(Workload workload, Chunks& source,
                                                              Session& session) {
   std::vector<std::unique_ptr<Peer>> peers;

@@ -1,4 +1,5 @@
-// How long the slowest commits of a large frame take, and how long it takes to open it meanwhile.
+// Measures how long the slowest commits of a large frame take, and how long it takes to open it
+// meanwhile.
 
 #include <algorithm>
 #include <array>
@@ -32,7 +33,7 @@ struct Setting {
   bool updates = false;
 };
 
-// The data of all chunks compresses to some 50 bytes: what counts is how many there are.
+// The data of all chunks compresses to some 50 bytes, because only the number of chunks counts.
 class SmallChunks {
  public:
   Bytes Next() {
@@ -57,7 +58,7 @@ absl::Status Fill(Frame& frame, int64_t chunks, SmallChunks& source) {
   return writer.Close();
 }
 
-// Seconds of each commit, and of opening the frame every now and then.
+// The seconds of each commit, and of opening the frame from time to time.
 struct Times {
   Latencies commits;
   Latencies opens;

@@ -1,4 +1,4 @@
-// What a second thread brings to a chunk of 4 MiB.
+// Measures what a second thread gains for a chunk of 4 MiB.
 
 #include "tools/bench/questions/chunk_contest.h"
 #include "tools/bench/results/session.h"

@@ -1,4 +1,4 @@
-// One kind of work again and again, for profilers: profile.py asks where its time goes.
+// Repeats one kind of work, for profilers. profile.py asks where its time goes.
 
 #include <cstdint>
 #include <functional>

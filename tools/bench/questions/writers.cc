@@ -1,4 +1,4 @@
-// What writers cost each other: threads that share one, and writers that take turns.
+// Measures what writers cost each other: threads that share one, and writers that take turns.
 
 #include <cstdint>
 #include <functional>
@@ -21,11 +21,11 @@ namespace cairn::bench {
 
 namespace {
 
-constexpr int64_t kCommits = 480;  // of a round
+constexpr int64_t kCommits = 480;  // commits of a round
 constexpr int64_t kTurns = 100;
 constexpr int64_t kItem = 40;
 
-// Edits and commits in turn, and waits for the disk together.
+// Edits and commits in turn, but waits for the disk together with other threads.
 class SharedWriter {
  public:
   explicit SharedWriter(Writer* writer) : writer_(*writer) {}
@@ -83,7 +83,7 @@ absl::Status CompareThreads(Session& session, const std::string& path) {
   return absl::OkStatus();
 }
 
-// Seconds that `step` takes, each time after `before`.
+// Returns the seconds that `step` takes, each time after `before`.
 absl::StatusOr<Samples> TimeSteps(std::string name, const Contest::Step& before,
                                   const Contest::Step& step, int rounds) {
   Samples samples{.name = std::move(name), .rounds = {}};
@@ -101,7 +101,7 @@ absl::StatusOr<Samples> TimeSteps(std::string name, const Contest::Step& before,
   return samples;
 }
 
-// After a journal of some length, which OpenWriter reads.
+// Compares turns after a journal of some length, which OpenWriter reads.
 absl::Status CompareTurns(Session& session, const std::string& path) {
   ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, {}));
   ASSIGN_OR_RETURN(Writer first, frame.OpenWriter());

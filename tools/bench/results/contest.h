@@ -1,5 +1,5 @@
-// Times contestants side by side: rounds alternate, so that what the machine does meanwhile hits
-// all of them, and ratios are taken within a round.
+// Times contestants side by side. Rounds alternate, so that whatever the machine does meanwhile
+// affects all of them, and ratios are taken within a round.
 #ifndef CAIRN_TOOLS_BENCH_RESULTS_CONTEST_H_
 #define CAIRN_TOOLS_BENCH_RESULTS_CONTEST_H_
 
@@ -16,30 +16,30 @@
 namespace cairn::bench {
 
 enum class Clock {
-  kCpu,   // of the calling thread
-  kWall,  // for whatever waits: for a disk, for another thread or process
+  kCpu,   // time of the calling thread
+  kWall,  // for operations that wait for a disk, another thread or a process
 };
 
-// Seconds since some moment.
+// Returns the seconds since some moment.
 double Now(Clock clock);
 
 struct Question {
   std::string text;      // "random chunk read, 4 KiB, data A"
   int64_t ops = 1;       // operations in a round
-  int64_t op_bytes = 0;  // decoded bytes of one, for GB/s; 0 for microseconds
+  int64_t op_bytes = 0;  // decoded bytes of one operation, for GB/s; 0 for microseconds
   Clock clock = Clock::kCpu;
 };
 
-// "2.31 us" or "11.2 GB/s".
+// Returns a text such as "2.31 us" or "11.2 GB/s".
 std::string Amount(const Question& question, double seconds);
 
-// Seconds an operation.
+// The seconds for an operation.
 struct Score {
   std::string name;
-  double median = 0;  // of the rounds
+  double median = 0;  // median of the rounds
   double best = 0;
   double ratio = 1;                // to the first contestant: the median over the rounds
-  std::optional<double> p99 = {};  // of single operations, where they were timed
+  std::optional<double> p99 = {};  // of single operations, if they were timed
 };
 
 struct Result {
@@ -50,7 +50,7 @@ struct Result {
 double Median(std::vector<double> values);
 double Percentile(std::vector<double> values, double share);  // share: 0 to 1
 
-// What one contestant took, seconds an operation, for each round.
+// The seconds for an operation that one contestant took, for each round.
 struct Samples {
   std::string name;
   std::vector<double> rounds;
@@ -63,10 +63,10 @@ class Contest {
   explicit Contest(Question question) : question_(std::move(question)) {}
 
   using Step = std::function<absl::Status()>;
-  // `run` does all operations of one round; `prepare`, when given, comes before it, outside of the
-  // clock. The first contestant is the one that ratios refer to.
+  // `run` does all operations of one round. `prepare`, if given, comes before it, outside of the
+  // clock. Ratios refer to the first contestant.
   void Add(std::string name, Step run, Step prepare = nullptr);
-  // One round more than asked: the first warms up.
+  // Runs one round more than asked, because the first warms up.
   absl::StatusOr<Result> Run(int rounds) const;
 
  private:

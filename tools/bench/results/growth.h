@@ -1,4 +1,4 @@
-// Curves: how what an operation costs grows with something.
+// Curves: how the cost of an operation grows with something.
 #ifndef CAIRN_TOOLS_BENCH_RESULTS_GROWTH_H_
 #define CAIRN_TOOLS_BENCH_RESULTS_GROWTH_H_
 

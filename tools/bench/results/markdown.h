@@ -10,9 +10,10 @@
 
 namespace cairn::bench {
 
-// A row a question, a column a contestant; a new table wherever other contestants follow.
+// The table has a row for each question and a column for each contestant. A new table begins
+// wherever other contestants follow.
 std::string TableOf(std::span<const Result> results);
-// A row a curve, a column a place on the x axis.
+// The table has a row for each curve, and a column for each place on the x axis.
 std::string TableOf(const Growth& growth);
 
 }  // namespace cairn::bench

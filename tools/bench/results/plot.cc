@@ -22,7 +22,7 @@ constexpr double kChartWidth = 520;
 constexpr double kChartTop = 34;
 constexpr double kChartHeight = 260;
 
-// The colour-blind distinguish them too (Okabe and Ito).
+// The colour-blind can distinguish them too (Okabe and Ito).
 constexpr std::array<const char*, 7> kColours = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
                                                  "#56b4e9", "#d55e00", "#8c8c8c"};
 
@@ -42,7 +42,7 @@ std::string Line(double x1, double y1, double x2, double y2) {
       y2);
 }
 
-// Powers of ten around all values of a logarithmic axis.
+// Chooses powers of ten around all values of a logarithmic axis.
 class LogAxis {
  public:
   void Cover(double value) {
@@ -52,7 +52,7 @@ class LogAxis {
   }
   int low() const { return static_cast<int>(low_); }
   int high() const { return static_cast<int>(std::max(high_, low_ + 1)); }
-  // 0 at the low end, 1 at the high one. What has no logarithm is at the low end.
+  // Returns 0 at the low end, 1 at the high one. A value without a logarithm is at the low end.
   double At(double value) const {
     return value <= 0 ? 0 : (std::log10(value) - low()) / (high() - low());
   }

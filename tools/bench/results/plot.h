@@ -15,11 +15,11 @@ struct Panel {
   double height = 0;
 };
 
-// One bar a contestant, as long as its time (or its rate, where the question is of GB/s).
+// Draws a bar for each contestant, as long as its time (or its rate, if the question is in GB/s).
 Panel DrawBars(const Result& result);
-// One line a curve over logarithmic axes.
+// Draws a line for each curve over logarithmic axes.
 Panel DrawCurves(const Growth& growth);
-// A complete file: panels one below the other.
+// Makes a complete file, with panels one below the other.
 std::string Stack(const std::vector<Panel>& panels);
 
 }  // namespace cairn::bench

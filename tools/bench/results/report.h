@@ -1,4 +1,4 @@
-// What a run found, for people, programs and pictures.
+// Shows the findings of a run for people, programs and pictures.
 #ifndef CAIRN_TOOLS_BENCH_RESULTS_REPORT_H_
 #define CAIRN_TOOLS_BENCH_RESULTS_REPORT_H_
 
@@ -15,13 +15,13 @@ class Report {
  public:
   void Add(Result result);
   void Add(Growth growth);
-  // Something that could not be compared, once: "LMDB: not found when this was built".
+  // Notes once what could not be compared: "LMDB: not found when this was built".
   void Note(const std::string& note);
 
   std::string ToJson() const;
-  // One table of all questions and one for each growth, for docs/performance.md.
+  // Returns a table of all questions and one for each growth, for docs/performance.md.
   std::string ToMarkdown() const;
-  // Bars for each question, lines for each growth.
+  // Draws bars for each question, and lines for each growth.
   std::string ToSvg() const;
 
  private:

@@ -1,4 +1,4 @@
-// What all subcommands of cairn-bench share.
+// The options and results that all subcommands of cairn-bench share.
 #ifndef CAIRN_TOOLS_BENCH_RESULTS_SESSION_H_
 #define CAIRN_TOOLS_BENCH_RESULTS_SESSION_H_
 
@@ -14,15 +14,15 @@ namespace cairn::bench {
 
 struct Session {
   int rounds = 9;
-  std::string directory = "/tmp";  // where frames and peers' stores are made, and removed again
+  std::string directory = "/tmp";  // frames and peers' stores are made and removed there
   Report report;
-  std::function<absl::Status()> run;  // of the subcommand that was chosen
+  std::function<absl::Status()> run;  // runs the chosen subcommand
 
-  // A path in the directory that nothing else uses.
+  // Returns a path in the directory that nothing else uses.
   std::string PathFor(const std::string& name) const;
 };
 
-// Each adds one subcommand, which sets session.run.
+// Each function adds one subcommand, which sets session.run.
 void AddAppend(CLI::App& app, Session& session);
 void AddBloscLz(CLI::App& app, Session& session);
 void AddCodec(CLI::App& app, Session& session);

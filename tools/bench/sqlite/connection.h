@@ -17,9 +17,10 @@ class Statement {
  public:
   void Bind(int parameter, int64_t value);
   void Bind(int parameter, double value);
-  // The text has to live until the statement has run.
+  // The text must live until the statement has run.
   void Bind(int parameter, std::string_view text);
-  // Runs it to its end, adds up the first column of its rows, and makes it ready to run again.
+  // Runs the statement to its end, adds up the first column of its rows, and makes it ready to run
+  // again.
   absl::StatusOr<int64_t> Run();
 
  private:
@@ -34,7 +35,7 @@ class Statement {
 
 class Connection {
  public:
-  // `uri`: "file:/tmp/app.db?vfs=cairn".
+  // `uri` is like "file:/tmp/app.db?vfs=cairn".
   static absl::StatusOr<Connection> Open(const std::string& uri);
 
   absl::Status Execute(const std::string& sql);
@@ -49,7 +50,7 @@ class Connection {
   std::unique_ptr<sqlite3, Closer> db_;
 };
 
-// Loads an extension into the process for good. Whether the VFS `cairn` is there now.
+// Loads an extension into the process for good. Returns true if the VFS `cairn` exists now.
 absl::StatusOr<bool> LoadExtension(const std::string& path);
 
 }  // namespace cairn::bench::sqlite

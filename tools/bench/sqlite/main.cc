@@ -1,4 +1,5 @@
-// cairn-sqlite-bench: what databases cost through the VFS `cairn`, beside SQLite's own VFS.
+// cairn-sqlite-bench: compares the cost of databases through the VFS `cairn` and through SQLite's
+// own VFS.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -92,7 +93,7 @@ std::vector<Work> AllWorks(const Options& options, Runner& runner) {
   return all;
 }
 
-// One work by all contenders, who take turns.
+// Runs a work by all contenders, who take turns.
 absl::StatusOr<std::string> Compare(const Work& work, const std::vector<Contender>& contenders,
                                     int rounds) {
   std::vector<ContenderRuns> all;

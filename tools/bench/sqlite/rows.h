@@ -1,4 +1,4 @@
-// Rows as a small application writes them, the same for every contender.
+// Makes rows like those of a small application, equal for every contender.
 #ifndef CAIRN_TOOLS_BENCH_SQLITE_ROWS_H_
 #define CAIRN_TOOLS_BENCH_SQLITE_ROWS_H_
 
@@ -42,7 +42,7 @@ class Rows {
   int64_t at_ = 1700000000;
 };
 
-// Made before time is taken.
+// Makes the rows before time is taken.
 std::vector<Row> MakeRows(uint64_t seed, int64_t count);
 
 // Binds and runs kInsert.

@@ -1,4 +1,4 @@
-// Runs of workloads by contenders, and what they showed.
+// Runs of workloads by contenders, and their results.
 #ifndef CAIRN_TOOLS_BENCH_SQLITE_RUNS_H_
 #define CAIRN_TOOLS_BENCH_SQLITE_RUNS_H_
 
@@ -14,12 +14,12 @@
 
 namespace cairn::bench::sqlite {
 
-// One workload by one contender.
+// A run of one workload by one contender.
 struct Run {
   double seconds = 0;
   std::vector<double> commits = {};  // seconds
   int64_t bytes = 0;                 // on disk once the connection is closed
-  int64_t most_bytes = 0;            // on disk at most
+  int64_t most_bytes = 0;            // most bytes on disk
 };
 
 class Runner {
@@ -28,7 +28,7 @@ class Runner {
       : directory_(std::move(directory)), page_size_(page_size), rows_(rows) {}
 
   absl::StatusOr<Run> Time(const Workload& workload, const Contender& contender);
-  // SQLite's own benchmark, a program that speedtest1.sh builds.
+  // Runs SQLite's own benchmark, a program that speedtest1.sh builds.
   absl::StatusOr<Run> TimeSpeedtest1(const std::string& program, const std::string& extension,
                                      int size, bool durable, const Contender& contender) const;
 
@@ -38,7 +38,7 @@ class Runner {
   std::string directory_;
   int page_size_;
   int64_t rows_;
-  std::map<std::string, Store> shared_;  // by the contender's name
+  std::map<std::string, Store> shared_;  // keyed by the contender's name
 };
 
 }  // namespace cairn::bench::sqlite

@@ -1,5 +1,5 @@
-// SQLite's own benchmark over databases of an extension: speedtest1 EXTENSION ARGUMENTS...
-// speedtest1.sh compiles it beside the source of the benchmark, whose main is renamed.
+// Runs SQLite's own benchmark over databases of an extension: speedtest1 EXTENSION ARGUMENTS...
+// speedtest1.sh compiles it with the source of the benchmark, whose main is renamed.
 #include <sqlite3.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -30,7 +30,7 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   return files;
 }
 
-// Pages of the file in the page cache, and all.
+// Returns the pages of the file in the page cache, and all its pages.
 std::pair<int64_t, int64_t> ResidentPages(int fd, int64_t size) {
   if (size == 0) return {0, 0};
   void* map = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);

@@ -1,4 +1,4 @@
-// Where one contender keeps a database: a folder of its own, which goes with the object.
+// The folder in which one contender keeps a database. It is removed with the object.
 #ifndef CAIRN_TOOLS_BENCH_SQLITE_STORE_H_
 #define CAIRN_TOOLS_BENCH_SQLITE_STORE_H_
 
@@ -15,8 +15,8 @@ namespace cairn::bench::sqlite {
 
 struct Contender {
   std::string name;
-  std::string parameters;  // of the URI: "vfs=cairn&codec=zstd"
-  std::string journal;     // PRAGMA journal_mode; empty for the VFS's own
+  std::string parameters;  // parameters of the URI: "vfs=cairn&codec=zstd"
+  std::string journal;     // PRAGMA journal_mode; empty: the VFS's own
 };
 
 class Store {
@@ -26,11 +26,11 @@ class Store {
   Store(Store&& other) noexcept;
   ~Store();
 
-  // `durable`: synchronous FULL, else OFF.
+  // If `durable`, synchronous is FULL, else OFF.
   absl::StatusOr<Connection> Open(bool durable) const;
-  // Bytes on disk of the database and of what lies beside it (st_blocks).
+  // Returns the bytes on disk of the database and of the files next to it (st_blocks).
   int64_t AllocatedBytes() const;
-  // Writes dirty pages and drops all from the page cache, by posix_fadvise(DONTNEED). Fails where
+  // Writes dirty pages and drops all from the page cache, by posix_fadvise(DONTNEED). Fails if
   // mincore finds more than one page in a hundred left. No connection may be open.
   absl::Status DropCache() const;
 
@@ -46,7 +46,7 @@ class Store {
   int page_size_;
 };
 
-// The most bytes that a store takes on disk while the object lives, by a look each 5 ms.
+// Finds the most bytes that a store takes on disk while the object lives, by a look each 5 ms.
 class Watch {
  public:
   explicit Watch(const Store& store);

@@ -31,7 +31,7 @@ double Seconds(const Run& run) { return run.seconds; }
 double Bytes(const Run& run) { return static_cast<double>(run.bytes); }
 double MostBytes(const Run& run) { return static_cast<double>(run.most_bytes); }
 
-// "0.85", or with a goal "0.85 (<= 0.9)" or "**0.95** (<= 0.9)".
+// Returns "0.85", or with a goal "0.85 (<= 0.9)" or "**0.95** (<= 0.9)".
 std::string Ratio(double ratio, std::optional<double> goal) {
   if (!goal) return absl::StrFormat("%.2f", ratio);
   const char* mark = ratio > *goal ? "**" : "";

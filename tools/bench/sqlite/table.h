@@ -1,4 +1,4 @@
-// The table of a run: medians over the rounds, ratios to the reference, sizes and goals.
+// Makes the table of a run: medians over the rounds, ratios to the reference, sizes and goals.
 #ifndef CAIRN_TOOLS_BENCH_SQLITE_TABLE_H_
 #define CAIRN_TOOLS_BENCH_SQLITE_TABLE_H_
 
@@ -17,7 +17,7 @@ struct ContenderRuns {
   std::optional<double> size_goal = {};
 };
 
-// Lines of a table in Markdown, one a contender; ratios are taken within each round.
+// Lines of a table in Markdown, one for each contender. Ratios are taken within each round.
 std::string TableHead();
 std::string TableRows(const std::string& work, int64_t ops, const std::vector<ContenderRuns>& all,
                       const ContenderRuns& reference);

@@ -33,14 +33,14 @@ absl::Status InsertEach(Connection& connection, std::span<const Row> rows, Commi
   return absl::OkStatus();
 }
 
-// What kUpdate does to a row.
+// The change that kUpdate makes to a row.
 struct Change {
   int64_t id;
   double amount;
   std::string note;
 };
 
-// Of rows up to `rows`; made before time is taken.
+// Makes changes of rows up to `rows`, before time is taken.
 std::vector<Change> MakeChanges(uint64_t seed, int64_t rows, int64_t count) {
   Rows random(seed);
   std::vector<Change> changes;
@@ -100,7 +100,7 @@ std::vector<Row> RowsAfter(int64_t last, int64_t count) {
   return rows;
 }
 
-// Of ten operations eight are reads, one inserts and one updates.
+// Mixes ten operations: eight are reads, one inserts and one updates.
 absl::Status Mix(Connection& connection, int64_t rows, std::span<const Row> inserted,
                  std::span<const Change> changes, Commits& commits) {
   Rows random(4);

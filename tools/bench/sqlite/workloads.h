@@ -1,4 +1,4 @@
-// What is timed.
+// The workloads that are timed.
 #ifndef CAIRN_TOOLS_BENCH_SQLITE_WORKLOADS_H_
 #define CAIRN_TOOLS_BENCH_SQLITE_WORKLOADS_H_
 
@@ -16,12 +16,12 @@
 
 namespace cairn::bench::sqlite {
 
-// What a workload starts from.
+// The state from which a workload starts.
 enum class Start {
   kEmpty,         // a table without rows
-  kEmptyIndexed,  // the same with an index
+  kEmptyIndexed,  // a table without rows, with an index
   kLoaded,        // kRows rows and an index, which it may change
-  kShared,        // the same, of an earlier workload: it only reads
+  kShared,        // as kLoaded, from an earlier workload: it only reads
 };
 
 struct Workload {
@@ -29,16 +29,16 @@ struct Workload {
   std::string text;
   Start start;
   bool durable;                     // synchronous FULL, else OFF
-  int64_t ops;                      // operations, of which the mean is told
+  int64_t ops;                      // operations, whose mean is reported
   std::optional<double> goal = {};  // Cairn's time / that of WAL
   bool cold = false;                // drops the page cache first, and opens the database in time
-  // Adds how long each commit takes, in seconds, where it has many.
+  // Runs the workload. Adds how long each commit takes, in seconds, if it has many.
   std::function<absl::Status(Connection&, std::vector<double>& commits)> run;
 };
 
 struct Sizes {
   int64_t rows = 200000;
-  double scale = 1;  // of the operations of all workloads
+  double scale = 1;  // scale of the operations of all workloads
 };
 
 std::vector<Workload> AllWorkloads(const Sizes& sizes);
