@@ -1,4 +1,4 @@
-// What has to hold whatever the input is.
+// Checks facts that must hold whatever the input is.
 #ifndef CAIRN_FUZZ_CHECK_H_
 #define CAIRN_FUZZ_CHECK_H_
 

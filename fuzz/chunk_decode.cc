@@ -36,7 +36,7 @@ void CheckRanges(Bytes chunk, const ChunkInfo& info, Bytes whole, const ChunkDec
   }
 }
 
-// Of items of any size, not only the chunk's own.
+// Checks fields of items of any size, not only the chunk's own.
 void CheckFields(Bytes chunk, const ChunkInfo& info, Bytes whole) {
   if (RepeatsAtNoDistance(chunk) || whole.empty()) return;
   chunk::WorkspacePool pool;

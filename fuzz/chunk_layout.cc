@@ -23,7 +23,8 @@ ChunkLayout::ChunkLayout(Bytes chunk) {
     if (position + 4 > chunk.size()) return;
     positions.push_back(position);
     size_t at = LoadLe<uint32_t>(chunk.data() + position);
-    // Whether a block is split is not known here: what looks like one more stream is taken for one.
+    // It is not known here if a block is split, so bytes that look like one more stream count as
+    // one.
     const int nstreams = info->split ? info->typesize : 1;
     for (int stream = 0; stream < nstreams && at < chunk.size() && chunk.size() - at > 4;
          ++stream) {

@@ -1,4 +1,4 @@
-// Where the parts of a chunk lie that perhaps is none.
+// Finds the parts of a chunk, or of bytes that may not be one.
 #ifndef CAIRN_FUZZ_CHUNK_LAYOUT_H_
 #define CAIRN_FUZZ_CHUNK_LAYOUT_H_
 

@@ -64,7 +64,7 @@ CreateOptions TakeOptions(Input& input) {
   return options;
 }
 
-// One frame and all who look at it.
+// A frame, and everyone who looks at it.
 class Session {
  public:
   explicit Session(Input input)

@@ -71,7 +71,7 @@ Base& BaseOf(Layout layout) {
   return layout == Layout::kSparse ? sparse : contiguous;
 }
 
-// Where the fields of a record lie, and from its base on those of a receipt.
+// The places of a record's fields. From its base on, a receipt has the same fields.
 constexpr size_t kBaseAt = 24;
 constexpr size_t kReceiptBaseAt = 8;
 constexpr size_t kGenerationAt = 32;
@@ -119,7 +119,7 @@ class Repair {
  private:
   bool Chosen(int bit) const { return (choices_ >> bit & 1) == 0; }
 
-  // That of the last batch.
+  // Repairs the receipt of the last batch.
   void RepairReceipt(MutableBytes receipt) {
     const bool is_record = receipt.size() > static_cast<size_t>(format::kReceiptSize);
     if (receipt.size() < static_cast<size_t>(format::kReceiptSize)) return;

@@ -6,9 +6,9 @@
 
 namespace cairn::fuzz {
 
-// Whether any stream of the chunk has a match of distance 0. LZ4 takes that for zeros or for what
-// is in memory there, by how near the end of what is wanted it lies: the bytes of a part may differ
-// from those of the whole.
+// Returns true if any stream of the chunk has a match of distance 0. LZ4 reads that as zeros or as
+// whatever is in memory there, depending on how near the end of the wanted bytes it lies. So the
+// bytes of a part may differ from those of the whole.
 bool RepeatsAtNoDistance(Bytes chunk);
 
 }  // namespace cairn::fuzz

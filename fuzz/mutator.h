@@ -1,4 +1,5 @@
-// What libFuzzer asks a target for, and gives the mutators of structured inputs.
+// Declares the functions that libFuzzer calls, and those that it gives the mutators of structured
+// inputs.
 #ifndef CAIRN_FUZZ_MUTATOR_H_
 #define CAIRN_FUZZ_MUTATOR_H_
 
@@ -8,7 +9,7 @@
 #include "cairn/types.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-// Where a target has one, it is called instead of libFuzzer's own.
+// If a target defines it, it is called instead of libFuzzer's own.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned int seed);
 // libFuzzer's own mutation; gives the new size.

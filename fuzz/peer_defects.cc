@@ -20,7 +20,7 @@ bool IsTakenAsSplit(const ChunkInfo& info) {
          (info.typesize > 16 || info.blocksize / info.typesize < 128);
 }
 
-// Whether it holds for the size of a whole block, or that of the last one.
+// Returns true if it holds for the size of a whole block, or of the last one.
 bool IsSoForABlock(const ChunkInfo& info, absl::FunctionRef<bool(int32_t size)> holds) {
   if (info.nbytes == 0) return false;
   const int32_t last = info.nbytes % info.blocksize;

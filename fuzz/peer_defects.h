@@ -1,4 +1,5 @@
-// Where C-Blosc2 decodes something else than was encoded, or undefined bytes; see docs/errata.md.
+// Knows where C-Blosc2 decodes other bytes than were encoded, or undefined ones; see
+// docs/errata.md.
 #ifndef CAIRN_FUZZ_PEER_DEFECTS_H_
 #define CAIRN_FUZZ_PEER_DEFECTS_H_
 

@@ -28,7 +28,7 @@ constexpr int64_t kMostChunks = 64;
 constexpr size_t kMostLayers = 64;
 constexpr int32_t kMostRoom = 1 << 20;
 
-// What is asked of both.
+// The questions to both libraries.
 struct Questions {
   std::vector<int32_t> rooms;  // for the chunks, in bytes
   std::vector<std::string> metalayers;
@@ -104,7 +104,7 @@ Questions QuestionsOf(const Snapshot& snapshot) {
   Questions questions;
   const FrameInfo& info = snapshot.info();
   for (int64_t i = 0; i < info.nchunks; ++i) {
-    // What they take for a chunk of full size shall fit, too.
+    // Memory for a chunk of full size must suffice, too.
     const int32_t room = std::min(info.chunksize.value_or(1), kMostRoom);
     questions.rooms.push_back(std::max(snapshot.ChunkNbytes(i).value_or(0), room));
   }

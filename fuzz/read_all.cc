@@ -173,7 +173,7 @@ void ReadAll(const Snapshot& snapshot) {
   }
   const absl::StatusOr<VerifyReport> report = snapshot.Verify();
   if (IsAnswer(report.status()) && report->ok()) {
-    // What this build lacks, or a limit forbids, is no damage.
+    // Data that this build cannot decode, or a limit forbids, is not damaged.
     const bool refused =
         absl::IsUnimplemented(all.status()) || absl::IsResourceExhausted(all.status());
     if (!refused) CheckOk(all.status(), "what is verified can be read");
