@@ -1,4 +1,4 @@
-// What the C tests check with, and how they report: one TAP line for each case.
+// The checks of the C tests, and their report: one TAP line for each case.
 #ifndef CAIRN_TESTS_C_API_CHECK_H_
 #define CAIRN_TESTS_C_API_CHECK_H_
 
@@ -39,7 +39,7 @@ extern const test_case writer_tests[];
 extern const test_case repair_tests[];
 extern const test_case thread_tests[];
 
-// Those of the program, and NULL.
+// The suites of the program, and NULL.
 extern const test_suite suites[];
 
 // The status of the calls in CHECK_OK and CHECK_CODE.
@@ -55,7 +55,7 @@ void skip(const char* why);
 #define CHECK_OK(call) CHECK_CODE(CAIRN_OK, call)
 #define CHECK_CODE(code, call) check_code(__FILE__, __LINE__, #call, code, call)
 void check_code(const char* file, int line, const char* what, cairn_code expected, cairn_code got);
-// Whether the message of the last call contains the text.
+// Checks that the message of the last call contains the text.
 #define CHECK_MESSAGE(text) check_message(__FILE__, __LINE__, text)
 void check_message(const char* file, int line, const char* text);
 

@@ -95,7 +95,7 @@ static bool has_shape(const cairn_plugin_call* call, const int32_t* shape) {
   return call->ndim == 2 && memcmp(call->blockshape, shape, 2 * sizeof *shape) == 0;
 }
 
-// The same for blocks of the shape that the context names.
+// Halves blocks that have the shape in the context.
 static cairn_code halve_shaped(void* context, const cairn_plugin_call* call, const void* src,
                                size_t src_size, void* dst, size_t size, size_t* cbytes) {
   int calls = 0;

@@ -38,7 +38,7 @@ namespace {
 constexpr Grown kGrownDefaults = {sizeof(Grown), 10, 20, 30};
 
 TEST(StructVersionsTest, FieldsThatAnOlderProgramLacksKeepTheirDefaults) {
-  // What lies after an older struct is not the library's to read.
+  // The library must not read bytes after an older struct.
   const Grown given = {offsetof(Grown, second), 1, 2, 3};
   const auto read = ReadStruct(&given, kGrownDefaults, "options");
   ASSERT_TRUE(read.ok());

@@ -143,7 +143,7 @@ TEST(CompressibilityTest, IncompressibleChunkIsStoredAsItIs) {
   }
 }
 
-// What zlib sees, 32 KiB far. BloscLZ finds the order of its own sample only.
+// These are periods that zlib sees, up to 32 KiB. BloscLZ finds the order of its own sample only.
 class PeriodTest : public testing::TestWithParam<size_t> {};
 
 TEST_P(PeriodTest, RepeatedNoiseIsNotStoredTwice) {
@@ -196,7 +196,7 @@ TEST(CompressibilityTest, BlocksAmongRandomOnesAreCodedAndTheSameInParallel) {
   }
 }
 
-// What a quick sample of a block must show, where the one before was incompressible.
+// A block that a quick sample must recognise after an incompressible one.
 struct Turn {
   std::string name;
   std::function<void(MutableBytes block)> make;
@@ -326,7 +326,7 @@ TEST(CompressibilityTest, NothingThatACodecShrinksIsMissed) {
       for (const int32_t typesize : {1, 4, 8, 12}) {
         for (const Filter filter : {Filter::kNone, Filter::kShuffle, Filter::kBitShuffle}) {
           for (const int clevel : {1, 5}) {
-            // The same at both, and slow.
+            // Both levels give equal results, and slowly.
             if (clevel == 5 && (codec == Codec::kLz4Hc || codec == Codec::kZlib)) continue;
             CompressionOptions options = Options(codec, typesize);
             options.filters = {{.filter = filter}};

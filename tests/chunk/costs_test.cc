@@ -16,7 +16,7 @@ namespace {
 
 using Buffer = std::vector<std::byte>;
 
-// Where the size of the chunk and the positions of its blocks stand.
+// The places of the chunk's size and of its blocks' positions.
 constexpr size_t kCbytesAt = 0x0C;
 constexpr size_t kPositionsAt = kHeaderSize;
 constexpr size_t kPositionSize = 4;

@@ -51,7 +51,7 @@ class DecodeFieldsTest : public testing::Test {
     return decoder.DecodeFields(items, ItemFields(item_size, fields), workspace_);
   }
 
-  // One field of all items, whose size is that of the chunk's.
+  // Reads one field of all items. It has the size of the item.
   absl::StatusOr<Buffer> ReadAll(Bytes chunk, int32_t item_size, Where where) {
     Decoder decoder;
     absl::Status status = decoder.Open(chunk, Context());

@@ -1,4 +1,4 @@
-// What decoding a part of a chunk may take beside the caller's buffer.
+// Tests how much memory decoding a part of a chunk may take in addition to the caller's buffer.
 #include <string>
 #include <vector>
 

@@ -159,7 +159,7 @@ TEST(DamagedChunkTest, StreamIsNoLongerThanWhatItDecodesTo) {
     SetInt32(chunk, 0x0C, static_cast<int64_t>(chunk.size()));
     SetInt32(chunk, kStream - 4, static_cast<int64_t>(size));
     const auto decoded = Decompress(chunk);
-    // What is as long is no stream.
+    // Bytes of that length are not a stream.
     if (size < payload.size()) {
       EXPECT_EQ(decoded.value(), payload) << size;
     } else if (size > payload.size()) {

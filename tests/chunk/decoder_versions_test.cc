@@ -1,4 +1,4 @@
-// What older versions meant, and what other encoders get wrong.
+// Tests the meaning of older versions, and errors of other encoders.
 #include <string>
 #include <tuple>
 #include <utility>
@@ -124,7 +124,7 @@ TEST(DecoderVersionsTest, KnowsBothRemainderRulesOfBitshuffle) {
 }
 
 TEST(DecoderVersionsTest, ReadsMeasurementsWithoutFilters) {
-  // One stream: its record of 16 bytes, stored raw.
+  // This is a single stream: its record of 16 bytes, stored raw.
   std::vector<std::byte> chunk =
       Hex("05 01 15 04  10 00 00 00  10 00 00 00  38 00 00 00"
           "00 00 00 00 00 01  00 00  00 00 00 00 00 00  00 80  24 00 00 00"

@@ -37,7 +37,7 @@ TEST(EncoderTest, CopiesWhatIsTooSmallToCompress) {
           "00 00 00 00 00 01  00 00  00 00 00 00 00 00  00 00"
           "00 00 00 00 01 00 00 00");
   EXPECT_EQ(ToHex(Decoded(reference)), "0000000001000000");
-  // Whether blocks are split means nothing without blocks.
+  // The split flag means nothing without blocks.
   reference[2] |= std::byte{0x10};
   EXPECT_EQ(ToHex(chunk), ToHex(reference));
 }

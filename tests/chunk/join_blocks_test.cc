@@ -44,7 +44,7 @@ TEST(JoinBlocksTest, MakesTheChunkThatCodingAllOfItMakes) {
   const std::vector<std::byte> whole = Compress(kRaw);
   for (const size_t kept : {1, 2, 4, 5}) {
     const Bytes rest = Bytes(kRaw).subspan(kept * kBlock);
-    // Of the chunk that goes on only the first blocks matter.
+    // Only the first blocks of the continued chunk matter.
     std::vector<std::byte> old = ToVector(Bytes(kRaw).first(kept * kBlock));
     const std::vector<std::byte> other = Numbers(200, 77777);
     old.insert(old.end(), other.begin(), other.end());

@@ -114,7 +114,7 @@ TEST(PartialDecodeTest, WithADictionaryPartsReadAsInAFullDecode) {
   ExpectEveryPartReads(chunk, 4096);
 }
 
-// What lies before the part is damaged: no part is made up.
+// The damage lies before the part, and no part may be invented.
 TEST(PartialDecodeTest, DamageInWhatAPartNeedsIsFoundOrHarmless) {
   CompressionOptions options;
   options.typesize = 4;

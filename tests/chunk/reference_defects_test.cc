@@ -1,4 +1,4 @@
-// What C-Blosc2 gets wrong in chunks, done right; see docs/errata.md.
+// Tests that errors of C-Blosc2 in chunks are avoided; see docs/errata.md.
 #include <algorithm>
 #include <vector>
 

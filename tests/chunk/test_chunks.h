@@ -36,12 +36,12 @@ std::vector<std::byte> CompressBlocks(std::span<const Bytes> blocks,
 // All of the chunk.
 absl::StatusOr<std::vector<std::byte>> Decompress(Bytes chunk, const Registry* registry = nullptr);
 
-// The same; empty, and a failure, when it cannot be decoded.
+// Returns all of the chunk. If it cannot be decoded, returns nothing and fails the test.
 std::vector<std::byte> Decoded(Bytes chunk, const Registry* registry = nullptr);
 
-// What other decoders rely on in a chunk that a modern encoder wrote: header fields, a usable block
-// size, blocks packed in order after positions and dictionary, streams in one of the legal forms
-// and never larger than what they stand for.
+// Checks the facts that other decoders rely on in a chunk that a modern encoder wrote: header
+// fields, a usable block size, blocks packed in order after positions and dictionary, streams in
+// one of the legal forms and never larger than their decoded bytes.
 testing::AssertionResult KeepsWriterRules(Bytes chunk);
 
 inline int32_t Int32At(Bytes chunk, size_t at) {

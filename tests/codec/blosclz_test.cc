@@ -24,8 +24,8 @@ std::vector<std::byte> Raw(std::initializer_list<int> values) {
   return bytes;
 }
 
-// What a stream decodes to, or the code of the error. The buffer is exact, so that a sanitizer sees
-// any access beside it.
+// Returns the decoded stream, or the error. The buffer is exact, so that a sanitizer sees any
+// access outside it.
 absl::StatusOr<std::vector<std::byte>> Decode(const std::vector<std::byte>& stream, size_t size) {
   std::vector<std::byte> out(size);
   if (absl::Status status = DecodeBloscLz(stream, out); !status.ok()) return status;
@@ -191,7 +191,7 @@ TEST(BloscLzDecoderTest, SurvivesRandomBytes) {
   }
 }
 
-// What the format says of a stream, byte by byte; nothing when it is malformed.
+// Decodes a stream byte by byte as the format describes. Returns nothing if it is malformed.
 std::optional<std::vector<std::byte>> Expected(const std::vector<std::byte>& stream, size_t size) {
   std::vector<std::byte> out;
   size_t at = 0;

@@ -1,4 +1,4 @@
-// What every codec promises.
+// Tests the promises of every codec.
 #include "engine/codec/stream_codec.h"
 
 #include <algorithm>

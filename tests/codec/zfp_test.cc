@@ -59,7 +59,7 @@ TEST_F(ZfpTest, LosesLessWithMorePrecision) {
 TEST_F(ZfpTest, HasTheRateThatIsAskedFor) {
   const size_t whole = Numbers().size() * sizeof(double);
   for (const uint8_t percent : {uint8_t{10}, uint8_t{25}, uint8_t{60}}) {
-    // Of complete cells.
+    // The rate applies to complete cells.
     const size_t cells = 20 * 32 * sizeof(double);
     const size_t size = Encode(Codec::kZfpRate, percent).size();
     EXPECT_NEAR(static_cast<double>(size), static_cast<double>(cells * percent / 100), 16);

@@ -45,7 +45,7 @@ absl::Status Author::Commit() {
   return keeper_.Commit(*writer_, durability);
 }
 
-// One commit, of anything from a single item to hundreds of chunks.
+// Makes a commit of anything from a single item to hundreds of chunks.
 absl::Status Author::Change() {
   const int64_t kind = Below(16);
   if (kind < 8) {

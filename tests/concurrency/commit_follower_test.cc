@@ -1,4 +1,4 @@
-// One process commits, another waits for each commit.
+// A process commits, and another one waits for each commit.
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -1,4 +1,4 @@
-// What a process holds of the machine, and whether that grows.
+// Measures what a process holds of the machine, and whether that grows.
 #ifndef CAIRN_TESTS_CONCURRENCY_GAUGE_H_
 #define CAIRN_TESTS_CONCURRENCY_GAUGE_H_
 
@@ -10,13 +10,13 @@
 
 namespace cairn::test {
 
-// What the last quarter of a run may hold more than the second: a factor, and a bit for noise.
+// How much more the last quarter of a run may hold than the second: a factor, and a bit for noise.
 struct Tolerance {
   double factor = 1;
   int64_t more = 0;
 };
 
-// One figure, read now and then.
+// A figure that is read from time to time.
 class Figure {
  public:
   Figure(std::string name, Tolerance tolerance) : name_(std::move(name)), tolerance_(tolerance) {}

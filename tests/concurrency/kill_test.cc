@@ -75,7 +75,7 @@ class KillTest : public testing::TestWithParam<Layout> {
   absl::Status Write(int64_t number);
   absl::Status Read(size_t number);
   void KillOne(int64_t number);
-  // Whether the child is no more; a failure of the test when it did not end well.
+  // Checks that the child has ended well.
   void ExpectEndsWell(pid_t child);
   void ExpectHoldsAll();
 
@@ -181,7 +181,7 @@ TEST_P(KillTest, LosesNothingAndShowsCompleteCommitsOnly) {
   RecordProperty("writers_that_opened", static_cast<int>(board_->writers_ready));
   RecordProperty("steps", static_cast<int>(board_->steps));
   RecordProperty("commits_acknowledged", static_cast<int>(board_->commit));
-  // Of compactions that were killed; they are never removed.
+  // These are of killed compactions, and are never removed.
   const auto left = std::distance(std::filesystem::directory_iterator(dir_.path()), {}) - 1;
   RecordProperty("files_left_beside", static_cast<int>(left));
   RecordProperty("states_seen", static_cast<int>(board_->states_seen));

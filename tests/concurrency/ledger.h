@@ -64,7 +64,7 @@ class LedgerKeeper {
 // Reads the ledger, and a part of the rest that `random` chooses. An error when the frame does not
 // hold what its ledger says.
 absl::StatusOr<Ledger> CheckLedger(const Snapshot& snapshot, std::mt19937_64& random);
-// The same for every item.
+// Checks every item.
 absl::StatusOr<Ledger> CheckWholeLedger(const Snapshot& snapshot);
 
 }  // namespace cairn::test

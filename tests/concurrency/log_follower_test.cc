@@ -1,4 +1,5 @@
-// One process writes a log that drops its oldest records and begins new files; another follows it.
+// A process writes a log that drops its oldest records and begins new files. Another process
+// follows it.
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -19,7 +19,7 @@ namespace {
 
 class MovingTest : public testing::Test {
  protected:
-  // One more commit, by a writer that nothing happens to.
+  // Makes a commit by a writer that nothing happens to.
   absl::Status CommitOne(const std::string& path) {
     CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, {.file_system = &unsynced_}));
     CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());

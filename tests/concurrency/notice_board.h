@@ -1,4 +1,4 @@
-// What the processes of a test tell each other, in memory that they share.
+// Messages between the processes of a test, in memory that they share.
 #ifndef CAIRN_TESTS_CONCURRENCY_NOTICE_BOARD_H_
 #define CAIRN_TESTS_CONCURRENCY_NOTICE_BOARD_H_
 
@@ -20,7 +20,7 @@ class NoticeBoard {
   ~NoticeBoard();
 
   struct Notices {
-    // Of the newest commit that the writer was told of; each only grows.
+    // These are of the newest commit that the writer was told of. Each only grows.
     std::atomic<int64_t> commit = 0;
     std::atomic<uint64_t> generation = 0;
     std::atomic<int64_t> writers_ready = 0;  // that have opened the frame

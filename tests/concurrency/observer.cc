@@ -60,7 +60,7 @@ absl::Status Observer::LookAgain() {
 absl::Status Observer::OpenAnew() {
   CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path_, options_));
   CAIRN_ASSIGN_OR_RETURN(const Seen seen, Look(frame.snapshot()));
-  // What one reader saw before is there for all.
+  // Every reader must find what one reader saw before.
   return seen.ledger.commit >= commit() ? absl::OkStatus()
                                         : absl::InternalError("older than what was seen before");
 }

@@ -25,7 +25,8 @@ class Observer {
       : frame_(frame), path_(std::move(path)), options_(options), random_(seed) {}
 
   absl::Status Step();
-  // Of the newest state that was seen; the generation only after a step that went well.
+  // Returns facts of the newest state that was seen. The generation is known only after a step that
+  // succeeded.
   int64_t commit() const { return last_.has_value() ? last_->ledger.commit : 0; }
   uint64_t generation() const { return last_->snapshot.info().generation; }
   int64_t states_seen() const { return states_seen_; }
@@ -36,7 +37,7 @@ class Observer {
     Ledger ledger;
   };
 
-  // Whether something that happens once in `n` times happens now.
+  // Returns true once in `n` times.
   bool OnceIn(uint64_t n) { return random_() % n == 0; }
   absl::StatusOr<Seen> Look(const Snapshot& snapshot);
   absl::Status Follow();

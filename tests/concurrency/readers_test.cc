@@ -1,4 +1,4 @@
-// One thread writes, others read: every state that they see was committed, and stays so.
+// A thread writes, and others read. Every state that they see was committed, and stays so.
 #include <algorithm>
 #include <array>
 #include <atomic>

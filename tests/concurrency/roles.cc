@@ -20,7 +20,7 @@ void Pause(microseconds longest, std::mt19937_64& random) {
   }
 }
 
-// One thread of a reader.
+// Runs a thread of a reader.
 absl::Status Observe(const NoticeBoard& board, Frame* frame, const ReaderOptions& options,
                      uint64_t seed) {
   std::mt19937_64 random(seed);

@@ -1,4 +1,4 @@
-// What a process does with a frame while other processes do other things with it.
+// The roles of processes that use a frame at the same time.
 #ifndef CAIRN_TESTS_CONCURRENCY_ROLES_H_
 #define CAIRN_TESTS_CONCURRENCY_ROLES_H_
 

@@ -200,7 +200,7 @@ void Soak::AddSaver(const Scene& scene) {
        [&] { return SaveFramesUntilDone(scene.board, scene.folder, scene.layout, seed); });
 }
 
-// What a writer was busy with lies beside the frame; no other process knows whose it is.
+// Counts the files that writers left next to the frame. No other process knows whose they are.
 void Soak::CountLeftovers(Scene& scene) {
   std::error_code error;
   std::filesystem::directory_iterator it(scene.folder, error);
@@ -328,7 +328,7 @@ void Soak::PrintCounts() const {
   }
 }
 
-// One row for each figure of a process: it is read by people.
+// Prints a row for each figure of a process, for people.
 absl::Status Soak::PrintFigures() const {
   absl::Status status;
   const auto print = [&](const std::string& process, const Figure& figure) {

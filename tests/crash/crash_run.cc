@@ -17,7 +17,7 @@ namespace cairn::test {
 
 namespace {
 
-// Where a run is, for messages.
+// The place of a run, for messages.
 class Place {
  public:
   explicit Place(const CrashRun& run) : run_(run) {}
@@ -115,7 +115,7 @@ class Chain {
   }
 
  private:
-  // What happens to the operations of one process.
+  // The plan for the operations of one process.
   struct Plan {
     int64_t death = 0;             // the operation in which it dies
     std::optional<int64_t> error;  // the operation that fails

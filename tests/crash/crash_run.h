@@ -22,8 +22,8 @@ struct CrashRun {
   MakeBug bug = {};
 };
 
-// One process does `steps` things and is never stopped; before each operation the disk is examined
-// as a crash would leave it, in `draws` ways besides those in order.
+// Runs a process that does `steps` things and is never stopped. Before each operation the disk is
+// examined as a crash would leave it, in `draws` ways in addition to those in order.
 void ExamineEveryOperation(const CrashRun& run, int steps, size_t draws, Tally& tally);
 
 // How the processes of a chain end.

@@ -94,7 +94,7 @@ class CrashStatesTest : public testing::TestWithParam<CrashFrame> {
 
 TEST_P(CrashStatesTest, CrashBeforeAnyOperationLeavesACommittedState) {
   Tally tally;
-  // Where there are many files, or many small records, there are many more states.
+  // Many files, or many small records, make many more states.
   const bool many =
       GetParam().layout == Layout::kSparse || GetParam().one_sector || GetParam().small_commits;
   const int64_t runs = many ? 10 : 60;

@@ -27,27 +27,27 @@ class Examiner {
     std::function<SimulatedDisk::JudgeFunction()> judge = [] {
       return SimulatedDisk::JudgeFunction();
     };
-    // Of 100 disks that differ, on how many a writer goes on.
+    // Of 100 disks that differ, a writer continues on this many.
     size_t written = 25;
     frame::ReplayChecks rules = {};
   };
-  // All outlive it.
+  // All of these outlive the examiner.
   Examiner(Context context, Dice& dice, Tally& tally)
       : context_(std::move(context)), dice_(dice), tally_(tally) {}
 
-  // What a crash at this moment, before `operation`, may leave: after a kill, and after power cuts
-  // that keep what was done in order, or in `draws` other ways.
+  // Examines what a crash at this moment, before `operation`, may leave: after a kill, and after
+  // power cuts that keep what was done in order, or in `draws` other ways.
   void CrashBefore(const DiskOperation& operation, const SimulatedDisk& disk,
                    const History& history, size_t draws);
 
   // The number of the state that a reader finds. Nothing, and a violation, when that is none, or an
   // older one than may be found.
   std::optional<size_t> Examine(SimulatedDisk& disk, const History& history, Durability survived);
-  // Whether a reader of the disk is told of damage.
+  // Returns true if a reader of the disk is told of damage.
   bool TellsDamage(SimulatedDisk& disk) const;
 
  private:
-  // What a reader makes of a disk: it depends on nothing else.
+  // The result of reading a disk, which depends on nothing else.
   struct Finding {
     std::string fault = {};
     uint64_t content = 0;
@@ -56,9 +56,9 @@ class Examiner {
   absl::StatusOr<OpenedFrame> Open(SimulatedDisk& disk) const {
     return OpenedFrame::Open(disk, {.replay = context_.rules});
   }
-  // What a durable-only reader sees at this moment survives every power cut after it.
+  // Notes what a durable-only reader sees at this moment, which survives every later power cut.
   void LookDurably(SimulatedDisk& disk);
-  // What was wrong; empty when nothing was.
+  // Returns what was wrong, or nothing.
   std::string GoOn(SimulatedDisk& disk, const FrameModel& found);
   std::optional<size_t> Judge(const Finding& finding, const History& history, Durability survived);
   void Report(const std::string& kind, const std::string& details = {});

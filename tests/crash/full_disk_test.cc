@@ -69,7 +69,7 @@ class FullDiskTest : public testing::TestWithParam<Layout> {
   void ExpectWithout(int64_t nchunks) {
     expected_.erase(expected_.begin(), expected_.begin() + nchunks * kChunk);
   }
-  // One call each, in a writer of its own.
+  // Each makes one call, in a writer of its own.
   absl::Status Append(int64_t nchunks) {
     absl::StatusOr<Writer> writer = OpenWriter();
     if (!writer.ok()) return writer.status();
@@ -248,7 +248,7 @@ TEST_P(FullDiskTest, PreparedCommitThatIsRolledBackLeavesNothing) {
   ExpectHoldsAll();
 }
 
-// Of a chunk, the items that wait for more have to be written twice: to the journal, and coded.
+// The items of a chunk that is not full must be written twice: to the journal, and coded.
 TEST_P(FullDiskTest, WriterWhoseItemsFillNoChunkYetCanBeClosed) {
   Make(50);
   absl::StatusOr<Writer> writer = OpenWriter();

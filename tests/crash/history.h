@@ -18,7 +18,8 @@ namespace cairn::test {
 
 // The hash of all that a user sees of a state: chunks, metalayers, vlmetalayers.
 uint64_t ContentOf(const FrameModel& model);
-// The same of what is read, every chunk by itself; an error for anything that cannot be read.
+// Returns the content that is read, every chunk by itself, or an error for anything that cannot be
+// read.
 absl::StatusOr<uint64_t> ReadContent(const Snapshot& snapshot);
 
 class History {
@@ -28,7 +29,7 @@ class History {
 
   // A commit is under way: from now on its state may be found.
   void Add(const FrameModel& model);
-  // It came back. What survives the machine survives the process too.
+  // Notes that the commit returned. Commits that survive the machine survive the process too.
   void Acknowledge(Durability durability);
 
   // The number of the newest state of this content.

@@ -12,10 +12,10 @@ namespace cairn::test {
 
 namespace {
 
-// Of 100 steps.
+// Each row gives the share of every action in 100 steps.
 constexpr int kOften[] = {15, 5, 5, 5, 2, 6, 1, 3, 6, 2, 13, 13, 4, 2, 3, 3, 2, 2, 2, 1, 1, 4};
 constexpr int kAppending[] = {43, 0, 0, 0, 0, 0, 0, 0, 0, 0, 25, 25, 0, 1, 0, 2, 0, 0, 0, 0, 1, 3};
-// Of nothing but what a commit appends itself.
+// Here commits append everything themselves.
 constexpr int kCommitting[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 85, 15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 // Commits append themselves, and what is staged else is rolled back.
 constexpr int kSyncing[] = {5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 82, 2, 3, 0, 1, 0, 0, 0, 0, 1, 2};
@@ -23,7 +23,7 @@ constexpr int kSyncing[] = {5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 82, 2, 3, 0, 1, 0, 
 constexpr int kReusing[] = {10, 4, 12, 13, 1, 4, 1, 0, 1, 0, 11, 9, 12, 2, 4, 4, 0, 7, 0, 0, 3, 2};
 // Chunks come and go, and there are many commits and few checkpoints but those that they make.
 constexpr int kGoingOn[] = {14, 3, 10, 8, 1, 2, 1, 0, 1, 0, 26, 20, 1, 3, 1, 4, 0, 0, 0, 0, 2, 3};
-// The same, but more goes, and all at times.
+// This is like kGoingOn, but more is removed, and sometimes everything.
 constexpr int kShrinking[] = {12, 3, 12, 10, 3, 1, 1, 0, 1, 0, 30,
                               16, 0, 3,  1,  2, 0, 0, 0, 0, 2, 3};
 static_assert(std::size(kOften) == std::size(kShrinking));
@@ -138,7 +138,7 @@ absl::Status Life::Do(Action action) {
   }
 }
 
-// Whether the commit itself follows.
+// Returns true if the commit itself follows.
 absl::StatusOr<bool> Life::Prepare(Durability durability) {
   Begin("prepare");
   CAIRN_RETURN_IF_ERROR(writer_->Prepare(durability));
@@ -261,7 +261,7 @@ void Life::Rollback() {
   edited_ = false;
 }
 
-// What a reader holds stays as it is, whatever the writer does meanwhile.
+// A snapshot that a reader holds must not change, whatever the writer does meanwhile.
 void Life::Hold() {
   constexpr size_t kMostHeld = 3;
   for (const Held& held : held_) Check(held.snapshot, held.content, "held by a reader");
@@ -274,7 +274,7 @@ void Life::Hold() {
 }
 
 absl::Status Life::Refresh() {
-  // Where a failure costs nothing the engine does not tell of it, so death may go unnoticed.
+  // The engine does not report a failure that costs nothing, so death may go unnoticed.
   if (disk_.dead()) return absl::UnavailableError("died before a reader looked");
   if (!reader_.has_value()) {
     CAIRN_ASSIGN_OR_RETURN(reader_, OpenedFrame::Open(disk_, setup_.opening()));

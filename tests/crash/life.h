@@ -92,8 +92,8 @@ class Life {
   absl::Status Start();
   // Does one thing. After an error the life is over.
   absl::Status Step();
-  // What was wrong with what the engine did; empty while all is well. An error of a call while
-  // nothing fails is wrong too: the caller knows.
+  // Returns what the engine did wrong, or nothing while all is well. An error of a call while
+  // nothing fails is wrong too. The caller knows of that.
   const std::string& complaint() const { return complaint_; }
   // After an error the writer must refuse everything.
   bool RefusesEverything();

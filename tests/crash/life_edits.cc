@@ -69,7 +69,7 @@ absl::Status Life::EditChunks(Action action) {
   }
 }
 
-// What would change which chunks there are resizes the line instead.
+// Resizes the line if an edit would change the number of its chunks.
 absl::Status Life::EditLine(Action action) {
   if (action == Action::kUpdate || action == Action::kWriteItems) return EditChunks(action);
   if (action == Action::kAppend) {

@@ -30,7 +30,7 @@ Verdict ResizeLine(FrameModel& model, int64_t nbytes) {
   if (model.nchunks() > nchunks) model.Delete(nchunks, model.nchunks() - nchunks);
   const int64_t kept = std::min(before, nbytes);
   if (before != nbytes && kept % chunksize != 0) {
-    // What is not kept of its chunk becomes zeros.
+    // The rest of the kept chunk becomes zeros.
     Buffer items = model.chunks()[static_cast<size_t>(kept / chunksize)];
     std::fill(items.begin() + kept % chunksize, items.end(), std::byte{0});
     model.Update(kept / chunksize, {.items = std::move(items)});

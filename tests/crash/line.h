@@ -10,11 +10,11 @@
 
 namespace cairn::test {
 
-// Of so many bytes, in chunks of one block.
+// Returns a line of this many bytes, in chunks of one block.
 ArrayInfo LineOf(int64_t nbytes, int32_t chunksize);
 Metalayer LayerOfLine(int64_t nbytes, int32_t chunksize);
 
-// Whether the frame of the model holds a line, and how long it is.
+// IsLine returns true if the frame of the model holds a line. LengthOfLine returns its length.
 bool IsLine(const FrameModel& model);
 int64_t LengthOfLine(const FrameModel& model);
 

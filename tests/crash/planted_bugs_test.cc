@@ -63,7 +63,7 @@ MakeBug DropSyncsIn(std::string call, Kind kind) {
   };
 }
 
-// What has such a name is never synced.
+// Drops all syncs of files with such a name.
 MakeBug DropSyncsOf(Kind kind, std::string part) {
   return [=] {
     return [=](const DiskOperation& operation, const Call&) {
@@ -150,7 +150,7 @@ std::vector<PlantedBug> Bugs() {
       {"CheckpointWithoutSecondSync", DropSync("checkpoint", 1)},
       {"CloseWithoutFirstSync", DropSync("close", 0)},
       {"CloseWithoutSecondSync", DropSync("close", 1)},
-      // It opens the frame for writing first.
+      // Compaction opens the frame for writing first.
       {"CompactWithoutSync", DropSync("compact", 2)},
       {"NewFileWithoutDirectorySync",
        DropSyncsIn("checkpoint", Kind::kSyncDirectory),
@@ -241,7 +241,7 @@ TEST(ReplayChecksTest, WithoutTheFilesHashesHalfACommitOfASparseFrameIsTaken) {
   EXPECT_TRUE(Finds(300, [&](uint64_t seed, Tally& t) { ExamineChain({frame, seed}, {}, t); }));
 }
 
-// What is there when it opens it makes durable; what it follows later may not be.
+// Opening makes the state durable, but later states that it follows may not be.
 TEST(DurableReaderTest, WithoutAskingWhatIsDurableItSeesWhatAPowerCutTakes) {
   const CrashFrame frame = {.name = "Appends",
                             .only_appends = true,

@@ -39,7 +39,7 @@ class SimulatedDiskTest : public testing::Test {
     EXPECT_TRUE(disk_.root()->SyncDirectoryOf("f").ok());
     return file;
   }
-  // What many power cuts leave.
+  // Returns the contents that many power cuts leave.
   std::set<std::string> Outcomes(const std::string& path = "f") {
     std::set<std::string> outcomes;
     for (size_t i = 0; i < kDraws; ++i) outcomes.insert(TextOf(*disk_.PowerLoss(dice_), path));

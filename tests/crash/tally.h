@@ -1,4 +1,4 @@
-// What a crash test looked at and what it found wrong.
+// Counts what a crash test looked at and what it found wrong.
 #ifndef CAIRN_TESTS_CRASH_TALLY_H_
 #define CAIRN_TESTS_CRASH_TALLY_H_
 

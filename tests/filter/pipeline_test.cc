@@ -32,7 +32,7 @@ absl::StatusOr<Pipeline> Make(const PipelineParams& params) {
 
 absl::Status MakeStatus(const PipelineParams& params) { return Make(params).status(); }
 
-// What the pipeline makes of a block, in buffers of exactly the block's size.
+// Runs the pipeline on a block, in buffers of exactly the block's size.
 std::vector<std::byte> Forward(const Pipeline& pipeline, Bytes src, Bytes reference) {
   Block dst = RandomBlock(src.size(), 20, 1);
   Block scratch = RandomBlock(pipeline.active() > 1 ? src.size() : 0, 21, 3);

@@ -11,7 +11,7 @@ namespace cairn::model {
 
 namespace {
 
-// Of random sizes, in random order.
+// Cuts bytes into pieces of random sizes, in random order.
 std::vector<BackgroundCheckpoint::Piece> Cut(uint64_t begin, const Bytes& bytes, Random& random) {
   std::vector<BackgroundCheckpoint::Piece> pieces;
   for (uint64_t at = 0; at < bytes.size();) {
@@ -261,8 +261,8 @@ void Writer::FinishFlip() {
   TakeOver();
 }
 
-// What was written is dead bytes of the journal. If the header was written already, Resume makes it
-// durable.
+// The bytes written so far become dead bytes of the journal. If the header was written already,
+// Resume makes it durable.
 void Writer::Suspend() {
   DropCheckpoint();
   WitnessSyncs();

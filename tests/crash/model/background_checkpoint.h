@@ -26,7 +26,8 @@ struct BackgroundCheckpoint {
   Step next = Step::kWrite;
   bool written() const { return next > Step::kWrite; }
   bool flipped() const { return next > Step::kFlip; }
-  // Of a shrinking one: the commits since its state once more, in free space after it.
+  // The journal of a shrinking checkpoint, which repeats the commits since its state, in free space
+  // after it.
   struct OwnJournal {
     Extent taken;          // the free space of index, trailer and journal
     uint64_t old_end = 0;  // of the other journal, when this began
@@ -37,10 +38,10 @@ struct BackgroundCheckpoint {
     uint64_t receipt_at = 0;
   };
   std::optional<OwnJournal> own = {};
-  // What the sync that runs makes durable.
+  // The end of the bytes that the running sync makes durable.
   uint64_t syncs_end = 0;
   uint64_t syncs_generation = 0;
-  // By the commits that followed.
+  // Changes by the commits that followed.
   std::vector<Extent> placed = {};
   std::vector<ChunkRef> removed = {};
   std::optional<Slot> summary = {};  // for its readers, that is not known to be durable

@@ -1,5 +1,5 @@
-// One file on a machine that can lose power: the page cache, the durable image, and what may reach
-// the disk of the difference.
+// A file on a machine that can lose power: the page cache, the durable image, and the parts of the
+// difference that may reach the disk.
 #ifndef CAIRN_TESTS_CRASH_MODEL_DISK_H_
 #define CAIRN_TESTS_CRASH_MODEL_DISK_H_
 
@@ -84,10 +84,10 @@ class Disk {
   uint64_t boot() const { return conditions_.knows_boot ? boot_ : 0; }
   uint64_t next_boot() const { return conditions_.knows_boot ? boot_ + 1 : 0; }
 
-  // What the disk may hold if the power goes now.
+  // Returns what the disk may hold if the power fails now.
   Bytes PossibleImage();
   void CutPower(const Bytes& image);
-  // The cache forgets what it believes to be clean after a sync that failed.
+  // Makes the cache forget what it believes to be clean after a sync that failed.
   void Evict();
 
  private:

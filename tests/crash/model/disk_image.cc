@@ -58,7 +58,7 @@ Versions Collect(const Bytes& durable, const std::vector<Operation>& pending, si
   return versions;
 }
 
-// What most sectors of an image hold.
+// The state of most sectors of an image.
 enum class Bias : uint8_t { kNewest, kAny, kMostlyNew, kMostlyOld };
 
 size_t Pick(size_t oldest, size_t newest, Bias bias, Random& random) {

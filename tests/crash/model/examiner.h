@@ -44,13 +44,17 @@ struct History {
   void KeepUntil(size_t generation);
   // Proofs that are in the file.
   size_t CountIntact(const Bytes& file) const;
-  // Whether something else lies by now where the journal of that checkpoint was marked as ended.
+  // Returns true if other bytes lie by now where the journal of that checkpoint was marked as
+  // ended.
   bool HasLostMark(const Bytes& file, const Base& base) const;
-  // Whether a commit after that checkpoint shows that its header was durable, or is of this boot.
+  // Returns true if a commit after that checkpoint shows that its header was durable, or is of this
+  // boot.
   bool HasProofAfter(const Bytes& file, const Base& base, uint64_t boot) const;
-  // The newest commit of that journal that a receipt covers, of this boot or of what is durable.
+  // Returns the newest commit of that journal that a receipt of this boot, or one for durable
+  // commits, covers.
   uint64_t CoveredByReceipts(const Bytes& file, const Base& base, uint64_t boot) const;
-  // The newest commit that an intact receipt of the file proves durable. `own`: its own receipt.
+  // Returns the newest commit that an intact receipt of the file proves durable. `own` asks for its
+  // own receipt.
   size_t ProvenDurable(const Bytes& file, const Base& base, bool own) const;
 };
 

@@ -24,7 +24,7 @@ struct ChunkRef {
   bool operator==(const ChunkRef&) const = default;
 };
 
-// What a commit makes: a list of chunks, and metadata.
+// The state that a commit makes: a list of chunks, and metadata.
 struct State {
   std::vector<ChunkRef> chunks;
   uint64_t metadata = 1;
@@ -92,22 +92,22 @@ std::optional<Ended> FindEnded(const Bytes& file, size_t position, bool bound);
 
 // The end of the chunk whose header stands there.
 std::optional<size_t> SkipChunk(const Bytes& file, size_t position);
-// Of a chunk whose bytes no commit names.
+// Makes the header of a chunk whose bytes no commit names.
 Bytes MakeChunkHeader(uint64_t id, uint64_t size);
-// `embedded` lies in the chunk as it is.
+// `embedded` lies in the chunk unchanged.
 Bytes MakeChunk(uint64_t id, size_t size, const Bytes& embedded = {});
 
-// What a checkpoint lists of the bytes before its index. The dead ones are free when no reader of
-// an older checkpoint is left.
+// The bytes before its index that a checkpoint lists. The dead ones are free when no reader of an
+// older checkpoint is left.
 struct SpaceList {
   std::vector<Extent> free;
   std::vector<Extent> dead;
 };
 
-// Where replay begins after a checkpoint.
+// The place where replay begins after a checkpoint.
 struct JournalStart {
   uint64_t begin = 0;  // 0: at the checkpoint's end, with its own identity
-  Base base;           // that the records name
+  Base base;           // the base that the records name
   uint64_t previous = 0;
   uint64_t born = 0;  // readers of that generation may see the first records
 };
@@ -122,8 +122,8 @@ struct Checkpoint {
   bool trailer_damaged = false;  // then only what the header says is known, and the index
 };
 
-// What replay makes of the journal so far, in a chunk that no commit names. It refers to the list
-// of chunks of the checkpoint.
+// The result of replaying the journal so far, in a chunk that no commit names. It refers to the
+// list of chunks of the checkpoint.
 struct Summary {
   uint64_t generation = 0;
   uint64_t previous = 0;  // hash of the record of that generation

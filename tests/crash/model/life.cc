@@ -40,7 +40,7 @@ std::string Life::RunProcess() {
 
 std::string Life::Act(Writer& writer) {
   uint64_t action = random_.Below(100);
-  // What comes between a header and its sync is rare otherwise.
+  // Events between a header and its sync are rare otherwise.
   if (writer.IsFlipped() && random_.Percent(40)) action = random_.Percent(50) ? 77 : 92;
   if (action < 70) {
     std::string violation = CommitOnce(writer);
@@ -102,7 +102,7 @@ std::string Life::HandOver(Writer& writer) {
   return violation;
 }
 
-// What the writer builds upon is durable now.
+// Notes that the state that the writer builds upon is durable now.
 std::string Life::Adopt(const Writer& writer, bool opens) {
   if (!opens) {
     over_ = true;
@@ -275,7 +275,7 @@ std::string Life::CutPower() {
     if (violation.empty()) violation = LoseFirstSector(image, next_boot, 0);
     if (!violation.empty()) return "power cut, " + violation;
   }
-  // What told of a newer header may not have reached the disk.
+  // The mark of a newer header may not have reached the disk.
   disk_.ForgetOlderSectors(0);
   disk_.CutPower(image);
   readers_.Clear();

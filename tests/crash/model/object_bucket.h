@@ -14,10 +14,10 @@
 
 namespace cairn::model {
 
-// What commits make of a frame: `commits` in their order, and the chunk in each of two slots.
+// The frame that commits make: `commits` in their order, and the chunk in each of two slots.
 struct FrameState {
   struct Slot {
-    int64_t commit = 0;  // that put it
+    int64_t commit = 0;  // the commit that put it
     int64_t chunk = 0;
     bool operator==(const Slot&) const = default;
   };
@@ -75,7 +75,7 @@ class Bucket {
  public:
   // False where a condition is not met.
   bool Do(const BucketRequest& request, int64_t now);
-  // Whether what a put asked for is there. Records may differ by their writer.
+  // Returns true if the object that a put asked for is there. Records may differ by their writer.
   bool HasJust(const BucketRequest& request, bool records_differ) const;
 
   template <typename Value>

@@ -31,7 +31,7 @@ void ObjectLife::PassTime() {
   writers_[world_.choose(writers_.size())]->Sleep(ticks);
 }
 
-// One event.
+// Performs one event.
 void ObjectLife::Step() {
   if (conditions_.time && world_.Chance(10)) return PassTime();
   std::vector<ObjectActor*> actors;

@@ -40,7 +40,7 @@ const ObjectConditions kReplaced = {.replacer = true};
 const ObjectConditions kSlow = {.flight = 7, .delay = 3, .collectors = 2, .steps = 300};
 const ObjectConditions kLate = {
     .grace = 8, .flight = 60, .delay = 10, .readers = 0, .collectors = 3, .steps = 500};
-// Of each writer an action or two, and of all requests a fault or two.
+// Each writer makes an action or two, and all requests together have a fault or two.
 const ObjectConditions kAllFaults = {
     .readers = 0, .collectors = 0, .commits = 1, .faults = 2, .steps = 1000000, .time = false};
 const ObjectConditions kAllReads = {
@@ -102,7 +102,7 @@ std::vector<ObjectVariant> ObjectVariants() {
       Without(&R::checks_again, "a check before the removal", kSlow),
       Without(&R::list_after_state, "the time of the state in a list", kStalling),
       Without(&R::reader_looks_again, "a reader's look at the index"),
-      // What is assumed of requests.
+      // These break assumptions about requests.
       {.name = "objects, requests later than the grace",
        .conditions = kLate,
        .runs = 400000,

@@ -108,7 +108,7 @@ bool ObjectCollector::NeedsRecord(int64_t position) const {
   return position >= view_->index.begin && position < view_->end;
 }
 
-// What lists name that are old enough, and the lists.
+// Takes the objects in lists that are old enough, and the lists.
 void ObjectCollector::TakeDue() {
   for (const auto& [number, list] : listed_.lists) {
     const bool due = list.made + world_.conditions.grace <= list_time_;

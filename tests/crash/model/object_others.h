@@ -1,4 +1,4 @@
-// Those who read a frame in an object store, collect its garbage, or replace it.
+// Actors that read a frame in an object store, collect its garbage, or replace it.
 #ifndef CAIRN_TESTS_CRASH_MODEL_OBJECT_OTHERS_H_
 #define CAIRN_TESTS_CRASH_MODEL_OBJECT_OTHERS_H_
 
@@ -20,7 +20,7 @@ class ObjectReader final : public ObjectActor {
 
   bool done() const override { return false; }
   void AppendKey(std::vector<int64_t>& key) const override;
-  // What is wrong with what it has seen; empty: nothing.
+  // Returns what is wrong with the states that it has seen, or nothing.
   std::string Examine() const;
 
  private:
@@ -85,7 +85,7 @@ class ObjectReplacer final : public ObjectActor {
   void AppendKey(std::vector<int64_t>& key) const override {
     key.push_back(static_cast<int64_t>(phase_));
   }
-  // Whether it puts the one frame in the place of the other.
+  // Returns true if it replaces the one frame by the other.
   bool Replaces(int64_t old, int64_t by) const {
     return view_.has_value() && view_->index.frame == old && new_ == by;
   }

@@ -13,12 +13,12 @@
 
 namespace cairn::model {
 
-// One of the numbers below `bound`.
+// Returns one of the numbers below `bound`.
 using Choose = std::function<uint64_t(uint64_t bound)>;
 
 enum class Outcome { kDone, kConflict, kUnknown, kAgain };
 
-// What all in the model share.
+// The state that everything in the model shares.
 struct ObjectWorld {
   const ObjectConditions& conditions;
   const ObjectRules& rules;
@@ -37,11 +37,11 @@ struct ObjectWorld {
   };
   std::vector<InFlight> in_flight = {};
 
-  // Where all is explored, it is no matter of chance.
+  // If everything is explored, chance plays no role.
   bool Chance(uint64_t percent) { return conditions.time ? choose(100) < percent : choose(2) == 1; }
-  // One attempt; kAgain: the client tries again, at the actor's next step.
+  // Makes an attempt. On kAgain the client tries again, at the actor's next step.
   Outcome Send(const BucketRequest& request, bool again, bool may_retry);
-  // One that is delayed takes effect, if it is time.
+  // Lets a delayed request take effect, if it is time.
   void Land(size_t which);
   void DropLate();
 };
@@ -54,7 +54,7 @@ class ObjectActor {
 
   void Step();
   virtual bool done() const = 0;
-  // What tells its state from others.
+  // Appends the facts that tell its state from others.
   virtual void AppendKey(std::vector<int64_t>& key) const = 0;
   bool sending() const { return !requests_.empty(); }
 

@@ -53,7 +53,7 @@ void ObjectWriter::Open() {
   phase_ = Phase::kFollow;
 }
 
-// One record at a time.
+// Follows one record at a time.
 void ObjectWriter::Follow() {
   const auto next = world_.bucket.records.find(view_->end);
   if (next != world_.bucket.records.end() && view_->Follow(next->second.value)) {
@@ -127,7 +127,7 @@ void ObjectWriter::BeginClose() {
   phase_ = Phase::kPut;
 }
 
-// One above those that are known; fresh numbers are nobody else's.
+// Returns one more than the known numbers. Fresh numbers are nobody else's.
 int64_t ObjectWriter::ChooseNumber() const {
   if (world_.rules.fresh_numbers) return world_.next_chunk++;
   int64_t largest = 0;
@@ -145,7 +145,7 @@ CommitObject ObjectWriter::Record() const {
   CommitObject record = edit_;
   record.frame = view_->index.frame;
   record.previous = view_->last;
-  // It is made for what is there by now, as far as its writer knows.
+  // The record is made for the state that is there by now, as far as its writer knows.
   return record;
 }
 
@@ -187,7 +187,7 @@ void ObjectWriter::Compare() {
   if (there == world_.bucket.records.end() && !world_.rules.fences) {
     Abort();
   } else if (there == world_.bucket.records.end()) {
-    // It was collected meanwhile.
+    // The record was collected meanwhile.
     ledger_.fates[edit_.commit] = CommitLedger::Fate::kUnknown;
     phase_ = Phase::kDone;
   } else if (there->second.value == Record()) {
@@ -229,7 +229,7 @@ void ObjectWriter::Abort() {
   Remove();
 }
 
-// What was staged.
+// Removes the staged chunk.
 void ObjectWriter::Remove() {
   const int64_t chunk = edit_.chunk;
   edit_ = {};

@@ -12,11 +12,11 @@
 
 namespace cairn::model {
 
-// What writers were told of their commits.
+// The answers to writers about their commits.
 struct CommitLedger {
   enum class Fate { kStaged, kMade, kUnknown, kAborted };
   std::map<int64_t, Fate> fates;
-  std::map<int64_t, int64_t> frames;  // that a commit was made to
+  std::map<int64_t, int64_t> frames;  // the frame that a commit was made to
   // Frames, by replacements that have ended, with the records that were there by then.
   std::map<int64_t, std::set<int64_t>> replaced;
   bool late = false;  // another one was acknowledged to one of these

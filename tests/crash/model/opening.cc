@@ -16,7 +16,7 @@ bool Writer::Open() {
 
 void Writer::MakeDurable() {
   if (may_owe_ && disk_.cache().size() == view_.end) return Owe(true);
-  // What Confirm makes so.
+  // Confirm makes these facts true.
   synced_end_ = view_.end;
   synced_generation_ = view_.generation;
   CutUnused(false);
@@ -46,7 +46,7 @@ bool Writer::Resume() {
   return true;
 }
 
-// Whether the last receipt says so: in this boot, after a sync.
+// Returns true if the last receipt shows it: in this boot, after a sync.
 bool Writer::IsDurable() const {
   return !owes_ && view_.receipt.has_value() && view_.receipt->boot == disk_.boot() &&
          disk_.boot() != 0 && view_.receipt->durable_generation == view_.generation;
@@ -89,7 +89,8 @@ void Writer::SyncDisk() {
   disk_.Sync(pays);
 }
 
-// Whether free space may be written. Who commits nothing durable does without it rather than sync.
+// Returns true if free space may be written. A writer that commits nothing durable does without it
+// instead of syncing.
 bool Writer::MayReuse(bool machine) {
   if (!rules_.appends_until_sync || !owes_header_) return true;
   if (owes_ && !machine) return false;
@@ -105,7 +106,7 @@ void Writer::Pay() {
   synced_generation_ = view_.generation;
 }
 
-// What an unfinished commit left, or a shrinking checkpoint. The header on the disk may be
+// Cuts the rest of an unfinished commit, or a shrinking checkpoint. The header on the disk may be
 // that of the checkpoint before, which needs the bytes.
 void Writer::CutUnused(bool header_is_durable) {
   if (disk_.cache().size() <= view_.end || !rules_.cuts_rest) return;

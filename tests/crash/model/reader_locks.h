@@ -18,9 +18,10 @@ class ReaderLocks {
 
   bool AnyIn(uint64_t first, uint64_t end) const;
   void Lock(uint64_t generation);
-  // Of one reader; others of this process may have the same.
+  // Ends the lock of one reader. Others of this process may have an equal one.
   void Unlock(uint64_t generation);
-  // As a child that is forked now has it: with the same description, and copies of the readers.
+  // Returns the locks of a child that is forked now: with the same description, and copies of the
+  // readers.
   std::shared_ptr<ReaderLocks> Fork();
 
  private:

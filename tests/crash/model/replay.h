@@ -1,4 +1,4 @@
-// What a reader or the next writer makes of the bytes of a file.
+// Replays the bytes of a file, as a reader or the next writer does.
 #ifndef CAIRN_TESTS_CRASH_MODEL_REPLAY_H_
 #define CAIRN_TESTS_CRASH_MODEL_REPLAY_H_
 
@@ -35,7 +35,7 @@ struct Replayed {
   std::optional<Receipt> receipt;
   uint64_t receipt_at = 0;
   std::optional<Summary> summary;  // that it began with
-  // Of the commits since the checkpoint, or since the summary.
+  // Changes by the commits since the checkpoint, or since the summary.
   std::vector<PlacedChunk> placed;
   std::vector<ChunkRef> removed;
 };
@@ -44,7 +44,7 @@ enum class Begin : uint8_t { kSummary, kCheckpoint };
 // A writer begins after the checkpoint, a reader after the newest summary that is believed.
 Replayed Replay(const Bytes& file, uint64_t boot, size_t header_size, const Rules& rules,
                 Begin begin = Begin::kSummary);
-// That summary.
+// Returns the summary from which replay begins.
 std::optional<Summary> NewestSummary(const Bytes& file, uint64_t boot, const Rules& rules,
                                      const Checkpoint& checkpoint);
 

@@ -8,7 +8,7 @@
 
 namespace cairn::model {
 
-// Those of a reader's lock when its process forks. To close the file ends the lock, too.
+// Rules of a reader's lock when its process forks. Closing the file ends the lock, too.
 struct ForkRules {
   bool unlock_spares_children = true;  // that a process has forked: they keep what it lets go
   bool child_opens_again = true;       // before it locks or unlocks: its parent keeps its locks
@@ -121,7 +121,7 @@ struct Rules : ForkRules {
   bool refers_to_own_index = true;     // one for a checkpoint made in steps refers to that one
 };
 
-// Those of a sparse frame, where each chunk has a file, and the journal is in the index file.
+// Rules of a sparse frame, in which each chunk has a file, and the journal is in the index file.
 struct SparseRules : ForkRules {
   bool syncs_chunks = true;             // before the record of a durable commit
   bool syncs_names = true;              // of chunk files, likewise

@@ -19,7 +19,7 @@ struct Extent {
 class Registrations {
  public:
   virtual ~Registrations() = default;
-  // Whether a generation in [first, end) is registered.
+  // Returns true if a generation in [first, end) is registered.
   virtual bool AnyIn(uint64_t first, uint64_t end) const = 0;
 };
 
@@ -36,8 +36,8 @@ struct DeadExtent {
   uint64_t died = 0;
 };
 
-// What lies before the index of a checkpoint is free, or dead and perhaps seen. What lies after its
-// end is for the journal, up to what is seen.
+// Bytes before the index of a checkpoint are free, or dead and perhaps seen. Bytes after its end
+// are for the journal, up to those that are seen.
 class Space {
  public:
   Space() = default;
@@ -54,11 +54,11 @@ class Space {
   void RemoveEverywhere(const std::vector<Extent>& used);
   // Frees what is dead and not seen: before `index_begin` for chunks.
   void Release(const Registrations& readers, uint64_t index_begin);
-  // Where the journal that ends at `position` has to stop.
+  // Returns where the journal that ends at `position` must stop.
   uint64_t LimitFrom(uint64_t position) const;
-  // After everything that is dead.
+  // Returns a position after everything that is dead.
   uint64_t EndOfDead() const;
-  // Where bytes of that size begin, from `position` on, none of which is dead.
+  // Returns where that many bytes begin, from `position` on, none of which is dead.
   uint64_t FindAbove(uint64_t position, uint64_t size) const;
 
  private:
@@ -68,7 +68,7 @@ class Space {
   std::vector<DeadExtent> dead_;
 };
 
-// What is left of `whole` without `used`.
+// Returns the part of `whole` outside of `used`.
 std::vector<Extent> Without(const Extent& whole, std::vector<Extent> used);
 
 }  // namespace cairn::model

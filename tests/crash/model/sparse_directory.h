@@ -51,7 +51,7 @@ class Directory {
   Image Cached() const;
   uint64_t boot() const { return boot_; }
 
-  // What the disk may hold if the power goes now.
+  // Returns what the disk may hold if the power fails now.
   Image PossibleImage();
   void CutPower(const Image& image);
 

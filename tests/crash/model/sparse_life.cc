@@ -54,8 +54,8 @@ std::string SparseLife::RunProcess() {
   return harm_.empty() ? EndProcess() : harm_;
 }
 
-// What a writer keeps, it needs for itself, or for a reader that may see it. Some readers may have
-// gone since it asked.
+// A writer may keep only the files that it needs itself, or that a reader may see. Some readers may
+// have gone since it asked.
 std::string SparseLife::FindLost(const SparseWriter& writer) const {
   if (!directory_.running()) return "";
   const Directory::Image files = directory_.Cached();

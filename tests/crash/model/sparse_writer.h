@@ -51,7 +51,7 @@ struct SparseEdit {
 // Once its process was stopped nothing that it does has an effect.
 class SparseWriter {
  public:
-  // Whether a reader has the file of this name.
+  // Returns true if a reader has the file of this name.
   using IsRead = std::function<bool(const std::string&)>;
 
   SparseWriter(Directory& directory, size_t header_size, const SparseRules& rules, Random& random,

@@ -1,4 +1,4 @@
-// What readers that open the file find of a long journal.
+// Finds summaries of a long journal, as readers that open the file do.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -54,7 +54,7 @@ void Writer::SummarizeFor(const Checkpoint& checkpoint, std::optional<Slot>& unm
   proofs_.push_back({.offset = view_.end, .bytes = bytes});
   Slot slot = {view_.end, bytes.size(), view_.generation, view_.previous, disk_.boot()};
   if (rules_.receipt_after_summary) {
-    // It may be on the disk without the summary: then it is cut, and nothing with it.
+    // The receipt may be on the disk without the summary. It is then cut, and nothing else.
     const Bytes receipt =
         EncodeReceipt(end, rules_.summary_proves_nothing ? 0 : synced_generation_);
     bytes.insert(bytes.end(), receipt.begin(), receipt.end());
@@ -84,7 +84,7 @@ void Writer::MarkSummaries() {
   if (gradual_.has_value()) MarkSummary(gradual_->checkpoint, gradual_->summary);
 }
 
-// One of commits that are not there is void: those that follow have their generations.
+// A summary of commits that are not there is void, because later commits have their generations.
 void Writer::VoidSummaries() {
   if (!conditions_.summaries || !HasAnchor(view_.checkpoint)) return;
   const auto newest = NewestSummary(disk_.cache(), disk_.boot(), rules_, view_.checkpoint);

@@ -225,7 +225,7 @@ std::vector<Variant> CheckpointsBetween() {
       Complete("between, gradual", Between(kWeakGradual), 3000),
       every_bit,
       Without({&Rules::finds_room_above}, "room between", Between(kOrdered), 3000),
-      // What tells of an older header tells that, too.
+      // The marks of an older header show that, too.
       Without({&Rules::marks_end, &Rules::marks_ended_journal, &Rules::tells_other_journal},
               "a mark of the end", Between(kBigHeader), 12000),
   };
@@ -316,7 +316,7 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::header_before_cut}, "a durable header before a cut", kDyingAtFlips, 12000),
       Without({&Rules::chunks_before_record}, "chunks before their record", kOrdered, 500),
       Without({&Rules::confirms_free_space}, "confirming chunks in free space", kSmallPages, 8000),
-      // What guarantees.md assumes of a kill.
+      // These are the assumptions of guarantees.md about a kill.
       Without({}, "a header's write that no kill cuts", {.kills_cut_header = true}, 500),
   };
 }

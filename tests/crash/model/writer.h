@@ -68,18 +68,18 @@ class Writer {
 
   // False when the file does not open or is damaged: then nothing is written.
   bool Open();
-  // The same after Suspend, during which other processes may have written.
+  // Opens again after Suspend, during which other processes may have written.
   bool Resume();
-  // What was read, and after each commit what it left.
+  // Returns the state that was read, and after each commit the state that it left.
   const Replayed& view() const { return view_; }
 
-  // Whether what it builds upon is perhaps not durable yet.
+  // Returns true if the state that it builds upon is perhaps not durable yet.
   bool owes() const { return owes_; }
-  // Whether all bytes before the index are free, dead, dying or in use.
+  // Returns true if all bytes before the index are free, dead, dying or in use.
   bool AccountsForSpace() const;
-  // Whether the journal may grow by the edit; else a checkpoint comes first.
+  // Returns true if the journal may grow by the edit. Otherwise a checkpoint comes first.
   bool HasSpaceFor(const Edit& edit);
-  // The state that Commit is going to leave is that of the result.
+  // Stages the edit. Commit will leave the state of the result.
   Placed Place(const Edit& edit);
   void Commit(const Placed& placed);
   // Does all of that but what makes the commit visible. Commit or Cancel follows.
@@ -90,16 +90,16 @@ class Writer {
   void Summarize();
   // Durability::kMachine where there is nothing to commit.
   void SyncCommitted();
-  // The same by a thread that waits for its commit: it leaves no receipt.
+  // Syncs in a thread that waits for its commit. It leaves no receipt.
   void Sync();
   // Does nothing where there is no commit since the last one.
   void MakeCheckpoint();
-  // The same in steps: commits may come between them.
+  // Makes a checkpoint in steps, between which commits may come.
   void BeginCheckpoint();
   void StepCheckpoint();
-  // A header is durable, and nothing says so yet where the journal before ended.
+  // Returns true if a header is durable, but nothing tells so yet where the journal before ended.
   bool IsUnmarked() const { return is_unmarked_; }
-  // Whether its header is written, and may not be durable.
+  // Returns true if its header is written, and may not be durable.
   bool IsFlipped() const { return gradual_.has_value() && gradual_->flipped(); }
   // Other processes may write now, until Resume.
   void Suspend();
