@@ -89,8 +89,9 @@ absl::StatusOr<LogSnapshot> Log::Refresh() {
   return LogSnapshot(std::move(state));
 }
 
-absl::StatusOr<LogSnapshot> Log::WaitForCommit(std::chrono::milliseconds timeout) {
-  CAIRN_ASSIGN_OR_RETURN(log::LogStatePtr state, core_->WaitForCommit(timeout));
+absl::StatusOr<LogSnapshot> Log::WaitForCommit(const LogSnapshot& seen,
+                                                std::chrono::milliseconds timeout) {
+  CAIRN_ASSIGN_OR_RETURN(log::LogStatePtr state, core_->WaitForCommit(seen.state_, timeout));
   return LogSnapshot(std::move(state));
 }
 

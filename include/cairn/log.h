@@ -202,7 +202,8 @@ struct LogAggregation {
 };
 
 // A committed state of a log. A LogSnapshot is cheap to copy, thread-safe, and valid whatever
-// happens to the log.
+// happens to the log. Its records never change. Which of them are from the future depends on the
+// clock of this machine at the time of each call: of FindTime, Last and CountFuture.
 //
 // Each comment lists the errors that a caller can act on. Calls that read may also return those of
 // Snapshot, such as kDataLoss if a chunk is damaged.
@@ -234,11 +235,10 @@ class CAIRN_EXPORT LogSnapshot {
   // Errors: kFailedPrecondition if the records have no time.
   absl::StatusOr<int64_t> FindTime(int64_t time) const;
 
-  // Returns the range of times from `span` before the newest time on. `span` counts units of the
-  // time field. Timestamps after the clock of this machine are from the future: they are neither
-  // the newest time nor in the range, unless all timestamps are from the future.
-  // Errors: kFailedPrecondition if the records have no time; kInvalidArgument if `span` is less
-  // than 0.
+  // Returns the range of times that begins `span` before the newest time. `span` counts units of
+  // the time field. Timestamps after the clock of this machine are from the future: they are
+  // neither the newest time nor in the range, unless all timestamps are from the future. Errors:
+  // kFailedPrecondition if the records have no time; kInvalidArgument if `span` is less than 0.
   absl::StatusOr<TimeRange> Last(int64_t span) const;
   // Counts the records whose timestamp is from the future, as Last defines it.
   // Errors: kFailedPrecondition if the records have no time.
@@ -323,8 +323,10 @@ class CAIRN_EXPORT Log {
   // Looks for newer commits, and for files that a rotation began or removed. Returns the newest
   // state.
   absl::StatusOr<LogSnapshot> Refresh();
-  // Waits up to `timeout` until there is a newer state. Returns the newest state in any case.
-  absl::StatusOr<LogSnapshot> WaitForCommit(std::chrono::milliseconds timeout);
+  // Waits up to `timeout` until the newest state is not `seen`, which this handle returned. Returns
+  // the newest state in any case.
+  absl::StatusOr<LogSnapshot> WaitForCommit(const LogSnapshot& seen,
+                                            std::chrono::milliseconds timeout);
 
   // Asks the writer of the log, in any process, to take over these limits with its next commit. A
   // writer that is opened later takes them over as well. -1 leaves a limit as it is.
@@ -336,8 +338,8 @@ class CAIRN_EXPORT Log {
   //     not trust a request of this user.
   absl::Status RequestLimits(const Retention& retention, const Rotation& rotation);
 
-  // Opens the only writer of the log.
-  // Errors: as for Frame::OpenWriter, and
+  // Opens the only writer of the log. May take a second longer than `options.wait` if another
+  // writer died while it began a new file. Errors: as for Frame::OpenWriter, and
   //   kUnavailable if another writer holds the log for longer than `options.wait`.
   //   kResourceExhausted if `options.commit_interval` needs a thread and the system gives none.
   absl::StatusOr<LogWriter> OpenWriter(const LogWriterOptions& options);

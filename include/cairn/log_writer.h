@@ -44,12 +44,14 @@ struct LogWriterOptions {
   int64_t commit_records = 0;
   // Time after which records are committed, counted from the first of them. 0 means no such time.
   std::chrono::milliseconds commit_interval{0};
+  // What the commits survive. By default they survive the death of the process, and a power cut
+  // only once Checkpoint or Close has returned. With kMachine each commit survives a power cut.
   Durability durability = Durability::kProcess;
   // Holds back records that are less than this much older than the newest one, in units of the time
   // field, and commits them in the order of time. Records that are held back are lost if the
   // process is killed.
   int64_t reorder_window = 0;
-  // Most bytes of records in memory. An Append that exceeds it commits all records, so a program
+  // Maximum bytes of records in memory. An Append that exceeds it commits all records, so a program
   // that is faster than its disk waits.
   int64_t max_buffered_bytes = 16 << 20;
   // How long Log::OpenWriter waits for another writer before it returns kUnavailable.
@@ -63,25 +65,31 @@ struct LogWriterOptions {
 
 // Takes records and commits them as its options say. The records of one commit are sorted by time;
 // records of the same time stay in the order in which they arrived. A commit also drops old records
-// and begins new files as the log says, which takes at most some milliseconds each time.
+// and begins new files as the log says, which takes some milliseconds each time.
 //
 // A LogWriter is movable and thread-safe. The destructor drops records that are not committed.
 //
-// Errors: every call may return those of a commit; see Writer. After a commit has failed, even one
-// that the timer made, every call returns its error: open the log again. After Close, and in a
-// forked child, every call returns kFailedPrecondition.
+// Errors: every call that commits may return the errors of a commit; see Writer.
+//   kResourceExhausted if the disk is full. The records stay in memory, and the next commit takes
+//     them. A commit that the timer makes is tried again after `commit_interval`.
+//   After any other failure of a commit, even of one that the timer made, every call returns its
+//     error: open the log again. Records that were not committed are lost.
+//   After Close, and in a forked child, every call returns kFailedPrecondition.
 class CAIRN_EXPORT LogWriter {
  public:
   LogWriter(LogWriter&&) noexcept;
   LogWriter& operator=(LogWriter&&) noexcept;
   ~LogWriter();
 
-  // Takes any number of records.
-  // Errors, after which no record is taken: kInvalidArgument if the size is not a multiple of the
-  // record size, if the values have another size than a record, or if a record has no time (NumPy's
-  // NaT).
+  // Takes any number of records. Commits if the options say so.
+  // Errors, after which no record is taken:
+  //   kInvalidArgument if the size is not a multiple of the record size, if the values have another
+  //     size than a record, or if a record has no time (NumPy's NaT).
+  //   kUnavailable if the disk is full, and more records wait for it than `max_buffered_bytes`.
+  // After kResourceExhausted the records are taken, and wait.
   absl::Status Append(Items records);
-  // Commits all records, including those that the window holds back.
+  // Commits all records, including those that the window holds back, with the durability of the
+  // options.
   absl::Status Commit();
   // Commits all records durably, and leaves frames in which any Blosc2 library sees everything. If
   // only the checkpoint is refused, the records are committed and the writer can still be used.
@@ -98,8 +106,7 @@ class CAIRN_EXPORT LogWriter {
   // drops only a bounded part of it.
   absl::Status ApplyRetention();
 
-  // Returns the number that the next record gets if it is the newest. Records that are held back
-  // may get later numbers.
+  // Returns the number after those of all records taken, committed or not.
   [[nodiscard]] int64_t end_record() const;
   // Returns the newest commit.
   [[nodiscard]] LogSnapshot snapshot() const;

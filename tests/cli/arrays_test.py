@@ -334,7 +334,7 @@ class Arrays(CliTest):
 
     def test_append_refuses_parts_of_slices_and_takes_nothing(self):
         frame = self.grid(4, 5)
-        part = "7 bytes are no whole slices along axis 0, of 5 bytes each"
+        part = "7 bytes are not a multiple of 5, the bytes of a slice along axis 0"
         self.assertIn(part, self.fails(2, "append", frame, "-", "--axis", 0, stdin=bytes(7)))
         self.assertIn("has 2 dimensions", self.fails(1, "append", frame, "-", "--axis", 2, stdin=bytes(5)))
         self.fails(2, "append", frame, "-", "--axis", 0, "--commit-every", 5)

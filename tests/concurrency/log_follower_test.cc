@@ -65,10 +65,12 @@ TEST_P(LogFollowerTest, SeesAllRecordsThatAreNotDroppedInOrder) {
 
   int64_t next = 0;
   int64_t given = 0;
+  LogSnapshot seen = log.snapshot();
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(4);
   while (next < kRecords && std::chrono::steady_clock::now() < give_up) {
-    const absl::StatusOr<LogSnapshot> now = log.WaitForCommit(std::chrono::milliseconds(100));
+    const absl::StatusOr<LogSnapshot> now = log.WaitForCommit(seen, std::chrono::milliseconds(100));
     ASSERT_TRUE(IsOk(now));
+    seen = *now;
     ASSERT_GE(now->end_record(), next) << "a commit is gone";
     next = std::max(next, now->first_record());
     std::vector<LittleEndian<int32_t>> counts(static_cast<size_t>(now->end_record() - next));

@@ -9,10 +9,12 @@
 #include <limits>
 #include <malloc.h>
 #include <memory>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
@@ -22,6 +24,7 @@
 #include "tests/support/fault_file_system.h"
 #include "tests/support/files.h"
 #include "tests/support/hex.h"
+#include "tests/support/simulated_disk.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -41,6 +44,14 @@ std::vector<Reading> Readings(int64_t count, int64_t from = 0) {
     readings.push_back({.time = i * 10, .temp = 1.5, .count = static_cast<int32_t>(i)});
   }
   return readings;
+}
+
+// Waits for a commit that makes the log longer than this many records.
+void WaitForMoreThan(Log& log, int64_t nrecords) {
+  LogSnapshot now = log.snapshot();
+  while (now.end_record() <= nrecords) {
+    now = log.WaitForCommit(now, std::chrono::milliseconds(1000)).value();
+  }
 }
 
 void Write(Log& log, const std::vector<Reading>& readings) {
@@ -206,8 +217,7 @@ TEST(LogWriter, CommitsWhatIsDueByItself) {
     LogWriter writer =
         log.OpenWriter({.commit_interval = std::chrono::milliseconds(20), .timer = shared}).value();
     ASSERT_TRUE(IsOk(writer.Append(Readings(1, before))));
-    while (log.WaitForCommit(std::chrono::milliseconds(1000))->end_record() == before) {
-    }
+    WaitForMoreThan(log, before);
     EXPECT_EQ(log.Refresh()->end_record(), before + 1);
   }
 }
@@ -224,18 +234,88 @@ TEST(LogWriter, ThatFailsWhenDueSaysSoAndHoldsUpNoOthers) {
                                    .timer = &timer};
   LogWriter good_writer = good.OpenWriter(policy).value();
   LogWriter bad_writer = bad.OpenWriter(policy).value();
-  failing.Inject({.after = 0, .disk_gone = true});
+  failing.Inject({.status = absl::InternalError("injected: broken"), .disk_gone = true});
   ASSERT_TRUE(IsOk(bad_writer.Append(Readings(1))));
   ASSERT_TRUE(IsOk(good_writer.Append(Readings(1))));
-  while (good.WaitForCommit(std::chrono::milliseconds(1000))->end_record() == 0) {
-  }
+  WaitForMoreThan(good, 0);
   absl::Status failed;
   while (failed.ok()) failed = bad_writer.Append(Readings(1));
   EXPECT_EQ(bad_writer.Commit(), failed) << "the first failure is what every call gives";
   ASSERT_TRUE(IsOk(good_writer.Append(Readings(1, 1))));
-  while (good.WaitForCommit(std::chrono::milliseconds(1000))->end_record() == 1) {
-  }
+  WaitForMoreThan(good, 1);
   EXPECT_EQ(good.snapshot().end_record(), 2);
+}
+
+TEST(Log, WaitsForACommitThatTheCallerHasNotSeen) {
+  const TempDir temp;
+  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+  const LogSnapshot seen = log.snapshot();
+  Write(log, Readings(1));
+  ASSERT_TRUE(IsOk(log.Refresh()));  // as another thread may
+  EXPECT_EQ(log.WaitForCommit(seen, std::chrono::hours(1))->end_record(), 1);
+}
+
+// Readings that no codec makes small.
+std::vector<Reading> NoisyReadings(int64_t count, int64_t from) {
+  std::vector<Reading> readings = Readings(count, from);
+  std::minstd_rand dice;
+  for (Reading& reading : readings) reading.temp = static_cast<double>(dice()) / 3;
+  return readings;
+}
+
+// A disk that is full for a while costs no record, whether a commit or a new file meets it.
+TEST(LogWriter, KeepsItsRecordsWhileTheDiskIsFull) {
+  constexpr int64_t kLarge = 1 << 30;
+  for (const int64_t period : {0, 300'000}) {
+    int64_t refused = 0;
+    for (int64_t free = 0; free < 3'000'000; free += 100'000) {
+      SCOPED_TRACE(absl::StrFormat("period %d, %d bytes free", period, free));
+      test::SimulatedDisk disk;
+      disk.SetCapacity(kLarge);
+      LogCreateOptions options = SensorOptions();
+      options.rotation = {.period = period};
+      options.file_system = disk.root();
+      Log log = Log::Create("log", options).value();
+      LogWriter writer = log.OpenWriter({.reorder_window = 100}).value();
+      ASSERT_TRUE(IsOk(writer.Append(Readings(5))));
+      ASSERT_TRUE(IsOk(writer.Commit()));
+      disk.SetCapacity(kLarge - disk.Free() + free);
+      ASSERT_TRUE(IsOk(writer.Append(NoisyReadings(90'000, 5))));
+      const absl::Status full = writer.Commit();
+      disk.SetCapacity(kLarge);
+      if (full.ok()) break;
+      ASSERT_TRUE(absl::IsResourceExhausted(full)) << full;
+      ++refused;
+      ASSERT_TRUE(IsOk(writer.Append(Readings(5, 90'005))));
+      ASSERT_TRUE(IsOk(writer.Close()));
+      ASSERT_TRUE(IsOk(log.Refresh()));
+      ASSERT_EQ(log.snapshot().end_record(), 90'010);
+      std::vector<LittleEndian<int32_t>> counts(90'010);
+      ASSERT_TRUE(IsOk(log.snapshot().ReadColumn("count", 0, counts)));
+      for (int32_t i = 0; i < 90'010; ++i) ASSERT_EQ(counts[static_cast<size_t>(i)], i);
+    }
+    EXPECT_GT(refused, 0) << period;
+  }
+}
+
+TEST(LogWriter, TakesNoMoreThanItsBufferHoldsWhileTheDiskIsFull) {
+  constexpr int64_t kLarge = 1 << 30;
+  test::SimulatedDisk disk;
+  disk.SetCapacity(kLarge);
+  LogCreateOptions options = SensorOptions();
+  options.file_system = disk.root();
+  Log log = Log::Create("log", options).value();
+  LogWriter writer = log.OpenWriter({.max_buffered_bytes = 1000}).value();
+  disk.SetCapacity(kLarge - disk.Free());
+  ASSERT_TRUE(IsOk(writer.Append(Readings(50))));
+  EXPECT_TRUE(absl::IsResourceExhausted(writer.Append(Readings(1, 50)))) << "taken, and waits";
+  EXPECT_EQ(writer.end_record(), 51);
+  EXPECT_TRUE(absl::IsUnavailable(writer.Append(Readings(1, 51))));
+  EXPECT_EQ(writer.end_record(), 51);
+  disk.SetCapacity(kLarge);
+  ASSERT_TRUE(IsOk(writer.Append(Readings(1, 51))));
+  ASSERT_TRUE(IsOk(writer.Close()));
+  EXPECT_EQ(log.Refresh()->end_record(), 52);
 }
 
 TEST(LogWriter, ManyOfThemTakeLittleMemory) {
@@ -330,8 +410,10 @@ TEST(LogSnapshot, RefusesWhatItDoesNotHold) {
   const LogSnapshot snapshot = log.Refresh().value();
   std::vector<Reading> one(1);
   std::vector<double> temps(1);
-  EXPECT_TRUE(Fails(snapshot.ReadRecords(10, one), StatusCode::kOutOfRange, "it has 0 to 10"));
-  EXPECT_TRUE(Fails(snapshot.ReadRecords(-1, one), StatusCode::kOutOfRange, "it has 0 to 10"));
+  EXPECT_TRUE(Fails(snapshot.ReadRecords(10, one), StatusCode::kOutOfRange,
+                    "the log holds 10 records from 0 on"));
+  EXPECT_TRUE(Fails(snapshot.ReadRecords(-1, one), StatusCode::kOutOfRange,
+                    "the log holds 10 records from 0 on"));
   EXPECT_TRUE(Fails(snapshot.ReadColumn("none", 0, temps), StatusCode::kNotFound, "none"));
   EXPECT_TRUE(Fails(snapshot.ReadColumn("count", 0, temps), StatusCode::kInvalidArgument,
                     "values of 8 bytes"));

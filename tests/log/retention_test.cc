@@ -276,7 +276,8 @@ TEST_F(RetentionTest, DroppedRecordsAreOutOfRange) {
   const LogSnapshot now = *log_->Refresh();
   ASSERT_EQ(now.first_record(), 300);
   std::vector<Reading> one(1);
-  EXPECT_TRUE(Fails(now.ReadRecords(299, one), StatusCode::kOutOfRange, "it has 300 to 451"));
+  EXPECT_TRUE(Fails(now.ReadRecords(299, one), StatusCode::kOutOfRange,
+                    "the log holds 151 records from 300 on"));
   EXPECT_TRUE(IsOk(now.ReadRecords(300, one)));
   EXPECT_EQ(one[0].count, 300);
   EXPECT_EQ(now.FindTime(0).value(), 300);

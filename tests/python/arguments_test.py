@@ -256,7 +256,7 @@ class ArgumentsTest(PackageTest):
             (lambda: log.scan(limit="x"), TypeError, "limit: expected an int or None, got 'x'"),
             (lambda: log.follow(timeout=float("nan")), ValueError, "timeout: expected a number of seconds, got nan"),
             (lambda: log.request_retention("1d"), TypeError, "retention: expected a cairn.Retention, got '1d'"),
-            (lambda: log.refresh(wait="x"), TypeError, "wait: expected a number, got 'x'"),
+            (lambda: log.refresh(wait="x"), TypeError, "wait: expected a number of seconds, got 'x'"),
             (lambda: frame["temp":], TypeError, "slice indices must be integers"),
             (lambda: frame.append([object()]), ValueError, "items: expected what becomes items of"),
             (lambda: frame.__setitem__(0, object()), ValueError, "value: expected what becomes items of"),

@@ -36,8 +36,9 @@ absl::StatusOr<int64_t> CountSlices(std::span<const int64_t> shape, size_t axis,
     if (d != axis) slice = CheckedMul(*slice, shape[d]);
   }
   if (!slice.has_value() || *slice == 0 || nbytes % *slice != 0) {
-    return InvalidArgument("append: %d bytes are no whole slices along axis %d, of %d bytes each",
-                           nbytes, axis, slice.value_or(-1));
+    return InvalidArgument(
+        "append: %d bytes are not a multiple of %d, the bytes of a slice along axis %d", nbytes,
+        slice.value_or(-1), axis);
   }
   return nbytes / *slice;
 }

@@ -66,7 +66,7 @@ absl::Status ItemWriter::WriteItems(int64_t start, Bytes items) {
   const int64_t typesize = edits_.staged().header.typesize;
   const auto size = static_cast<int64_t>(items.size());
   if (size % typesize != 0) {
-    return InvalidArgument("%d bytes are no whole items of %d", size, typesize);
+    return InvalidArgument("%d bytes are not a multiple of the item size %d", size, typesize);
   }
   if (!RangeFits(start, size / typesize, edits_.staged().nbytes() / typesize)) {
     return OutOfRange("items from %d on, %d of them, of %d", start, size / typesize,

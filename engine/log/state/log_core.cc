@@ -151,16 +151,16 @@ absl::StatusOr<LogStatePtr> LogCore::Refresh() {
   return state_;
 }
 
-absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(std::chrono::milliseconds timeout) {
+absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(const LogStatePtr& seen,
+                                                   std::chrono::milliseconds timeout) {
   // A file tells that another one follows it, unless its writer died before that.
   constexpr std::chrono::milliseconds kRotationPause(1000);
   const auto begin = std::chrono::steady_clock::now();
-  const LogStatePtr before = state();
   while (true) {
     CAIRN_ASSIGN_OR_RETURN(LogStatePtr now, Refresh());
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - begin);
-    if (now != before || waited >= timeout) return now;
+    if (now != seen || waited >= timeout) return now;
     const auto left = timeout - waited;
     const Part part = newest();
     CAIRN_RETURN_IF_ERROR(part.frame

@@ -32,7 +32,9 @@ class LogCore {
 
   LogStatePtr state() const;
   absl::StatusOr<LogStatePtr> Refresh();
-  absl::StatusOr<LogStatePtr> WaitForCommit(std::chrono::milliseconds timeout);
+  // Waits until the newest state is not `seen`.
+  absl::StatusOr<LogStatePtr> WaitForCommit(const LogStatePtr& seen,
+                                            std::chrono::milliseconds timeout);
 
   FileSystem& files() const;
   const std::string& path() const { return path_; }

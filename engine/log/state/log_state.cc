@@ -29,8 +29,8 @@ absl::Status LogState::ForEachPart(int64_t record, size_t size, MutableBytes dst
   }
   const auto count = static_cast<int64_t>(dst.size() / size);
   if (record < first_record() || record > end_record() || count > end_record() - record) {
-    return OutOfRange("log: %d records from number %d on, it has %d to %d", count, record,
-                      first_record(), end_record());
+    return OutOfRange("log: cannot read %d records from %d on: the log holds %d records from %d on",
+                      count, record, end_record() - first_record(), first_record());
   }
   for (const SegmentPtr& segment : segments_) {
     if (dst.empty()) break;
@@ -183,7 +183,7 @@ absl::StatusOr<std::vector<std::string>> LogState::VerifyStatistics() const {
       if (a.rows == b.rows) continue;
       wrong.push_back(absl::StrFormat("records %d to %d: the statistics are not those of the data",
                                       segment->RecordOf(n),
-                                      segment->RecordOf(n) + segment->RecordsIn(n)));
+                                      segment->RecordOf(n) + segment->RecordsIn(n) - 1));
     }
   }
   return wrong;

@@ -38,7 +38,7 @@ absl::Status RecordBuffer::Add(Bytes records) {
     if (time_->type == FieldType::kTimestamp) {
       const auto none = std::ranges::find(times, kNoTime);
       if (none != times.end()) {
-        return InvalidArgument("log: record %d of %d: its time is none", none - times.begin(),
+        return InvalidArgument("log: record %d of %d has no time (NaT)", none - times.begin(),
                                times.size());
       }
     }
@@ -91,6 +91,16 @@ std::vector<std::byte> RecordBuffer::Take(int64_t window) {
   take(future, times.end(), newest_future_);
   records_ = std::move(held);
   return taken;
+}
+
+void RecordBuffer::PutBack(Bytes records) {
+  if (records.empty()) return;
+  // Records that the window held back need not be later than these, which may be from the future.
+  if (!records_.empty()) in_order_ = !time_.has_value();
+  if (time_.has_value() && records_.empty()) {
+    last_ = TimesOfRecords(*time_, record_size_, records.last(record_size_)).front();
+  }
+  records_.insert(records_.begin(), records.begin(), records.end());
 }
 
 }  // namespace cairn::log

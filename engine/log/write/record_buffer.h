@@ -29,6 +29,8 @@ class RecordBuffer {
   // window is 0. Records that are later than the clock do not make others early. The result is in
   // the order of time. Records of one time stay in the order in which they came.
   std::vector<std::byte> Take(int64_t window);
+  // Puts records back in front that Take returned and nobody committed.
+  void PutBack(Bytes records);
 
  private:
   void Sort();

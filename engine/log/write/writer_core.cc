@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kChunksAtOnce = 64;
 
 // Another writer may hold a new file for a moment, until it sees that the one before has not ended.
-constexpr std::chrono::milliseconds kRotationWait(10'000);
+constexpr std::chrono::milliseconds kRotationWait(1'000);
 
 absl::Status MarkEnded(LogLayer layer, Writer& writer) {
   layer.ended = true;
@@ -51,13 +51,19 @@ absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<Log
 // belongs to the writer that has that one. So a writer that begins a file stays the writer, and if
 // it dies, another one continues.
 absl::Status WriterCore::Acquire() {
+  const auto end = std::chrono::steady_clock::now() + options_.wait;
+  const auto left = [end] {
+    const auto wait =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    return std::max(wait, std::chrono::milliseconds(0));
+  };
   while (true) {
-    CAIRN_ASSIGN_OR_RETURN(const bool is_newest, OpenNewest(options_.wait));
+    CAIRN_ASSIGN_OR_RETURN(const bool is_newest, OpenNewest(left()));
     if (!is_newest) continue;
     CAIRN_ASSIGN_OR_RETURN(std::optional<LogCore::Part> previous, log_->RefreshPrevious());
     if (!previous.has_value() || previous->segment->layer().ended) return absl::OkStatus();
     writer_.reset();
-    CAIRN_ASSIGN_OR_RETURN(Writer old, previous->frame->OpenWriter({.wait = options_.wait}));
+    CAIRN_ASSIGN_OR_RETURN(Writer old, previous->frame->OpenWriter({.wait = left()}));
     CAIRN_ASSIGN_OR_RETURN(previous, log_->RefreshPrevious());
     if (!previous.has_value() || previous->segment->layer().ended) continue;
     CAIRN_ASSIGN_OR_RETURN(const bool is_still, OpenNewest(kRotationWait));
@@ -118,7 +124,7 @@ absl::Status WriterCore::Check() const {
 }
 
 absl::Status WriterCore::Remember(absl::Status status) {
-  if (!status.ok() && status_.ok()) status_ = status;
+  if (status_.ok() && !absl::IsResourceExhausted(status)) status_ = status;
   return status;
 }
 
@@ -129,6 +135,12 @@ absl::Status WriterCore::Append(Items records) {
   if (records.value_size() != 0 && records.value_size() != size) {
     return InvalidArgument("log: values of %d bytes, its records have %d", records.value_size(),
                            size);
+  }
+  if (buffer_->nbytes() > options_.max_buffered_bytes) {
+    // The disk was full when this much had come.
+    const absl::Status status = Remember(CommitRecords(true, options_.durability));
+    if (absl::IsResourceExhausted(status)) return absl::UnavailableError(status.message());
+    CAIRN_RETURN_IF_ERROR(status);
   }
   CAIRN_RETURN_IF_ERROR(buffer_->Add(records.bytes()));
   if (buffer_->nbytes() > options_.max_buffered_bytes) {
@@ -208,16 +220,18 @@ absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
   if (requested) durability = Durability::kMachine;
   ReadClock();
   const std::vector<std::byte> taken = buffer_->Take(all ? 0 : options_.reorder_window);
-  Bytes records = taken;
+  Bytes left = taken;
+  absl::Status status;
   do {
-    CAIRN_ASSIGN_OR_RETURN(const size_t here, RecordsBeforeRotation(records));
-    if (here == 0 && !records.empty()) {
-      CAIRN_RETURN_IF_ERROR(Rotate());
-      continue;
-    }
-    CAIRN_RETURN_IF_ERROR(CommitBatch(records.first(here), durability));
-    records = records.subspan(here);
-  } while (!records.empty());
+    const absl::StatusOr<size_t> done = CommitSome(left, durability);
+    left = left.subspan(done.value_or(0));
+    status = done.ok() ? RemoveOldFiles() : done.status();
+  } while (status.ok() && !left.empty());
+  if (!status.ok()) {
+    buffer_->PutBack(left);
+    StartTimer();
+    return status;
+  }
   // The records are committed, whether the request can be removed or not.
   if (requested && !RemoveRequest(*log_, *requested).ok()) remaining_ = requested;
   StartTimer();
@@ -243,13 +257,36 @@ std::optional<LimitsRequest> WriterCore::TakeRequest() {
   return request;
 }
 
+absl::StatusOr<size_t> WriterCore::CommitSome(Bytes records, Durability durability) {
+  CAIRN_ASSIGN_OR_RETURN(const size_t here, RecordsBeforeRotation(records));
+  if (here > 0 || records.empty()) {
+    CAIRN_RETURN_IF_ERROR(CommitBatch(records.first(here), durability));
+    return here;
+  }
+  CAIRN_RETURN_IF_ERROR(CreateNext());
+  status_ = BeginNext();  // a full disk is no mere refusal between two files
+  CAIRN_RETURN_IF_ERROR(status_);
+  return 0;
+}
+
 absl::Status WriterCore::CommitBatch(Bytes records, Durability durability) {
+  const LogLayer layer = layer_;
+  const bool layer_changed = layer_changed_;
+  absl::Status status = StageBatch(records);
+  if (status.ok()) status = CommitStaged(durability);
+  if (absl::IsResourceExhausted(status)) {
+    writer_->Rollback();
+    layer_ = layer;
+    layer_changed_ = layer_changed;
+  }
+  if (status.ok()) NoteTimes(records);
+  return status;
+}
+
+absl::Status WriterCore::StageBatch(Bytes records) {
   CAIRN_RETURN_IF_ERROR(StageRecords(records));
   CAIRN_RETURN_IF_ERROR(StageRetention(records, kChunksAtOnce));
-  if (layer_changed_) CAIRN_RETURN_IF_ERROR(StageLayer());
-  CAIRN_RETURN_IF_ERROR(CommitStaged(durability));
-  NoteTimes(records);
-  return RemoveOldFiles();
+  return layer_changed_ ? StageLayer() : absl::OkStatus();
 }
 
 absl::Status WriterCore::CommitStaged(Durability durability) {
@@ -389,7 +426,7 @@ absl::StatusOr<size_t> WriterCore::RecordsBeforeRotation(Bytes records) {
 
 // The content of the old file is durable before the new one is there, whose records continue it.
 // The old file is marked last as ended, so a reader that sees the mark finds the new one.
-absl::Status WriterCore::Rotate() {
+absl::Status WriterCore::CreateNext() {
   CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
   const Segment& newest = state_->newest();
   LogCreateOptions options = OptionsLike(newest);
@@ -403,7 +440,10 @@ absl::Status WriterCore::Rotate() {
   }
   options.file_system = like_this_one != nullptr ? like_this_one.get() : files;
   const LogFile next = FileOf(log_->path(), file_.number + 1);
-  CAIRN_RETURN_IF_ERROR(CreateLogFrame(next.path, options, newest.end_record()));
+  return CreateLogFrame(next.path, options, newest.end_record());
+}
+
+absl::Status WriterCore::BeginNext() {
   Writer old = *std::move(writer_);
   const LogLayer old_layer = layer_;
   CAIRN_RETURN_IF_ERROR(OpenNewest(kRotationWait).status());

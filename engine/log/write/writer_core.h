@@ -60,12 +60,20 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status MakeStatistics() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Errors: kFailedPrecondition in a forked child.
   absl::Status Check() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Remembers a failure, which ends the writer. A refusal by a full disk does not.
   absl::Status Remember(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Commits records. With `all`, also those that the window holds back.
+  // Commits the records that wait, with `all` also those that the window holds back. Records that a
+  // full disk refuses go back to the buffer, with kResourceExhausted.
   absl::Status CommitRecords(bool all, Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::optional<LimitsRequest> TakeRequest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Commits the first of the records, as many as belong into one file, and returns their bytes; or
+  // begins the next file and returns 0.
+  absl::StatusOr<size_t> CommitSome(Bytes records, Durability durability)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Commits records of one file, together with what the limits of the log ask for.
   absl::Status CommitBatch(Bytes records, Durability durability)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status StageBatch(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CommitStaged(Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StageRecords(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StageLayer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -79,7 +87,10 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::StatusOr<int64_t> TimeForRetention(Bytes arriving) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<size_t> RecordsBeforeRotation(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool FileIsFull() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Rotate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Creates the next file, which changes nothing for readers and writers yet.
+  absl::Status CreateNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Goes on to the next file, and marks the one before as ended.
+  absl::Status BeginNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status TakeCommitted(const Snapshot& committed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CommitDue();

@@ -167,12 +167,14 @@ TEST(ArrayEditorTest, ChecksTheArgumentsOfAnAppend) {
   EXPECT_TRUE(Fails(writer->AppendSlices(-1, Buffer(14)), kOutOfRange, "axis -1"));
   EXPECT_TRUE(Fails(writer->AppendSlices(2, Buffer(14)), kOutOfRange, "has 2 dimensions"));
   EXPECT_TRUE(Fails(writer->AppendSlices(0, Buffer(15)), kInvalidArgument,
-                    "15 bytes are no whole slices along axis 0, of 14 bytes each"));
-  EXPECT_TRUE(Fails(writer->AppendSlices(1, Buffer(4)), kInvalidArgument, "of 10 bytes each"));
+                    "15 bytes are not a multiple of 14, the bytes of a slice along axis 0"));
+  EXPECT_TRUE(Fails(writer->AppendSlices(1, Buffer(4)), kInvalidArgument,
+                    "4 bytes are not a multiple of 10"));
   EXPECT_TRUE(IsOk(writer->AppendSlices(0, {})));
   EXPECT_EQ(writer->StagedSnapshot()->array()->shape, (Extents{5, 7}));
   ASSERT_TRUE(IsOk(writer->ResizeArray(Extents{5, 0})));
-  EXPECT_TRUE(Fails(writer->AppendSlices(0, Buffer(2)), kInvalidArgument, "of 0 bytes each"));
+  EXPECT_TRUE(Fails(writer->AppendSlices(0, Buffer(2)), kInvalidArgument,
+                    "2 bytes are not a multiple of 0"));
   EXPECT_TRUE(IsOk(writer->AppendSlices(1, Buffer(10, std::byte{1}))));
 }
 

@@ -251,13 +251,14 @@ absl::Status Follow(const std::string& path, const std::vector<Reading>& walk,
   });
   Latencies latencies;
   absl::Status status;
-  int64_t seen = 0;
-  while (seen < kCommits && status.ok()) {
-    const absl::StatusOr<LogSnapshot> now = reader.WaitForCommit(std::chrono::milliseconds(1000));
+  LogSnapshot seen = reader.snapshot();
+  while (seen.end_record() < kCommits && status.ok()) {
+    const absl::StatusOr<LogSnapshot> now =
+        reader.WaitForCommit(seen, std::chrono::milliseconds(1000));
     status = now.status();
-    if (!now.ok() || now->end_record() == seen) continue;
+    if (!now.ok() || *now == seen) continue;
     latencies.Add(Now(Clock::kWall) - begin);
-    seen = now->end_record();
+    seen = *now;
   }
   thread.join();
   RETURN_IF_ERROR(status);

@@ -16,12 +16,12 @@ namespace {
 // A closed standard output may go unseen for this long.
 constexpr std::chrono::milliseconds kPause(100);
 
-// Returns a newer state, or the old one after a pause.
-absl::StatusOr<LogSnapshot> NextState(Log& log) {
-  absl::StatusOr<LogSnapshot> newer = log.WaitForCommit(kPause);
+// Returns a state other than `now`, or the same after a pause.
+absl::StatusOr<LogSnapshot> NextState(Log& log, const LogSnapshot& now) {
+  absl::StatusOr<LogSnapshot> newer = log.WaitForCommit(now, kPause);
   if (!absl::IsUnavailable(newer.status())) return newer;
   WaitWhileStdoutIsOpen(kPause);  // a file is just being replaced
-  return log.snapshot();
+  return now;
 }
 
 }  // namespace
@@ -32,14 +32,14 @@ absl::Status FollowLog(Log& log, const std::string& path, int64_t next, LogRows&
   while (true) {
     if (next < now.first_record()) {
       Complain(absl::StrFormat("%s: records %d to %d were dropped before they could be shown", path,
-                               next, now.first_record()));
+                               next, now.first_record() - 1));
       next = now.first_record();
     }
     RETURN_IF_ERROR(rows.WriteRecords(now, next, now.end_record()));
     RETURN_IF_ERROR(rows.Finish());
     next = now.end_record();
     RETURN_IF_ERROR(CheckLogDamage(now));
-    ASSIGN_OR_RETURN(now, NextState(log));
+    ASSIGN_OR_RETURN(now, NextState(log, now));
     if (!WaitWhileStdoutIsOpen({})) return absl::OkStatus();
   }
 }

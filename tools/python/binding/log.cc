@@ -51,13 +51,13 @@ void Create(const std::string& path, const std::string& dtype, int32_t record_si
 }
 
 // Waits for a commit. Without a timeout looks for one.
-LogSnapshotHandle WaitForCommit(LogHandle& self, int64_t timeout) {
-  const LogSnapshot seen = self.log.snapshot();
-  return {self.context,
-          Check(WaitWithoutGil(
-              self.context.remote, timeout,
-              [&](std::chrono::milliseconds part) { return self.log.WaitForCommit(part); },
-              [&](const auto& now) { return !now.ok() || *now != seen; }))};
+LogSnapshotHandle WaitForCommit(LogHandle& self, const LogSnapshotHandle& seen, int64_t timeout) {
+  return {self.context, Check(WaitWithoutGil(
+                            self.context.remote, timeout,
+                            [&](std::chrono::milliseconds part) {
+                              return self.log.WaitForCommit(seen.snapshot, part);
+                            },
+                            [&](const auto& now) { return !now.ok() || *now != seen.snapshot; }))};
 }
 
 // Returns the log's compression, with these two options changed if they are given.
@@ -117,7 +117,7 @@ void BindLog(nb::module_& module) {
             }));
           },
           "retention"_a, "rotation"_a)
-      .def("wait_for_commit", &WaitForCommit, "timeout"_a)
+      .def("wait_for_commit", &WaitForCommit, "seen"_a, "timeout"_a)
       .def("open_writer", &OpenWriter, "commit_records"_a, "commit_interval"_a, "durable"_a,
            "reorder_window"_a, "max_buffered_bytes"_a, "wait"_a, "timer"_a.none(), "codec"_a.none(),
            "clevel"_a.none());

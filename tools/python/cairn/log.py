@@ -159,10 +159,8 @@ class Log(LogReadable):
 
         Waits up to `wait` seconds for one; a signal is handled after that.
         """
-        self._state_or_raise()
-        if wait > 0 and self._go_on():
-            return True
-        self._engine.wait_for_commit(options.milliseconds(wait))
+        seen = self._state_or_raise()
+        self._engine.wait_for_commit(seen.engine, options.milliseconds(wait))
         return self._go_on()
 
     def _committed(self) -> None:
