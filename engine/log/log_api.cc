@@ -90,7 +90,7 @@ absl::StatusOr<LogSnapshot> Log::Refresh() {
 }
 
 absl::StatusOr<LogSnapshot> Log::WaitForCommit(const LogSnapshot& seen,
-                                                std::chrono::milliseconds timeout) {
+                                               std::chrono::milliseconds timeout) {
   CAIRN_ASSIGN_OR_RETURN(log::LogStatePtr state, core_->WaitForCommit(seen.state_, timeout));
   return LogSnapshot(std::move(state));
 }

@@ -44,8 +44,8 @@ struct LogWriterOptions {
   int64_t commit_records = 0;
   // Time after which records are committed, counted from the first of them. 0 means no such time.
   std::chrono::milliseconds commit_interval{0};
-  // What the commits survive. By default they survive the death of the process, and a power cut
-  // only once Checkpoint or Close has returned. With kMachine each commit survives a power cut.
+  // By default, commits survive the death of the process. They survive a power cut once Checkpoint
+  // or Close has returned. With kMachine, each commit survives a power cut.
   Durability durability = Durability::kProcess;
   // Holds back records that are less than this much older than the newest one, in units of the time
   // field, and commits them in the order of time. Records that are held back are lost if the

@@ -40,6 +40,15 @@ inline LogCreateOptions SensorOptions() {
   return options;
 }
 
+// Readings whose times are 10 apart and whose counts number them.
+inline std::vector<Reading> Readings(int64_t count, int64_t from = 0) {
+  std::vector<Reading> readings;
+  for (int64_t i = from; i < from + count; ++i) {
+    readings.push_back({.time = i * 10, .temp = 1.5, .count = static_cast<int32_t>(i)});
+  }
+  return readings;
+}
+
 struct NumberedReading {
   int64_t record = 0;
   Reading reading;

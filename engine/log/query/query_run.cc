@@ -102,6 +102,9 @@ absl::StatusOr<std::unique_ptr<QueryRun>> QueryRun::Make(std::shared_ptr<const L
   std::unique_ptr<QueryRun> run(new QueryRun(state, query));
   CAIRN_ASSIGN_OR_RETURN(run->filter_, Filter::Make(state->schema(), query.where, query.filters));
   CAIRN_ASSIGN_OR_RETURN(run->fields_, state->FindFields(query.fields));
+  std::vector<Field> returned;
+  for (const size_t i : run->fields_) returned.push_back(state->schema().fields()[i]);
+  run->batch_fields_ = std::make_shared<const std::vector<Field>>(std::move(returned));
   if (state->newest().time_field() == nullptr) {
     if (!IsEver(query.times)) CAIRN_RETURN_IF_ERROR(state->NeedTime().status());
     run->order_ = LogOrder::kRecord;
@@ -205,12 +208,15 @@ absl::StatusOr<LogBatch> QueryRun::NextByNumber() {
     ++next_;
     if (found.batch.size() > 0) return std::move(found.batch);
   }
-  return LogBatch{.records = {}, .columns = {}};
+  return LogBatch();
 }
 
 absl::StatusOr<LogBatch> QueryRun::Next() {
-  if (left_ <= 0) return LogBatch{.records = {}, .columns = {}};
-  CAIRN_ASSIGN_OR_RETURN(LogBatch batch, order_ == LogOrder::kTime ? NextInTime() : NextByNumber());
+  LogBatch batch;
+  if (left_ > 0) {
+    CAIRN_ASSIGN_OR_RETURN(batch, order_ == LogOrder::kTime ? NextInTime() : NextByNumber());
+  }
+  batch.fields = batch_fields_;
   if (batch.size() > left_) {
     const auto count = static_cast<size_t>(left_);
     batch.records.resize(count);

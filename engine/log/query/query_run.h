@@ -65,7 +65,8 @@ class QueryRun {
   int64_t left_ = 0;
   LogOrder order_ = LogOrder::kTime;
   Filter filter_;
-  std::vector<size_t> fields_;      // indexes in the schema
+  std::vector<size_t> fields_;  // indexes in the schema
+  std::shared_ptr<const std::vector<Field>> batch_fields_;
   std::vector<ChunkPlace> places_;  // in the order in which they are loaded
   std::vector<int64_t> min_times_;  // least time of each of them, with LogOrder::kTime
   size_t next_ = 0;

@@ -9,8 +9,6 @@
 #include "cairn/copy_files.h"
 #include "engine/base/status.h"
 #include "engine/log/state/log_layer.h"
-#include "engine/log/stats/buckets.h"
-#include "engine/log/stats/values.h"
 #include "engine/log/write/stats_writer.h"
 
 namespace cairn::log {
@@ -87,7 +85,7 @@ absl::StatusOr<bool> WriterCore::OpenNewest(std::chrono::milliseconds wait) {
 
 absl::Status WriterCore::BeginWriting() {
   CAIRN_RETURN_IF_ERROR(TakeCommitted(frame_->snapshot()));
-  newest_times_.reset();
+  ages_.Forget();
   layer_ = state_->newest().layer();
   CAIRN_ASSIGN_OR_RETURN(layer_.time_field,
                          TimeNameOf(state_->schema(), state_->newest().time_field()));
@@ -218,7 +216,7 @@ absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
   const std::optional<LimitsRequest> requested = TakeRequest();
   // it is removed once its limits are sure to stay
   if (requested) durability = Durability::kMachine;
-  ReadClock();
+  ages_.BeginCommit(*state_, layer_);
   const std::vector<std::byte> taken = buffer_->Take(all ? 0 : options_.reorder_window);
   Bytes left = taken;
   absl::Status status;
@@ -279,7 +277,7 @@ absl::Status WriterCore::CommitBatch(Bytes records, Durability durability) {
     layer_ = layer;
     layer_changed_ = layer_changed;
   }
-  if (status.ok()) NoteTimes(records);
+  if (status.ok()) ages_.Note(*state_, records);
   return status;
 }
 
@@ -319,11 +317,7 @@ absl::Status WriterCore::StageLayer() {
 // are those of the commit, in the order of time.
 absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
   if (state_->segments().size() > 1) return absl::OkStatus();
-  RetentionView view = {
-      .arriving = static_cast<int64_t>(records.size()) / state_->schema().record_size(),
-      .clock = clock_,
-      .known = &known_newest_};
-  CAIRN_ASSIGN_OR_RETURN(view.newest_time, TimeForRetention(records));
+  CAIRN_ASSIGN_OR_RETURN(const RetentionView view, ages_.View(*state_, layer_, records));
   CAIRN_ASSIGN_OR_RETURN(const int64_t nchunks,
                          CountExpired(*state_, view, layer_.retention, most_chunks));
   if (nchunks == 0) return absl::OkStatus();
@@ -336,8 +330,7 @@ absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
 absl::Status WriterCore::RemoveOldFiles() {
   bool removed = false;
   while (state_->segments().size() > 1) {
-    RetentionView view = {.clock = clock_, .known = &known_newest_};
-    CAIRN_ASSIGN_OR_RETURN(view.newest_time, TimeForRetention({}));
+    CAIRN_ASSIGN_OR_RETURN(const RetentionView view, ages_.View(*state_, layer_, {}));
     CAIRN_ASSIGN_OR_RETURN(const bool expired, IsFrameExpired(*state_, view, layer_.retention));
     if (!expired) break;
     // A power cut must not take the records for which these were dropped.
@@ -351,53 +344,6 @@ absl::Status WriterCore::RemoveOldFiles() {
   return removed ? log_->files().SyncDirectoryOf(file_.path) : absl::OkStatus();
 }
 
-// Reads the clock once for each commit, if its time counts.
-void WriterCore::ReadClock() {
-  const Field* const time = state_->newest().time_field();
-  const bool counts = layer_.retention.max_age > 0 || layer_.rotation.period > 0;
-  if (time != nullptr && (counts || newest_times_.has_value())) clock_ = ClockOf(*time);
-}
-
-absl::Status WriterCore::FindNewestTimes() {
-  if (newest_times_.has_value()) return absl::OkStatus();
-  NewestTimes found;
-  for (const SegmentPtr& segment : state_->segments()) {
-    CAIRN_ASSIGN_OR_RETURN(found.file, FindNewestTime(*segment, clock_));
-    found.all.Add(found.file);
-  }
-  newest_times_ = found;
-  return absl::OkStatus();
-}
-
-// Adds the times of records in the order of time.
-void WriterCore::AddTimes(Bytes records, NewestTime& newest) const {
-  const Field& time = *state_->newest().time_field();
-  const auto size = static_cast<size_t>(state_->schema().record_size());
-  if (records.empty()) return;
-  const std::vector<int64_t> last = TimesOfRecords(time, size, records.last(size));
-  if (last.front() <= clock_) {
-    newest.Add(last.front(), clock_);
-  } else {
-    newest.AddSorted(TimesOfRecords(time, size, records), clock_);
-  }
-}
-
-// Notes the times of records that were committed, the newest last.
-void WriterCore::NoteTimes(Bytes records) {
-  if (!newest_times_.has_value() || state_->newest().time_field() == nullptr) return;
-  AddTimes(records, newest_times_->file);
-  AddTimes(records, newest_times_->all);
-}
-
-// Returns the time from which ages count: the newest one that the clock has reached.
-absl::StatusOr<int64_t> WriterCore::TimeForRetention(Bytes arriving) {
-  if (layer_.retention.max_age <= 0 || state_->newest().time_field() == nullptr) return kNoTime;
-  CAIRN_RETURN_IF_ERROR(FindNewestTimes());
-  NewestTime newest = newest_times_->all;
-  AddTimes(arriving, newest);
-  return std::min(newest.At(clock_), clock_);
-}
-
 bool WriterCore::FileIsFull() const {
   const FrameInfo& info = state_->newest().snapshot().info();
   const int64_t most = layer_.rotation.max_bytes;
@@ -409,19 +355,7 @@ absl::StatusOr<size_t> WriterCore::RecordsBeforeRotation(Bytes records) {
   const Segment& newest = state_->newest();
   if (!log_->is_directory()) return records.size();
   if (newest.nrecords() > 0 && FileIsFull()) return 0;
-  const int64_t period = layer_.rotation.period;
-  if (period <= 0 || newest.time_field() == nullptr || records.empty()) return records.size();
-  const auto size = static_cast<size_t>(newest.schema().record_size());
-  const std::vector<int64_t> here = TimesOfRecords(*newest.time_field(), size, records);
-  CAIRN_RETURN_IF_ERROR(FindNewestTimes());
-  NewestTime& file = newest_times_->file;
-  const int64_t current =
-      BucketOf(newest.nrecords() > 0 ? file.At(clock_) : here.front(), period, 0);
-  // If there are records that the clock has reached, one from the future counts as of now.
-  const int64_t most = file.has_past() ? clock_ : std::numeric_limits<int64_t>::max();
-  const auto later = std::ranges::find_if(
-      here, [&](int64_t time) { return BucketOf(std::min(time, most), period, 0) > current; });
-  return static_cast<size_t>(later - here.begin()) * size;
+  return ages_.BytesInPeriod(*state_, layer_.rotation.period, records);
 }
 
 // The content of the old file is durable before the new one is there, whose records continue it.

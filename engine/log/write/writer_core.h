@@ -18,9 +18,9 @@
 #include "engine/base/mutex.h"
 #include "engine/base/owner_process.h"
 #include "engine/log/state/log_core.h"
-#include "engine/log/state/newest_time.h"
 #include "engine/log/write/commit_timer.h"
 #include "engine/log/write/limits_request.h"
+#include "engine/log/write/record_ages.h"
 #include "engine/log/write/record_buffer.h"
 #include "engine/log/write/retention.h"
 
@@ -45,12 +45,6 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   void StopTimer();
 
  private:
-  // The newest time of all records and of those of the newest file.
-  struct NewestTimes {
-    NewestTime all;
-    NewestTime file;
-  };
-
   WriterCore(std::shared_ptr<LogCore> log, const LogWriterOptions& options)
       : log_(std::move(log)), options_(options) {}
   absl::Status Acquire() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -80,11 +74,6 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status StageRetention(Bytes records, int64_t most_chunks)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status RemoveOldFiles() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void ReadClock() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status FindNewestTimes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void AddTimes(Bytes records, NewestTime& newest) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void NoteTimes(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<int64_t> TimeForRetention(Bytes arriving) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<size_t> RecordsBeforeRotation(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool FileIsFull() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Creates the next file, which changes nothing for readers and writers yet.
@@ -115,11 +104,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   std::optional<std::chrono::steady_clock::time_point> looked_at_ ABSL_GUARDED_BY(mutex_);
   // This request was taken, and is still there.
   std::optional<LimitsRequest> remaining_ ABSL_GUARDED_BY(mutex_);
-  // The time of this machine when the commit began, as a count of the time field.
-  int64_t clock_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Computed when first needed, and then kept, so that no commit reads all chunks.
-  std::optional<NewestTimes> newest_times_ ABSL_GUARDED_BY(mutex_);
-  KnownNewest known_newest_ ABSL_GUARDED_BY(mutex_);
+  RecordAges ages_ ABSL_GUARDED_BY(mutex_);
   bool timer_runs_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
