@@ -40,8 +40,8 @@ class CAIRN_EXPORT Frame {
   // Opens the frame at `path`: a file, or the directory of a sparse frame. Any Blosc2 library since
   // 2015 may have written it. A relative path is made absolute, so a later chdir has no effect.
   //
-  // Reads the header, the trailer and the commits after the trailer. Of the index, this and later
-  // reads load only the parts that they need.
+  // Reads the header, the trailer and the commits after the trailer. This and later reads load only
+  // the parts of the index that they need.
   //
   // A frame whose trailer or journal alone is damaged still opens, read-only: see
   // FrameInfo::trailer_damaged and FrameInfo::journal_damaged.
@@ -83,9 +83,8 @@ class CAIRN_EXPORT Frame {
   //   kUnavailable if the frame to replace has a writer, or is sparse and being read, or if a
   //     program of C-Blosc2 holds the lock file for longer than 100 ms.
   static absl::StatusOr<Frame> Create(const std::string& path, const CreateOptions& options = {});
-  // Starts a frame that does not exist until its first Commit, or until Close. The frame then
-  // appears at `path`, complete and without dead bytes. A writer that is destroyed earlier leaves
-  // nothing.
+  // Begins a new frame. Nothing appears at `path` until the first Commit or Close: then the frame
+  // is there, complete and without dead bytes. A writer that is destroyed earlier leaves nothing.
   //
   // Errors: as for Create. kUnavailable, and kFailedPrecondition for a directory or a lock file,
   // come only from that Commit or Close. It also returns kAlreadyExists if something has taken the
@@ -105,7 +104,8 @@ class CAIRN_EXPORT Frame {
   // a call costs one system call. A file that another program renames to the frame's path is
   // noticed within a second.
   //
-  // A commit may be visible before it is durable; see OpenOptions::durable_only.
+  // A commit may be visible before it is durable; see OpenOptions::durable_only. If the frame was
+  // removed, the handle keeps the state that it has, and Refresh returns it.
   //
   // Errors: as for Open, if the newer state cannot be read. The handle then keeps the state that it
   // has.

@@ -124,8 +124,8 @@ struct LogQuery {
   //   "temp > 20 and (room = 'hall' or room in ('attic', 'cellar')) and not ok"
   // The comparisons are =, ==, !=, <>, <, <=, > and >=, also in chains such as "0 < temp <= 30",
   // and "in" and "not in" a list. "not" binds closest, then "and". Texts stand in quotes of either
-  // kind, unless they are one word that is not a number. Times may stand in quotes. A boolean field
-  // may stand alone.
+  // kind. A single word that is not a number needs no quotes. Times may stand in quotes. A boolean
+  // field may stand alone.
   std::vector<std::string> filters = {};
   LogOrder order = LogOrder::kTime;
   int64_t limit = std::numeric_limits<int64_t>::max();  // records

@@ -25,7 +25,8 @@ struct HandleAccess;
 }  // namespace frame
 
 // Stages edits, which no reader sees, and commits them all at once. A Writer is movable. It is not
-// thread-safe, except for Sync. The destructor drops staged edits.
+// thread-safe, except for Sync. The destructor drops staged edits and releases the frame. Commits
+// stay, and are as durable as they were; Close makes all of them durable.
 //
 // Errors of every call:
 //   kFailedPrecondition in a forked child, and after Close.
