@@ -23,8 +23,7 @@ ChunkLayout::ChunkLayout(Bytes chunk) {
     if (position + 4 > chunk.size()) return;
     positions.push_back(position);
     size_t at = LoadLe<uint32_t>(chunk.data() + position);
-    // It is not known here if a block is split, so bytes that look like one more stream count as
-    // one.
+    // Nothing here tells if a block is split, so bytes that look like one more stream count as one.
     const int nstreams = info->split ? info->typesize : 1;
     for (int stream = 0; stream < nstreams && at < chunk.size() && chunk.size() - at > 4;
          ++stream) {

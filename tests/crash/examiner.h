@@ -27,7 +27,7 @@ class Examiner {
     std::function<SimulatedDisk::JudgeFunction()> judge = [] {
       return SimulatedDisk::JudgeFunction();
     };
-    // Of 100 disks that differ, a writer continues on this many.
+    // A writer continues on this many of 100 disks that differ.
     size_t written = 25;
     frame::ReplayChecks rules = {};
   };

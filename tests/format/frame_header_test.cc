@@ -14,7 +14,7 @@
 namespace cairn::format {
 namespace {
 
-// One chunk of two i32, BloscLZ, shuffle, no metalayers; a frame of 212 bytes.
+// The header of a frame of 212 bytes: a chunk of two i32, BloscLZ, shuffle, no metalayers.
 constexpr std::string_view kMinimal =
     "9e a8 62 32 66 72 61 6d 65 00 d2 00 00 00 61 cf"
     "00 00 00 00 00 00 00 d4 a4 12 00 50 03 d3 00 00"
@@ -280,7 +280,7 @@ TEST(FrameHeaderTest, ChecksMetalayersByName) {
   EXPECT_TRUE(IsDamage(with(0x6C, "ff ff ff ff"), "frame header: layer content"));
 }
 
-// One metalayer, and more than its name says.
+// Returns a header with a metalayer that has more content than its name says, and an empty one.
 std::vector<std::byte> SampleHeader() {
   FrameHeader header = Minimal();
   header.metalayers = {{"one", Hex("01 02 03")}, {"two", {}}};

@@ -39,7 +39,7 @@ CommitRecord FullCommit() {
   return commit;
 }
 
-// With a hash that fits again, as only an attacker would make it.
+// Returns the record with a hash that fits again, as only an attacker would make it.
 std::vector<std::byte> Resealed(std::vector<std::byte> record) {
   record.resize(record.size() - 8);
   ByteWriter writer;

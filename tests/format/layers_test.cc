@@ -117,7 +117,7 @@ std::vector<std::byte> MoveSecond(Bytes content, int32_t offset) {
 }
 
 TEST(LayersTest, RefuseToLieInEachOther) {
-  // What a holds reads as a complete layer.
+  // The content of a reads as a complete layer.
   const std::vector<std::byte> content = Hex("00 c6 00 00 00 01 55 00");
   std::vector<LayerPlace> places;
   Write({{"a", content}, {"b", Hex("07")}}, MapSizeOrigin::kMapSize, &places);
@@ -127,7 +127,7 @@ TEST(LayersTest, RefuseToLieInEachOther) {
 }
 
 TEST(LayersTest, RefuseToLieBeforeTheirValues) {
-  // What stands before the list reads as an empty layer.
+  // The bytes before the list read as an empty layer.
   ByteWriter writer;
   writer.Append(Hex("c6 00 00 00 00"));
   WriteLayers(std::vector<NamedBytes>{{"a", {}}}, MapSizeOrigin::kMapSize, writer);

@@ -10,18 +10,19 @@
 
 namespace cairn::test {
 
-// What all of them hold, typesize 4: a chunk of 8 bytes and one of 4.
+// All of these frames hold this, with typesize 4, in a chunk of 8 bytes and one of 4.
 inline constexpr std::string_view kLegacyContent = "0102030405060708090a0b0c";
 
 std::vector<std::byte> Frame2019();
-// With the metalayer m = "ab".
+// Has the metalayer m = "ab".
 std::vector<std::byte> Frame2019WithLayer();
 
 enum class BetaTrailerForm { kBeta2, kBeta4 };
-// With usermeta "user".
+// Has usermeta "user".
 std::vector<std::byte> BetaFrame(BetaTrailerForm form);
 
-// One chunk of nine one-byte items, bitshuffled. The rule of Blosc 1 leaves them as they are.
+// The content of a chunk of nine one-byte items, bitshuffled. The rule of Blosc 1 leaves them as
+// they are.
 inline constexpr std::string_view kWholeBlockContent = "aaaaccccf0f00f0f11";
 std::vector<std::byte> BitshuffledFrame2019();
 std::vector<std::byte> BitshuffledBetaFrame(BetaTrailerForm form);
@@ -33,9 +34,9 @@ struct PackedParts {
   std::vector<std::byte> userdata = {};
 };
 std::vector<std::byte> MakePacked(const PackedParts& parts);
-// With metadata "meta" and userdata "user".
+// Has metadata "meta" and userdata "user".
 std::vector<std::byte> PackedFrame();
-// The same content, coded against a reference of six bytes.
+// Has that content too, coded against a reference of six bytes.
 std::vector<std::byte> PackedDeltaFrame();
 
 }  // namespace cairn::test

@@ -72,7 +72,7 @@ constexpr char kJournal[] =
     "ee 00 00 00 00 00 00 00  ff 00 00 00 00 00 00 00"
     "04 00 00 00 00 00 00 00";
 
-// Of version 2 and 3.
+// The space list of versions 2 and 3.
 constexpr char kWideSpace[] =
     "02 00 00 00"
     "64 00 00 00 00 00 00 00  64 00 00 00 00 00 00 00"

@@ -187,7 +187,7 @@ TEST(ArrayGuardTest, VerifyChecksArraysOfTheMostDimensions) {
   EXPECT_TRUE(report->notes.empty());
 }
 
-// Of one dimension: its items lie as in a frame without an array.
+// This array has one dimension, so its items lie as in a frame without an array.
 TEST(ArrayGuardTest, LineIsOnlyReadWhereItsShapeIsThatOfItsChunks) {
   const TempDir dir;
   const std::vector<int64_t> items = {0, 7};
@@ -264,7 +264,7 @@ TEST(ArrayGuardTest, TakesMetalayersThatFitTheChunksAlone) {
   other.dtype = "<i2";
   EXPECT_TRUE(refuses(other, "dtype <i2 has items of 2 bytes"));
   EXPECT_EQ(writer->StagedSnapshot()->array(), TypedArray());
-  // The same chunks.
+  // This shape has equal chunks.
   other = TypedArray();
   other.shape = {6, 6};
   EXPECT_TRUE(IsOk(set(other)));

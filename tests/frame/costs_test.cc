@@ -87,7 +87,7 @@ Buffer OneChunkManyTimes(int64_t size) {
   return FrameOf(area, std::vector<int64_t>(static_cast<size_t>(count)), count * size);
 }
 
-// The same in a sparse frame: all of one file.
+// Makes all chunks of a sparse frame the same file.
 void PutOneFileManyTimes(const std::string& path, int64_t size, int64_t count) {
   EXPECT_TRUE(IsOk(
       WriteFrame(path, VariableChunks(Layout::kSparse), MakeNoise(static_cast<size_t>(size)))));
@@ -219,7 +219,7 @@ TEST(CostsTest, ChunksThatOnlyTheIndexHoldsCostNoMoreThanTheirEntries) {
     const auto dir = std::make_shared<TempDir>();
     auto writer = Frame::BeginCreate(dir->Path("f"), Cut(1, kClaimed));
     for (int64_t i = 0; i < count; ++i) {
-      // One after the other in kinds, so that no two are one run.
+      // The two kinds alternate, so that no two chunks are one run.
       const SpecialValue kind = i % 2 == 0 ? SpecialValue::kZeros : SpecialValue::kUninit;
       EXPECT_TRUE(IsOk(writer->AppendSpecial(kind, kClaimed)));
     }
@@ -241,7 +241,7 @@ TEST(CostsTest, ChunksThatOnlyTheIndexHoldsCostNoMoreThanTheirEntries) {
 
 TEST(CostsTest, ItemsOfAChunkThatIsGoneOnWithAreGatheredInLinearTime) {
   ExpectLinear(1000, [](int64_t count) {
-    // One block for all; what follows it waits in the journal.
+    // All items are one block. Later ones wait in the journal.
     const int64_t size = 100 * count;
     CreateOptions options = Cut(1, static_cast<int32_t>(2 * size));
     options.compression.blocksize = options.chunksize;
@@ -291,7 +291,7 @@ TEST(CostsTest, FileOfLookalikesOfChunksIsSalvagedOrGivenUpInLinearTime) {
     const Buffer chunk = Compressed(MakeItems(1000), compression);
     Buffer file;
     for (int64_t i = 0; i < count; ++i) {
-      // Of blocks, and longer than it is: it fails to decode.
+      // The header claims blocks, and more bytes than there are, so it fails to decode.
       AddTo(file, Bytes(chunk).first(32));
       StoreLe<uint32_t>(file.data() + file.size() - 32 + 0x0C,
                         static_cast<uint32_t>((count - i) * 32));

@@ -28,7 +28,7 @@ namespace {
 // States of a frame, oldest first; none stands for no frame.
 using States = std::vector<std::optional<FrameContent>>;
 
-// What a procedure works with, and leaves for the checks.
+// The state that a procedure works with, and leaves for the checks.
 struct Trial {
   FaultFileSystem* files;
   std::string path;
@@ -51,7 +51,7 @@ struct Procedure {
   std::function<absl::Status(const std::string&)> prepare;  // on a healthy disk
   std::function<absl::Status(Trial&)> run;
   States states;
-  // Whether it swaps a directory with what it replaces: then the old one may stay under the
+  // True if it swaps a directory with the one that it replaces. The old one may then stay under the
   // temporary name.
   bool swaps = false;
 };
@@ -63,7 +63,7 @@ std::ostream& operator<<(std::ostream& out, const Procedure& procedure) {
 // Chunks of more than the writer gathers before it writes, and of less.
 constexpr int32_t kLargeChunk = 600 << 10;
 
-// Of the same bytes, which take long to make.
+// Returns the first of always the same bytes, because they take long to make.
 Buffer First(size_t size) {
   static const Buffer all = MakeNoise(4 * kLargeChunk, 1);
   return ToVector(Bytes(all).first(size));
@@ -257,7 +257,7 @@ void ExpectRefusesEverything(Writer& writer) {
 
 const absl::Status kBrokenDisk = absl::InternalError("injected: input/output error");
 
-// What was staged on a disk that is full can be dropped; a commit that failed there may be known to
+// Edits that were staged on a full disk can be dropped. A commit that failed there may be known to
 // have changed nothing.
 void ExpectRefusesEverythingOrGoesOn(Writer& writer) {
   writer.Rollback();
@@ -338,8 +338,8 @@ bool FaultTest::FailAndCheck(const Fault& fault) const {
   return failed;
 }
 
-// What is left to remove is removed later, and a write that finds no space will say so itself: that
-// these fail does not matter.
+// These failures do not matter: files that are left are removed later, and a write that finds no
+// space will report it itself.
 bool MayFailUnseen(const Operation& operation) {
   return operation.kind == Operation::Kind::kRemove ||
          operation.kind == Operation::Kind::kReserve ||

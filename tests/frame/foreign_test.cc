@@ -19,7 +19,7 @@
 namespace cairn::test {
 namespace {
 
-// Where the header keeps them, after their markers.
+// The places of these values in the header, after their markers.
 constexpr int64_t kNbytesOffset = 0x1E;
 constexpr size_t kThreadsOffset = 0x3F;
 
@@ -181,7 +181,7 @@ TEST_F(ForeignTest, HeaderOfOneShortChunkSaysThatChunksSize) {
   EXPECT_EQ(format::ParseFrameHeader(FileBytes(path))->chunksize, 10);
   EXPECT_EQ(Frame::Open(path)->snapshot().info().chunksize, kSmallChunk);
   EXPECT_TRUE(Frame::Open(path)->snapshot().Verify()->ok());
-  // With a second chunk the header can say it.
+  // The header can give the chunksize once there is a second chunk.
   ASSERT_TRUE(IsOk(AppendTo(path, Bytes(all_).subspan(10, kSmallChunk))));
   EXPECT_EQ(format::ParseFrameHeader(FileBytes(path))->chunksize, kSmallChunk);
   EXPECT_EQ(Frame::Open(path)->snapshot().info().nchunks, 2);

@@ -1,4 +1,5 @@
-// What a forked child may do with what its parent has open, and what it must leave alone.
+// Tests what a forked child may do with the files that its parent has open, and what it must leave
+// alone.
 #include "tests/support/fork.h"
 
 #include <chrono>

@@ -443,7 +443,7 @@ TEST_F(HistoryTest, LogThatRollsForEverTakesBoundedSpace) {
       ASSERT_TRUE(IsOk(writer->Reclaim()));
       struct stat info = {};
       ASSERT_EQ(::stat(path.c_str(), &info), 0);
-      // What is reserved ahead is not the log's.
+      // Space that is reserved ahead does not belong to the log.
       most = std::max(most, int64_t{info.st_blocks} * 512);
     }
   }

@@ -1,4 +1,5 @@
-// What was handed out stays as it was, and what a writer left is removed.
+// Tests that handles that were given out stay unchanged, and that files that a writer left are
+// removed.
 #include <atomic>
 #include <chrono>
 #include <filesystem>

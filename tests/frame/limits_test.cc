@@ -1,4 +1,4 @@
-// What a file from a stranger may cost.
+// Tests how much a file from a stranger may cost.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -167,7 +167,7 @@ TEST_F(DecodeMemoryLimitsTest, PartsOfBlocksAreReadWithinTheLimitOnly) {
 TEST_F(DecodeMemoryLimitsTest, ItemsOfOneBlockAreGatheredAtOnceOrOneByOne) {
   const std::vector<int64_t> items = {9, 3, 500, 3};
   Buffer gathered(16);
-  // With room for the block twice, or once.
+  // There is memory for the block twice, or once.
   for (const int64_t memory : {kTakes + kBlock, kTakes}) {
     EXPECT_TRUE(IsOk(Open(memory).ReadItemsAt(items, gathered)));
     EXPECT_EQ(gathered[8], items_[2000]);

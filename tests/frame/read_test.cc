@@ -48,7 +48,7 @@ class ReadTest : public testing::TestWithParam<std::tuple<Kind, int32_t>> {
 
   void Append(Writer& writer) {
     const int64_t count = Between(random_, 1, 60);
-    // Where chunks differ in size, items may lie across their borders.
+    // If chunks differ in size, items may lie across their borders.
     const bool whole = kind_ == Kind::kSpecial || kind_ == Kind::kFixed;
     const auto size =
         static_cast<size_t>(whole ? count * typesize_ : Between(random_, 1, 60 * typesize_));

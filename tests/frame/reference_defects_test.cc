@@ -1,4 +1,4 @@
-// What C-Blosc2 gets wrong in frames, done right; see docs/errata.md.
+// Tests that errors of C-Blosc2 in frames are avoided; see docs/errata.md.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -73,7 +73,7 @@ class FrameReferenceDefectsTest : public testing::Test {
   }
   static std::string FileName(int64_t number) { return absl::StrFormat("%08X.chunk", number); }
 
-  // What C-Blosc2 checks when it opens a sparse frame.
+  // Checks the numbers as C-Blosc2 does when it opens a sparse frame.
   void ExpectNumbersThatThePeerTakes(const Snapshot& snapshot) const {
     const Buffer index = test::FileBytes(sparse_ + "/chunks.b2frame");
     const auto cbytes = static_cast<int64_t>(LoadBe<uint64_t>(index.data() + kCbytesField));

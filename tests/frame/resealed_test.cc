@@ -112,7 +112,7 @@ TEST_F(ResealedTest, EveryByteMayLie) {
   const Buffer sealed = SealedFrame();
   int opened = 0;
   for (size_t at = 0; at < sealed.size(); at += kTryEach) {
-    // One more or less, and as large as it can be with a sign and without.
+    // These values are one bit away, and the largest ones with a sign and without.
     for (const std::byte value : {sealed[at] ^ std::byte{1}, std::byte{0x7F}, std::byte{0xFF}}) {
       SCOPED_TRACE(absl::StrFormat("byte %d is 0x%02x", at, std::to_integer<int>(value)));
       Buffer lying = sealed;

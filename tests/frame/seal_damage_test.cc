@@ -168,7 +168,7 @@ void SealDamageTest::CheckSnapshot(const Snapshot& snapshot, int64_t position) c
     } else if (status.ok()) {
       EXPECT_EQ(chunk, data_[i]) << "chunk " << i << " reads wrong";
     } else {
-      // One page holds all of this small index.
+      // A single page holds all of this small index.
       EXPECT_TRUE(absl::StrContains(status.message(), "index: ")) << status;
       EXPECT_GE(position, parts_.index_begin) << "chunk " << i << " is not touched: " << status;
     }

@@ -1,4 +1,4 @@
-// What a seal is, and that no damage to a sealed frame goes unseen.
+// Tests what a seal is, and that no damage to a sealed frame goes unseen.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -51,7 +51,7 @@ class FrameSealTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-// Whether the trailer of a file names Cairn's layers.
+// Returns true if the trailer of a file names Cairn's layers.
 bool HasCairnLayer(Bytes file) {
   const Bytes trailer = file.subspan(static_cast<size_t>(PartsOf(file).trailer_begin));
   return AsText(trailer).find("cairn") != std::string_view::npos;

@@ -1,4 +1,4 @@
-// What snapshots and uncommitted edits show, and what outlives what.
+// Tests what snapshots and uncommitted edits show, and which objects outlive others.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -149,7 +149,7 @@ TEST_P(SnapshotTest, StagedSnapshotOutlivesRollbackAndLaterEdits) {
   ExpectStaged(staged);
 }
 
-// What was staged after the snapshot never reached the file.
+// Edits that were staged after the snapshot never reached the file.
 TEST_P(SnapshotTest, WriterGoesOnAfterARollbackThatAStagedSnapshotOutlives) {
   Frame frame = Open();
   Writer writer = *frame.OpenWriter();

@@ -118,7 +118,7 @@ TEST_F(SpaceTest, DurableUpdatesOfASmallFrameTakeLittleMoreThanLives) {
   ExpectHolds(Open().snapshot(), data_);
 }
 
-// It sees chunks that commits after the last checkpoint replaced.
+// The reader sees chunks that commits after the last checkpoint replaced.
 TEST_F(SpaceTest, DurableReaderThatComesJustBeforeTheNextCheckpointKeepsWhatItSees) {
   std::vector<Snapshot> early;
   HeaderWatch files([&] { early.push_back(Open({.durable_only = true}).snapshot()); });
@@ -234,7 +234,7 @@ TEST_F(SpaceTest, WriterThatIsOpenedAgainKnowsTheSpace) {
   ExpectHolds(Open().snapshot(), data_);
 }
 
-// What the journal took and freed follows from its records.
+// The records of the journal show the space that it took and freed.
 TEST_F(SpaceTest, WriterAfterOneThatDiedKnowsTheSpace) {
   std::string dead = path_;
   for (int i = 0; i < 60; ++i) {
@@ -370,7 +370,7 @@ TEST_F(SpaceTest, FileGetsShorterWhenItsEndIsFree) {
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->DeleteChunks(10, kPageChunks - 10)));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
-  // What the first checkpoint left to be freed, the second goes into.
+  // The second checkpoint uses the space that the first one left to be freed.
   ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kChunkOfPage, 9))));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   ASSERT_TRUE(IsOk(writer->Close()));
@@ -418,7 +418,7 @@ TEST_F(SpaceTest, LogThatDeletesItsFrontAsItGrowsStaysFlat) {
   ExpectHolds(Open().snapshot(), data_);
 }
 
-// What is neither would be lost until Reclaim looks at every chunk.
+// Bytes that are neither would be lost until Reclaim looks at every chunk.
 TEST_F(SpaceTest, WhateverDoesNotLiveIsListedAsFreeOrDead) {
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));

@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kChunks = 10;
 constexpr int32_t kChunkBytes = 4096;
-// What a reader's index names: the chunks, and what one commit brought after that checkpoint.
+// The files that a reader's index names: the chunks, and those that one commit brought after that
+// checkpoint.
 constexpr int64_t kSeen = kChunks + 2;
 
 class SparseSpaceTest : public testing::Test {

@@ -239,7 +239,7 @@ TEST_F(SparseTest, CommittedFilesAreNeverWrittenAgain) {
   ASSERT_TRUE(IsOk(writer.Commit()));
   EXPECT_EQ(fs::last_write_time(In("00000001.chunk")), before);
   EXPECT_EQ(Open().GetEntry(1)->file, 3);
-  // What the old snapshot never touched is still there for it.
+  // Chunks that the old snapshot never touched are still there for it.
   Buffer chunk(kSmallChunk);
   ASSERT_TRUE(IsOk(old.ReadChunk(1, chunk)));
   EXPECT_EQ(chunk, MakeNoise(kSmallChunk, 1));

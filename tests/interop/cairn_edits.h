@@ -1,4 +1,4 @@
-// What Cairn does to a frame in its turn. Failures are GoogleTest's.
+// Edits that Cairn makes to a frame in its turn. Failures are GoogleTest's.
 #ifndef CAIRN_TESTS_INTEROP_CAIRN_EDITS_H_
 #define CAIRN_TESTS_INTEROP_CAIRN_EDITS_H_
 

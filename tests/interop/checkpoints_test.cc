@@ -99,7 +99,8 @@ class Checkpoints {
     edits_.push_back({.place = place, .number = number});
     return writer_->UpdateChunk(static_cast<int64_t>(place), ChunkOf(number));
   }
-  // What the frame held in this generation, which is none before the last one that was asked for.
+  // Returns the frame's content in this generation, which is not before the last one that was asked
+  // for.
   const std::vector<uint32_t>& NumbersAt(uint64_t generation) {
     for (; !edits_.empty() && edits_.front().generation <= generation; edits_.pop_front()) {
       const Edit& edit = edits_.front();
@@ -113,7 +114,7 @@ class Checkpoints {
     return checkpoint_;
   }
 
-  // Where the frame has another checkpoint now: a copy of what C-Blosc2 sees of it.
+  // Copies what C-Blosc2 sees of the frame if that has another checkpoint now.
   void LookAtCheckpoint() {
     std::array<char, 64> header{};
     std::ifstream(path_, std::ios::binary).read(header.data(), header.size());

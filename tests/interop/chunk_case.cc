@@ -156,15 +156,15 @@ ChunkCase MakePeerChunkCase(Random& random) {
   ChunkCase c;
   c.options = RandomOptions(random);
   size_t size = Pick(random, kSizes);
-  // It puts a block size that is asked for into the header as it is, and cuts the data by the same
-  // bounded by the data and rounded down to a multiple of the typesize.
+  // C-Blosc2 puts a requested block size into the header as it is, but cuts the data by a size that
+  // is bounded by the data and rounded down to a multiple of the typesize.
   c.options.blocksize -= c.options.blocksize % c.options.typesize;
   if (c.options.blocksize > static_cast<int64_t>(size)) c.options.blocksize = 0;
-  // It loses the bytes after the last complete item of a block.
+  // C-Blosc2 loses the bytes after the last complete item of a block.
   const bool loses_tails = Uses(c.options, Filter::kDelta) || Uses(c.options, Filter::kTruncPrec) ||
                            Uses(c.options, Filter::kIntTrunc);
   if (loses_tails) size -= size % static_cast<size_t>(c.options.typesize);
-  // With a dictionary it flags payloads under 32 bytes as stored, but compresses them.
+  // C-Blosc2 flags payloads under 32 bytes as stored if there is a dictionary, but compresses them.
   if (size < 32) c.options.use_dict = false;
   FillData(size, random, &c);
   return c;

@@ -16,7 +16,7 @@ struct ChunkCase {
   Buffer data;
   Buffer filtered;  // `data`, or what the lossy filter leaves of it
 
-  // What the chunk must decode to: stored chunks skip the filters, lossy ones too.
+  // Returns what the chunk must decode to. Stored chunks skip the filters, lossy ones too.
   const Buffer& WantedFrom(Bytes chunk) const;
 };
 
@@ -39,7 +39,7 @@ CompressionOptions MakeLosslessOptions(Random& random);
 
 // Any settings that an encoder must accept.
 ChunkCase MakeChunkCase(Random& random);
-// The same without what C-Blosc2's encoder gets wrong; see docs/errata.md.
+// Makes a case without anything that C-Blosc2's encoder gets wrong; see docs/errata.md.
 ChunkCase MakePeerChunkCase(Random& random);
 
 }  // namespace cairn::interop

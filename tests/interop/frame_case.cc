@@ -22,7 +22,7 @@ constexpr DataKind kNeverZero[] = {DataKind::kRandom, DataKind::kText};
 constexpr std::string_view kVlNames[] = {"a", "notes", "history of it",
                                          "abcdefghijklmnopqrstuvwxyz01234"};
 
-// One item, repeated.
+// Repeats an item.
 Buffer Repeat(Bytes item, int64_t nitems) {
   Buffer bytes(item.size() * static_cast<size_t>(nitems));
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = item[i % item.size()];

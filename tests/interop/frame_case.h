@@ -15,7 +15,7 @@
 
 namespace cairn::interop {
 
-// Where a frame starts its life.
+// The way in which a frame is made.
 enum class Birth { kCreated, kBuilt, kInMemory };
 
 struct FrameCase {
@@ -24,7 +24,7 @@ struct FrameCase {
   // Kinds of data to append, and whether special values may be.
   std::span<const DataKind> kinds = kAllDataKinds;
   bool specials = true;
-  // What the frame must hold.
+  // The content that the frame must have.
   Buffer content;
   Layers metalayers;
   Layers vlmetalayers;
@@ -37,9 +37,10 @@ struct FrameCase {
 std::ostream& operator<<(std::ostream& stream, const FrameCase& c);
 
 FrameCase MakeFrameCase(Random& random);
-// One that C-Blosc2 may then edit without tripping over itself: the block size is automatic (it
-// stores others as asked for), there are no dictionaries (it cannot read incompressible chunks with
-// one), and no chunk is all zeros (it loses their sizes when chunks become variable).
+// Makes a case that C-Blosc2 may then edit without tripping over itself. The block size is
+// automatic (C-Blosc2 stores others as requested), there are no dictionaries (it cannot read
+// incompressible chunks with one), and no chunk is all zeros (it loses their sizes when chunks
+// become variable).
 FrameCase MakeEditableFrameCase(Random& random);
 
 // Bytes that a metalayer may hold; empty at times.

@@ -40,7 +40,7 @@ Buffer NewChunk(const PeerFrame& peer, const std::vector<Buffer>& chunks, Random
   return NonzeroItems(nitems, peer.typesize(), random);
 }
 
-// One edit of a chunk by the peer; `chunks` is what the frame then holds.
+// Edits a chunk by the peer. `chunks` is the content of the frame after that.
 bool EditChunk(PeerFrame* peer, Random& random, std::vector<Buffer>* chunks) {
   const int64_t last = std::ssize(*chunks) - 1;
   const int64_t at = Between(random, 0, std::max<int64_t>(last, 0));
@@ -114,7 +114,7 @@ void ExpectPeerReadsFile(const std::string& path, const FrameCase& c, Random& ra
     SCOPED_TRACE("file");
     ExpectPeerReads(PeerFrame::Open(path), c, random);
   }
-  // It maps contiguous frames only.
+  // The peer maps contiguous frames only.
   if (std::filesystem::is_directory(path)) return;
   SCOPED_TRACE("mapped");
   ExpectPeerReads(PeerFrame::OpenMapped(path), c, random);

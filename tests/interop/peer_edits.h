@@ -1,5 +1,4 @@
-// What C-Blosc2 does to a frame and reads from it, held against the model. Failures are
-// GoogleTest's.
+// Edits and reads of a frame by C-Blosc2, compared with the model. Failures are GoogleTest's.
 #ifndef CAIRN_TESTS_INTEROP_PEER_EDITS_H_
 #define CAIRN_TESTS_INTEROP_PEER_EDITS_H_
 

@@ -33,7 +33,7 @@ std::optional<PeerFrame> PeerFrame::Open(const std::string& path) {
 }
 
 std::optional<PeerFrame> PeerFrame::OpenMapped(const std::string& path) {
-  // It belongs to the super-chunk, which frees it.
+  // The mapping belongs to the super-chunk, which frees it.
   auto* mapping = static_cast<blosc2_stdio_mmap*>(std::malloc(sizeof(blosc2_stdio_mmap)));
   *mapping = blosc2_get_blosc2_stdio_mmap_defaults();
   mapping->needs_free = true;

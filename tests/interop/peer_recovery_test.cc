@@ -1,4 +1,4 @@
-// What C-Blosc2 makes of a frame with a journal, and of one that Cairn recovered.
+// Tests how C-Blosc2 reads a frame with a journal, and one that Cairn recovered.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -97,11 +97,11 @@ class PeerRecoveryTest : public testing::Test {
     const auto durability = random_() % 2 == 0 ? Durability::kMachine : Durability::kProcess;
     const auto committed = writer_->Commit(durability);
     ASSERT_TRUE(IsOk(committed));
-    // Where much dies, a commit is a checkpoint.
+    // If there are many dead bytes, a commit is a checkpoint.
     if (committed->info().journal_size == 0) milestones_.clear();
     Note(c);
   }
-  // What a machine finds whose writer was killed; staged edits are under way.
+  // Copies what a machine finds whose writer was killed while edits were staged.
   void CopyOfDeadWriters() {
     FrameCase staged = last();
     const absl::Status edited = EditOnce(*writer_, random_, &staged);
@@ -195,7 +195,7 @@ TEST_F(PeerRecoveryTest, TornRecordLeavesTheCommitsBeforeItToBoth) {
 TEST_F(PeerRecoveryTest, IncompleteCommitIsNotRecovered) {
   ASSERT_NO_FATAL_FAILURE(WriteJournal(2001));
   {
-    // With its receipt it would be damaged.
+    // The receipt is cut too, because the commit would count as damaged with it.
     constexpr int64_t kReceiptSize = 48;
     const int64_t end = milestones_.back().end - kReceiptSize;
     std::filesystem::resize_file(copy_, static_cast<uintmax_t>(end));

@@ -19,7 +19,7 @@ TEST(PeerTest, ReadsItsOwnChunks) {
     ASSERT_TRUE(chunk.has_value());
     const Buffer& wanted = c.WantedFrom(*chunk);
     const auto decoded = PeerDecompress(*chunk, c.data.size());
-    // It cannot read its own stored chunks with the dictionary flag.
+    // C-Blosc2 cannot read its own stored chunks with the dictionary flag.
     if (c.options.use_dict && !decoded.has_value()) continue;
     ASSERT_TRUE(decoded.has_value());
     ASSERT_TRUE(std::ranges::equal(*decoded, wanted));

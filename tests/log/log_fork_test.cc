@@ -64,7 +64,7 @@ TEST_F(LogForkTest, ChildReadsTheLogOfItsParentAndFollowsIt) {
             0);
 }
 
-// With a thread that commits, which the child does not have.
+// The thread that commits does not exist in the child.
 TEST_F(LogForkTest, WriterIsAnErrorInAChildWhichMayDestroyIt) {
   std::optional<CommitTimer> timer(std::in_place);
   for (CommitTimer* const shared : {static_cast<CommitTimer*>(nullptr), &*timer}) {

@@ -1,4 +1,4 @@
-// What a log drops, and what it keeps.
+// Tests what a log drops, and what it keeps.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -143,7 +143,7 @@ TEST_F(RetentionTest, RecordFromTheFutureMakesNoOthersOld) {
   ASSERT_NO_FATAL_FAILURE(ExpectNumbers(left));
 }
 
-// Of a log that gets readings of an hour ago up to now, and one of a year when it is half full.
+// Tests a log that gets readings of an hour ago up to now, and one of a year when it is half full.
 class FutureTest : public RetentionTest {
  protected:
   static constexpr int64_t kSecond = 1'000'000;

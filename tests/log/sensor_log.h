@@ -55,7 +55,7 @@ struct NumberedReading {
   bool operator==(const NumberedReading&) const = default;
 };
 
-// What a query over these readings, of which the first has this number, has to give.
+// Returns the result that a query over these readings must give. The first reading has this number.
 template <typename Matches>
 std::vector<NumberedReading> Expected(const std::vector<Reading>& all, int64_t first,
                                       const TimeRange& range, const Matches& matches,
@@ -72,7 +72,7 @@ std::vector<NumberedReading> Expected(const std::vector<Reading>& all, int64_t f
   return found;
 }
 
-// Of all fields.
+// Runs a query and returns all fields.
 inline absl::StatusOr<std::vector<NumberedReading>> RunQuery(const LogSnapshot& log,
                                                              const LogQuery& query) {
   absl::StatusOr<LogCursor> cursor = log.Query(query);

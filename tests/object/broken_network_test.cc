@@ -1,5 +1,5 @@
-// What holds when connections break, gateways end and clients race: over a bucket in this process,
-// and over the real one where the environment names it.
+// Tests what holds when connections break, gateways end and clients race: over a bucket in this
+// process, and over the real one if the environment names it.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -88,7 +88,7 @@ class RecordWriters {
  private:
   std::string NameOf(int number) const { return absl::StrFormat("%s/%06d", prefix_, number); }
 
-  // Whether the object is this writer's; where it is not known, the object shows it.
+  // Returns true if the object is this writer's. If that is not known, the object shows it.
   absl::StatusOr<bool> Put(ObjectStore& store, const std::string& name, const std::string& text) {
     bool unknown = false;
     for (;;) {

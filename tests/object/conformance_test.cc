@@ -1,4 +1,4 @@
-// What every object store does, on each that there is.
+// Tests what every object store must do, with each store that there is.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -24,7 +24,7 @@ using StatusCode = absl::StatusCode;
 
 struct StoreKind {
   const char* name;
-  // What the store stands on stays with it.
+  // The store keeps alive what it needs.
   std::function<std::shared_ptr<ObjectStore>()> open;
 };
 

@@ -15,7 +15,7 @@ namespace cairn::test {
 
 namespace {
 
-// One connection, and what has been read ahead of it.
+// A connection, and the bytes that were read ahead from it.
 class Connection {
  public:
   explicit Connection(int socket) : socket_(socket) {}
@@ -85,7 +85,7 @@ std::optional<ServedRequest> ReadRequest(Connection& connection) {
   return request;
 }
 
-// Whether the connection goes on.
+// Returns true if the connection continues.
 bool WriteAnswer(Connection& connection, const ServedAnswer& answer, bool is_head) {
   const int64_t cut = answer.cut_after.value_or(INT64_MAX);
   if (cut < 0) return false;

@@ -27,9 +27,9 @@ struct ServedAnswer {
   std::string body = {};
   // Closes the connection after so many bytes of the body; -1: before the first line.
   std::optional<int64_t> cut_after = {};
-  // What it says of the body's size, when that is not the truth.
+  // The claimed size of the body, if that is not the true one.
   std::optional<int64_t> claimed_size = {};
-  // Sent after the headers, of which this is the last, again and again until the client goes.
+  // Sent after the headers, of which this is the last, repeatedly until the client goes.
   std::string forever = {};
 };
 

@@ -50,8 +50,8 @@ class LyingServer {
   std::shared_ptr<ObjectStore> store_;
 };
 
-// One more header, the end of the headers, and a part of a chunked body; all but the first repeat
-// that part.
+// Another header, the end of the headers, and a part of a chunked body. All copies but the first
+// repeat that part.
 const std::string kChunk = "\r\n10\r\n0123456789abcdef";
 
 TEST(LyingServerTest, BodyWithoutEndIsCutWhereTheRangeEnds) {
@@ -127,7 +127,7 @@ TEST_F(LyingBucketTest, ListingThatFailsIsNotNeededToRead) {
     ASSERT_TRUE(IsOk(frame)) << answer.body;
     EXPECT_EQ(ContentOf(frame->snapshot()), data_);
     EXPECT_GE(listings, 1);
-    // What no other try mends is not tried as often as what fails for now.
+    // A failure that another try cannot mend is not tried as often as a temporary one.
     EXPECT_LE(listings, answer.status == 200 ? 4 : 6) << answer.body;
   }
 }

@@ -28,7 +28,7 @@ bool IsWorthAnother(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) || absl::IsAborted(status);
 }
 
-// What is refused is not committed, and a writer that stops ends the test.
+// Marks that were refused are not committed, and a writer that stops ends the test.
 absl::Status CommitMarks(Writer& writer, const Marks& marks) {
   for (;;) {
     absl::Status status = writer.Append(marks);

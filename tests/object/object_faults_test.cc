@@ -57,7 +57,8 @@ TEST_F(ObjectFaultsTest, ACommitThatIsSentTwiceIsMadeOnce) {
   ExpectHolds(Open().snapshot(), all);
 }
 
-// It may be beside the journal: where another writer's record was, which is garbage by now.
+// The record may lie outside of the journal, in the place of another writer's record, which is
+// garbage by now.
 TEST_F(ObjectFaultsTest, ACommitThatTookLongerThanTheGraceIsNotAcknowledged) {
   Make(2);
   ObjectFileOptions options;

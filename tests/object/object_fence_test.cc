@@ -50,7 +50,7 @@ class ObjectFenceTest : public testing::Test {
     return items;
   }
   void Add(Writer& writer, size_t count) { AddTo(all_, Stage(writer, count)); }
-  // What the next puts of records, and of fences, meet.
+  // Sets the faults of the next puts of records and of fences.
   void Plan(std::vector<StoreFault> faults) {
     faulty_->SetChoice([faults = std::move(faults), next = size_t{0}](auto name) mutable {
       if (!name.starts_with("f/journal/") || next == faults.size()) return StoreFault::kNone;
@@ -153,7 +153,7 @@ TEST_F(ObjectFenceTest, ACommitOfAnotherWriterInThePlaceOfALostOneIsNoFence) {
     done = true;
     return StoreFault::kDelayed;
   });
-  // It comes between the put and the fence.
+  // The other writer's commit comes between the put and the fence.
   bool committed = false;
   Add(second, 40);
   faulty_->OnRead([&](std::string_view) { committed = true; });
@@ -204,7 +204,7 @@ TEST_F(ObjectFenceTest, ACheckpointThatFailsAfterACommitLeavesTheWriterInOrder) 
   Writer writer = OpenWriter();
   Add(writer, 5);
   ASSERT_TRUE(IsOk(writer.Commit()));
-  // That of the items which a checkpoint must not leave pending.
+  // The lost chunk has the items that a checkpoint must not leave pending.
   int failed = 0;
   faulty_->SetChoice([&](std::string_view name) {
     const bool is_chunk = name.ends_with(".chunk");
@@ -232,7 +232,8 @@ TEST_F(ObjectFenceTest, WithoutAnyAnswerTheWriterStops) {
   ExpectAll();
 }
 
-// What was not there when the frame was opened again may come until another commit takes its place.
+// A record that was missing when the frame was opened again may still come until another commit
+// takes its place.
 TEST_F(ObjectFenceTest, EditsThatAreMadeAgainAreNotThereTwiceWhereBothSetALayer) {
   Make();
   const auto stage = [](Writer& writer, Bytes items, uint64_t batch) {

@@ -42,7 +42,7 @@ class ObjectReadTest : public testing::Test {
     return *std::move(frame);
   }
   int64_t Requests() const { return store_->stats().requests(); }
-  // What reading bytes costs; they must be those of data_.
+  // Returns the requests for reading bytes, which must be those of data_.
   int64_t CostOfReading(const Snapshot& snapshot, int64_t begin, int64_t size) {
     const int64_t before = Requests();
     Buffer bytes(static_cast<size_t>(size));

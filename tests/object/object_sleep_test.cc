@@ -35,7 +35,7 @@ class ObjectSleepTest : public testing::Test {
     options.file_system = files_.get();
     return options;
   }
-  // Of two chunks.
+  // Makes a frame of two chunks.
   void Make(bool overwrite) {
     CreateOptions options = Sparse();
     options.overwrite = overwrite;
@@ -110,7 +110,7 @@ TEST_F(ObjectSleepTest, ChunksThatWereStagedBeforeASleepAreNotCommitted) {
   ExpectHolds(Open().snapshot(), all_);
 }
 
-// What it knows of the journal is collected by then.
+// The part of the journal that the writer knows is collected by then.
 TEST_F(ObjectSleepTest, AWriterThatSleptCommitsAfterWhatOthersHaveCommitted) {
   Writer writer = OpenWriter();
   CommitItems(writer, 10, 4);
@@ -119,7 +119,8 @@ TEST_F(ObjectSleepTest, AWriterThatSleptCommitsAfterWhatOthersHaveCommitted) {
   ExpectHolds(Open().snapshot(), all_);
 }
 
-// It may be beside the journal: where another writer's record was, which is garbage by now.
+// The record may lie outside of the journal, in the place of another writer's record, which is
+// garbage by now.
 TEST_F(ObjectSleepTest, ACommitDuringWhichTheMachineSleptIsNotAcknowledged) {
   Writer writer = OpenWriter();
   CommitItems(writer, 10, 4);

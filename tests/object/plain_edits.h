@@ -33,7 +33,7 @@ inline bool IsArray(EditedKind kind) {
 }
 inline int32_t TypesizeOf(EditedKind kind) { return IsArray(kind) ? 4 : 1; }
 
-// What is in a frame: chunks of any size, or one that stands for all.
+// The content of a frame: chunks of any size, or one that stands for all.
 struct Plain {
   std::vector<Buffer> chunks = {Buffer()};
   std::map<std::string, std::string> layers;
@@ -42,15 +42,15 @@ struct Plain {
 
 void PrintTo(const Plain& plain, std::ostream* stream);
 
-// Where a writer's edits come to be: what it appended moves behind what others appended before, and
-// its edits of that move with it.
+// The place that a writer's edits get. The items that it appended move behind those that others
+// appended before, and its edits of these items move with them.
 struct Shift {
   size_t begin = 0;  // bytes that its base had, or chunks of any size
   ptrdiff_t by = 0;
   size_t operator()(size_t at) const { return at < begin ? at : at + static_cast<size_t>(by); }
 };
 
-// One edit, of a writer and of the model.
+// An edit, of a writer and of the model.
 struct PlainEdit {
   std::string name;
   std::function<absl::Status(Writer&)> make;
@@ -62,7 +62,7 @@ class RandomEdits {
  public:
   RandomEdits(EditedKind kind, Dice& dice) : kind_(kind), dice_(dice) {}
 
-  // Of a writer who sees this.
+  // Chooses an edit of a writer who sees this.
   PlainEdit Choose(const Plain& view);
   PlainEdit Append();
 

@@ -90,7 +90,7 @@ TEST_F(RealS3FaultsTest, EightWritersLoseNoCommitWhereOutcomesAreUnknown) {
   ExpectAllMarks(name_, Machine());
 }
 
-// Those that other Blosc2s have written.
+// Other Blosc2s have written these frames.
 TEST_F(RealS3FaultsTest, GoldenFramesAreReadAsInADirectory) {
   const std::shared_ptr<ObjectStore> store = Store();
   const std::shared_ptr<FileSystem> files = MakeObjectFileSystem(store);

@@ -46,7 +46,7 @@ TEST_F(RealS3FramesTest, EightWritersLoseNoneOf1600Commits) {
   ExpectAllMarks(name_, Machine());
 }
 
-// What CAIRN_TEST_S3_RESTART and the like name, now and then.
+// Runs the command of a variable such as CAIRN_TEST_S3_RESTART from time to time.
 void Disturb(const char* variable, const std::atomic<bool>& done) {
   const char* const command = std::getenv(variable);
   if (command == nullptr) return;

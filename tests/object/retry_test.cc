@@ -1,4 +1,4 @@
-// What becomes of requests that fail, by a server that fails as the test wants.
+// Tests requests that fail, by a server that fails as the test wants.
 #include <atomic>
 #include <chrono>
 #include <future>

@@ -36,11 +36,11 @@ class RiggedStore final : public ObjectStore {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // What becomes of an answer.
+  // Changes an answer.
   std::function<void(const GetRequest&, absl::StatusOr<ObjectPart>&)> spoil;
-  // Answers to gets come so much later, in threads of their own; new objects as well.
+  // Answers to gets come this much later, in threads of their own. New objects do as well.
   std::optional<std::chrono::milliseconds> delay;
-  // Then they come only when so many requests have run at the same time, or a minute passed.
+  // If set, answers come only when this many requests have run at the same time, or after a minute.
   int hold_until = 0;
 
   void StartGet(std::string name, ObjectRange range, std::optional<std::string> if_match,
@@ -111,7 +111,7 @@ class RiggedStore final : public ObjectStore {
     for (const std::string& file : NamesIn(path))
       Put(name + "/" + file, FileBytes(path + "/" + file));
   }
-  // What was asked since the last call.
+  // Returns the requests since the last call.
   std::vector<GetRequest> TakeGets() {
     const std::lock_guard lock(mutex_);
     return std::exchange(gets_, {});

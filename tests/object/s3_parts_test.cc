@@ -1,4 +1,4 @@
-// What requests are made of: signatures, URLs, XML, settings.
+// Tests the parts of requests: signatures, URLs, XML, settings.
 #include <fstream>
 #include <map>
 #include <string>

@@ -15,7 +15,7 @@ namespace cairn::test {
 // goes.
 class Listener {
  public:
-  // With 0 the system chooses the port.
+  // The system chooses the port if it is 0.
   explicit Listener(std::function<void(int socket)> talk, int port = 0);
   ~Listener();
   Listener(const Listener&) = delete;

@@ -29,7 +29,7 @@ class ServedS3 {
 // endpoint that every S3 client takes from there. Nothing when it names none.
 std::optional<S3Options> RealS3Options();
 
-// Of "http://host:port".
+// Returns the port of "http://host:port".
 int PortOf(const std::string& endpoint);
 
 // A name that no test has used before.

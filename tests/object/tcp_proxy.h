@@ -18,7 +18,7 @@ namespace cairn::test {
 struct ProxyOptions {
   std::chrono::milliseconds latency{0};  // for each request
   int hold_until = 0;  // so many requests have come at the same time, or a minute passed
-  // Of 100 requests, so many lose their connection:
+  // This many of 100 requests lose their connection:
   size_t cut_in_request = 0;     // in the middle of the request
   size_t cut_before_answer = 0;  // when the server has all of the request
   size_t cut_in_answer = 0;      // in the middle of the answer
@@ -60,7 +60,7 @@ class TcpProxy {
   void Hold();
   // Answers in the server's place; the connection ends.
   static void Answer(int client, Fate fate);
-  // Whether the connection goes on.
+  // Returns true if the connection continues.
   bool PassRequest(int server, const std::string& request, Fate fate);
   bool PassAnswer(int client, int server, Fate fate);
 

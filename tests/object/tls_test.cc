@@ -88,7 +88,7 @@ TEST(TlsTest, OnlyTrustedCertificatesOfTheHostAreTaken) {
   const char* const reason = "certificate";
   EXPECT_TRUE(Fails(get("localhost", false), absl::StatusCode::kUnavailable, reason));
   EXPECT_TRUE(Fails(get("127.0.0.1", true), absl::StatusCode::kUnavailable, reason));
-  // It is reached, and answers what its users want to see of a connection.
+  // The server is reached, and answers what users of a connection want to see.
   EXPECT_TRUE(Fails(get("localhost", true), absl::StatusCode::kUnimplemented, "how long"));
 }
 

@@ -1,4 +1,4 @@
-// Where URIs lead, and who asks for what there.
+// Tests where URIs lead, and who asks for what there.
 #include <fstream>
 #include <mutex>
 #include <string>
@@ -131,12 +131,12 @@ class Sts {
     return bucket.Serve(request);
   }
 
-  // Of each request to STS.
+  // Returns the form of each request to STS.
   std::vector<std::string> forms() const {
     const std::lock_guard lock(mutex_);
     return forms_;
   }
-  // Of each other request: the key, and the token.
+  // Returns the key and the token of each other request.
   std::vector<std::string> keys() const {
     const std::lock_guard lock(mutex_);
     return keys_;

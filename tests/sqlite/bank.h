@@ -21,9 +21,9 @@ class Bank {
   absl::Status Create(int page_size);
   // Some roll back to a savepoint first, or are done after a rollback of all.
   absl::Status Transact(int64_t number, std::mt19937_64& random);
-  // The same without the COMMIT.
+  // Does the transaction without the COMMIT.
   absl::Status Write(int64_t number, std::mt19937_64& random);
-  // Of a transaction that has begun, all that it changes.
+  // Makes all changes of a transaction that has begun.
   absl::Status Move(int64_t number, std::mt19937_64& random);
   // The number of the newest transaction, of one snapshot. kDataLoss where transactions are
   // missing or half there.

@@ -20,7 +20,7 @@
 
 namespace cairn::test {
 
-// What children tell. It stays when they are killed.
+// Facts that children report. They stay when the children are killed.
 struct Told {
   std::atomic<int64_t> committed = 0;  // the newest transaction whose COMMIT has returned
   std::atomic<int64_t> started = 0;    // processes that have opened the database
@@ -55,7 +55,7 @@ inline pid_t Begin(const char* who, absl::FunctionRef<absl::Status()> body) {
   _exit(status.ok() ? 0 : 1);
 }
 
-// Whether it ends by itself and well.
+// Returns true if the child ends by itself and well.
 inline bool EndsWell(pid_t child) {
   int state = 0;
   return child > 0 && waitpid(child, &state, 0) == child && WIFEXITED(state) &&

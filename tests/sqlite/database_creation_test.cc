@@ -1,4 +1,4 @@
-// What finds a file where it makes a database.
+// Tests making a database where there is already a file.
 #include <string>
 
 #include <gtest/gtest.h>

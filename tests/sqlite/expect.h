@@ -18,7 +18,7 @@ inline absl::Status Expect(bool as_expected, const std::string& what) {
   return as_expected ? absl::OkStatus() : absl::DataLossError(what);
 }
 
-// Of the first row that the query finds.
+// Checks the first row that the query finds.
 inline absl::Status ExpectNumber(Database& database, const std::string& query, int64_t wanted) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t number, database.Number(query));
   return Expect(number == wanted, absl::StrCat(query, ": ", number, " in place of ", wanted));

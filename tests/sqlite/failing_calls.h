@@ -14,7 +14,7 @@ class FailingCalls {
   FailingCalls& operator=(const FailingCalls&) = delete;
   ~FailingCalls();  // they work again
 
-  // Whether one has failed.
+  // Returns true if a call has failed.
   bool has_failed() const;
 };
 

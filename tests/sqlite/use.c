@@ -1,4 +1,4 @@
-// What a program in C does that keeps its database in a frame: use EXTENSION DATABASE.
+// Does what a program in C does that keeps its database in a frame: use EXTENSION DATABASE.
 #include <sqlite3.h>
 #include <stdio.h>
 

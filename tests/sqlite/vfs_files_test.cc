@@ -1,4 +1,4 @@
-// What connections make of the file of their database: replaced, deleted, compacted, read-only.
+// Tests connections whose database file is replaced, deleted, compacted or read-only.
 #include <filesystem>
 #include <string>
 #include <sys/stat.h>
@@ -36,7 +36,7 @@ class VfsFilesTest : public testing::Test {
     return Create(other_, 2);
   }
 
-  // Of the file that is there now.
+  // Checks the file that is there now.
   absl::Status ExpectStored(int64_t wanted) const {
     CAIRN_ASSIGN_OR_RETURN(Database database, Database::Open(path_));
     return ExpectNumber(database, "SELECT a FROM t", wanted);

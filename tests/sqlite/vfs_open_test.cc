@@ -107,7 +107,7 @@ TEST_P(VfsFirstOpenTest, ProcessesThatOpenADatabaseFirstAtOnceAllWriteIt) {
 INSTANTIATE_TEST_SUITE_P(NothingOrAnEmptyFile, VfsFirstOpenTest, testing::Bool(),
                          [](const auto& info) { return info.param ? "EmptyFile" : "Nothing"; });
 
-// What lies beside a database of SQLite's own, and what a frame makes of that.
+// Tests the files next to a database of SQLite's own, if a frame is there.
 class VfsJournalsTest : public VfsOpenTest {
  protected:
   absl::StatusOr<Database> Fill(const std::string& vfs, const std::string& path,

@@ -30,7 +30,7 @@ namespace cairn::test {
 namespace {
 
 constexpr const char* kPath = "/bank.db";
-// What there is before the bank; the number of the bank without transactions is 0.
+// The number of a database before there is a bank. A bank without transactions has the number 0.
 constexpr int64_t kNothing = -1;
 
 // A VFS on one disk after the other.
@@ -93,13 +93,13 @@ absl::StatusOr<Finding> Read(Database& database) {
   return Finding{newest, content};
 }
 
-// One of the connections of a process.
+// A connection of a process.
 struct Connection {
   Database database;
   bool full = true;  // PRAGMA synchronous
 };
 
-// What happens to a disk.
+// The events on a disk.
 struct Plan {
   int64_t examined = 12;       // of 100 operations, before how many a crash is looked at
   int64_t looks = 2;           // at disks that a power cut may leave
@@ -242,7 +242,7 @@ absl::Status BankLife::Transact(Connection& connection) {
   return absl::OkStatus();
 }
 
-// What failed is there wholly or not at all, and the connection is as good as a new one.
+// The failed transaction is there wholly or not at all, and the connection is as good as a new one.
 absl::Status BankLife::LookAfterError(Database& database) {
   database.Execute("ROLLBACK").IgnoreError();  // SQLite has done so after some errors
   CAIRN_ASSIGN_OR_RETURN(const Finding found, Read(database));

@@ -18,7 +18,7 @@ constexpr int64_t kKiB = 1024;
 
 class VfsSpaceTest : public testing::Test {
  protected:
-  // Of 8 MiB that do not compress a quarter stays, all over the file.
+  // Deletes most of 8 MiB that do not compress. A quarter stays, all over the file.
   static absl::Status DeleteMost(Database& database) {
     CAIRN_RETURN_IF_ERROR(database.Execute(
         "CREATE TABLE t(id INTEGER PRIMARY KEY, data BLOB);"

@@ -121,7 +121,7 @@ TEST_P(VfsSyncsTest, TransactionsThatWriteNothingSyncNothing) {
   EXPECT_EQ(vfs_.files.TakeSyncs(), 0);
 }
 
-// With what came before it.
+// The sync includes the transactions before.
 TEST_P(VfsSyncsTest, FirstDurableTransactionSyncs) {
   Open(absl::StrCat("PRAGMA synchronous=OFF; ", kWrites));
   Database database = Open(absl::StrCat("PRAGMA synchronous=OFF; ", kWrites));

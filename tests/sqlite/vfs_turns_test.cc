@@ -31,7 +31,7 @@ class VfsTurnsTest : public testing::Test {
     EXPECT_EQ(sqlite::RegisterVfs(kPatient, {.keep = std::chrono::minutes(10)}), SQLITE_OK);
   }
 
-  // One without a busy timeout.
+  // Opens a connection without a busy timeout.
   Database Open(const char* vfs, const char* sql) const {
     absl::StatusOr<Database> database = Database::OpenBy(vfs, path_);
     EXPECT_TRUE(IsOk(database));
@@ -94,7 +94,7 @@ TEST_F(VfsTurnsTest, ConnectionThatIsRefusedAndDoesNotTryAgainLeavesTheWriterToO
   EXPECT_TRUE(IsOk(refused.Execute("INSERT INTO t VALUES(3)")));
 }
 
-// That a busy handler gives up after its sleep is the same.
+// A busy handler that gives up after its sleep does the same.
 TEST_F(VfsTurnsTest, ConnectionThatGivesUpAfterItsSleepLeavesTheWriterToOthers) {
   Database other = Open(kImpatient, "CREATE TABLE t(a); PRAGMA busy_timeout=5000");
   Database sibling = Open(kQuick, "PRAGMA busy_timeout=5000");

@@ -1,4 +1,4 @@
-// What every File promises, asked of each kind.
+// Tests the promises of every File, with each kind.
 #include <functional>
 #include <memory>
 #include <ostream>

@@ -33,7 +33,7 @@ class LockFileTest : public testing::Test {
     EXPECT_TRUE(IsOk(file->ReadAt(0, std::as_writable_bytes(std::span(text)))));
     return text;
   }
-  // What another process reads there.
+  // Returns the counter as another process reads it.
   uint64_t Counter() const {
     const std::string content = Content();
     uint64_t counter = 0;

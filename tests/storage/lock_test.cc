@@ -128,7 +128,7 @@ class LivingChild {
   const pid_t pid_;
 };
 
-// It may read what the lock keeps for it.
+// The child may read what the lock keeps for it.
 TEST_F(LockTest, SharedLockThatEndsStaysWithAForkedChild) {
   auto holder = Open(FileMode::kRead);
   ASSERT_TRUE(IsOk(holder->LockByte(kFarByte, LockMode::kShared)));

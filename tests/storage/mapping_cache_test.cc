@@ -26,7 +26,7 @@ class OneByte final : public Mapping {
 
 class MappingCacheTest : public testing::Test {
  protected:
-  // One byte with the value of the key.
+  // Gets a byte with the value of the key.
   Shared Get(MappingCache& cache, uint64_t key) {
     const absl::StatusOr<Shared> mapping = cache.Get(key, [&]() -> absl::StatusOr<Shared> {
       ++made_;

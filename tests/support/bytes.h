@@ -22,7 +22,7 @@ Buffer MakeNoise(size_t size, uint64_t seed = 1);
 Buffer Repeated(Bytes value, size_t size);
 void AddTo(Buffer& all, Bytes more);
 Buffer Concatenated(std::initializer_list<Buffer> parts);
-// What a field of all these items holds.
+// Returns the values of a field of all these items.
 Buffer FieldOf(Bytes items, size_t item_size, const FieldSpan& field);
 
 }  // namespace cairn::test

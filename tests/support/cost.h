@@ -1,4 +1,4 @@
-// What work costs as its input grows.
+// Measures how the cost of work grows with its input.
 #ifndef CAIRN_TESTS_SUPPORT_COST_H_
 #define CAIRN_TESTS_SUPPORT_COST_H_
 

@@ -45,13 +45,13 @@ class EditedFrameTest : public testing::Test {
     EXPECT_TRUE(IsOk(frame));
     return frame->snapshot();
   }
-  // Whether its checkpoint was made beside commits.
+  // Returns true if its checkpoint was made during commits.
   static bool Inherits(const Snapshot& snapshot) {
     const frame::Checkpoint& checkpoint = *frame::HandleAccess::StateOf(snapshot).checkpoint;
     return checkpoint.seal_holds && checkpoint.seal->journal.has_value();
   }
 
-  // Of the full ones.
+  // Chooses one of the full chunks.
   int64_t AnyChunk(int64_t but_last = 0) {
     const int64_t chunks = std::ssize(data_) / kSmallChunk - but_last;
     return static_cast<int64_t>(random_() % static_cast<uint64_t>(chunks));

@@ -61,15 +61,16 @@ struct Operation {
 struct Fault {
   // Operations from now on that still succeed.
   int64_t after = 0;
-  // What the next one gives, its path put before the message.
+  // The error of the failing operation, whose path is put before the message.
   absl::Status status = absl::ResourceExhaustedError("injected: no space left on device");
   // If that one is a write, its first half is written all the same.
   bool short_write = false;
-  // Whether every operation after it fails too, or only that one.
+  // True if every operation after it fails too, and not only that one.
   bool disk_gone = false;
 };
 
-// What all operations go through. Thread-safe; they happen one at a time, in the order of the log.
+// All operations go through this disk. Thread-safe. Operations happen one at a time, in the order
+// of the log.
 class FaultyDisk {
  public:
   // Replaces the fault that was set before.

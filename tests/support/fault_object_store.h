@@ -20,7 +20,8 @@
 
 namespace cairn::test {
 
-// What may happen to a request. The client gets the answer that its ObjectStore would give it.
+// A fault that may happen to a request. The client gets the answer that its ObjectStore would give
+// it.
 enum class StoreFault {
   kNone,
   kUnavailable,  // nothing was done, and the client knows it
@@ -70,7 +71,7 @@ class FaultObjectStore final : public ObjectStore {
   absl::Status CheckConditions(const std::string& scratch_name) override {
     return store_->CheckConditions(scratch_name);
   }
-  // Of the store below, but for what a test says.
+  // Returns that of the store below, unless a test has set another one.
   std::chrono::milliseconds call_timeout() const override {
     return call_timeout_.value_or(store_->call_timeout());
   }

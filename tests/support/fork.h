@@ -17,7 +17,7 @@ namespace cairn::test {
 
 #if defined(__SANITIZE_ADDRESS__)
 
-// Whether the thread waits until another one wakes it: without an end, in the kernel.
+// Returns true if the thread waits, without a time limit, in the kernel until another one wakes it.
 inline bool WaitsToBeWoken(const std::filesystem::path& thread) {
   std::ifstream file(thread / "syscall");
   int64_t number = -1;

@@ -16,7 +16,7 @@ using absl::StatusCode;
 
 namespace {
 
-// One item of a special value.
+// Returns an item of a special value.
 Buffer ItemOf(SpecialValue special, Bytes value, int32_t typesize) {
   if (special == SpecialValue::kRepeat) return ToVector(value);
   Buffer item(static_cast<size_t>(typesize));
@@ -53,7 +53,7 @@ int64_t FrameModel::nbytes() const {
                          [](int64_t sum, const Buffer& chunk) { return sum + std::ssize(chunk); });
 }
 
-// Whether the last chunk of a frame of fixed chunks is one that nothing may follow.
+// Returns true if the last chunk of a frame of fixed chunks is one that nothing may follow.
 bool FrameModel::EndsShort() const {
   return fixed_chunks() && !chunks_.empty() && std::ssize(chunks_.back()) < chunksize_;
 }

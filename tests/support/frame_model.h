@@ -17,8 +17,8 @@
 
 namespace cairn::test {
 
-// What an edit must answer. No code: it must succeed. Otherwise one of these, as several things may
-// be wrong with it at once; then nothing changes.
+// The answer that an edit must give. Without a code it must succeed. Otherwise it must give one of
+// the codes, as several things may be wrong at once, and then nothing changes.
 class Verdict {
  public:
   void RefuseIf(bool wrong, absl::StatusCode code) {
@@ -31,7 +31,7 @@ class Verdict {
   std::vector<absl::StatusCode> codes_;
 };
 
-// What goes into a frame as one chunk.
+// The data that goes into a frame as one chunk.
 struct NewChunk {
   Buffer items;
   bool compressed = false;  // comes as a chunk, not as items

@@ -1,4 +1,4 @@
-// Where the parts of a frame lie in its file.
+// Finds the parts of a frame in its file.
 #ifndef CAIRN_TESTS_SUPPORT_FRAME_PARTS_H_
 #define CAIRN_TESTS_SUPPORT_FRAME_PARTS_H_
 
@@ -8,7 +8,7 @@
 
 namespace cairn::test {
 
-// Of a contiguous frame, by its header and the end of its trailer alone.
+// The parts of a contiguous frame, from its header and the end of its trailer alone.
 struct FrameParts {
   int64_t header_len = 0;
   int64_t index_begin = 0;

@@ -66,7 +66,7 @@ std::optional<SealedFrame> Parse(MutableBytes frame) {
   return parts;
 }
 
-// What the layer of that name holds; empty when there is none.
+// Returns the content of the layer of that name, or nothing if there is none.
 MutableBytes LayerContent(const SealedFrame& parts, std::string_view name) {
   for (const format::LayerPlace& place : parts.trailer.layers) {
     if (place.name != name) continue;

@@ -17,7 +17,7 @@
 
 namespace cairn::test {
 
-// Of writers that keep the history.
+// Options of writers that keep the history.
 inline const WriterOptions kKeepAll = {.keep_generations = UINT64_MAX};
 
 // Bytes of a chunk where its size does not matter.
@@ -25,10 +25,11 @@ inline constexpr int32_t kSmallChunk = 64;
 
 // A new frame cut at `chunksize`.
 CreateOptions Cut(int32_t typesize, int32_t chunksize);
-// The same of chunks that are stored as they are: what is written is what lies in the file.
+// Returns options for chunks that are stored as they are, so that the written bytes lie in the
+// file.
 CreateOptions PlainCopies(int32_t chunksize);
 CreateOptions OfArray(const ArrayInfo& array, int32_t typesize = 1);
-// Of bytes: four chunks of 24, each of four blocks of 6.
+// Returns an array of bytes: four chunks of 24, each of four blocks of 6.
 ArrayInfo SmallArray();
 Frame NewInMemory(const CreateOptions& options);
 
@@ -46,7 +47,7 @@ Buffer CompressedVl(Bytes items, std::span<const size_t> sizes, int32_t typesize
 
 // All of the decoded data.
 absl::StatusOr<Buffer> DataOf(const Snapshot& snapshot);
-// The same; the test fails when it cannot be read.
+// Returns the data. The test fails if it cannot be read.
 Buffer ContentOf(const Snapshot& snapshot);
 // All that a user puts into a frame.
 struct FrameContent {

@@ -63,7 +63,7 @@ std::string ToString(const DiskOperation& operation);
 // How many bytes of a write are done when it is cut off: it ends with a sector.
 size_t SomeSectors(const DiskOperation& write, Dice& dice);
 
-// What becomes of an operation.
+// The fate of an operation.
 struct Fate {
   enum class Kind {
     kRun,
@@ -86,7 +86,7 @@ struct SimulatedNames {
   void Do(Change change);
   void Sync();
   std::map<std::string, uint64_t> At(int64_t time) const;
-  // What any of the names leads to, or may lead to after a power cut.
+  // Returns what any of the names leads to, or may lead to after a power cut.
   std::vector<uint64_t> Inodes() const;
   uint64_t Find(const std::string& name) const;
 
@@ -106,9 +106,9 @@ class SimulatedDisk {
   // Asks `judge` before each operation. It may look at the disk, and change nothing.
   using JudgeFunction = std::function<Fate(const DiskOperation&)>;
   void Judge(JudgeFunction judge) { judge_ = std::move(judge); }
-  // What files may take of it; there is no end to a new disk. Directories take nothing.
+  // Sets the bytes that files may take of it. A new disk has no limit. Directories take nothing.
   void SetCapacity(int64_t bytes) { capacity_ = bytes; }
-  // What no file takes that has a name or is open.
+  // Returns the bytes that no file takes that has a name or is open.
   int64_t Free() const;
   // Operations so far, failed ones included.
   int64_t operations() const { return operations_; }
@@ -123,14 +123,14 @@ class SimulatedDisk {
   // Every file forgets what it takes for written; see SimulatedInode.
   void Evict();
 
-  // The same disk and cache, as a process finds it when the one of now is killed. No locks.
+  // Returns the disk and cache as the next process finds them if this one is killed. No locks.
   std::unique_ptr<SimulatedDisk> Clone() const;
-  // Moments that differ after a power cut that keeps what was done before, in order.
+  // Returns moments that differ after a power cut that keeps the operations done before, in order.
   std::vector<int64_t> PendingTimes() const;
   std::unique_ptr<SimulatedDisk> PowerLossAt(int64_t time) const;
   // Anything that a power cut now may leave.
   std::unique_ptr<SimulatedDisk> PowerLoss(Dice& dice) const;
-  // Of all names and their bytes, as the processes see them, and of the boot.
+  // Returns a hash of all names and their bytes, as the processes see them, and of the boot.
   uint64_t Hash() const;
 
   // For the files of this disk. Does what the judge says; `fail` what a failed operation does.
@@ -139,7 +139,7 @@ class SimulatedDisk {
   absl::Status Do(DiskOperation operation, const Run& run, const Fail& fail = {});
   std::shared_ptr<SimulatedInode> file(uint64_t inode) const;
   std::shared_ptr<SimulatedNames> directory(uint64_t inode) const;
-  // Whether bytes [begin, end) can be allocated to a file: kResourceExhausted.
+  // Errors: kResourceExhausted if bytes [begin, end) cannot be allocated to a file.
   absl::Status CheckSpace(const SimulatedInode& inode, int64_t begin, int64_t end) const;
   uint64_t AddFile();
   uint64_t AddDirectory();

@@ -16,7 +16,7 @@
 
 namespace cairn::test {
 
-// One open file. Outlived by its disk.
+// An open file. Its disk outlives it.
 class SimulatedFile final : public File {
  public:
   SimulatedFile(SimulatedDisk* disk, std::string name, uint64_t inode, bool writable)

@@ -195,7 +195,7 @@ SimulatedInode::Cuts SimulatedInode::AnyCuts(Dice& dice) const {
       touching[sector].push_back(i + 1);
     }
   }
-  // What goes wrong goes wrong where few sectors differ from the rest, so most draws have a bias.
+  // Errors show if few sectors differ from the rest, so most draws have a bias.
   constexpr size_t kNewest[] = {100, 0, 85, 0};
   constexpr size_t kOldest[] = {0, 0, 0, 60};
   const size_t bias = dice.Below(4);

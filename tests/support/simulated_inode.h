@@ -47,7 +47,7 @@ class PagePool : public std::enable_shared_from_this<PagePool> {
   std::vector<std::byte*> free_;
 };
 
-// What a disk holds of a file. Files share the pages, and so do not change them.
+// The state of a file on a disk. Files share the pages, and so do not change them.
 struct FileImage {
   std::shared_ptr<PagePool::Pages> pages;
   int64_t size = 0;
@@ -64,7 +64,7 @@ class SimulatedInode {
   explicit SimulatedInode(const std::shared_ptr<PagePool>& pool)
       : SimulatedInode(pool, {.pages = pool->Take()}) {}
   SimulatedInode(std::shared_ptr<PagePool> pool, FileImage image);
-  // The same file on another disk, what is pending included.
+  // Returns this file on another disk, with its pending changes.
   std::unique_ptr<SimulatedInode> Clone() const;
 
   // The page cache.
@@ -92,7 +92,7 @@ class SimulatedInode {
 
   // When what no sync has made durable was done.
   std::vector<int64_t> PendingTimes() const;
-  // What the disk holds after a power cut: all that was done before `time`, in order, ...
+  // Returns what the disk holds after a power cut: all that was done before `time`, in order, ...
   FileImage ImageAt(int64_t time) const;
   // ... or anything that a disk may make of it.
   FileImage AnyImage(Dice& dice) const;
@@ -101,7 +101,7 @@ class SimulatedInode {
   std::map<std::pair<int64_t, const void*>, LockMode> locks = {};
 
  private:
-  // What it makes of the sectors that it touches: a disk gets them complete, as the cache has them.
+  // A change to the sectors that it touches. A disk gets them complete, as the cache has them.
   struct Change {
     int64_t time = 0;
     int64_t begin = 0;

@@ -23,7 +23,7 @@ testing::AssertionResult IsOk(const absl::StatusOr<T>& result) {
   return IsOk(result.status());
 }
 
-// Whether the status has the code, and `part` is in its message.
+// Checks that the status has the code, and that `part` is in its message.
 inline testing::AssertionResult Fails(const absl::Status& status, absl::StatusCode code,
                                       std::string_view part) {
   const std::string message(status.message());

@@ -26,7 +26,7 @@ class TempDir {
   }
 
   const std::string& path() const { return path_; }
-  // Where a file of that name would be.
+  // Returns where a file of that name would be.
   std::string Path(std::string_view name) const { return path_ + "/" + std::string(name); }
 
  private:

@@ -1,4 +1,4 @@
-// What must hold for a chunk of the manifest. Failures are GoogleTest's.
+// Checks the facts that must hold for a chunk of the manifest. Failures are GoogleTest's.
 #ifndef CAIRN_TESTS_VECTORS_CHUNK_CHECKS_H_
 #define CAIRN_TESTS_VECTORS_CHUNK_CHECKS_H_
 

@@ -21,7 +21,7 @@ constexpr int64_t kMaxKeptBytes = 64 << 20;
 
 size_t Size(int64_t n) { return static_cast<size_t>(n); }
 
-// What headers tell only since later releases.
+// Checks the facts that headers have only since later releases.
 void CheckLaterInfo(const Entry& entry, const FrameInfo& info) {
   if (info.era != Era::kPacked2015) {
     EXPECT_EQ(info.frame_size, entry.Number("frame_len"));
@@ -59,7 +59,7 @@ void CheckInfo(const Entry& entry, const FrameInfo& info) {
   EXPECT_EQ(info.generation, 0u);
 }
 
-// What a chunk stands for, by the index or by its own header.
+// Returns what a chunk stands for, by the index or by its own header.
 absl::StatusOr<SpecialValue> SpecialOf(const Snapshot& snapshot, int64_t nchunk) {
   const auto entry = snapshot.GetEntry(nchunk);
   if (!entry.ok()) return entry.status();
@@ -283,8 +283,8 @@ std::span<const Access> AccessesOf(const Entry& entry) {
 }
 
 int64_t AllowedForOpening(int64_t size) {
-  // What every open frame takes, of which 64 KiB are for a look at what lies after its trailer;
-  // and the metadata as they lie in the file.
+  // Every open frame takes this, of which 64 KiB are for a look at the bytes after its trailer, and
+  // the metadata as they lie in the file.
   constexpr int64_t kAnyFrame = 84 << 10;
   return kAnyFrame + size;
 }
@@ -306,7 +306,7 @@ OpenedFrame::OpenedFrame(const Entry& entry, Access access) : frame_(absl::Unkno
   if (bytes_ != nullptr) frame_ = Frame::OpenBuffer(bytes_->bytes(), options);
 }
 
-// Where it is a contiguous one, opening it takes few requests.
+// Opens a frame in a store. A contiguous one takes few requests.
 void OpenedFrame::OpenObjects(const std::string& path, OpenOptions options) {
   constexpr int64_t kMostGets = 3;
   const std::shared_ptr<ObjectStore> store = MakeMemoryObjectStore();

@@ -1,4 +1,4 @@
-// What must hold for a frame of the manifest. Failures are GoogleTest's.
+// Checks the facts that must hold for a frame of the manifest. Failures are GoogleTest's.
 #ifndef CAIRN_TESTS_VECTORS_FRAME_CHECKS_H_
 #define CAIRN_TESTS_VECTORS_FRAME_CHECKS_H_
 
@@ -37,7 +37,7 @@ class OpenedFrame {
   absl::StatusOr<Frame> frame_;
 };
 
-// What opening a frame of so many bytes may allocate at most.
+// Returns the most bytes that opening a frame of this size may allocate.
 int64_t AllowedForOpening(int64_t size);
 
 // Info, content, partial reads, metadata and verification are as the manifest says.

@@ -30,14 +30,14 @@ struct Entry {
   std::string content_hash() const;
   // None for Snappy and Lizard, which Cairn does not know.
   std::optional<Codec> codec() const;
-  // Whether the codec is one that this build was made without.
+  // Returns true if this build was made without the codec.
   bool NeedsAnotherBuild() const;
   std::vector<FilterStage> filters() const;
   // The kind of every chunk in order; empty when the manifest does not say.
   std::vector<SpecialValue> specials() const;
   // Sorted by name.
   std::vector<Metalayer> Layers(std::string_view key) const;
-  // With what older formats hold in their place.
+  // Includes the layers that older formats have in their place.
   std::vector<Metalayer> vlmetalayers() const;
   Era era() const;
   Layout layout() const;

@@ -1,4 +1,4 @@
-// What frames take in memory that are made here, beside those of the folder.
+// Tests the memory of frames that are made here, in addition to those of the folder.
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -53,7 +53,7 @@ Buffer AlternatingChunks(int32_t count, int32_t chunksize = 1) {
   const auto frame = Frame::CreateInMemory(options);
   Buffer bytes = frame->ToBuffer().value();
   const auto header_len = static_cast<std::ptrdiff_t>(frame->snapshot().info().header_len);
-  // One value of two entries, repeated.
+  // The index is one value of two entries, repeated.
   Buffer index(48);
   constexpr uint8_t kStart[] = {5, 1, 5, 16};
   for (size_t i = 0; i < 4; ++i) {
@@ -86,7 +86,7 @@ TEST(MemoryTest, IndexOfOneRepeatedValueTakesNextToNothingForItsPages) {
   EXPECT_LT(meter.peak(), kCount);
 }
 
-// One chunk of 2 GiB less 64 bytes, of which no stream is there, in the frame of 2019.
+// A frame of 2019 with a chunk of 2 GiB less 64 bytes, of which no stream is there.
 constexpr std::string_view kClaim2019 =
     "9b a8 62 32 66 72 61 6d  65 00 d2 00 00 00 40 cf"
     "00 00 00 00 00 00 00 90  a4 24 00 50 00 d3 00 00"

@@ -30,7 +30,8 @@ bool IsReadable(const Entry& entry) {
   return entry.Text("class") != "hostile" && entry.expect().empty() && !entry.NeedsAnotherBuild();
 }
 
-// What chunks do not tell: blocks of arrays, a typesize that does not fit into a byte.
+// Returns true for facts that chunks do not tell: blocks of arrays, a typesize that does not fit
+// into a byte.
 bool NeedsHeader(const FrameInfo& info) {
   return info.typesize > 255 || info.codec >= Codec::kNdlz ||
          std::ranges::any_of(info.filters, [](const FilterStage& stage) {

@@ -1,4 +1,4 @@
-// What the vector tests share: guarded memory, hashes, files.
+// Helpers that the vector tests share: guarded memory, hashes, files.
 #ifndef CAIRN_TESTS_VECTORS_SUPPORT_H_
 #define CAIRN_TESTS_VECTORS_SUPPORT_H_
 

@@ -1,5 +1,5 @@
-// One test for each entry of the manifest: every chunk and frame that a real Blosc wrote reads as
-// it should, and every hostile one does no harm.
+// Tests each entry of the manifest: every chunk and frame that a real Blosc wrote reads as it
+// should, and every hostile one does no harm.
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Of2019, FrameVectorTest, testing::ValuesIn(LoadEntries(
 INSTANTIATE_TEST_SUITE_P(Of2015, FrameVectorTest, testing::ValuesIn(LoadEntries("packed")),
                          NameOfParam);
 
-// What a hostile file may make us allocate.
+// The memory that a hostile file may make us allocate.
 constexpr int64_t kAllowedBytes = 64 << 20;
 
 int64_t SizeOf(const std::filesystem::path& path) {

@@ -1,4 +1,4 @@
-// What frames, snapshots and writers say of themselves and of each other.
+// Tests the facts that frames, snapshots and writers report of themselves and of each other.
 #include <chrono>
 #include <optional>
 #include <thread>

@@ -1,4 +1,4 @@
-// What is not a frame is the caller's mistake, not damage.
+// Tests that a file that is not a frame is the caller's mistake, not damage.
 #include <algorithm>
 #include <string>
 #include <sys/stat.h>

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr int32_t kCompactedSize = 400;
 constexpr int64_t kCompactedChunks = 100;
-// With one that comes meanwhile; only the second pass gets so far.
+// A further chunk comes meanwhile, and only the second pass copies it.
 constexpr int64_t kMoreChunks = kCompactedChunks + 1;
 
 class CompactionTest : public testing::Test {

@@ -193,7 +193,7 @@ TEST_F(IncrementTest, AppliesToTheContentThatItNamesAlone) {
   const Snapshot first = Follow([](Writer& w) { return w.UpdateChunk(1, MakeNoise(400, 1)); });
   const Snapshot second = Follow([](Writer& w) { return w.UpdateChunk(2, MakeNoise(400, 2)); });
   const uint64_t generation = copy_->Refresh()->info().generation;
-  // What is there already is left as it is.
+  // An increment whose content is already there changes nothing.
   EXPECT_TRUE(IsOk(Apply(second)));
   EXPECT_TRUE(Fails(Apply(first), StatusCode::kFailedPrecondition, "applies to content"));
   EXPECT_EQ(copy_->Refresh()->info().generation, generation);
@@ -253,7 +253,7 @@ TEST_F(IncrementTest, WrongIncrementChangesNothing) {
   }
 }
 
-// What a restore leaves wherever it dies: the old content or the new one.
+// A restore leaves the old content or the new one, wherever it dies.
 TEST(RestoreCrashTest, LeavesTheOldContentOrTheNew) {
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     SimulatedDisk sources;
@@ -283,7 +283,7 @@ TEST(RestoreCrashTest, LeavesTheOldContentOrTheNew) {
       const bool is_new = content == *after.ContentHash();
       EXPECT_TRUE(is_new || (!returned && content == *before.ContentHash()));
       (is_new ? new_states : old_states) += 1;
-      // It can be made again.
+      // The restore can be made again.
       Writer again = *Frame::Open("copy", {.file_system = left.root()})->OpenWriter();
       ASSERT_TRUE(IsOk(again.ApplyIncrement(increment)));
       EXPECT_EQ(*again.Commit()->ContentHash(), *after.ContentHash());

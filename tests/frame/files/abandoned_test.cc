@@ -1,4 +1,5 @@
-// What dead writers left beside a frame goes with the next one; what living ones make stays.
+// Tests that the next writer removes what dead writers left next to a frame, and leaves what living
+// ones make.
 #include <algorithm>
 #include <filesystem>
 #include <functional>

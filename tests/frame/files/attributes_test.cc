@@ -1,4 +1,5 @@
-// What a file that replaces another keeps: who owns it, who may use it, and what is attached to it.
+// Tests the attributes that a file that replaces another keeps: its owner, its permissions, and
+// what is attached to it.
 #include <filesystem>
 #include <functional>
 #include <grp.h>
@@ -93,7 +94,8 @@ class AttributesTest : public testing::Test {
  protected:
   void SetUp() override { fs::permissions(dir_.path(), fs::perms::all); }
   void TearDown() override { ::umask(umask_); }
-  // Whether this file system has lists and attributes, and this process may give files away.
+  // Marks a file. Skips the test if this file system lacks lists and attributes, or this process
+  // may not give files away.
   void Mark(const std::string& path, mode_t mode) {
     if (::geteuid() != 0) GTEST_SKIP() << "only root may give files away";
     ASSERT_EQ(::chmod(path.c_str(), mode), 0);

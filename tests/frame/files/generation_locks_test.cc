@@ -1,5 +1,5 @@
-// What a reader is told when it cannot make sure that what it reads stays: never a state that a
-// writer may take away.
+// Tests what a reader is told if it cannot make sure that its bytes stay. It never gets a state
+// that a writer may take away.
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,7 +21,7 @@ namespace {
 
 using absl::StatusCode;
 
-// What happens when a reader asks for its lock, reads the header or asks who has locks.
+// The events when a reader asks for its lock, reads the header or asks who has locks.
 struct Hooks {
   std::function<absl::Status()> lock = [] { return absl::OkStatus(); };
   std::function<void(MutableBytes)> header = [](MutableBytes) {};
@@ -103,7 +103,7 @@ TEST_F(ReaderLocksTest, LockThatIsHeldForAMomentIsAskedForAgain) {
   hooks_.lock = [&] { return ++asked == 1 ? absl::UnavailableError("held") : absl::OkStatus(); };
   const auto frame = Open();
   ASSERT_TRUE(IsOk(frame));
-  // One more, for as long as the frame is loaded.
+  // Another lock is held while the frame is loaded.
   EXPECT_EQ(asked, 3);
   const auto file = PosixFileSystem()->Open(path_, FileMode::kRead);
   EXPECT_TRUE(

@@ -329,7 +329,7 @@ TEST_F(PublishTest, CheckpointInPlaceSyncsTheDataThenTheHeader) {
   ASSERT_TRUE(IsOk(writer.AppendSpecial(SpecialValue::kZeros, 1000)));
   ASSERT_TRUE(IsOk(writer.Close()));
   const std::vector<Operation> log = files_.TakeLog();
-  // One to confirm the header that was there, and one for each checkpoint.
+  // The writes are one to confirm the old header, and one for each checkpoint.
   EXPECT_EQ(std::ranges::count_if(
                 log, [](const Operation& op) { return op.kind == Kind::kWrite && op.offset == 0; }),
             4);

@@ -1,4 +1,4 @@
-// What a sparse frame that is replaced owes its readers, its neighbours and its owner.
+// Tests that replacing a sparse frame does no harm to its readers, its neighbours and its owner.
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -111,7 +111,7 @@ class ReplacementTest : public testing::Test {
     EXPECT_TRUE(IsOk(frame)) << path;
     return frame.ok() ? ContentOf(frame->snapshot()) : Buffer();
   }
-  // What a reader finds for which `act` is done after it was refused a few times.
+  // Returns the content that a reader finds if `act` is done after it was refused a few times.
   Buffer ContentAfter(const std::function<void()>& act) const {
     int opens = 0;
     IndexWatchingFiles files(std::make_shared<std::function<void()>>([&] {

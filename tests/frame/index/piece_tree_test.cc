@@ -24,8 +24,8 @@ class KnownNumbers {
   uint64_t state_ = 0;
 };
 
-// Where to insert so that a tree that chooses its roots by these numbers becomes a chain: always
-// right where the next root will be put.
+// Returns the places at which to insert so that a tree that chooses its roots by these numbers
+// becomes a chain: always right at the place of the next root.
 std::vector<int64_t> PlacesThatMakeAChain(int64_t count) {
   KnownNumbers numbers;
   std::vector<int64_t> places;

@@ -100,7 +100,7 @@ class BackgroundCheckpointTest : public EditedFrameTest {
     data_.erase(data_.begin(), data_.begin() + kDeleted * kSmallChunk);
     ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
   }
-  // Whether it has a journal of its own, though it was made beside commits.
+  // Returns true if the checkpoint has a journal of its own, though it was made during commits.
   static bool IsBelow(const Snapshot& snapshot) {
     const frame::Checkpoint& checkpoint = *frame::HandleAccess::StateOf(snapshot).checkpoint;
     if (!Inherits(snapshot)) return false;
@@ -155,7 +155,7 @@ TEST_F(BackgroundCheckpointTest, GoesDownBesideCommitsWhereMuchIsFree) {
   ExpectHolds(frame->snapshot(), data_);
 }
 
-// That of its header.
+// The one sync is that of its header.
 TEST_F(BackgroundCheckpointTest, GoesDownWithOneSyncInACommit) {
   Writer writer = OpenWriter(true);
   CommitUntilCheckpointBelow(writer);
@@ -219,7 +219,7 @@ TEST_F(BackgroundCheckpointTest, ReadersFollowTheJournalAcrossIt) {
   ExpectHolds(*frame->Refresh(), data_);
 }
 
-// Where they were stored before is overwritten by then.
+// The old bytes of the vlmetalayers are overwritten by then.
 TEST_F(BackgroundCheckpointTest, VlmetalayersStayWhatTheyAre) {
   Writer writer = OpenWriter();
   const Buffer content = MakeNoise(3000, 5);

@@ -20,7 +20,7 @@
 namespace cairn::test {
 namespace {
 
-// What Verify finds of a section, and what it notes.
+// The findings of Verify about a section, and its notes.
 struct FoundInJournal {
   std::vector<std::string> findings;
   std::vector<std::string> notes;
@@ -56,7 +56,7 @@ class JournalCheckTest : public SummarizedFrameTest {
     }
     return found;
   }
-  // The same where there are no summaries.
+  // Finds the same section after the anchor was damaged, so that there are no summaries.
   FoundInJournal FindWithoutAnchor(const std::string& section) {
     const Buffer bytes = FileBytes(path_);
     for (int64_t slot = 0; slot < format::kSlots; ++slot) FlipByte(anchor_.slot(slot));
@@ -99,13 +99,13 @@ TEST_F(JournalCheckTest, NamesTheSummaryThatIsDamaged) {
   EXPECT_EQ(Find("summary"), FoundInJournal());
 }
 
-// It is what some commits did, but not these.
+// The summary describes some commits, but not these.
 TEST_F(JournalCheckTest, NamesTheSummaryThatSaysAnotherThingThanTheCommits) {
   CommitSummaries();
   const auto payload = static_cast<size_t>(newest_.position + chunk::kHeaderSize);
   const auto hash_at = static_cast<size_t>(newest_.end() - entries_) - sizeof(uint64_t);
   Buffer bytes = FileBytes(path_);
-  // Of the last piece, in a table, how far away it lies, in one byte: now the entry beside.
+  // This byte is the distance of the last piece in a table. It now leads to the entry next to it.
   std::byte& source = bytes[hash_at - 1];
   ASSERT_GT(source, std::byte{2});
   ASSERT_LT(source, std::byte{128});

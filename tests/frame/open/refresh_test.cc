@@ -1,4 +1,4 @@
-// What looking for newer commits costs, and what it finds.
+// Tests the cost and the result of looking for newer commits.
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -94,7 +94,8 @@ TEST_F(RefreshTest, SkipsStagedChunksOnce) {
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(2 << 20, 2))));  // more than one piece is flushed
   ASSERT_TRUE(IsOk(frame.Refresh()));
   ASSERT_TRUE(IsOk(frame.Refresh()));
-  // One call where the journal ended, in case another writer began there, and one after it.
+  // There is one call where the journal ended, in case another writer began there, and one after
+  // it.
   EXPECT_LE(CostOfRefresh(frame), 2);
   ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_EQ(frame.Refresh()->info().nbytes, 100 + (2 << 20));
@@ -189,7 +190,7 @@ TEST_F(RefreshTest, NoticesThatAnotherFileHasTheName) {
   const std::string other = dir_.Path("other");
   ASSERT_TRUE(IsOk(WriteFrame(other, PlainCopies(64), MakeNoise(77, 2))));
   std::filesystem::rename(other, path_);
-  // It looks no more than once a second.
+  // The frame looks at most once a second.
   for (int looks = 0; frame.Refresh()->info().nbytes != 77; ++looks) {
     ASSERT_LT(looks, 500);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -230,7 +231,7 @@ TEST_F(ForkedWriterTest, ChildNeitherWritesNorHarmsItsParent) {
     Writer taken = *std::move(writer);
     { const Writer gone = std::move(taken); }
     { const Frame gone = std::move(frame); }
-    // What the child opens anew is its own.
+    // The files that the child opens itself are its own.
     auto own = Frame::Open(path_);
     if (!own.ok()) return 5;
     return absl::IsUnavailable(own->OpenWriter().status()) ? 0 : 6;

@@ -55,7 +55,7 @@ class MadeUpJournal {
     next_.layers = std::move(edits);
     AddRecord();
   }
-  // One that is perhaps not durable and inserts one chunk many times.
+  // Adds a commit that is perhaps not durable and inserts one chunk many times.
   void AddChunks(Bytes chunk, int64_t count) {
     const format::IndexedChunk placed = {
         .entry = {.value = std::ssize(bytes_) - PartsOf(bytes_).header_len,

@@ -42,7 +42,7 @@ class JournalFrameTest : public testing::Test {
     return *std::move(frame);
   }
   Buffer Data() { return DataOf(Open().snapshot()).value(); }
-  // What reached the disk meanwhile.
+  // Returns the bytes that reached the disk meanwhile.
   int64_t BytesWritten() {
     int64_t sum = 0;
     for (const Operation& op : files_.TakeLog()) {
@@ -121,7 +121,7 @@ TEST_F(JournalFrameTest, OnlyACommitThatSurvivesTheMachineSyncsAndItDoesOnce) {
   files_.StartLog();
   ASSERT_TRUE(IsOk(writer->Commit(Durability::kProcess)));
   EXPECT_EQ(Syncs(), 0);
-  // It carries the one before, although nothing new is staged.
+  // This commit makes the one before durable, although nothing new is staged.
   ASSERT_TRUE(IsOk(writer->Commit(Durability::kMachine)));
   EXPECT_EQ(Syncs(), 1);
   ASSERT_TRUE(IsOk(writer->Commit(Durability::kMachine)));

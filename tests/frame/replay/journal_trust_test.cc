@@ -245,7 +245,7 @@ TEST_F(JournalTrustTest, CommitWhoseChunksOverlapIsNotReplayed) {
                                        .nbytes = 64};
   AppendToFile(chunk);
   const Buffer before = FileBytes(path_);
-  // One chunk is the first and perhaps the last too.
+  // The chunk is the first one, and perhaps the last one too.
   for (const bool twice : {false, true}) {
     PutFileBytes(path_, before);
     commit.chunks = {format::ReplaceEdit{.nchunk = 0, .chunk = placed}};
@@ -256,8 +256,8 @@ TEST_F(JournalTrustTest, CommitWhoseChunksOverlapIsNotReplayed) {
   }
 }
 
-// What chunks take in all is a count that no read needs: edits that would lead out of its range go
-// on without it.
+// No read needs the sum of the bytes that chunks take. Edits that would lead out of its range are
+// applied without it.
 TEST_F(JournalTrustTest, CommitsCountWhereTheStoredBytesBeforeThemCannotBe) {
   const Buffer before = FileBytes(path_);
   for (const int64_t stored : {int64_t{0}, INT64_MAX}) {

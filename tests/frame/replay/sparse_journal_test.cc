@@ -299,7 +299,7 @@ TEST_F(SparseJournalTest, DurableCommitWithoutItsFileIsDamageOfThatChunk) {
   EXPECT_EQ(snapshot.info().generation, 2u);
   Buffer chunk(kSmallChunk);
   EXPECT_TRUE(IsDamage(snapshot.ReadChunk(0, chunk), "00000003.chunk"));
-  // It can be written anew.
+  // The chunk can be written again.
   Writer writer = OpenWriter(&files);
   ASSERT_TRUE(IsOk(writer.UpdateChunk(0, MakeNoise(kSmallChunk, 11))));
 }
@@ -341,8 +341,8 @@ TEST_F(SparseJournalTest, RecoverWritesACheckpoint) {
   EXPECT_EQ(ChunkOf(snapshot, 0), MakeNoise(kSmallChunk, 10));
 }
 
-// What no writer leaves there is no commit: the record of the last one is written again with this
-// number of a chunk file.
+// No writer leaves such a record, so it is not a commit. The record of the last one is written
+// again with this number of a chunk file.
 TEST_F(SparseJournalTest, RecordThatNamesNoChunkFileIsDamage) {
   int64_t begin = 0;
   {

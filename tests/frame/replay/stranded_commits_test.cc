@@ -62,7 +62,7 @@ class StrandedCommitsTest : public testing::Test {
     bytes[static_cast<size_t>(ends_[commit] - format::kReceiptSize - 10)] ^= std::byte{4};
     PutFileBytes(path_, bytes);
   }
-  // That the last commit is durable never reached the disk.
+  // Removes the fact that the last commit is durable, as if it had never reached the disk.
   void ForgetThatItIsDurable(Buffer& bytes) const {
     const int64_t begin = ends_.back() - format::kReceiptSize;
     auto receipt = format::FindReceipt(Bytes(bytes).subspan(static_cast<size_t>(begin)), begin);
@@ -119,8 +119,7 @@ TEST_F(StrandedCommitsTest, RecoverCutsThemOnlyWhenAsked) {
   EXPECT_TRUE(IsOk(OpenWriter()));
 }
 
-// Of a journal of either durability, while the machine that wrote it runs.
-// A record as a search finds it.
+// Returns a record as a search finds it.
 frame::FoundRecord Found(const format::CommitLinks& links, int64_t begin) {
   return {.kind = format::RecordKind::kCommit,
           .begin = begin,
@@ -195,7 +194,7 @@ TEST_P(EveryBitTest, OfEveryRecordIsReportedOrNeededByNothing) {
     } else if (data.ok()) {
       EXPECT_EQ(*data, data_) << bit;
     } else {
-      // Of a chunk, whose commit counts with all the others.
+      // The damage is in a chunk, whose commit counts with all the others.
       EXPECT_TRUE(absl::IsDataLoss(data.status())) << bit;
       EXPECT_FALSE(snapshot.Verify()->ok()) << bit;
       EXPECT_EQ(snapshot.info().nbytes, std::ssize(data_)) << bit;
@@ -379,7 +378,7 @@ TEST_F(StrandedCommitsTest, ReaderOfADamagedJournalSeesThatItWasRepaired) {
   ASSERT_TRUE(reader->snapshot().info().journal_damaged);
   ASSERT_TRUE(IsOk(Recover(path_, {.drop_stranded = true})));
   ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(20, 9))));
-  // It looks no more than once a second.
+  // The reader looks at most once a second.
   for (int looks = 0; reader->Refresh()->info().journal_damaged; ++looks) {
     ASSERT_LT(looks, 500);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -55,7 +55,7 @@ class SectorFiles final : public UnsyncedFileSystem {
   FileSystem* const base_;
 };
 
-// What the copies turned out to be.
+// Counts of the results of the copies.
 struct Outcomes {
   int64_t committed = 0;  // a committed state, intact
   int64_t refused = 0;    // does not open
@@ -116,7 +116,7 @@ class Copier {
   void TakePiece() {
     if (!copying_) return;
     const auto file = *disk_.root()->Open(kFrame, FileMode::kRead);
-    // What follows the newest commit is reserved.
+    // The bytes after the newest commit are reserved.
     constexpr size_t kMost = 16 << 10;
     const size_t size = std::min(static_cast<size_t>(*file->Size()), end_ + kMost);
     if (piece_ == 0) pieces_ = end_ / kPiece + 1;

@@ -32,7 +32,7 @@ constexpr int32_t kTypesizes[] = {1, 2, 3, 4, 8, 255, 300};
 
 enum class Place { kMemory, kFile, kDirectory };
 
-// One frame on its way through random edits.
+// A frame on its way through random edits.
 class Sequence {
  public:
   Sequence(Place place, uint64_t seed) : place_(place), random_(seed) { Create(); }
@@ -152,7 +152,7 @@ class Sequence {
     if (view_.has_value()) ExpectHolds(view_->snapshot, view_->model);
   }
 
-  // With all that is staged, or without.
+  // Closes the writer with all staged edits, or drops them first.
   void Close() {
     SCOPED_TRACE("Close");
     if (Chance(2)) {
@@ -236,7 +236,7 @@ class Sequence {
   std::optional<Old> view_;  // once staged
 };
 
-// Of this many seeds.
+// Runs this many seeds.
 void RunSequences(Place place, uint64_t first, int64_t count) {
   const char* only = std::getenv("CAIRN_EDIT_SEED");
   const int64_t runs = only != nullptr ? count : test::SearchRuns(count);

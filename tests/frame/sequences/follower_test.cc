@@ -84,7 +84,7 @@ class Follower {
 
   void Ship() {
     const std::string path = dir_.Path("increment");
-    // What was shipped last is held, or is what the copy has.
+    // The increment begins at the last shipped state, or at the state of the copy.
     CopyOptions options = {.since = Chance(2) ? shipped_ : copy_->snapshot(),
                            .overwrite = true,
                            .file_system = &files_};

@@ -28,7 +28,7 @@ struct RandomChunk {
 RandomChunk MakeRegularChunk(Random& random, int32_t typesize, size_t nbytes);
 // A chunk of variable blocks.
 RandomChunk MakeVlChunk(Random& random, int32_t typesize, size_t nbytes);
-// One that must be refused wherever it is to go.
+// Makes a chunk that must be refused in every frame.
 RandomChunk MakeBadChunk(Random& random, int32_t typesize, size_t nbytes);
 
 }  // namespace cairn::test

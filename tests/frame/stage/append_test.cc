@@ -49,7 +49,7 @@ std::vector<SpecialValue> Specials(const Snapshot& snapshot) {
   return specials;
 }
 
-// What every Blosc2 would see.
+// Returns the state that every Blosc2 would see.
 Snapshot Checkpointed(Frame& frame, Writer& writer) {
   EXPECT_TRUE(IsOk(writer.Checkpoint()));
   return frame.snapshot();

@@ -49,7 +49,7 @@ Writer OfOnes(Frame& frame, ArrayModel* model) {
   return *std::move(writer);
 }
 
-// What stays of the model in another shape, zeros where it is new.
+// Returns the model in another shape, with zeros for new items.
 ArrayModel Resized(const ArrayModel& model, const Extents& shape, int32_t typesize) {
   ArrayModel resized(shape, typesize);
   BoxPlace kept = AllOf(shape);
@@ -266,7 +266,7 @@ TEST(ArrayEditorTest, ShrinksPastAChunkThatCannotBeRead) {
   ASSERT_TRUE(IsOk(frame));
   writer = frame->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  // What has to be read first is refused, and changes nothing.
+  // An edit that must read a damaged chunk first is refused, and changes nothing.
   EXPECT_TRUE(IsDamage(writer->ResizeArray(Extents{40}), "chunk 1"));
   EXPECT_TRUE(IsDamage(writer->ResizeArray(Extents{65}), "chunk 1"));
   EXPECT_TRUE(IsDamage(writer->AppendSlices(0, Buffer(2)), "chunk 1"));

@@ -28,7 +28,7 @@ constexpr int32_t kRecord = 12;
 // An array of records, and the bytes that it has to hold.
 class ArraySeriesTest : public testing::TestWithParam<Layout> {
  protected:
-  // Of chunks that are not made of whole blocks: each ends with two records of padding.
+  // The chunks are not made of whole blocks: each ends with two records of padding.
   void SetUp() override { Make({{.name = "m", .content = Buffer(8)}}); }
 
   void Make(const std::vector<Metalayer>& metalayers) {

@@ -1,5 +1,5 @@
-// What others can put at the name of the lock file: it stops writers with an answer that says whose
-// it is, and is never written to unless it is a lock file.
+// Tests files that others can put at the name of the lock file. Such a file stops writers with an
+// answer that tells whose it is, and is never written to unless it is a lock file.
 #include <filesystem>
 #include <functional>
 #include <grp.h>

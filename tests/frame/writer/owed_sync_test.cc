@@ -75,8 +75,8 @@ class OwedSyncTest : public testing::Test {
   uint64_t seed_ = 1000;
 };
 
-// What it writes goes after the end of the file: whichever header is on the disk, what that needs
-// stays.
+// The writer writes after the end of the file. Whichever header is on the disk, the bytes that it
+// needs stay.
 TEST_F(OwedSyncTest, CommitsForAProcessAloneSyncNothingAndOverwriteNothing) {
   for (int i = 0; i < 5; ++i) {
     const int64_t size = Size();
@@ -95,7 +95,8 @@ TEST_F(OwedSyncTest, SuspendedWritersThatTakeTurnsSyncNothing) {
   Frame of_one = *std::move(frame_);
   Update(one, 1, Durability::kProcess);
   ASSERT_TRUE(IsOk(one.Suspend()));
-  // What the first one has reserved follows the journal: this one cuts it, and syncs before.
+  // The space that the first one has reserved follows the journal. This writer cuts it, and syncs
+  // before.
   Writer two = OpenOwing();
   SyncsSoFar();
   for (int i = 0; i < 4; ++i) {

@@ -1,4 +1,4 @@
-// What small commits write, what they leave in the file, and when Close writes a checkpoint.
+// Tests what small commits write, what they leave in the file, and when Close writes a checkpoint.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -70,7 +70,7 @@ TEST_P(SmallCommitsTest, CloseOfASmallFrameLeavesNoJournal) {
   EXPECT_EQ(Open().snapshot().info().journal_size, 0);
 }
 
-// What other Blosc2s read is the index of the last checkpoint.
+// Other Blosc2s read the index of the last checkpoint.
 TEST_P(SmallCommitsTest, CloseDoesNotWriteALargeIndexForFewNews) {
   Buffer all = MakeManyChunks();
   const int64_t frame_size = Open().snapshot().info().frame_size;

@@ -1,4 +1,4 @@
-// What fails after a commit stops the writer, and the commit is told as made.
+// Tests that a failure after a commit stops the writer, and that the commit is reported as made.
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -20,7 +20,7 @@ class StandingCommitsTest : public EditedFrameTest {
 
   StandingCommitsTest() : EditedFrameTest(60) {}
 
-  // With checkpoints beside commits and summaries every few of them.
+  // Opens a writer that makes checkpoints during commits, and summaries every few of them.
   Writer Open(FaultFileSystem& files) const {
     return OpenWriter({.least_edits = 12,
                        .least_gradual = 1,

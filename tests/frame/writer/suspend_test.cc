@@ -52,7 +52,7 @@ class SuspendTest : public testing::TestWithParam<Layout> {
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
-  // What a writer of another handle does while ours is suspended.
+  // Runs `body` with a writer of another handle while ours is suspended.
   template <typename Body>
   void WriteElsewhere(Body body) {
     ASSERT_TRUE(IsOk(writer_->Suspend()));

@@ -1,4 +1,4 @@
-// One writer at a time, and it starts from the newest state.
+// Tests that there is one writer at a time, and that it starts from the newest state.
 #include <chrono>
 #include <filesystem>
 #include <optional>

@@ -1,4 +1,4 @@
-// What numbers of every type are compared with.
+// Tests comparisons with numbers of every type.
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -134,7 +134,7 @@ TEST_F(LimitsRequestTest, EverybodyMayLeaveOneWhereEverybodyMayWriteTheLog) {
   EXPECT_EQ(Found(), kRecords);
 }
 
-// What somebody left for another log.
+// The link leads to a request for another log.
 TEST_F(LimitsRequestTest, LinkIsNotTaken) {
   namespace fs = std::filesystem;
   ASSERT_TRUE(IsOk(LeaveRequest(*log_, kRecords)));

@@ -1,4 +1,4 @@
-// What a database holds, as a text that two sides can compare.
+// Shows the content of a database as a text that two sides can compare.
 #ifndef CAIRN_TESTS_SQLITE_DIFFERENTIAL_CONTENT_H_
 #define CAIRN_TESTS_SQLITE_DIFFERENTIAL_CONTENT_H_
 

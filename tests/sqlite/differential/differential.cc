@@ -49,7 +49,7 @@ absl::Status Differential::Compare(const Step& step, const Outcome& stock,
   const bool counts_alike =
       manner_ == Manner::kFullDisk || uncounted_.contains(step.connection) ||
       (stock.changes == frame.changes && (stock.rowid == frame.rowid || has_frame_table));
-  // Where the step that found no room was not done, a transaction has not begun to write, and its
+  // If the step that found no room was not done, a transaction has not begun to write, and its
   // journal may still become another one.
   const bool may_have_other_journal =
       manner_ == Manner::kFullDisk && absl::StrContains(step.sql, "journal_mode");

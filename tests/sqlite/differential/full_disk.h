@@ -7,9 +7,9 @@
 
 namespace cairn::test {
 
-// What lies in `directory` takes at most `bytes` more, and then calls give ENOSPC. Bytes that are
-// written already can be written again. The program has to export pwrite64,
-// fallocate64 and ftruncate64: see meson.build.
+// Lets files in `directory` take at most `bytes` more, and then calls give ENOSPC. Bytes that are
+// written already can be written again. The program must export pwrite64, fallocate64 and
+// ftruncate64: see meson.build.
 void FillDisk(const std::string& directory, int64_t bytes);
 void FreeDisk();
 // Returns true if a call has failed since the last FillDisk or the last question.

@@ -36,7 +36,7 @@ constexpr int64_t kOfOneWriter = 1000000;  // numbers of its transactions
 
 constexpr int64_t kMostOfRound = 4096;  // transactions that one writer commits in a round
 
-// What the processes tell, also when they are killed.
+// Facts that the processes report, also when they are killed.
 struct Board {
   struct Line {
     std::atomic<int64_t> begun;  // the number of its newest transaction
@@ -90,8 +90,8 @@ std::vector<std::string> StatementsOf(int64_t number, int database, const std::s
   return statements;
 }
 
-// What the transaction does in one database. Returns false if it has ended by an error, which it
-// then does on every side.
+// Makes the changes of a transaction in one database. Returns false if an error has ended it, which
+// then happens on every side.
 bool WriteBody(sqlite3* db, int64_t number, int database, const std::string& schema) {
   Answer(db, absl::StrCat("INSERT INTO ", schema, ".ledger(number) VALUES(", number, ")"));
   for (const std::string& statement : StatementsOf(number, database, schema)) {
@@ -258,7 +258,7 @@ class Contest {
     return ExpectAcknowledged(ledger, before.size(), which, what);
   }
 
-  // Of the new part of the ledger.
+  // Checks the new part of the ledger.
   absl::Status ExpectAcknowledged(const std::vector<int64_t>& ledger, size_t from, int which,
                                   const std::string& what) const {
     std::set<int64_t> unexplained(ledger.begin() + static_cast<int64_t>(from), ledger.end());

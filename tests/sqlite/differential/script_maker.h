@@ -23,7 +23,7 @@ class ScriptMaker {
  public:
   ScriptMaker(Manner manner, uint64_t seed);
 
-  // The same for each call.
+  // Equal for each call.
   const Layout& layout() const { return layout_; }
   Script Make(int steps);
 

@@ -26,7 +26,7 @@ namespace {
 constexpr unsigned kPatience = 120;
 constexpr int kTrials = 400;  // of shorter scripts
 
-// What a child tells, also when it dies.
+// Facts that a child reports, also when it dies.
 struct Report {
   std::atomic<uint64_t> seed;
   char text[8192];

@@ -1,4 +1,4 @@
-// One side of a comparison: databases of one VFS, and the connections of a script to them.
+// A side of a comparison: databases of one VFS, and the connections of a script to them.
 #ifndef CAIRN_TESTS_SQLITE_DIFFERENTIAL_SIDE_H_
 #define CAIRN_TESTS_SQLITE_DIFFERENTIAL_SIDE_H_
 
@@ -12,7 +12,7 @@
 
 namespace cairn::test {
 
-// What a program can see of a step.
+// The facts that a program can see of a step.
 struct Outcome {
   int code = SQLITE_OK;  // extended
   std::string message;

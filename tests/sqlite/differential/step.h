@@ -1,4 +1,4 @@
-// One step of a random script, which is done on two sides: in stock SQLite and in frames.
+// A step of a random script, which is done on two sides: in stock SQLite and in frames.
 #ifndef CAIRN_TESTS_SQLITE_DIFFERENTIAL_STEP_H_
 #define CAIRN_TESTS_SQLITE_DIFFERENTIAL_STEP_H_
 

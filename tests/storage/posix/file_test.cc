@@ -1,4 +1,4 @@
-// What only the operating system's files can show; file_test.cc has the rest.
+// Tests what only the operating system's files can show; file_test.cc has the rest.
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// What forked children have of the locks of their parent.
+// Tests which locks of their parent forked children have.
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -171,7 +171,7 @@ TEST_F(ForkLocksTest, ChangeOfTheModeHeedsWhatAChildHas) {
   ASSERT_TRUE(IsOk(held->LockByte(kLocked, LockMode::kShared)));
   EXPECT_TRUE(IsOk(first_->LockByte(kLocked, LockMode::kShared)));
   ASSERT_TRUE(IsOk(first_->UnlockByte(kLocked)));
-  // What has become a shared lock is the child's as well.
+  // A lock that has become a shared one is the child's as well.
   std::unique_ptr<File> changed;
   const Orphan child([&] {
     changed = Open();

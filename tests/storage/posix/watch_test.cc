@@ -1,4 +1,4 @@
-// What a watch tells of a file.
+// Tests what a watch reports of a file.
 #include <chrono>
 #include <memory>
 #include <string>
