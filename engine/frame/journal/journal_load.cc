@@ -39,7 +39,7 @@ bool JournalWriter::IsWorthClosing(const Stager& stager, int64_t file_bytes) con
   return frame::IsWorthClosing(staged, base(), closed);
 }
 
-int64_t JournalWriter::unsynced() {
+int64_t JournalWriter::UnsyncedBytes() {
   const CommitPoint synced = frame_.sync->durable();
   if (synced.generation == base().generation()) unsynced_reused_ = 0;
   // What makes a checkpoint syncs it.
@@ -54,7 +54,7 @@ absl::Status JournalWriter::BoundUnsynced() {
     CAIRN_RETURN_IF_ERROR(*ended);
     unsynced_reused_ -= std::min(unsynced_reused_, std::exchange(syncing_reused_, 0));
   }
-  const int64_t bytes = unsynced();
+  const int64_t bytes = UnsyncedBytes();
   if (bytes > kMostUnsynced) return Sync(base().generation());
   if (bytes <= kMostUnsynced / 2 || sync_ahead_.is_running()) return absl::OkStatus();
   syncing_reused_ = unsynced_reused_;

@@ -89,12 +89,12 @@ void JournalWriter::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) 
   StageAt(CommittedEnd(base()));
 }
 
-void JournalWriter::GoOnAfterCheckpoint(SummaryProgress summaries) {
+void JournalWriter::ContinueAfterCheckpoint(SummaryProgress summaries) {
   summaries_ = std::move(summaries);
   SetRoom();
 }
 
-absl::Status JournalWriter::GoOnBelow(const State& before) {
+absl::Status JournalWriter::ContinueBelow(const State& before) {
   remains_end_ = std::max(remains_end_, EndWithMark());
   CAIRN_RETURN_IF_ERROR(MarkEnded(before, sink_->end()));
   set_aside_ = {};
@@ -104,7 +104,7 @@ absl::Status JournalWriter::GoOnBelow(const State& before) {
   ForgetHeadroom();
   summaries_ = {};
   StageAt(CommittedEnd(base()));
-  CAIRN_RETURN_IF_ERROR(Witness());
+  CAIRN_RETURN_IF_ERROR(WriteReceipt());
   StageAt(CommittedEnd(base()));
   return absl::OkStatus();
 }
@@ -173,14 +173,14 @@ absl::StatusOr<bool> JournalWriter::MayReuse() {
   return true;
 }
 
-absl::Status JournalWriter::Witness() {
+absl::Status JournalWriter::WriteReceipt() {
   if (!base().journal.has_value() || base().journal->empty()) return absl::OkStatus();
   const JournalPosition& journal = *base().journal;
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation,
                                 .boot = frame_.source.BootHere(frame_.core->env()->boot),
                                 .durable_generation = journal.generation};
-  witnessed_ = journal.generation;
+  newest_receipt_ = journal.generation;
   if (journal.receipt == receipt) return absl::OkStatus();
   needs_checkpoint_ = !HasRoomFor(format::kReceiptSize);
   if (needs_checkpoint_) return absl::OkStatus();
@@ -199,7 +199,7 @@ absl::Status JournalWriter::Witness() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> JournalWriter::Follow() {
+absl::StatusOr<bool> JournalWriter::CatchUp() {
   // While this writer's state is registered as read, no other checkpoint can end where its own
   // does.
   std::array<std::byte, format::kFixedHeaderSize> header;
@@ -257,7 +257,7 @@ absl::Status JournalWriter::Resume() {
     }
     unsynced_reused_ = 0;
     reused_.clear();
-    witnessed_ = generation;
+    newest_receipt_ = generation;
   } else {
     Owe(false);
   }
@@ -276,13 +276,13 @@ absl::Status JournalWriter::Resume() {
   return absl::OkStatus();
 }
 
-absl::Status JournalWriter::WitnessSyncs() {
+absl::Status JournalWriter::WriteReceiptOfSyncs() {
   const CommitPoint synced = frame_.sync->durable();
   const CommitPoint committed = frame_.committed();
   // With a summary after the commit.
   const bool is_durable = synced.generation == committed.generation && synced.end >= committed.end;
-  if (!is_durable || witnessed_ == committed.generation) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(Witness());
+  if (!is_durable || newest_receipt_ == committed.generation) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(WriteReceipt());
   StageAt(CommittedEnd(base()));
   return absl::OkStatus();
 }
@@ -378,15 +378,15 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
   const int64_t reused = sink_->reused() + file_bytes;
   CAIRN_RETURN_IF_ERROR(durable ? Sync(receipt.generation) : sink_->Flush());
   if (!durable) NoteReused(synced.end, sink_->end());
-  CAIRN_RETURN_IF_ERROR(Adopt(stager, {.links = commit.links,
-                                       .checksum = checksum,
-                                       .end = sink_->end(),
-                                       .receipt = receipt,
-                                       .chunk_edits = commit.chunks.count(),
-                                       .layer_edits = std::ssize(commit.layers),
-                                       .reused = reused}));
+  CAIRN_RETURN_IF_ERROR(InstallCommit(stager, {.links = commit.links,
+                                               .checksum = checksum,
+                                               .end = sink_->end(),
+                                               .receipt = receipt,
+                                               .chunk_edits = commit.chunks.count(),
+                                               .layer_edits = std::ssize(commit.layers),
+                                               .reused = reused}));
   if (!durable) unsynced_reused_ += reused;
-  if (durable) CAIRN_RETURN_IF_ERROR(AfterCommit(MarkDurable()));
+  if (durable) CAIRN_RETURN_IF_ERROR(AfterCommit(RenewReceipt()));
   return true;
 }
 
@@ -401,7 +401,7 @@ void JournalWriter::NoteReused(int64_t durable_end, int64_t record_end) {
 }
 
 // The record is in the file: the state that readers get by replaying it, this writer has at hand.
-absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step) {
+absl::Status JournalWriter::InstallCommit(Stager& stager, const CommitStep& step) {
   NoteStaged(stager.staged(), space_);
   sink_->ForgetPlaced();
   const std::shared_ptr<State> state = stager.MakeState();
@@ -415,9 +415,9 @@ absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step) {
 
 // The last receipt says from now on that all is durable. A power cut may leave the old one, the new
 // one or none.
-absl::Status JournalWriter::MarkDurable() {
+absl::Status JournalWriter::RenewReceipt() {
   const JournalPosition& journal = *base().journal;
-  witnessed_ = journal.generation;
+  newest_receipt_ = journal.generation;
   // In place of what an older version wrote would be too little.
   if (!journal.receipt.has_value() || journal.receipt->size != format::kReceiptSize) {
     return absl::OkStatus();
@@ -442,7 +442,7 @@ absl::Status JournalWriter::SyncCommitted() {
   reused_.clear();
   // A snapshot of staged edits may read what lies there.
   if (sink_->end() > CommittedEnd(base())) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(AfterCommit(Witness()));
+  CAIRN_RETURN_IF_ERROR(AfterCommit(WriteReceipt()));
   StageAt(CommittedEnd(base()));
   return absl::OkStatus();
 }

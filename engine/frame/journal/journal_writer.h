@@ -70,7 +70,7 @@ class JournalWriter {
   void AvoidSyncs(bool avoid) { avoids_syncs_ = avoid; }
   // Leaves a new receipt of this boot after the journal: all its commits are durable. The last one
   // may be the only trace of an acknowledged commit.
-  absl::Status Witness();
+  absl::Status WriteReceipt();
   // There was no room for that receipt: a checkpoint has to do.
   bool needs_checkpoint() const { return needs_checkpoint_; }
   // Where the journal ends with the record that says so, if there is room for it.
@@ -79,10 +79,10 @@ class JournalWriter {
   // Says so there. If a disk loses the header that was written, this shows what is missing.
   absl::Status MarkEnded(const State& before, int64_t end);
   // A checkpoint that inherits the journal of the one before is durable.
-  void GoOnAfterCheckpoint(SummaryProgress summaries);
+  void ContinueAfterCheckpoint(SummaryProgress summaries);
   // A shrinking checkpoint is durable, with all commits in a journal of its own. The old journal
   // ended where this one does.
-  absl::Status GoOnBelow(const State& before);
+  absl::Status ContinueBelow(const State& before);
   // What readers left since the last time becomes free, and the file as short as the frame.
   absl::Status TidyUp();
   // The same of all that there is, however long that takes.
@@ -108,14 +108,14 @@ class JournalWriter {
   bool IsWorthClosing(const Stager& stager, int64_t file_bytes = 0) const;
   // After another writer may have had the frame: takes over what it committed, and moves on to it.
   // False where that takes opening anew: nothing can be said without reading more.
-  absl::StatusOr<bool> Follow();
+  absl::StatusOr<bool> CatchUp();
   // Whether all that is committed is durable, as far as is known: by a sync of this writer, or by a
   // receipt of this boot.
   bool IsDurable() const;
   // The next commit goes after what was followed. What of that is perhaps not durable is owed.
   absl::Status Resume();
   // Leaves the receipt that threads which wait for a sync do not write.
-  absl::Status WitnessSyncs();
+  absl::Status WriteReceiptOfSyncs();
 
   // Refuses edits that leave the frame no smaller, and too little room for the next checkpoint
   // within the limit of the writer. Other files of the frame have so many bytes.
@@ -127,7 +127,7 @@ class JournalWriter {
   // Makes everything in the file durable: what was staged there, and the commits up to that one.
   absl::Status Sync(uint64_t generation);
   // Bytes of commits, and of what is staged in the file, that are perhaps not durable.
-  int64_t unsynced();
+  int64_t UnsyncedBytes();
   // Whether the staged edits can become a commit record where the journal ends.
   bool HasRoomForCommit(const Stager& stager);
   // The staged edits become a commit, whose chunk files have so many bytes. False, and nothing was
@@ -159,9 +159,9 @@ class JournalWriter {
   bool OwesHeader();
   void WriteZerosAhead();
   void NoteReused(int64_t durable_end, int64_t record_end);
-  absl::Status Adopt(Stager& stager, const CommitStep& step);
-  absl::Status MarkDurable();
-  // In journal_summaries.cc.
+  absl::Status InstallCommit(Stager& stager, const CommitStep& step);
+  absl::Status RenewReceipt();
+  // In journal_summarizer.cc.
   bool NeedsAnchor(int64_t position) const;
   void BeginWithAnchor();
   bool IsSummaryDue(int64_t edits, SummaryProgress& progress) const;
@@ -183,8 +183,8 @@ class JournalWriter {
   Extent set_aside_;         // of the journal, for a checkpoint
   int64_t unsynced_reused_ = 0;
   BackgroundTask sync_ahead_;
-  int64_t syncing_reused_ = 0;  // of unsynced_reused_, what that sync covers
-  uint64_t witnessed_ = 0;      // the newest generation whose receipt says that it is durable
+  int64_t syncing_reused_ = 0;   // of unsynced_reused_, what that sync covers
+  uint64_t newest_receipt_ = 0;  // the newest generation whose receipt says that it is durable
   Headroom headroom_;
   int64_t zeros_end_ = 0;
   int64_t zeros_ = 0;

@@ -74,13 +74,13 @@ absl::Status ContiguousBackend::Suspend() {
     DropGradual();
     CAIRN_RETURN_IF_ERROR(DropUncommitted());
   }
-  CAIRN_RETURN_IF_ERROR(journal_.WitnessSyncs());
+  CAIRN_RETURN_IF_ERROR(journal_.WriteReceiptOfSyncs());
   return CommitBackend::Suspend();
 }
 
 absl::StatusOr<bool> ContiguousBackend::Resume(const WriterOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(frame_.peer_lock, TakePeerLock(frame_.location(), options));
-  CAIRN_ASSIGN_OR_RETURN(const bool follows, journal_.Follow());
+  CAIRN_ASSIGN_OR_RETURN(const bool follows, journal_.CatchUp());
   if (!follows) return false;
   const bool may_owe = frame_.opening == Durability::kProcess;
   if (!journal_.IsDurable() && !may_owe) CAIRN_RETURN_IF_ERROR(PersistBase());
@@ -98,7 +98,7 @@ absl::Status ContiguousBackend::PersistBase() {
   }
   CAIRN_RETURN_IF_ERROR(journal_.Persist());
   CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
-  return journal_.Witness();
+  return journal_.WriteReceipt();
 }
 
 // Before bytes change that another header on the disk may need.
@@ -230,9 +230,9 @@ absl::Status ContiguousBackend::AdvanceGradual(int64_t steps) {
   retired_ = std::move(gradual_);
   if (retired_->is_shrinking()) {
     pinned_end_ = 0;
-    return journal_.GoOnBelow(*before);
+    return journal_.ContinueBelow(*before);
   }
-  journal_.GoOnAfterCheckpoint(retired_->summaries());
+  journal_.ContinueAfterCheckpoint(retired_->summaries());
   return absl::OkStatus();
 }
 

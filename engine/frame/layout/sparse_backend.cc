@@ -104,13 +104,13 @@ absl::Status SparseBackend::PersistBase() {
   CAIRN_RETURN_IF_ERROR(PersistFiles());
   CAIRN_RETURN_IF_ERROR(journal_.Persist());
   CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
-  return journal_.Witness();
+  return journal_.WriteReceipt();
 }
 
 // Once another writer has the frame, it may remove files that it does not need.
 absl::Status SparseBackend::Suspend() {
   CAIRN_RETURN_IF_ERROR(frame_.sync->SyncNamed());
-  CAIRN_RETURN_IF_ERROR(journal_.WitnessSyncs());
+  CAIRN_RETURN_IF_ERROR(journal_.WriteReceiptOfSyncs());
   return CommitBackend::Suspend();
 }
 
@@ -167,7 +167,7 @@ absl::Status SparseBackend::PublishPrepared(Stager& stager, Durability durabilit
   // Before the commit is there: a thread that then syncs it syncs them, too.
   files_->Add(sink_->staged());
   const bool many =
-      files_->count() > kMostUnsyncedFiles || journal_.unsynced() + file_bytes > kMostUnsynced;
+      files_->count() > kMostUnsyncedFiles || journal_.UnsyncedBytes() + file_bytes > kMostUnsynced;
   if (durable) {
     CAIRN_RETURN_IF_ERROR(frame_.sync->SyncNamed());
   } else if (many) {

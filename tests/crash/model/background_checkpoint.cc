@@ -265,7 +265,7 @@ void Writer::FinishFlip() {
 // Resume makes it durable.
 void Writer::Suspend() {
   DropCheckpoint();
-  WitnessSyncs();
+  WriteReceiptOfSyncs();
 }
 
 }  // namespace cairn::model

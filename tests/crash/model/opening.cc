@@ -135,7 +135,7 @@ void Writer::LeaveReceipt() {
 }
 
 // Threads that wait for a sync leave no receipt, nor do the syncs of a checkpoint made in steps.
-void Writer::WitnessSyncs() {
+void Writer::WriteReceiptOfSyncs() {
   const bool is_synced = !owes_ && synced_generation_ == view_.generation &&
                          synced_end_ >= view_.receipt_at + kReceiptSize;
   const bool claims = is_synced || !rules_.suspend_tells_synced;

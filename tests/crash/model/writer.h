@@ -116,7 +116,7 @@ class Writer {
   bool MayReuse(bool machine);
   void Pay();
   void LeaveReceipt();
-  void WitnessSyncs();
+  void WriteReceiptOfSyncs();
   void ReserveSpace(uint64_t end);
   bool NeedsAnchor() const;
   bool HasAnchor(const Checkpoint& checkpoint) const;

@@ -15,9 +15,9 @@
 namespace cairn::test {
 namespace {
 
-class JournalSummariesTest : public SummarizedFrameTest {};
+class JournalSummarizerTest : public SummarizedFrameTest {};
 
-TEST_F(JournalSummariesTest, SayWhatTheCommitsDid) {
+TEST_F(JournalSummarizerTest, SayWhatTheCommitsDid) {
   Writer writer = OpenWriter();
   EXPECT_FALSE(SkipsCommits(Read()));
   for (int i = 0; i < 40; ++i) {
@@ -30,7 +30,7 @@ TEST_F(JournalSummariesTest, SayWhatTheCommitsDid) {
   ExpectHolds(Read(), data_);
 }
 
-TEST_F(JournalSummariesTest, HoldMetadata) {
+TEST_F(JournalSummarizerTest, HoldMetadata) {
   {
     Writer writer = OpenWriter();
     ASSERT_TRUE(IsOk(writer.SetVlmetalayer("first", MakeNoise(20, 1))));
@@ -48,7 +48,7 @@ TEST_F(JournalSummariesTest, HoldMetadata) {
   EXPECT_EQ(snapshot.GetVlmetalayer("third").value(), MakeNoise(20, 3));
 }
 
-TEST_F(JournalSummariesTest, LeaveReadersAsTheyAreWhateverTheNextWriterDoes) {
+TEST_F(JournalSummarizerTest, LeaveReadersAsTheyAreWhateverTheNextWriterDoes) {
   std::vector<std::pair<Snapshot, Buffer>> seen;
   for (int life = 0; life < 30; ++life) {
     Writer writer = OpenWriter(life % 2 == 0);
@@ -75,7 +75,7 @@ TEST_F(JournalSummariesTest, LeaveReadersAsTheyAreWhateverTheNextWriterDoes) {
   }
 }
 
-TEST_F(JournalSummariesTest, AreFollowedByTheSameCommitsAsBefore) {
+TEST_F(JournalSummarizerTest, AreFollowedByTheSameCommitsAsBefore) {
   Writer writer = OpenWriter(true);
   auto frame = Frame::Open(path_);
   ASSERT_TRUE(IsOk(frame));
@@ -97,7 +97,7 @@ TEST_F(JournalSummariesTest, AreFollowedByTheSameCommitsAsBefore) {
 }
 
 // From the header of the checkpoint on, which is not durable yet.
-TEST_F(JournalSummariesTest, AreThereForTheFirstReadersOfACheckpointMadeBesideCommits) {
+TEST_F(JournalSummarizerTest, AreThereForTheFirstReadersOfACheckpointMadeBesideCommits) {
   constexpr int64_t kFew = 8;
   constexpr int64_t kMostOfCommit = 12;
   Writer writer = OpenWriter(true, kFew);
@@ -117,7 +117,7 @@ TEST_F(JournalSummariesTest, AreThereForTheFirstReadersOfACheckpointMadeBesideCo
 }
 
 // Whatever checkpoint the summary is for that the journal ends with.
-TEST_F(JournalSummariesTest, AreFollowedByTheCommitsOfOtherWriters) {
+TEST_F(JournalSummarizerTest, AreFollowedByTheCommitsOfOtherWriters) {
   constexpr int64_t kFew = 4;
   Writer writer = OpenWriter(true, kFew);
   for (int i = 0; i < 60; ++i) {
@@ -137,7 +137,7 @@ TEST_F(JournalSummariesTest, AreFollowedByTheCommitsOfOtherWriters) {
   }
 }
 
-TEST_F(JournalSummariesTest, AreBelievedByDurableReadersOnceASyncCoversThem) {
+TEST_F(JournalSummarizerTest, AreBelievedByDurableReadersOnceASyncCoversThem) {
   Writer writer = OpenWriter();
   CommitMany(writer, 100, Durability::kProcess);
   EXPECT_FALSE(SkipsCommits(Read({.durable_only = true})));
@@ -148,7 +148,7 @@ TEST_F(JournalSummariesTest, AreBelievedByDurableReadersOnceASyncCoversThem) {
 }
 
 // Replay finds the same, or what the older one does.
-TEST_F(JournalSummariesTest, AreNotMissedWhereTheyOrTheAnchorAreDamaged) {
+TEST_F(JournalSummarizerTest, AreNotMissedWhereTheyOrTheAnchorAreDamaged) {
   Writer writer = OpenWriter();
   CommitMany(writer, 300, Durability::kMachine);
   const Snapshot before = Read();
@@ -165,7 +165,7 @@ TEST_F(JournalSummariesTest, AreNotMissedWhereTheyOrTheAnchorAreDamaged) {
 }
 
 // No state needs what is summed up. A writer, which has to know what became of all space, does.
-TEST_F(JournalSummariesTest, LetReadersPassDamagedCommits) {
+TEST_F(JournalSummarizerTest, LetReadersPassDamagedCommits) {
   Writer writer = OpenWriter();
   CommitMany(writer, 300, Durability::kMachine);
   ASSERT_TRUE(IsOk(writer.Suspend()));
