@@ -1,11 +1,12 @@
-// Where the journal may go, and what of the file after it goes.
+#include "engine/frame/journal/journal_remains.h"
+
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
 #include "engine/frame/files/frame_locks.h"
-#include "engine/frame/journal/journal_writer.h"
 
 namespace cairn::frame {
 
@@ -27,101 +28,69 @@ constexpr int64_t kReleasedForChunk = 2;
 
 }  // namespace
 
-void JournalWriter::Release(int64_t most) {
-  const bool sealed = base().checkpoint->seal_holds;
-  const uint64_t oldest = sealed ? base().checkpoint->seal->oldest_generation : 0;
-  if (most == INT64_MAX) {
-    space_.Release(*frame_.file, oldest);
+void JournalRemains::Resume(int64_t size) {
+  end_ = std::min(end_, size);
+  if (end_ <= CommittedEnd(*frame_.state)) end_ = 0;
+  if (end_ == 0) {
+    headroom_.Resume(size);
   } else {
-    space_.ReleaseSome(*frame_.file, oldest, most);
+    headroom_.Forget();
   }
-  SetRoom();
 }
 
-int64_t JournalWriter::EndWithMark() const {
-  const bool has_room = sink_->HasRoomFor(format::kEndedSize + format::kEndMark);
-  return sink_->end() + (has_room ? format::kEndedSize : 0);
-}
-
-absl::Status JournalWriter::MarkEnded(const State& before, int64_t end) {
-  const Checkpoint& newer = *base().checkpoint;
-  const bool is_sealed = newer.seal_holds && before.journal.has_value();
-  if (!is_sealed || EndWithMark() == end) return absl::OkStatus();
-  const absl::Status status =
-      frame_.file->WriteAt(end, format::EncodeEnded({.base = before.journal->base,
-                                                     .last = before.generation(),
-                                                     .generation = newer.seal->generation,
-                                                     .frame_size = newer.header.frame_size},
-                                                    end));
-  // The checkpoint is durable, whether that can be recorded or not.
-  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
-}
-
-void JournalWriter::SetRoom() {
-  const int64_t end = sink_->end();
-  sink_->SetRoom({.limit = space_.LimitFrom(end), .resume = std::max(end, space_.EndOfDead())});
-}
-
-absl::Status JournalWriter::TidyUp() {
+absl::Status JournalRemains::TidyUp() {
   commits_until_tidy_ = kCommitsUntilTidy;
-  if (space_.has_dead()) Release(kManyReleased);
+  if (tail_.space().has_dead()) tail_.Release(kManyReleased);
   return CutSome();
 }
 
-absl::Status JournalWriter::TidyUpAll() {
-  if (space_.has_dead()) Release();
-  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
+absl::Status JournalRemains::TidyUpAll() {
+  if (tail_.space().has_dead()) tail_.Release();
+  return end_ > tail_.end() ? CutAt(tail_.end()) : absl::OkStatus();
 }
 
-absl::Status JournalWriter::TidyUpNowAndThen() {
+absl::Status JournalRemains::TidyUpNowAndThen() {
   const bool is_time = --commits_until_tidy_ <= 0;
-  if (space_.is_releasing() || (is_time && space_.has_dead())) {
-    Release(kReleased + kReleasedForChunk * std::ssize(sink_->placed()));
+  if (tail_.space().is_releasing() || (is_time && tail_.space().has_dead())) {
+    tail_.Release(kReleased + kReleasedForChunk * std::ssize(tail_.sink().placed()));
   }
   if (!is_time) return absl::OkStatus();
   commits_until_tidy_ = kCommitsUntilTidy;
   return CutSome();
 }
 
-// Of what an earlier checkpoint left; what is reserved after that goes, too.
-absl::Status JournalWriter::CutSome() {
-  const int64_t end = sink_->end();
-  if (remains_end_ <= end) return absl::OkStatus();
-  const int64_t target = std::max(end, remains_end_ - kMostCut);
+// Space that is reserved after the remains goes, too.
+absl::Status JournalRemains::CutSome() {
+  const int64_t end = tail_.end();
+  if (end_ <= end) return absl::OkStatus();
+  const int64_t target = std::max(end, end_ - kMostCut);
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
   return size > target ? CutUnread(target) : absl::OkStatus();
 }
 
-// Whether the journal may go on for so many bytes, and its end be marked.
-bool JournalWriter::HasRoomFor(int64_t size) {
-  if (sink_->HasRoomFor(size + format::kEndMark)) return true;
-  Release();
-  return sink_->HasRoomFor(size + format::kEndMark);
-}
-
-absl::Status JournalWriter::CutAt(int64_t end) {
+absl::Status JournalRemains::CutAt(int64_t end) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
   if (size <= end) return absl::OkStatus();
-  if (remains_end_ > end) Release();
+  if (end_ > end) tail_.Release();
   return CutUnread(end);
 }
 
-absl::Status JournalWriter::CutUnread(int64_t end) {
-  if (remains_end_ > end) {
+absl::Status JournalRemains::CutUnread(int64_t end) {
+  if (end_ > end) {
     const bool is_read = frame_.file->IsLocked(kLoadingLockByte, 1).value_or(true);
-    if (space_.EndOfDead() > end || is_read) return absl::OkStatus();
+    if (tail_.space().EndOfDead() > end || is_read) return absl::OkStatus();
   }
-  remains_end_ = end > sink_->end() ? end : 0;
-  ForgetHeadroom();
+  end_ = end > tail_.end() ? end : 0;
+  headroom_.Forget();
   return frame_.file->Truncate(end);
 }
 
-absl::Status JournalWriter::DropAfter(int64_t end) {
+absl::Status JournalRemains::DropAfter(int64_t end) {
   CAIRN_RETURN_IF_ERROR(CutAt(end));
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
-  const int64_t limit = std::min(size, space_.LimitFrom(end));
+  const int64_t limit = std::min(size, tail_.space().LimitFrom(end));
   if (limit <= end) return absl::OkStatus();
-  ForgetHeadroom();
+  headroom_.Forget();
   const absl::Status status = frame_.file->PunchHole(end, limit - end);
   if (!absl::IsUnimplemented(status)) return status;
   const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
@@ -130,6 +99,24 @@ absl::Status JournalWriter::DropAfter(int64_t end) {
     CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(at, Bytes(zeros).first(piece)));
   }
   return absl::OkStatus();
+}
+
+absl::Status JournalRemains::MarkEnd(int64_t position) {
+  static constexpr std::array<std::byte, format::kEndMark> kZeros = {};
+  return frame_.file->WriteAt(position, kZeros);
+}
+
+absl::StatusOr<bool> JournalRemains::HasNothingElseAfter(int64_t journal_end,
+                                                         JournalReader& reader) const {
+  if (reader.position() != journal_end) return false;  // after what a dead writer staged
+  if (end_ <= journal_end) {
+    CAIRN_ASSIGN_OR_RETURN(const bool bytes, reader.StoppedAtBytes());
+    return !bytes;
+  }
+  std::array<std::byte, format::kEndMark> mark;
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, frame_.source.ReadSome(journal_end, mark));
+  return std::ranges::all_of(Bytes(mark).first(got),
+                             [](std::byte each) { return each == std::byte{0}; });
 }
 
 }  // namespace cairn::frame

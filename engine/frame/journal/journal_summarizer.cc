@@ -1,4 +1,5 @@
-// Sums up the journal, for readers that open the frame.
+#include "engine/frame/journal/journal_summarizer.h"
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -8,7 +9,6 @@
 #include "engine/base/status.h"
 #include "engine/chunk/special.h"
 #include "engine/format/journal_summary.h"
-#include "engine/frame/journal/journal_writer.h"
 #include "engine/frame/replay/summary.h"
 
 namespace cairn::frame {
@@ -123,31 +123,17 @@ std::optional<SummaryBytes> TableOf(const State& state, int64_t position) {
 
 }  // namespace
 
-// Whether a journal begins there that may get so long that opening the frame would take long.
-bool JournalWriter::NeedsAnchor(int64_t position) const {
-  const State& state = base();
-  return state.journal.has_value() && state.journal->empty() && position == state.journal->begin &&
-         state.header().layout == Layout::kContiguous && state.checkpoint->seal_holds &&
-         !state.checkpoint->seal->journal.has_value() && frame_.limit.bytes == INT64_MAX &&
-         state.chunks.size() >= state.env()->checkpoints.least_summarized &&
-         sink_->HasRoomFor(format::kAnchorSize);
-}
-
-void JournalWriter::BeginWithAnchor() {
-  sink_->BeginWith(format::EncodeAnchor(AnchorOf(base()).identity));
-}
-
 // Where the disk is too full, readers replay more.
-absl::Status JournalWriter::WriteSlot(const AnchorPlace& anchor, int64_t number,
-                                      const format::SummarySlot& slot) const {
+absl::Status JournalSummarizer::WriteSlot(const AnchorPlace& anchor, int64_t number,
+                                          const format::SummarySlot& slot) const {
   const absl::Status status =
       frame_.file->WriteAt(anchor.slot(number), format::EncodeSlot(slot, anchor.identity));
   return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
 }
 
-// Of the newest summary.
-absl::Status JournalWriter::WriteSlot(const AnchorPlace& anchor, const Extent& summary,
-                                      SummaryProgress& progress) const {
+// Writes the slot of the newest summary.
+absl::Status JournalSummarizer::WriteSlot(const AnchorPlace& anchor, const Extent& summary,
+                                          SummaryProgress& progress) const {
   format::SummarySlot slot = {.position = summary.begin,
                               .size = summary.size(),
                               .generation = base().generation(),
@@ -159,7 +145,7 @@ absl::Status JournalWriter::WriteSlot(const AnchorPlace& anchor, const Extent& s
 }
 
 // A sync that began after a later commit covers it.
-absl::Status JournalWriter::MarkSummary(const AnchorPlace& anchor, SummaryProgress& progress) {
+absl::Status JournalSummarizer::MarkSummary(const AnchorPlace& anchor, SummaryProgress& progress) {
   if (frame_.sync->durable().generation <= progress.unmarked->generation) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(WriteSlot(anchor, 1, *progress.unmarked));
   progress.unmarked.reset();
@@ -167,16 +153,16 @@ absl::Status JournalWriter::MarkSummary(const AnchorPlace& anchor, SummaryProgre
 }
 
 // The commits that come now have the generations of those that it names.
-absl::Status JournalWriter::VoidSummaries() {
+absl::Status JournalSummarizer::VoidSummaries() {
   for (int64_t number = 0; number < format::kSlots; ++number) {
     CAIRN_RETURN_IF_ERROR(WriteSlot(AnchorOf(base()), number, {}));
   }
-  summary_is_void_ = false;
+  is_void_ = false;
   return absl::OkStatus();
 }
 
 // If nothing comes of it, it is tried again after as many edits.
-bool JournalWriter::IsSummaryDue(int64_t edits, SummaryProgress& progress) const {
+bool JournalSummarizer::IsSummaryDue(int64_t edits, SummaryProgress& progress) const {
   const State& state = base();
   const CheckpointPolicy& policy = state.env()->checkpoints;
   const bool is_due = edits - progress.edits >= policy.edits_of_summary &&
@@ -191,54 +177,54 @@ bool JournalWriter::IsSummaryDue(int64_t edits, SummaryProgress& progress) const
 // checkpoint it knows. That may be on the disk without the summary, so it does not say what is
 // durable. False where there is no room for it. Then the committed state goes on from `index`,
 // unless that is null.
-absl::StatusOr<bool> JournalWriter::WriteSummary(
+absl::StatusOr<bool> JournalSummarizer::WriteSummary(
     std::vector<std::byte> summary, const Stager& stager,
     const std::shared_ptr<const SummarizedIndex>& index) {
-  const int64_t begin = sink_->end();
+  const int64_t begin = tail_.end();
   const format::Receipt receipt{.base = base().journal->base,
                                 .generation = base().generation(),
                                 .boot = frame_.source.BootHere(base().env()->boot)};
   format::AppendReceipt(receipt, begin + std::ssize(summary), summary);
-  if (!HasRoomFor(std::ssize(summary) + format::kReceiptSize)) return false;
+  if (!tail_.HasRoomFor(std::ssize(summary) + format::kReceiptSize)) return false;
   // What is kept on a full disk for deleting stays.
-  StageAt(begin + std::ssize(summary));
-  if (!Reserve(stager).ok()) {
-    StageAt(begin);
+  tail_.StageAt(begin + std::ssize(summary));
+  if (!headroom_.Reserve(stager).ok()) {
+    tail_.StageAt(begin);
     return false;
   }
   const absl::Status written = frame_.file->WriteAt(begin, summary);
   if (absl::IsResourceExhausted(written)) {
-    StageAt(begin);
-    CAIRN_RETURN_IF_ERROR(DropAfter(begin));
+    tail_.StageAt(begin);
+    CAIRN_RETURN_IF_ERROR(remains_.DropAfter(begin));
     return false;
   }
   CAIRN_RETURN_IF_ERROR(written);
-  if (remains_end_ > sink_->end()) CAIRN_RETURN_IF_ERROR(MarkEnd(sink_->end()));
+  CAIRN_RETURN_IF_ERROR(remains_.MarkEndIfNeeded(tail_.end()));
   const auto state = std::make_shared<State>(base());
   if (index != nullptr) state->chunks = ChunkIndex(base().chunks, index);
-  Extend(receipt, sink_->end(), *state->journal);
-  CAIRN_ASSIGN_OR_RETURN(state->region, frame_.source.ViewMore(state->region, sink_->end()));
+  Extend(receipt, tail_.end(), *state->journal);
+  CAIRN_ASSIGN_OR_RETURN(state->region, frame_.source.ViewMore(state->region, tail_.end()));
   frame_.InstallState(state);
   return true;
 }
 
-absl::Status JournalWriter::SumUp(const Stager& stager) {
-  if (summaries_.unmarked.has_value()) {
-    CAIRN_RETURN_IF_ERROR(MarkSummary(AnchorOf(base()), summaries_));
+absl::Status JournalSummarizer::SumUp(const Stager& stager) {
+  if (progress_.unmarked.has_value()) {
+    CAIRN_RETURN_IF_ERROR(MarkSummary(AnchorOf(base()), progress_));
   }
-  if (!IsSummaryDue(base().journal->edits, summaries_)) return absl::OkStatus();
+  if (!IsSummaryDue(base().journal->edits, progress_)) return absl::OkStatus();
   const AnchorPlace anchor = AnchorOf(base());
   if (!HasAnchor(frame_.source, anchor)) return absl::OkStatus();
-  std::optional<SummaryBytes> summary = SummaryOf(base(), sink_->end(), anchor.identity);
+  std::optional<SummaryBytes> summary = SummaryOf(base(), tail_.end(), anchor.identity);
   if (!summary.has_value()) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(const bool written,
                          WriteSummary(std::move(summary->bytes), stager, summary->index));
-  return written ? WriteSlot(anchor, summary->extent, summaries_) : absl::OkStatus();
+  return written ? WriteSlot(anchor, summary->extent, progress_) : absl::OkStatus();
 }
 
 // What its identity is, and where its slots are, is known only when it is written. Until then
 // tables are: the first summary is not the first to go through all edits.
-absl::StatusOr<bool> JournalWriter::SumUpFor(BackgroundCheckpoint& next, const Stager& stager) {
+absl::StatusOr<bool> JournalSummarizer::SumUpFor(BackgroundCheckpoint& next, const Stager& stager) {
   SummaryProgress& progress = next.summaries();
   const std::optional<AnchorPlace> anchor = next.anchor();
   if (progress.unmarked.has_value()) CAIRN_RETURN_IF_ERROR(MarkSummary(*anchor, progress));
@@ -253,8 +239,8 @@ absl::StatusOr<bool> JournalWriter::SumUpFor(BackgroundCheckpoint& next, const S
     return written;
   }
   std::optional<SummaryBytes> summary = anchor.has_value()
-                                            ? SummaryOf(since, sink_->end(), anchor->identity)
-                                            : TableOf(since, sink_->end());
+                                            ? SummaryOf(since, tail_.end(), anchor->identity)
+                                            : TableOf(since, tail_.end());
   if (!summary.has_value()) return false;
   CAIRN_ASSIGN_OR_RETURN(const bool written,
                          WriteSummary(std::move(summary->bytes), stager, nullptr));

@@ -33,34 +33,34 @@ ContiguousBackend::ContiguousBackend(CommittedFrame frame, StagerOptions options
 
 absl::StatusOr<std::unique_ptr<Stager>> ContiguousBackend::Stage() {
   // No stager reads the state before any more.
-  CAIRN_RETURN_IF_ERROR(journal_.TidyUp());
+  CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUp());
   relocation_.Begin();
-  return std::make_unique<Stager>(frame_.state, journal_.sink(), options_);
+  return std::make_unique<Stager>(frame_.state, journal_.tail().sink(), options_);
 }
 
 void ContiguousBackend::PinStaged(const StatePtr& snapshot) {
   pins_.Add(snapshot);
-  pinned_end_ = journal_.sink().end();
-  journal_.sink().KeepPlaced();
+  pinned_end_ = journal_.tail().end();
+  journal_.tail().sink().KeepPlaced();
 }
 
 absl::Status ContiguousBackend::Restart(bool failed) {
   const bool is_pinned = pins_.any();
   if (!is_pinned) pinned_end_ = 0;
-  journal_.ReturnStaged(is_pinned);
+  journal_.tail().ReturnStaged(is_pinned);
   failed = failed || is_prepared_;
   // A gradual checkpoint takes for free what the snapshot reads, or has followed what is no commit.
   if (is_pinned || is_prepared_) DropGradual();
   is_prepared_ = false;
   placed_.reset();
-  if (journal_.sink().end() > JournalEnd() || failed) {
+  if (journal_.tail().end() > JournalEnd() || failed) {
     // Readers that skipped these chunks must not take them for those of the next commit.
     CAIRN_RETURN_IF_ERROR(DropUncommitted());
-    journal_.ForgetHeadroom();
+    journal_.headroom().Forget();
   } else {
     HoldReserve();
   }
-  journal_.StageAt(std::max(JournalEnd(), pinned_end_));
+  journal_.tail().StageAt(std::max(JournalEnd(), pinned_end_));
   return absl::OkStatus();
 }
 
@@ -74,7 +74,7 @@ absl::Status ContiguousBackend::Suspend() {
     DropGradual();
     CAIRN_RETURN_IF_ERROR(DropUncommitted());
   }
-  CAIRN_RETURN_IF_ERROR(journal_.WriteReceiptOfSyncs());
+  CAIRN_RETURN_IF_ERROR(journal_.receipts().WriteReceiptOfSyncs());
   return CommitBackend::Suspend();
 }
 
@@ -83,8 +83,8 @@ absl::StatusOr<bool> ContiguousBackend::Resume(const WriterOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(const bool follows, journal_.CatchUp());
   if (!follows) return false;
   const bool may_owe = frame_.opening == Durability::kProcess;
-  if (!journal_.IsDurable() && !may_owe) CAIRN_RETURN_IF_ERROR(PersistBase());
-  if (journal_.needs_checkpoint()) return false;
+  if (!journal_.receipts().IsDurable() && !may_owe) CAIRN_RETURN_IF_ERROR(PersistBase());
+  if (journal_.receipts().needs_checkpoint()) return false;
   CAIRN_RETURN_IF_ERROR(journal_.Resume());
   return true;
 }
@@ -93,22 +93,22 @@ absl::StatusOr<bool> ContiguousBackend::Resume(const WriterOptions& options) {
 absl::Status ContiguousBackend::PersistBase() {
   CAIRN_ASSIGN_OR_RETURN(const bool may_owe, journal_.MayOwe());
   if (may_owe) {
-    journal_.Owe();
+    journal_.unsynced().Owe();
     return absl::OkStatus();
   }
   CAIRN_RETURN_IF_ERROR(journal_.Persist());
   CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
-  return journal_.WriteReceipt();
+  return journal_.receipts().WriteReceipt();
 }
 
 // Before bytes change that another header on the disk may need.
 absl::Status ContiguousBackend::PersistOwed() {
-  journal_.AvoidSyncs(false);
-  return journal_.MayReuse().status();
+  journal_.unsynced().AvoidSyncs(false);
+  return journal_.unsynced().MayReuse().status();
 }
 
 void ContiguousBackend::Expect(Durability durability) {
-  journal_.AvoidSyncs(durability == Durability::kProcess);
+  journal_.unsynced().AvoidSyncs(durability == Durability::kProcess);
 }
 
 bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
@@ -121,24 +121,24 @@ bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
   const bool is_sealed = base().checkpoint->seal_holds && !frame_.plain &&
                          frame_.fingerprint != FingerprintType::kNone && HasRoomForSeal(staged);
   const bool may_be = is_large && is_sealed && !must_be_whole_ && !frame_.keeps_history() &&
-                      frame_.limit.bytes == INT64_MAX && journal_.space().enabled() &&
-                      pinned_end_ <= CommittedEnd(base()) && !journal_.sink().left_journal() &&
+                      frame_.limit.bytes == INT64_MAX && pinned_end_ <= CommittedEnd(base()) &&
+                      journal_.tail().space().enabled() && !journal_.tail().sink().left_journal() &&
                       FitsInPlace(staged);
   if (!may_be) return false;
   if (RoomBelow().has_value()) return true;
-  const bool must_shrink = journal_.space().TakesTimes(kMostTimesAtAll, policy.least_free);
+  const bool must_shrink = journal_.tail().space().TakesTimes(kMostTimesAtAll, policy.least_free);
   return MayBeAbove() && !(must_shrink && CanShrink());
 }
 
 // After the journal, which ends the file.
 bool ContiguousBackend::MayBeAbove() const {
-  const int64_t end = journal_.sink().end();
-  return journal_.remains_end() <= end && journal_.space().LimitFrom(end) == INT64_MAX;
+  const int64_t end = journal_.tail().end();
+  return journal_.remains().end() <= end && journal_.tail().space().LimitFrom(end) == INT64_MAX;
 }
 
 // For a checkpoint that makes the frame shorter, where that is due.
 std::optional<Extent> ContiguousBackend::RoomBelow() const {
-  const FrameSpace& space = journal_.space();
+  const FrameSpace& space = journal_.tail().space();
   if (!space.TakesTimes(kMostTimes, frame_.core->env()->checkpoints.least_free)) {
     return std::nullopt;
   }
@@ -161,7 +161,7 @@ int64_t ContiguousBackend::StepsFor(const StagedState& staged) {
 }
 
 absl::Status ContiguousBackend::FollowGradually(const Stager& stager) {
-  CAIRN_ASSIGN_OR_RETURN(const bool follows, gradual_->Mirror(stager, journal_.sink()));
+  CAIRN_ASSIGN_OR_RETURN(const bool follows, gradual_->Mirror(stager, journal_.tail().sink()));
   if (!follows) DropGradual();
   return absl::OkStatus();
 }
@@ -187,16 +187,16 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
 }
 
 absl::Status ContiguousBackend::AdvanceAndSumUp(const Stager& stager, int64_t steps) {
-  if (gradual_ == nullptr) return journal_.SumUp(stager);
+  if (gradual_ == nullptr) return journal_.summarizer().SumUp(stager);
   // In a journal that a checkpoint does not inherit, the next writer would not keep a summary for
   // those that read it.
   const bool is_shrinking = gradual_->is_shrinking();
-  CAIRN_ASSIGN_OR_RETURN(const bool summed_up, journal_.SumUpFor(*gradual_, stager));
+  CAIRN_ASSIGN_OR_RETURN(const bool summed_up, journal_.summarizer().SumUpFor(*gradual_, stager));
   CAIRN_RETURN_IF_ERROR(AdvanceGradual(steps));
   // Readers that open the frame use the summaries of the new checkpoint from its header on.
   const bool may_sum_up =
       !summed_up && (gradual_ == nullptr || !(gradual_->is_flipped() || is_shrinking));
-  return may_sum_up ? journal_.SumUp(stager) : absl::OkStatus();
+  return may_sum_up ? journal_.summarizer().SumUp(stager) : absl::OkStatus();
 }
 
 absl::Status ContiguousBackend::BeginGradual() {
@@ -204,14 +204,15 @@ absl::Status ContiguousBackend::BeginGradual() {
   must_be_whole_ = !room.has_value() && !MayBeAbove();
   if (must_be_whole_) return absl::OkStatus();
   if (room.has_value()) CAIRN_RETURN_IF_ERROR(PersistOwed());
+  FrameSpace& space = journal_.tail().space();
   absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> begun =
-      room.has_value() ? BackgroundCheckpoint::BeginShrinking(frame_, journal_.space(), *room)
-                       : BackgroundCheckpoint::Begin(frame_, journal_.space());
+      room.has_value() ? BackgroundCheckpoint::BeginShrinking(frame_, space, *room)
+                       : BackgroundCheckpoint::Begin(frame_, space);
   must_be_whole_ = absl::IsResourceExhausted(begun.status());
   if (must_be_whole_) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(begun.status());
   gradual_ = *std::move(begun);
-  if (!gradual_->is_shrinking()) journal_.SetAside(gradual_->region());
+  if (!gradual_->is_shrinking()) journal_.tail().SetAside(gradual_->region());
   return absl::OkStatus();
 }
 
@@ -250,7 +251,7 @@ int64_t ContiguousBackend::JournalEnd() const {
 // entries.
 absl::Status ContiguousBackend::ReserveCheckpoint(const StagedState& staged, int64_t end) {
   constexpr int64_t kMargin = 128;
-  const int64_t size = end - journal_.sink().end() + kMargin;
+  const int64_t size = end - journal_.tail().end() + kMargin;
   const int64_t kept = NeedAfter(staged, base(), size, frame_.keeps_history());
   const absl::Status status = frame_.file->ReservePastEnd(end + kept);
   return absl::IsResourceExhausted(status) ? Refuse(DiskIsFull(status, kept)) : absl::OkStatus();
@@ -260,7 +261,7 @@ absl::Status ContiguousBackend::ReserveCheckpoint(const StagedState& staged, int
 int64_t ContiguousBackend::MostBytes(const StagedState& staged, const FrameSpace& space,
                                      const CheckpointPlan& plan) const {
   return NeedOf(staged, base()).index +
-         space.MostListed(plan.seal.generation, journal_.sink().end());
+         space.MostListed(plan.seal.generation, journal_.tail().end());
 }
 
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAt(int64_t begin,
@@ -293,7 +294,7 @@ absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAbove(const StagedState& staged,
                                                                FrameSpace space,
                                                                const CheckpointPlan& plan) const {
-  const int64_t journal_end = journal_.EndWithMark();
+  const int64_t journal_end = journal_.tail().EndWithMark();
   const int64_t size = 2 * MostBytes(staged, space, plan) + kLeastJournal;
   const int64_t begin = space.FindAbove(journal_end, size, kMostTimes);
   CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, PlaceAt(begin, staged, std::move(space), plan));
@@ -306,8 +307,8 @@ absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAbove(const StagedState
 absl::Status ContiguousBackend::WriteTail(const PlacedCheckpoint& placed) {
   absl::Status status = frame_.file->WriteAt(placed.begin, placed.bytes.tail);
   const int64_t end = placed.end();
-  const int64_t remains_end = std::max(journal_.remains_end(), journal_.sink().end());
-  if (status.ok() && remains_end > end) status = journal_.MarkEnd(end);
+  const int64_t remains_end = std::max(journal_.remains().end(), journal_.tail().end());
+  if (status.ok() && remains_end > end) status = journal_.remains().MarkEnd(end);
   return absl::IsResourceExhausted(status) ? Refuse(std::move(status)) : status;
 }
 
@@ -315,8 +316,8 @@ absl::Status ContiguousBackend::WriteTail(const PlacedCheckpoint& placed) {
 // reserved.
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState& staged,
                                                               const CheckpointPlan& plan) {
-  FrameSpace space = journal_.SpaceWith(staged);
-  space.MakeNext(plan.seal.generation, journal_.EndWithMark());
+  FrameSpace space = journal_.tail().SpaceWith(staged);
+  space.MakeNext(plan.seal.generation, journal_.tail().EndWithMark());
   // Until the header says which generations are gone, readers may still come to them.
   const bool sealed = base().checkpoint->seal_holds;
   space.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
@@ -336,7 +337,7 @@ absl::Status ContiguousBackend::PlaceCheckpoint(const StagedState& staged,
                                                 std::optional<uint64_t> oldest_generation) {
   CAIRN_RETURN_IF_ERROR(PersistOwed());
   gradual_.reset();
-  CheckpointPlan plan = frame_.PlanCheckpoint(journal_.sink().end(), false);
+  CheckpointPlan plan = frame_.PlanCheckpoint(journal_.tail().end(), false);
   plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);
   CAIRN_ASSIGN_OR_RETURN(placed_, StoreTail(staged, plan));
   return absl::OkStatus();
@@ -357,12 +358,11 @@ absl::Status ContiguousBackend::FlipToPlaced(const StagedState& staged) {
   CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(0, Bytes(placed.bytes.header).first(changed)));
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
   CAIRN_RETURN_IF_ERROR(frame_.ReloadCheckpoint(std::move(placed.bytes.header)));
-  const int64_t journal_end = journal_.sink().end();
-  const int64_t remains_end = journal_.EndWithMark();
-  CAIRN_RETURN_IF_ERROR(AfterCommit(journal_.MarkEnded(*before, journal_end)));
+  const int64_t remains_end = journal_.tail().EndWithMark();
+  CAIRN_RETURN_IF_ERROR(AfterCommit(journal_.tail().MarkEnded(*before, journal_.tail().end())));
   const bool goes_on = placed.space.enabled() && base().checkpoint->seal_holds;
   BeginAfterCheckpoint(goes_on ? std::move(placed.space) : FrameSpace(base(), {}),
-                       std::max(journal_.remains_end(), remains_end));
+                       std::max(journal_.remains().end(), remains_end));
   return absl::OkStatus();
 }
 
@@ -375,11 +375,11 @@ absl::StatusOr<AtomicFile> ContiguousBackend::CopyWithReserve(Stager& stager,
                                         : std::move(*begun).Finish(frame_, stager, progress);
   if (!absl::IsResourceExhausted(file.status())) return file;
   begun.reset();
-  CAIRN_RETURN_IF_ERROR(journal_.CutAt(journal_.sink().end()));
+  CAIRN_RETURN_IF_ERROR(journal_.remains().CutAt(journal_.tail().end()));
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
   CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(size));
-  journal_.ForgetHeadroom();
-  frame_.file->ReservePastEnd(journal_.sink().end() + format::kMinRecordSize).IgnoreError();
+  journal_.headroom().Forget();
+  frame_.file->ReservePastEnd(journal_.tail().end() + format::kMinRecordSize).IgnoreError();
   file = CopyContiguous(frame_, stager, progress);
   if (!absl::IsResourceExhausted(file.status())) return file;
   HoldReserve();
@@ -393,12 +393,12 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, std::unique_ptr<
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   // Readers of the old file that find this record poll the name, so it comes first: whenever this
   // process dies, they miss nothing.
-  CAIRN_RETURN_IF_ERROR(journal_.sink().Flush());
-  CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(journal_.sink().end(), format::EncodeReplaced()));
+  CAIRN_RETURN_IF_ERROR(journal_.tail().sink().Flush());
+  CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(journal_.tail().end(), format::EncodeReplaced()));
   CAIRN_RETURN_IF_ERROR(file.Persist());
   CAIRN_RETURN_IF_ERROR(file.Publish(true));
   CAIRN_RETURN_IF_ERROR(frame_.InstallFile(file.file()));
-  journal_.ForgetHeadroom();
+  journal_.headroom().Forget();
   BeginAfterCheckpoint(FrameSpace(base(), {}), 0);
   return absl::OkStatus();
 }
@@ -415,8 +415,8 @@ void ContiguousBackend::BeginAfterCheckpoint(FrameSpace space, int64_t remains_e
 }
 
 absl::Status ContiguousBackend::WriteCheckpoint(Stager& stager) {
-  CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager));
-  journal_.sink().SetLimit({});
+  CAIRN_RETURN_IF_ERROR(journal_.headroom().CheckLimit(stager));
+  journal_.tail().sink().SetLimit({});
   CAIRN_RETURN_IF_ERROR(Finish(stager));
   return FitsInPlace(stager.staged()) ? CommitInPlace(stager.staged(), std::nullopt)
                                       : CommitToNewFile(stager, nullptr, NeverStop);
@@ -438,7 +438,7 @@ absl::StatusOr<int64_t> ContiguousBackend::Rewrite(std::unique_ptr<LiveCopy> beg
 absl::Status ContiguousBackend::DropUncommitted() {
   const int64_t end = std::max(JournalEnd(), pinned_end_);
   // Also what a writer left that could not clean up.
-  CAIRN_RETURN_IF_ERROR(journal_.DropAfter(end));
+  CAIRN_RETURN_IF_ERROR(journal_.remains().DropAfter(end));
   HoldReserve();
   return absl::OkStatus();
 }

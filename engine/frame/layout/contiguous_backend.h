@@ -70,7 +70,7 @@ class ContiguousBackend final : public CommitBackend {
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
   absl::StatusOr<int64_t> Rewrite(std::unique_ptr<LiveCopy> begun, ChunkProgress progress) override;
   absl::Status DropUncommitted() override;
-  bool needs_checkpoint() const override { return journal_.needs_checkpoint(); }
+  bool needs_checkpoint() const override { return journal_.receipts().needs_checkpoint(); }
 
  private:
   absl::Status PersistOwed();

@@ -6,10 +6,10 @@ namespace cairn::frame {
 
 absl::Status ContiguousBackend::MakeRoom(Stager& stager) {
   DropRetired();
-  CAIRN_RETURN_IF_ERROR(journal_.TidyUpNowAndThen());
+  CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpNowAndThen());
   CAIRN_RETURN_IF_ERROR(relocation_.StageSome(stager));
-  CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager));
-  return journal_.Reserve(stager);
+  CAIRN_RETURN_IF_ERROR(journal_.headroom().CheckLimit(stager));
+  return journal_.headroom().Reserve(stager);
 }
 
 // A record, where there is room for one: a checkpoint that is due waits for the next commit.
@@ -17,10 +17,10 @@ absl::Status ContiguousBackend::PrepareCommit(Stager& stager, Durability durabil
   if (!is_prepared_) {
     CAIRN_RETURN_IF_ERROR(MakeRoom(stager));
     if (journal_.HasRoomForCommit(stager)) {
-      CAIRN_RETURN_IF_ERROR(RefuseIfFull(journal_.sink().Flush()));
+      CAIRN_RETURN_IF_ERROR(RefuseIfFull(journal_.tail().sink().Flush()));
       if (gradual_ != nullptr) CAIRN_RETURN_IF_ERROR(FollowGradually(stager));
     } else {
-      journal_.sink().SetLimit({});
+      journal_.tail().sink().SetLimit({});
       CAIRN_RETURN_IF_ERROR(Finish(stager));
       if (!FitsInPlace(stager.staged())) {
         return Refuse(Unimplemented("a commit to a new file cannot be prepared"));

@@ -93,13 +93,13 @@ absl::Status ContiguousBackend::FindFree() {
       const StatePtr newest,
       LoadCheckpoint(frame_.source, base().checkpoint->header_bytes, frame_.core->env()));
   CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*newest));
-  journal_.SetFree(dead);
+  journal_.tail().space().SetFree(dead);
   return absl::OkStatus();
 }
 
 // False if there was nothing to move. Else a checkpoint says where the chunks are now.
 absl::StatusOr<bool> ContiguousBackend::MoveChunksDown(const FrameSpace::Slack& slack) {
-  CAIRN_RETURN_IF_ERROR(journal_.TidyUpAll());
+  CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpAll());
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, Stage());
   relocation_.Begin(slack);
   CAIRN_RETURN_IF_ERROR(relocation_.StageAll(*stager));
@@ -113,8 +113,8 @@ absl::StatusOr<bool> ContiguousBackend::MoveChunksDown(const FrameSpace::Slack& 
 bool ContiguousBackend::CanShrink() const {
   const StagedState staged(base());
   const uint64_t generation = base().generation() + 1;
-  const int64_t end = journal_.sink().end();
-  FrameSpace next = journal_.space();
+  const int64_t end = journal_.tail().end();
+  FrameSpace next = journal_.tail().space();
   next.MakeNext(generation, end);
   const int64_t list = next.MostListed(generation, end);
   return next.FindBelow(NeedOf(staged, base()).index + list + kLeastJournal).has_value();
@@ -128,7 +128,7 @@ absl::Status ContiguousBackend::Shrink() {
     CAIRN_RETURN_IF_ERROR(
         MoveChunksDown({.part = 8, .least = 2 * kPageSize, .for_commits = false}).status());
   }
-  CAIRN_RETURN_IF_ERROR(journal_.TidyUpAll());
+  CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpAll());
   return CanShrink() ? ForgetBefore(base().generation() + 1) : absl::OkStatus();
 }
 
@@ -167,8 +167,8 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptio
     if (!status.ok() && !absl::IsResourceExhausted(status)) return status;
     if (!status.ok()) CAIRN_RETURN_IF_ERROR(Restart(true));
   }
-  CAIRN_RETURN_IF_ERROR(journal_.TidyUpAll());
-  CAIRN_RETURN_IF_ERROR(PunchHoles(*frame_.file, journal_.space().List().free));
+  CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpAll());
+  CAIRN_RETURN_IF_ERROR(PunchHoles(*frame_.file, journal_.tail().space().List().free));
   HoldReserve();
   const format::Seal& seal = *base().checkpoint->seal;
   report.oldest_generation = seal.oldest_generation;

@@ -26,13 +26,14 @@ int64_t BytesOf(const std::vector<Extent>& extents) {
 }  // namespace
 
 void Relocation::Begin(const FrameSpace::Slack& slack) {
-  line_ = journal_.space().enabled() ? journal_.space().SetLine(slack) : INT64_MAX;
+  line_ = journal_.tail().space().enabled() ? journal_.tail().space().SetLine(slack) : INT64_MAX;
   left_ = line_ == INT64_MAX ? 0 : frame_.state->chunks.size();
 }
 
 absl::Status Relocation::StageSome(Stager& stager) {
-  if (!journal_.space().MoveLine(kLooks) || left_ <= 0) return absl::OkStatus();
-  return StageMoves(stager, std::clamp<int64_t>(BytesOf(journal_.sink().placed()), 1, kMostBytes),
+  if (!journal_.tail().space().MoveLine(kLooks) || left_ <= 0) return absl::OkStatus();
+  return StageMoves(stager,
+                    std::clamp<int64_t>(BytesOf(journal_.tail().sink().placed()), 1, kMostBytes),
                     kLooks + kLooksForEdit * stager.staged().chunk_edits.count());
 }
 
@@ -55,11 +56,11 @@ absl::Status Relocation::StageMoves(Stager& stager, int64_t bytes, int64_t looks
 // What does not match its fingerprint stays where it is: a copy would make damage look intact.
 absl::StatusOr<bool> Relocation::Move(Stager& stager, int64_t nchunk, const IndexEntry& entry) {
   if (!HasBytesOfItsOwn(entry)) return false;
-  ExtentPool& free = journal_.space().free();
+  ExtentPool& free = journal_.tail().space().free();
   const std::optional<int64_t> position = free.TakeBeforeLine(entry.cbytes);
   if (!position.has_value()) return false;
   const Extent place = {*position, *position + entry.cbytes};
-  CAIRN_ASSIGN_OR_RETURN(const bool may_reuse, journal_.MayReuse());
+  CAIRN_ASSIGN_OR_RETURN(const bool may_reuse, journal_.unsynced().MayReuse());
   if (!may_reuse) {
     free.Add(place);
     return false;
@@ -75,7 +76,7 @@ absl::StatusOr<bool> Relocation::Move(Stager& stager, int64_t nchunk, const Inde
     return false;
   }
   CAIRN_RETURN_IF_ERROR(status);
-  journal_.sink().NotePlaced(place);
+  journal_.tail().sink().NotePlaced(place);
   IndexEntry moved = entry;
   moved.value = place.begin - header_len;
   CAIRN_RETURN_IF_ERROR(stager.MoveChunk(nchunk, moved));

@@ -31,7 +31,7 @@ class Relocation {
   absl::Status StageSome(Stager& stager);
   // Stages all of them.
   absl::Status StageAll(Stager& stager) {
-    journal_.space().MoveLine(INT64_MAX);
+    journal_.tail().space().MoveLine(INT64_MAX);
     return StageMoves(stager, INT64_MAX, INT64_MAX);
   }
 

@@ -70,7 +70,7 @@ absl::Status SparseBackend::Restart(bool /*failed*/) {
   } else {
     sink_->Discard();
   }
-  journal_.StageAt(CommittedEnd(base()));
+  journal_.tail().StageAt(CommittedEnd(base()));
   HoldReserve();
   return absl::OkStatus();
 }
@@ -104,13 +104,13 @@ absl::Status SparseBackend::PersistBase() {
   CAIRN_RETURN_IF_ERROR(PersistFiles());
   CAIRN_RETURN_IF_ERROR(journal_.Persist());
   CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
-  return journal_.WriteReceipt();
+  return journal_.receipts().WriteReceipt();
 }
 
 // Once another writer has the frame, it may remove files that it does not need.
 absl::Status SparseBackend::Suspend() {
   CAIRN_RETURN_IF_ERROR(frame_.sync->SyncNamed());
-  CAIRN_RETURN_IF_ERROR(journal_.WriteReceiptOfSyncs());
+  CAIRN_RETURN_IF_ERROR(journal_.receipts().WriteReceiptOfSyncs());
   return CommitBackend::Suspend();
 }
 
@@ -140,8 +140,8 @@ bool SparseBackend::IsWorthClosing(const Stager& stager) const {
 absl::Status SparseBackend::MakeRoom(const Stager& stager) {
   old_.ReleaseSome(kMostRemoved, sink_->named());
   const int64_t other_bytes = FileBytes() + sink_->staged_bytes();
-  CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager, other_bytes));
-  return journal_.Reserve(stager, other_bytes);
+  CAIRN_RETURN_IF_ERROR(journal_.headroom().CheckLimit(stager, other_bytes));
+  return journal_.headroom().Reserve(stager, other_bytes);
 }
 
 absl::Status SparseBackend::PrepareCommit(Stager& stager, Durability /*durability*/) {
@@ -188,7 +188,7 @@ absl::Status SparseBackend::PublishPrepared(Stager& stager, Durability durabilit
 absl::Status SparseBackend::KeepOfReserve(int64_t size) {
   const int64_t end = CommittedEnd(base());
   CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(end));
-  journal_.ForgetHeadroom();
+  journal_.headroom().Forget();
   frame_.file->ReservePastEnd(end + size).IgnoreError();
   return absl::OkStatus();
 }
@@ -259,7 +259,8 @@ absl::Status SparseBackend::FinishReplacement() {
 
 absl::Status SparseBackend::WriteCheckpoint(Stager& stager) {
   const StagedState& staged = stager.staged();
-  CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager, FileBytes() + sink_->staged_bytes()));
+  CAIRN_RETURN_IF_ERROR(
+      journal_.headroom().CheckLimit(stager, FileBytes() + sink_->staged_bytes()));
   sink_->SetLimit({}, 0);
   // The chunk of the pending items takes its part of the reserve.
   if (!staged.partial.empty()) {
@@ -307,7 +308,7 @@ absl::Status SparseBackend::DropUncommitted() {
   // The snapshot's chunks are no orphans yet.
   if (sink_->IsPinned()) return absl::OkStatus();
   sink_->Discard();
-  CAIRN_RETURN_IF_ERROR(journal_.CutAt(CommittedEnd(base())));
+  CAIRN_RETURN_IF_ERROR(journal_.remains().CutAt(CommittedEnd(base())));
   HoldReserve();
   old_.Release(sink_->named());
   return old_.needs_sweep() ? Sweep().status() : absl::OkStatus();

@@ -1,0 +1,123 @@
+#include "engine/frame/journal/journal_tail.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/format/journal.h"
+#include "engine/format/journal_summary.h"
+#include "engine/frame/replay/summary.h"
+
+namespace cairn::frame {
+
+void JournalTail::StageAt(int64_t position) {
+  if (position < set_aside_.end) set_aside_ = {};
+  const JournalRoom room = {.limit = space_.LimitFrom(position),
+                            .resume = std::max(position, space_.EndOfDead())};
+  sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
+                &space_.free(), room);
+  sink_->SetLimit(frame_.limit);
+  if (unsynced_.OwesHeader()) {
+    sink_->AskBeforeReuse([&unsynced = unsynced_] { return unsynced.MayReuse(); });
+  }
+  if (NeedsAnchor(position)) {
+    sink_->BeginWith(format::EncodeAnchor(AnchorOf(base()).identity));
+  }
+}
+
+void JournalTail::SetAside(const Extent& region) {
+  set_aside_ = region;
+  StageAt(region.end);
+}
+
+void JournalTail::ReturnStaged(bool is_pinned) {
+  const std::vector<Extent> placed = sink_->placed();
+  sink_->ForgetPlaced();
+  if (is_pinned) {
+    space_.Place(placed);
+    space_.MarkDying(placed);
+    return;
+  }
+  for (const Extent& chunk : placed) {
+    if (chunk.begin < base().journal->begin) space_.free().Add(chunk);
+  }
+}
+
+void JournalTail::NoteStaged(const StagedState& staged, FrameSpace& space) const {
+  space.Place(sink_->placed());
+  const int64_t header_len = base().header().header_len;
+  for (const IndexEntry& entry : staged.removed) {
+    const Extent chunk = {header_len + entry.value, header_len + entry.value + entry.cbytes};
+    space.MarkDying({&chunk, 1});
+  }
+}
+
+void JournalTail::CommitStaged(const StagedState& staged) {
+  NoteStaged(staged, space_);
+  sink_->ForgetPlaced();
+}
+
+FrameSpace JournalTail::SpaceWith(const StagedState& staged) const {
+  FrameSpace space = space_;
+  NoteStaged(staged, space);
+  return space;
+}
+
+void JournalTail::Release(int64_t most) {
+  const bool sealed = base().checkpoint->seal_holds;
+  const uint64_t oldest = sealed ? base().checkpoint->seal->oldest_generation : 0;
+  if (most == INT64_MAX) {
+    space_.Release(*frame_.file, oldest);
+  } else {
+    space_.ReleaseSome(*frame_.file, oldest, most);
+  }
+  SetRoom();
+}
+
+void JournalTail::SetRoom() {
+  const int64_t end = sink_->end();
+  sink_->SetRoom({.limit = space_.LimitFrom(end), .resume = std::max(end, space_.EndOfDead())});
+}
+
+bool JournalTail::HasRoomFor(int64_t size) {
+  if (sink_->HasRoomFor(size + format::kEndMark)) return true;
+  Release();
+  return sink_->HasRoomFor(size + format::kEndMark);
+}
+
+int64_t JournalTail::EndWithMark() const {
+  const bool has_room = sink_->HasRoomFor(format::kEndedSize + format::kEndMark);
+  return sink_->end() + (has_room ? format::kEndedSize : 0);
+}
+
+absl::Status JournalTail::MarkEnded(const State& before, int64_t end) {
+  const Checkpoint& newer = *base().checkpoint;
+  const bool is_sealed = newer.seal_holds && before.journal.has_value();
+  if (!is_sealed || EndWithMark() == end) return absl::OkStatus();
+  const absl::Status status =
+      frame_.file->WriteAt(end, format::EncodeEnded({.base = before.journal->base,
+                                                     .last = before.generation(),
+                                                     .generation = newer.seal->generation,
+                                                     .frame_size = newer.header.frame_size},
+                                                    end));
+  // The checkpoint is durable, whether that can be recorded or not.
+  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
+}
+
+int64_t JournalTail::BytesAfter(int64_t durable_end) const {
+  const int64_t aside = set_aside_.end - std::max(set_aside_.begin, durable_end);
+  return end() - durable_end - std::max<int64_t>(aside, 0);
+}
+
+// Returns true if a journal begins there that may get so long that opening the frame would take
+// long.
+bool JournalTail::NeedsAnchor(int64_t position) const {
+  const State& state = base();
+  return state.journal.has_value() && state.journal->empty() && position == state.journal->begin &&
+         state.header().layout == Layout::kContiguous && state.checkpoint->seal_holds &&
+         !state.checkpoint->seal->journal.has_value() && frame_.limit.bytes == INT64_MAX &&
+         state.chunks.size() >= state.env()->checkpoints.least_summarized &&
+         sink_->HasRoomFor(format::kAnchorSize);
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,77 @@
+// The end of a frame's journal: where staged chunks and the next record go.
+#ifndef CAIRN_ENGINE_FRAME_JOURNAL_JOURNAL_TAIL_H_
+#define CAIRN_ENGINE_FRAME_JOURNAL_JOURNAL_TAIL_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+
+#include "engine/base/extent.h"
+#include "engine/frame/checkpoint/committed_frame.h"
+#include "engine/frame/journal/unsynced_commits.h"
+#include "engine/frame/space/frame_space.h"
+#include "engine/frame/stage/contiguous_sink.h"
+#include "engine/frame/stage/staged_state.h"
+
+namespace cairn::frame {
+
+// Owns the sink that writes there and the space of the frame, from which the sink takes. Not
+// thread-safe.
+class JournalTail {
+ public:
+  // Both must outlive this. StageAt follows.
+  JournalTail(CommittedFrame& frame, UnsyncedCommits& unsynced)
+      : frame_(frame), unsynced_(unsynced) {}
+
+  // Writes what comes next at `position`, after every committed byte, or into free space.
+  void StageAt(int64_t position);
+  // Continues the journal after these bytes, which are for a checkpoint.
+  void SetAside(const Extent& region);
+  // The journal is another one, without such bytes.
+  void ForgetAside() { set_aside_ = {}; }
+  // Frees what was staged in free space. It is dead instead if a snapshot reads it.
+  void ReturnStaged(bool is_pinned);
+  // The edits are committed: what they placed is alive, and what they removed dies.
+  void CommitStaged(const StagedState& staged);
+
+  const ContiguousSink& sink() const { return *sink_; }
+  ContiguousSink& sink() { return *sink_; }
+  // Returns the position after everything that is written or staged.
+  int64_t end() const { return sink_->end(); }
+  const FrameSpace& space() const { return space_; }
+  FrameSpace& space() { return space_; }
+  void SetSpace(FrameSpace space) { space_ = std::move(space); }
+  // Returns the space when what is staged is committed.
+  FrameSpace SpaceWith(const StagedState& staged) const;
+  // Frees up to `most` extents that readers have left.
+  void Release(int64_t most = INT64_MAX);
+  // Tells the sink where dead bytes lie.
+  void SetRoom();
+
+  // Returns true if the journal may go on for `size` bytes, and its end be marked.
+  bool HasRoomFor(int64_t size);
+  // Returns where the journal ends with the record that says so, if there is room for it.
+  int64_t EndWithMark() const;
+  // Another checkpoint is durable, and `before`, whose journal ends at `end`, no longer leads to
+  // it. Says so there. If a disk loses the header that was written, this shows what is missing.
+  absl::Status MarkEnded(const State& before, int64_t end);
+  // Returns the bytes of the journal after `durable_end` that no checkpoint syncs.
+  int64_t BytesAfter(int64_t durable_end) const;
+
+ private:
+  const State& base() const { return *frame_.state; }
+  void NoteStaged(const StagedState& staged, FrameSpace& space) const;
+  bool NeedsAnchor(int64_t position) const;
+
+  CommittedFrame& frame_;
+  UnsyncedCommits& unsynced_;
+  FrameSpace space_;
+  std::optional<ContiguousSink> sink_;
+  Extent set_aside_;  // of the journal, for a checkpoint
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_JOURNAL_JOURNAL_TAIL_H_

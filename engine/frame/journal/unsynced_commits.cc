@@ -1,0 +1,91 @@
+#include "engine/frame/journal/unsynced_commits.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "engine/base/status.h"
+
+namespace cairn::frame {
+
+void UnsyncedCommits::BeginAfterCheckpoint() {
+  Clear();
+  owes_header_ = false;
+}
+
+void UnsyncedCommits::Clear() {
+  bytes_outside_ = 0;
+  placed_.clear();
+}
+
+void UnsyncedCommits::NotePlaced(std::span<const JournalFootprint::Placed> chunks) {
+  for (const JournalFootprint::Placed& chunk : chunks) {
+    if (chunk.bytes.begin < base().journal->begin) placed_.push_back(chunk);
+  }
+}
+
+// A writer that suspends may have to write them once more.
+void UnsyncedCommits::NoteCommit(std::span<const Extent> placed, int64_t record_end,
+                                 int64_t durable_end, int64_t bytes) {
+  while (!placed_.empty() && placed_.front().record_end <= durable_end) placed_.pop_front();
+  for (const Extent& chunk : placed) {
+    if (chunk.begin < base().journal->begin) {
+      placed_.push_back({.bytes = chunk, .record_end = record_end});
+    }
+  }
+  bytes_outside_ += bytes;
+}
+
+void UnsyncedCommits::Owe(bool header_too) {
+  const JournalPosition& journal = *base().journal;
+  owes_header_ = header_too || (owes_header_ && frame_.sync->owes());
+  std::vector<Extent> bytes;
+  for (const JournalFootprint::Placed& chunk : placed_) {
+    if (chunk.record_end > journal.durable_end) bytes.push_back(chunk.bytes);
+  }
+  bytes.push_back({journal.durable_end, journal.end});
+  frame_.OweHeaderAnd(std::move(bytes), journal.durable_end);
+}
+
+bool UnsyncedCommits::OwesHeader() {
+  owes_header_ = owes_header_ && frame_.sync->owes();
+  return owes_header_;
+}
+
+absl::StatusOr<bool> UnsyncedCommits::MayReuse() {
+  if (!OwesHeader()) return true;
+  if (avoids_syncs_) return false;
+  CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
+  return true;
+}
+
+absl::Status UnsyncedCommits::PersistPlaced() {
+  for (const JournalFootprint::Placed& chunk : placed_) {
+    if (chunk.record_end <= base().journal->durable_end) continue;
+    CAIRN_RETURN_IF_ERROR(frame_.PersistAgain(chunk.bytes));
+  }
+  placed_ = {};
+  return absl::OkStatus();
+}
+
+int64_t UnsyncedCommits::BytesOutside(const CommitPoint& synced) {
+  if (synced.generation == base().generation()) bytes_outside_ = 0;
+  return bytes_outside_;
+}
+
+void UnsyncedCommits::SyncAhead() {
+  if (sync_ahead_.is_running()) return;
+  syncing_bytes_ = bytes_outside_;
+  sync_ahead_.Start([sync = frame_.sync, point = frame_.committed()] { return sync->Sync(point); },
+                    frame_.core->env()->checkpoints.use_thread);
+}
+
+absl::Status UnsyncedCommits::TakeResult() {
+  const std::optional<absl::Status> ended = sync_ahead_.Poll();
+  if (!ended.has_value()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(*ended);
+  bytes_outside_ -= std::min(bytes_outside_, std::exchange(syncing_bytes_, 0));
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame
