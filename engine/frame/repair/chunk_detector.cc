@@ -10,9 +10,9 @@ namespace cairn::frame {
 
 namespace {
 
-// Decoded size of one piece of a large chunk, unless a block is larger.
+// The decoded size of one piece of a large chunk, unless a block is larger.
 constexpr int64_t kPiece = 8 << 20;
-// More memory than that has to be justified by stored bytes: codecs reach ratios of some thousand.
+// Stored bytes must justify more memory than this. Codecs reach ratios of a few thousand.
 constexpr int64_t kFreeMemory = 16 << 20;
 constexpr int64_t kMaxRatio = 4096;
 
@@ -99,7 +99,7 @@ std::optional<chunk::Header> ChunkDetector::Peek(Bytes head, int64_t available) 
     return std::nullopt;
   }
   if (header->special != SpecialValue::kNone && !IsPlainSpecial(*header)) return std::nullopt;
-  // Without blocks nothing else depends on the blocksize field, so it has to be plausible itself.
+  // Without blocks nothing else depends on the blocksize field, so it must be plausible itself.
   const auto blocksize = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x08));
   if (!header->has_blocks() && blocksize > header->nbytes) return std::nullopt;
   return *header;

@@ -20,23 +20,23 @@ namespace cairn::frame {
 
 class ChunkDetector {
  public:
-  // Bytes that Peek reads.
+  // Peek reads this many bytes.
   static constexpr int64_t kPeek = chunk::kHeaderSize;
 
   // `frame` is the header of the frame that the chunks were in, or null.
   ChunkDetector(const FrameContext& env, const format::FrameHeader* frame);
 
-  // The header, if the first bytes of the `available` ones at hand could be that of a chunk with
-  // data. Cheap and strict: almost any bytes would decode as a memcpyed chunk or a special value,
-  // so every field has to be what an encoder writes.
+  // Returns the header if the first of the `available` bytes could be that of a chunk with data.
+  // Cheap and strict: almost any bytes would decode as a memcpyed chunk or a special value, so
+  // every field must be one that an encoder writes.
   std::optional<chunk::Header> Peek(Bytes head, int64_t available) const;
 
-  // Decodes all of a chunk, piece by piece. Costs memory for a few blocks.
+  // Decodes all of a chunk, piece by piece. Takes memory for a few blocks.
   absl::Status TryDecoding(Bytes chunk);
-  // Bytes that TryDecoding has decoded so far.
+  // Returns the bytes that TryDecoding has decoded so far.
   int64_t decoded() const { return decoded_; }
 
-  // Decodes at once, no more than the first `most` bytes. kResourceExhausted for more memory than
+  // Decodes at most the first `most` bytes at once. Errors: kResourceExhausted for more memory than
   // the chunk justifies.
   absl::StatusOr<std::vector<std::byte>> Decode(Bytes chunk, int64_t most = INT64_MAX) const;
 
@@ -48,7 +48,7 @@ class ChunkDetector {
   int64_t decoded_ = 0;
 };
 
-// kResourceExhausted for memory that a chunk of `cbytes` does not justify.
+// Errors: kResourceExhausted for memory that a chunk of `cbytes` does not justify.
 absl::Status CheckMemory(int64_t wanted, int64_t cbytes);
 
 }  // namespace cairn::frame

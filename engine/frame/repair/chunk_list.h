@@ -13,14 +13,14 @@ namespace cairn::frame {
 
 // Chunks whose data is lost.
 inline constexpr std::string_view kLostLayer = "lost_chunks";
-// Chunks that decode, and that no fingerprint proves to be what was written.
+// Chunks that decode, but that no fingerprint proves to be unchanged.
 inline constexpr std::string_view kUnprovenLayer = "unproven_chunks";
-// Metalayers that no seal proves to be what was written.
+// Metalayers that no seal proves to be unchanged.
 inline constexpr std::string_view kUnprovenMetalayersLayer = "unproven_metalayers";
 
-// Numbers in ascending order, such as "3, 7-9".
+// Returns numbers in ascending order, such as "3, 7-9".
 std::string ChunkList(std::span<const int64_t> chunks);
-// A text in msgpack, as python-blosc2 stores its metadata.
+// Encodes a text in msgpack, as python-blosc2 stores its metadata.
 std::vector<std::byte> EncodeText(std::string_view text);
 
 }  // namespace cairn::frame

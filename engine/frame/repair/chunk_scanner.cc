@@ -67,7 +67,7 @@ absl::StatusOr<ScanResult> ChunkScanner::Run(int64_t begin,
   return std::move(result_);
 }
 
-// The number of the first known extent that begins there or later.
+// Returns the number of the first known extent that begins there or later.
 size_t ChunkScanner::NextKnown(int64_t from) const {
   return static_cast<size_t>(std::ranges::lower_bound(known_, from, {}, &Extent::begin) -
                              known_.begin());
@@ -160,8 +160,8 @@ absl::Status ChunkScanner::TakeRecord(const Candidate& record) {
   return absl::OkStatus();
 }
 
-// Values of vlmetalayers are chunks too. The bytes before them are their length in msgpack, also
-// where the rest of the trailer is lost.
+// Values of vlmetalayers are chunks too. The bytes before them are their length in msgpack, even if
+// the rest of the trailer is lost.
 absl::StatusOr<bool> ChunkScanner::IsLayerValue(const Candidate& chunk) {
   std::byte before[5] = {std::byte{format::msgpack::kBin32}};
   StoreBe(before + 1, static_cast<uint32_t>(chunk.header.cbytes));
@@ -172,7 +172,7 @@ absl::StatusOr<bool> ChunkScanner::IsLayerValue(const Candidate& chunk) {
 }
 
 // A 16-byte memcpyed header has no redundancy, so stale bytes often pass for one. Outside a run of
-// chunks accept it only if something recognisable follows.
+// chunks it is accepted only if something recognisable follows.
 absl::StatusOr<bool> ChunkScanner::IsLikely(const Candidate& chunk) {
   if (IsExpected(chunk) || chunk.header.extended) return true;
   CAIRN_ASSIGN_OR_RETURN(const Candidate next, ClassifyAt(chunk.end));

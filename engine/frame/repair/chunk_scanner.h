@@ -27,45 +27,45 @@ struct FoundChunk {
   int64_t end() const { return begin + header.cbytes; }
 };
 
-// At most so many bytes from `offset` on.
+// Reads at most this many bytes from `offset` on.
 absl::StatusOr<Bytes> ReadUpTo(const FrameView& file, int64_t offset, int64_t size,
                                ScratchBuffer& scratch);
 
 struct ScanResult {
   std::vector<FoundChunk> chunks;
-  std::vector<LostBytes> lost;  // neither chunk nor known structure
+  std::vector<LostBytes> lost;  // bytes that are neither chunk nor known structure
   // Pending items of the journal, and the record of the last of them.
   std::vector<std::byte> pending;
   Extent pending_record;
-  bool replaces_pending = false;  // they do not follow those from before the scan
-  std::optional<format::IndexedChunk> pending_head;  // but go on from this chunk, if any
-  // The commit records say of chunks: how many the last that says it has left; the least
-  // number that an inserted one got; whether any was replaced, or moved.
+  bool replaces_pending = false;  // they do not follow the items from before the scan
+  std::optional<format::IndexedChunk> pending_head;  // but continue this chunk, if there is one
+  // Facts about chunks in the commit records: the number that the last record with this fact has
+  // left, the least number that an inserted one got, and true if any chunk was replaced or moved.
   std::optional<int64_t> nchunks;
   int64_t first_insert = INT64_MAX;
   bool changes_chunks = false;
 };
 
 // Takes the offsets indexes out of `chunks`, which are in order. An index is followed by a trailer,
-// or holds the offsets of other chunks; they count from `origin`, where it is known.
-// In index_detector.cc.
+// or holds the offsets of other chunks. These count from `origin`, if it is known. Defined in
+// index_detector.cc.
 absl::Status DropIndexes(const FrameView& file, const ChunkDetector& detector,
                          std::optional<int64_t> origin, std::vector<FoundChunk>& chunks);
 
-// Chunks lie back to back, so after each the next one is tried first, and none is looked for inside
-// another: what lies there is user data. A chunk that does not decode is skipped if it begins where
-// one was expected and something begins right after it.
+// Scans for chunks. They lie back to back, so after each the next one is tried first, and none is
+// looked for inside another, because the bytes there are user data. A chunk that does not decode is
+// skipped if it begins where one was expected and something begins right after it.
 class ChunkScanner {
  public:
   // `known` are the extents of headers and trailers, by their begin.
   ChunkScanner(const FrameView& file, ChunkDetector& detector, std::vector<Extent> known);
 
-  // Called once. kResourceExhausted for a file that was made to waste time; kCancelled when
-  // `progress`, which gets the position, returns false.
+  // Scans the file, once. Errors: kResourceExhausted for a file that was made to waste time;
+  // kCancelled if `progress`, which gets the position, returns false.
   absl::StatusOr<ScanResult> Run(int64_t begin, absl::FunctionRef<bool(int64_t)> progress);
 
  private:
-  // A thing that begins at an offset, told by its first bytes.
+  // A thing that begins at an offset, recognised by its first bytes.
   struct Candidate {
     enum class Kind { kNothing, kKnown, kRecord, kChunk, kEndOfFile };
     Kind kind = Kind::kNothing;
@@ -79,7 +79,7 @@ class ChunkScanner {
   absl::StatusOr<Candidate> ClassifyAt(int64_t at);
   absl::StatusOr<Candidate> FindNext(absl::FunctionRef<bool(int64_t)> progress);
 
-  // Each continues after the candidate, or one byte after its begin.
+  // Each of these continues after the candidate, or one byte after its begin.
   absl::Status TakeRecord(const Candidate& record);
   void TakeCommit(const format::CommitRecord& commit);
   absl::Status TakeChunk(const Candidate& chunk);
@@ -99,12 +99,12 @@ class ChunkScanner {
   std::vector<Extent> known_;
   ScanBudget budget_;
   ScratchBuffer window_memory_;
-  Bytes window_;  // where the next candidate is looked for
+  Bytes window_;  // the next candidate is looked for here
   int64_t window_begin_ = 0;
   ScratchBuffer scratch_;
   ScanResult result_;
   int64_t position_ = 0;
-  int64_t gap_begin_ = 0;   // of what is lost before the position
+  int64_t gap_begin_ = 0;   // begin of the lost bytes before the position
   std::string gap_reason_;  // if the gap begins with a chunk
 };
 

@@ -30,12 +30,12 @@ absl::StatusOr<std::vector<std::byte>> MakeHole(int32_t nbytes, const Compressio
     const int32_t blocksize = options.blocksize > 0 ? options.blocksize : chunk::kMaxBlockSize;
     header.blocksize = std::min(blocksize, nbytes);
   }
-  // The position of each block is stored: that may be more than the data was.
+  // The position of each block is stored, which may take more than the data did.
   constexpr int32_t kMostBlocks = 4 << 20;
   if (header.nblocks() > kMostBlocks) {
     return ResourceExhausted("hole: %d blocks, at most %d", header.nblocks(), kMostBlocks);
   }
-  // All blocks are one stream.
+  // All blocks share one stream.
   const int32_t stream = header.size() + 4 * header.nblocks();
   header.cbytes = stream + chunk::kHoleStreamBytes;
   std::vector<std::byte> bytes(static_cast<size_t>(header.cbytes));

@@ -26,7 +26,8 @@ bool MayBeEntry(int64_t entry, int64_t file_size) {
   return format::IsSpecialEntry(entry) ? format::SpecialOfEntry(entry).ok() : entry < file_size;
 }
 
-// The offsets among the entries in ascending order; nothing if they cannot be those of chunks.
+// Returns the offsets among the entries in ascending order, or nothing if they cannot be those of
+// chunks.
 std::optional<std::vector<int64_t>> OffsetsOf(Bytes entries, int64_t file_size) {
   const int64_t most = file_size / chunk::kHeaderSize;
   std::vector<int64_t> offsets;
@@ -43,7 +44,7 @@ std::optional<std::vector<int64_t>> OffsetsOf(Bytes entries, int64_t file_size) 
 
 class IndexDetector {
  public:
-  // `chunks` is what was found, in order; offsets count from `origin`, where it is known.
+  // `chunks` are the found ones, in order. Offsets count from `origin`, if it is known.
   IndexDetector(const FrameView& file, const ChunkDetector& detector,
                 std::span<const FoundChunk> chunks, std::optional<int64_t> origin)
       : file_(file),
@@ -57,7 +58,7 @@ class IndexDetector {
 
  private:
   // The most that possible indexes may decode to together, in multiples of the size of the file.
-  // Only a hostile file has more: the rest is not taken for indexes.
+  // Only a hostile file has more, and the rest is then not taken for indexes.
   static constexpr int64_t kMaxDecoded = 256;
   static constexpr int64_t kFewBytes = 1 << 20;
 
@@ -73,7 +74,7 @@ class IndexDetector {
   ScratchBuffer scratch_;
 };
 
-// How many of the offsets lead to chunks that were found.
+// Returns how many of the offsets lead to found chunks.
 int64_t IndexDetector::CountHits(int64_t origin, std::span<const int64_t> offsets,
                                  size_t number) const {
   if (origin < format::kFixedHeaderSize) return 0;
@@ -90,7 +91,7 @@ bool IndexDetector::Leads(std::span<const int64_t> offsets, size_t number) const
   if (number == 0) return false;
   const int64_t half = (std::ssize(offsets) + 1) / 2;
   if (origin_.has_value()) return CountHits(*origin_, offsets, number) >= half;
-  // A single one would always lead somewhere.
+  // A single offset would always lead somewhere.
   if (offsets.size() == 1) return number == 1 && offsets[0] == 0;
   const int64_t from_first = chunks_[0].begin - offsets.front();
   const int64_t from_last = chunks_[number - 1].begin - offsets.back();

@@ -17,7 +17,7 @@ namespace {
 
 class IndexMender {
  public:
-  // The committed index has a seal.
+  // The committed index must have a seal.
   explicit IndexMender(const State& state)
       : state_(state), base_(*state.chunks.base()), seal_(*base_.seal()) {}
 
@@ -30,7 +30,7 @@ class IndexMender {
   const State& state_;
   const CommittedIndex& base_;
   const IndexSeal& seal_;
-  // The index chunk, if it is the one that was written: then its hashes of pages are not.
+  // The index chunk, if it is unchanged. Its hashes of pages are then damaged.
   std::unique_ptr<CommittedIndex> unsealed_;
   absl::flat_hash_map<uint64_t, IndexEntry> places_;  // by fingerprint
 };
@@ -72,7 +72,7 @@ absl::StatusOr<StatePtr> IndexMender::Run() {
     absl::StatusOr<IndexEntry> entry = state_.chunks.Get(i);
     if (!entry.ok()) entry = Mend(state_.chunks.CommittedNumberOf(i));
     is_any = is_any || entry.ok();
-    // Behind all chunks there is none.
+    // No chunk lies at this position, which is behind all chunks.
     entries.push_back(entry.ok() ? *entry : IndexEntry{.value = state_.region.size()});
   }
   if (!is_any) return DataLoss("index: no entry of it is left");

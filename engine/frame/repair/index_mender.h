@@ -14,9 +14,10 @@ namespace cairn::frame {
 // Returns true if each entry of the state's index can be read.
 bool IsIndexWhole(const State& state);
 
-// The state with an index in which each entry that cannot be read leads to a chunk of `found` that
-// has the entry's fingerprint; else, where only fingerprints are damaged, to where the index says,
-// without one; else to no chunk. kDataLoss where neither index nor fingerprints are of use.
+// Returns the state with another index. Each entry that cannot be read leads to a chunk of `found`
+// that has the entry's fingerprint. If only fingerprints are damaged, it leads to where the index
+// says, without a fingerprint. Otherwise it leads to no chunk. Errors: kDataLoss if neither index
+// nor fingerprints are of use.
 absl::StatusOr<StatePtr> MendIndex(const State& state, const std::vector<FoundChunk>& found);
 
 }  // namespace cairn::frame

@@ -26,8 +26,8 @@ namespace cairn::frame {
 
 namespace {
 
-// The state with the sealed metalayer of its array where that fits its chunks, and the one in the
-// header does not.
+// Returns the state with the sealed metalayer of its array if that fits its chunks, and the one in
+// the header does not.
 State WithSealedArray(const State& state) {
   const Metalayer* const layer = format::FindB2ndLayer(state.metadata->metalayers);
   const std::vector<Metalayer> sealed = SealedMetalayers(*state.checkpoint);
@@ -61,12 +61,12 @@ class IndexedSalvage {
         options_(CompressionOf(state.header())) {
     report_.lost = std::move(found.lost);
     report_.scanned = found.is_scan;
-    // A single block is enough where no array asks for more.
+    // A single block is enough unless an array asks for more.
     options_.blocksize = 0;
     FitToArray(state, options_);
   }
 
-  // Reports that the array of the header in `found` is lost; the sealed one takes its place.
+  // Reports that the array of the header in `found` is lost. The sealed one takes its place.
   void LoseArray(const State& found);
   absl::StatusOr<StagedState> Run(ChunkSink& sink, absl::FunctionRef<bool(int64_t)> progress);
   SalvageReport TakeReport() && { return std::move(report_); }
@@ -88,16 +88,16 @@ class IndexedSalvage {
   const bool is_pending_proven_;
   const TrailerProofs proofs_;
   StagedState staged_;
-  CompressionOptions options_;  // of chunks that are made here
+  CompressionOptions options_;  // for chunks that are made here
   SalvageReport report_;
-  int64_t hole_bytes_ = 0;  // decoded, of the holes
+  int64_t hole_bytes_ = 0;  // decoded bytes of the holes
   std::optional<int32_t> unknown_nbytes_;
   ScratchBuffer stored_;
   ScratchBuffer opened_;
   ScratchBuffer decoded_;
 };
 
-// All of it, piece by piece.
+// Decodes all of it, piece by piece.
 absl::Status IndexedSalvage::Decode(int64_t nchunk) {
   constexpr int64_t kPieceSize = 16 << 20;
   CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
@@ -127,14 +127,14 @@ absl::StatusOr<StoredChunk> IndexedSalvage::ReadProven(int64_t nchunk) {
   return stored;
 }
 
-// As the chunk says, or the frame's header.
+// Returns the size that the chunk has, or the frame's header gives.
 int32_t IndexedSalvage::NbytesOf(int64_t nchunk) {
   const absl::StatusOr<int32_t> nbytes = ChunkNbytes(state_, nchunk);
   if (nbytes.ok() && CheckChunkNbytes(state_, *nbytes).ok()) return *nbytes;
   return state_.chunksize > 0 ? state_.chunksize : UnknownNbytes();
 }
 
-// Returns an equal part of the frame's bytes that the chunks which say their size leave.
+// Returns an equal share of the bytes that chunks with a known size leave of the frame.
 int32_t IndexedSalvage::UnknownNbytes() {
   if (!unknown_nbytes_.has_value()) {
     int64_t rest = state_.nbytes;
@@ -222,7 +222,7 @@ absl::Status IndexedSalvage::SaveChunk(int64_t nchunk, ChunkSink& sink,
   return absl::OkStatus();
 }
 
-// The layers that decode, and those that say what became of the rest.
+// Saves the layers that decode, and adds those that tell what is lost.
 absl::Status IndexedSalvage::SaveMetadata() {
   const FrameContext& env = *state_.env();
   auto metadata = std::make_shared<Metadata>(*state_.metadata);
@@ -261,7 +261,7 @@ absl::StatusOr<StagedState> IndexedSalvage::Run(ChunkSink& sink,
                                                 absl::FunctionRef<bool(int64_t)> progress) {
   staged_.chunks = ChunkIndex();
   staged_.stored_bytes = 0;
-  // Chunks share no bytes: only an index that was made to waste space leads to much more.
+  // Chunks share no bytes, so only an index that was made to waste space leads to many more bytes.
   const int64_t most = 2 * state_.region.size() + (int64_t{16} << 20);
   for (int64_t i = 0; i < state_.chunks.size(); ++i) {
     CAIRN_RETURN_IF_ERROR(SaveChunk(i, sink, progress));
@@ -273,7 +273,8 @@ absl::StatusOr<StagedState> IndexedSalvage::Run(ChunkSink& sink,
   // The sum in a header without a seal may be wrong.
   staged_.header.nbytes = report_.nbytes + hole_bytes_;
   if (!state_.partial.empty()) {
-    // Its items are in records that were checked, and it may begin with a stored chunk.
+    // The items of the partial chunk are in records that were checked, and it may begin with a
+    // stored chunk.
     const int64_t last = state_.chunks.size();
     const absl::Status added = AddPending(state_, sink, staged_);
     if (added.ok()) {
@@ -295,7 +296,7 @@ absl::StatusOr<StagedState> IndexedSalvage::Run(ChunkSink& sink,
 }  // namespace
 
 bool HasIndex(const State& state) {
-  // Few bytes can claim very many special chunks.
+  // A few bytes can claim very many special chunks.
   const int64_t entries = state.chunks.size() * int64_t{sizeof(IndexEntry)};
   return state.checkpoint->era == Era::kCurrent &&
          state.header().typesize <= chunk::kMaxBlockSize &&

@@ -14,13 +14,13 @@
 
 namespace cairn::frame {
 
-// Returns true if the state says of each chunk where it is, and the size of its file justifies the
+// Returns true if the state tells where each chunk is, and the size of its file justifies the
 // memory for that.
 bool HasIndex(const State& state);
 
-// Makes a frame of the state's metadata and chunks, each in its place, and reports what is lost of
-// it. A chunk that is not what its fingerprint says, or does not decode, becomes a hole. kNotFound
-// when no chunk is left. kCancelled when `progress`, which gets where each chunk begins, says stop.
+// Makes a frame of the state's metadata and chunks, each in its place, and reports what is lost. A
+// chunk that does not match its fingerprint, or does not decode, becomes a hole. Errors: kNotFound
+// if no chunk is left; kCancelled if `progress`, which gets where each chunk begins, returns false.
 absl::StatusOr<SalvageReport> SalvageByIndex(KnownState found, const CopyTarget& target,
                                              absl::FunctionRef<bool(int64_t)> progress);
 

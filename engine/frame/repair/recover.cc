@@ -23,14 +23,14 @@ using frame::FrameCore;
 using frame::FrameFile;
 using frame::State;
 
-// Returns where the trailer ends that the header in the file points to; 0 without one.
+// Returns where the trailer ends that the header in the file points to, or 0 without one.
 int64_t EndOfOwnTrailer(const FrameFile& source) {
   const int64_t end = frame::LoadFrameSize(source).value_or(0);
   return end >= format::kFixedHeaderSize && frame::HeaderOfTrailerAt(source, end).ok() ? end : 0;
 }
 
-// Returns where the checkpoint ended that the file's header leads to instead of that of `restored`;
-// 0 where the header cannot be read.
+// Returns where the checkpoint ended that the file's header leads to instead of that of `restored`,
+// or 0 if the header cannot be read.
 int64_t EndOfMissing(const FrameFile& source, Bytes restored) {
   const auto bytes =
       frame::ReadHeaderBytes(source, format::kFixedHeaderSize, format::kFixedHeaderSize);
@@ -41,7 +41,8 @@ int64_t EndOfMissing(const FrameFile& source, Bytes restored) {
   return is_missing ? there->frame_size : 0;
 }
 
-// A header that points to its own trailer is never replaced by that of another.
+// Finds the header to write. A header that points to its own trailer is never replaced by that of
+// another.
 absl::StatusOr<std::vector<std::byte>> FindHeader(const FrameFile& source,
                                                   const absl::Status& damage) {
   const int64_t own = EndOfOwnTrailer(source);
@@ -52,7 +53,7 @@ absl::StatusOr<std::vector<std::byte>> FindHeader(const FrameFile& source,
   std::vector<std::byte>& header = found->seal.header_copy;
   std::vector<std::byte> there(header.size());
   CAIRN_RETURN_IF_ERROR(source.ReadAt(0, there));
-  // Then the header is not what is damaged, and writing it again would change nothing.
+  // If both are equal, the header is not damaged, and writing it again would change nothing.
   if (there == header) return damage;
   return std::move(header);
 }
@@ -61,7 +62,7 @@ frame::Repair RepairOf(const RecoverOptions& options) {
   return options.drop_stranded ? frame::Repair::kDropStranded : frame::Repair::kHeader;
 }
 
-// Reports what the file holds, perhaps with another header than its own.
+// Reports the content of the file, perhaps with another header than its own.
 absl::StatusOr<RecoveryReport> Describe(const FrameFile& source, const State& state,
                                         frame::Repair repair) {
   CAIRN_RETURN_IF_ERROR(frame::CheckMayContinue(source, state, repair));
@@ -80,14 +81,14 @@ absl::StatusOr<RecoveryReport> Describe(const FrameFile& source, const State& st
   return report;
 }
 
-// The least number of commits that follow a checkpoint which is newer than the state's.
+// Returns the least number of commits that follow a checkpoint which is newer than the state's.
 int64_t CountBeyond(const State& state, const std::vector<uint64_t>& other_bases) {
   if (state.damage.has_value() && state.damage->newer.has_value()) return state.damage->stranded;
   return other_bases.empty() ? 0 : 1;
 }
 
-// Writes the header that `damage` keeps from being read, unless it is a dry run. Reports what the
-// file holds with it.
+// Writes the header that `damage` keeps from being read, unless it is a dry run. Reports the
+// content of the file with that header.
 absl::StatusOr<RecoveryReport> RestoreHeader(FileSystem* files, const std::string& path,
                                              const absl::Status& damage,
                                              const RecoverOptions& options) {
@@ -99,13 +100,13 @@ absl::StatusOr<RecoveryReport> RestoreHeader(FileSystem* files, const std::strin
   }
   const FrameFile source = FrameFile::OfFile(file, 0, false);
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(source, damage));
-  // Write only a header with which the frame opens.
+  // The header is written only if the frame opens with it.
   std::vector<uint64_t> other_bases;
   CAIRN_ASSIGN_OR_RETURN(
       const frame::StatePtr state,
       frame::LoadFrom(source, header, std::make_shared<frame::FrameContext>(OpenOptions()), nullptr,
                       other_bases));
-  // Then a trailer is damaged that a newer header led to.
+  // If there are any, a trailer is damaged that a newer header led to.
   const int64_t lost = CountBeyond(*state, other_bases);
   if (lost > 0 && !options.drop_stranded) {
     return DataLoss(
@@ -123,7 +124,7 @@ absl::StatusOr<RecoveryReport> RestoreHeader(FileSystem* files, const std::strin
   return report;
 }
 
-// Writes a checkpoint of the journal and cuts what follows it, unless it is a dry run.
+// Writes a checkpoint of the journal and cuts the bytes after it, unless it is a dry run.
 absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core,
                                       const RecoverOptions& options) {
   const frame::Repair repair = RepairOf(options);
@@ -133,7 +134,7 @@ absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core,
   if (options.dry_run || is_well) return before;
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
                          frame::OpenWriter(core, {}, repair));
-  // Only the writer's lock rules out further commits, but opening it has cut what followed them.
+  // Only the writer's lock rules out further commits, but opening it has cut the bytes after them.
   CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(core->source(), *core->newest(), repair));
   report.cut = std::max<int64_t>(before.size_before - report.size_before, 0);
   report.size_before = before.size_before;
@@ -152,7 +153,7 @@ absl::StatusOr<RecoveryReport> Recover(const std::string& path, const RecoverOpt
   CAIRN_ASSIGN_OR_RETURN(const std::string absolute, files->Absolute(path));
   const OpenOptions open{.file_system = files};
   absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(absolute, open);
-  // kInvalidArgument: not even the magic is left.
+  // kInvalidArgument means that not even the magic is left.
   const bool damaged = absl::IsDataLoss(core.status()) || absl::IsUnimplemented(core.status()) ||
                        absl::IsInvalidArgument(core.status());
   const bool restore = damaged && !files->OpenDirectory(absolute).ok();

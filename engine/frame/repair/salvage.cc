@@ -40,8 +40,8 @@ struct HeaderAtStart {
   format::FrameHeader parsed;
 };
 
-// The header at the start of the frame, if its values can be read: what stands between them is the
-// same in all frames.
+// Returns the header at the start of the frame, if its values can be read. The bytes between them
+// are equal in all frames.
 absl::StatusOr<std::optional<HeaderAtStart>> ReadHeader(const FrameView& file, int64_t offset) {
   constexpr int kMostDamaged = 4;
   ScratchBuffer scratch;
@@ -61,7 +61,7 @@ absl::StatusOr<std::optional<HeaderAtStart>> ReadHeader(const FrameView& file, i
   return header;
 }
 
-// Header and trailers, by their begin.
+// Returns the extents of header and trailers, by their begin.
 absl::StatusOr<std::vector<Extent>> KnownParts(const FrameView& file, int64_t offset,
                                                const std::optional<HeaderAtStart>& header) {
   std::vector<Extent> known;
@@ -75,7 +75,7 @@ absl::StatusOr<std::vector<Extent>> KnownParts(const FrameView& file, int64_t of
   return known;
 }
 
-// Returns true if a header that is damaged in its frame_size alone led to this trailer.
+// Returns true if a header that is damaged only in its frame_size led to this trailer.
 bool LeadTo(const FoundTrailer& trailer, const FrameFile& source) {
   std::vector<std::byte> header(trailer.seal.header_copy.size());
   constexpr auto kEnd = static_cast<size_t>(format::kFrameSizeOffset) + sizeof(int64_t);
@@ -85,8 +85,8 @@ bool LeadTo(const FoundTrailer& trailer, const FrameFile& source) {
   return header == trailer.seal.header_copy;
 }
 
-// The copy of a header, with the metalayers of the one that it stands for, where these can be told:
-// another Blosc2 may have changed them since.
+// Returns the copy of a header with the metalayers of the one that it stands for, if these can be
+// read. Another Blosc2 may have changed them since.
 std::vector<std::byte> WithMetalayersOf(const FrameFile& source, std::vector<std::byte> copy) {
   const absl::StatusOr<format::FrameHeader> header = format::ParseFrameHeader(copy);
   if (!header.ok()) return copy;
@@ -103,7 +103,8 @@ std::vector<std::byte> WithMetalayersOf(const FrameFile& source, std::vector<std
   return copy;
 }
 
-// The state that a header leads to which is not that of the file; null unless it shows all commits.
+// Returns the state that a header leads to which is not that of the file, or null unless it shows
+// all commits.
 StatePtr LoadBy(const FrameFile& source, std::vector<std::byte> header,
                 const OpenOptions& options) {
   std::vector<uint64_t> other_bases;
@@ -114,7 +115,7 @@ StatePtr LoadBy(const FrameFile& source, std::vector<std::byte> header,
   return HasIndex(**state) ? *state : nullptr;
 }
 
-// As if the frame ended with the file: only the size that its header says is damaged.
+// Loads the frame as if it ended with the file. Only the size in its header is damaged.
 StatePtr LoadToEnd(const FrameFile& source, const HeaderAtStart& header,
                    const OpenOptions& options) {
   const absl::StatusOr<int64_t> size = source.Size();
@@ -129,13 +130,13 @@ StatePtr LoadToEnd(const FrameFile& source, const HeaderAtStart& header,
   return fits ? state : nullptr;
 }
 
-// The newest state of a frame that can be opened, with its own header or the copy of it in its
-// trailer; null where there is none.
+// Returns the newest state of a frame that can be opened, with its own header or the copy of it in
+// its trailer, or null if there is none.
 StatePtr FindState(const std::shared_ptr<File>& file, const std::string& path,
                    const std::optional<HeaderAtStart>& header, const OpenOptions& options) {
   const absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(path, options);
   const StatePtr newest = core.ok() ? (*core)->newest() : nullptr;
-  // The header may be older than what follows it.
+  // The header may be older than the bytes after it.
   const bool is_old = newest != nullptr && newest->damage && newest->damage->newer;
   if (newest != nullptr && !is_old) return HasIndex(*newest) ? newest : nullptr;
   const FrameFile source = FrameFile::OfFile(file, options.offset, options.use_mmap);
@@ -152,8 +153,8 @@ StatePtr FindState(const std::shared_ptr<File>& file, const std::string& path,
                 options);
 }
 
-// What `opened`, the header or a trailer tells of the frame beside its chunks; null where nothing
-// does.
+// Returns the facts that `opened`, the header or a trailer has about the frame, apart from its
+// chunks, or null if nothing has any.
 StatePtr MetadataOf(const FrameFile& source, const StatePtr& opened,
                     const std::optional<HeaderAtStart>& header,
                     const std::shared_ptr<const FrameContext>& env) {
@@ -161,12 +162,13 @@ StatePtr MetadataOf(const FrameFile& source, const StatePtr& opened,
   return StateOfHeader(source, header->bytes, env).value_or(nullptr);
 }
 
-// Empty where the state is of no use: it leads to no chunk, or to some of which nothing is known.
+// The result of saving a state. Empty if the state is of no use: it leads to no chunk, or to some
+// that nothing is known about.
 using Attempt = std::optional<absl::StatusOr<SalvageReport>>;
 
 Attempt Save(KnownState known, const CopyTarget& target,
              absl::FunctionRef<bool(int64_t)> progress) {
-  // A sealed index is right, even where each chunk is damaged: what else is in the file is dead.
+  // A sealed index is right, even if each chunk is damaged. Other bytes of the file are dead.
   const bool is_complete = known.state->checkpoint->sealed && !known.is_scan;
   absl::StatusOr<SalvageReport> report = SalvageByIndex(std::move(known), target, progress);
   const bool useless = (absl::IsNotFound(report.status()) && !is_complete) ||

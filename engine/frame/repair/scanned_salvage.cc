@@ -30,15 +30,15 @@ namespace {
 
 // Two properties that all chunks of a frame share.
 struct Kind {
-  int32_t typesize = 0;  // as in their headers
+  int32_t typesize = 0;  // that of their headers
   bool vlblocks = false;
   auto operator<=>(const Kind&) const = default;
 };
 
 Kind KindOf(const chunk::Header& header) { return {header.typesize, header.vlblocks}; }
 
-// Returns the kind of the frame's header if a chunk has it; else that of most chunks, the first on
-// a tie.
+// Returns the kind of the frame's header if a chunk has it. Otherwise returns that of most chunks,
+// the first on a tie.
 Kind ChooseKind(const std::vector<FoundChunk>& chunks, int32_t frame_typesize) {
   std::map<Kind, int64_t> counts;
   for (const FoundChunk& chunk : chunks) ++counts[KindOf(chunk.header)];
@@ -50,7 +50,7 @@ Kind ChooseKind(const std::vector<FoundChunk>& chunks, int32_t frame_typesize) {
   return best == chunks.end() ? Kind{} : KindOf(best->header);
 }
 
-// The new frame has one dimension, where the filters of arrays do not work.
+// Returns true for the filters of arrays, which do not work in the new frame of one dimension.
 bool IsOfArrays(const FilterStage& stage) {
   return stage.filter == Filter::kNdCell || stage.filter == Filter::kNdMean;
 }
@@ -64,9 +64,9 @@ CompressionOptions CompressionOf(const chunk::Header& chunk) {
   return frame::CompressionOf(header);
 }
 
-// The frame that is made of what a scan found.
+// The frame that is made of the found chunks.
 struct NewFrame {
-  ScanResult content;  // what does not fit into one frame is lost
+  ScanResult content;  // chunks that do not fit into one frame are lost
   CompressionOptions compression;
   bool complete_items = true;  // no chunk ends within an item
 };
@@ -101,7 +101,7 @@ bool NeedsDecoding(const chunk::Header& header, const NewFrame& made) {
           std::ranges::any_of(header.filters, IsOfArrays));
 }
 
-// Why a chunk cannot stand in a frame of this kind; empty if it can.
+// Returns why a chunk cannot be in a frame of this kind, or nothing if it can.
 std::string Misfit(const chunk::Header& header, const Kind& kind, const NewFrame& made) {
   const auto describe = [](const Kind& one) {
     return absl::StrFormat("typesize %d%s", one.typesize,
@@ -114,8 +114,8 @@ std::string Misfit(const chunk::Header& header, const Kind& kind, const NewFrame
   return std::string(CheckMemory(header.nbytes, header.cbytes).message());
 }
 
-// Takes what fits into one frame: chunks of one typesize, all with variable blocks or none, that
-// need no more memory than their size justifies.
+// Takes the chunks that fit into one frame: chunks of one typesize, all with variable blocks or
+// none, that need no more memory than their size justifies.
 NewFrame Choose(ScanResult found, const std::optional<format::FrameHeader>& header,
                 const FrameContext& env) {
   NewFrame made;
@@ -152,7 +152,7 @@ NewFrame Choose(ScanResult found, const std::optional<format::FrameHeader>& head
   return made;
 }
 
-// Chunks are of one size if all but the last are; else they vary.
+// Returns the size of the chunks if all but the last have one. Otherwise they vary.
 int32_t ChunksizeOf(const NewFrame& made) {
   const std::vector<FoundChunk>& chunks = made.content.chunks;
   if (chunks.empty()) return CreateOptions::kVariableChunks;
@@ -178,8 +178,8 @@ absl::Status Append(const FoundChunk& chunk, Bytes bytes, const NewFrame& made,
   return writer.AppendCompressed(bytes);
 }
 
-// Takes the metalayer of an array out of the state's `metadata`, for these are not its chunks, and
-// says so in `lost`.
+// Takes the metalayer of an array out of `metadata`, because these are not its chunks, and notes
+// that in `lost`.
 void LoseArray(const State& state, int64_t nchunks, Metadata& metadata,
                std::vector<LostBytes>& lost) {
   const Metalayer* const layer = format::FindB2ndLayer(metadata.metalayers);
@@ -199,7 +199,7 @@ void LoseArray(const State& state, int64_t nchunks, Metadata& metadata,
   DescribeData(metadata);
 }
 
-// The metalayers of the new frame.
+// Returns the metalayers of the new frame.
 Metadata ChooseMetadata(const StatePtr& known, NewFrame& made) {
   if (known == nullptr) return {};
   Metadata metadata = *known->metadata;
@@ -213,7 +213,7 @@ Metadata ChooseMetadata(const StatePtr& known, NewFrame& made) {
                                  .reason = std::string(status.message())});
     return true;
   };
-  // Damage may leave names that no frame can be made with.
+  // Damage may leave names that no frame can have.
   std::set<std::string> names;
   std::erase_if(metadata.metalayers, [&](const Metalayer& layer) {
     absl::Status status = format::CheckLayerName(layer.name);
@@ -280,7 +280,7 @@ absl::StatusOr<SalvageReport> SalvageByScan(ScanResult found, const StatePtr& kn
                           .unproven = {},
                           .unproven_metalayers = {},
                           .scanned = true};
-  // Nothing says that these bytes are what was written.
+  // Nothing proves that these bytes are unchanged.
   report.unproven.resize(static_cast<size_t>(report.chunks));
   std::iota(report.unproven.begin(), report.unproven.end(), int64_t{0});
   CAIRN_RETURN_IF_ERROR(WriteMetadata(metadata, env, writer, report));

@@ -17,10 +17,12 @@
 
 namespace cairn::frame {
 
-// Makes a frame at `path` of what `found` has: chunks of one kind, in the order of the file. What
-// does not fit into one frame is lost. `known` is what header and trailer of the frame say, or
-// null: the new frame has the metalayers of it, except that of an array. kNotFound when no chunk is
-// left. kCancelled when `progress`, which gets where each chunk begins, says stop.
+// Makes a frame at `path` of the `found` chunks: those of one kind, in the order of the file.
+// Chunks that do not fit into one frame are lost. `known` has the facts of header and trailer of
+// the frame, or is null. The new frame has its metalayers, except that of an array.
+//
+// Errors: kNotFound if no chunk is left; kCancelled if `progress`, which gets where each chunk
+// begins, returns false.
 absl::StatusOr<SalvageReport> SalvageByScan(ScanResult found, const StatePtr& known,
                                             const FrameView& file, const ChunkDetector& detector,
                                             const FrameContext& env, const std::string& path,

@@ -23,7 +23,7 @@ bool Fit(const State& state, const ScanResult& found) {
   // A header may claim a typesize that no frame has.
   if (state.header().typesize > chunk::kMaxBlockSize) return false;
   const int32_t typesize = chunk::HeaderTypesize(state.header().typesize);
-  // A metalayer may hold what reads as a chunk.
+  // A metalayer may hold bytes that read as a chunk.
   const int64_t chunks_begin = state.checkpoint->source.origin() + state.header().header_len;
   const bool same_kind = std::ranges::all_of(chunks, [&](const FoundChunk& chunk) {
     return chunk.begin >= chunks_begin && chunk.header.extended &&
@@ -58,8 +58,8 @@ void TakeFound(const ScanResult& found, State& state) {
   state.nbytes += state.partial.nbytes();
 }
 
-// Makes the array one of the state's chunks. kDataLoss if nothing says which of its chunks these
-// are.
+// Makes the array one of the state's chunks. Errors: kDataLoss if nothing tells which of its chunks
+// these are.
 absl::Status FitArray(State& state) {
   if (!state.metadata->array.has_value()) return absl::OkStatus();
   const absl::Status fit = CheckArray(state).status();

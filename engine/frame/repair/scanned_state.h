@@ -1,4 +1,4 @@
-// The state that a search of all bytes shows, where the index of a frame cannot be used.
+// Makes the state that a search of all bytes shows, if the index of a frame cannot be used.
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_SCANNED_STATE_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_SCANNED_STATE_H_
 
@@ -16,17 +16,19 @@
 
 namespace cairn::frame {
 
-// Returns what the header of a frame says, and its trailer if that can be parsed; without any
-// chunk. `header` are the header's bytes. kDataLoss when they are not a header.
+// Returns a state with the facts of the header of a frame, and of its trailer if that can be
+// parsed, without any chunk. `header` are the header's bytes. Errors: kDataLoss if they are not a
+// header.
 absl::StatusOr<StatePtr> StateOfHeader(const FrameFile& source, std::vector<std::byte> header,
                                        std::shared_ptr<const FrameContext> env);
 
-// `state` with the chunks of a scan in place of its own, in the order of the file. An array of one
-// dimension becomes as long as its chunks. kDataLoss where the chunks are not such as the header
-// describes, or not as many as the shape of an array asks for: then nothing says which are missing.
+// Returns `state` with the chunks of a scan in place of its own, in the order of the file. An array
+// of one dimension becomes as long as its chunks. Errors: kDataLoss if the chunks are not such as
+// the header describes, or not as many as the shape of an array asks for, because nothing then
+// tells which are missing.
 absl::StatusOr<KnownState> StateOfScan(const State& state, const ScanResult& found);
 
-// Sorted, and joined where they touch and have one reason.
+// Sorts the lost bytes, and joins those that touch and have one reason.
 std::vector<LostBytes> MergeLost(std::vector<LostBytes> lost);
 
 }  // namespace cairn::frame

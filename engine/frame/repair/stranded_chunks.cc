@@ -16,7 +16,7 @@ namespace cairn::frame {
 
 namespace {
 
-// Adds to a state what lies behind its journal. Not thread-safe.
+// Adds to a state the chunks behind its journal. Not thread-safe.
 class StrandedChunks {
  public:
   StrandedChunks(const State& state, FrameView file, const ChunkDetector& detector,
@@ -62,7 +62,7 @@ bool StrandedChunks::HaveThatKind() const {
   });
 }
 
-// The items of a last chunk that more can follow: pending ones, or those of a short chunk.
+// Returns the items of a last chunk that more can follow: pending ones, or those of a short chunk.
 absl::StatusOr<std::vector<std::byte>> StrandedChunks::ReadTail() const {
   const State& state = *state_;
   if (state.variable_chunks() || state.chunksize <= 0) return std::vector<std::byte>();
@@ -96,12 +96,12 @@ absl::StatusOr<bool> StrandedChunks::WereAppended() {
     if (!fits) return false;
     replaces_last_ = state_->partial.empty();
   }
-  // Appended chunks that cannot be found any more only make them more.
+  // Appended chunks that can no longer be found only make the number larger.
   const int64_t kept = state_->chunks.size() - (replaces_last_ ? 1 : 0);
   if (behind_.nchunks.has_value()) {
     return behind_.first_insert >= kept && *behind_.nchunks >= kept + std::ssize(behind_.chunks);
   }
-  // Nothing says what the damaged commits did, but for what those before them did.
+  // Nothing tells what the damaged commits did, except what those before them did.
   const CommittedIndex* const base = state_->chunks.base();
   return !tail.empty() || base == nullptr || state_->chunks.unchanged() == base->size();
 }
@@ -122,8 +122,8 @@ void StrandedChunks::AppendChunks() {
   }
 }
 
-// The chunk that the items of intact records go on from, if it is in the index: its first bytes are
-// pending again.
+// Reopens the chunk that the items of intact records continue, if it is in the index. Its first
+// bytes are pending again.
 absl::StatusOr<bool> StrandedChunks::ReopenLast() {
   State& state = *state_;
   const int64_t last = state.chunks.size() - 1;
@@ -143,7 +143,7 @@ absl::StatusOr<bool> StrandedChunks::ReopenLast() {
   return true;
 }
 
-// Takes the items of intact records. Those of a damaged one are missing before them.
+// Takes the items of intact records. The items of a damaged record are missing before them.
 absl::Status StrandedChunks::AppendPending() {
   if (behind_.pending.empty()) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(const bool follow, ReopenLast());
@@ -178,7 +178,7 @@ void StrandedChunks::LoseChunks() {
   }
 }
 
-// An array of one dimension is as long as its chunks.
+// Makes an array of one dimension as long as its chunks.
 void StrandedChunks::FitShape() {
   const int64_t items = ItemsOfChunk(*state_->metadata);
   if (items == 0 || behind_.chunks.empty()) return;
@@ -189,7 +189,7 @@ void StrandedChunks::FitShape() {
 
 absl::StatusOr<KnownState> StrandedChunks::Run() && {
   Lose(state_->damage->bytes, std::string(state_->JournalStatus().message()));
-  // From here on the state is one that hides nothing.
+  // From here on the state hides nothing.
   state_->damage.reset();
   const absl::StatusOr<bool> appended = WereAppended();
   if (appended.ok() && *appended) {

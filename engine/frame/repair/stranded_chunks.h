@@ -14,18 +14,18 @@
 
 namespace cairn::frame {
 
-// A state to be saved.
+// A state that will be saved.
 struct KnownState {
   StatePtr state;
-  bool is_pending_proven = true;  // its pending items are those that were written, all of them
-  bool is_scan = false;           // its chunks are what a search of all bytes found
+  bool is_pending_proven = true;  // its pending items are complete and unchanged
+  bool is_scan = false;           // a search of all bytes found its chunks
   std::vector<LostBytes> lost;
 };
 
-// Adds what was appended after the damage to a state whose journal is damaged. Chunks are taken for
-// appended where no intact commit says otherwise, and where the pending items of the state, or its
-// short last chunk, begin the first of them; these have no fingerprint then. All others are lost:
-// in which place they were is not known. kCancelled when `progress` says stop.
+// Adds to a state whose journal is damaged the chunks that were appended after the damage. Chunks
+// count as appended if no intact commit shows otherwise, and if the pending items of the state, or
+// its short last chunk, begin the first of them. They then have no fingerprint. All others are
+// lost, because their places are not known. Errors: kCancelled if `progress` returns false.
 absl::StatusOr<KnownState> AddStranded(StatePtr state, ChunkDetector& detector,
                                        absl::FunctionRef<bool(int64_t)> progress);
 

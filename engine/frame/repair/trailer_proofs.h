@@ -11,11 +11,11 @@
 
 namespace cairn::frame {
 
-// The hashes in a damaged trailer. No damage makes one of them the hash of other bytes: what has
-// the hash is what was written.
+// The hashes in a damaged trailer. No damage makes one of them the hash of other bytes, so bytes
+// that have the hash are unchanged.
 class TrailerProofs {
  public:
-  // Proves nothing where the trailer is intact or has no seal.
+  // Proves nothing if the trailer is intact or has no seal.
   explicit TrailerProofs(const State& state);
 
   bool header() const { return header_; }  // it is the sealed one
