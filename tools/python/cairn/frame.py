@@ -288,7 +288,7 @@ def open(
         What `create` takes, in modes "a", "w" and "x".
     """
     if mode not in _MODES:
-        raise InvalidArgument(f"mode {mode!r} is none of {', '.join(_MODES)}")
+        raise InvalidArgument(f"mode {mode!r} is not one of {', '.join(_MODES)}")
     content = _content_of(path)
     name = "frame in memory" if content is not None else name_of(path)
     if content is not None and (mode != "r" or new):

@@ -51,7 +51,7 @@ def names_of(key: Any, dtype: np.dtype) -> list[str]:
     if not names or not all(isinstance(one, str) for one in names):
         return []
     if dtype.names is None:
-        raise OutOfRange(f"{told(key)} is no index: items of {dtype} have no fields")
+        raise OutOfRange(f"{told(key)} is not an index: items of {dtype} have no fields")
     check_fields(names, dtype.names)
     return names
 
@@ -73,16 +73,16 @@ def _entry(one: Any) -> Any:
         is_nothing = isinstance(one, (list, range, tuple)) and not len(one)
         one = np.asarray(one, dtype=np.intp if is_nothing else None)
         if one.dtype.kind not in "iub":
-            raise OutOfRange(f"an array of {one.dtype} is no index: {_KEYS}")
+            raise OutOfRange(f"an array of {one.dtype} is not an index: {_KEYS}")
         if one.ndim:
             return one
         one = one[()]
     if isinstance(one, (bool, np.bool_)):
-        raise OutOfRange(f"a single bool is no index: {_KEYS}")
+        raise OutOfRange(f"a single bool is not an index: {_KEYS}")
     try:
         return operator.index(one)
     except TypeError:
-        raise OutOfRange(f"{told(one)} is no index: {_KEYS}") from None
+        raise OutOfRange(f"{told(one)} is not an index: {_KEYS}") from None
 
 
 def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:

@@ -357,5 +357,5 @@ def _time_of(content: memoryview) -> np.datetime64:
         raise ValueError(f"a time of {len(content)} bytes")
     total = seconds * 1_000_000_000 + nanoseconds
     if not -(1 << 63) < total < 1 << 63:
-        raise ValueError(f"{seconds} s is no time in nanoseconds")
+        raise ValueError(f"{seconds} s is not a time in nanoseconds")
     return np.datetime64(total, "ns")

@@ -34,9 +34,9 @@ def to_datetime64(value: Any) -> np.datetime64:
     elif isinstance(value, datetime.date):
         value = np.datetime64(value)
     if not isinstance(value, np.datetime64):
-        raise InvalidType(f"{told(value)} is no time: give text, a datetime or a datetime64")
+        raise InvalidType(f"{told(value)} is not a time: give text, a datetime or a datetime64")
     if np.isnat(value):
-        raise InvalidArgument("NaT is no time")
+        raise InvalidArgument("NaT is not a time")
     return value
 
 
@@ -126,14 +126,14 @@ class Clock:
         if isinstance(value, str):
             parts = _SPAN.fullmatch(value.strip())
             if parts is None:
-                raise InvalidArgument(f"{told(value)} is no span of time, such as 500ms, 15m or 2d")
+                raise InvalidArgument(f"{told(value)} is not a span of time, such as 500ms, 15m or 2d")
             number, name = int(parts[1]), parts[2]
             unit = {"min": "m", "d": "D", "w": "W"}.get(name, name)
             exact = number * _ATTOSECONDS[unit]
         elif isinstance(value, (datetime.timedelta, np.timedelta64)):
             exact = _attoseconds(np.timedelta64(value))
         else:
-            raise InvalidType(f"{told(value)} is no span of time, such as 500ms, 15m or 2d")
+            raise InvalidType(f"{told(value)} is not a span of time, such as 500ms, 15m or 2d")
         count, left = divmod(exact, self._attoseconds())
         if left:
             raise InvalidArgument(f"{value}: the times of the log are counts of {self._unit}")
