@@ -2,7 +2,7 @@
 // or sparse: chunks and records. So that not all of them end at the first hash, what ties the
 // records to the frame and to each other is mostly filled in.
 //
-// Readers and writers must see the same; a writer goes on from there.
+// Readers and writers must see the same; a writer continues from there.
 
 #include <algorithm>
 #include <memory>

@@ -45,7 +45,7 @@ extern const test_suite suites[];
 // The status of the calls in CHECK_OK and CHECK_CODE.
 extern cairn_status st;
 
-// A failed check fails the case, which goes on: calls take the NULL of a call that failed.
+// A failed check fails the case, which continues: calls take the NULL of a call that failed.
 void fail(const char* file, int line, const char* what);
 
 // Says that the case could not run; it then returns.

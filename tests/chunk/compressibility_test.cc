@@ -28,7 +28,7 @@ std::vector<std::byte> Noise(size_t size, uint32_t seed = 1) {
   return bytes;
 }
 
-// `size` bytes that begin anew every `period`.
+// `size` bytes that begin again every `period`.
 std::vector<std::byte> Periodic(size_t size, size_t period) {
   std::vector<std::byte> bytes = Noise(size);
   for (size_t i = period; i < size; ++i) bytes[i] = bytes[i - period];

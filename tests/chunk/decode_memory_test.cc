@@ -36,7 +36,7 @@ Buffer Compressed(Bytes items, std::vector<FilterStage> filters) {
 
 class DecodeMemoryTest : public testing::Test {
  protected:
-  // Bytes [begin, begin + size) of the chunk, with so much memory.
+  // Bytes [begin, begin + size) of the chunk, with this much memory.
   absl::Status Read(Bytes chunk, int64_t begin, size_t size, int64_t memory) {
     Decoder decoder;
     DecodeContext context;

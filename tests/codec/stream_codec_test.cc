@@ -84,7 +84,7 @@ TEST_P(StreamCodecTest, OutputDependsOnTheInputAlone) {
   }
 }
 
-// Codecs that keep their tables from stream to stream number the bytes, and begin anew some day.
+// Codecs that keep their tables from stream to stream number the bytes, and begin again some day.
 TEST_P(StreamCodecTest, MillionthByteIsCodedAsTheFirst) {
   for (const Sample& sample : Samples(512)) {
     const auto fresh = Compress(*GetParam().make(), sample.bytes, 512, 5);

@@ -107,7 +107,7 @@ pid_t KillTest::Fork(const std::function<absl::Status()>& body) {
   ::_exit(status.ok() ? 0 : 1);
 }
 
-// Never ends by itself but for a failure.
+// Never ends by itself except for a failure.
 absl::Status KillTest::Write(int64_t number) {
   return Annotate(WriteUntilDone(board_, AuthorOptions(number)), "writer %d", number);
 }

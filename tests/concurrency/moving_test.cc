@@ -35,7 +35,7 @@ class MovingTest : public testing::Test {
     CAIRN_RETURN_IF_ERROR(CommitOne(path));
     return Frame::Open(path);
   }
-  // Compacts until the disk is gone, after so many operations; whether all of it went well.
+  // Compacts until the disk is gone, after this many operations; whether all of it went well.
   bool Compact(const std::string& path, int64_t operations) {
     FaultFileSystem files(&unsynced_);
     auto frame = Frame::Open(path, {.file_system = &files});

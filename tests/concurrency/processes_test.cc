@@ -78,7 +78,7 @@ TEST_F(ProcessesTest, SeeCommittedStatesOnlyThatGoForwardAndStay) {
   absl::Status status = author.Begin();
   ASSERT_TRUE(IsOk(status));
   std::vector<pid_t> readers;
-  std::fflush(nullptr);  // or the children could print what waits in the buffers once more
+  std::fflush(nullptr);  // or the children could print what waits in the buffers again
   for (uint64_t i = 0; i < kReaderProcesses; ++i) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);

@@ -20,12 +20,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kContest(1500);
 constexpr int kWriters = 3;
-// Appends are of a third of a chunk, so that writers go on with each other's partial chunks.
+// Appends are of a third of a chunk, so that writers continue with each other's partial chunks.
 constexpr size_t kItems = kChunkItems / 3;
 
 class WritersTest : public testing::TestWithParam<Layout> {
  protected:
-  // Appends numbers that go on where the frame ends; in how it leaves the frame, writers differ.
+  // Appends numbers that continue where the frame ends; in how it leaves the frame, writers differ.
   static absl::Status AppendOnce(Frame& frame, int how) {
     CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = std::chrono::seconds(60)}));
     CAIRN_ASSIGN_OR_RETURN(const Snapshot before, writer.StagedSnapshot());

@@ -12,7 +12,7 @@
 
 namespace cairn::test {
 
-// Decides the fate of an operation of the call; see Fate. Made anew for each process.
+// Decides the fate of an operation of the call; see Fate. A new one is made for each process.
 using Bug = std::function<Fate(const DiskOperation&, const Call&)>;
 using MakeBug = std::function<Bug()>;
 

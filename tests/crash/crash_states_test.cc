@@ -133,7 +133,7 @@ TEST(ReuseTest, ChunksGoWhereOthersDiedAndMoveAndCheckpointsShrink) {
     if (operation.offset > 0) {
       const bool opens = call.name == "open for writing";
       reused += !opens && operation.offset < static_cast<int64_t>(frame_size) ? 1 : 0;
-      // Else only opening writes as many bytes once more; the examiner's calls have no name.
+      // Else only opening writes as many bytes again; the examiner's calls have no name.
       const std::string_view bytes = AsText(operation.bytes);
       if (opens || call.name.empty()) return Fate();
       moved += bytes.size() > 256 && written.find(bytes) != written.npos ? 1 : 0;

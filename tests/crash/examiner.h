@@ -1,4 +1,4 @@
-// Looks at the disk that a crash leaves: what a reader finds, and whether a writer can go on.
+// Looks at the disk that a crash leaves: what a reader finds, and whether a writer can continue.
 #ifndef CAIRN_TESTS_CRASH_EXAMINER_H_
 #define CAIRN_TESTS_CRASH_EXAMINER_H_
 
@@ -21,7 +21,7 @@ namespace cairn::test {
 class Examiner {
  public:
   // `where` says how to come to the moment that is examined; `judge` makes the judge of a disk on
-  // which a writer goes on, for bugs that are planted in the engine's ways.
+  // which a writer continues, for bugs that are planted in the engine's ways.
   struct Context {
     std::function<std::string()> where;
     std::function<SimulatedDisk::JudgeFunction()> judge = [] {

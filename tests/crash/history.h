@@ -41,8 +41,8 @@ class History {
     return survived == Durability::kProcess ? process_ : machine_;
   }
 
-  // The state was found after a failure, and the next writer goes on from it: later ones may never
-  // come back. After a power cut it is on the disk.
+  // The state was found after a failure, and the next writer continues from it: later ones may
+  // never come back. After a power cut it is on the disk.
   void ContinueFrom(size_t state, Durability survived);
 
  private:

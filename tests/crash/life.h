@@ -41,7 +41,7 @@ struct CrashFrame {
   bool summaries = false;       // of the journal are often made
   frame::ReplayChecks rules = {};
 
-  // Its checkpoints are made beside commits.
+  // Its checkpoints are made during commits.
   static CrashFrame Gradual() {
     return {
         .name = "Gradual", .chunksize = 400, .most_bytes = 1500, .reuses = true, .gradual = true};
@@ -166,7 +166,7 @@ class Life {
   bool edited_ = false;
   int64_t end_ = 0;       // of the journal
   int64_t overhead_ = 0;  // of a record that holds items
-  // A reader that follows the writer, and states that others go on reading.
+  // A reader that follows the writer, and states that others continue reading.
   std::optional<OpenedFrame> reader_;
   std::optional<OpenedFrame> durable_reader_;
   struct Held {

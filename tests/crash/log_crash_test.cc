@@ -130,7 +130,7 @@ class LogLife {
     const absl::StatusOr<std::vector<std::string>> wrong = found.VerifyStatistics();
     ASSERT_TRUE(IsOk(wrong));
     EXPECT_EQ(*wrong, std::vector<std::string>());
-    // The next process goes on from here.
+    // The next process continues from here.
     written_.resize(static_cast<size_t>(end));
     committed_ = end;
     if (!killed_) durable_ = end;

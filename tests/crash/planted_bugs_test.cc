@@ -117,7 +117,7 @@ Fate DropSyncAfterCut(const DiskOperation& operation, bool& cut) {
   return operation.kind == Kind::kSync && std::exchange(cut, false) ? kSkip : kRun;
 }
 
-// A commit is not written once more into the journal of a shrinking checkpoint: such a write
+// A commit is not written again into the journal of a shrinking checkpoint: such a write
 // marks where that ends.
 Fate DropCopies(const DiskOperation& operation, const Call&) {
   constexpr size_t kMark = 8;

@@ -1,4 +1,5 @@
-// Chunks and metalayer of an array go on agreeing, and where others let them disagree it is seen.
+// Tests that chunks and metalayer of an array agree, and that a disagreement made by others is
+// seen.
 #include <string>
 #include <string_view>
 #include <vector>

@@ -286,7 +286,7 @@ TEST_F(HistoryTest, ReclaimKeepsAllThatThereIsWhenAskedToKeepMore) {
   EXPECT_EQ(Open().History()->front().generation, before.front().generation);
 }
 
-// A frame of many vlmetalayers has no seal, and its generations begin anew.
+// A frame of many vlmetalayers has no seal, and its generations begin again.
 TEST_F(HistoryTest, ReaderOfAHigherGenerationKeepsItFromBeingReclaimed) {
   const Snapshot old = Open().snapshot();
   const Buffer data = DataOf(old).value();

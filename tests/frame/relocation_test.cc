@@ -114,7 +114,7 @@ TEST_F(RelocationTest, ReclaimFreesBesideAReaderWhatThatDoesNotSee) {
   const Snapshot held = reader.snapshot();
   const Buffer seen = data_;
   ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kMovedChunk, 8))));
-  ASSERT_TRUE(IsOk(writer->Checkpoint()));  // it might go on to commits before
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));  // it might continue to commits before
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(500 * kMovedChunk, 9))));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   ASSERT_TRUE(IsOk(writer->DeleteChunks(200, 500)));

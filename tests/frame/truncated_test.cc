@@ -38,7 +38,7 @@ class TruncatedTest : public testing::TestWithParam<Form> {
       ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", Bytes(items_).first(300))));
       ASSERT_TRUE(IsOk(writer->Commit()));
     }
-    // Closing it makes a checkpoint of the commits, but for those of the journal.
+    // Closing it makes a checkpoint of the commits, except for those of the journal.
     if (GetParam() == Form::kJournaled) {
       ASSERT_GT(writer->StagedSnapshot()->info().journal_size, kItems / 2);
       return;
@@ -114,7 +114,7 @@ TEST_P(TruncatedTest, FrameThatIsCutWhileItIsOpenGivesItsDataOrDataLoss) {
       const auto history = frame->History();
       EXPECT_TRUE(history.ok() || absl::IsDataLoss(history.status())) << history.status();
       const auto compacted = frame->Compact();
-      // Fewer commits are a frame too, for a reader that opens the file anew.
+      // Fewer commits are a frame too, for a reader that opens the file again.
       const bool fewer = compacted.ok() && GetParam() == Form::kJournaled;
       EXPECT_TRUE(fewer || absl::IsDataLoss(compacted.status())) << compacted.status();
       std::filesystem::remove_all(path_);

@@ -189,7 +189,7 @@ TEST(CheckpointsTest, PeerReadsAndAppendsToEachOfALogThatDeletesItsFront) {
   Report("checkpoints_of_a_log", count);
 }
 
-// Made beside commits; see docs/guarantees.md.
+// Made during commits; see docs/guarantees.md.
 TEST(CheckpointsTest, PeerReadsAndAppendsToEachOfALargeFrame) {
   const int64_t count = CountOf({.chunksize = 32, .chunks = 140'000, .commits = 40'000});
   EXPECT_GT(count, 3);

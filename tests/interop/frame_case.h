@@ -50,7 +50,7 @@ Buffer MakeContent(Random& random);
 absl::Status EditMetadataAtRandom(Writer* writer, Random& random, FrameCase* c);
 // Some random edits, with commits between them, through the writer and on the model.
 absl::Status EditAtRandom(Writer* writer, Random& random, FrameCase* c);
-// Creates the frame, edits it, closes it and goes on in reopened writers. Leaves the frame at
+// Creates the frame, edits it, closes it and continues in reopened writers. Leaves the frame at
 // `path`, those in memory too.
 absl::Status WriteFrame(const std::string& path, Random& random, FrameCase* c);
 

@@ -65,7 +65,7 @@ class PeerRecoveryTest : public testing::Test {
     c.options.metalayers = {{.name = "m", .content = c.metalayers["m"]}};
     return c;
   }
-  // A checkpoint of two complete chunks and more, and a writer that may go on.
+  // A checkpoint of two complete chunks and more, and a writer that may continue.
   void Begin(FrameCase c, const WriterOptions& options = {}) {
     std::filesystem::remove(path_);
     c.options.file_system = &files_;

@@ -155,7 +155,7 @@ TEST_F(DiskCacheTest, IsOpenOnlyToThoseWhoMayWriteIt) {
   EXPECT_EQ(open_to(dir_.Path("sticky")), fs::perms::none);
 }
 
-// Through the file system: what one has read costs the other no bytes, but for the first page.
+// Through the file system: what one has read costs the other no bytes, except for the first page.
 class SharedDiskCacheTest : public DiskCacheTest {
  protected:
   SharedDiskCacheTest() { store_->Put("object", data_); }

@@ -41,7 +41,7 @@ class Failing {
   std::shared_ptr<ObjectStore> store;
 };
 
-// Who waits for it goes on when it is open, or after a minute, so that a test which fails ends.
+// Who waits for it continues when it is open, or after a minute, so that a test which fails ends.
 class Gate {
  public:
   void Open() {

@@ -25,7 +25,7 @@ struct ServedAnswer {
   int status = 200;
   std::map<std::string, std::string> headers = {};
   std::string body = {};
-  // Closes the connection after so many bytes of the body; -1: before the first line.
+  // Closes the connection after this many bytes of the body; -1: before the first line.
   std::optional<int64_t> cut_after = {};
   // The claimed size of the body, if that is not the true one.
   std::optional<int64_t> claimed_size = {};

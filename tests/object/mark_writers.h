@@ -14,7 +14,7 @@ namespace cairn::test {
 using MakeMachine = std::function<std::shared_ptr<FileSystem>()>;
 
 // Eight writers at once make 200 commits each to the frame `name`, of items of 4 bytes; each reads
-// whole commits only. A commit that is refused is made once more.
+// whole commits only. A commit that is refused is made again.
 void WriteAllMarks(const std::string& name, const MakeMachine& machine);
 
 // Each commit is there once, those of a writer are in their order, and nothing is damaged.

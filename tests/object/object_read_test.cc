@@ -20,7 +20,7 @@ namespace cairn::test {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
-// Neighbours are got together up to so much, of the cache of 64 MiB.
+// Neighbours are got together up to this much, of the cache of 64 MiB.
 constexpr int64_t kTogether = 2 * kMiB;
 
 class ObjectReadTest : public testing::Test {

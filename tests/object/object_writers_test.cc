@@ -1,4 +1,4 @@
-// Writers of frames in an object store, beside each other.
+// Writers of frames in an object store, at the same time.
 #include <array>
 #include <chrono>
 #include <map>

@@ -29,7 +29,7 @@ struct GetRequest {
   ObjectRange range;
 };
 
-// Thread-safe but for the public members, which are set while there are no requests.
+// Thread-safe except for the public members, which are set while there are no requests.
 class RiggedStore final : public ObjectStore {
  public:
   ~RiggedStore() override {

@@ -17,12 +17,12 @@ namespace cairn::test {
 
 struct ProxyOptions {
   std::chrono::milliseconds latency{0};  // for each request
-  int hold_until = 0;  // so many requests have come at the same time, or a minute passed
+  int hold_until = 0;  // this many requests have come at the same time, or a minute passed
   // This many of 100 requests lose their connection:
   size_t cut_in_request = 0;     // in the middle of the request
   size_t cut_before_answer = 0;  // when the server has all of the request
   size_t cut_in_answer = 0;      // in the middle of the answer
-  // And so many get another answer:
+  // And this many get another answer:
   size_t answer_503 = 0;  // the server sees nothing of the request
   size_t answer_500 = 0;  // the server does what it is asked
   size_t answer_412 = 0;  // likewise; of puts of names with `denied` in them

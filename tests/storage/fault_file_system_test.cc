@@ -19,7 +19,7 @@ namespace {
 using Kind = Operation::Kind;
 class FaultFileSystemTest : public testing::Test {
  protected:
-  // Every counted operation once, in the order of `kKinds`, with uncounted ones between; goes on
+  // Every counted operation once, in the order of `kKinds`, with uncounted ones between; continues
   // after a failure. Says which failed.
   std::vector<bool> RunAll() {
     std::vector<bool> failed;

@@ -82,7 +82,7 @@ class FaultyDisk {
 
   // Operations that reached the disk from here on are logged; of a short write, what was written.
   void StartLog();
-  // The log so far. Logging goes on with an empty one.
+  // The log so far. Logging continues with an empty one.
   std::vector<Operation> TakeLog();
 
   using Run = absl::FunctionRef<absl::Status(Operation&)>;

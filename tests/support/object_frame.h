@@ -38,7 +38,7 @@ class ObjectFrameTest : public testing::Test {
     options.file_system = files_.get();
     return options;
   }
-  // Makes it, of so many chunks.
+  // Makes it, of this many chunks.
   void Make(int nchunks, bool overwrite = false) {
     CreateOptions options = Sparse();
     options.overwrite = overwrite;

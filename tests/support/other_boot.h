@@ -1,4 +1,4 @@
-// The operating system's files, on a machine that has started anew.
+// The operating system's files, on a machine that has started again.
 #ifndef CAIRN_TESTS_SUPPORT_OTHER_BOOT_H_
 #define CAIRN_TESTS_SUPPORT_OTHER_BOOT_H_
 

@@ -1,4 +1,4 @@
-// How long random searches go on.
+// How long random searches continue.
 #ifndef CAIRN_TESTS_SUPPORT_SEARCH_H_
 #define CAIRN_TESTS_SUPPORT_SEARCH_H_
 

@@ -6,7 +6,7 @@
 
 namespace cairn::test {
 
-// From now on the clock shows so much more. Thread-safe.
+// From now on the clock shows this much more. Thread-safe.
 void SleepMachine(std::chrono::seconds time);
 
 }  // namespace cairn::test

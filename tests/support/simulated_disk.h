@@ -145,7 +145,7 @@ class SimulatedDisk {
   uint64_t AddDirectory();
 
  private:
-  // An empty one that goes on where `from` is.
+  // An empty one that continues where `from` is.
   static std::unique_ptr<SimulatedDisk> After(const SimulatedDisk& from);
   SimulatedDisk(uint64_t seed, std::shared_ptr<PagePool> pool)
       : dice_(seed), pool_(std::move(pool)) {}

@@ -56,7 +56,7 @@ struct FileImage {
 // Changes are numbered by the caller, in the order in which they happen over all files.
 class SimulatedInode {
  public:
-  // A disk writes so many aligned bytes completely or not at all.
+  // A disk writes this many aligned bytes completely or not at all.
   static constexpr int64_t kSector = 512;
   static constexpr int64_t kPage = 4096;
   static constexpr int64_t kCapacity = PagePool::kCapacity;

@@ -114,7 +114,7 @@ void Writer::DropCheckpoint() {
   gradual_.reset();
 }
 
-// A chunk that no commit names keeps the region from the journal, which goes on after it.
+// A chunk that no commit names keeps the region from the journal, which continues after it.
 void Writer::BeginAbove() {
   const uint64_t begin = view_.end;
   const HeaderFormat format = {conditions_.header_size, !rules_.flips_one_sector};
@@ -232,7 +232,7 @@ void Writer::FlipBelow() {
   if (random_.Percent(30)) CutUnused(true);
 }
 
-// The header is durable: what the checkpoint lists as dead is, but for what commits did since.
+// The header is durable: what the checkpoint lists as dead is, except for what commits did since.
 void Writer::TakeOver() {
   BackgroundCheckpoint gradual = *std::move(gradual_);
   gradual_.reset();

@@ -163,7 +163,7 @@ struct CheckpointBytes {
 };
 
 // The generation of the checkpoint that a journal of that identity begins after, if it ends there.
-// A journal that was begun beside commits has a random one: there may be records of it before any
+// A journal that was begun during commits has a random one: there may be records of it before any
 // header leads there.
 std::optional<uint64_t> TrailerGeneration(const Bytes& file, const Base& base);
 

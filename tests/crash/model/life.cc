@@ -79,7 +79,7 @@ void Life::ForgetWhatIsNotTold() {
   unmarked_ = false;
 }
 
-// Another process writes, and ends in one way or another; then this one goes on.
+// Another process writes, and ends in one way or another; then this one continues.
 std::string Life::HandOver(Writer& writer) {
   writer.Suspend();
   if (!disk_.running()) return "";
@@ -342,7 +342,7 @@ std::string Life::LoseFirstSector(const Bytes& file, uint64_t boot, size_t requi
     const Replayed old = Replay(damaged, boot, conditions_.header_size, rules_);
     const bool has_commits_above = has_proof && newest.end > old.base.end;
     const bool is_unmarked = history_.HasLostMark(file, old.base) && !has_commits_above;
-    // And where the journal goes on after a newer checkpoint, receipts of commits after it tell.
+    // And where the journal continues after a newer checkpoint, receipts of commits after it tell.
     const bool goes_on =
         newest == old.base && history_.CoveredByReceipts(file, old.base, boot) <= old.generation;
     const size_t least = is_unmarked || goes_on ? 0 : required;

@@ -22,7 +22,7 @@ struct ObjectRules {
   bool counts_sleep = true;       // of the machine, in these times
   // Checkpoints.
   bool index_if_match = true;    // only in place of the one that was loaded
-  bool inherits_journal = true;  // else the journal begins anew after each
+  bool inherits_journal = true;  // else the journal begins again after each
   bool closes_pending = true;    // no checkpoint has pending items
   bool ends_journal = true;      // of a frame that is replaced
   // Names.
@@ -51,7 +51,7 @@ struct ObjectConditions {
   int commits = 4;      // of each writer
   int faults = 1000;    // at most
   int steps = 160;
-  bool time = true;  // goes on; else only the order of events is explored
+  bool time = true;  // continues; else only the order of events is explored
 };
 
 }  // namespace cairn::model

@@ -73,7 +73,7 @@ void ObjectWriter::Follow() {
   } else if (world_.rules.catches_up || aborted_ || !world_.Chance(50)) {
     Abort();
   } else {
-    aborted_ = true;  // and commits it once more
+    aborted_ = true;  // and commits it again
     phase_ = Phase::kPut;
   }
 }

@@ -1,4 +1,4 @@
-// A writer of a frame in an object store, beside others.
+// A writer of a frame in an object store, among others.
 #ifndef CAIRN_TESTS_CRASH_MODEL_OBJECT_WRITER_H_
 #define CAIRN_TESTS_CRASH_MODEL_OBJECT_WRITER_H_
 

@@ -52,7 +52,7 @@ bool Writer::IsDurable() const {
          disk_.boot() != 0 && view_.receipt->durable_generation == view_.generation;
 }
 
-// The cache may show what the disk lacks: what the writer builds upon is written once more.
+// The cache may show what the disk lacks: what the writer builds upon is written again.
 void Writer::WriteAgain() {
   const Bytes& file = disk_.cache();
   if (rules_.confirms_header) disk_.Write(0, Slice(file, 0, conditions_.header_size));

@@ -1,6 +1,6 @@
-// Readers of the file beside the writer. Each reads the header, registers the generation of its
+// Readers of the file next to the writer. Each reads the header, registers the generation of its
 // checkpoint, looks at the header again, and then sees one state for as long as it lives, or
-// follows the writer until it makes another checkpoint. Processes may fork: then a child goes on
+// follows the writer until it makes another checkpoint. Processes may fork: then a child continues
 // with what its parent has opened.
 #ifndef CAIRN_TESTS_CRASH_MODEL_READERS_H_
 #define CAIRN_TESTS_CRASH_MODEL_READERS_H_
@@ -26,7 +26,7 @@ class Readers final : public Registrations {
       : disk_(disk), conditions_(conditions), rules_(rules), random_(random) {}
 
   bool AnyIn(uint64_t first, uint64_t end) const override;
-  // A reader may come, go on or go away. Then every reader's state must be what it was.
+  // A reader may come, continue or go away. Then every reader's state must be what it was.
   // What it reads then must hold the commits up to `acknowledged`.
   void Step(uint64_t acknowledged);
   // Their machine lost power.

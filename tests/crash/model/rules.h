@@ -16,7 +16,7 @@ struct ForkRules {
 
 struct Rules : ForkRules {
   // Opening for writing.
-  bool confirms = true;               // writes what may not be durable once more, and syncs
+  bool confirms = true;               // writes what may not be durable again, and syncs
   bool confirms_from_durable = true;  // else only from where receipts vouch for nothing
   bool syncs_cut = true;              // by fsync; else fdatasync, which may not record a shrink
   bool refuses_damage = true;         // does not cut a damaged journal
@@ -50,7 +50,7 @@ struct Rules : ForkRules {
   bool knows_boot = true;        // nor any where the boot is not known
   bool rereads = true;           // damage counts only if it is still there on a second look
   bool searches = true;          // for evidence after the end
-  bool rejoins_chain = true;     // goes on with the next record after unreadable bytes
+  bool rejoins_chain = true;     // continues with the next record after unreadable bytes
   bool rejoins_known = true;     // but not where the trailer, and so the chain, is not known
 
   // Space that is used again.
@@ -83,8 +83,8 @@ struct Rules : ForkRules {
 
   // Checkpoint in steps.
   bool writes_filler = true;            // the header of a chunk around index and trailer
-  bool skips_region = true;             // the journal goes on after it
-  bool inherits_journal = true;         // the trailer says where it goes on
+  bool skips_region = true;             // the journal continues after it
+  bool inherits_journal = true;         // the trailer says where it continues
   bool inherits_begin = true;           // at which position
   bool inherits_base = true;            // with which identity
   bool inherits_previous = true;        // after which record
@@ -126,7 +126,7 @@ struct SparseRules : ForkRules {
   bool syncs_chunks = true;             // before the record of a durable commit
   bool syncs_names = true;              // of chunk files, likewise
   bool checks_chunks = true;            // of commits that nothing proves durable
-  bool confirms_chunks = true;          // opening writes those of the journal once more
+  bool confirms_chunks = true;          // opening writes those of the journal again
   bool minds_journal = true;            // what any of its commits named stays until a checkpoint
   bool asks_readers = true;             // what an index that is read names stays
   bool minds_old_journals = true;       // what its journal names, too
@@ -148,12 +148,12 @@ struct Conditions {
   bool dies_at_flips = false;
   size_t header_size = 100;
   size_t page_size = 4096;  // of the cache: what a sync writes
-  // Each commit has one chunk, and its receipt ends so many bytes past a sector border.
+  // Each commit has one chunk, and its receipt ends this many bytes past a sector border.
   std::optional<size_t> past_border = {};
   bool gradual = false;  // checkpoints are also made in steps
   bool shrinks = false;  // much is deleted, and most checkpoints in steps can go down
   bool summaries = false;
-  bool forks = false;         // processes that read fork, and their children go on reading
+  bool forks = false;         // processes that read fork, and their children continue reading
   bool owes = false;          // some writers leave what they build upon to their first sync
   bool prepares = false;      // commits are prepared at times, and then made or not
   bool between = false;       // checkpoints may lie between what readers see

@@ -31,7 +31,7 @@ class Directory {
   Directory(const Conditions& conditions, Random& random)
       : conditions_(conditions), random_(random) {}
 
-  // A process begins, which is killed after so many operations.
+  // A process begins, which is killed after this many operations.
   void StartProcess(std::optional<uint64_t> operations);
   bool running() const { return running_; }
   // Called before each operation, while the process runs.

@@ -131,7 +131,7 @@ bool SparseWriter::Open() {
   return true;
 }
 
-// The cache may show what the disk lacks: what the writer builds upon is written once more.
+// The cache may show what the disk lacks: what the writer builds upon is written again.
 void SparseWriter::Confirm() {
   const Directory::Image files = directory_.Cached();
   const Bytes& index = files.at(kIndexName);

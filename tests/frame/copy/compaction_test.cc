@@ -1,4 +1,4 @@
-// Compaction beside a writer.
+// Compaction during writes.
 #include <chrono>
 #include <cstdint>
 #include <filesystem>

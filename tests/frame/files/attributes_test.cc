@@ -120,7 +120,7 @@ class AttributesTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-// A way to write the frame anew.
+// A way to write the frame again.
 struct Replacement {
   std::string name;
   std::function<absl::Status(const std::string&)> run;

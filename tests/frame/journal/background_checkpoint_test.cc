@@ -1,4 +1,4 @@
-// Checkpoints that are made beside commits.
+// Checkpoints that are made during commits.
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -69,7 +69,7 @@ class BackgroundCheckpointTest : public EditedFrameTest {
                                        &files_);
   }
   void Update(Writer& writer) { EditedFrameTest::Update(writer, AnyChunk()); }
-  // Commits of a few edits, until another checkpoint is the frame's, which was made beside them.
+  // Commits of a few edits, until another checkpoint is the frame's, which was made during them.
   void CommitUntilCheckpoint(Writer& writer) {
     const Buffer before = HeaderOf(path_);
     for (int64_t i = 0; HeaderOf(path_) == before; ++i) {

@@ -80,7 +80,7 @@ TEST_F(JournalSummarizerTest, AreFollowedByTheSameCommitsAsBefore) {
   auto frame = Frame::Open(path_);
   ASSERT_TRUE(IsOk(frame));
   int64_t skipping = 0;
-  int64_t inheriting = 0;  // of these, after a checkpoint that was made beside commits
+  int64_t inheriting = 0;  // of these, after a checkpoint that was made during commits
   for (int i = 0; i < 50; ++i) {
     CommitMany(writer, 20, i % 3 == 0 ? Durability::kMachine : Durability::kProcess);
     const auto snapshot = frame->Refresh();

@@ -281,7 +281,7 @@ TEST_F(StrandedCommitsTest, DurableCommitWhoseReceiptIsOldMayHaveBeenCutShort) {
   EXPECT_TRUE(IsOk(OpenWriter(&other_boot_)));
 }
 
-// A durable commit is lost only if its record is: the receipt is written once more after the sync.
+// A durable commit is lost only if its record is: the receipt is written again after the sync.
 TEST_F(StrandedCommitsTest, DurableCommitWithoutItsReceiptIsNotLost) {
   for (const Durability second : {Durability::kProcess, Durability::kMachine}) {
     ends_.clear();

@@ -104,7 +104,7 @@ TEST_F(MetadataEditsTest, MetalayersAfterTheFirstSectorChangeToo) {
     }
     const Snapshot committed = *writer.Commit();
     EXPECT_EQ(committed.metalayers(), expected);
-    ASSERT_TRUE(IsOk(writer.Append(MakeItems(10))));  // the writer goes on in the new file
+    ASSERT_TRUE(IsOk(writer.Append(MakeItems(10))));  // the writer continues in the new file
   });
   Buffer content = MakeItems(2500);
   test::AddTo(content, Buffer(4000));

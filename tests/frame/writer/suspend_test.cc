@@ -40,7 +40,7 @@ class SuspendTest : public testing::TestWithParam<Layout> {
     writer_ = *std::move(writer);
     Add(*writer_, 100, Durability::kMachine);
   }
-  // Commits so many more bytes.
+  // Commits this many more bytes.
   void Add(Writer& writer, int64_t count, Durability durability = Durability::kMachine) {
     const Buffer items = MakeNoise(static_cast<size_t>(count), ++seed_);
     content_.insert(content_.end(), items.begin(), items.end());

@@ -35,7 +35,7 @@ class LockQueueTest : public testing::Test {
   std::unique_ptr<File> Open() const {
     return *PosixFileSystem()->Open(path_, FileMode::kReadWrite);
   }
-  // Until so many others wait. Tickets are taken from the byte downwards.
+  // Until this many others wait. Tickets are taken from the byte downwards.
   void AwaitWaiters(int count) const {
     while (!*holder_->IsLocked(kByte - count, 1)) std::this_thread::yield();
   }
