@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "cairn/copy_files.h"
 #include "engine/base/status.h"
 #include "engine/log/state/log_layer.h"
 #include "engine/log/write/stats_writer.h"
@@ -18,22 +17,13 @@ namespace {
 // Each commit drops at most this many chunks, so that it stays short.
 constexpr int64_t kChunksAtOnce = 64;
 
-// Another writer may hold a new file for a moment, until it sees that the one before has not ended.
-constexpr std::chrono::milliseconds kRotationWait(1'000);
-
-absl::Status MarkEnded(LogLayer layer, Writer& writer) {
-  layer.ended = true;
-  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
-  return writer.Close();
-}
-
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<LogCore> log,
                                                              const LogWriterOptions& options) {
   std::shared_ptr<WriterCore> core(new WriterCore(std::move(log), options));
   const MutexLock lock(core->mutex_);
-  CAIRN_RETURN_IF_ERROR(core->Acquire());
+  CAIRN_ASSIGN_OR_RETURN(core->state_, core->file_.Acquire(options.wait));
   CAIRN_RETURN_IF_ERROR(core->BeginWriting());
   if (options.commit_interval.count() > 0) {
     core->timer_ = options.timer == nullptr ? TimerThread::Make() : options.timer->thread_;
@@ -45,46 +35,8 @@ absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<Log
   return core;
 }
 
-// The log belongs to the writer that has the newest file. If the file before has not ended, it
-// belongs to the writer that has that one. So a writer that begins a file stays the writer, and if
-// it dies, another one continues.
-absl::Status WriterCore::Acquire() {
-  const auto end = std::chrono::steady_clock::now() + options_.wait;
-  const auto left = [end] {
-    const auto wait =
-        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    return std::max(wait, std::chrono::milliseconds(0));
-  };
-  while (true) {
-    CAIRN_ASSIGN_OR_RETURN(const bool is_newest, OpenNewest(left()));
-    if (!is_newest) continue;
-    CAIRN_ASSIGN_OR_RETURN(std::optional<LogCore::Part> previous, log_->RefreshPrevious());
-    if (!previous.has_value() || previous->segment->layer().ended) return absl::OkStatus();
-    writer_.reset();
-    CAIRN_ASSIGN_OR_RETURN(Writer old, previous->frame->OpenWriter({.wait = left()}));
-    CAIRN_ASSIGN_OR_RETURN(previous, log_->RefreshPrevious());
-    if (!previous.has_value() || previous->segment->layer().ended) continue;
-    CAIRN_ASSIGN_OR_RETURN(const bool is_still, OpenNewest(kRotationWait));
-    if (is_still) return MarkEnded(previous->segment->layer(), old);
-  }
-}
-
-// Returns true if the newest file still is the newest. Another writer may begin one while this
-// waits.
-absl::StatusOr<bool> WriterCore::OpenNewest(std::chrono::milliseconds wait) {
-  writer_.reset();
-  CAIRN_ASSIGN_OR_RETURN(state_, log_->Refresh());
-  const LogCore::Part newest = log_->newest();
-  file_ = newest.file;
-  frame_ = newest.frame;
-  CAIRN_ASSIGN_OR_RETURN(writer_,
-                         frame_->OpenWriter({.compression = options_.compression, .wait = wait}));
-  CAIRN_ASSIGN_OR_RETURN(state_, log_->Refresh());
-  return log_->newest().file.number == file_.number;
-}
-
 absl::Status WriterCore::BeginWriting() {
-  CAIRN_RETURN_IF_ERROR(TakeCommitted(frame_->snapshot()));
+  CAIRN_RETURN_IF_ERROR(TakeCommitted(file_.snapshot()));
   ages_.Forget();
   layer_ = state_->newest().layer();
   CAIRN_ASSIGN_OR_RETURN(layer_.time_field,
@@ -101,13 +53,13 @@ absl::Status WriterCore::MakeStatistics() {
   if (newest->snapshot().info().fingerprint == FingerprintType::kNone) return absl::OkStatus();
   int64_t first = FirstWithoutStats(*newest);
   if (!newest->snapshot().info().sealed && newest->nrecords() > 0) {
-    CAIRN_RETURN_IF_ERROR(writer_->Checkpoint());
-    CAIRN_RETURN_IF_ERROR(TakeCommitted(frame_->snapshot()));
+    CAIRN_RETURN_IF_ERROR(file_.writer().Checkpoint());
+    CAIRN_RETURN_IF_ERROR(TakeCommitted(file_.snapshot()));
     newest = &state_->newest();
     first = 0;
   }
   if (first >= newest->nrecords() / newest->chunk_records()) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(AddStats(*newest, first, *writer_));
+  CAIRN_RETURN_IF_ERROR(AddStats(*newest, first, file_.writer()));
   return CommitStaged(options_.durability);
 }
 
@@ -117,7 +69,7 @@ absl::Status WriterCore::Check() const {
         "log: its writer belongs to the process that this one was forked from");
   }
   if (!status_.ok()) return status_;
-  if (writer_.has_value()) return absl::OkStatus();
+  if (file_.is_open()) return absl::OkStatus();
   return FailedPrecondition("log: its writer is closed");
 }
 
@@ -161,8 +113,8 @@ absl::Status WriterCore::Checkpoint() {
   const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
-  CAIRN_RETURN_IF_ERROR(writer_->Checkpoint());  // a refused checkpoint ends nothing
-  return Remember(TakeCommitted(frame_->snapshot()));
+  CAIRN_RETURN_IF_ERROR(file_.writer().Checkpoint());  // a refused checkpoint ends nothing
+  return Remember(TakeCommitted(file_.snapshot()));
 }
 
 absl::Status WriterCore::SetRetention(const Retention& retention) {
@@ -207,8 +159,7 @@ absl::Status WriterCore::Close() {
   const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, Durability::kMachine)));
-  CAIRN_RETURN_IF_ERROR(Remember(writer_->Close()));
-  writer_.reset();
+  CAIRN_RETURN_IF_ERROR(Remember(file_.Close()));
   return absl::OkStatus();
 }
 
@@ -256,13 +207,21 @@ std::optional<LimitsRequest> WriterCore::TakeRequest() {
 }
 
 absl::StatusOr<size_t> WriterCore::CommitSome(Bytes records, Durability durability) {
-  CAIRN_ASSIGN_OR_RETURN(const size_t here, RecordsBeforeRotation(records));
+  size_t here = records.size();
+  if (log_->is_directory()) {
+    const FrameInfo& info = state_->newest().snapshot().info();
+    const int64_t most = layer_.rotation.max_bytes;
+    const bool is_full = most > 0 && info.frame_size + info.journal_size >= most;
+    CAIRN_ASSIGN_OR_RETURN(here, ages_.BytesInPeriod(*state_, layer_.rotation.period, records));
+    if (is_full && state_->newest().nrecords() > 0) here = 0;
+  }
   if (here > 0 || records.empty()) {
     CAIRN_RETURN_IF_ERROR(CommitBatch(records.first(here), durability));
     return here;
   }
-  CAIRN_RETURN_IF_ERROR(CreateNext());
-  status_ = BeginNext();  // a full disk is no mere refusal between two files
+  CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
+  CAIRN_RETURN_IF_ERROR(file_.CreateNext(state_->newest(), layer_));
+  status_ = BeginNext();  // between two files a full disk ends the writer, too
   CAIRN_RETURN_IF_ERROR(status_);
   return 0;
 }
@@ -273,7 +232,7 @@ absl::Status WriterCore::CommitBatch(Bytes records, Durability durability) {
   absl::Status status = StageBatch(records);
   if (status.ok()) status = CommitStaged(durability);
   if (absl::IsResourceExhausted(status)) {
-    writer_->Rollback();
+    file_.writer().Rollback();
     layer_ = layer;
     layer_changed_ = layer_changed;
   }
@@ -288,29 +247,29 @@ absl::Status WriterCore::StageBatch(Bytes records) {
 }
 
 absl::Status WriterCore::CommitStaged(Durability durability) {
-  CAIRN_ASSIGN_OR_RETURN(const Snapshot committed, writer_->Commit(durability));
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot committed, file_.writer().Commit(durability));
   return TakeCommitted(committed);
 }
 
 absl::Status WriterCore::StageRecords(Bytes records) {
   if (records.empty()) return absl::OkStatus();
   const Segment& newest = state_->newest();
-  CAIRN_RETURN_IF_ERROR(writer_->AppendSlices(0, records));
+  CAIRN_RETURN_IF_ERROR(file_.writer().AppendSlices(0, records));
   const int64_t added = static_cast<int64_t>(records.size()) / state_->schema().record_size();
   const int64_t complete = newest.nrecords() / newest.chunk_records();
   const bool filled = (newest.nrecords() + added) / newest.chunk_records() > complete;
   if (!filled || newest.snapshot().info().fingerprint == FingerprintType::kNone) {
     return absl::OkStatus();
   }
-  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, writer_->StagedSnapshot());
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, file_.writer().StagedSnapshot());
   CAIRN_ASSIGN_OR_RETURN(const SegmentPtr staged,
                          Segment::Load(snapshot, layer_.time_field, newest.cache()));
-  return AddStats(*staged, complete, *writer_);
+  return AddStats(*staged, complete, file_.writer());
 }
 
 absl::Status WriterCore::StageLayer() {
   layer_changed_ = false;
-  return writer_->SetVlmetalayer(kLogLayer, EncodeLogLayer(layer_));
+  return file_.writer().SetVlmetalayer(kLogLayer, EncodeLogLayer(layer_));
 }
 
 // Stages what a log of one file drops. Whole files are removed once the commit is made. `records`
@@ -322,7 +281,7 @@ absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
                          CountExpired(*state_, view, layer_.retention, most_chunks));
   if (nchunks == 0) return absl::OkStatus();
   const int64_t nrecords = nchunks * state_->newest().chunk_records();
-  CAIRN_RETURN_IF_ERROR(writer_->DeleteSlices(0, 0, nrecords));
+  CAIRN_RETURN_IF_ERROR(file_.writer().DeleteSlices(0, 0, nrecords));
   layer_.first_record += nrecords;
   return StageLayer();
 }
@@ -335,53 +294,17 @@ absl::Status WriterCore::RemoveOldFiles() {
     if (!expired) break;
     // A power cut must not take the records for which these were dropped.
     if (!removed) CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
-    const auto number = file_.number - static_cast<int64_t>(state_->segments().size()) + 1;
+    const auto number = file_.number() - static_cast<int64_t>(state_->segments().size()) + 1;
     CAIRN_RETURN_IF_ERROR(log_->files().Remove(FileOf(log_->path(), number).path));
     const std::vector<SegmentPtr>& all = state_->segments();
     state_ = std::make_shared<const LogState>(std::vector(all.begin() + 1, all.end()));
     removed = true;
   }
-  return removed ? log_->files().SyncDirectoryOf(file_.path) : absl::OkStatus();
-}
-
-bool WriterCore::FileIsFull() const {
-  const FrameInfo& info = state_->newest().snapshot().info();
-  const int64_t most = layer_.rotation.max_bytes;
-  return most > 0 && info.frame_size + info.journal_size >= most;
-}
-
-// Returns how many of the records, which are in the order of time, belong into the newest file.
-absl::StatusOr<size_t> WriterCore::RecordsBeforeRotation(Bytes records) {
-  const Segment& newest = state_->newest();
-  if (!log_->is_directory()) return records.size();
-  if (newest.nrecords() > 0 && FileIsFull()) return 0;
-  return ages_.BytesInPeriod(*state_, layer_.rotation.period, records);
-}
-
-// The content of the old file is durable before the new one is there, whose records continue it.
-// The old file is marked last as ended, so a reader that sees the mark finds the new one.
-absl::Status WriterCore::CreateNext() {
-  CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
-  const Segment& newest = state_->newest();
-  LogCreateOptions options = OptionsLike(newest);
-  options.retention = layer_.retention;
-  options.rotation = layer_.rotation;
-  FileSystem* const files = log_->options().file_system;
-  // Users who read a log can read its next file, too, whatever the umask of this writer is.
-  std::shared_ptr<FileSystem> like_this_one;
-  if (files == nullptr || files == PosixFileSystem()) {
-    like_this_one = FilesForCopyOf(file_.path, CopiedPermissions::kAll);
-  }
-  options.file_system = like_this_one != nullptr ? like_this_one.get() : files;
-  const LogFile next = FileOf(log_->path(), file_.number + 1);
-  return CreateLogFrame(next.path, options, newest.end_record());
+  return removed ? log_->files().SyncDirectoryOf(file_.path()) : absl::OkStatus();
 }
 
 absl::Status WriterCore::BeginNext() {
-  Writer old = *std::move(writer_);
-  const LogLayer old_layer = layer_;
-  CAIRN_RETURN_IF_ERROR(OpenNewest(kRotationWait).status());
-  CAIRN_RETURN_IF_ERROR(MarkEnded(old_layer, old));
+  CAIRN_ASSIGN_OR_RETURN(state_, file_.BeginNext(layer_));
   return BeginWriting();
 }
 

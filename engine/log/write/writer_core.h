@@ -12,14 +12,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "cairn/frame.h"
 #include "cairn/log_writer.h"
-#include "cairn/writer.h"
 #include "engine/base/mutex.h"
 #include "engine/base/owner_process.h"
 #include "engine/log/state/log_core.h"
 #include "engine/log/write/commit_timer.h"
 #include "engine/log/write/limits_request.h"
+#include "engine/log/write/newest_file.h"
 #include "engine/log/write/record_ages.h"
 #include "engine/log/write/record_buffer.h"
 #include "engine/log/write/retention.h"
@@ -46,10 +45,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
 
  private:
   WriterCore(std::shared_ptr<LogCore> log, const LogWriterOptions& options)
-      : log_(std::move(log)), options_(options) {}
-  absl::Status Acquire() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<bool> OpenNewest(std::chrono::milliseconds wait)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+      : log_(std::move(log)), options_(options), file_(log_, options) {}
   absl::Status BeginWriting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status MakeStatistics() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Errors: kFailedPrecondition in a forked child.
@@ -74,11 +70,6 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status StageRetention(Bytes records, int64_t most_chunks)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status RemoveOldFiles() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<size_t> RecordsBeforeRotation(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool FileIsFull() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Creates the next file, which changes nothing for readers and writers yet.
-  absl::Status CreateNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Goes on to the next file, and marks the one before as ended.
   absl::Status BeginNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status TakeCommitted(const Snapshot& committed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -92,9 +83,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   std::shared_ptr<TimerThread> timer_ ABSL_GUARDED_BY(mutex_);
   // The first failure stays.
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
-  LogFile file_ ABSL_GUARDED_BY(mutex_);
-  std::shared_ptr<Frame> frame_ ABSL_GUARDED_BY(mutex_);
-  std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
+  NewestFile file_ ABSL_GUARDED_BY(mutex_);
   LogStatePtr state_ ABSL_GUARDED_BY(mutex_);
   // The layer that the next commit writes.
   LogLayer layer_ ABSL_GUARDED_BY(mutex_);

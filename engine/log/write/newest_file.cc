@@ -1,0 +1,85 @@
+#include "engine/log/write/newest_file.h"
+
+#include <algorithm>
+
+#include "cairn/copy_files.h"
+#include "engine/base/status.h"
+
+namespace cairn::log {
+
+namespace {
+
+// Another writer may hold a new file for a moment, until it sees that the one before has not ended.
+constexpr std::chrono::milliseconds kRotationWait(1'000);
+
+absl::Status MarkEnded(LogLayer layer, Writer& writer) {
+  layer.ended = true;
+  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
+  return writer.Close();
+}
+
+}  // namespace
+
+absl::StatusOr<LogStatePtr> NewestFile::Acquire(std::chrono::milliseconds wait) {
+  const auto end = std::chrono::steady_clock::now() + wait;
+  const auto left = [end] {
+    const auto rest =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    return std::max(rest, std::chrono::milliseconds(0));
+  };
+  while (true) {
+    CAIRN_ASSIGN_OR_RETURN(const bool is_newest, Open(left()));
+    if (!is_newest) continue;
+    CAIRN_ASSIGN_OR_RETURN(std::optional<LogCore::Part> previous, log_->RefreshPrevious());
+    if (!previous.has_value() || previous->segment->layer().ended) return log_->state();
+    writer_.reset();
+    CAIRN_ASSIGN_OR_RETURN(Writer old, previous->frame->OpenWriter({.wait = left()}));
+    CAIRN_ASSIGN_OR_RETURN(previous, log_->RefreshPrevious());
+    if (!previous.has_value() || previous->segment->layer().ended) continue;
+    CAIRN_ASSIGN_OR_RETURN(const bool is_still, Open(kRotationWait));
+    if (!is_still) continue;
+    CAIRN_RETURN_IF_ERROR(MarkEnded(previous->segment->layer(), old));
+    return log_->state();
+  }
+}
+
+absl::StatusOr<bool> NewestFile::Open(std::chrono::milliseconds wait) {
+  writer_.reset();
+  CAIRN_RETURN_IF_ERROR(log_->Refresh().status());
+  const LogCore::Part newest = log_->newest();
+  file_ = newest.file;
+  frame_ = newest.frame;
+  CAIRN_ASSIGN_OR_RETURN(writer_, frame_->OpenWriter({.compression = compression_, .wait = wait}));
+  CAIRN_RETURN_IF_ERROR(log_->Refresh().status());
+  return log_->newest().file.number == file_.number;
+}
+
+absl::Status NewestFile::CreateNext(const Segment& newest, const LogLayer& layer) {
+  LogCreateOptions options = OptionsLike(newest);
+  options.retention = layer.retention;
+  options.rotation = layer.rotation;
+  FileSystem* const files = log_->options().file_system;
+  // Users who read a log can read its next file, too, whatever the umask of this writer is.
+  std::shared_ptr<FileSystem> like_this_one;
+  if (files == nullptr || files == PosixFileSystem()) {
+    like_this_one = FilesForCopyOf(file_.path, CopiedPermissions::kAll);
+  }
+  options.file_system = like_this_one != nullptr ? like_this_one.get() : files;
+  const LogFile next = FileOf(log_->path(), file_.number + 1);
+  return CreateLogFrame(next.path, options, newest.end_record());
+}
+
+absl::StatusOr<LogStatePtr> NewestFile::BeginNext(const LogLayer& layer) {
+  Writer old = *std::move(writer_);
+  CAIRN_RETURN_IF_ERROR(Open(kRotationWait).status());
+  CAIRN_RETURN_IF_ERROR(MarkEnded(layer, old));
+  return log_->state();
+}
+
+absl::Status NewestFile::Close() {
+  CAIRN_RETURN_IF_ERROR(writer_->Close());
+  writer_.reset();
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::log

@@ -1,0 +1,62 @@
+// NewestFile: the newest file of a log, opened for writing. Who holds it is the writer of the log.
+#ifndef CAIRN_ENGINE_LOG_WRITE_NEWEST_FILE_H_
+#define CAIRN_ENGINE_LOG_WRITE_NEWEST_FILE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/frame.h"
+#include "cairn/log_writer.h"
+#include "cairn/writer.h"
+#include "engine/log/state/log_core.h"
+#include "engine/log/state/log_layer.h"
+
+namespace cairn::log {
+
+// A log belongs to the writer that has its newest file. If the file before that one has not ended,
+// the log belongs to the writer that has the file before. So a writer that begins a file stays the
+// writer, and if it dies between two files, another one continues. Not thread-safe.
+class NewestFile {
+ public:
+  NewestFile(std::shared_ptr<LogCore> log, const LogWriterOptions& options)
+      : log_(std::move(log)), compression_(options.compression) {}
+
+  // Takes the log, and waits for another writer for this long. Returns the newest state.
+  absl::StatusOr<LogStatePtr> Acquire(std::chrono::milliseconds wait);
+  // Creates the next file, whose records continue those of `newest`. Everything in the old file
+  // must be durable. Nothing changes for readers and writers yet.
+  absl::Status CreateNext(const Segment& newest, const LogLayer& layer);
+  // Continues in the file that CreateNext made, and marks the old one as ended. Returns the newest
+  // state. A reader that sees the mark finds the new file.
+  absl::StatusOr<LogStatePtr> BeginNext(const LogLayer& layer);
+  // Closes the file and releases the log.
+  absl::Status Close();
+
+  bool is_open() const { return writer_.has_value(); }
+  Writer& writer() { return *writer_; }
+  Snapshot snapshot() const { return frame_->snapshot(); }
+  int64_t number() const { return file_.number; }
+  const std::string& path() const { return file_.path; }
+
+ private:
+  // Opens the file that is the newest now. Returns true if it still is once it is opened: another
+  // writer may begin one while this waits.
+  absl::StatusOr<bool> Open(std::chrono::milliseconds wait);
+
+  const std::shared_ptr<LogCore> log_;
+  const std::optional<CompressionOptions> compression_;
+  LogFile file_;
+  std::shared_ptr<Frame> frame_;
+  std::optional<Writer> writer_;
+};
+
+}  // namespace cairn::log
+
+#endif  // CAIRN_ENGINE_LOG_WRITE_NEWEST_FILE_H_
