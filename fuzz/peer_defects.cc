@@ -27,7 +27,7 @@ bool IsSoForABlock(const ChunkInfo& info, absl::FunctionRef<bool(int32_t size)> 
   return (info.nbytes >= info.blocksize && holds(info.blocksize)) || (last > 0 && holds(last));
 }
 
-// Blocks that are no whole number of eight items were not bitshuffled until version 3; C-Blosc2
+// Blocks that are not a multiple of eight items were not bitshuffled until version 3; C-Blosc2
 // knows this of version 2 alone, and leaves unwritten there what lies behind the items of others.
 bool IsBitshuffledOtherwise(const ChunkInfo& info) {
   if (info.version > 3 || info.vlblocks || !Has(info, Filter::kBitShuffle)) return false;

@@ -78,7 +78,7 @@ void Read(Input input) {
   options.file_system = disk.root();
   options.max_mapped_files = 2;
   absl::StatusOr<Frame> frame = Frame::Open("d", options);
-  // A directory without an index is no frame.
+  // A directory without an index is not a frame.
   if (absl::IsNotFound(frame.status()) || !IsAnswer(frame.status())) return;
   ReadAll(frame->snapshot());
   Write(*frame);

@@ -62,7 +62,7 @@ TEST_F(LimitsTest, NamesOfVlmetalayersAreShownWithoutControlCharacters) {
   const std::string message(frame->snapshot().GetVlmetalayer(name).status().message());
   EXPECT_TRUE(std::ranges::none_of(message, is_control)) << message;
   const auto report = frame->snapshot().Verify();
-  ASSERT_EQ(report->notes.size(), 1u);  // a limit is no damage
+  ASSERT_EQ(report->notes.size(), 1u);  // a limit is not damage
   EXPECT_NE(report->notes[0].find("vlmetalayer a\\nb\\033[2J"), std::string::npos);
   EXPECT_TRUE(std::ranges::none_of(report->notes[0], is_control));
 }

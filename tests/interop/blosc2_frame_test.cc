@@ -89,7 +89,7 @@ TEST(Blosc2FrameTest, BothEditOneFrameInTurn) {
       const std::string before = FileText(path);
       EditByPeer(path, random, &c);
       if (HasFailure()) return;
-      // A metalayer that reads the same backwards is no change.
+      // A metalayer that reads the same backwards is not a change.
       const bool changed = FileText(path) != before;
       ExpectPeerReadsFile(path, c, random);
       ExpectCairnReads(path, c);

@@ -115,7 +115,7 @@ TEST_P(VfsSyncsTest, SeveralDatabasesWithSynchronousOffSyncNothing) {
   EXPECT_EQ(vfs_.files.TakeSyncs(), 0);
 }
 
-// To read and to take the lock is no reason to sync either, whatever was asked for.
+// Reading and taking the lock are not a reason to sync either, whatever was asked for.
 TEST_P(VfsSyncsTest, TransactionsThatWriteNothingSyncNothing) {
   Open("SELECT * FROM t; BEGIN IMMEDIATE; ROLLBACK; BEGIN EXCLUSIVE; COMMIT");
   EXPECT_EQ(vfs_.files.TakeSyncs(), 0);

@@ -23,7 +23,7 @@ struct Kind {
   std::function<std::unique_ptr<File>(const test::TempDir&)> make;
 };
 
-// Bytes of a name that is short are not all set: they are no way to show it.
+// The bytes of a short name are not all set, so they cannot be shown.
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 
 std::unique_ptr<File> MakePosix(const test::TempDir& dir) {

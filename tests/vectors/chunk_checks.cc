@@ -143,7 +143,7 @@ void CheckHostileChunk(const Entry& entry, Bytes chunk) {
     return;
   }
   if (!hash.ok()) ExpectBadBytes(hash.status());
-  // The header's block size is no multiple of the typesize: reading can and must repair it.
+  // The header's block size is not a multiple of the typesize. Reading can and must repair it.
   const bool repairable =
       entry.Has("input_xxh128") && entry.Number("blocksize") % entry.Number("typesize") != 0;
   if (!repairable) return;

@@ -278,7 +278,7 @@ std::string ToString(Access access) {
 std::span<const Access> AccessesOf(const Entry& entry) {
   static constexpr Access kAccesses[] = {Access::kMapped, Access::kRead, Access::kObject,
                                          Access::kBuffer};
-  // A directory is no buffer.
+  // A directory is not a buffer.
   return std::span(kAccesses).first(entry.layout() == Layout::kSparse ? 3 : 4);
 }
 

@@ -85,7 +85,8 @@ struct FoundRecord {
   uint64_t hash = 0;
 };
 
-// Null where the bytes are no intact record or receipt. `bound`: the base gives the position.
+// Returns null if the bytes are not an intact record or receipt. `bound`: the base gives the
+// position.
 std::optional<FoundRecord> FindRecord(const Bytes& file, size_t position, bool bound);
 std::optional<Receipt> FindReceipt(const Bytes& file, size_t position, bool bound);
 std::optional<Ended> FindEnded(const Bytes& file, size_t position, bool bound);

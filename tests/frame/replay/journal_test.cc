@@ -275,7 +275,7 @@ TEST_F(JournalDamageTest, FlippedBitIsSeenWhereALaterCommitShowsThatItWasDurable
     }
     const bool known = std::ranges::find(made.data, *data) != made.data.end() || data->empty();
     EXPECT_TRUE(known) << at;
-    // Receipts are no part of a commit.
+    // Receipts are not a part of a commit.
     const bool in_receipt = std::ranges::any_of(
         made.ends, [at](int64_t end) { return at >= end - format::kReceiptSize && at < end; });
     if (in_receipt) {

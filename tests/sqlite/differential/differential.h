@@ -18,7 +18,7 @@ namespace cairn::test {
 //   a commit that changed no byte   stock SQLite refuses a transaction with an older snapshot
 //                                   (SQLITE_BUSY_SNAPSHOT), a frame need not
 //   a table that is a frame         refuses a value with SQLITE_MISMATCH, not SQLITE_CONSTRAINT;
-//                                   numbers its rows from 0; its rows are no snapshot
+//                                   numbers its rows from 0; its rows are not a snapshot
 //   a backup while its source changes   stock SQLite may begin it again, and so need more steps
 //   a full disk                     stock SQLite's is not full: a statement that fails for want of
 //                                   space must leave nothing behind

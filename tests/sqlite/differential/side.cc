@@ -353,7 +353,7 @@ std::string Side::InspectOpen() {
   for (const auto& [connection, db] : connections_) {
     if (IsBackedUpTo(connection)) continue;
     for (const std::string& schema : Schemas(db.get())) {
-      if (schema == "fr") continue;  // the rows of frames are no snapshot
+      if (schema == "fr") continue;  // the rows of frames are not a snapshot
       absl::StrAppend(&all, "\nconnection ", connection, ", ",
                       Inspect(db.get(), schema, /*structure=*/true));
     }
