@@ -25,7 +25,8 @@ inline int64_t CountItems(const std::vector<int64_t>& shape) {
   return count;
 }
 
-// Items in C order, all zeros at first. Finds each item by its coordinates, one at a time.
+// Holds the items in C order. They are zeros at first. Finds each item by its coordinates, one at a
+// time.
 class ArrayModel {
  public:
   ArrayModel(std::vector<int64_t> shape, int32_t typesize)
@@ -59,7 +60,7 @@ class ArrayModel {
  private:
   static size_t Size(int64_t n) { return static_cast<size_t>(n); }
 
-  // The first byte of item number i of the box.
+  // Returns the position of the first byte of item number i of the box.
   std::ptrdiff_t PlaceOf(const BoxPlace& box, int64_t i) const {
     int64_t place = 0;
     int64_t stride = typesize_;
@@ -76,17 +77,18 @@ class ArrayModel {
   Buffer items_;
 };
 
-// Random arrays and boxes; the same seed gives the same ones.
+// Makes random arrays and boxes. Equal seeds give equal ones.
 class ArrayMaker {
  public:
   explicit ArrayMaker(uint64_t seed) : random_(seed) {}
 
-  // Uniform in [low, high].
+  // Returns a number in [low, high]; all are equally likely.
   int64_t Between(int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random_);
   }
 
-  // Odd extents, the more dimensions the smaller; chunks and blocks rarely divide what they cut.
+  // Returns an array with odd extents, which are smaller with more dimensions. Chunks and blocks
+  // rarely divide what they cut.
   ArrayInfo MakeArray(int ndim) {
     constexpr int64_t kMost[] = {1, 200, 30, 12, 7, 5, 4, 4, 3};
     const int64_t most = ndim > 8 ? 2 : kMost[ndim];
@@ -99,7 +101,7 @@ class ArrayMaker {
     return array;
   }
 
-  // Any box of the array, at times an empty one or all of it.
+  // Returns a random box of the array. Some boxes are empty and some are the whole array.
   BoxPlace MakeBox(const std::vector<int64_t>& shape) {
     BoxPlace box;
     const bool all = Between(0, 9) == 0;
@@ -111,7 +113,7 @@ class ArrayMaker {
     return box;
   }
 
-  // Bytes that compress somewhat.
+  // Returns bytes that compress a little.
   Buffer MakeItems(size_t size) {
     Buffer items(size);
     for (std::byte& byte : items) byte = static_cast<std::byte>(Between(0, 5));

@@ -1,4 +1,4 @@
-// Bytes to fill chunks with, the same in every run.
+// Bytes to fill chunks with. They are equal in every run.
 #ifndef CAIRN_TESTS_SUPPORT_BYTES_H_
 #define CAIRN_TESTS_SUPPORT_BYTES_H_
 
@@ -14,11 +14,11 @@ namespace cairn::test {
 
 using Buffer = std::vector<std::byte>;
 
-// Compressible bytes, none of them zero.
+// Returns compressible bytes, none of them zero.
 Buffer MakeItems(size_t size, uint64_t seed = 1);
-// Incompressible bytes.
+// Returns incompressible bytes.
 Buffer MakeNoise(size_t size, uint64_t seed = 1);
-// `value` over and over, `size` bytes.
+// Returns `size` bytes that repeat `value`.
 Buffer Repeated(Bytes value, size_t size);
 void AddTo(Buffer& all, Bytes more);
 Buffer Concatenated(std::initializer_list<Buffer> parts);

@@ -11,17 +11,17 @@
 
 namespace cairn::test {
 
-// Under a sanitizer a round takes so long that nothing disturbs all of it.
+// Under a sanitizer a round takes so long that no disturbance lasts for all of it.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr int kRounds = 1;
 #else
 inline constexpr int kRounds = 3;
 #endif
 
-// Expects that processor time grows no faster than input. `prepare` makes the work for a size: it
-// is compared with that for four times the size, which takes four times as long when it is linear
-// and 16 times when it is quadratic. The best of kRounds counts, or of more where others
-// disturb them; sizes are to be such that the smaller one takes milliseconds.
+// Expects that processor time grows no faster than input. `prepare` makes the work for a size. The
+// work for `size` is compared with that for four times the size, which takes four times as long if
+// it is linear and 16 times if it is quadratic. The best of kRounds rounds counts; if others
+// disturb them, up to 20 rounds run. Choose a size whose work takes milliseconds.
 inline void ExpectLinear(int64_t size,
                          const std::function<std::function<void()>(int64_t)>& prepare) {
   const std::function<void()> few = prepare(size);

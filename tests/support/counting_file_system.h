@@ -20,7 +20,7 @@ struct ReadingCalls {
   std::atomic<bool> bad_maps = false;  // maps made from now on show inverted bytes
 };
 
-// A map whose bytes are not the file's.
+// A map with other bytes than the file's.
 class InvertedMapping final : public Mapping {
  public:
   explicit InvertedMapping(Bytes bytes) : bytes_(bytes.begin(), bytes.end()) {
@@ -87,7 +87,7 @@ class CountingFile final : public File {
   ReadingCalls& calls_;
 };
 
-// The operating system's files; what is done to directories themselves is not counted.
+// Gives the operating system's files. Operations on directories themselves are not counted.
 class CountingFileSystem final : public FileSystem {
  public:
   CountingFileSystem() = default;

@@ -1,4 +1,4 @@
-// Random numbers of a seed, the same on every machine.
+// Random numbers of a seed, equal on every machine.
 #ifndef CAIRN_TESTS_SUPPORT_DICE_H_
 #define CAIRN_TESTS_SUPPORT_DICE_H_
 
@@ -11,7 +11,7 @@ class Dice {
  public:
   explicit Dice(uint64_t seed) : state_(seed) {}
 
-  // SplitMix64.
+  // Uses SplitMix64.
   uint64_t Next() {
     uint64_t z = state_ += 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;

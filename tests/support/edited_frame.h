@@ -24,7 +24,7 @@
 
 namespace cairn::test {
 
-// Chunks have kSmallChunk items of one byte.
+// The chunks of the frame have kSmallChunk items of one byte.
 class EditedFrameTest : public testing::Test {
  protected:
   explicit EditedFrameTest(int64_t chunks)

@@ -28,8 +28,8 @@
 
 namespace cairn::test {
 
-// Something that changes the disk, or what of it is durable. Nothing else is counted: opening what
-// exists, reading, listing, mapping, sizes, identities and locks always go through.
+// An operation that changes the disk, or what of it is durable. Nothing else is counted: opening an
+// existing file, reading, listing, mapping, sizes, identities and locks always go through.
 struct Operation {
   enum class Kind {
     kCreate,
@@ -59,13 +59,13 @@ struct Operation {
 };
 
 struct Fault {
-  // Operations from now on that still succeed.
+  // The number of operations from now on that still succeed.
   int64_t after = 0;
   // The error of the failing operation, whose path is put before the message.
   absl::Status status = absl::ResourceExhaustedError("injected: no space left on device");
-  // If that one is a write, its first half is written all the same.
+  // True if the failing operation writes its first half all the same. It must be a write.
   bool short_write = false;
-  // True if every operation after it fails too, and not only that one.
+  // True if every operation after the failing one fails, too.
   bool disk_gone = false;
 };
 
@@ -77,12 +77,13 @@ class FaultyDisk {
   void Inject(Fault fault);
   // From now on nothing fails.
   void Heal();
-  // Operations so far, failed ones included.
+  // Returns the number of operations so far, failed ones included.
   int64_t operations() const;
 
-  // Operations that reached the disk from here on are logged; of a short write, what was written.
+  // Logs the operations that reach the disk from here on. For a short write it logs what was
+  // written.
   void StartLog();
-  // The log so far. Logging continues with an empty one.
+  // Returns the log so far. Logging continues with an empty log.
   std::vector<Operation> TakeLog();
 
   using Run = absl::FunctionRef<absl::Status(Operation&)>;
@@ -101,8 +102,8 @@ class FaultyDisk {
   std::vector<Operation> log_;
 };
 
-// The files of `base`, with every operation on them, or in directories opened here, going through
-// the disk. `directory` is where `base` is an opened directory, else empty.
+// Gives the files of `base`. Every operation on them, or in directories opened here, goes through
+// the disk. `directory` is the path of `base` if it is an opened directory, else empty.
 class FaultyFiles : public FileSystem {
  public:
   FaultyFiles(FaultyDisk* disk, std::shared_ptr<FileSystem> base, std::string directory)
@@ -128,13 +129,13 @@ class FaultyFiles : public FileSystem {
   const std::string directory_;
 };
 
-// Outlives its Files and opened directories.
+// Must outlive its files and opened directories.
 class FaultFileSystem final : public FaultyDisk, public FaultyFiles {
  public:
-  // The operating system's files. No test cuts the power, so syncs only count: they do not wait for
-  // the disk.
+  // Uses the operating system's files. No test cuts the power, so syncs are counted but do not wait
+  // for the disk.
   FaultFileSystem() : FaultyFiles(this, std::make_shared<UnsyncedFileSystem>(), "") {}
-  // `base` is not owned.
+  // `base` must outlive it.
   explicit FaultFileSystem(FileSystem* base)
       : FaultyFiles(this, std::shared_ptr<FileSystem>(std::shared_ptr<void>(), base), "") {}
 };

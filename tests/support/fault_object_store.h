@@ -27,21 +27,21 @@ enum class StoreFault {
   kUnavailable,  // nothing was done, and the client knows it
   kLost,         // nothing was done; the outcome is unknown to the client
   kAnswerLost,   // it was done; the outcome is unknown to the client
-  kDelayed,      // the outcome is unknown to the client, and it is done later: see Land
+  kDelayed,      // the outcome is unknown to the client, and it is done later: see LandOne
   kRepeated,     // something on the way sent it twice: the client gets the second answer
 };
 
-// Chances in per cent.
+// The chances of the faults in per cent.
 struct FaultChances {
   size_t unavailable = 0;
   size_t lost = 0;
   size_t answer_lost = 0;
   size_t delayed = 0;
   size_t repeated = 0;
-  size_t reads_unavailable = 0;  // of gets, heads and lists
+  size_t reads_unavailable = 0;  // for gets, heads and lists
 };
 
-// Thread-safe.
+// Passes requests to another store and makes some of them fail. Thread-safe.
 class FaultObjectStore final : public ObjectStore {
  public:
   // Chooses the fault of a put or of the delete of a name.
@@ -51,11 +51,12 @@ class FaultObjectStore final : public ObjectStore {
       : store_(std::move(store)), dice_(seed) {}
 
   void SetChances(const FaultChances& chances);
-  // Instead of chances; null: none.
+  // Chooses faults with `choose` instead of by chances. With null the chances hold again.
   void SetChoice(Choose choose);
-  // Is called before each get, head and list of such a name.
+  // Calls `visit` with the name before each get, head and list.
   void OnRead(std::function<void(std::string_view name)> visit);
-  // Delayed requests take effect, in any order: one of them, or all. False: there was none.
+  // LandOne lets a random one of the delayed requests take effect, and LandAll lets all of them, in
+  // random order. LandOne returns false if there was none.
   bool LandOne();
   void LandAll();
   int64_t faults() const;
@@ -71,7 +72,7 @@ class FaultObjectStore final : public ObjectStore {
   absl::Status CheckConditions(const std::string& scratch_name) override {
     return store_->CheckConditions(scratch_name);
   }
-  // Returns that of the store below, unless a test has set another one.
+  // Returns the timeout of the store below, unless a test has set another one.
   std::chrono::milliseconds call_timeout() const override {
     return call_timeout_.value_or(store_->call_timeout());
   }

@@ -1,4 +1,4 @@
-// Files as they are on the disk.
+// Access to files on the disk.
 #ifndef CAIRN_TESTS_SUPPORT_FILES_H_
 #define CAIRN_TESTS_SUPPORT_FILES_H_
 
@@ -10,12 +10,12 @@
 
 namespace cairn::test {
 
-// A file as it is; the test fails when it cannot be read or written.
+// Returns the bytes of a file. The test fails if it cannot be read.
 Buffer FileBytes(const std::string& path);
 void PutFileBytes(const std::string& path, Bytes bytes);
-// Names in a directory, sorted.
+// Returns the names in a directory, sorted.
 std::vector<std::string> NamesIn(const std::string& directory);
-// Bytes of a file, or of all files in a directory.
+// Returns the size of a file, or of all files in a directory.
 int64_t SizeOnDisk(const std::string& path);
 
 }  // namespace cairn::test

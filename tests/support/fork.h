@@ -47,8 +47,8 @@ inline void AwaitOtherThreads() {}
 
 #endif
 
-// fork, of a process that may have other threads. The child could print what waits in buffers once
-// more, so they are emptied.
+// Calls fork in a process that may have other threads. Empties the output buffers first, because
+// the child could print their content once more.
 inline pid_t Fork() {
   std::fflush(nullptr);
   AwaitOtherThreads();

@@ -1,4 +1,5 @@
-// A frame as plain bytes and names: what edits leave, and which the format refuses.
+// A model of a frame: plain bytes and names that change as edits say, and the edits that the format
+// refuses.
 #ifndef CAIRN_TESTS_SUPPORT_FRAME_MODEL_H_
 #define CAIRN_TESTS_SUPPORT_FRAME_MODEL_H_
 
@@ -41,10 +42,10 @@ struct NewChunk {
 
 class FrameModel {
  public:
-  // chunksize 0: chunks of any size.
+  // If chunksize is 0, the chunks have any size.
   FrameModel(int32_t typesize, int32_t chunksize, std::vector<Metalayer> metalayers);
 
-  // Edits as Writer's; see there.
+  // These make the edits of Writer; see there.
   Verdict Append(Bytes items);
   Verdict AppendSpecial(SpecialValue special, int64_t nitems, Bytes value);
   Verdict Insert(int64_t nchunk, const NewChunk& chunk);
@@ -79,7 +80,8 @@ class FrameModel {
   std::vector<Metalayer> vlmetalayers_;
 };
 
-// Every way to read the snapshot gives what the model holds, and Verify finds nothing.
+// Expects that every way to read the snapshot gives what the model holds and that Verify finds
+// nothing.
 void ExpectHolds(const Snapshot& snapshot, const FrameModel& model);
 
 }  // namespace cairn::test

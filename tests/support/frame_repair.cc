@@ -26,10 +26,11 @@ constexpr size_t kHeaderLenAt = 4;
 constexpr size_t kHeaderHashAt = 64;
 constexpr size_t kIndexHashAt = 72;
 constexpr size_t kHeaderCopyAt = 80;
-// After the copy: the number of runs, and of pages in the first one.
+// Counted from the end of the copy. The number of runs and that of the pages in the first run come
+// before it.
 constexpr size_t kFirstPageAt = 4 + 4;
 
-// Parts of a frame, in it.
+// The parts of a frame, as ranges of its bytes.
 struct SealedFrame {
   format::FrameHeader header;
   format::Trailer trailer;
@@ -79,7 +80,7 @@ MutableBytes LayerContent(const SealedFrame& parts, std::string_view name) {
   return {};
 }
 
-// The chunk at the start of these bytes, if one may be there.
+// Returns the chunk at the start of these bytes, or nothing if none can be there.
 std::optional<Bytes> ChunkAt(Bytes bytes) {
   const absl::StatusOr<ChunkInfo> info = InspectChunk(bytes);
   if (!info.ok()) return std::nullopt;
@@ -100,7 +101,7 @@ void RepairTable(const SealedFrame& parts, Bytes entries, MutableBytes fingerpri
   }
 }
 
-// Chunks and the first page.
+// Repairs the hashes of the chunks and of the first page.
 void RepairIndex(const SealedFrame& parts, Bytes index, MutableBytes page_hash) {
   const absl::StatusOr<ChunkInfo> info = InspectChunk(index);
   if (!info.ok() || info->nbytes > format::kPageEntries * 8) return;

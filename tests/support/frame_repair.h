@@ -1,5 +1,5 @@
-// Fills in what ties the parts of a changed frame together, so that not every change is found by
-// the first check.
+// Repairs the parts of a changed frame that must fit each other. Without this the first check would
+// find every change.
 #ifndef CAIRN_TESTS_SUPPORT_FRAME_REPAIR_H_
 #define CAIRN_TESTS_SUPPORT_FRAME_REPAIR_H_
 
@@ -13,11 +13,11 @@ namespace cairn::test {
 // Writes the size of the frame into its header, where it has one.
 void RepairFrameSize(MutableBytes frame);
 
-// Computes the hashes of a frame that Cairn has sealed: those of header, index, first page, its
-// chunks and trailer. An attacker would.
+// Computes the hashes of a frame that Cairn has sealed, as an attacker would: those of header,
+// index, first page, its chunks and trailer.
 void RepairSeal(MutableBytes frame);
 
-// Changes what the seal of a frame says, and nothing about how long it is; then repairs it.
+// Lets `edit` change the seal of a frame, but not its length, and repairs the hashes.
 void EditSeal(MutableBytes frame, absl::FunctionRef<void(format::Seal&)> edit);
 
 }  // namespace cairn::test

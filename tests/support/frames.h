@@ -1,4 +1,4 @@
-// Frames of a few KB, how they are made, and what they hold.
+// Small frames: how to make them, and what they hold.
 #ifndef CAIRN_TESTS_SUPPORT_FRAMES_H_
 #define CAIRN_TESTS_SUPPORT_FRAMES_H_
 
@@ -20,10 +20,10 @@ namespace cairn::test {
 // Options of writers that keep the history.
 inline const WriterOptions kKeepAll = {.keep_generations = UINT64_MAX};
 
-// Bytes of a chunk where its size does not matter.
+// The bytes of a chunk in tests where its size does not matter.
 inline constexpr int32_t kSmallChunk = 64;
 
-// A new frame cut at `chunksize`.
+// Returns options for a new frame with chunks of `chunksize`.
 CreateOptions Cut(int32_t typesize, int32_t chunksize);
 // Returns options for chunks that are stored as they are, so that the written bytes lie in the
 // file.
@@ -36,20 +36,20 @@ Frame NewInMemory(const CreateOptions& options);
 // Makes a frame under `path` in one go, with Build.
 absl::Status WriteFrame(const std::string& path, const CreateOptions& options, Bytes data,
                         const std::map<std::string, std::string>& vlmetalayers = {});
-// Appends in a writer of its own.
+// Appends with a writer of its own.
 absl::Status AppendTo(const std::string& path, Bytes data, const WriterOptions& options = {},
                       FileSystem* files = nullptr);
 
 CompressionOptions OfTypesize(int32_t typesize);
 Buffer Compressed(Bytes items, const CompressionOptions& options);
-// A chunk whose blocks have these sizes; they end where `items` do.
+// Returns a chunk whose blocks have these sizes. They must add up to the size of `items`.
 Buffer CompressedVl(Bytes items, std::span<const size_t> sizes, int32_t typesize);
 
-// All of the decoded data.
+// Returns all of the decoded data.
 absl::StatusOr<Buffer> DataOf(const Snapshot& snapshot);
 // Returns the data. The test fails if it cannot be read.
 Buffer ContentOf(const Snapshot& snapshot);
-// All that a user puts into a frame.
+// Everything that a user puts into a frame.
 struct FrameContent {
   Buffer data = {};
   std::map<std::string, std::string> metalayers = {};
@@ -57,11 +57,12 @@ struct FrameContent {
   bool operator==(const FrameContent&) const = default;
 };
 absl::StatusOr<FrameContent> FullContentOf(const Snapshot& snapshot);
-// The chunks as GetChunk gives them.
+// Returns the chunks as GetChunk gives them.
 std::vector<Buffer> ChunksOf(const Snapshot& snapshot);
-// The bytes that the live chunks take.
+// Returns the bytes that the live chunks take.
 int64_t StoredBytes(const Snapshot& snapshot);
-// Content, chunk sizes and numbers of `info` fit each other, and Verify finds nothing.
+// Expects that content, chunk sizes and the numbers of `info` fit each other and that Verify finds
+// nothing.
 void ExpectHolds(const Snapshot& snapshot, Bytes content);
 
 }  // namespace cairn::test

@@ -13,7 +13,7 @@
 
 namespace cairn {
 
-// "05 01 a0" to three bytes; spaces mean nothing.
+// Converts "05 01 a0" to three bytes. Spaces mean nothing.
 inline std::vector<std::byte> Hex(std::string_view text) {
   std::string digits(text);
   std::erase(digits, ' ');
@@ -24,7 +24,7 @@ inline std::vector<std::byte> Hex(std::string_view text) {
   return bytes;
 }
 
-// For messages of failed expectations.
+// Returns the digits for messages of failed expectations.
 inline std::string ToHex(Bytes bytes) {
   std::string text;
   for (const std::byte byte : bytes)

@@ -1,4 +1,4 @@
-// Numbers as records hold them, whatever the order of the host: for structs that are records.
+// Numbers in the byte order of records on every host, for structs that are records.
 #ifndef CAIRN_TESTS_SUPPORT_LITTLE_ENDIAN_H_
 #define CAIRN_TESTS_SUPPORT_LITTLE_ENDIAN_H_
 
@@ -10,7 +10,8 @@
 
 namespace cairn::test {
 
-// Used as the number that it holds. It needs no alignment, so structs of these have no gaps.
+// Converts to and from the number that it holds. It needs no alignment, so structs of these have no
+// gaps.
 template <Number T>
 class LittleEndian {
  public:

@@ -1,4 +1,4 @@
-// A frame in an object store, for tests of what writers do to it.
+// A frame in an object store, for tests of what writers do to the store.
 #ifndef CAIRN_TESTS_SUPPORT_OBJECT_FRAME_H_
 #define CAIRN_TESTS_SUPPORT_OBJECT_FRAME_H_
 
@@ -18,7 +18,7 @@
 
 namespace cairn::test {
 
-// The frame is "f", of a store in memory.
+// The frame is "f" in a store in memory.
 class ObjectFrameTest : public testing::Test {
  protected:
   static constexpr int32_t kChunk = 64;
@@ -26,7 +26,7 @@ class ObjectFrameTest : public testing::Test {
   ObjectFrameTest() { Reopen({}); }
 
   void Reopen(ObjectFileOptions options) { files_ = MakeObjectFileSystem(reached_, options); }
-  // From now on the frame is reached through this store, which leads to store_.
+  // Reaches the frame through this store from now on. The store leads to store_.
   void ReachThrough(std::shared_ptr<ObjectStore> store) {
     reached_ = std::move(store);
     Reopen({});
@@ -38,7 +38,7 @@ class ObjectFrameTest : public testing::Test {
     options.file_system = files_.get();
     return options;
   }
-  // Makes it, of this many chunks.
+  // Makes the frame with this many chunks.
   void Make(int nchunks, bool overwrite = false) {
     CreateOptions options = Sparse();
     options.overwrite = overwrite;

@@ -14,7 +14,7 @@
 
 namespace cairn::test {
 
-// A contiguous frame. Writers are made of it by frame::OpenWriter.
+// Opens a contiguous frame. frame::OpenWriter makes writers from the result.
 inline absl::StatusOr<std::shared_ptr<frame::FrameCore>> OpenCore(
     const std::string& path, const std::shared_ptr<const frame::FrameContext>& env) {
   CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place,

@@ -12,10 +12,10 @@
 
 namespace cairn::test {
 
-// The parent is a child of the test. It ends nothing that it has opened.
+// The parent is a child of the test. It is killed, so it closes nothing that it has opened.
 class Orphan {
  public:
-  // The parent does `before`, and forks. It is killed; then the child does `after`. Both give 0 if
+  // The parent calls `before`, forks, and is killed. Then the child calls `after`. Both return 0 if
   // all is well.
   Orphan(absl::FunctionRef<int()> before, absl::FunctionRef<int()> after) {
     int live[2], tell[2];
@@ -39,7 +39,8 @@ class Orphan {
   // Ends the child.
   ~Orphan() { ::close(live_); }
 
-  // Of `after`; what `before` gave where that was not 0, and -1 if one of the two did not end well.
+  // Returns the result of `after`, or of `before` if that was not 0, or -1 if one of the two did
+  // not end well.
   int result() const { return result_; }
 
  private:

@@ -11,14 +11,14 @@
 
 namespace cairn {
 
-// Runs the last task first, on as many threads as asked for, none of them the calling one.
+// Runs the last task first, on `threads` threads, none of which is the calling one.
 class ReverseExecutor final : public Executor {
  public:
   explicit ReverseExecutor(int threads) : threads_(threads) {}
 
   int concurrency() const override { return threads_; }
 
-  // How often it was asked to run anything.
+  // Returns how often Run was called.
   int64_t runs() const { return runs_; }
 
   void Run(int64_t ntasks, absl::FunctionRef<void(int64_t)> task) override {

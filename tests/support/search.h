@@ -1,4 +1,4 @@
-// How long random searches continue.
+// Tools that make random searches longer or shorter.
 #ifndef CAIRN_TESTS_SUPPORT_SEARCH_H_
 #define CAIRN_TESTS_SUPPORT_SEARCH_H_
 
@@ -10,8 +10,9 @@
 
 namespace cairn::test {
 
-// A build that looks at every access of memory takes fifteen times as long. So it runs fewer of the
-// searches, and tries each seventh bit or byte where others try all: an odd number meets all bits.
+// A build that checks every access of memory takes fifteen times as long. So it runs fewer of the
+// searches, and tries every seventh bit or byte where others try all. Seven is odd, so that all
+// bits of a byte are met.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr int64_t kUsualPercent = 25;
 inline constexpr int kTryEach = 7;
@@ -20,14 +21,14 @@ inline constexpr int64_t kUsualPercent = 100;
 inline constexpr int kTryEach = 1;
 #endif
 
-// The share of `count` that CAIRN_SEARCH_PERCENT says, rounded down.
+// Returns the part of `count` that CAIRN_SEARCH_PERCENT says, rounded down.
 inline int64_t SearchShare(int64_t count) {
   const char* const text = std::getenv("CAIRN_SEARCH_PERCENT");
   const int64_t percent = text == nullptr ? kUsualPercent : std::strtoll(text, nullptr, 10);
   return count * percent / 100;
 }
 
-// As many of `runs`, at least one.
+// Returns that part of `runs`, at least one.
 inline int64_t SearchRuns(int64_t runs) { return std::max<int64_t>(1, SearchShare(runs)); }
 
 inline uint64_t NumberIn(const char* variable, uint64_t otherwise) {
@@ -51,8 +52,8 @@ inline void ForEachSeed(int64_t count, absl::FunctionRef<void(uint64_t seed)> ru
   ForEachSeed(count, 1, run);
 }
 
-// Searches for something that is there to be found until `run` says that it was, with up to `count`
-// seeds. No share shortens the search: it would miss what is rare.
+// Searches with up to `count` seeds until `run` says that it found what must be there. No
+// percentage shortens the search, because it would miss rare things.
 inline bool FindSeed(int64_t count, absl::FunctionRef<bool(uint64_t seed)> run) {
   bool found = false;
   ForEachSeed(count, count, [&](uint64_t seed) { found = found || run(seed); });

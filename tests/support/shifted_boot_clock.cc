@@ -12,7 +12,7 @@ std::atomic<int64_t> slept_seconds = 0;
 
 }  // namespace
 
-// In place of the C library's.
+// Replaces the function of the C library.
 extern "C" int clock_gettime(clockid_t clock, timespec* now) noexcept {
   const long result = ::syscall(SYS_clock_gettime, clock, now);
   if (result == 0 && clock == CLOCK_BOOTTIME) now->tv_sec += slept_seconds.load();

@@ -6,7 +6,7 @@
 
 namespace cairn::test {
 
-// From now on the clock shows this much more. Thread-safe.
+// Advances the clock by this much from now on. Thread-safe.
 void SleepMachine(std::chrono::seconds time);
 
 }  // namespace cairn::test

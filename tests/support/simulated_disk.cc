@@ -218,7 +218,7 @@ std::unique_ptr<SimulatedDisk> SimulatedDisk::PowerLossAt(int64_t time) const {
 }
 
 std::unique_ptr<SimulatedDisk> SimulatedDisk::PowerLoss(Dice& dice) const {
-  // Directories are in the disk's journal: in order, or each for itself.
+  // The disk's journal keeps the changes to directories in order, or each directory for itself.
   const bool in_order = dice.Percent(50);
   const auto moment = [&] {
     const std::vector<int64_t> times = PendingTimes();

@@ -29,7 +29,7 @@
 
 namespace cairn::test {
 
-// Something that changes the disk, or what of it is durable.
+// An operation that changes the disk, or what of it is durable.
 struct DiskOperation {
   enum class Kind {
     kCreate,
@@ -49,18 +49,19 @@ struct DiskOperation {
 
   Kind kind = Kind::kWrite;
   std::string name = {};                // as the file was opened, or the name that changes
-  int64_t number = 0;                   // of the operation, from 0
-  uint64_t inode = 0;                   // kWrite: of the file, which may have lost its name
+  int64_t number = 0;                   // counts all operations of the disk, from 0
+  uint64_t inode = 0;                   // kWrite: the file, which may have lost its name
   int64_t offset = 0;                   // kWrite, kPunch; the size for kTruncate, kReserve…
   Bytes bytes = {};                     // kWrite
   Bytes cached = {};                    // kWrite, kSync: all of the file before
   SyncMode sync_mode = SyncMode::kAll;  // kSync
 };
 
-// "write f 0+87", for messages.
+// Returns a text such as "7: write f 0+87" for messages.
 std::string ToString(const DiskOperation& operation);
 
-// How many bytes of a write are done when it is cut off: it ends with a sector.
+// Returns how many bytes of a write are done if it is cut off. It is cut off at the end of a
+// sector.
 size_t SomeSectors(const DiskOperation& write, Dice& dice);
 
 // The fate of an operation.
@@ -68,7 +69,7 @@ struct Fate {
   enum class Kind {
     kRun,
     kSkip,   // nothing is done, and success is claimed
-    kDefer,  // the same, but it is done right after the next one that runs
+    kDefer,  // success is claimed, but it is done right after the next one that runs
     kFail,   // nothing is done, or a part: see `written`, and SimulatedInode::FailSync
     kDie,    // the process dies in the middle of it: this and all that follow fail
   };
@@ -76,7 +77,7 @@ struct Fate {
   size_t written = 0;  // kFail and kDie of a write: bytes of it that are done
 };
 
-// The names in one directory. Each change is one step: it sets some of them, 0 removes.
+// The names in one directory. Each change is one step that sets names; inode 0 removes a name.
 struct SimulatedNames {
   struct Change {
     int64_t time = 0;
@@ -86,7 +87,7 @@ struct SimulatedNames {
   void Do(Change change);
   void Sync();
   std::map<std::string, uint64_t> At(int64_t time) const;
-  // Returns what any of the names leads to, or may lead to after a power cut.
+  // Returns the inodes that the names lead to, or may lead to after a power cut.
   std::vector<uint64_t> Inodes() const;
   uint64_t Find(const std::string& name) const;
 
@@ -97,43 +98,44 @@ struct SimulatedNames {
 
 class SimulatedDisk {
  public:
-  // The seed decides what of a failed sync reaches the disk.
+  // The seed decides which part of a failed sync reaches the disk.
   explicit SimulatedDisk(uint64_t seed = 1);
 
-  // The root directory; lives as long as the disk, which outlives all files.
+  // Returns the root directory. It lives as long as the disk, which must outlive all files.
   FileSystem* root() { return root_.get(); }
 
-  // Asks `judge` before each operation. It may look at the disk, and change nothing.
+  // Asks `judge` before each operation. `judge` may look at the disk, but must not change it.
   using JudgeFunction = std::function<Fate(const DiskOperation&)>;
   void Judge(JudgeFunction judge) { judge_ = std::move(judge); }
-  // Sets the bytes that files may take of it. A new disk has no limit. Directories take nothing.
+  // Sets the bytes that files may take. A new disk has no limit. Directories take nothing.
   void SetCapacity(int64_t bytes) { capacity_ = bytes; }
-  // Returns the bytes that no file takes that has a name or is open.
+  // Returns the capacity minus the bytes of all files that are open or have a name.
   int64_t Free() const;
-  // Operations so far, failed ones included.
+  // Returns the number of operations so far, failed ones included.
   int64_t operations() const { return operations_; }
   bool dead() const { return dead_; }
-  // Another one after each power cut.
+  // Returns a number that changes with each power cut.
   uint64_t boot() const { return boot_; }
-  // Another process starts. The files of the dead one must be closed by now.
+  // Starts another process. The files of the dead one must be closed by now.
   void Revive() { dead_ = false; }
-  // Does the first `size` bytes of a write that was judged on this disk or on one that this is a
-  // clone of.
+  // Does the first `size` bytes of a write. It was judged on this disk, or on one that this disk is
+  // a clone of.
   void DoPart(const DiskOperation& write, size_t size);
-  // Every file forgets what it takes for written; see SimulatedInode.
+  // Makes every file forget unwritten bytes that its cache takes for written; see SimulatedInode.
   void Evict();
 
-  // Returns the disk and cache as the next process finds them if this one is killed. No locks.
+  // Returns the disk and cache as the next process finds them if this one is killed: without locks.
   std::unique_ptr<SimulatedDisk> Clone() const;
-  // Returns moments that differ after a power cut that keeps the operations done before, in order.
+  // Returns the times for PowerLossAt that may leave different states, in order.
   std::vector<int64_t> PendingTimes() const;
   std::unique_ptr<SimulatedDisk> PowerLossAt(int64_t time) const;
-  // Anything that a power cut now may leave.
+  // Returns one of the states that a power cut now may leave.
   std::unique_ptr<SimulatedDisk> PowerLoss(Dice& dice) const;
   // Returns a hash of all names and their bytes, as the processes see them, and of the boot.
   uint64_t Hash() const;
 
-  // For the files of this disk. Does what the judge says; `fail` what a failed operation does.
+  // Used by the files of this disk. Do does what the judge says, with `run`. `fail` does what is
+  // left of an operation that fails.
   using Run = std::function<absl::Status(int64_t time)>;
   using Fail = std::function<void(int64_t time, const Fate& fate, Dice& dice)>;
   absl::Status Do(DiskOperation operation, const Run& run, const Fail& fail = {});
@@ -145,7 +147,7 @@ class SimulatedDisk {
   uint64_t AddDirectory();
 
  private:
-  // An empty one that continues where `from` is.
+  // Returns an empty disk that continues where `from` is.
   static std::unique_ptr<SimulatedDisk> After(const SimulatedDisk& from);
   SimulatedDisk(uint64_t seed, std::shared_ptr<PagePool> pool)
       : dice_(seed), pool_(std::move(pool)) {}

@@ -58,7 +58,7 @@ class SimulatedFile final : public File {
   const bool writable_;
 };
 
-// The root, which takes paths, or an opened directory, which takes plain names. There are no links,
+// The root, which takes paths, or an opened directory, which takes plain names. It has no links,
 // and nothing moves from one directory to another.
 class SimulatedDirectory final : public FileSystem {
  public:

@@ -123,7 +123,7 @@ void SimulatedInode::Sync(SyncMode mode) {
   } else if (durable_.size > size_) {
     uncut_ = durable_;
   }
-  // Complete pages are written, but none that the cache takes for written already.
+  // Syncs write whole pages, but not those that the cache takes for written already.
   const std::shared_ptr<PagePool::Pages> synced = pool_->Copy(*durable_.pages);
   synced->Cut(pages_->used);
   synced->Use(0, pages_->used);
@@ -154,7 +154,7 @@ std::vector<int64_t> SimulatedInode::PendingTimes() const {
   return times;
 }
 
-// A sector with `cut` changes made holds what the last of them that touches it made of it.
+// Each sector gets its newest change among the first `cut` changes.
 FileImage SimulatedInode::Merge(const Cuts& cuts, int64_t size) const {
   FileImage image = {.pages = pool_->Copy(*durable_.pages), .size = size};
   for (size_t i = 0; i < pending_.size(); ++i) {

@@ -12,7 +12,7 @@
 
 namespace cairn {
 
-// For ASSERT_TRUE: a failure shows the message.
+// Is for ASSERT_TRUE, whose failure then shows the message.
 inline testing::AssertionResult IsOk(const absl::Status& status) {
   if (status.ok()) return testing::AssertionSuccess();
   return testing::AssertionFailure() << status;
@@ -49,7 +49,7 @@ testing::AssertionResult IsDamage(const absl::StatusOr<T>& result, std::string_v
   return Fails(result.status(), absl::StatusCode::kDataLoss, part);
 }
 
-// The answers that hostile bytes may get besides data.
+// Accepts the answers that hostile bytes may get besides data.
 inline testing::AssertionResult IsOkOrRefusal(const absl::Status& status) {
   const bool no_frame =
       absl::IsInvalidArgument(status) && absl::EndsWith(status.message(), "not a Blosc2 frame");

@@ -10,7 +10,7 @@
 
 namespace cairn::test {
 
-// Lies in TMPDIR or /tmp and goes, with all that is in it, when this object does.
+// Lies in TMPDIR or /tmp. The destructor removes it with everything in it.
 class TempDir {
  public:
   TempDir() {

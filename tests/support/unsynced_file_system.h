@@ -1,4 +1,4 @@
-// Files that are never synced, for tests that make thousands of them and cut no power.
+// Files that are never synced, for tests that make thousands of files and cut no power.
 #ifndef CAIRN_TESTS_SUPPORT_UNSYNCED_FILE_SYSTEM_H_
 #define CAIRN_TESTS_SUPPORT_UNSYNCED_FILE_SYSTEM_H_
 
