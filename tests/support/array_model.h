@@ -87,7 +87,7 @@ class ArrayMaker {
     return std::uniform_int_distribution<int64_t>(low, high)(random_);
   }
 
-  // Returns an array with odd extents, which are smaller with more dimensions. Chunks and blocks
+  // Returns an array with random extents, which are smaller with more dimensions. Chunks and blocks
   // rarely divide what they cut.
   ArrayInfo MakeArray(int ndim) {
     constexpr int64_t kMost[] = {1, 200, 30, 12, 7, 5, 4, 4, 3};
