@@ -1,7 +1,7 @@
 // Implements the defaults of a file system without reserves, queues, permissions or directories.
 #include "cairn/file_system.h"
 
-#include "engine/base/retry.h"
+#include "engine/base/deadline.h"
 #include "engine/base/status.h"
 
 namespace cairn {

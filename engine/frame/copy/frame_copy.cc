@@ -3,7 +3,7 @@
 #include <chrono>
 #include <memory>
 
-#include "engine/base/retry.h"
+#include "engine/base/deadline.h"
 #include "engine/base/status.h"
 #include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/files/atomic_file.h"

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/base/check.h"
-#include "engine/base/retry.h"
+#include "engine/base/deadline.h"
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/files/copy_files.h"

@@ -6,7 +6,7 @@
 
 #include "cairn/writer.h"
 #include "engine/base/checked.h"
-#include "engine/base/retry.h"
+#include "engine/base/deadline.h"
 #include "engine/base/status.h"
 #include "engine/log/state/log_layer.h"
 

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "engine/base/retry.h"
+#include "engine/base/deadline.h"
 #include "engine/storage/posix/fd.h"
 #include "engine/storage/posix/kept_descriptors.h"
 #include "engine/storage/posix/lock_queue.h"

@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "engine/base/mutex.h"
-#include "engine/base/retry.h"
+#include "engine/base/deadline.h"
 #include "engine/base/status.h"
 #include "engine/storage/posix/fd.h"
 

@@ -1,6 +1,6 @@
 // Waits for a resource that another process or thread holds.
-#ifndef CAIRN_ENGINE_BASE_RETRY_H_
-#define CAIRN_ENGINE_BASE_RETRY_H_
+#ifndef CAIRN_ENGINE_BASE_DEADLINE_H_
+#define CAIRN_ENGINE_BASE_DEADLINE_H_
 
 #include <algorithm>
 #include <chrono>
@@ -57,4 +57,4 @@ std::invoke_result_t<Try> RetryUnavailable(std::chrono::milliseconds timeout, Tr
 
 }  // namespace cairn
 
-#endif  // CAIRN_ENGINE_BASE_RETRY_H_
+#endif  // CAIRN_ENGINE_BASE_DEADLINE_H_
