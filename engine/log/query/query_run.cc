@@ -7,6 +7,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/log/state/time_search.h"
 #include "engine/log/stats/buckets.h"
 
 namespace cairn::log {
@@ -52,7 +53,7 @@ absl::StatusOr<std::vector<ChunkPlace>> FindChunks(const LogState& state, const 
       chunks.resize(static_cast<size_t>(segment->nchunks()));
       std::iota(chunks.begin(), chunks.end(), 0);
     } else {
-      CAIRN_ASSIGN_OR_RETURN(chunks, segment->ChunksIn(times));
+      CAIRN_ASSIGN_OR_RETURN(chunks, FindChunks(*segment, times));
     }
     for (const int64_t nchunk : chunks) {
       if (!filter.empty()) {
@@ -75,7 +76,7 @@ absl::StatusOr<ChosenRecords> ChooseRecords(const ChunkPlace& place, const TimeR
   if (segment.time_field() != nullptr) {
     CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment.StatsOf(place.nchunk));
     if (stats->in_order) {
-      CAIRN_ASSIGN_OR_RETURN(found.rows, segment.RowsIn(place.nchunk, times));
+      CAIRN_ASSIGN_OR_RETURN(found.rows, FindRows(segment, place.nchunk, times));
     } else {
       exact = Contains(times, stats->min_time()) && Contains(times, stats->max_time());
     }

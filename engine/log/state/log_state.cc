@@ -8,6 +8,7 @@
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/log/state/newest_time.h"
+#include "engine/log/state/time_search.h"
 #include "engine/log/stats/buckets.h"
 #include "engine/log/stats/chunk_stats.h"
 #include "engine/log/stats/stats_table.h"
@@ -122,21 +123,8 @@ absl::StatusOr<int64_t> LogState::FindTime(int64_t time) const {
   CAIRN_ASSIGN_OR_RETURN(const Reached reached, FindReached());
   const TimeRange range = {.begin = time, .end = time < reached.end ? reached.end : kMaxTime};
   for (const SegmentPtr& segment : segments_) {
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> chunks, segment->ChunksIn(range));
-    for (const int64_t nchunk : chunks) {
-      CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment->StatsOf(nchunk));
-      if (stats->in_order) {
-        CAIRN_ASSIGN_OR_RETURN(const Rows rows, segment->RowsIn(nchunk, range));
-        if (rows.size() > 0) return segment->RecordOf(nchunk) + rows.begin;
-        continue;
-      }
-      CAIRN_ASSIGN_OR_RETURN(
-          const std::vector<int64_t> times,
-          segment->ReadTimes({.chunk = nchunk, .begin = 0, .end = segment->RecordsIn(nchunk)}));
-      const auto found =
-          std::ranges::find_if(times, [&range](int64_t t) { return Contains(range, t); });
-      if (found != times.end()) return segment->RecordOf(nchunk) + (found - times.begin());
-    }
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<int64_t> found, FindFirst(*segment, range));
+    if (found.has_value()) return *found;
   }
   return end_record();
 }

@@ -176,91 +176,20 @@ absl::StatusOr<ChunkStatsPtr> Segment::StatsOf(int64_t nchunk) const {
   return computed;
 }
 
-absl::StatusOr<std::unique_ptr<TimeIndex>> Segment::MakeTimeIndex() const {
-  auto index = std::make_unique<TimeIndex>();
-  const auto n = static_cast<size_t>(nchunks());
-  for (size_t i = 0; i < n; ++i) {
-    CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, StatsOf(static_cast<int64_t>(i)));
-    index->min_time.push_back(stats->min_time());
-    index->max_time.push_back(stats->max_time());
-  }
-  index->max_before = index->max_time;
-  index->min_after = index->min_time;
-  for (size_t i = 1; i < n; ++i) {
-    index->max_before[i] = std::max(index->max_before[i], index->max_before[i - 1]);
-    index->min_after[n - 1 - i] = std::min(index->min_after[n - 1 - i], index->min_after[n - i]);
-  }
-  return index;
-}
-
 absl::StatusOr<const TimeIndex*> Segment::times() const {
   if (time_ == nullptr) return FailedPrecondition("log: its records have no time field");
   const MutexLock lock(mutex_);
   if (times_ == nullptr) {
-    CAIRN_ASSIGN_OR_RETURN(times_, MakeTimeIndex());
+    std::vector<int64_t> min_times;
+    std::vector<int64_t> max_times;
+    for (int64_t i = 0; i < nchunks(); ++i) {
+      CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, StatsOf(i));
+      min_times.push_back(stats->min_time());
+      max_times.push_back(stats->max_time());
+    }
+    times_ = std::make_unique<const TimeIndex>(std::move(min_times), std::move(max_times));
   }
   return times_.get();
-}
-
-absl::StatusOr<std::vector<int64_t>> Segment::ChunksIn(const TimeRange& range) const {
-  CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, times());
-  const auto first = std::ranges::lower_bound(index->max_before, range.begin);
-  const auto end = std::ranges::partition_point(
-      index->min_after, [&range](int64_t time) { return IsBefore(time, range.end); });
-  std::vector<int64_t> chunks;
-  for (auto i = first - index->max_before.begin(); i < end - index->min_after.begin(); ++i) {
-    const auto at = static_cast<size_t>(i);
-    if (index->max_time[at] >= range.begin && IsBefore(index->min_time[at], range.end)) {
-      chunks.push_back(i);
-    }
-  }
-  return chunks;
-}
-
-// Returns the first record of a chunk in the order of time that is not earlier. Time mostly passes
-// evenly, so every other guess assumes that.
-absl::StatusOr<int32_t> Segment::LowerBound(int64_t nchunk, int64_t time) const {
-  // Decoding fewer would not be faster.
-  constexpr int32_t kAtOnce = 1024;
-  CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, StatsOf(nchunk));
-  const auto wanted = static_cast<double>(time);
-  auto least = static_cast<double>(stats->min_time());
-  auto greatest = static_cast<double>(stats->max_time());
-  int32_t begin = 0;
-  int32_t end = RecordsIn(nchunk);
-  for (bool even = true; begin < end; even = !even) {
-    const double part = even && greatest > least ? (wanted - least) / (greatest - least) : 0.5;
-    const int32_t size = std::min(kAtOnce, end - begin);
-    const auto guess = static_cast<int32_t>(std::clamp(part, 0.0, 1.0) * (end - begin));
-    const int32_t at = std::clamp(begin + guess - size / 2, begin, end - size);
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times,
-                           ReadTimes({.chunk = nchunk, .begin = at, .end = at + size}));
-    const auto found = std::ranges::lower_bound(times, time);
-    if (found == times.end()) {
-      begin = at + size;
-      least = static_cast<double>(times.back());
-    } else if (found == times.begin()) {
-      end = at;
-      greatest = static_cast<double>(times.front());
-    } else {
-      return at + static_cast<int32_t>(found - times.begin());
-    }
-  }
-  return begin;
-}
-
-absl::StatusOr<Rows> Segment::RowsIn(int64_t nchunk, const TimeRange& range) const {
-  CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, times());
-  const auto at = static_cast<size_t>(nchunk);
-  Rows rows = {.chunk = nchunk, .begin = 0, .end = RecordsIn(nchunk)};
-  if (index->min_time[at] < range.begin) {
-    CAIRN_ASSIGN_OR_RETURN(rows.begin, LowerBound(nchunk, range.begin));
-  }
-  if (!IsBefore(index->max_time[at], range.end)) {
-    CAIRN_ASSIGN_OR_RETURN(rows.end, LowerBound(nchunk, range.end));
-  }
-  rows.end = std::max(rows.begin, rows.end);
-  return rows;
 }
 
 }  // namespace cairn::log

@@ -20,6 +20,7 @@
 #include "engine/base/lazy.h"
 #include "engine/base/mutex.h"
 #include "engine/log/state/log_layer.h"
+#include "engine/log/state/time_index.h"
 #include "engine/log/stats/chunk_stats.h"
 
 namespace cairn::log {
@@ -40,14 +41,6 @@ class StatsCache {
  private:
   mutable Mutex mutex_;
   absl::flat_hash_map<int64_t, ChunkStatsPtr> rows_ ABSL_GUARDED_BY(mutex_);
-};
-
-// Times of all chunks, for finding those of a range.
-struct TimeIndex {
-  std::vector<int64_t> min_time;  // least time of each chunk
-  std::vector<int64_t> max_time;
-  std::vector<int64_t> max_before;  // greatest of chunks 0..i, so it never decreases
-  std::vector<int64_t> min_after;   // least of chunks i.., so it never decreases
 };
 
 // Some records of one chunk.
@@ -97,12 +90,8 @@ class Segment {
   absl::StatusOr<ChunkStatsPtr> StatsOf(int64_t nchunk) const;
   // Computes the statistics from the records.
   absl::StatusOr<ChunkStats> ComputeStats(int64_t nchunk) const;
-  // There must be a time field.
+  // Returns the times of all chunks. Errors: kFailedPrecondition without a time field.
   absl::StatusOr<const TimeIndex*> times() const;
-  // Returns the numbers of the chunks that may have times of the range.
-  absl::StatusOr<std::vector<int64_t>> ChunksIn(const TimeRange& range) const;
-  // Returns the records of a chunk in the order of time that have times of the range.
-  absl::StatusOr<Rows> RowsIn(int64_t nchunk, const TimeRange& range) const;
 
  private:
   Segment(Snapshot snapshot, std::shared_ptr<StatsCache> cache)
@@ -111,8 +100,6 @@ class Segment {
   absl::Status FindTimeField(std::string_view name);
   int64_t LoadTable(std::string_view name) const;
   void LoadTablesFor(int64_t ordinal) const;
-  absl::StatusOr<std::unique_ptr<TimeIndex>> MakeTimeIndex() const;
-  absl::StatusOr<int32_t> LowerBound(int64_t nchunk, int64_t time) const;
 
   Snapshot snapshot_;
   std::shared_ptr<StatsCache> cache_;

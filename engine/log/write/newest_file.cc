@@ -1,8 +1,7 @@
 #include "engine/log/write/newest_file.h"
 
-#include <algorithm>
-
 #include "cairn/copy_files.h"
+#include "engine/base/deadline.h"
 #include "engine/base/status.h"
 
 namespace cairn::log {
@@ -21,19 +20,14 @@ absl::Status MarkEnded(LogLayer layer, Writer& writer) {
 }  // namespace
 
 absl::StatusOr<LogStatePtr> NewestFile::Acquire(std::chrono::milliseconds wait) {
-  const auto end = std::chrono::steady_clock::now() + wait;
-  const auto left = [end] {
-    const auto rest =
-        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    return std::max(rest, std::chrono::milliseconds(0));
-  };
+  const Deadline deadline(wait);
   while (true) {
-    CAIRN_ASSIGN_OR_RETURN(const bool is_newest, Open(left()));
+    CAIRN_ASSIGN_OR_RETURN(const bool is_newest, Open(deadline.left()));
     if (!is_newest) continue;
     CAIRN_ASSIGN_OR_RETURN(std::optional<LogCore::Part> previous, log_->RefreshPrevious());
     if (!previous.has_value() || previous->segment->layer().ended) return log_->state();
     writer_.reset();
-    CAIRN_ASSIGN_OR_RETURN(Writer old, previous->frame->OpenWriter({.wait = left()}));
+    CAIRN_ASSIGN_OR_RETURN(Writer old, previous->frame->OpenWriter({.wait = deadline.left()}));
     CAIRN_ASSIGN_OR_RETURN(previous, log_->RefreshPrevious());
     if (!previous.has_value() || previous->segment->layer().ended) continue;
     CAIRN_ASSIGN_OR_RETURN(const bool is_still, Open(kRotationWait));

@@ -7,8 +7,8 @@
 #include <optional>
 #include <pthread.h>
 
-#include "engine/base/mutex.h"
 #include "engine/base/deadline.h"
+#include "engine/base/mutex.h"
 #include "engine/base/status.h"
 #include "engine/storage/posix/fd.h"
 
