@@ -28,7 +28,7 @@ bool IsSync(const Operation& operation) {
 // Bytes of a chunk, which is stored as it is.
 constexpr int32_t kCopied = 4096;
 
-class OwedSyncTest : public testing::Test {
+class UnsyncedCommitsTest : public testing::Test {
  protected:
   void SetUp() override {
     CreateOptions options = PlainCopies(kCopied);
@@ -77,7 +77,7 @@ class OwedSyncTest : public testing::Test {
 
 // The writer writes after the end of the file. Whichever header is on the disk, the bytes that it
 // needs stay.
-TEST_F(OwedSyncTest, CommitsForAProcessAloneSyncNothingAndOverwriteNothing) {
+TEST_F(UnsyncedCommitsTest, CommitsForAProcessAloneSyncNothingAndOverwriteNothing) {
   for (int i = 0; i < 5; ++i) {
     const int64_t size = Size();
     Writer writer = OpenOwing();
@@ -90,7 +90,7 @@ TEST_F(OwedSyncTest, CommitsForAProcessAloneSyncNothingAndOverwriteNothing) {
   }
 }
 
-TEST_F(OwedSyncTest, SuspendedWritersThatTakeTurnsSyncNothing) {
+TEST_F(UnsyncedCommitsTest, SuspendedWritersThatTakeTurnsSyncNothing) {
   Writer one = OpenOwing();
   Frame of_one = *std::move(frame_);
   Update(one, 1, Durability::kProcess);
@@ -112,7 +112,7 @@ TEST_F(OwedSyncTest, SuspendedWritersThatTakeTurnsSyncNothing) {
 
 // A commit of another writer before, which may be in the page cache alone, a sync that failed
 // having taken the marks of its pages.
-TEST_F(OwedSyncTest, FirstDurableStepWritesAgainWhatWasThereAndSyncsItWithTheNames) {
+TEST_F(UnsyncedCommitsTest, FirstDurableStepWritesAgainWhatWasThereAndSyncsItWithTheNames) {
   constexpr int kSteps = 4;
   for (int step = 0; step < kSteps; ++step) {
     SCOPED_TRACE(step);
@@ -159,7 +159,7 @@ TEST_F(OwedSyncTest, FirstDurableStepWritesAgainWhatWasThereAndSyncsItWithTheNam
   }
 }
 
-TEST_F(OwedSyncTest, WhatOverwritesFreeSpaceIsWrittenAfterTheSync) {
+TEST_F(UnsyncedCommitsTest, WhatOverwritesFreeSpaceIsWrittenAfterTheSync) {
   for (const bool staged_before : {false, true}) {
     const int64_t size = Size();
     Writer writer = Open(
@@ -181,7 +181,7 @@ TEST_F(OwedSyncTest, WhatOverwritesFreeSpaceIsWrittenAfterTheSync) {
 }
 
 // Nothing was committed: to ask for durability is enough.
-TEST_F(OwedSyncTest, DurableCommitOfNothingAndCheckpointOfNothingSyncWhatIsThere) {
+TEST_F(UnsyncedCommitsTest, DurableCommitOfNothingAndCheckpointOfNothingSyncWhatIsThere) {
   {
     Writer writer = OpenOwing();
     ASSERT_TRUE(IsOk(writer.Commit(Durability::kMachine)));
@@ -200,7 +200,7 @@ TEST_F(OwedSyncTest, DurableCommitOfNothingAndCheckpointOfNothingSyncWhatIsThere
 }
 
 // The header on the disk may be one that needs what is cut.
-TEST_F(OwedSyncTest, OpeningSyncsBeforeItCutsWhatADeadWriterLeft) {
+TEST_F(UnsyncedCommitsTest, OpeningSyncsBeforeItCutsWhatADeadWriterLeft) {
   std::vector<std::byte> file = FileBytes(path_);
   const auto size = std::ssize(file);
   file.resize(file.size() + 100, std::byte{1});
