@@ -267,8 +267,8 @@ TEST(SpecialChunkTest, RefusesWhatCannotBe) {
   EXPECT_TRUE(Fails(make(SpecialValue::kRepeat, 8, "", 1), misuse, "a value goes with"));
   EXPECT_TRUE(Fails(make(SpecialValue::kRepeat, 8, "010203", 1), misuse, "cannot fill 8"));
   EXPECT_TRUE(Fails(make(SpecialValue::kNans, 8, "", 2), misuse, "typesize of 4 or 8, got 2"));
-  EXPECT_TRUE(Fails(make(SpecialValue::kNans, 9, "", 4), misuse, "9 bytes"));
-  EXPECT_TRUE(Fails(make(SpecialValue::kUninit, 9, "", 4), misuse, "9 bytes"));
+  EXPECT_TRUE(Fails(make(SpecialValue::kNans, 9, "", 4), misuse, "size 9"));
+  EXPECT_TRUE(Fails(make(SpecialValue::kUninit, 9, "", 4), misuse, "size 9"));
 }
 
 }  // namespace
