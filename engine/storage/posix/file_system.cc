@@ -25,6 +25,7 @@
 #include "engine/storage/posix/file.h"
 #include "engine/storage/posix/kept_descriptors.h"
 #include "engine/storage/posix/left_file.h"
+#include "engine/storage/posix/path_scope.h"
 
 namespace cairn {
 
@@ -44,20 +45,25 @@ struct CloseReader {
   void operator()(DIR* reader) const { ::closedir(reader); }
 };
 
+// Renames with flags, unless the kernel is to be taken for an old one.
+int RenameWith(bool has_renameat2, int at, const std::string& from, const std::string& to,
+               unsigned int flags) {
+  if (has_renameat2) return ::renameat2(at, from.c_str(), at, to.c_str(), flags);
+  errno = ENOSYS;
+  return -1;
+}
+
 // Returns true if renameat2 said that the kernel or the file system does not know the flag.
 bool IsUnknownFlag(int error) { return error == EINVAL || error == ENOSYS; }
 
-// Either all files, or those of one opened directory. Of all files any path will do, and symbolic
-// links are followed. In an opened directory paths are plain names, and a symbolic link is damage.
-// An opened directory stays the same one, whatever happens to its path.
+// The files of a PathScope.
 class PosixFiles final : public FileSystem {
  public:
   explicit PosixFiles(bool has_renameat2)
       : has_renameat2_(has_renameat2), kept_(std::make_shared<KeptDescriptors>()) {}
   PosixFiles(UniqueFd directory, std::string path, std::shared_ptr<KeptDescriptors> kept,
              Limits limits)
-      : directory_(std::move(directory)),
-        path_(std::move(path)),
+      : paths_(std::move(directory), std::move(path)),
         kept_(std::move(kept)),
         limits_(std::move(limits)) {}
 
@@ -67,7 +73,7 @@ class PosixFiles final : public FileSystem {
   }
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
-    CAIRN_RETURN_IF_ERROR(Check(path));
+    CAIRN_RETURN_IF_ERROR(paths_.Check(path));
     mode_t permissions = 0;
     const bool is_new = mode == FileMode::kCreateNew;
     if (is_new) {
@@ -76,14 +82,14 @@ class PosixFiles final : public FileSystem {
     const bool writable = mode != FileMode::kRead;
     UniqueFd fd = is_new ? UniqueFd() : TakeKept(path, writable);
     if (!fd.ok()) {
-      CAIRN_ASSIGN_OR_RETURN(fd, OpenFd(path, mode, permissions));
+      CAIRN_ASSIGN_OR_RETURN(fd, paths_.OpenFile(path, mode, permissions));
     }
     if (is_new && !limits_.empty()) {
-      const absl::Status opened_up = OpenWithin(limits_, fd.get(), Shown(path));
-      if (!opened_up.ok()) ::unlinkat(at(), path.c_str(), 0);
+      const absl::Status opened_up = OpenWithin(limits_, fd.get(), paths_.Shown(path));
+      if (!opened_up.ok()) ::unlinkat(paths_.at(), path.c_str(), 0);
       CAIRN_RETURN_IF_ERROR(opened_up);
     }
-    return MakeFile(std::move(fd), Shown(path), writable);
+    return MakeFile(std::move(fd), paths_.Shown(path), writable);
   }
 
   absl::StatusOr<std::unique_ptr<File>> CreateFor(const std::string& path,
@@ -91,71 +97,72 @@ class PosixFiles final : public FileSystem {
     constexpr mode_t kOwners = 0600;
     CAIRN_ASSIGN_OR_RETURN(const GuardedFd replaced, OpenReplaced(old, false));
     if (!replaced.ok()) return Open(path, FileMode::kCreateNew);
-    CAIRN_RETURN_IF_ERROR(Check(path));
-    Replaced keep{.fd = replaced.get(), .path = Shown(old)};
+    CAIRN_RETURN_IF_ERROR(paths_.Check(path));
+    Replaced keep{.fd = replaced.get(), .path = paths_.Shown(old)};
     UniqueFd around;
     if (const std::string parent = DirectoryOf(old);
-        !opened() && parent != "." && DirectoryOf(parent) == DirectoryOf(path)) {
-      CAIRN_ASSIGN_OR_RETURN(around, OpenDirectoryFd(parent));
+        !paths_.is_opened() && parent != "." && DirectoryOf(parent) == DirectoryOf(path)) {
+      CAIRN_ASSIGN_OR_RETURN(around, paths_.OpenDirectory(parent));
       keep.around = around.get();
     }
-    CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenFd(path, FileMode::kCreateNew, kOwners));
+    CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, paths_.OpenFile(path, FileMode::kCreateNew, kOwners));
     const absl::Status kept = KeepAttributes(keep, fd.get(), Keep::kWhileItIsMade, limits_);
-    if (kept.ok()) return MakeFile(std::move(fd), Shown(path), true);
-    ::unlinkat(at(), path.c_str(), 0);
+    if (kept.ok()) return MakeFile(std::move(fd), paths_.Shown(path), true);
+    ::unlinkat(paths_.at(), path.c_str(), 0);
     return kept;
   }
 
   absl::Status Rename(const std::string& from, const std::string& to, bool replace) override {
-    CAIRN_RETURN_IF_ERROR(Check(from));
-    CAIRN_RETURN_IF_ERROR(Check(to));
+    CAIRN_RETURN_IF_ERROR(paths_.Check(from));
+    CAIRN_RETURN_IF_ERROR(paths_.Check(to));
     CAIRN_RETURN_IF_ERROR(replace ? KeepAttributesOf(to, from) : FinishCopy(from));
-    const int result = replace ? ::renameat(at(), from.c_str(), at(), to.c_str())
-                               : RenameAt(from, to, RENAME_NOREPLACE);
+    const int result = replace
+                           ? ::renameat(paths_.at(), from.c_str(), paths_.at(), to.c_str())
+                           : RenameWith(has_renameat2_, paths_.at(), from, to, RENAME_NOREPLACE);
     if (result == 0) return absl::OkStatus();
     if (!replace && IsUnknownFlag(errno)) return LinkThenUnlink(from, to);
-    return Failure(errno, from, absl::StrCat("rename to ", Shown(to)));
+    return paths_.Failure(errno, from, absl::StrCat("rename to ", paths_.Shown(to)));
   }
 
   absl::Status Remove(const std::string& path) override {
-    CAIRN_RETURN_IF_ERROR(Check(path));
-    if (::unlinkat(at(), path.c_str(), 0) == 0) return absl::OkStatus();
-    return Failure(errno, path, "remove");
+    CAIRN_RETURN_IF_ERROR(paths_.Check(path));
+    if (::unlinkat(paths_.at(), path.c_str(), 0) == 0) return absl::OkStatus();
+    return paths_.Failure(errno, path, "remove");
   }
 
   absl::Status SyncDirectoryOf(const std::string& path) override {
-    if (opened()) return SyncDirectory(at(), path_);
+    if (paths_.is_opened()) return SyncDirectory(paths_.at(), paths_.path());
     const std::string parent = DirectoryOf(path);
-    CAIRN_ASSIGN_OR_RETURN(const UniqueFd fd, OpenDirectoryFd(parent));
+    CAIRN_ASSIGN_OR_RETURN(const UniqueFd fd, paths_.OpenDirectory(parent));
     return SyncDirectory(fd.get(), parent);
   }
 
   absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override {
-    CAIRN_RETURN_IF_ERROR(Check(path));
-    CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenDirectoryFd(path));
-    return std::make_shared<PosixFiles>(std::move(fd), Shown(path), kept_, limits_);
+    CAIRN_RETURN_IF_ERROR(paths_.Check(path));
+    CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, paths_.OpenDirectory(path));
+    return std::make_shared<PosixFiles>(std::move(fd), paths_.Shown(path), kept_, limits_);
   }
 
   absl::Status MakeDirectory(const std::string& path) override {
     constexpr mode_t kAll = 0777;
     if (limits_.empty()) return MakeDirectory(path, kAll);
-    return MakePrivateDirectory(path,
-                                [&](int made) { return OpenWithin(limits_, made, Shown(path)); });
+    return MakePrivateDirectory(
+        path, [&](int made) { return OpenWithin(limits_, made, paths_.Shown(path)); });
   }
 
   absl::Status MakeDirectoryFor(const std::string& path, const std::string& old) override {
     CAIRN_ASSIGN_OR_RETURN(const GuardedFd replaced, OpenReplaced(old, true));
     if (!replaced.ok()) return MakeDirectory(path);
     return MakePrivateDirectory(path, [&](int made) {
-      return KeepAttributes({.fd = replaced.get(), .path = Shown(old)}, made, Keep::kWhileItIsMade,
-                            limits_);
+      return KeepAttributes({.fd = replaced.get(), .path = paths_.Shown(old)}, made,
+                            Keep::kWhileItIsMade, limits_);
     });
   }
 
   absl::Status RemoveDirectory(const std::string& path) override {
-    CAIRN_RETURN_IF_ERROR(Check(path));
-    if (::unlinkat(at(), path.c_str(), AT_REMOVEDIR) == 0) return absl::OkStatus();
-    return Failure(errno, path, "remove the directory");
+    CAIRN_RETURN_IF_ERROR(paths_.Check(path));
+    if (::unlinkat(paths_.at(), path.c_str(), AT_REMOVEDIR) == 0) return absl::OkStatus();
+    return paths_.Failure(errno, path, "remove the directory");
   }
 
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override {
@@ -165,10 +172,10 @@ class PosixFiles final : public FileSystem {
   absl::StatusOr<std::vector<std::string>> ListSome(const std::string& path,
                                                     std::string_view prefix,
                                                     int64_t most) override {
-    if (path != ".") CAIRN_RETURN_IF_ERROR(Check(path));
-    CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenDirectoryFd(path));
+    if (path != ".") CAIRN_RETURN_IF_ERROR(paths_.Check(path));
+    CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, paths_.OpenDirectory(path));
     const std::unique_ptr<DIR, CloseReader> reader(::fdopendir(fd.get()));
-    if (reader == nullptr) return ErrnoStatus(errno, Shown(path), "list the directory");
+    if (reader == nullptr) return ErrnoStatus(errno, paths_.Shown(path), "list the directory");
     fd.Release();
     std::vector<std::string> names;
     errno = 0;  // only errno tells a failure from the end
@@ -179,17 +186,18 @@ class PosixFiles final : public FileSystem {
       if (name != "." && name != ".." && name.starts_with(prefix)) names.emplace_back(name);
       errno = 0;
     }
-    if (errno != 0) return ErrnoStatus(errno, Shown(path), "list the directory");
+    if (errno != 0) return ErrnoStatus(errno, paths_.Shown(path), "list the directory");
     return names;
   }
 
   absl::Status Exchange(const std::string& a, const std::string& b) override {
-    CAIRN_RETURN_IF_ERROR(Check(a));
-    CAIRN_RETURN_IF_ERROR(Check(b));
+    CAIRN_RETURN_IF_ERROR(paths_.Check(a));
+    CAIRN_RETURN_IF_ERROR(paths_.Check(b));
     CAIRN_RETURN_IF_ERROR(KeepAttributesOf(b, a));
-    if (RenameAt(a, b, RENAME_EXCHANGE) == 0) return absl::OkStatus();
-    if (IsUnknownFlag(errno)) return FileSystem::Exchange(Shown(a), Shown(b));
-    return Failure(errno, a, absl::StrCat("exchange with ", Shown(b)));
+    if (RenameWith(has_renameat2_, paths_.at(), a, b, RENAME_EXCHANGE) == 0)
+      return absl::OkStatus();
+    if (IsUnknownFlag(errno)) return FileSystem::Exchange(paths_.Shown(a), paths_.Shown(b));
+    return paths_.Failure(errno, a, absl::StrCat("exchange with ", paths_.Shown(b)));
   }
 
   absl::StatusOr<std::string> Absolute(const std::string& path) override {
@@ -198,29 +206,29 @@ class PosixFiles final : public FileSystem {
       return InvalidArgument("%s: a path with a zero byte", absl::CEscape(path));
     }
     // An empty path leads nowhere, so it stays as it is.
-    if (opened() || path.empty() || path.starts_with('/')) return path;
+    if (paths_.is_opened() || path.empty() || path.starts_with('/')) return path;
     const std::unique_ptr<char, decltype(&std::free)> here(::getcwd(nullptr, 0), &std::free);
     if (here == nullptr) return ErrnoStatus(errno, path, "find the working directory");
     return absl::StrCat(here.get(), here.get() == std::string_view("/") ? "" : "/", path);
   }
 
   std::string Resolve(const std::string& path) override {
-    if (opened()) return path;
+    if (paths_.is_opened()) return path;
     const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr),
                                                                &std::free);
     return resolved == nullptr ? path : std::string(resolved.get());
   }
 
   absl::StatusOr<FileIdentity> Identity(const std::string& path) override {
-    CAIRN_RETURN_IF_ERROR(Check(path));
-    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, LookAt(path));
+    CAIRN_RETURN_IF_ERROR(paths_.Check(path));
+    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, paths_.LookAt(path));
     return info.identity;
   }
 
   absl::StatusOr<FileIdentity> IdentityOfLeft(const std::string& path,
                                               const std::string& other) override {
-    CAIRN_RETURN_IF_ERROR(Check(path));
-    return IdentityOfLeftFile(at(), path, other);
+    CAIRN_RETURN_IF_ERROR(paths_.Check(path));
+    return IdentityOfLeftFile(paths_.at(), path, other);
   }
 
   uint64_t BootId() const override {
@@ -232,99 +240,24 @@ class PosixFiles final : public FileSystem {
   // Flags that open the named file itself, and never what a link leads to.
   static constexpr int kItself = O_CLOEXEC | O_NOFOLLOW;
 
-  bool opened() const { return directory_.ok(); }
-  // Returns the directory for system calls that take one.
-  int at() const { return opened() ? directory_.get() : AT_FDCWD; }
-  int open_flags() const { return O_CLOEXEC | (opened() ? O_NOFOLLOW : 0); }
-
-  // Returns kInvalidArgument for a path that is not a plain name in an opened directory.
-  absl::Status Check(const std::string& path) const {
-    if (!opened()) return absl::OkStatus();
-    constexpr std::string_view kNotInNames("/\0", 2);
-    if (path.empty() || path == "." || path == ".." ||
-        path.find_first_of(kNotInNames) != std::string::npos) {
-      return InvalidArgument("\"%s\" is not a plain name in %s", path, path_);
-    }
-    return absl::OkStatus();
-  }
-
-  // Returns the path that messages show.
-  std::string Shown(const std::string& path) const {
-    if (!opened()) return path;
-    return path == "." ? path_ : absl::StrCat(path_, "/", path);
-  }
-
-  // Returns "<path>: cannot <action>: <what errno means>", or kDataLoss for a link that was not
-  // followed.
-  absl::Status Failure(int error, const std::string& path, std::string_view action) const {
-    // The kernel returns ENOTDIR for a link if it was asked for a directory.
-    if ((error == ELOOP || error == ENOTDIR) && opened() && IsLink(path)) return LinkIsDamage(path);
-    return ErrnoStatus(error, Shown(path), action);
-  }
-
-  bool IsLink(const std::string& path) const {
-    const std::optional<PosixStat> info = StatAt(at(), path.c_str(), AT_SYMLINK_NOFOLLOW);
-    return info.has_value() && S_ISLNK(info->mode);
-  }
-
-  absl::Status LinkIsDamage(const std::string& path) const {
-    const std::optional<PosixStat> info = StatAt(at(), path.c_str(), AT_SYMLINK_NOFOLLOW);
-    return DataLoss("%s is %s", Shown(path), info ? Described(*info) : "a symbolic link");
-  }
-
-  // Adds what is at the path, and whose it is. Other users can put files into a shared folder.
-  absl::Status WithOwner(const absl::Status& status, const std::string& path) const {
-    if (absl::IsDataLoss(status)) return status;  // a link, which is named already
-    std::optional<PosixStat> info = StatAt(at(), path.c_str(), opened() ? AT_SYMLINK_NOFOLLOW : 0);
-    if (!info.has_value()) info = StatAt(at(), path.c_str(), AT_SYMLINK_NOFOLLOW);  // leads nowhere
-    if (!info.has_value()) return status;
-    return {status.code(), absl::StrCat(status.message(), "; it is ", Described(*info))};
-  }
-
   // Returns the permissions of a new file. In an opened directory they are at most those of the
   // directory.
   absl::StatusOr<mode_t> ModeOfNewFile() const {
     constexpr mode_t kOwner = 0600;
     constexpr mode_t kEverybody = 0666;
     if (!limits_.empty()) return kOwner;
-    if (!opened()) return kEverybody;
-    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(at(), path_, "look at"));
+    if (!paths_.is_opened()) return kEverybody;
+    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(paths_.at(), paths_.path(), "look at"));
     return (info.mode & kEverybody) | kOwner;
-  }
-
-  absl::StatusOr<PosixStat> LookAt(const std::string& path) const {
-    const int flags = opened() ? AT_SYMLINK_NOFOLLOW : 0;
-    const std::optional<PosixStat> info = StatAt(at(), path.c_str(), flags);
-    if (!info.has_value()) return Failure(errno, path, "look at");
-    if (S_ISLNK(info->mode)) return LinkIsDamage(path);
-    return *info;
-  }
-
-  absl::StatusOr<UniqueFd> OpenFd(const std::string& path, FileMode mode, mode_t permissions) {
-    const int flags = OpenFlags(mode) | open_flags();
-    UniqueFd fd = OpenAt(at(), path, flags, permissions);
-    if (fd.ok()) return fd;
-    if (mode == FileMode::kCreateNew) return Failure(errno, path, "create");
-    return WithOwner(Failure(errno, path, "open"), path);
-  }
-
-  // The path "." is an opened directory itself.
-  absl::StatusOr<UniqueFd> OpenDirectoryFd(const std::string& path) const {
-    const int flags = open_flags() | O_RDONLY | O_DIRECTORY;
-    UniqueFd fd = OpenAt(at(), path, flags);
-    if (fd.ok()) return fd;
-    const int error = errno;
-    const absl::Status status = Failure(error, path, "open the directory");
-    return error == EACCES || error == ELOOP ? WithOwner(status, path) : status;
   }
 
   // Takes a kept descriptor of the file that is at the path now. In a directory of frames no
   // descriptor that only reads is kept.
   UniqueFd TakeKept(const std::string& path, bool writable) const {
-    if (kept_->empty() || (opened() && !writable)) return {};
+    if (kept_->empty() || (paths_.is_opened() && !writable)) return {};
     kept_->CloseUnneeded();
-    const int flags = opened() ? AT_SYMLINK_NOFOLLOW : 0;
-    const std::optional<PosixStat> info = StatAt(at(), path.c_str(), flags);
+    const int flags = paths_.is_opened() ? AT_SYMLINK_NOFOLLOW : 0;
+    const std::optional<PosixStat> info = StatAt(paths_.at(), path.c_str(), flags);
     return info.has_value() ? kept_->Take(info->identity, writable) : UniqueFd();
   }
 
@@ -333,7 +266,7 @@ class PosixFiles final : public FileSystem {
     CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(fd.get(), shown, "look at"));
     if (!S_ISREG(info.mode)) return ExpectedFile(shown, info);
     return MakePosixFile(GuardedFd(std::move(fd), info.identity, writable, kept_), std::move(shown),
-                         opened());
+                         paths_.is_opened());
   }
 
   // Opens a file or a directory.
@@ -341,29 +274,29 @@ class PosixFiles final : public FileSystem {
     UniqueFd fd = (how & O_NOFOLLOW) == 0 ? TakeKept(path, false) : UniqueFd();
     if (!fd.ok()) {
       const int flags = how | O_RDONLY | O_NONBLOCK | O_NOCTTY;
-      fd = OpenAt(at(), path, flags);
+      fd = OpenAt(paths_.at(), path, flags);
     }
-    if (!fd.ok()) return Failure(errno, path, "open");
-    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(fd.get(), Shown(path), "look at"));
+    if (!fd.ok()) return paths_.Failure(errno, path, "open");
+    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(fd.get(), paths_.Shown(path), "look at"));
     return GuardedFd(std::move(fd), info.identity, /*writable=*/false, kept_);
   }
 
   // Opens the file that will be replaced. Returns an empty descriptor if there is none.
   absl::StatusOr<GuardedFd> OpenReplaced(const std::string& old, bool may_be_directory) {
-    CAIRN_RETURN_IF_ERROR(Check(old));
-    const absl::StatusOr<PosixStat> info = LookAt(old);
+    CAIRN_RETURN_IF_ERROR(paths_.Check(old));
+    const absl::StatusOr<PosixStat> info = paths_.LookAt(old);
     if (absl::IsNotFound(info.status())) return GuardedFd();
     CAIRN_RETURN_IF_ERROR(info.status());
     if (S_ISREG(info->mode) || (may_be_directory && S_ISDIR(info->mode))) {
-      return OpenToRead(old, open_flags());
+      return OpenToRead(old, paths_.open_flags());
     }
-    return ExpectedFile(Shown(old), *info);
+    return ExpectedFile(paths_.Shown(old), *info);
   }
 
   absl::Status MakeDirectory(const std::string& path, mode_t permissions) {
-    CAIRN_RETURN_IF_ERROR(Check(path));
-    if (::mkdirat(at(), path.c_str(), permissions) == 0) return absl::OkStatus();
-    return Failure(errno, path, "create the directory");
+    CAIRN_RETURN_IF_ERROR(paths_.Check(path));
+    if (::mkdirat(paths_.at(), path.c_str(), permissions) == 0) return absl::OkStatus();
+    return paths_.Failure(errno, path, "create the directory");
   }
 
   // Makes a directory that is open to its owner alone, then opens it to others with `open_up`.
@@ -374,54 +307,47 @@ class PosixFiles final : public FileSystem {
     CAIRN_RETURN_IF_ERROR(MakeDirectory(path, kOwners));
     const absl::StatusOr<GuardedFd> made = OpenToRead(path, kItself);
     const absl::Status status = made.ok() ? open_up(made->get()) : made.status();
-    if (!status.ok()) ::unlinkat(at(), path.c_str(), AT_REMOVEDIR);
+    if (!status.ok()) ::unlinkat(paths_.at(), path.c_str(), AT_REMOVEDIR);
     return status;
-  }
-
-  int RenameAt(const std::string& from, const std::string& to, unsigned int flags) {
-    if (has_renameat2_) return ::renameat2(at(), from.c_str(), at(), to.c_str(), flags);
-    errno = ENOSYS;
-    return -1;
   }
 
   // Renames a file that cannot be renamed in one step. A crash between the two steps leaves it
   // under both names.
   absl::Status LinkThenUnlink(const std::string& from, const std::string& to) {
-    if (::linkat(at(), from.c_str(), at(), to.c_str(), 0) != 0) {
-      return Failure(errno, from, absl::StrCat("link to ", Shown(to)));
+    if (::linkat(paths_.at(), from.c_str(), paths_.at(), to.c_str(), 0) != 0) {
+      return paths_.Failure(errno, from, absl::StrCat("link to ", paths_.Shown(to)));
     }
-    if (::unlinkat(at(), from.c_str(), 0) == 0) return absl::OkStatus();
+    if (::unlinkat(paths_.at(), from.c_str(), 0) == 0) return absl::OkStatus();
     const absl::Status failure =
-        Failure(errno, from, absl::StrCat("remove the old name of ", Shown(to)));
-    ::unlinkat(at(), to.c_str(), 0);  // a rename that fails has changed nothing
+        paths_.Failure(errno, from, absl::StrCat("remove the old name of ", paths_.Shown(to)));
+    ::unlinkat(paths_.at(), to.c_str(), 0);  // a rename that fails has changed nothing
     return failure;
   }
 
   // Gives a file the attributes of the file of its kind that it replaces. It never follows a link
   // at `from`, because other processes may change names there.
   absl::Status KeepAttributesOf(const std::string& to, const std::string& from) {
-    const absl::StatusOr<PosixStat> old = LookAt(to);
+    const absl::StatusOr<PosixStat> old = paths_.LookAt(to);
     if (absl::IsNotFound(old.status())) return FinishCopy(from);
     CAIRN_RETURN_IF_ERROR(old.status());
-    CAIRN_ASSIGN_OR_RETURN(const PosixStat mine, LookAt(from));
+    CAIRN_ASSIGN_OR_RETURN(const PosixStat mine, paths_.LookAt(from));
     const bool same_kind =
         (S_ISREG(old->mode) && S_ISREG(mine.mode)) || (S_ISDIR(old->mode) && S_ISDIR(mine.mode));
     if (!same_kind) return absl::OkStatus();
-    CAIRN_ASSIGN_OR_RETURN(const GuardedFd replaced, OpenToRead(to, open_flags()));
+    CAIRN_ASSIGN_OR_RETURN(const GuardedFd replaced, OpenToRead(to, paths_.open_flags()));
     CAIRN_ASSIGN_OR_RETURN(const GuardedFd made, OpenToRead(from, kItself));
-    return KeepAttributes({.fd = replaced.get(), .path = Shown(to)}, made.get(), Keep::kExactly,
-                          limits_);
+    return KeepAttributes({.fd = replaced.get(), .path = paths_.Shown(to)}, made.get(),
+                          Keep::kExactly, limits_);
   }
 
   // Takes the right to write a complete file from its owner, unless the owner may write its source.
   absl::Status FinishCopy(const std::string& path) {
     if (limits_.empty()) return absl::OkStatus();
     CAIRN_ASSIGN_OR_RETURN(const GuardedFd made, OpenToRead(path, kItself));
-    return CloseToOwner(limits_, made.get(), Shown(path));
+    return CloseToOwner(limits_, made.get(), paths_.Shown(path));
   }
 
-  const UniqueFd directory_;
-  const std::string path_;
+  const PathScope paths_;
   const bool has_renameat2_ = true;
   const std::shared_ptr<KeptDescriptors> kept_;
   const Limits limits_;
