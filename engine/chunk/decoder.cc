@@ -32,6 +32,18 @@ absl::Status HeaderError(const absl::Status& status) {
       "chunk header");
 }
 
+int64_t StreamsOf(const Header& header, const BlockPlace& place) {
+  const bool leftover = place.nbytes != header.blocksize;
+  if (header.unsplit || leftover) return 1;
+  if (header.version <= kVersionBlosc1 &&
+      (header.typesize > kMaxBlosc1Streams || place.nbytes / header.typesize < kMinBlosc1Stream)) {
+    return 1;
+  }
+  const bool beta = header.version == kVersionAlpha || header.version == kVersionBeta;
+  if (beta && header.has_dict) return 1;
+  return header.typesize;
+}
+
 }  // namespace
 
 absl::Status Decoder::Open(Bytes chunk, const DecodeContext& context) {
@@ -132,18 +144,6 @@ absl::StatusOr<BlockPlace> Decoder::PlaceOf(int64_t block) const {
       .start = start};
 }
 
-int64_t Decoder::StreamsOf(const BlockPlace& place) const {
-  const bool leftover = place.nbytes != header_.blocksize;
-  if (header_.unsplit || leftover) return 1;
-  if (header_.version <= kVersionBlosc1 && (header_.typesize > kMaxBlosc1Streams ||
-                                            place.nbytes / header_.typesize < kMinBlosc1Stream)) {
-    return 1;
-  }
-  const bool beta = header_.version == kVersionAlpha || header_.version == kVersionBeta;
-  if (beta && header_.has_dict) return 1;
-  return header_.typesize;
-}
-
 absl::Status Decoder::PrepareWorkspace(Workspace& workspace) const {
   if (codec_ == kHoleCodec && IsHole(header_, chunk_)) {
     return DataLoss("a hole: the data was lost before this frame was made");
@@ -163,7 +163,7 @@ absl::Status Decoder::ForEachStream(const BlockPlace& place, const Visit& visit)
     CAIRN_RETURN_IF_ERROR(reader.status());
     return visit({.stored = stored}, 0, nbytes);
   }
-  const auto nstreams = static_cast<size_t>(StreamsOf(place));
+  const auto nstreams = static_cast<size_t>(StreamsOf(header_, place));
   const size_t size = nbytes / nstreams;
   if (size * nstreams != nbytes) {
     return DataLoss("chunk block %d: %d bytes cannot be cut into %d streams", place.block, nbytes,
@@ -297,15 +297,15 @@ int64_t Decoder::MemoryFor(int64_t nbytes, bool reference) const {
   return (pipeline_.active() > 0 ? 3 * nbytes : nbytes) + coded;
 }
 
-absl::Status Decoder::CheckLimit(int64_t block, int64_t memory) const {
-  if (memory <= context_.max_memory) return absl::OkStatus();
+absl::Status CheckDecodeMemory(const DecodeContext& context, int64_t block, int64_t memory) {
+  if (memory <= context.max_memory) return absl::OkStatus();
   return ResourceExhausted("chunk block %d: %d bytes of memory to decode it pass the limit of %d",
-                           block, memory, context_.max_memory);
+                           block, memory, context.max_memory);
 }
 
 absl::Status Decoder::CheckMemory(const BlockPlace& place, int64_t beside) const {
   const bool reference = NeedsReference() && place.block > 0;
-  return CheckLimit(place.block, MemoryFor(place.nbytes, reference) + beside);
+  return CheckDecodeMemory(context_, place.block, MemoryFor(place.nbytes, reference) + beside);
 }
 
 absl::StatusOr<int64_t> Decoder::PieceEnd(int64_t begin, int64_t size) const {
@@ -341,7 +341,7 @@ absl::StatusOr<Executor*> Decoder::ChooseExecutor(BlockRange range, int64_t begi
     largest = std::max<int64_t>(largest, place.nbytes);
   }
   if (executor != nullptr && MemoryFor(all, false) <= context_.max_memory) return executor;
-  CAIRN_RETURN_IF_ERROR(CheckLimit(range.first, MemoryFor(largest, reference)));
+  CAIRN_RETURN_IF_ERROR(CheckDecodeMemory(context_, range.first, MemoryFor(largest, reference)));
   return nullptr;
 }
 

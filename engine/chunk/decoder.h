@@ -41,6 +41,10 @@ struct BlockPlace {
   int32_t stored = 0;  // vlblocks: compressed size; else unknown, 0
 };
 
+// Checks that decoding a block takes no more memory than the context allows.
+// Errors: kResourceExhausted if it does.
+absl::Status CheckDecodeMemory(const DecodeContext& context, int64_t block, int64_t memory);
+
 // Decodes one chunk. Reads `chunk` only inside its bounds. Thread-safe once it is open.
 class Decoder {
  public:
@@ -84,6 +88,8 @@ class Decoder {
   absl::StatusOr<int64_t> PieceEnd(int64_t begin, int64_t size) const;
 
  private:
+  friend class FieldDecoder;
+
   // A stream of a block as it is stored.
   struct Stream {
     Bytes stored;     // empty: a run
@@ -96,7 +102,6 @@ class Decoder {
   absl::Status ReadVlBlocks();
   bool NeedsReference() const { return pipeline_.uses_reference() && !header_.vlblocks; }
   int64_t MemoryFor(int64_t nbytes, bool reference) const;
-  absl::Status CheckLimit(int64_t block, int64_t memory) const;
   absl::StatusOr<Executor*> ChooseExecutor(BlockRange range, int64_t begin, int64_t size,
                                            bool reference) const;
   absl::Status DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& workspace) const;
@@ -120,21 +125,9 @@ class Decoder {
                             Workspace& workspace) const;
   // Decodes block 0, which the other blocks are coded against.
   absl::Status DecodeReference(MutableBytes out, Workspace& workspace) const;
-  absl::Status DecodeFieldBlocks(const ItemRange& items, const ItemFields& fields,
-                                 Workspace& workspace) const;
-  // Decodes fields of the items that begin in a block.
-  absl::Status DecodeFieldsIn(const BlockPlace& place, Bytes reference, const ItemRange& items,
-                              const ItemFields& fields, Workspace& workspace) const;
-  // Decodes fields of items that lie in a block of planes.
-  absl::Status DecodePlanes(const BlockPlace& place, const ItemRange& items,
-                            const ItemFields& fields, Workspace& workspace) const;
-  // Decodes bytes that lie in any blocks.
-  absl::Status DecodeAcross(int64_t begin, Bytes reference, MutableBytes dst,
-                            Workspace& workspace) const;
   // Calls visit(stream, from, size) with each stream of a block and its place in the block.
   template <typename Visit>
   absl::Status ForEachStream(const BlockPlace& place, const Visit& visit) const;
-  int64_t StreamsOf(const BlockPlace& place) const;
   absl::Status PrepareWorkspace(Workspace& workspace) const;
 
   Bytes chunk_;

@@ -10,6 +10,28 @@
 
 namespace cairn::chunk {
 
+// Decodes fields of a range of items, block by block.
+class FieldDecoder {
+ public:
+  FieldDecoder(const Decoder& decoder, const ItemRange& items, const ItemFields& fields)
+      : decoder_(decoder), items_(items), fields_(fields) {}
+  absl::Status Decode(Workspace& workspace) const;
+
+ private:
+  // Decodes fields of the items that begin in a block.
+  absl::Status DecodeIn(const BlockPlace& place, Bytes reference, Workspace& workspace) const;
+  // Decodes fields of items that lie in a block of planes.
+  absl::Status DecodePlanes(const BlockPlace& place, const ItemRange& items,
+                            Workspace& workspace) const;
+  // Decodes bytes that lie in any blocks.
+  absl::Status DecodeAcross(int64_t begin, Bytes reference, MutableBytes dst,
+                            Workspace& workspace) const;
+
+  const Decoder& decoder_;
+  const ItemRange& items_;
+  const ItemFields& fields_;
+};
+
 absl::Status Decoder::DecodeFields(const ItemRange& items, const ItemFields& fields,
                                    Workspace& workspace) const {
   const std::optional<int64_t> size = CheckedMul(items.count, fields.item_size());
@@ -27,62 +49,62 @@ absl::Status Decoder::DecodeFields(const ItemRange& items, const ItemFields& fie
     fields.Gather(body.subspan(static_cast<size_t>(items.begin)), items);
     return absl::OkStatus();
   }
-  return DecodeFieldBlocks(items, fields, workspace);
+  return FieldDecoder(*this, items, fields).Decode(workspace);
 }
 
-absl::Status Decoder::DecodeFieldBlocks(const ItemRange& items, const ItemFields& fields,
-                                        Workspace& workspace) const {
-  const int64_t end = items.begin + items.count * fields.item_size();
-  const BlockRange range{.first = BlockAt(items.begin), .last = BlockAt(end - 1) + 1};
+absl::Status FieldDecoder::Decode(Workspace& workspace) const {
+  const int64_t end = items_.begin + items_.count * fields_.item_size();
+  const BlockRange range{.first = decoder_.BlockAt(items_.begin),
+                         .last = decoder_.BlockAt(end - 1) + 1};
   // Each thread takes memory for a block.
-  const bool threads =
-      6 * int64_t{header_.nbytes} <= context_.max_memory &&
-      WorthThreads(context_.executor, items.count * fields.wanted_size(), range.last - range.first);
+  const bool threads = 6 * int64_t{decoder_.header_.nbytes} <= decoder_.context_.max_memory &&
+                       WorthThreads(decoder_.context_.executor,
+                                    items_.count * fields_.wanted_size(), range.last - range.first);
   MutableBytes reference;
-  if (NeedsReference() && range.last > 1) {
-    CAIRN_RETURN_IF_ERROR(CheckLimit(0, MemoryFor(header_.blocksize, true)));
-    reference = workspace.reference.Get(static_cast<size_t>(header_.blocksize));
-    CAIRN_RETURN_IF_ERROR(DecodeReference(reference, workspace));
+  if (decoder_.NeedsReference() && range.last > 1) {
+    CAIRN_RETURN_IF_ERROR(CheckDecodeMemory(decoder_.context_, 0,
+                                            decoder_.MemoryFor(decoder_.header_.blocksize, true)));
+    reference = workspace.reference.Get(static_cast<size_t>(decoder_.header_.blocksize));
+    CAIRN_RETURN_IF_ERROR(decoder_.DecodeReference(reference, workspace));
   }
   return ForEachBlock(
-      range, threads ? context_.executor : nullptr, *context_.pool, workspace,
-      [this](Workspace& own) { return PrepareWorkspace(own); },
+      range, threads ? decoder_.context_.executor : nullptr, *decoder_.context_.pool, workspace,
+      [this](Workspace& own) { return decoder_.PrepareWorkspace(own); },
       [&](int64_t block, Workspace& own) -> absl::Status {
-        CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
-        return DecodeFieldsIn(place, reference, items, fields, own);
+        CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, decoder_.PlaceOf(block));
+        return DecodeIn(place, reference, own);
       });
 }
 
-absl::Status Decoder::DecodeFieldsIn(const BlockPlace& place, Bytes reference,
-                                     const ItemRange& items, const ItemFields& fields,
-                                     Workspace& workspace) const {
-  CAIRN_RETURN_IF_ERROR(CheckMemory(place));
-  const int64_t size = fields.item_size();
+absl::Status FieldDecoder::DecodeIn(const BlockPlace& place, Bytes reference,
+                                    Workspace& workspace) const {
+  CAIRN_RETURN_IF_ERROR(decoder_.CheckMemory(place));
+  const int64_t size = fields_.item_size();
   const int64_t block_end = place.begin + place.nbytes;
   // Items [first, complete) lie in the block, and those up to `last` begin there.
-  const int64_t first = CeilDiv(std::max<int64_t>(0, place.begin - items.begin), size);
-  const int64_t last = std::min(items.count, CeilDiv(block_end - items.begin, size));
-  const int64_t complete = std::clamp((block_end - items.begin) / size, first, last);
+  const int64_t first = CeilDiv(std::max<int64_t>(0, place.begin - items_.begin), size);
+  const int64_t last = std::min(items_.count, CeilDiv(block_end - items_.begin, size));
+  const int64_t complete = std::clamp((block_end - items_.begin) / size, first, last);
   const auto part_of = [&](int64_t from, int64_t to) {
     return ItemRange{
-        .begin = items.begin + from * size, .first = items.first + from, .count = to - from};
+        .begin = items_.begin + from * size, .first = items_.first + from, .count = to - from};
   };
   if (complete > first) {
     const ItemRange part = part_of(first, complete);
-    const bool in_planes = static_cast<int64_t>(pipeline_.PlanesOfShuffle()) == size &&
+    const bool in_planes = static_cast<int64_t>(decoder_.pipeline_.PlanesOfShuffle()) == size &&
                            (part.begin - place.begin) % size == 0;
     if (in_planes) {
-      CAIRN_RETURN_IF_ERROR(DecodePlanes(place, part, fields, workspace));
+      CAIRN_RETURN_IF_ERROR(DecodePlanes(place, part, workspace));
     } else {
-      CAIRN_RETURN_IF_ERROR(CheckMemory(place, part.count * size));
+      CAIRN_RETURN_IF_ERROR(decoder_.CheckMemory(place, part.count * size));
       const MutableBytes held = workspace.gathered.Get(static_cast<size_t>(part.count * size));
       CAIRN_RETURN_IF_ERROR(DecodeAcross(part.begin, reference, held, workspace));
-      fields.Gather(held, part);
+      fields_.Gather(held, part);
     }
   }
   for (int64_t i = complete; i < last; ++i) {
     const ItemRange item = part_of(i, i + 1);
-    for (const FieldSpan& field : fields.fields()) {
+    for (const FieldSpan& field : fields_.fields()) {
       CAIRN_RETURN_IF_ERROR(DecodeAcross(item.begin + field.offset, reference,
                                          ItemFields::ValuesOf(field, item), workspace));
     }
@@ -90,10 +112,10 @@ absl::Status Decoder::DecodeFieldsIn(const BlockPlace& place, Bytes reference,
   return absl::OkStatus();
 }
 
-absl::Status Decoder::DecodePlanes(const BlockPlace& place, const ItemRange& items,
-                                   const ItemFields& fields, Workspace& workspace) const {
+absl::Status FieldDecoder::DecodePlanes(const BlockPlace& place, const ItemRange& items,
+                                        Workspace& workspace) const {
   const auto nbytes = static_cast<size_t>(place.nbytes);
-  const auto size = static_cast<size_t>(fields.item_size());
+  const auto size = static_cast<size_t>(fields_.item_size());
   const size_t stride = nbytes / size;
   const size_t first = static_cast<size_t>(items.begin - place.begin) / size;
   const auto part_of = [&](const FieldSpan& field) {
@@ -103,27 +125,29 @@ absl::Status Decoder::DecodePlanes(const BlockPlace& place, const ItemRange& ite
                              .piece = static_cast<size_t>(items.count)};
   };
   const MutableBytes planes = workspace.filtered.Get(nbytes);
-  CAIRN_RETURN_IF_ERROR(DecodeStreams(place, planes, workspace, [&](size_t begin, size_t end) {
-    size_t wanted = begin;
-    for (const FieldSpan& field : fields.fields()) {
-      wanted = std::max(wanted, part_of(field).EndWithin(begin, end));
-    }
-    return wanted;
-  }));
-  for (const FieldSpan& field : fields.fields()) {
+  CAIRN_RETURN_IF_ERROR(
+      decoder_.DecodeStreams(place, planes, workspace, [&](size_t begin, size_t end) {
+        size_t wanted = begin;
+        for (const FieldSpan& field : fields_.fields()) {
+          wanted = std::max(wanted, part_of(field).EndWithin(begin, end));
+        }
+        return wanted;
+      }));
+  for (const FieldSpan& field : fields_.fields()) {
     filter::UnshufflePlanes(static_cast<size_t>(field.size), planes.subspan(part_of(field).begin),
                             stride, ItemFields::ValuesOf(field, items));
   }
   return absl::OkStatus();
 }
 
-absl::Status Decoder::DecodeAcross(int64_t begin, Bytes reference, MutableBytes dst,
-                                   Workspace& workspace) const {
-  for (int64_t block = BlockAt(begin); block <= BlockAt(begin + std::ssize(dst) - 1); ++block) {
-    CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
-    CAIRN_RETURN_IF_ERROR(CheckMemory(place));
+absl::Status FieldDecoder::DecodeAcross(int64_t begin, Bytes reference, MutableBytes dst,
+                                        Workspace& workspace) const {
+  for (int64_t block = decoder_.BlockAt(begin);
+       block <= decoder_.BlockAt(begin + std::ssize(dst) - 1); ++block) {
+    CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, decoder_.PlaceOf(block));
+    CAIRN_RETURN_IF_ERROR(decoder_.CheckMemory(place));
     CAIRN_RETURN_IF_ERROR(
-        DecodeOverlap(block, block == 0 ? Bytes() : reference, begin, dst, workspace));
+        decoder_.DecodeOverlap(block, block == 0 ? Bytes() : reference, begin, dst, workspace));
   }
   return absl::OkStatus();
 }
