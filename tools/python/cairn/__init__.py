@@ -49,12 +49,13 @@ from .errors import (
     Unimplemented,
 )
 from .follow import Follower, LogFollower
-from .frame import Frame, asarray, create, open
+from .frame import Frame
 from .info import Finding, Generation, Info, Report
 from .log import Log
 from .log_info import LogInfo, Retention, Rotation
 from .log_readable import LogSnapshot
 from .log_writer import LogWriter
+from .opening import asarray, create, open
 from .readable import Snapshot
 from .records import Records
 from .writer import Writer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .arguments import members_raise_ours
-from .indexing import check_fields
+from .keys import check_fields
 from .records import Records
 from .times import Clock
 

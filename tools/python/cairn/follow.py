@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Generic, Optional, TypeVar, Union
 
 import numpy as np
 
@@ -19,65 +19,78 @@ if TYPE_CHECKING:
 _AT_ONCE = 1 << 16  # records
 _WAIT = 0.1  # seconds, after which a signal is seen
 
+_Items = TypeVar("_Items")
 
-class Follower:
-    """An iterator, and an async iterator, over what is appended: an array for each commit seen."""
 
-    def __init__(self, frame: Frame, start: Optional[int], poll: float, timeout: Optional[float]):
-        self._frame = frame
-        self._next = len(frame) if start is None else options.integer(start, "start", -(2**63), 2**63 - 1)
-        self._poll = options.seconds(poll, "poll")
-        self._timeout = None if timeout is None else options.seconds(timeout, "timeout")
+class _Following(Generic[_Items]):
+    """An iterator, and an async iterator, over what is appended."""
 
-    def _look(self, wait: float) -> Optional[np.ndarray]:
-        self._frame.refresh(wait=wait)
-        now = self._frame.snapshot()
-        begin, end = self._next, len(now)
-        if begin < end:
-            items: np.ndarray = now[begin:end]
-            self._next = end
-            return items
-        self._next = min(begin, end)  # it may have been cut
-        return None
+    def __init__(self, followed: Union[Frame, Log], poll: float, timeout: Optional[float]):
+        self._followed = followed
+        self._poll = poll
+        self._timeout = float("inf") if timeout is None else options.seconds(timeout, "timeout")
+
+    def _read(self) -> Optional[_Items]:
+        """Returns what is new in the state that is shown now, or None."""
+        raise NotImplementedError
 
     def _deadline(self) -> float:
-        return float("inf") if self._timeout is None else time.monotonic() + self._timeout
+        return time.monotonic() + self._timeout
 
-    def __iter__(self) -> Iterator[np.ndarray]:
+    def _wait(self, deadline: float) -> bool:
+        """Waits for a commit, and returns False if nothing came until the deadline."""
+        left = deadline - time.monotonic()
+        return self._followed.refresh(wait=min(left, self._poll)) or left > 0
+
+    def __iter__(self) -> Iterator[_Items]:
         deadline = self._deadline()
-        wait = 0.0
-        while wait >= 0:
-            items = self._look(wait)
-            if items is None:
-                wait = min(self._poll, deadline - time.monotonic())
-            else:
+        while True:
+            items = self._read()
+            if items is not None:
                 yield items
                 deadline = self._deadline()
-                wait = 0.0
+            elif not self._wait(deadline):
+                return
 
-    async def __aiter__(self) -> AsyncIterator[np.ndarray]:
+    async def __aiter__(self) -> AsyncIterator[_Items]:
         deadline = self._deadline()
-        wait = 0.0
-        while wait >= 0:
-            items = await asyncio.to_thread(self._look, wait)
-            if items is None:
-                wait = min(self._poll, deadline - time.monotonic())
-            else:
+        while True:
+            items = await asyncio.to_thread(self._read)
+            if items is not None:
                 yield items
                 deadline = self._deadline()
-                wait = 0.0
+            elif not await asyncio.to_thread(self._wait, deadline):
+                return
 
 
-class LogFollower:
+class Follower(_Following[np.ndarray]):
+    """An iterator, and an async iterator, over the items that are appended to a frame.
+
+    It gives an array for each commit that it sees.
+    """
+
+    def __init__(self, frame: Frame, start: Optional[int], poll: float, timeout: Optional[float]):
+        super().__init__(frame, options.seconds(poll, "poll"), timeout)
+        self._frame = frame
+        self._next = len(frame) if start is None else options.integer(start, "start", -(2**63), 2**63 - 1)
+
+    def _read(self) -> Optional[np.ndarray]:
+        now = self._frame.snapshot()
+        begin, end = self._next, len(now)
+        self._next = end if begin < end else min(begin, end)  # the frame may have been cut
+        return now[begin:end] if begin < end else None
+
+
+class LogFollower(_Following["Records"]):
     """An iterator, and an async iterator, over the records that are appended, as `Records`.
 
-    `next` is the number of the record that comes next: `log.follow(follower.next)` goes on there.
+    `next` is the number of the record that comes next: `log.follow(follower.next)` continues there.
     """
 
     def __init__(self, log: Log, start: int, timeout: Optional[float]):
+        super().__init__(log, _WAIT, timeout)
         self.next = start
         self._log = log
-        self._timeout = float("inf") if timeout is None else options.seconds(timeout, "timeout")
 
     def _read(self) -> Optional[Records]:
         view = self._log._view()
@@ -86,28 +99,3 @@ class LogFollower:
         count = min(end - first, _AT_ONCE)
         self.next = first + count
         return view.records(first, count) if count > 0 else None
-
-    def _wait(self, deadline: float) -> bool:
-        """Waits for a commit; returns whether there is time for more."""
-        left = deadline - time.monotonic()
-        return self._log.refresh(wait=min(left, _WAIT)) or left > 0
-
-    def __iter__(self) -> Iterator[Records]:
-        deadline = time.monotonic() + self._timeout
-        while True:
-            records = self._read()
-            if records is not None:
-                yield records
-                deadline = time.monotonic() + self._timeout
-            elif not self._wait(deadline):
-                return
-
-    async def __aiter__(self) -> AsyncIterator[Records]:
-        deadline = time.monotonic() + self._timeout
-        while True:
-            records = await asyncio.to_thread(self._read)
-            if records is not None:
-                yield records
-                deadline = time.monotonic() + self._timeout
-            elif not await asyncio.to_thread(self._wait, deadline):
-                return

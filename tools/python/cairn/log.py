@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import threading
 import weakref
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -19,27 +16,28 @@ from .log_info import Retention, Rotation, span_of
 from .log_readable import LogReadable, LogSnapshot
 from .log_view import LogView
 from .log_writer import LogWriter
+from .opened import Opened
 from .paths import Path, files_of, name_of
 from .records import fields_of
 from .times import UNITS, Clock, SpanLike, TimeLike
 
 
 @members_raise_ours
-class Log(LogReadable):
+class Log(Opened[LogView], LogReadable):
     """A log of records with times: a frame, which other Blosc2s open too, or a directory of frames.
 
     It shows the state that it has seen last; `refresh` looks for a newer one, and what its own
     writer commits it sees at once. Threads may share it.
     """
 
-    __slots__ = ("_engine", "_lock", "_opened_with", "_path", "_state", "_writer")
+    __slots__ = ("_opened_with", "_writer", "__weakref__")
+
+    _kind = "log"
+    _path: str
 
     def __init__(self, engine: _engine.Log, path: str, opened_with: dict[str, Any]):
-        self._engine = engine
-        self._path = path
+        super().__init__(engine, path, LogView(engine.snapshot(), path))
         self._opened_with = opened_with
-        self._lock = threading.Lock()  # of `_state`, which only goes forward
-        self._state: Optional[LogView] = LogView(engine.snapshot(), path)
         self._writer: Optional[weakref.ref[LogWriter]] = None
 
     @staticmethod
@@ -133,17 +131,10 @@ class Log(LogReadable):
         writer = None if self._writer is None else self._writer()
         if writer is not None and not writer.closed:
             self.refresh()
-        return self._state_or_raise()
+        return self._shown()
 
-    @property
-    def _where(self) -> str:
-        return self._path
-
-    def _state_or_raise(self) -> LogView:
-        state = self._state
-        if state is None:
-            raise FailedPrecondition(f"{self._path}: the log is closed")
-        return state
+    def _seen(self, engine: _engine.LogSnapshot) -> LogView:
+        return LogView(engine, self._path)
 
     @property
     def path(self) -> str:
@@ -159,22 +150,13 @@ class Log(LogReadable):
 
         Waits up to `wait` seconds for one; a signal is handled after that.
         """
-        seen = self._state_or_raise()
+        seen = self._shown()
         self._engine.wait_for_commit(seen.engine, options.milliseconds(wait))
         return self._go_on()
 
     def _committed(self) -> None:
         if self._state is not None:
             self.refresh()
-
-    def _go_on(self) -> bool:
-        """To the newest state that the engine has seen, if that is another; unless closed."""
-        with self._lock:
-            engine = self._engine.snapshot()
-            if self._state is None or engine.is_same(self._state.engine):
-                return False
-            self._state = LogView(engine, self._path)
-            return True
 
     def writer(
         self,
@@ -250,23 +232,6 @@ class Log(LogReadable):
         elif not isinstance(start, (int, np.integer)):
             start = self.find_time(start)
         return LogFollower(self, int(start), timeout)
-
-    def close(self) -> None:
-        """Lets go of the log; its snapshots and writers stay."""
-        with self._lock:
-            self._state = None
-
-    def __enter__(self) -> Log:
-        self._view()
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
-        self.close()
 
     def __reduce__(self) -> Any:
         return _reopen, (self._path, self._opened_with)

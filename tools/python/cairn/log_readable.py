@@ -12,8 +12,10 @@ from . import _engine, indexing, options
 from .aggregates import Aggregates, FieldStatistics, statistics_of
 from .arguments import members_raise_ours
 from .errors import InvalidArgument
+from .keys import names_of
 from .log_info import LogInfo, Retention, Rotation
 from .log_view import LogView
+from .opened import Immutable
 from .readable import Snapshot
 from .records import Columns, Records, shown
 from .times import SpanLike, TimeLike
@@ -253,7 +255,7 @@ class LogReadable:
 
     def __getitem__(self, key: Any) -> Any:
         view = self._view()
-        names = indexing.names_of(key, view.dtype)
+        names = names_of(key, view.dtype)
         if isinstance(key, str):
             return view.column(key)
         if names:
@@ -296,21 +298,7 @@ def _batches(view: LogView, chosen: dict[str, np.dtype], cursor: _engine.LogCurs
         yield columns.take(view.time)
 
 
-class LogSnapshot(LogReadable):
+class LogSnapshot(Immutable[LogView], LogReadable):
     """One state of a log: it reads the same whatever is committed or dropped later."""
 
-    __slots__ = ("_state",)
-
-    def __init__(self, view: LogView):
-        self._state = view
-
-    def _view(self) -> LogView:
-        return self._state
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both are the same state, seen through the same `Log`."""
-        if not isinstance(other, LogSnapshot):
-            return NotImplemented
-        return self._state.engine.is_same(other._state.engine)
-
-    __hash__ = None  # type: ignore[assignment]
+    __slots__ = ()

@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _engine, options
 from .errors import FailedPrecondition, InvalidArgument
-from .indexing import FEW, check_fields
+from .indexing import FEW
+from .keys import check_fields
 from .records import Records, fields_of
 from .times import Clock, SpanLike, TimeLike
 from .view import View, bytes_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Optional
 
 from . import _engine
@@ -12,11 +11,12 @@ from .errors import FailedPrecondition
 from .log_info import Retention, Rotation
 from .log_readable import LogSnapshot
 from .log_view import LogView
+from .opened import Closing
 from .records import to_records
 
 
 @members_raise_ours
-class LogWriter:
+class LogWriter(Closing):
     """Takes records, sorts those of one commit by time, and commits them as its options say.
 
     As a context manager it commits what it has at the end, also after an exception: what was
@@ -43,6 +43,9 @@ class LogWriter:
         if engine is None:
             raise FailedPrecondition(f"{self._where}: the writer is closed")
         return engine
+
+    def _check_open(self) -> None:
+        self._open()
 
     @property
     def closed(self) -> bool:
@@ -98,15 +101,3 @@ class LogWriter:
         finally:
             del engine  # which the traceback of an exception would keep, and with it writers out
             self._moved()
-
-    def __enter__(self) -> LogWriter:
-        self._open()
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
-        self.close()

@@ -12,7 +12,9 @@ from . import indexing, options
 from .arguments import members_raise_ours
 from .errors import InvalidArgument, InvalidType
 from .info import Finding, Info, Report
+from .keys import names_of
 from .metadata import Edit, Meta, RawMeta, RawVlMeta, VlMeta
+from .opened import Immutable
 from .picture import as_html
 from .view import View
 
@@ -123,7 +125,7 @@ class Readable:
 
     def __getitem__(self, key: Any) -> Any:
         view = self._view()
-        if indexing.names_of(key, view.dtype):
+        if names_of(key, view.dtype):
             return indexing.read(view, ...)[key]
         return indexing.read(view, key)
 
@@ -180,21 +182,7 @@ class Readable:
         return as_html(self._title(), self.info, view.engine)
 
 
-class Snapshot(Readable):
+class Snapshot(Immutable[View], Readable):
     """One immutable state of a frame: it reads the same whatever is committed later."""
 
-    __slots__ = ("_state",)
-
-    def __init__(self, view: View):
-        self._state = view
-
-    def _view(self) -> View:
-        return self._state
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both are the same state, seen through the same `Frame`."""
-        if not isinstance(other, Snapshot):
-            return NotImplemented
-        return self._state.engine.is_same(other._state.engine)
-
-    __hash__ = None  # type: ignore[assignment]
+    __slots__ = ()

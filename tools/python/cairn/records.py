@@ -12,7 +12,7 @@ import numpy as np
 from . import _engine
 from .arguments import members_raise_ours, raise_ours, told
 from .errors import InvalidArgument, InvalidType
-from .indexing import check_fields
+from .keys import check_fields
 from .times import Clock, without_zone
 from .view import bytes_of, is_masked
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .arguments import told
 from .errors import InvalidArgument, InvalidType
-from .indexing import check_fields
+from .keys import check_fields
 from .times import Clock
 
 # "temp > 20 and host == 'a'", or ("temp", ">", 20), or several of these.

@@ -15,12 +15,13 @@ from . import _engine, indexing, options
 from .arguments import members_raise_ours, refused
 from .errors import Error, FailedPrecondition, InvalidArgument, InvalidType
 from .metadata import Edit
+from .opened import Closing
 from .readable import Readable, Snapshot
 from .view import View, bytes_of, check_unmasked
 
 
 @members_raise_ours
-class Writer(Readable):
+class Writer(Closing, Readable):
     """Stages edits, which no reader sees, and commits them all at once.
 
     It reads as a `Frame` does, with the staged edits applied. As a context manager it commits what
@@ -163,10 +164,9 @@ class Writer(Readable):
             view.drop()
         self._committed()
 
-    def __enter__(self) -> Writer:
+    def _check_open(self) -> None:
         if self._closed:
             raise FailedPrecondition(f"{self._where}: the writer is closed")
-        return self
 
     def __exit__(
         self,
