@@ -58,7 +58,7 @@ class ErrorsTest(PackageTest):
                 (lambda: writer.__setitem__(9, 1), IndexError), (lambda: writer.__setitem__(0, "x"), ValueError), (lambda: writer.__setitem__(0, [1, 2]), ValueError),
                 (lambda: writer.append(1.5), TypeError), (lambda: writer.append([1, 2]), ValueError), (lambda: writer.append([[1.5] * 3]), TypeError),
                 (lambda: writer.append(np.ones((1, 3), "<f4")), TypeError),
-                (lambda: writer.resize(LARGE, 3), ValueError), (lambda: writer.resize(-1, 3), ValueError), (lambda: writer.resize("x"), TypeError),
+                (lambda: writer.resize((LARGE, 3)), ValueError), (lambda: writer.resize((-1, 3)), ValueError), (lambda: writer.resize("x"), TypeError),
                 (lambda: writer.append_special("x", 1), ValueError), (lambda: writer.update_chunk(2**70, np.zeros((4, 3), "<i4")), OverflowError),
                 (lambda: writer.delete_chunks("x"), TypeError), (lambda: writer.append_chunk("x"), TypeError), (lambda: writer.reclaim("x"), TypeError),
             ):  # fmt: skip
@@ -66,7 +66,7 @@ class ErrorsTest(PackageTest):
                     self.assert_ours(call, where, kind)
             writer.close()
             self.assert_ours(lambda: frame.append([[256] * 2]), where, ValueError)
-            self.assert_ours(lambda: frame.resize(LARGE, 3), where, ValueError)
+            self.assert_ours(lambda: frame.resize((LARGE, 3)), where, ValueError)
             self.assert_ours(lambda: frame.backup(5), where, TypeError)
             frame.close()
             self.assert_ours(lambda: frame.shape, where, cairn.FailedPrecondition)

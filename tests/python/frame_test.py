@@ -176,7 +176,7 @@ class FrameTest(PackageTest):
         frame.append(np.full((7, 2), 9, "<i4"), axis=1)
         expected = np.hstack([np.vstack([items, items[:2], items[:1]]), np.full((7, 2), 9, "<i4")])
         self.assert_same(cairn.open(path)[:], expected)
-        frame.resize(2, 3)
+        frame.resize((2, 3))
         frame.resize((3, 3))
         self.assert_same(frame[:], np.vstack([items[:2, :3], np.zeros((1, 3), "<i4")]))
         with self.assertRaises(ValueError):
@@ -233,8 +233,8 @@ class FrameTest(PackageTest):
         self.assertEqual(cairn.create(None, many, chunks=many, blocks=np.uint8(2)).shape, (5,))
         frame = cairn.create(None, two, "<i4", chunks=two // 2)
         self.assertEqual((frame.shape, frame.chunks), ((5, 6), (2, 3)))
-        for shape in ((two + 1,), (many, 6), ([5, 6],), ((6, many),)):
-            frame.resize(*shape)
+        for shape in (two + 1, (many, 6), [5, 6], (6, many)):
+            frame.resize(shape)
         self.assertEqual(frame.shape, (6, 5))
         frame.append(np.ones((6, 2), "<i4"), axis=-1)
         frame.append(np.ones((1, 7), "<i4"), axis=-2)

@@ -7,6 +7,7 @@ so what works by any other name goes on to work.
 from __future__ import annotations
 
 import datetime
+import difflib
 import functools
 import inspect
 import numbers
@@ -147,19 +148,30 @@ def _wrong(name: str, annotation: str, value: Any) -> Optional[Error]:
     return None
 
 
-def _wrong_argument(call: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Optional[Error]:
-    """The first argument of a call that failed which is not what its annotation says."""
+def _wrong_argument(
+    call: Callable[..., Any], called: str, given: tuple[Any, ...], named: dict[str, Any]
+) -> Optional[Error]:
+    """The first argument of a call that failed which has an unknown name, or is not what its annotation says."""
     signature = inspect.signature(call)
+    known = signature.parameters
+    for name in named:
+        if name not in known:
+            return _unknown(called, name, [one for one in known if one not in ("self", "_cls")])
     try:
         arguments = signature.bind(*given, **named).arguments
     except TypeError:  # there is one too many, or too few
         return None
-    for name, parameter in signature.parameters.items():
-        plain = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        wrong = _wrong(name, str(parameter.annotation), arguments[name]) if plain and name in arguments else None
+    for name, value in arguments.items():
+        wrong = _wrong(name, str(known[name].annotation), value)
         if wrong is not None:
             return wrong
     return None
+
+
+def _unknown(called: str, name: str, known: list[str]) -> Error:
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(known) or 'none'}"
+    return InvalidType(f"{called} has no argument {name!r}; {hint}")
 
 
 # Classes of Python and NumPy, and what becomes of them. The first that fits counts.
@@ -193,11 +205,14 @@ def raise_ours(error: Exception, where: str) -> NoReturn:
 
 
 def raise_of_call(
-    error: Exception, where: str, call: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
+    error: Exception, where: str, call: Callable[..., Any], called: str, given: tuple[Any, ...], named: dict[str, Any]
 ) -> NoReturn:
-    """The same for a call that failed: a wrong argument says more than what it led to."""
+    """The same for a call that failed: a wrong argument says more than what it led to.
+
+    `called` is the name of the call in messages.
+    """
     if isinstance(error, InvalidArgument) or not isinstance(error, Error):
-        wrong = _wrong_argument(call, given, named)
+        wrong = _wrong_argument(call, called, given, named)
         is_told = isinstance(error, Error) and ": expected " in str(error)
         if wrong is not None and not is_told:
             wrong.__cause__ = error
@@ -218,7 +233,8 @@ def _member(call: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return call(self, *given, **named)
         except Exception as error:  # noqa: BLE001: it is raised again
-            raise_of_call(error, self._where, call, (self, *given), named)
+            called = f"{type(self).__name__}.{call.__name__}"
+            raise_of_call(error, self._where, call, called, (self, *given), named)
 
     return guarded
 
@@ -235,22 +251,33 @@ def members_raise_ours(kind: _Class) -> _Class:
     return kind
 
 
+def construction_raises_ours(kind: _Class) -> _Class:
+    """Makes the constructor of a named tuple say which argument has an unknown name."""
+    kind.__new__ = staticmethod(raises_ours(kind.__new__))  # type: ignore[method-assign, assignment]
+    return kind
+
+
 def raises_ours(call: _Call) -> _Call:
-    """The same for a function that has a parameter `path`."""
+    """Makes a function raise only exceptions of ours that name its argument `path`, if it has one."""
 
     @functools.wraps(call)
     def guarded(*given: Any, **named: Any) -> Any:
         try:
             return call(*given, **named)
         except Exception as error:  # noqa: BLE001: it is raised again
-            raise_of_call(error, _where_of(call, given, named), call, given, named)
+            called = call.__qualname__.removesuffix(".__new__")
+            raise_of_call(error, _where_of(call, given, named), call, called, given, named)
 
     return guarded  # type: ignore[return-value]
 
 
 def _where_of(call: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> str:
+    names = list(inspect.signature(call).parameters)
+    if "path" not in names:
+        return ""
+    place = names.index("path")
+    path = given[place] if place < len(given) else named.get("path")
     try:
-        path = inspect.signature(call).bind(*given, **named).arguments.get("path")
         return "frame in memory" if path is None else name_of(path)
-    except (Error, TypeError):  # no path, which the message says
+    except Error:  # no path, which the message says
         return ""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Any, Optional
+from collections.abc import Callable, Sequence
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -25,8 +25,8 @@ from .writer import Writer
 class Frame(Opened[View], Readable):
     """A frame: a file, a directory, or bytes in memory.
 
-    It shows the state that it has seen last; `refresh` looks for a newer one, and its own commits
-    it sees at once. Threads may share it.
+    A frame shows the state that it saw last. `refresh` looks for a newer one. A frame sees its own
+    commits at once. Threads may share it.
     """
 
     __slots__ = ("_dtype", "_kept", "_mode", "_options", "_turn", "__weakref__")
@@ -73,7 +73,7 @@ class Frame(Opened[View], Readable):
         return lambda change: self._change(lambda writer: change(writer._engine))
 
     def _change(self, edit: Callable[[Writer], None]) -> None:
-        """Makes a single edit, and commits it; the threads that share this frame take turns."""
+        """Makes a single edit and commits it. The threads that share this frame take turns."""
         with self._turn:
             kept, self._kept = self._kept, None
             if kept is None or self._state is None:
@@ -89,22 +89,22 @@ class Frame(Opened[View], Readable):
 
     @property
     def path(self) -> Optional[str]:
-        """Where the frame is; None in memory."""
+        """The path of the frame. It is None in memory."""
         return self._path
 
     @property
     def mode(self) -> str:
-        """"r", or "r+" where the frame can be changed."""
+        """"r", or "r+" if the frame can be changed."""
         return self._mode
 
     def snapshot(self) -> Snapshot:
-        """The state that is shown now; it stays when the frame goes on."""
+        """Returns the state that is shown now, which stays as it is."""
         return Snapshot(self._view())
 
     def refresh(self, *, wait: float = 0.0) -> bool:
-        """Goes on to the newest commit; returns whether there was a newer one.
+        """Shows the newest commit, and returns True if there was a newer one.
 
-        Waits up to `wait` seconds for one; a signal is handled after that.
+        `wait` is the number of seconds to wait for one. Signals are handled meanwhile.
         """
         before = self._view()
         if wait > 0:
@@ -119,11 +119,17 @@ class Frame(Opened[View], Readable):
     def writer(
         self, *, wait: float = 0.0, keep_generations: int = 0, max_file_size: int = 0
     ) -> Writer:
-        """Opens the one writer of the frame, over all processes; use it as a context manager.
+        """Opens the writer of the frame. A frame has one writer at a time, over all processes.
 
-        Waits `wait` seconds for another writer, then raises `Unavailable`; a signal is handled
-        after that. `keep_generations` older states stay readable, see `history`. `max_file_size`
-        bounds the file; 0 means no limit.
+        Use it as a context manager, so that many edits become one commit.
+
+        wait
+            The number of seconds to wait for another writer. After it, the call raises
+            `Unavailable`. Signals are handled meanwhile.
+        keep_generations
+            The number of older states that stay readable; see `history`.
+        max_file_size
+            The maximum size of the file in bytes. 0 means no limit.
         """
         self._view()
         if self._mode == "r":
@@ -137,36 +143,57 @@ class Frame(Opened[View], Readable):
         return Writer(engine, self._dtype, self._go_on, self._path)
 
     def append(self, items: Any, axis: int = 0) -> None:
-        """Adds items, or slices along an axis, and commits. Use a `writer` for many of them."""
+        """Adds items at the end, or slices along `axis` of an array, and commits durably.
+
+        `items` is what NumPy makes an array of. Use a `writer` for many appends.
+        """
         self._change(lambda writer: writer.append(items, axis))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._change(lambda writer: writer.__setitem__(key, value))
 
-    def resize(self, *shape: int) -> None:
-        """Grows or shrinks an array along any axes, and commits."""
-        self._change(lambda writer: writer.resize(*shape))
+    def resize(self, shape: Union[int, Sequence[int]]) -> None:
+        """Grows or shrinks an array along any axes, and commits. New items are zeros.
+
+        `shape` is the number of items along each dimension.
+        """
+        self._change(lambda writer: writer.resize(shape))
 
     @property
     def history(self) -> list[Generation]:
-        """The states that `cairn.open(path, generation=...)` can open, the oldest first."""
+        """The states that `cairn.open(path, generation=...)` can open. The oldest comes first."""
         self._view()
         return [Generation(*one) for one in self._engine.history(None, 2**63 - 1)]
 
     def follow(
         self, start: Optional[int] = None, *, poll: float = 0.05, timeout: Optional[float] = None
     ) -> Follower:
-        """What is appended from now on, or from item `start`: `for items in f.follow()`.
+        """Iterates over the items that are appended: `for items in f.follow()`.
 
-        Ends when there was nothing new for `timeout` seconds. Each commit is seen at once, and a
-        signal after `poll` seconds. Also an async iterator: `async for items in f.follow()`.
+        `async for` does so beside other tasks. Each commit is seen at once.
+
+        start
+            The number of the first item. By default, only items that are appended from now on are
+            given.
+        poll
+            The number of seconds after which a signal is handled.
+        timeout
+            The iterator ends when nothing was appended for this many seconds. None means never.
         """
         return Follower(self, start, poll, timeout)
 
     def compact(
         self, *, wait: float = 0.0, progress: Optional[Callable[[int], object]] = None
     ) -> tuple[int, int]:
-        """Writes the frame anew without unused bytes; returns its sizes before and after."""
+        """Writes the frame again without unused bytes, and returns its sizes before and after in bytes.
+
+        wait
+            The number of seconds to wait for another writer. After it, the call raises
+            `Unavailable`.
+        progress
+            A function that is called with the number of chunks done. An exception that it raises
+            stops the call, and the frame is unchanged.
+        """
         self._view()
         if self._mode == "r":
             raise self._read_only()
@@ -182,13 +209,22 @@ class Frame(Opened[View], Readable):
         overwrite: bool = False,
         progress: Optional[Callable[[int], object]] = None,
     ) -> None:
-        """Copies the newest state to another path, also while it is being written."""
+        """Copies the newest state to another path. A writer may be open meanwhile.
+
+        path
+            The path of the copy, as `cairn.open` takes it.
+        overwrite
+            Replaces a frame of that path. Otherwise one that exists raises `AlreadyExists`.
+        progress
+            A function that is called with the number of chunks done. An exception that it raises
+            stops the copy.
+        """
         self._view()
         name = text_of(path)
         self._engine.copy_to(name, overwrite, progress, files_of(name))
 
     def to_bytes(self) -> bytes:
-        """The newest state as one contiguous frame, which any Blosc2 reads."""
+        """Returns the newest state as the bytes of a contiguous frame, which any Blosc2 library reads."""
         self._view()
         content: bytes = self._engine.to_bytes()
         return content

@@ -1,4 +1,4 @@
-"""Logs: opening, making and following them."""
+"""Logs: opening, making, writing and following them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from .times import UNITS, Clock, SpanLike, TimeLike
 
 @members_raise_ours
 class Log(Opened[LogView], LogReadable):
-    """A log of records with times: a frame, which other Blosc2s open too, or a directory of frames.
+    """A log of records with times: a frame, which other Blosc2 libraries open too, or a directory of them.
 
-    It shows the state that it has seen last; `refresh` looks for a newer one, and what its own
-    writer commits it sees at once. Threads may share it.
+    A log shows the state that it saw last. `refresh` looks for a newer one. A log sees the commits
+    of its own writer at once. Threads may share it.
     """
 
     __slots__ = ("_opened_with", "_writer", "__weakref__")
@@ -53,8 +53,20 @@ class Log(Opened[LogView], LogReadable):
     ) -> Log:
         """Opens a log, or any frame of one dimension and a type with fields.
 
-        `time` names the field with the time of a log that another program made; by default it is
-        the first timestamp. The others, and `path`, are those of `cairn.open`.
+        path
+            The path of the log, as `cairn.open` takes it.
+        time
+            The name of the field with the time, if another program made the log. By default it is
+            the first timestamp.
+        durable_only
+            Shows only commits that no power cut can take back. The log is then read-only.
+        mmap
+            Reads through a memory map. False reads by system calls, which copy.
+        verify
+            When fingerprints are checked: at the "first" read of a chunk, "always" or "never".
+        threads
+            The number of threads that compress and decompress blocks. 1 is the calling thread, and
+            0 means one thread for each core.
         """
         opened_with = {
             "time": time,
@@ -86,22 +98,30 @@ class Log(Opened[LogView], LogReadable):
     ) -> Log:
         """Makes a log, and opens it.
 
+        path
+            The path of the log, as `cairn.open` takes it.
         dtype
             The fields of a record: a NumPy type with fields, a list of pairs or a dict of names and
-            types. Booleans, integers, floats, bytes ("S16") and times ("M8[us]").
+            types. Types are booleans, integers, floats, bytes ("S16") and times ("M8[us]").
         time
-            The field with the time, a timestamp or an integer; by default the first timestamp.
+            The name of the field with the time, which is a timestamp or an integer. By default it
+            is the first timestamp.
         unit
-            Of timestamps whose type says none ("M8"): "s", "ms", "us" or "ns".
-        codec, clevel, chunksize
-            How chunks are compressed, and their size in bytes, decoded; 0 chooses.
+            The unit of timestamps whose type has none ("M8"): "s", "ms", "us" or "ns".
+        codec, clevel
+            How chunks are compressed, as in `cairn.create`.
+        chunksize
+            The size of a chunk in bytes, decoded. 0 chooses a size.
         retention
-            Which records are dropped: `Retention(max_age="30d")`.
+            Says which records are dropped: `Retention(max_age="30d")`.
         rotation
             Makes a directory with many files, and says when a new one is begun:
             `Rotation(period="1d")`.
         exist_ok
-            Opens the log that is there, if it has the same fields.
+            Opens the log that exists, if it has the same fields. Otherwise it raises
+            `AlreadyExists`.
+        threads
+            The number of threads that compress and decompress blocks, as in `open`.
         """
         name = name_of(path)
         known = _record_type(dtype, unit)
@@ -138,17 +158,17 @@ class Log(Opened[LogView], LogReadable):
 
     @property
     def path(self) -> str:
-        """Where the log is."""
+        """The path of the log."""
         return self._path
 
     def snapshot(self) -> LogSnapshot:
-        """The state that is shown now; it stays when the log goes on."""
+        """Returns the state that is shown now, which stays as it is."""
         return LogSnapshot(self._view())
 
     def refresh(self, *, wait: float = 0.0) -> bool:
-        """Goes on to the newest commit; returns whether there was a newer one.
+        """Shows the newest commit, and returns True if there was a newer one.
 
-        Waits up to `wait` seconds for one; a signal is handled after that.
+        `wait` is the number of seconds to wait for one. Signals are handled meanwhile.
         """
         seen = self._shown()
         self._engine.wait_for_commit(seen.engine, options.milliseconds(wait))
@@ -171,24 +191,28 @@ class Log(Opened[LogView], LogReadable):
         codec: Optional[str] = None,
         clevel: Optional[int] = None,
     ) -> LogWriter:
-        """Opens the one writer of the log, over all processes; use it as a context manager.
+        """Opens the writer of the log. A log has one writer at a time, over all processes.
+
+        Use it as a context manager.
 
         commit_records, commit_interval
-            When records are committed: with the `append` that makes them this many, and this many
-            seconds after the first of them. By default only `commit` and a full buffer do it.
+            When records are committed: as soon as there are this many, and this many seconds after
+            the first of them. By default only `commit` and a full buffer commit them.
         durable
-            Whether each commit survives a power cut, and not only a killed process.
+            Makes each commit survive a power cut, and not only a killed process.
         reorder_window
-            Holds back records that are less than this older than the newest, and commits them in
-            the order of time.
+            Holds back records whose time is less than this before the newest, and commits them in
+            the order of time. It is a span of time: "2s", a `timedelta` or a count.
         max_buffered_bytes
-            An `append` that makes more than this commits all.
+            The maximum size in bytes of the records that wait. An `append` that passes it commits
+            all of them.
         wait
-            Seconds to wait for another writer, then `Unavailable`.
+            The number of seconds to wait for another writer. After it, the call raises
+            `Unavailable`. Signals are handled meanwhile.
         timer
             A `CommitTimer` that makes the commits of `commit_interval` of many writers.
         codec, clevel
-            How new chunks are compressed; by default as the log says.
+            How new chunks are compressed. By default they are compressed as the log says.
         """
         view = self._view()
         engine = self._engine.open_writer(
@@ -207,25 +231,30 @@ class Log(Opened[LogView], LogReadable):
         return writer
 
     def append(self, records: Any) -> None:
-        """Adds records, and commits them durably. Use a `writer` for many of them."""
+        """Adds `records`, as `LogWriter.append` takes them, and commits durably. Use a `writer` for many."""
         with self.writer() as writer:
             writer.append(records)
 
     def request_retention(self, retention: Retention) -> None:
-        """Asks the writer of the log, in whatever process, to keep that from its next commit on.
+        """Asks the writer of the log, in any process, for a `retention` from its next commit on.
 
-        A writer that is opened later does it as well. `LogWriter.set_retention` does it here.
+        A writer that is opened later follows the request as well. `LogWriter.set_retention` changes
+        the retention in this process.
         """
         self._engine.request_limits(retention._counts(self._view().clock), (-1, -1))
 
     def follow(
         self, start: Union[int, TimeLike, None] = None, *, timeout: Optional[float] = None
     ) -> LogFollower:
-        """What is appended from now on, commit by commit: `for records in log.follow()`.
+        """Iterates over the records that are appended, commit by commit: `for records in log.follow()`.
 
-        Begins with record number `start`, or with the first record of a time that is given as text,
-        `datetime` or `datetime64`; records that are dropped are left out. Ends when there was
-        nothing new for `timeout` seconds. Also an async iterator.
+        `async for` does so beside other tasks. Records that are dropped are left out.
+
+        start
+            The number of the first record, or a time as text, `datetime` or `datetime64`. By
+            default, only records that are appended from now on are given.
+        timeout
+            The iterator ends when nothing was appended for this many seconds. None means never.
         """
         if start is None:
             start = self.end_record
@@ -246,7 +275,7 @@ def _reopen(path: str, opened_with: dict[str, Any]) -> Log:
 
 
 def _record_type(dtype: Any, unit: str) -> np.dtype:
-    """Little endian, and with a unit for each time."""
+    """Returns the type in little endian, with a unit for each time."""
     if isinstance(dtype, Mapping) and not {"names", "formats"} <= set(dtype):
         dtype = list(dtype.items())
     known = options.check_dtype(dtype).newbyteorder("<")

@@ -1,4 +1,4 @@
-"""What a log is told to keep, and what it says about itself."""
+"""The limits of a log, and the description of its state."""
 
 from __future__ import annotations
 
@@ -8,18 +8,29 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from . import options
+from .arguments import construction_raises_ours
 from .errors import FailedPrecondition
 from .info import readable
 from .records import shown
 from .times import Clock, SpanLike, span_text
 
 
+@construction_raises_ours
 class Retention(NamedTuple):
-    """Which records a log drops, the oldest first, chunk by chunk; 0: no limit."""
+    """Says which records a log drops. It drops whole chunks, the oldest first. 0 means no limit.
 
-    max_age: SpanLike = 0  # before the newest time that the clock of this machine has reached
+    max_age
+        The maximum age of a record: "30d", a `timedelta`, or a count of the unit of its time. It
+        counts back from the newest time that the clock of this machine has reached.
+    max_records
+        The maximum number of records.
+    max_bytes
+        The maximum size of all chunks in bytes, as they are stored.
+    """
+
+    max_age: SpanLike = 0
     max_records: int = 0
-    max_bytes: int = 0  # of all chunks, as they are stored
+    max_bytes: int = 0
 
     def _counts(self, clock: Optional[Clock]) -> tuple[int, int, int]:
         return (
@@ -29,18 +40,26 @@ class Retention(NamedTuple):
         )
 
 
+@construction_raises_ours
 class Rotation(NamedTuple):
-    """When a log of many files begins a new one; 0: never."""
+    """Says when a log of many files begins a new one. 0 means never.
 
-    max_bytes: int = 0  # of one file
-    period: SpanLike = 0  # of time: a file holds times of one multiple of it, but late ones
+    max_bytes
+        The maximum size of one file in bytes.
+    period
+        The span of time of one file: "1d", a `timedelta`, or a count of the unit of the time. Late
+        records may be in a file of another period.
+    """
+
+    max_bytes: int = 0
+    period: SpanLike = 0
 
     def _counts(self, clock: Optional[Clock]) -> tuple[int, int]:
         return options.integer(self.max_bytes, "max_bytes", 0, 2**63 - 1), span_of(self.period, clock, "period")
 
 
 def span_of(value: SpanLike, clock: Optional[Clock], what: str) -> int:
-    """A span of time as a count."""
+    """Returns a span of time as a count."""
     if isinstance(value, (int, np.integer)) and value == 0:
         return 0
     if clock is None:
@@ -50,7 +69,7 @@ def span_of(value: SpanLike, clock: Optional[Clock], what: str) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class LogInfo:
-    """One state of a log. Sizes are bytes."""
+    """Describes one state of a log. Sizes are in bytes."""
 
     files: int
     records: int
@@ -58,7 +77,7 @@ class LogInfo:
     fields: dict[str, np.dtype]
     time_field: Optional[str]
     times: Optional[tuple[Any, Any]]
-    future: int  # records that are later than the clock of this machine
+    future: int  # number of records that are later than the clock of this machine
     nbytes: int  # decoded
     file_size: int  # of all files
     codec: str

@@ -1,4 +1,4 @@
-"""What `Log` and `LogSnapshot` share: everything that reads."""
+"""The part of `Log` and `LogSnapshot` that reads."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _ALL = 2**63 - 1  # records
 class LogReadable:
     """Reads records of a log by time, by number and by their values.
 
-    `len` counts the records that are there. `log[5]`, `log[-100:]`, `log[[7, 2]]`, `log[mask]` and
-    `log["temp"]` read records, or the values of fields, as from a NumPy array of all records: 0 is
-    the oldest record that is there.
+    `len` counts the records that the log holds. `log[5]`, `log[-100:]`, `log[[7, 2]]`, `log[mask]`
+    and `log["temp"]` read records, or the values of a field, as from a NumPy array of all records.
+    Record 0 of that array is the oldest one that the log still holds.
     """
 
     __slots__ = ()
@@ -41,7 +41,7 @@ class LogReadable:
 
     @property
     def _where(self) -> str:
-        """What messages begin with."""
+        """The beginning of messages."""
         return self._view().where
 
     @property
@@ -51,22 +51,22 @@ class LogReadable:
 
     @property
     def time_field(self) -> Optional[str]:
-        """The field with the time."""
+        """The name of the field with the time, or None."""
         return self._view().time
 
     @property
     def first_record(self) -> int:
-        """The number of the oldest record that is there. Records keep their numbers for ever."""
+        """The number of the oldest record that the log holds. Records keep their numbers."""
         return self._view().engine.first_record()
 
     @property
     def end_record(self) -> int:
-        """The number of the newest record, and one more."""
+        """The number that follows that of the newest record."""
         return self._view().engine.end_record()
 
     @property
     def times(self) -> Optional[tuple[Any, Any]]:
-        """The least and the greatest time; None without records."""
+        """The earliest and the latest time, or None if there are no records."""
         view = self._view()
         clock = view.need_clock()
         found = view.engine.times()
@@ -74,27 +74,27 @@ class LogReadable:
 
     @property
     def retention(self) -> Retention:
-        """Which records are dropped."""
+        """The limits that say which records are dropped."""
         view = self._view()
         age, records, nbytes = view.engine.retention()
         return Retention(age if view.clock is None else view.clock.duration(age), records, nbytes)
 
     @property
     def rotation(self) -> Rotation:
-        """When a new file is begun."""
+        """The limits that say when a new file is begun."""
         view = self._view()
         nbytes, period = view.engine.rotation()
         return Rotation(nbytes, period if view.clock is None else view.clock.duration(period))
 
     @property
     def frames(self) -> list[Snapshot]:
-        """The frames that hold the records, the oldest first: `log.frames[0].verify()`."""
+        """The frames that hold the records. The oldest comes first: `log.frames[0].verify()`."""
         view = self._view()
         return [Snapshot(View(frame, view.dtype)) for frame in view.engine.frames()]
 
     @property
     def info(self) -> LogInfo:
-        """What the log holds, how large it is and what it is told to drop."""
+        """The fields, the times, the sizes and the limits of the log."""
         infos = [frame.info for frame in self.frames]
         return LogInfo(
             files=len(infos),
@@ -113,9 +113,9 @@ class LogReadable:
         )
 
     def find_time(self, time: TimeLike) -> int:
-        """The least number of a record of this time or later; `end_record` where there is none.
+        """Returns the number of the first record at `time` or later, or `end_record` if there is none.
 
-        Records that are later than the clock of this machine count only for such a time.
+        Records that are later than the clock of this machine count only if `time` is, too.
         """
         view = self._view()
         return view.engine.find_time(view.need_clock().count(time))
@@ -131,23 +131,24 @@ class LogReadable:
         order: str = "time",
         limit: Optional[int] = None,
     ) -> Records:
-        """The records from time `begin` to before `end`, of which all conditions hold.
+        """Returns the records from time `begin` to before `end` that meet all conditions.
 
         begin, end
-            A `datetime`, a `datetime64`, ISO 8601 text, or a count of the unit of the time field;
-            None has no bound. Without a zone times are UTC.
+            The times: `datetime`, `datetime64`, ISO 8601 text, or a count of the unit of the time
+            field. None means no bound. Times without a zone are UTC.
         last
-            Instead of these: up to how long before the newest record, "15m" or a `timedelta`.
-            Records that are later than the clock of this machine do not count, and are left out.
+            The length of the range, instead of `begin` and `end`: "15m", a `timedelta` or a count.
+            The range ends with the newest record. Records that are later than the clock of this
+            machine do not count and are left out.
         fields
-            Names of the fields to read; None: all.
+            The names of the fields to read. None means all.
         where
-            Text, "temp > 20 and (host == 'a' or host in ('b', 'c'))", or tuples of which all have
-            to hold, [("temp", ">", 20)].
+            Conditions as text, "temp > 20 and (host == 'a' or host in ('b', 'c'))", or a list of
+            tuples that must all hold, [("temp", ">", 20)].
         order
-            "time", or "record" for the order in which they were committed.
+            "time", or "record" for the order in which the records were committed.
         limit
-            Most records.
+            The maximum number of records. None means no limit.
 
         Chunks that the statistics exclude are not read.
         """
@@ -168,7 +169,21 @@ class LogReadable:
         order: str = "time",
         limit: Optional[int] = None,
     ) -> Iterator[Records]:
-        """What `query` finds, some records after the other: more than memory can hold."""
+        """Iterates over the records that `query` finds, also if memory cannot hold all of them.
+
+        The arguments are those of `query`:
+
+        begin, end, last
+            The times of the records.
+        fields
+            The names of the fields to read. None means all.
+        where
+            The conditions that the records must meet.
+        order
+            "time" or "record".
+        limit
+            The maximum number of records. None means no limit.
+        """
         return _batches(*self._cursor(begin, end, last, fields, where, order, limit))
 
     def _cursor(
@@ -206,19 +221,22 @@ class LogReadable:
         fields: Union[str, Sequence[str], None] = None,
         where: WhereLike = None,
     ) -> Aggregates:
-        """Count, least, greatest, sum, mean, first and last value of fields, bucket by bucket.
+        """Returns count, minimum, maximum, sum, mean, first and last value of fields for each bucket.
 
         begin, end, last
-            Which records, as in `query`.
+            The times of the records, as in `query`.
         bucket
-            "15m", a `timedelta`, or a count of the unit of the time field; None: one bucket of
-            everything. Those without a record are left out.
+            The length of a bucket: "15m", a `timedelta`, or a count of the unit of the time field.
+            None makes one bucket of everything. Buckets without a record are left out.
         origin
-            A time where a bucket begins.
+            A time at which a bucket begins.
         fields
-            Names of fields of numbers, or of times, as counts; None: all of numbers.
+            The names of fields of numbers, or of times, which are taken as counts. None means all
+            fields of numbers.
+        where
+            The conditions that the records must meet, as in `query`.
 
-        Parts of chunks that lie in one bucket come from the statistics, unless there is a `where`.
+        Parts of chunks that lie in one bucket are taken from the statistics if there is no `where`.
         """
         view = self._view()
         clock = view.need_clock()
@@ -236,15 +254,15 @@ class LogReadable:
 
     @property
     def statistics(self) -> dict[str, FieldStatistics]:
-        """Of the values of each field of numbers: count, min, max, sum, first, last, mean."""
+        """The count, min, max, sum, first, last and mean of each field of numbers."""
         return statistics_of(self.aggregate())
 
     def verify_statistics(self) -> list[str]:
-        """Compares the statistics with the records: a line for each difference."""
+        """Compares the statistics with the records, and returns a line for each difference."""
         return self._view().engine.verify_statistics()
 
     def tail(self, count: int = 10) -> Records:
-        """The newest records, in the order in which they were committed."""
+        """Returns the newest `count` records, in the order in which they were committed."""
         view = self._view()
         end = view.engine.end_record()
         first = max(end - options.integer(count, "count", 0, _ALL), view.engine.first_record())
@@ -274,7 +292,7 @@ class LogReadable:
         return rows if dtype is None else rows.astype(dtype, copy=False)
 
     def to_pandas(self) -> Any:
-        """All records as a DataFrame, in the order of time."""
+        """Returns all records as a DataFrame of pandas, in the order of time."""
         return self.query().to_pandas()
 
     def _title(self) -> str:
@@ -299,6 +317,6 @@ def _batches(view: LogView, chosen: dict[str, np.dtype], cursor: _engine.LogCurs
 
 
 class LogSnapshot(Immutable[LogView], LogReadable):
-    """One state of a log: it reads the same whatever is committed or dropped later."""
+    """One state of a log. It reads the same whatever is committed or dropped later."""
 
     __slots__ = ()

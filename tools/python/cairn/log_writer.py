@@ -1,4 +1,4 @@
-"""The one object that changes a log."""
+"""Writers of logs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .records import to_records
 class LogWriter(Closing):
     """Takes records, sorts those of one commit by time, and commits them as its options say.
 
-    As a context manager it commits what it has at the end, also after an exception: what was
-    measured stays. One that is dropped without `close` loses what is not committed. Threads may
-    share it.
+    As a context manager it commits its records at the end of its block, also after an exception, so
+    that no measurement is lost. A writer that is dropped without `close` loses the records that are
+    not committed. Threads may share it.
     """
 
     __slots__ = ("__weakref__", "_clock", "_dtype", "_engine", "_moved", "_where")
@@ -49,37 +49,37 @@ class LogWriter(Closing):
 
     @property
     def closed(self) -> bool:
-        """Whether `close` was called."""
+        """True after `close`."""
         return self._engine is None
 
     def append(self, records: Any) -> None:
-        """Takes records; all of them or, after an exception, none.
+        """Takes all `records`, or none after an exception.
 
-        A structured array, a DataFrame, a dict of columns or of the values of one record, or a list
-        of tuples. Times without a zone are UTC. Values are converted where that loses nothing but
+        They are a structured array, a DataFrame, a dict of columns or of the values of one record,
+        or a list of tuples. Times without a zone are UTC. Values are converted if that loses only
         the precision of floats and times.
         """
         self._open().append(to_records(records, self._dtype))
 
     def commit(self) -> LogSnapshot:
-        """Commits all records, also those of the window."""
+        """Commits all records, also those that `reorder_window` holds back, and returns the new state."""
         self._open().commit()
         return self.snapshot()
 
     def checkpoint(self) -> None:
-        """Commits, durably, and leaves frames in which any Blosc2 sees everything."""
+        """Commits durably, and makes the files frames in which any Blosc2 library sees everything."""
         self._open().checkpoint()
 
     def set_retention(self, retention: Retention) -> None:
-        """Says which records are dropped; counts from the next commit on."""
+        """Changes the `retention`, which says which records are dropped, from the next commit on."""
         self._open().set_retention(retention._counts(self._clock))
 
     def set_rotation(self, rotation: Rotation) -> None:
-        """Says when a new file is begun, of a log that is a directory; from the next commit on."""
+        """Changes the `rotation` of a log that is a directory, from the next commit on."""
         self._open().set_rotation(rotation._counts(self._clock))
 
     def apply_retention(self) -> None:
-        """Drops all that the retention says; a commit drops only as much as is fast."""
+        """Drops all records that the retention says. A commit drops only as many as is fast."""
         self._open().apply_retention()
 
     @property
@@ -88,16 +88,16 @@ class LogWriter(Closing):
         return self._open().end_record()
 
     def snapshot(self) -> LogSnapshot:
-        """The newest commit."""
+        """Returns the newest commit."""
         return LogSnapshot(LogView(self._open().snapshot(), self._where))
 
     def close(self) -> None:
-        """Commits, durably; others may then write the log."""
+        """Commits durably. Others may then write the log."""
         engine, self._engine = self._engine, None
         if engine is None:
             return
         try:
             engine.close()
         finally:
-            del engine  # which the traceback of an exception would keep, and with it writers out
+            del engine  # the traceback of an exception would keep it, and that keeps writers out
             self._moved()

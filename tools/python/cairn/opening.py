@@ -5,27 +5,23 @@ from __future__ import annotations
 import inspect
 import os
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Optional, Union
 
 import numpy as np
 
 from . import _engine, options
-from .arguments import raise_of_call, raise_ours, raises_ours
+from .arguments import raise_ours, raises_ours, refused
 from .errors import Error, InvalidArgument, InvalidType, NotFound
 from .frame import Frame
-from .metadata import packed
 from .options import FilterLike
 from .paths import Path, files_of, is_uri, name_of
+from .recipe import make_recipe
 from .times import without_zone
 from .view import View, bytes_of, check_unmasked
 
 _MAGIC = b"b2frame"  # from the third byte of a frame on
 _MODES = ("r", "r+", "a", "w", "x")
-
-
-def reopened(path: str, mode: str, dtype: Optional[np.dtype], opened_with: dict[str, Any]) -> Frame:
-    return open(path, mode, dtype=dtype, **opened_with)
 
 
 @raises_ours
@@ -39,44 +35,80 @@ def open(
     mmap: bool = True,
     verify: str = "first",
     threads: int = 1,
-    **new: Any,
+    shape: Union[int, Sequence[int], None] = (0,),
+    chunks: Union[int, Sequence[int], None] = None,
+    blocks: Union[int, Sequence[int], None] = None,
+    codec: str = "lz4",
+    clevel: int = 5,
+    codec_meta: int = 0,
+    filters: Iterable[FilterLike] = ("shuffle",),
+    chunksize: int = 1 << 20,
+    blocksize: int = 0,
+    use_dict: bool = False,
+    sparse: bool = False,
+    meta: Optional[Mapping[str, Any]] = None,
+    raw_meta: Optional[Mapping[str, bytes]] = None,
 ) -> Frame:
-    """Opens a frame that any Blosc2 wrote, or makes one.
+    """Opens a frame that any Blosc2 library wrote, or makes one.
 
     path
         A file, the directory of a sparse frame, "s3://bucket/name" in an object store, or, for
-        reading, "https://host/name". Settings of stores are those of the environment, such as
-        AWS_ACCESS_KEY_ID, when the first one is used. Or the bytes of a frame, such as those of
-        `Frame.to_bytes`, of which a copy in memory is read.
+        reading only, "https://host/name". The settings of stores come from the environment, such as
+        AWS_ACCESS_KEY_ID, when the first one is used. The path may also be the bytes of a frame,
+        such as those of `Frame.to_bytes`. A copy of them in memory is then read.
     mode
-        "r" reads; "r+" also changes; "a" is "r+" and makes the frame where there is none; "w" makes
-        it, in place of one that is there; "x" makes it where there is none.
+        "r" opens the frame for reading, and "r+" also for changing it. "a" is "r+", and makes the
+        frame if there is none. "w" makes it and replaces one that exists. "x" makes it, and raises
+        `AlreadyExists` if there is one.
     dtype
-        The type of the items of a frame that does not say it, such as a super-chunk of C-Blosc2; by
-        default uint8, or raw bytes ("V8"). Any other type than that which an array says is refused.
+        The type of the items of a frame that does not name it, such as a super-chunk of C-Blosc2.
+        The default is uint8, or raw bytes ("V8"). If an array names its type, any other one is
+        refused. A frame that is made gets this type.
     generation
-        An older state, see `Frame.history`; read-only.
+        Opens an older state, read-only. `Frame.history` lists them.
     durable_only
-        Shows only commits that no power cut takes back; read-only.
+        Shows only commits that no power cut can take back. The frame is then read-only.
     mmap
-        False reads by system calls, and so copies what is read.
+        Reads through a memory map. False reads by system calls, which copy.
     verify
         When fingerprints are checked: at the "first" read of a chunk, "always" or "never".
     threads
-        Threads that compress and decompress blocks; 0 means one for each core.
-    new
-        What `create` takes, in modes "a", "w" and "x".
+        The number of threads that compress and decompress blocks. 1 is the calling thread, and 0
+        means one thread for each core.
+
+    The other arguments are those of `create`, and only modes that can make a frame take them:
+
+    shape
+        The number of items along each dimension, or None for a plain frame.
+    chunks, blocks
+        The shapes of chunks and of blocks, in items.
+    codec, clevel, codec_meta, filters, use_dict
+        How chunks are compressed.
+    chunksize, blocksize
+        The sizes of chunks and blocks in bytes, where no shape says them.
+    sparse
+        Makes a directory with one file for each chunk.
+    meta, raw_meta
+        The metalayers, as Python values and as bytes.
     """
     if mode not in _MODES:
-        raise InvalidArgument(f"mode {mode!r} is not one of {', '.join(_MODES)}")
+        raise InvalidArgument(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
     content = _content_of(path)
-    name = "frame in memory" if content is not None else name_of(path)
-    if content is not None and (mode != "r" or new):
+    name = "frame in memory" if content is not None else name_of(path)  # type: ignore[arg-type]
+    new: dict[str, Any] = {
+        "shape": shape, "chunks": chunks, "blocks": blocks, "codec": codec, "clevel": clevel,
+        "codec_meta": codec_meta, "filters": filters, "chunksize": chunksize,
+        "blocksize": blocksize, "use_dict": use_dict, "sparse": sparse, "meta": meta,
+        "raw_meta": raw_meta,
+    }  # fmt: skip
+    if content is not None and (mode != "r" or _given(new, _OPEN)):
         raise InvalidArgument(f"{name}: bytes are only read, with mode 'r'; write them into a file to change them")
     if mode in ("w", "x") or mode == "a" and not _is_there(name):
-        return create(name, dtype="u1" if dtype is None else dtype, threads=threads, overwrite=mode == "w", **new)
-    if new and mode != "a":
-        raise InvalidType(f"{name}: mode {mode!r} does not take {', '.join(new)}")
+        return create(
+            name, dtype="u1" if dtype is None else dtype, threads=threads, overwrite=mode == "w", **new
+        )
+    if mode != "a" and (given := _given(new, _OPEN)):
+        raise InvalidType(f"{name}: mode {mode!r} does not take {', '.join(given)}")
     opened_with = {
         "generation": generation,
         "durable_only": durable_only,
@@ -94,13 +126,16 @@ def open(
         raise_ours(error, name)
 
 
+def reopened(path: str, mode: str, dtype: Optional[np.dtype], opened_with: dict[str, Any]) -> Frame:
+    """Opens the frame that was pickled."""
+    return open(path, mode, dtype=dtype, **opened_with)
+
+
 def _known(dtype: Any) -> Optional[np.dtype]:
     return None if dtype is None else options.check_dtype(dtype)
 
 
-def _engine_of(
-    name: str, opened_with: Mapping[str, Any]
-) -> _engine.Frame:
+def _engine_of(name: str, opened_with: Mapping[str, Any]) -> _engine.Frame:
     generation = opened_with["generation"]
     return _engine.open(
         name,
@@ -114,12 +149,12 @@ def _engine_of(
 
 
 def _content_of(source: Any) -> Optional[memoryview]:
-    """The bytes of a frame in memory; None where `source` is a path, which may be bytes, too."""
+    """The bytes of a frame in memory, or None if `source` is a path. A path may be bytes, too."""
     if isinstance(source, (str, os.PathLike)) or isinstance(source, bytes) and source[2:9] != _MAGIC:
         return None
     try:
         return memoryview(source).cast("B")
-    except (TypeError, ValueError):  # of items that are not side by side, or no bytes at all: `name_of` refuses it
+    except (TypeError, ValueError):  # items that are not side by side, or no bytes: `name_of` refuses them
         return None
 
 
@@ -174,92 +209,141 @@ def create(
     """Makes a frame, and opens it with mode "r+".
 
     path
-        As `open` takes it. None makes a frame in memory.
+        The path as `open` takes it. None makes a frame in memory.
     shape
-        An array of zeros, which take no space; it can grow. None makes a plain frame, C-Blosc2's
-        super-chunk: small appends are cheapest there, but it does not keep the dtype.
+        The number of items along each dimension of an array. Its items are zeros, which take no
+        space, and it can grow. None makes a plain frame, which C-Blosc2 calls a super-chunk. Small
+        appends are cheapest there, but it does not keep the dtype.
+    dtype
+        The type of an item, as NumPy takes it.
     chunks, blocks
-        Shapes of chunks, the unit of storing, and of blocks, the unit of reading. By default chunks
-        have at most `chunksize` bytes, and blocks as the codec likes them.
-    codec, clevel, codec_meta, filters, use_dict
-        How chunks are compressed: "blosclz", "lz4", "lz4hc", "zlib" or "zstd", level 0 to 9, and
-        names of filters, or pairs of a name and its parameter. "ndlz", "zfp_acc", "zfp_prec" and
-        "zfp_rate" need `codec_meta`, see docs/cpp-api.md; ZFP loses bits.
+        The shapes of chunks, the unit of storing, and of blocks, the unit of reading, in items. By
+        default they follow from `chunksize` and `blocksize`.
+    codec
+        "blosclz", "lz4", "lz4hc", "zlib" or "zstd". "ndlz", "zfp_acc", "zfp_prec" and "zfp_rate"
+        are for arrays, and ZFP loses bits.
+    clevel
+        The compression level, 0 to 9: 0 stores, 1 is the fastest and 9 gives the smallest chunks.
+    codec_meta
+        The parameter of "ndlz" and the "zfp" codecs; see docs/cpp-api.md.
+    filters
+        Names of filters in their order, or pairs of a name and its parameter: "shuffle",
+        "bitshuffle", "delta", "trunc_prec", "ndcell", "ndmean", "bytedelta" or "int_trunc".
+    chunksize
+        The maximum size of a chunk in bytes, decoded.
+    blocksize
+        The size of a block in bytes, decoded. 0 chooses a size by the codec and the level.
+    use_dict
+        Trains a dictionary for each chunk, for lz4, lz4hc and zstd.
     sparse
-        Makes a directory with a file for each chunk.
+        Makes a directory with one file for each chunk.
     meta
-        Metalayers: names and values, as `Frame.meta` has them. Their number and sizes stay.
+        The metalayers: names and values, as `Frame.meta` has them. Their number and their sizes
+        cannot change later.
     raw_meta
-        Metalayers as the bytes to store.
+        More metalayers, as the bytes to store.
+    overwrite
+        Replaces a frame of that path. Otherwise one that exists raises `AlreadyExists`.
+    threads
+        The number of threads that compress and decompress blocks, as in `open`.
     """
-    name = None if path is None else name_of(path)
     known = options.check_dtype(dtype)
-    recipe = _recipe(
+    recipe = make_recipe(
         known, shape, chunks=chunks, blocks=blocks, codec=codec, clevel=clevel,
         codec_meta=codec_meta, filters=filters, chunksize=chunksize, blocksize=blocksize,
         use_dict=use_dict, sparse=sparse, meta=meta, raw_meta=raw_meta, overwrite=overwrite,
     )  # fmt: skip
-    threads = options.integer(threads, "threads")
-    if name is None:
-        return Frame(_engine.create_in_memory(recipe, threads), None, "r+", known, {})
-    _engine.build(name, recipe, threads, files_of(name)).close()
-    return open(name, "r+", dtype=known, threads=threads)
-
-
-def _recipe(
-    dtype: np.dtype,
-    shape: Any,
-    *,
-    meta: Optional[Mapping[str, Any]],
-    raw_meta: Optional[Mapping[str, bytes]],
-    **new: Any,
-) -> _engine.Recipe:
-    """Of what `create` takes."""
-    try:
-        layers = {name: packed(f"metalayer {name!r}", value) for name, value in (meta or {}).items()}
-        return options.make_recipe(dtype, shape, meta={**layers, **(raw_meta or {})}, **new)
-    except Exception as error:  # noqa: BLE001: it is raised again
-        raise_of_call(error, "", create, (), {"meta": meta, "raw_meta": raw_meta, **new})
+    return _made(recipe, path, known, threads)
 
 
 @raises_ours
-def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
-    """A frame of an array: anything with `shape`, `dtype` and slices, or what NumPy makes one of.
+def asarray(
+    items: Any,
+    path: Optional[Path] = None,
+    *,
+    dtype: Any = None,
+    chunks: Union[int, Sequence[int], None] = None,
+    blocks: Union[int, Sequence[int], None] = None,
+    codec: str = "lz4",
+    clevel: int = 5,
+    codec_meta: int = 0,
+    filters: Iterable[FilterLike] = ("shuffle",),
+    chunksize: int = 1 << 20,
+    blocksize: int = 0,
+    use_dict: bool = False,
+    sparse: bool = False,
+    meta: Optional[Mapping[str, Any]] = None,
+    raw_meta: Optional[Mapping[str, bytes]] = None,
+    overwrite: bool = False,
+    threads: int = 1,
+) -> Frame:
+    """Makes a frame of an array, and opens it with mode "r+".
 
-    It appears under `path` when it is complete. `new` is what `create` takes. A `Frame` without a
-    path and options is returned as it is.
+    The frame appears under `path` when it is complete.
+
+    items
+        Anything with `shape`, `dtype` and slices, or what NumPy makes an array of. A `Frame` is
+        returned as it is if no other argument is given.
+    path
+        The path as `open` takes it. None makes a frame in memory.
+    dtype
+        The type of an item in the frame. The default is the type that the items have.
+
+    The other arguments are those of `create`:
+
+    chunks, blocks
+        The shapes of chunks and of blocks, in items.
+    codec, clevel, codec_meta, filters, use_dict
+        How chunks are compressed.
+    chunksize, blocksize
+        The sizes of chunks and blocks in bytes, where no shape says them.
+    sparse
+        Makes a directory with one file for each chunk.
+    meta, raw_meta
+        The metalayers, as Python values and as bytes.
+    overwrite
+        Replaces a frame of that path. Otherwise one that exists raises `AlreadyExists`.
+    threads
+        The number of threads that compress and decompress blocks.
     """
-    if path is None and not new and isinstance(items, Frame):
-        return items
+    how: dict[str, Any] = {
+        "chunks": chunks, "blocks": blocks, "codec": codec, "clevel": clevel,
+        "codec_meta": codec_meta, "filters": filters, "chunksize": chunksize,
+        "blocksize": blocksize, "use_dict": use_dict, "sparse": sparse, "meta": meta,
+        "raw_meta": raw_meta, "overwrite": overwrite,
+    }  # fmt: skip
+    if path is None and isinstance(items, Frame):
+        if not _given({**how, "dtype": dtype, "threads": threads}, _ASARRAY):
+            return items
     check_unmasked(items)
     items = without_zone(items)
     is_array = hasattr(items, "shape") and isinstance(getattr(items, "dtype", None), np.dtype)
     source = items if is_array else np.asarray(items)
-    known = options.check_dtype(new.pop("dtype", source.dtype))
-    threads = new.pop("threads", 1)
-    shape = tuple(source.shape)
+    known = options.check_dtype(source.dtype if dtype is None else dtype)
+    return _made(make_recipe(known, tuple(source.shape), **how), path, known, threads, source)
+
+
+def _made(
+    recipe: _engine.Recipe, path: Optional[Path], dtype: np.dtype, threads: int, source: Any = None
+) -> Frame:
+    """Makes the frame, fills it from an array unless that is None, and opens it."""
+    threads = options.integer(threads, "threads")
     if path is None:
-        frame = create(None, shape, known, threads=threads, **new)
-        with frame.writer() as writer:
-            _fill(writer._engine, source, known)
+        frame = Frame(_engine.create_in_memory(recipe, threads), None, "r+", dtype, {})
+        if source is not None:
+            with frame.writer() as writer:
+                _fill(writer._engine, source, dtype)
         return frame
     name = name_of(path)
-    recipe = _recipe(known, shape, **{**_NEW, **new})
-    engine = _engine.build(name, recipe, options.integer(threads, "threads"), files_of(name))
-    _fill(engine, source, known)
+    engine = _engine.build(name, recipe, threads, files_of(name))
+    if source is not None:
+        _fill(engine, source, dtype)
     engine.close()
-    return open(name, "r+", dtype=known, threads=threads)
-
-
-_NEW: dict[str, Any] = {
-    name: one.default
-    for name, one in inspect.signature(create).parameters.items()
-    if one.kind is one.KEYWORD_ONLY and name != "threads"
-}
+    return open(name, "r+", dtype=dtype, threads=threads)
 
 
 def _fill(engine: _engine.Writer, source: Any, dtype: np.dtype) -> None:
-    """Writes the source row of chunks by row of chunks: no more of it is copied at once."""
+    """Writes the source row of chunks by row of chunks, so that no more of it is copied at once."""
     shape = tuple(source.shape)
     if 0 in shape:
         return
@@ -267,6 +351,22 @@ def _fill(engine: _engine.Writer, source: Any, dtype: np.dtype) -> None:
     step = chunks[0] if shape else 1
     for begin in range(0, shape[0] if shape else 1, step):
         part = source[begin : begin + step] if shape else source
-        items = np.ascontiguousarray(part, dtype)
+        try:
+            items = np.ascontiguousarray(part, dtype)
+        except (TypeError, ValueError) as error:
+            raise refused("items", part, dtype, error) from error
         start = [begin] + [0] * (len(shape) - 1) if shape else []
         engine.write_box(start, list(items.shape) if shape else [], bytes_of(items))
+
+
+def _defaults_of(call: Callable[..., Any]) -> dict[str, Any]:
+    return {name: one.default for name, one in inspect.signature(call).parameters.items()}
+
+
+_OPEN = _defaults_of(open)
+_ASARRAY = _defaults_of(asarray)
+
+
+def _given(arguments: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[str]:
+    """The names of the arguments that are not the defaults themselves."""
+    return [name for name, value in arguments.items() if value is not defaults[name]]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Optional, Union
 
 import numpy as np
 
-from . import _engine
 from .arguments import is_integer, is_number, told
 from .errors import InvalidArgument, InvalidType
 
@@ -164,45 +163,3 @@ def _without_class(dtype: np.dtype) -> np.dtype:
         },
         align=dtype.isalignedstruct,
     )
-
-
-def make_recipe(
-    dtype: np.dtype,
-    shape: Union[int, Sequence[int], None],
-    *,
-    chunks: Union[int, Sequence[int], None],
-    blocks: Union[int, Sequence[int], None],
-    codec: str,
-    clevel: int,
-    codec_meta: int,
-    filters: Iterable[FilterLike],
-    chunksize: int,
-    blocksize: int,
-    use_dict: bool,
-    sparse: bool,
-    meta: Mapping[str, bytes],
-    overwrite: bool,
-) -> _engine.Recipe:
-    """The options of a new frame as the engine takes them."""
-    recipe = _engine.Recipe()
-    recipe.set_compression(
-        number_of(codec, CODECS, "codec"),
-        integer(clevel, "clevel", -(2**31)),
-        integer(codec_meta, "codec_meta", -128, 255) & 255,
-        dtype.itemsize,
-        integer(blocksize, "blocksize"),
-        use_dict,
-    )
-    stages = [filters] if isinstance(filters, str) else filters
-    pairs = [(one, 0) if isinstance(one, str) else one for one in stages]
-    recipe.set_filters([(number_of(name, FILTERS, "filter"), value & 255) for name, value in pairs])
-    recipe.set_place(integer(chunksize, "chunksize"), sparse, overwrite)
-    if shape is not None:
-        pieces = [
-            [] if one is None else extents(one, what, 2**31 - 1)
-            for one, what in ((chunks, "chunks"), (blocks, "blocks"))
-        ]
-        recipe.set_array(extents(shape), *pieces, dtype_text(dtype))
-    for name, content in meta.items():
-        recipe.add_metalayer(name, content)
-    return recipe

@@ -1,4 +1,4 @@
-"""What `Snapshot`, `Frame` and `Writer` share: everything that reads."""
+"""The part of `Snapshot`, `Frame` and `Writer` that reads."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .picture import as_html
 from .view import View
 
 
-# What an iterator holds in memory, unless a single row is larger.
+# Bytes that an iterator holds in memory, unless a single row is larger.
 _ROWS_NBYTES = 32 << 20
 
 
 def _rows_at_once(view: View) -> int:
-    """Rows that are read together: those of a chunk, or of some blocks of it, where they are few."""
+    """The number of rows that are read together: those of a chunk, or of some of its blocks."""
     row_nbytes = math.prod(view.shape[1:]) * view.dtype.itemsize
     count = min(max(_ROWS_NBYTES // max(row_nbytes, 1), 1), view.chunks[0])
     if view.blocks[0] <= count < view.chunks[0]:
@@ -36,7 +36,7 @@ def _rows_at_once(view: View) -> int:
 class Readable:
     """Reads like a NumPy array: `f[10:20]`, `f[::7]`, `f[-1]`, `f[[3, 1]]`, `f[mask]`, `f[2, :, 5]`.
 
-    What is read is a copy in memory. Only the blocks that hold it are decompressed.
+    Reading gives a copy in memory. Only the blocks that hold the items are decompressed.
     """
 
     __slots__ = ()
@@ -49,12 +49,12 @@ class Readable:
 
     @property
     def _where(self) -> str:
-        """What messages begin with."""
+        """The beginning of messages."""
         return self._view().where
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Items along each dimension; of a frame that is no array, their number."""
+        """The number of items along each dimension. A plain frame has one dimension."""
         return self._view().shape
 
     @property
@@ -64,57 +64,57 @@ class Readable:
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions."""
+        """The number of dimensions."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """Number of items."""
+        """The number of items."""
         return int(np.prod(self.shape, dtype=object))
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all items."""
+        """The size of all items in bytes, decoded."""
         return self.size * self.dtype.itemsize
 
     @property
     def is_array(self) -> bool:
-        """Whether the frame is an n-dimensional array (an NDArray of python-blosc2)."""
+        """True if the frame is an n-dimensional array, which python-blosc2 calls an NDArray."""
         return self._view().is_array
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """Shape of a chunk, in items."""
+        """The shape of a chunk, in items."""
         return self._view().chunks
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Shape of a block, the smallest piece that is decompressed, in items."""
+        """The shape of a block in items. A block is the smallest piece that is decompressed."""
         return self._view().blocks
 
     @property
     def info(self) -> Info:
-        """Sizes, codec and state."""
+        """The sizes, the codec and the state of the frame."""
         return Info._of(self._view().engine.info())
 
     @property
     def generation(self) -> int:
-        """The number of this state; it grows with each commit."""
+        """The number of this state. It grows with each commit."""
         return int(self._view().engine.info()["generation"])
 
     @property
     def meta(self) -> Meta:
-        """Metalayers as Python values; `meta.raw` has them as bytes."""
+        """The metalayers as Python values. `meta.raw` has them as bytes."""
         return Meta(RawMeta(self._view, self._edit(), self._where))
 
     @property
     def vlmeta(self) -> VlMeta:
-        """Vlmetalayers as Python values, as python-blosc2 has them; `vlmeta.raw` has bytes."""
+        """The vlmetalayers as Python values, which python-blosc2 reads. `vlmeta.raw` has them as bytes."""
         return VlMeta(RawVlMeta(self._view, self._edit(), self._where))
 
     @property
     def attrs(self) -> VlMeta:
-        """Another name of `vlmeta`."""
+        """The vlmetalayers, as `vlmeta` has them."""
         return self.vlmeta
 
     def __len__(self) -> int:
@@ -144,20 +144,24 @@ class Readable:
         return items if dtype is None else items.astype(dtype, copy=False)
 
     def chunk(self, nchunk: int) -> bytes:
-        """The compressed chunk, as it is stored."""
+        """Returns chunk number `nchunk` as it is stored, compressed."""
         return self._view().engine.get_chunk(nchunk)
 
     def read_chunk(self, nchunk: int) -> bytes:
-        """The decompressed chunk."""
+        """Returns the bytes of chunk number `nchunk`, decompressed."""
         return self._view().engine.read_chunk(nchunk)
 
     def verify(
         self, depth: str = "contents", progress: Optional[Callable[[int], object]] = None
     ) -> Report:
-        """Checks everything and goes on past damage.
+        """Checks the frame, and continues past damage.
 
-        `depth` is "structure", "fingerprints" (every stored byte) or "contents" (everything also
-        decompresses). `progress` is called with the number of chunks done.
+        depth
+            "structure" checks the sections of the frame, "fingerprints" every stored byte too, and
+            "contents" also that every chunk decompresses.
+        progress
+            A function that is called with the number of chunks done. An exception that it raises
+            stops the check.
         """
         number = options.number_of(depth, options.VERIFY_DEPTHS, "depth")
         nchunks, nbytes, sealed, findings, omitted, notes = self._view().engine.verify(
@@ -167,7 +171,7 @@ class Readable:
         return Report(nchunks, nbytes, sealed, found, omitted, tuple(notes))
 
     def content_hash(self) -> int:
-        """Equal for frames of equal data and metadata in equal chunks."""
+        """Returns a number that is equal for frames with equal data and metadata in equal chunks."""
         return self._view().engine.content_hash()
 
     def _title(self) -> str:
@@ -183,6 +187,6 @@ class Readable:
 
 
 class Snapshot(Immutable[View], Readable):
-    """One immutable state of a frame: it reads the same whatever is committed later."""
+    """One state of a frame. It reads the same whatever is committed later."""
 
     __slots__ = ()

@@ -24,6 +24,7 @@ import zipfile
 from typing import Any, Optional, Union
 from urllib.parse import quote
 
+from .arguments import raises_ours
 from .errors import InvalidArgument, NotFound, Unimplemented
 
 _NAME = "cairn_sqlite" + (sysconfig.get_config_var("SHLIB_SUFFIX") or ".so")
@@ -106,9 +107,18 @@ def _with_parameters(uri: str, parameters: dict[str, Any]) -> str:
     return uri
 
 
+@raises_ours
 def connect(
     database: Union[str, bytes, "os.PathLike[Any]"],
-    *args: Any,
+    timeout: float = 5.0,
+    detect_types: int = 0,
+    isolation_level: Optional[str] = "",
+    check_same_thread: bool = True,
+    factory: type[sqlite3.Connection] = sqlite3.Connection,
+    cached_statements: int = 128,
+    uri: bool = False,
+    *,
+    autocommit: Union[bool, int, None] = None,
     codec: Optional[str] = None,
     level: Optional[int] = None,
     chunksize: Optional[int] = None,
@@ -117,13 +127,32 @@ def connect(
     durability: Optional[str] = None,
     mmap: Optional[bool] = None,
     tmpdir: Union[str, bytes, "os.PathLike[Any]", None] = None,
-    **kwargs: Any,
 ) -> sqlite3.Connection:
-    """sqlite3.connect to a database in a frame, which is made where nothing is.
+    """Connects to a database in a frame, as `sqlite3.connect` does, and makes it if there is none.
 
-    All arguments of sqlite3.connect pass through; with `uri=True` a `database` that begins with
-    `file:` is a URI. A database of SQLite's own stays one, and so does one in memory. The connection
-    has the tables and functions about frames.
+    A database of SQLite's own stays one, and so does one in memory. The connection has the tables
+    and functions about frames.
+
+    timeout, detect_types, isolation_level, check_same_thread, factory, cached_statements
+        As in `sqlite3.connect`. `timeout` is in seconds.
+    uri
+        As in `sqlite3.connect`: a `database` that begins with `file:` is a URI.
+    autocommit
+        As in `sqlite3.connect` of Python 3.12 and later. None leaves it out.
+    codec, level
+        How a new frame is compressed, by default as docs/sqlite.md says.
+    chunksize
+        The size of a chunk of a new frame in bytes.
+    generation
+        Opens an older state, read-only.
+    history
+        The number of older generations that are kept.
+    durability
+        When a transaction survives a power cut; see docs/sqlite.md.
+    mmap
+        False reads without a memory map.
+    tmpdir
+        The directory for temporary files.
     """
     parameters = {
         "codec": codec,
@@ -135,20 +164,24 @@ def connect(
         "mmap": mmap,
         "tmpdir": tmpdir,
     }
+    how: dict[str, Any] = {
+        "timeout": timeout,
+        "detect_types": detect_types,
+        "isolation_level": isolation_level,
+        "check_same_thread": check_same_thread,
+        "factory": factory,
+        "cached_statements": cached_statements,
+        **({} if autocommit is None else {"autocommit": autocommit}),
+    }
     load()
     name = os.fsdecode(database)
     if name in ("", ":memory:"):
-        return _prepared(sqlite3.connect(database, *args, **kwargs))
+        return _prepared(sqlite3.connect(database, uri=uri, **how))
     # For SQLite a name is a URI if it also begins as one.
-    is_uri = kwargs.get("uri", len(args) > 6 and args[6]) and name.startswith("file:")
-    name = name.partition("#")[0] if is_uri else _uri_of(name)
+    name = name.partition("#")[0] if uri and name.startswith("file:") else _uri_of(name)
     if "&vfs=" not in "&" + name.partition("?")[2]:
         parameters = {"vfs": "cairn", **parameters}
-    if len(args) > 6:
-        args = (*args[:6], True, *args[7:])
-    else:
-        kwargs["uri"] = True
-    return _prepared(sqlite3.connect(_with_parameters(name, parameters), *args, **kwargs))
+    return _prepared(sqlite3.connect(_with_parameters(name, parameters), uri=True, **how))
 
 
 def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:

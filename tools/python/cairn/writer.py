@@ -1,13 +1,13 @@
-"""The one object that changes a frame."""
+"""Writers, which change frames."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from .view import View, bytes_of, check_unmasked
 class Writer(Closing, Readable):
     """Stages edits, which no reader sees, and commits them all at once.
 
-    It reads as a `Frame` does, with the staged edits applied. As a context manager it commits what
-    is staged at the end, and drops it after an exception.
+    A writer reads as a `Frame` does, with the staged edits applied. As a context manager it commits
+    the staged edits at the end of its block, and drops them after an exception.
     """
 
     __slots__ = ("_closed", "_committed", "_dtype", "_engine", "_lock", "_path", "_views")
@@ -39,7 +39,7 @@ class Writer(Closing, Readable):
     ):
         self._engine = engine
         self._dtype = dtype
-        self._committed = committed  # the frame goes on to it
+        self._committed = committed  # called after a commit, which the frame then shows
         self._path = path
         self._closed = False
         self._lock = threading.Lock()  # of `_views`
@@ -74,8 +74,8 @@ class Writer(Closing, Readable):
     def append(self, items: Any, axis: int = 0) -> None:
         """Adds items at the end, or slices along `axis` of an array.
 
-        A frame that is no array takes bytes too, and items of any type of its item size while none
-        is known.
+        `items` is what NumPy makes an array of. A plain frame also takes bytes, and items of any
+        type of the right size if its type is not known.
         """
         view = self._view()
         if view.is_array and -len(view.shape) <= axis < 0:
@@ -91,38 +91,50 @@ class Writer(Closing, Readable):
             self._engine.resize(shape)
 
     def append_special(self, value: str, nitems: int) -> None:
-        """Adds items that take no space: "zeros", "nan" or "uninit". Not for arrays."""
+        """Adds items that take no space to a plain frame.
+
+        `value` is "zeros", "nan" or "uninit", and `nitems` the number of items.
+        """
         number = options.number_of(value, options.SPECIAL_VALUES, "special value")
         self._engine.append_special(number, nitems, b"")
 
-    def resize(self, *shape: int) -> None:
-        """Grows or shrinks an array along any axes; new items are zeros."""
-        self._engine.resize(options.extents(shape[0] if len(shape) == 1 else shape))
+    def resize(self, shape: Union[int, Sequence[int]]) -> None:
+        """Grows or shrinks an array along any axes. New items are zeros.
+
+        `shape` is the number of items along each dimension.
+        """
+        self._engine.resize(options.extents(shape))
 
     def append_chunk(self, chunk: bytes) -> None:
-        """Adds one compressed chunk, stored as it is."""
+        """Adds one compressed `chunk` to a plain frame, and stores its bytes as they are."""
         self._engine.append_chunk(chunk)
 
     def insert_chunk(self, nchunk: int, items: Any) -> None:
-        """Makes one chunk of these items before chunk `nchunk`. Not for arrays."""
+        """Makes one chunk of `items` in a plain frame, before chunk number `nchunk`."""
         self._engine.insert_chunk(nchunk, bytes_of(_items_for(self._view(), items)))
 
     def update_chunk(self, nchunk: int, items: Any) -> None:
-        """Replaces a chunk, as it is stored: that of an array in the order of its blocks."""
+        """Replaces chunk number `nchunk` by `items`.
+
+        The items of an array's chunk are in the order of its blocks.
+        """
         self._engine.update_chunk(nchunk, bytes_of(_items_for(self._view(), items)))
 
     def delete_chunks(self, first: int, count: int = 1) -> None:
-        """Deletes chunks; those after them move. Not for arrays."""
+        """Deletes `count` chunks of a plain frame from number `first` on. Later chunks move down."""
         self._engine.delete_chunks(first, count)
 
     def commit(self, durable: bool = True) -> Snapshot:
-        """Makes all staged edits visible, or none; survives a power cut unless `durable` is false."""
+        """Makes all staged edits visible, or none, and returns the new state.
+
+        The commit survives a power cut if `durable` is true, and otherwise a killed process only.
+        """
         committed = self._engine.commit(durable)
         self._committed()
         return Snapshot(View(committed, self._dtype, self._path))
 
     def checkpoint(self) -> None:
-        """Commits, and writes what any Blosc2 reads. `close` does so where it is cheap."""
+        """Commits, and makes the file a frame that any Blosc2 library reads. `close` does so if it is cheap."""
         self._engine.checkpoint()
         self._committed()
 
@@ -131,22 +143,25 @@ class Writer(Closing, Readable):
         self._engine.rollback()
 
     def reclaim(self, keep_generations: int = 0) -> int:
-        """Gives unused space back to the file system, and returns the bytes that were freed."""
+        """Gives unused space back to the file system, and returns the number of bytes.
+
+        `keep_generations` is the number of older states whose space is kept.
+        """
         freed, _, _ = self._engine.reclaim(options.integer(keep_generations, "keep_generations"))
         return freed
 
     def close(self) -> None:
-        """Commits what is staged; others may then write the frame."""
+        """Commits the staged edits. Others may then write the frame."""
         if self._closed:
             return
         self._engine.close()
         self._end()
 
     def _suspend(self) -> bool:
-        """Ends as `close` does, but for the engine's writer, which can be resumed.
+        """Ends as `close` does, except that the engine's writer can be resumed.
 
-        Returns whether it is suspended: that of a sparse frame is not, for to resume it is to open
-        it again.
+        Returns False for a sparse frame, whose writer stays as it is: resuming it would cost as
+        much as opening it again.
         """
         self._engine.flush()
         is_sparse = self._engine.staged().info()["layout"] == 1
