@@ -39,7 +39,12 @@ class LocalTest(SignalTest):
     def test_waits_for_a_writer_end(self):
         frame = cairn.asarray(np.arange(10), self.path())
         log = cairn.Log.create(self.path("a.log"), {"value": "f4"})
+        kept = cairn.open(self.path(), "r+", wait=LONG)
+        kept[0] = 0  # it keeps its writer for the next edit
         with frame.writer() as one, log.writer() as other:
+            self.is_interrupted(lambda: kept.__setitem__(0, 1))
+            self.is_interrupted(lambda: cairn.open(self.path(), "r+", wait=LONG).append([1]))
+            self.is_interrupted(lambda: cairn.Log.open(self.path("a.log"), wait=LONG).append({"value": [2.0]}))
             self.is_interrupted(lambda: cairn.open(self.path(), "r+").writer(wait=LONG))
             self.is_interrupted(lambda: cairn.open(self.path(), "r+").compact(wait=LONG))
             self.is_interrupted(lambda: cairn.Log.open(self.path("a.log")).writer(wait=LONG))

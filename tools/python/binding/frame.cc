@@ -5,6 +5,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "tools/python/binding/calls.h"
@@ -18,15 +19,12 @@ namespace {
 using namespace nb::literals;
 
 FrameHandle Open(const std::string& path, std::optional<uint64_t> generation, bool durable_only,
-                 bool mmap, int verify, int threads, nb::handle files) {
+                 bool mmap, int verify, int64_t cache_memory, const LimitValues& limits,
+                 int threads, nb::handle files) {
   Context context = MakeContext(threads, files);
-  OpenOptions options;
+  OpenOptions options = MakeOpenOptions(context, durable_only, mmap, verify, limits);
+  options.cache_memory = cache_memory;
   options.generation = generation;
-  options.durable_only = durable_only;
-  options.use_mmap = mmap;
-  options.verify = static_cast<VerifyPolicy>(verify);
-  options.executor = context.executor.get();
-  options.file_system = context.files();
   Frame frame = Check(WithoutGil(context.remote, [&] { return Frame::Open(path, options); }));
   return {std::move(context), std::move(frame)};
 }
@@ -197,7 +195,7 @@ void BindFrame(nb::module_& module) {
       });
 
   module.def("open", &Open, "path"_a, "generation"_a.none(), "durable_only"_a, "mmap"_a, "verify"_a,
-             "threads"_a, "files"_a.none());
+             "cache_memory"_a, "limits"_a, "threads"_a, "files"_a.none());
   module.def("build", &Build, "path"_a, "recipe"_a, "threads"_a, "files"_a.none());
   module.def("create_in_memory", &CreateInMemory, "recipe"_a, "threads"_a);
 }

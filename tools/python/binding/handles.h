@@ -2,7 +2,9 @@
 #ifndef CAIRN_TOOLS_PYTHON_BINDING_HANDLES_H_
 #define CAIRN_TOOLS_PYTHON_BINDING_HANDLES_H_
 
+#include <chrono>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -12,6 +14,7 @@
 #include "cairn/executor.h"
 #include "cairn/file_system.h"
 #include "cairn/frame.h"
+#include "cairn/options.h"
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
 #include "engine/base/mutex.h"
@@ -42,6 +45,25 @@ inline Context MakeContext(int threads, nanobind::handle files) {
           .remote = ToRemote(files)};
 }
 
+// Limits in the order of their members.
+using LimitValues = std::tuple<int64_t, int64_t, int64_t, int64_t>;
+
+inline OpenOptions MakeOpenOptions(const Context& context, bool durable_only, bool mmap, int verify,
+                                   const LimitValues& limits) {
+  OpenOptions options;
+  options.durable_only = durable_only;
+  options.use_mmap = mmap;
+  options.verify = static_cast<VerifyPolicy>(verify);
+  const auto& [max_chunk_nbytes, max_metadata_nbytes, max_nchunks, max_decode_memory] = limits;
+  options.limits = {.max_chunk_nbytes = max_chunk_nbytes,
+                    .max_metadata_nbytes = max_metadata_nbytes,
+                    .max_nchunks = max_nchunks,
+                    .max_decode_memory = max_decode_memory};
+  options.executor = context.executor.get();
+  options.file_system = context.files();
+  return options;
+}
+
 struct FrameHandle {
   Context context;
   Frame frame;
@@ -67,6 +89,18 @@ class WriterHandle {
       const MutexLock lock(mutex_);
       return call(writer_);
     });
+  }
+
+  // The same for call(writer, time), which waits for the frame for as long.
+  template <typename Call>
+  absl::Status WaitWith(int64_t milliseconds, Call call) {
+    return WaitWithoutGil(
+        context_.remote, milliseconds,
+        [&](std::chrono::milliseconds part) {
+          const MutexLock lock(mutex_);
+          return call(writer_, part);
+        },
+        [](const absl::Status& status) { return !absl::IsUnavailable(status); });
   }
 
  private:

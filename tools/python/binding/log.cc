@@ -22,14 +22,9 @@ namespace {
 using namespace nb::literals;
 
 LogHandle Open(const std::string& path, const std::string& time, bool durable_only, bool mmap,
-               int verify, int threads, nb::handle files) {
+               int verify, const LimitValues& limits, int threads, nb::handle files) {
   Context context = MakeContext(threads, files);
-  OpenOptions options;
-  options.durable_only = durable_only;
-  options.use_mmap = mmap;
-  options.verify = static_cast<VerifyPolicy>(verify);
-  options.executor = context.executor.get();
-  options.file_system = context.files();
+  const OpenOptions options = MakeOpenOptions(context, durable_only, mmap, verify, limits);
   Log log = Check(WithoutGil(context.remote, [&] { return Log::Open(path, options, time); }));
   return {std::move(context), std::move(log)};
 }
@@ -122,7 +117,7 @@ void BindLog(nb::module_& module) {
            "reorder_window"_a, "max_buffered_bytes"_a, "wait"_a, "timer"_a.none(), "codec"_a.none(),
            "clevel"_a.none());
   module.def("open_log", &Open, "path"_a, "time"_a, "durable_only"_a, "mmap"_a, "verify"_a,
-             "threads"_a, "files"_a.none());
+             "limits"_a, "threads"_a, "files"_a.none());
   module.def(
       "parse_time",
       [](const std::string& text, int unit, bool up) {

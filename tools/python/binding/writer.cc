@@ -1,5 +1,7 @@
 #include "cairn/writer.h"
 
+#include <chrono>
+
 #include <nanobind/stl/vector.h>
 
 #include "tools/python/binding/calls.h"
@@ -100,7 +102,14 @@ void BindWriter(nb::module_& module) {
       .def("commit", &Commit, "durable"_a)
       .def("flush", Simple<>([](Writer& w) { return w.Flush(); }))
       .def("suspend", Simple<>([](Writer& w) { return w.Suspend(); }))
-      .def("resume", Simple<>([](Writer& w) { return w.Resume(); }))
+      .def(
+          "resume",
+          [](WriterHandle& self, int64_t wait) {
+            Check(self.WaitWith(wait, [](Writer& writer, std::chrono::milliseconds part) {
+              return writer.Resume(part);
+            }));
+          },
+          "wait"_a)
       .def("checkpoint", Simple<>([](Writer& w) { return w.Checkpoint(); }))
       .def("rollback",
            [](WriterHandle& self) { self.With([](Writer& writer) { writer.Rollback(); }); })

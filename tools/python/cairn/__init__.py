@@ -56,6 +56,7 @@ from .log_info import LogInfo, Retention, Rotation
 from .log_readable import LogSnapshot
 from .log_writer import LogWriter
 from .opening import asarray, create, open
+from .options import Limits
 from .readable import Snapshot
 from .records import Records
 from .writer import Writer
@@ -76,6 +77,7 @@ __all__ = [
     "Info",
     "InvalidArgument",
     "InvalidType",
+    "Limits",
     "Log",
     "LogFollower",
     "LogInfo",

@@ -109,6 +109,7 @@ KINDS: dict[str, tuple[str, _Is]] = {
     "Iterable[FilterLike]": ("names of filters, or pairs of a name and an int", _one_or_all(_is_filter)),
     "Mapping[str, Any]": ("a dict of names and values", _mapping(lambda _: True)),
     "Mapping[str, bytes]": ("a dict of names and bytes", _mapping(_is_bytes)),
+    "Limits": ("a cairn.Limits", _named("Limits")),
     "Retention": ("a cairn.Retention", _named("Retention")),
     "Rotation": ("a cairn.Rotation", _named("Rotation")),
     "SpanLike": ("a span such as '15m', a timedelta, or a count", _is_span),

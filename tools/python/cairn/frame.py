@@ -29,7 +29,7 @@ class Frame(Opened[View], Readable):
     commits at once. Threads may share it.
     """
 
-    __slots__ = ("_dtype", "_kept", "_mode", "_options", "_turn", "__weakref__")
+    __slots__ = ("_dtype", "_kept", "_mode", "_options", "_turn", "_wait", "__weakref__")
 
     _kind = "frame"
 
@@ -49,6 +49,7 @@ class Frame(Opened[View], Readable):
         self._mode = mode
         self._dtype = dtype
         self._options = opened_with
+        self._wait = options.milliseconds(opened_with["wait"])  # for another writer
         # The writer of the last single edit, suspended: resuming it is cheaper than opening one.
         self._kept: Optional[_engine.Writer] = None
         self._turn = threading.RLock()  # of single edits
@@ -79,7 +80,7 @@ class Frame(Opened[View], Readable):
             if kept is None or self._state is None:
                 writer = self.writer()
             else:
-                kept.resume()
+                kept.resume(self._wait)
                 writer = Writer(kept, self._dtype, self._go_on, self._path)
             with writer:
                 edit(writer)
@@ -117,7 +118,7 @@ class Frame(Opened[View], Readable):
         return found
 
     def writer(
-        self, *, wait: float = 0.0, keep_generations: int = 0, max_file_size: int = 0
+        self, *, wait: Optional[float] = None, keep_generations: int = 0, max_file_size: int = 0
     ) -> Writer:
         """Opens the writer of the frame. A frame has one writer at a time, over all processes.
 
@@ -125,7 +126,8 @@ class Frame(Opened[View], Readable):
 
         wait
             The number of seconds to wait for another writer. After it, the call raises
-            `Unavailable`. Signals are handled meanwhile.
+            `Unavailable`. Signals are handled meanwhile. The default is the `wait` that the frame
+            was opened with.
         keep_generations
             The number of older states that stay readable; see `history`.
         max_file_size
@@ -136,7 +138,7 @@ class Frame(Opened[View], Readable):
             raise self._read_only()
         self._kept = None
         engine = self._engine.open_writer(
-            options.milliseconds(wait),
+            self._wait if wait is None else options.milliseconds(wait),
             options.integer(keep_generations, "keep_generations"),
             options.integer(max_file_size, "max_file_size", 0, 2**63 - 1),
         )
@@ -183,13 +185,13 @@ class Frame(Opened[View], Readable):
         return Follower(self, start, poll, timeout)
 
     def compact(
-        self, *, wait: float = 0.0, progress: Optional[Callable[[int], object]] = None
+        self, *, wait: Optional[float] = None, progress: Optional[Callable[[int], object]] = None
     ) -> tuple[int, int]:
         """Writes the frame again without unused bytes, and returns its sizes before and after in bytes.
 
         wait
             The number of seconds to wait for another writer. After it, the call raises
-            `Unavailable`.
+            `Unavailable`. The default is the `wait` that the frame was opened with.
         progress
             A function that is called with the number of chunks done. An exception that it raises
             stops the call, and the frame is unchanged.
@@ -198,7 +200,9 @@ class Frame(Opened[View], Readable):
         if self._mode == "r":
             raise self._read_only()
         self._kept = None
-        sizes: tuple[int, int] = self._engine.compact(options.milliseconds(wait), progress)
+        sizes: tuple[int, int] = self._engine.compact(
+            self._wait if wait is None else options.milliseconds(wait), progress
+        )
         self._go_on()
         return sizes
 

@@ -17,6 +17,7 @@ from .log_readable import LogReadable, LogSnapshot
 from .log_view import LogView
 from .log_writer import LogWriter
 from .opened import Opened
+from .options import Limits
 from .paths import Path, files_of, name_of
 from .records import fields_of
 from .times import UNITS, Clock, SpanLike, TimeLike
@@ -30,7 +31,7 @@ class Log(Opened[LogView], LogReadable):
     of its own writer at once. Threads may share it.
     """
 
-    __slots__ = ("_opened_with", "_writer", "__weakref__")
+    __slots__ = ("_opened_with", "_wait", "_writer", "__weakref__")
 
     _kind = "log"
     _path: str
@@ -38,6 +39,7 @@ class Log(Opened[LogView], LogReadable):
     def __init__(self, engine: _engine.Log, path: str, opened_with: dict[str, Any]):
         super().__init__(engine, path, LogView(engine.snapshot(), path))
         self._opened_with = opened_with
+        self._wait = options.milliseconds(opened_with["wait"])  # for another writer
         self._writer: Optional[weakref.ref[LogWriter]] = None
 
     @staticmethod
@@ -50,6 +52,8 @@ class Log(Opened[LogView], LogReadable):
         mmap: bool = True,
         verify: str = "first",
         threads: int = 1,
+        limits: Limits = Limits(),
+        wait: float = 0.0,
     ) -> Log:
         """Opens a log, or any frame of one dimension and a type with fields.
 
@@ -67,6 +71,11 @@ class Log(Opened[LogView], LogReadable):
         threads
             The number of threads that compress and decompress blocks. 1 is the calling thread, and
             0 means one thread for each core.
+        limits
+            Bounds on what each file may cost, for files that nobody trusts.
+        wait
+            The number of seconds that `append` waits for another writer, and also `writer` if it
+            does not say it itself. After it they raise `Unavailable`. The default does not wait.
         """
         opened_with = {
             "time": time,
@@ -74,10 +83,21 @@ class Log(Opened[LogView], LogReadable):
             "mmap": mmap,
             "verify": verify,
             "threads": threads,
+            "limits": limits,
+            "wait": wait,
         }
         name = name_of(path)
         policy = options.number_of(verify, options.VERIFY_POLICIES, "verify")
-        engine = _engine.open_log(name, time or "", durable_only, mmap, policy, options.integer(threads, "threads"), files_of(name))
+        engine = _engine.open_log(
+            name,
+            time or "",
+            durable_only,
+            mmap,
+            policy,
+            limits._counts(),
+            options.integer(threads, "threads"),
+            files_of(name),
+        )
         return Log(engine, name, opened_with)
 
     @staticmethod
@@ -95,6 +115,7 @@ class Log(Opened[LogView], LogReadable):
         rotation: Rotation = Rotation(),
         exist_ok: bool = False,
         threads: int = 1,
+        wait: float = 0.0,
     ) -> Log:
         """Makes a log, and opens it.
 
@@ -122,10 +143,13 @@ class Log(Opened[LogView], LogReadable):
             `AlreadyExists`.
         threads
             The number of threads that compress and decompress blocks, as in `open`.
+        wait
+            The number of seconds that `append` waits for another writer, as in `open`.
         """
         name = name_of(path)
         known = _record_type(dtype, unit)
         clock = _clock_of(known, time)
+        options.milliseconds(wait)  # before anything is made
         try:
             _engine.create_log(
                 name,
@@ -142,7 +166,7 @@ class Log(Opened[LogView], LogReadable):
         except AlreadyExists:
             if not exist_ok:
                 raise
-        log = Log.open(name, threads=threads)
+        log = Log.open(name, threads=threads, wait=wait)
         if log.dtype != known:
             raise AlreadyExists(f"{name}: is a log of {log.dtype}")
         return log
@@ -186,7 +210,7 @@ class Log(Opened[LogView], LogReadable):
         durable: bool = False,
         reorder_window: SpanLike = 0,
         max_buffered_bytes: int = 16 << 20,
-        wait: float = 0.0,
+        wait: Optional[float] = None,
         timer: Optional[_engine.CommitTimer] = None,
         codec: Optional[str] = None,
         clevel: Optional[int] = None,
@@ -208,7 +232,8 @@ class Log(Opened[LogView], LogReadable):
             all of them.
         wait
             The number of seconds to wait for another writer. After it, the call raises
-            `Unavailable`. Signals are handled meanwhile.
+            `Unavailable`. Signals are handled meanwhile. The default is the `wait` that the log was
+            opened with.
         timer
             A `CommitTimer` that makes the commits of `commit_interval` of many writers.
         codec, clevel
@@ -221,7 +246,7 @@ class Log(Opened[LogView], LogReadable):
             durable,
             span_of(reorder_window, view.clock, "reorder_window"),
             options.integer(max_buffered_bytes, "max_buffered_bytes", 0, 2**63 - 1),
-            options.milliseconds(wait),
+            self._wait if wait is None else options.milliseconds(wait),
             timer,
             None if codec is None else options.number_of(codec, options.CODECS, "codec"),
             None if clevel is None else options.integer(clevel, "clevel", -(2**31)),

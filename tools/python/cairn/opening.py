@@ -14,7 +14,7 @@ from . import _engine, options
 from .arguments import raise_ours, raises_ours, refused
 from .errors import Error, InvalidArgument, InvalidType, NotFound
 from .frame import Frame
-from .options import FilterLike
+from .options import FilterLike, Limits
 from .paths import Path, files_of, is_uri, name_of
 from .recipe import make_recipe
 from .times import without_zone
@@ -35,6 +35,9 @@ def open(
     mmap: bool = True,
     verify: str = "first",
     threads: int = 1,
+    cache_memory: int = 8 << 20,
+    limits: Limits = Limits(),
+    wait: float = 0.0,
     shape: Union[int, Sequence[int], None] = (0,),
     chunks: Union[int, Sequence[int], None] = None,
     blocks: Union[int, Sequence[int], None] = None,
@@ -75,6 +78,16 @@ def open(
     threads
         The number of threads that compress and decompress blocks. 1 is the calling thread, and 0
         means one thread for each core.
+    cache_memory
+        The maximum number of bytes that the frame and its snapshots keep of decoded data: blocks of
+        plain frames of which a small part is read, and chunks of up to 64 KiB that `read_chunk`
+        reads. They are kept when they are read for the second time. 0 keeps none.
+    limits
+        Bounds on what the file may cost, for files that nobody trusts.
+    wait
+        The number of seconds that changes of the frame wait for another writer: `f[key] = values`,
+        `append`, `resize` and changes of `vlmeta`, and also `writer` and `compact` if they do not
+        say it themselves. After it they raise `Unavailable`. The default does not wait.
 
     The other arguments are those of `create`, and only modes that can make a frame take them:
 
@@ -105,8 +118,9 @@ def open(
         raise InvalidArgument(f"{name}: bytes are only read, with mode 'r'; write them into a file to change them")
     if mode in ("w", "x") or mode == "a" and not _is_there(name):
         return create(
-            name, dtype="u1" if dtype is None else dtype, threads=threads, overwrite=mode == "w", **new
-        )
+            name, dtype="u1" if dtype is None else dtype, overwrite=mode == "w", threads=threads,
+            wait=wait, **new,
+        )  # fmt: skip
     if mode != "a" and (given := _given(new, _OPEN)):
         raise InvalidType(f"{name}: mode {mode!r} does not take {', '.join(given)}")
     opened_with = {
@@ -115,6 +129,9 @@ def open(
         "mmap": mmap,
         "verify": verify,
         "threads": threads,
+        "cache_memory": cache_memory,
+        "limits": limits,
+        "wait": wait,
     }
     try:
         if content is not None:
@@ -143,6 +160,8 @@ def _engine_of(name: str, opened_with: Mapping[str, Any]) -> _engine.Frame:
         opened_with["durable_only"],
         opened_with["mmap"],
         options.number_of(opened_with["verify"], options.VERIFY_POLICIES, "verify"),
+        options.integer(opened_with["cache_memory"], "cache_memory", 0, 2**63 - 1),
+        opened_with["limits"]._counts(),
         options.integer(opened_with["threads"], "threads"),
         files_of(name),
     )
@@ -205,6 +224,7 @@ def create(
     raw_meta: Optional[Mapping[str, bytes]] = None,
     overwrite: bool = False,
     threads: int = 1,
+    wait: float = 0.0,
 ) -> Frame:
     """Makes a frame, and opens it with mode "r+".
 
@@ -246,6 +266,8 @@ def create(
         Replaces a frame of that path. Otherwise one that exists raises `AlreadyExists`.
     threads
         The number of threads that compress and decompress blocks, as in `open`.
+    wait
+        The number of seconds that changes of the frame wait for another writer, as in `open`.
     """
     known = options.check_dtype(dtype)
     recipe = make_recipe(
@@ -253,7 +275,7 @@ def create(
         codec_meta=codec_meta, filters=filters, chunksize=chunksize, blocksize=blocksize,
         use_dict=use_dict, sparse=sparse, meta=meta, raw_meta=raw_meta, overwrite=overwrite,
     )  # fmt: skip
-    return _made(recipe, path, known, threads)
+    return _made(recipe, path, known, threads, wait)
 
 
 @raises_ours
@@ -276,6 +298,7 @@ def asarray(
     raw_meta: Optional[Mapping[str, bytes]] = None,
     overwrite: bool = False,
     threads: int = 1,
+    wait: float = 0.0,
 ) -> Frame:
     """Makes a frame of an array, and opens it with mode "r+".
 
@@ -305,6 +328,8 @@ def asarray(
         Replaces a frame of that path. Otherwise one that exists raises `AlreadyExists`.
     threads
         The number of threads that compress and decompress blocks.
+    wait
+        The number of seconds that changes of the frame wait for another writer.
     """
     how: dict[str, Any] = {
         "chunks": chunks, "blocks": blocks, "codec": codec, "clevel": clevel,
@@ -313,23 +338,29 @@ def asarray(
         "raw_meta": raw_meta, "overwrite": overwrite,
     }  # fmt: skip
     if path is None and isinstance(items, Frame):
-        if not _given({**how, "dtype": dtype, "threads": threads}, _ASARRAY):
+        if not _given({**how, "dtype": dtype, "threads": threads, "wait": wait}, _ASARRAY):
             return items
     check_unmasked(items)
     items = without_zone(items)
     is_array = hasattr(items, "shape") and isinstance(getattr(items, "dtype", None), np.dtype)
     source = items if is_array else np.asarray(items)
     known = options.check_dtype(source.dtype if dtype is None else dtype)
-    return _made(make_recipe(known, tuple(source.shape), **how), path, known, threads, source)
+    return _made(make_recipe(known, tuple(source.shape), **how), path, known, threads, wait, source)
 
 
 def _made(
-    recipe: _engine.Recipe, path: Optional[Path], dtype: np.dtype, threads: int, source: Any = None
+    recipe: _engine.Recipe,
+    path: Optional[Path],
+    dtype: np.dtype,
+    threads: int,
+    wait: float,
+    source: Any = None,
 ) -> Frame:
     """Makes the frame, fills it from an array unless that is None, and opens it."""
     threads = options.integer(threads, "threads")
+    options.milliseconds(wait)  # before anything is made
     if path is None:
-        frame = Frame(_engine.create_in_memory(recipe, threads), None, "r+", dtype, {})
+        frame = Frame(_engine.create_in_memory(recipe, threads), None, "r+", dtype, {"wait": wait})
         if source is not None:
             with frame.writer() as writer:
                 _fill(writer._engine, source, dtype)
@@ -339,7 +370,7 @@ def _made(
     if source is not None:
         _fill(engine, source, dtype)
     engine.close()
-    return open(name, "r+", dtype=dtype, threads=threads)
+    return open(name, "r+", dtype=dtype, threads=threads, wait=wait)
 
 
 def _fill(engine: _engine.Writer, source: Any, dtype: np.dtype) -> None:

@@ -6,11 +6,11 @@ import ast
 import math
 import operator
 from collections.abc import Mapping
-from typing import Any, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 
-from .arguments import is_integer, is_number, told
+from .arguments import construction_raises_ours, is_integer, is_number, told
 from .errors import InvalidArgument, InvalidType
 
 CODECS = {
@@ -44,6 +44,34 @@ _LONGEST = 10.0 * 365 * 24 * 3600  # seconds
 
 # A name, or a name and its parameter.
 FilterLike = Union[str, tuple[str, int]]
+
+
+@construction_raises_ours
+class Limits(NamedTuple):
+    """Bounds on what a file that nobody trusts may cost. A call that would pass one raises `ResourceExhausted`.
+
+    max_chunk_nbytes
+        The maximum size of one chunk in bytes, decoded.
+    max_metadata_nbytes
+        The maximum size of one vlmetalayer in bytes, decoded.
+    max_nchunks
+        The maximum number of chunks of a frame.
+    max_decode_memory
+        The maximum number of bytes that one call allocates to decode blocks of which only a part is
+        read. Reads of complete chunks need none.
+    """
+
+    max_chunk_nbytes: int = 2**31 - 33
+    max_metadata_nbytes: int = 64 << 20
+    max_nchunks: int = 1 << 28
+    max_decode_memory: int = 256 << 20
+
+    def _counts(self) -> tuple[int, int, int, int]:
+        """The limits as the engine takes them."""
+        chunk, metadata, nchunks, memory = (
+            integer(value, name, 0, 2**63 - 1) for name, value in self._asdict().items()
+        )
+        return chunk, metadata, nchunks, memory
 
 
 def number_of(name: str, numbers: Mapping[str, int], what: str) -> int:

@@ -1,0 +1,159 @@
+"""Several processes change one frame or log: each waits for its turn, and nothing is lost."""
+
+import pickle
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+from support import PackageTest, cairn, np
+
+PROCESSES = 4
+EDITS = 12
+WAIT = 120  # seconds: who waits that long fails the test
+
+
+class ProcessesTest(PackageTest):
+    def run_processes(self, edit, path):
+        """Runs the edit in each process, for `number` of the process and `step` from 0 on."""
+        script = f"""
+import sys
+import cairn, numpy as np
+number = int(sys.argv[1])
+opened = {"cairn.Log.open" if path.endswith("log") else "cairn.open"}({path!r}, {"" if path.endswith("log") else "'r+', "}wait={WAIT})
+for step in range({EDITS}):
+    {edit}
+"""
+        commands = [[sys.executable, "-c", script, str(number)] for number in range(PROCESSES)]
+        processes = [subprocess.Popen(one, stderr=subprocess.PIPE, text=True) for one in commands]
+        for process in processes:
+            _, said = process.communicate()
+            self.assertEqual((process.returncode, said), (0, ""))
+
+    def test_assign(self):
+        for path, shape in ((self.path("array"), (PROCESSES, EDITS)), (self.path("sparse"), (PROCESSES, EDITS))):
+            with self.subTest(path=path):
+                cairn.create(path, shape, "<i4", chunks=(2, 5), sparse=path.endswith("sparse")).close()
+                self.run_processes("opened[number, step] = number * 1000 + step + 1", path)
+                expected = np.arange(PROCESSES)[:, None] * 1000 + np.arange(EDITS) + 1
+                self.assertEqual(cairn.open(path)[:].tolist(), expected.tolist())
+
+    def test_append(self):
+        for path, shape in ((self.path("array"), (0,)), (self.path("plain"), None)):
+            with self.subTest(path=path):
+                cairn.create(path, shape, "<i4").close()
+                self.run_processes("opened.append(np.array([number * 1000 + step], '<i4'))", path)
+                found = cairn.open(path, dtype="<i4")[:].tolist()
+                for number in range(PROCESSES):
+                    own = [one % 1000 for one in found if one // 1000 == number]
+                    self.assertEqual(own, list(range(EDITS)))
+                self.assertEqual(len(found), PROCESSES * EDITS)
+
+    def test_resize(self):
+        path = self.path()
+        cairn.create(path, (1,), "<i4").close()
+        self.run_processes("opened.resize(100 * number + step + 1)", path)
+        frame = cairn.open(path)
+        self.assertIn(frame.shape, [(100 * number + EDITS,) for number in range(PROCESSES)])
+        self.assertGreaterEqual(frame.generation, PROCESSES * EDITS)
+
+    def test_metadata(self):
+        path = self.path()
+        cairn.create(path, (1,), "<i4").close()
+        self.run_processes("(opened.vlmeta if step % 2 else opened.attrs)[f'{number} {step}'] = step", path)
+        expected = {f"{number} {step}": step for number in range(PROCESSES) for step in range(EDITS)}
+        self.assertEqual(dict(cairn.open(path).vlmeta), expected)
+
+    def test_log(self):
+        path = self.path("log")
+        cairn.Log.create(path, {"time": "M8[ms]", "n": "i4"}).close()
+        self.run_processes("opened.append([(step, number)])", path)
+        found = cairn.Log.open(path)
+        self.assertEqual(len(found), PROCESSES * EDITS)
+        for number in range(PROCESSES):
+            own = found["time"][found["n"] == number].view("i8")
+            self.assertEqual(own.tolist(), list(range(EDITS)))
+
+
+class WaitTest(PackageTest):
+    def edits(self, frame):
+        """By names for messages: what a frame that others write cannot do at once."""
+        return {
+            "assign": lambda: frame.__setitem__(0, 5), "append": lambda: frame.append([5]), "resize": lambda: frame.resize(9), "compact": frame.compact,
+            "vlmeta": lambda: frame.vlmeta.__setitem__("a", 1), "attrs": lambda: frame.attrs.__setitem__("b", 1), "raw": lambda: frame.vlmeta.raw.__setitem__("c", b""),
+            "writer": lambda: frame.writer().close(),
+        }  # fmt: skip
+
+    def test_nobody_waits_by_default(self):
+        path = self.path()
+        with cairn.create(path, (3,), "<i4").writer():
+            begin = time.monotonic()
+            for frame in (cairn.open(path, "r+"), cairn.open(path, "a"), cairn.open(path, "r+", wait=0)):
+                for name, edit in self.edits(frame).items():
+                    with self.subTest(edit=name), self.assertRaises(cairn.Unavailable):
+                        edit()
+            self.assertLess(time.monotonic() - begin, 30)
+
+    def test_waits_no_longer_than_it_is_told(self):
+        path = self.path()
+        frame = cairn.create(path, (3,), "<i4", wait=WAIT)
+        with frame.writer():
+            for name, edit in self.edits(cairn.open(path, "r+", wait=0.2)).items():
+                begin = time.monotonic()
+                with self.subTest(edit=name):
+                    with self.assertRaises(cairn.Unavailable):
+                        edit()
+                    self.assertGreaterEqual(time.monotonic() - begin, 0.2)
+            with self.assertRaises(cairn.Unavailable):
+                frame.writer(wait=0)
+
+    def test_waits_for_another_writer(self):
+        makers = (
+            lambda path: cairn.open(path, "r+", wait=WAIT), lambda path: cairn.open(path, "a", wait=WAIT),
+            lambda path: cairn.create(path, (3,), "<i4", overwrite=True, wait=WAIT), lambda path: cairn.asarray([1, 2], path, overwrite=True, wait=WAIT),
+            lambda path: cairn.open(path, "w", dtype="<i4", shape=(3,), wait=WAIT), lambda path: pickle.loads(pickle.dumps(cairn.open(path, "r+", wait=WAIT))),
+        )  # fmt: skip
+        path = self.path()
+        cairn.create(path, (3,), "<i4").close()
+        for number, make in enumerate(makers):
+            frame = make(path)
+            for is_first in (True, False):  # the second edit finds the writer of the first one kept
+                for name, edit in self.edits(frame).items():
+                    with self.subTest(made=number, edit=name, first=is_first):
+                        writer = cairn.open(path, "r+").writer()
+                        closing = threading.Timer(0.01, writer.close)
+                        closing.start()
+                        edit()
+                        closing.join()
+                    frame[1] = 1
+
+    def test_log_waits_for_another_writer(self):
+        path = self.path()
+        made = cairn.Log.create(path, {"time": "M8[ms]", "n": "i4"}, wait=WAIT)
+        for log in (made, cairn.Log.open(path, wait=WAIT), pickle.loads(pickle.dumps(made))):
+            for write in (lambda: log.append([(1, 2)]), lambda: log.writer().close()):  # noqa: B023
+                writer = cairn.Log.open(path).writer()
+                closing = threading.Timer(0.01, writer.close)
+                closing.start()
+                write()
+                closing.join()
+        with cairn.Log.open(path).writer():
+            for log in (cairn.Log.open(path), cairn.Log.open(path, wait=0.01)):
+                with self.assertRaises(cairn.Unavailable):
+                    log.append([(1, 2)])
+            with self.assertRaises(cairn.Unavailable):
+                made.writer(wait=0)
+
+    def test_wrong_waits_make_nothing(self):
+        for wait in (float("nan"), "x", None):
+            for make in (lambda: cairn.create(self.path(), wait=wait), lambda: cairn.asarray([1], self.path(), wait=wait),  # noqa: B023
+                         lambda: cairn.Log.create(self.path(), {"n": "i4"}, wait=wait)):  # fmt: skip # noqa: B023
+                with self.assertRaisesRegex(cairn.InvalidType, "wait: expected"):
+                    make()
+        with self.assertRaises(FileNotFoundError):
+            cairn.open(self.path())
+
+
+if __name__ == "__main__":
+    unittest.main()
