@@ -76,6 +76,22 @@ for step in range({EDITS}):
             self.assertEqual(own.tolist(), list(range(EDITS)))
 
 
+class BatchTest(PackageTest):
+    def test_edits_of_a_writer_are_one_commit(self):
+        frame = cairn.create(self.path(), (100,), "<i4")
+        reader = cairn.open(self.path())
+        before = frame.generation
+        with frame.writer() as writer:
+            for place in range(100):
+                writer[place] = place
+            writer.append([100])
+            writer.vlmeta["unit"] = "K"
+            self.assertFalse(reader.refresh())
+        self.assertTrue(reader.refresh())
+        self.assertEqual((reader[:].tolist(), reader.vlmeta["unit"]), (list(range(101)), "K"))
+        self.assertEqual([one.generation for one in frame.history if before < one.generation < frame.generation], [])
+
+
 class WaitTest(PackageTest):
     def edits(self, frame):
         """By names for messages: what a frame that others write cannot do at once."""

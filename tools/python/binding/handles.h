@@ -91,7 +91,8 @@ class WriterHandle {
     });
   }
 
-  // The same for call(writer, time), which waits for the frame for as long.
+  // Calls call(writer, time), which waits for the frame up to this time, in turns with looks at
+  // signals, until it returns another status than kUnavailable or the milliseconds are over.
   template <typename Call>
   absl::Status WaitWith(int64_t milliseconds, Call call) {
     return WaitWithoutGil(

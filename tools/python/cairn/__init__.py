@@ -3,27 +3,28 @@
     import cairn, numpy as np
 
     f = cairn.asarray(np.arange(1_000_000.0), "a.b2nd", codec="zstd")
-    f[10:20], f[::7], f[-1], f[[5, 3]]        # reads what it needs, and no more
+    f[10:20], f[::7], f[-1], f[[5, 3]]        # decompresses only the blocks that hold them
     f.append(np.ones(100))                    # one durable commit
     with f.writer() as w:                     # several edits, one commit
         w[5:9] = 0
         w.append(np.arange(3.0))
         w.vlmeta["unit"] = "kelvin"
 
-Files are those of C-Blosc2 and python-blosc2, both ways: arrays are their NDArray, plain frames
-(`shape=None`) their SChunk. Others see a commit after the next checkpoint, which `Writer.close`
-writes unless it is dear; `Writer.checkpoint` always does.
+C-Blosc2 and python-blosc2 read these files, and the package reads theirs: arrays are their NDArray,
+and plain frames (`shape=None`) their SChunk. These libraries see a commit after the next checkpoint.
+`Writer.close` makes one if it is cheap, and `Writer.checkpoint` always does.
 
 open       opens a frame, or makes one
 create     makes a frame: an array of zeros, or a plain frame
 asarray    makes a frame of an array
 Frame      reads like a NumPy array; append, writer, refresh, history, follow, verify
 Writer     stages edits and commits them all at once
-Snapshot   one state of a frame, which never changes
-Log        records with times: append, query, aggregate, follow
-Error      of all exceptions: DataLoss, Unavailable, NotFound, ... (see cairn.errors)
+Snapshot   is one state of a frame, which never changes
+Limits     bounds what a file that nobody trusts may cost
+Log        holds records with times: append, query, aggregate, follow
+Error      is the class of all exceptions: DataLoss, Unavailable, NotFound, ... (see cairn.errors)
 
-Calls that touch data let other threads run. A `Frame` and a `Writer` may be shared by threads.
+Calls that touch data let other threads run. Threads may share a `Frame` and a `Writer`.
 """
 
 from ._engine import VERSION as __version__

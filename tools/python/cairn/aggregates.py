@@ -1,4 +1,4 @@
-"""What `aggregate` and `statistics` say about the values of fields."""
+"""The results of `aggregate` and `statistics`."""
 
 from __future__ import annotations
 
@@ -18,29 +18,32 @@ if TYPE_CHECKING:
 
 _VALUES = ("min", "max", "sum", "first", "last")
 _STORED = np.dtype([("count", "i8"), *((name, "f8") for name in _VALUES)])
-# The same of integers, exact, and whether a sum has 64 bits: 1 with a sign, 2 without.
+# Exact results for integers. `fits` is 1 if the sum fits into 64 bits with a sign, 2 without one.
 _WHOLE = np.dtype([("min", "i8"), ("max", "i8"), ("sum", "i8"), ("first", "i8"), ("last", "i8"), ("fits", "i8")])
 
 
 @dataclasses.dataclass(frozen=True)
 class FieldStatistics:
-    """Of the values of a field that are no NaN; without any, all but `count` and `sum` are NaN."""
+    """Describes the values of a field that are not NaN.
+
+    Without any, all members except `count` and `sum` are NaN.
+    """
 
     count: int
-    min: float  # of integers an int, like max, sum, first and last
+    min: float  # an int for integers, like max, sum, first and last
     max: float
     sum: float
-    first: float  # by time
+    first: float  # the value of the earliest record
     last: float
     mean: float
 
 
 @members_raise_ours
 class Aggregates:
-    """The buckets of an aggregation, by time: `a["temp"]["mean"]` is an array of a value for each.
+    """Holds the buckets of an aggregation: `a["temp"]["mean"]` is an array with a value for each.
 
-    `a["temp"]` has the fields count, min, max, sum, first, last and mean. Of integers and times all
-    but the mean are integers; a sum that 64 bits do not hold is a float.
+    `a["temp"]` has the fields count, min, max, sum, first, last and mean. For integers and times,
+    all of them except the mean are integers. A sum that does not fit into 64 bits is a float.
     """
 
     __slots__ = ("_time", "begin", "fields", "records")
@@ -53,8 +56,8 @@ class Aggregates:
     def __init__(
         self, begin: np.ndarray, records: np.ndarray, fields: dict[str, np.ndarray], time: str
     ):
-        self.begin = begin  # times
-        self.records = records  # their number
+        self.begin = begin  # the times at which the buckets begin
+        self.records = records  # the number of records in each bucket
         self.fields = fields  # by their names
         self._time = time
 
@@ -86,7 +89,7 @@ class Aggregates:
         }
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame with the begins of the buckets as index, and columns such as (temp, mean)."""
+        """Returns a DataFrame of pandas with columns such as (temp, mean). The index is the begin of a bucket."""
         import pandas
 
         columns = {("records", ""): self.records, **self._columns()}
@@ -106,7 +109,7 @@ class Aggregates:
 
 
 def _shown(stored: bytes, wholes: bytes, dtype: np.dtype) -> np.ndarray:
-    """The aggregates of a field, with the means; of integers exact."""
+    """Returns the aggregates of a field with the means. Those of integers are exact."""
     given, exact = np.frombuffer(stored, _STORED), np.frombuffer(wholes, _WHOLE)
     value, total = "f8", "f8"
     if dtype.kind != "f":
@@ -129,6 +132,6 @@ def _shown(stored: bytes, wholes: bytes, dtype: np.dtype) -> np.ndarray:
 
 
 def statistics_of(found: Aggregates) -> dict[str, FieldStatistics]:
-    """Of the one bucket of everything, if there are records."""
+    """Returns the statistics in the one bucket of everything. Without records there are none."""
     fields = found.fields.items()
     return {name: FieldStatistics(*values[0].item()) for name, values in fields if len(values)}

@@ -1,4 +1,4 @@
-"""Exceptions of the package's calls: ours, with the file and the argument that was wrong.
+"""The exceptions of calls: they are ours, and name the file and the argument that was wrong.
 
 No call checks its arguments beforehand. One that fails is asked for the annotation of each argument,
 so what works by any other name goes on to work.
@@ -26,7 +26,7 @@ _SHOWN = 40  # characters of a value
 
 
 def told(value: Any) -> str:
-    """A value as messages name what was given."""
+    """Returns a value as messages show it."""
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
         text = repr(value)
         if len(text) <= _SHOWN:
@@ -38,13 +38,13 @@ def told(value: Any) -> str:
 
 
 def refused(what: str, value: Any, dtype: np.dtype, error: Exception) -> InvalidArgument:
-    """The exception for values that NumPy refuses to make items of `dtype` of, for the reason `error`."""
+    """Returns the exception for values of which NumPy cannot make items of `dtype`, because of `error`."""
     kind = InvalidType if isinstance(error, TypeError) else InvalidArgument
     return kind(f"{what}: expected what becomes items of {dtype}, got {told(value)}")
 
 
 def is_integer(value: Any) -> bool:
-    """Whether it is an int, or counts as one."""
+    """Returns True for an int and for what counts as one."""
     try:
         operator.index(value)
     except TypeError:
@@ -53,7 +53,7 @@ def is_integer(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number, and not NaN."""
+    """Returns True for a number that is not NaN."""
     return isinstance(value, numbers.Real) and value == value
 
 
@@ -64,7 +64,7 @@ def _is_text(value: Any) -> bool:
 def _is_bytes(value: Any) -> bool:
     try:
         memoryview(value)
-    except (TypeError, ValueError):  # ValueError: of items that NumPy makes no buffer of
+    except (TypeError, ValueError):  # ValueError: NumPy makes no buffer of the items
         return False
     return True
 
@@ -94,11 +94,11 @@ def _mapping(is_value: _Is) -> _Is:
 
 
 def _named(name: str) -> _Is:
-    """One of a class of the package, or of one that is made of it."""
+    """Makes a check for objects of a class of the package, or of a class that is derived from it."""
     return lambda value: any(one.__name__ == name for one in type(value).__mro__)
 
 
-# What parameters of such an annotation take, in words, and whether a value is that.
+# By annotation: the values that such parameters take, in words, and a check for them.
 KINDS: dict[str, tuple[str, _Is]] = {
     "bool": ("True or False", lambda value: isinstance(value, (bool, np.bool_))),
     "int": ("an int", is_integer),
@@ -124,12 +124,12 @@ KINDS: dict[str, tuple[str, _Is]] = {
     "_engine.CommitTimer": ("a cairn.CommitTimer", _named("CommitTimer")),
 }  # fmt: skip
 
-# Checked by what takes them, under their names.
+# Annotations whose values are checked, under their names, by the code that takes them.
 CHECKED = ("Any", "Path", "object", "Union[Path, bytearray, memoryview]")
 
 
 def kind_of(annotation: str) -> tuple[str, bool]:
-    """The annotation without None, and whether it takes None."""
+    """Returns the annotation without None, and True if it takes None."""
     if annotation.startswith("Optional["):
         return annotation[len("Optional[") : -1], True
     if annotation.startswith("Union[") and annotation.endswith(", None]"):
@@ -152,7 +152,7 @@ def _wrong(name: str, annotation: str, value: Any) -> Optional[Error]:
 def _wrong_argument(
     call: Callable[..., Any], called: str, given: tuple[Any, ...], named: dict[str, Any]
 ) -> Optional[Error]:
-    """The first argument of a call that failed which has an unknown name, or is not what its annotation says."""
+    """Returns the error for the first argument that has an unknown name or not the type of its annotation."""
     signature = inspect.signature(call)
     known = signature.parameters
     for name in named:
@@ -175,7 +175,7 @@ def _unknown(called: str, name: str, known: list[str]) -> Error:
     return InvalidType(f"{called} has no argument {name!r}; {hint}")
 
 
-# Classes of Python and NumPy, and what becomes of them. The first that fits counts.
+# Classes of Python and NumPy, and the classes of ours that replace them. The first that fits counts.
 _OURS: tuple[tuple[type[Exception], type[Error]], ...] = (
     (OverflowError, TooLarge),
     (TypeError, InvalidType),
@@ -186,10 +186,10 @@ _NO_OVERLOAD = "incompatible function arguments"
 
 
 def raise_ours(error: Exception, where: str) -> NoReturn:
-    """Raises an exception that was caught: as one of ours, with the file in its message.
+    """Raises an exception that was caught as one of ours, with the file in its message.
 
-    What Python and NumPy raise about arguments becomes the class of ours that is one of theirs too.
-    Others stay as they are: they may come from the caller's own objects.
+    Exceptions of Python and NumPy about arguments become the class of ours that is derived from
+    theirs. Others stay as they are, since they may come from the caller's own objects.
     """
     begin = f"{where}: " if where else ""
     if isinstance(error, Error):
@@ -199,7 +199,7 @@ def raise_ours(error: Exception, where: str) -> NoReturn:
     for theirs, kind in _OURS:
         if isinstance(error, theirs):
             text = " ".join(str(error).split())
-            if _NO_OVERLOAD in text:  # the module's list of all that the call takes
+            if _NO_OVERLOAD in text:  # the extension module lists all overloads
                 text = f"{text.partition('(')[0]}: an argument has the wrong type or is too large"
             raise kind(begin + text) from error
     raise error
@@ -208,7 +208,7 @@ def raise_ours(error: Exception, where: str) -> NoReturn:
 def raise_of_call(
     error: Exception, where: str, call: Callable[..., Any], called: str, given: tuple[Any, ...], named: dict[str, Any]
 ) -> NoReturn:
-    """The same for a call that failed: a wrong argument says more than what it led to.
+    """Raises the exception of a call, or one about the wrong argument, which says more.
 
     `called` is the name of the call in messages.
     """
@@ -224,7 +224,7 @@ def raise_of_call(
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _Class = TypeVar("_Class", bound=type)
 
-# Methods of the language that users call by other means.
+# Methods of the language that users call through operators and functions.
 _OPERATORS = ("__array__", "__contains__", "__delitem__", "__getitem__", "__len__", "__setitem__")
 
 

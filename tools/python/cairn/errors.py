@@ -1,8 +1,8 @@
-"""What goes wrong, as exceptions.
+"""The exceptions of the package.
 
-Each is an `Error`; those that Python has a class of its own for are that as well, so
-`except FileNotFoundError` works too. The message names the file, the section or chunk, and the
-numbers; an error has section and numbers as values, too.
+Each is an `Error`. If Python has a class for the same failure, the exception belongs to that class,
+too, so `except FileNotFoundError` works. The message names the file, the section or chunk, and the
+numbers. `section` and `numbers` have these as values.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ class Error(Exception):
     """A call of the engine failed."""
 
     section: str = ""
-    """What the message names first, without its number: "chunk", "frame header", "trailer", ..."""
+    """The place that the message names first, without its number: "chunk", "frame header", "trailer", ..."""
     numbers: tuple[int, ...] = ()
-    """Those of the message, in its order: for the section "chunk" the first is the chunk's."""
+    """The numbers of the message in their order. For the section "chunk", the first is the chunk's."""
 
 
 class Cancelled(Error):
@@ -28,11 +28,11 @@ class InvalidArgument(Error, ValueError):
 
 
 class InvalidType(InvalidArgument, TypeError):
-    """A value of a type that the call does not take."""
+    """A value has a type that the call does not take."""
 
 
 class TooLarge(InvalidArgument, OverflowError):
-    """A number that the type of the items, or of the argument, does not hold."""
+    """A number is too large for the type of the items or of the argument."""
 
 
 class NotFound(Error, FileNotFoundError):
@@ -48,13 +48,13 @@ class AlreadyExists(Error, FileExistsError):
 
 
 class PermissionDenied(Error, PermissionError):
-    """This process may not do that to the file."""
+    """This process lacks the permission for the file."""
 
     errno = errno.EACCES
 
 
 class ResourceExhausted(Error):
-    """More than a limit allows, or the disk is full. What is committed is unchanged."""
+    """A limit would be passed, or the disk is full. All commits are unchanged."""
 
 
 class FailedPrecondition(Error):
@@ -80,18 +80,18 @@ class OutOfRange(Error, IndexError):
 
 
 class Unimplemented(Error, NotImplementedError):
-    """Valid, but this build lacks the codec, filter or version that the message names."""
+    """The call or file is valid, but this build lacks the codec, filter or version that the message names."""
 
 
 class Unavailable(Error):
-    """Another writer holds the frame, or it is just being replaced: try again."""
+    """Another writer holds the frame, or it is being replaced. Try again, or pass `wait`."""
 
 
 class DataLoss(Error):
     """The bytes are damaged."""
 
 
-# By the numbers of absl::StatusCode.
+# The classes by the numbers of absl::StatusCode.
 _CLASSES: dict[int, type[Error]] = {
     1: Cancelled,
     3: InvalidArgument,
@@ -108,7 +108,7 @@ _CLASSES: dict[int, type[Error]] = {
 
 
 def of_status(code: int, message: str, section: str, numbers: tuple[int, ...]) -> Error:
-    """The exception for a status of the engine."""
+    """Returns the exception for a status of the engine."""
     error = _CLASSES.get(code, Error)(message)
     error.section = section
     error.numbers = numbers

@@ -1,4 +1,4 @@
-"""NumPy's indexing over boxes: which items a key selects, and reading and writing them.
+"""NumPy's indexing over boxes: reading and writing the items that a key selects.
 
 A key becomes one selection for each axis, a range or sorted item numbers. Their product is read
 into an array no larger than what the key selects, and NumPy itself applies the rest of the key to
@@ -22,12 +22,12 @@ from .errors import OutOfRange
 from .keys import Axis, expand, from_start, has_ellipsis, select
 from .view import View
 
-# An item by number costs as much as so many of a box.
+# Reading one item by its number costs as much as reading this many of a box.
 FEW = 8
 
 
 def _all_of(axis: Axis) -> np.ndarray:
-    if isinstance(axis, range):  # of which NumPy would take one after the other
+    if isinstance(axis, range):  # NumPy would take its items one after the other
         return np.arange(axis.start, axis.stop, axis.step, np.int64)
     return np.asarray(axis, np.int64)
 
@@ -39,10 +39,10 @@ def _is_dense(axis: Axis) -> bool:
 class _Piece(NamedTuple):
     """The part of an axis that lies in one chunk."""
 
-    begin: int  # of the items
+    begin: int  # number of the first item
     end: int
     target: slice  # where they go in the product
-    picked: Union[slice, np.ndarray]  # of the items
+    picked: Union[slice, np.ndarray]  # the wanted ones of these items
 
 
 def _pieces(axis: Axis, extent: int) -> Iterator[_Piece]:
@@ -69,7 +69,7 @@ def _picked(box: tuple[_Piece, ...]) -> tuple[Any, ...]:
 
 
 def read_product(view: View, axes: list[Axis]) -> np.ndarray:
-    """The items of the product of the axes."""
+    """Reads the items of the product of the axes."""
     out = view.room(tuple(len(axis) for axis in axes))
     if out.size == 0:
         return out
@@ -90,7 +90,7 @@ def read_product(view: View, axes: list[Axis]) -> np.ndarray:
 
 
 def _read_picked(view: View, box: tuple[_Piece, ...], shape: tuple[int, ...]) -> np.ndarray:
-    """What the pieces pick, which has this shape: from all of their box, or item by item."""
+    """Reads the items that the pieces pick, from all of their box or item by item."""
     extents = tuple(piece.end - piece.begin for piece in box)
     if _is_sparse(view, box, math.prod(shape)):
         picked = view.room(shape)
@@ -103,9 +103,9 @@ def _read_picked(view: View, box: tuple[_Piece, ...], shape: tuple[int, ...]) ->
 
 
 def _is_sparse(view: View, box: tuple[_Piece, ...], count: int) -> bool:
-    """Whether so many items are better read by number than out of the box that holds them.
+    """Returns True if `count` items are better read by number than out of the box that holds them.
 
-    They are where they leave out a block, or are few.
+    That is so if they leave out a block, or are few.
     """
     if count * FEW < math.prod(piece.end - piece.begin for piece in box):
         return True
@@ -120,7 +120,7 @@ def _is_sparse(view: View, box: tuple[_Piece, ...], count: int) -> bool:
 
 
 def _numbers_of(view: View, places: Sequence[np.ndarray]) -> np.ndarray:
-    """The numbers, in C order, of items at these places along each axis, broadcast together."""
+    """Returns the numbers, in C order, of items at these places, which are broadcast together."""
     numbers: Any = 0
     for at, extent in zip(places, view.shape):
         numbers = numbers * extent + at
@@ -128,7 +128,7 @@ def _numbers_of(view: View, places: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _read_line(view: View, entries: list[Any]) -> np.ndarray:
-    """Items of the only axis by an index array, in its order: nothing is sorted or read twice."""
+    """Reads items of the only axis in the order of an index array, without sorting."""
     numbers = next(entry for entry in entries if isinstance(entry, np.ndarray))
     out = view.room(numbers.shape)
     if out.size:
@@ -143,7 +143,7 @@ def _read_line(view: View, entries: list[Any]) -> np.ndarray:
 
 
 def read(view: View, key: Any) -> Any:
-    """What NumPy gives for array[key]."""
+    """Returns array[key] as NumPy defines it."""
     entries = expand(key, view.shape)
     if _counts_points(entries):
         return _Points(view, entries).read()
@@ -160,7 +160,7 @@ def _counts_points(entries: list[Any]) -> bool:
 
 
 class _Part(NamedTuple):
-    """The points that lie in one chunk, or a row of chunks, and what the slices take there."""
+    """The points that lie in one chunk, or a row of chunks, and the items of the slices there."""
 
     group: np.ndarray  # numbers of points
     begin: list[int]  # of the box that holds them
@@ -170,7 +170,7 @@ class _Part(NamedTuple):
 
 
 class _Points:
-    """Several index arrays, broadcast together, beside slices: read and written chunk by chunk."""
+    """Reads and writes the items of several index arrays, and of slices beside them, chunk by chunk."""
 
     def __init__(self, view: View, entries: list[Any]):
         self._view = view
@@ -216,7 +216,7 @@ class _Points:
         return np.moveaxis(out, range(len(self._shape)), range(first, last))
 
     def write(self, value: Any) -> Iterator[tuple[list[int], np.ndarray]]:
-        """The boxes, each with where it begins, in which the points have these values."""
+        """Iterates over boxes, with their begins, in which the points have these values."""
         first, last = self._place()
         shape = (*self._lengths[:first], *self._shape, *self._lengths[first:])
         values = self._view.room(shape)
@@ -229,7 +229,7 @@ class _Points:
             yield part.begin, items
 
     def _place(self) -> tuple[int, int]:
-        """Where the points' dimensions are: indices side by side leave them there; others first."""
+        """Returns the dimensions of the points: in place if the index arrays are side by side, else first."""
         before = self._is_index.index(True)
         count = sum(self._is_index)
         are_together = all(self._is_index[before : before + count])
@@ -245,7 +245,7 @@ class _Points:
         return items
 
     def _read_part(self, part: _Part) -> np.ndarray:
-        """The items of the points, the first dimension, and of the slices."""
+        """Reads the items. The points are the first dimension, and the slices follow."""
         sliced = [axis for axis in range(len(self._axes)) if axis not in self._pointed]
         places: list[Any] = [None] * len(self._axes)
         for axis, points in zip(self._pointed, self._points):
@@ -254,7 +254,7 @@ class _Points:
             numbers = _all_of(self._axes[axis])[target]
             places[axis] = numbers.reshape(-1, *[1] * (len(sliced) - dimension))
         shape = np.broadcast_shapes(*(place.shape for place in places))
-        # A point may be wanted many times, the box has each item once.
+        # A point may be wanted many times, but the box has each item once.
         if math.prod(shape) >= math.prod(part.extents):
             return self._first(self._read_box(part))[part.picked]
         items = self._view.room(shape)
@@ -262,7 +262,7 @@ class _Points:
         return items
 
     def _parts(self) -> Iterator[_Part]:
-        """Those of a chunk in the order of the points, as a later value takes the place of others."""
+        """Iterates over the parts. The points of a chunk keep their order, since the last value wins."""
         if 0 in self._selected:
             return
         chunks = np.stack([p // self._view.chunks[axis] for p, axis in zip(self._points, self._pointed)])
@@ -294,7 +294,7 @@ def _items_of(value: Any, dtype: np.dtype) -> np.ndarray:
 
 
 def write(view: View, key: Any, value: Any) -> Iterator[tuple[list[int], np.ndarray]]:
-    """The boxes, each with where it begins, that make array[key] = value.
+    """Iterates over the boxes, with their begins, that make array[key] = value.
 
     NumPy itself assigns the value to what is selected, so it takes and refuses what NumPy does.
     """

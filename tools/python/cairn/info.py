@@ -1,4 +1,4 @@
-"""What calls report about a frame."""
+"""The reports of calls about a frame."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from . import options
 
 @dataclasses.dataclass(frozen=True)
 class Info:
-    """One state of a frame, as its header, index and trailer describe it. Sizes are bytes."""
+    """Describes one state of a frame by its header, index and trailer. Sizes are in bytes."""
 
     layout: str  # "contiguous" or "sparse"
     format_version: int
     nchunks: int
     nitems: int
     nbytes: int  # decoded
-    cbytes: int  # of stored chunks
-    frame_size: int  # header to trailer
-    journal_size: int  # of commits after the last checkpoint, which only Cairn reads
-    dead_bytes: Optional[int]  # None: not known
+    cbytes: int  # size of the stored chunks
+    frame_size: int  # from the header to the trailer
+    journal_size: int  # size of the commits after the last checkpoint, which only Cairn reads
+    dead_bytes: Optional[int]  # None if it is not known
     typesize: int
-    chunksize: Optional[int]  # decoded, of every chunk but the last
-    blocksize: Optional[int]  # None: chosen for each chunk
+    chunksize: Optional[int]  # decoded, of every chunk except the last
+    blocksize: Optional[int]  # None if it is chosen for each chunk
     variable_chunks: bool
     vlblocks: bool
     codec: str
@@ -36,7 +36,7 @@ class Info:
     stranded_commits: int
     generation: int
     read_only_format: bool  # from before Blosc2 2.0
-    recipe: str  # "LazyExpr", "Proxy", …: python-blosc2 computes the data; "": the chunks hold it
+    recipe: str  # "LazyExpr", "Proxy", … if python-blosc2 computes the data; "" if the chunks hold it
 
     @classmethod
     def _of(cls, fields: dict[str, Any]) -> Info:
@@ -52,7 +52,7 @@ class Info:
 
     @property
     def ratio(self) -> float:
-        """How many times smaller the stored chunks are than their content."""
+        """The decoded size of the chunks divided by their stored size."""
         return self.nbytes / self.cbytes if self.cbytes else float("inf") if self.nbytes else 1.0
 
     def _rows(self) -> list[tuple[str, str]]:
@@ -78,7 +78,7 @@ class Info:
 
 
 class Finding(NamedTuple):
-    """Damage: bytes [begin, end) of the frame, or of the chunk's own file in a sparse frame."""
+    """Describes damage in bytes [begin, end) of the frame, or of the chunk's own file in a sparse frame."""
 
     begin: int
     end: int
@@ -88,18 +88,18 @@ class Finding(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What `verify` found. It is true when there is no damage."""
+    """The report of `verify`. It is true if there is no damage."""
 
-    nchunks: int  # checked
+    nchunks: int  # number of chunks that were checked
     bytes_read: int
     sealed: bool
     findings: tuple[Finding, ...]  # the first 1000
-    omitted: int  # further findings
-    notes: tuple[str, ...]  # not damage
+    omitted: int  # number of further findings
+    notes: tuple[str, ...]  # observations that are not damage
 
     @property
     def ok(self) -> bool:
-        """Whether there is no damage."""
+        """True if there is no damage."""
         return not self.findings
 
     def __bool__(self) -> bool:
@@ -107,17 +107,17 @@ class Report:
 
 
 class Generation(NamedTuple):
-    """A state that `cairn.open(path, generation=...)` can still open."""
+    """Describes a state that `cairn.open(path, generation=...)` can still open."""
 
     generation: int
-    checkpoint: bool  # else a commit of the journal, which only Cairn reads
+    checkpoint: bool  # False for a commit in the journal, which only Cairn reads
     nchunks: int
     nbytes: int  # decoded
-    end: int  # where its last byte ends in the file
+    end: int  # position in the file after its last byte
 
 
 def readable(nbytes: float) -> str:
-    """A size as people read it."""
+    """Returns a size as people read it."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if nbytes < 1024:
             return f"{nbytes:.1f} {unit}" if unit != "B" else f"{nbytes} B"

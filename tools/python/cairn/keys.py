@@ -1,4 +1,4 @@
-"""What a key of NumPy's selects: for each axis a range or sorted item numbers, and what is left of it."""
+"""Keys of NumPy: the selection of a key is a range, or sorted item numbers, for each axis."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEYS = "give ints, slices, lists of ints, or masks"
 
 
 class Selection(NamedTuple):
-    """What a key selects."""
+    """The items that a key selects."""
 
     axes: list[Axis]
     rest: tuple[Any, ...]  # the key that is left to apply to the product of the axes
@@ -32,7 +32,7 @@ def check_fields(names: Iterable[str], fields: Iterable[str]) -> None:
 
 
 def names_of(key: Any, dtype: np.dtype) -> list[str]:
-    """The fields that a key names; none of other keys."""
+    """Returns the fields that a key names. Other keys name none."""
     names = [key] if isinstance(key, str) else key if isinstance(key, list) else []
     if not names or not all(isinstance(one, str) for one in names):
         return []
@@ -51,11 +51,11 @@ def has_ellipsis(entries: Any) -> bool:
 
 
 def _entry(one: Any) -> Any:
-    """An int, a slice, None, an ellipsis, or an array of ints or bools."""
+    """Returns an entry of a key as an int, a slice, None, an ellipsis, or an array of ints or bools."""
     if one is None or one is Ellipsis or isinstance(one, slice):
         return one
     if isinstance(one, (list, range, tuple)) or hasattr(one, "__array__"):
-        # NumPy takes a list without items for one of ints.
+        # For NumPy an empty list holds ints.
         is_nothing = isinstance(one, (list, range, tuple)) and not len(one)
         one = np.asarray(one, dtype=np.intp if is_nothing else None)
         if one.dtype.kind not in "iub":
@@ -72,7 +72,7 @@ def _entry(one: Any) -> Any:
 
 
 def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:
-    """The key with one entry for each axis: an int, a slice or an array of ints; and Nones.
+    """Returns the key with an int, a slice or an array of ints for each axis, and with its Nones.
 
     An ellipsis that stands for no axis stays: index arrays on both sides of it are not side by side.
     """
@@ -104,7 +104,7 @@ def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:
 
 
 def from_start(numbers: Any, extent: int, axis: int) -> Any:
-    """Item numbers without negative ones."""
+    """Returns item numbers that count from the start, without negative ones."""
     # Python's ints and int64, as the type of an index array may hold neither -1 nor the extent.
     low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, -1)
     if low < -extent or high >= extent:
@@ -115,7 +115,7 @@ def from_start(numbers: Any, extent: int, axis: int) -> Any:
 
 
 def select(key: Any, shape: tuple[int, ...]) -> Selection:
-    """The selection of a key."""
+    """Returns the selection of a key."""
     axes: list[Axis] = []
     rest: list[Any] = []
     for entry in expand(key, shape):

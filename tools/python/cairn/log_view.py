@@ -17,7 +17,7 @@ from .view import View, bytes_of
 
 
 class LogView:
-    """One state of a log, with the types of its fields; immutable."""
+    """Reads one state of a log, and knows the types of its fields. It is immutable."""
 
     is_array = False  # for `indexing`
 
@@ -25,14 +25,14 @@ class LogView:
 
     def __init__(self, engine: _engine.LogSnapshot, path: str):
         self.engine = engine
-        self.where = path  # what messages begin with
+        self.where = path  # the beginning of messages
         self.dtype = options.written_dtype(engine.dtype())
         self.fields = fields_of(self.dtype)
         self.time = engine.time_field()
         self.clock = None if self.time is None else Clock(self.fields[self.time])
 
     def need_clock(self) -> Clock:
-        """How times are counted."""
+        """Returns the clock, which says how times are counted, or raises FailedPrecondition."""
         if self.clock is None:
             raise FailedPrecondition("the records of the log have no time")
         return self.clock
@@ -40,7 +40,7 @@ class LogView:
     def range(
         self, begin: Optional[TimeLike], end: Optional[TimeLike], last: Optional[SpanLike]
     ) -> tuple[int, int]:
-        """The times from begin to end, or those up to so long before the newest."""
+        """Returns the range of times from begin to end, or of the span `last` before the newest time."""
         if begin is None and end is None and last is None:
             return -(2**63), 2**63 - 1
         clock = self.need_clock()
@@ -51,7 +51,7 @@ class LogView:
         return self.engine.last(min(clock.span(last), 2**63 - 1))
 
     def choose(self, fields: Union[str, Sequence[str], None]) -> dict[str, np.dtype]:
-        """The fields of these names; None: all."""
+        """Returns the fields of these names. None means all."""
         if fields is None:
             return self.fields
         names = [fields] if isinstance(fields, str) else list(fields)
@@ -60,19 +60,19 @@ class LogView:
 
     @property
     def shape(self) -> tuple[int]:
-        """The number of records that are there."""
+        """The number of records that the log holds."""
         return (self.engine.end_record() - self.engine.first_record(),)
 
     def room(self, shape: Sequence[int]) -> np.ndarray:
-        """Memory for records."""
+        """Returns memory for records."""
         return np.empty(shape, self.dtype)
 
     def read(self, start: Sequence[int], out: np.ndarray) -> None:
-        """Reads records side by side; 0 is the oldest that is there."""
+        """Reads consecutive records. Number 0 is the oldest one that the log holds."""
         self.engine.read_records(self.engine.first_record() + start[0], bytes_of(out))
 
     def read_at(self, numbers: np.ndarray, out: np.ndarray) -> None:
-        """Reads single records, counted the same; in any order, and again."""
+        """Reads single records by the same numbers, which may be unsorted and repeated."""
         flat = out.reshape(-1)
         least, greatest = int(numbers.min()), int(numbers.max())
         if greatest - least < numbers.size * FEW:
@@ -92,13 +92,13 @@ class LogView:
             begin = end
 
     def column(self, name: str) -> np.ndarray:
-        """The values of a field, of all records."""
+        """Returns the values of a field of all records."""
         (values,) = (np.empty(self.shape, dtype) for dtype in self.choose(name).values())
         self.engine.read_column(name, self.engine.first_record(), bytes_of(values))
         return values
 
     def records(self, first: int, count: int) -> Records:
-        """Records from number `first` on, with their numbers."""
+        """Returns `count` records from number `first` on."""
         rows = self.room((count,))
         self.engine.read_records(first, bytes_of(rows))
         columns = {name: rows[name] if name else rows for name in self.fields}

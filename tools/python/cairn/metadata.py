@@ -1,4 +1,4 @@
-"""The metadata of a frame as mappings: of values, and of the bytes that they are stored as."""
+"""The metadata of a frame as mappings from names to values, and to the bytes that are stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .arguments import members_raise_ours, told
 from .errors import InvalidArgument, InvalidType, NoSuchLayer, ReadOnly, Unimplemented
 from .view import View
 
-# Edits a writer of the engine; None where the frame is only read.
+# Edits a writer of the engine. None means that the frame is only read.
 Edit = Optional[Callable[[Callable[[_engine.Writer], None]], None]]
 
 # Names of layers that Cairn keeps for itself, such as that of logs.
@@ -21,8 +21,8 @@ _Value = TypeVar("_Value")
 
 @members_raise_ours
 class _Layers(MutableMapping[str, _Value], Generic[_Value]):
-    kind: str  # what messages call a layer
-    _where: str  # what they begin with
+    kind: str  # the word for a layer in messages
+    _where: str  # the beginning of messages
 
     def _names(self) -> list[str]:
         raise NotImplementedError
@@ -42,7 +42,7 @@ class _Layers(MutableMapping[str, _Value], Generic[_Value]):
 
 @members_raise_ours
 class _RawLayers(_Layers[bytes]):
-    """Layers as the bytes that the file has."""
+    """Maps the names of layers to the bytes that the file has."""
 
     def __init__(self, view: Callable[[], View], edit: Edit, where: str):
         self._view = view
@@ -53,7 +53,7 @@ class _RawLayers(_Layers[bytes]):
         return self._view().engine
 
     def title(self, name: object) -> str:
-        """How messages name a layer."""
+        """Returns the beginning of messages about the layer called `name`."""
         return f"{self._where}: {self.kind} {told(name)}"
 
     def _missing(self, name: object) -> NoSuchLayer:
@@ -75,7 +75,7 @@ class _RawLayers(_Layers[bytes]):
 
 @members_raise_ours
 class RawMeta(_RawLayers):
-    """The metalayers as bytes."""
+    """Maps the names of metalayers to their bytes."""
 
     kind = "metalayer"
 
@@ -99,7 +99,7 @@ class RawMeta(_RawLayers):
 
 @members_raise_ours
 class RawVlMeta(_RawLayers):
-    """The vlmetalayers as bytes."""
+    """Maps the names of vlmetalayers to their bytes."""
 
     kind = "vlmetalayer"
 
@@ -123,9 +123,9 @@ class RawVlMeta(_RawLayers):
 
 @members_raise_ours
 class _PackedLayers(_Layers[Any]):
-    """Layers as Python values, packed as python-blosc2 packs them."""
+    """Maps the names of layers to Python values, which are packed as python-blosc2 packs them."""
 
-    member: str  # of a frame
+    member: str  # the member of a frame that gives these layers
 
     def __init__(self, raw: _RawLayers):
         self.raw = raw
@@ -157,7 +157,7 @@ class _PackedLayers(_Layers[Any]):
 
 
 class Meta(_PackedLayers):
-    """The metalayers, of the header, as Python values: made with the frame, each of a fixed size.
+    """Maps the names of metalayers to Python values. They are made with the frame and keep their sizes.
 
     `raw` maps their names to the bytes that are stored.
     """
@@ -166,7 +166,7 @@ class Meta(_PackedLayers):
 
 
 class VlMeta(_PackedLayers):
-    """The vlmetalayers, of the trailer, as Python values: they come, change and go at any time.
+    """Maps the names of vlmetalayers to Python values. They may be added, changed and deleted at any time.
 
     `raw` maps their names to the bytes that are stored.
     """
@@ -175,7 +175,7 @@ class VlMeta(_PackedLayers):
 
 
 def packed(title: str, value: Any) -> bytes:
-    """The bytes of a value of the layer that messages call `title`."""
+    """Returns the bytes of a value of the layer that messages call `title`."""
     try:
         return packing.pack(value)
     except InvalidArgument as error:

@@ -1,4 +1,4 @@
-"""What frames, logs and their writers share: they are open until they are closed, and show one state."""
+"""The common part of frames, logs and their writers: they show one state, and can be closed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Opened(Closing, Generic[_View]):
 
     __slots__ = ("_engine", "_lock", "_path", "_state")
 
-    _kind: str  # what messages call it
+    _kind: str  # the word for it in messages
 
     def __init__(self, engine: Any, path: Optional[str], state: _View):
         self._engine = engine
@@ -53,16 +53,16 @@ class Opened(Closing, Generic[_View]):
         self._state: Optional[_View] = state
 
     def _seen(self, engine: Any) -> _View:
-        """The view of a state of the engine."""
+        """Returns the view of a state of the engine."""
         raise NotImplementedError
 
     @property
     def _where(self) -> str:
-        """What messages begin with."""
+        """The beginning of messages."""
         return self._path or f"{self._kind} in memory"
 
     def _shown(self) -> _View:
-        """The state that is shown, unless it is closed."""
+        """Returns the state that is shown. Raises FailedPrecondition after `close`."""
         state = self._state
         if state is None:
             raise FailedPrecondition(f"{self._where}: the {self._kind} is closed")
@@ -72,7 +72,7 @@ class Opened(Closing, Generic[_View]):
         self._shown()
 
     def _go_on(self) -> bool:
-        """Shows the newest state that the engine has seen; returns False if that is shown already."""
+        """Shows the newest state that the engine has seen. Returns False if it is shown already."""
         with self._lock:
             engine = self._engine.snapshot()
             if self._state is None or engine.is_same(self._state.engine):  # type: ignore[attr-defined]
@@ -88,7 +88,7 @@ class Opened(Closing, Generic[_View]):
 
 @members_raise_ours
 class Immutable(Generic[_View]):
-    """One state, which reads the same whatever is committed later."""
+    """One state. It reads the same whatever is committed later."""
 
     __slots__ = ("_state",)
 

@@ -168,7 +168,7 @@ def _engine_of(name: str, opened_with: Mapping[str, Any]) -> _engine.Frame:
 
 
 def _content_of(source: Any) -> Optional[memoryview]:
-    """The bytes of a frame in memory, or None if `source` is a path. A path may be bytes, too."""
+    """Returns the bytes of a frame in memory, or None if `source` is a path, which may be bytes, too."""
     if isinstance(source, (str, os.PathLike)) or isinstance(source, bytes) and source[2:9] != _MAGIC:
         return None
     try:
@@ -399,5 +399,5 @@ _ASARRAY = _defaults_of(asarray)
 
 
 def _given(arguments: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[str]:
-    """The names of the arguments that are not the defaults themselves."""
+    """Returns the names of the arguments that are not the defaults themselves."""
     return [name for name, value in arguments.items() if value is not defaults[name]]

@@ -1,4 +1,4 @@
-"""Names of codecs and filters, and how NumPy's types are written into frames."""
+"""Names of codecs and filters, checks of arguments, and the names of NumPy's types in frames."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ VERIFY_DEPTHS = {"structure": 0, "fingerprints": 1, "contents": 2}
 
 _LONGEST = 10.0 * 365 * 24 * 3600  # seconds
 
-# A name, or a name and its parameter.
+# The name of a filter, or a pair of a name and its parameter.
 FilterLike = Union[str, tuple[str, int]]
 
 
@@ -68,14 +68,17 @@ class Limits(NamedTuple):
 
     def _counts(self) -> tuple[int, int, int, int]:
         """The limits as the engine takes them."""
-        chunk, metadata, nchunks, memory = (
-            integer(value, name, 0, 2**63 - 1) for name, value in self._asdict().items()
+        most = 2**63 - 1
+        return (
+            integer(self.max_chunk_nbytes, "max_chunk_nbytes", 0, most),
+            integer(self.max_metadata_nbytes, "max_metadata_nbytes", 0, most),
+            integer(self.max_nchunks, "max_nchunks", 0, most),
+            integer(self.max_decode_memory, "max_decode_memory", 0, most),
         )
-        return chunk, metadata, nchunks, memory
 
 
 def number_of(name: str, numbers: Mapping[str, int], what: str) -> int:
-    """The number that the format has for a name."""
+    """Returns the number that the format has for a name."""
     try:
         return numbers[name]
     except (KeyError, TypeError):  # what has no hash
@@ -83,24 +86,26 @@ def number_of(name: str, numbers: Mapping[str, int], what: str) -> int:
 
 
 def name_of(number: int, numbers: Mapping[str, int]) -> str:
-    """The name of a number of the format; the number itself for what programs registered."""
+    """Returns the name of a number of the format, or the number as text if a program registered it."""
     return next((name for name, known in numbers.items() if known == number), str(number))
 
 
 def seconds(value: Any, what: str) -> float:
-    """A time to wait."""
+    """Returns a time to wait in seconds."""
+    if type(value) is float and 0 <= value <= _LONGEST:
+        return value
     if not is_number(value):
         raise InvalidType(f"{what}: expected a number of seconds, got {told(value)}")
     return float(min(max(value, 0.0), _LONGEST))
 
 
 def milliseconds(value: Any, what: str = "wait") -> int:
-    """The same as the engine takes it; the shortest wait is a millisecond."""
+    """Returns a time to wait in milliseconds, of which the shortest is one."""
     return math.ceil(seconds(value, what) * 1000)
 
 
 def extents(shape: Any, what: str = "shape", most: int = 2**63 - 1) -> list[int]:
-    """The numbers of a shape; a single one is that of an array of one dimension."""
+    """Returns the numbers of a shape. A single number is the shape of an array of one dimension."""
     if is_integer(shape):
         shape = (shape,)
     if isinstance(shape, (str, bytes)) or not hasattr(shape, "__iter__") or isinstance(shape, np.ndarray) and not shape.ndim:
@@ -109,7 +114,7 @@ def extents(shape: Any, what: str = "shape", most: int = 2**63 - 1) -> list[int]
 
 
 def integer(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
-    """An argument that the engine takes as an integer of so many bits."""
+    """Returns an argument as an int from `least` to `most`."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -120,12 +125,12 @@ def integer(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int
 
 
 def dtype_text(dtype: np.dtype) -> str:
-    """How the metalayer `b2nd` names a type; python-blosc2 does the same."""
+    """Returns the name of a type in the metalayer `b2nd`, which is that of python-blosc2."""
     return str(dtype) if dtype.names is not None else dtype.str
 
 
 def parse_dtype(text: bytes, typesize: int) -> np.dtype:
-    """The type that a metalayer `b2nd` names, or raw bytes where that is no type of this size.
+    """Returns the type that a metalayer `b2nd` names, or raw bytes if that is not a type of this size.
 
     A file may say anything: types that hold pointers are never taken from one.
     """
@@ -136,7 +141,7 @@ def parse_dtype(text: bytes, typesize: int) -> np.dtype:
 def _said_dtype(text: bytes, typesize: int) -> Optional[np.dtype]:
     try:
         dtype = written_dtype(text.decode())
-    except Exception:  # noqa: BLE001: whatever NumPy makes of text that is no type
+    except Exception:  # noqa: BLE001: NumPy raises many classes for text that is not a type
         return None
     if dtype.hasobject or dtype.subdtype is not None or dtype.itemsize != typesize:
         return None
@@ -154,17 +159,17 @@ def check_said_dtype(text: bytes, dtype: np.dtype) -> None:
 
 
 def written_dtype(text: str) -> np.dtype:
-    """The type that NumPy writes so."""
+    """Returns the type that NumPy writes as this text."""
     return np.dtype(ast.literal_eval(text) if text.startswith(("[", "{")) else text)
 
 
 def raw_dtype(typesize: int) -> np.dtype:
-    """The type of items of which only the size is known."""
+    """Returns the type of items whose size alone is known."""
     return np.dtype(np.uint8) if typesize == 1 else np.dtype(f"V{typesize}")
 
 
 def check_dtype(dtype: Any) -> np.dtype:
-    """A type whose bytes are its value, without the class of its items, which no file can name."""
+    """Returns the type without the class of its items, which no file can name. Objects are refused."""
     checked: np.dtype = np.dtype(dtype)
     if checked.hasobject or checked.subdtype is not None or checked.itemsize == 0:
         raise InvalidArgument(f"items of type {checked} have no fixed bytes: give a dtype of numbers, bytes or times")
@@ -172,7 +177,7 @@ def check_dtype(dtype: Any) -> np.dtype:
 
 
 def _without_class(dtype: np.dtype) -> np.dtype:
-    """The same fields in `np.void`, where NumPy's record arrays have them in `np.record`."""
+    """Returns the same fields in `np.void`. Record arrays of NumPy have them in `np.record`."""
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return np.dtype((_without_class(base), shape))

@@ -21,7 +21,7 @@ _TUPLE = "__tuple__"  # the first item of a list that was a tuple
 _DEEPEST = 511  # containers inside each other; python-blosc2 writes no more
 _MOST_DIMENSIONS = 64  # of NumPy
 
-# Codes of sizes of 1, 2 and 4 bytes; 0 where there is none.
+# Codes of sizes of 1, 2 and 4 bytes. 0 means that there is none.
 _TEXT, _BYTES, _LIST, _MAP, _EXT = (
     (0xD9, 0xDA, 0xDB),
     (0xC4, 0xC5, 0xC6),
@@ -44,7 +44,7 @@ _SCALARS = ((np.bool_, bool), (np.integer, int), (np.floating, float), (np.compl
 
 
 def pack(value: Any) -> bytes:
-    """The bytes of a value, as python-blosc2 writes and reads them."""
+    """Returns the bytes of a value, as python-blosc2 writes and reads them."""
     out = bytearray()
     try:
         _pack(value, out, 0)
@@ -54,7 +54,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(packed: bytes) -> Any:
-    """The value of such bytes, which may come from anywhere: they cost memory of their own size."""
+    """Returns the value of such bytes. Bytes that nobody trusts cost memory of their own size only."""
     try:
         return _Reader(memoryview(packed)).whole(0)
     except RecursionError:
@@ -121,7 +121,7 @@ def _type_of(value: Any) -> str:
 
 
 def _of_scalar(value: np.generic) -> Any:
-    """Python's own value of a scalar; those that it has no type for are refused later."""
+    """Returns Python's own value of a scalar. Scalars without a type in Python are refused later."""
     if isinstance(value, np.timedelta64):
         raise InvalidType(f"{_type_of(value)} cannot be stored: store an array, np.asarray(value)")
     for kind, convert in _SCALARS:
@@ -155,7 +155,7 @@ def _pack_text(value: str, out: bytearray) -> None:
 
 
 def _pack_size(form: tuple[int, int, int], size: int, out: bytearray, fixed: int = 0, below: int = 0) -> None:
-    """A size; one less than `below` is part of the code `fixed`."""
+    """Writes a size. A size less than `below` is part of the code `fixed`."""
     if size < below:
         out.append(fixed | size)
         return
@@ -180,7 +180,7 @@ def _pack_ext(code: int, content: bytes | bytearray, out: bytearray) -> None:
 
 def _pack_set(value: set[Any] | frozenset[Any], out: bytearray, depth: int) -> None:
     content = bytearray()
-    # That text may be in a set, but not begin the list of its items.
+    # The text may be in a set, but must not begin the list of its items.
     _pack(sorted(value, key=lambda one: isinstance(one, str) and one == _TUPLE), content, depth + 1)
     try:
         set(unpack(bytes(content)))
@@ -197,7 +197,7 @@ def _pack_array(items: np.ndarray, out: bytearray, depth: int) -> None:
     else:
         options.check_dtype(items.dtype)
         if items.dtype.names is not None:
-            items = repack_fields(items, recurse=True)  # padding has no place
+            items = repack_fields(items, recurse=True)  # without padding
         dtype = items.dtype
         kind = {"str": dtype.str} if dtype.names is None else {"descr": dtype.descr}
         said = {"dtype": kind, "shape": shape, "data": items.tobytes()}
@@ -207,7 +207,7 @@ def _pack_array(items: np.ndarray, out: bytearray, depth: int) -> None:
 
 
 class _Reader:
-    """Reads values, one after the other, from bytes that may say anything."""
+    """Reads one value after the other, from bytes that nobody trusts."""
 
     __slots__ = ("at", "data")
 
@@ -216,7 +216,7 @@ class _Reader:
         self.at = 0
 
     def whole(self, depth: int) -> Any:
-        """The one value that all the bytes are."""
+        """Reads the value that takes all the bytes."""
         value = self.value(depth)
         if self.at != len(self.data):
             raise InvalidArgument(f"a value of {self.at} bytes has {len(self.data) - self.at} bytes after it")
@@ -228,13 +228,13 @@ class _Reader:
         return self.data[self.at - size : self.at]
 
     def check(self, size: int) -> None:
-        """Nothing is made for what the rest of the bytes cannot hold."""
+        """Refuses a size that the rest of the bytes cannot hold, before anything is made."""
         left = len(self.data) - self.at
         if size > left:
             raise InvalidArgument(f"byte {self.at}: expected {size} more bytes, got {left}")
 
     def value(self, depth: int) -> Any:
-        """The value that comes next. One call of this for each container: Python bounds their number."""
+        """Reads the next value. It calls itself for each container, so Python bounds their depth."""
         if depth > _DEEPEST:
             _refuse_depth()
         code = self.take(1)[0]
@@ -271,7 +271,7 @@ class _Reader:
         return mapping
 
     def size(self, code: int) -> tuple[tuple[int, int, int], int]:
-        """The kind of a value that has a size, and the size."""
+        """Returns the kind of a value that has a size, and the size."""
         if code < 0x90:
             return _MAP, code & 0x0F
         if code < 0xA0:

@@ -1,4 +1,4 @@
-"""Where frames and logs are: files, and URIs, which lead to object stores."""
+"""The paths of frames and logs: files, and URIs, which lead to object stores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _turn = threading.Lock()
 
 
 def is_uri(name: str) -> bool:
-    """Whether a path leads to an object store or a web server."""
+    """Returns True if a path leads to an object store or a web server."""
     return name.startswith(_SCHEMES)
 
 
@@ -25,7 +25,7 @@ _LONGEST = 4096  # bytes of a path, with the zero byte at its end
 
 
 def text_of(path: Path) -> str:
-    """A path as text. What is not a path is refused without its content."""
+    """Returns a path as text. If it is not a path, the message does not show its content."""
     try:
         name = os.fsdecode(path)
     except TypeError:
@@ -45,15 +45,15 @@ def text_of(path: Path) -> str:
 
 
 def name_of(path: Path) -> str:
-    """A path that still leads there when the working directory changes. URIs stay as they are."""
+    """Returns a path that does not depend on the working directory. URIs stay as they are."""
     name = text_of(path)
     return name if is_uri(name) else os.path.abspath(name)
 
 
 def files_of(name: str) -> Optional[object]:
-    """The file system of a path, as the calls of the engine take it; None for files.
+    """Returns the file system of a path, as the calls of the engine take it. It is None for files.
 
-    One for all URIs, made when the first of them is used, with the settings of the environment.
+    All URIs share one, which is made from the environment when the first URI is used.
     """
     if not is_uri(name):
         return None
@@ -73,7 +73,7 @@ def _open_files(name: str) -> object:
 
 
 def _start_anew() -> None:
-    """In a forked process, which has none of the threads that make requests or hold locks."""
+    """Drops it in a forked process, which lacks the threads that make requests or hold locks."""
     global _files, _turn
     _files = None
     _turn = threading.Lock()

@@ -1,4 +1,4 @@
-"""A frame as notebooks show it: what it holds, and how well each chunk is compressed."""
+"""The picture of a frame in notebooks: its description, and the compression of each chunk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HEIGHT = 40
 
 
 def as_html(title: str, info: Info, engine: _engine.Snapshot) -> str:
-    """A table beside a picture with a bar for each chunk, or for chunks evenly spread."""
+    """Returns a table and a picture with a bar for each chunk, or for chunks evenly spread."""
     rows = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in info._rows())
     return (
         f"<div><strong>{html.escape(title)}</strong><table>{rows}</table>{_bars(info, engine)}</div>"

@@ -30,7 +30,7 @@ def make_recipe(
     raw_meta: Optional[Mapping[str, bytes]],
     overwrite: bool,
 ) -> _engine.Recipe:
-    """The options of a new frame, which `create` documents, as the engine takes them."""
+    """Returns the options of a new frame, which `create` documents, as the engine takes them."""
     recipe = _engine.Recipe()
     recipe.set_compression(
         number_of(codec, CODECS, "codec"),
@@ -45,11 +45,9 @@ def make_recipe(
     recipe.set_filters([(number_of(name, FILTERS, "filter"), value & 255) for name, value in pairs])
     recipe.set_place(integer(chunksize, "chunksize"), sparse, overwrite)
     if shape is not None:
-        pieces = [
-            [] if one is None else extents(one, what, 2**31 - 1)
-            for one, what in ((chunks, "chunks"), (blocks, "blocks"))
-        ]
-        recipe.set_array(extents(shape), *pieces, dtype_text(dtype))
+        chunkshape = [] if chunks is None else extents(chunks, "chunks", 2**31 - 1)
+        blockshape = [] if blocks is None else extents(blocks, "blocks", 2**31 - 1)
+        recipe.set_array(extents(shape), chunkshape, blockshape, dtype_text(dtype))
     layers = {name: packed(f"metalayer {name!r}", value) for name, value in (meta or {}).items()}
     for name, content in {**layers, **(raw_meta or {})}.items():
         recipe.add_metalayer(name, content)

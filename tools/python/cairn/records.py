@@ -1,4 +1,4 @@
-"""Records: what comes out of a log, and how values become the records that go in."""
+"""Records of a log in memory, and the conversion of values to records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN = 10
 
 
 def fields_of(dtype: np.dtype) -> dict[str, np.dtype]:
-    """Names and types of the fields; a plain type is one field without a name."""
+    """Returns the names and types of the fields. A plain type is one field without a name."""
     if dtype.names is None:
         return {"": dtype}
     return {name: dtype[name] for name in dtype.names}
@@ -31,7 +31,7 @@ def fields_of(dtype: np.dtype) -> dict[str, np.dtype]:
 
 @members_raise_ours
 class Records:
-    """Records of a log in memory: `r["temp"]` is a column, `r[5]` a record, `r[2:9]` some of them.
+    """Holds records of a log in memory: `r["temp"]` is a column, `r[5]` a record, `r[2:9]` some records.
 
     `np.asarray(r)` is a structured array, `r.columns` a dict of arrays and `r.to_pandas()` a
     DataFrame.
@@ -45,18 +45,18 @@ class Records:
 
     def __init__(self, columns: dict[str, np.ndarray], numbers: np.ndarray, time: Optional[str]):
         self.columns = columns  # by the names of the fields
-        self.numbers = numbers  # of the records, which they keep for ever
+        self.numbers = numbers  # the numbers of the records in the log, which never change
         self._time = time
 
     @property
     def dtype(self) -> np.dtype:
-        """The type of one of them."""
+        """The type of one record."""
         if list(self.columns) == [""]:
             return self.columns[""].dtype
         return np.dtype([(name, column.dtype) for name, column in self.columns.items()])
 
     def to_numpy(self) -> np.ndarray:
-        """A structured array."""
+        """Returns the records as a structured array."""
         dtype = self.dtype
         if dtype.names is None:
             return self.columns[""]
@@ -66,7 +66,7 @@ class Records:
         return rows
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame, whose index are the times where there are any. Bytes become text."""
+        """Returns a DataFrame of pandas, whose index is the time if it was read. Bytes become text."""
         import pandas
 
         frame = pandas.DataFrame({name: _for_pandas(one) for name, one in self.columns.items()})
@@ -92,7 +92,7 @@ class Records:
         return iter(self.to_numpy())
 
     def _rows(self, what: str) -> list[list[str]]:
-        """What is shown of them: a head, and some rows at both ends."""
+        """Returns the rows of the table that is shown: a head, and some records at both ends."""
         half = _SHOWN // 2
         cut = len(self) > _SHOWN
         some = self[np.r_[:half, len(self) - half : len(self)]] if cut else self
@@ -122,7 +122,7 @@ class Records:
 
 
 def shown(value: Any) -> str:
-    """A value as it may stand in any output: a log may hold what steers a terminal."""
+    """Returns a value as printable text, since a log may hold codes that control a terminal."""
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
     return text if text.isprintable() else repr(text)[1:-1]
 
@@ -134,7 +134,7 @@ def _for_pandas(column: np.ndarray) -> Any:
 
 
 class Columns:
-    """Columns of records that are put together piece by piece."""
+    """Puts the columns of records together piece by piece."""
 
     def __init__(self, fields: Mapping[str, np.dtype]):
         self._fields = fields
@@ -142,13 +142,13 @@ class Columns:
         self._columns = [bytearray() for _ in fields]
 
     def add(self, numbers: bytes, columns: Sequence[bytes]) -> None:
-        """Adds records, whose values are as a log holds them."""
+        """Adds records in the form in which a log holds them."""
         self._numbers += numbers
         for column, more in zip(self._columns, columns):
             column += more
 
     def take(self, time: Optional[str]) -> Records:
-        """All that was added."""
+        """Returns all records that were added."""
         values = zip(self._fields.items(), self._columns)
         columns = {name: np.frombuffer(column, dtype) for (name, dtype), column in values}
         return Records(columns, np.frombuffer(self._numbers, np.int64), time)
@@ -219,7 +219,7 @@ def _from_columns(items: Any, dtype: np.dtype) -> np.ndarray:
 
 
 def _no_value(dtype: np.dtype, name: str, names: Sequence[str] = ()) -> Any:
-    """What stands for none in a field, of those of these names."""
+    """Returns the value that means none in a field. `names` are all fields, for the message."""
     if dtype.kind not in "fMS":
         fields = f"; the log has {', '.join(names)}" if names else ""
         raise InvalidArgument(
@@ -228,20 +228,20 @@ def _no_value(dtype: np.dtype, name: str, names: Sequence[str] = ()) -> Any:
     return {"f": np.nan, "M": np.datetime64("NaT"), "S": b""}[dtype.kind]
 
 
-# What NumPy makes of values of several types, by the kind of the field: texts, of what is none too,
-# and doubles, which do not hold all integers. Integers from 2**63 on are a type of their own.
+# By the kind of the field, the kinds of arrays that NumPy makes of values of several types and that
+# lose something: texts also replace None, and doubles do not hold all integers.
 _MIXED = {"S": "SUf", "M": "f", "i": "f", "u": "f"}
 
 
 def _is_none(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA."""
+    """Returns True for None, NaN, NaT and the NA of pandas."""
     if isinstance(value, (float, np.floating, np.datetime64)):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
-    """A column as a field has it, where nothing but precision is lost."""
+    """Returns a column in the type of a field. Only the precision of floats and times may be lost."""
     try:
         return _as_field(values, dtype, name)
     except Exception as error:  # noqa: BLE001: it is raised again
@@ -253,7 +253,7 @@ def _as_field(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
     if is_masked(values):
         values = np.where(values.mask, None, values.data.astype(object)).tolist()
     own = hasattr(values, "dtype") and not isinstance(values, (str, bytes))
-    # Of bytes among texts NumPy makes texts, where it can.
+    # NumPy would make texts of bytes that stand among texts.
     kind = object if dtype.kind == "S" and not own else None
     given = np.atleast_1d(np.asarray(values, kind))
     if given.ndim != 1:
@@ -268,7 +268,7 @@ def _as_field(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
 
 
 def _filled(given: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
-    """Values of Python, where none is what the field has for that."""
+    """Returns Python values in which none is replaced by the value that means it in the field."""
     values = given.tolist()
     for place, value in enumerate(values):
         if _is_none(value):

@@ -31,7 +31,7 @@ _NAME = "cairn_sqlite" + (sysconfig.get_config_var("SHLIB_SUFFIX") or ".so")
 
 
 def _places() -> list[str]:
-    """Where the extension may be: what CAIRN_SQLITE names, the package, its build, libraries."""
+    """Returns the possible paths of the extension: CAIRN_SQLITE, the package, its build, libraries."""
     named = os.environ.get("CAIRN_SQLITE")
     if named:
         return [named]
@@ -44,7 +44,7 @@ def _places() -> list[str]:
 
 
 def extension() -> str:
-    """The path of Cairn's extension of SQLite."""
+    """Returns the path of Cairn's extension of SQLite."""
     places = _places()
     for path in places:
         if os.path.exists(path):
@@ -84,7 +84,7 @@ def load(connection: Optional[sqlite3.Connection] = None, *, default: bool = Fal
 
 
 def _quoted(text: str) -> str:
-    """A path or a value as a part of a URI, of whatever bytes."""
+    """Returns a path or a value as a part of a URI. It may have any bytes."""
     if "\0" in text:
         raise InvalidArgument(f"{text!r}: embedded null character, at which SQLite ends a name")
     return quote(os.fsencode(text))
@@ -96,7 +96,7 @@ def _uri_of(path: str) -> str:
 
 
 def _with_parameters(uri: str, parameters: dict[str, Any]) -> str:
-    """The URI with those parameters that are not None."""
+    """Returns the URI with the parameters that are not None."""
     for name, value in parameters.items():
         if value is None:
             continue
@@ -215,7 +215,7 @@ def _is_python(path: str) -> bool:
 
 
 def _find_program(name: str) -> str:
-    """The path of a program that is written in Python; without one the process ends."""
+    """Returns the path of a program that is written in Python. Ends the process if there is none."""
     found: Optional[str] = name
     if not os.path.exists(name):
         # Those of this Python, whose environment need not be activated, first.

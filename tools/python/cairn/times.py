@@ -1,4 +1,4 @@
-"""Times and spans of time as people write them, and as the counts of units that logs hold."""
+"""Times and spans of time, as people write them and as the counts of units that logs hold."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from . import _engine
 from .arguments import told
 from .errors import FailedPrecondition, InvalidArgument, InvalidType
 
-# A count of the log's unit; what NumPy, `datetime` and pandas have; or ISO 8601 text.
+# A count of the log's unit, a time of NumPy, `datetime` or pandas, or ISO 8601 text.
 TimeLike = Union[int, str, datetime.date, np.datetime64]
-# A count of the log's unit; what `datetime` and NumPy have; or text such as "15m" and "500ms".
+# A count of the log's unit, a span of `datetime` or NumPy, or text such as "15m" and "500ms".
 SpanLike = Union[int, str, datetime.timedelta, np.timedelta64]
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
@@ -26,8 +26,8 @@ UNITS = ("s", "ms", "us", "ns")
 
 
 def to_datetime64(value: Any) -> np.datetime64:
-    """A time that is no count and no text, in UTC and as exact as it is given."""
-    if hasattr(value, "to_datetime64"):  # of pandas
+    """Returns a time that is neither a count nor text in UTC, as exact as it is given."""
+    if hasattr(value, "to_datetime64"):  # a time of pandas
         value = value.to_datetime64()
     elif isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = np.datetime64(value.astimezone(datetime.timezone.utc).replace(tzinfo=None))
@@ -41,14 +41,14 @@ def to_datetime64(value: Any) -> np.datetime64:
 
 
 def without_zone(values: Any) -> Any:
-    """Times of pandas that have a zone, as NumPy has them: in UTC. All others as they are."""
+    """Returns times of pandas with a zone as NumPy has them, in UTC. Other values stay as they are."""
     dtype = getattr(values, "dtype", None)
     return values if getattr(dtype, "tz", None) is None else values.to_numpy(f"M8[{dtype.unit}]")
 
 
 def _attoseconds(value: Union[np.datetime64, np.timedelta64]) -> int:
     unit, step = np.datetime_data(value.dtype)
-    if unit in ("Y", "M"):  # of any length
+    if unit in ("Y", "M"):  # their length varies
         if isinstance(value, np.timedelta64):
             raise InvalidArgument(f"{value}: months and years have no one length")
         value, unit, step = value.astype("M8[D]"), "D", 1
@@ -58,7 +58,7 @@ def _attoseconds(value: Union[np.datetime64, np.timedelta64]) -> int:
 
 
 def span_text(value: Any) -> str:
-    """A span as `Clock.span` takes it; anything else as it is."""
+    """Returns a span as text that `Clock.span` takes. Other values are shown as they are."""
     if not isinstance(value, np.timedelta64):
         return str(value)
     exact = _attoseconds(value)
@@ -69,7 +69,7 @@ def span_text(value: Any) -> str:
 
 
 class Clock:
-    """The type of a field with times: a timestamp of some unit, or an integer of none."""
+    """Counts the times of a field, which is a timestamp with a unit or an integer without one."""
 
     __slots__ = ("_unit",)
 
@@ -77,7 +77,7 @@ class Clock:
         self._unit: Optional[str] = np.datetime_data(dtype)[0] if dtype.kind == "M" else None
 
     def count(self, value: TimeLike, *, up: bool = True, stored: bool = False) -> int:
-        """A time as a count; what lies between two counts is the later one, or the earlier.
+        """Returns a time as a count. Between two counts, `up` gives the later one, else the earlier.
 
         Raises `InvalidArgument` for a number that reads as a time of our days in another unit, or
         as a date such as 20261124. A time that is no text may lie beyond all counts, unless it is
@@ -97,7 +97,7 @@ class Clock:
         return min(max(found, _FIRST), _LAST)
 
     def check_counts(self, counts: np.ndarray) -> None:
-        """Raises `InvalidArgument` where neither the least nor the greatest passes as a time."""
+        """Raises `InvalidArgument` if neither the least nor the greatest count can be a time."""
         if self._unit is None or not counts.size:
             return
         problem = None
@@ -113,14 +113,14 @@ class Clock:
         ) from None
 
     def range(self, begin: Optional[TimeLike], end: Optional[TimeLike]) -> tuple[int, int]:
-        """The counts of a range; None has no bound."""
+        """Returns the counts of a range. None means no bound."""
         return (
             _FIRST if begin is None else self.count(begin),
             _LAST if end is None else self.count(end),
         )
 
     def span(self, value: SpanLike) -> int:
-        """A span of time as a count."""
+        """Returns a span of time as a count."""
         if isinstance(value, (int, np.integer)) and not isinstance(value, np.timedelta64):
             return int(value)
         if isinstance(value, str):
@@ -140,15 +140,15 @@ class Clock:
         return count
 
     def time(self, count: int) -> Any:
-        """A count as a time: a datetime64, or the number itself."""
+        """Returns a count as a time: a datetime64, or the number itself."""
         return count if self._unit is None else self.times(np.array([count], np.int64))[0]
 
     def times(self, counts: np.ndarray) -> np.ndarray:
-        """The same for many."""
+        """Returns counts as times."""
         return counts if self._unit is None else counts.view(f"M8[{self._unit}]")
 
     def duration(self, count: int) -> Any:
-        """A count as a span: a timedelta64, or the number itself."""
+        """Returns a count as a span: a timedelta64, or the number itself."""
         return count if self._unit is None else np.array([count]).astype(f"m8[{self._unit}]")[0]
 
     def _attoseconds(self) -> int:

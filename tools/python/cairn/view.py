@@ -12,17 +12,17 @@ import numpy as np
 from . import _engine, options
 from .errors import FailedPrecondition, InvalidArgument
 
-# Items of a plain frame that are read at once where only some of them are wanted.
+# Number of items of a plain frame that are read at once if only some of them are wanted.
 _PLAIN_PIECE = 1 << 16
 
 
 def bytes_of(items: np.ndarray) -> np.ndarray:
-    """The memory of a contiguous array as bytes; types of which NumPy makes no buffer included."""
+    """Returns the memory of a contiguous array as bytes, also if NumPy makes no buffer of its type."""
     return items.reshape(-1).view(np.uint8)
 
 
 def is_masked(items: Any) -> bool:
-    """Whether it is a masked array of NumPy that hides items."""
+    """Returns True for a masked array of NumPy that hides items."""
     module = sys.modules.get("numpy.ma")  # there are none before it is imported
     return module is not None and isinstance(items, module.MaskedArray) and _hides(items.mask)
 
@@ -33,19 +33,19 @@ def _hides(mask: np.ndarray) -> bool:
 
 
 def check_unmasked(items: Any) -> None:
-    """Refuses to store what a masked array hides."""
+    """Refuses a masked array that hides items, since a frame would show them."""
     if is_masked(items):
         raise InvalidArgument("a masked array hides items: fill them, as by items.filled(0)")
 
 
 class View:
-    """Immutable; what `Snapshot`, `Frame` and `Writer` read through."""
+    """Reads one state of a frame for `Snapshot`, `Frame` and `Writer`. It is immutable."""
 
     __slots__ = ("engine", "dtype", "shape", "chunks", "blocks", "is_array", "typesize", "where", "__weakref__")
 
     def __init__(self, engine: _engine.Snapshot, dtype: Optional[np.dtype], path: Optional[str] = None):
         self.engine = engine
-        self.where = path or "frame in memory"  # what messages begin with
+        self.where = path or "frame in memory"  # the beginning of messages
         array = engine.array()
         self.is_array = array is not None
         if array is not None:
@@ -70,7 +70,7 @@ class View:
             )
 
     def drop(self) -> None:
-        """Lets go of the engine's snapshot; reading fails from then on."""
+        """Releases the engine's snapshot. Reading fails from then on."""
         with contextlib.suppress(AttributeError):
             del self.engine
 
@@ -80,7 +80,7 @@ class View:
         raise AttributeError(name)
 
     def room(self, shape: Sequence[int]) -> np.ndarray:
-        """Memory for items of that shape; DataLoss if only a damaged shape asks for so much."""
+        """Returns memory for items of that shape. Raises DataLoss if a damaged shape asks for too much."""
         try:
             return np.empty(shape, self.dtype)
         except (MemoryError, ValueError):
@@ -97,7 +97,7 @@ class View:
             self.engine.read_bytes(start[0] * self.dtype.itemsize, bytes_of(out))
 
     def read_at(self, numbers: np.ndarray, out: np.ndarray) -> None:
-        """Reads single items by their numbers, of an array in C order; in any order, and again."""
+        """Reads single items by their numbers, which count in C order. They may be unsorted and repeated."""
         itemsize = self.dtype.itemsize
         if itemsize != self.typesize:  # items of single bytes
             numbers = (numbers[:, None] * itemsize + np.arange(itemsize)).reshape(-1)

@@ -12,7 +12,7 @@ from .errors import InvalidArgument, InvalidType
 from .keys import check_fields
 from .times import Clock
 
-# "temp > 20 and host == 'a'", or ("temp", ">", 20), or several of these.
+# Text such as "temp > 20 and host == 'a'", a tuple ("temp", ">", 20), or several tuples.
 WhereLike = Union[str, tuple[str, str, Any], Iterable[tuple[str, str, Any]], None]
 Condition = tuple[str, int, Union[int, float, str]]
 
@@ -22,7 +22,7 @@ _NUMBERS = {"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}
 def conditions(
     where: WhereLike, fields: Mapping[str, np.dtype]
 ) -> tuple[list[Condition], list[str]]:
-    """What the engine takes, and the text that it parses itself; all of them have to hold."""
+    """Returns the conditions as the engine takes them, and the texts that it parses. All must hold."""
     if where is None:
         return [], []
     if isinstance(where, str):
