@@ -239,7 +239,7 @@ class ArgumentsTest(PackageTest):
         log, frame = Subject(self, "log").it, Subject(self, "frame_of_records").it
         columns = {"time": [1, 2], "temp": ["1e400", 1], "n": [1, 2], "host": ["a", "b"]}
         for call, kind, words in (
-            (lambda: log[1.5], IndexError, "1.5 is not an index: give ints, slices, lists of ints, or masks"),
+            (lambda: log[1.5], IndexError, "index: expected ints, slices, lists of ints or masks, got 1.5"),
             (lambda: log.append(None), TypeError, "records: expected an array, a DataFrame, a dict or a list of tuples, got None"),
             (lambda: log.append([{"time": 1}]), TypeError, "record 0: expected a tuple of 4 values, got dict"),
             (lambda: log.append(columns), TypeError, "field 'temp': expected numbers for float32, got '1e400'"),

@@ -13,7 +13,7 @@ from .errors import NoSuchField, OutOfRange
 
 Axis = Union[range, np.ndarray]  # ascending, without repeats
 
-_KEYS = "give ints, slices, lists of ints, or masks"
+_EXPECTED = "index: expected ints, slices, lists of ints or masks, got"
 
 
 class Selection(NamedTuple):
@@ -37,7 +37,7 @@ def names_of(key: Any, dtype: np.dtype) -> list[str]:
     if not names or not all(isinstance(one, str) for one in names):
         return []
     if dtype.names is None:
-        raise OutOfRange(f"{told(key)} is not an index: items of {dtype} have no fields")
+        raise OutOfRange(f"index: items of {dtype} have no fields, got {told(key)}")
     check_fields(names, dtype.names)
     return names
 
@@ -59,16 +59,16 @@ def _entry(one: Any) -> Any:
         is_nothing = isinstance(one, (list, range, tuple)) and not len(one)
         one = np.asarray(one, dtype=np.intp if is_nothing else None)
         if one.dtype.kind not in "iub":
-            raise OutOfRange(f"an array of {one.dtype} is not an index: {_KEYS}")
+            raise OutOfRange(f"{_EXPECTED} an array of {one.dtype}")
         if one.ndim:
             return one
         one = one[()]
     if isinstance(one, (bool, np.bool_)):
-        raise OutOfRange(f"a single bool is not an index: {_KEYS}")
+        raise OutOfRange(f"{_EXPECTED} a single bool")
     try:
         return operator.index(one)
     except TypeError:
-        raise OutOfRange(f"{told(one)} is not an index: {_KEYS}") from None
+        raise OutOfRange(f"{_EXPECTED} {told(one)}") from None
 
 
 def expand(key: Any, shape: tuple[int, ...]) -> list[Any]:
