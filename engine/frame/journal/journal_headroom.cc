@@ -33,8 +33,9 @@ void JournalHeadroom::Resume(int64_t size) {
   zeros_end_ = std::min(zeros_end_, size);
 }
 
-// What makes the file larger leaves room for two more indexes: where chunks were deleted, the next
-// checkpoint lies after what it frees, and the one after that in it.
+// An edit that makes the file larger leaves room for two more indexes: where chunks were deleted,
+// the next checkpoint lies after the space that it frees, and the checkpoint after that in this
+// space.
 absl::Status JournalHeadroom::CheckLimit(const Stager& stager, int64_t other_bytes) const {
   const StagedState& staged = stager.staged();
   if (frame_.limit.bytes == INT64_MAX || !Grows(staged, base())) return absl::OkStatus();
@@ -76,7 +77,7 @@ void JournalHeadroom::WriteZerosAhead() {
   zeros_end_ =
       std::min({tail_.end() + zeros_, reserved_.end(), tail_.space().LimitFrom(tail_.end())});
   static constexpr std::byte kZero[1] = {};
-  // What is pending is written over them.
+  // Pending bytes of the sink are written over them.
   for (int64_t at = tail_.sink().flushed(); at < zeros_end_; at += kPageSize - at % kPageSize) {
     if (!frame_.file->WriteAt(at, kZero).ok()) return;
   }

@@ -18,7 +18,8 @@ namespace {
 // A summary holds these once more, so it waits for one commit after which they are few.
 constexpr int64_t kMostItems = int64_t{256} << 10;
 constexpr int64_t kMostLayers = int64_t{64} << 10;
-// What a commit has to go through for one; more came only where there was none for long.
+// The commit that writes a summary goes through as many pieces and entries. There are more only if
+// none was written for long.
 constexpr int64_t kMostNewPieces = int64_t{1} << 17;
 constexpr size_t kMostNewEntries = size_t{1} << 19;
 
@@ -40,7 +41,7 @@ std::optional<std::vector<format::LayerEdit>> LayersOf(const Metadata& metadata)
   return size <= kMostLayers ? std::optional(std::move(layers)) : std::nullopt;
 }
 
-// Of the chunks that consist of these pieces, with one more table.
+// Returns the index of the chunks that consist of these pieces, with one more table.
 std::shared_ptr<const SummarizedIndex> WithTable(const ChunkIndex& chunks,
                                                  std::vector<format::IndexPiece> pieces,
                                                  SummarizedIndex::Table table) {
@@ -57,8 +58,8 @@ struct SummaryBytes {
   std::shared_ptr<const SummarizedIndex> index;
 };
 
-// Of a state whose journal ends at `position`, where the summary begins. Nothing where it would be
-// large.
+// Returns the summary of a state whose journal ends at `position`, where the summary begins.
+// Returns nothing if it would be large.
 std::optional<SummaryBytes> SummaryOf(const State& state, int64_t position, uint64_t identity) {
   const std::optional<std::vector<format::LayerEdit>> layers = LayersOf(*state.metadata);
   if (!layers.has_value() || state.chunks.new_pieces() > kMostNewPieces) return std::nullopt;
@@ -123,7 +124,7 @@ std::optional<SummaryBytes> TableOf(const State& state, int64_t position) {
 
 }  // namespace
 
-// Where the disk is too full, readers replay more.
+// Readers replay more where the disk is too full.
 absl::Status JournalSummarizer::WriteSlot(const AnchorPlace& anchor, int64_t number,
                                           const format::SummarySlot& slot) const {
   const absl::Status status =
@@ -138,7 +139,7 @@ absl::Status JournalSummarizer::WriteSlot(const AnchorPlace& anchor, const Exten
                               .size = summary.size(),
                               .generation = base().generation(),
                               .last = base().journal->last};
-  // One that waits is marked first: there may be many summaries from one sync to the next.
+  // A summary that waits is marked first: there may be many from one sync to the next.
   if (!progress.unmarked.has_value()) progress.unmarked = slot;
   slot.boot = frame_.source.BootHere(base().env()->boot);
   return slot.boot != 0 ? WriteSlot(anchor, 0, slot) : absl::OkStatus();
@@ -161,7 +162,7 @@ absl::Status JournalSummarizer::VoidSummaries() {
   return absl::OkStatus();
 }
 
-// If nothing comes of it, it is tried again after as many edits.
+// A summary that cannot be written is tried again after as many edits.
 bool JournalSummarizer::IsSummaryDue(int64_t edits, SummaryProgress& progress) const {
   const State& state = base();
   const CheckpointPolicy& policy = state.env()->checkpoints;
@@ -186,7 +187,7 @@ absl::StatusOr<bool> JournalSummarizer::WriteSummary(
                                 .boot = frame_.source.BootHere(base().env()->boot)};
   format::AppendReceipt(receipt, begin + std::ssize(summary), summary);
   if (!tail_.HasRoomFor(std::ssize(summary) + format::kReceiptSize)) return false;
-  // What is kept on a full disk for deleting stays.
+  // Space that is kept on a full disk for deleting stays.
   tail_.StageAt(begin + std::ssize(summary));
   if (!headroom_.Reserve(stager).ok()) {
     tail_.StageAt(begin);
@@ -222,8 +223,9 @@ absl::Status JournalSummarizer::SumUp(const Stager& stager) {
   return written ? WriteSlot(anchor, summary->extent, progress_) : absl::OkStatus();
 }
 
-// What its identity is, and where its slots are, is known only when it is written. Until then
-// tables are: the first summary is not the first to go through all edits.
+// The anchor of the next checkpoint, with its identity and slots, is known only when that is
+// written. Until then tables are written: the first summary is not the first to go through all
+// edits.
 absl::StatusOr<bool> JournalSummarizer::SumUpFor(BackgroundCheckpoint& next, const Stager& stager) {
   SummaryProgress& progress = next.summaries();
   const std::optional<AnchorPlace> anchor = next.anchor();

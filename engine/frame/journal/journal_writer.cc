@@ -72,7 +72,7 @@ absl::Status JournalWriter::Persist() {
   return frame_.PersistAgain({journal.durable_end, journal.end});
 }
 
-// Where bytes follow the journal, the header on the disk may be another one that needs them.
+// If bytes follow the journal, the header on the disk may be another one that needs them.
 absl::StatusOr<bool> JournalWriter::MayOwe() const {
   if (frame_.opening == Durability::kMachine) return false;
   if (!base().journal.has_value() || summarizer_.is_void()) return false;
@@ -186,7 +186,7 @@ absl::Status JournalWriter::SyncCommitted() {
   return absl::OkStatus();
 }
 
-// One more receipt may have to follow, and the record that ends the journal.
+// Another receipt may have to follow the record and its own, and the record that ends the journal.
 bool JournalWriter::HasRoomForRecord(int64_t size) {
   return size <= format::kMaxRecordSize &&
          tail_.HasRoomFor(size + 2 * format::kReceiptSize + format::kEndedSize);

@@ -32,7 +32,7 @@ class DirtyChunks {
   // of them is.
   absl::Status MakeRoom(int64_t first, int64_t last);
   // Returns the place for the bytes of a chunk that may be held and that MakeRoom was called for.
-  // It has the bytes that the chunk has here, if any.
+  // A chunk that is here has its bytes there.
   MutableBytes Put(int64_t nchunk);
 
   bool Has(int64_t nchunk) const { return slots_.contains(nchunk); }

@@ -21,11 +21,11 @@ namespace cairn::frame {
 
 namespace {
 
-// Memory for items that are appended once more.
+// Bytes of memory for items that are appended again.
 constexpr int64_t kPieceBytes = int64_t{4} << 20;
 
-// What edits did to a state, told by the numbers that its chunks had: the complete ones first, then
-// what is left at the end.
+// The changes that edits made to a state, told by the numbers that its chunks had: the complete
+// ones first, then the rest at the end.
 class Changes {
  public:
   explicit Changes(const State& base)
@@ -44,12 +44,12 @@ class Changes {
   bool rearranged() const { return rearranged_; }
   bool at_end() const { return at_end_; }
   const std::map<int64_t, format::IndexedChunk>& replaced() const { return replaced_; }
-  // What is in the index after the complete chunks; empty where the state had it before.
+  // The chunks of the index after the complete ones; empty where the state had them before.
   const std::vector<std::optional<format::IndexedChunk>>& end() const { return end_; }
   const std::set<std::string>& layers() const { return layers_; }
 
  private:
-  // Of the index after the complete chunks.
+  // Notes an edit of the index after the complete chunks.
   bool IsAtEnd(int64_t nchunk) {
     if (nchunk < complete_) return false;
     at_end_ = true;
@@ -169,7 +169,7 @@ absl::StatusOr<std::vector<std::byte>> ReadItems(const ItemRuns& items, int64_t 
 
 }  // namespace
 
-// Whether the items that the base has after its complete chunks are not those of the view.
+// Returns true if the items that the base has after its complete chunks are not those of the view.
 absl::StatusOr<bool> EditRebaser::ChangesEnd(const State& view, int64_t complete) const {
   if (!staged_.fixed_chunks()) return false;
   const ItemRuns before(*edits_.base());

@@ -184,7 +184,7 @@ absl::Status IncrementApplier::MakeResult(const State& view, const State& from,
   return AppendShort(increment, items);
 }
 
-// What the increment adds to the short chunk, which is padded in an array of one dimension.
+// Appends to the short chunk, which is padded in an array of one dimension.
 absl::Status IncrementApplier::AppendShort(const format::Increment& increment, Bytes items) {
   const int32_t chunksize = staged_.header.chunksize;
   if (chunksize <= 0 || increment.nbytes % chunksize != 0) {

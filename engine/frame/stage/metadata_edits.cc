@@ -17,7 +17,7 @@ namespace {
 // Offsets in the trailer are 32-bit numbers, and the table of fingerprints needs its share of them.
 constexpr int64_t kMaxVlBytes = int64_t{1} << 29;
 
-// The same with other content of a metalayer, which keeps its size.
+// Returns the metadata with other content of a metalayer, which keeps its size.
 absl::StatusOr<std::shared_ptr<const Metadata>> WithMetalayer(const Metadata& metadata,
                                                               std::string_view name,
                                                               Bytes content) {
@@ -54,7 +54,7 @@ absl::Status MetadataEdits::PutMetalayer(std::string_view name, Bytes content) {
 absl::Status MetadataEdits::SetMetalayer(std::string_view name, Bytes content) {
   if (SaysShape(name)) {
     CAIRN_RETURN_IF_ERROR(stager_.EncodeDirty());
-    // It may only become one that asks for the chunks that there are.
+    // The shape may only become one that asks for the chunks that there are.
     const std::shared_ptr<State> state = stager_.MakeState();
     CAIRN_ASSIGN_OR_RETURN(state->metadata, WithMetalayer(*staged_.metadata, name, content));
     const absl::Status fits = CheckArray(*state).status();

@@ -21,7 +21,7 @@
 
 namespace cairn::frame {
 
-// What chunks take.
+// The bytes that chunks take.
 struct ChunkCost {
   int64_t nbytes = 0;                 // decoded
   std::optional<int64_t> stored = 0;  // in the files; empty where damage hides it
@@ -50,7 +50,7 @@ struct StagedState {
   // Bytes of the stored chunks; empty when the base did not know.
   std::optional<int64_t> stored_bytes;
 
-  // What the journal will say of the edits since the base.
+  // The record that the journal will have of the edits since the base.
   bool edited = false;
   format::EncodedEdits chunk_edits;
   std::vector<format::LayerEdit> layer_edits;
@@ -82,9 +82,9 @@ struct StagedState {
 
   void Insert(int64_t nchunk, const format::IndexedChunk& chunk);
   void Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
-  // Whether these edits have replaced the chunk, and nothing has moved since.
+  // Returns true if these edits have replaced the chunk, and nothing has moved since.
   bool HasReplaced(int64_t nchunk) const { return replaced_.contains(nchunk); }
-  // The same again: the chunk before is as if it had never been.
+  // Replaces such a chunk again: the chunk before is as if it had never been.
   void ReplaceAgain(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
   void Erase(int64_t first, int64_t count, const ChunkCost& old);
   // Puts the first chunks into this order; the others stay where they are.
@@ -107,7 +107,8 @@ struct StagedState {
   void DropPartialChunk();
 
  private:
-  // Of chunks that were replaced and have the same numbers, where their edits begin.
+  // The places in chunk_edits where the edits of replaced chunks begin, by number. All chunks have
+  // the numbers that they had then.
   absl::flat_hash_map<int64_t, size_t> replaced_;
 
   void Count(const ChunkCost& cost, int64_t sign);

@@ -45,8 +45,8 @@ absl::Status CheckBlocks(const StagedState& staged, int64_t nchunk, const chunk:
   return Annotate(WithCode(absl::StatusCode::kFailedPrecondition, status), "chunk %d", nchunk);
 }
 
-// With variable chunks the header's nbytes and the chunks' own headers may disagree. Refuse an edit
-// that would make the total negative, or zero with chunks left.
+// Refuses an edit that would make the total negative, or zero with chunks left: in a frame of
+// variable chunks, its header and the headers of its chunks may disagree.
 absl::Status CheckSum(const StagedState& staged, int64_t nchunks, const ChunkCost& less,
                       int64_t more) {
   if (staged.fixed_chunks()) return absl::OkStatus();
