@@ -104,8 +104,8 @@ BackgroundCheckpoint::BackgroundCheckpoint(CommittedFrame& frame, FrameSpace& sp
   const JournalPosition& before = *state_->journal;
   // That of the commit whose state it is.
   plan_.seal.generation = plan_.seal.oldest_generation = before.generation;
-  plan_.seal.journal = is_shrinking() ? journal_->Start(space.journal_since())
-                                      : Inherit(before, region.end, space.journal_since());
+  plan_.seal.journal = is_shrinking() ? journal_->Start(space.dying().journal_since())
+                                      : Inherit(before, region.end, space.dying().journal_since());
   if (is_shrinking()) {
     plan_.seal.previous_end = 0;
     space_.BeginNext(before.generation, CommittedEnd(*state_), index_begin_);
@@ -154,7 +154,7 @@ void BackgroundCheckpoint::ListSome() {
   std::vector<Extent>& free = plan_.seal.space.free;
   const int64_t most = std::min(kListPiece, most_free_ - std::ssize(free));
   const int64_t begin = free.empty() ? 0 : free.back().end;
-  if (space_.free().ListFrom(begin, most, free) && std::ssize(free) < most_free_) return;
+  if (space_.free().pool().ListFrom(begin, most, free) && std::ssize(free) < most_free_) return;
   std::vector<format::BornExtent>& born = plan_.seal.space.born;
   const int64_t most_born = std::min(kListPiece, most_born_ - std::ssize(born));
   const int64_t born_begin = born.empty() ? 0 : born.back().bytes.end;
@@ -249,7 +249,7 @@ absl::Status BackgroundCheckpoint::TakeOver() {
   frame_.InstallState(state);
   frame_.NoteCheckpoint();
   if (is_shrinking()) {
-    space_.EndNextBelow(CommittedEnd(*before_), std::move(dead_));
+    space_.EndNextBelow(index_begin_, CommittedEnd(*before_), std::move(dead_));
   } else {
     space_.EndNext(index_begin_, std::move(dead_));
   }

@@ -40,18 +40,18 @@ void JournalRemains::Resume(int64_t size) {
 
 absl::Status JournalRemains::TidyUp() {
   commits_until_tidy_ = kCommitsUntilTidy;
-  if (tail_.space().has_dead()) tail_.Release(kManyReleased);
+  if (!tail_.space().dead().empty()) tail_.Release(kManyReleased);
   return CutSome();
 }
 
 absl::Status JournalRemains::TidyUpAll() {
-  if (tail_.space().has_dead()) tail_.Release();
+  if (!tail_.space().dead().empty()) tail_.Release();
   return end_ > tail_.end() ? CutAt(tail_.end()) : absl::OkStatus();
 }
 
 absl::Status JournalRemains::TidyUpNowAndThen() {
   const bool is_time = --commits_until_tidy_ <= 0;
-  if (tail_.space().is_releasing() || (is_time && tail_.space().has_dead())) {
+  if (tail_.space().is_releasing() || (is_time && !tail_.space().dead().empty())) {
     tail_.Release(kReleased + kReleasedForChunk * std::ssize(tail_.sink().placed()));
   }
   if (!is_time) return absl::OkStatus();

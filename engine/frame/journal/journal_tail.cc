@@ -15,7 +15,7 @@ void JournalTail::StageAt(int64_t position) {
   const JournalRoom room = {.limit = space_.LimitFrom(position),
                             .resume = std::max(position, space_.EndOfDead())};
   sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
-                &space_.free(), room);
+                &space_.free().pool(), room);
   sink_->SetLimit(frame_.limit);
   if (unsynced_.OwesHeader()) {
     sink_->AskBeforeReuse([&unsynced = unsynced_] { return unsynced.MayReuse(); });

@@ -131,9 +131,10 @@ JournalLoad JournalWriter::LoadWithout(int64_t set_aside) const {
                    .checkpoint = journal.begin - index_begin};
   load.is_durable = frame_.sync->durable().generation == base().generation();
   if (tail_.space().enabled()) {
-    load.is_held = tail_.space().is_held();
-    load.dying = tail_.space().DyingBytes(tail_.end()) - load.checkpoint - set_aside;
-    load.dying_in_journal = tail_.space().DyingInJournal(tail_.end()) - load.checkpoint - set_aside;
+    load.is_held = tail_.space().free().is_held();
+    load.dying = tail_.space().dying().Bytes(tail_.end()) - load.checkpoint - set_aside;
+    load.dying_in_journal =
+        tail_.space().dying().BytesInJournal(tail_.end()) - load.checkpoint - set_aside;
   }
   return load;
 }

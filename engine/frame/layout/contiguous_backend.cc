@@ -126,7 +126,8 @@ bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
                       FitsInPlace(staged);
   if (!may_be) return false;
   if (RoomBelow().has_value()) return true;
-  const bool must_shrink = journal_.tail().space().TakesTimes(kMostTimesAtAll, policy.least_free);
+  const bool must_shrink =
+      journal_.tail().space().free().TakesTimes(kMostTimesAtAll, policy.least_free);
   return MayBeAbove() && !(must_shrink && CanShrink());
 }
 
@@ -139,7 +140,7 @@ bool ContiguousBackend::MayBeAbove() const {
 // For a checkpoint that makes the frame shorter, where that is due.
 std::optional<Extent> ContiguousBackend::RoomBelow() const {
   const FrameSpace& space = journal_.tail().space();
-  if (!space.TakesTimes(kMostTimes, frame_.core->env()->checkpoints.least_free)) {
+  if (!space.free().TakesTimes(kMostTimes, frame_.core->env()->checkpoints.least_free)) {
     return std::nullopt;
   }
   return space.RoomBelow(BackgroundCheckpoint::LeastRoom(base(), space));
@@ -258,19 +259,19 @@ absl::Status ContiguousBackend::ReserveCheckpoint(const StagedState& staged, int
 }
 
 // Of index and trailer.
-int64_t ContiguousBackend::MostBytes(const StagedState& staged, const FrameSpace& space,
+int64_t ContiguousBackend::MostBytes(const StagedState& staged, const NextCheckpointSpace& space,
                                      const CheckpointPlan& plan) const {
   return NeedOf(staged, base()).index +
-         space.MostListed(plan.seal.generation, journal_.tail().end());
+         space.after().MostListed(plan.seal.generation, journal_.tail().end());
 }
 
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAt(int64_t begin,
                                                             const StagedState& staged,
-                                                            FrameSpace space,
+                                                            NextCheckpointSpace space,
                                                             CheckpointPlan plan) const {
   space.PlaceIndex(begin);
   plan.index_begin = begin;
-  plan.seal.space = space.List();
+  plan.seal.space = space.after().List();
   CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
   return PlacedCheckpoint{.begin = begin, .bytes = std::move(bytes), .space = std::move(space)};
 }
@@ -278,9 +279,9 @@ absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAt(int64_t begin,
 // A checkpoint in free space after which there is nothing but old states, if there is room: the
 // frame gets shorter.
 absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
-    const StagedState& staged, const FrameSpace& space, CheckpointPlan plan) const {
+    const StagedState& staged, const NextCheckpointSpace& space, CheckpointPlan plan) const {
   const bool forgets = plan.seal.oldest_generation == plan.seal.generation;
-  if (!forgets || !space.enabled() || !HasRoomForSeal(staged)) return std::nullopt;
+  if (!forgets || !space.after().enabled() || !HasRoomForSeal(staged)) return std::nullopt;
   const std::optional<Extent> room =
       space.FindBelow(MostBytes(staged, space, plan) + kLeastJournal);
   if (!room.has_value()) return std::nullopt;
@@ -292,14 +293,13 @@ absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
 
 // After the journal. What comes next can be made beside commits only where nothing follows it.
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAbove(const StagedState& staged,
-                                                               FrameSpace space,
+                                                               NextCheckpointSpace space,
                                                                const CheckpointPlan& plan) const {
-  const int64_t journal_end = journal_.tail().EndWithMark();
   const int64_t size = 2 * MostBytes(staged, space, plan) + kLeastJournal;
-  const int64_t begin = space.FindAbove(journal_end, size, kMostTimes);
+  const int64_t begin = space.FindAbove(size, kMostTimes);
   CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, PlaceAt(begin, staged, std::move(space), plan));
-  if (placed.end() + format::kEndMark <= placed.space.LimitFrom(begin)) return placed;
-  const int64_t after_dead = std::max(journal_end, placed.space.EndOfDead());
+  if (placed.end() + format::kEndMark <= placed.space.after().LimitFrom(begin)) return placed;
+  const int64_t after_dead = std::max(placed.space.journal_end(), placed.space.after().EndOfDead());
   return PlaceAt(after_dead, staged, std::move(placed.space), plan);
 }
 
@@ -316,8 +316,8 @@ absl::Status ContiguousBackend::WriteTail(const PlacedCheckpoint& placed) {
 // reserved.
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState& staged,
                                                               const CheckpointPlan& plan) {
-  FrameSpace space = journal_.tail().SpaceWith(staged);
-  space.MakeNext(plan.seal.generation, journal_.tail().EndWithMark());
+  NextCheckpointSpace space(journal_.tail().SpaceWith(staged), plan.seal.generation,
+                            journal_.tail().EndWithMark());
   // Until the header says which generations are gone, readers may still come to them.
   const bool sealed = base().checkpoint->seal_holds;
   space.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
@@ -358,10 +358,11 @@ absl::Status ContiguousBackend::FlipToPlaced(const StagedState& staged) {
   CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(0, Bytes(placed.bytes.header).first(changed)));
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
   CAIRN_RETURN_IF_ERROR(frame_.ReloadCheckpoint(std::move(placed.bytes.header)));
+  const int64_t journal_end = journal_.tail().end();
   const int64_t remains_end = journal_.tail().EndWithMark();
-  CAIRN_RETURN_IF_ERROR(AfterCommit(journal_.tail().MarkEnded(*before, journal_.tail().end())));
-  const bool goes_on = placed.space.enabled() && base().checkpoint->seal_holds;
-  BeginAfterCheckpoint(goes_on ? std::move(placed.space) : FrameSpace(base(), {}),
+  CAIRN_RETURN_IF_ERROR(AfterCommit(journal_.tail().MarkEnded(*before, journal_end)));
+  const bool goes_on = placed.space.after().enabled() && base().checkpoint->seal_holds;
+  BeginAfterCheckpoint(goes_on ? std::move(placed.space).Take() : FrameSpace(base(), {}),
                        std::max(journal_.remains().end(), remains_end));
   return absl::OkStatus();
 }

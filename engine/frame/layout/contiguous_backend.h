@@ -26,6 +26,7 @@
 #include "engine/frame/layout/commit_backend.h"
 #include "engine/frame/layout/relocation.h"
 #include "engine/frame/space/frame_space.h"
+#include "engine/frame/space/next_checkpoint_space.h"
 #include "engine/frame/stage/snapshot_pins.h"
 #include "engine/frame/sync/background_task.h"
 
@@ -38,7 +39,7 @@ inline constexpr int64_t kLeastJournal = int64_t{4} << 10;
 struct PlacedCheckpoint {
   int64_t begin = 0;
   CheckpointBytes bytes;
-  FrameSpace space;
+  NextCheckpointSpace space;
 
   int64_t end() const { return begin + std::ssize(bytes.tail); }
 };
@@ -93,14 +94,14 @@ class ContiguousBackend final : public CommitBackend {
   // Where the next commit goes, at least.
   int64_t JournalEnd() const;
   void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
-  int64_t MostBytes(const StagedState& staged, const FrameSpace& space,
+  int64_t MostBytes(const StagedState& staged, const NextCheckpointSpace& space,
                     const CheckpointPlan& plan) const;
   absl::StatusOr<PlacedCheckpoint> PlaceAt(int64_t begin, const StagedState& staged,
-                                           FrameSpace space, CheckpointPlan plan) const;
+                                           NextCheckpointSpace space, CheckpointPlan plan) const;
   absl::StatusOr<std::optional<PlacedCheckpoint>> PlaceBelow(const StagedState& staged,
-                                                             const FrameSpace& space,
+                                                             const NextCheckpointSpace& space,
                                                              CheckpointPlan plan) const;
-  absl::StatusOr<PlacedCheckpoint> PlaceAbove(const StagedState& staged, FrameSpace space,
+  absl::StatusOr<PlacedCheckpoint> PlaceAbove(const StagedState& staged, NextCheckpointSpace space,
                                               const CheckpointPlan& plan) const;
   absl::Status WriteTail(const PlacedCheckpoint& placed);
   absl::StatusOr<PlacedCheckpoint> StoreTail(const StagedState& staged, const CheckpointPlan& plan);
@@ -118,7 +119,7 @@ class ContiguousBackend final : public CommitBackend {
   absl::StatusOr<std::optional<uint64_t>> OldestKept(const ReclaimOptions& options) const;
   absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
   absl::Status FindFree();
-  absl::StatusOr<bool> MoveChunksDown(const FrameSpace::Slack& slack);
+  absl::StatusOr<bool> MoveChunksDown(const FreeSpace::Slack& slack);
   bool CanShrink() const;
   absl::Status Shrink();
   absl::StatusOr<ReclaimReport> ReclaimByRewriting();

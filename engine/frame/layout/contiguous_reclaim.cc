@@ -98,7 +98,7 @@ absl::Status ContiguousBackend::FindFree() {
 }
 
 // False if there was nothing to move. Else a checkpoint says where the chunks are now.
-absl::StatusOr<bool> ContiguousBackend::MoveChunksDown(const FrameSpace::Slack& slack) {
+absl::StatusOr<bool> ContiguousBackend::MoveChunksDown(const FreeSpace::Slack& slack) {
   CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpAll());
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, Stage());
   relocation_.Begin(slack);
@@ -114,9 +114,8 @@ bool ContiguousBackend::CanShrink() const {
   const StagedState staged(base());
   const uint64_t generation = base().generation() + 1;
   const int64_t end = journal_.tail().end();
-  FrameSpace next = journal_.tail().space();
-  next.MakeNext(generation, end);
-  const int64_t list = next.MostListed(generation, end);
+  const NextCheckpointSpace next(journal_.tail().space(), generation, end);
+  const int64_t list = next.after().MostListed(generation, end);
   return next.FindBelow(NeedOf(staged, base()).index + list + kLeastJournal).has_value();
 }
 
@@ -168,7 +167,7 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptio
     if (!status.ok()) CAIRN_RETURN_IF_ERROR(Restart(true));
   }
   CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpAll());
-  CAIRN_RETURN_IF_ERROR(PunchHoles(*frame_.file, journal_.tail().space().List().free));
+  CAIRN_RETURN_IF_ERROR(PunchHoles(*frame_.file, journal_.tail().space().free().pool().List()));
   HoldReserve();
   const format::Seal& seal = *base().checkpoint->seal;
   report.oldest_generation = seal.oldest_generation;

@@ -25,13 +25,14 @@ int64_t BytesOf(const std::vector<Extent>& extents) {
 
 }  // namespace
 
-void Relocation::Begin(const FrameSpace::Slack& slack) {
-  line_ = journal_.tail().space().enabled() ? journal_.tail().space().SetLine(slack) : INT64_MAX;
+void Relocation::Begin(const FreeSpace::Slack& slack) {
+  FrameSpace& space = journal_.tail().space();
+  line_ = space.enabled() ? space.free().SetLine(slack, space.dead()) : INT64_MAX;
   left_ = line_ == INT64_MAX ? 0 : frame_.state->chunks.size();
 }
 
 absl::Status Relocation::StageSome(Stager& stager) {
-  if (!journal_.tail().space().MoveLine(kLooks) || left_ <= 0) return absl::OkStatus();
+  if (!journal_.tail().space().free().MoveLine(kLooks) || left_ <= 0) return absl::OkStatus();
   return StageMoves(stager,
                     std::clamp<int64_t>(BytesOf(journal_.tail().sink().placed()), 1, kMostBytes),
                     kLooks + kLooksForEdit * stager.staged().chunk_edits.count());
@@ -56,7 +57,7 @@ absl::Status Relocation::StageMoves(Stager& stager, int64_t bytes, int64_t looks
 // What does not match its fingerprint stays where it is: a copy would make damage look intact.
 absl::StatusOr<bool> Relocation::Move(Stager& stager, int64_t nchunk, const IndexEntry& entry) {
   if (!HasBytesOfItsOwn(entry)) return false;
-  ExtentPool& free = journal_.tail().space().free();
+  ExtentPool& free = journal_.tail().space().free().pool();
   const std::optional<int64_t> position = free.TakeBeforeLine(entry.cbytes);
   if (!position.has_value()) return false;
   const Extent place = {*position, *position + entry.cbytes};

@@ -11,7 +11,7 @@
 
 #include "engine/frame/checkpoint/committed_frame.h"
 #include "engine/frame/journal/journal_writer.h"
-#include "engine/frame/space/frame_space.h"
+#include "engine/frame/space/free_space.h"
 #include "engine/frame/stage/stager.h"
 
 namespace cairn::frame {
@@ -26,12 +26,12 @@ class Relocation {
       : frame_(frame), journal_(journal) {}
 
   // A checkpoint was written: the chunks of its index may move, each once.
-  void Begin(const FrameSpace::Slack& slack = {});
+  void Begin(const FreeSpace::Slack& slack = {});
   // Stages some moves: of no more bytes than are staged already, but for one chunk.
   absl::Status StageSome(Stager& stager);
   // Stages all of them.
   absl::Status StageAll(Stager& stager) {
-    journal_.tail().space().MoveLine(INT64_MAX);
+    journal_.tail().space().free().MoveLine(INT64_MAX);
     return StageMoves(stager, INT64_MAX, INT64_MAX);
   }
 

@@ -17,7 +17,7 @@ Births::Pieces::iterator Births::SplitAt(int64_t position) {
 }
 
 void Births::Set(const Extent& bytes, uint64_t generation) {
-  if (bytes.size() <= 0) return;
+  if (!is_kept_ || bytes.size() <= 0) return;
   newest_ = std::max(newest_, generation);
   const auto begin = SplitAt(bytes.begin);
   auto next = pieces_.erase(begin, SplitAt(bytes.end));
@@ -44,9 +44,10 @@ uint64_t Births::Of(int64_t begin) const {
   return begin < piece.end ? piece.generation : 0;
 }
 
-void Births::Clear() {
+void Births::Clear(bool keep) {
   pieces_.clear();
   newest_ = 0;
+  is_kept_ = keep;
 }
 
 void Births::Forget(const Extent& bytes) {

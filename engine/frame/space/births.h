@@ -16,11 +16,16 @@ namespace cairn::frame {
 // file that something needs, however many came and went. Not thread-safe.
 class Births {
  public:
-  // The bytes were written after the checkpoint of that generation.
+  // The bytes were written after the checkpoint of that generation. Where births are not kept, this
+  // changes nothing.
   void Set(const Extent& bytes, uint64_t generation);
   // The generation of what begins there; 0 where it is not known, which is before all others.
   uint64_t Of(int64_t begin) const;
-  void Clear();
+  // Forgets all births. Those that are set from now on are kept if `keep`, else from the next call
+  // of Keep on: without readers of an older checkpoint nobody asks for them.
+  void Clear(bool keep);
+  void Keep() { is_kept_ = true; }
+  bool is_kept() const { return is_kept_; }
   // Nothing needs these bytes any more.
   void Forget(const Extent& bytes);
 
@@ -44,6 +49,7 @@ class Births {
 
   Pieces pieces_;
   uint64_t newest_ = 0;
+  bool is_kept_ = true;
 };
 
 }  // namespace cairn::frame

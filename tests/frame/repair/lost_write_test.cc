@@ -28,7 +28,7 @@ namespace cairn::test {
 namespace {
 
 constexpr int32_t kChunk = 1024;
-constexpr int64_t kChunks = 24;
+constexpr int64_t kLostChunks = 24;
 
 class LostWriteTest : public testing::Test {
  protected:
@@ -46,8 +46,8 @@ class LostWriteTest : public testing::Test {
   void Commit(int64_t first, int64_t count = 1, Durability durability = Durability::kMachine) {
     for (int64_t i = first; i < first + count; ++i) {
       const Buffer chunk = MakeNoise(kChunk, ++noise_);
-      ASSERT_TRUE(IsOk(writer_->UpdateChunk(i % kChunks, chunk)));
-      std::ranges::copy(chunk, data_.begin() + i % kChunks * kChunk);
+      ASSERT_TRUE(IsOk(writer_->UpdateChunk(i % kLostChunks, chunk)));
+      std::ranges::copy(chunk, data_.begin() + i % kLostChunks * kChunk);
     }
     const absl::StatusOr<Snapshot> made = writer_->Commit(durability);
     ASSERT_TRUE(IsOk(made));
@@ -135,7 +135,7 @@ class LostWriteTest : public testing::Test {
   static constexpr size_t kHeader = 87;
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
-  Buffer data_ = MakeNoise(kChunk * kChunks, 1);
+  Buffer data_ = MakeNoise(kChunk * kLostChunks, 1);
   uint64_t noise_ = 1;
   uint64_t generation_ = 0;
   std::map<uint64_t, int64_t> ends_;  // of commits, by generation

@@ -39,9 +39,20 @@ TEST(BirthsTest, BytesThatAreBornAgainTakeNoMoreEntries) {
     births.Set({100, 200}, generation);
     ASSERT_EQ(births.count(), 1) << generation;
   }
-  births.Clear();
+  births.Clear(true);
   EXPECT_TRUE(births.empty());
   EXPECT_EQ(births.Of(40), 0u);
+}
+
+TEST(BirthsTest, NoneIsKeptWhileNobodyAsks) {
+  Births births;
+  births.Set({0, 100}, 1);
+  births.Clear(false);
+  births.Set({0, 100}, 2);
+  EXPECT_TRUE(births.empty());
+  births.Keep();
+  births.Set({0, 100}, 3);
+  EXPECT_EQ(births.Of(0), 3u);
 }
 
 TEST(BirthsTest, BytesThatAreFreeTakeNoEntries) {

@@ -1,0 +1,83 @@
+// Free bytes of a contiguous frame's file.
+#ifndef CAIRN_ENGINE_FRAME_SPACE_FREE_SPACE_H_
+#define CAIRN_ENGINE_FRAME_SPACE_FREE_SPACE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/base/extent.h"
+#include "engine/base/extent_pool.h"
+#include "engine/frame/space/dead_space.h"
+
+namespace cairn::frame {
+
+// Bytes between header and index that nothing needs: chunks go there. Chunks that lie far behind
+// can be moved before a line, so that the file gets shorter. A copy is cheap where little is free.
+// Not thread-safe.
+class FreeSpace {
+ public:
+  FreeSpace() = default;
+  // Nothing is free of a file whose header ends at `begin`, and whose index begins at `end`.
+  FreeSpace(int64_t begin, int64_t end) : begin_(begin), end_(end) {}
+
+  int64_t begin() const { return begin_; }
+  int64_t end() const { return end_; }
+  // Bytes that are free.
+  int64_t size() const { return pool_.size(); }
+  int64_t count() const { return pool_.count(); }
+  // For chunks.
+  ExtentPool& pool() { return pool_; }
+  const ExtentPool& pool() const { return pool_; }
+
+  // These bytes are free as far as they lie before the index. Returns false, and changes nothing,
+  // if some of them are free already.
+  bool Add(const Extent& bytes);
+  void Clear() { pool_ = {}; }
+  // A checkpoint was written whose index begins there. `died` bytes died with it.
+  void BeginAfter(int64_t index_begin, int64_t died);
+  // The index begins at another place. What is free stays free.
+  void MoveEnd(int64_t index_begin) { end_ = index_begin; }
+
+  // Takes what is free from `begin` on, for a checkpoint that is made beside commits.
+  void SetAside(int64_t begin);
+  // Gives back what was set aside.
+  void ReturnAside();
+  // The checkpoint uses what was set aside.
+  void KeepAside() { aside_.clear(); }
+
+  // Room before the line. Chunks of any size leave gaps between each other that most others do not
+  // fit, so there has to be more than is used: a `part`th of it, and `least` bytes; and what
+  // commits until the next checkpoint need, if as much dies as until the last one.
+  struct Slack {
+    int64_t part = 8;
+    int64_t least = int64_t{16} << 10;
+    bool for_commits = true;
+  };
+  // Sets the line: chunks that begin after it have room before it, and the file gets shorter when
+  // they go there. Returns INT64_MAX if they have no room. New chunks go before it, too.
+  int64_t SetLine(const Slack& slack, const DeadSpace& dead);
+  // Does a bounded part of the work that the line is for the free space. Returns true when it is
+  // done.
+  bool MoveLine(int64_t most) { return pool_.SetLine(line_, most); }
+  // Returns true if a reader of a checkpoint before the last one held bytes when the line was set.
+  bool is_held() const { return is_held_; }
+  // Returns true if more than `least` bytes are free, and what lies before the index takes more
+  // than this many times what is used of it.
+  bool TakesTimes(int64_t times, int64_t least) const;
+
+  // Checks that free space lies between header and index.
+  void Check() const;
+
+ private:
+  int64_t begin_ = 0;
+  int64_t end_ = 0;
+  ExtentPool pool_;
+  std::vector<Extent> aside_;
+  int64_t died_ = 0;  // bytes, with the last checkpoint
+  int64_t line_ = INT64_MAX;
+  bool is_held_ = false;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_SPACE_FREE_SPACE_H_
