@@ -114,7 +114,7 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status CommitToNewFile(Stager& stager, std::unique_ptr<LiveCopy> begun,
                                ChunkProgress progress);
 
-  // In contiguous_reclaim.cc.
+  // In space_reclaimer.cc.
   absl::Status ForgetBefore(uint64_t oldest_generation);
   absl::StatusOr<std::optional<uint64_t>> OldestKept(const ReclaimOptions& options) const;
   absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
