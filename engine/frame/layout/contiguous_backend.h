@@ -9,7 +9,7 @@
 //      nothing refers to them.
 //   3. the header's first sector, in one piece; sync. It alone moves the frame from the old
 //      checkpoint to the new one, and 512 aligned bytes reach the disk all or not at all.
-// A large checkpoint is written beside the commits that follow; see BackgroundCheckpoint.
+// A large checkpoint is written beside the commits that follow; see CheckpointScheduler.
 // Old index, trailer and records become dead bytes, and then free ones. What cannot be done that
 // way (an empty frame, whose trailer must follow its header; bytes that change after the first
 // sector) is written to a new file that takes the old one's name.
@@ -21,28 +21,15 @@
 #include <optional>
 
 #include "engine/frame/files/atomic_file.h"
-#include "engine/frame/journal/background_checkpoint.h"
 #include "engine/frame/journal/journal_writer.h"
+#include "engine/frame/layout/checkpoint_placer.h"
+#include "engine/frame/layout/checkpoint_scheduler.h"
 #include "engine/frame/layout/commit_backend.h"
 #include "engine/frame/layout/relocation.h"
 #include "engine/frame/space/frame_space.h"
-#include "engine/frame/space/next_checkpoint_space.h"
 #include "engine/frame/stage/snapshot_pins.h"
-#include "engine/frame/sync/background_task.h"
 
 namespace cairn::frame {
-
-// A shrinking checkpoint leaves this many bytes of its room for the commits after it.
-inline constexpr int64_t kLeastJournal = int64_t{4} << 10;
-
-// A checkpoint, where its index begins, and what the file has free then.
-struct PlacedCheckpoint {
-  int64_t begin = 0;
-  CheckpointBytes bytes;
-  NextCheckpointSpace space;
-
-  int64_t end() const { return begin + std::ssize(bytes.tail); }
-};
 
 class ContiguousBackend final : public CommitBackend {
  public:
@@ -74,67 +61,29 @@ class ContiguousBackend final : public CommitBackend {
   bool needs_checkpoint() const override { return journal_.receipts().needs_checkpoint(); }
 
  private:
-  absl::Status PersistOwed();
-
-  // In contiguous_prepare.cc: the steps before a commit that are refused on a full disk.
   absl::Status MakeRoom(Stager& stager);
-
-  // How much of a gradual checkpoint a commit does.
-  static int64_t StepsFor(const StagedState& staged);
-  absl::Status FollowGradually(const Stager& stager);
-  bool FitsInPlace(const StagedState& staged) const;
-  bool MayBeGradual(const StagedState& staged) const;
-  bool MayBeAbove() const;
-  std::optional<Extent> RoomBelow() const;
-  absl::Status BeginGradual();
-  absl::Status AdvanceGradual(int64_t steps);
-  absl::Status AdvanceAndSumUp(const Stager& stager, int64_t steps);
-  void DropGradual();
-  void DropRetired();
-  // Where the next commit goes, at least.
-  int64_t JournalEnd() const;
+  // What is staged next begins there.
+  int64_t StageEnd() const;
+  void UnpinCommitted();
   void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
-  int64_t MostBytes(const StagedState& staged, const NextCheckpointSpace& space,
-                    const CheckpointPlan& plan) const;
-  absl::StatusOr<PlacedCheckpoint> PlaceAt(int64_t begin, const StagedState& staged,
-                                           NextCheckpointSpace space, CheckpointPlan plan) const;
-  absl::StatusOr<std::optional<PlacedCheckpoint>> PlaceBelow(const StagedState& staged,
-                                                             const NextCheckpointSpace& space,
-                                                             CheckpointPlan plan) const;
-  absl::StatusOr<PlacedCheckpoint> PlaceAbove(const StagedState& staged, NextCheckpointSpace space,
-                                              const CheckpointPlan& plan) const;
-  absl::Status WriteTail(const PlacedCheckpoint& placed);
-  absl::StatusOr<PlacedCheckpoint> StoreTail(const StagedState& staged, const CheckpointPlan& plan);
   absl::Status PlaceCheckpoint(const StagedState& staged,
                                std::optional<uint64_t> oldest_generation);
-  absl::Status FlipToPlaced(const StagedState& staged);
+  // Publishes the staged edits in a checkpoint in this file. States before `oldest_generation` are
+  // gone with it; without that, as many stay as the frame keeps.
   absl::Status CommitInPlace(const StagedState& staged, std::optional<uint64_t> oldest_generation);
+  absl::Status FlipToPlaced(const StagedState& staged);
   absl::StatusOr<AtomicFile> CopyWithReserve(Stager& stager, std::unique_ptr<LiveCopy> begun,
                                              ChunkProgress progress);
   absl::Status CommitToNewFile(Stager& stager, std::unique_ptr<LiveCopy> begun,
                                ChunkProgress progress);
-
-  // In space_reclaimer.cc.
-  absl::Status ForgetBefore(uint64_t oldest_generation);
-  absl::StatusOr<std::optional<uint64_t>> OldestKept(const ReclaimOptions& options) const;
-  absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
-  absl::Status FindFree();
-  absl::StatusOr<bool> MoveChunksDown(const FreeSpace::Slack& slack);
-  bool CanShrink() const;
-  absl::Status Shrink();
-  absl::StatusOr<ReclaimReport> ReclaimByRewriting();
-
-  absl::Status ReserveCheckpoint(const StagedState& staged, int64_t end);
   void HoldReserve();
 
   JournalWriter journal_;
   Relocation relocation_;
-  std::unique_ptr<BackgroundCheckpoint> gradual_;  // while one is made
-  std::shared_ptr<BackgroundCheckpoint> retired_;  // of the last one, with the states before it
-  BackgroundTask dropping_;                        // that
+  CheckpointPlacer placer_;
+  CheckpointScheduler scheduler_;
   bool is_prepared_ = false;                // the staged edits: Restart drops what was written
   std::optional<PlacedCheckpoint> placed_;  // in the file, and no header leads to it yet
-  bool must_be_whole_ = false;              // the next one: a gradual one was not finished
   SnapshotPins pins_;
   int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot that lives
 };

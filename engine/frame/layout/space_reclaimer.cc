@@ -1,4 +1,5 @@
-// Frees the space of old states of a contiguous frame.
+#include "engine/frame/layout/space_reclaimer.h"
+
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -9,7 +10,6 @@
 #include "engine/frame/checkpoint/checkpoint_encoder.h"
 #include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
-#include "engine/frame/layout/contiguous_backend.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/frame/space/disk_reserve.h"
@@ -57,7 +57,7 @@ absl::Status PunchHoles(File& file, const std::vector<Extent>& extents) {
 }  // namespace
 
 // The generation of the checkpoint from which on everything is kept.
-absl::StatusOr<std::optional<uint64_t>> ContiguousBackend::OldestKept(
+absl::StatusOr<std::optional<uint64_t>> SpaceReclaimer::OldestKept(
     const ReclaimOptions& options) const {
   CAIRN_ASSIGN_OR_RETURN(
       StatePtr kept,
@@ -72,7 +72,7 @@ absl::StatusOr<std::optional<uint64_t>> ContiguousBackend::OldestKept(
 
 // Whether a reader holds a generation outside [oldest, newest]. Higher generations date from before
 // the seal was lost and numbering restarted.
-absl::StatusOr<bool> ContiguousBackend::IsReadOutside(uint64_t oldest, uint64_t newest) const {
+absl::StatusOr<bool> SpaceReclaimer::IsReadOutside(uint64_t oldest, uint64_t newest) const {
   CAIRN_ASSIGN_OR_RETURN(const bool before,
                          frame_.file->IsLocked(kReaderLockByte, static_cast<int64_t>(oldest)));
   if (before) return true;
@@ -81,14 +81,14 @@ absl::StatusOr<bool> ContiguousBackend::IsReadOutside(uint64_t oldest, uint64_t 
 }
 
 // Makes the newest checkpoint say, durably, that states before this generation are gone.
-absl::Status ContiguousBackend::ForgetBefore(uint64_t oldest_generation) {
-  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, Stage());
+absl::Status SpaceReclaimer::ForgetBefore(uint64_t oldest_generation) {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, backend_.Stage());
   CAIRN_RETURN_IF_ERROR(Finish(*stager));
-  return CommitInPlace(stager->staged(), oldest_generation);
+  return commit_in_place_(stager->staged(), oldest_generation);
 }
 
 // The newest checkpoint, which no commit follows, needs nothing else; nor does a reader.
-absl::Status ContiguousBackend::FindFree() {
+absl::Status SpaceReclaimer::FindFree() {
   CAIRN_ASSIGN_OR_RETURN(
       const StatePtr newest,
       LoadCheckpoint(frame_.source, base().checkpoint->header_bytes, frame_.core->env()));
@@ -98,29 +98,19 @@ absl::Status ContiguousBackend::FindFree() {
 }
 
 // False if there was nothing to move. Else a checkpoint says where the chunks are now.
-absl::StatusOr<bool> ContiguousBackend::MoveChunksDown(const FreeSpace::Slack& slack) {
+absl::StatusOr<bool> SpaceReclaimer::MoveChunksDown(const FreeSpace::Slack& slack) {
   CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpAll());
-  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, Stage());
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, backend_.Stage());
   relocation_.Begin(slack);
   CAIRN_RETURN_IF_ERROR(relocation_.StageAll(*stager));
   if (!stager->staged().edited) return false;
   CAIRN_RETURN_IF_ERROR(Finish(*stager));
-  CAIRN_RETURN_IF_ERROR(CommitInPlace(stager->staged(), base().generation() + 1));
+  CAIRN_RETURN_IF_ERROR(commit_in_place_(stager->staged(), base().generation() + 1));
   return true;
 }
 
-// Whether the next checkpoint makes the frame shorter.
-bool ContiguousBackend::CanShrink() const {
-  const StagedState staged(base());
-  const uint64_t generation = base().generation() + 1;
-  const int64_t end = journal_.tail().end();
-  const NextCheckpointSpace next(journal_.tail().space(), generation, end);
-  const int64_t list = next.after().MostListed(generation, end);
-  return next.FindBelow(NeedOf(staged, base()).index + list + kLeastJournal).has_value();
-}
-
 // What does not fit at first has more room then, between the places that became free.
-absl::Status ContiguousBackend::Shrink() {
+absl::Status SpaceReclaimer::Shrink() {
   CAIRN_ASSIGN_OR_RETURN(const bool moved,
                          MoveChunksDown({.part = 16, .least = kPageSize, .for_commits = false}));
   if (moved) {
@@ -128,13 +118,11 @@ absl::Status ContiguousBackend::Shrink() {
         MoveChunksDown({.part = 8, .least = 2 * kPageSize, .for_commits = false}).status());
   }
   CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpAll());
-  return CanShrink() ? ForgetBefore(base().generation() + 1) : absl::OkStatus();
+  return placer_.CanShrink() ? ForgetBefore(base().generation() + 1) : absl::OkStatus();
 }
 
 // Readers hold back what they see, and nothing else.
-absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptions& options) {
-  gradual_.reset();
-  CAIRN_RETURN_IF_ERROR(PersistOwed());
+absl::StatusOr<ReclaimReport> SpaceReclaimer::Reclaim(const ReclaimOptions& options) {
   // Where there are no holes, nothing is given up for them.
   CAIRN_RETURN_IF_ERROR(frame_.file->PunchHole(0, 0));
   const bool keeps = options.keep_generations > 0;
@@ -164,11 +152,11 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptio
     // A full disk has no room to move anything.
     const absl::Status status = Shrink();
     if (!status.ok() && !absl::IsResourceExhausted(status)) return status;
-    if (!status.ok()) CAIRN_RETURN_IF_ERROR(Restart(true));
+    if (!status.ok()) CAIRN_RETURN_IF_ERROR(backend_.Restart(true));
   }
   CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpAll());
   CAIRN_RETURN_IF_ERROR(PunchHoles(*frame_.file, journal_.tail().space().free().pool().List()));
-  HoldReserve();
+  hold_reserve_();
   const format::Seal& seal = *base().checkpoint->seal;
   report.oldest_generation = seal.oldest_generation;
   CAIRN_ASSIGN_OR_RETURN(report.blocked,
@@ -182,9 +170,9 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptio
 }
 
 // For an empty frame, say: the new file has nothing dead.
-absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimByRewriting() {
+absl::StatusOr<ReclaimReport> SpaceReclaimer::ReclaimByRewriting() {
   CAIRN_ASSIGN_OR_RETURN(const int64_t before, frame_.file->AllocatedSize());
-  CAIRN_RETURN_IF_ERROR(Rewrite(nullptr, NeverStop).status());
+  CAIRN_RETURN_IF_ERROR(backend_.Rewrite(nullptr, NeverStop).status());
   CAIRN_ASSIGN_OR_RETURN(const int64_t after, frame_.file->AllocatedSize());
   return ReclaimReport{.freed = std::max<int64_t>(before - after, 0),
                        .oldest_generation = base().generation()};

@@ -141,7 +141,7 @@ TEST_F(BackgroundCheckpointTest, IsSyncedByAnotherThreadThanCommits) {
   ExpectHolds(Read(), data_);
 }
 
-TEST_F(BackgroundCheckpointTest, GoesDownBesideCommitsWhereMuchIsFree) {
+TEST_F(BackgroundCheckpointTest, ShrinksTheFrameBesideCommitsWhereMuchIsFree) {
   Writer writer = OpenWriter();
   const int64_t before = CommitUntilCheckpointBelow(writer);
   EXPECT_LT(Read().info().frame_size, before);
@@ -156,7 +156,7 @@ TEST_F(BackgroundCheckpointTest, GoesDownBesideCommitsWhereMuchIsFree) {
 }
 
 // The one sync is that of its header.
-TEST_F(BackgroundCheckpointTest, GoesDownWithOneSyncInACommit) {
+TEST_F(BackgroundCheckpointTest, ShrinksTheFrameWithOneSyncInACommit) {
   Writer writer = OpenWriter(true);
   CommitUntilCheckpointBelow(writer);
   EXPECT_EQ(files_.syncs(), syncs_before_ + 1);
@@ -164,7 +164,7 @@ TEST_F(BackgroundCheckpointTest, GoesDownWithOneSyncInACommit) {
 }
 
 // Wherever it stops, what was committed is there, for readers and for the next writer.
-TEST_F(BackgroundCheckpointTest, ThatGoesDownMayBeLeftInAnyStep) {
+TEST_F(BackgroundCheckpointTest, ThatShrinksMayBeLeftInAnyStep) {
   int64_t below = 0;
   for (int64_t life = 0; life < 20; ++life) {
     Writer writer = OpenWriter(life % 2 == 1);
@@ -340,7 +340,7 @@ TEST_F(BackgroundCheckpointTest, KeepsWhatReadersOfTheCheckpointBeforeFollowedTo
   ExpectHolds(seen, expected);
 }
 
-TEST_F(BackgroundCheckpointTest, ThatGoesDownKeepsWhatReadersFollowedTo) {
+TEST_F(BackgroundCheckpointTest, ThatShrinksKeepsWhatReadersFollowedTo) {
   Writer writer = OpenWriter();
   DeleteMost(writer);
   auto frame = Frame::Open(path_);

@@ -1,0 +1,79 @@
+// Where the next checkpoint of a contiguous frame lies. docs/guarantees.md gives the reason for
+// each step.
+#ifndef CAIRN_ENGINE_FRAME_LAYOUT_CHECKPOINT_PLACER_H_
+#define CAIRN_ENGINE_FRAME_LAYOUT_CHECKPOINT_PLACER_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/base/extent.h"
+#include "engine/frame/checkpoint/checkpoint_encoder.h"
+#include "engine/frame/checkpoint/committed_frame.h"
+#include "engine/frame/journal/journal_writer.h"
+#include "engine/frame/space/next_checkpoint_space.h"
+#include "engine/frame/stage/staged_state.h"
+
+namespace cairn::frame {
+
+// A checkpoint, where its index begins, and the space of the file after it.
+struct PlacedCheckpoint {
+  int64_t begin = 0;
+  CheckpointBytes bytes;
+  NextCheckpointSpace space;
+
+  int64_t end() const { return begin + std::ssize(bytes.tail); }
+};
+
+// Returns true if a checkpoint of the staged state can be written to the same file: its header
+// changes only in the first sector.
+bool FitsInPlace(const StagedState& staged);
+
+// Makes durable what the journal owes, before bytes change that another header on the disk may
+// need.
+absl::Status PersistOwed(JournalWriter& journal);
+
+// Writes index and trailer after the journal, or in free space that no chunk follows: the frame
+// gets shorter then. Nothing refers to them until the header does, which is not written here. Not
+// thread-safe.
+class CheckpointPlacer {
+ public:
+  // `frame` and `journal` must outlive this.
+  CheckpointPlacer(const CommittedFrame& frame, JournalWriter& journal)
+      : frame_(frame), journal_(journal) {}
+
+  // Writes those of a checkpoint of the staged state. States before `oldest_generation` are gone
+  // with it; without that, as many stay as the frame keeps. A full disk refuses it.
+  absl::StatusOr<PlacedCheckpoint> Place(const StagedState& staged,
+                                         std::optional<uint64_t> oldest_generation);
+
+  // Returns true if the next checkpoint of the committed state makes the frame shorter.
+  bool CanShrink() const;
+  // Returns room for a shrinking checkpoint that is made beside commits, where that is due.
+  std::optional<Extent> RoomBelow() const;
+  // Returns true if one that is made beside commits can lie after the journal: it ends the file.
+  bool MayBeAbove() const;
+
+ private:
+  const State& base() const { return *frame_.state; }
+  int64_t MostBytes(const StagedState& staged, const NextCheckpointSpace& space,
+                    const CheckpointPlan& plan) const;
+  absl::StatusOr<PlacedCheckpoint> PlaceAt(int64_t begin, const StagedState& staged,
+                                           NextCheckpointSpace space, CheckpointPlan plan) const;
+  absl::StatusOr<std::optional<PlacedCheckpoint>> PlaceBelow(const StagedState& staged,
+                                                             const NextCheckpointSpace& space,
+                                                             CheckpointPlan plan) const;
+  absl::StatusOr<PlacedCheckpoint> PlaceAbove(const StagedState& staged, NextCheckpointSpace space,
+                                              const CheckpointPlan& plan) const;
+  absl::Status Reserve(const StagedState& staged, int64_t end);
+  absl::Status Write(const PlacedCheckpoint& placed);
+
+  const CommittedFrame& frame_;
+  JournalWriter& journal_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_LAYOUT_CHECKPOINT_PLACER_H_

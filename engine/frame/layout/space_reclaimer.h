@@ -1,0 +1,70 @@
+// Frees the space of old states of a contiguous frame.
+#ifndef CAIRN_ENGINE_FRAME_LAYOUT_SPACE_RECLAIMER_H_
+#define CAIRN_ENGINE_FRAME_LAYOUT_SPACE_RECLAIMER_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/options.h"
+#include "cairn/reports.h"
+#include "engine/frame/checkpoint/committed_frame.h"
+#include "engine/frame/journal/journal_writer.h"
+#include "engine/frame/layout/checkpoint_placer.h"
+#include "engine/frame/layout/commit_backend.h"
+#include "engine/frame/layout/relocation.h"
+#include "engine/frame/space/free_space.h"
+
+namespace cairn::frame {
+
+// One call of Reclaim: makes checkpoints that forget old states, moves chunks to where the file can
+// get shorter, and punches holes over the rest. Not thread-safe.
+class SpaceReclaimer {
+ public:
+  // Publishes the staged edits in a checkpoint in the same file. States before `oldest_generation`
+  // are gone with it.
+  using CommitInPlace =
+      absl::FunctionRef<absl::Status(const StagedState& staged, uint64_t oldest_generation)>;
+  // Keeps disk space after what is in the file.
+  using HoldReserve = absl::FunctionRef<void()>;
+
+  // `backend` is that of the frame, and the others are its parts; all must outlive this. Nothing is
+  // staged, no checkpoint is made beside commits, and nothing is owed to the disk.
+  SpaceReclaimer(CommitBackend& backend, JournalWriter& journal, Relocation& relocation,
+                 const CheckpointPlacer& placer, CommitInPlace commit_in_place,
+                 HoldReserve hold_reserve)
+      : backend_(backend),
+        frame_(backend.frame()),
+        journal_(journal),
+        relocation_(relocation),
+        placer_(placer),
+        commit_in_place_(commit_in_place),
+        hold_reserve_(hold_reserve) {}
+
+  absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options);
+
+ private:
+  const State& base() const { return *frame_.state; }
+  absl::Status ForgetBefore(uint64_t oldest_generation);
+  absl::StatusOr<std::optional<uint64_t>> OldestKept(const ReclaimOptions& options) const;
+  absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
+  absl::Status FindFree();
+  absl::StatusOr<bool> MoveChunksDown(const FreeSpace::Slack& slack);
+  absl::Status Shrink();
+  absl::StatusOr<ReclaimReport> ReclaimByRewriting();
+
+  CommitBackend& backend_;
+  const CommittedFrame& frame_;
+  JournalWriter& journal_;
+  Relocation& relocation_;
+  const CheckpointPlacer& placer_;
+  const CommitInPlace commit_in_place_;
+  const HoldReserve hold_reserve_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_LAYOUT_SPACE_RECLAIMER_H_
