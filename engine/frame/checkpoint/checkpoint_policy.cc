@@ -14,20 +14,21 @@ namespace {
 constexpr int64_t kLongJournal = int64_t{1} << 20;
 // Edits all over a large frame are far slower to replay than appends.
 constexpr int64_t kManyPieces = int64_t{1} << 18;
-// How many bytes may be about to die, or which part of what lives. Fewer beside a reader that holds
-// as much as lives already.
-constexpr int64_t kManyDying = int64_t{2} << 20;
-constexpr int64_t kManyDyingPart = 8;
+// How many bytes may be about to die: a share of what lives, and at least a floor.
+struct Allowance {
+  int64_t floor = 0;
+  int64_t part = 1;
+
+  int64_t Of(int64_t living) const { return std::max(floor, living / part); }
+};
+constexpr Allowance kUsual = {.floor = int64_t{2} << 20, .part = 8};
 // Where commits are durable, the two syncs of a checkpoint show less. But it is not to write more
 // than a quarter of what it frees.
-constexpr int64_t kManyDyingDurable = int64_t{1} << 18;
-constexpr int64_t kManyDyingPartDurable = 16;
-constexpr int64_t kManyDyingTimesDurable = 4;
-constexpr int64_t kManyDyingHeld = int64_t{1} << 20;
-constexpr int64_t kManyDyingPartHeld = 32;
-// Or in the journal, beside a thirty-second part: a file of small commits holds two journals, the
-// one that died and the one that is written.
-constexpr int64_t kManyInJournal = int64_t{1} << 20;
+constexpr Allowance kDurable = {.floor = int64_t{1} << 18, .part = 16};
+constexpr int64_t kTimesWritten = 4;
+// Fewer may die beside a reader that holds as much as lives already. Nor in the journal: a file of
+// small commits holds two journals, the one that died and the one that is written.
+constexpr Allowance kTight = {.floor = int64_t{1} << 20, .part = 32};
 
 // The pending items are coded once more in vain: that takes no more than a quarter of the bytes
 // that the journal took.
@@ -57,14 +58,12 @@ bool IsCheckpointDue(const StagedState& staged, const State& base, const Journal
   if (staged.chunks.pieces() > patience * kManyPieces) return true;
   if (load.written < kPerPendingByte * PendingCost(staged)) return false;
   const int64_t living = base.stored_bytes.value_or(0);
-  int64_t many = std::max(kManyDying, living / kManyDyingPart);
-  if (load.is_held) many = std::max(kManyDyingHeld, living / kManyDyingPartHeld);
+  int64_t many = (load.is_held ? kTight : kUsual).Of(living);
   if (load.is_durable) {
-    many = std::min(many, std::max({kManyDyingDurable, living / kManyDyingPartDurable,
-                                    kManyDyingTimesDurable * load.checkpoint}));
+    many = std::min(many, std::max(kDurable.Of(living), kTimesWritten * load.checkpoint));
   }
   const int64_t most = std::max(many, load.checkpoint);
-  const int64_t most_in_journal = std::max({kManyInJournal, living / 32, load.checkpoint});
+  const int64_t most_in_journal = std::max(kTight.Of(living), load.checkpoint);
   return load.dying > patience * most || load.dying_in_journal > patience * most_in_journal ||
          edits > patience * std::max(staged.chunks.size() / 8, base.env()->checkpoints.least_edits);
 }
