@@ -60,8 +60,7 @@ absl::StatusOr<std::vector<LogCore::Part>> LogCore::OpenAll(
 absl::StatusOr<LogCore::Part> LogCore::OpenPart(const LogFile& file) const {
   CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(file.path, options_));
   Part part = {.file = file, .frame = std::make_shared<Frame>(std::move(frame)), .segment = {}};
-  absl::StatusOr<SegmentPtr> segment =
-      Segment::Load(part.frame->snapshot(), time_field_, std::make_shared<StatsCache>());
+  absl::StatusOr<SegmentPtr> segment = Segment::Load(part.frame->snapshot(), time_field_, nullptr);
   if (!segment.ok()) return AtPath(file.path, segment.status());
   part.segment = *std::move(segment);
   return part;
@@ -70,7 +69,7 @@ absl::StatusOr<LogCore::Part> LogCore::OpenPart(const LogFile& file) const {
 absl::StatusOr<bool> LogCore::RefreshPart(Part& part) const {
   CAIRN_ASSIGN_OR_RETURN(const Snapshot newest, part.frame->Refresh());
   if (newest == part.segment->snapshot()) return false;
-  CAIRN_ASSIGN_OR_RETURN(part.segment, Segment::Load(newest, time_field_, part.segment->cache()));
+  CAIRN_ASSIGN_OR_RETURN(part.segment, Segment::Load(newest, time_field_, part.segment.get()));
   part.segment->cache()->DropBefore(part.segment->Ordinal(0));
   return true;
 }

@@ -31,19 +31,27 @@ void StatsCache::DropBefore(int64_t chunk) {
 }
 
 absl::StatusOr<SegmentPtr> Segment::Load(Snapshot snapshot, std::string_view time_field,
-                                         std::shared_ptr<StatsCache> cache) {
-  std::shared_ptr<Segment> segment(new Segment(std::move(snapshot), std::move(cache)));
-  CAIRN_RETURN_IF_ERROR(segment->Init(time_field));
+                                         const Segment* before) {
+  std::shared_ptr<Segment> segment(new Segment(
+      std::move(snapshot), before == nullptr ? std::make_shared<StatsCache>() : before->cache_));
+  CAIRN_RETURN_IF_ERROR(segment->Init(time_field, before));
   return segment;
 }
 
-absl::Status Segment::Init(std::string_view time_field) {
+absl::Status Segment::Init(std::string_view time_field, const Segment* before) {
   const std::optional<ArrayInfo>& array = snapshot_.array();
   if (!array.has_value() || array->shape.size() != 1 || array->dtype.empty()) {
     return FailedPrecondition("log: expected a one-dimensional array with a dtype");
   }
   if (array->chunkshape[0] <= 0) return DataLoss("log: chunks of %d records", array->chunkshape[0]);
-  CAIRN_ASSIGN_OR_RETURN(schema_, Schema::FromDtype(array->dtype, snapshot_.info().typesize));
+  if (before != nullptr && before->snapshot_.array()->dtype == array->dtype &&
+      before->snapshot_.info().typesize == snapshot_.info().typesize) {
+    schema_ = before->schema_;
+  } else {
+    CAIRN_ASSIGN_OR_RETURN(Schema schema,
+                           Schema::FromDtype(array->dtype, snapshot_.info().typesize));
+    schema_ = std::make_shared<const Schema>(std::move(schema));
+  }
   nrecords_ = array->shape[0];
   chunk_records_ = array->chunkshape[0];
   const int64_t chunk_items = snapshot_.info().chunksize.value_or(0) / snapshot_.info().typesize;
@@ -67,11 +75,11 @@ absl::Status Segment::Init(std::string_view time_field) {
 
 absl::Status Segment::FindTimeField(std::string_view name) {
   if (name.empty()) {
-    const auto found = std::ranges::find(schema_.fields(), FieldType::kTimestamp, &Field::type);
-    if (found != schema_.fields().end()) time_ = &*found;
+    const auto found = std::ranges::find(schema_->fields(), FieldType::kTimestamp, &Field::type);
+    if (found != schema_->fields().end()) time_ = &*found;
     return absl::OkStatus();
   }
-  time_ = schema_.Find(name);
+  time_ = schema_->Find(name);
   if (time_ == nullptr) return NotFound("log: no field '%s'", name);
   if (CanBeTime(*time_)) return absl::OkStatus();
   return InvalidArgument("log: field '%s' cannot be the time: expected a timestamp or an integer",
@@ -86,7 +94,7 @@ int32_t Segment::RecordsIn(int64_t nchunk) const {
 
 absl::Status Segment::ReadRecords(int64_t record, MutableBytes dst) const {
   const int64_t begin[] = {record - first_record()};
-  const int64_t count[] = {static_cast<int64_t>(dst.size()) / schema_.record_size()};
+  const int64_t count[] = {static_cast<int64_t>(dst.size()) / schema_->record_size()};
   return snapshot_.ReadBox(begin, count, dst);
 }
 
@@ -98,10 +106,10 @@ absl::Status Segment::ReadFields(int64_t record, int64_t count,
 absl::StatusOr<Columns> Segment::ReadColumns(const Rows& rows,
                                              std::span<const size_t> fields) const {
   Columns columns = {.fields = {}, .nrecords = rows.size()};
-  columns.fields.resize(schema_.fields().size());
+  columns.fields.resize(schema_->fields().size());
   std::vector<FieldSpan> spans;
   for (const size_t i : fields) {
-    const Field& field = schema_.fields()[i];
+    const Field& field = schema_->fields()[i];
     std::vector<std::byte>& column = columns.fields[i];
     if (!column.empty()) continue;
     column.resize(static_cast<size_t>(rows.size()) * static_cast<size_t>(field.size));
@@ -121,11 +129,11 @@ absl::StatusOr<std::vector<int64_t>> Segment::ReadTimes(const Rows& rows) const 
 }
 
 absl::StatusOr<ChunkStats> Segment::ComputeStats(int64_t nchunk) const {
-  std::vector<size_t> all(schema_.fields().size());
+  std::vector<size_t> all(schema_->fields().size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
   CAIRN_ASSIGN_OR_RETURN(const Columns columns,
                          ReadColumns({.chunk = nchunk, .begin = 0, .end = RecordsIn(nchunk)}, all));
-  return MakeStats(schema_, time_, columns);
+  return MakeStats(*schema_, time_, columns);
 }
 
 // Returns the number of the first chunk that a table has, or the greatest number. A table that does
@@ -134,9 +142,9 @@ int64_t Segment::LoadTable(std::string_view name) const {
   constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   const absl::StatusOr<std::vector<std::byte>> content = snapshot_.GetVlmetalayer(name);
   if (!content.ok()) return kNone;
-  const absl::StatusOr<StatsTable> table = ParseStatsTable(schema_, *content);
+  const absl::StatusOr<StatsTable> table = ParseStatsTable(*schema_, *content);
   if (!table.ok()) return kNone;
-  absl::StatusOr<std::vector<ChunkStats>> rows = DecodeRows(schema_, *table, chunk_records_);
+  absl::StatusOr<std::vector<ChunkStats>> rows = DecodeRows(*schema_, *table, chunk_records_);
   if (!rows.ok()) return kNone;
   for (size_t i = 0; i < rows->size(); ++i) {
     const int64_t chunk = table->first + static_cast<int64_t>(i);

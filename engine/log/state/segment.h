@@ -54,15 +54,16 @@ struct Rows {
 // A frame of a log. Thread-safe.
 class Segment {
  public:
-  // Loads a frame. `time_field` names the time if the frame does not. If it is empty, the time is
-  // the first timestamp. Errors: kFailedPrecondition for a frame that is not a one-dimensional
-  // array with a dtype; kNotFound or kInvalidArgument for the time field.
+  // Loads a frame. `before` is an earlier state of it, with which this one shares what did not
+  // change; it may be null. `time_field` names the time if the frame does not. If it is empty, the
+  // time is the first timestamp. Errors: kFailedPrecondition for a frame that is not a
+  // one-dimensional array with a dtype; kNotFound or kInvalidArgument for the time field.
   static absl::StatusOr<std::shared_ptr<const Segment>> Load(Snapshot snapshot,
                                                              std::string_view time_field,
-                                                             std::shared_ptr<StatsCache> cache);
+                                                             const Segment* before);
 
   const Snapshot& snapshot() const { return snapshot_; }
-  const Schema& schema() const { return schema_; }
+  const Schema& schema() const { return *schema_; }
   const Field* time_field() const { return time_; }  // null if there is none
   const LogLayer& layer() const { return layer_; }
   const std::shared_ptr<StatsCache>& cache() const { return cache_; }
@@ -96,14 +97,14 @@ class Segment {
  private:
   Segment(Snapshot snapshot, std::shared_ptr<StatsCache> cache)
       : snapshot_(std::move(snapshot)), cache_(std::move(cache)) {}
-  absl::Status Init(std::string_view time_field);
+  absl::Status Init(std::string_view time_field, const Segment* before);
   absl::Status FindTimeField(std::string_view name);
   int64_t LoadTable(std::string_view name) const;
   void LoadTablesFor(int64_t ordinal) const;
 
   Snapshot snapshot_;
   std::shared_ptr<StatsCache> cache_;
-  Schema schema_;
+  std::shared_ptr<const Schema> schema_;
   LogLayer layer_;
   const Field* time_ = nullptr;  // in schema_
   int64_t nrecords_ = 0;

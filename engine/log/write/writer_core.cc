@@ -263,7 +263,7 @@ absl::Status WriterCore::StageRecords(Bytes records) {
   }
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, file_.writer().StagedSnapshot());
   CAIRN_ASSIGN_OR_RETURN(const SegmentPtr staged,
-                         Segment::Load(snapshot, layer_.time_field, newest.cache()));
+                         Segment::Load(snapshot, layer_.time_field, &newest));
   return AddStats(*staged, complete, file_.writer());
 }
 
@@ -311,7 +311,7 @@ absl::Status WriterCore::BeginNext() {
 absl::Status WriterCore::TakeCommitted(const Snapshot& committed) {
   std::vector<SegmentPtr> segments = state_->segments();
   CAIRN_ASSIGN_OR_RETURN(segments.back(),
-                         Segment::Load(committed, log_->time_field(), segments.back()->cache()));
+                         Segment::Load(committed, log_->time_field(), segments.back().get()));
   state_ = std::make_shared<const LogState>(std::move(segments));
   return absl::OkStatus();
 }
