@@ -31,9 +31,16 @@ class AbiTest(unittest.TestCase):
         with open(os.path.join(self.root, name), encoding="utf-8") as file:
             return file.read()
 
+    def parts(self, name):
+        """The header, and the parts that it includes."""
+        return [name, *re.findall(r'#include "cairn/(c_\w+\.h)"', self.source(f"include/cairn/{name}"))]
+
+    def headers(self):
+        return [part for name in LIBRARIES for part in self.parts(name)]
+
     def header(self, *names):
-        """One or some of them, or all, without comments."""
-        sources = [self.source(f"include/cairn/{name}") for name in names or LIBRARIES]
+        """One or some of them with their parts, or all, without comments."""
+        sources = [self.source(f"include/cairn/{part}") for name in names or LIBRARIES for part in self.parts(name)]
         return re.sub(r"//.*", "", "".join(sources))
 
     def declared(self, *names):
@@ -58,17 +65,23 @@ class AbiTest(unittest.TestCase):
 
     def test_each_header_alone_compiles_as_c99_and_later(self):
         for standard in ["c99", "c11", "c17"]:
-            for name in LIBRARIES:
+            for name in self.headers():
                 self.compile(self.cc, "c", standard, f'#include "cairn/{name}"\n')
 
     def test_each_header_alone_compiles_as_cpp(self):
         for standard in ["c++11", "c++20"]:
-            for name in LIBRARIES:
+            for name in self.headers():
                 self.compile(self.cxx, "c++", standard, f'#include "cairn/{name}"\n')
 
     def test_headers_include_c_headers_only(self):
-        included = re.findall(r'#include [<"](.*)[>"]', self.header())
-        self.assertEqual(included, [*SYSTEM_HEADERS, "cairn/version.h", "cairn/cairn.h"])
+        included = set(re.findall(r'#include [<"](.*)[>"]', self.header()))
+        parts = {f"cairn/{name}" for name in self.headers() if name.startswith("c_")}
+        self.assertEqual(included - parts, {*SYSTEM_HEADERS, "cairn/version.h", "cairn/cairn.h"})
+
+    def test_the_header_includes_all_its_parts(self):
+        folder = os.path.join(self.root, "include", "cairn")
+        parts = sorted(name for name in os.listdir(folder) if name.startswith("c_"))
+        self.assertEqual(sorted(self.parts("cairn.h")[1:]), parts)
 
     def test_options_have_an_initialiser_that_compiles(self):
         options = re.findall(r"\} (cairn_\w+_options);", self.header())
