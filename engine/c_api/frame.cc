@@ -1,5 +1,6 @@
 #include "cairn/frame.h"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,13 @@ using cairn::c_api::ToCpp;
 using cairn::c_api::WriteReport;
 
 namespace cairn::c_api {
+
+template <>
+struct StructVersions<cairn_copy_options> {
+  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_copy_options, files),
+                                                   sizeof(cairn_copy_options)};
+};
+
 namespace {
 
 std::function<bool(int64_t)> ToFunction(cairn_progress progress, void* context) {
@@ -61,6 +69,7 @@ absl::StatusOr<CopyOptions> ToCopyOptions(const cairn_copy_options* options) {
   }
   result.overwrite = given.overwrite;
   result.progress = ToFunction(given.progress, given.context);
+  result.file_system = ToCpp(given.files);
   return result;
 }
 
@@ -186,11 +195,7 @@ cairn_code cairn_frame_old_readers(const cairn_frame* frame,
     CAIRN_ASSIGN_OR_RETURN(const std::vector<cairn::GenerationHolder> holders,
                            frame->frame.OldReaders());
     for (const cairn::GenerationHolder& found : holders) {
-      const cairn_generation_holder holder = {
-          .struct_size = sizeof(cairn_generation_holder),
-          .generation = found.generation,
-          .pid = found.pid,
-          .running_seconds = found.running ? int64_t{found.running->count()} : -1};
+      const cairn_generation_holder holder = cairn::c_api::FromCpp(found);
       if (!each(context, &holder)) break;
     }
     return absl::OkStatus();

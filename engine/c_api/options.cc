@@ -13,7 +13,9 @@
 
 #include "cairn/array.h"
 #include "cairn/cairn.h"
+#include "cairn/file_system.h"
 #include "cairn/options.h"
+#include "cairn/reports.h"
 #include "cairn/types.h"
 #include "engine/base/status.h"
 #include "engine/c_api/handles.h"
@@ -28,11 +30,6 @@ const Registry* ToCpp(const cairn_registry* registry) {
 
 Executor* ToCpp(const cairn_executor* executor) {
   return executor == nullptr ? nullptr : executor->executor.get();
-}
-
-// The opened frame keeps the file system.
-FileSystem* ToCpp(const cairn_files* files) {
-  return files == nullptr ? nullptr : files->files.get();
 }
 
 absl::StatusOr<uint8_t> ToByte(int32_t number, const char* name) {
@@ -73,12 +70,20 @@ absl::StatusOr<ArrayInfo> ToCpp(const cairn_array_info* info) {
 
 }  // namespace
 
+FileSystem* ToCpp(const cairn_files* files) {
+  return files == nullptr ? nullptr : files->files.get();
+}
+
 absl::StatusOr<SpecialValue> ToSpecial(cairn_special special) {
   return ToEnum(special, SpecialValue::kNone, SpecialValue::kUninit, "special");
 }
 
 absl::StatusOr<Layout> ToLayout(cairn_layout layout) {
   return ToEnum(layout, Layout::kContiguous, Layout::kSparse, "layout");
+}
+
+absl::StatusOr<Durability> ToDurability(cairn_durability durability, const char* name) {
+  return ToEnum(durability, Durability::kProcess, Durability::kMachine, name);
 }
 
 absl::StatusOr<CompressionOptions> ToCpp(const cairn_compression_options* options) {
@@ -186,6 +191,7 @@ absl::StatusOr<WriterOptions> ToCpp(const cairn_writer_options* options) {
   result.make_lock_file = given.make_lock_file;
   result.executor = ToCpp(given.executor);
   result.staged_memory = given.staged_memory;
+  CAIRN_ASSIGN_OR_RETURN(result.opening, ToDurability(given.opening, "opening"));
   return result;
 }
 
@@ -209,6 +215,13 @@ cairn_compression_options FromCpp(const CompressionOptions& options) {
   result.nfilters = static_cast<int32_t>(options.filters.size());
   FromCpp(options.filters, result.filters);
   return result;
+}
+
+cairn_generation_holder FromCpp(const GenerationHolder& holder) {
+  return {.struct_size = sizeof(cairn_generation_holder),
+          .generation = holder.generation,
+          .pid = holder.pid,
+          .running_seconds = holder.running ? int64_t{holder.running->count()} : -1};
 }
 
 }  // namespace cairn::c_api

@@ -1,4 +1,4 @@
-// Converts the options of the C API to those of the C++ API, and back.
+// Converts options and other structs of the C API to those of the C++ API, and back.
 #ifndef CAIRN_ENGINE_C_API_OPTIONS_H_
 #define CAIRN_ENGINE_C_API_OPTIONS_H_
 
@@ -12,7 +12,9 @@
 
 #include "cairn/array.h"
 #include "cairn/cairn.h"
+#include "cairn/file_system.h"
 #include "cairn/options.h"
+#include "cairn/reports.h"
 #include "cairn/types.h"
 #include "engine/base/status.h"
 #include "engine/c_api/versioned_struct.h"
@@ -40,7 +42,8 @@ struct StructVersions<cairn_open_options> {
 
 template <>
 struct StructVersions<cairn_writer_options> {
-  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_writer_options, staged_memory),
+  static constexpr std::array<size_t, 3> kSizes = {offsetof(cairn_writer_options, staged_memory),
+                                                   offsetof(cairn_writer_options, opening),
                                                    sizeof(cairn_writer_options)};
 };
 
@@ -61,6 +64,10 @@ absl::StatusOr<E> ToEnum(int32_t number, E first, E last, const char* name) {
 
 absl::StatusOr<SpecialValue> ToSpecial(cairn_special special);
 absl::StatusOr<Layout> ToLayout(cairn_layout layout);
+absl::StatusOr<Durability> ToDurability(cairn_durability durability, const char* name);
+
+// Returns the file system of a handle, which the caller keeps, or null.
+FileSystem* ToCpp(const cairn_files* files);
 
 // Null gives the defaults.
 absl::StatusOr<CompressionOptions> ToCpp(const cairn_compression_options* options);
@@ -72,6 +79,7 @@ absl::StatusOr<WriterOptions> ToCpp(const cairn_writer_options* options);
 // The stages go to the first slots of `filters`. The other slots get none.
 void FromCpp(std::span<const FilterStage> stages, std::span<cairn_filter_stage> filters);
 cairn_compression_options FromCpp(const CompressionOptions& options);
+cairn_generation_holder FromCpp(const GenerationHolder& holder);
 
 }  // namespace cairn::c_api
 

@@ -15,6 +15,12 @@
 namespace cairn::c_api {
 
 template <>
+struct StructVersions<cairn_recover_options> {
+  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_recover_options, files),
+                                                   sizeof(cairn_recover_options)};
+};
+
+template <>
 struct StructVersions<cairn_recovery_report> {
   static constexpr std::array<size_t, 2> kSizes = {
       offsetof(cairn_recovery_report, missing_checkpoint_end), sizeof(cairn_recovery_report)};
@@ -35,9 +41,10 @@ cairn_code cairn_recover(const char* path, const cairn_recover_options* options,
     constexpr cairn_recover_options kDefaults = CAIRN_RECOVER_OPTIONS_INIT;
     CAIRN_ASSIGN_OR_RETURN(const cairn_recover_options given,
                            ReadStruct(options, kDefaults, "recover options"));
-    CAIRN_ASSIGN_OR_RETURN(
-        const cairn::RecoveryReport done,
-        cairn::Recover(path, {.dry_run = given.dry_run, .drop_stranded = given.drop_stranded}));
+    CAIRN_ASSIGN_OR_RETURN(const cairn::RecoveryReport done,
+                           cairn::Recover(path, {.dry_run = given.dry_run,
+                                                 .drop_stranded = given.drop_stranded,
+                                                 .file_system = cairn::c_api::ToCpp(given.files)}));
     const cairn_recovery_report result = {.struct_size = sizeof(cairn_recovery_report),
                                           .header_restored = done.header_restored,
                                           .checkpoint_generation = done.checkpoint_generation,

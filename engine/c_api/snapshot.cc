@@ -1,6 +1,7 @@
 #include "cairn/snapshot.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,8 +37,16 @@ using cairn::c_api::ToSpan;
 using cairn::c_api::WriteStruct;
 
 namespace cairn::c_api {
+
+template <>
+struct StructVersions<cairn_frame_info> {
+  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_frame_info, recipe),
+                                                   sizeof(cairn_frame_info)};
+};
+
 namespace {
 
+// Converts the frame's facts. `recipe` is that of `info`.
 cairn_frame_info ToC(const FrameInfo& info) {
   cairn_frame_info result = {};
   result.layout = static_cast<cairn_layout>(info.layout);
@@ -69,6 +78,7 @@ cairn_frame_info ToC(const FrameInfo& info) {
   result.journal_damaged = info.journal_damaged;
   result.stranded_commits = info.stranded_commits;
   result.generation = info.generation;
+  result.recipe = info.recipe.c_str();
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "cairn/writer.h"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,16 @@
 #include "engine/c_api/options.h"
 #include "engine/c_api/result.h"
 #include "engine/c_api/versioned_struct.h"
+
+namespace cairn::c_api {
+
+template <>
+struct StructVersions<cairn_reclaim_options> {
+  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_reclaim_options, on_holder),
+                                                   sizeof(cairn_reclaim_options)};
+};
+
+}  // namespace cairn::c_api
 
 using cairn::Bytes;
 using cairn::MutableBytes;
@@ -221,8 +232,7 @@ cairn_code cairn_writer_commit(cairn_writer* writer, cairn_durability durability
       ReturnHandle(&snapshot, "committed", status, [&]() -> absl::StatusOr<cairn::Snapshot> {
         CAIRN_REQUIRE(writer);
         CAIRN_ASSIGN_OR_RETURN(const cairn::Durability survives,
-                               cairn::c_api::ToEnum(durability, cairn::Durability::kProcess,
-                                                    cairn::Durability::kMachine, "durability"));
+                               cairn::c_api::ToDurability(durability, "durability"));
         return writer->writer.Commit(survives);
       });
   cairn::c_api::GiveOrFree(snapshot, committed);
@@ -270,6 +280,12 @@ cairn_code cairn_writer_reclaim(cairn_writer* writer, const cairn_reclaim_option
                            cairn::c_api::ReadStruct(options, kDefaults, "reclaim options"));
     CAIRN_ASSIGN_OR_RETURN(const cairn::ReclaimReport done,
                            writer->writer.Reclaim({.keep_generations = given.keep_generations}));
+    if (given.on_holder != nullptr) {
+      for (const cairn::GenerationHolder& found : done.holders) {
+        const cairn_generation_holder holder = cairn::c_api::FromCpp(found);
+        given.on_holder(given.context, &holder);
+      }
+    }
     const cairn_reclaim_report result = {.struct_size = sizeof(cairn_reclaim_report),
                                          .freed = done.freed,
                                          .blocked = done.blocked,

@@ -186,11 +186,12 @@ typedef struct cairn_copy_options {
   bool overwrite;           // replaces a file or sparse frame of that name
   cairn_progress progress;  // NULL: none
   void* context;
+  const cairn_files* files;  // file system of the copy; NULL: the operating system's
 } cairn_copy_options;
 #define CAIRN_COPY_OPTIONS_INIT                                                            \
   {                                                                                        \
     .struct_size = sizeof(cairn_copy_options), .since = NULL, .layout = CAIRN_LAYOUT_SAME, \
-    .overwrite = false, .progress = NULL, .context = NULL                                  \
+    .overwrite = false, .progress = NULL, .context = NULL, .files = NULL                   \
   }
 
 // Copies the newest state, and does not disturb a writer. Returns that state in `copied`, which may

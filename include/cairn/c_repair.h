@@ -15,11 +15,15 @@ extern "C" {
 
 typedef struct cairn_recover_options {
   size_t struct_size;
-  bool dry_run;        // changes nothing
-  bool drop_stranded;  // cuts off commits that cannot be read
+  bool dry_run;              // changes nothing
+  bool drop_stranded;        // cuts off commits that cannot be read
+  const cairn_files* files;  // file system of the path; NULL: the operating system's
 } cairn_recover_options;
-#define CAIRN_RECOVER_OPTIONS_INIT \
-  { .struct_size = sizeof(cairn_recover_options), .dry_run = false, .drop_stranded = false }
+#define CAIRN_RECOVER_OPTIONS_INIT                                                          \
+  {                                                                                         \
+    .struct_size = sizeof(cairn_recover_options), .dry_run = false, .drop_stranded = false, \
+    .files = NULL                                                                           \
+  }
 
 typedef struct cairn_recovery_report {
   size_t struct_size;

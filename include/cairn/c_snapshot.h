@@ -50,6 +50,10 @@ typedef struct cairn_frame_info {
   bool journal_damaged;      // later commits cannot be read; read-only
   int64_t stranded_commits;  // number of these commits
   uint64_t generation;       // 0 if Cairn never wrote the frame
+  // Kind of object from which python-blosc2 computes the data, such as "LazyExpr". Reads of data
+  // then return CAIRN_FAILED_PRECONDITION. Empty if the chunks hold the data. Belongs to the
+  // snapshot.
+  const char* recipe;
 } cairn_frame_info;
 
 CAIRN_EXPORT cairn_code cairn_snapshot_info(const cairn_snapshot* snapshot, cairn_frame_info* info,

@@ -26,12 +26,15 @@ typedef struct cairn_writer_options {
   int64_t max_file_size;      // bytes; 0: no limit
   const cairn_executor* executor;
   int64_t staged_memory;  // bytes of updated chunks that stay decoded until the commit
+  // Durability that opening and resuming give the commits that the frame already holds.
+  cairn_durability opening;
 } cairn_writer_options;
 #define CAIRN_WRITER_OPTIONS_INIT                                                       \
   {                                                                                     \
     .struct_size = sizeof(cairn_writer_options), .compression = NULL, .registry = NULL, \
     .chunksize = 1 << 20, .make_lock_file = false, .wait_ms = 0, .keep_generations = 0, \
-    .max_file_size = 0, .executor = NULL, .staged_memory = INT64_C(8) << 20             \
+    .max_file_size = 0, .executor = NULL, .staged_memory = INT64_C(8) << 20,            \
+    .opening = CAIRN_DURABILITY_MACHINE                                                 \
   }
 
 // Opens the only writer of the frame.
@@ -135,9 +138,15 @@ CAIRN_EXPORT cairn_code cairn_writer_rollback(cairn_writer* writer, cairn_status
 typedef struct cairn_reclaim_options {
   size_t struct_size;
   uint64_t keep_generations;  // number of generations to keep before the newest
+  // Called afterwards for each reader of an older generation, as cairn_frame_old_readers does.
+  void (*on_holder)(void* context, const cairn_generation_holder* holder);
+  void* context;
 } cairn_reclaim_options;
-#define CAIRN_RECLAIM_OPTIONS_INIT \
-  { .struct_size = sizeof(cairn_reclaim_options), .keep_generations = 0 }
+#define CAIRN_RECLAIM_OPTIONS_INIT                                                          \
+  {                                                                                         \
+    .struct_size = sizeof(cairn_reclaim_options), .keep_generations = 0, .on_holder = NULL, \
+    .context = NULL                                                                         \
+  }
 
 typedef struct cairn_reclaim_report {
   size_t struct_size;

@@ -43,6 +43,35 @@ static void info_describes_the_frame(void) {
   cairn_snapshot_free(snapshot);
 }
 
+static void frame_of_a_recipe_names_its_kind(void) {
+  const cairn_metalayer layer = {"LazyArray", "\0", 1};
+  cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
+  cairn_frame_info older = {.struct_size = offsetof(cairn_frame_info, recipe), .recipe = "kept"};
+  cairn_frame* frame = NULL;
+  cairn_writer* writer = NULL;
+  cairn_snapshot* snapshot = NULL;
+  char byte = 0;
+  make_frame("data.b2frame", 1, 1);
+  snapshot = read_back("data.b2frame");
+  CHECK(strcmp(info_of(snapshot).recipe, "") == 0);
+  cairn_snapshot_free(snapshot);
+  options.metalayers = &layer;
+  options.nmetalayers = 1;
+  CHECK_OK(cairn_frame_create_in_memory(&options, &frame, &st));
+  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
+  CHECK_OK(cairn_writer_append(writer, "x", 1, &st));
+  CHECK_OK(cairn_writer_close(writer, &st));
+  cairn_writer_free(writer);
+  snapshot = snapshot_of(frame);
+  cairn_frame_free(frame);
+  CHECK(strcmp(info_of(snapshot).recipe, "LazyExpr") == 0);
+  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_snapshot_read_items(snapshot, 0, &byte, 1, &st));
+  // As a program has it that was compiled before there was the last field.
+  CHECK_OK(cairn_snapshot_info(snapshot, &older, &st));
+  CHECK(older.nitems == 1 && strcmp(older.recipe, "kept") == 0);
+  cairn_snapshot_free(snapshot);
+}
+
 static void reads_agree(void) {
   const int64_t wanted[] = {24, 0, 9, 9};
   int32_t items[10] = {0};
@@ -376,6 +405,7 @@ static void progress_that_returns_false_stops_a_copy(void) {
 const test_case frame_tests[] = {
     TEST_CASE(items_read_back_after_commit),
     TEST_CASE(info_describes_the_frame),
+    TEST_CASE(frame_of_a_recipe_names_its_kind),
     TEST_CASE(reads_agree),
     TEST_CASE(fields_read_as_in_their_items),
     TEST_CASE(chunk_in_place_outlives_frame_and_snapshot),

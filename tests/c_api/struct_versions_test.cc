@@ -11,6 +11,7 @@
 #include "cairn/file_system.h"
 #include "cairn/files_handle.h"
 #include "cairn/options.h"
+#include "cairn/types.h"
 #include "engine/c_api/options.h"
 #include "engine/c_api/versioned_struct.h"
 
@@ -126,6 +127,37 @@ TEST(StructVersionsTest, ProgramsOfBeforeBoundsOfMemoryAreServed) {
   EXPECT_EQ(ToCpp(&writer)->staged_memory, 7);
 }
 
+TEST(StructVersionsTest, ProgramsOfBeforeTheDurabilityOfOpeningAreServed) {
+  cairn_writer_options writer = CAIRN_WRITER_OPTIONS_INIT;
+  writer.struct_size = offsetof(cairn_writer_options, opening);
+  writer.opening = CAIRN_DURABILITY_PROCESS;
+  ASSERT_TRUE(ToCpp(&writer).ok());
+  EXPECT_EQ(ToCpp(&writer)->opening, WriterOptions().opening);
+  writer.struct_size = sizeof writer;
+  EXPECT_EQ(ToCpp(&writer)->opening, Durability::kProcess);
+}
+
+TEST(StructVersionsTest, CopiesAndRepairsUseTheirFiles) {
+  cairn_files* files = nullptr;
+  ASSERT_EQ(ReturnFiles(MakeMemoryFileSystem(), &files, nullptr), CAIRN_OK);
+  cairn_frame* frame = nullptr;
+  ASSERT_EQ(cairn_frame_create_in_memory(nullptr, &frame, nullptr), CAIRN_OK);
+  cairn_copy_options copy = CAIRN_COPY_OPTIONS_INIT;
+  copy.files = files;
+  EXPECT_EQ(cairn_frame_copy_to(frame, "/copy", &copy, nullptr, nullptr), CAIRN_OK);
+  cairn_recover_options recover = CAIRN_RECOVER_OPTIONS_INIT;
+  recover.files = files;
+  EXPECT_EQ(cairn_recover("/copy", &recover, nullptr, nullptr), CAIRN_OK);
+  // Programs of before files are served, and mean the operating system's.
+  recover.struct_size = offsetof(cairn_recover_options, files);
+  EXPECT_EQ(cairn_recover("/copy", &recover, nullptr, nullptr), CAIRN_NOT_FOUND);
+  copy.struct_size = offsetof(cairn_copy_options, files);
+  EXPECT_EQ(cairn_frame_copy_to(frame, "/no folder/copy", &copy, nullptr, nullptr),
+            CAIRN_NOT_FOUND);
+  cairn_frame_free(frame);
+  cairn_files_free(files);
+}
+
 TEST(StructVersionsTest, FilesBecomeTheFileSystem) {
   cairn_files* files = nullptr;
   cairn_status status;
@@ -179,6 +211,7 @@ TEST(StructVersionsTest, OptionsWithoutValuesAreThoseOfCpp) {
   EXPECT_EQ(c_writer->keep_generations, writer.keep_generations);
   EXPECT_EQ(c_writer->max_file_size, writer.max_file_size);
   EXPECT_EQ(c_writer->staged_memory, writer.staged_memory);
+  EXPECT_EQ(c_writer->opening, writer.opening);
 }
 
 }  // namespace

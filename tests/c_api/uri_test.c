@@ -93,6 +93,31 @@ static void paths_lead_to_files_beside_uris(void) {
   cairn_files_free(files);
 }
 
+static void copies_and_repairs_go_where_their_files_lead(void) {
+  cairn_copy_options copy = CAIRN_COPY_OPTIONS_INIT;
+  cairn_recover_options recover = CAIRN_RECOVER_OPTIONS_INIT;
+  cairn_recovery_report report = {.struct_size = sizeof report};
+  cairn_files* files = open_files();
+  cairn_frame* frame = NULL;
+  make_frame("repaired.b2frame", 10, 10);
+  frame = open_frame("repaired.b2frame");
+  copy.files = files;
+  copy.overwrite = true;
+  CHECK_CODE(CAIRN_UNIMPLEMENTED,
+             cairn_frame_copy_to(frame, http_uri("copy.b2frame").text, &copy, NULL, &st));
+  CHECK_MESSAGE("object store");
+  CHECK_OK(cairn_frame_copy_to(frame, "copied.b2frame", &copy, NULL, &st));
+  cairn_snapshot_free(read_back("copied.b2frame"));
+  cairn_frame_free(frame);
+  recover.dry_run = true;
+  CHECK_CODE(CAIRN_NOT_FOUND,
+             cairn_recover(http_uri("repaired.b2frame").text, &recover, &report, &st));
+  recover.files = files;
+  CHECK_OK(cairn_recover(http_uri("repaired.b2frame").text, &recover, &report, &st));
+  CHECK(report.commits == 0 && report.size_before > 0);
+  cairn_files_free(files);
+}
+
 static void what_is_opened_outlives_its_files(void) {
   cairn_files* files = open_files();
   cairn_frame* frame = NULL;
@@ -160,6 +185,7 @@ static const test_case uri_tests[] = {
     TEST_CASE(frame_of_a_web_server_is_not_written),
     TEST_CASE(file_that_the_server_has_not_is_not_found),
     TEST_CASE(paths_lead_to_files_beside_uris),
+    TEST_CASE(copies_and_repairs_go_where_their_files_lead),
     TEST_CASE(what_is_opened_outlives_its_files),
     TEST_CASE(files_need_a_place_to_go),
     TEST_CASE(frame_of_a_bucket_is_made_changed_and_read),

@@ -293,9 +293,15 @@ static bool count_holder(void* context, const cairn_generation_holder* holder) {
   return true;
 }
 
+static void count_reported(void* context, const cairn_generation_holder* holder) {
+  count_holder(context, holder);
+}
+
 static void holders_of_old_generations_are_named(void) {
   const int32_t item = 30;
-  int holders = 0;
+  cairn_reclaim_options options = CAIRN_RECLAIM_OPTIONS_INIT;
+  cairn_reclaim_report report = {.struct_size = sizeof report};
+  int holders = 0, reported = 0;
   cairn_writer* writer = NULL;
   cairn_frame* reader = NULL;
   cairn_snapshot* held = NULL;
@@ -307,10 +313,37 @@ static void holders_of_old_generations_are_named(void) {
   cairn_snapshot_free(snapshot_of(frame));
   CHECK_OK(cairn_frame_old_readers(frame, count_holder, &holders, &st));
   CHECK(holders > 0);
+  options.on_holder = count_reported;
+  options.context = &reported;
+  CHECK_OK(cairn_writer_reclaim(writer, &options, &report, &st));
+  CHECK(report.blocked && reported == holders);
+  // As a program has it that was compiled before there were the last fields.
+  options.struct_size = offsetof(cairn_reclaim_options, on_holder);
+  CHECK_OK(cairn_writer_reclaim(writer, &options, &report, &st));
+  CHECK(report.blocked && reported == holders);
   cairn_snapshot_free(held);
   cairn_frame_free(reader);
   cairn_writer_free(writer);
   cairn_frame_free(frame);
+}
+
+static void durability_of_opening_is_chosen(void) {
+  const int32_t item = 30;
+  cairn_writer_options options = CAIRN_WRITER_OPTIONS_INIT;
+  cairn_frame* frame = NULL;
+  cairn_writer* writer = NULL;
+  cairn_snapshot* now = NULL;
+  make_frame("edited.b2frame", 30, 10);
+  frame = open_frame("edited.b2frame");
+  options.opening = 2;
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_frame_open_writer(frame, &options, &writer, &st));
+  CHECK_MESSAGE("opening");
+  options.opening = CAIRN_DURABILITY_PROCESS;
+  CHECK_OK(cairn_frame_open_writer(frame, &options, &writer, &st));
+  CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
+  now = finish(frame, writer);
+  CHECK(item_of(now, 30) == 30);
+  cairn_snapshot_free(now);
 }
 
 static void options_of_a_writer_change_new_chunks(void) {
@@ -356,6 +389,7 @@ const test_case writer_tests[] = {
     TEST_CASE(checkpoint_empties_the_journal_and_reclaim_reports),
     TEST_CASE(settled_frame_is_as_a_closed_one_and_its_writer_goes_on),
     TEST_CASE(holders_of_old_generations_are_named),
+    TEST_CASE(durability_of_opening_is_chosen),
     TEST_CASE(options_of_a_writer_change_new_chunks),
     {NULL, NULL},
 };
