@@ -3,11 +3,11 @@
 
 #include "tests/c_api/check.h"
 
-static cairn_frame* make_array(cairn_writer** writer) {
+static opened make_array(void) {
   cairn_compression_options compression = CAIRN_COMPRESSION_OPTIONS_INIT;
   cairn_array_info array = {.struct_size = sizeof array};
   cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
-  cairn_frame* frame = NULL;
+  opened made = {NULL, NULL, NULL};
   compression.typesize = 4;
   array.ndim = 2;
   array.shape[0] = 10;
@@ -17,31 +17,27 @@ static cairn_frame* make_array(cairn_writer** writer) {
   array.dtype = "<i4";
   options.compression = &compression;
   options.array = &array;
-  CHECK_OK(cairn_frame_create_in_memory(&options, &frame, &st));
-  CHECK_OK(cairn_frame_open_writer(frame, NULL, writer, &st));
-  return frame;
+  CHECK_OK(cairn_frame_create_in_memory(&options, &made.frame, &st));
+  open_writer(&made, NULL);
+  return made;
 }
 
 static void box_reads_back(void) {
   const int64_t start[] = {3, 4}, shape[] = {2, 3};
   const int32_t items[] = {1, 2, 3, 4, 5, 6};
   int32_t read[6] = {0};
-  cairn_writer* writer = NULL;
-  cairn_frame* frame = make_array(&writer);
-  cairn_snapshot* snapshot = NULL;
-  CHECK_OK(cairn_writer_write_box(writer, start, shape, 2, items, sizeof items, &st));
-  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_PROCESS, &snapshot, &st));
-  CHECK_OK(cairn_snapshot_read_box(snapshot, start, shape, 2, read, sizeof read, &st));
+  opened one = make_array();
+  CHECK_OK(cairn_writer_write_box(one.writer, start, shape, 2, items, sizeof items, &st));
+  commit(&one);
+  CHECK_OK(cairn_snapshot_read_box(one.now, start, shape, 2, read, sizeof read, &st));
   CHECK(memcmp(read, items, sizeof items) == 0);
   CHECK_CODE(CAIRN_INVALID_ARGUMENT,
-             cairn_snapshot_read_box(snapshot, start, shape, 1, read, sizeof read, &st));
+             cairn_snapshot_read_box(one.now, start, shape, 1, read, sizeof read, &st));
   CHECK_CODE(CAIRN_INVALID_ARGUMENT,
-             cairn_snapshot_read_box(snapshot, start, shape, -1, read, sizeof read, &st));
+             cairn_snapshot_read_box(one.now, start, shape, -1, read, sizeof read, &st));
   CHECK_CODE(CAIRN_INVALID_ARGUMENT,
-             cairn_snapshot_read_box(snapshot, start, shape, 2, read, 4, &st));
-  cairn_snapshot_free(snapshot);
-  cairn_writer_free(writer);
-  cairn_frame_free(frame);
+             cairn_snapshot_read_box(one.now, start, shape, 2, read, 4, &st));
+  free_opened(&one);
 }
 
 static void items_are_numbered_in_c_order(void) {
@@ -49,37 +45,30 @@ static void items_are_numbered_in_c_order(void) {
   const int64_t start[] = {0, 0}, shape[] = {kRows, kColumns}, wanted[] = {199, 0, 85, 85};
   int32_t items[kRows * kColumns], read[90], at[4], column[90];
   const cairn_field field = {.offset = 0, .size = sizeof(int32_t), .dst = column};
-  cairn_writer* writer = NULL;
-  cairn_frame* frame = make_array(&writer);
-  cairn_snapshot* snapshot = NULL;
+  opened one = make_array();
   for (int32_t i = 0; i < kRows * kColumns; ++i) items[i] = i;
-  CHECK_OK(cairn_writer_write_box(writer, start, shape, 2, items, sizeof items, &st));
-  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_PROCESS, &snapshot, &st));
-  CHECK(info_of(snapshot).nitems == kRows * kColumns);
-  CHECK_OK(cairn_snapshot_read_items(snapshot, 77, read, sizeof read, &st));
+  CHECK_OK(cairn_writer_write_box(one.writer, start, shape, 2, items, sizeof items, &st));
+  commit(&one);
+  CHECK(info_of(one.now).nitems == kRows * kColumns);
+  CHECK_OK(cairn_snapshot_read_items(one.now, 77, read, sizeof read, &st));
   CHECK(memcmp(read, items + 77, sizeof read) == 0);
-  CHECK_OK(cairn_snapshot_read_items_at(snapshot, wanted, 4, at, sizeof at, &st));
+  CHECK_OK(cairn_snapshot_read_items_at(one.now, wanted, 4, at, sizeof at, &st));
   CHECK(at[0] == 199 && at[1] == 0 && at[2] == 85 && at[3] == 85);
-  CHECK_OK(cairn_snapshot_read_fields(snapshot, 77, 90, &field, 1, &st));
+  CHECK_OK(cairn_snapshot_read_fields(one.now, 77, 90, &field, 1, &st));
   CHECK(memcmp(column, items + 77, sizeof column) == 0);
-  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_snapshot_read_items(snapshot, 200, at, 4, &st));
-  cairn_snapshot_free(snapshot);
-  cairn_writer_free(writer);
-  cairn_frame_free(frame);
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_snapshot_read_items(one.now, 200, at, 4, &st));
+  free_opened(&one);
 }
 
 static void shape_is_described(void) {
   cairn_array_info array = {.struct_size = sizeof array};
-  cairn_writer* writer = NULL;
-  cairn_frame* frame = make_array(&writer);
-  cairn_snapshot* snapshot = snapshot_of(frame);
-  CHECK_OK(cairn_snapshot_array(snapshot, &array, &st));
+  opened one = make_array();
+  refresh(&one);
+  CHECK_OK(cairn_snapshot_array(one.now, &array, &st));
   CHECK(array.ndim == 2 && array.shape[0] == 10 && array.shape[1] == 20);
   CHECK(array.chunkshape[0] == 4 && array.chunkshape[1] == 5 && array.blockshape[0] > 0);
   CHECK(strcmp(array.dtype, "<i4") == 0);
-  cairn_snapshot_free(snapshot);
-  cairn_writer_free(writer);
-  cairn_frame_free(frame);
+  free_opened(&one);
 }
 
 static void chosen_blocks_are_kept(void) {
@@ -109,46 +98,36 @@ static void array_grows_and_shrinks(void) {
   const int32_t rows[2 * 4] = {1, 2, 3, 4, 5, 6, 7, 8};
   const int64_t start[] = {8, 0}, shape[] = {2, 4};
   int32_t read[8] = {0};
-  cairn_writer* writer = NULL;
-  cairn_frame* frame = make_array(&writer);
-  cairn_snapshot* staged = NULL;
-  CHECK_OK(cairn_writer_resize_array(writer, smaller, 2, &st));
-  CHECK_OK(cairn_writer_append_slices(writer, 0, rows, sizeof rows, &st));
-  CHECK_OK(cairn_writer_staged_snapshot(writer, &staged, &st));
-  CHECK_OK(cairn_snapshot_read_box(staged, start, shape, 2, read, sizeof read, &st));
+  opened one = make_array();
+  CHECK_OK(cairn_writer_resize_array(one.writer, smaller, 2, &st));
+  CHECK_OK(cairn_writer_append_slices(one.writer, 0, rows, sizeof rows, &st));
+  CHECK_OK(cairn_writer_staged_snapshot(one.writer, &one.now, &st));
+  CHECK_OK(cairn_snapshot_read_box(one.now, start, shape, 2, read, sizeof read, &st));
   CHECK(memcmp(read, rows, sizeof rows) == 0);
-  cairn_snapshot_free(staged);
-  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_writer_append_slices(writer, 2, rows, sizeof rows, &st));
-  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_writer_append(writer, rows, sizeof rows, &st));
-  cairn_writer_free(writer);
-  cairn_frame_free(frame);
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_writer_append_slices(one.writer, 2, rows, sizeof rows, &st));
+  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_writer_append(one.writer, rows, sizeof rows, &st));
+  free_opened(&one);
 }
 
 static void array_loses_whole_chunks(void) {
   const int64_t before[] = {4, 0}, after[] = {0, 0}, shape[] = {2, 4};
   const int32_t rows[2 * 4] = {1, 2, 3, 4, 5, 6, 7, 8};
   int32_t read[8] = {0};
-  cairn_writer* writer = NULL;
-  cairn_frame* frame = make_array(&writer);
-  cairn_snapshot* staged = NULL;
-  CHECK_OK(cairn_writer_write_box(writer, before, shape, 2, rows, sizeof rows, &st));
-  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_writer_delete_slices(writer, 2, 0, 4, &st));
-  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_writer_delete_slices(writer, 0, 8, 4, &st));
-  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_writer_delete_slices(writer, 0, 0, 3, &st));
-  CHECK_OK(cairn_writer_delete_slices(writer, 0, 0, 4, &st));
-  CHECK_OK(cairn_writer_staged_snapshot(writer, &staged, &st));
-  CHECK_OK(cairn_snapshot_read_box(staged, after, shape, 2, read, sizeof read, &st));
+  opened one = make_array();
+  CHECK_OK(cairn_writer_write_box(one.writer, before, shape, 2, rows, sizeof rows, &st));
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_writer_delete_slices(one.writer, 2, 0, 4, &st));
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_writer_delete_slices(one.writer, 0, 8, 4, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_writer_delete_slices(one.writer, 0, 0, 3, &st));
+  CHECK_OK(cairn_writer_delete_slices(one.writer, 0, 0, 4, &st));
+  CHECK_OK(cairn_writer_staged_snapshot(one.writer, &one.now, &st));
+  CHECK_OK(cairn_snapshot_read_box(one.now, after, shape, 2, read, sizeof read, &st));
   CHECK(memcmp(read, rows, sizeof rows) == 0);
-  cairn_snapshot_free(staged);
-  cairn_writer_free(writer);
-  cairn_frame_free(frame);
+  free_opened(&one);
 }
 
 static void frame_without_shape_is_no_array(void) {
   cairn_array_info array = {.struct_size = sizeof array};
-  cairn_snapshot* snapshot = NULL;
-  make_frame("plain.b2frame", 10, 10);
-  snapshot = read_back("plain.b2frame");
+  cairn_snapshot* snapshot = make_and_read("plain.b2frame", 10, 10);
   CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_snapshot_array(snapshot, &array, &st));
   cairn_snapshot_free(snapshot);
 }

@@ -66,7 +66,28 @@ cairn_snapshot* snapshot_of(cairn_frame* frame);
 cairn_frame_info info_of(const cairn_snapshot* snapshot);
 // The newest committed state of the file.
 cairn_snapshot* read_back(const char* path);
+cairn_snapshot* make_and_read(const char* path, int32_t nitems, int32_t per_chunk);
 int32_t item_of(const cairn_snapshot* snapshot, int64_t number);
+// A frame, its writer, and the state that the case looks at; each may be NULL.
+typedef struct opened {
+  cairn_frame* frame;
+  cairn_writer* writer;
+  cairn_snapshot* now;
+} opened;
+// Opens a frame for reading; a new one of make_frame, and with its writer.
+opened open_path(const char* path);
+opened make_and_open(const char* path, int32_t nitems, int32_t per_chunk);
+opened edit_frame(const char* path, int32_t nitems, int32_t per_chunk);
+void open_writer(opened* to, const cairn_writer_options* options);
+void append_item(opened* to, int32_t item);
+// Makes a commit, or the newest one of any process, the state to look at.
+void commit(opened* to);
+void refresh(opened* to);
+void close_writer(opened* to);
+void free_opened(opened* to);
+
+// Takes and frees the bytes. Returns true if they are those of the text.
+bool content_is(cairn_bytes* content, const char* text);
 // Overwrites one byte of a file.
 void flip_byte(const char* path, int64_t offset);
 

@@ -10,29 +10,23 @@ static void items_read_back_after_commit(void) {
   cairn_compression_options compression = CAIRN_COMPRESSION_OPTIONS_INIT;
   const double items[] = {1.5, 2.5, 3.5};
   double read[2] = {0};
-  cairn_frame* frame = NULL;
-  cairn_writer* writer = NULL;
-  cairn_snapshot* committed = NULL;
+  opened one = {NULL, NULL, NULL};
   compression.typesize = 8;
   options.compression = &compression;
   options.overwrite = true;
-  CHECK_OK(cairn_frame_create("doubles.b2frame", &options, &frame, &st));
-  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
-  CHECK_OK(cairn_writer_append(writer, items, sizeof items, &st));
-  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_MACHINE, &committed, &st));
-  CHECK_OK(cairn_snapshot_read_items(committed, 1, read, sizeof read, &st));
+  CHECK_OK(cairn_frame_create("doubles.b2frame", &options, &one.frame, &st));
+  open_writer(&one, NULL);
+  CHECK_OK(cairn_writer_append(one.writer, items, sizeof items, &st));
+  CHECK_OK(cairn_writer_commit(one.writer, CAIRN_DURABILITY_MACHINE, &one.now, &st));
+  CHECK_OK(cairn_snapshot_read_items(one.now, 1, read, sizeof read, &st));
   CHECK(read[0] == 2.5 && read[1] == 3.5);
-  CHECK_OK(cairn_writer_close(writer, &st));
-  cairn_writer_free(writer);
-  cairn_snapshot_free(committed);
-  cairn_frame_free(frame);
+  close_writer(&one);
+  free_opened(&one);
 }
 
 static void info_describes_the_frame(void) {
-  cairn_snapshot* snapshot = NULL;
+  cairn_snapshot* snapshot = make_and_read("info.b2frame", 25, 10);
   cairn_frame_info info;
-  make_frame("info.b2frame", 25, 10);
-  snapshot = read_back("info.b2frame");
   info = info_of(snapshot);
   CHECK(info.nitems == 25 && info.nbytes == 100 && info.nchunks == 3);
   CHECK(info.typesize == 4 && info.chunksize == 40 && info.blocksize == 0);
@@ -47,29 +41,24 @@ static void frame_of_a_recipe_names_its_kind(void) {
   const cairn_metalayer layer = {"LazyArray", "\0", 1};
   cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
   cairn_frame_info older = {.struct_size = offsetof(cairn_frame_info, recipe), .recipe = "kept"};
-  cairn_frame* frame = NULL;
-  cairn_writer* writer = NULL;
-  cairn_snapshot* snapshot = NULL;
+  opened data = edit_frame("data.b2frame", 1, 1);
+  opened recipe = {NULL, NULL, NULL};
   char byte = 0;
-  make_frame("data.b2frame", 1, 1);
-  snapshot = read_back("data.b2frame");
-  CHECK(strcmp(info_of(snapshot).recipe, "") == 0);
-  cairn_snapshot_free(snapshot);
+  refresh(&data);
+  CHECK(strcmp(info_of(data.now).recipe, "") == 0);
+  free_opened(&data);
   options.metalayers = &layer;
   options.nmetalayers = 1;
-  CHECK_OK(cairn_frame_create_in_memory(&options, &frame, &st));
-  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
-  CHECK_OK(cairn_writer_append(writer, "x", 1, &st));
-  CHECK_OK(cairn_writer_close(writer, &st));
-  cairn_writer_free(writer);
-  snapshot = snapshot_of(frame);
-  cairn_frame_free(frame);
-  CHECK(strcmp(info_of(snapshot).recipe, "LazyExpr") == 0);
-  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_snapshot_read_items(snapshot, 0, &byte, 1, &st));
+  CHECK_OK(cairn_frame_create_in_memory(&options, &recipe.frame, &st));
+  open_writer(&recipe, NULL);
+  CHECK_OK(cairn_writer_append(recipe.writer, "x", 1, &st));
+  commit(&recipe);
+  CHECK(strcmp(info_of(recipe.now).recipe, "LazyExpr") == 0);
+  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_snapshot_read_items(recipe.now, 0, &byte, 1, &st));
   // As a program has it that was compiled before there was the last field.
-  CHECK_OK(cairn_snapshot_info(snapshot, &older, &st));
+  CHECK_OK(cairn_snapshot_info(recipe.now, &older, &st));
   CHECK(older.nitems == 1 && strcmp(older.recipe, "kept") == 0);
-  cairn_snapshot_free(snapshot);
+  free_opened(&recipe);
 }
 
 static void reads_agree(void) {
@@ -77,9 +66,7 @@ static void reads_agree(void) {
   int32_t items[10] = {0};
   int32_t nbytes = 0;
   char bytes[5];
-  cairn_snapshot* snapshot = NULL;
-  make_frame("reads.b2frame", 25, 10);
-  snapshot = read_back("reads.b2frame");
+  cairn_snapshot* snapshot = make_and_read("reads.b2frame", 25, 10);
   CHECK_OK(cairn_snapshot_chunk_nbytes(snapshot, 2, &nbytes, &st));
   CHECK(nbytes == 20);
   CHECK_OK(cairn_snapshot_read_chunk(snapshot, 1, items, 40, &st));
@@ -101,10 +88,8 @@ static void fields_read_as_in_their_items(void) {
   const cairn_field fields[] = {{0, 2, low}, {1, 1, second}};
   const cairn_field outside = {3, 2, low};
   const cairn_field nowhere = {0, 2, NULL};
-  cairn_snapshot* snapshot = NULL;
+  cairn_snapshot* snapshot = make_and_read("fields.b2frame", 2500, 1000);
   int i = 0;
-  make_frame("fields.b2frame", 2500, 1000);
-  snapshot = read_back("fields.b2frame");
   CHECK_OK(cairn_snapshot_read_fields(snapshot, 990, 20, fields, 2, &st));
   for (i = 0; i < 20; ++i) CHECK(low[i] == 990 + i && second[i] == (990 + i) / 256);
   CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_snapshot_read_fields(snapshot, 2490, 20, fields, 2, &st));
@@ -115,12 +100,10 @@ static void fields_read_as_in_their_items(void) {
 }
 
 static void chunk_in_place_outlives_frame_and_snapshot(void) {
-  cairn_snapshot* snapshot = NULL;
+  cairn_snapshot* snapshot = make_and_read("chunk.b2frame", 25, 10);
   cairn_bytes* chunk = NULL;
   int32_t items[10] = {0};
   cairn_chunk_entry entry = {.struct_size = sizeof entry};
-  make_frame("chunk.b2frame", 25, 10);
-  snapshot = read_back("chunk.b2frame");
   CHECK_OK(cairn_snapshot_get_entry(snapshot, 1, &entry, &st));
   CHECK(entry.index == 1 && entry.offset > 0 && entry.file == -1 && entry.has_fingerprint);
   CHECK_OK(cairn_snapshot_get_chunk(snapshot, 1, &chunk, &st));
@@ -132,26 +115,22 @@ static void chunk_in_place_outlives_frame_and_snapshot(void) {
 }
 
 static void frame_in_memory_becomes_a_buffer_that_opens(void) {
-  cairn_frame* frame = NULL;
-  cairn_frame* opened = NULL;
-  cairn_writer* writer = NULL;
+  opened made = {NULL, NULL, NULL};
+  opened buffered = {NULL, NULL, NULL};
   cairn_bytes* buffer = NULL;
-  cairn_snapshot* snapshot = NULL;
   char read[5] = {0};
-  CHECK_OK(cairn_frame_create_in_memory(NULL, &frame, &st));
-  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
-  CHECK_OK(cairn_writer_append(writer, "hello", 5, &st));
-  CHECK_OK(cairn_writer_close(writer, &st));
-  cairn_writer_free(writer);
-  CHECK_OK(cairn_frame_to_buffer(frame, &buffer, &st));
-  cairn_frame_free(frame);
+  CHECK_OK(cairn_frame_create_in_memory(NULL, &made.frame, &st));
+  open_writer(&made, NULL);
+  CHECK_OK(cairn_writer_append(made.writer, "hello", 5, &st));
+  close_writer(&made);
+  CHECK_OK(cairn_frame_to_buffer(made.frame, &buffer, &st));
+  free_opened(&made);
   CHECK_OK(cairn_frame_open_buffer(cairn_bytes_data(buffer), cairn_bytes_size(buffer), NULL,
-                                   &opened, &st));
-  snapshot = snapshot_of(opened);
-  CHECK_OK(cairn_snapshot_read_bytes(snapshot, 0, read, 5, &st));
+                                   &buffered.frame, &st));
+  refresh(&buffered);
+  CHECK_OK(cairn_snapshot_read_bytes(buffered.now, 0, read, 5, &st));
   CHECK(memcmp(read, "hello", 5) == 0);
-  cairn_snapshot_free(snapshot);
-  cairn_frame_free(opened);
+  free_opened(&buffered);
   cairn_bytes_free(buffer);
 }
 
@@ -203,179 +182,133 @@ static bool count_generation(void* context, const cairn_generation_info* info) {
 }
 
 static void older_generation_opens(void) {
-  cairn_frame* frame = NULL;
-  cairn_frame* old = NULL;
-  cairn_writer* writer = NULL;
-  cairn_snapshot* first = NULL;
-  cairn_snapshot* snapshot = NULL;
+  opened one = edit_frame("history.b2frame", 5, 10);
+  opened old = {NULL, NULL, NULL};
   cairn_open_options options = CAIRN_OPEN_OPTIONS_INIT;
   cairn_history_options history = CAIRN_HISTORY_OPTIONS_INIT;
   generations seen = {0, 0, 0}, page = {0, 0, 0}, stopped = {0, 0, 1};
-  const int32_t item = 7;
   uint64_t generation = 0;
-  make_frame("history.b2frame", 5, 10);
-  frame = open_frame("history.b2frame");
-  first = snapshot_of(frame);
+  cairn_snapshot* first = snapshot_of(one.frame);
   generation = info_of(first).generation;
-  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
-  CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
-  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_PROCESS, NULL, &st));
-  CHECK_OK(cairn_frame_history(frame, NULL, count_generation, &seen, &st));
+  append_item(&one, 7);
+  commit(&one);
+  CHECK_OK(cairn_frame_history(one.frame, NULL, count_generation, &seen, &st));
   CHECK(seen.count >= 2);
   history.limit = 1;
   history.before = &seen.last;
-  CHECK_OK(cairn_frame_history(frame, &history, count_generation, &page, &st));
+  CHECK_OK(cairn_frame_history(one.frame, &history, count_generation, &page, &st));
   CHECK(page.count == 1 && page.last < seen.last);
-  CHECK_OK(cairn_frame_history(frame, NULL, count_generation, &stopped, &st));
+  CHECK_OK(cairn_frame_history(one.frame, NULL, count_generation, &stopped, &st));
   CHECK(stopped.count == 1);
   options.generation = &generation;
-  CHECK_OK(cairn_frame_open("history.b2frame", &options, &old, &st));
-  snapshot = snapshot_of(old);
-  CHECK(info_of(snapshot).nitems == 5);
-  cairn_writer_free(writer);
-  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_frame_open_writer(old, NULL, &writer, &st));
-  cairn_snapshot_free(snapshot);
+  CHECK_OK(cairn_frame_open("history.b2frame", &options, &old.frame, &st));
+  refresh(&old);
+  CHECK(info_of(old.now).nitems == 5);
+  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_frame_open_writer(old.frame, NULL, &old.writer, &st));
   cairn_snapshot_free(first);
-  cairn_frame_free(old);
-  cairn_frame_free(frame);
+  free_opened(&old);
+  free_opened(&one);
 }
 
 static void refresh_sees_commits_and_snapshots_do_not_change(void) {
-  cairn_frame* reader = NULL;
-  cairn_frame* frame = NULL;
-  cairn_writer* writer = NULL;
+  opened one = edit_frame("refresh.b2frame", 5, 10);
+  opened reader = open_path("refresh.b2frame");
   cairn_snapshot* before = NULL;
-  cairn_snapshot* same = NULL;
-  cairn_snapshot* after = NULL;
-  const int32_t item = 5;
-  make_frame("refresh.b2frame", 5, 10);
-  reader = open_frame("refresh.b2frame");
-  CHECK_OK(cairn_frame_snapshot(reader, &before, &st));
-  same = snapshot_of(reader);
-  CHECK(cairn_snapshot_equal(before, same));
+  CHECK_OK(cairn_frame_snapshot(reader.frame, &before, &st));
+  refresh(&reader);
+  CHECK(cairn_snapshot_equal(before, reader.now));
   CHECK(!cairn_snapshot_equal(before, NULL));
-  frame = open_frame("refresh.b2frame");
-  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
-  CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
-  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_PROCESS, NULL, &st));
-  after = snapshot_of(reader);
-  CHECK(!cairn_snapshot_equal(before, after));
-  CHECK(info_of(before).nitems == 5 && info_of(after).nitems == 6);
-  CHECK(item_of(after, 5) == 5);
+  append_item(&one, 5);
+  commit(&one);
+  refresh(&reader);
+  CHECK(!cairn_snapshot_equal(before, reader.now));
+  CHECK(info_of(before).nitems == 5 && info_of(reader.now).nitems == 6);
+  CHECK(item_of(reader.now, 5) == 5);
   cairn_snapshot_free(before);
-  cairn_snapshot_free(same);
-  cairn_snapshot_free(after);
-  cairn_writer_free(writer);
-  cairn_frame_free(frame);
-  cairn_frame_free(reader);
+  free_opened(&one);
+  free_opened(&reader);
 }
 
 static void waiting_ends_with_a_commit_or_the_timeout(void) {
-  cairn_frame* reader = NULL;
-  cairn_frame* frame = NULL;
-  cairn_writer* writer = NULL;
-  cairn_snapshot* seen = NULL;
+  opened one = edit_frame("wait.b2frame", 5, 10);
+  opened reader = open_path("wait.b2frame");
   cairn_snapshot* same = NULL;
   cairn_snapshot* after = NULL;
   cairn_snapshot* none = NULL;
-  const int32_t item = 5;
-  make_frame("wait.b2frame", 5, 10);
-  reader = open_frame("wait.b2frame");
-  CHECK_OK(cairn_frame_snapshot(reader, &seen, &st));
-  CHECK_OK(cairn_frame_wait_for_commit(reader, seen, 10, &same, &st));
-  CHECK(cairn_snapshot_equal(seen, same));
-  frame = open_frame("wait.b2frame");
-  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
-  CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
-  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_PROCESS, NULL, &st));
-  CHECK_OK(cairn_frame_wait_for_commit(reader, seen, 60000, &after, &st));
+  CHECK_OK(cairn_frame_snapshot(reader.frame, &reader.now, &st));
+  CHECK_OK(cairn_frame_wait_for_commit(reader.frame, reader.now, 10, &same, &st));
+  CHECK(cairn_snapshot_equal(reader.now, same));
+  append_item(&one, 5);
+  commit(&one);
+  CHECK_OK(cairn_frame_wait_for_commit(reader.frame, reader.now, 60000, &after, &st));
   CHECK(info_of(after).nitems == 6);
-  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_frame_wait_for_commit(reader, NULL, 0, &none, &st));
-  cairn_snapshot_free(seen);
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT,
+             cairn_frame_wait_for_commit(reader.frame, NULL, 0, &none, &st));
   cairn_snapshot_free(same);
   cairn_snapshot_free(after);
-  cairn_writer_free(writer);
-  cairn_frame_free(frame);
-  cairn_frame_free(reader);
-}
-
-static bool content_is(cairn_bytes* content, const char* text) {
-  const bool is = cairn_bytes_size(content) == strlen(text) &&
-                  memcmp(cairn_bytes_data(content), text, strlen(text)) == 0;
-  cairn_bytes_free(content);
-  return is;
+  free_opened(&one);
+  free_opened(&reader);
 }
 
 static void metadata_reads_back_and_makes_a_frame_like_it(void) {
   const cairn_metalayer layers[] = {{"unit", "K", 1}, {"site", "Lisbon", 6}};
   cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
   cairn_create_options like = CAIRN_CREATE_OPTIONS_INIT;
-  cairn_frame* frame = NULL;
-  cairn_snapshot* snapshot = NULL;
+  opened one = {NULL, NULL, NULL};
+  opened other = {NULL, NULL, NULL};
   cairn_bytes* content = NULL;
   options.metalayers = layers;
   options.nmetalayers = 2;
-  CHECK_OK(cairn_frame_create_in_memory(&options, &frame, &st));
-  snapshot = snapshot_of(frame);
-  cairn_frame_free(frame);
-  CHECK_OK(cairn_snapshot_create_options(snapshot, &like, &st));
+  CHECK_OK(cairn_frame_create_in_memory(&options, &one.frame, &st));
+  refresh(&one);
+  CHECK_OK(cairn_snapshot_create_options(one.now, &like, &st));
   CHECK(like.nmetalayers == 2 && like.chunksize == options.chunksize);
   CHECK(like.compression != NULL && like.compression->codec == CAIRN_CODEC_LZ4);
-  CHECK_OK(cairn_frame_create_in_memory(&like, &frame, &st));
-  cairn_snapshot_free(snapshot);
-  snapshot = snapshot_of(frame);
-  CHECK(cairn_snapshot_metalayer_count(snapshot) == 2);
-  CHECK(strcmp(cairn_snapshot_metalayer_name(snapshot, 1), "site") == 0);
-  CHECK(cairn_snapshot_metalayer_name(snapshot, 2) == NULL);
-  CHECK_OK(cairn_snapshot_get_metalayer(snapshot, "site", &content, &st));
+  CHECK_OK(cairn_frame_create_in_memory(&like, &other.frame, &st));
+  free_opened(&one);
+  refresh(&other);
+  CHECK(cairn_snapshot_metalayer_count(other.now) == 2);
+  CHECK(strcmp(cairn_snapshot_metalayer_name(other.now, 1), "site") == 0);
+  CHECK(cairn_snapshot_metalayer_name(other.now, 2) == NULL);
+  CHECK_OK(cairn_snapshot_get_metalayer(other.now, "site", &content, &st));
   CHECK(content_is(content, "Lisbon"));
-  CHECK_CODE(CAIRN_NOT_FOUND, cairn_snapshot_get_metalayer(snapshot, "city", &content, &st));
+  CHECK_CODE(CAIRN_NOT_FOUND, cairn_snapshot_get_metalayer(other.now, "city", &content, &st));
   CHECK(content == NULL);
-  cairn_snapshot_free(snapshot);
-  cairn_frame_free(frame);
+  free_opened(&other);
 }
 
 static void copy_and_increment_have_the_content(void) {
-  cairn_frame* frame = NULL;
-  cairn_frame* copy = NULL;
-  cairn_writer* writer = NULL;
+  opened one = edit_frame("from.b2frame", 25, 10);
+  opened copy = {NULL, NULL, NULL};
+  opened increment = {NULL, NULL, NULL};
   cairn_snapshot* copied = NULL;
-  cairn_snapshot* now = NULL;
-  cairn_snapshot* increment = NULL;
   cairn_copy_options options = CAIRN_COPY_OPTIONS_INIT;
   cairn_increment_info info = {.struct_size = sizeof info};
   uint64_t there = 0, here = 0;
-  const int32_t item = 25;
-  make_frame("from.b2frame", 25, 10);
-  frame = open_frame("from.b2frame");
   options.overwrite = true;
-  CHECK_OK(cairn_frame_copy_to(frame, "copy.b2frame", &options, &copied, &st));
-  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
-  CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
-  CHECK_OK(cairn_writer_close(writer, &st));
-  cairn_writer_free(writer);
+  CHECK_OK(cairn_frame_copy_to(one.frame, "copy.b2frame", &options, &copied, &st));
+  append_item(&one, 25);
+  close_writer(&one);
   options.since = copied;
-  CHECK_OK(cairn_frame_copy_to(frame, "news.b2frame", &options, NULL, &st));
-  increment = read_back("news.b2frame");
-  copy = open_frame("copy.b2frame");
-  CHECK_OK(cairn_frame_open_writer(copy, NULL, &writer, &st));
-  CHECK_OK(cairn_writer_apply_increment(writer, increment, &st));
-  CHECK_OK(cairn_writer_close(writer, &st));
-  cairn_writer_free(writer);
-  now = snapshot_of(frame);
-  CHECK_OK(cairn_snapshot_content_hash(now, &here, &st));
-  cairn_snapshot_free(now);
-  now = snapshot_of(copy);
-  CHECK_OK(cairn_snapshot_content_hash(now, &there, &st));
-  CHECK(here == there && item_of(now, 25) == 25);
-  CHECK_OK(cairn_snapshot_increment_info(increment, &info, &st));
+  CHECK_OK(cairn_frame_copy_to(one.frame, "news.b2frame", &options, NULL, &st));
+  increment = open_path("news.b2frame");
+  refresh(&increment);
+  copy = open_path("copy.b2frame");
+  open_writer(&copy, NULL);
+  CHECK_OK(cairn_writer_apply_increment(copy.writer, increment.now, &st));
+  close_writer(&copy);
+  refresh(&one);
+  refresh(&copy);
+  CHECK_OK(cairn_snapshot_content_hash(one.now, &here, &st));
+  CHECK_OK(cairn_snapshot_content_hash(copy.now, &there, &st));
+  CHECK(here == there && item_of(copy.now, 25) == 25);
+  CHECK_OK(cairn_snapshot_increment_info(increment.now, &info, &st));
   CHECK(info.result_hash == here && info.base_hash != here);
-  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_snapshot_increment_info(now, &info, &st));
-  cairn_snapshot_free(now);
+  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_snapshot_increment_info(copy.now, &info, &st));
   cairn_snapshot_free(copied);
-  cairn_snapshot_free(increment);
-  cairn_frame_free(copy);
-  cairn_frame_free(frame);
+  free_opened(&increment);
+  free_opened(&copy);
+  free_opened(&one);
 }
 
 static bool stop(void* context, int64_t done) {
@@ -385,12 +318,10 @@ static bool stop(void* context, int64_t done) {
 }
 
 static void progress_that_returns_false_stops_a_copy(void) {
-  cairn_frame* frame = NULL;
+  cairn_frame* frame = make_and_open("long.b2frame", 100, 10).frame;
   cairn_copy_options options = CAIRN_COPY_OPTIONS_INIT;
   cairn_compact_options compact = CAIRN_COMPACT_OPTIONS_INIT;
   int calls = 0;
-  make_frame("long.b2frame", 100, 10);
-  frame = open_frame("long.b2frame");
   options.progress = stop;
   options.context = &calls;
   CHECK_CODE(CAIRN_CANCELLED, cairn_frame_copy_to(frame, "none.b2frame", &options, NULL, &st));

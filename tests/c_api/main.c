@@ -71,10 +71,65 @@ cairn_snapshot* read_back(const char* path) {
   return snapshot;
 }
 
+cairn_snapshot* make_and_read(const char* path, int32_t nitems, int32_t per_chunk) {
+  make_frame(path, nitems, per_chunk);
+  return read_back(path);
+}
+
 int32_t item_of(const cairn_snapshot* snapshot, int64_t number) {
   int32_t item = -1;
   CHECK_OK(cairn_snapshot_read_items(snapshot, number, &item, sizeof item, &st));
   return item;
+}
+
+opened open_path(const char* path) { return (opened){.frame = open_frame(path)}; }
+
+opened make_and_open(const char* path, int32_t nitems, int32_t per_chunk) {
+  make_frame(path, nitems, per_chunk);
+  return open_path(path);
+}
+
+opened edit_frame(const char* path, int32_t nitems, int32_t per_chunk) {
+  opened made = make_and_open(path, nitems, per_chunk);
+  open_writer(&made, NULL);
+  return made;
+}
+
+void open_writer(opened* to, const cairn_writer_options* options) {
+  CHECK_OK(cairn_frame_open_writer(to->frame, options, &to->writer, &st));
+}
+
+void append_item(opened* to, int32_t item) {
+  CHECK_OK(cairn_writer_append(to->writer, &item, sizeof item, &st));
+}
+
+void commit(opened* to) {
+  cairn_snapshot_free(to->now);
+  CHECK_OK(cairn_writer_commit(to->writer, CAIRN_DURABILITY_PROCESS, &to->now, &st));
+}
+
+void refresh(opened* to) {
+  cairn_snapshot_free(to->now);
+  to->now = snapshot_of(to->frame);
+}
+
+void close_writer(opened* to) {
+  CHECK_OK(cairn_writer_close(to->writer, &st));
+  cairn_writer_free(to->writer);
+  to->writer = NULL;
+}
+
+void free_opened(opened* to) {
+  cairn_snapshot_free(to->now);
+  cairn_writer_free(to->writer);
+  cairn_frame_free(to->frame);
+}
+
+bool content_is(cairn_bytes* content, const char* text) {
+  const bool is = cairn_bytes_size(content) == strlen(text) &&
+                  memcmp(cairn_bytes_data(content), text, strlen(text)) == 0;
+  cairn_bytes_free(content);
+  return is;
 }
 
 void flip_byte(const char* path, int64_t offset) {

@@ -58,10 +58,8 @@ static void flipped_byte_is_found_and_other_chunks_stay_readable(void) {
   seen to = {0};
   int32_t items[10];
   cairn_chunk_entry entry = {.struct_size = sizeof entry};
-  cairn_snapshot* snapshot = NULL;
+  cairn_snapshot* snapshot = make_and_read("flipped.b2frame", 30, 10);
   cairn_verify_report report;
-  make_frame("flipped.b2frame", 30, 10);
-  snapshot = read_back("flipped.b2frame");
   CHECK_OK(cairn_snapshot_get_entry(snapshot, 1, &entry, &st));
   cairn_snapshot_free(snapshot);
   flip_byte("flipped.b2frame", entry.offset + 33);
@@ -84,29 +82,20 @@ static void progress_stops_verify(void) {
 static void unknown_depth_is_refused(void) {
   cairn_verify_report report = {.struct_size = sizeof report};
   cairn_verify_options options = CAIRN_VERIFY_OPTIONS_INIT;
-  cairn_snapshot* snapshot = NULL;
-  make_frame("intact.b2frame", 30, 10);
-  snapshot = read_back("intact.b2frame");
+  cairn_snapshot* snapshot = make_and_read("intact.b2frame", 30, 10);
   options.depth = 3;
   CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_snapshot_verify(snapshot, &options, &report, &st));
   cairn_snapshot_free(snapshot);
 }
 
 static void recover_writes_the_journal_into_a_checkpoint(void) {
-  const int32_t item = 30;
   cairn_recovery_report report = {.struct_size = sizeof report};
   cairn_recover_options dry_run = CAIRN_RECOVER_OPTIONS_INIT;
-  cairn_frame* frame = NULL;
-  cairn_writer* writer = NULL;
-  cairn_snapshot* snapshot = NULL;
-  make_frame("journal.b2frame", 30, 10);
-  frame = open_frame("journal.b2frame");
-  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
-  CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
-  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_MACHINE, NULL, &st));
+  opened one = edit_frame("journal.b2frame", 30, 10);
+  append_item(&one, 30);
+  CHECK_OK(cairn_writer_commit(one.writer, CAIRN_DURABILITY_MACHINE, NULL, &st));
   CHECK_CODE(CAIRN_UNAVAILABLE, cairn_recover("journal.b2frame", NULL, &report, &st));
-  cairn_writer_free(writer);
-  cairn_frame_free(frame);
+  free_opened(&one);
   dry_run.dry_run = true;
   CHECK_OK(cairn_recover("journal.b2frame", &dry_run, &report, &st));
   CHECK(report.commits == 1 && report.generation == report.checkpoint_generation + 1);
@@ -117,9 +106,10 @@ static void recover_writes_the_journal_into_a_checkpoint(void) {
   report.struct_size = offsetof(cairn_recovery_report, missing_checkpoint_end);
   CHECK_OK(cairn_recover("journal.b2frame", NULL, &report, &st));
   CHECK_OK(cairn_recover("journal.b2frame", NULL, NULL, &st));
-  snapshot = read_back("journal.b2frame");
-  CHECK(info_of(snapshot).journal_size == 0 && item_of(snapshot, 30) == 30);
-  cairn_snapshot_free(snapshot);
+  one = open_path("journal.b2frame");
+  refresh(&one);
+  CHECK(info_of(one.now).journal_size == 0 && item_of(one.now, 30) == 30);
+  free_opened(&one);
 }
 
 static void on_lost(void* context, int64_t begin, int64_t end, const char* reason) {
@@ -149,21 +139,14 @@ static void salvage_saves_what_decodes(void) {
 
 static void compact_drops_dead_bytes(void) {
   cairn_compact_report report = {.struct_size = sizeof report};
-  cairn_frame* frame = NULL;
-  cairn_writer* writer = NULL;
-  cairn_snapshot* snapshot = NULL;
-  make_frame("dead.b2frame", 3000, 1000);
-  frame = open_frame("dead.b2frame");
-  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
-  CHECK_OK(cairn_writer_delete_chunks(writer, 0, 1, &st));
-  CHECK_OK(cairn_writer_close(writer, &st));
-  cairn_writer_free(writer);
-  CHECK_OK(cairn_frame_compact(frame, NULL, &report, &st));
+  opened one = edit_frame("dead.b2frame", 3000, 1000);
+  CHECK_OK(cairn_writer_delete_chunks(one.writer, 0, 1, &st));
+  close_writer(&one);
+  CHECK_OK(cairn_frame_compact(one.frame, NULL, &report, &st));
   CHECK(report.size_after < report.size_before);
-  snapshot = snapshot_of(frame);
-  CHECK(info_of(snapshot).dead_bytes == 0 && item_of(snapshot, 0) == 1000);
-  cairn_snapshot_free(snapshot);
-  cairn_frame_free(frame);
+  refresh(&one);
+  CHECK(info_of(one.now).dead_bytes == 0 && item_of(one.now, 0) == 1000);
+  free_opened(&one);
 }
 
 const test_case repair_tests[] = {

@@ -14,9 +14,7 @@ static void success_leaves_the_status_empty(void) {
 
 static void error_has_its_section_and_numbers_as_values(void) {
   int32_t items[10];
-  cairn_snapshot* snapshot = NULL;
-  make_frame("details.b2frame", 100, 10);
-  snapshot = read_back("details.b2frame");
+  cairn_snapshot* snapshot = make_and_read("details.b2frame", 100, 10);
   CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_snapshot_read_chunk(snapshot, 12, items, sizeof items, &st));
   CHECK(strcmp(st.section, "chunk") == 0);
   CHECK(st.nnumbers == 2 && st.numbers[0] == 12 && st.numbers[1] == 10);
@@ -32,9 +30,7 @@ static void error_that_names_no_section_has_none(void) {
 static void damage_names_its_chunk_as_a_value(void) {
   cairn_chunk_entry entry = {.struct_size = sizeof entry};
   int32_t items[10];
-  cairn_snapshot* snapshot = NULL;
-  make_frame("damaged.b2frame", 100, 10);
-  snapshot = read_back("damaged.b2frame");
+  cairn_snapshot* snapshot = make_and_read("damaged.b2frame", 100, 10);
   CHECK_OK(cairn_snapshot_get_entry(snapshot, 7, &entry, &st));
   cairn_snapshot_free(snapshot);
   flip_byte("damaged.b2frame", entry.offset + 40);
@@ -111,9 +107,7 @@ static void null_arguments_are_refused_by_name(void) {
 }
 
 static void null_data_is_refused_where_there_is_a_size(void) {
-  cairn_snapshot* snapshot = NULL;
-  make_frame("null.b2frame", 100, 10);
-  snapshot = read_back("null.b2frame");
+  cairn_snapshot* snapshot = make_and_read("null.b2frame", 100, 10);
   CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_snapshot_read_items(snapshot, 0, NULL, 4, &st));
   CHECK_MESSAGE("dst is NULL");
   CHECK_OK(cairn_snapshot_read_items(snapshot, 0, NULL, 0, &st));
@@ -147,9 +141,7 @@ static void options_of_an_unknown_size_are_refused(void) {
 static void outputs_of_an_unknown_size_are_left_alone(void) {
   cairn_frame_info info;
   cairn_frame_info before;
-  cairn_snapshot* snapshot = NULL;
-  make_frame("sizes.b2frame", 100, 10);
-  snapshot = read_back("sizes.b2frame");
+  cairn_snapshot* snapshot = make_and_read("sizes.b2frame", 100, 10);
   memset(&info, 7, sizeof info);
   info.struct_size = sizeof info + 8;
   before = info;
@@ -159,12 +151,10 @@ static void outputs_of_an_unknown_size_are_left_alone(void) {
 }
 
 static void reports_of_an_unknown_size_stop_a_call_before_it_does_anything(void) {
-  cairn_frame* frame = NULL;
+  cairn_frame* frame = make_and_open("sizes.b2frame", 100, 10).frame;
   cairn_compact_report report = {.struct_size = 3};
   cairn_snapshot* before = NULL;
   cairn_snapshot* after = NULL;
-  make_frame("sizes.b2frame", 100, 10);
-  frame = open_frame("sizes.b2frame");
   before = snapshot_of(frame);
   CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_frame_compact(frame, NULL, &report, &st));
   after = snapshot_of(frame);

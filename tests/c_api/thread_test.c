@@ -41,11 +41,9 @@ static void check_readers(reader* readers) {
 }
 
 static void threads_read_snapshots_of_their_own(void) {
-  cairn_frame* frame = NULL;
+  cairn_frame* frame = make_and_open("threads.b2frame", kItems, 100).frame;
   cairn_snapshot* snapshots[2] = {NULL, NULL};
   reader readers[2] = {{NULL, 0, false}, {NULL, 0, false}};
-  make_frame("threads.b2frame", kItems, 100);
-  frame = open_frame("threads.b2frame");
   for (int i = 0; i < 2; ++i) {
     snapshots[i] = snapshot_of(frame);
     readers[i].snapshot = snapshots[i];
@@ -56,10 +54,8 @@ static void threads_read_snapshots_of_their_own(void) {
 }
 
 static void threads_share_a_snapshot(void) {
-  cairn_snapshot* snapshot = NULL;
+  cairn_snapshot* snapshot = make_and_read("threads.b2frame", kItems, 100);
   reader readers[2] = {{NULL, 0, false}, {NULL, 0, false}};
-  make_frame("threads.b2frame", kItems, 100);
-  snapshot = read_back("threads.b2frame");
   for (int i = 0; i < 2; ++i) readers[i].snapshot = snapshot;
   check_readers(readers);
   cairn_snapshot_free(snapshot);
@@ -90,27 +86,20 @@ static void* commit_and_sync(void* argument) {
 static void threads_commit_in_turn_and_sync_together(void) {
   pthread_mutex_t mutex;
   pthread_t threads[2];
-  cairn_frame* frame = NULL;
-  cairn_writer* writer = NULL;
-  cairn_snapshot* snapshot = NULL;
   committer committers[2];
+  opened one = edit_frame("group.b2frame", 10, 10);
   CHECK(pthread_mutex_init(&mutex, NULL) == 0);
-  make_frame("group.b2frame", 10, 10);
-  frame = open_frame("group.b2frame");
-  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
   for (int i = 0; i < 2; ++i) {
-    committers[i] = (committer){&mutex, writer, false};
+    committers[i] = (committer){&mutex, one.writer, false};
     CHECK(pthread_create(&threads[i], NULL, commit_and_sync, &committers[i]) == 0);
   }
   for (int i = 0; i < 2; ++i) {
     CHECK(pthread_join(threads[i], NULL) == 0);
     CHECK(committers[i].ok);
   }
-  cairn_writer_free(writer);
-  snapshot = snapshot_of(frame);
-  CHECK(info_of(snapshot).nitems == 50);
-  cairn_snapshot_free(snapshot);
-  cairn_frame_free(frame);
+  refresh(&one);
+  CHECK(info_of(one.now).nitems == 50);
+  free_opened(&one);
   pthread_mutex_destroy(&mutex);
 }
 
@@ -147,10 +136,8 @@ static void call_often(cairn_frame* frame, int times) {
 // A million calls; the sanitizers find a leak in fewer, and need memory of their own.
 static void memory_does_not_grow_with_calls(void) {
   const int times = SANITIZED ? 2000 : 200 * 1000;
-  cairn_frame* frame = NULL;
+  cairn_frame* frame = make_and_open("often.b2frame", kItems, 100).frame;
   int64_t before = 0;
-  make_frame("often.b2frame", kItems, 100);
-  frame = open_frame("often.b2frame");
   call_often(frame, times / 10);
   before = resident_pages();
   call_often(frame, times);

@@ -29,25 +29,23 @@ static cairn_files* open_files(void) {
   return files;
 }
 
-static cairn_frame* open_at(const cairn_files* files, const char* path) {
+static opened open_at(const cairn_files* files, const char* path) {
   cairn_open_options options = CAIRN_OPEN_OPTIONS_INIT;
-  cairn_frame* frame = NULL;
+  opened made = {NULL, NULL, NULL};
   options.files = files;
-  CHECK_OK(cairn_frame_open(path, &options, &frame, &st));
-  return frame;
+  CHECK_OK(cairn_frame_open(path, &options, &made.frame, &st));
+  return made;
 }
 
 static void frame_of_a_web_server_is_read(void) {
   cairn_files* files = open_files();
-  cairn_frame* frame = NULL;
-  cairn_snapshot* snapshot = NULL;
+  opened one = {NULL, NULL, NULL};
   make_frame("served.b2frame", 2500, 1000);
-  frame = open_at(files, http_uri("served.b2frame").text);
-  snapshot = snapshot_of(frame);
-  CHECK(info_of(snapshot).nitems == 2500);
-  CHECK(item_of(snapshot, 0) == 0 && item_of(snapshot, 2499) == 2499);
-  cairn_snapshot_free(snapshot);
-  cairn_frame_free(frame);
+  one = open_at(files, http_uri("served.b2frame").text);
+  refresh(&one);
+  CHECK(info_of(one.now).nitems == 2500);
+  CHECK(item_of(one.now, 0) == 0 && item_of(one.now, 2499) == 2499);
+  free_opened(&one);
   cairn_files_free(files);
 }
 
@@ -55,13 +53,12 @@ static void frame_of_a_web_server_is_not_written(void) {
   cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
   cairn_files* files = open_files();
   cairn_frame* frame = NULL;
-  cairn_writer* writer = NULL;
+  opened one = {NULL, NULL, NULL};
   make_frame("unwritten.b2frame", 10, 10);
-  frame = open_at(files, http_uri("unwritten.b2frame").text);
-  CHECK(cairn_frame_open_writer(frame, NULL, &writer, &st) != CAIRN_OK);
-  CHECK(writer == NULL);
-  cairn_frame_free(frame);
-  frame = NULL;
+  one = open_at(files, http_uri("unwritten.b2frame").text);
+  CHECK(cairn_frame_open_writer(one.frame, NULL, &one.writer, &st) != CAIRN_OK);
+  CHECK(one.writer == NULL);
+  free_opened(&one);
   options.files = files;
   CHECK(cairn_frame_create(http_uri("new.b2frame").text, &options, &frame, &st) != CAIRN_OK);
   CHECK(frame == NULL);
@@ -98,9 +95,7 @@ static void copies_and_repairs_go_where_their_files_lead(void) {
   cairn_recover_options recover = CAIRN_RECOVER_OPTIONS_INIT;
   cairn_recovery_report report = {.struct_size = sizeof report};
   cairn_files* files = open_files();
-  cairn_frame* frame = NULL;
-  make_frame("repaired.b2frame", 10, 10);
-  frame = open_frame("repaired.b2frame");
+  cairn_frame* frame = make_and_open("repaired.b2frame", 10, 10).frame;
   copy.files = files;
   copy.overwrite = true;
   CHECK_CODE(CAIRN_UNIMPLEMENTED,
@@ -120,13 +115,13 @@ static void copies_and_repairs_go_where_their_files_lead(void) {
 
 static void what_is_opened_outlives_its_files(void) {
   cairn_files* files = open_files();
-  cairn_frame* frame = NULL;
   cairn_snapshot* snapshot = NULL;
+  opened one = {NULL, NULL, NULL};
   make_frame("outlives.b2frame", 5000, 100);
-  frame = open_at(files, http_uri("outlives.b2frame").text);
+  one = open_at(files, http_uri("outlives.b2frame").text);
   cairn_files_free(files);
-  snapshot = snapshot_of(frame);
-  cairn_frame_free(frame);
+  snapshot = snapshot_of(one.frame);
+  free_opened(&one);
   CHECK(item_of(snapshot, 4321) == 4321);
   cairn_snapshot_free(snapshot);
 }
@@ -145,7 +140,7 @@ static void frame_of_a_bucket_is_made_changed_and_read(void) {
   cairn_files* files = NULL;
   cairn_frame* frame = NULL;
   cairn_writer* writer = NULL;
-  cairn_snapshot* snapshot = NULL;
+  opened one = {NULL, NULL, NULL};
   char name[64];
   uri place;
   if (bucket == NULL) {
@@ -163,18 +158,15 @@ static void frame_of_a_bucket_is_made_changed_and_read(void) {
   CHECK_OK(cairn_writer_append(writer, items, 2 * sizeof *items, &st));
   CHECK_OK(cairn_writer_close(writer, &st));
   cairn_writer_free(writer);
-  frame = open_at(files, place.text);
-  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
-  CHECK_OK(cairn_writer_append(writer, items + 2, 2 * sizeof *items, &st));
-  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_MACHINE, NULL, &st));
-  CHECK_OK(cairn_writer_close(writer, &st));
-  cairn_writer_free(writer);
-  snapshot = snapshot_of(frame);
-  CHECK(info_of(snapshot).nitems == 4);
-  CHECK(item_of(snapshot, 1) == 11 && item_of(snapshot, 3) == 13);
-  cairn_snapshot_free(snapshot);
-  cairn_frame_free(frame);
-  frame = NULL;
+  one = open_at(files, place.text);
+  open_writer(&one, NULL);
+  CHECK_OK(cairn_writer_append(one.writer, items + 2, 2 * sizeof *items, &st));
+  CHECK_OK(cairn_writer_commit(one.writer, CAIRN_DURABILITY_MACHINE, NULL, &st));
+  close_writer(&one);
+  refresh(&one);
+  CHECK(info_of(one.now).nitems == 4);
+  CHECK(item_of(one.now, 1) == 11 && item_of(one.now, 3) == 13);
+  free_opened(&one);
   options.overwrite = false;
   CHECK_CODE(CAIRN_ALREADY_EXISTS, cairn_frame_create(place.text, &options, &frame, &st));
   cairn_files_free(files);
