@@ -17,6 +17,9 @@ namespace {
 // Each commit drops at most this many chunks, so that it stays short.
 constexpr int64_t kChunksAtOnce = 64;
 
+// Maximum time until a commit that is due, so that it does not overflow the clock.
+constexpr std::chrono::years kMaxInterval{10};
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<LogCore> log,
@@ -319,7 +322,8 @@ absl::Status WriterCore::TakeCommitted(const Snapshot& committed) {
 void WriterCore::StartTimer() {
   if (timer_ == nullptr || timer_runs_ || buffer_->nrecords() == 0) return;
   timer_runs_ = true;
-  timer_->CallAt(TimerThread::Clock::now() + options_.commit_interval, [core = weak_from_this()] {
+  const auto interval = std::min<std::chrono::milliseconds>(options_.commit_interval, kMaxInterval);
+  timer_->CallAt(TimerThread::Clock::now() + interval, [core = weak_from_this()] {
     if (const auto writer = core.lock()) writer->CommitDue();
   });
 }
