@@ -38,6 +38,8 @@ extern const test_case array_tests[];
 extern const test_case writer_tests[];
 extern const test_case repair_tests[];
 extern const test_case thread_tests[];
+extern const test_case log_tests[];
+extern const test_case log_error_tests[];
 
 // The suites of the program, and NULL.
 extern const test_suite suites[];

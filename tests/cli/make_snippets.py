@@ -20,6 +20,7 @@ C_PROLOGUE = """#include <stdio.h>
 #include <stdlib.h>
 
 #include "cairn/cairn.h"
+#include "cairn/cairn_log.h"
 
 static void Check(cairn_code code, const char* name) {
   if (code == CAIRN_OK) return;

@@ -1,0 +1,91 @@
+#include "cairn/log_writer.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/cairn.h"
+#include "cairn/cairn_log.h"
+#include "cairn/log.h"
+#include "cairn/types.h"
+#include "engine/base/status.h"
+#include "engine/c_api/log_handles.h"
+#include "engine/c_api/result.h"
+
+using cairn::c_api::Return;
+using cairn::c_api::ReturnHandle;
+using cairn::c_api::ToCpp;
+
+cairn_code cairn_log_writer_append(cairn_log_writer* writer, const void* src, size_t size,
+                                   cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::Bytes records, cairn::c_api::ToBytes(src, size, "src"));
+    return writer->writer.Append(records);
+  });
+}
+
+cairn_code cairn_log_writer_commit(cairn_log_writer* writer, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.Commit();
+  });
+}
+
+cairn_code cairn_log_writer_checkpoint(cairn_log_writer* writer, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.Checkpoint();
+  });
+}
+
+cairn_code cairn_log_writer_set_retention(cairn_log_writer* writer,
+                                          const cairn_log_retention* retention,
+                                          cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_REQUIRE(retention);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::Retention converted, ToCpp(retention));
+    return writer->writer.SetRetention(converted);
+  });
+}
+
+cairn_code cairn_log_writer_set_rotation(cairn_log_writer* writer,
+                                         const cairn_log_rotation* rotation, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_REQUIRE(rotation);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::Rotation converted, ToCpp(rotation));
+    return writer->writer.SetRotation(converted);
+  });
+}
+
+cairn_code cairn_log_writer_apply_retention(cairn_log_writer* writer, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.ApplyRetention();
+  });
+}
+
+int64_t cairn_log_writer_end_record(const cairn_log_writer* writer) {
+  return writer == nullptr ? 0 : writer->writer.end_record();
+}
+
+cairn_code cairn_log_writer_snapshot(const cairn_log_writer* writer, cairn_log_snapshot** snapshot,
+                                     cairn_status* status) {
+  return ReturnHandle(snapshot, "snapshot", status, [&]() -> absl::StatusOr<cairn::LogSnapshot> {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.snapshot();
+  });
+}
+
+cairn_code cairn_log_writer_close(cairn_log_writer* writer, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.Close();
+  });
+}
+
+void cairn_log_writer_free(cairn_log_writer* writer) { delete writer; }
