@@ -38,10 +38,9 @@ constexpr int64_t kSpaceSlack = int64_t{8} << 20;
 class HeaderWatch final : public UnsyncedFileSystem {
  public:
   explicit HeaderWatch(std::function<void()> before) : before_(std::move(before)) {}
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
-    absl::StatusOr<std::unique_ptr<File>> file = UnsyncedFileSystem::Open(path, mode);
-    if (!file.ok()) return file;
-    return std::make_unique<WatchedFile>(*std::move(file), before_);
+  absl::StatusOr<std::unique_ptr<File>> WrapFile(std::unique_ptr<File> file, const std::string&,
+                                                 FileMode) override {
+    return std::make_unique<WatchedFile>(std::move(file), before_);
   }
 
  private:

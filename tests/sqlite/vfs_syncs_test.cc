@@ -32,10 +32,9 @@ class SyncedFile final : public UnsyncedFile {
 
 class SyncCounter final : public UnsyncedFileSystem {
  public:
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
-    absl::StatusOr<std::unique_ptr<File>> file = UnsyncedFileSystem::Open(path, mode);
-    if (!file.ok()) return file;
-    return std::make_unique<SyncedFile>(*std::move(file), &syncs_);
+  absl::StatusOr<std::unique_ptr<File>> WrapFile(std::unique_ptr<File> file, const std::string&,
+                                                 FileMode) override {
+    return std::make_unique<SyncedFile>(std::move(file), &syncs_);
   }
   absl::Status SyncDirectoryOf(const std::string& path) override {
     ++syncs_;

@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "cairn/forwarding_file.h"
 #include "cairn/types.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -104,28 +105,33 @@ class FaultyDisk {
 
 // Gives the files of `base`. Every operation on them, or in directories opened here, goes through
 // the disk. `directory` is the path of `base` if it is an opened directory, else empty.
-class FaultyFiles : public FileSystem {
+class FaultyFiles : public ForwardingFileSystem {
  public:
   FaultyFiles(FaultyDisk* disk, std::shared_ptr<FileSystem> base, std::string directory)
-      : disk_(disk), base_(std::move(base)), directory_(std::move(directory)) {}
+      : ForwardingFileSystem(std::move(base)), disk_(disk), directory_(std::move(directory)) {}
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override;
+  absl::StatusOr<std::unique_ptr<File>> CreateFor(const std::string& path,
+                                                  const std::string& old) override;
   absl::Status Rename(const std::string& from, const std::string& to, bool replace) override;
   absl::Status Remove(const std::string& path) override;
   absl::Status SyncDirectoryOf(const std::string& path) override;
-  absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override;
   absl::Status MakeDirectory(const std::string& path) override;
+  absl::Status MakeDirectoryFor(const std::string& path, const std::string& old) override;
   absl::Status RemoveDirectory(const std::string& path) override;
-  absl::StatusOr<std::vector<std::string>> List(const std::string& path) override;
   absl::Status Exchange(const std::string& a, const std::string& b) override;
-  absl::StatusOr<FileIdentity> Identity(const std::string& path) override;
-  uint64_t BootId() const override { return base_->BootId(); }
 
  private:
+  using OpenFile = absl::FunctionRef<absl::StatusOr<std::unique_ptr<File>>()>;
+
+  absl::StatusOr<std::unique_ptr<File>> Create(const std::string& path, OpenFile open);
+  absl::StatusOr<std::unique_ptr<File>> WrapFile(std::unique_ptr<File> file,
+                                                 const std::string& path, FileMode mode) override;
+  std::shared_ptr<FileSystem> WrapDirectory(std::shared_ptr<FileSystem> directory,
+                                            const std::string& path) override;
   std::string Logged(const std::string& path) const;
 
   FaultyDisk* const disk_;
-  const std::shared_ptr<FileSystem> base_;
   const std::string directory_;
 };
 

@@ -179,13 +179,18 @@ class WatchedFiles final : public UnsyncedFileSystem {
  public:
   void AfterNext(std::function<void(const std::string&)> watch) { watch_ = std::move(watch); }
 
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
-    auto file = UnsyncedFileSystem::Open(path, mode);
+  absl::StatusOr<std::unique_ptr<File>> WrapFile(std::unique_ptr<File> file,
+                                                 const std::string& path, FileMode mode) override {
     if (mode == FileMode::kCreateNew) Made(path);
-    return file;
+    return UnsyncedFileSystem::WrapFile(std::move(file), path, mode);
   }
   absl::Status MakeDirectory(const std::string& path) override {
     const absl::Status status = UnsyncedFileSystem::MakeDirectory(path);
+    Made(path);
+    return status;
+  }
+  absl::Status MakeDirectoryFor(const std::string& path, const std::string& old) override {
+    const absl::Status status = UnsyncedFileSystem::MakeDirectoryFor(path, old);
     Made(path);
     return status;
   }

@@ -53,10 +53,9 @@ class HookedFile final : public UnsyncedFile {
 class HookedFiles final : public UnsyncedFileSystem {
  public:
   explicit HookedFiles(Hooks* hooks) : hooks_(hooks) {}
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
-    auto file = UnsyncedFileSystem::Open(path, mode);
-    if (!file.ok()) return file;
-    return std::make_unique<HookedFile>(*std::move(file), hooks_);
+  absl::StatusOr<std::unique_ptr<File>> WrapFile(std::unique_ptr<File> file, const std::string&,
+                                                 FileMode) override {
+    return std::make_unique<HookedFile>(std::move(file), hooks_);
   }
 
  private:

@@ -71,10 +71,9 @@ class IndexWatchingFiles final : public UnsyncedFileSystem {
     if (path.ends_with(format::kIndexFileName)) (*visit_)();
     return UnsyncedFileSystem::Open(path, mode);
   }
-  absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override {
-    absl::StatusOr<std::shared_ptr<FileSystem>> directory = UnsyncedFileSystem::OpenDirectory(path);
-    if (!directory.ok()) return directory;
-    return std::make_shared<IndexWatchingFiles>(visit_, *std::move(directory));
+  std::shared_ptr<FileSystem> WrapDirectory(std::shared_ptr<FileSystem> directory,
+                                            const std::string&) override {
+    return std::make_shared<IndexWatchingFiles>(visit_, std::move(directory));
   }
 
  private:

@@ -32,10 +32,9 @@ constexpr int64_t kChunks = 6000;  // three pages
 // Counts the syncs of the thread that made it.
 class WatchedFiles final : public UnsyncedFileSystem {
  public:
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
-    absl::StatusOr<std::unique_ptr<File>> file = UnsyncedFileSystem::Open(path, mode);
-    if (!file.ok()) return file;
-    return std::make_unique<WatchedFile>(*std::move(file), *this);
+  absl::StatusOr<std::unique_ptr<File>> WrapFile(std::unique_ptr<File> file, const std::string&,
+                                                 FileMode) override {
+    return std::make_unique<WatchedFile>(std::move(file), *this);
   }
   int64_t syncs() const { return syncs_; }
 

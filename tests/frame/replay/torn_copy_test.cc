@@ -42,17 +42,11 @@ class SectorFile final : public UnsyncedFile {
 
 class SectorFiles final : public UnsyncedFileSystem {
  public:
-  explicit SectorFiles(FileSystem* base)
-      : UnsyncedFileSystem(std::shared_ptr<FileSystem>(std::shared_ptr<void>(), base)),
-        base_(base) {}
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
-    absl::StatusOr<std::unique_ptr<File>> file = base_->Open(path, mode);
-    if (!file.ok()) return file;
-    return std::make_unique<SectorFile>(*std::move(file));
+  using UnsyncedFileSystem::UnsyncedFileSystem;
+  absl::StatusOr<std::unique_ptr<File>> WrapFile(std::unique_ptr<File> file, const std::string&,
+                                                 FileMode) override {
+    return std::make_unique<SectorFile>(std::move(file));
   }
-
- private:
-  FileSystem* const base_;
 };
 
 // Counts of the results of the copies.

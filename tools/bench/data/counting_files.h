@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cairn/file_system.h"
+#include "cairn/forwarding_file.h"
 
 namespace cairn::bench {
 
@@ -19,21 +20,26 @@ struct Counts {
 };
 
 // Not thread-safe. Must outlive its files.
-class CountingFileSystem final : public FileSystem {
+class CountingFileSystem final : public ForwardingFileSystem {
  public:
+  CountingFileSystem() : ForwardingFileSystem(PosixFileSystem()) {}
   const Counts& counts() const { return counts_; }
   void Reset() { counts_ = {}; }
 
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override;
-  absl::Status Rename(const std::string& from, const std::string& to, bool replace) override;
-  absl::Status Remove(const std::string& path) override;
-  absl::Status SyncDirectoryOf(const std::string& path) override;
-  std::string Resolve(const std::string& path) override { return base_->Resolve(path); }
-  absl::StatusOr<FileIdentity> Identity(const std::string& path) override;
+  absl::Status SyncDirectoryOf(const std::string& path) override {
+    ++counts_.syncs;
+    return ForwardingFileSystem::SyncDirectoryOf(path);
+  }
 
  private:
-  FileSystem* const base_ = PosixFileSystem();
-  Counts counts_;
+  FileSystem& base() const override {
+    ++counts_.calls;
+    return ForwardingFileSystem::base();
+  }
+  absl::StatusOr<std::unique_ptr<File>> WrapFile(std::unique_ptr<File> file, const std::string&,
+                                                 FileMode) override;
+
+  mutable Counts counts_;
 };
 
 }  // namespace cairn::bench
