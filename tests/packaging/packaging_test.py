@@ -77,7 +77,7 @@ class InstalledTest(PackagingTest):
 
     def check_example(self, program, is_shared):
         needed = re.findall(r"NEEDED.*\[(libcairn.*)\]", self.ok("readelf", "--dynamic", program))
-        self.assertEqual(needed, ["libcairn.so.0"] if is_shared else [])
+        self.assertEqual(needed, ["libcairn.so.0.1"] if is_shared else [])
         self.assertEqual(self.ok(program), EXAMPLE_PRINTS)
 
     def test_every_header_the_tool_and_files_for_builds_are_installed(self):
