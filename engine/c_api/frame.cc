@@ -1,10 +1,8 @@
 #include "cairn/frame.h"
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,7 +11,6 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/cairn.h"
-#include "cairn/copy.h"
 #include "cairn/options.h"
 #include "cairn/reports.h"
 #include "cairn/snapshot.h"
@@ -34,19 +31,7 @@ using cairn::c_api::ToCpp;
 using cairn::c_api::WriteReport;
 
 namespace cairn::c_api {
-
-template <>
-struct StructVersions<cairn_copy_options> {
-  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_copy_options, files),
-                                                   sizeof(cairn_copy_options)};
-};
-
 namespace {
-
-std::function<bool(int64_t)> ToFunction(cairn_progress progress, void* context) {
-  if (progress == nullptr) return {};
-  return [progress, context](int64_t done) { return progress(context, done); };
-}
 
 absl::StatusOr<CompactOptions> ToCompactOptions(const cairn_compact_options* options) {
   constexpr cairn_compact_options kDefaults = CAIRN_COMPACT_OPTIONS_INIT;
@@ -56,21 +41,6 @@ absl::StatusOr<CompactOptions> ToCompactOptions(const cairn_compact_options* opt
       .wait = std::chrono::milliseconds(given.wait_ms),
       .progress = ToFunction(given.progress, given.context),
       .executor = given.executor == nullptr ? nullptr : given.executor->executor.get()};
-}
-
-absl::StatusOr<CopyOptions> ToCopyOptions(const cairn_copy_options* options) {
-  constexpr cairn_copy_options kDefaults = CAIRN_COPY_OPTIONS_INIT;
-  CAIRN_ASSIGN_OR_RETURN(const cairn_copy_options given,
-                         ReadStruct(options, kDefaults, "copy options"));
-  CopyOptions result;
-  if (given.since != nullptr) result.since = given.since->snapshot;
-  if (given.layout != CAIRN_LAYOUT_SAME) {
-    CAIRN_ASSIGN_OR_RETURN(result.layout, ToLayout(given.layout));
-  }
-  result.overwrite = given.overwrite;
-  result.progress = ToFunction(given.progress, given.context);
-  result.file_system = ToCpp(given.files);
-  return result;
 }
 
 }  // namespace
@@ -149,15 +119,6 @@ cairn_code cairn_frame_wait_for_commit(cairn_frame* frame, const cairn_snapshot*
   });
 }
 
-cairn_code cairn_frame_to_buffer(const cairn_frame* frame, cairn_bytes** buffer,
-                                 cairn_status* status) {
-  return ReturnHandle(buffer, "buffer", status, [&]() -> absl::StatusOr<cairn::Chunk> {
-    CAIRN_REQUIRE(frame);
-    CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, frame->frame.ToBuffer());
-    return cairn::c_api::OwnBytes(std::move(bytes));
-  });
-}
-
 cairn_code cairn_frame_history(const cairn_frame* frame, const cairn_history_options* options,
                                bool (*each)(void* context, const cairn_generation_info* info),
                                void* context, cairn_status* status) {
@@ -216,22 +177,6 @@ cairn_code cairn_frame_compact(cairn_frame* frame, const cairn_compact_options* 
     WriteReport(result, report);
     return absl::OkStatus();
   });
-}
-
-cairn_code cairn_frame_copy_to(cairn_frame* frame, const char* path,
-                               const cairn_copy_options* options, cairn_snapshot** copied,
-                               cairn_status* status) {
-  cairn_snapshot* snapshot = nullptr;
-  const cairn_code code =
-      ReturnHandle(&snapshot, "copied", status, [&]() -> absl::StatusOr<cairn::Snapshot> {
-        CAIRN_REQUIRE(frame);
-        CAIRN_REQUIRE(path);
-        CAIRN_ASSIGN_OR_RETURN(const cairn::CopyOptions converted,
-                               cairn::c_api::ToCopyOptions(options));
-        return frame->frame.CopyTo(path, converted);
-      });
-  cairn::c_api::GiveOrFree(snapshot, copied);
-  return code;
 }
 
 cairn_code cairn_frame_open_writer(cairn_frame* frame, const cairn_writer_options* options,

@@ -78,6 +78,11 @@ absl::StatusOr<SpecialValue> ToSpecial(cairn_special special) {
   return ToEnum(special, SpecialValue::kNone, SpecialValue::kUninit, "special");
 }
 
+std::function<bool(int64_t)> ToFunction(cairn_progress progress, void* context) {
+  if (progress == nullptr) return {};
+  return [progress, context](int64_t done) { return progress(context, done); };
+}
+
 absl::StatusOr<Layout> ToLayout(cairn_layout layout) {
   return ToEnum(layout, Layout::kContiguous, Layout::kSparse, "layout");
 }

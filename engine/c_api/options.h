@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -68,6 +69,9 @@ absl::StatusOr<Durability> ToDurability(cairn_durability durability, const char*
 
 // Returns the file system of a handle, which the caller keeps, or null.
 FileSystem* ToCpp(const cairn_files* files);
+
+// Returns an empty function for null.
+std::function<bool(int64_t)> ToFunction(cairn_progress progress, void* context);
 
 // Null gives the defaults.
 absl::StatusOr<CompressionOptions> ToCpp(const cairn_compression_options* options);

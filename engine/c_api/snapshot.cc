@@ -44,7 +44,28 @@ struct StructVersions<cairn_frame_info> {
                                                    sizeof(cairn_frame_info)};
 };
 
+template <>
+struct StructVersions<cairn_copy_options> {
+  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_copy_options, files),
+                                                   sizeof(cairn_copy_options)};
+};
+
 namespace {
+
+absl::StatusOr<CopyOptions> ToCopyOptions(const cairn_copy_options* options) {
+  constexpr cairn_copy_options kDefaults = CAIRN_COPY_OPTIONS_INIT;
+  CAIRN_ASSIGN_OR_RETURN(const cairn_copy_options given,
+                         ReadStruct(options, kDefaults, "copy options"));
+  CopyOptions result;
+  if (given.since != nullptr) result.since = given.since->snapshot;
+  if (given.layout != CAIRN_LAYOUT_SAME) {
+    CAIRN_ASSIGN_OR_RETURN(result.layout, ToLayout(given.layout));
+  }
+  result.overwrite = given.overwrite;
+  result.progress = ToFunction(given.progress, given.context);
+  result.file_system = ToCpp(given.files);
+  return result;
+}
 
 // Converts the frame's facts. `recipe` is that of `info`.
 cairn_frame_info ToC(const FrameInfo& info) {
@@ -318,6 +339,26 @@ cairn_code cairn_snapshot_content_hash(const cairn_snapshot* snapshot, uint64_t*
     CAIRN_REQUIRE(snapshot);
     CAIRN_REQUIRE(hash);
     return snapshot->snapshot.ContentHash();
+  });
+}
+
+cairn_code cairn_snapshot_copy_to(const cairn_snapshot* snapshot, const char* path,
+                                  const cairn_copy_options* options, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(snapshot);
+    CAIRN_REQUIRE(path);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::CopyOptions converted,
+                           cairn::c_api::ToCopyOptions(options));
+    return snapshot->snapshot.CopyTo(path, converted);
+  });
+}
+
+cairn_code cairn_snapshot_to_buffer(const cairn_snapshot* snapshot, cairn_bytes** buffer,
+                                    cairn_status* status) {
+  return ReturnHandle(buffer, "buffer", status, [&]() -> absl::StatusOr<cairn::Chunk> {
+    CAIRN_REQUIRE(snapshot);
+    CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, snapshot->snapshot.ToBuffer());
+    return cairn::c_api::OwnBytes(std::move(bytes));
   });
 }
 

@@ -109,9 +109,6 @@ CAIRN_EXPORT cairn_code cairn_frame_refresh(cairn_frame* frame, cairn_snapshot**
 CAIRN_EXPORT cairn_code cairn_frame_wait_for_commit(cairn_frame* frame, const cairn_snapshot* seen,
                                                     int64_t timeout_ms, cairn_snapshot** snapshot,
                                                     cairn_status* status);
-// Returns the newest state that this handle has seen, as the bytes of one contiguous frame.
-CAIRN_EXPORT cairn_code cairn_frame_to_buffer(const cairn_frame* frame, cairn_bytes** buffer,
-                                              cairn_status* status);
 
 // A state that can still be opened; see cairn_open_options.generation.
 typedef struct cairn_generation_info {
@@ -178,28 +175,6 @@ typedef struct cairn_compact_report {
 CAIRN_EXPORT cairn_code cairn_frame_compact(cairn_frame* frame,
                                             const cairn_compact_options* options,
                                             cairn_compact_report* report, cairn_status* status);
-
-typedef struct cairn_copy_options {
-  size_t struct_size;
-  const cairn_snapshot* since;  // writes an increment: what is new since it; NULL: everything
-  cairn_layout layout;
-  bool overwrite;           // replaces a file or sparse frame of that name
-  cairn_progress progress;  // NULL: none
-  void* context;
-  const cairn_files* files;  // file system of the copy; NULL: the operating system's
-} cairn_copy_options;
-#define CAIRN_COPY_OPTIONS_INIT                                                            \
-  {                                                                                        \
-    .struct_size = sizeof(cairn_copy_options), .since = NULL, .layout = CAIRN_LAYOUT_SAME, \
-    .overwrite = false, .progress = NULL, .context = NULL, .files = NULL                   \
-  }
-
-// Copies the newest state, and does not disturb a writer. Returns that state in `copied`, which may
-// be NULL. Errors: as for cairn_frame_create; CAIRN_CANCELLED if `progress` returns false;
-// CAIRN_FAILED_PRECONDITION also if no increment leads from `since` to that state.
-CAIRN_EXPORT cairn_code cairn_frame_copy_to(cairn_frame* frame, const char* path,
-                                            const cairn_copy_options* options,
-                                            cairn_snapshot** copied, cairn_status* status);
 
 #ifdef __cplusplus
 }

@@ -173,6 +173,32 @@ CAIRN_EXPORT cairn_code cairn_snapshot_verify(const cairn_snapshot* snapshot,
 CAIRN_EXPORT cairn_code cairn_snapshot_content_hash(const cairn_snapshot* snapshot, uint64_t* hash,
                                                     cairn_status* status);
 
+typedef struct cairn_copy_options {
+  size_t struct_size;
+  const cairn_snapshot* since;  // writes an increment: what is new since it; NULL: everything
+  cairn_layout layout;
+  bool overwrite;           // replaces a file or sparse frame of that name
+  cairn_progress progress;  // NULL: none
+  void* context;
+  const cairn_files* files;  // file system of the copy; NULL: the operating system's
+} cairn_copy_options;
+#define CAIRN_COPY_OPTIONS_INIT                                                            \
+  {                                                                                        \
+    .struct_size = sizeof(cairn_copy_options), .since = NULL, .layout = CAIRN_LAYOUT_SAME, \
+    .overwrite = false, .progress = NULL, .context = NULL, .files = NULL                   \
+  }
+
+// Copies the state to a new frame at `path`, and does not disturb a writer. Errors: as for
+// cairn_frame_create; CAIRN_CANCELLED if `progress` returns false; CAIRN_FAILED_PRECONDITION also
+// if no increment leads from `since` to this state, or if one of them has staged edits.
+CAIRN_EXPORT cairn_code cairn_snapshot_copy_to(const cairn_snapshot* snapshot, const char* path,
+                                               const cairn_copy_options* options,
+                                               cairn_status* status);
+// Returns the state as the bytes of one contiguous frame, which cairn_frame_open_buffer opens.
+// Errors: CAIRN_FAILED_PRECONDITION if the state has staged edits.
+CAIRN_EXPORT cairn_code cairn_snapshot_to_buffer(const cairn_snapshot* snapshot,
+                                                 cairn_bytes** buffer, cairn_status* status);
+
 // Names the contents that an increment leads from and to.
 typedef struct cairn_increment_info {
   size_t struct_size;

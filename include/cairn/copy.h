@@ -1,4 +1,4 @@
-// The options of Frame::CopyTo, which copies a frame that is in use, and the description of an
+// The options of Snapshot::CopyTo, which copies a frame that is in use, and the description of an
 // increment between two copies.
 #ifndef CAIRN_COPY_H_
 #define CAIRN_COPY_H_
@@ -13,12 +13,12 @@
 
 namespace cairn {
 
-// Options of Frame::CopyTo.
+// Options of Snapshot::CopyTo.
 struct CopyOptions {
   // Writes an increment, which holds what is new since this state. Writer::ApplyIncrement adds it
   // to any frame that has the content of this state. The state may be
   //   - an older generation of the frame (OpenOptions::generation);
-  //   - the snapshot that the last CopyTo returned, which needs no history while it exists;
+  //   - the snapshot that was copied last, which needs no history while it exists;
   //   - a snapshot of a copy, to which increments may have been applied.
   std::optional<Snapshot> since = {};
   // Layout of the copy. By default it is that of the frame, and an increment is contiguous.

@@ -25,7 +25,8 @@ namespace frame {
 class FrameCore;
 }
 
-// Opens, creates, watches and copies one frame. A Snapshot reads its data, and a Writer changes it.
+// Opens, creates and watches one frame. A Snapshot reads and copies its data, and a Writer changes
+// it.
 // A Frame is movable and thread-safe. Its snapshots and writers may outlive it. A forked child may
 // read and refresh it.
 //
@@ -91,13 +92,24 @@ class CAIRN_EXPORT Frame {
   // path in the meantime.
   static absl::StatusOr<Writer> BeginCreate(const std::string& path,
                                             const CreateOptions& options = {});
-  // Creates an empty frame in memory. ToBuffer returns its bytes.
+  // Opens the frame at `path`, or creates an empty one if nothing exists there. Processes that call
+  // it at the same time get the same frame. Of an existing frame, `options` change nothing: it is
+  // opened with their registry, executor and file system. Use Open for other OpenOptions.
+  //
+  // Errors: as for Open and Create, except kNotFound; kInvalidArgument if `options.overwrite` is
+  // set.
+  static absl::StatusOr<Frame> OpenOrCreate(const std::string& path,
+                                            const CreateOptions& options = {});
+  // Creates an empty frame in memory. Snapshot::ToBuffer returns its bytes.
   //
   // Errors:
   //   kInvalidArgument if `options.layout` is sparse, which needs a directory.
   //   kInvalidArgument and kUnimplemented as for Create.
   static absl::StatusOr<Frame> CreateInMemory(const CreateOptions& options = {});
 
+  // Returns the path of the frame, or of the directory of a sparse frame, as an absolute path.
+  // Empty for a frame in memory.
+  [[nodiscard]] std::string path() const;
   // Returns the newest state that this handle has seen. Does not look for newer commits.
   [[nodiscard]] Snapshot snapshot() const;
   // Looks for newer commits and returns the newest state. If there is none and the frame is mapped,
@@ -187,36 +199,6 @@ class CAIRN_EXPORT Frame {
   //   kResourceExhausted if the disk has no room for the copy.
   //   kCancelled if `options.progress` returns false.
   absl::StatusOr<CompactReport> Compact(const CompactOptions& options = {});
-
-  // Copies the newest committed state to a new frame at `path` and returns that state. Refreshes
-  // first. Needs no writer and does not disturb one. The copy appears at `path` when it is complete
-  // and durable. It is sealed, has the generation of the state, and contains neither dead bytes nor
-  // history.
-  //
-  // With `options.since`, writes an increment: only what is new since that state.
-  //
-  // Chunks are verified but not recompressed; only pending items are compressed. One chunk at a
-  // time is in memory. The cost of a full copy is a copy of all stored bytes. The cost of an
-  // increment is a copy of what is new and one pass over both indexes. That pass takes 8 bytes of
-  // memory per chunk of each index, and 24 bytes per chunk that changed its place.
-  //
-  // Errors, after which no new frame exists at `path`:
-  //   kAlreadyExists if something exists at `path` and `options.overwrite` is false.
-  //   kDataLoss if the frame is damaged.
-  //   kUnimplemented if the frame predates Blosc2 2.0, or if `path` is in an object store.
-  //   kFailedPrecondition if no increment can lead from `options.since` to the newest state.
-  //   kFailedPrecondition if `path` cannot be replaced; see Create.
-  //   kResourceExhausted if the disk is full.
-  //   kResourceExhausted if an increment has more than 2^24 new chunks of special values, or more
-  //     metadata than Limits::max_metadata_nbytes (64 MiB by default).
-  //   kUnavailable if the frame to replace has a writer, or is sparse and being read.
-  //   kCancelled if `options.progress` returns false.
-  absl::StatusOr<Snapshot> CopyTo(const std::string& path, const CopyOptions& options = {});
-
-  // Returns the newest state that this handle has seen, as the bytes of one contiguous frame. Call
-  // Refresh first to include newer commits.
-  // Errors: kDataLoss if the frame is damaged.
-  absl::StatusOr<std::vector<std::byte>> ToBuffer() const;
 
  private:
   explicit Frame(std::shared_ptr<frame::FrameCore> core);

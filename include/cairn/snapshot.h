@@ -27,7 +27,9 @@
 
 namespace cairn {
 
-struct IncrementInfo;  // in copy.h
+// In copy.h.
+struct CopyOptions;
+struct IncrementInfo;
 
 namespace frame {
 struct HandleAccess;
@@ -151,10 +153,40 @@ class CAIRN_EXPORT Snapshot {
   // Errors: kDataLoss if the trailer, the index or a chunk that it must read is damaged. If it must
   // decode a chunk or a vlmetalayer, kUnimplemented and kResourceExhausted as above.
   absl::StatusOr<uint64_t> ContentHash() const;
+
+  // Copies this state to a new frame at `path`, also while a writer uses the frame. Call
+  // Frame::Refresh first to copy the newest state. The copy appears at `path` when it is complete
+  // and durable. It is sealed, has the generation of the state, and contains neither dead bytes nor
+  // history.
+  //
+  // With `options.since`, writes an increment: only what is new since that state.
+  //
+  // Chunks are verified but not recompressed; only pending items are compressed. One chunk at a
+  // time is in memory. The cost of a full copy is a copy of all stored bytes. The cost of an
+  // increment is a copy of what is new and one pass over both indexes. That pass takes 8 bytes of
+  // memory per chunk of each index, and 24 bytes per chunk that changed its place.
+  //
+  // Errors, after which no new frame exists at `path`:
+  //   kAlreadyExists if something exists at `path` and `options.overwrite` is false.
+  //   kDataLoss if the frame is damaged.
+  //   kUnimplemented if the frame predates Blosc2 2.0, or if `path` is in an object store.
+  //   kFailedPrecondition if this state or `options.since` is a Writer::StagedSnapshot.
+  //   kFailedPrecondition if no increment can lead from `options.since` to this state.
+  //   kFailedPrecondition if `path` cannot be replaced; see Frame::Create.
+  //   kResourceExhausted if the disk is full.
+  //   kResourceExhausted if an increment has more than 2^24 new chunks of special values, or more
+  //     metadata than Limits::max_metadata_nbytes (64 MiB by default).
+  //   kUnavailable if the frame to replace has a writer, or is sparse and being read.
+  //   kCancelled if `options.progress` returns false.
+  absl::Status CopyTo(const std::string& path, const CopyOptions& options) const;
+  absl::Status CopyTo(const std::string& path) const;
+  // Returns this state as the bytes of one contiguous frame, which Frame::OpenBuffer opens.
+  // Errors: kDataLoss if the frame is damaged; kFailedPrecondition for a Writer::StagedSnapshot.
+  absl::StatusOr<std::vector<std::byte>> ToBuffer() const;
   // Describes the increment that this frame is.
   //
   // Errors:
-  //   kFailedPrecondition if the frame is not an increment that Frame::CopyTo made.
+  //   kFailedPrecondition if the frame is not an increment that CopyTo made.
   //   kDataLoss if the trailer or the description is damaged.
   //   kUnimplemented if a newer version of Cairn made the increment.
   //   kResourceExhausted if the description exceeds Limits::max_metadata_nbytes.

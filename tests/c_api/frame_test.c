@@ -123,7 +123,8 @@ static void frame_in_memory_becomes_a_buffer_that_opens(void) {
   open_writer(&made, NULL);
   CHECK_OK(cairn_writer_append(made.writer, "hello", 5, &st));
   close_writer(&made);
-  CHECK_OK(cairn_frame_to_buffer(made.frame, &buffer, &st));
+  refresh(&made);
+  CHECK_OK(cairn_snapshot_to_buffer(made.now, &buffer, &st));
   free_opened(&made);
   CHECK_OK(cairn_frame_open_buffer(cairn_bytes_data(buffer), cairn_bytes_size(buffer), NULL,
                                    &buffered.frame, &st));
@@ -281,16 +282,18 @@ static void copy_and_increment_have_the_content(void) {
   opened one = edit_frame("from.b2frame", 25, 10);
   opened copy = {NULL, NULL, NULL};
   opened increment = {NULL, NULL, NULL};
-  cairn_snapshot* copied = NULL;
   cairn_copy_options options = CAIRN_COPY_OPTIONS_INIT;
   cairn_increment_info info = {.struct_size = sizeof info};
   uint64_t there = 0, here = 0;
   options.overwrite = true;
-  CHECK_OK(cairn_frame_copy_to(one.frame, "copy.b2frame", &options, &copied, &st));
+  refresh(&one);
+  CHECK_OK(cairn_snapshot_copy_to(one.now, "copy.b2frame", &options, &st));
   append_item(&one, 25);
   close_writer(&one);
-  options.since = copied;
-  CHECK_OK(cairn_frame_copy_to(one.frame, "news.b2frame", &options, NULL, &st));
+  options.since = one.now;
+  one.now = NULL;
+  refresh(&one);
+  CHECK_OK(cairn_snapshot_copy_to(one.now, "news.b2frame", &options, &st));
   increment = open_path("news.b2frame");
   refresh(&increment);
   copy = open_path("copy.b2frame");
@@ -305,7 +308,7 @@ static void copy_and_increment_have_the_content(void) {
   CHECK_OK(cairn_snapshot_increment_info(increment.now, &info, &st));
   CHECK(info.result_hash == here && info.base_hash != here);
   CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_snapshot_increment_info(copy.now, &info, &st));
-  cairn_snapshot_free(copied);
+  cairn_snapshot_free((cairn_snapshot*)options.since);
   free_opened(&increment);
   free_opened(&copy);
   free_opened(&one);
@@ -318,19 +321,20 @@ static bool stop(void* context, int64_t done) {
 }
 
 static void progress_that_returns_false_stops_a_copy(void) {
-  cairn_frame* frame = make_and_open("long.b2frame", 100, 10).frame;
+  opened data = make_and_open("long.b2frame", 100, 10);
   cairn_copy_options options = CAIRN_COPY_OPTIONS_INIT;
   cairn_compact_options compact = CAIRN_COMPACT_OPTIONS_INIT;
   int calls = 0;
   options.progress = stop;
   options.context = &calls;
-  CHECK_CODE(CAIRN_CANCELLED, cairn_frame_copy_to(frame, "none.b2frame", &options, NULL, &st));
+  refresh(&data);
+  CHECK_CODE(CAIRN_CANCELLED, cairn_snapshot_copy_to(data.now, "none.b2frame", &options, &st));
   CHECK(calls == 1 && fopen("none.b2frame", "r") == NULL);
   compact.progress = stop;
   compact.context = &calls;
-  CHECK_CODE(CAIRN_CANCELLED, cairn_frame_compact(frame, &compact, NULL, &st));
+  CHECK_CODE(CAIRN_CANCELLED, cairn_frame_compact(data.frame, &compact, NULL, &st));
   CHECK(calls == 2);
-  cairn_frame_free(frame);
+  free_opened(&data);
 }
 
 const test_case frame_tests[] = {

@@ -142,9 +142,11 @@ TEST(StructVersionsTest, CopiesAndRepairsUseTheirFiles) {
   ASSERT_EQ(ReturnFiles(MakeMemoryFileSystem(), &files, nullptr), CAIRN_OK);
   cairn_frame* frame = nullptr;
   ASSERT_EQ(cairn_frame_create_in_memory(nullptr, &frame, nullptr), CAIRN_OK);
+  cairn_snapshot* snapshot = nullptr;
+  ASSERT_EQ(cairn_frame_snapshot(frame, &snapshot, nullptr), CAIRN_OK);
   cairn_copy_options copy = CAIRN_COPY_OPTIONS_INIT;
   copy.files = files;
-  EXPECT_EQ(cairn_frame_copy_to(frame, "/copy", &copy, nullptr, nullptr), CAIRN_OK);
+  EXPECT_EQ(cairn_snapshot_copy_to(snapshot, "/copy", &copy, nullptr), CAIRN_OK);
   cairn_recover_options recover = CAIRN_RECOVER_OPTIONS_INIT;
   recover.files = files;
   EXPECT_EQ(cairn_recover("/copy", &recover, nullptr, nullptr), CAIRN_OK);
@@ -152,8 +154,8 @@ TEST(StructVersionsTest, CopiesAndRepairsUseTheirFiles) {
   recover.struct_size = offsetof(cairn_recover_options, files);
   EXPECT_EQ(cairn_recover("/copy", &recover, nullptr, nullptr), CAIRN_NOT_FOUND);
   copy.struct_size = offsetof(cairn_copy_options, files);
-  EXPECT_EQ(cairn_frame_copy_to(frame, "/no folder/copy", &copy, nullptr, nullptr),
-            CAIRN_NOT_FOUND);
+  EXPECT_EQ(cairn_snapshot_copy_to(snapshot, "/no folder/copy", &copy, nullptr), CAIRN_NOT_FOUND);
+  cairn_snapshot_free(snapshot);
   cairn_frame_free(frame);
   cairn_files_free(files);
 }

@@ -95,15 +95,16 @@ static void copies_and_repairs_go_where_their_files_lead(void) {
   cairn_recover_options recover = CAIRN_RECOVER_OPTIONS_INIT;
   cairn_recovery_report report = {.struct_size = sizeof report};
   cairn_files* files = open_files();
-  cairn_frame* frame = make_and_open("repaired.b2frame", 10, 10).frame;
+  opened data = make_and_open("repaired.b2frame", 10, 10);
   copy.files = files;
   copy.overwrite = true;
+  refresh(&data);
   CHECK_CODE(CAIRN_UNIMPLEMENTED,
-             cairn_frame_copy_to(frame, http_uri("copy.b2frame").text, &copy, NULL, &st));
+             cairn_snapshot_copy_to(data.now, http_uri("copy.b2frame").text, &copy, &st));
   CHECK_MESSAGE("object store");
-  CHECK_OK(cairn_frame_copy_to(frame, "copied.b2frame", &copy, NULL, &st));
+  CHECK_OK(cairn_snapshot_copy_to(data.now, "copied.b2frame", &copy, &st));
   cairn_snapshot_free(read_back("copied.b2frame"));
-  cairn_frame_free(frame);
+  free_opened(&data);
   recover.dry_run = true;
   CHECK_CODE(CAIRN_NOT_FOUND,
              cairn_recover(http_uri("repaired.b2frame").text, &recover, &report, &st));

@@ -76,7 +76,7 @@ class Saver {
 
   absl::Status ReadFromBuffer() {
     CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path_));
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, frame.ToBuffer());
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, frame.snapshot().ToBuffer());
     CAIRN_ASSIGN_OR_RETURN(const Frame buffer, Frame::OpenBuffer(bytes));
     return Check(buffer);
   }

@@ -147,7 +147,7 @@ TEST(ArrayTest, ReadsOnlyTheBlocksThatABoxTouches) {
   for (size_t i = 0; i < items.size(); ++i) items[i] = static_cast<std::byte>(1 + i / 64 % 50);
   ASSERT_TRUE(IsOk(writer->WriteBox({{0, 0}}, {{64, 64}}, items)));
   ASSERT_TRUE(IsOk(writer->Close()));
-  auto bytes = frame.ToBuffer();
+  auto bytes = frame.snapshot().ToBuffer();
   ASSERT_TRUE(IsOk(bytes));
   const auto entry = frame.snapshot().GetEntry(0);
   ASSERT_TRUE(IsOk(entry));

@@ -167,7 +167,7 @@ TEST(CostsTest, CopiesAndCompactDoNotMultiplyAFile) {
   const TempDir dir;
   PutOneFileManyTimes(dir.Path("f"), 20'000, 1000);
   auto frame = Frame::Open(dir.Path("f"));
-  EXPECT_TRUE(IsDamage(frame->ToBuffer().status(), "overlap"));
+  EXPECT_TRUE(IsDamage(frame->snapshot().ToBuffer().status(), "overlap"));
   EXPECT_TRUE(IsDamage(frame->Compact().status(), "overlap"));
 }
 
@@ -180,7 +180,7 @@ TEST(CostsTest, FilesInAnyOrderAreNoOverlap) {
   EXPECT_TRUE(IsOk(writer->Close()));
   const auto frame = Frame::Open(dir.Path("f"));
   EXPECT_TRUE(frame->snapshot().Verify()->ok());
-  EXPECT_TRUE(IsOk(frame->ToBuffer()));
+  EXPECT_TRUE(IsOk(frame->snapshot().ToBuffer()));
 }
 
 TEST(CostsTest, CompactDoesNotMultiplyAChunk) {

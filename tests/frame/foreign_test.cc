@@ -168,7 +168,7 @@ TEST_F(ForeignTest, FrameInsideALargerFileIsReadOnly) {
     ASSERT_TRUE(IsOk(opened));
     ExpectContent(opened->snapshot(), 3 * kSmallChunk, "before");
     EXPECT_TRUE(opened->snapshot().Verify()->ok());
-    EXPECT_EQ(opened->ToBuffer().value(), frame);
+    EXPECT_EQ(opened->snapshot().ToBuffer().value(), frame);
     EXPECT_TRUE(absl::IsFailedPrecondition(opened->OpenWriter().status()));
   }
   EXPECT_EQ(FileBytes(path_), file_);

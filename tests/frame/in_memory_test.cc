@@ -31,19 +31,19 @@ TEST(InMemoryTest, BytesOpenAsTheSameFrame) {
   test::AddTo(content, Buffer(4000));
   ASSERT_TRUE(IsOk(writer.Close()));
 
-  const Buffer bytes = *frame.ToBuffer();
+  const Buffer bytes = *frame.snapshot().ToBuffer();
   EXPECT_EQ(std::ssize(bytes), frame.snapshot().info().frame_size);
   const Frame opened = *Frame::OpenBuffer(bytes);
   ExpectHolds(opened.snapshot(), content);
   EXPECT_TRUE(opened.snapshot().info().sealed);
   EXPECT_EQ(*opened.snapshot().GetMetalayer("fixed"), MakeItems(8));
   EXPECT_EQ(*opened.snapshot().GetVlmetalayer("layer"), MakeItems(50));
-  EXPECT_EQ(*opened.ToBuffer(), bytes);
+  EXPECT_EQ(*opened.snapshot().ToBuffer(), bytes);
 }
 
 TEST(InMemoryTest, EmptyFrameHasBytesToo) {
   const Frame frame = test::NewInMemory(Cut(4, 1000));
-  const Buffer bytes = *frame.ToBuffer();
+  const Buffer bytes = *frame.snapshot().ToBuffer();
   const Snapshot snapshot = Frame::OpenBuffer(bytes)->snapshot();
   ExpectHolds(snapshot, {});
   EXPECT_EQ(snapshot.info().nchunks, 0);
@@ -56,12 +56,12 @@ TEST(InMemoryTest, BytesLeaveOutWhatIsStaged) {
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(1500))));
   ASSERT_TRUE(IsOk(writer.Commit()));
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(9000))));
-  const Buffer bytes = *frame.ToBuffer();
+  const Buffer bytes = *frame.snapshot().ToBuffer();
   ExpectHolds(Frame::OpenBuffer(bytes)->snapshot(), MakeItems(1500));
 }
 
 TEST(InMemoryTest, BufferIsReadOnly) {
-  const Buffer bytes = *test::NewInMemory(Cut(4, 1000)).ToBuffer();
+  const Buffer bytes = *test::NewInMemory(Cut(4, 1000)).snapshot().ToBuffer();
   Frame opened = *Frame::OpenBuffer(bytes);
   EXPECT_EQ(opened.OpenWriter().status().code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(IsOk(opened.Refresh()));

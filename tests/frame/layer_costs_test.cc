@@ -35,7 +35,7 @@ Buffer FrameOfVlmetalayers(int64_t count) {
   auto writer = model.OpenWriter();
   EXPECT_TRUE(IsOk(writer->SetVlmetalayer("one", {})));  // the header says that there are some
   EXPECT_TRUE(IsOk(writer->Checkpoint()));
-  Buffer frame = model.ToBuffer().value();
+  Buffer frame = model.snapshot().ToBuffer().value();
   frame.resize(static_cast<size_t>(PartsOf(frame).trailer_begin));
   const Buffer content = chunk::MemcpyedChunk(MakeItems(10));
   std::vector<std::string> names;
@@ -69,7 +69,7 @@ TEST(LayerCostsTest, HeaderFullOfLargeMetalayersIsOpenedAndReadInLinearTime) {
     }
     CreateOptions options = Unsealed();
     options.metalayers = layers;
-    return [bytes = NewInMemory(options).ToBuffer().value(), layers] {
+    return [bytes = NewInMemory(options).snapshot().ToBuffer().value(), layers] {
       const auto frame = Frame::OpenBuffer(bytes);
       ASSERT_TRUE(IsOk(frame));
       const Snapshot snapshot = frame->snapshot();

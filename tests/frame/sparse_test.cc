@@ -117,7 +117,7 @@ TEST_F(SparseTest, GoesIntoABufferAsAContiguousFrame) {
   Make(3);
   const Buffer content = ContentOf(Open());
   const auto frame = Frame::Open(path_);
-  const auto buffer = frame->ToBuffer();
+  const auto buffer = frame->snapshot().ToBuffer();
   ASSERT_TRUE(IsOk(buffer));
   const auto copy = Frame::OpenBuffer(*buffer);
   ASSERT_TRUE(IsOk(copy));
@@ -192,7 +192,7 @@ TEST_F(SparseTest, FrameWithADamagedTrailerIsNotCopied) {
   const auto frame = Frame::Open(path_);
   ASSERT_TRUE(IsOk(frame));
   EXPECT_TRUE(frame->snapshot().info().trailer_damaged);
-  EXPECT_TRUE(absl::IsDataLoss(frame->ToBuffer().status()));
+  EXPECT_TRUE(absl::IsDataLoss(frame->snapshot().ToBuffer().status()));
 }
 
 TEST_F(SparseTest, IndexAloneIsNoFrame) {

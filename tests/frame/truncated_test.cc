@@ -83,7 +83,7 @@ class TruncatedTest : public testing::TestWithParam<Form> {
     }
     const auto note = snapshot.GetVlmetalayer("note");
     ExpectDataOrLoss(note.status(), note.value_or(Buffer()), Bytes(items_).first(300));
-    ExpectDataOrLoss(frame.ToBuffer().status(), {}, {});
+    ExpectDataOrLoss(frame.snapshot().ToBuffer().status(), {}, {});
   }
 
   const TempDir dir_;

@@ -48,7 +48,7 @@ TEST(Blosc2FrameTest, PeerReadsWhatCairnWrites) {
     const FrameInfo info = frame->snapshot().info();
     EXPECT_TRUE(info.sealed || c.options.fingerprint == FingerprintType::kNone);
     nchunks += info.nchunks;
-    const auto buffer = frame->ToBuffer();
+    const auto buffer = frame->snapshot().ToBuffer();
     ASSERT_TRUE(IsOk(buffer));
     SCOPED_TRACE("buffer");
     ExpectPeerReads(PeerFrame::OpenBuffer(*buffer), c, random);

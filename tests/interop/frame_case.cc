@@ -79,7 +79,7 @@ absl::Status WriteInMemory(const std::string& path, Random& random, FrameCase* c
   if (!frame.ok()) return frame.status();
   const absl::Status status = CloseAfterEdits(frame->OpenWriter(), random, c);
   if (!status.ok()) return status;
-  const auto cframe = frame->ToBuffer();
+  const auto cframe = frame->snapshot().ToBuffer();
   if (!cframe.ok()) return cframe.status();
   std::ofstream stream(path, std::ios::binary);
   stream.write(reinterpret_cast<const char*>(cframe->data()), std::ssize(*cframe));

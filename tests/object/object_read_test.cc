@@ -365,7 +365,7 @@ TEST_F(ObjectReadTest, CopyToTheDiskTakesAsManyRequestsAsAScan) {
   Make(300, 64 << 10);
   Frame frame = Open();
   const int64_t before = Requests();
-  ASSERT_TRUE(IsOk(frame.CopyTo(dir_.Path("copy"), {})));
+  ASSERT_TRUE(IsOk(frame.snapshot().CopyTo(dir_.Path("copy"), {})));
   EXPECT_LE(Requests() - before, std::ssize(data_) / kTogether + 5);
   const auto copy = Frame::Open(dir_.Path("copy"));
   ASSERT_TRUE(IsOk(copy));

@@ -94,7 +94,7 @@ constexpr Look kLooks[] = {
     {"CopyTo",
      [](const std::string& path) {
        absl::StatusOr<Frame> frame = Frame::Create(path + ".frame", {.overwrite = true});
-       if (frame.ok()) frame->CopyTo(path).IgnoreError();
+       if (frame.ok()) frame->snapshot().CopyTo(path).IgnoreError();
      }},
 };
 

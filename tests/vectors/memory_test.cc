@@ -51,7 +51,7 @@ Buffer AlternatingChunks(int32_t count, int32_t chunksize = 1) {
   options.compression.typesize = 1;
   options.chunksize = chunksize;
   const auto frame = Frame::CreateInMemory(options);
-  Buffer bytes = frame->ToBuffer().value();
+  Buffer bytes = frame->snapshot().ToBuffer().value();
   const auto header_len = static_cast<std::ptrdiff_t>(frame->snapshot().info().header_len);
   // The index is one value of two entries, repeated.
   Buffer index(48);

@@ -2,14 +2,10 @@
 
 #include <utility>
 
-#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/frame/api/handle_access.h"
-#include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/copy/compaction.h"
-#include "engine/frame/copy/frame_copy.h"
-#include "engine/frame/copy/increment.h"
-#include "engine/frame/files/copy_files.h"
+#include "engine/frame/files/frame_location.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
@@ -19,17 +15,6 @@
 namespace cairn {
 
 namespace {
-
-// Returns where a frame will be, whatever is there now.
-absl::StatusOr<frame::FrameLocation> PlaceOf(const std::string& path, FileSystem* file_system) {
-  std::shared_ptr<FileSystem> files = frame::FilesOrPosix(file_system);
-  CAIRN_ASSIGN_OR_RETURN(std::string absolute, files->Absolute(path));
-  return frame::FrameLocation{.files = std::move(files), .path = std::move(absolute)};
-}
-
-frame::ChunkProgress ProgressOf(const std::function<bool(int64_t)>& progress) {
-  return progress != nullptr ? frame::ChunkProgress(progress) : frame::NeverStop;
-}
 
 // Creates a frame that has everything from its first moment on.
 absl::StatusOr<std::shared_ptr<frame::FrameCore>> CreateEmpty(frame::FrameLocation place,
@@ -60,28 +45,49 @@ absl::StatusOr<Frame> Frame::OpenBuffer(Bytes cframe, const OpenOptions& options
 }
 
 absl::StatusOr<Frame> Frame::Create(const std::string& path, const CreateOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options.file_system));
+  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, frame::PlaceAt(path, options.file_system));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core,
                          CreateEmpty(std::move(place), options));
   return Frame(std::move(core));
+}
+
+absl::StatusOr<Frame> Frame::OpenOrCreate(const std::string& path, const CreateOptions& options) {
+  if (options.overwrite) {
+    return AtPath(path, InvalidArgument("OpenOrCreate does not overwrite: call Create instead"));
+  }
+  OpenOptions open;
+  open.registry = options.compression.registry;
+  open.executor = options.compression.executor;
+  open.file_system = options.file_system;
+  absl::StatusOr<Frame> frame = Open(path, open);
+  if (!absl::IsNotFound(frame.status())) return frame;
+  frame = Create(path, options);
+  // Another process has created it in the meantime.
+  return absl::IsAlreadyExists(frame.status()) ? Open(path, open) : std::move(frame);
 }
 
 absl::StatusOr<Frame> Frame::CreateInMemory(const CreateOptions& options) {
   if (options.layout == Layout::kSparse) {
     return InvalidArgument("a sparse frame is a directory: it cannot live in memory");
   }
-  CAIRN_ASSIGN_OR_RETURN(
-      std::shared_ptr<frame::FrameCore> core,
-      CreateEmpty({.files = std::make_shared<storage::MemoryFileSystem>(), .path = "memory"},
-                  options));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core,
+                         CreateEmpty({.files = std::make_shared<storage::MemoryFileSystem>(),
+                                      .path = "memory",
+                                      .in_memory = true},
+                                     options));
   return Frame(std::move(core));
 }
 
 absl::StatusOr<Writer> Frame::BeginCreate(const std::string& path, const CreateOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options.file_system));
+  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, frame::PlaceAt(path, options.file_system));
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
                          frame::CreateWriter(std::move(place), options, true));
   return frame::HandleAccess::Make(std::move(writer));
+}
+
+std::string Frame::path() const {
+  const frame::FrameLocation& location = core_->location();
+  return location.in_memory ? std::string() : location.frame_path();
 }
 
 Snapshot Frame::snapshot() const { return frame::HandleAccess::Make(core_->newest()); }
@@ -118,43 +124,6 @@ absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {
 
 absl::StatusOr<CompactReport> Frame::Compact(const CompactOptions& options) {
   return frame::CompactFrame(core_, options);
-}
-
-absl::StatusOr<Snapshot> Frame::CopyTo(const std::string& path, const CopyOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(Snapshot snapshot, Refresh());
-  const frame::State& state = frame::HandleAccess::StateOf(snapshot);
-  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options.file_system));
-  if (place.files->ObjectsIn(place.path).store != nullptr) {
-    return absl::UnimplementedError(path + ": a frame in an object store is built, not copied");
-  }
-  place.files = frame::FilesForCopyOf(core_->location(), std::move(place.files));
-  const Layout own = options.since.has_value() ? Layout::kContiguous : state.header().layout;
-  const frame::CopyTarget target{.location = std::move(place),
-                                 .layout = options.layout.value_or(own),
-                                 .overwrite = options.overwrite};
-  const frame::ChunkProgress progress = ProgressOf(options.progress);
-  CAIRN_RETURN_IF_ERROR(options.since.has_value()
-                            ? frame::WriteIncrement(frame::HandleAccess::StateOf(*options.since),
-                                                    state, target, progress)
-                            : frame::CopyFrame(state, target, progress));
-  return snapshot;
-}
-
-absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
-  const std::shared_ptr<const frame::State> state = core_->newest();
-  if (state->header().layout == Layout::kSparse ||
-      (state->journal.has_value() && !state->journal->empty()))
-    return frame::SerializeContiguous(*state);
-  std::vector<std::byte> out(static_cast<size_t>(state->header().frame_size));
-  // The header in the file may be newer by now. The state's own header is the one that fits.
-  CopyBytes(state->checkpoint->header_bytes, out);
-  const int64_t header_len = state->header().header_len;
-  ScratchBuffer scratch;
-  CAIRN_ASSIGN_OR_RETURN(
-      const Bytes rest,
-      state->region.Read(header_len, state->header().frame_size - header_len, scratch));
-  CopyBytes(rest, MutableBytes(out).subspan(static_cast<size_t>(header_len)));
-  return out;
 }
 
 }  // namespace cairn

@@ -9,6 +9,7 @@
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/api/handle_access.h"
+#include "engine/frame/copy/snapshot_copy.h"
 #include "engine/frame/open/journal_check.h"
 #include "engine/frame/read/array_items.h"
 #include "engine/frame/read/chunk_reader.h"
@@ -210,6 +211,18 @@ absl::StatusOr<VerifyReport> Snapshot::Verify(VerifyDepth depth,
 }
 
 absl::StatusOr<uint64_t> Snapshot::ContentHash() const { return frame::HashContent(*state_); }
+
+absl::Status Snapshot::CopyTo(const std::string& path, const CopyOptions& options) const {
+  const Snapshot* const since = options.since.has_value() ? &*options.since : nullptr;
+  return frame::CopySnapshot(*state_, since != nullptr ? since->state_.get() : nullptr, path,
+                             options);
+}
+
+absl::Status Snapshot::CopyTo(const std::string& path) const { return CopyTo(path, {}); }
+
+absl::StatusOr<std::vector<std::byte>> Snapshot::ToBuffer() const {
+  return frame::SnapshotToBuffer(*state_);
+}
 
 absl::StatusOr<IncrementInfo> Snapshot::GetIncrementInfo() const {
   CAIRN_ASSIGN_OR_RETURN(const format::Increment increment, frame::ReadIncrement(*state_));

@@ -13,6 +13,12 @@ std::shared_ptr<FileSystem> FilesOrPosix(FileSystem* files) {
   return {std::shared_ptr<void>(), files};
 }
 
+absl::StatusOr<FrameLocation> PlaceAt(const std::string& path, FileSystem* files) {
+  std::shared_ptr<FileSystem> owned = FilesOrPosix(files);
+  CAIRN_ASSIGN_OR_RETURN(std::string absolute, owned->Absolute(path));
+  return FrameLocation{.files = std::move(owned), .path = std::move(absolute)};
+}
+
 absl::StatusOr<FrameLocation> LocateFrame(std::shared_ptr<FileSystem> files,
                                           const std::string& path) {
   CAIRN_ASSIGN_OR_RETURN(std::string absolute, files->Absolute(path));
@@ -37,10 +43,11 @@ FrameLocation LocationIn(std::shared_ptr<FileSystem> directory, std::shared_ptr<
 }
 
 absl::Status SyncNames(const FrameLocation& location) {
-  const auto& [files, path, outer_files, outer_path] = location;
-  CAIRN_RETURN_IF_ERROR(files->SyncDirectoryOf(files->Resolve(path)));
+  FileSystem& files = *location.files;
+  CAIRN_RETURN_IF_ERROR(files.SyncDirectoryOf(files.Resolve(location.path)));
   if (!location.is_sparse()) return absl::OkStatus();
-  return outer_files->SyncDirectoryOf(outer_files->Resolve(outer_path));
+  FileSystem& outer = *location.outer_files;
+  return outer.SyncDirectoryOf(outer.Resolve(location.outer_path));
 }
 
 absl::StatusOr<bool> RefersTo(FileSystem& files, const std::string& path, const File& file) {

@@ -18,8 +18,12 @@ struct FrameLocation {
   // The place of the directory of a sparse frame.
   std::shared_ptr<FileSystem> outer_files = nullptr;
   std::string outer_path = {};
+  // True if nobody else finds the frame at the path, which then only names it in messages.
+  bool in_memory = false;
 
   bool is_sparse() const { return outer_files != nullptr; }
+  // Returns the path of the frame's file or directory.
+  const std::string& frame_path() const { return is_sparse() ? outer_path : path; }
   // Returns facts about a sparse frame in an object store.
   ObjectDirectoryInfo objects() const {
     return is_sparse() ? files->ObjectsIn(".") : ObjectDirectoryInfo();
@@ -30,6 +34,8 @@ struct FrameLocation {
 // caller shares it.
 std::shared_ptr<FileSystem> FilesOrPosix(FileSystem* files);
 
+// Returns where a frame will be, whatever is there now. Null means the operating system's files.
+absl::StatusOr<FrameLocation> PlaceAt(const std::string& path, FileSystem* files);
 // Finds a file, or the directory of a sparse frame. The paths of the result are absolute, because
 // the process may move to another working directory.
 absl::StatusOr<FrameLocation> LocateFrame(std::shared_ptr<FileSystem> files,

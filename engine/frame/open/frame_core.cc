@@ -112,15 +112,16 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::OpenBuffer(Bytes cframe,
                                                                  const OpenOptions& options) {
   const std::string name = "the buffer";
   FrameLocation location{.files = std::make_shared<storage::MemoryFileSystem>(name, cframe),
-                         .path = name};
+                         .path = name,
+                         .in_memory = true};
   CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(location, options.offset, true));
   return Load(std::move(location), std::move(source), options);
 }
 
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Load(FrameLocation location, FrameFile source,
                                                            const OpenOptions& options) {
-  auto core = std::make_shared<FrameCore>(std::move(location), source,
-                                          std::make_shared<const FrameContext>(options));
+  auto env = std::make_shared<const FrameContext>(options, location);
+  auto core = std::make_shared<FrameCore>(std::move(location), source, std::move(env));
   const MutexLock refresh(core->refresh_mutex_);
   const absl::Status loaded = core->MoveTo(source).status();
   // A file that cannot be loaded may not be a frame at all, unless its directory shows that it is

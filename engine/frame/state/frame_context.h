@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "cairn/options.h"
 #include "engine/chunk/decoder.h"
@@ -42,9 +43,13 @@ struct CheckpointPolicy {
 // The options that the frame was opened with. Immutable, except for caches that save work, which
 // are thread-safe.
 struct FrameContext : OpenOptions {
-  explicit FrameContext(const OpenOptions& options)
-      : OpenOptions(options), blocks(std::max<int64_t>(cache_memory, 0)) {}
+  explicit FrameContext(const OpenOptions& options, FrameLocation where = {})
+      : OpenOptions(options),
+        location(std::move(where)),
+        blocks(std::max<int64_t>(cache_memory, 0)) {}
 
+  // The place where the frame is found. A sparse frame may be named by its directory alone.
+  const FrameLocation location;
   ReplayChecks replay;
   CheckpointPolicy checkpoints;
   uint64_t boot = FilesOrPosix(file_system)->BootId();

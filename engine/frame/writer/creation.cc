@@ -132,7 +132,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   open.registry = options.compression.registry;
   open.executor = options.compression.executor;
   CAIRN_ASSIGN_OR_RETURN(StatePtr state,
-                         MakeInitialState(options, std::make_shared<FrameContext>(open)));
+                         MakeInitialState(options, std::make_shared<FrameContext>(open, location)));
   if (!options.overwrite && location.files->Identity(location.path).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", location.path));
   }

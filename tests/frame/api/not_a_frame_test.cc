@@ -56,7 +56,7 @@ TEST_F(NotAFrameTest, WhatIsNoFileIsNamedWithItsOwnerAndNeverWaitedFor) {
     ASSERT_TRUE(IsOk(frame));
     CopyOptions copy;
     copy.overwrite = true;
-    EXPECT_TRUE(refused(frame->CopyTo(path_, copy).status()));
+    EXPECT_TRUE(refused(frame->snapshot().CopyTo(path_, copy)));
     ASSERT_EQ(::remove(path_.c_str()), 0);
   }
 }

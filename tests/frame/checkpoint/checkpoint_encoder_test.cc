@@ -35,7 +35,7 @@ class CheckpointEncoderTest : public testing::Test {
   // Checkpoints, and looks at the frame as a reader that opens it.
   void ExpectHoldsOpened() {
     ASSERT_TRUE(IsOk(writer_.Checkpoint()));
-    const absl::StatusOr<Buffer> cframe = frame_.ToBuffer();
+    const absl::StatusOr<Buffer> cframe = frame_.snapshot().ToBuffer();
     ASSERT_TRUE(IsOk(cframe));
     const absl::StatusOr<Frame> opened = Frame::OpenBuffer(*cframe);
     ASSERT_TRUE(IsOk(opened));

@@ -79,7 +79,7 @@ void PrintTo(const Copying& way, std::ostream* out) { *out << way.name; }
 
 absl::Status CopyWith(const std::string& from, const std::string& to, CopyOptions options) {
   CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(from));
-  return frame.CopyTo(to, options).status();
+  return frame.snapshot().CopyTo(to, options);
 }
 
 absl::Status BuildCopy(const std::string& from, const std::string& to, bool overwrite) {

@@ -53,9 +53,7 @@ TEST_P(CopyTest, HoldsTheNewestCommitBesideTheWriterAndNothingStaged) {
   ASSERT_TRUE(IsOk(writer.SetVlmetalayer("station", AsBytes("Porto"))));
   const Snapshot committed = *writer.Commit(Durability::kProcess);
   ASSERT_TRUE(IsOk(writer.DeleteChunks(0, 2)));
-  const auto copied = frame.CopyTo(copy_);
-  ASSERT_TRUE(IsOk(copied));
-  EXPECT_EQ(copied->info().generation, committed.info().generation);
+  ASSERT_TRUE(IsOk(frame.Refresh()->CopyTo(copy_)));
   EXPECT_EQ(*ContentAt(copy_), *FullContentOf(committed));
   const FrameInfo info = Frame::Open(copy_)->snapshot().info();
   EXPECT_EQ(info.layout, GetParam());
@@ -65,6 +63,59 @@ TEST_P(CopyTest, HoldsTheNewestCommitBesideTheWriterAndNothingStaged) {
   ASSERT_TRUE(IsOk(writer.Commit()));
 }
 
+// The states are commits in the journal, and checkpoints whose header the file no longer has.
+TEST_P(CopyTest, HoldsTheStateOfItsSnapshotWhateverCameLater) {
+  Frame frame = *Frame::Open(path_);
+  Writer writer = *frame.OpenWriter();
+  std::vector<Snapshot> states = {frame.snapshot()};
+  for (uint64_t i = 1; i <= 4; ++i) {
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(static_cast<int64_t>(i), MakeNoise(400, i))));
+    ASSERT_TRUE(IsOk(writer.Append(MakeItems(100))));
+    ASSERT_TRUE(IsOk(i % 2 == 0 ? writer.Checkpoint() : writer.Commit().status()));
+    states.push_back(frame.snapshot());
+  }
+  for (const Snapshot& state : states) {
+    const FrameContent content = *FullContentOf(state);
+    ASSERT_TRUE(IsOk(state.CopyTo(copy_, {.overwrite = true})));
+    EXPECT_EQ(*ContentAt(copy_), content);
+    EXPECT_EQ(Frame::Open(copy_)->snapshot().info().generation, state.info().generation);
+    const auto buffer = state.ToBuffer();
+    ASSERT_TRUE(IsOk(buffer));
+    const auto opened = Frame::OpenBuffer(*buffer);
+    ASSERT_TRUE(IsOk(opened));
+    EXPECT_EQ(*FullContentOf(opened->snapshot()), content);
+    EXPECT_TRUE(opened->snapshot().Verify()->ok());
+  }
+  EXPECT_NE(*states.front().ContentHash(), *states.back().ContentHash());
+}
+
+TEST_P(CopyTest, GenerationOfTheHistoryIsCopied) {
+  Frame frame = *Frame::Open(path_);
+  const uint64_t first = frame.snapshot().info().generation;
+  Writer writer = *frame.OpenWriter();
+  ASSERT_TRUE(IsOk(writer.DeleteChunks(1, 5)));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  const auto old = Frame::Open(path_, {.generation = first});
+  ASSERT_TRUE(IsOk(old));
+  ASSERT_TRUE(IsOk(old->snapshot().CopyTo(copy_)));
+  EXPECT_EQ(ContentAt(copy_)->data, MakeItems(4000));
+  const Buffer buffer = *old->snapshot().ToBuffer();
+  EXPECT_EQ(*DataOf(Frame::OpenBuffer(buffer)->snapshot()), MakeItems(4000));
+}
+
+TEST_P(CopyTest, StagedEditsAreNotCopied) {
+  Frame frame = *Frame::Open(path_);
+  const Snapshot committed = frame.snapshot();
+  Writer writer = *frame.OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(100))));
+  const Snapshot staged = *writer.StagedSnapshot();
+  constexpr auto kRefused = StatusCode::kFailedPrecondition;
+  EXPECT_TRUE(Fails(staged.CopyTo(copy_), kRefused, "commit them first"));
+  EXPECT_TRUE(Fails(committed.CopyTo(copy_, {.since = staged}), kRefused, "commit them first"));
+  EXPECT_TRUE(Fails(staged.ToBuffer(), kRefused, "commit them first"));
+  EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"frame"});
+}
+
 TEST_P(CopyTest, HasNoDeadBytesAndTheChunksAsTheyAreStored) {
   Frame frame = *Frame::Open(path_);
   {
@@ -72,7 +123,7 @@ TEST_P(CopyTest, HasNoDeadBytesAndTheChunksAsTheyAreStored) {
     ASSERT_TRUE(IsOk(writer.UpdateChunk(3, MakeNoise(400, 1))));
     ASSERT_TRUE(IsOk(writer.Close()));
   }
-  ASSERT_TRUE(IsOk(frame.CopyTo(copy_)));
+  ASSERT_TRUE(IsOk(frame.snapshot().CopyTo(copy_)));
   const Snapshot copy = Frame::Open(copy_)->snapshot();
   EXPECT_EQ(copy.info().dead_bytes.value_or(0), 0);
   EXPECT_EQ(ChunksOf(copy), ChunksOf(frame.snapshot()));
@@ -82,19 +133,18 @@ TEST_P(CopyTest, HasNoDeadBytesAndTheChunksAsTheyAreStored) {
 TEST_P(CopyTest, TakesTheLayoutThatIsAskedFor) {
   Frame frame = *Frame::Open(path_);
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
-    const auto copied = frame.CopyTo(copy_, {.layout = layout, .overwrite = true});
-    ASSERT_TRUE(IsOk(copied));
+    ASSERT_TRUE(IsOk(frame.snapshot().CopyTo(copy_, {.layout = layout, .overwrite = true})));
     EXPECT_EQ(Frame::Open(copy_)->snapshot().info().layout, layout);
-    EXPECT_EQ(*ContentAt(copy_), *FullContentOf(*copied));
+    EXPECT_EQ(*ContentAt(copy_), *FullContentOf(frame.snapshot()));
   }
 }
 
 TEST_P(CopyTest, ReplacesAFrameOnlyWhenAsked) {
   ASSERT_TRUE(IsOk(WriteFrame(copy_, Cut(1, 10), MakeItems(10))));
   Frame frame = *Frame::Open(path_);
-  EXPECT_EQ(frame.CopyTo(copy_).status().code(), StatusCode::kAlreadyExists);
+  EXPECT_EQ(frame.snapshot().CopyTo(copy_).code(), StatusCode::kAlreadyExists);
   EXPECT_EQ(ContentAt(copy_)->data, MakeItems(10));
-  EXPECT_TRUE(IsOk(frame.CopyTo(copy_, {.overwrite = true})));
+  EXPECT_TRUE(IsOk(frame.snapshot().CopyTo(copy_, {.overwrite = true})));
   EXPECT_EQ(ContentAt(copy_)->data, MakeItems(4000));
 }
 
@@ -106,7 +156,7 @@ TEST_P(CopyTest, CancelledCopyLeavesNothing) {
     calls.push_back(chunks);
     return chunks < 3;
   };
-  EXPECT_EQ(frame.CopyTo(copy_, options).status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(frame.snapshot().CopyTo(copy_, options).code(), StatusCode::kCancelled);
   EXPECT_EQ(calls, (std::vector<int64_t>{1, 2, 3}));
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"frame"});
 }
@@ -119,7 +169,7 @@ TEST_P(CopyTest, DamagedChunkIsNotCopied) {
   Buffer bytes = FileBytes(file);
   bytes[static_cast<size_t>(entry.offset.value_or(0)) + 40] ^= std::byte{1};
   PutFileBytes(file, bytes);
-  EXPECT_TRUE(IsDamage(Frame::Open(path_)->CopyTo(copy_), "chunk 2"));
+  EXPECT_TRUE(IsDamage(Frame::Open(path_)->snapshot().CopyTo(copy_), "chunk 2"));
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"frame"});
 }
 
@@ -129,7 +179,7 @@ TEST_P(CopyTest, AppearsCompleteOrNotAtAllWhereverTheDiskFails) {
     FaultFileSystem files;
     Frame frame = *Frame::Open(path_);
     files.Inject({.after = after, .disk_gone = true});
-    const auto copied = frame.CopyTo(copy_, {.file_system = &files});
+    const absl::Status copied = frame.snapshot().CopyTo(copy_, {.file_system = &files});
     if (copied.ok()) break;
     ++failures;
     files.Heal();
@@ -154,7 +204,8 @@ TEST(CopyDurabilityTest, CopySurvivesAPowerCutOnceItReturned) {
       ASSERT_TRUE(IsOk(writer.Append(MakeItems(4000))));
       ASSERT_TRUE(IsOk(writer.Close()));
     }
-    ASSERT_TRUE(IsOk(frame.CopyTo("copy", {.layout = layout, .file_system = disk.root()})));
+    ASSERT_TRUE(
+        IsOk(frame.snapshot().CopyTo("copy", {.layout = layout, .file_system = disk.root()})));
     const auto after = disk.PowerLossAt(disk.PendingTimes().front());
     const auto copy = Frame::Open("copy", {.file_system = after->root()});
     ASSERT_TRUE(IsOk(copy));
@@ -185,7 +236,7 @@ class CopyOverTest : public testing::TestWithParam<std::pair<Layout, Layout>> {
     CAIRN_RETURN_IF_ERROR(writer.Append(items));
     CAIRN_RETURN_IF_ERROR(writer.Close());
     options.file_system = disk_.root();
-    return frame.CopyTo("copy", options).status();
+    return frame.snapshot().CopyTo("copy", options);
   }
 
   const Buffer old_ = MakeNoise(1000, 1);
@@ -238,7 +289,8 @@ TEST(CopyEmptyTest, EmptyFrameIsCopied) {
   const TempDir dir;
   Frame frame = NewInMemory(Cut(4, 400));
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
-    ASSERT_TRUE(IsOk(frame.CopyTo(dir.Path("copy"), {.layout = layout, .overwrite = true})));
+    ASSERT_TRUE(
+        IsOk(frame.snapshot().CopyTo(dir.Path("copy"), {.layout = layout, .overwrite = true})));
     ExpectHolds(Frame::Open(dir.Path("copy"))->snapshot(), {});
   }
 }

@@ -33,7 +33,8 @@ class IncrementTest : public testing::Test {
   }
   void Begin() {
     frame_.emplace(*Frame::Open(path_));
-    shipped_.emplace(*frame_->CopyTo(copy_path_, {.overwrite = true}));
+    shipped_.emplace(frame_->snapshot());
+    ASSERT_TRUE(IsOk(shipped_->CopyTo(copy_path_, {.overwrite = true})));
     copy_.emplace(*Frame::Open(copy_path_));
   }
   void SetUp() override { Begin(Cut(4, 400), MakeNoise(4100)); }
@@ -45,9 +46,9 @@ class IncrementTest : public testing::Test {
   }
   // Makes an increment of what changed since the last one.
   Snapshot Ship() {
-    const auto shipped = frame_->CopyTo(increment_, {.since = shipped_, .overwrite = true});
-    EXPECT_TRUE(IsOk(shipped));
-    shipped_ = *shipped;
+    const Snapshot newest = *frame_->Refresh();
+    EXPECT_TRUE(IsOk(newest.CopyTo(increment_, {.since = shipped_, .overwrite = true})));
+    shipped_ = newest;
     return Frame::Open(increment_)->snapshot();
   }
   absl::Status Apply(const Snapshot& increment) {
@@ -159,7 +160,8 @@ TEST_F(IncrementTest, FollowsAnArrayThatIsResized) {
       std::accumulate(array.shape.begin(), array.shape.end(), size_t{1}, std::multiplies<>());
   ASSERT_TRUE(IsOk(Frame::Create(path_, OfArray(array))));
   frame_.emplace(*Frame::Open(path_));
-  shipped_.emplace(*frame_->CopyTo(copy_path_));
+  shipped_.emplace(frame_->snapshot());
+  ASSERT_TRUE(IsOk(shipped_->CopyTo(copy_path_)));
   copy_.emplace(*Frame::Open(copy_path_));
   const std::vector<int64_t> origin(array.shape.size());
   Follow([&](Writer& writer) { return writer.WriteBox(origin, array.shape, MakeNoise(nbytes)); });
@@ -178,12 +180,12 @@ TEST_F(IncrementTest, BeginsAtAGenerationOrAtACopy) {
   Change([](Writer& writer) { return writer.UpdateChunk(1, MakeNoise(400, 1)); });
   CopyOptions options;
   options.since = Frame::Open(path_, {.generation = first})->snapshot();
-  ASSERT_TRUE(IsOk(frame_->CopyTo(increment_, options)));
+  ASSERT_TRUE(IsOk(frame_->snapshot().CopyTo(increment_, options)));
   const IncrementInfo info = *Frame::Open(increment_)->snapshot().GetIncrementInfo();
   EXPECT_EQ(info.base_generation, first);
   EXPECT_EQ(info.result_generation, frame_->snapshot().info().generation);
   options.since = copy_->snapshot();
-  ASSERT_TRUE(IsOk(frame_->CopyTo(dir_.Path("other"), options)));
+  ASSERT_TRUE(IsOk(frame_->snapshot().CopyTo(dir_.Path("other"), options)));
   const IncrementInfo other = *Frame::Open(dir_.Path("other"))->snapshot().GetIncrementInfo();
   EXPECT_EQ(other.base_hash, info.base_hash);
   EXPECT_EQ(other.result_hash, info.result_hash);
@@ -213,7 +215,7 @@ TEST_F(IncrementTest, FramesOfAnotherKindHaveNoIncrementBetweenThem) {
   ASSERT_TRUE(IsOk(WriteFrame(dir_.Path("other"), Cut(4, 800), MakeNoise(4100))));
   CopyOptions options;
   options.since = Frame::Open(dir_.Path("other"))->snapshot();
-  EXPECT_TRUE(Fails(frame_->CopyTo(increment_, options), StatusCode::kFailedPrecondition,
+  EXPECT_TRUE(Fails(frame_->snapshot().CopyTo(increment_, options), StatusCode::kFailedPrecondition,
                     "chunksize or metalayers differ"));
 }
 
@@ -262,12 +264,14 @@ TEST(RestoreCrashTest, LeavesTheOldContentOrTheNew) {
     Writer writer = *source.OpenWriter();
     ASSERT_TRUE(IsOk(writer.Append(MakeNoise(2000))));
     const Snapshot before = *writer.Commit();
-    ASSERT_TRUE(IsOk(source.CopyTo("copy", {.layout = layout, .file_system = disk.root()})));
+    ASSERT_TRUE(
+        IsOk(source.snapshot().CopyTo("copy", {.layout = layout, .file_system = disk.root()})));
     ASSERT_TRUE(IsOk(writer.UpdateChunk(1, MakeNoise(400, 1))));
     ASSERT_TRUE(IsOk(writer.DeleteChunks(3, 1)));
     ASSERT_TRUE(IsOk(writer.Append(MakeNoise(100, 2))));
     const Snapshot after = *writer.Commit();
-    ASSERT_TRUE(IsOk(source.CopyTo("increment", {.since = before, .file_system = sources.root()})));
+    ASSERT_TRUE(IsOk(
+        source.snapshot().CopyTo("increment", {.since = before, .file_system = sources.root()})));
     const Snapshot increment =
         Frame::Open("increment", {.file_system = sources.root()})->snapshot();
 

@@ -103,7 +103,7 @@ class ReplacementTest : public testing::Test {
       if (chunks == 2) act();
       return true;
     };
-    return frame.CopyTo(path_, options).status();
+    return frame.snapshot().CopyTo(path_, options);
   }
   static Buffer Content(const std::string& path, FileSystem* files = nullptr) {
     const auto frame = Frame::Open(path, {.file_system = files});

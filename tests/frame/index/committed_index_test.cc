@@ -39,7 +39,7 @@ Frame FrameOfNumbers() {
 }
 
 TEST(CommittedIndexTest, ManyChunksAreFoundInAnyOrder) {
-  const Buffer bytes = *FrameOfNumbers().ToBuffer();
+  const Buffer bytes = *FrameOfNumbers().snapshot().ToBuffer();
   const Snapshot snapshot = Frame::OpenBuffer(bytes)->snapshot();
   ASSERT_EQ(snapshot.info().nchunks, kNumbers);
   EXPECT_TRUE(snapshot.info().sealed);
@@ -147,7 +147,7 @@ TEST(CommittedIndexTest, DamagedBlockIsNamedAndTheOthersAreRead) {
     ASSERT_TRUE(IsOk(writer.Append(std::as_bytes(std::span(&i, 1)))));
   }
   ASSERT_TRUE(IsOk(writer.Close()));
-  Buffer bytes = *frame.ToBuffer();
+  Buffer bytes = *frame.snapshot().ToBuffer();
   const auto index = static_cast<size_t>(test::PartsOf(bytes).index_begin);
   const auto second = LoadLe<uint32_t>(bytes.data() + index + 32 + 4);
   // The size of the block's only stream becomes one that no stream has.

@@ -112,7 +112,7 @@ TEST_F(DurableOnlyTest, IsReadOnly) {
 }
 
 TEST_F(DurableOnlyTest, FramesInMemoryCanBeReadSo) {
-  const Buffer bytes = *Frame::Open(path_)->ToBuffer();
+  const Buffer bytes = *Frame::Open(path_)->snapshot().ToBuffer();
   const auto frame = Frame::OpenBuffer(bytes, {.durable_only = true});
   ASSERT_TRUE(IsOk(frame));
   ExpectHolds(frame->snapshot(), MakeItems(1000));

@@ -364,7 +364,7 @@ TEST_F(JournalFrameTest, BufferOfAFrameWithAJournalHoldsItsCommits) {
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(200, 1))));
   ASSERT_TRUE(IsOk(writer->Commit()));
-  const auto buffer = frame.ToBuffer();
+  const auto buffer = frame.snapshot().ToBuffer();
   ASSERT_TRUE(IsOk(buffer));
   const auto copy = Frame::OpenBuffer(*buffer);
   ASSERT_TRUE(IsOk(copy));

@@ -164,7 +164,7 @@ class Sequence {
     LookAtOld();
     view_.reset();  // no other writer may come while it is there
     LookAtCommitted();
-    const absl::StatusOr<Buffer> bytes = frame_->ToBuffer();
+    const absl::StatusOr<Buffer> bytes = frame_->snapshot().ToBuffer();
     ASSERT_TRUE(IsOk(bytes));
     const absl::StatusOr<Frame> copy = Frame::OpenBuffer(*bytes);
     ASSERT_TRUE(IsOk(copy));

@@ -60,7 +60,9 @@ class Follower {
     prefers_vlblocks_ = Chance(4);
     writer_ = *frame_->OpenWriter();
     ASSERT_NO_FATAL_FAILURE(EditAndCommit());
-    shipped_ = *frame_->CopyTo(dir_.Path("copy"), {.layout = AnyLayout(), .file_system = &files_});
+    shipped_ = frame_->snapshot();
+    ASSERT_TRUE(
+        IsOk(shipped_->CopyTo(dir_.Path("copy"), {.layout = AnyLayout(), .file_system = &files_})));
     copy_ = *Frame::Open(dir_.Path("copy"), {.file_system = &files_});
     ExpectHolds(copy_->snapshot(), *model_);
     EXPECT_EQ(*copy_->snapshot().ContentHash(), *shipped_->ContentHash());
@@ -89,9 +91,10 @@ class Follower {
                            .overwrite = true,
                            .file_system = &files_};
     if (Chance(4)) options.layout = Layout::kSparse;
-    const absl::StatusOr<Snapshot> shipped = frame_->CopyTo(path, options);
-    ASSERT_TRUE(IsOk(shipped));
-    shipped_ = *shipped;
+    const absl::StatusOr<Snapshot> newest = frame_->Refresh();
+    ASSERT_TRUE(IsOk(newest));
+    ASSERT_TRUE(IsOk(newest->CopyTo(path, options)));
+    shipped_ = *newest;
     absl::StatusOr<Frame> increment = Frame::Open(path, {.file_system = &files_});
     ASSERT_TRUE(IsOk(increment));
     EXPECT_TRUE(increment->snapshot().Verify()->ok());

@@ -241,7 +241,7 @@ TEST(AppendVlChunkTest, FrameOfVariableBlocksThatWasEmptiedTakesOrdinaryChunks) 
     ExpectHolds(snapshot, items);
     EXPECT_EQ(writer.AppendCompressed(variable).code(), StatusCode::kFailedPrecondition);
     ASSERT_TRUE(IsOk(writer.Close()));
-    const Buffer bytes = frame.ToBuffer().value();
+    const Buffer bytes = frame.snapshot().ToBuffer().value();
     ExpectHolds(Frame::OpenBuffer(bytes)->snapshot(), items);
   }
 }

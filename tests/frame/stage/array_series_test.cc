@@ -207,7 +207,7 @@ TEST_P(ArraySeriesTest, CopiesHoldPendingItemsAndHaveTheSameContent) {
   AppendAndCommit(writer, 23);
   const Snapshot pending = *frame_->Refresh();
   const std::string copy = dir_.Path("copy");
-  ASSERT_TRUE(IsOk(frame_->CopyTo(copy)));
+  ASSERT_TRUE(IsOk(frame_->snapshot().CopyTo(copy)));
   ExpectItems(Frame::Open(copy)->snapshot());
   const uint64_t hash = *pending.ContentHash();
   EXPECT_EQ(*Frame::Open(copy)->snapshot().ContentHash(), hash);

@@ -81,24 +81,24 @@ absl::Status Backup(const BackupFlags& flags) {
   OpenOptions open;
   open.file_system = Files();
   open.durable_only = flags.durable;
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, open));
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, open));
+  const Snapshot snapshot = frame.snapshot();
   CopyOptions options;
   options.file_system = FilesAt(flags.out);
   ASSIGN_OR_RETURN(options.since, FindSince(flags));
   options.overwrite = flags.force;
-  Progress progress("copying", frame.snapshot().info().nchunks, "chunk");
+  Progress progress("copying", snapshot.info().nchunks, "chunk");
   options.progress = [&](int64_t chunks) {
     progress.Show(chunks);
     return signals.Check().ok();
   };
-  TellOfChangedMetalayers(flags.frame, frame.snapshot());
-  const absl::StatusOr<Snapshot> copied = frame.CopyTo(flags.out, options);
-  if (absl::IsAlreadyExists(copied.status())) {
-    return absl::AlreadyExistsError(
-        absl::StrCat(copied.status().message(), "; --force replaces it"));
+  TellOfChangedMetalayers(flags.frame, snapshot);
+  const absl::Status copied = snapshot.CopyTo(flags.out, options);
+  if (absl::IsAlreadyExists(copied)) {
+    return absl::AlreadyExistsError(absl::StrCat(copied.message(), "; --force replaces it"));
   }
-  if (!copied.ok() || flags.quiet) return copied.status();
-  return Print(flags, options.since, *copied);
+  if (!copied.ok() || flags.quiet) return copied;
+  return Print(flags, options.since, snapshot);
 }
 
 }  // namespace

@@ -122,8 +122,10 @@ void CopyTo(FrameHandle& self, const std::string& path, bool overwrite, nb::obje
   options.file_system = target == nullptr ? nullptr : target->files;
   options.progress = [&](int64_t done) { return reported.Report(done); };
   RemoteFiles* const remote = target == nullptr ? self.context.remote : target;
-  const absl::Status copied =
-      WithoutGil(remote, [&] { return self.frame.CopyTo(path, options).status(); });
+  const absl::Status copied = WithoutGil(remote, [&]() -> absl::Status {
+    const absl::StatusOr<Snapshot> newest = self.frame.Refresh();
+    return newest.ok() ? newest->CopyTo(path, options) : newest.status();
+  });
   reported.RaiseError();
   Check(copied);
 }
@@ -190,8 +192,8 @@ void BindFrame(nb::module_& module) {
            nb::sig("def compact(self, wait: int, progress: object | None) -> tuple[int, int]"))
       .def("copy_to", &CopyTo, "path"_a, "overwrite"_a, "progress"_a.none(), "files"_a.none())
       .def("to_bytes", [](const FrameHandle& self) {
-        return ToPython(
-            Check(WithoutGil(self.context.remote, [&] { return self.frame.ToBuffer(); })));
+        return ToPython(Check(
+            WithoutGil(self.context.remote, [&] { return self.frame.snapshot().ToBuffer(); })));
       });
 
   module.def("open", &Open, "path"_a, "generation"_a.none(), "durable_only"_a, "mmap"_a, "verify"_a,

@@ -57,7 +57,8 @@ absl::StatusOr<std::string> MakeBackup(Database& database, const std::string& pa
         absl::StrCat("cairn_backup: expected the path of a file, got '", path,
                      "': PRAGMA cairn_backup('copy.db'); VACUUM INTO takes a URI"));
   }
-  const absl::Status copied = database.frame().CopyTo(path).status();
+  ASSIGN_OR_RETURN(const Snapshot newest, database.frame().Refresh());
+  const absl::Status copied = newest.CopyTo(path);
   if (absl::IsAlreadyExists(copied) || absl::IsUnimplemented(copied)) {
     return absl::InvalidArgumentError(absl::StrCat("cairn_backup: ", copied.message()));
   }

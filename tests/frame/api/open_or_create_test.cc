@@ -1,0 +1,92 @@
+// Paths of frames, and frames that are made if they are not there.
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+class OpenOrCreateTest : public testing::TestWithParam<Layout> {
+ protected:
+  static CreateOptions OptionsOf(int32_t chunksize) {
+    CreateOptions options = PlainCopies(chunksize);
+    options.layout = GetParam();
+    return options;
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+};
+
+TEST_P(OpenOrCreateTest, CreatesWhatIsNotThereAndOpensWhatIs) {
+  auto created = Frame::OpenOrCreate(path_, OptionsOf(64));
+  ASSERT_TRUE(IsOk(created));
+  EXPECT_EQ(created->snapshot().info().layout, GetParam());
+  ASSERT_TRUE(IsOk(created->OpenWriter()->Append(MakeItems(100))));
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeItems(100))));
+  auto opened = Frame::OpenOrCreate(path_, OptionsOf(128));
+  ASSERT_TRUE(IsOk(opened));
+  ExpectHolds(opened->snapshot(), MakeItems(100));
+  EXPECT_EQ(opened->snapshot().info().chunksize, 64);
+  EXPECT_TRUE(IsOk(opened->OpenWriter()));
+}
+
+TEST_P(OpenOrCreateTest, AllThatComeAtOnceGetTheSameFrame) {
+  for (int round = 0; round < 20; ++round) {
+    const std::string path = dir_.Path("round" + std::to_string(round));
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&path] {
+        const auto frame = Frame::OpenOrCreate(path, OptionsOf(64));
+        ASSERT_TRUE(IsOk(frame));
+        EXPECT_EQ(frame->snapshot().file(), Frame::Open(path)->snapshot().file());
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+TEST_P(OpenOrCreateTest, ReplacesNothing) {
+  CreateOptions options = OptionsOf(64);
+  options.overwrite = true;
+  EXPECT_TRUE(Fails(Frame::OpenOrCreate(path_, options), absl::StatusCode::kInvalidArgument,
+                    "call Create"));
+  PutFileBytes(path_, MakeNoise(100, 1));
+  EXPECT_TRUE(absl::IsInvalidArgument(Frame::OpenOrCreate(path_, OptionsOf(64)).status()));
+  EXPECT_EQ(FileBytes(path_), MakeNoise(100, 1));
+}
+
+TEST_P(OpenOrCreateTest, PathIsAbsoluteHoweverTheFrameWasOpened) {
+  const std::string relative = std::filesystem::relative(path_);
+  const auto created = Frame::Create(relative, OptionsOf(64));
+  ASSERT_TRUE(IsOk(created));
+  for (const std::string& path :
+       {created->path(), Frame::Open(relative)->path(), Frame::OpenOrCreate(relative)->path()}) {
+    EXPECT_TRUE(std::filesystem::path(path).is_absolute()) << path;
+    EXPECT_TRUE(std::filesystem::equivalent(path, path_)) << path;
+  }
+  EXPECT_EQ(Frame::Open(path_)->path(), path_);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, OpenOrCreateTest,
+                         testing::Values(Layout::kContiguous, Layout::kSparse));
+
+TEST(PathTest, FrameInMemoryHasNone) {
+  const Frame frame = NewInMemory(PlainCopies(64));
+  EXPECT_EQ(frame.path(), "");
+  const Buffer bytes = *frame.snapshot().ToBuffer();
+  EXPECT_EQ(Frame::OpenBuffer(bytes)->path(), "");
+}
+
+}  // namespace
+}  // namespace cairn::test
