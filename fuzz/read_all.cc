@@ -154,7 +154,8 @@ void ReadAll(const Snapshot& snapshot) {
       IsAnswer(ReadChunk(snapshot, info.nchunks - 1).status());
     }
     const auto few = [](int64_t done) { return done < 100; };
-    const absl::Status status = snapshot.Verify(VerifyDepth::kStructure, few).status();
+    const absl::Status status =
+        snapshot.Verify({.depth = VerifyDepth::kStructure, .progress = few}).status();
     if (!absl::IsCancelled(status)) IsAnswer(status);
     return;
   }

@@ -25,7 +25,7 @@ OpenOptions On(test::SimulatedDisk& disk) {
 void Rescue(Bytes file) {
   test::SimulatedDisk disk;
   WriteFile(disk, "f", file);
-  const absl::StatusOr<SalvageReport> salvaged = Salvage("f", "saved", On(disk));
+  const absl::StatusOr<SalvageReport> salvaged = Salvage("f", "saved", {.open = On(disk)});
   if (!absl::IsNotFound(salvaged.status()) && IsAnswer(salvaged.status())) {
     const absl::StatusOr<Frame> saved = Frame::Open("saved", On(disk));
     CheckOk(saved.status(), "what was salvaged opens");

@@ -69,12 +69,10 @@ cairn_code cairn_salvage(const char* from, const char* to, const cairn_salvage_o
     constexpr cairn_salvage_options kDefaults = CAIRN_SALVAGE_OPTIONS_INIT;
     CAIRN_ASSIGN_OR_RETURN(const cairn_salvage_options given,
                            ReadStruct(options, kDefaults, "salvage options"));
-    CAIRN_ASSIGN_OR_RETURN(const cairn::OpenOptions open, cairn::c_api::ToCpp(given.open));
-    const auto progress = [&](int64_t done) {
-      return given.progress == nullptr || given.progress(given.context, done);
-    };
-    CAIRN_ASSIGN_OR_RETURN(const cairn::SalvageReport done,
-                           cairn::Salvage(from, to, open, progress));
+    cairn::SalvageOptions salvage;
+    CAIRN_ASSIGN_OR_RETURN(salvage.open, cairn::c_api::ToCpp(given.open));
+    salvage.progress = cairn::c_api::ToFunction(given.progress, given.context);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::SalvageReport done, cairn::Salvage(from, to, salvage));
     if (given.on_lost != nullptr) {
       for (const cairn::LostBytes& lost : done.lost) {
         given.on_lost(given.context, lost.begin, lost.end, lost.reason.c_str());

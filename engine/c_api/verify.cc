@@ -24,11 +24,9 @@ cairn_code cairn_snapshot_verify(const cairn_snapshot* snapshot,
     CAIRN_ASSIGN_OR_RETURN(const cairn::VerifyDepth depth,
                            cairn::c_api::ToEnum(given.depth, cairn::VerifyDepth::kStructure,
                                                 cairn::VerifyDepth::kContents, "depth"));
-    const auto progress = [&](int64_t done) {
-      return given.progress == nullptr || given.progress(given.context, done);
-    };
-    CAIRN_ASSIGN_OR_RETURN(const cairn::VerifyReport found,
-                           snapshot->snapshot.Verify(depth, progress));
+    const cairn::VerifyOptions verify = {
+        .depth = depth, .progress = cairn::c_api::ToFunction(given.progress, given.context)};
+    CAIRN_ASSIGN_OR_RETURN(const cairn::VerifyReport found, snapshot->snapshot.Verify(verify));
     if (given.on_finding != nullptr) {
       for (const cairn::Finding& damage : found.findings) {
         const cairn_finding finding = {.struct_size = sizeof(cairn_finding),

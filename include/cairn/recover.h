@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
@@ -85,8 +85,15 @@ struct SalvageReport {
   bool scanned = false;
 };
 
-// Makes a new frame at `to` from what is intact in the damaged frame at `from`. `options` says how
-// its chunks are decoded.
+// Options of Salvage.
+struct SalvageOptions {
+  OpenOptions open = {};  // says how the damaged frame is read and its chunks are decoded
+  // Is called with the position in `from` that the scan, and then the copy, has reached. Returns
+  // false to stop: Salvage then returns kCancelled, and nothing is left.
+  std::function<bool(int64_t)> progress = {};
+};
+
+// Makes a new frame at `to` from what is intact in the damaged frame at `from`.
 //
 // A frame that can be opened, with its own header or with the copy of it in the trailer, keeps its
 // metadata and the places of its chunks. Chunks that do not match their fingerprint, or do not
@@ -110,19 +117,15 @@ struct SalvageReport {
 // unproven chunks, such as "3, 7-9". `unproven_metalayers` lists the names of metalayers and
 // vlmetalayers that are not proven.
 //
-// `progress` is called with the position in `from` that the scan, and then the copy, has reached.
-// It returns false to stop.
-//
 // Errors, after which no new frame exists at `to`:
 //   kNotFound if nothing exists at `from`, or if it contains no complete chunk.
 //   kAlreadyExists if something exists at `to`.
 //   kInvalidArgument if `from` is a directory: salvage the files of a sparse frame one by one.
-//   kOutOfRange if `options.offset` is not in the file.
+//   kOutOfRange if `options.open.offset` is not in the file.
 //   kResourceExhausted if the file seems made to waste time: it has too many false chunk headers.
-//   kCancelled if `progress` returns false.
-absl::StatusOr<SalvageReport> CAIRN_EXPORT Salvage(
-    const std::string& from, const std::string& to, const OpenOptions& options = {},
-    absl::FunctionRef<bool(int64_t)> progress = [](int64_t) { return true; });
+//   kCancelled if `options.progress` returns false.
+absl::StatusOr<SalvageReport> CAIRN_EXPORT Salvage(const std::string& from, const std::string& to,
+                                                   const SalvageOptions& options = {});
 
 // Makes a hole: a chunk of `nbytes` bytes that are lost. `options` gives the sizes of its items and
 // blocks. Every read of a hole returns kDataLoss, and Verify reports it. Other libraries say that

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/base/attributes.h"
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -135,14 +134,11 @@ class CAIRN_EXPORT Snapshot {
   // Errors: kOutOfRange if the bytes do not all exist.
   absl::Status ReadBytes(int64_t begin, MutableBytes dst) const;
 
-  // Checks the frame and continues past damage, which the report lists. `progress` is called with
-  // the number of chunks done, and returns false to stop.
-  //
-  // An error means that the check could not be completed. Errors: kCancelled if `progress` returns
-  // false; kFailedPrecondition if the frame holds a recipe.
-  absl::StatusOr<VerifyReport> Verify(
-      VerifyDepth depth = VerifyDepth::kContents,
-      absl::FunctionRef<bool(int64_t)> progress = [](int64_t) { return true; }) const;
+  // Checks the frame and continues past damage, which the report lists. An error means that the
+  // check could not be completed.
+  // Errors: kCancelled if `options.progress` returns false; kFailedPrecondition if the frame holds
+  // a recipe.
+  absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options = {}) const;
 
   // Returns a hash of the content. Frames with equal data and metadata in equal chunks have equal
   // hashes, whatever their layout and generations. A frame and its copies are an example.

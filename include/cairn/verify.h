@@ -1,8 +1,9 @@
-// The report of Snapshot::Verify.
+// The options and the report of Snapshot::Verify.
 #ifndef CAIRN_VERIFY_H_
 #define CAIRN_VERIFY_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,14 @@ enum class VerifyDepth {
   kStructure,     // the header, the trailer, the index and the header of each chunk
   kFingerprints,  // also every stored byte against its fingerprint
   kContents,      // also that every chunk and vlmetalayer decodes
+};
+
+// Options of Snapshot::Verify.
+struct VerifyOptions {
+  VerifyDepth depth = VerifyDepth::kContents;
+  // Is called with the number of chunks done. Returns false to stop: Verify then returns
+  // kCancelled.
+  std::function<bool(int64_t)> progress = {};
 };
 
 // Names damage, or bytes that could not be checked within the limits. Bytes [begin, end) are those

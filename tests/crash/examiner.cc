@@ -19,7 +19,7 @@ namespace {
 // An error for anything that is not as it must be.
 absl::StatusOr<uint64_t> ReadAndVerify(const Snapshot& snapshot) {
   CAIRN_ASSIGN_OR_RETURN(const uint64_t content, ReadContent(snapshot));
-  CAIRN_ASSIGN_OR_RETURN(const VerifyReport report, snapshot.Verify(VerifyDepth::kContents));
+  CAIRN_ASSIGN_OR_RETURN(const VerifyReport report, snapshot.Verify());
   if (report.ok()) return content;
   return DataLoss("%s: %s", report.findings[0].section, report.findings[0].reason);
 }

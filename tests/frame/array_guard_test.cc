@@ -110,7 +110,7 @@ Frame HandMade(const TempDir& dir, const ArrayInfo& array, size_t nbytes, int32_
 }
 
 std::string FindingOf(const Frame& frame, VerifyDepth depth) {
-  const auto report = frame.snapshot().Verify(depth);
+  const auto report = frame.snapshot().Verify({.depth = depth});
   if (!report.ok()) return report.status().ToString();
   std::string all;
   for (const Finding& finding : report->findings) all += finding.section + ": " + finding.reason;

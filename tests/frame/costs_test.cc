@@ -103,13 +103,13 @@ void PutOneFileManyTimes(const std::string& path, int64_t size, int64_t count) {
 void ExpectOverlapIsFound(const absl::StatusOr<Frame>& frame, int64_t nbytes) {
   ASSERT_TRUE(IsOk(frame));
   for (const VerifyDepth depth : {VerifyDepth::kFingerprints, VerifyDepth::kContents}) {
-    const absl::StatusOr<VerifyReport> report = frame->snapshot().Verify(depth);
+    const absl::StatusOr<VerifyReport> report = frame->snapshot().Verify({.depth = depth});
     ASSERT_TRUE(IsOk(report));
     ASSERT_EQ(report->findings.size(), 1u);
     EXPECT_TRUE(absl::StrContains(report->findings[0].reason, "overlap"));
     EXPECT_LE(report->bytes_read, 5 * nbytes);
   }
-  EXPECT_TRUE(frame->snapshot().Verify(VerifyDepth::kStructure)->ok());
+  EXPECT_TRUE(frame->snapshot().Verify({.depth = VerifyDepth::kStructure})->ok());
 }
 
 TEST(CostsTest, ChunksWithinChunksAreNotReadAgainAndAgain) {
@@ -145,7 +145,7 @@ TEST(CostsTest, ChunksWithinChunksAreNotCopiedAgainAndAgain) {
   PutFileBytes(dir.Path("f"), bytes);
   for (const VerifyDepth depth : {VerifyDepth::kStructure, VerifyDepth::kFingerprints}) {
     const int64_t copied = BytesCopiedBy(dir.Path("f"), [&](const Snapshot& snapshot) {
-      EXPECT_TRUE(IsOk(snapshot.Verify(depth)));
+      EXPECT_TRUE(IsOk(snapshot.Verify({.depth = depth})));
     });
     EXPECT_LE(copied, 6 * std::ssize(bytes) + 200 * kCount);
   }

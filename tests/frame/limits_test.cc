@@ -76,7 +76,7 @@ TEST_F(LimitsTest, VerifyAsksBetweenVlmetalayersWhetherToStop) {
   int done = 0;
   const auto stop = [&](int64_t chunks) { return chunks < kChunks || ++done < 3; };
   const Snapshot snapshot = Open({})->snapshot();
-  EXPECT_TRUE(absl::IsCancelled(snapshot.Verify(VerifyDepth::kContents, stop).status()));
+  EXPECT_TRUE(absl::IsCancelled(snapshot.Verify({.progress = stop}).status()));
   EXPECT_EQ(done, 3);
 }
 
@@ -191,15 +191,17 @@ TEST_F(DecodeMemoryLimitsTest, VerifyFindsWhatItCouldNotDecode) {
   ASSERT_TRUE(IsOk(report));
   ASSERT_EQ(report->findings.size(), 4u);
   EXPECT_TRUE(absl::StrContains(report->findings[0].reason, absl::StrCat("limit of ", kTakes - 1)));
-  EXPECT_TRUE(Open(0).Verify(VerifyDepth::kFingerprints)->ok());
+  EXPECT_TRUE(Open(0).Verify({.depth = VerifyDepth::kFingerprints})->ok());
 }
 
 TEST_F(DecodeMemoryLimitsTest, SalvageLeavesOutWhatItCouldNotDecode) {
-  const auto saved = Salvage(path_, dir_.Path("all"), {.limits = {.max_decode_memory = kTakes}});
+  const auto saved =
+      Salvage(path_, dir_.Path("all"), {.open = {.limits = {.max_decode_memory = kTakes}}});
   ASSERT_TRUE(IsOk(saved));
   EXPECT_EQ(saved->chunks, 4);
   EXPECT_TRUE(absl::IsNotFound(
-      Salvage(path_, dir_.Path("none"), {.limits = {.max_decode_memory = kTakes - 1}}).status()));
+      Salvage(path_, dir_.Path("none"), {.open = {.limits = {.max_decode_memory = kTakes - 1}}})
+          .status()));
 }
 
 TEST_F(DecodeMemoryLimitsTest, LargeChunkIsNeitherRewrittenNorAppended) {

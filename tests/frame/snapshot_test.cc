@@ -275,7 +275,7 @@ TEST_P(SnapshotTest, PendingItemsAreVerified) {
     ASSERT_TRUE(IsOk(snapshot));
     for (const VerifyDepth depth :
          {VerifyDepth::kStructure, VerifyDepth::kFingerprints, VerifyDepth::kContents}) {
-      const absl::StatusOr<VerifyReport> report = snapshot->Verify(depth);
+      const absl::StatusOr<VerifyReport> report = snapshot->Verify({.depth = depth});
       ASSERT_TRUE(IsOk(report));
       EXPECT_TRUE(report->ok());
     }

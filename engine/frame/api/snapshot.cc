@@ -203,11 +203,13 @@ absl::Status Snapshot::ReadBytes(int64_t begin, MutableBytes dst) const {
   return frame::ReadRange(*state_, begin, dst);
 }
 
-absl::StatusOr<VerifyReport> Snapshot::Verify(VerifyDepth depth,
-                                              absl::FunctionRef<bool(int64_t)> progress) const {
+absl::StatusOr<VerifyReport> Snapshot::Verify(const VerifyOptions& options) const {
+  const auto progress = [&](int64_t done) {
+    return options.progress == nullptr || options.progress(done);
+  };
   CAIRN_RETURN_IF_ERROR(frame::CheckHoldsData(*state_));
   CAIRN_ASSIGN_OR_RETURN(const frame::JournalCheck journal, frame::CheckJournal(*state_));
-  return frame::VerifyState(*state_, journal, depth, progress);
+  return frame::VerifyState(*state_, journal, options.depth, progress);
 }
 
 absl::StatusOr<uint64_t> Snapshot::ContentHash() const { return frame::HashContent(*state_); }

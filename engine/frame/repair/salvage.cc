@@ -199,8 +199,11 @@ Attempt SaveScanned(const StatePtr& known, const ScanResult& found, const CopyTa
 }  // namespace frame
 
 absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string& to,
-                                      const OpenOptions& options,
-                                      absl::FunctionRef<bool(int64_t)> progress) {
+                                      const SalvageOptions& given) {
+  const OpenOptions& options = given.open;
+  const auto progress = [&](int64_t position) {
+    return given.progress == nullptr || given.progress(position);
+  };
   FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
   CAIRN_ASSIGN_OR_RETURN(const std::string target, files->Absolute(to));
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, frame::OpenDamaged(files, from));

@@ -223,8 +223,8 @@ TEST_F(SalvageTest, StopsWhereverItIsToldToAndMakesNoFrame) {
   int calls = 0;
   const auto salvage = [&](int most) {
     calls = 0;
-    return Salvage(dir_.Path("damaged"), dir_.Path("saved"), {},
-                   [&calls, most](int64_t) { return ++calls <= most; });
+    return Salvage(dir_.Path("damaged"), dir_.Path("saved"),
+                   {.progress = [&calls, most](int64_t) { return ++calls <= most; }});
   };
   int most = 0;
   while (absl::IsCancelled(salvage(most).status())) {

@@ -4,6 +4,7 @@
 
 #include "engine/base/bytes.h"
 #include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 
@@ -52,7 +53,7 @@ absl::StatusOr<SalvageReport> Salvaging::SalvageBytes(Bytes bytes, const OpenOpt
   PutFileBytes(dir_.Path("damaged"), bytes);
   const absl::Status removed = PosixFileSystem()->Remove(dir_.Path("saved"));
   EXPECT_TRUE(removed.ok() || absl::IsNotFound(removed)) << removed;
-  return Salvage(dir_.Path("damaged"), dir_.Path("saved"), options);
+  return Salvage(dir_.Path("damaged"), dir_.Path("saved"), {.open = options});
 }
 
 Snapshot Salvaging::Saved() const {

@@ -153,10 +153,10 @@ absl::Status RecoverFrame(const RecoverFlags& flags) {
 absl::Status SalvageFrame(const RecoverFlags& flags) {
   const HeldSignals signals;
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
-  OpenOptions options;
-  options.executor = executor.get();
-  const absl::StatusOr<SalvageReport> report = Salvage(
-      flags.frame, flags.out, options, [&](int64_t /*byte*/) { return signals.Check().ok(); });
+  SalvageOptions options;
+  options.open.executor = executor.get();
+  options.progress = [&](int64_t /*byte*/) { return signals.Check().ok(); };
+  const absl::StatusOr<SalvageReport> report = Salvage(flags.frame, flags.out, options);
   return report.ok() ? Print(flags, *report) : report.status();
 }
 

@@ -112,9 +112,7 @@ Outcome CheckFrame(const std::string& path, const VerifyFlags& flags, Executor* 
     progress.Show(chunks);
     return true;
   };
-  return {.path = path,
-          .report = snapshot.Verify(VerifyDepth::kContents, show),
-          .size = StoredSize(info)};
+  return {.path = path, .report = snapshot.Verify({.progress = show}), .size = StoredSize(info)};
 }
 
 // Prints each result as soon as it is known. In JSON they are the elements of one array.

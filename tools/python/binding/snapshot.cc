@@ -147,8 +147,8 @@ nb::list ChunkSizes(const SnapshotHandle& self, int64_t first, int64_t count) {
 nb::tuple Verify(const SnapshotHandle& self, int depth, nb::object progress) {
   Progress reported(std::move(progress));
   absl::StatusOr<VerifyReport> report = WithoutGil(self.context.remote, [&] {
-    return self.snapshot.Verify(static_cast<VerifyDepth>(depth),
-                                [&](int64_t done) { return reported.Report(done); });
+    return self.snapshot.Verify({.depth = static_cast<VerifyDepth>(depth),
+                                 .progress = [&](int64_t done) { return reported.Report(done); }});
   });
   reported.RaiseError();
   const VerifyReport found = Check(std::move(report));
