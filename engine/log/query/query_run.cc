@@ -104,6 +104,7 @@ absl::StatusOr<std::unique_ptr<QueryRun>> QueryRun::Make(std::shared_ptr<const L
   CAIRN_ASSIGN_OR_RETURN(run->filter_, Filter::Make(state->schema(), query.where, query.filters));
   CAIRN_ASSIGN_OR_RETURN(run->fields_, state->FindFields(query.fields));
   std::vector<Field> returned;
+  returned.reserve(run->fields_.size());
   for (const size_t i : run->fields_) returned.push_back(state->schema().fields()[i]);
   run->batch_fields_ = std::make_shared<const std::vector<Field>>(std::move(returned));
   if (state->newest().time_field() == nullptr) {
@@ -133,7 +134,9 @@ absl::StatusOr<QueryRun::Found> QueryRun::Load(const ChunkPlace& place) const {
     if (chosen.chosen[i] != 0) which.push_back(i);
   }
   Found found;
-  for (const size_t i : which) found.batch.records.push_back(first + static_cast<int64_t>(i));
+  found.batch.records.resize(which.size());
+  std::ranges::transform(which, found.batch.records.begin(),
+                         [first](size_t i) { return first + static_cast<int64_t>(i); });
   const bool all = which.size() == chosen.chosen.size();
   if (order_ == LogOrder::kTime) {
     found.times = all ? std::move(chosen.times) : Pick(chosen.times, which);

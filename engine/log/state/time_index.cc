@@ -23,10 +23,12 @@ TimeIndex::TimeIndex(std::vector<int64_t> min_times, std::vector<int64_t> max_ti
 
 int64_t TimeIndex::NextChunkIn(const TimeRange& range, int64_t from) const {
   const auto nchunks = std::ssize(min_time);
-  // All chunks before `first` end too early.
-  const auto first =
-      std::ranges::lower_bound(max_before.begin() + from, max_before.end(), range.begin);
-  for (auto i = first - max_before.begin(); i < nchunks; ++i) {
+  if (from < nchunks && max_before[static_cast<size_t>(from)] < range.begin) {
+    // All chunks before this one end too early.
+    from = std::ranges::lower_bound(max_before.begin() + from, max_before.end(), range.begin) -
+           max_before.begin();
+  }
+  for (int64_t i = from; i < nchunks; ++i) {
     const auto at = static_cast<size_t>(i);
     if (!IsBefore(min_after[at], range.end)) break;  // all chunks from here on begin too late
     if (max_time[at] >= range.begin && IsBefore(min_time[at], range.end)) return i;
