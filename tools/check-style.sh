@@ -49,6 +49,11 @@ while read -r count folder; do
 done < <(sed '/^$/d; s, .*,,' <<<"$openings" | sort | uniq -c)
 [[ ${1-} != --lower ]] || printf '%s' "$lowered" >$counted
 
+# A reader keeps at most 30 functions of a class in mind.
+while read -r count file class; do
+  complain "$file: class $class declares $count functions, but 30 is the most"
+done < <(tools/class-sizes.py engine)
+
 # What each floor of engine/, and each room of engine/frame/ and of the tools, may include besides
 # itself; see docs/architecture.md. Tests may reach everything.
 floors="base codec filter chunk format format/legacy storage storage/posix object"  # under the rooms of a frame

@@ -23,6 +23,11 @@ namespace cairn::frame {
 
 namespace {
 
+// Returns true if what was known at a time need not be looked at again.
+bool IsRecent(BootClock::time_point known, BootClock::duration grace) {
+  return grace.count() == 0 || BootClock::now() - known < grace / 4;
+}
+
 // Each record is a request of a reader that opens the frame. Writers that find the journal long at
 // the same time leave the checkpoint to some of them.
 constexpr int64_t kLongJournal = 128;
@@ -189,12 +194,8 @@ absl::Status ObjectBackend::Follow() {
   // Records that every checkpoint in use has taken over are removed after the grace, and then a new
   // one could be put in their place: so the index must have been the frame's more lately than that.
   CAIRN_RETURN_IF_ERROR(CheckSameFrame());
-  if (!IsValidated()) return FollowAnew();
+  if (!IsRecent(validated_, grace_)) return FollowAnew();
   return FollowRecords();
-}
-
-bool ObjectBackend::IsValidated() const {
-  return grace_.count() == 0 || Clock::now() - validated_ < grace_ / 4;
 }
 
 absl::Status ObjectBackend::FollowRecords() {
@@ -316,7 +317,7 @@ absl::Status ObjectBackend::PutCommit(Stager& stager) {
     const absl::Status uploaded = sink_->Flush();
     if (!uploaded.ok()) return Refuse(uploaded);
     CAIRN_RETURN_IF_ERROR(CheckStagedInTime(*sink_, grace_));
-    if (IsValidated()) {
+    if (IsRecent(validated_, grace_)) {
       const Attempt attempt = MakeAttempt(stager);
       const absl::StatusOr<RecordFate> fate = Put(attempt);
       if (absl::IsUnavailable(fate.status())) return Refuse(fate.status());

@@ -70,7 +70,6 @@ class ObjectBackend final : public CommitBackend {
   absl::Status PutCommit(Stager& stager);
   absl::Status CatchUp(Stager& stager) const;
   absl::Status Follow();
-  bool IsValidated() const;
   absl::Status CheckSameFrame() const;
   absl::Status FollowRecords();
   absl::Status FollowAnew();

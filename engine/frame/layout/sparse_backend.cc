@@ -49,7 +49,7 @@ SparseBackend::SparseBackend(CommittedFrame frame, StagerOptions options,
 // Removes each file that neither a committed state nor a reader needs. The files of the newest
 // checkpoint and of every commit after it, in ascending order.
 absl::StatusOr<std::vector<int64_t>> SparseBackend::Sweep() {
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory().List("."));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, frame_.location().files->List("."));
   CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named,
                          FilesSeenIn(frame_.source, base(), journaled_, names.size()));
   old_.Sweep(names, named);
@@ -71,7 +71,7 @@ absl::Status SparseBackend::Restart(bool /*failed*/) {
     sink_->Discard();
   }
   journal_.tail().StageAt(CommittedEnd(base()));
-  HoldReserve();
+  HoldAtRest(base(), *frame_.file, CommittedEnd(base()), true);
   return absl::OkStatus();
 }
 
@@ -87,8 +87,8 @@ absl::Status SparseBackend::PersistFiles() const {
   std::vector<ChunkFile> written;
   for (const JournalFootprint::Placed& chunk : journaled_) {
     if (chunk.record_end <= base().journal->durable_end) continue;
-    const auto file =
-        directory().Open(format::ChunkFileName(chunk.bytes.begin), FileMode::kReadWrite);
+    const auto file = frame_.location().files->Open(format::ChunkFileName(chunk.bytes.begin),
+                                                    FileMode::kReadWrite);
     if (IsDamage(file.status())) continue;
     CAIRN_RETURN_IF_ERROR(file.status());
     CAIRN_ASSIGN_OR_RETURN(const int64_t size, (*file)->Size());
@@ -97,7 +97,7 @@ absl::Status SparseBackend::PersistFiles() const {
     CAIRN_RETURN_IF_ERROR((*file)->WriteAt(0, Bytes(bytes).first(got)));
     written.push_back({.number = chunk.bytes.begin, .size = chunk.bytes.size()});
   }
-  return SyncChunkFiles(directory(), written);
+  return SyncChunkFiles(*frame_.location().files, written);
 }
 
 absl::Status SparseBackend::PersistBase() {
@@ -223,7 +223,7 @@ absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
   CAIRN_RETURN_IF_ERROR(frame_.sync->SyncNamed());
   absl::StatusOr<AtomicFile> made = NewIndex(staged);
   if (absl::IsResourceExhausted(made.status())) {
-    HoldReserve();
+    HoldAtRest(base(), *frame_.file, CommittedEnd(base()), true);
     return Refuse(made.status());
   }
   CAIRN_ASSIGN_OR_RETURN(AtomicFile index, std::move(made));
@@ -243,7 +243,7 @@ absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
 
 // No stager of this writer reads the old state any more.
 absl::Status SparseBackend::FinishReplacement() {
-  HoldReserve();
+  HoldAtRest(base(), *frame_.file, CommittedEnd(base()), true);
   // What a new frame did not need may be read by a snapshot of what was staged for it.
   if (old_index_.empty() && sink_->IsPinned()) {
     sink_->Keep();
@@ -309,7 +309,7 @@ absl::Status SparseBackend::DropUncommitted() {
   if (sink_->IsPinned()) return absl::OkStatus();
   sink_->Discard();
   CAIRN_RETURN_IF_ERROR(journal_.remains().CutAt(CommittedEnd(base())));
-  HoldReserve();
+  HoldAtRest(base(), *frame_.file, CommittedEnd(base()), true);
   old_.Release(sink_->named());
   return old_.needs_sweep() ? Sweep().status() : absl::OkStatus();
 }

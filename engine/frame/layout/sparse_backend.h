@@ -60,7 +60,6 @@ class SparseBackend final : public CommitBackend {
   SparseBackend(CommittedFrame frame, StagerOptions options, std::unique_ptr<SparseSink> sink,
                 std::vector<JournalFootprint::Placed> journaled);
   absl::Status MakeRoom(const Stager& stager);
-  FileSystem& directory() const { return *frame_.location().files; }
   absl::StatusOr<std::vector<int64_t>> Sweep();
   void StageBeside(std::vector<int64_t> named);
   int64_t DeadFileBytes() const;
@@ -69,7 +68,6 @@ class SparseBackend final : public CommitBackend {
   absl::Status PersistFiles() const;
   absl::Status KeepOfReserve(int64_t size);
   absl::Status TakeReserve(File& index, const StagedState& staged);
-  void HoldReserve() { HoldAtRest(base(), *frame_.file, CommittedEnd(base()), true); }
   absl::StatusOr<AtomicFile> NewIndex(const StagedState& staged);
   absl::Status ReplaceIndex(const StagedState& staged);
   absl::Status FinishReplacement();

@@ -11,6 +11,19 @@
 
 namespace cairn::frame {
 
+namespace {
+
+// Returns true if a state is the next one after a generation.
+bool IsNextOf(uint64_t generation, const State& committed, bool is_shared) {
+  // A checkpoint without a seal begins to count anew.
+  if (!committed.checkpoint->seal.has_value()) return true;
+  const uint64_t now = committed.generation();
+  // Commits of other writers may come between where they share the frame.
+  return is_shared ? now > generation : now == generation + 1;
+}
+
+}  // namespace
+
 FrameWriter::~FrameWriter() {
   // Space that is reserved ahead goes back, unless that is now for another writer to do.
   if (suspended_) Regain({}, false).IgnoreError();
@@ -125,14 +138,6 @@ absl::Status FrameWriter::Prepare(Durability durability) {
   return status;
 }
 
-bool FrameWriter::IsNextOf(uint64_t generation) const {
-  // A checkpoint without a seal begins to count anew.
-  if (!committed().checkpoint->seal.has_value()) return true;
-  const uint64_t now = committed().generation();
-  // Commits of other writers may come between where they share the frame.
-  return backend_->is_shared() ? now > generation : now == generation + 1;
-}
-
 absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (edited()) {
@@ -144,7 +149,7 @@ absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
       CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->EncodeDirty()));
       return backend_->PublishCommit(*stager_, durability);
     }));
-    CAIRN_DCHECK(IsNextOf(before));
+    CAIRN_DCHECK(IsNextOf(before, committed(), backend_->is_shared()));
     CAIRN_DCHECK(sync_->durable().generation <= committed().generation());
   } else if (durability == Durability::kMachine) {
     CAIRN_RETURN_IF_ERROR(Run([&] { return backend_->SyncCommitted(); }));

@@ -77,8 +77,6 @@ class FrameWriter {
   absl::Status CheckIsHere() const;
   absl::Status CheckSyncs() const;
   absl::Status CheckUsable() const;
-  // Returns true if the committed state can follow one of that generation.
-  bool IsNextOf(uint64_t generation) const;
   absl::Status CheckUnedited() const;
   absl::Status Restage();
   absl::Status Run(absl::FunctionRef<absl::Status()> step);
