@@ -139,13 +139,19 @@ def differences(counted, known):
             yield name, f"{was_allocated:.1f} allocations before, {allocated:.1f} now"
 
 
+def settled(counted, known):
+    """The new rows: those that are no other ones keep their figures, so that small growth does not add up."""
+    other = {name for name, _ in differences(counted, known)}
+    return {name: costs if name in other else known[name] for name, costs in counted.items()}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", help="cairn-costs")
     parser.add_argument("tool", help="cairn")
     parser.add_argument("table", help="the page with the table")
     parser.add_argument("--python", nargs=2, metavar=("PYTHON", "SWITCH"), help="count calls of the package, too")
-    parser.add_argument("--update", action="store_true", help="write the new figures into the table")
+    parser.add_argument("--update", action="store_true", help="write the rows that are other ones into the table")
     parser.add_argument("--only", default="", metavar="TEXT", help="print the operations whose names contain this")
     options = parser.parse_args()
     programs = [Program([options.program]), Tool(options.tool)]
@@ -156,8 +162,6 @@ def main():
     counted = count_all(programs, lambda name: options.only in name)
     if options.only:
         print(table(counted), end="")
-    elif options.update:
-        write_table(options.table, counted)
     else:
         known = read_table(options.table)
         if not options.python:
@@ -167,6 +171,9 @@ def main():
         for _ in range(4):
             again = {name for name, _ in differences(counted, known)}
             counted |= count_all(programs, again.__contains__)
+        if options.update:
+            write_table(options.table, settled(counted, known))
+            return 0
         told = [f"{name}: {what}" for name, what in differences(counted, known)]
         told += [f"{name}: is not counted any more" for name in known.keys() - counted.keys()]
         print("\n".join(told + [f"{len(counted)} operations, {len(told)} differences"]))

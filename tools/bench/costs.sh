@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Counts the instructions and allocations of the commonest operations under callgrind, and compares
 # them with docs/performance/costs.md: tools/bench/costs.sh [--update | --only TEXT] [BUILD_FOLDER].
-# Fails where a row is another one by more than 2%, or by an allocation; --update writes the new
-# figures there, which go with the change that moved them, and whose message says why. --only prints
+# Fails where a row is another one by more than 2%, or by an allocation; --update writes these rows
+# there, which go with the change that moved them, and whose message says why. --only prints
 # the operations whose names contain a text.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
