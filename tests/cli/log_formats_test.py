@@ -389,7 +389,7 @@ class JsonLines(FormatTest):
                '{"t":1,"n":1,"s":{"a":1}}': "an object in an object", '{"t":1,"n":1,"s":[]}': "an array", '{"t":1,"n":1,"n":2}': "two values",
                '{"t":1,"n":1.5}': "not a whole number", '{"t":1,"n":9223372036854775808}': "out of range", '{"n":1}': "no value",
                '{"t":1,"n":1,"s":{"base64":"*"}}': "no base64", '{"t":1,"n":1,"s":{"base64":5}}': "no base64",
-               '{"t":1,"n":1,"y":1}': "'y' is no field", '{"t":1,"n":1} x': "no JSON", '{"t":1,"n":1,"s":"123456789"}': "9 bytes, the field has 8"}  # fmt: skip
+               '{"t":1,"n":1,"y":1}': "'y' is not a field", '{"t":1,"n":1} x': "no JSON", '{"t":1,"n":1,"s":"123456789"}': "9 bytes, the field has 8"}  # fmt: skip
         for line, why in bad.items():
             with self.subTest(line=line):
                 done = self.run_tool("log", "append", "log", "--format", "jsonl", "--quiet", stdin=line.encode())
@@ -424,7 +424,7 @@ class LineProtocol(FormatTest):
     def test_what_is_bad(self):
         for line, why in {"air": "no fields", "air ": "no '='", "air n": "no '=' after 'n'", "air n=1i,u=1u,ok=t x": "field 'time'", "air n=1i,u=1u,ok=t 1 2": "after the time",
                           'air note="x': "a quote without an end", "air n=1i,n=2i,u=1u,ok=t 1": "two values", "air n=1i,u=1u 1": "field 'ok': no value",
-                          "air other=1 1": "'other' is no field", "air,host n=1i 1": "no '=' after 'host'", "air n=1.5,u=1u,ok=t 1": "not a whole number",
+                          "air other=1 1": "'other' is not a field", "air,host n=1i 1": "no '=' after 'host'", "air n=1.5,u=1u,ok=t 1": "not a whole number",
                           "air n=1i,u=-2u,ok=t 1": "field 'u': '-2u' is not a whole number", "air temp=-2u,n=1i,u=1u,ok=t 1": "field 'temp': '-2u' is not a number",
                           "air n=1i,u=-2i,ok=t 1": "field 'u': -2 is out of range", "air n=1i,u=-2,ok=t 1": "field 'u': -2 is out of range",
                           "air temp=1e400,n=1i,u=1u,ok=t 1": "field 'temp': 1e400 is out of range"}.items():  # fmt: skip

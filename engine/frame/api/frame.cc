@@ -62,8 +62,10 @@ absl::StatusOr<Frame> Frame::OpenOrCreate(const std::string& path, const CreateO
   absl::StatusOr<Frame> frame = Open(path, open);
   if (!absl::IsNotFound(frame.status())) return frame;
   frame = Create(path, options);
-  // Another process has created it in the meantime.
-  return absl::IsAlreadyExists(frame.status()) ? Open(path, open) : std::move(frame);
+  if (frame.ok()) return frame;
+  // Another process may have created it in the meantime, which a creation meets in several ways.
+  absl::StatusOr<Frame> theirs = Open(path, open);
+  return theirs.ok() ? std::move(theirs) : std::move(frame);
 }
 
 absl::StatusOr<Frame> Frame::CreateInMemory(const CreateOptions& options) {

@@ -89,14 +89,19 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
                                                            const OpenOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(FrameLocation location,
                          LocateFrame(FilesOrPosix(options.file_system), path));
-  if (location.is_sparse() && options.offset != 0) {
-    return InvalidArgument("%s is a directory: no frame begins at offset %d", path, options.offset);
-  }
-  absl::StatusOr<FrameFile> source = OpenSource(location, options.offset, options.use_mmap);
-  if (location.is_sparse() && absl::IsNotFound(source.status())) {
-    // The directory may have been replaced while we waited for its index.
-    CAIRN_ASSIGN_OR_RETURN(location, LocateFrame(location.outer_files, location.outer_path));
-    source = OpenSource(location, options.offset, options.use_mmap);
+  const auto open = [&]() -> absl::StatusOr<FrameFile> {
+    if (location.is_sparse() && options.offset != 0) {
+      return InvalidArgument("a directory: no frame begins at offset %d", options.offset);
+    }
+    return OpenSource(location, options.offset, options.use_mmap);
+  };
+  absl::StatusOr<FrameFile> source = open();
+  // A directory may have been replaced while this waited for its index, or have appeared after the
+  // look for one.
+  if (location.is_sparse() ? absl::IsNotFound(source.status())
+                           : absl::IsFailedPrecondition(source.status())) {
+    CAIRN_ASSIGN_OR_RETURN(location, LocateFrame(FilesOrPosix(options.file_system), path));
+    source = open();
   }
   if (!source.ok()) {
     if (!location.is_sparse()) return source.status();

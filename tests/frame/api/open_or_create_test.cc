@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cairn/forwarding_file.h"
 #include "cairn/frame.h"
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
@@ -54,6 +55,25 @@ TEST_P(OpenOrCreateTest, AllThatComeAtOnceGetTheSameFrame) {
     }
     for (std::thread& thread : threads) thread.join();
   }
+}
+
+// Files in which a directory appears just after the first look for one.
+class LateDirectory final : public ForwardingFileSystem {
+ public:
+  using ForwardingFileSystem::ForwardingFileSystem;
+  absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override {
+    if (looks_++ == 0) return absl::NotFoundError(path);
+    return ForwardingFileSystem::OpenDirectory(path);
+  }
+
+ private:
+  int looks_ = 0;
+};
+
+TEST_P(OpenOrCreateTest, FrameThatAppearsWhileItIsOpenedIsOpened) {
+  ASSERT_TRUE(IsOk(Frame::Create(path_, OptionsOf(64))));
+  LateDirectory files(PosixFileSystem());
+  EXPECT_TRUE(IsOk(Frame::Open(path_, {.file_system = &files})));
 }
 
 TEST_P(OpenOrCreateTest, ReplacesNothing) {
