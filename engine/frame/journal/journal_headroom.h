@@ -31,8 +31,8 @@ class JournalHeadroom {
   // within the limit of the writer. Other files of the frame have `other_bytes` bytes.
   absl::Status CheckLimit(const Stager& stager, int64_t other_bytes = 0) const;
   // Reserves space for a commit, the checkpoint that follows it, and what that one leaves. Refused
-  // when the disk is full, or when they would pass the limit of the writer. Other files of the
-  // frame have `other_bytes` bytes.
+  // when the disk is full. Near the limit of the writer it reserves less; CheckLimit refuses. Other
+  // files of the frame have `other_bytes` bytes.
   absl::Status Reserve(const Stager& stager, int64_t other_bytes = 0);
   // Writes zeros after a record that is about to be synced, once there were many such records.
   void WriteZerosAhead();

@@ -32,7 +32,8 @@ class JournalReceipts {
   absl::Status WriteReceipt();
   // Returns true if there was no room for that receipt: a checkpoint has to do.
   bool needs_checkpoint() const { return needs_checkpoint_; }
-  // Leaves the receipt that threads which wait for a sync do not write.
+  // If a sync of another thread has made the newest commit durable, writes the receipt that says
+  // so. Only the writer may write it.
   absl::Status WriteReceiptOfSyncs();
   // Makes the last receipt say that all is durable.
   absl::Status RenewReceipt();

@@ -36,8 +36,8 @@ class JournalSummarizer {
 
   // The journal is another one, which was summed up that far.
   void Begin(SummaryProgress progress) { progress_ = std::move(progress); }
-  // Sums up the journal after a commit, so that readers skip it. `stager` has nothing staged. The
-  // committed state is another one then.
+  // Sums up the journal after a commit, so that readers skip it. `stager` has nothing staged. If
+  // this writes a summary, it installs another committed state of the same generation.
   absl::Status SumUp(const Stager& stager);
   // Does so for the readers that a checkpoint made next to commits is going to have, before it
   // continues. Returns true if that took a part of the work.

@@ -31,7 +31,8 @@ class JournalTail {
   void SetAside(const Extent& region);
   // The journal is another one, without such bytes.
   void ForgetAside() { set_aside_ = {}; }
-  // Frees what was staged in free space. It is dead instead if a snapshot reads it.
+  // Frees what was staged in free space. If a snapshot reads it, it is dying instead: it dies with
+  // the next checkpoint.
   void ReturnStaged(bool is_pinned);
   // The edits are committed: what they placed is alive, and what they removed dies.
   void CommitStaged(const StagedState& staged);
@@ -54,8 +55,9 @@ class JournalTail {
   bool HasRoomFor(int64_t size);
   // Returns where the journal ends with the record that says so, if there is room for it.
   int64_t EndWithMark() const;
-  // Another checkpoint is durable, and `before`, whose journal ends at `end`, no longer leads to
-  // it. Says so there. If a disk loses the header that was written, this shows what is missing.
+  // Writes a record at `end`, where the journal of `before` ends. It names the checkpoint that
+  // replaced `before` and is durable. If a disk loses the new header, whoever opens the frame sees
+  // that something is missing.
   absl::Status MarkEnded(const State& before, int64_t end);
   // Returns the bytes of the journal after `durable_end` that no checkpoint syncs.
   int64_t BytesAfter(int64_t durable_end) const;

@@ -41,7 +41,7 @@ class DeadSpace {
   std::vector<format::DeadExtent> List() const;
   // How many bytes lie from `position` on, up to `end`.
   int64_t BytesBetween(int64_t position, int64_t end) const;
-  // Of what was never asked for: the last of them end there.
+  // The last extent, the old journal, has grown and ends there now. Only before any Release.
   void ExtendLast(int64_t end);
 
   // Bytes that have just died, before `limit`.

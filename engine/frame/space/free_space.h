@@ -25,7 +25,7 @@ class FreeSpace {
   // Bytes that are free.
   int64_t size() const { return pool_.size(); }
   int64_t count() const { return pool_.count(); }
-  // For chunks.
+  // ContiguousSink and Relocation take room for chunks here.
   ExtentPool& pool() { return pool_; }
   const ExtentPool& pool() const { return pool_; }
 

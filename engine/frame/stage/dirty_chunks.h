@@ -24,7 +24,8 @@ class DirtyChunks {
   // `edits` must outlive this. The chunks take at most `max_bytes` together.
   DirtyChunks(StagedEdits& edits, int64_t max_bytes) : edits_(edits), max_bytes_(max_bytes) {}
 
-  // Returns true if the chunk may become one of these.
+  // Returns true if the chunk is complete, takes at most a quarter of `max_bytes`, and is no larger
+  // than a reader takes.
   bool MayHold(int64_t nchunk) const;
   // Returns true if this many chunks fit where there are no others.
   bool CanHold(int64_t count) const;

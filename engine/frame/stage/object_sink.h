@@ -42,7 +42,8 @@ class ObjectSink final : public ChunkSink {
   int64_t staged_bytes() const { return staged_bytes_; }
   // The staged objects belong to a commit.
   void Keep();
-  // Removes them: no commit names them, nor will.
+  // Removes the staged objects, which no commit will name, except the first of each lane, which
+  // marks the lane as taken. If a put failed, all of them stay and are collected as garbage.
   void Discard();
 
  private:

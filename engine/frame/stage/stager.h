@@ -48,7 +48,8 @@ class Stager {
   absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
   absl::Status DeleteChunks(int64_t first, int64_t count);
   absl::Status ReorderChunks(std::span<const int64_t> order);
-  // Notes that the bytes of a stored chunk also lie where `moved` says.
+  // The entry of a chunk becomes `moved`, where its bytes were already copied. The old bytes die
+  // with the commit.
   absl::Status MoveChunk(int64_t nchunk, const IndexEntry& moved);
   // Reads a chunk as it is staged.
   absl::Status ReadChunk(int64_t nchunk, MutableBytes dst);
