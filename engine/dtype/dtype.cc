@@ -103,7 +103,7 @@ absl::StatusOr<Dtype> ParseName(std::string_view text) {
     rest.remove_prefix(1);
   }
   const std::optional<std::string_view> brackets = TakeBrackets(rest);
-  const bool is_duration = rest.starts_with("m8") || rest == "timedelta64";
+  const bool is_duration = rest == "m8" || rest == "timedelta64";
   if (is_duration || rest == "M8" || rest == "datetime64" || rest == "timestamp") {
     type.kind = is_duration ? Kind::kDuration : Kind::kTime;
     type.size = 8;

@@ -88,6 +88,7 @@ void ExpectRefused(const std::string& text, StatusCode code, const std::string& 
 
 TEST(Dtype, TypesThatDoNotExistAreNamed) {
   ExpectRefused("", StatusCode::kUnimplemented, "type");
+  ExpectRefused("<m80", StatusCode::kUnimplemented, "type <m80");
   ExpectRefused("|O", StatusCode::kUnimplemented, "type |O");
   ExpectRefused("int12", StatusCode::kUnimplemented, "type int12");
   ExpectRefused("<i4[us]", StatusCode::kUnimplemented, "type <i4[us]");

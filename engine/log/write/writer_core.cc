@@ -144,8 +144,7 @@ absl::Status WriterCore::Retain() {
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
   CAIRN_RETURN_IF_ERROR(Remember(RemoveOldFiles()));
-  CAIRN_RETURN_IF_ERROR(Remember(StageRetention({}, std::numeric_limits<int64_t>::max())));
-  return Remember(CommitStaged(options_.durability));
+  return Remember(CommitBatch({}, std::numeric_limits<int64_t>::max(), options_.durability));
 }
 
 int64_t WriterCore::end_record() const {
@@ -219,7 +218,7 @@ absl::StatusOr<size_t> WriterCore::CommitSome(Bytes records, Durability durabili
     if (is_full && state_->newest().nrecords() > 0) here = 0;
   }
   if (here > 0 || records.empty()) {
-    CAIRN_RETURN_IF_ERROR(CommitBatch(records.first(here), durability));
+    CAIRN_RETURN_IF_ERROR(CommitBatch(records.first(here), kChunksAtOnce, durability));
     return here;
   }
   CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
@@ -229,10 +228,10 @@ absl::StatusOr<size_t> WriterCore::CommitSome(Bytes records, Durability durabili
   return 0;
 }
 
-absl::Status WriterCore::CommitBatch(Bytes records, Durability durability) {
+absl::Status WriterCore::CommitBatch(Bytes records, int64_t most_chunks, Durability durability) {
   const LogLayer layer = layer_;
   const bool layer_changed = layer_changed_;
-  absl::Status status = StageBatch(records);
+  absl::Status status = StageBatch(records, most_chunks);
   if (status.ok()) status = CommitStaged(durability);
   if (absl::IsResourceExhausted(status)) {
     file_.writer().Rollback();
@@ -243,9 +242,9 @@ absl::Status WriterCore::CommitBatch(Bytes records, Durability durability) {
   return status;
 }
 
-absl::Status WriterCore::StageBatch(Bytes records) {
+absl::Status WriterCore::StageBatch(Bytes records, int64_t most_chunks) {
   CAIRN_RETURN_IF_ERROR(StageRecords(records));
-  CAIRN_RETURN_IF_ERROR(StageRetention(records, kChunksAtOnce));
+  CAIRN_RETURN_IF_ERROR(StageRetention(records, most_chunks));
   return layer_changed_ ? StageLayer() : absl::OkStatus();
 }
 

@@ -60,10 +60,11 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   // begins the next file and returns 0.
   absl::StatusOr<size_t> CommitSome(Bytes records, Durability durability)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Commits records of one file, together with what the limits of the log ask for.
-  absl::Status CommitBatch(Bytes records, Durability durability)
+  // Commits records of one file, together with what the limits of the log ask for,
+  // and drops at most this many chunks. A refusal by a full disk leaves nothing staged.
+  absl::Status CommitBatch(Bytes records, int64_t most_chunks, Durability durability)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status StageBatch(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status StageBatch(Bytes records, int64_t most_chunks) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CommitStaged(Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StageRecords(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StageLayer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
