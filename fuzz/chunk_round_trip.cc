@@ -11,6 +11,7 @@
 #include "fuzz/input.h"
 #include "fuzz/mutator.h"
 #include "tests/support/reverse_executor.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::fuzz {
 namespace {
@@ -112,7 +113,7 @@ void CheckAgain(const Buffer& payload, const CompressionOptions& options, const 
   }
   ReverseExecutor executor(3);
   CompressionOptions parallel = options;
-  parallel.executor = &executor;
+  parallel.executor = test::Unowned(&executor);
   const absl::StatusOr<size_t> size = CompressChunk(payload, parallel, again);
   CheckOk(size.status(), "what one thread makes several make");
   Check(std::ranges::equal(Bytes(again).first(*size), chunk), "several threads write the same");

@@ -9,6 +9,7 @@
 #include "fuzz/mutator.h"
 #include "tests/sqlite/swapped_files.h"
 #include "tests/support/simulated_disk.h"
+#include "tests/support/unowned.h"
 #include "tools/sqlite/vfs/vfs.h"
 
 namespace cairn::fuzz {
@@ -22,7 +23,7 @@ test::SwappedFiles& Files() {
   static const bool registered = [] {
     sqlite3_hard_heap_limit64(kMostMemory);
     // In one thread: a writer is suspended at once.
-    return sqlite::RegisterVfs("fuzzed", {.files = &files, .keep = {}}) == SQLITE_OK;
+    return sqlite::RegisterVfs("fuzzed", {.files = test::Unowned(&files), .keep = {}}) == SQLITE_OK;
   }();
   Check(registered, "the VFS is registered");
   return files;

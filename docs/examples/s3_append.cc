@@ -21,7 +21,7 @@
 #include "cairn/object_store.h"
 #include "cairn/s3.h"
 
-absl::Status Run(const std::string& path, cairn::FileSystem* files) {
+absl::Status Run(const std::string& path, const std::shared_ptr<cairn::FileSystem>& files) {
   cairn::CreateOptions options;
   options.compression.typesize = sizeof(int32_t);
   options.layout = cairn::Layout::kSparse;  // one object for each chunk
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   const std::shared_ptr<cairn::FileSystem> files =
       in_memory ? cairn::MakeObjectFileSystem(cairn::MakeMemoryObjectStore())
                 : cairn::MakeUriFileSystem(cairn::S3OptionsFromEnvironment());
-  const absl::Status status = Run(in_memory ? "items" : argv[1], files.get());
+  const absl::Status status = Run(in_memory ? "items" : argv[1], files);
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;
 }

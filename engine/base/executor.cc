@@ -69,7 +69,7 @@ class TbbExecutor final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> MakeThreadExecutor(int threads) {
+std::shared_ptr<Executor> MakeThreadExecutor(int threads) {
   return std::make_unique<TbbExecutor>(threads);
 }
 

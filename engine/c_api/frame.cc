@@ -37,10 +37,9 @@ absl::StatusOr<CompactOptions> ToCompactOptions(const cairn_compact_options* opt
   constexpr cairn_compact_options kDefaults = CAIRN_COMPACT_OPTIONS_INIT;
   CAIRN_ASSIGN_OR_RETURN(const cairn_compact_options given,
                          ReadStruct(options, kDefaults, "compact options"));
-  return CompactOptions{
-      .wait = std::chrono::milliseconds(given.wait_ms),
-      .progress = ToFunction(given.progress, given.context),
-      .executor = given.executor == nullptr ? nullptr : given.executor->executor.get()};
+  return CompactOptions{.wait = std::chrono::milliseconds(given.wait_ms),
+                        .progress = ToFunction(given.progress, given.context),
+                        .executor = ToCpp(given.executor)};
 }
 
 }  // namespace

@@ -24,11 +24,11 @@ struct cairn_bytes {
 };
 
 struct cairn_executor {
-  std::unique_ptr<cairn::Executor> executor;
+  std::shared_ptr<cairn::Executor> executor;
 };
 
 struct cairn_registry {
-  cairn::Registry registry;
+  std::shared_ptr<cairn::Registry> registry = std::make_shared<cairn::Registry>();
 };
 
 struct cairn_compressor {

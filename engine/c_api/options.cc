@@ -24,12 +24,8 @@
 namespace cairn::c_api {
 namespace {
 
-const Registry* ToCpp(const cairn_registry* registry) {
-  return registry == nullptr ? nullptr : &registry->registry;
-}
-
-Executor* ToCpp(const cairn_executor* executor) {
-  return executor == nullptr ? nullptr : executor->executor.get();
+std::shared_ptr<const Registry> ToCpp(const cairn_registry* registry) {
+  return registry == nullptr ? nullptr : registry->registry;
 }
 
 absl::StatusOr<uint8_t> ToByte(int32_t number, const char* name) {
@@ -70,8 +66,12 @@ absl::StatusOr<ArrayInfo> ToCpp(const cairn_array_info* info) {
 
 }  // namespace
 
-FileSystem* ToCpp(const cairn_files* files) {
-  return files == nullptr ? nullptr : files->files.get();
+std::shared_ptr<Executor> ToCpp(const cairn_executor* executor) {
+  return executor == nullptr ? nullptr : executor->executor;
+}
+
+std::shared_ptr<FileSystem> ToCpp(const cairn_files* files) {
+  return files == nullptr ? nullptr : files->files;
 }
 
 absl::StatusOr<SpecialValue> ToSpecial(cairn_special special) {

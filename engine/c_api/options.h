@@ -68,7 +68,8 @@ absl::StatusOr<Layout> ToLayout(cairn_layout layout);
 absl::StatusOr<Durability> ToDurability(cairn_durability durability, const char* name);
 
 // Returns the file system of a handle, which the caller keeps, or null.
-FileSystem* ToCpp(const cairn_files* files);
+std::shared_ptr<FileSystem> ToCpp(const cairn_files* files);
+std::shared_ptr<Executor> ToCpp(const cairn_executor* executor);
 
 // Returns an empty function for null.
 std::function<bool(int64_t)> ToFunction(cairn_progress progress, void* context);

@@ -101,7 +101,7 @@ using cairn::c_api::ToPluginId;
 
 cairn_code cairn_executor_make(int32_t threads, cairn_executor** executor, cairn_status* status) {
   return ReturnHandle(executor, "executor", status,
-                      [&]() -> absl::StatusOr<std::unique_ptr<cairn::Executor>> {
+                      [&]() -> absl::StatusOr<std::shared_ptr<cairn::Executor>> {
                         if (threads < 0) return cairn::InvalidArgument("%d threads", threads);
                         return cairn::MakeThreadExecutor(threads);
                       });
@@ -110,8 +110,9 @@ cairn_code cairn_executor_make(int32_t threads, cairn_executor** executor, cairn
 void cairn_executor_free(cairn_executor* executor) { delete executor; }
 
 cairn_code cairn_registry_make(cairn_registry** registry, cairn_status* status) {
-  return ReturnHandle(registry, "registry", status,
-                      [] { return absl::StatusOr<cairn::Registry>(cairn::Registry()); });
+  return ReturnHandle(registry, "registry", status, [] {
+    return absl::StatusOr<std::shared_ptr<cairn::Registry>>(std::make_shared<cairn::Registry>());
+  });
 }
 
 cairn_code cairn_registry_add_codec(cairn_registry* registry, int32_t id,
@@ -122,7 +123,7 @@ cairn_code cairn_registry_add_codec(cairn_registry* registry, int32_t id,
     if (codec->compress == nullptr) return cairn::InvalidArgument("compress is NULL");
     if (codec->decompress == nullptr) return cairn::InvalidArgument("decompress is NULL");
     CAIRN_ASSIGN_OR_RETURN(const uint8_t number, ToPluginId(id));
-    return registry->registry.AddCodec(number, std::make_unique<CCodec>(id, *codec));
+    return registry->registry->AddCodec(number, std::make_unique<CCodec>(id, *codec));
   });
 }
 
@@ -134,7 +135,7 @@ cairn_code cairn_registry_add_filter(cairn_registry* registry, int32_t id,
     if (filter->forward == nullptr) return cairn::InvalidArgument("forward is NULL");
     if (filter->backward == nullptr) return cairn::InvalidArgument("backward is NULL");
     CAIRN_ASSIGN_OR_RETURN(const uint8_t number, ToPluginId(id));
-    return registry->registry.AddFilter(number, std::make_unique<CFilter>(id, *filter));
+    return registry->registry->AddFilter(number, std::make_unique<CFilter>(id, *filter));
   });
 }
 

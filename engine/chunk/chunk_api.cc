@@ -78,18 +78,18 @@ absl::StatusOr<std::vector<std::byte>> MakeSpecialChunk(SpecialValue special, in
 }
 
 struct ChunkDecompressor::State {
+  DecompressionOptions options;
   chunk::WorkspacePool pool;
-  std::vector<int32_t> blockshape;
   chunk::DecodeContext context;
 };
 
 ChunkDecompressor::ChunkDecompressor(const DecompressionOptions& options)
     : state_(std::make_unique<State>()) {
-  state_->context.registry = options.registry;
-  state_->context.executor = options.executor;
-  state_->context.pool = &state_->pool;
-  state_->blockshape = options.blockshape;
-  state_->context.blockshape = state_->blockshape;
+  state_->options = options;
+  state_->context = {.registry = state_->options.registry.get(),
+                     .executor = state_->options.executor.get(),
+                     .pool = &state_->pool,
+                     .blockshape = state_->options.blockshape};
 }
 ChunkDecompressor::ChunkDecompressor(ChunkDecompressor&&) noexcept = default;
 ChunkDecompressor& ChunkDecompressor::operator=(ChunkDecompressor&&) noexcept = default;

@@ -58,8 +58,8 @@ class EncodeJob {
       end_ += 4 + dict_.size();
     }
     // Variable blocks may differ so much in size that slots for all would be a waste.
-    const bool threads = !header_.vlblocks &&
-                         WorthThreads(tools_.options.executor, header_.nbytes, header_.nblocks());
+    const bool threads = !header_.vlblocks && WorthThreads(tools_.options.executor.get(),
+                                                           header_.nbytes, header_.nblocks());
     CAIRN_RETURN_IF_ERROR(threads ? RunInSlots(*lease) : RunInOrder(*lease));
     if (full_) return 0;
     header_.cbytes = static_cast<int32_t>(end_);
@@ -86,7 +86,8 @@ class EncodeJob {
 
   absl::Status Prepare(Workspace& workspace) const {
     const CompressionOptions& options = tools_.options;
-    CAIRN_ASSIGN_OR_RETURN(workspace.codec, workspace.codecs.Get(options.codec, options.registry));
+    CAIRN_ASSIGN_OR_RETURN(workspace.codec,
+                           workspace.codecs.Get(options.codec, options.registry.get()));
     workspace.codec->UseDictionary(dict_);
     return absl::OkStatus();
   }
@@ -362,8 +363,8 @@ class EncodeJob {
     const MutableBytes slots = workspace.block.Get(slot_size * nblocks());
     std::vector<size_t> sizes(nblocks());  // 0: incompressible
     CAIRN_RETURN_IF_ERROR(ForEachBlock(
-        {.first = 0, .last = header_.nblocks()}, tools_.options.executor, tools_.pool, workspace,
-        [this](Workspace& own) { return Prepare(own); },
+        {.first = 0, .last = header_.nblocks()}, tools_.options.executor.get(), tools_.pool,
+        workspace, [this](Workspace& own) { return Prepare(own); },
         [&](int64_t block, Workspace& own) -> absl::Status {
           const auto i = static_cast<size_t>(block);
           CAIRN_ASSIGN_OR_RETURN(const Probed probed, ProbeBlock(i, own));

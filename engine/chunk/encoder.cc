@@ -54,7 +54,7 @@ absl::StatusOr<Encoder> Encoder::Make(const CompressionOptions& options, Workspa
   CAIRN_RETURN_IF_ERROR(CheckOptions(options));
   {
     const WorkspacePool::Lease lease = pool->Acquire();
-    CAIRN_RETURN_IF_ERROR(lease->codecs.Get(options.codec, options.registry).status());
+    CAIRN_RETURN_IF_ERROR(lease->codecs.Get(options.codec, options.registry.get()).status());
   }
   filter::Pipeline pipeline;
   CAIRN_RETURN_IF_ERROR(
@@ -63,7 +63,7 @@ absl::StatusOr<Encoder> Encoder::Make(const CompressionOptions& options, Workspa
                       .frame_typesize = options.typesize,
                       .whole_block_bitshuffle = options.format == ChunkFormat::kBlosc1,
                       .blockshape = {},
-                      .registry = options.registry}));
+                      .registry = options.registry.get()}));
   return Encoder(options, std::move(pipeline), pool);
 }
 

@@ -72,7 +72,7 @@ absl::StatusOr<Log> Log::Open(const std::string& path, const OpenOptions& option
 
 absl::StatusOr<Log> Log::Create(const std::string& path, const LogCreateOptions& options) {
   CAIRN_RETURN_IF_ERROR(log::CheckLimits(options.retention, options.rotation));
-  FileSystem& files = options.file_system == nullptr ? *PosixFileSystem() : *options.file_system;
+  FileSystem& files = *(options.file_system == nullptr ? PosixFileSystem() : options.file_system);
   std::string frame = path;
   if (options.rotation != Rotation{}) {
     CAIRN_RETURN_IF_ERROR(log::MakeLogDirectory(files, path));

@@ -268,7 +268,7 @@ absl::StatusOr<FileIdentity> MemoryFileSystem::Identity(const std::string& path)
 
 namespace cairn {
 
-std::unique_ptr<FileSystem> MakeMemoryFileSystem() {
+std::shared_ptr<FileSystem> MakeMemoryFileSystem() {
   return std::make_unique<storage::MemoryFileSystem>();
 }
 

@@ -28,7 +28,9 @@ typedef struct cairn_plugin_call {
   int32_t ndim;               // 0: not an array
 } cairn_plugin_call;
 
-// A codec, called by several threads at once. If it returns an error, so does the call that codes.
+// A codec, called by several threads at once. What `context` points to must live as long as the
+// registry and everything that was opened or made with it. If it returns an error, so does the call
+// that codes.
 typedef struct cairn_codec_plugin {
   size_t struct_size;
   // Sets *cbytes to the compressed size, or to 0 if the result would not fit into dst.

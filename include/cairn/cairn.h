@@ -18,8 +18,8 @@
 //
 // Handles are opaque. cairn_X_free frees a handle and accepts NULL. It waits for no call: make sure
 // that no other thread still uses the handle. Snapshots, bytes and writers stay valid after their
-// frame is freed, and all handles after their cairn_files is freed. What uses an executor or a
-// registry must not outlive it.
+// frame is freed, and all handles after their cairn_files, cairn_executor and cairn_registry are
+// freed.
 //
 // Threads. All calls may run at the same time on the same handle, unless it is a writer. A writer
 // belongs to one thread at a time, except for cairn_writer_sync. A registry must be filled before

@@ -27,7 +27,8 @@ struct CopyOptions {
   // sparse frame must have no reader when the copy begins and when it is complete. If it has one,
   // CopyTo returns kUnavailable.
   bool overwrite = false;
-  FileSystem* file_system = nullptr;  // holds the copy; null means PosixFileSystem()
+  std::shared_ptr<FileSystem> file_system =
+      nullptr;  // holds the copy; null means PosixFileSystem()
   // Is called with the number of chunks done. Returns false to stop: CopyTo then returns
   // kCancelled, and nothing is left.
   std::function<bool(int64_t)> progress = {};

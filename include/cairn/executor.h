@@ -11,7 +11,7 @@
 
 namespace cairn {
 
-// Runs independent tasks. An executor must outlive every frame, snapshot and writer that uses it.
+// Runs independent tasks.
 //
 // Implementations must be thread-safe, since several chunks may be coded at the same time. They
 // must not throw, and neither may the codecs and filters of a registry.
@@ -38,7 +38,7 @@ class CAIRN_EXPORT InlineExecutor final : public Executor {
 
 // Makes a pool of `threads` threads, including the calling thread. The pool has at most one thread
 // per core; 0 means one per core. The threads end with the executor.
-CAIRN_EXPORT std::unique_ptr<Executor> MakeThreadExecutor(int threads = 0);
+CAIRN_EXPORT std::shared_ptr<Executor> MakeThreadExecutor(int threads = 0);
 
 }  // namespace cairn
 

@@ -205,7 +205,7 @@ enum class FileMode {
 //
 // Each comment lists the errors that have a meaning for Cairn. Any call may also return an error of
 // the storage, as for File.
-class CAIRN_EXPORT FileSystem : public std::enable_shared_from_this<FileSystem> {
+class CAIRN_EXPORT FileSystem {
  public:
   virtual ~FileSystem() = default;
 
@@ -304,11 +304,11 @@ class CAIRN_EXPORT FileSystem : public std::enable_shared_from_this<FileSystem> 
 };
 
 // Returns the files of the operating system.
-CAIRN_EXPORT FileSystem* PosixFileSystem();
+CAIRN_EXPORT const std::shared_ptr<FileSystem>& PosixFileSystem();
 
 // Makes files in memory for one process. A file lives until this object and everything that has the
 // file open are destroyed. Files have plain names, and nothing survives the process.
-CAIRN_EXPORT std::unique_ptr<FileSystem> MakeMemoryFileSystem();
+CAIRN_EXPORT std::shared_ptr<FileSystem> MakeMemoryFileSystem();
 
 }  // namespace cairn
 

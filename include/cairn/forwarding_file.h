@@ -108,8 +108,6 @@ class CAIRN_EXPORT ForwardingFile : public File {
 class CAIRN_EXPORT ForwardingFileSystem : public FileSystem {
  public:
   explicit ForwardingFileSystem(std::shared_ptr<FileSystem> base) : base_(std::move(base)) {}
-  // Does not own `base`, which must live longer than this object, its files and its directories.
-  explicit ForwardingFileSystem(FileSystem* base) : base_(std::shared_ptr<void>(), base) {}
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
     return Wrapped(base().Open(path, mode), path, mode);

@@ -84,7 +84,7 @@ struct LogCreateOptions {
   Retention retention = {};
   // If a limit is set, the log is a directory of frames: log.000000.b2frame and so on.
   Rotation rotation = {};
-  FileSystem* file_system = nullptr;  // null means PosixFileSystem()
+  std::shared_ptr<FileSystem> file_system = nullptr;  // null means PosixFileSystem()
 };
 
 // A value that a field is compared with: an integer for booleans, integers and timestamps, a double

@@ -1,5 +1,6 @@
 // The options of all calls, as aggregates with defaults. In each struct, the members that change
-// only speed or memory come last.
+// only speed or memory come last. What an option shares lives as long as the frame, the snapshots
+// and the writers that use it.
 #ifndef CAIRN_OPTIONS_H_
 #define CAIRN_OPTIONS_H_
 
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -48,22 +50,22 @@ struct CompressionOptions {
   // blocks.
   bool use_dict = false;
   ChunkFormat format = ChunkFormat::kBlosc2;
-  // The program's own codecs and filters; null means none. They must outlive the call or the frame.
-  const Registry* registry = nullptr;
+  // The program's own codecs and filters; null means none.
+  std::shared_ptr<const Registry> registry = nullptr;
 
   // Compresses the blocks of a chunk in parallel; null means the calling thread. The bytes written
   // do not depend on it.
-  Executor* executor = nullptr;
+  std::shared_ptr<Executor> executor = nullptr;
 };
 
 // Says how chunks are decompressed.
 struct DecompressionOptions {
   // The program's own codecs and filters; null means none.
-  const Registry* registry = nullptr;
+  std::shared_ptr<const Registry> registry = nullptr;
   // The blockshape of CompressionOptions, which a chunk does not store. Needed for ZFP, NDCELL and
   // NDMEAN.
   std::vector<int32_t> blockshape = {};
-  Executor* executor = nullptr;  // null means the calling thread
+  std::shared_ptr<Executor> executor = nullptr;  // null means the calling thread
 };
 
 // Says when the fingerprint of a chunk is checked against its bytes.
@@ -104,15 +106,16 @@ struct OpenOptions {
   Limits limits = {};
   // Number of chunk files of a sparse frame that stay mapped at the same time.
   int32_t max_mapped_files = 256;
-  // The program's own codecs and filters; null means none. They must outlive the frame.
-  const Registry* registry = nullptr;
-  FileSystem* file_system = nullptr;  // null means PosixFileSystem()
+  // The program's own codecs and filters; null means none.
+  std::shared_ptr<const Registry> registry = nullptr;
+  std::shared_ptr<FileSystem> file_system = nullptr;  // null means PosixFileSystem()
 
   // Maximum bytes of decoded blocks, and of chunks of up to 64 KiB, that all snapshots of the frame
   // keep together. They are kept when they are read for the second time, so a scan does not evict
   // what is in use. 0 keeps none.
   int64_t cache_memory = 8 << 20;
-  Executor* executor = nullptr;  // decodes blocks in parallel; null means the calling thread
+  // Decodes blocks in parallel; null means the calling thread.
+  std::shared_ptr<Executor> executor = nullptr;
 };
 
 // Options of Frame::Create, Frame::BeginCreate and Frame::CreateInMemory.
@@ -137,7 +140,7 @@ struct CreateOptions {
   FingerprintType fingerprint = FingerprintType::k64Bit;
   // Replaces a file or a sparse frame of that name. Otherwise Create returns kAlreadyExists.
   bool overwrite = false;
-  FileSystem* file_system = nullptr;  // null means PosixFileSystem()
+  std::shared_ptr<FileSystem> file_system = nullptr;  // null means PosixFileSystem()
 };
 
 // Options of Frame::OpenWriter.
@@ -147,7 +150,7 @@ struct WriterOptions {
   std::optional<CompressionOptions> compression = {};
   // The program's own codecs and filters for new chunks. Existing chunks are read with those of
   // OpenOptions::registry, which is also the default here.
-  const Registry* registry = nullptr;
+  std::shared_ptr<const Registry> registry = nullptr;
   // Bytes of a chunk if the frame has no FrameInfo::chunksize yet; see
   // CreateOptions::kAsFirstChunk.
   int32_t chunksize = 1 << 20;
@@ -180,7 +183,8 @@ struct WriterOptions {
   // quarter of this. They are compressed when they pass it, in Commit, and before edits that move
   // chunks. 0 keeps none.
   int64_t staged_memory = 8 << 20;
-  Executor* executor = nullptr;  // compresses blocks in parallel; null means the calling thread
+  // Compresses blocks in parallel; null means the calling thread.
+  std::shared_ptr<Executor> executor = nullptr;
 };
 
 // Says which generations Frame::History lists.
@@ -200,7 +204,7 @@ struct CompactOptions {
   std::function<bool(int64_t)> progress = {};
 
   // Compresses pending items in parallel; null means the calling thread.
-  Executor* executor = nullptr;
+  std::shared_ptr<Executor> executor = nullptr;
 };
 
 // Options of Writer::Reclaim.

@@ -22,7 +22,7 @@ struct RecoverOptions {
   // Cuts off commits that cannot be read because the journal before them is damaged; see
   // FrameInfo::stranded_commits. Until then, Salvage can still save their chunks.
   bool drop_stranded = false;
-  FileSystem* file_system = nullptr;  // null means PosixFileSystem()
+  std::shared_ptr<FileSystem> file_system = nullptr;  // null means PosixFileSystem()
 };
 
 // Reports what Recover found and did.

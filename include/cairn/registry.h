@@ -45,8 +45,7 @@ class CAIRN_EXPORT FilterPlugin {
   virtual absl::Status Backward(Bytes src, MutableBytes dst, const PluginCall& call) const = 0;
 };
 
-// Holds the plug-ins of one program. Fill it first, then share it: reading is thread-safe. It must
-// outlive every frame, snapshot, writer and call that uses it.
+// Holds the plug-ins of one program. Fill it first, then share it: reading is thread-safe.
 class CAIRN_EXPORT Registry {
  public:
   // Add a codec or a filter.

@@ -62,7 +62,7 @@ TEST_F(LogContentTest, CppReadsWhatCWrites) {
   EXPECT_EQ(cairn_log_writer_close(writer, &status_), CAIRN_OK);
   cairn_log_writer_free(writer);
 
-  const LogSnapshot read = Log::Open("log", {.file_system = memory_.get()}).value().snapshot();
+  const LogSnapshot read = Log::Open("log", {.file_system = memory_}).value().snapshot();
   EXPECT_EQ(read.schema().ToDtype(), kLoggedDtype);
   EXPECT_EQ(read.time_field()->name, "time");
   EXPECT_EQ(read.retention(), (Retention{.max_age = 1000, .max_records = 2000, .max_bytes = 3000}));
@@ -76,7 +76,7 @@ TEST_F(LogContentTest, CppReadsWhatCWrites) {
 }
 
 TEST_F(LogContentTest, CReadsWhatCppWrites) {
-  Log log = Log::Open("log", {.file_system = memory_.get()}).value();
+  Log log = Log::Open("log", {.file_system = memory_}).value();
   LogWriter writer = log.OpenWriter({}).value();
   ASSERT_TRUE(IsOk(writer.Append(kLogged)));
   ASSERT_TRUE(IsOk(writer.Close()));

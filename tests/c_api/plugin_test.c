@@ -180,7 +180,40 @@ static void executor_changes_no_byte(void) {
   CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_executor_make(-1, &executor, &st));
 }
 
+static void frame_shares_the_executor_and_the_registry_that_were_freed(void) {
+  int calls = 0;
+  cairn_registry* registry = make_registry(&calls, true);
+  cairn_executor* executor = NULL;
+  cairn_compression_options compression = CAIRN_COMPRESSION_OPTIONS_INIT;
+  cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
+  cairn_frame* frame = NULL;
+  cairn_writer* writer = NULL;
+  cairn_snapshot* snapshot = NULL;
+  CHECK_OK(cairn_executor_make(2, &executor, &st));
+  fill_data();
+  compression.codec = kCodec;
+  compression.split_mode = CAIRN_SPLIT_NEVER;
+  compression.registry = registry;
+  compression.executor = executor;
+  options.compression = &compression;
+  CHECK_OK(cairn_frame_create_in_memory(&options, &frame, &st));
+  cairn_registry_free(registry);
+  cairn_executor_free(executor);
+  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
+  CHECK_OK(cairn_writer_append(writer, data, kSize, &st));
+  CHECK_OK(cairn_writer_close(writer, &st));
+  cairn_writer_free(writer);
+  CHECK_OK(cairn_frame_refresh(frame, &snapshot, &st));
+  cairn_frame_free(frame);
+  memset(decoded, 0, kSize);
+  CHECK_OK(cairn_snapshot_read_bytes(snapshot, 0, decoded, kSize, &st));
+  CHECK(memcmp(decoded, data, kSize) == 0);
+  CHECK(calls > 0);
+  cairn_snapshot_free(snapshot);
+}
+
 const test_case plugin_tests[] = {
+    TEST_CASE(frame_shares_the_executor_and_the_registry_that_were_freed),
     TEST_CASE(registered_codec_and_filter_code_a_chunk),
     TEST_CASE(codec_is_told_the_shape_of_a_block),
     TEST_CASE(failure_of_a_plug_in_fails_the_call),

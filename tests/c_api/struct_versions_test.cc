@@ -167,10 +167,10 @@ TEST(StructVersionsTest, FilesBecomeTheFileSystem) {
   ASSERT_EQ(ReturnFiles(memory, &files, &status), CAIRN_OK);
   cairn_open_options open = CAIRN_OPEN_OPTIONS_INIT;
   open.files = files;
-  EXPECT_EQ(ToCpp(&open)->file_system, memory.get());
+  EXPECT_EQ(ToCpp(&open)->file_system, memory);
   cairn_create_options create = CAIRN_CREATE_OPTIONS_INIT;
   create.files = files;
-  EXPECT_EQ(ToCpp(&create)->file_system, memory.get());
+  EXPECT_EQ(ToCpp(&create)->file_system, memory);
   cairn_files_free(files);
 
   EXPECT_EQ(ReturnFiles(absl::NotFoundError("none"), &files, &status), CAIRN_NOT_FOUND);

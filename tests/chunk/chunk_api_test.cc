@@ -10,6 +10,7 @@
 #include "tests/chunk/test_chunks.h"
 #include "tests/support/hex.h"
 #include "tests/support/status.h"
+#include "tests/support/unowned.h"
 
 namespace cairn {
 namespace {
@@ -217,7 +218,7 @@ class PluginTest : public testing::Test {
     options_.clevel = 7;
     options_.blocksize = 512;
     options_.codec_meta = 99;
-    options_.registry = &registry_;
+    options_.registry = test::Unowned(&registry_);
   }
 
   Registry registry_;

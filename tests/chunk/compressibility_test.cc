@@ -13,6 +13,7 @@
 #include "engine/base/endian.h"
 #include "tests/chunk/test_chunks.h"
 #include "tests/support/reverse_executor.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::chunk {
 namespace {
@@ -190,7 +191,7 @@ TEST(CompressibilityTest, BlocksAmongRandomOnesAreCodedAndTheSameInParallel) {
       EXPECT_LT(Ratio(payload, options), noisy + 0.04) << static_cast<int>(codec) << pattern;
       const std::vector<std::byte> alone = Compress(payload, options);
       ReverseExecutor executor(3);
-      options.executor = &executor;
+      options.executor = test::Unowned(&executor);
       EXPECT_EQ(Compress(payload, options), alone) << static_cast<int>(codec) << pattern;
     }
   }
@@ -277,7 +278,7 @@ TEST(CompressibilityTest, LongBlocksAmongRandomOnesAreTheSameInParallel) {
       options.blocksize = kBlock;
       const std::vector<std::byte> alone = Compress(payload, options);
       ReverseExecutor executor(3);
-      options.executor = &executor;
+      options.executor = test::Unowned(&executor);
       EXPECT_EQ(Compress(payload, options), alone) << static_cast<int>(codec) << pattern;
     }
   }
@@ -332,7 +333,7 @@ TEST(CompressibilityTest, NothingThatACodecShrinksIsMissed) {
             options.filters = {{.filter = filter}};
             options.clevel = clevel;
             const double probed = Ratio(payload, options);
-            options.registry = &none;
+            options.registry = test::Unowned(&none);
             // A block that repeats a few words among thousands may be taken for noise.
             const double bound = name == "words" ? 1.03 : 1.005;
             EXPECT_LT(probed, Ratio(payload, options) * bound)

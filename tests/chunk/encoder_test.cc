@@ -10,6 +10,7 @@
 #include "tests/support/hex.h"
 #include "tests/support/reverse_executor.h"
 #include "tests/support/status.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::chunk {
 namespace {
@@ -113,7 +114,7 @@ TEST(EncoderTest, DependsOnNoExecutor) {
   const std::vector<std::byte> payload = Payload(Kind::kMixed, 300007, 4);
   InlineExecutor in_place;
   ReverseExecutor reverse(4);
-  const std::unique_ptr<Executor> pool = MakeThreadExecutor(2);
+  const std::shared_ptr<Executor> pool = MakeThreadExecutor(2);
   for (const Codec codec : kCodecs) {
     for (const bool use_dict : {false, true}) {
       CompressionOptions options;
@@ -125,8 +126,8 @@ TEST(EncoderTest, DependsOnNoExecutor) {
       const std::vector<std::byte> expected = Compress(payload, options);
       ASSERT_FALSE(InspectChunk(expected)->memcpyed);
       EXPECT_EQ(InspectChunk(expected)->has_dict, options.use_dict);
-      for (Executor* executor :
-           {static_cast<Executor*>(&in_place), pool.get(), static_cast<Executor*>(&reverse)}) {
+      for (const std::shared_ptr<Executor>& executor : std::vector<std::shared_ptr<Executor>>{
+               test::Unowned(&in_place), pool, test::Unowned(&reverse)}) {
         options.executor = executor;
         EXPECT_EQ(Compress(payload, options), expected);
         std::vector<std::byte> decoded(payload.size());
@@ -143,7 +144,7 @@ TEST(EncoderTest, CopiesWhatDoesNotCompressOnAnyExecutor) {
   CompressionOptions options;
   const std::vector<std::byte> expected = Compress(payload, options);
   EXPECT_TRUE(InspectChunk(expected)->memcpyed);
-  options.executor = &reverse;
+  options.executor = test::Unowned(&reverse);
   EXPECT_EQ(Compress(payload, options), expected);
 }
 

@@ -59,8 +59,8 @@ absl::Status Visit(BlockRange range, Executor* executor, WorkspacePool& pool, Re
 }
 
 // Null, this thread, a pool, and an unusual order.
-std::vector<std::unique_ptr<Executor>> Executors() {
-  std::vector<std::unique_ptr<Executor>> executors;
+std::vector<std::shared_ptr<Executor>> Executors() {
+  std::vector<std::shared_ptr<Executor>> executors;
   executors.push_back(nullptr);
   executors.push_back(std::make_unique<InlineExecutor>());
   executors.push_back(MakeThreadExecutor(2));

@@ -7,6 +7,7 @@
 
 #include "engine/base/bytes.h"
 #include "tests/support/status.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::chunk {
 
@@ -90,7 +91,8 @@ absl::StatusOr<std::vector<std::byte>> Decompress(Bytes chunk, const Registry* r
   const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk);
   if (!info.ok()) return info.status();
   std::vector<std::byte> payload(static_cast<size_t>(info->nbytes), std::byte{0xEE});
-  const absl::Status status = DecompressChunk(chunk, payload, {.registry = registry});
+  const absl::Status status =
+      DecompressChunk(chunk, payload, {.registry = test::Unowned(registry)});
   if (!status.ok()) return status;
   return payload;
 }

@@ -3,6 +3,7 @@
 #define CAIRN_TESTS_CONCURRENCY_AUTHOR_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -19,7 +20,7 @@ class Author {
  public:
   struct Options {
     std::string path = {};  // empty for a frame in memory
-    FileSystem* file_system = nullptr;
+    std::shared_ptr<FileSystem> file_system = nullptr;
     int64_t most_items = 1 << 20;
     uint64_t seed = 1;
   };

@@ -12,6 +12,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -24,7 +25,7 @@ class FollowerTest : public testing::TestWithParam<Layout> {
  protected:
   // Commits edits of all kinds until it is told to stop.
   void Write(const std::atomic<bool>& stop) {
-    Frame frame = *Frame::Open(path_, {.file_system = &files_});
+    Frame frame = *Frame::Open(path_, {.file_system = Unowned(&files_)});
     Writer writer = *frame.OpenWriter();
     Dice dice(1);
     for (uint64_t i = 0; !stop; ++i) {
@@ -54,12 +55,13 @@ class FollowerTest : public testing::TestWithParam<Layout> {
   }
   // Ships what changed since `shipped`, which becomes what was shipped.
   void Follow(Frame& source, Frame& copy, Snapshot& shipped) {
-    const CopyOptions options = {.since = shipped, .overwrite = true, .file_system = &files_};
+    const CopyOptions options = {
+        .since = shipped, .overwrite = true, .file_system = Unowned(&files_)};
     const auto newer = source.Refresh();
     ASSERT_TRUE(IsOk(newer));
     ASSERT_TRUE(IsOk(newer->CopyTo(dir_.Path("increment"), options)));
     shipped = *newer;
-    const Frame increment = *Frame::Open(dir_.Path("increment"), {.file_system = &files_});
+    const Frame increment = *Frame::Open(dir_.Path("increment"), {.file_system = Unowned(&files_)});
     Writer writer = *copy.OpenWriter();
     ASSERT_TRUE(IsOk(writer.ApplyIncrement(increment.snapshot())));
     const auto restored = writer.Commit();
@@ -79,10 +81,10 @@ TEST_P(FollowerTest, HasTheContentAfterEachIncrementBesideABusyWriter) {
   CreateOptions options = Cut(4, kSmallChunkBytes);
   options.layout = GetParam();
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(40 * kSmallChunkBytes))));
-  Frame source = *Frame::Open(path_, {.file_system = &files_});
+  Frame source = *Frame::Open(path_, {.file_system = Unowned(&files_)});
   Snapshot shipped = source.snapshot();
-  ASSERT_TRUE(IsOk(shipped.CopyTo(dir_.Path("copy"), {.file_system = &files_})));
-  Frame copy = *Frame::Open(dir_.Path("copy"), {.file_system = &files_});
+  ASSERT_TRUE(IsOk(shipped.CopyTo(dir_.Path("copy"), {.file_system = Unowned(&files_)})));
+  Frame copy = *Frame::Open(dir_.Path("copy"), {.file_system = Unowned(&files_)});
 
   std::atomic<bool> stop = false;
   std::thread writer([&] {

@@ -14,6 +14,7 @@
 #include "engine/base/status.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -30,7 +31,7 @@ class HistoryTest : public testing::Test {
   void SetUp() override {
     CreateOptions options;
     options.chunksize = kChunk;
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     auto writer = Frame::BeginCreate(path_, options);
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(Content(0))));
@@ -46,7 +47,7 @@ class HistoryTest : public testing::Test {
     return bytes;
   }
   absl::StatusOr<Frame> Open(std::optional<uint64_t> generation = {}) {
-    return Frame::Open(path_, {.generation = generation, .file_system = &files_});
+    return Frame::Open(path_, {.generation = generation, .file_system = Unowned(&files_)});
   }
   absl::Status Replace(Writer& writer) {
     CAIRN_RETURN_IF_ERROR(writer.UpdateChunk(0, Content(++version_)));

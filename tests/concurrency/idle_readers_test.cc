@@ -17,6 +17,7 @@
 #include "tests/concurrency/ledger.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -33,7 +34,7 @@ class IdleReadersTest : public testing::TestWithParam<Layout> {
   absl::StatusOr<Frame> Open() {
     return Frame::Open(path_, {.verify = VerifyPolicy::kAlways,
                                .max_mapped_files = 1,
-                               .file_system = &files_,
+                               .file_system = Unowned(&files_),
                                .cache_memory = 0});
   }
   // Looks at one state several times.
@@ -90,7 +91,7 @@ absl::Status IdleReadersTest::Write(LedgerKeeper& keeper) {
 
 TEST_P(IdleReadersTest, SeeWhatTheyOpenedWhileAllElseIsUsedAgain) {
   CreateOptions options = LedgerOptions(GetParam());
-  options.file_system = &files_;
+  options.file_system = Unowned(&files_);
   auto frame = Frame::Create(path_, options);
   ASSERT_TRUE(IsOk(frame));
   LedgerKeeper keeper;

@@ -25,6 +25,7 @@
 #include "tests/concurrency/roles.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -62,7 +63,8 @@ class KillTest : public testing::TestWithParam<Layout> {
   }
   Author::Options AuthorOptions(int64_t number) {
     // Only a power cut needs the syncs, but they hold a writer up where it may then be killed.
-    FileSystem* const files = number % 2 == 0 ? PosixFileSystem() : &unsynced_;
+    const std::shared_ptr<FileSystem> files =
+        number % 2 == 0 ? PosixFileSystem() : Unowned(&unsynced_);
     return {.path = path_,
             .file_system = files,
             .most_items = kItemsPerWriter * (number + 2),

@@ -12,6 +12,7 @@
 #include "tests/support/fault_file_system.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -21,7 +22,7 @@ class MovingTest : public testing::Test {
  protected:
   // Makes a commit by a writer that nothing happens to.
   absl::Status CommitOne(const std::string& path) {
-    CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, {.file_system = &unsynced_}));
+    CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, {.file_system = Unowned(&unsynced_)}));
     CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
     const std::vector<int64_t> items(kChunkItems, 1);
     CAIRN_RETURN_IF_ERROR(writer.Append(std::as_bytes(std::span(items))));
@@ -30,15 +31,15 @@ class MovingTest : public testing::Test {
   absl::StatusOr<Frame> Make(const std::string& path) {
     CreateOptions options = LedgerOptions(Layout::kContiguous);
     options.overwrite = true;
-    options.file_system = &unsynced_;
+    options.file_system = Unowned(&unsynced_);
     CAIRN_RETURN_IF_ERROR(Frame::Create(path, options).status());
     CAIRN_RETURN_IF_ERROR(CommitOne(path));
     return Frame::Open(path);
   }
   // Compacts until the disk is gone, after this many operations; whether all of it went well.
   bool Compact(const std::string& path, int64_t operations) {
-    FaultFileSystem files(&unsynced_);
-    auto frame = Frame::Open(path, {.file_system = &files});
+    FaultFileSystem files(Unowned(&unsynced_));
+    auto frame = Frame::Open(path, {.file_system = Unowned(&files)});
     EXPECT_TRUE(IsOk(frame));
     files.Inject({.after = operations, .disk_gone = true});
     return frame->Compact().ok();

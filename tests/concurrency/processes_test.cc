@@ -17,6 +17,7 @@
 #include "tests/support/child_process.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -31,7 +32,7 @@ class ProcessesTest : public testing::Test {
  protected:
   void SetUp() override {
     CreateOptions options = LedgerOptions(Layout::kContiguous);
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     auto frame = Frame::Create(path_, options);
     ASSERT_TRUE(IsOk(frame));
     frame_ = std::make_unique<Frame>(*std::move(frame));
@@ -39,9 +40,9 @@ class ProcessesTest : public testing::Test {
   // In the child, for a time and until it has seen two states. Says on standard error what was
   // wrong.
   int Observe(uint64_t seed) {
-    auto frame = Frame::Open(path_, {.file_system = &files_});
+    auto frame = Frame::Open(path_, {.file_system = Unowned(&files_)});
     if (!frame.ok()) return 2;
-    Observer observer(&*frame, path_, {.file_system = &files_}, seed);
+    Observer observer(&*frame, path_, {.file_system = Unowned(&files_)}, seed);
     const auto begin = Clock::now();
     const auto goes_on = [&] {
       const auto time = Clock::now() - begin;
@@ -74,7 +75,7 @@ class ProcessesTest : public testing::Test {
 };
 
 TEST_F(ProcessesTest, SeeCommittedStatesOnlyThatGoForwardAndStay) {
-  Author author(frame_.get(), {.path = path_, .file_system = &files_});
+  Author author(frame_.get(), {.path = path_, .file_system = Unowned(&files_)});
   absl::Status status = author.Begin();
   ASSERT_TRUE(IsOk(status));
   std::vector<pid_t> readers;
@@ -95,9 +96,9 @@ TEST_F(ProcessesTest, SeeCommittedStatesOnlyThatGoForwardAndStay) {
 }
 
 TEST_F(ProcessesTest, ForkedChildKeepsItsParentsStatesFromBeingReclaimed) {
-  Author author(frame_.get(), {.path = path_, .file_system = &files_});
+  Author author(frame_.get(), {.path = path_, .file_system = Unowned(&files_)});
   ASSERT_TRUE(IsOk(author.Begin()));
-  std::optional<Frame> reader = *Frame::Open(path_, {.file_system = &files_});
+  std::optional<Frame> reader = *Frame::Open(path_, {.file_system = Unowned(&files_)});
   std::optional<Snapshot> held = reader->snapshot();
   const int child = ResultOfChild([&] {
     if (!reader->Refresh().ok()) return 1;

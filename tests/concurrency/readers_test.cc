@@ -18,6 +18,7 @@
 #include "tests/concurrency/observer.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -48,7 +49,9 @@ void PrintTo(const Scene& scene, std::ostream* out) { *out << scene.name; }
 class ReadersTest : public testing::TestWithParam<Scene> {
  protected:
   OpenOptions ReaderOptions() {
-    return {.use_mmap = GetParam().use_mmap, .verify = GetParam().verify, .file_system = &files_};
+    return {.use_mmap = GetParam().use_mmap,
+            .verify = GetParam().verify,
+            .file_system = Unowned(&files_)};
   }
   // Another one in each repetition with --gtest_shuffle.
   static uint64_t Seed() {
@@ -56,7 +59,7 @@ class ReadersTest : public testing::TestWithParam<Scene> {
   }
   Frame MakeFrame() {
     CreateOptions options = LedgerOptions(GetParam().layout);
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     auto frame =
         GetParam().in_memory ? Frame::CreateInMemory(options) : Frame::Create(path_, options);
     EXPECT_TRUE(IsOk(frame));
@@ -65,7 +68,7 @@ class ReadersTest : public testing::TestWithParam<Scene> {
   Author::Options AuthorOptions() {
     const bool sparse = GetParam().layout == Layout::kSparse;
     return {.path = path_,
-            .file_system = &files_,
+            .file_system = Unowned(&files_),
             .most_items = sparse ? 1 << 16 : 1 << 20,
             .seed = Seed()};
   }

@@ -17,6 +17,7 @@
 #include "engine/base/status.h"
 #include "tests/concurrency/author.h"
 #include "tests/concurrency/ledger.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -56,10 +57,12 @@ class Saver {
  private:
   absl::Status Make() {
     CreateOptions options = LedgerOptions(layout_);
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Create(path_, options));
-    Author author(
-        &frame, {.path = path_, .file_system = &files_, .most_items = kMostSaved, .seed = ++seed_});
+    Author author(&frame, {.path = path_,
+                           .file_system = Unowned(&files_),
+                           .most_items = kMostSaved,
+                           .seed = ++seed_});
     CAIRN_RETURN_IF_ERROR(author.Begin());
     for (int64_t step = static_cast<int64_t>(random_() % kMostSteps); step > 0; --step) {
       CAIRN_RETURN_IF_ERROR(author.Step());
@@ -108,7 +111,8 @@ class Saver {
   }
 
   absl::Status Restore() {
-    CAIRN_ASSIGN_OR_RETURN(const RecoveryReport report, Recover(path_, {.file_system = &files_}));
+    CAIRN_ASSIGN_OR_RETURN(const RecoveryReport report,
+                           Recover(path_, {.file_system = Unowned(&files_)}));
     if (report.header_restored != (layout_ == Layout::kContiguous)) {
       return absl::InternalError("not the header that was ruined");
     }

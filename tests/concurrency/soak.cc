@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <list>
+#include <memory>
 #include <random>
 #include <string>
 #include <sys/wait.h>
@@ -31,6 +32,7 @@
 #include "tests/concurrency/roles.h"
 #include "tests/concurrency/saver.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -107,7 +109,7 @@ class Soak {
   void AddWriter(const Scene& scene);
   void AddReaders(const Scene& scene);
   void AddSaver(const Scene& scene);
-  Author::Options AuthorOptions(const Scene& scene, FileSystem* files);
+  Author::Options AuthorOptions(const Scene& scene, const std::shared_ptr<FileSystem>& files);
   void KillAndReplaceWriter(Scene& scene);
   static void CountLeftovers(Scene& scene);
   absl::Status WatchUntilEnd();
@@ -149,7 +151,7 @@ void Soak::Stay(const Scene& scene, const std::string& role,
   processes_.emplace_back(name, running_.back());
 }
 
-Author::Options Soak::AuthorOptions(const Scene& scene, FileSystem* files) {
+Author::Options Soak::AuthorOptions(const Scene& scene, const std::shared_ptr<FileSystem>& files) {
   return {.path = scene.path(), .file_system = files, .most_items = kMostItems, .seed = Seed()};
 }
 
@@ -219,7 +221,8 @@ void Soak::KillAndReplaceWriter(Scene& scene) {
     CountLeftovers(scene);
   }
   // Only a power cut needs the syncs, but they hold a writer up where it may then be killed.
-  FileSystem* const files = Seed() % 2 == 0 ? PosixFileSystem() : &unsynced_;
+  const std::shared_ptr<FileSystem> files =
+      Seed() % 2 == 0 ? PosixFileSystem() : Unowned(&unsynced_);
   const Author::Options options = AuthorOptions(scene, files);
   const bool recover = Seed() % 4 == 0;
   scene.writer = Fork(scene.board, [&]() -> absl::Status {

@@ -12,6 +12,7 @@
 #include "tests/concurrency/ledger.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -55,7 +56,7 @@ class WritersTest : public testing::TestWithParam<Layout> {
 
 TEST_P(WritersTest, TakeTurnsAndLoseNothing) {
   CreateOptions create = LedgerOptions(GetParam());
-  create.file_system = &files_;
+  create.file_system = Unowned(&files_);
   auto shared = Frame::Create(path_, create);
   ASSERT_TRUE(IsOk(shared));
   std::atomic<int64_t> appended = 0;
@@ -63,7 +64,7 @@ TEST_P(WritersTest, TakeTurnsAndLoseNothing) {
   std::vector<std::thread> threads;
   for (int i = 0; i < kWriters; ++i) {
     threads.emplace_back([&, i] {
-      auto own = Frame::Open(path_, {.file_system = &files_});
+      auto own = Frame::Open(path_, {.file_system = Unowned(&files_)});
       ASSERT_TRUE(IsOk(own));
       Frame& frame = i == 0 ? *own : *shared;
       for (int n = 0; !done && n < 300; ++n) {
@@ -85,7 +86,7 @@ TEST_P(WritersTest, TakeTurnsAndLoseNothing) {
   done = true;
   compactor.join();
   for (std::thread& thread : threads) thread.join();
-  const auto frame = Frame::Open(path_, {.file_system = &files_});
+  const auto frame = Frame::Open(path_, {.file_system = Unowned(&files_)});
   ASSERT_TRUE(IsOk(frame));
   ExpectNumbers(frame->snapshot(), appended);
 }

@@ -35,7 +35,7 @@ class FullDiskTest : public testing::TestWithParam<Layout> {
     disk_ = std::make_unique<SimulatedDisk>();
     disk_->SetCapacity(kCapacity);
   }
-  FileSystem* files() { return disk_->root(); }
+  const std::shared_ptr<FileSystem>& files() { return disk_->root(); }
   CreateOptions Options() {
     CreateOptions options = Cut(1, kChunk);
     options.layout = GetParam();

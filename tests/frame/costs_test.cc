@@ -24,6 +24,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -131,7 +132,7 @@ TEST(CostsTest, OneFileOfManyEntriesIsNotReadAgainAndAgain) {
 // What `read` takes from the files of a frame that is read without a map.
 int64_t BytesCopiedBy(const std::string& path, const std::function<void(const Snapshot&)>& read) {
   CountingFileSystem files;
-  const auto frame = Frame::Open(path, {.use_mmap = false, .file_system = &files});
+  const auto frame = Frame::Open(path, {.use_mmap = false, .file_system = Unowned(&files)});
   EXPECT_TRUE(IsOk(frame));
   const int64_t before = files.reading().bytes;
   read(frame->snapshot());

@@ -2,6 +2,7 @@
 // before or after the commit under way.
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -20,6 +21,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -30,7 +32,7 @@ using States = std::vector<std::optional<FrameContent>>;
 
 // The state that a procedure works with, and leaves for the checks.
 struct Trial {
-  FaultFileSystem* files;
+  std::shared_ptr<FaultFileSystem> files;
   std::string path;
   size_t acknowledged = 0;  // number of the state that the last successful commit gave
   std::optional<Writer> writer = {};
@@ -70,9 +72,9 @@ Buffer First(size_t size) {
 }
 
 // On a healthy disk. No test cuts the power.
-FileSystem* Unsynced() {
-  static UnsyncedFileSystem files;
-  return &files;
+std::shared_ptr<FileSystem> Unsynced() {
+  static const auto files = std::make_shared<UnsyncedFileSystem>();
+  return files;
 }
 
 CreateOptions In(Layout layout, int32_t chunksize) {
@@ -82,7 +84,8 @@ CreateOptions In(Layout layout, int32_t chunksize) {
   return options;
 }
 
-CreateOptions OptionsOn(FileSystem* files, Layout layout = Layout::kContiguous) {
+CreateOptions OptionsOn(const std::shared_ptr<FileSystem>& files,
+                        Layout layout = Layout::kContiguous) {
   CreateOptions options = In(layout, kLargeChunk);
   options.file_system = files;
   return options;
@@ -279,7 +282,7 @@ class FaultTest : public testing::TestWithParam<Procedure> {
 std::vector<Operation> FaultTest::Record() const {
   const TempDir dir;
   FaultFileSystem files;
-  Trial run{.files = &files, .path = dir.Path("f")};
+  Trial run{.files = Unowned(&files), .path = dir.Path("f")};
   EXPECT_TRUE(IsOk(procedure().prepare(run.path)));
   files.StartLog();
   EXPECT_TRUE(IsOk(procedure().run(run)));
@@ -311,7 +314,7 @@ void FaultTest::CheckDisk(const std::string& path, size_t acknowledged) const {
 bool FaultTest::FailAndCheck(const Fault& fault) const {
   const TempDir dir;
   FaultFileSystem files;
-  Trial run{.files = &files, .path = dir.Path("f")};
+  Trial run{.files = Unowned(&files), .path = dir.Path("f")};
   EXPECT_TRUE(IsOk(procedure().prepare(run.path)));
   files.Inject(fault);
   const absl::Status status = procedure().run(run);

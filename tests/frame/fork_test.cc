@@ -339,9 +339,9 @@ TEST_P(ForkTest, ChildThatWaitsSeesTheCommitAndSoDoesItsParent) {
 }
 
 TEST_P(ForkTest, ThreadsOfAnExecutorAreNotWaitedForInAChild) {
-  const std::unique_ptr<Executor> threads = MakeThreadExecutor(4);
+  const std::shared_ptr<Executor> threads = MakeThreadExecutor(4);
   OpenOptions options = Options();
-  options.executor = threads.get();
+  options.executor = threads;
   const Frame frame = *Frame::Open(path_, options);
   ASSERT_EQ(Check(frame.snapshot(), first_), 0);
   WaitingChild child([&] { return Check(frame.snapshot(), first_); });

@@ -25,6 +25,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -155,7 +156,7 @@ TEST_F(HistoryTest, PageBeginsWhereAsked) {
 TEST_F(HistoryTest, PageCostsNoMoreInALongHistory) {
   const auto calls_of_a_page = [&] {
     CountingFileSystem files;
-    const auto frame = Frame::Open(path_, {.file_system = &files});
+    const auto frame = Frame::Open(path_, {.file_system = Unowned(&files)});
     EXPECT_TRUE(IsOk(frame));
     const int64_t before = files.calls();
     EXPECT_EQ(frame->History({.limit = 2})->size(), 2u);
@@ -349,7 +350,7 @@ TEST_F(HistoryTest, ReclaimOnAFullDiskLeavesNothingOfThePendingChunk) {
     ASSERT_TRUE(IsOk(writer->Commit()));
   }
   FaultFileSystem files;
-  auto writer = Frame::Open(path, {.file_system = &files})->OpenWriter(kKeepAll);
+  auto writer = Frame::Open(path, {.file_system = Unowned(&files)})->OpenWriter(kKeepAll);
   const auto size = std::filesystem::file_size(path);
   files.Inject({.after = 1, .short_write = true});  // after the question whether holes are possible
   EXPECT_TRUE(absl::IsResourceExhausted(writer->Reclaim().status()));

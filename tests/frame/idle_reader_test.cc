@@ -16,6 +16,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -37,7 +38,7 @@ class IdleReaderTest : public testing::Test {
     ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kIdleChunkBytes), data_)));
   }
   Frame Open() {
-    auto frame = Frame::Open(path_, {.file_system = &files_});
+    auto frame = Frame::Open(path_, {.file_system = Unowned(&files_)});
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }

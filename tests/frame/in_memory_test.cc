@@ -68,10 +68,10 @@ TEST(InMemoryTest, BufferIsReadOnly) {
 }
 
 TEST(InMemoryTest, FrameOfMemoryFilesIsBuiltWithoutSealAndReadFromThem) {
-  const std::unique_ptr<FileSystem> files = MakeMemoryFileSystem();
+  const std::shared_ptr<FileSystem> files = MakeMemoryFileSystem();
   CreateOptions options = Cut(4, 1000);
   options.fingerprint = FingerprintType::kNone;
-  options.file_system = files.get();
+  options.file_system = files;
   {
     Writer writer = *Frame::BeginCreate("chunk", options);
     ASSERT_TRUE(IsOk(writer.Append(MakeItems(2500))));
@@ -84,7 +84,7 @@ TEST(InMemoryTest, FrameOfMemoryFilesIsBuiltWithoutSealAndReadFromThem) {
   const Snapshot snapshot = Frame::OpenBuffer(bytes)->snapshot();
   ExpectHolds(snapshot, MakeItems(2500));
   EXPECT_FALSE(snapshot.info().sealed);
-  ExpectHolds(Frame::Open("chunk", {.file_system = files.get()})->snapshot(), MakeItems(2500));
+  ExpectHolds(Frame::Open("chunk", {.file_system = files})->snapshot(), MakeItems(2500));
 }
 
 TEST(InMemoryTest, OneWriterAtATime) {

@@ -16,6 +16,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -112,7 +113,7 @@ TEST_P(LifetimesTest, NextWriterClearsWhatAFailedOneLeft) {
   const int64_t before = size();
   {
     FaultFileSystem files;
-    auto frame = Frame::Open(path_, {.file_system = &files});
+    auto frame = Frame::Open(path_, {.file_system = Unowned(&files)});
     auto writer = frame->OpenWriter();
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(MakeNoise(600 * kPageChunk, 2))));

@@ -17,6 +17,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::frame {
@@ -141,7 +142,7 @@ TEST_F(FrameReferenceDefectsTest, NextCommitGivesSparseFramesSmallNumbers) {
 TEST_F(FrameReferenceDefectsTest, NumbersOfSparseFramesShrinkWithWhatTheyHold) {
   CreateOptions options = test::Cut(4, 40);
   options.layout = Layout::kSparse;
-  options.file_system = &files_;
+  options.file_system = Unowned(&files_);
   absl::StatusOr<Frame> frame = Frame::Create(sparse_, options);
   ASSERT_TRUE(IsOk(frame));
   absl::StatusOr<Writer> writer = frame->OpenWriter();

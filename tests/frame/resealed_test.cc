@@ -20,6 +20,7 @@
 #include "tests/support/search.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -40,7 +41,7 @@ class ResealedTest : public testing::Test {
   Buffer SealedFrame() {
     CreateOptions options = Cut(kTypesize, kChunksize);
     options.metalayers = {{"unit", ToVector(AsBytes("K"))}};
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     auto frame = Frame::Create(path_, options);
     EXPECT_TRUE(IsOk(frame));
     auto writer = frame->OpenWriter();
@@ -55,7 +56,7 @@ class ResealedTest : public testing::Test {
   OpenOptions Options() {
     OpenOptions options;
     options.limits.max_chunk_nbytes = 1 << 20;
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     return options;
   }
 

@@ -24,6 +24,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -67,7 +68,7 @@ class SpaceTest : public testing::Test {
     ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kChunkOfPage), data_)));
   }
   Frame Open(OpenOptions options = {}) {
-    if (options.file_system == nullptr) options.file_system = &files_;
+    if (options.file_system == nullptr) options.file_system = Unowned(&files_);
     auto frame = Frame::Open(path_, options);
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
@@ -121,7 +122,7 @@ TEST_F(SpaceTest, DurableUpdatesOfASmallFrameTakeLittleMoreThanLives) {
 TEST_F(SpaceTest, DurableReaderThatComesJustBeforeTheNextCheckpointKeepsWhatItSees) {
   std::vector<Snapshot> early;
   HeaderWatch files([&] { early.push_back(Open({.durable_only = true}).snapshot()); });
-  auto writer = Open({.file_system = &files}).OpenWriter();
+  auto writer = Open({.file_system = Unowned(&files)}).OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 10; ++i) {
     const Buffer durable = data_;
@@ -143,7 +144,7 @@ TEST_F(SpaceTest, ReaderThatComesJustBeforeItsGenerationIsGivenUpKeepsWhatItSees
     if (oldest.has_value()) early.push_back(Open({.generation = oldest}).snapshot());
     oldest.reset();
   });
-  auto writer = Open({.file_system = &files}).OpenWriter({.keep_generations = UINT64_MAX});
+  auto writer = Open({.file_system = Unowned(&files)}).OpenWriter({.keep_generations = UINT64_MAX});
   ASSERT_TRUE(IsOk(writer));
   Update(*writer, 100);
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
@@ -331,7 +332,7 @@ TEST_F(SpaceTest, OpeningForWritingConfirmsChunksInSpaceThatWasFree) {
     ASSERT_LT(offset, committed->info().frame_size) << "the test is about free space";
   }
   FaultFileSystem files;
-  Frame frame = Open({.file_system = &files});
+  Frame frame = Open({.file_system = Unowned(&files)});
   files.StartLog();
   ASSERT_TRUE(IsOk(frame.OpenWriter()));
   bool written = false;
@@ -475,7 +476,7 @@ TEST_F(SpaceTest, ManySmallAppendsEachInAWriterOfItsOwnStaySmall) {
   Buffer all;
   for (uint64_t i = 0; i < 300; ++i) {
     const Buffer items = MakeNoise(64, i);
-    ASSERT_TRUE(IsOk(AppendTo(path_, items, {}, &files_)));
+    ASSERT_TRUE(IsOk(AppendTo(path_, items, {}, Unowned(&files_))));
     all.insert(all.end(), items.begin(), items.end());
   }
   EXPECT_LT(Size(), 8 * std::ssize(all)) << "182 MB for 0.6 MB before space was used again";

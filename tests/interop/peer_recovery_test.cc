@@ -20,6 +20,7 @@
 #include "tests/interop/hand_over.h"
 #include "tests/interop/peer_edits.h"
 #include "tests/support/status.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::interop {
@@ -68,7 +69,7 @@ class PeerRecoveryTest : public testing::Test {
   // A checkpoint of two complete chunks and more, and a writer that may continue.
   void Begin(FrameCase c, const WriterOptions& options = {}) {
     std::filesystem::remove(path_);
-    c.options.file_system = &files_;
+    c.options.file_system = Unowned(&files_);
     auto frame = Frame::Create(path_, c.options);
     ASSERT_TRUE(IsOk(frame));
     auto writer = frame->OpenWriter(options);

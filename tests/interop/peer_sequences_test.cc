@@ -12,6 +12,7 @@
 #include "tests/interop/frame_case.h"
 #include "tests/interop/peer_edits.h"
 #include "tests/support/status.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::interop {
@@ -45,7 +46,7 @@ void RunSequence(const std::string& path, Layout layout, Random& random, Figures
   FrameCase c = MakeEditableFrameCase(random);
   c.birth = Birth::kCreated;
   c.options.layout = layout;
-  c.options.file_system = &files;
+  c.options.file_system = Unowned(&files);
   SCOPED_TRACE(testing::Message() << c);
   bool peers_turn = random() % 2 == 0;
   if (peers_turn) {

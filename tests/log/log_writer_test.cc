@@ -20,6 +20,7 @@
 #include "tests/support/simulated_disk.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn {
 namespace {
@@ -91,7 +92,7 @@ TEST(LogWriter, ThatFailsWhenDueSaysSoAndHoldsUpNoOthers) {
   test::FaultFileSystem failing;
   LogCreateOptions options = SensorOptions();
   Log good = Log::Create(temp.Path("good"), options).value();
-  options.file_system = &failing;
+  options.file_system = Unowned(&failing);
   Log bad = Log::Create(temp.Path("bad"), options).value();
   CommitTimer timer;
   const LogWriterOptions policy = {.commit_interval = std::chrono::milliseconds(20),

@@ -107,7 +107,7 @@ CreateOptions EditedObjectFrame::Options() const {
         ArrayInfo{.shape = {0, kGridColumns}, .chunkshape = {3, 4}, .blockshape = {2, 2}};
   }
   options.layout = Layout::kSparse;
-  options.file_system = files_.get();
+  options.file_system = files_;
   return options;
 }
 
@@ -146,7 +146,7 @@ void EditedObjectFrame::Upload() {
 
 Frame EditedObjectFrame::Open() {
   store_->SetChances({});
-  auto frame = Frame::Open("f", {.file_system = files_.get()});
+  auto frame = Frame::Open("f", {.file_system = files_});
   EXPECT_TRUE(IsOk(frame));
   return *std::move(frame);
 }
@@ -325,7 +325,7 @@ void EditedObjectFrame::CheckHistory(const Frame& frame) {
   ASSERT_FALSE(history->empty());
   const uint64_t generation = (*history)[dice_.Below(history->size())].generation;
   SCOPED_TRACE(testing::Message() << "generation " << generation);
-  const auto past = Frame::Open("f", {.generation = generation, .file_system = files_.get()});
+  const auto past = Frame::Open("f", {.generation = generation, .file_system = files_});
   ASSERT_TRUE(IsOk(past));
   const auto plain = Read(past->snapshot());
   ASSERT_TRUE(IsOk(plain));

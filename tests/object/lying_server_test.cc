@@ -40,7 +40,7 @@ class LyingServer {
   absl::Status Get() { return store_->Get("a", {0, 100}).status(); }
   absl::Status OpenFrame() {
     const std::shared_ptr<FileSystem> files = MakeObjectFileSystem(store_);
-    return Frame::Open("a", {.file_system = files.get()}).status();
+    return Frame::Open("a", {.file_system = files}).status();
   }
   int requests() const { return requests_; }
 
@@ -102,7 +102,7 @@ class LyingBucketTest : public testing::Test {
     S3Options s3 = TestS3Options(server_->url());
     s3.transport.retries = 5;
     files_ = MakeObjectFileSystem(OpenS3(s3).value());
-    return Frame::Open("s", {.file_system = files_.get()});
+    return Frame::Open("s", {.file_system = files_});
   }
 
   const TempDir dir_;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -39,7 +40,7 @@ absl::Status CommitMarks(Writer& writer, const Marks& marks) {
   }
 }
 
-std::optional<Frame> OpenAtLast(const std::string& name, FileSystem* files) {
+std::optional<Frame> OpenAtLast(const std::string& name, const std::shared_ptr<FileSystem>& files) {
   for (;;) {
     auto frame = Frame::Open(name, {.file_system = files});
     if (frame.ok()) return *std::move(frame);
@@ -62,7 +63,7 @@ std::optional<Writer> OpenWriterAtLast(Frame& frame) {
 }
 
 void WriteMarks(const std::shared_ptr<FileSystem>& files, const std::string& name, int number) {
-  std::optional<Frame> frame = OpenAtLast(name, files.get());
+  std::optional<Frame> frame = OpenAtLast(name, files);
   ASSERT_TRUE(frame.has_value());
   std::optional<Writer> writer = OpenWriterAtLast(*frame);
   ASSERT_TRUE(writer.has_value());
@@ -87,7 +88,7 @@ void WriteAllMarks(const std::string& name, const MakeMachine& machine) {
 }
 
 void ExpectAllMarks(const std::string& name, const std::shared_ptr<FileSystem>& files) {
-  const auto frame = Frame::Open(name, {.file_system = files.get()});
+  const auto frame = Frame::Open(name, {.file_system = files});
   ASSERT_TRUE(IsOk(frame));
   const Snapshot& snapshot = frame->snapshot();
   std::vector<uint32_t> marks(static_cast<size_t>(snapshot.info().nbytes / 4));

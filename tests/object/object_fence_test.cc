@@ -26,7 +26,7 @@ class ObjectFenceTest : public testing::Test {
   void Make() {
     CreateOptions options = Cut(1, kFencedChunk);
     options.layout = Layout::kSparse;
-    options.file_system = files_.get();
+    options.file_system = files_;
     auto writer = Frame::BeginCreate("f", options);
     ASSERT_TRUE(IsOk(writer));
     Add(*writer, 100);
@@ -34,7 +34,7 @@ class ObjectFenceTest : public testing::Test {
     ASSERT_TRUE(IsOk(writer->Close()));
   }
   Frame Open() {
-    auto frame = Frame::Open("f", {.file_system = files_.get()});
+    auto frame = Frame::Open("f", {.file_system = files_});
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
@@ -177,7 +177,7 @@ TEST_F(ObjectFenceTest, CheckpointsAndReplacementsBeginAfterFences) {
   ASSERT_TRUE(IsOk(writer.Commit()));
   CreateOptions options = Cut(1, kFencedChunk);
   options.layout = Layout::kSparse;
-  options.file_system = files_.get();
+  options.file_system = files_;
   options.overwrite = true;
   ASSERT_TRUE(IsOk(Frame::Create("f", options)));
   Stage(writer, 30);

@@ -37,7 +37,7 @@ class ObjectReadTest : public testing::Test {
   }
   Frame Open(const ObjectFileOptions& options = {}) {
     files_ = MakeObjectFileSystem(store_, options);
-    auto frame = Frame::Open("frame", {.file_system = files_.get()});
+    auto frame = Frame::Open("frame", {.file_system = files_});
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
@@ -93,7 +93,7 @@ TEST_F(ObjectReadTest, SizeThatAStoreClaimsIsNotTrusted) {
     };
     files_ = MakeObjectFileSystem(store_, {});
     store_->TakeGets();
-    EXPECT_FALSE(Frame::Open("frame", {.file_system = files_.get()}).ok()) << claimed;
+    EXPECT_FALSE(Frame::Open("frame", {.file_system = files_}).ok()) << claimed;
     for (const GetRequest& get : store_->TakeGets()) EXPECT_LE(get.range.size, 64 * kMiB);
   }
 }

@@ -32,7 +32,7 @@ class ObjectSleepTest : public testing::Test {
   CreateOptions Sparse() const {
     CreateOptions options = Cut(1, kSleepersChunk);
     options.layout = Layout::kSparse;
-    options.file_system = files_.get();
+    options.file_system = files_;
     return options;
   }
   // Makes a frame of two chunks.
@@ -45,7 +45,7 @@ class ObjectSleepTest : public testing::Test {
     ASSERT_TRUE(IsOk(writer->Commit()));
   }
   Frame Open() const {
-    auto frame = Frame::Open("f", {.file_system = files_.get()});
+    auto frame = Frame::Open("f", {.file_system = files_});
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
@@ -69,7 +69,7 @@ class ObjectSleepTest : public testing::Test {
   // Another machine, which is awake, commits, and removes what the grace allows, for two of them.
   void WorkElsewhere(uint64_t seed) {
     const std::shared_ptr<FileSystem> files = MakeObjectFileSystem(store_, {.grace = kGrace});
-    auto frame = Frame::Open("f", {.file_system = files.get()});
+    auto frame = Frame::Open("f", {.file_system = files});
     ASSERT_TRUE(IsOk(frame));
     auto other = frame->OpenWriter();
     ASSERT_TRUE(IsOk(other));
@@ -177,7 +177,7 @@ TEST_F(ObjectSleepTest, AGraceShorterThanRequestsMayTakeIsRefused) {
   ASSERT_TRUE(IsOk(create(std::chrono::seconds(480), "b")));
   ASSERT_TRUE(IsOk(create(std::chrono::seconds(0), "c")));
   files_ = MakeObjectFileSystem(faulty_, {.grace = std::chrono::seconds(1)});
-  auto frame = Frame::Open("b", {.file_system = files_.get()});
+  auto frame = Frame::Open("b", {.file_system = files_});
   ASSERT_TRUE(IsOk(frame));
   EXPECT_TRUE(Fails(frame->OpenWriter(), absl::StatusCode::kInvalidArgument, "grace"));
 }

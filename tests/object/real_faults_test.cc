@@ -35,7 +35,7 @@ class RealS3FaultsTest : public testing::Test {
   void Make() const {
     const std::shared_ptr<FileSystem> files = Machine();
     CreateOptions options = Cut(4, 64);
-    options.file_system = files.get();
+    options.file_system = files;
     ASSERT_TRUE(IsOk(Frame::Create(name_, options)));
   }
   // Eight machines write through the proxy.
@@ -108,7 +108,7 @@ TEST_F(RealS3FaultsTest, GoldenFramesAreReadAsInADirectory) {
         const std::string below = is_directory ? "/" + part : "";
         ASSERT_TRUE(IsOk(store->PutIfAbsent(name + below, FileBytes(path + below))));
       }
-      const auto there = Frame::Open(name, {.file_system = files.get()});
+      const auto there = Frame::Open(name, {.file_system = files});
       ASSERT_TRUE(IsOk(there));
       EXPECT_EQ(there->snapshot().info().nchunks, here->snapshot().info().nchunks);
       EXPECT_EQ(ContentOf(there->snapshot()), ContentOf(here->snapshot()));

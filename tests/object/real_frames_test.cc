@@ -32,7 +32,7 @@ class RealS3FramesTest : public testing::Test {
   void Make(int32_t typesize) {
     const std::shared_ptr<FileSystem> files = Machine();
     CreateOptions options = Cut(typesize, 64);
-    options.file_system = files.get();
+    options.file_system = files;
     ASSERT_TRUE(IsOk(Frame::Create(name_, options)));
   }
 

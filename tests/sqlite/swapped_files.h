@@ -3,6 +3,7 @@
 #define CAIRN_TESTS_SQLITE_SWAPPED_FILES_H_
 
 #include <memory>
+#include <utility>
 
 #include "cairn/file_system.h"
 #include "cairn/forwarding_file.h"
@@ -13,12 +14,12 @@ class SwappedFiles final : public ForwardingFileSystem {
  public:
   SwappedFiles() : ForwardingFileSystem(std::shared_ptr<FileSystem>()) {}
   // From now on these. No connection of the VFS is open.
-  void Set(FileSystem* files) { files_ = files; }
+  void Set(std::shared_ptr<FileSystem> files) { files_ = std::move(files); }
 
  private:
   FileSystem& base() const override { return *files_; }
 
-  FileSystem* files_ = nullptr;
+  std::shared_ptr<FileSystem> files_ = nullptr;
 };
 
 }  // namespace cairn::test

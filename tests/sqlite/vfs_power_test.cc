@@ -24,6 +24,7 @@
 #include "tests/support/dice.h"
 #include "tests/support/search.h"
 #include "tests/support/simulated_disk.h"
+#include "tests/support/unowned.h"
 #include "tools/sqlite/vfs/vfs.h"
 
 namespace cairn::test {
@@ -37,7 +38,8 @@ constexpr int64_t kNothing = -1;
 class DiskVfs {
  public:
   DiskVfs(const char* name, std::chrono::milliseconds keep) : name_(name) {
-    if (sqlite::RegisterVfs(name, {.files = &files_, .keep = keep}) != SQLITE_OK) std::abort();
+    if (sqlite::RegisterVfs(name, {.files = Unowned(&files_), .keep = keep}) != SQLITE_OK)
+      std::abort();
   }
   absl::StatusOr<Database> Open(SimulatedDisk& disk) {
     files_.Set(disk.root());

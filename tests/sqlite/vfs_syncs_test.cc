@@ -11,6 +11,7 @@
 #include "tests/sqlite/database.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 #include "tools/sqlite/vfs/vfs.h"
 
@@ -49,7 +50,7 @@ class SyncCounter final : public UnsyncedFileSystem {
 // Keeps the writer until the connections are closed, or gives it up after each transaction.
 struct CountedVfs {
   CountedVfs(const char* vfs, std::chrono::milliseconds keep) : name(vfs) {
-    EXPECT_EQ(sqlite::RegisterVfs(name, {.files = &files, .keep = keep}), SQLITE_OK);
+    EXPECT_EQ(sqlite::RegisterVfs(name, {.files = Unowned(&files), .keep = keep}), SQLITE_OK);
   }
   SyncCounter files;
   const char* const name;

@@ -130,9 +130,7 @@ TEST_F(LockFileTest, FailedCountHoldsNoLock) {
 // Another program makes the file between the two attempts to open it.
 class RacingFiles final : public test::FaultyFiles {
  public:
-  explicit RacingFiles(test::FaultyDisk* disk)
-      : FaultyFiles(disk, std::shared_ptr<FileSystem>(std::shared_ptr<void>(), PosixFileSystem()),
-                    "") {}
+  explicit RacingFiles(test::FaultyDisk* disk) : FaultyFiles(disk, PosixFileSystem(), "") {}
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
     if (mode == FileMode::kCreateNew) FaultyFiles::Open(path, mode).status().IgnoreError();
     return FaultyFiles::Open(path, mode);

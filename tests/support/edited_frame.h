@@ -31,7 +31,8 @@ class EditedFrameTest : public testing::Test {
       : data_(MakeNoise(static_cast<size_t>(chunks * kSmallChunk), 1)) {}
   void SetUp() override { ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kSmallChunk), data_))); }
 
-  Writer OpenWriter(const frame::CheckpointPolicy& checkpoints, FileSystem* files) const {
+  Writer OpenWriter(const frame::CheckpointPolicy& checkpoints,
+                    const std::shared_ptr<FileSystem>& files) const {
     auto env = std::make_shared<frame::FrameContext>(OpenOptions{.file_system = files});
     env->checkpoints = checkpoints;
     auto core = OpenCore(path_, env);

@@ -2,7 +2,7 @@
 //
 //   FaultFileSystem files;
 //   files.Inject({.after = 3, .disk_gone = true});  // three operations succeed, no other will
-//   Frame::Create(path, {.file_system = &files});
+//   Frame::Create(path, {.file_system = Unowned(&files)});
 //
 // To try every failure of a procedure, run it once, read operations(), and run it again on a fresh
 // disk with .after = 0, 1, 2, ...
@@ -25,6 +25,7 @@
 #include "cairn/file_system.h"
 #include "cairn/forwarding_file.h"
 #include "cairn/types.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -141,9 +142,8 @@ class FaultFileSystem final : public FaultyDisk, public FaultyFiles {
   // Uses the operating system's files. No test cuts the power, so syncs are counted but do not wait
   // for the disk.
   FaultFileSystem() : FaultyFiles(this, std::make_shared<UnsyncedFileSystem>(), "") {}
-  // `base` must outlive it.
-  explicit FaultFileSystem(FileSystem* base)
-      : FaultyFiles(this, std::shared_ptr<FileSystem>(std::shared_ptr<void>(), base), "") {}
+  explicit FaultFileSystem(std::shared_ptr<FileSystem> base)
+      : FaultyFiles(this, std::move(base), "") {}
 };
 
 }  // namespace cairn::test

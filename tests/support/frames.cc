@@ -1,6 +1,7 @@
 #include "tests/support/frames.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
@@ -135,7 +136,7 @@ absl::Status WriteFrame(const std::string& path, const CreateOptions& options, B
 }
 
 absl::Status AppendTo(const std::string& path, Bytes data, const WriterOptions& options,
-                      FileSystem* files) {
+                      std::shared_ptr<FileSystem> files) {
   CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, {.file_system = files}));
   CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter(options));
   CAIRN_RETURN_IF_ERROR(writer.Append(data));

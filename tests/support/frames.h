@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,7 +39,7 @@ absl::Status WriteFrame(const std::string& path, const CreateOptions& options, B
                         const std::map<std::string, std::string>& vlmetalayers = {});
 // Appends with a writer of its own.
 absl::Status AppendTo(const std::string& path, Bytes data, const WriterOptions& options = {},
-                      FileSystem* files = nullptr);
+                      std::shared_ptr<FileSystem> files = nullptr);
 
 CompressionOptions OfTypesize(int32_t typesize);
 Buffer Compressed(Bytes items, const CompressionOptions& options);

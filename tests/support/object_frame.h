@@ -31,11 +31,11 @@ class ObjectFrameTest : public testing::Test {
     reached_ = std::move(store);
     Reopen({});
   }
-  OpenOptions In() const { return {.file_system = files_.get()}; }
+  OpenOptions In() const { return {.file_system = files_}; }
   CreateOptions Sparse(int32_t typesize = 1) const {
     CreateOptions options = Cut(typesize, kChunk);
     options.layout = Layout::kSparse;
-    options.file_system = files_.get();
+    options.file_system = files_;
     return options;
   }
   // Makes the frame with this many chunks.

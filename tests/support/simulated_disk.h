@@ -102,7 +102,7 @@ class SimulatedDisk {
   explicit SimulatedDisk(uint64_t seed = 1);
 
   // Returns the root directory. It lives as long as the disk, which must outlive all files.
-  FileSystem* root() { return root_.get(); }
+  const std::shared_ptr<FileSystem>& root() { return root_; }
 
   // Asks `judge` before each operation. `judge` may look at the disk, but must not change it.
   using JudgeFunction = std::function<Fate(const DiskOperation&)>;
@@ -171,7 +171,7 @@ class SimulatedDisk {
   uint64_t boot_ = 1;
   int64_t capacity_ = INT64_MAX;
   std::vector<Run> deferred_;
-  std::unique_ptr<FileSystem> root_;
+  std::shared_ptr<FileSystem> root_;
 };
 
 }  // namespace cairn::test

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/edited_frame.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 
@@ -22,7 +23,7 @@ class SummarizedFrameTest : public EditedFrameTest {
                                            .least_summarized = 1,
                                            .edits_of_summary = edits_of_summary};
     if (gradual) checkpoints.least_edits = 300;
-    return EditedFrameTest::OpenWriter(checkpoints, &files_);
+    return EditedFrameTest::OpenWriter(checkpoints, Unowned(&files_));
   }
   static bool SkipsCommits(const Snapshot& snapshot) {
     return frame::HandleAccess::StateOf(snapshot).chunks.summary() != nullptr;

@@ -321,7 +321,7 @@ void OpenedFrame::OpenObjects(const std::string& path, OpenOptions options) {
     PutFile(*store, path, "frame");
   }
   objects_ = MakeObjectFileSystem(store);
-  options.file_system = objects_.get();
+  options.file_system = objects_;
   frame_ = Frame::Open("frame", options);
   const bool is_old = frame_.ok() && frame_->snapshot().info().era != Era::kCurrent;
   if (frame_.ok() && !is_directory && !is_old) {

@@ -95,13 +95,13 @@ absl::StatusOr<MutableBytes> EncodeChunk(Bytes items, Parameters parameters, All
   if (items.empty() || items.size() > kMaxChunkBytes || items.size() % parameters[kTypesize] != 0) {
     return absl::InvalidArgumentError(absl::StrCat("a chunk of ", items.size(), " bytes"));
   }
-  const std::unique_ptr<FileSystem> files = MakeMemoryFileSystem();
+  const std::shared_ptr<FileSystem> files = MakeMemoryFileSystem();
   CreateOptions options;
   ASSIGN_OR_RETURN(options.compression, CompressionOf(parameters));
   options.fingerprint = FingerprintType::kNone;  // HDF5 has checksums of its own
   options.chunksize = static_cast<int32_t>(items.size());
   options.array = ArrayOf(items.size(), parameters);
-  options.file_system = files.get();
+  options.file_system = files;
   ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(kName, options));
   if (options.array.has_value()) {
     const std::vector<int64_t> start(options.array->shape.size());

@@ -7,16 +7,15 @@
 
 namespace cairn::frame {
 
-std::shared_ptr<FileSystem> FilesOrPosix(FileSystem* files) {
-  if (files == nullptr) files = PosixFileSystem();
-  if (std::shared_ptr<FileSystem> owned = files->weak_from_this().lock()) return owned;
-  return {std::shared_ptr<void>(), files};
+const std::shared_ptr<FileSystem>& FilesOrPosix(const std::shared_ptr<FileSystem>& files) {
+  return files == nullptr ? PosixFileSystem() : files;
 }
 
-absl::StatusOr<FrameLocation> PlaceAt(const std::string& path, FileSystem* files) {
-  std::shared_ptr<FileSystem> owned = FilesOrPosix(files);
-  CAIRN_ASSIGN_OR_RETURN(std::string absolute, owned->Absolute(path));
-  return FrameLocation{.files = std::move(owned), .path = std::move(absolute)};
+absl::StatusOr<FrameLocation> PlaceAt(const std::string& path,
+                                      const std::shared_ptr<FileSystem>& files) {
+  const std::shared_ptr<FileSystem>& chosen = FilesOrPosix(files);
+  CAIRN_ASSIGN_OR_RETURN(std::string absolute, chosen->Absolute(path));
+  return FrameLocation{.files = chosen, .path = std::move(absolute)};
 }
 
 absl::StatusOr<FrameLocation> LocateFrame(std::shared_ptr<FileSystem> files,

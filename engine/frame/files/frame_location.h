@@ -30,12 +30,12 @@ struct FrameLocation {
   }
 };
 
-// Returns the caller's file system, or the operating system's for null. The result owns it if the
-// caller shares it.
-std::shared_ptr<FileSystem> FilesOrPosix(FileSystem* files);
+// Returns the caller's file system, or the operating system's for null.
+const std::shared_ptr<FileSystem>& FilesOrPosix(const std::shared_ptr<FileSystem>& files);
 
 // Returns where a frame will be, whatever is there now. Null means the operating system's files.
-absl::StatusOr<FrameLocation> PlaceAt(const std::string& path, FileSystem* files);
+absl::StatusOr<FrameLocation> PlaceAt(const std::string& path,
+                                      const std::shared_ptr<FileSystem>& files);
 // Finds a file, or the directory of a sparse frame. The paths of the result are absolute, because
 // the process may move to another working directory.
 absl::StatusOr<FrameLocation> LocateFrame(std::shared_ptr<FileSystem> files,

@@ -120,7 +120,7 @@ void RemoveFrame(FileSystem& files, const std::string& path) {
 
 std::shared_ptr<FileSystem> FilesForCopyOf(const FrameLocation& source,
                                            std::shared_ptr<FileSystem> target) {
-  if (target.get() != PosixFileSystem()) return target;
+  if (target != PosixFileSystem()) return target;
   const bool sparse = source.is_sparse();
   const std::string& path = sparse ? source.outer_path : source.path;
   FileSystem& files = sparse ? *source.outer_files : *source.files;

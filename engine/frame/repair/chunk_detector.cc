@@ -88,7 +88,7 @@ std::optional<chunk::Header> ChunkDetector::Peek(Bytes head, int64_t available) 
   if (header->vlblocks != (version == chunk::kVersionVlBlocks)) return std::nullopt;
   if (header->extended) {
     const auto is_known = [&](const FilterStage& stage) {
-      return IsKnownFilter(stage.filter, env_.registry);
+      return IsKnownFilter(stage.filter, env_.registry.get());
     };
     if (version == chunk::kVersionBlosc1 || !std::ranges::all_of(header->filters, is_known) ||
         (head[kFlags2At] & kUnusedFlags2) != std::byte{0} ||

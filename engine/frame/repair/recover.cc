@@ -89,8 +89,8 @@ int64_t CountBeyond(const State& state, const std::vector<uint64_t>& other_bases
 
 // Writes the header that `damage` keeps from being read, unless it is a dry run. Reports the
 // content of the file with that header.
-absl::StatusOr<RecoveryReport> RestoreHeader(FileSystem* files, const std::string& path,
-                                             const absl::Status& damage,
+absl::StatusOr<RecoveryReport> RestoreHeader(const std::shared_ptr<FileSystem>& files,
+                                             const std::string& path, const absl::Status& damage,
                                              const RecoverOptions& options) {
   std::shared_ptr<File> file;
   if (options.dry_run) {
@@ -149,7 +149,7 @@ absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core,
 }  // namespace
 
 absl::StatusOr<RecoveryReport> Recover(const std::string& path, const RecoverOptions& options) {
-  FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
+  const std::shared_ptr<FileSystem>& files = frame::FilesOrPosix(options.file_system);
   CAIRN_ASSIGN_OR_RETURN(const std::string absolute, files->Absolute(path));
   const OpenOptions open{.file_system = files};
   absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(absolute, open);

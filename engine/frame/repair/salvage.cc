@@ -28,11 +28,11 @@ namespace frame {
 
 namespace {
 
-absl::StatusOr<std::unique_ptr<File>> OpenDamaged(FileSystem* files, const std::string& path) {
-  if (files->OpenDirectory(path).ok()) {
+absl::StatusOr<std::unique_ptr<File>> OpenDamaged(FileSystem& files, const std::string& path) {
+  if (files.OpenDirectory(path).ok()) {
     return InvalidArgument("%s is a directory: its files are salvaged one by one", path);
   }
-  return files->Open(path, FileMode::kRead);
+  return files.Open(path, FileMode::kRead);
 }
 
 struct HeaderAtStart {
@@ -204,9 +204,9 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   const auto progress = [&](int64_t position) {
     return given.progress == nullptr || given.progress(position);
   };
-  FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
+  const std::shared_ptr<FileSystem>& files = frame::FilesOrPosix(options.file_system);
   CAIRN_ASSIGN_OR_RETURN(const std::string target, files->Absolute(to));
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, frame::OpenDamaged(files, from));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, frame::OpenDamaged(*files, from));
   if (files->Identity(target).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", target));
   }
@@ -215,8 +215,8 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
     return AtPath(from, OutOfRange("offset %d is not in a file of %d bytes", options.offset, size));
   }
   CAIRN_ASSIGN_OR_RETURN(std::string source, files->Absolute(from));
-  const std::shared_ptr<FileSystem> copies = frame::FilesForCopyOf(
-      {.files = frame::FilesOrPosix(files), .path = std::move(source)}, frame::FilesOrPosix(files));
+  const std::shared_ptr<FileSystem> copies =
+      frame::FilesForCopyOf({.files = files, .path = std::move(source)}, files);
   CAIRN_ASSIGN_OR_RETURN(const frame::FrameView view,
                          frame::FrameFile::OfFile(file, 0, options.use_mmap).View(size));
   CAIRN_ASSIGN_OR_RETURN(const std::optional<frame::HeaderAtStart> header,
@@ -245,8 +245,8 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   if (known != nullptr) chunks_begin = options.offset + known->header().header_len;
   CAIRN_RETURN_IF_ERROR(frame::DropIndexes(view, detector, chunks_begin, found.chunks));
   if (auto report = frame::SaveScanned(known, found, copy, progress)) return *report;
-  absl::StatusOr<SalvageReport> report = frame::SalvageByScan(
-      std::move(found), known, view, detector, *env, target, copies.get(), progress);
+  absl::StatusOr<SalvageReport> report =
+      frame::SalvageByScan(std::move(found), known, view, detector, *env, target, copies, progress);
   if (absl::IsNotFound(report.status())) return AtPath(from, report.status());
   return report;
 }

@@ -252,7 +252,7 @@ absl::Status WriteMetadata(const Metadata& metadata, const FrameContext& env, Wr
 absl::StatusOr<SalvageReport> SalvageByScan(ScanResult found, const StatePtr& known,
                                             const FrameView& file, const ChunkDetector& detector,
                                             const FrameContext& env, const std::string& path,
-                                            FileSystem* files,
+                                            const std::shared_ptr<FileSystem>& files,
                                             absl::FunctionRef<bool(int64_t)> progress) {
   std::optional<format::FrameHeader> header;
   if (known != nullptr) header = known->header();

@@ -26,7 +26,7 @@ namespace cairn::frame {
 absl::StatusOr<SalvageReport> SalvageByScan(ScanResult found, const StatePtr& known,
                                             const FrameView& file, const ChunkDetector& detector,
                                             const FrameContext& env, const std::string& path,
-                                            FileSystem* files,
+                                            const std::shared_ptr<FileSystem>& files,
                                             absl::FunctionRef<bool(int64_t)> progress);
 
 }  // namespace cairn::frame

@@ -90,7 +90,7 @@ absl::StatusOr<format::IndexedChunk> ChunkWriter::FromItems(Bytes items,
 }
 
 absl::StatusOr<std::vector<std::byte>> ChunkWriter::Decode(Bytes chunk) const {
-  const chunk::DecodeContext decoding = {.registry = compression_.registry,
+  const chunk::DecodeContext decoding = {.registry = compression_.registry.get(),
                                          .pool = &env_->pool,
                                          .frame_typesize = compression_.typesize,
                                          .blockshape = compression_.blockshape};

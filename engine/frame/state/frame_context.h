@@ -61,8 +61,8 @@ struct FrameContext : OpenOptions {
 
   // Returns how to decode any chunk. The caller adds the frame's facts about its chunks.
   chunk::DecodeContext MakeDecodeContext() const {
-    return {.registry = registry,
-            .executor = executor,
+    return {.registry = registry.get(),
+            .executor = executor.get(),
             .pool = &pool,
             .max_memory = limits.max_decode_memory,
             .blockshape = {}};

@@ -21,7 +21,7 @@ namespace cairn::frame {
 namespace {
 
 absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const State& base,
-                                        const Registry* registry) {
+                                        const std::shared_ptr<const Registry>& registry) {
   StagerOptions staging;
   staging.compression = options.compression.value_or(CompressionOf(base.header()));
   staging.compression.typesize = base.header().typesize;

@@ -22,7 +22,7 @@ absl::StatusOr<std::shared_ptr<LogCore>> LogCore::Open(const std::string& path,
 }
 
 FileSystem& LogCore::files() const {
-  return options_.file_system == nullptr ? *PosixFileSystem() : *options_.file_system;
+  return *(options_.file_system == nullptr ? PosixFileSystem() : options_.file_system);
 }
 
 absl::Status LogCore::OpenParts() {

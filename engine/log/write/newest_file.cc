@@ -52,13 +52,10 @@ absl::Status NewestFile::CreateNext(const Segment& newest, const LogLayer& layer
   LogCreateOptions options = OptionsLike(newest);
   options.retention = layer.retention;
   options.rotation = layer.rotation;
-  FileSystem* const files = log_->options().file_system;
+  const std::shared_ptr<FileSystem>& files = log_->options().file_system;
   // Users who read a log can read its next file, too, whatever the umask of this writer is.
-  std::shared_ptr<FileSystem> like_this_one;
-  if (files == nullptr || files == PosixFileSystem()) {
-    like_this_one = FilesForCopyOf(file_.path, CopiedPermissions::kAll);
-  }
-  options.file_system = like_this_one != nullptr ? like_this_one.get() : files;
+  const bool is_posix = files == nullptr || files == PosixFileSystem();
+  options.file_system = is_posix ? FilesForCopyOf(file_.path, CopiedPermissions::kAll) : files;
   const LogFile next = FileOf(log_->path(), file_.number + 1);
   return CreateLogFrame(next.path, options, newest.end_record());
 }

@@ -8,9 +8,8 @@
 namespace cairn {
 
 absl::StatusOr<Frame> OpenUri(const std::string& uri, const OpenOptions& options) {
-  const std::shared_ptr<FileSystem> files = MakeUriFileSystem(S3OptionsFromEnvironment());
   OpenOptions in_uri = options;
-  in_uri.file_system = files.get();
+  in_uri.file_system = MakeUriFileSystem(S3OptionsFromEnvironment());
   return Frame::Open(uri, in_uri);
 }
 

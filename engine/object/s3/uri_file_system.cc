@@ -114,7 +114,7 @@ class UriFileSystem final : public FileSystem {
 
 absl::StatusOr<UriFileSystem::Place> UriFileSystem::FindPlace(const std::string& path) {
   if (!IsObjectUri(path)) {
-    return Place{std::shared_ptr<FileSystem>(std::shared_ptr<void>(), PosixFileSystem()), path};
+    return Place{PosixFileSystem(), path};
   }
   CAIRN_ASSIGN_OR_RETURN(const object::ObjectUri uri, object::ParseObjectUri(path));
   const MutexLock lock(mutex_);

@@ -355,8 +355,8 @@ class PosixFiles final : public FileSystem {
 
 }  // namespace
 
-std::unique_ptr<FileSystem> MakePosixFileSystem(bool has_renameat2) {
-  return std::make_unique<PosixFiles>(has_renameat2);
+std::shared_ptr<FileSystem> MakePosixFileSystem(bool has_renameat2) {
+  return std::make_shared<PosixFiles>(has_renameat2);
 }
 
 std::shared_ptr<FileSystem> MakeLimitedFiles(Limits limits) {
@@ -365,11 +365,11 @@ std::shared_ptr<FileSystem> MakeLimitedFiles(Limits limits) {
 
 }  // namespace storage
 
-FileSystem* PosixFileSystem() {
+const std::shared_ptr<FileSystem>& PosixFileSystem() {
   // Never destroyed, because files may be opened until the very end of the process. Its only state
   // is the descriptors that this process must not close yet.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
-  static FileSystem* const files = storage::MakePosixFileSystem(true).release();
+  static const auto& files = *new std::shared_ptr<FileSystem>(storage::MakePosixFileSystem(true));
   return files;
 }
 

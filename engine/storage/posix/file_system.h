@@ -9,7 +9,7 @@
 
 namespace cairn::storage {
 
-std::unique_ptr<FileSystem> MakePosixFileSystem(bool has_renameat2);
+std::shared_ptr<FileSystem> MakePosixFileSystem(bool has_renameat2);
 
 // Returns the operating system's files. Every file that is made through it is, from its first
 // moment on, open only to users to whom the limits open it.

@@ -12,6 +12,7 @@
 #include "tests/support/reverse_executor.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -135,7 +136,7 @@ TEST_F(HandlesTest, CompactCodesPendingItemsWithItsExecutor) {
   }
   ReverseExecutor executor(2);
   CompactOptions compact;
-  compact.executor = &executor;
+  compact.executor = Unowned(&executor);
   ASSERT_TRUE(IsOk(frame.Compact(compact)));
   EXPECT_GT(executor.runs(), 0);
   EXPECT_EQ(ContentOf(frame.snapshot()), MakeItems(512 << 10));

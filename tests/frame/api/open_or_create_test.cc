@@ -1,5 +1,6 @@
 // Paths of frames, and frames that are made if they are not there.
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -73,7 +75,7 @@ class LateDirectory final : public ForwardingFileSystem {
 TEST_P(OpenOrCreateTest, FrameThatAppearsWhileItIsOpenedIsOpened) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, OptionsOf(64))));
   LateDirectory files(PosixFileSystem());
-  EXPECT_TRUE(IsOk(Frame::Open(path_, {.file_system = &files})));
+  EXPECT_TRUE(IsOk(Frame::Open(path_, {.file_system = Unowned(&files)})));
 }
 
 TEST_P(OpenOrCreateTest, ReplacesNothing) {

@@ -86,7 +86,7 @@ absl::Status BuildCopy(const std::string& from, const std::string& to, bool over
   CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::Open(from));
   const std::shared_ptr<FileSystem> files = FilesForCopyOf(from);
   CreateOptions options = frame.snapshot().create_options();
-  options.file_system = files.get();
+  options.file_system = files;
   options.overwrite = overwrite;
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(to, options));
   CAIRN_RETURN_IF_ERROR(writer.Append(MakeNoise(300, 1)));

@@ -18,6 +18,7 @@
 #include "tests/support/simulated_disk.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -179,7 +180,7 @@ TEST_P(CopyTest, AppearsCompleteOrNotAtAllWhereverTheDiskFails) {
     FaultFileSystem files;
     Frame frame = *Frame::Open(path_);
     files.Inject({.after = after, .disk_gone = true});
-    const absl::Status copied = frame.snapshot().CopyTo(copy_, {.file_system = &files});
+    const absl::Status copied = frame.snapshot().CopyTo(copy_, {.file_system = Unowned(&files)});
     if (copied.ok()) break;
     ++failures;
     files.Heal();

@@ -19,6 +19,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -214,7 +215,7 @@ TEST_P(AbandonedTest, WriterWhoseFileWasTakenForItMakesAnother) {
       taken += fs::exists(made) ? 0 : 1;
     });
     CreateOptions options = SmallChunksIn(layout, true);
-    options.file_system = &files;
+    options.file_system = Unowned(&files);
     ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(300, 2))));
     EXPECT_EQ(taken, 1);
     EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(300, 2));
@@ -227,7 +228,7 @@ TEST_P(AbandonedTest, OldFrameStaysUntilTheNewOneHasItsNameForGood) {
   Make();
   MakeSwapped();
   FaultFileSystem files;
-  auto frame = Frame::Open(path_, {.file_system = &files});
+  auto frame = Frame::Open(path_, {.file_system = Unowned(&files)});
   ASSERT_TRUE(IsOk(frame));
   files.StartLog();
   ASSERT_TRUE(IsOk(frame->OpenWriter()));

@@ -14,6 +14,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -67,7 +68,7 @@ class ReaderLocksTest : public testing::Test {
   void SetUp() override {
     ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1))));
   }
-  absl::StatusOr<Frame> Open() { return Frame::Open(path_, {.file_system = &files_}); }
+  absl::StatusOr<Frame> Open() { return Frame::Open(path_, {.file_system = Unowned(&files_)}); }
 
   Hooks hooks_;
   HookedFiles files_{&hooks_};

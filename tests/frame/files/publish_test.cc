@@ -21,6 +21,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -31,12 +32,12 @@ using Names = std::vector<std::string>;
 class PublishTest : public testing::Test {
  protected:
   CreateOptions Logged(CreateOptions options) {
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     files_.StartLog();
     return options;
   }
   Writer OpenLoggedWriter() {
-    auto frame = Frame::Open(path_, {.file_system = &files_});
+    auto frame = Frame::Open(path_, {.file_system = Unowned(&files_)});
     EXPECT_TRUE(IsOk(frame));
     files_.StartLog();
     auto writer = frame->OpenWriter(kKeepAll);

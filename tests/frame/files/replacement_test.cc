@@ -22,6 +22,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -86,14 +87,15 @@ class ReplacementTest : public testing::Test {
   static void Make(const std::string& path, uint64_t seed) {
     ASSERT_TRUE(IsOk(WriteFrame(path, Options(Layout::kSparse, false), MakeNoise(kSize, seed))));
   }
-  absl::Status Overwrite(Layout layout = Layout::kSparse, FileSystem* files = nullptr) {
+  absl::Status Overwrite(Layout layout = Layout::kSparse,
+                         std::shared_ptr<FileSystem> files = nullptr) {
     CreateOptions options = Options(layout, true);
     options.file_system = files;
     return WriteFrame(path_, options, MakeNoise(kSize, 2));
   }
   // `act` is done in the middle of it.
   absl::Status CopyOver(Layout layout, const std::function<void()>& act,
-                        FileSystem* files = nullptr) {
+                        std::shared_ptr<FileSystem> files = nullptr) {
     Frame frame = NewInMemory(PlainCopies(64));
     Writer writer = *frame.OpenWriter();
     CAIRN_RETURN_IF_ERROR(writer.Append(MakeNoise(kSize, 2)));
@@ -105,7 +107,7 @@ class ReplacementTest : public testing::Test {
     };
     return frame.snapshot().CopyTo(path_, options);
   }
-  static Buffer Content(const std::string& path, FileSystem* files = nullptr) {
+  static Buffer Content(const std::string& path, std::shared_ptr<FileSystem> files = nullptr) {
     const auto frame = Frame::Open(path, {.file_system = files});
     EXPECT_TRUE(IsOk(frame)) << path;
     return frame.ok() ? ContentOf(frame->snapshot()) : Buffer();
@@ -116,7 +118,7 @@ class ReplacementTest : public testing::Test {
     IndexWatchingFiles files(std::make_shared<std::function<void()>>([&] {
       if (++opens == 5) act();
     }));
-    const Buffer content = Content(path_, &files);
+    const Buffer content = Content(path_, Unowned(&files));
     EXPECT_GE(opens, 5);
     return content;
   }
@@ -182,7 +184,7 @@ TEST_F(ReplacementTest, OldFrameStaysWhereTheSwapMayNotBeDurable) {
   for (const Layout layout : {Layout::kSparse, Layout::kContiguous}) {
     FaultFileSystem files;
     files.StartLog();
-    ASSERT_TRUE(IsOk(Overwrite(layout, &files)));
+    ASSERT_TRUE(IsOk(Overwrite(layout, Unowned(&files))));
     const std::vector<Operation> log = files.TakeLog();
     const auto swap = std::ranges::find(log, Kind::kExchange, &Operation::kind);
     ASSERT_NE(swap, log.end());
@@ -191,7 +193,7 @@ TEST_F(ReplacementTest, OldFrameStaysWhereTheSwapMayNotBeDurable) {
     Make(path_, 1);
 
     files.Inject({.after = swap + 1 - log.begin()});
-    EXPECT_TRUE(absl::IsResourceExhausted(Overwrite(layout, &files)));
+    EXPECT_TRUE(absl::IsResourceExhausted(Overwrite(layout, Unowned(&files))));
     EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
     const std::vector<std::string> names = NamesIn(dir_.path());
     ASSERT_EQ(names.size(), 2u);
@@ -292,7 +294,7 @@ TEST_F(ReplacementTest, CopyWaitsForAReaderThatGoesSoon) {
     const auto frame = Frame::Open(path_);
     if (frame.ok()) reader = frame->snapshot();
   };
-  EXPECT_TRUE(IsOk(CopyOver(Layout::kSparse, read, &files)));
+  EXPECT_TRUE(IsOk(CopyOver(Layout::kSparse, read, Unowned(&files))));
   EXPECT_EQ(refused, 2);
   EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
 }

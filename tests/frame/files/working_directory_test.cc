@@ -158,7 +158,7 @@ TEST(AbsolutePathTest, KeepsWhatIsAbsoluteAndLinks) {
   const TempDir dir;
   const fs::path before = fs::current_path();
   fs::current_path(dir.path());
-  FileSystem* const files = PosixFileSystem();
+  const std::shared_ptr<FileSystem> files = PosixFileSystem();
   EXPECT_EQ(*files->Absolute("/a/b"), "/a/b");
   const std::string here = fs::current_path();
   EXPECT_EQ(*files->Absolute("a/../b"), here + "/a/../b");

@@ -22,6 +22,7 @@
 #include "tests/support/frame_repair.h"
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -65,7 +66,7 @@ class BackgroundCheckpointTest : public EditedFrameTest {
                                         .least_gradual = 1000,
                                         .use_thread = use_thread,
                                         .least_free = int64_t{64} << 10},
-                                       &files_);
+                                       Unowned(&files_));
   }
   void Update(Writer& writer) { EditedFrameTest::Update(writer, AnyChunk()); }
   // Commits of a few edits, until another checkpoint is the frame's, which was made during them.

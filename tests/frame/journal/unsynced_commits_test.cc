@@ -15,6 +15,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -32,7 +33,7 @@ class UnsyncedCommitsTest : public testing::Test {
  protected:
   void SetUp() override {
     CreateOptions options = PlainCopies(kCopied);
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
     Writer writer = Open({});
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(IsOk(writer.Append(MakeNoise(kCopied, i))));
@@ -45,7 +46,7 @@ class UnsyncedCommitsTest : public testing::Test {
     files_.StartLog();
   }
   Writer Open(WriterOptions options) {
-    frame_ = *Frame::Open(path_, {.file_system = &files_});
+    frame_ = *Frame::Open(path_, {.file_system = Unowned(&files_)});
     auto writer = frame_->OpenWriter(options);
     EXPECT_TRUE(IsOk(writer));
     return *std::move(writer);

@@ -14,6 +14,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -24,7 +25,7 @@ class RefreshTest : public testing::Test {
     ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(100, 1))));
   }
   Frame Open() {
-    auto frame = Frame::Open(path_, {.file_system = &files_});
+    auto frame = Frame::Open(path_, {.file_system = Unowned(&files_)});
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }

@@ -1,5 +1,6 @@
 // Waiting for commits.
 #include <chrono>
+#include <memory>
 #include <string>
 #include <sys/resource.h>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -42,7 +44,7 @@ class WaitForCommitTest : public testing::TestWithParam<Layout> {
     return options;
   }
   void SetUp() override { ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), MakeNoise(100, 1)))); }
-  Frame Open(FileSystem* files = nullptr) const {
+  Frame Open(std::shared_ptr<FileSystem> files = nullptr) const {
     auto frame = Frame::Open(path_, {.file_system = files});
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
@@ -188,7 +190,7 @@ TEST_P(WaitForCommitTest, AnyNumberOfThreadsWait) {
 
 TEST_P(WaitForCommitTest, WorksWhereFilesCannotBeWatched) {
   CountingFileSystem files;
-  Frame frame = Open(&files);
+  Frame frame = Open(Unowned(&files));
   const Snapshot seen = frame.snapshot();
   std::thread writer([this] {
     std::this_thread::sleep_for(kShort);

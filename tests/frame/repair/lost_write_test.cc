@@ -23,6 +23,7 @@
 #include "tests/support/other_boot.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -232,7 +233,7 @@ TEST_F(LostWriteTest, OfAHeaderIsToldByCommitsAfterItThatNoPowerCutTook) {
     LoseHeader(1);
     ExpectTold(2);
     const bool is_durable = durability == Durability::kMachine;
-    absl::StatusOr<Frame> frame = Frame::Open(path_, {.file_system = &other_boot});
+    absl::StatusOr<Frame> frame = Frame::Open(path_, {.file_system = Unowned(&other_boot)});
     ASSERT_TRUE(IsOk(frame));
     EXPECT_EQ(frame->snapshot().info().journal_damaged, is_durable);
     EXPECT_EQ(frame->OpenWriter().ok(), !is_durable);

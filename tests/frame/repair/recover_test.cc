@@ -19,6 +19,7 @@
 #include "tests/support/search.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -72,7 +73,7 @@ TEST_F(RecoverTest, CheckpointsTheJournalAndCutsTheRest) {
 
 TEST_F(RecoverTest, DryRunReportsTheSameAndWritesNothing) {
   FaultFileSystem files;
-  const auto report = Recover(path_, {.dry_run = true, .file_system = &files});
+  const auto report = Recover(path_, {.dry_run = true, .file_system = Unowned(&files)});
   ASSERT_TRUE(IsOk(report));
   EXPECT_EQ(report->commits, 2);
   EXPECT_EQ(report->cut, 777);
@@ -111,7 +112,7 @@ TEST_F(RecoverTest, IntactFrameIsLeftAlone) {
   ASSERT_TRUE(IsOk(Recover(path_)));
   const Buffer well = FileBytes(path_);
   FaultFileSystem files;
-  const auto report = Recover(path_, {.file_system = &files});
+  const auto report = Recover(path_, {.file_system = Unowned(&files)});
   ASSERT_TRUE(IsOk(report));
   EXPECT_EQ(report->commits, 0);
   EXPECT_EQ(report->cut, 0);
@@ -141,7 +142,7 @@ TEST_F(RecoverTest, EveryBitOfTheHeaderCanBeRestored) {
     Buffer damaged = bytes_;
     damaged[bit / 8] ^= std::byte{1} << (bit % 8);
     PutFileBytes(path_, damaged);
-    const auto report = Recover(path_, {.file_system = &files});
+    const auto report = Recover(path_, {.file_system = Unowned(&files)});
     ASSERT_TRUE(IsOk(report)) << bit;
     ExpectFolded();
   }
@@ -199,7 +200,7 @@ TEST_F(RecoverTest, RestoresTheHeaderOfTheFileThatHasTheNameWhenItIsLocked) {
   PutFileBytes(path_, bytes_);
   PutFileBytes(dir_.Path("next"), bytes_);
   ReplacedFiles files(dir_.Path("next"));
-  const auto report = Recover(path_, {.file_system = &files});
+  const auto report = Recover(path_, {.file_system = Unowned(&files)});
   ASSERT_TRUE(IsOk(report));
   EXPECT_TRUE(report->header_restored);
   ExpectFolded();

@@ -20,6 +20,7 @@
 #include "tests/support/frame_repair.h"
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -290,8 +291,8 @@ TEST_F(SalvageTest, LooksAtWhatFollowsLookalikesCostFewBytes) {
   }
   bytes.resize(kClaimed + bytes.size());
   CountingFileSystem files;
-  EXPECT_TRUE(
-      absl::IsNotFound(SalvageBytes(bytes, {.use_mmap = false, .file_system = &files}).status()));
+  EXPECT_TRUE(absl::IsNotFound(
+      SalvageBytes(bytes, {.use_mmap = false, .file_system = Unowned(&files)}).status()));
   EXPECT_LT(files.reading().bytes, 10 * std::ssize(bytes));
 }
 

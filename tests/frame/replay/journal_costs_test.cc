@@ -22,6 +22,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -196,7 +197,7 @@ Buffer CheckpointsThatLeadTo(const Buffer& record, int64_t count) {
   const TempDir dir;
   UnsyncedFileSystem files;
   CreateOptions options = PlainCopies(100);
-  options.file_system = &files;
+  options.file_system = Unowned(&files);
   auto frame = Frame::Create(dir.Path("f"), options);
   auto writer = frame->OpenWriter(kKeepAll);
   for (int64_t i = 0; i < count; ++i) {

@@ -16,6 +16,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -31,13 +32,13 @@ class JournalFrameTest : public testing::Test {
  protected:
   Frame Create(const CreateOptions& given) {
     CreateOptions options = given;
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     auto frame = Frame::Create(path_, options);
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
   Frame Open() {
-    auto frame = Frame::Open(path_, {.file_system = &files_});
+    auto frame = Frame::Open(path_, {.file_system = Unowned(&files_)});
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }

@@ -1,6 +1,7 @@
 // Commits of sparse frames, whose records follow the index.
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "tests/support/other_boot.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -31,12 +33,12 @@ class SparseJournalTest : public testing::Test {
     options.layout = Layout::kSparse;
     EXPECT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(3 * kSmallChunk, 1))));
   }
-  Frame Open(FileSystem* files = PosixFileSystem()) const {
+  Frame Open(std::shared_ptr<FileSystem> files = PosixFileSystem()) const {
     auto frame = Frame::Open(path_, {.file_system = files});
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
-  Writer OpenWriter(FileSystem* files = PosixFileSystem()) const {
+  Writer OpenWriter(std::shared_ptr<FileSystem> files = PosixFileSystem()) const {
     auto writer = Open(files).OpenWriter();
     EXPECT_TRUE(IsOk(writer));
     return *std::move(writer);
@@ -70,7 +72,7 @@ class SparseJournalTest : public testing::Test {
   // The operations of one commit.
   std::vector<Operation> LogOf(Durability durability) const {
     FaultFileSystem files;
-    Writer writer = OpenWriter(&files);
+    Writer writer = OpenWriter(Unowned(&files));
     Update(writer, 0, 20);
     EXPECT_TRUE(IsOk(writer.Append(MakeNoise(2 * kSmallChunk, 21))));
     files.StartLog();
@@ -135,7 +137,7 @@ TEST_F(SparseJournalTest, DurableCommitSyncsEachNewFileOnceAndTheDirectoryAndThe
 
 TEST_F(SparseJournalTest, SharedSyncMakesTheFilesOfAllCommitsDurableBeforeTheIndex) {
   FaultFileSystem files;
-  Writer writer = OpenWriter(&files);
+  Writer writer = OpenWriter(Unowned(&files));
   Update(writer, 0, 20);
   const Snapshot second = Update(writer, 1, 21);
   ASSERT_TRUE(IsOk(writer.UpdateChunk(2, MakeNoise(kSmallChunk, 22))));  // is only staged
@@ -146,7 +148,7 @@ TEST_F(SparseJournalTest, SharedSyncMakesTheFilesOfAllCommitsDurableBeforeTheInd
 
 TEST_F(SparseJournalTest, SharedSyncWhoseFilesFailStopsTheWriter) {
   FaultFileSystem files;
-  Writer writer = OpenWriter(&files);
+  Writer writer = OpenWriter(Unowned(&files));
   const Snapshot committed = Update(writer, 0, 20);
   files.Inject({});
   EXPECT_TRUE(absl::IsResourceExhausted(writer.Sync(committed)));
@@ -156,7 +158,7 @@ TEST_F(SparseJournalTest, SharedSyncWhoseFilesFailStopsTheWriter) {
 
 TEST_F(SparseJournalTest, SuspendedWriterCanSyncThoughAnotherOneRemovedItsFiles) {
   FaultFileSystem files;
-  Writer writer = OpenWriter(&files);
+  Writer writer = OpenWriter(Unowned(&files));
   Update(writer, 0, 20);
   const Snapshot committed = Update(writer, 0, 21);
   files.StartLog();
@@ -172,7 +174,7 @@ TEST_F(SparseJournalTest, SuspendedWriterCanSyncThoughAnotherOneRemovedItsFiles)
 
 TEST_F(SparseJournalTest, SuspendAfterADurableCommitWritesNothing) {
   FaultFileSystem files;
-  Writer writer = OpenWriter(&files);
+  Writer writer = OpenWriter(Unowned(&files));
   Update(writer, 0, 20, Durability::kMachine);
   const int64_t before = files.operations();
   ASSERT_TRUE(IsOk(writer.Suspend()));
@@ -271,8 +273,8 @@ TEST_F(SparseJournalTest, AfterAPowerCutACommitWithoutItsFileIsNone) {
   }
   ASSERT_TRUE(fs::remove(In("00000003.chunk")));
   OtherBoot files;
-  EXPECT_EQ(Open(&files).snapshot().info().generation, 1u);
-  Writer writer = OpenWriter(&files);
+  EXPECT_EQ(Open(Unowned(&files)).snapshot().info().generation, 1u);
+  Writer writer = OpenWriter(Unowned(&files));
   EXPECT_EQ(Update(writer, 0, 11).info().generation, 2u);
 }
 
@@ -285,7 +287,7 @@ TEST_F(SparseJournalTest, AfterAPowerCutACommitWithOtherContentIsNone) {
   chunk.back() ^= std::byte{1};
   PutFileBytes(In("00000003.chunk"), chunk);
   OtherBoot files;
-  EXPECT_EQ(Open(&files).snapshot().info().generation, 1u);
+  EXPECT_EQ(Open(Unowned(&files)).snapshot().info().generation, 1u);
 }
 
 TEST_F(SparseJournalTest, DurableCommitWithoutItsFileIsDamageOfThatChunk) {
@@ -295,12 +297,12 @@ TEST_F(SparseJournalTest, DurableCommitWithoutItsFileIsDamageOfThatChunk) {
   }
   ASSERT_TRUE(fs::remove(In("00000003.chunk")));
   OtherBoot files;
-  const Snapshot snapshot = Open(&files).snapshot();
+  const Snapshot snapshot = Open(Unowned(&files)).snapshot();
   EXPECT_EQ(snapshot.info().generation, 2u);
   Buffer chunk(kSmallChunk);
   EXPECT_TRUE(IsDamage(snapshot.ReadChunk(0, chunk), "00000003.chunk"));
   // The chunk can be written again.
-  Writer writer = OpenWriter(&files);
+  Writer writer = OpenWriter(Unowned(&files));
   ASSERT_TRUE(IsOk(writer.UpdateChunk(0, MakeNoise(kSmallChunk, 11))));
 }
 

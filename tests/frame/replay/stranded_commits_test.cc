@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "tests/support/search.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -48,12 +50,12 @@ class StrandedCommitsTest : public testing::Test {
     }
     return FileBytes(path_);
   }
-  Snapshot Open(FileSystem* files = PosixFileSystem()) const {
+  Snapshot Open(std::shared_ptr<FileSystem> files = PosixFileSystem()) const {
     const absl::StatusOr<Frame> frame = Frame::Open(path_, {.file_system = files});
     EXPECT_TRUE(IsOk(frame));
     return frame->snapshot();
   }
-  absl::Status OpenWriter(FileSystem* files = PosixFileSystem()) const {
+  absl::Status OpenWriter(std::shared_ptr<FileSystem> files = PosixFileSystem()) const {
     absl::StatusOr<Frame> frame = Frame::Open(path_, {.file_system = files});
     return frame.ok() ? frame->OpenWriter().status() : frame.status();
   }
@@ -216,7 +218,7 @@ TEST_P(EveryBitTest, AfterAPowerCutHidesNothingThatIsShownToBeDurable) {
       const bool shows = format::FindReceipt(place, begin).has_value();
       if (shows && GetParam() == Durability::kMachine) durable = static_cast<int64_t>(i) + 1;
     }
-    const Snapshot snapshot = Open(&other_boot_);
+    const Snapshot snapshot = Open(Unowned(&other_boot_));
     const absl::StatusOr<Buffer> data = DataOf(snapshot);
     if (!data.ok() || snapshot.info().journal_damaged) {
       EXPECT_GT(durable, 0) << bit;
@@ -236,9 +238,9 @@ TEST_F(StrandedCommitsTest, WhatAPowerCutTookOfUnpromisedCommitsEndsTheJournal) 
   Buffer bytes = Commit(std::vector<Durability>(5, Durability::kProcess));
   Damage(bytes, 2);
   data_.resize(40);
-  EXPECT_FALSE(Open(&other_boot_).info().journal_damaged);
-  EXPECT_EQ(DataOf(Open(&other_boot_)).value(), data_);
-  EXPECT_TRUE(IsOk(OpenWriter(&other_boot_)));
+  EXPECT_FALSE(Open(Unowned(&other_boot_)).info().journal_damaged);
+  EXPECT_EQ(DataOf(Open(Unowned(&other_boot_))).value(), data_);
+  EXPECT_TRUE(IsOk(OpenWriter(Unowned(&other_boot_))));
   EXPECT_EQ(DataOf(Open()).value(), data_);
 }
 
@@ -248,8 +250,9 @@ TEST_F(StrandedCommitsTest, LostDurableCommitIsReportedAlsoAfterAPowerCut) {
     data_.clear();
     Buffer bytes = Commit({Durability::kProcess, Durability::kProcess, Durability::kMachine});
     Damage(bytes, damaged);
-    EXPECT_EQ(Open(&other_boot_).info().stranded_commits, 3 - static_cast<int64_t>(damaged));
-    EXPECT_TRUE(absl::IsDataLoss(OpenWriter(&other_boot_)));
+    EXPECT_EQ(Open(Unowned(&other_boot_)).info().stranded_commits,
+              3 - static_cast<int64_t>(damaged));
+    EXPECT_TRUE(absl::IsDataLoss(OpenWriter(Unowned(&other_boot_))));
     EXPECT_EQ(FileBytes(path_), bytes);
     ASSERT_EQ(std::remove(path_.c_str()), 0);
   }
@@ -270,15 +273,15 @@ TEST_F(StrandedCommitsTest, EmptyCommitMakesThoseBeforeItDurable) {
   ends_ = {end};
   Buffer bytes = FileBytes(path_);
   Damage(bytes, 0);
-  EXPECT_EQ(Open(&other_boot_).info().stranded_commits, 1);
+  EXPECT_EQ(Open(Unowned(&other_boot_)).info().stranded_commits, 1);
 }
 
 TEST_F(StrandedCommitsTest, DurableCommitWhoseReceiptIsOldMayHaveBeenCutShort) {
   Buffer bytes = Commit({Durability::kProcess, Durability::kProcess, Durability::kMachine});
   ForgetThatItIsDurable(bytes);
   Damage(bytes, 1);
-  EXPECT_FALSE(Open(&other_boot_).info().journal_damaged);
-  EXPECT_TRUE(IsOk(OpenWriter(&other_boot_)));
+  EXPECT_FALSE(Open(Unowned(&other_boot_)).info().journal_damaged);
+  EXPECT_TRUE(IsOk(OpenWriter(Unowned(&other_boot_))));
 }
 
 // A durable commit is lost only if its record is: the receipt is written again after the sync.
@@ -289,10 +292,10 @@ TEST_F(StrandedCommitsTest, DurableCommitWithoutItsReceiptIsNotLost) {
     Buffer bytes = Commit({Durability::kMachine, second, Durability::kProcess});
     for (const int64_t end : ends_) bytes[static_cast<size_t>(end - 4)] ^= std::byte{1};
     Damage(bytes, 1);
-    const Snapshot snapshot = Open(&other_boot_);
+    const Snapshot snapshot = Open(Unowned(&other_boot_));
     EXPECT_EQ(snapshot.info().journal_damaged, second == Durability::kMachine);
     EXPECT_EQ(DataOf(snapshot).value(), Buffer(data_.begin(), data_.begin() + 20));
-    EXPECT_EQ(OpenWriter(&other_boot_).ok(), second == Durability::kProcess);
+    EXPECT_EQ(OpenWriter(Unowned(&other_boot_)).ok(), second == Durability::kProcess);
     ASSERT_EQ(std::remove(path_.c_str()), 0);
   }
 }
@@ -307,7 +310,7 @@ TEST_F(StrandedCommitsTest, DamagedChunkTakesNoCommitAlongWhileTheMachineRuns) {
   EXPECT_TRUE(absl::IsDataLoss(snapshot.ReadChunk(0, chunk)));
   EXPECT_TRUE(IsOk(snapshot.ReadChunk(1, chunk)));
   // A power cut may leave a record without its chunks.
-  EXPECT_EQ(Open(&other_boot_).info().nchunks, 0);
+  EXPECT_EQ(Open(Unowned(&other_boot_)).info().nchunks, 0);
 }
 
 TEST_F(StrandedCommitsTest, ChunkThatClaimsAllThatFollowsHidesNoCommit) {
@@ -367,7 +370,7 @@ TEST_F(StrandedCommitsTest, WriterThatOpensMakesAllCommitsOfBeforeKnownAsDurable
   EXPECT_EQ(std::ssize(after), ends_[2] + format::kReceiptSize);
   EXPECT_EQ(DataOf(Open()).value(), data_);
   Damage(after, 0);
-  EXPECT_EQ(Open(&other_boot_).info().stranded_commits, 3);
+  EXPECT_EQ(Open(Unowned(&other_boot_)).info().stranded_commits, 3);
 }
 
 TEST_F(StrandedCommitsTest, ReaderOfADamagedJournalSeesThatItWasRepaired) {

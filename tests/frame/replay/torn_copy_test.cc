@@ -15,6 +15,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/simulated_disk.h"
 #include "tests/support/status.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -62,9 +63,9 @@ class Copier {
  public:
   Copier(uint64_t seed, bool forwards) : dice_(seed), forwards_(forwards) {
     CreateOptions options = PlainCopies(600);
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     EXPECT_TRUE(IsOk(Frame::Create(kFrame, options)));
-    frame_.emplace(*Frame::Open(kFrame, {.file_system = &files_}));
+    frame_.emplace(*Frame::Open(kFrame, {.file_system = Unowned(&files_)}));
     writer_.emplace(*frame_->OpenWriter());
     Remember(*writer_->StagedSnapshot());
   }

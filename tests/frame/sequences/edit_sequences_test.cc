@@ -18,6 +18,7 @@
 #include "tests/support/search.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::frame {
@@ -64,7 +65,7 @@ class Sequence {
     if (!Chance(3)) options.chunksize = static_cast<int32_t>(1 + Below(700));
     if (Chance(4)) options.fingerprint = FingerprintType::kNone;
     if (place_ == Place::kDirectory) options.layout = Layout::kSparse;
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     for (size_t i = Below(3); i > 0; --i) {
       options.metalayers.push_back(
           {.name = "fixed " + std::to_string(i), .content = Buffer(Below(300))});
@@ -174,7 +175,7 @@ class Sequence {
   OpenOptions AnyOpenOptions() {
     OpenOptions options;
     options.use_mmap = Chance(2);
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     return options;
   }
 

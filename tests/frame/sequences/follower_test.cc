@@ -15,6 +15,7 @@
 #include "tests/support/search.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::frame {
@@ -49,7 +50,7 @@ class Follower {
     if (!Chance(3)) options.chunksize = static_cast<int32_t>(1 + Below(700));
     if (Chance(4)) options.fingerprint = FingerprintType::kNone;
     options.layout = AnyLayout();
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     for (size_t i = Below(3); i > 0; --i) {
       options.metalayers.push_back(
           {.name = "fixed " + std::to_string(i), .content = test::Buffer(Below(300))});
@@ -61,9 +62,9 @@ class Follower {
     writer_ = *frame_->OpenWriter();
     ASSERT_NO_FATAL_FAILURE(EditAndCommit());
     shipped_ = frame_->snapshot();
-    ASSERT_TRUE(
-        IsOk(shipped_->CopyTo(dir_.Path("copy"), {.layout = AnyLayout(), .file_system = &files_})));
-    copy_ = *Frame::Open(dir_.Path("copy"), {.file_system = &files_});
+    ASSERT_TRUE(IsOk(shipped_->CopyTo(dir_.Path("copy"),
+                                      {.layout = AnyLayout(), .file_system = Unowned(&files_)})));
+    copy_ = *Frame::Open(dir_.Path("copy"), {.file_system = Unowned(&files_)});
     ExpectHolds(copy_->snapshot(), *model_);
     EXPECT_EQ(*copy_->snapshot().ContentHash(), *shipped_->ContentHash());
   }
@@ -89,13 +90,13 @@ class Follower {
     // The increment begins at the last shipped state, or at the state of the copy.
     CopyOptions options = {.since = Chance(2) ? shipped_ : copy_->snapshot(),
                            .overwrite = true,
-                           .file_system = &files_};
+                           .file_system = Unowned(&files_)};
     if (Chance(4)) options.layout = Layout::kSparse;
     const absl::StatusOr<Snapshot> newest = frame_->Refresh();
     ASSERT_TRUE(IsOk(newest));
     ASSERT_TRUE(IsOk(newest->CopyTo(path, options)));
     shipped_ = *newest;
-    absl::StatusOr<Frame> increment = Frame::Open(path, {.file_system = &files_});
+    absl::StatusOr<Frame> increment = Frame::Open(path, {.file_system = Unowned(&files_)});
     ASSERT_TRUE(IsOk(increment));
     EXPECT_TRUE(increment->snapshot().Verify()->ok());
     EXPECT_TRUE(increment->snapshot().info().sealed);
@@ -109,7 +110,8 @@ class Follower {
       ASSERT_TRUE(IsOk(restorer->Close()));
     }
     ExpectHolds(copy_->snapshot(), *model_);
-    const absl::StatusOr<Frame> opened = Frame::Open(dir_.Path("copy"), {.file_system = &files_});
+    const absl::StatusOr<Frame> opened =
+        Frame::Open(dir_.Path("copy"), {.file_system = Unowned(&files_)});
     ASSERT_TRUE(IsOk(opened));
     ExpectHolds(opened->snapshot(), *model_);
     EXPECT_EQ(*opened->snapshot().ContentHash(), *shipped_->ContentHash());

@@ -17,6 +17,7 @@
 #include "tests/support/files.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::frame {
 namespace {
@@ -213,7 +214,7 @@ TEST_F(CachedReadsTest, SeeWhatCameInPlaceOfWhatWasRolledBack) {
 
 TEST_F(CachedReadsTest, ReadTheHeaderOfAChunkOnce) {
   test::CountingFileSystem files;
-  const auto reader = Frame::Open(path_, {.use_mmap = false, .file_system = &files});
+  const auto reader = Frame::Open(path_, {.use_mmap = false, .file_system = Unowned(&files)});
   ASSERT_TRUE(IsOk(reader));
   const Snapshot snapshot = reader->snapshot();
   int32_t item = -1;
@@ -227,7 +228,7 @@ TEST_F(CachedReadsTest, ReadTheHeaderOfAChunkOnce) {
 
 TEST_F(CachedReadsTest, NeedNoFileForASmallChunkAfterACheckpoint) {
   test::CountingFileSystem files;
-  auto reader = Frame::Open(path_, {.use_mmap = false, .file_system = &files});
+  auto reader = Frame::Open(path_, {.use_mmap = false, .file_system = Unowned(&files)});
   ASSERT_TRUE(IsOk(reader));
   std::vector<std::byte> chunk(8192);
   for (const int64_t nchunk : {3, 1, 3, 1}) {

@@ -20,6 +20,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -122,7 +123,7 @@ class WriterSyncTest : public testing::Test {
  protected:
   void SetUp() override {
     CreateOptions options = PlainCopies(64);
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     auto frame = Frame::Create(dir_.Path("f"), options);
     ASSERT_TRUE(IsOk(frame));
     auto writer = frame->OpenWriter();
@@ -180,7 +181,7 @@ TEST_F(WriterSyncTest, SyncLeavesTheReceiptToSuspend) {
   const Snapshot committed = *Add(Durability::kProcess);
   ASSERT_TRUE(IsOk(writer_->Sync(committed)));
   ASSERT_TRUE(IsOk(writer_->Suspend()));
-  Frame other = *Frame::Open(dir_.Path("f"), {.file_system = &files_});
+  Frame other = *Frame::Open(dir_.Path("f"), {.file_system = Unowned(&files_)});
   Writer second = *other.OpenWriter();
   ASSERT_TRUE(IsOk(second.Suspend()));
   const int64_t before = files_.operations();

@@ -14,6 +14,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -31,7 +32,7 @@ class SizeLimitTest : public testing::TestWithParam<Layout> {
   void SetUp() override {
     CreateOptions options = PlainCopies(kLimitedChunk);
     options.layout = GetParam();
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     auto frame = Frame::Create(path_, options);
     ASSERT_TRUE(IsOk(frame));
     frame_.emplace(*std::move(frame));

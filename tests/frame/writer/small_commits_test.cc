@@ -14,6 +14,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -24,12 +25,12 @@ class SmallCommitsTest : public testing::TestWithParam<Layout> {
  protected:
   CreateOptions Options(int32_t chunksize) {
     CreateOptions options = PlainCopies(chunksize);
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     options.layout = GetParam();
     return options;
   }
   Frame Open() {
-    auto frame = Frame::Open(path_, {.file_system = &files_});
+    auto frame = Frame::Open(path_, {.file_system = Unowned(&files_)});
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }

@@ -10,6 +10,7 @@
 #include "tests/support/edited_frame.h"
 #include "tests/support/fault_file_system.h"
 #include "tests/support/status.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -27,7 +28,7 @@ class StandingCommitsTest : public EditedFrameTest {
                        .use_thread = false,
                        .least_summarized = 1,
                        .edits_of_summary = 5},
-                      &files);
+                      Unowned(&files));
   }
 
   // Commits one update after the other until one fails; `data_` is what was committed. Returns the

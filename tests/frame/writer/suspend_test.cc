@@ -19,6 +19,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 
 namespace cairn::test {
 namespace {
@@ -31,7 +32,7 @@ class SuspendTest : public testing::TestWithParam<Layout> {
   void SetUp() override {
     CreateOptions options = PlainCopies(64);
     options.layout = GetParam();
-    options.file_system = &files_;
+    options.file_system = Unowned(&files_);
     auto made = Frame::Create(path_, options);
     ASSERT_TRUE(IsOk(made));
     frame_ = *std::move(made);
@@ -48,7 +49,7 @@ class SuspendTest : public testing::TestWithParam<Layout> {
     ASSERT_TRUE(IsOk(writer.Commit(durability)));
   }
   Frame Open() {
-    auto frame = Frame::Open(path_, {.file_system = &files_});
+    auto frame = Frame::Open(path_, {.file_system = Unowned(&files_)});
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
@@ -211,7 +212,7 @@ TEST_P(ContiguousSuspendTest, FrameThatWasReplacedIsFollowed) {
   ASSERT_TRUE(IsOk(writer_->Suspend()));
   CreateOptions options = Cut(4, 32);
   options.overwrite = true;
-  options.file_system = &files_;
+  options.file_system = Unowned(&files_);
   ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
   ASSERT_TRUE(IsOk(writer_->Resume()));
   ASSERT_TRUE(IsOk(writer_->Append(MakeNoise(400, 5))));

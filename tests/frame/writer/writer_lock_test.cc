@@ -19,6 +19,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unowned.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
@@ -115,7 +116,7 @@ TEST_F(WriterLockTest, NewFrameThatFoundTheDiskFullCanBeCommittedBesideItsLockFi
   PutFileBytes(path + ".b2lock", {});
   FaultFileSystem files;
   CreateOptions options = PlainCopies(64);
-  options.file_system = &files;
+  options.file_system = Unowned(&files);
   Writer writer = *Frame::BeginCreate(path, options);
   ASSERT_TRUE(IsOk(writer.Append(MakeNoise(100, 1))));
   files.Inject({.after = 1});  // after the count in the lock file
@@ -143,7 +144,7 @@ TEST_F(WriterLockTest, FrameOfAnotherUserIsNotReplacedWhileItIsWritten) {
   OthersFile files(path_);
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
-  options.file_system = &files;
+  options.file_system = Unowned(&files);
   std::optional<Writer> writer = *Open().OpenWriter();
   EXPECT_TRUE(absl::IsUnavailable(Frame::BeginCreate(path_, options)->Close()));
   writer.reset();
@@ -171,7 +172,7 @@ TEST_F(WriterLockTest, FrameThatIsReplacedDespiteItsLockIsNotWritten) {
   ASSERT_TRUE(IsOk(WriteFrame(next, PlainCopies(64), MakeNoise(20, 7))));
   const Buffer before = FileBytes(path_);
   RotatingFiles files;
-  auto frame = Frame::Open(path_, {.file_system = &files});
+  auto frame = Frame::Open(path_, {.file_system = Unowned(&files)});
   ASSERT_TRUE(IsOk(frame));
   files.RotateTo(next);
   EXPECT_TRUE(absl::IsFailedPrecondition(frame->OpenWriter().status()));

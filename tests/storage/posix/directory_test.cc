@@ -53,7 +53,7 @@ class PosixDirectoryTest : public testing::Test {
     return info.st_mode & 07777;
   }
 
-  FileSystem* const files_ = PosixFileSystem();
+  const std::shared_ptr<FileSystem> files_ = PosixFileSystem();
   const test::TempDir dir_;
   const std::string path_ = dir_.Path("d");
   std::shared_ptr<FileSystem> inside_;

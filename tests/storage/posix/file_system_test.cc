@@ -39,7 +39,7 @@ class PosixFileSystemTest : public testing::Test {
     return files_->Open(path, mode).status().code();
   }
 
-  FileSystem* const files_ = PosixFileSystem();
+  const std::shared_ptr<FileSystem> files_ = PosixFileSystem();
   const test::TempDir dir_;
 };
 

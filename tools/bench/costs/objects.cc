@@ -35,10 +35,10 @@ absl::StatusOr<std::shared_ptr<Stored>> Store() {
   std::shared_ptr<FileSystem> other_files = MakeObjectFileSystem(store);
   CreateOptions options = FrameOf(DataSet::kA, kChunk);
   options.layout = Layout::kSparse;
-  options.file_system = files.get();
+  options.file_system = files;
   ASSIGN_OR_RETURN(Frame frame, Frame::Create("frame", options));
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
-  ASSIGN_OR_RETURN(Frame reader, Frame::Open("frame", {.file_system = other_files.get()}));
+  ASSIGN_OR_RETURN(Frame reader, Frame::Open("frame", {.file_system = other_files}));
   return std::make_shared<Stored>(Stored{std::move(files), std::move(other_files), std::move(frame),
                                          std::move(writer), std::move(reader)});
 }

@@ -149,10 +149,10 @@ absl::Status CompareChunk(Session& session, const ChunkRow& row) {
   desk.options.clevel = row.clevel;
   desk.options.typesize = TypesizeOf(row.set);
   desk.options.filters = {{.filter = row.filter}};
-  std::unique_ptr<Executor> executor;
+  std::shared_ptr<Executor> executor;
   if (row.threads > 1) {
     executor = MakeThreadExecutor(row.threads);
-    desk.options.executor = executor.get();
+    desk.options.executor = executor;
   }
   desk.raw = MakeData(row.set, row.nbytes, 1);
   desk.chunk.resize(MaxCompressedSize(row.nbytes));

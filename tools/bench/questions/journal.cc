@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kMost = 1'000'000;  // commits
 constexpr size_t kChunk = 4096;
 
-CreateOptions OptionsFor(int32_t chunksize, FileSystem* files) {
+CreateOptions OptionsFor(int32_t chunksize, const std::shared_ptr<FileSystem>& files) {
   CreateOptions options;
   options.chunksize = chunksize;
   options.compression = UsualCompression(DataSet::kC);
@@ -50,16 +50,16 @@ absl::StatusOr<Costs> CountCommits(const std::string& path, size_t size, int32_t
   Costs costs{.bytes = {.name = name, .points = {}},
               .syncs = {.name = name + ": syncs", .points = {}},
               .checkpoints = {.name = name + ": checkpoints", .points = {}}};
-  CountingFileSystem files;
-  ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, OptionsFor(chunksize, &files)));
+  const auto files = std::make_shared<CountingFileSystem>();
+  ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, OptionsFor(chunksize, files)));
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   DataSource source(DataSet::kC, kChunk);
-  files.Reset();
+  files->Reset();
   int64_t next = 1000;
   for (int64_t i = 1; i <= kMost; ++i) {
     RETURN_IF_ERROR(Commit(writer, source, size));
     if (i != next) continue;
-    const Counts& counts = files.counts();
+    const Counts& counts = files->counts();
     const auto commits = static_cast<double>(i);
     costs.bytes.points.emplace_back(
         commits, static_cast<double>(counts.bytes_written) / (commits * static_cast<double>(size)));

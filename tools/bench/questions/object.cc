@@ -41,7 +41,7 @@ struct Setting {
   std::vector<int> latencies = {0, 10, 50};
 };
 
-CreateOptions FrameOptions(Layout layout, FileSystem* files = nullptr) {
+CreateOptions FrameOptions(Layout layout, const std::shared_ptr<FileSystem>& files = nullptr) {
   CreateOptions options;
   options.compression = UsualCompression(DataSet::kA);
   options.chunksize = kChunk;
@@ -86,7 +86,7 @@ class Frames {
     RETURN_IF_ERROR(Upload(*store, scratch, many()));
 
     const std::shared_ptr<FileSystem> files = MakeObjectFileSystem(store);
-    const CreateOptions options = FrameOptions(Layout::kSparse, files.get());
+    const CreateOptions options = FrameOptions(Layout::kSparse, files);
     ASSIGN_OR_RETURN(Writer sparse, Frame::BeginCreate(objects(), options));
     RETURN_IF_ERROR(AppendChunks(sparse, source, kChunks));
     RETURN_IF_ERROR(sparse.Close());
@@ -176,7 +176,7 @@ class Asker {
   absl::Status Open(const std::string& path) {
     frame_.reset();
     files_ = MakeObjectFileSystem(store_);
-    ASSIGN_OR_RETURN(frame_, Frame::Open(path, {.file_system = files_.get()}));
+    ASSIGN_OR_RETURN(frame_, Frame::Open(path, {.file_system = files_}));
     return absl::OkStatus();
   }
 
@@ -207,7 +207,7 @@ class Asker {
 
   absl::StatusOr<Frame> MakeFrame() {
     files_ = MakeObjectFileSystem(store_);
-    CreateOptions options = FrameOptions(Layout::kSparse, files_.get());
+    CreateOptions options = FrameOptions(Layout::kSparse, files_);
     options.overwrite = true;
     return Frame::Create(frames_.written(latency_), options);
   }
@@ -218,8 +218,7 @@ class Asker {
     RETURN_IF_ERROR(Measure(
         "Refresh without news", [] { return absl::OkStatus(); }, refresh));
     const std::shared_ptr<FileSystem> files = MakeObjectFileSystem(direct_);
-    ASSIGN_OR_RETURN(Frame other,
-                     Frame::Open(frames_.written(latency_), {.file_system = files.get()}));
+    ASSIGN_OR_RETURN(Frame other, Frame::Open(frames_.written(latency_), {.file_system = files}));
     ASSIGN_OR_RETURN(Writer writer, other.OpenWriter());
     const auto commit = [&]() -> absl::Status {
       RETURN_IF_ERROR(AppendChunks(writer, source_, 1));
@@ -268,8 +267,7 @@ class Asker {
     ASSIGN_OR_RETURN(frame_, MakeFrame());
     ASSIGN_OR_RETURN(second_, OpenBucket(setting_.bucket, endpoint_));
     const std::shared_ptr<FileSystem> files = MakeObjectFileSystem(second_);
-    ASSIGN_OR_RETURN(Frame other,
-                     Frame::Open(frames_.written(latency_), {.file_system = files.get()}));
+    ASSIGN_OR_RETURN(Frame other, Frame::Open(frames_.written(latency_), {.file_system = files}));
     std::optional<Writer> writers[2];
     ASSIGN_OR_RETURN(writers[0], frame_->OpenWriter());
     ASSIGN_OR_RETURN(writers[1], other.OpenWriter());

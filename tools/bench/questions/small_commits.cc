@@ -70,7 +70,7 @@ absl::StatusOr<int64_t> SizeOf(const std::string& path) {
 }
 
 CreateOptions OptionsFor(int32_t chunksize, const CompressionOptions& compression,
-                         FileSystem* files) {
+                         const std::shared_ptr<FileSystem>& files) {
   CreateOptions options;
   options.chunksize = chunksize;
   options.compression = compression;
@@ -84,9 +84,9 @@ absl::Status CommitRecords(const std::string& path, int32_t chunksize, int64_t r
   CompressionOptions compression;
   compression.codec = Codec::kZstd;
   compression.typesize = kRecord;
-  CountingFileSystem files;
-  ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, OptionsFor(chunksize, compression, &files)));
-  files.Reset();
+  const auto files = std::make_shared<CountingFileSystem>();
+  ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, OptionsFor(chunksize, compression, files)));
+  files->Reset();
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   RecordSource source;
   std::vector<int64_t> sizes;  // sizes of the file while the second half is committed
@@ -98,7 +98,7 @@ absl::Status CommitRecords(const std::string& path, int32_t chunksize, int64_t r
     ASSIGN_OR_RETURN(sizes.emplace_back(), SizeOf(path));
   }
   RETURN_IF_ERROR(writer.Close());
-  const Counts counts = files.counts();
+  const Counts counts = files->counts();
   ASSIGN_OR_RETURN(const int64_t closed, SizeOf(path));
   ASSIGN_OR_RETURN(const CompactReport compacted, frame.Compact());
   const auto least = static_cast<double>(compacted.size_after);
@@ -115,10 +115,10 @@ absl::Status CommitRecords(const std::string& path, int32_t chunksize, int64_t r
 absl::Status CommitBytes(const std::string& path, DataSet set, Durability durability,
                          int64_t commits, Session& session) {
   constexpr int32_t kChunk = 64 << 20;
-  CountingFileSystem files;
+  const auto files = std::make_shared<CountingFileSystem>();
   ASSIGN_OR_RETURN(Frame frame,
-                   Frame::Create(path, OptionsFor(kChunk, UsualCompression(set), &files)));
-  files.Reset();
+                   Frame::Create(path, OptionsFor(kChunk, UsualCompression(set), files)));
+  files->Reset();
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   DataSource source(set, 1 << 20);
   int64_t largest = 0;
@@ -138,7 +138,7 @@ absl::Status CommitBytes(const std::string& path, DataSet set, Durability durabi
       "%d commits of %d bytes, data %s, %s, chunks of 64 MiB: %.2f bytes written for each given, "
       "%d checkpoints, file up to %.1f MiB",
       commits, kSmall, NameOf(set), durability == Durability::kMachine ? "kMachine" : "kProcess",
-      static_cast<double>(files.counts().bytes_written) / given, files.counts().header_writes,
+      static_cast<double>(files->counts().bytes_written) / given, files->counts().header_writes,
       static_cast<double>(largest) / kMiB));
   return absl::OkStatus();
 }
@@ -146,20 +146,20 @@ absl::Status CommitBytes(const std::string& path, DataSet set, Durability durabi
 // A frame of 0.6 MB, and cycles that open it, append 64 bytes and close it.
 absl::Status OpenAndClose(const std::string& path, DataSet set, int64_t cycles, Session& session) {
   constexpr size_t kBegin = 600'000;
-  CountingFileSystem files;
+  const auto files = std::make_shared<CountingFileSystem>();
   DataSource source(set, kBegin);
   {
     ASSIGN_OR_RETURN(Frame made,
-                     Frame::Create(path, OptionsFor(1 << 20, UsualCompression(set), &files)));
+                     Frame::Create(path, OptionsFor(1 << 20, UsualCompression(set), files)));
     ASSIGN_OR_RETURN(Writer writer, made.OpenWriter());
     RETURN_IF_ERROR(writer.Append(source.Next()));
     RETURN_IF_ERROR(writer.Close());
   }
-  files.Reset();
+  files->Reset();
   int64_t largest = 0;
   for (int64_t i = 0; i < cycles; ++i) {
     OpenOptions options;
-    options.file_system = &files;
+    options.file_system = files;
     ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, options));
     ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
     RETURN_IF_ERROR(writer.Append(source.Next().first(kSmall)));
@@ -171,23 +171,23 @@ absl::Status OpenAndClose(const std::string& path, DataSet set, int64_t cycles, 
       "%d cycles of open, append %d bytes, close, data %s: file up to %.2f MB, %.1f bytes written "
       "for each given, %d checkpoints",
       cycles, kSmall, NameOf(set), static_cast<double>(largest) / 1e6,
-      static_cast<double>(files.counts().bytes_written) / static_cast<double>(cycles * kSmall),
-      files.counts().header_writes));
+      static_cast<double>(files->counts().bytes_written) / static_cast<double>(cycles * kSmall),
+      files->counts().header_writes));
   return absl::OkStatus();
 }
 
 absl::Status CloseLarge(const std::string& path, int64_t nchunks, Session& session) {
   RETURN_IF_ERROR(BuildSmallChunks(path, FingerprintType::k64Bit, nchunks));
-  CountingFileSystem files;
+  const auto files = std::make_shared<CountingFileSystem>();
   OpenOptions options;
-  options.file_system = &files;
+  options.file_system = files;
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, options));
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   RETURN_IF_ERROR(writer.Append(std::vector<std::byte>(kSmallChunk)));
   RETURN_IF_ERROR(writer.Close());
   session.report.Note(
       absl::StrFormat("open, append a chunk, close with %d chunks: %d bytes written", nchunks,
-                      files.counts().bytes_written));
+                      files->counts().bytes_written));
   return absl::OkStatus();
 }
 

@@ -81,12 +81,12 @@ absl::StatusOr<int64_t> AppendToArray(int axis, Input& input, Writer& writer) {
 }
 
 absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& flags) {
-  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
   ASSIGN_OR_RETURN(Writer writer,
                    OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait,
                                                          .keep_generations = flags.keep,
                                                          .max_file_size = flags.max_size,
-                                                         .executor = executor.get()}));
+                                                         .executor = executor}));
   const FrameInfo info = frame.snapshot().info();
   if (flags.axis) return AppendToArray(*flags.axis, input, writer);
   if (!flags.commit_every) return AppendAtOnce(input, writer, info, flags.allow_partial);

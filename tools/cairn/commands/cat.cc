@@ -162,13 +162,13 @@ absl::Status Cat(const CatFlags& flags) {
   if (!rows && !(flags.rows.fields.empty() && flags.dtype.empty())) {
     return absl::InvalidArgumentError("--fields and --dtype require --csv or --json");
   }
-  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
   OpenOptions options;
   options.file_system = Files();
   options.offset = flags.offset;
   options.generation = flags.generation;
   options.durable_only = flags.durable;
-  options.executor = executor.get();
+  options.executor = executor;
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, options));
   const Snapshot snapshot = frame.snapshot();
   if (flags.follow) return CatAndFollow(frame, flags);

@@ -161,7 +161,7 @@ absl::Status CopyOrSkip(int64_t nchunk, Bytes fill, const CompressionOptions& co
 
 // If anything fails, the writer is destroyed and removes what it wrote.
 absl::Status CopyTo(const Snapshot& snapshot, const CopyFlags& copy,
-                    const NewFrameFlags::Layers& layers, Executor* executor,
+                    const NewFrameFlags::Layers& layers, const std::shared_ptr<Executor>& executor,
                     const HeldSignals& signals, absl::Status& left_out, Skipped& skipped) {
   const NewFrameFlags& flags = copy.frame;
   const bool recode = flags.compression().given() || flags.has_chunk_size();
@@ -178,7 +178,7 @@ absl::Status CopyTo(const Snapshot& snapshot, const CopyFlags& copy,
   ASSIGN_OR_RETURN(CreateOptions options, flags.Over(std::move(base), layers.metalayers));
   options.compression.executor = executor;
   const std::shared_ptr<FileSystem> files = FilesForCopy(copy.in, flags.out());
-  options.file_system = files.get();
+  options.file_system = files;
   absl::StatusOr<Writer> writer = StartFrame(flags, options, mode);
   if (!writer.ok()) return About(flags.out(), writer.status());
   RETURN_IF_ERROR(CopyMetadata(snapshot, layers.vlmetalayers, *writer, left_out));
@@ -217,11 +217,11 @@ absl::Status Copy(const CopyFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(const NewFrameFlags::Layers layers, flags.frame.ReadLayers());
   const HeldSignals signals;
-  const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
+  const std::shared_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
   OpenOptions options;
   options.file_system = Files();
   options.offset = flags.offset;
-  options.executor = executor.get();
+  options.executor = executor;
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.in, options));
   RETURN_IF_ERROR(CheckPlaces(frame.snapshot(), flags));
   // A copy would pass damage off as sealed.
@@ -231,7 +231,7 @@ absl::Status Copy(const CopyFlags& flags) {
   absl::Status left_out;
   Skipped skipped;
   const absl::Status made =
-      CopyTo(frame.snapshot(), flags, layers, executor.get(), signals, left_out, skipped);
+      CopyTo(frame.snapshot(), flags, layers, executor, signals, left_out, skipped);
   RETURN_IF_ERROR(flags.frame.Report(Hint(made, flags), start));
   for (const std::string& reason : skipped.reasons) {
     RETURN_IF_ERROR(WriteLines({absl::StrCat("  lost: ", reason)}));

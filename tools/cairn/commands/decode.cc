@@ -27,9 +27,9 @@ struct DecodeFlags {
 absl::Status DecodeBytes(Bytes chunk, const DecodeFlags& flags) {
   ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(chunk));
   RETURN_IF_ERROR(CheckMaxBytes(flags.max_bytes, info.nbytes));
-  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
   const Buffer data(static_cast<size_t>(info.nbytes));
-  RETURN_IF_ERROR(DecompressChunk(chunk, data.bytes(), {.executor = executor.get()}));
+  RETURN_IF_ERROR(DecompressChunk(chunk, data.bytes(), {.executor = executor}));
   return WriteStdout(data.bytes());
 }
 

@@ -20,8 +20,8 @@ struct EncodeFlags {
 
 absl::Status Encode(const EncodeFlags& flags) {
   ASSIGN_OR_RETURN(CompressionOptions options, flags.compression.Options());
-  const std::unique_ptr<Executor> executor = MakeExecutor(flags.compression.threads());
-  options.executor = executor.get();
+  const std::shared_ptr<Executor> executor = MakeExecutor(flags.compression.threads());
+  options.executor = executor;
   ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
   ASSIGN_OR_RETURN(const std::vector<std::byte> data, input.ReadAll(kMaxChunkBytes));
 

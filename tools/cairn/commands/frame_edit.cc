@@ -21,13 +21,13 @@ void AddWriting(CLI::App& app, EditFlags& flags) {
 }
 
 absl::StatusOr<FrameInfo> EditFrame(const EditFlags& flags, FrameEdit edit) {
-  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
   ASSIGN_OR_RETURN(Writer writer,
                    OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait,
                                                          .keep_generations = flags.keep,
                                                          .max_file_size = flags.max_size,
-                                                         .executor = executor.get()}));
+                                                         .executor = executor}));
   // This is a copy, because a snapshot would keep the files of a sparse frame that an edit
   // replaces.
   const FrameInfo before = frame.snapshot().info();

@@ -43,12 +43,12 @@ absl::Status Build(const PackFlags& flags) {
 
   const HeldSignals signals;
   input.EndAt(signals);
-  const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
-  options.compression.executor = executor.get();
+  const std::shared_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
+  options.compression.executor = executor;
   std::shared_ptr<FileSystem> files;
   if (flags.input != "-") {
     files = FilesForCopy(flags.input, flags.frame.out());
-    options.file_system = files.get();
+    options.file_system = files;
   }
   ASSIGN_OR_RETURN(Writer writer, flags.frame.Build(options));
   RETURN_IF_ERROR(SetVlmetalayers(layers.vlmetalayers, writer));

@@ -152,9 +152,9 @@ absl::Status RecoverFrame(const RecoverFlags& flags) {
 
 absl::Status SalvageFrame(const RecoverFlags& flags) {
   const HeldSignals signals;
-  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
   SalvageOptions options;
-  options.open.executor = executor.get();
+  options.open.executor = executor;
   options.progress = [&](int64_t /*byte*/) { return signals.Check().ok(); };
   const absl::StatusOr<SalvageReport> report = Salvage(flags.frame, flags.out, options);
   return report.ok() ? Print(flags, *report) : report.status();

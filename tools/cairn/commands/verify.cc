@@ -98,7 +98,8 @@ std::string JsonOf(const Outcome& outcome) {
               -1);
 }
 
-Outcome CheckFrame(const std::string& path, const VerifyFlags& flags, Executor* executor) {
+Outcome CheckFrame(const std::string& path, const VerifyFlags& flags,
+                   const std::shared_ptr<Executor>& executor) {
   OpenOptions options;
   options.file_system = Files();
   options.offset = flags.offset;
@@ -133,11 +134,11 @@ absl::Status Conclude(int64_t frames, int64_t checked, int64_t bad) {
 }
 
 absl::Status Verify(const VerifyFlags& flags) {
-  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
   int64_t checked = 0;
   int64_t bad = 0;
   for (const std::string& path : flags.frames) {
-    const Outcome outcome = CheckFrame(path, flags, executor.get());
+    const Outcome outcome = CheckFrame(path, flags, executor);
     ++checked;
     if (!IsFine(outcome)) ++bad;
     const absl::Status written = Print(outcome, flags.json, checked == 1);

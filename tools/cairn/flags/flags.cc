@@ -91,7 +91,7 @@ CLI::Option* AddDurable(CLI::App& app, bool& durable) {
   return app.add_flag("--durable", durable, "Leave out commits that a power cut could take back");
 }
 
-std::unique_ptr<Executor> MakeExecutor(int threads) {
+std::shared_ptr<Executor> MakeExecutor(int threads) {
   return threads == 1 ? nullptr : MakeThreadExecutor(threads);
 }
 

@@ -88,7 +88,7 @@ CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation);
 CLI::Option* AddDurable(CLI::App& app, bool& durable);
 
 // Returns null, which means the calling thread, for one thread.
-std::unique_ptr<Executor> MakeExecutor(int threads);
+std::shared_ptr<Executor> MakeExecutor(int threads);
 
 }  // namespace cairn::tool
 

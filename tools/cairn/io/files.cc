@@ -45,26 +45,28 @@ absl::StatusOr<S3Options> OptionsOfStores() {
 
 }  // namespace
 
-FileSystem* Files() {
+std::shared_ptr<FileSystem> Files() {
   static const std::shared_ptr<FileSystem> files = MakeUriFileSystem(OptionsOfStores());
-  return files.get();
+  return files;
 }
 
 bool IsUri(const std::string& path) { return IsObjectUri(path); }
 
 #else
 
-FileSystem* Files() { return nullptr; }
+std::shared_ptr<FileSystem> Files() { return nullptr; }
 
 bool IsUri(const std::string& /*path*/) { return false; }
 
 #endif
 
-FileSystem* FilesAt(const std::string& path) { return IsUri(path) ? Files() : PosixFileSystem(); }
+std::shared_ptr<FileSystem> FilesAt(const std::string& path) {
+  return IsUri(path) ? Files() : PosixFileSystem();
+}
 
 std::shared_ptr<FileSystem> FilesForCopy(const std::string& from, const std::string& to) {
   if (!IsUri(from) && !IsUri(to)) return FilesForCopyOf(from);
-  return {std::shared_ptr<void>(), FilesAt(to)};
+  return FilesAt(to);
 }
 
 std::optional<ObjectStoreStats> RequestsOf(const std::string& path) {

@@ -12,13 +12,13 @@ namespace cairn::tool {
 
 // Returns a file system for all paths, which lives as long as the process. Returns null in a build
 // without object stores.
-FileSystem* Files();
+std::shared_ptr<FileSystem> Files();
 
 // Returns true if the path is a URI of an object store.
 bool IsUri(const std::string& path);
 
 // Returns the file system of one path: the operating system's files, unless it is a URI.
-FileSystem* FilesAt(const std::string& path);
+std::shared_ptr<FileSystem> FilesAt(const std::string& path);
 
 // Returns the file system for a copy of the file at `from`. If both are files, the copy stays
 // within its permissions.

@@ -4,6 +4,7 @@
 #define CAIRN_TOOLS_PYTHON_BINDING_FILES_H_
 
 #include <atomic>
+#include <memory>
 
 #include "cairn/file_system.h"
 
@@ -12,7 +13,7 @@ namespace cairn::python {
 inline constexpr char kFilesCapsule[] = "cairn.RemoteFiles";  // holds a RemoteFiles*
 
 struct RemoteFiles {
-  FileSystem* files = nullptr;
+  std::shared_ptr<FileSystem> files = nullptr;
   // While it is true, requests of these files end at once with kCancelled.
   std::atomic<bool> interrupted = false;
 };

@@ -55,7 +55,7 @@ struct Recipe {
 WriterHandle* Build(const std::string& path, const Recipe& recipe, int threads, nb::handle files) {
   Context context = MakeContext(threads, files);
   CreateOptions options = recipe.options;
-  options.compression.executor = context.executor.get();
+  options.compression.executor = context.executor;
   options.file_system = context.files();
   Writer writer =
       Check(WithoutGil(context.remote, [&] { return Frame::BeginCreate(path, options); }));
@@ -65,7 +65,7 @@ WriterHandle* Build(const std::string& path, const Recipe& recipe, int threads, 
 FrameHandle CreateInMemory(const Recipe& recipe, int threads) {
   Context context = MakeContext(threads, nb::none());
   CreateOptions options = recipe.options;
-  options.compression.executor = context.executor.get();
+  options.compression.executor = context.executor;
   Frame frame = Check(WithoutGil([&] { return Frame::CreateInMemory(options); }));
   return {std::move(context), std::move(frame)};
 }
@@ -75,7 +75,7 @@ WriterHandle* OpenWriter(FrameHandle& self, int64_t wait, uint64_t keep_generati
   WriterOptions options;
   options.keep_generations = keep_generations;
   options.max_file_size = max_file_size;
-  options.executor = self.context.executor.get();
+  options.executor = self.context.executor;
   Writer writer = Check(WaitWithoutGil(
       self.context.remote, wait,
       [&](std::chrono::milliseconds part) {

@@ -36,7 +36,7 @@ struct Context {
   std::shared_ptr<Executor> executor;  // null: the calling thread
   RemoteFiles* remote = nullptr;       // null: the operating system's files
 
-  FileSystem* files() const { return remote == nullptr ? nullptr : remote->files; }
+  std::shared_ptr<FileSystem> files() const { return remote == nullptr ? nullptr : remote->files; }
 };
 
 inline Context MakeContext(int threads, nanobind::handle files) {
@@ -59,7 +59,7 @@ inline OpenOptions MakeOpenOptions(const Context& context, bool durable_only, bo
                     .max_metadata_nbytes = max_metadata_nbytes,
                     .max_nchunks = max_nchunks,
                     .max_decode_memory = max_decode_memory};
-  options.executor = context.executor.get();
+  options.executor = context.executor;
   options.file_system = context.files();
   return options;
 }

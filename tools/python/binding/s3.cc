@@ -22,8 +22,7 @@ PyObject* OpenFiles(PyObject* /*module*/, PyObject* /*none*/) {
       return !remote->interrupted.load();
     };
   }
-  auto* const files = new std::shared_ptr<FileSystem>(MakeUriFileSystem(std::move(options)));
-  remote->files = files->get();
+  remote->files = MakeUriFileSystem(std::move(options));
   return PyCapsule_New(remote, kFilesCapsule, nullptr);
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -17,7 +18,7 @@ namespace cairn::sqlite {
 
 // The place of a VFS's databases, and the options for all of them.
 struct VfsOptions {
-  FileSystem* files = PosixFileSystem();  // outlives the process' connections
+  std::shared_ptr<FileSystem> files = PosixFileSystem();
   // How long the writer is kept after a transaction if that saves time, unless another process
   // waits for it. With 0 it is suspended at once, in the same thread.
   std::chrono::milliseconds keep{10};
