@@ -50,7 +50,7 @@ absl::Status CheckSpecial(const CompressionOptions& options, SpecialValue specia
 
 }  // namespace
 
-absl::StatusOr<Encoder> Encoder::Make(const CompressionOptions& options, WorkspacePool* pool) {
+absl::StatusOr<Encoder> Encoder::Make(CompressionOptions options, WorkspacePool* pool) {
   CAIRN_RETURN_IF_ERROR(CheckOptions(options));
   {
     const WorkspacePool::Lease lease = pool->Acquire();
@@ -64,7 +64,7 @@ absl::StatusOr<Encoder> Encoder::Make(const CompressionOptions& options, Workspa
                       .whole_block_bitshuffle = options.format == ChunkFormat::kBlosc1,
                       .blockshape = {},
                       .registry = options.registry.get()}));
-  return Encoder(options, std::move(pipeline), pool);
+  return Encoder(std::move(options), std::move(pipeline), pool);
 }
 
 Header Encoder::NewHeader(int32_t nbytes) const {

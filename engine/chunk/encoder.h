@@ -22,7 +22,7 @@ class Encoder {
  public:
   // Makes an encoder. `pool` must outlive it. Errors: kInvalidArgument for options that are not
   // allowed; kUnimplemented for a codec or filter that is not available.
-  static absl::StatusOr<Encoder> Make(const CompressionOptions& options, WorkspacePool* pool);
+  static absl::StatusOr<Encoder> Make(CompressionOptions options, WorkspacePool* pool);
 
   const CompressionOptions& options() const { return options_; }
 
@@ -42,8 +42,8 @@ class Encoder {
                                                        Bytes value) const;
 
  private:
-  Encoder(const CompressionOptions& options, filter::Pipeline pipeline, WorkspacePool* pool)
-      : options_(options), pipeline_(std::move(pipeline)), pool_(pool) {}
+  Encoder(CompressionOptions options, filter::Pipeline pipeline, WorkspacePool* pool)
+      : options_(std::move(options)), pipeline_(std::move(pipeline)), pool_(pool) {}
 
   // Returns the header of a chunk that is coded with these options. The caller sets all sizes
   // except nbytes.

@@ -1,6 +1,7 @@
 #include "engine/format/index_entry.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cairn/chunk.h"
 #include "engine/base/endian.h"
@@ -17,7 +18,7 @@ absl::StatusOr<chunk::Encoder> IndexEncoder(chunk::WorkspacePool* pool) {
   options.typesize = kIndexTypesize;
   options.blocksize = kIndexBlockSize;
   options.split_mode = SplitMode::kNever;
-  return chunk::Encoder::Make(options, pool);
+  return chunk::Encoder::Make(std::move(options), pool);
 }
 
 }  // namespace

@@ -57,7 +57,8 @@ absl::StatusOr<VlMetalayer> EncodeVlLayer(const FrameContext& env, std::string_v
   CompressionOptions options;
   options.codec = Codec::kBloscLz;
   options.typesize = 8;
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder encoder, chunk::Encoder::Make(options, &env.pool));
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder encoder,
+                         chunk::Encoder::Make(std::move(options), &env.pool));
   auto bytes = std::make_shared<std::vector<std::byte>>(MaxCompressedSize(content.size()));
   CAIRN_ASSIGN_OR_RETURN(const size_t stored, encoder.Encode(content, *bytes));
   bytes->resize(stored);
