@@ -3,7 +3,8 @@
 # a virtual environment, for the tests that compare Cairn with them: that of python-blosc2 has the
 # library C-Blosc2, its headers and its pkg-config file in build-peer/blosc2/. Beside them goes what
 # builds and tests Cairn's own Python package, pandas, boto3, a client of object stores, datasette and
-# sqlite-utils, which the VFS of SQLite is tried with, and influxdb-client, which writes line protocol.
+# sqlite-utils, which the VFS of SQLite is tried with, influxdb-client, which writes line protocol, and xarray
+# with dask, and pytest for its own tests.
 # Where no package index can be reached, what is there from before stays; that there is none is a
 # message and no failure.
 set -euo pipefail
@@ -30,6 +31,7 @@ if ! install_newest >"$log" 2>&1; then
 fi
 install_also datasette sqlite-utils
 install_also influxdb-client
+install_also dask pytest xarray
 if package=$("$venv/bin/python" -c 'import blosc2; print(blosc2.__path__[0])' 2>/dev/null); then
   ln -sfn "$package" "$venv/blosc2"
 fi

@@ -1,22 +1,26 @@
 """What the pages show of Python is what the package does."""
 
 import doctest
+import importlib.util
 import os
 import re
+import unittest
 
-from support import PackageTest
+from support import PackageTest, cairn, np
 
 SOURCE = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir)
 
+NAMES = {"cairn": cairn, "np": np}  # which the first block of a page imports
+
 
 class DocsTest(PackageTest):
-    def run_examples(self, *name):
+    def run_examples(self, *name, needs=""):
         with open(os.path.join(SOURCE, *name), encoding="utf-8") as file:
-            blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", file.read())
+            blocks = re.findall(rf"(?ms)^```python{needs and ' ' + needs}\n(.*?)^```$", file.read())
         before = os.getcwd()
         os.chdir(self.folder)
         self.addCleanup(os.chdir, before)
-        test = doctest.DocTestParser().get_doctest("".join(blocks), {}, name[-1], name[-1], 0)
+        test = doctest.DocTestParser().get_doctest("".join(blocks), dict(NAMES), name[-1], name[-1], 0)
         told = []
         failed, tried = doctest.DocTestRunner(verbose=False).run(test, out=told.append)
         self.assertEqual(failed, 0, "".join(told))
@@ -24,6 +28,10 @@ class DocsTest(PackageTest):
 
     def test_python_page_shows_what_happens(self):
         self.run_examples("docs", "python.md")
+
+    @unittest.skipIf(importlib.util.find_spec("xarray") is None, "no xarray")
+    def test_python_page_shows_what_happens_with_xarray(self):
+        self.run_examples("docs", "python.md", needs="xarray")
 
     def test_log_page_shows_what_happens(self):
         self.run_examples("docs", "log.md")

@@ -130,6 +130,18 @@ void CopyTo(FrameHandle& self, const std::string& path, bool overwrite, nb::obje
   Check(copied);
 }
 
+// Gives a file or a directory another name, durably. What had the name gets the old one if
+// `overwrite` is true; otherwise nothing may have it.
+void MoveTo(const std::string& path, const std::string& to, bool overwrite) {
+  Check(WithoutGil([&]() -> absl::Status {
+    FileSystem& files = *PosixFileSystem();
+    absl::Status moved = files.Rename(path, to, false);
+    if (overwrite && absl::IsAlreadyExists(moved)) moved = files.Exchange(path, to);
+    if (!moved.ok()) return moved;
+    return files.SyncDirectoryOf(to);
+  }));
+}
+
 }  // namespace
 
 void BindFrame(nb::module_& module) {
@@ -200,6 +212,7 @@ void BindFrame(nb::module_& module) {
              "cache_memory"_a, "limits"_a, "threads"_a, "files"_a.none());
   module.def("build", &Build, "path"_a, "recipe"_a, "threads"_a, "files"_a.none());
   module.def("create_in_memory", &CreateInMemory, "recipe"_a, "threads"_a);
+  module.def("move_to", &MoveTo, "path"_a, "to"_a, "overwrite"_a);
 }
 
 }  // namespace cairn::python

@@ -19,6 +19,7 @@ from .paths import Path, files_of, is_uri, name_of
 from .recipe import make_recipe
 from .times import without_zone
 from .view import View, bytes_of, check_unmasked
+from .writer import Writer
 
 _MAGIC = b"b2frame"  # from the third byte of a frame on
 _MODES = ("r", "r+", "a", "w", "x")
@@ -373,6 +374,15 @@ def _made(
     return open(name, "r+", dtype=dtype, threads=threads, wait=wait)
 
 
+def begin_create(
+    path: str, shape: Optional[Sequence[int]], dtype: np.dtype, *, threads: int = 1, **how: Any
+) -> Writer:
+    """Begins a frame that appears under `path` when its writer commits. `how` is as in `create`."""
+    threads = options.integer(threads, "threads")
+    recipe = make_recipe(options.check_dtype(dtype), shape, **{**_RECIPE, **how})
+    return Writer(_engine.build(path, recipe, threads, files_of(path)), dtype, lambda: None, path)
+
+
 def _fill(engine: _engine.Writer, source: Any, dtype: np.dtype) -> None:
     """Writes the source row of chunks by row of chunks, so that no more of it is copied at once."""
     shape = tuple(source.shape)
@@ -396,6 +406,7 @@ def _defaults_of(call: Callable[..., Any]) -> dict[str, Any]:
 
 _OPEN = _defaults_of(open)
 _ASARRAY = _defaults_of(asarray)
+_RECIPE = {name: _ASARRAY[name] for name in _defaults_of(make_recipe) if name in _ASARRAY and name != "dtype"}
 
 
 def _given(arguments: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[str]:
