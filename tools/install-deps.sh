@@ -8,7 +8,7 @@ build=(g++ meson ninja-build pkg-config python3 libabsl-dev libxxhash-dev libzst
   libzfp-dev libhdf5-dev libcurl4-openssl-dev libssl-dev libexpat1-dev
   libsqlite3-dev)
 test=(libgtest-dev clang-format shellcheck libblosc-dev cmake python3-dev python3-venv
-  ca-certificates hdf5-tools sqlite3)
+  ca-certificates hdf5-tools sqlite3 groff-base zsh fish)
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install-deps: this is no Debian; install what README.md names by other means" >&2

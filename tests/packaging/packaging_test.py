@@ -88,7 +88,9 @@ class InstalledTest(PackagingTest):
         libdir = os.path.relpath(self.libdir, self.prefix)
         for name in ["pkgconfig/cairn.pc", "cmake/cairn/cairn-config.cmake", "cmake/cairn/cairn-config-version.cmake"]:
             self.assertIn(f"{libdir}/{name}", names)
-        self.assertIn("bin/cairn", names)
+        for name in ["bin/cairn", "share/man/man1/cairn.1", "share/bash-completion/completions/cairn",
+                     "share/zsh/site-functions/_cairn", "share/fish/vendor_completions.d/cairn.fish"]:  # fmt: skip
+            self.assertIn(name, names)
 
     def test_pkg_config_requires_what_public_headers_include(self):
         included = set()
