@@ -18,6 +18,38 @@ RECORD = [("when", "<M8[ms]"), ("what", "<U5"), ("values", "<f4", (3,))]
 
 
 class FrameTest(PackageTest):
+    def test_asarray_copies_no_large_part_of_its_source_at_once(self):
+        class Source:
+            """Zeros of more bytes than memory has room for, as a file of another format gives them."""
+
+            def __init__(self, shape):
+                self.shape, self.dtype, self.most = shape, np.dtype("f8"), 0
+
+            def __getitem__(self, key):
+                key = key if isinstance(key, tuple) else (key,)
+                key = key + (slice(None),) * (len(self.shape) - len(key))
+                shape = [len(range(*one.indices(size))) for one, size in zip(key, self.shape)]
+                self.most = max(self.most, 8 * int(np.prod(shape)))
+                return np.zeros(shape)
+
+        done = []
+        for shape, chunks in (((10, 50_000_000), (10, 10_000)), ((4, 1000, 20_000), (1, 1000, 100)), ((30_000_000,), (1000,))):
+            with self.subTest(shape=shape):
+                source = Source(shape)
+                frame = cairn.asarray(source, self.path(), chunks=chunks, overwrite=True, progress=done.append)
+                self.assertLessEqual(source.most, 32 << 20)
+                self.assertEqual((frame.shape, done[-1]), (shape, frame.info.nchunks))
+                self.assertEqual(done, sorted(done))
+                done.clear()
+
+    def test_progress_of_asarray_can_stop_it(self):
+        def stop(done):
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            cairn.asarray(np.zeros(100), self.path(), progress=stop)
+        self.assertEqual(os.listdir(self.folder), [])
+
     def test_modes_open_change_and_make(self):
         path = self.path()
         with self.assertRaises(FileNotFoundError):

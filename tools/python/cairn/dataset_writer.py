@@ -15,6 +15,7 @@ from xarray import conventions
 from xarray.coding.strings import EncodedStringCoder
 
 from . import _engine, datasets
+from .boxes import copy_boxes
 from .datasets import DATASET, DIMENSIONS, GROUP, SIZES, SUFFIX
 from .errors import AlreadyExists, FailedPrecondition, InvalidArgument
 from .opening import begin_create
@@ -349,7 +350,7 @@ def _items_of(variable: xarray.Variable) -> np.ndarray:
 
 
 def _put(writer: Writer, variable: xarray.Variable, axis: int, begin: int) -> None:
-    """Writes a variable, never more of it in memory than a row of chunks or some blocks of dask."""
+    """Writes a variable, never more of it in memory than some chunks, or some blocks of dask."""
     target = _Shifted(writer, axis, begin)
     if 0 in variable.shape:
         return
@@ -359,12 +360,10 @@ def _put(writer: Writer, variable: xarray.Variable, axis: int, begin: int) -> No
         # Threads of this process, for a writer belongs to it.
         store([variable.data], [target], lock=False, scheduler="threads")
         return
-    if not variable.dims:
-        writer[()] = _items_of(variable)
-        return
-    step = writer.chunks[0]
-    for row in range(0, variable.shape[0], step):
-        target[(slice(row, row + step),)] = _items_of(variable[row : row + step])
+    copy_boxes(
+        variable.shape, writer.chunks, variable.dtype.itemsize,
+        lambda box: target.__setitem__(box, _items_of(variable[box])),
+    )  # fmt: skip
 
 
 class _Shifted:

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _engine, options
 from .arguments import raise_ours, raises_ours, refused
+from .boxes import Box, copy_boxes, part_of
 from .errors import Error, InvalidArgument, InvalidType, NotFound
 from .frame import Frame
 from .options import FilterLike, Limits
@@ -300,14 +301,16 @@ def asarray(
     overwrite: bool = False,
     threads: int = 1,
     wait: float = 0.0,
+    progress: Optional[Callable[[int], object]] = None,
 ) -> Frame:
     """Makes a frame of an array, and opens it with mode "r+".
 
     The frame appears under `path` when it is complete.
 
     items
-        Anything with `shape`, `dtype` and slices, or what NumPy makes an array of. A `Frame` is
-        returned as it is if no other argument is given.
+        Anything with `shape`, `dtype` and slices, or what NumPy makes an array of. It is read in
+        boxes of 32 MiB, or of a chunk if that is larger. A `Frame` is returned as it is if no other
+        argument is given.
     path
         The path as `open` takes it. None makes a frame in memory.
     dtype
@@ -331,6 +334,9 @@ def asarray(
         The number of threads that compress and decompress blocks.
     wait
         The number of seconds that changes of the frame wait for another writer.
+    progress
+        A function that is called with the number of chunks done. An exception that it raises stops
+        the call, and no frame is made.
     """
     how: dict[str, Any] = {
         "chunks": chunks, "blocks": blocks, "codec": codec, "clevel": clevel,
@@ -339,14 +345,15 @@ def asarray(
         "raw_meta": raw_meta, "overwrite": overwrite,
     }  # fmt: skip
     if path is None and isinstance(items, Frame):
-        if not _given({**how, "dtype": dtype, "threads": threads, "wait": wait}, _ASARRAY):
+        others = {"dtype": dtype, "threads": threads, "wait": wait, "progress": progress}
+        if not _given({**how, **others}, _ASARRAY):
             return items
     check_unmasked(items)
     items = without_zone(items)
     is_array = hasattr(items, "shape") and isinstance(getattr(items, "dtype", None), np.dtype)
     source = items if is_array else np.asarray(items)
     known = options.check_dtype(source.dtype if dtype is None else dtype)
-    return _made(make_recipe(known, tuple(source.shape), **how), path, known, threads, wait, source)
+    return _made(make_recipe(known, tuple(source.shape), **how), path, known, threads, wait, source, progress)
 
 
 def _made(
@@ -356,6 +363,7 @@ def _made(
     threads: int,
     wait: float,
     source: Any = None,
+    progress: Optional[Callable[[int], object]] = None,
 ) -> Frame:
     """Makes the frame, fills it from an array unless that is None, and opens it."""
     threads = options.integer(threads, "threads")
@@ -364,12 +372,12 @@ def _made(
         frame = Frame(_engine.create_in_memory(recipe, threads), None, "r+", dtype, {"wait": wait})
         if source is not None:
             with frame.writer() as writer:
-                _fill(writer._engine, source, dtype)
+                _fill(writer._engine, source, dtype, progress)
         return frame
     name = name_of(path)
     engine = _engine.build(name, recipe, threads, files_of(name))
     if source is not None:
-        _fill(engine, source, dtype)
+        _fill(engine, source, dtype, progress)
     engine.close()
     return open(name, "r+", dtype=dtype, threads=threads, wait=wait)
 
@@ -383,21 +391,21 @@ def begin_create(
     return Writer(_engine.build(path, recipe, threads, files_of(path)), dtype, lambda: None, path)
 
 
-def _fill(engine: _engine.Writer, source: Any, dtype: np.dtype) -> None:
-    """Writes the source row of chunks by row of chunks, so that no more of it is copied at once."""
+def _fill(
+    engine: _engine.Writer, source: Any, dtype: np.dtype, progress: Optional[Callable[[int], object]]
+) -> None:
+    """Writes the source box by box, so that no more of it is copied at once."""
     shape = tuple(source.shape)
-    if 0 in shape:
-        return
-    chunks = View(engine.staged(), dtype).chunks
-    step = chunks[0] if shape else 1
-    for begin in range(0, shape[0] if shape else 1, step):
-        part = source[begin : begin + step] if shape else source
+
+    def copy(box: Box) -> None:
+        part = part_of(source, box)
         try:
             items = np.ascontiguousarray(part, dtype)
         except (TypeError, ValueError) as error:
             raise refused("items", part, dtype, error) from error
-        start = [begin] + [0] * (len(shape) - 1) if shape else []
-        engine.write_box(start, list(items.shape) if shape else [], bytes_of(items))
+        engine.write_box([one.start for one in box], list(items.shape) if shape else [], bytes_of(items))
+
+    copy_boxes(shape, View(engine.staged(), dtype).chunks, dtype.itemsize, copy, progress)
 
 
 def _defaults_of(call: Callable[..., Any]) -> dict[str, Any]:
