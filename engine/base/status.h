@@ -73,6 +73,13 @@ absl::Status InvalidArgument(const absl::FormatSpec<Args...>& format, const Args
                              internal::Numbers(args...));
 }
 
+// Checks an option that is a count, a size or a span. Errors: kInvalidArgument, naming the option,
+// if it is less than 0.
+inline absl::Status CheckNotNegative(std::string_view option, int64_t value) {
+  if (value >= 0) return absl::OkStatus();
+  return InvalidArgument("%s: expected 0 or more, got %d", option, value);
+}
+
 template <typename... Args>
 absl::Status OutOfRange(const absl::FormatSpec<Args...>& format, const Args&... args) {
   return internal::MakeError(absl::StatusCode::kOutOfRange, absl::StrFormat(format, args...),

@@ -72,6 +72,10 @@ absl::StatusOr<Log> Log::Open(const std::string& path, const OpenOptions& option
 
 absl::StatusOr<Log> Log::Create(const std::string& path, const LogCreateOptions& options) {
   CAIRN_RETURN_IF_ERROR(log::CheckLimits(options.retention, options.rotation));
+  if (options.schema.fields().size() == 1 && options.schema.fields()[0].name.empty()) {
+    return InvalidArgument("log: records of type %s have no fields with names",
+                           options.schema.ToDtype());
+  }
   FileSystem& files = *(options.file_system == nullptr ? PosixFileSystem() : options.file_system);
   std::string frame = path;
   if (options.rotation != Rotation{}) {

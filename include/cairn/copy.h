@@ -29,8 +29,8 @@ struct CopyOptions {
   bool overwrite = false;
   std::shared_ptr<FileSystem> file_system =
       nullptr;  // holds the copy; null means PosixFileSystem()
-  // Is called with the number of chunks done. Returns false to stop: CopyTo then returns
-  // kCancelled, and nothing is left.
+  // Is called with the number of chunks done; items that do not fill a chunk yet do not count.
+  // Returns false to stop: CopyTo then returns kCancelled, and nothing is left.
   std::function<bool(int64_t)> progress = {};
 };
 

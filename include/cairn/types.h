@@ -8,6 +8,10 @@
 #include <string>
 #include <vector>
 
+#if __cplusplus < 202002L
+#error "Cairn's headers need C++20: compile with -std=c++20"
+#endif
+
 #define CAIRN_EXPORT __attribute__((visibility("default")))
 
 namespace cairn {

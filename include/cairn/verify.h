@@ -19,8 +19,8 @@ enum class VerifyDepth {
 // Options of Snapshot::Verify.
 struct VerifyOptions {
   VerifyDepth depth = VerifyDepth::kContents;
-  // Is called with the number of chunks done. Returns false to stop: Verify then returns
-  // kCancelled.
+  // Is called after every few chunks and at the end, with the number of chunks done. Returns false
+  // to stop: Verify then returns kCancelled.
   std::function<bool(int64_t)> progress = {};
 };
 

@@ -180,7 +180,7 @@ absl::Status Snapshot::ReadItems(int64_t start, MutableItems items) const {
   if (state_->metadata->array.has_value()) return frame::ReadArrayItems(*state_, start, dst);
   const int64_t count = static_cast<int64_t>(dst.size()) / typesize;
   if (!RangeFits(start, count, state_->nbytes / typesize)) {
-    return OutOfRange("items from %d on, %d of them, of %d", start, count,
+    return OutOfRange("%d items from number %d on: there are %d", count, start,
                       state_->nbytes / typesize);
   }
   return frame::ReadRange(*state_, start * typesize, dst);

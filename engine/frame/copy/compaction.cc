@@ -56,6 +56,7 @@ absl::StatusOr<CompactReport> CompactFrame(const std::shared_ptr<FrameCore>& cor
     most = done;
     return options.progress(done);
   };
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("wait", options.wait.count()));
   absl::StatusOr<std::unique_ptr<LiveCopy>> begun = CopyBesideWriter(*core, options.wait, progress);
   // A writer can use space that it keeps in reserve.
   if (absl::IsResourceExhausted(begun.status())) begun = nullptr;

@@ -83,6 +83,16 @@ absl::Status NoIndexIn(const FrameLocation& location) {
   return InvalidArgument("a directory without %s is not a Blosc2 frame", location.path);
 }
 
+absl::Status CheckOptions(const OpenOptions& options) {
+  const Limits& limits = options.limits;
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("limits.max_chunk_nbytes", limits.max_chunk_nbytes));
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("limits.max_metadata_nbytes", limits.max_metadata_nbytes));
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("limits.max_nchunks", limits.max_nchunks));
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("limits.max_decode_memory", limits.max_decode_memory));
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("max_mapped_files", options.max_mapped_files));
+  return CheckNotNegative("cache_memory", options.cache_memory);
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& path,
@@ -125,6 +135,7 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::OpenBuffer(Bytes cframe,
 
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Load(FrameLocation location, FrameFile source,
                                                            const OpenOptions& options) {
+  CAIRN_RETURN_IF_ERROR(CheckOptions(options));
   auto env = std::make_shared<const FrameContext>(options, location);
   auto core = std::make_shared<FrameCore>(std::move(location), source, std::move(env));
   const MutexLock refresh(core->refresh_mutex_);

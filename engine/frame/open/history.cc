@@ -150,9 +150,7 @@ absl::StatusOr<StatePtr> FindGeneration(const FrameFile& source, const State& ne
 absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
     const FrameFile& source, const std::shared_ptr<const FrameContext>& env,
     const HistoryOptions& options) {
-  if (options.limit < 0) {
-    return InvalidArgument("history: limit: expected 0 or more, got %d", options.limit);
-  }
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("history: limit", options.limit));
   return WhileKept(source, env,
                    [&](const State& newest) { return ListUpTo(source, newest, options); });
 }

@@ -16,7 +16,7 @@ namespace cairn::frame {
 namespace {
 
 absl::Status OutsideArray(const State& state, int64_t start, int64_t count) {
-  return OutOfRange("items from %d on, %d of them, of %d", start, count, CountItems(state));
+  return OutOfRange("%d items from number %d on: there are %d", count, start, CountItems(state));
 }
 
 // The largest box of consecutive items that begins with item `at` and ends at `end` or before.

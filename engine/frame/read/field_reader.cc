@@ -104,7 +104,7 @@ absl::Status ReadFields(const State& state, int64_t start, int64_t nitems,
                         std::span<const FieldSpan> spans) {
   const int64_t typesize = state.header().typesize;
   if (const int64_t held = CountItems(state); !RangeFits(start, nitems, held)) {
-    return OutOfRange("items from %d on, %d of them, of %d", start, nitems, held);
+    return OutOfRange("%d items from number %d on: there are %d", nitems, start, held);
   }
   for (const FieldSpan& field : spans) CAIRN_RETURN_IF_ERROR(CheckField(field, nitems, typesize));
   if (spans.empty()) return absl::OkStatus();

@@ -69,7 +69,7 @@ absl::Status ItemWriter::WriteItems(int64_t start, Bytes items) {
     return InvalidArgument("%d bytes are not a multiple of the item size %d", size, typesize);
   }
   if (!RangeFits(start, size / typesize, edits_.staged().nbytes() / typesize)) {
-    return OutOfRange("items from %d on, %d of them, of %d", start, size / typesize,
+    return OutOfRange("%d items from number %d on: there are %d", size / typesize, start,
                       edits_.staged().nbytes() / typesize);
   }
   if (items.empty()) return absl::OkStatus();

@@ -2,7 +2,6 @@
 #ifndef CAIRN_ENGINE_FRAME_STATE_FRAME_CONTEXT_H_
 #define CAIRN_ENGINE_FRAME_STATE_FRAME_CONTEXT_H_
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <utility>
@@ -44,9 +43,7 @@ struct CheckpointPolicy {
 // are thread-safe.
 struct FrameContext : OpenOptions {
   explicit FrameContext(const OpenOptions& options, FrameLocation where = {})
-      : OpenOptions(options),
-        location(std::move(where)),
-        blocks(std::max<int64_t>(cache_memory, 0)) {}
+      : OpenOptions(options), location(std::move(where)), blocks(cache_memory) {}
 
   // The place where the frame is found. A sparse frame may be named by its directory alone.
   const FrameLocation location;

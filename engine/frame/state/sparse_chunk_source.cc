@@ -37,7 +37,7 @@ SparseChunkSource::SparseChunkSource(std::shared_ptr<FileSystem> directory,
       directory_(std::move(directory)),
       index_(std::move(index)),
       use_mmap_(use_mmap),
-      mappings_(static_cast<size_t>(std::max(max_mapped_files, 0))) {}
+      mappings_(static_cast<size_t>(max_mapped_files)) {}
 
 absl::StatusOr<ChunkLocation> SparseChunkSource::Locate(int64_t entry) const {
   if (entry < 0 || entry > format::kMaxChunkFileNumber) {

@@ -36,12 +36,8 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
     return InvalidArgument("chunksize: expected 1 to %d, got %d", kMaxChunkBytes,
                            options.chunksize);
   }
-  if (options.max_file_size < 0) {
-    return InvalidArgument("max_file_size: expected 0 or more, got %d", options.max_file_size);
-  }
-  if (options.staged_memory < 0) {
-    return InvalidArgument("staged_memory: expected 0 or more, got %d", options.staged_memory);
-  }
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("max_file_size", options.max_file_size));
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("staged_memory", options.staged_memory));
   staging.staged_memory = options.staged_memory;
   staging.chunksize = WholeItems(options.chunksize, base.header().typesize);
   return staging;
@@ -162,6 +158,7 @@ absl::Status CheckMayContinue(const FrameFile& source, const State& state, Repai
 absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCore> core,
                                                         const WriterOptions& options,
                                                         Repair repair) {
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("wait", options.wait.count()));
   CAIRN_RETURN_IF_ERROR(CheckWritable(*core->newest()));
   OpenedFrame opened;
   if (core->location().objects().store != nullptr) {

@@ -235,7 +235,7 @@ class Aggregator {
 
 absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogState& state,
                                                  const LogAggregation& aggregation) {
-  if (aggregation.bucket < 0) return InvalidArgument("log: buckets of %d", aggregation.bucket);
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: bucket", aggregation.bucket));
   CAIRN_RETURN_IF_ERROR(state.NeedTime().status());
   CAIRN_ASSIGN_OR_RETURN(std::vector<size_t> fields, state.FindFields(aggregation.fields));
   const auto is_text = [&](size_t i) { return !IsNumber(state.schema().fields()[i]); };

@@ -100,6 +100,7 @@ absl::StatusOr<ChosenRecords> ChooseRecords(const ChunkPlace& place, const TimeR
 
 absl::StatusOr<std::unique_ptr<QueryRun>> QueryRun::Make(std::shared_ptr<const LogState> state,
                                                          const LogQuery& query) {
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: limit", query.limit));
   std::unique_ptr<QueryRun> run(new QueryRun(state, query));
   CAIRN_ASSIGN_OR_RETURN(run->filter_, Filter::Make(state->schema(), query.where, query.filters));
   CAIRN_ASSIGN_OR_RETURN(run->fields_, state->FindFields(query.fields));

@@ -192,6 +192,7 @@ ArrayInfo ArrayOf(const Schema& schema, int64_t chunksize) {
 absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
                             int64_t first_record) {
   if (options.schema.fields().empty()) return InvalidArgument("log: a schema without fields");
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: chunksize", options.chunksize));
   const Field* time = nullptr;
   for (const Field& field : options.schema.fields()) {
     const bool chosen = options.time_field.empty() ? field.type == FieldType::kTimestamp

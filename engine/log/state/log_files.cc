@@ -35,7 +35,9 @@ LogFile FileOf(const std::string& directory, int64_t number) {
 
 absl::StatusOr<bool> IsDirectory(FileSystem& files, const std::string& path) {
   const absl::StatusOr<std::shared_ptr<FileSystem>> directory = files.OpenDirectory(path);
-  if (absl::IsFailedPrecondition(directory.status()) || absl::IsUnimplemented(directory.status())) {
+  // Opening a file says better what is missing.
+  if (absl::IsFailedPrecondition(directory.status()) || absl::IsUnimplemented(directory.status()) ||
+      absl::IsNotFound(directory.status())) {
     return false;
   }
   CAIRN_RETURN_IF_ERROR(directory.status());

@@ -33,11 +33,11 @@ absl::StatusOr<std::string> TimeNameOf(const Schema& schema, const Field* time) 
 }
 
 absl::Status CheckLimits(const Retention& retention, const Rotation& rotation) {
-  const int64_t kept = std::min({retention.max_age, retention.max_records, retention.max_bytes});
-  if (kept < 0) return InvalidArgument("log: retention: expected 0 or more, got %d", kept);
-  const int64_t rotated = std::min(rotation.max_bytes, rotation.period);
-  if (rotated < 0) return InvalidArgument("log: rotation: expected 0 or more, got %d", rotated);
-  return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: retention: max_age", retention.max_age));
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: retention: max_records", retention.max_records));
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: retention: max_bytes", retention.max_bytes));
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: rotation: max_bytes", rotation.max_bytes));
+  return CheckNotNegative("log: rotation: period", rotation.period);
 }
 
 absl::StatusOr<LogLayer> ParseLogLayer(Bytes content) {

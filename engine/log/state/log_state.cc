@@ -102,7 +102,7 @@ absl::StatusOr<LogState::Reached> LogState::FindReached() const {
 }
 
 absl::StatusOr<TimeRange> LogState::Last(int64_t span) const {
-  if (span < 0) return InvalidArgument("log: the last records: a span of %d", span);
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: span", span));
   CAIRN_ASSIGN_OR_RETURN(const Reached reached, FindReached());
   return TimeRange{.begin = CheckedAdd(reached.newest, -span).value_or(kNoTime),
                    .end = reached.end};

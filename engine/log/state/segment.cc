@@ -41,7 +41,7 @@ absl::StatusOr<SegmentPtr> Segment::Load(Snapshot snapshot, std::string_view tim
 absl::Status Segment::Init(std::string_view time_field, const Segment* before) {
   const std::optional<ArrayInfo>& array = snapshot_.array();
   if (!array.has_value() || array->shape.size() != 1 || array->dtype.empty()) {
-    return FailedPrecondition("log: expected a one-dimensional array with a dtype");
+    return FailedPrecondition("not a log: its items are not records in one dimension");
   }
   if (array->chunkshape[0] <= 0) return DataLoss("log: chunks of %d records", array->chunkshape[0]);
   if (before != nullptr && before->snapshot_.array()->dtype == array->dtype &&

@@ -24,6 +24,11 @@ constexpr std::chrono::years kMaxInterval{10};
 
 absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<LogCore> log,
                                                              const LogWriterOptions& options) {
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: commit_records", options.commit_records));
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: commit_interval", options.commit_interval.count()));
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: reorder_window", options.reorder_window));
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: max_buffered_bytes", options.max_buffered_bytes));
+  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: wait", options.wait.count()));
   std::shared_ptr<WriterCore> core(new WriterCore(std::move(log), options));
   const MutexLock lock(core->mutex_);
   CAIRN_ASSIGN_OR_RETURN(core->state_, core->file_.Acquire(options.wait));
