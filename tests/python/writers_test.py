@@ -1,11 +1,13 @@
-"""Several processes change one frame or log: each waits for its turn, and nothing is lost."""
+"""Writers of several processes wait for their turn, and nothing is lost. What a dropped writer loses is told."""
 
+import gc
 import pickle
 import subprocess
 import sys
 import threading
 import time
 import unittest
+import warnings
 
 from support import PackageTest, cairn, np
 
@@ -74,6 +76,44 @@ for step in range({EDITS}):
         for number in range(PROCESSES):
             own = found["time"][found["n"] == number].view("i8")
             self.assertEqual(own.tolist(), list(range(EDITS)))
+
+
+class DroppedWriterTest(PackageTest):
+    def setUp(self):
+        super().setUp()
+        gc.disable()
+        self.addCleanup(gc.enable)
+        self.frame = cairn.asarray(np.zeros((2, 2)), self.path())
+        self.log = cairn.Log.create(self.path("log"), {"t": "M8[s]", "v": "f4"})
+
+    def test_failed_edit_lets_others_write_as_soon_as_its_exception_is_gone(self):
+        edits = {
+            "index": lambda: self.frame.writer().__setitem__(5, 3), "items": lambda: self.frame.writer().append("x"),
+            "type": lambda: self.frame.writer().insert_chunk("q", [1]), "array": lambda: self.frame.writer().delete_chunks(0),
+            "record": lambda: self.log.writer().append({"t": "x"}), "retention": lambda: self.log.writer().set_retention("1d"),
+        }  # fmt: skip
+        for name, edit in edits.items():
+            with self.subTest(edit=name):
+                with self.assertRaises(cairn.Error), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    edit()
+                self.frame[0] = 9
+                self.log.append({"t": "2026-01-01", "v": 1})
+
+    def test_writer_that_is_dropped_warns(self):
+        def drop(writer):
+            writer.append(np.zeros((1, 2)) if isinstance(writer, cairn.Writer) else {"t": "2026-01-01", "v": 1})
+
+        for writing in (self.frame, self.log):
+            with self.subTest(kind=type(writing).__name__):
+                with self.assertWarnsRegex(ResourceWarning, "is lost; use it in a `with` block"):
+                    drop(writing.writer())
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    with writing.writer() as writer:
+                        drop(writer)
+                    del writer
+                    writing.append(np.zeros((1, 2)) if writing is self.frame else {"t": "2026-01-01", "v": 1})
 
 
 class BatchTest(PackageTest):

@@ -192,17 +192,21 @@ def raise_ours(error: Exception, where: str) -> NoReturn:
     theirs. Others stay as they are, since they may come from the caller's own objects.
     """
     begin = f"{where}: " if where else ""
-    if isinstance(error, Error):
-        if where not in str(error):
-            error.args = (f"{begin}{error}", *error.args[1:])
+    try:
+        if isinstance(error, Error):
+            if where not in str(error):
+                error.args = (f"{begin}{error}", *error.args[1:])
+            raise error
+        for theirs, kind in _OURS:
+            if isinstance(error, theirs):
+                text = " ".join(str(error).split())
+                if _NO_OVERLOAD in text:  # the extension module lists all overloads
+                    text = f"{text.partition('(')[0]}: an argument has the wrong type or is too large"
+                raise kind(begin + text) from error
         raise error
-    for theirs, kind in _OURS:
-        if isinstance(error, theirs):
-            text = " ".join(str(error).split())
-            if _NO_OVERLOAD in text:  # the extension module lists all overloads
-                text = f"{text.partition('(')[0]}: an argument has the wrong type or is too large"
-            raise kind(begin + text) from error
-    raise error
+    finally:
+        # An exception that its own traceback refers to would keep what the caller had, such as a writer.
+        del error
 
 
 def raise_of_call(
@@ -212,13 +216,17 @@ def raise_of_call(
 
     `called` is the name of the call in messages.
     """
-    if isinstance(error, InvalidArgument) or not isinstance(error, Error):
-        wrong = _wrong_argument(call, called, given, named)
-        is_told = isinstance(error, Error) and ": expected " in str(error)
-        if wrong is not None and not is_told:
-            wrong.__cause__ = error
-            error = wrong
-    raise_ours(error, where)
+    wrong = None
+    try:
+        if isinstance(error, InvalidArgument) or not isinstance(error, Error):
+            wrong = _wrong_argument(call, called, given, named)
+            is_told = isinstance(error, Error) and ": expected " in str(error)
+            if wrong is not None and not is_told:
+                wrong.__cause__ = error
+                error = wrong
+        raise_ours(error, where)
+    finally:
+        del error, wrong  # see raise_ours
 
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])

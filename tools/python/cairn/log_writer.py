@@ -11,12 +11,12 @@ from .errors import FailedPrecondition
 from .log_info import Retention, Rotation
 from .log_readable import LogSnapshot
 from .log_view import LogView
-from .opened import Closing
+from .opened import ClosingWriter
 from .records import to_records
 
 
 @members_raise_ours
-class LogWriter(Closing):
+class LogWriter(ClosingWriter):
     """Takes records, sorts those of one commit by time, and commits them as its options say.
 
     As a context manager it commits its records at the end of its block, also after an exception, so

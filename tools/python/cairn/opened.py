@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from types import TracebackType
 from typing import Any, Generic, Optional, TypeVar
 
@@ -36,6 +37,25 @@ class Closing:
         trace: Optional[TracebackType],
     ) -> None:
         self.close()
+
+
+class ClosingWriter(Closing):
+    """A writer. One that is dropped without `close` loses what it has not committed, and says so."""
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        try:
+            self._check_open()
+        except FailedPrecondition:
+            return
+        warnings.warn(
+            f"{self._where}: a writer was not closed, and what it had not committed is lost; "  # type: ignore[attr-defined]
+            "use it in a `with` block, or call close()",
+            ResourceWarning,
+            stacklevel=2,
+            source=self,
+        )
 
 
 @members_raise_ours

@@ -15,13 +15,13 @@ from . import _engine, indexing, options
 from .arguments import members_raise_ours, refused
 from .errors import Error, FailedPrecondition, InvalidArgument, InvalidType
 from .metadata import Edit
-from .opened import Closing
+from .opened import ClosingWriter
 from .readable import Readable, Snapshot
 from .view import View, bytes_of, check_unmasked
 
 
 @members_raise_ours
-class Writer(Closing, Readable):
+class Writer(ClosingWriter, Readable):
     """Stages edits, which no reader sees, and commits them all at once.
 
     A writer reads as a `Frame` does, with the staged edits applied. As a context manager it commits
