@@ -3,7 +3,7 @@
 # missing: tools/install-deps.sh [PACKAGE...]. Says nothing and needs no network when all are there.
 set -euo pipefail
 
-build=(g++ meson ninja-build pkg-config python3 libabsl-dev libxxhash-dev libzstd-dev liblz4-dev
+build=(dpkg-dev g++ meson ninja-build pkg-config python3 libabsl-dev libxxhash-dev libzstd-dev liblz4-dev
   zlib1g-dev libdeflate-dev libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev
   libzfp-dev libhdf5-dev libcurl4-openssl-dev libssl-dev libexpat1-dev
   libsqlite3-dev)
