@@ -276,6 +276,13 @@ def object_parts():
         [listing.replace("</Size>", "</Size><LastModified>2026-01-01T00:00:00Z</LastModified>"), listing,
          "<DeleteResult><Error><Key>a</Key><Code>SlowDown</Code></Error></DeleteResult>"],
         ["bytes 0-7/8", "bytes 5-4/8", "bytes 0-0/9223372036854775807", "bytes */8"],
+        ['{"AccessKeyId":"k","SecretAccessKey":"s","Token":"t","Expiration":"2099-01-01T00:00:00Z"}', '{"Code":"Failed"}',
+         '{"Version":1,"AccessKeyId":"k","SecretAccessKey":"s"}', '{"accessToken":"t","expiresAt":"2099-01-01T00:00:00UTC"}',
+         '{"roleCredentials":{"accessKeyId":"k","secretAccessKey":"s","sessionToken":"t","expiration":4070908800000}}',
+         "<R><AssumeRoleResult><Credentials><AccessKeyId>k</AccessKeyId><SecretAccessKey>s</SecretAccessKey>"
+         "<Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></R>"],
+        ["/bin/a --b 'c d' \"e\\\"f\" g\\ h", "\"open"],
+        ["https://h/a?b", "http://127.0.0.1:80/a", "http://[fd00:ec2::23]/v1", "http://169.254.170.2/a", "http://[::1].h/"],
     ]
     for kind, some in enumerate(texts):
         for text in some:

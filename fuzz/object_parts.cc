@@ -1,5 +1,6 @@
 // The input is what stores, their users and their settings say: after a byte that says what, the
-// name of an object, an answer in XML, a file of settings, a URI, a listing, or a Content-Range.
+// name of an object, an answer in XML, a file of settings, a URI, a listing, a Content-Range, an
+// answer that lends keys, a command, or the URL of a container's service.
 
 #include <span>
 #include <string>
@@ -8,6 +9,9 @@
 #include "engine/object/object_names.h"
 #include "engine/object/s3/http/url.h"
 #include "engine/object/s3/http/xml.h"
+#include "engine/object/s3/keys/key_answers.h"
+#include "engine/object/s3/keys/metadata.h"
+#include "engine/object/s3/keys/process.h"
 #include "engine/object/s3/settings/object_uri.h"
 #include "engine/object/s3/settings/profile.h"
 #include "engine/object/s3/store/bucket.h"
@@ -79,9 +83,56 @@ void ReadContentRange(std::string_view text) {
         "a range lies in its object", text);
 }
 
+void CheckLent(const absl::StatusOr<S3LentKeys>& lent, std::string_view text) {
+  if (!lent.ok()) {
+    const std::string message(lent.status().message());
+    Check(text.size() < 80 || message.size() < 80, "no message quotes an answer", message);
+    return;
+  }
+  Check(!lent->keys.access_key.empty() && !lent->keys.secret_key.empty(), "lent keys are keys",
+        text);
+  Check(lent->expiry > std::chrono::system_clock::time_point(), "lent keys have a time", text);
+  object::CheckKeyTexts(lent->keys).IgnoreError();
+}
+
+void ReadKeys(std::string_view text) {
+  CheckLent(object::ParseMetadataKeys(text), text);
+  CheckLent(object::ParseProcessKeys(text), text);
+  CheckLent(object::ParseRoleKeys(text), text);
+  CheckLent(object::ParseStsKeys(text, "AssumeRole"), text);
+  const auto sign_in = object::ParseSignIn(text);
+  Check(!sign_in.ok() || !sign_in->token.empty(), "a sign-in has a token", text);
+}
+
+void ReadCommand(std::string_view text) {
+  const auto words = object::SplitCommand(text);
+  if (!words.ok()) return;
+  std::string again;
+  for (const std::string& word : *words) {
+    Check(word.find('\0') == std::string::npos, "a word is a text of C", word);
+    again += "\"";
+    for (const char c : word) again += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
+    again += "\" ";
+  }
+  const auto same = object::SplitCommand(again);
+  Check(same.ok() && *same == *words, "quoted words are read as they were written", again);
+}
+
+void ReadContainerUrl(std::string_view text) {
+  if (!object::CheckContainerUrl(std::string(text)).ok()) return;
+  for (const char c : text) Check(c > ' ' && c < 0x7F, "a URL has no line breaks", text);
+  const auto url = object::ParseUrl(text.substr(0, text.find('?')));
+  Check(url.ok(), "what keys are asked of is a URL", text);
+  if (url->scheme == "https") return;
+  const std::string_view host = url->host;
+  Check(host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]") ||
+            host.starts_with("169.254.170.2") || host.starts_with("[fd00:ec2::23]"),
+        "plain http leads to a service beside the program", text);
+}
+
 void Read(Bytes input) {
   Input in(input);
-  const int which = in.Number<uint8_t>() % 7;
+  const int which = in.Number<uint8_t>() % 10;
   const std::string_view text(reinterpret_cast<const char*>(in.rest().data()), in.rest().size());
   if (which == 0) ReadName(text);
   if (which == 1) ReadXml(in.rest());
@@ -90,6 +141,9 @@ void Read(Bytes input) {
   if (which == 4) ReadPercents(text);
   if (which == 5) ReadListing(in.rest());
   if (which == 6) ReadContentRange(text);
+  if (which == 7) ReadKeys(text);
+  if (which == 8) ReadCommand(text);
+  if (which == 9) ReadContainerUrl(text);
 }
 
 }  // namespace

@@ -41,10 +41,12 @@ struct TransportOptions {
   std::string ca_file = {};                           // PEM file; empty: the system's certificates
   std::string proxy = {};                             // URL; empty: none
   std::string no_proxy = {};  // hosts that are reached without the proxy, separated by commas
-  // The thread that makes the requests calls this ten times a second while there are any. If it
-  // returns false, these requests end with kCancelled. Later requests are made if it returns true
-  // again.
+  // Threads that make requests call this ten times a second while there are any. If it returns
+  // false, these requests end with kCancelled. Later requests are made if it returns true again.
   std::function<bool(const TransportWait&)> keep_waiting = {};
+  // Gets a sentence that may interest the user, once, in any thread. No other call may be made in
+  // it.
+  std::function<void(const std::string&)> notice = {};
 };
 
 // Keys that sign requests.
@@ -53,6 +55,18 @@ struct S3Credentials {
   std::string secret_key;
   std::string session_token = {};
 };
+
+// Keys that serve until a time.
+struct S3LentKeys {
+  S3Credentials keys;
+  std::chrono::system_clock::time_point expiry = std::chrono::system_clock::time_point::max();
+};
+
+// Gets keys from whoever lends them. It is called in a thread of its own: before the first request,
+// before the keys expire, and after the store has refused them. Requests at the same time share one
+// call. `transport` is that of the store, except that its `keep_waiting` also returns false when
+// the store is cancelled; the source should ask it now and then.
+using S3KeySource = std::function<absl::StatusOr<S3LentKeys>(const TransportOptions& transport)>;
 
 // Says how to get credentials from STS. STS lends them for a token in a file, and Cairn renews them
 // before they expire.
@@ -76,8 +90,10 @@ struct S3Options {
   std::string endpoint = {};  // "https://host:port"; empty: AWS
   std::string region = "us-east-1";
   S3Addressing addressing = S3Addressing::kAuto;
-  // Set one of the next three members.
+  // Set one of the next four members, or the first together with the second, which is asked when
+  // the store has refused the credentials.
   S3Credentials credentials = {};
+  S3KeySource key_source = {};
   std::optional<S3WebIdentity> web_identity = {};
   bool anonymous = false;
   TransportOptions transport = {};
@@ -86,15 +102,21 @@ struct S3Options {
 // Returns all options except the bucket, from the environment, as other S3 clients do. Call it
 // before other threads change the environment.
 //
-// It reads the variables AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
-// AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN, AWS_ROLE_SESSION_NAME, AWS_REGION, AWS_DEFAULT_REGION,
-// AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_STS, AWS_CA_BUNDLE, HTTPS_PROXY and
-// NO_PROXY (also in lower case; http_proxy for an endpoint of http://), and the profile AWS_PROFILE
-// of the files AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE. Cairn's own variables are
-// CAIRN_CONNECT_TIMEOUT and CAIRN_CALL_TIMEOUT, in seconds.
+// It reads the variables AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL,
+// AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL_SSO, AWS_CA_BUNDLE, HTTPS_PROXY and NO_PROXY (also in
+// lower case; http_proxy for an endpoint of http://), and the profile AWS_PROFILE of the files
+// AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE. Cairn's own variables are CAIRN_CONNECT_TIMEOUT
+// and CAIRN_CALL_TIMEOUT, in seconds.
+//
+// For keys it looks, in this order, at AWS_NO_SIGN_REQUEST; AWS_ACCESS_KEY_ID with
+// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN and
+// AWS_ROLE_SESSION_NAME; the profile; AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or
+// AWS_CONTAINER_CREDENTIALS_FULL_URI with AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE or
+// AWS_CONTAINER_AUTHORIZATION_TOKEN; and the metadata of the machine, unless
+// AWS_EC2_METADATA_DISABLED is true. It asks nobody for keys yet.
 //
 // Errors:
-//   kUnimplemented if the profile needs a program, a browser or another profile.
+//   kUnimplemented if the profile needs a device for its keys, or a console of AWS.
 //   kInvalidArgument if a setting has a value that is not allowed, or a file has an invalid line.
 //   kNotFound if no file has the profile AWS_PROFILE.
 //   kPermissionDenied if a file cannot be read.

@@ -211,6 +211,7 @@ class EnvironmentTest : public testing::Test {
 };
 
 TEST_F(EnvironmentTest, NeedsNothingToBeSet) {
+  variables_["AWS_EC2_METADATA_DISABLED"] = "true";
   const absl::StatusOr<S3Options> options = Options();
   ASSERT_TRUE(IsOk(options));
   EXPECT_EQ(options->region, "us-east-1");
@@ -276,16 +277,13 @@ TEST_F(EnvironmentTest, ProfilesAreChosen) {
   EXPECT_TRUE(Fails(Options().status(), StatusCode::kNotFound, "theirs"));
 }
 
-TEST_F(EnvironmentTest, TakesWebIdentitiesAndRefusesWhatIsNotSupported) {
+TEST_F(EnvironmentTest, TakesWebIdentities) {
   variables_["AWS_WEB_IDENTITY_TOKEN_FILE"] = "/token";
   variables_["AWS_ROLE_ARN"] = "arn";
   const absl::StatusOr<S3Options> options = Options();
   ASSERT_TRUE(IsOk(options));
   EXPECT_EQ(options->web_identity->token_file, "/token");
   EXPECT_EQ(options->web_identity->session_name, "cairn");
-  variables_.clear();
-  Write("config", "[default]\ncredential_process = /program\n");
-  EXPECT_TRUE(Fails(Options().status(), StatusCode::kUnimplemented, "credential_process"));
 }
 
 }  // namespace

@@ -1,13 +1,8 @@
-// Tests where URIs lead, and who asks for what there.
+// Tests where URIs lead, and what is asked there.
 #include <fstream>
-#include <mutex>
 #include <string>
 #include <unistd.h>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include <gtest/gtest.h>
 
 #include "engine/object/s3/signing/digest.h"
@@ -101,112 +96,6 @@ TEST(HttpStoreTest, TakesTheTimeForAnEtag) {
   EXPECT_EQ(etag, "modified-1445412480");
   EXPECT_TRUE(IsOk(store->Get("a", {}, etag)));
   EXPECT_TRUE(absl::IsFailedPrecondition(store->Get("a", {}, "modified-1").status()));
-}
-
-TEST(CredentialsTest, AnonymousRequestsAreNotSigned) {
-  FakeS3 bucket;
-  bucket.Set("a", "text");
-  std::atomic<bool> is_signed = false;
-  HttpServer server([&](const ServedRequest& request) {
-    if (request.headers.contains("authorization")) is_signed = true;
-    return bucket.Serve(request);
-  });
-  S3Options options = TestS3Options(server.url());
-  options.anonymous = true;
-  EXPECT_TRUE(IsOk(OpenS3(options).value()->Get("a")));
-  EXPECT_FALSE(is_signed);
-}
-
-// Answers STS, and remembers which keys requests were signed with.
-class Sts {
- public:
-  ServedAnswer Serve(const ServedRequest& request) {
-    const std::lock_guard lock(mutex_);
-    if (request.path == "/" && request.method == "POST") return Lend(request);
-    const auto found = request.headers.find("authorization");
-    if (found != request.headers.end()) {
-      keys_.push_back(found->second.substr(found->second.find('=') + 1, 4) + " " +
-                      request.headers.at("x-amz-security-token"));
-    }
-    return bucket.Serve(request);
-  }
-
-  // Returns the form of each request to STS.
-  std::vector<std::string> forms() const {
-    const std::lock_guard lock(mutex_);
-    return forms_;
-  }
-  // Returns the key and the token of each other request.
-  std::vector<std::string> keys() const {
-    const std::lock_guard lock(mutex_);
-    return keys_;
-  }
-
-  FakeS3 bucket;
-  absl::Duration life = absl::Hours(1);
-
- private:
-  ServedAnswer Lend(const ServedRequest& request) {
-    forms_.push_back(request.body);
-    const std::string expiry =
-        absl::FormatTime(absl::RFC3339_sec, absl::Now() + life, absl::UTCTimeZone());
-    return {.body = absl::StrCat(
-                "<AssumeRoleWithWebIdentityResponse xmlns=\"sts\">"
-                "<AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>key",
-                forms_.size(), "</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t",
-                forms_.size(), "</SessionToken><Expiration>", expiry,
-                "</Expiration></Credentials></AssumeRoleWithWebIdentityResult>"
-                "</AssumeRoleWithWebIdentityResponse>")};
-  }
-
-  mutable std::mutex mutex_;
-  std::vector<std::string> forms_;
-  std::vector<std::string> keys_;
-};
-
-S3Options WithWebIdentity(const HttpServer& server, const std::string& token_file) {
-  S3Options options = TestS3Options(server.url());
-  options.credentials = {};
-  options.web_identity =
-      S3WebIdentity{.token_file = token_file, .role_arn = "arn:r", .endpoint = server.url() + "/"};
-  return options;
-}
-
-TEST(CredentialsTest, WebIdentitiesAreLentKeys) {
-  Sts sts;
-  HttpServer server([&](const ServedRequest& request) { return sts.Serve(request); });
-  const TempDir directory;
-  std::ofstream(directory.path() + "/token") << "secret token\n";
-  sts.bucket.Set("a", "text");
-  const auto store = OpenS3(WithWebIdentity(server, directory.path() + "/token")).value();
-  EXPECT_TRUE(IsOk(store->Get("a")));
-  EXPECT_TRUE(IsOk(store->Get("a")));
-  ASSERT_EQ(sts.forms().size(), 1);
-  EXPECT_EQ(
-      sts.forms()[0],
-      "Action=AssumeRoleWithWebIdentity&RoleArn=arn%3Ar&RoleSessionName=cairn&Version=2011-06-"
-      "15&WebIdentityToken=secret%20token");
-  EXPECT_EQ(sts.keys(), std::vector<std::string>(2, "key1 t1"));
-}
-
-TEST(CredentialsTest, LentKeysAreRenewedBeforeTheyExpire) {
-  Sts sts;
-  sts.life = absl::Minutes(2);
-  HttpServer server([&](const ServedRequest& request) { return sts.Serve(request); });
-  const TempDir directory;
-  std::ofstream(directory.path() + "/token") << "token";
-  sts.bucket.Set("a", "text");
-  const auto store = OpenS3(WithWebIdentity(server, directory.path() + "/token")).value();
-  EXPECT_TRUE(IsOk(store->Get("a")));
-  EXPECT_TRUE(IsOk(store->Get("a")));
-  EXPECT_GE(sts.forms().size(), 2);
-}
-
-TEST(CredentialsTest, WithoutATokenNothingIsAsked) {
-  Sts sts;
-  HttpServer server([&](const ServedRequest& request) { return sts.Serve(request); });
-  const auto store = OpenS3(WithWebIdentity(server, "/no/such/token")).value();
-  EXPECT_TRUE(Fails(store->Get("a").status(), StatusCode::kPermissionDenied, "/no/such/token"));
 }
 
 }  // namespace

@@ -113,6 +113,15 @@ void Parse(CLI::App& app, int argc, const char* const* argv, ParsedCommandLine& 
   }
 }
 
+// Takes --anonymous out of a line, where it may stand anywhere. Returns true if it was there.
+bool TakeAnonymous(std::vector<const char*>& words) {
+  const auto end = std::ranges::find(words, std::string_view("--"));
+  const auto rest = std::remove(words.begin(), end, std::string_view("--anonymous"));
+  const bool found = rest != end;
+  words.erase(rest, end);
+  return found;
+}
+
 }  // namespace
 
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
@@ -120,6 +129,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
       "Packs files into Blosc2 frames, reads all or parts of them back, edits and checks them.",
       "cairn");
   app.set_version_flag("--version", "cairn " + std::string(kVersion), "Print the version and exit");
+  app.add_flag("--anonymous")->description("Sign no request to an object store");
   app.require_subcommand(0, 1);
   app.formatter(std::make_shared<HelpFormatter>());
   app.footer(
@@ -131,8 +141,10 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
       "  cairn cat temps.b2frame --first-item 1000 --items 10 > ten.f32\n"
       "\nSee 'cairn COMMAND --help' for the options of a command.");
   ParsedCommandLine parsed;
-  AddCommands(argc > 1 ? argv[1] : "", app, parsed.command);
-  Parse(app, argc, argv, parsed);
+  std::vector<const char*> words(argv, argv + argc);
+  parsed.anonymous = TakeAnonymous(words);
+  AddCommands(words.size() > 1 ? words[1] : "", app, parsed.command);
+  Parse(app, static_cast<int>(words.size()), words.data(), parsed);
   return parsed;
 }
 

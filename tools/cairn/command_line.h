@@ -10,10 +10,11 @@ namespace cairn::tool {
 
 // Exactly one of command, text and complaint is set.
 struct ParsedCommandLine {
-  std::string name;       // as far as it was understood: "cairn chunk insert"
-  Command command;        // to run
-  std::string text;       // to print for --help or --version
-  std::string complaint;  // about the line
+  std::string name;        // as far as it was understood: "cairn chunk insert"
+  Command command;         // to run
+  std::string text;        // to print for --help or --version
+  std::string complaint;   // about the line
+  bool anonymous = false;  // requests to stores are not to be signed
 };
 
 // Parses the line. Runs and prints nothing.

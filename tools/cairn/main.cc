@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <string_view>
@@ -62,6 +63,8 @@ int Main(int argc, char** argv) {
   if (!parsed.complaint.empty()) return ComplainOfUsage(parsed.name, json, parsed.complaint);
   if (!parsed.text.empty())
     return Run(parsed.name, false, [&] { return WriteStdout(parsed.text); });
+  // Options of stores come from the environment.
+  if (parsed.anonymous) ::setenv("AWS_NO_SIGN_REQUEST", "true", 1);
   return Run(parsed.name, json, parsed.command);
 }
 

@@ -39,6 +39,7 @@ absl::StatusOr<S3Options> OptionsOfStores() {
     options->transport.keep_waiting = [told](const TransportWait& wait) {
       return KeepWaiting(wait, *told);
     };
+    options->transport.notice = [](const std::string& text) { Complain(text); };
   }
   return options;
 }

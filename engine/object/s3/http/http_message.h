@@ -35,6 +35,7 @@ struct HttpAnswer {
   std::string etag;       // with its quotes
   std::string content_length;
   std::string content_range;
+  std::string region;    // the region that S3 says the bucket is in
   int64_t modified = 0;  // seconds since 1970; 0: not known
   int64_t date = 0;
   std::chrono::seconds retry_after{0};

@@ -174,6 +174,7 @@ absl::StatusOr<HttpAnswer> TakeAnswer(HttpTransfer& transfer, CURLcode result) {
   answer.etag = HeaderOf(transfer.easy, "ETag");
   answer.content_length = HeaderOf(transfer.easy, "Content-Length");
   answer.content_range = HeaderOf(transfer.easy, "Content-Range");
+  answer.region = HeaderOf(transfer.easy, "x-amz-bucket-region");
   answer.modified = TimeOf(HeaderOf(transfer.easy, "Last-Modified"));
   answer.date = TimeOf(HeaderOf(transfer.easy, "Date"));
   curl_off_t pause = 0;

@@ -11,7 +11,7 @@
 
 namespace cairn::object {
 
-Verdict Judge(const HttpAnswer& answer, bool renews_keys) {
+Verdict Judge(const HttpAnswer& answer) {
   if (answer.status == 0) return answer.sent ? Verdict::kLost : Verdict::kNotDone;
   switch (answer.status) {
     case 408:
@@ -26,7 +26,7 @@ Verdict Judge(const HttpAnswer& answer, bool renews_keys) {
   if (answer.status < 400) return Verdict::kStands;
   const std::string code = ParseS3Error(answer).code;
   if (code == "SlowDown" || code == "RequestTimeout" || code == "OperationAborted" ||
-      code == "ConditionalRequestConflict" || (code == "ExpiredToken" && renews_keys)) {
+      code == "ConditionalRequestConflict") {
     return Verdict::kNotDone;
   }
   // 503 is here too, because proxies answer it for servers that they have lost.
@@ -86,12 +86,10 @@ void RetryingClient::Finish(const std::shared_ptr<HttpCall>& call,
                             absl::StatusOr<HttpAnswer> answer) {
   CallHistory& history = call->history;
   if (!answer.ok()) {
-    const absl::Status& status = answer.status();
-    End(*call,
-        absl::Status(status.code(), absl::StrFormat("%s: %s", call->title, status.message())));
+    End(*call, AtPlace(call->title, answer.status()));
     return;
   }
-  const Verdict verdict = Judge(*answer, call->renews_keys);
+  const Verdict verdict = Judge(*answer);
   if (verdict == Verdict::kStands) {
     absl::Status status;
     if (answer->IsGood() && call->check) status = call->check(*answer);

@@ -33,8 +33,6 @@ struct HttpCall {
   // Gets an answer that stands, which is good or a refusal. Otherwise gets kUnavailable if nothing
   // was done, kDeadlineExceeded if that is not known, or kCancelled.
   std::function<void(const CallHistory&, absl::StatusOr<HttpAnswer>)> done;
-  // True if the next try may use newer keys.
-  bool renews_keys = false;
   // Each try is counted there.
   std::atomic<int64_t>* count = nullptr;
   CallHistory history = {};
@@ -46,8 +44,7 @@ enum class Verdict {
   kNotDone,  // the same request may succeed later
   kLost,     // the request may have been done, or may yet be done
 };
-// `renews_keys` is that of HttpCall.
-Verdict Judge(const HttpAnswer& answer, bool renews_keys);
+Verdict Judge(const HttpAnswer& answer);
 
 // Sends calls. Thread-safe.
 class RetryingClient : public std::enable_shared_from_this<RetryingClient> {

@@ -36,7 +36,9 @@ S3Error ParseS3Error(const HttpAnswer& answer) {
   // STS has the error in an element of its own.
   const XmlElement* const nested = root->Find("Error");
   const XmlElement& error = nested != nullptr ? *nested : *root;
-  return {.code = error.TextOf("Code"), .message = error.TextOf("Message")};
+  return {.code = error.TextOf("Code"),
+          .message = error.TextOf("Message"),
+          .region = error.TextOf("Region")};
 }
 
 std::string ReasonOf(const HttpAnswer& answer) {
@@ -52,6 +54,10 @@ absl::Status RefusalOf(const std::string& title, const HttpAnswer& answer) {
     return absl::PermissionDeniedError(message + " (open it again with new credentials)");
   }
   return {CodeOf(answer.status), message};
+}
+
+absl::Status AtPlace(const std::string& place, const absl::Status& status) {
+  return {status.code(), absl::StrCat(place, ": ", status.message())};
 }
 
 }  // namespace cairn::object

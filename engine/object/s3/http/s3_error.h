@@ -10,10 +10,11 @@
 
 namespace cairn::object {
 
-// The body of an error. Both are empty if the body is not an error.
+// The body of an error. All are empty if the body is not an error.
 struct S3Error {
   std::string code;
   std::string message;
+  std::string region;  // the region that a signature should have had
 };
 S3Error ParseS3Error(const HttpAnswer& answer);
 
@@ -22,6 +23,9 @@ std::string ReasonOf(const HttpAnswer& answer);
 
 // Returns the status for an answer that refuses a request: "<title>: 403 AccessDenied".
 absl::Status RefusalOf(const std::string& title, const HttpAnswer& answer);
+
+// Puts "<place>: " before the message of an error.
+absl::Status AtPlace(const std::string& place, const absl::Status& status);
 
 }  // namespace cairn::object
 

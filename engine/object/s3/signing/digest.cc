@@ -20,6 +20,7 @@ struct LoadedCrypto {
   decltype(&::EVP_Digest) digest = nullptr;
   decltype(&::EVP_sha256) sha256 = nullptr;
   decltype(&::EVP_md5) md5 = nullptr;
+  decltype(&::EVP_sha1) sha1 = nullptr;
   decltype(&::HMAC) hmac = nullptr;
   absl::Status status;
 };
@@ -30,6 +31,7 @@ LoadedCrypto Load() {
   library.Find("EVP_Digest", loaded.digest);
   library.Find("EVP_sha256", loaded.sha256);
   library.Find("EVP_md5", loaded.md5);
+  library.Find("EVP_sha1", loaded.sha1);
   library.Find("HMAC", loaded.hmac);
   loaded.status = library.status();
   return loaded;
@@ -67,6 +69,12 @@ std::string Md5Base64(Bytes bytes) {
   std::array<unsigned char, 16> digest{};
   Crypto().digest(bytes.data(), bytes.size(), digest.data(), nullptr, Crypto().md5(), nullptr);
   return absl::Base64Escape({reinterpret_cast<const char*>(digest.data()), digest.size()});
+}
+
+std::string Sha1Hex(Bytes bytes) {
+  std::array<unsigned char, 20> digest{};
+  Crypto().digest(bytes.data(), bytes.size(), digest.data(), nullptr, Crypto().sha1(), nullptr);
+  return absl::BytesToHexString({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
 }  // namespace cairn::object

@@ -25,6 +25,7 @@ Sha256Digest Sha256(Bytes bytes);
 Sha256Digest HmacSha256(std::string_view key, std::string_view text);
 std::string Hex(const Sha256Digest& digest);
 std::string Md5Base64(Bytes bytes);
+std::string Sha1Hex(Bytes bytes);
 
 }  // namespace cairn::object
 

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 
 #include "engine/base/status.h"
+#include "engine/object/s3/http/s3_error.h"
+#include "engine/object/s3/keys/key_request.h"
 #include "engine/object/s3/signing/digest.h"
 #include "engine/object/s3/signing/signature.h"
 
@@ -18,9 +21,32 @@ namespace {
 
 constexpr size_t kLongestName = 1024;
 
-std::string AwsEndpoint(const std::string& region) {
-  return absl::StrCat("https://s3.", region, ".amazonaws.com",
-                      region.starts_with("cn-") ? ".cn" : "");
+std::string AwsHost(const std::string& region) {
+  return AwsUrl("s3", region).substr(std::string_view("https://").size());
+}
+
+bool IsRegion(const std::string& text) {
+  return !text.empty() && text.size() <= 64 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-';
+         });
+}
+
+// Returns true if a request with newer keys may have another answer.
+bool RefusesKeys(Verb verb, const HttpAnswer& answer) {
+  if (answer.status < 400) return false;
+  // An answer to HEAD has no body that says why. S3 answers 400 if a token has expired.
+  if (verb == Verb::kHead) return answer.status == 400;
+  const std::string code = ParseS3Error(answer).code;
+  return code == "ExpiredToken" || code == "ExpiredTokenException" ||
+         code == "TokenRefreshRequired" || code == "InvalidToken" || code == "InvalidAccessKeyId";
+}
+
+// Returns the region that an answer sends a request to, or an empty text.
+std::string RegionOf(const HttpAnswer& answer) {
+  if (answer.status != 301 && answer.status != 307 && answer.status != 400) return {};
+  std::string region = answer.region.empty() ? ParseS3Error(answer).region : answer.region;
+  return IsRegion(region) ? region : std::string();
 }
 
 bool UsesPath(const S3Options& options) {
@@ -53,11 +79,33 @@ std::string EtagOf(const HttpAnswer& answer) {
   return absl::StrReplaceAll(answer.etag, {{"\"", ""}});
 }
 
+std::string PathOf(const RemotePlace& place, const std::string& name) {
+  if (name.empty()) return place.url.path.empty() ? "/" : place.url.path;
+  return absl::StrCat(place.url.path, "/", PercentEncode(name, true));
+}
+
+// Adds a signature and what it needs.
+void Sign(const RemotePlace& place, const RemoteRequest& request, const S3Credentials& keys,
+          const std::string& path, const std::string& query,
+          std::map<std::string, std::string>& headers) {
+  const std::string hash = request.body_hash.empty() ? Hex(Sha256({})) : request.body_hash;
+  headers["x-amz-content-sha256"] = hash;
+  headers["x-amz-date"] = SigningTime(absl::Now());
+  if (!keys.session_token.empty()) headers["x-amz-security-token"] = keys.session_token;
+  headers["host"] = place.url.host;
+  headers["authorization"] = Authorization({.method = request.method,
+                                            .path = path,
+                                            .query = query,
+                                            .headers = headers,
+                                            .payload_hash = hash},
+                                           keys, place.region, "s3");
+}
+
 }  // namespace
 
 absl::StatusOr<RemotePlace> PlaceOf(const S3Options& options) {
-  CAIRN_ASSIGN_OR_RETURN(
-      Url url, ParseUrl(options.endpoint.empty() ? AwsEndpoint(options.region) : options.endpoint));
+  CAIRN_ASSIGN_OR_RETURN(Url url, ParseUrl(options.endpoint.empty() ? AwsUrl("s3", options.region)
+                                                                    : options.endpoint));
   if (options.bucket.empty() || PercentEncode(options.bucket, false) != options.bucket) {
     return absl::InvalidArgumentError(
         absl::StrFormat("S3: \"%s\" is not the name of a bucket", options.bucket));
@@ -70,27 +118,44 @@ absl::StatusOr<RemotePlace> PlaceOf(const S3Options& options) {
   return RemotePlace{.url = std::move(url),
                      .region = options.region,
                      .is_signed = !options.anonymous,
-                     .description = "s3://" + options.bucket};
+                     .description = "s3://" + options.bucket,
+                     .host_has_region = options.endpoint.empty()};
+}
+
+RemotePlace InRegion(RemotePlace place, const std::string& region) {
+  if (place.host_has_region) {
+    const size_t bucket = place.url.host.size() - AwsHost(place.region).size();
+    place.url.host = place.url.host.substr(0, bucket) + AwsHost(region);
+  }
+  place.region = region;
+  return place;
 }
 
 std::string Remote::Title(const RemoteRequest& request) const {
-  return absl::StrCat(place_.description, ": ", VerbName(request.verb),
-                      request.name.empty() ? "" : " ", request.name);
+  return absl::StrCat(description_, ": ", VerbName(request.verb), request.name.empty() ? "" : " ",
+                      request.name);
 }
 
 void Remote::Start(RemoteRequest request, Check check, Done done, CallHistory history) {
-  HttpCall call{.title = Title(request),
-                .make = {},
-                .check = std::move(check),
-                .done = std::move(done),
-                .renews_keys = credentials_ != nullptr && credentials_->renews(),
-                .count = &counts_[static_cast<size_t>(request.verb)],
-                .history = history};
-  call.make = [self = shared_from_this(), request = std::move(request)] {
-    return self->MakeRequest(request);
-  };
-  // A forked child would wait for its parent's request for credentials. The client reports the
-  // error instead.
+  Send(std::make_shared<Sending>(Sending{
+           .request = std::move(request), .check = std::move(check), .done = std::move(done)}),
+       history);
+}
+
+void Remote::Send(const SharedSending& sending, CallHistory history) {
+  HttpCall call{
+      .title = Title(sending->request),
+      .make = [self = shared_from_this(), sending] { return self->MakeRequest(*sending); },
+      .check = sending->check,
+      .done =
+          [self = shared_from_this(), sending](const CallHistory& after,
+                                               absl::StatusOr<HttpAnswer> answer) {
+            self->Finish(sending, after, std::move(answer));
+          },
+      .count = &counts_[static_cast<size_t>(sending->request.verb)],
+      .history = history};
+  // A forked child would wait for its parent's thread that gets keys. The client reports the error
+  // instead.
   if (credentials_ == nullptr || !client_->is_here()) {
     client_->Start(std::move(call));
     return;
@@ -99,39 +164,87 @@ void Remote::Start(RemoteRequest request, Check check, Done done, CallHistory hi
     if (status.ok()) {
       client->Start(std::move(call));
     } else {
-      call.done(call.history, status);
+      call.done(call.history, AtPlace(call.title, status));
     }
   });
 }
 
-std::string Remote::PathOf(const std::string& name) const {
-  if (name.empty()) return place_.url.path.empty() ? "/" : place_.url.path;
-  return absl::StrCat(place_.url.path, "/", PercentEncode(name, true));
+void Remote::Finish(const SharedSending& sending, const CallHistory& history,
+                    absl::StatusOr<HttpAnswer> answer) {
+  if (answer.ok() && !sending->has_moved && FollowsRegion(*sending, *answer)) {
+    sending->has_moved = true;
+    Send(sending, history);
+  } else if (answer.ok() && !sending->has_new_keys && credentials_ != nullptr &&
+             credentials_->renews() && RefusesKeys(sending->request.verb, *answer)) {
+    sending->has_new_keys = true;
+    SendWithNewKeys(sending, history, *std::move(answer));
+  } else {
+    sending->done(history, std::move(answer));
+  }
 }
 
-void Remote::Sign(const RemoteRequest& request, const std::string& path, const std::string& query,
-                  std::map<std::string, std::string>& headers) {
-  const S3Credentials keys = credentials_->Current();
-  const std::string hash = request.body_hash.empty() ? Hex(Sha256({})) : request.body_hash;
-  headers["x-amz-content-sha256"] = hash;
-  headers["x-amz-date"] = SigningTime(absl::Now());
-  if (!keys.session_token.empty()) headers["x-amz-security-token"] = keys.session_token;
-  headers["host"] = place_.url.host;
-  headers["authorization"] = Authorization({.method = request.method,
-                                            .path = path,
-                                            .query = query,
-                                            .headers = headers,
-                                            .payload_hash = hash},
-                                           keys, place_.region, "s3");
+void Remote::SendWithNewKeys(const SharedSending& sending, const CallHistory& history,
+                             HttpAnswer answer) {
+  credentials_->Refuse(sending->keys);
+  credentials_->WhenReady([self = shared_from_this(), sending, history,
+                           answer = std::move(answer)](const absl::Status& status) {
+    if (status.ok() && !AreSame(self->credentials_->Current(), sending->keys)) {
+      self->Send(sending, history);
+    } else if (status.ok()) {
+      sending->done(history, answer);
+    } else {
+      sending->done(history, AtPlace(self->Title(sending->request), status));
+    }
+  });
 }
 
-absl::StatusOr<HttpRequest> Remote::MakeRequest(const RemoteRequest& request) {
-  const std::string path = PathOf(request.name);
+bool Remote::FollowsRegion(Sending& sending, const HttpAnswer& answer) {
+  const std::string region = RegionOf(answer);
+  if (region.empty() || region == sending.region) return false;
+  std::string before;
+  {
+    const MutexLock lock(mutex_);
+    if (place_.region == region) return true;
+    before = place_.region;
+    place_ = InRegion(std::move(place_), region);
+  }
+  if (notice_) {
+    notice_(absl::StrCat(description_, " is in the region ", region, ", not ", before,
+                         ": AWS_REGION would save a request"));
+  }
+  return true;
+}
+
+RemotePlace Remote::place() const {
+  const MutexLock lock(mutex_);
+  return place_;
+}
+
+void Remote::Cancel() {
+  if (credentials_ != nullptr) credentials_->Cancel();
+  client_->Cancel();
+}
+
+void Remote::Stop() {
+  Cancel();
+  // Its callbacks start requests, which the client ends.
+  if (credentials_ != nullptr) credentials_->Stop();
+  client_->Stop();
+}
+
+absl::StatusOr<HttpRequest> Remote::MakeRequest(Sending& sending) {
+  const RemoteRequest& request = sending.request;
+  const RemotePlace place = this->place();
+  const std::string path = PathOf(place, request.name);
   const std::string query = EncodeQuery(request.query);
   std::map<std::string, std::string> headers = request.headers;
-  if (place_.is_signed) Sign(request, path, query, headers);
+  sending.region = place.region;
+  if (place.is_signed) {
+    sending.keys = credentials_->Current();
+    Sign(place, request, sending.keys, path, query, headers);
+  }
   HttpRequest made{.method = request.method,
-                   .url = absl::StrCat(place_.url.scheme, "://", place_.url.host, path,
+                   .url = absl::StrCat(place.url.scheme, "://", place.url.host, path,
                                        query.empty() ? "" : "?", query),
                    .headers = {},
                    .body = request.body,

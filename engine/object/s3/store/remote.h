@@ -8,9 +8,10 @@
 #include <memory>
 #include <string>
 
+#include "engine/base/mutex.h"
 #include "engine/object/s3/http/retrying_client.h"
 #include "engine/object/s3/http/url.h"
-#include "engine/object/s3/signing/credentials.h"
+#include "engine/object/s3/keys/credentials.h"
 
 namespace cairn::object {
 
@@ -33,9 +34,12 @@ struct RemotePlace {
   std::string region;
   bool is_signed = false;
   std::string description;
+  bool host_has_region = false;  // the host is of AWS in the region
 };
 // Chooses between virtual hosts and paths.
 absl::StatusOr<RemotePlace> PlaceOf(const S3Options& options);
+// Returns the same place in another region. Its host changes only if that has the region.
+RemotePlace InRegion(RemotePlace place, const std::string& region);
 
 // Sends requests to a place. Thread-safe.
 class Remote : public std::enable_shared_from_this<Remote> {
@@ -43,11 +47,15 @@ class Remote : public std::enable_shared_from_this<Remote> {
   using Check = std::function<absl::Status(const HttpAnswer&)>;
   using Done = std::function<void(const CallHistory&, absl::StatusOr<HttpAnswer>)>;
 
+  // `notice` may be empty.
   Remote(RemotePlace place, std::shared_ptr<RetryingClient> client,
-         std::shared_ptr<Credentials> credentials)
-      : place_(std::move(place)),
+         std::shared_ptr<Credentials> credentials,
+         std::function<void(const std::string&)> notice = {})
+      : description_(place.description),
         client_(std::move(client)),
-        credentials_(std::move(credentials)) {}
+        credentials_(std::move(credentials)),
+        notice_(std::move(notice)),
+        place_(std::move(place)) {}
 
   // Starts a request as HttpCall describes. `history` is that of earlier calls for the same
   // purpose.
@@ -55,8 +63,11 @@ class Remote : public std::enable_shared_from_this<Remote> {
   // Returns a title such as "s3://bucket: put name".
   std::string Title(const RemoteRequest& request) const;
 
-  const RemotePlace& place() const { return place_; }
-  RetryingClient& client() { return *client_; }
+  const std::string& description() const { return description_; }
+  std::chrono::milliseconds call_timeout() const { return client_->call_timeout(); }
+  void Cancel();
+  // Cancels, and returns when no callback runs any more, unless a callback calls it.
+  void Stop();
 
   // True if If-Match of a put needs its etag in quotes. The standard asks for them, but not every
   // store removes them.
@@ -66,15 +77,35 @@ class Remote : public std::enable_shared_from_this<Remote> {
   ObjectStoreStats stats() const;
 
  private:
-  absl::StatusOr<HttpRequest> MakeRequest(const RemoteRequest& request);
-  std::string PathOf(const std::string& name) const;
-  void Sign(const RemoteRequest& request, const std::string& path, const std::string& query,
-            std::map<std::string, std::string>& headers);
+  // A request until its answer stands.
+  struct Sending {
+    RemoteRequest request;
+    Check check;
+    Done done;
+    // How the last try was made.
+    S3Credentials keys = {};
+    std::string region = {};
+    // A refusal of keys, or a redirection to another region, is answered once each.
+    bool has_new_keys = false;
+    bool has_moved = false;
+  };
+  using SharedSending = std::shared_ptr<Sending>;
 
-  const RemotePlace place_;
+  void Send(const SharedSending& sending, CallHistory history);
+  void Finish(const SharedSending& sending, const CallHistory& history,
+              absl::StatusOr<HttpAnswer> answer);
+  void SendWithNewKeys(const SharedSending& sending, const CallHistory& history, HttpAnswer answer);
+  bool FollowsRegion(Sending& sending, const HttpAnswer& answer);
+  RemotePlace place() const;
+  absl::StatusOr<HttpRequest> MakeRequest(Sending& sending);
+
+  const std::string description_;
   const std::shared_ptr<RetryingClient> client_;
   const std::shared_ptr<Credentials> credentials_;
+  const std::function<void(const std::string&)> notice_;
   std::array<std::atomic<int64_t>, 5> counts_{};
+  mutable Mutex mutex_;
+  RemotePlace place_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Errors: kInvalidArgument for a name that some stores do not allow.

@@ -14,15 +14,15 @@ namespace cairn::object {
 
 class RemoteStore : public ObjectStore {
  public:
-  ~RemoteStore() override { remote_->client().Stop(); }
+  ~RemoteStore() override { remote_->Stop(); }
 
   void StartGet(std::string name, ObjectRange range, std::optional<std::string> if_match,
                 GetDone done) final;
   absl::StatusOr<ObjectInfo> Head(const std::string& name) final;
-  std::chrono::milliseconds call_timeout() const final { return remote_->client().call_timeout(); }
-  void Cancel() final { remote_->client().Cancel(); }
+  std::chrono::milliseconds call_timeout() const final { return remote_->call_timeout(); }
+  void Cancel() final { remote_->Cancel(); }
   ObjectStoreStats stats() const final { return remote_->stats(); }
-  std::string Describe() const final { return remote_->place().description; }
+  std::string Describe() const final { return remote_->description(); }
 
  protected:
   explicit RemoteStore(std::shared_ptr<Remote> remote) : remote_(std::move(remote)) {}

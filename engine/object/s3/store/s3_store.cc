@@ -5,6 +5,7 @@
 
 #include "engine/base/await.h"
 #include "engine/base/status.h"
+#include "engine/object/s3/keys/key_answers.h"
 #include "engine/object/s3/signing/digest.h"
 #include "engine/object/s3/store/bucket.h"
 #include "engine/object/s3/store/condition_check.h"
@@ -53,7 +54,10 @@ namespace {
 absl::Status CheckKeys(const S3Options& options) {
   const bool has_keys =
       !options.credentials.access_key.empty() && !options.credentials.secret_key.empty();
-  if (options.anonymous || options.web_identity.has_value() || has_keys) return absl::OkStatus();
+  if (has_keys && !options.anonymous) return object::CheckKeyTexts(options.credentials);
+  if (options.anonymous || options.web_identity.has_value() || options.key_source) {
+    return absl::OkStatus();
+  }
   return absl::PermissionDeniedError(
       "s3://" + options.bucket +
       ": no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or be anonymous");
@@ -69,9 +73,9 @@ absl::StatusOr<std::shared_ptr<ObjectStore>> OpenS3(S3Options options) {
       std::shared_ptr<object::RetryingClient> client,
       object::RetryingClient::Open(options.transport, /*redirects=*/false, place.description));
   std::shared_ptr<object::Credentials> keys;
-  if (place.is_signed) keys = std::make_shared<object::Credentials>(options, client);
-  return std::make_shared<object::S3Store>(
-      std::make_shared<object::Remote>(std::move(place), std::move(client), std::move(keys)));
+  if (place.is_signed) keys = std::make_shared<object::Credentials>(options);
+  return std::make_shared<object::S3Store>(std::make_shared<object::Remote>(
+      std::move(place), std::move(client), std::move(keys), std::move(options.transport.notice)));
 }
 
 }  // namespace cairn
