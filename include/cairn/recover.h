@@ -52,8 +52,9 @@ struct RecoveryReport {
 //     frame").
 //   kDataLoss if neither the header nor any trailer can be used, or if the index is damaged; see
 //     Salvage.
-//   kDataLoss if commits after damage would be lost and `drop_stranded` is false: copy what is
-//     readable first.
+//   kDataLoss if commits after damage would be lost and `drop_stranded` is false, or the chunks of
+//   a
+//     newer checkpoint, as in a truncated file: copy what is readable first, or Salvage it.
 //   kUnimplemented if the frame needs a format version or a feature that this build lacks.
 //   kUnavailable if the frame needs repair and a writer holds it.
 //   kFailedPrecondition if another frame begins where this one ends.

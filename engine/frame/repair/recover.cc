@@ -1,6 +1,7 @@
 #include "cairn/recover.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -29,16 +30,27 @@ int64_t EndOfOwnTrailer(const FrameFile& source) {
   return end >= format::kFixedHeaderSize && frame::HeaderOfTrailerAt(source, end).ok() ? end : 0;
 }
 
-// Returns where the checkpoint ended that the file's header leads to instead of that of `restored`,
-// or 0 if the header cannot be read.
-int64_t EndOfMissing(const FrameFile& source, Bytes restored) {
+// The checkpoint that the file's header leads to instead of that of another header.
+struct MissingCheckpoint {
+  int64_t end = 0;  // 0 if the header cannot be read, or leads to the same checkpoint
+  // The header differs in more than a flipped bit of its end, so it is that of another checkpoint.
+  bool is_other = false;
+};
+
+MissingCheckpoint FindMissing(const FrameFile& source, Bytes restored) {
   const auto bytes =
       frame::ReadHeaderBytes(source, format::kFixedHeaderSize, format::kFixedHeaderSize);
-  if (!bytes.ok()) return 0;
+  if (!bytes.ok()) return {};
   const auto there = format::ParseFrameHeader(*bytes);
   const auto found = format::ParseFrameHeader(restored);
-  const bool is_missing = there.ok() && found.ok() && there->frame_size != found->frame_size;
-  return is_missing ? there->frame_size : 0;
+  if (!there.ok() || !found.ok() || there->frame_size == found->frame_size) return {};
+  MissingCheckpoint missing{.end = there->frame_size};
+  const auto flipped = static_cast<uint64_t>(there->frame_size ^ found->frame_size);
+  const bool is_possible = there->frame_size >= there->header_len + format::kMinTrailerSize;
+  missing.is_other =
+      is_possible && (!std::has_single_bit(flipped) || there->nbytes != found->nbytes ||
+                      there->cbytes != found->cbytes);
+  return missing;
 }
 
 // Finds the header to write. A header that points to its own trailer is never replaced by that of
@@ -114,9 +126,18 @@ absl::StatusOr<RecoveryReport> RestoreHeader(const std::shared_ptr<FileSystem>& 
         "be read: only a recovery that drops stranded commits goes back to it",
         damage.message(), state->generation(), lost);
   }
+  // The bytes after the older checkpoint would be cut off, and with them the chunks of the newer.
+  const MissingCheckpoint missing = FindMissing(source, header);
+  if (missing.is_other && !options.drop_stranded) {
+    return DataLoss(
+        "%s; another trailer leads to generation %d, but the header to a checkpoint that ends at "
+        "byte %d and may be newer: salvage it into another file first; only a recovery that drops "
+        "stranded commits goes back to generation %d",
+        damage.message(), state->generation(), missing.end, state->generation());
+  }
   CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(source, *state, RepairOf(options)));
   report.header_restored = true;
-  report.missing_checkpoint_end = EndOfMissing(source, header);
+  report.missing_checkpoint_end = missing.end;
   report.stranded_commits = std::max(report.stranded_commits, lost);
   if (options.dry_run) return report;
   CAIRN_RETURN_IF_ERROR(file->WriteAt(0, header));

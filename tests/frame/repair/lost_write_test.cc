@@ -329,10 +329,35 @@ TEST_F(LostWriteTest, OfATrailerAndAllThatFollowsItIsToldByRecover) {
   std::fill(file.begin() + mark, file.end(), std::byte{0});
   PutFileBytes(path_, file);
   for (const bool dry_run : {true, false}) {
-    const absl::StatusOr<RecoveryReport> report = Recover(path_, {.dry_run = dry_run});
+    EXPECT_TRUE(IsDamage(Recover(path_, {.dry_run = dry_run}), "may be newer"));
+    EXPECT_EQ(FileBytes(path_), file);
+  }
+  for (const bool dry_run : {true, false}) {
+    const absl::StatusOr<RecoveryReport> report =
+        Recover(path_, {.dry_run = dry_run, .drop_stranded = true});
     ASSERT_TRUE(IsOk(report));
     EXPECT_EQ(report->missing_checkpoint_end, missing);
     EXPECT_EQ(report->generation, older);
+  }
+}
+
+TEST_F(LostWriteTest, OfTheEndOfTheFileIsNoReasonToCutTheRestOff) {
+  Create();
+  Begin();
+  Commit(0, 3);
+  Checkpoint();
+  Commit(3, 2);
+  Checkpoint();
+  writer_.reset();
+  const Buffer whole = FileBytes(path_);
+  const int64_t trailer_end = FrameSizeOf(whole);
+  for (int64_t cut = 1; cut < trailer_end - 200; cut += 97) {
+    const Buffer file = ToVector(Bytes(whole).first(static_cast<size_t>(trailer_end - cut)));
+    PutFileBytes(path_, file);
+    for (const bool dry_run : {true, false}) {
+      EXPECT_FALSE(Recover(path_, {.dry_run = dry_run}).ok()) << cut;
+      EXPECT_EQ(FileBytes(path_), file) << cut;
+    }
   }
 }
 
