@@ -228,7 +228,8 @@ TEST(LogSnapshot, RefusesWhatItDoesNotHold) {
   EXPECT_TRUE(Fails(snapshot.Query({.fields = {"none"}}), StatusCode::kNotFound, "none"));
   EXPECT_TRUE(Fails(snapshot.Query({.where = {{.field = "temp", .value = std::string("hot")}}}),
                     StatusCode::kInvalidArgument, "compared with a text"));
-  EXPECT_TRUE(Fails(snapshot.Aggregate({.bucket = -1}), StatusCode::kInvalidArgument, "buckets"));
+  EXPECT_TRUE(
+      Fails(snapshot.Aggregate({.bucket = -1}), StatusCode::kInvalidArgument, "bucket: expected"));
 }
 
 TEST(LogSnapshot, FindsTheLeastAndTheGreatestTime) {
