@@ -59,7 +59,8 @@ CreateOptions TakeOptions(Input& input) {
   options.compression.codec = kCodecs[kind >> 4 & 3];
   options.compression.typesize = kTypesizes[input.Below(std::size(kTypesizes))];
   const auto items = static_cast<int32_t>(input.Below(100));
-  options.chunksize = items * options.compression.typesize;  // 0: of any size
+  options.chunksize =
+      items == 0 ? ChunkSize::Variable() : ChunkSize(items * options.compression.typesize);
   options.metalayers = {{"m", Buffer(static_cast<size_t>(kind >> 6))}};
   return options;
 }
@@ -70,7 +71,8 @@ class Session {
   explicit Session(Input input)
       : input_(std::move(input)),
         options_(TakeOptions(input_)),
-        model_(options_.compression.typesize, options_.chunksize, options_.metalayers),
+        model_(options_.compression.typesize, options_.chunksize.nbytes().value_or(0),
+               options_.metalayers),
         committed_(model_) {
     options_.file_system = disk_.root();
     absl::StatusOr<Frame> frame = Frame::Create(kPath, options_);
@@ -129,7 +131,7 @@ class Session {
   }
   // Mostly as many as a chunk has.
   Buffer ChunkItems() {
-    const auto whole = static_cast<size_t>(std::max(options_.chunksize, 64));
+    const auto whole = static_cast<size_t>(std::max(options_.chunksize.nbytes().value_or(0), 64));
     const auto choice = input_.Number<uint8_t>();
     return Items(choice % 4 != 0 ? whole : choice / 4 * typesize());
   }

@@ -20,7 +20,7 @@ using Buffer = std::vector<std::byte>;
 constexpr int32_t kChunksize = 64;
 constexpr size_t kBaseAt = 8;  // in the layer
 
-Frame NewFrame(int32_t chunksize, size_t nchunks) {
+Frame NewFrame(ChunkSize chunksize, size_t nchunks) {
   CreateOptions options;
   options.compression.typesize = 4;
   options.chunksize = chunksize;
@@ -53,7 +53,7 @@ void Apply(Bytes input) {
 
   Frame frame = NewFrame(kChunksize, 5);
   const uint64_t before = *frame.snapshot().ContentHash();
-  Frame changes = NewFrame(CreateOptions::kVariableChunks, 2);
+  Frame changes = NewFrame(ChunkSize::Variable(), 2);
   absl::StatusOr<Writer> author = changes.OpenWriter();
   Buffer layer = encoded;
   StoreLe(layer.data() + kBaseAt, before);

@@ -160,7 +160,9 @@ absl::StatusOr<CreateOptions> ToCpp(const cairn_create_options* options) {
                          ReadStruct(options, kDefaults, "create options"));
   CreateOptions result;
   CAIRN_ASSIGN_OR_RETURN(result.compression, ToCpp(given.compression));
-  result.chunksize = given.chunksize;
+  result.chunksize = given.chunksize == 0    ? ChunkSize::Variable()
+                     : given.chunksize == -1 ? ChunkSize::AsFirstChunk()
+                                             : ChunkSize(given.chunksize);
   CAIRN_ASSIGN_OR_RETURN(result.layout, ToLayout(given.layout));
   if (given.array != nullptr) {
     CAIRN_ASSIGN_OR_RETURN(result.array, ToCpp(given.array));

@@ -185,7 +185,8 @@ cairn_code cairn_snapshot_create_options(const cairn_snapshot* snapshot,
     const cairn::c_api::SnapshotOptions& made = cairn::c_api::OptionsOf(*snapshot);
     cairn_create_options result = CAIRN_CREATE_OPTIONS_INIT;
     result.compression = &made.compression;
-    result.chunksize = made.options.chunksize;
+    const bool is_variable = made.options.chunksize == cairn::ChunkSize::Variable();
+    result.chunksize = made.options.chunksize.nbytes().value_or(is_variable ? 0 : -1);
     result.layout = static_cast<cairn_layout>(made.options.layout);
     result.metalayers = made.metalayers.data();
     result.nmetalayers = made.metalayers.size();

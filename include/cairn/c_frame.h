@@ -63,7 +63,7 @@ typedef struct cairn_array_info {
 typedef struct cairn_create_options {
   size_t struct_size;
   const cairn_compression_options* compression;  // NULL: the defaults
-  int32_t chunksize;                             // bytes; 0 makes one chunk of each append
+  int32_t chunksize;  // bytes; 0: a chunk for each append; -1: as the first chunk
   cairn_layout layout;
   const cairn_array_info* array;  // makes an array of zeros; NULL: not an array
   const cairn_metalayer* metalayers;

@@ -118,16 +118,37 @@ struct OpenOptions {
   std::shared_ptr<Executor> executor = nullptr;
 };
 
+// The bytes of the chunks of a frame: a number, or one of two rules.
+class ChunkSize {
+ public:
+  // Every chunk except the last has this many bytes, which are rounded down to a multiple of
+  // typesize, but not below one item. A number stands for it: `.chunksize = 4096`.
+  constexpr ChunkSize(int32_t nbytes) : nbytes_(nbytes) {}  // NOLINT(google-explicit-constructor)
+  // Each call of Append makes one chunk.
+  static constexpr ChunkSize Variable() { return ChunkSize(Rule::kVariable); }
+  // The first chunk that is inserted sets the size, or WriterOptions::chunksize at the first
+  // Append.
+  static constexpr ChunkSize AsFirstChunk() { return ChunkSize(Rule::kAsFirstChunk); }
+
+  // Returns the number, or nothing for a rule.
+  constexpr std::optional<int32_t> nbytes() const {
+    return rule_ == Rule::kFixed ? std::optional(nbytes_) : std::nullopt;
+  }
+  constexpr bool operator==(const ChunkSize&) const = default;
+
+ private:
+  enum class Rule : uint8_t { kFixed, kVariable, kAsFirstChunk };
+  constexpr explicit ChunkSize(Rule rule) : rule_(rule) {}
+
+  Rule rule_ = Rule::kFixed;
+  int32_t nbytes_ = 0;
+};
+
 // Options of Frame::Create, Frame::BeginCreate and Frame::CreateInMemory.
 struct CreateOptions {
   CompressionOptions compression = {};
-  // Bytes of every chunk except the last. The number is rounded down to a multiple of typesize, but
-  // not below one item. With kVariableChunks, each call of Append makes one chunk. With
-  // kAsFirstChunk, the first chunk that is inserted sets the size, or WriterOptions::chunksize at
-  // the first Append.
-  static constexpr int32_t kVariableChunks = 0;
-  static constexpr int32_t kAsFirstChunk = -1;
-  int32_t chunksize = 1 << 20;
+  // Bytes of a chunk, decoded.
+  ChunkSize chunksize = 1 << 20;
   Layout layout = Layout::kContiguous;
   // Makes the frame an n-dimensional array of zeros, which Writer::WriteBox fills. Its items have
   // compression.typesize bytes. The chunksize, the blocksize and the metalayer `b2nd` follow from
@@ -152,7 +173,7 @@ struct WriterOptions {
   // OpenOptions::registry, which is also the default here.
   std::shared_ptr<const Registry> registry = nullptr;
   // Bytes of a chunk if the frame has no FrameInfo::chunksize yet; see
-  // CreateOptions::kAsFirstChunk.
+  // ChunkSize::AsFirstChunk.
   int32_t chunksize = 1 << 20;
   // Time to wait for another writer. After it, the call returns kUnavailable.
   std::chrono::milliseconds wait{0};

@@ -339,7 +339,7 @@ TEST(ArrayTest, RefusesOptionsThatContradictIt) {
     return Fails(Frame::CreateInMemory(options).status(), absl::StatusCode::kInvalidArgument, part);
   };
   CreateOptions options = OfArray(kExample);
-  options.chunksize = CreateOptions::kVariableChunks;
+  options.chunksize = ChunkSize::Variable();
   EXPECT_TRUE(refuses(options, "cannot be variable"));
   for (const char* name : {"b2nd", "caterva"}) {
     options = OfArray(kExample);
@@ -354,7 +354,7 @@ TEST(ArrayTest, RefusesOptionsThatContradictIt) {
   EXPECT_TRUE(refuses(OfArray({std::vector<int64_t>(17, 1), ones, ones}), "17 dimensions"));
   EXPECT_TRUE(refuses(OfArray({{5, 7}, {3, 4}, {3, 5}}), "dimension 1 has chunks of 4"));
   options = OfArray(kExample);
-  options.chunksize = CreateOptions::kAsFirstChunk;
+  options.chunksize = ChunkSize::AsFirstChunk();
   EXPECT_TRUE(refuses(options, "chunksize"));
   EXPECT_TRUE(refuses(OfArray({{5}, {0}, {0}}), "dimension 0"));
   EXPECT_TRUE(refuses(OfArray({{0}, {0}, {0}}), "an item in every dimension"));

@@ -36,7 +36,7 @@ constexpr size_t kCbytesAt = 0x27;
 
 // Variable chunks, unsealed.
 CreateOptions VariableChunks(Layout layout) {
-  CreateOptions options = Cut(1, CreateOptions::kVariableChunks);
+  CreateOptions options = Cut(1, ChunkSize::Variable());
   options.fingerprint = FingerprintType::kNone;
   options.layout = layout;
   return options;
@@ -245,7 +245,7 @@ TEST(CostsTest, ItemsOfAChunkThatIsGoneOnWithAreGatheredInLinearTime) {
     // All items are one block. Later ones wait in the journal.
     const int64_t size = 100 * count;
     CreateOptions options = Cut(1, static_cast<int32_t>(2 * size));
-    options.compression.blocksize = options.chunksize;
+    options.compression.blocksize = *options.chunksize.nbytes();
     const auto dir = std::make_shared<TempDir>();
     Buffer items = MakeItems(static_cast<size_t>(size));
     EXPECT_TRUE(IsOk(WriteFrame(dir->Path("f"), options, items)));

@@ -49,7 +49,7 @@ TEST(HostileFrameTest, NansOfATypesizeThatHasNoneAreDamage) {
 
 TEST(HostileFrameTest, VerifyFindsANumberOfBytesThatVariableChunksDoNotHold) {
   const test::TempDir dir;
-  CreateOptions options = test::Cut(4, CreateOptions::kVariableChunks);
+  CreateOptions options = test::Cut(4, ChunkSize::Variable());
   options.fingerprint = FingerprintType::kNone;
   ASSERT_TRUE(IsOk(test::WriteFrame(dir.Path("f"), options, test::MakeItems(100))));
   Buffer bytes = test::FileBytes(dir.Path("f"));
@@ -63,7 +63,7 @@ TEST(HostileFrameTest, VerifyFindsANumberOfBytesThatVariableChunksDoNotHold) {
 
 // Two variable chunks of 400 bytes, and a header that says they hold `nbytes`.
 void PutLyingFrame(const std::string& path, int64_t nbytes) {
-  CreateOptions options = test::Cut(4, CreateOptions::kVariableChunks);
+  CreateOptions options = test::Cut(4, ChunkSize::Variable());
   options.fingerprint = FingerprintType::kNone;
   options.overwrite = true;
   absl::StatusOr<Writer> writer = Frame::BeginCreate(path, options);
@@ -144,7 +144,7 @@ TEST(HostileFrameTest, ChunksizesThatNoChunkCanHaveAreDamage) {
 // A frame of variable chunks with another index, and nothing before it.
 Buffer WithIndexAlone(Bytes index, int64_t nbytes) {
   const test::TempDir dir;
-  CreateOptions options = test::Cut(4, CreateOptions::kVariableChunks);
+  CreateOptions options = test::Cut(4, ChunkSize::Variable());
   options.fingerprint = FingerprintType::kNone;
   EXPECT_TRUE(IsOk(test::WriteFrame(dir.Path("f"), options, test::MakeItems(100))));
   const Buffer model = test::FileBytes(dir.Path("f"));

@@ -35,8 +35,7 @@ class ReadTest : public testing::TestWithParam<std::tuple<Kind, int32_t>> {
  protected:
   ReadTest() : kind_(std::get<0>(GetParam())), typesize_(std::get<1>(GetParam())) {
     const bool cut = kind_ == Kind::kFixed || kind_ == Kind::kSpecial;
-    CreateOptions options =
-        test::Cut(typesize_, cut ? 40 * typesize_ + 1 : CreateOptions::kVariableChunks);
+    CreateOptions options = test::Cut(typesize_, cut ? 40 * typesize_ + 1 : ChunkSize::Variable());
     options.compression.blocksize = 8 * typesize_;
     Frame frame = test::NewInMemory(options);
     Writer writer = *frame.OpenWriter();

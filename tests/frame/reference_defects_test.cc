@@ -35,7 +35,7 @@ constexpr size_t kEntriesAt = 32;
 class FrameReferenceDefectsTest : public testing::Test {
  protected:
   // A contiguous frame of three chunks as C-Blosc2 writes it: with nothing of Cairn's.
-  Buffer PlainFrame(int32_t chunksize) {
+  Buffer PlainFrame(ChunkSize chunksize) {
     CreateOptions options = test::Cut(4, chunksize);
     options.fingerprint = FingerprintType::kNone;
     absl::StatusOr<Writer> writer = Frame::BeginCreate(dir_.Path("plain"), options);
@@ -91,7 +91,7 @@ class FrameReferenceDefectsTest : public testing::Test {
 
 // Reading it divides C-Blosc2 by zero.
 TEST_F(FrameReferenceDefectsTest, SpecialValueInTheIndexOfVariableChunksIsDamageOfThatChunk) {
-  Buffer bytes = PlainFrame(CreateOptions::kVariableChunks);
+  Buffer bytes = PlainFrame(ChunkSize::Variable());
   const auto index_begin = static_cast<size_t>(test::PartsOf(bytes).index_begin);
   for (const uint64_t kind : {0x81, 0x82, 0x84}) {
     for (size_t nchunk = 0; nchunk < 3; ++nchunk) {

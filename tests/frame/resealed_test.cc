@@ -139,7 +139,7 @@ void PutInHeader(const std::string& path, size_t at, int64_t number) {
 }
 
 TEST_F(ResealedTest, ChunksOfAFrameThatClaimsAllBytesThereAreDoNotGrow) {
-  ASSERT_TRUE(IsOk(WriteFrame(path_, Cut(1, CreateOptions::kVariableChunks), MakeItems(10))));
+  ASSERT_TRUE(IsOk(WriteFrame(path_, Cut(1, ChunkSize::Variable()), MakeItems(10))));
   PutInHeader(path_, 0x1E, INT64_MAX);
   auto writer = Frame::Open(path_)->OpenWriter();
   ASSERT_TRUE(IsOk(writer));

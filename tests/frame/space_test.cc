@@ -266,7 +266,7 @@ TEST_F(SpaceTest, WriterAfterOneThatDiedKnowsTheSpace) {
 // Their sizes are in their headers, which may still wait in memory to be written.
 TEST_F(SpaceTest, StagedChunksOfAnySizeCanBeReplacedAtOnce) {
   path_ = dir_.Path("variable");
-  CreateOptions options = PlainCopies(CreateOptions::kVariableChunks);
+  CreateOptions options = PlainCopies(ChunkSize::Variable());
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(1000, 1))));
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));

@@ -101,9 +101,10 @@ absl::Status WriteFirst(const std::string& path, Random& random, FrameCase* c) {
 std::ostream& operator<<(std::ostream& stream, const FrameCase& c) {
   const CompressionOptions& o = c.options.compression;
   stream << "birth " << static_cast<int>(c.birth) << ' ' << ToString(o.codec) << " level "
-         << o.clevel << " typesize " << o.typesize << " chunk " << c.options.chunksize << " block "
-         << o.blocksize << " split " << static_cast<int>(o.split_mode) << " dict " << o.use_dict
-         << " fingerprint " << static_cast<int>(c.options.fingerprint) << " filters";
+         << o.clevel << " typesize " << o.typesize << " chunk "
+         << c.options.chunksize.nbytes().value_or(0) << " block " << o.blocksize << " split "
+         << static_cast<int>(o.split_mode) << " dict " << o.use_dict << " fingerprint "
+         << static_cast<int>(c.options.fingerprint) << " filters";
   for (const FilterStage& stage : o.filters) stream << ' ' << static_cast<int>(stage.filter);
   return stream;
 }
@@ -118,7 +119,7 @@ FrameCase MakeFrameCase(Random& random) {
   c.birth = Pick(random, kBirths);
   c.options.compression = MakeLosslessOptions(random);
   c.options.chunksize = random() % 4 == 0
-                            ? CreateOptions::kVariableChunks
+                            ? ChunkSize::Variable()
                             : static_cast<int32_t>(Pick(random, kChunkItems) * c.typesize());
   c.options.fingerprint = Pick(random, kFingerprints);
   const int64_t nlayers = random() % 3 == 0 ? 0 : Between(random, 1, 5);
@@ -134,8 +135,8 @@ FrameCase MakeEditableFrameCase(Random& random) {
   FrameCase c = MakeFrameCase(random);
   c.options.compression.blocksize = 0;
   c.options.compression.use_dict = false;
-  if (c.options.chunksize != CreateOptions::kVariableChunks) {
-    c.options.chunksize = std::max(c.options.chunksize, 64 * c.typesize());
+  if (const std::optional<int32_t> nbytes = c.options.chunksize.nbytes()) {
+    c.options.chunksize = std::max(*nbytes, 64 * c.typesize());
   }
   c.kinds = kNeverZero;
   c.specials = false;

@@ -75,7 +75,7 @@ class PeerRecoveryTest : public testing::Test {
     auto writer = frame->OpenWriter(options);
     ASSERT_TRUE(IsOk(writer));
     writer_.emplace(*std::move(writer));
-    const size_t chunk = c.options.chunksize == 0 ? 1000 * c.typesize() : c.options.chunksize;
+    const size_t chunk = c.options.chunksize.nbytes().value_or(1000 * c.typesize());
     c.content = MakeData(DataKind::kText, 2 * chunk, c.typesize(), random_);
     const absl::Status appended = writer_->Append(c.content);
     ASSERT_TRUE(IsOk(appended));

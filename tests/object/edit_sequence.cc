@@ -98,7 +98,7 @@ class EditedObjectFrame {
 
 CreateOptions EditedObjectFrame::Options() const {
   CreateOptions options = Cut(TypesizeOf(kind_), kEditedChunk);
-  if (kind_ == EditedKind::kVariable) options.chunksize = CreateOptions::kVariableChunks;
+  if (kind_ == EditedKind::kVariable) options.chunksize = ChunkSize::Variable();
   if (kind_ == EditedKind::kLine) {
     options.array = ArrayInfo{.shape = {0}, .chunkshape = {16}, .blockshape = {4}};
   }

@@ -151,7 +151,7 @@ TEST_F(ObjectFaultsTest, AChunkThatIsOnItsWayCanBeEdited) {
   const auto slow = std::make_shared<RiggedStore>();
   ReachThrough(slow);
   CreateOptions options = Sparse();
-  options.chunksize = CreateOptions::kVariableChunks;
+  options.chunksize = ChunkSize::Variable();
   auto writer = Frame::BeginCreate("f", options);
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeItems(10, 1))));

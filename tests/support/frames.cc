@@ -9,7 +9,7 @@
 
 namespace cairn::test {
 
-CreateOptions Cut(int32_t typesize, int32_t chunksize) {
+CreateOptions Cut(int32_t typesize, ChunkSize chunksize) {
   CreateOptions options;
   options.compression = OfTypesize(typesize);
   options.chunksize = chunksize;
@@ -118,7 +118,7 @@ absl::StatusOr<FrameContent> FullContentOf(const Snapshot& snapshot) {
   return content;
 }
 
-CreateOptions PlainCopies(int32_t chunksize) {
+CreateOptions PlainCopies(ChunkSize chunksize) {
   CreateOptions options;
   options.compression.clevel = 0;
   options.chunksize = chunksize;

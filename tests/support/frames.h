@@ -25,10 +25,10 @@ inline const WriterOptions kKeepAll = {.keep_generations = UINT64_MAX};
 inline constexpr int32_t kSmallChunk = 64;
 
 // Returns options for a new frame with chunks of `chunksize`.
-CreateOptions Cut(int32_t typesize, int32_t chunksize);
+CreateOptions Cut(int32_t typesize, ChunkSize chunksize);
 // Returns options for chunks that are stored as they are, so that the written bytes lie in the
 // file.
-CreateOptions PlainCopies(int32_t chunksize);
+CreateOptions PlainCopies(ChunkSize chunksize);
 CreateOptions OfArray(const ArrayInfo& array, int32_t typesize = 1);
 // Returns an array of bytes: four chunks of 24, each of four blocks of 6.
 ArrayInfo SmallArray();

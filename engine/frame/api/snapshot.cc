@@ -95,9 +95,12 @@ std::vector<std::string> Snapshot::vlmetalayers() const {
 CreateOptions Snapshot::create_options() const {
   CreateOptions options;
   options.compression = frame::CompressionOf(state_->header());
-  options.chunksize = info().variable_chunks
-                          ? CreateOptions::kVariableChunks
-                          : info().chunksize.value_or(CreateOptions::kAsFirstChunk);
+  const FrameInfo about = info();
+  if (about.variable_chunks) {
+    options.chunksize = ChunkSize::Variable();
+  } else {
+    options.chunksize = about.chunksize.has_value() ? *about.chunksize : ChunkSize::AsFirstChunk();
+  }
   options.layout = info().layout;
   options.metalayers = metalayers();
   return options;

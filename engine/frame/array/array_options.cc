@@ -40,11 +40,11 @@ absl::Status CheckOptions(const CreateOptions& options) {
   if (options.compression.typesize < 1) {
     return InvalidArgument("typesize: expected 1 or more, got %d", options.compression.typesize);
   }
-  if (options.chunksize == CreateOptions::kVariableChunks) {
+  if (options.chunksize == ChunkSize::Variable()) {
     return InvalidArgument("array: its chunks have one size, so they cannot be variable");
   }
-  if (options.chunksize < 0) {
-    return InvalidArgument("array: chunksize: expected 1 or more, got %d", options.chunksize);
+  if (const int32_t nbytes = options.chunksize.nbytes().value_or(0); nbytes < 1) {
+    return InvalidArgument("array: chunksize: expected 1 or more, got %d", nbytes);
   }
   for (const Metalayer& layer : options.metalayers) {
     if (layer.name == format::kB2ndLayer || layer.name == format::kCatervaLayer) {
@@ -153,7 +153,8 @@ absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   // The codec is checked when the shape of blocks is known.
   if (codec::IsOfArrays(plain.codec)) plain.codec = Codec::kLz4;
   CAIRN_RETURN_IF_ERROR(chunk::CheckOptions(plain));
-  array = ChooseShapes(std::move(array), plain, std::clamp(options.chunksize, 1, kMaxChunkBytes));
+  array =
+      ChooseShapes(std::move(array), plain, std::min(*options.chunksize.nbytes(), kMaxChunkBytes));
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, ArrayGeometry::Make(array, typesize));
   if (geometry.chunksize() == 0 || geometry.blocksize() == 0) {
     return InvalidArgument("array: chunks and blocks need an item in every dimension");

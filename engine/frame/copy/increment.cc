@@ -196,7 +196,7 @@ absl::Status WriteIncrement(const State& since, const State& now, const CopyTarg
   CAIRN_ASSIGN_OR_RETURN(const Changes changes, FindChanges(since, now));
   CreateOptions options;
   options.compression.typesize = now.header().typesize;
-  options.chunksize = CreateOptions::kVariableChunks;
+  options.chunksize = ChunkSize::Variable();
   CAIRN_ASSIGN_OR_RETURN(const StatePtr empty, MakeInitialState(options, now.env()));
   CAIRN_ASSIGN_OR_RETURN(VlMetalayer layer,
                          EncodeVlLayer(*now.env(), format::kIncrementLayer,

@@ -153,16 +153,16 @@ NewFrame Choose(ScanResult found, const std::optional<format::FrameHeader>& head
 }
 
 // Returns the size of the chunks if all but the last have one. Otherwise they vary.
-int32_t ChunksizeOf(const NewFrame& made) {
+ChunkSize ChunksizeOf(const NewFrame& made) {
   const std::vector<FoundChunk>& chunks = made.content.chunks;
-  if (chunks.empty()) return CreateOptions::kVariableChunks;
+  if (chunks.empty()) return ChunkSize::Variable();
   const int32_t first = chunks.front().header.nbytes;
   const bool same = std::all_of(chunks.begin(), chunks.end() - 1, [&](const FoundChunk& chunk) {
     return chunk.header.nbytes == first;
   });
   const bool fixed =
       same && chunks.back().header.nbytes <= first && first % made.compression.typesize == 0;
-  return fixed ? first : CreateOptions::kVariableChunks;
+  return fixed ? first : ChunkSize::Variable();
 }
 
 absl::Status Append(const FoundChunk& chunk, Bytes bytes, const NewFrame& made,

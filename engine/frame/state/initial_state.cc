@@ -36,9 +36,9 @@ absl::Status CheckMetalayers(const std::vector<Metalayer>& metalayers) {
 }
 
 int32_t HeaderChunksize(const CreateOptions& options) {
-  if (options.chunksize == CreateOptions::kVariableChunks) return format::kChunksizeVariable;
-  if (options.chunksize == CreateOptions::kAsFirstChunk) return format::kChunksizeUnknown;
-  return WholeItems(options.chunksize, options.compression.typesize);
+  if (options.chunksize == ChunkSize::Variable()) return format::kChunksizeVariable;
+  if (options.chunksize == ChunkSize::AsFirstChunk()) return format::kChunksizeUnknown;
+  return WholeItems(*options.chunksize.nbytes(), options.compression.typesize);
 }
 
 }  // namespace
@@ -53,9 +53,10 @@ absl::StatusOr<StatePtr> MakeInitialState(const CreateOptions& options,
   if (compression.format != ChunkFormat::kBlosc2) {
     return InvalidArgument("frames hold chunks of the Blosc2 format only");
   }
-  if (options.chunksize < CreateOptions::kAsFirstChunk || options.chunksize > kMaxChunkBytes) {
-    return InvalidArgument("chunksize: expected 0 to %d, got %d", kMaxChunkBytes,
-                           options.chunksize);
+  if (const std::optional<int32_t> nbytes = options.chunksize.nbytes();
+      nbytes.has_value() && (*nbytes < 1 || *nbytes > kMaxChunkBytes)) {
+    return InvalidArgument("chunksize: expected 1 to %d, or ChunkSize::Variable(), got %d",
+                           kMaxChunkBytes, *nbytes);
   }
   CAIRN_RETURN_IF_ERROR(CheckMetalayers(options.metalayers));
   CAIRN_RETURN_IF_ERROR(chunk::Encoder::Make(compression, &env->pool).status());

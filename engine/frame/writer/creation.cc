@@ -151,7 +151,8 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, backend->Stage());
   return std::make_unique<FrameWriter>(
       std::move(backend), std::move(stager),
-      WriterOptions{.compression = options.compression, .chunksize = options.chunksize});
+      WriterOptions{.compression = options.compression,
+                    .chunksize = options.chunksize.nbytes().value_or(WriterOptions().chunksize)});
 }
 
 }  // namespace cairn::frame

@@ -19,7 +19,9 @@ class Creation : public CommitBackend {
  public:
   // Of a frame that is found at `location` from the first commit on.
   Creation(FrameLocation location, const CreateOptions& options, StatePtr state, bool plain)
-      : CommitBackend({}, {.compression = options.compression, .chunksize = options.chunksize}),
+      : CommitBackend(
+            {}, {.compression = options.compression,
+                 .chunksize = options.chunksize.nbytes().value_or(WriterOptions().chunksize)}),
         location_(std::move(location)),
         replace_(options.overwrite),
         is_array_(options.array.has_value()) {

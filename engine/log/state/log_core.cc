@@ -217,7 +217,7 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
       .file_system = options.file_system,
   };
   if (options.chunksize > 0) create.chunksize = options.chunksize;
-  create.array = ArrayOf(options.schema, create.chunksize);
+  create.array = ArrayOf(options.schema, *create.chunksize.nbytes());
   const LogLayer layer = {.first_record = first_record,
                           .retention = options.retention,
                           .rotation = options.rotation,

@@ -73,13 +73,13 @@ TEST_F(HandlesTest, OptionsOfAFrameMakeOneLikeIt) {
 }
 
 TEST_F(HandlesTest, OptionsKeepTheLayoutAndVariableChunks) {
-  CreateOptions options = Cut(4, CreateOptions::kVariableChunks);
+  CreateOptions options = Cut(4, ChunkSize::Variable());
   options.layout = Layout::kSparse;
   const auto frame = Frame::Create(dir_.Path("sparse"), options);
   ASSERT_TRUE(IsOk(frame));
   const CreateOptions same = frame->snapshot().create_options();
   EXPECT_EQ(same.layout, Layout::kSparse);
-  EXPECT_EQ(same.chunksize, CreateOptions::kVariableChunks);
+  EXPECT_EQ(same.chunksize, ChunkSize::Variable());
 }
 
 TEST_F(HandlesTest, SizesThatAFrameDoesNotHaveAreEmpty) {
@@ -88,7 +88,7 @@ TEST_F(HandlesTest, SizesThatAFrameDoesNotHaveAreEmpty) {
   EXPECT_FALSE(fixed.info().variable_chunks);
   EXPECT_EQ(fixed.info().blocksize, std::nullopt);
   EXPECT_EQ(fixed.info().dead_bytes, 0);
-  const Snapshot variable = NewInMemory(Cut(4, CreateOptions::kVariableChunks)).snapshot();
+  const Snapshot variable = NewInMemory(Cut(4, ChunkSize::Variable())).snapshot();
   EXPECT_EQ(variable.info().chunksize, std::nullopt);
   EXPECT_TRUE(variable.info().variable_chunks);
 }

@@ -72,7 +72,7 @@ TEST_P(SalvageEitherWayTest, ManySmallAndSomeLargeChunksAreFound) {
     pieces.push_back(MakeNoise(i % 1000 == 500 ? (3 << 20) + i : 1 + i % 40, i));
     AddTo(all, pieces.back());
   }
-  Buffer frame = MakeFrame(Cut(1, CreateOptions::kVariableChunks), pieces);
+  Buffer frame = MakeFrame(Cut(1, ChunkSize::Variable()), pieces);
   FillBytes(Part(frame, {0, PartsOf(frame).header_len}), std::byte{0});
   ExpectSaved(SalvageBytes(frame, Options()), all);
 }

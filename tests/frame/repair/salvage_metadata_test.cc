@@ -164,7 +164,7 @@ TEST_F(SalvageMetadataTest, ArrayThatLostOnlyItsIndexIsAnArray) {
 TEST_F(SalvageMetadataTest, ChunksOfUnknownSizeLeaveHolesThatTakeWhatIsLeft) {
   const std::vector<Buffer> pieces = {MakeItems(100), MakeItems(204), MakeItems(300),
                                       MakeItems(80)};
-  CreateOptions options = Cut(4, CreateOptions::kVariableChunks);
+  CreateOptions options = Cut(4, ChunkSize::Variable());
   options.metalayers = {{"unit", MakeItems(9)}};
   Buffer frame = MakeFrame(options, pieces);
   const std::vector<ByteRange> places = PlacesOf(frame);
@@ -183,7 +183,7 @@ TEST_F(SalvageMetadataTest, ChunksOfUnknownSizeLeaveHolesThatTakeWhatIsLeft) {
 
 TEST_F(SalvageMetadataTest, HoleAmongVariableBlocksIsOneBlock) {
   const std::string path = dir_.Path("blocks");
-  auto writer = Frame::BeginCreate(path, Cut(1, CreateOptions::kVariableChunks));
+  auto writer = Frame::BeginCreate(path, Cut(1, ChunkSize::Variable()));
   ASSERT_TRUE(IsOk(writer));
   const std::vector<size_t> sizes = {40, 90};
   for (uint32_t i = 0; i < 3; ++i) {

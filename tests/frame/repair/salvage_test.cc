@@ -32,7 +32,7 @@ TEST_F(SalvageTest, DataThatReadsLikeAnIndexIsKeptAmongData) {
   const std::vector<Buffer> pieces = {MakeNoise(400, 1), place, MakeNoise(400, 2)};
   Buffer all;
   for (const Buffer& piece : pieces) AddTo(all, piece);
-  ExpectSaved(SalvageBytes(MakeFrame(Cut(8, CreateOptions::kVariableChunks), pieces)), all);
+  ExpectSaved(SalvageBytes(MakeFrame(Cut(8, ChunkSize::Variable()), pieces)), all);
 }
 
 TEST_F(SalvageTest, ShortLastChunkOfOneNumberIsNoIndex) {
@@ -132,7 +132,7 @@ TEST_F(SalvageTest, VariableBlocksStayAsTheyAre) {
   const Buffer items = MakeItems(600);
   const std::vector<size_t> sizes = {100, 200, 300};
   const std::string path = dir_.Path("vl");
-  auto writer = Frame::BeginCreate(path, Cut(1, CreateOptions::kVariableChunks));
+  auto writer = Frame::BeginCreate(path, Cut(1, ChunkSize::Variable()));
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(IsOk(writer->AppendCompressed(CompressedVl(items, sizes, 1))));

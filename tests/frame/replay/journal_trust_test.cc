@@ -169,7 +169,7 @@ TEST_F(JournalTrustTest, CommitWhoseTotalsCannotBeIsNotReplayed) {
 }
 
 TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotReplayed) {
-  CreateOptions options = PlainCopies(CreateOptions::kVariableChunks);
+  CreateOptions options = PlainCopies(ChunkSize::Variable());
   options.overwrite = true;
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, {})));
   const Buffer chunk = chunk::MemcpyedChunk(MakeNoise(64, 2));

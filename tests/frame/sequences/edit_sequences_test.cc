@@ -61,7 +61,7 @@ class Sequence {
 
   void Create() {
     const int32_t typesize = kTypesizes[Below(std::size(kTypesizes))];
-    CreateOptions options = test::Cut(typesize, CreateOptions::kVariableChunks);
+    CreateOptions options = test::Cut(typesize, ChunkSize::Variable());
     if (!Chance(3)) options.chunksize = static_cast<int32_t>(1 + Below(700));
     if (Chance(4)) options.fingerprint = FingerprintType::kNone;
     if (place_ == Place::kDirectory) options.layout = Layout::kSparse;

@@ -46,7 +46,7 @@ class Follower {
 
   void Create() {
     const int32_t typesize = kFollowedTypesizes[Below(std::size(kFollowedTypesizes))];
-    CreateOptions options = test::Cut(typesize, CreateOptions::kVariableChunks);
+    CreateOptions options = test::Cut(typesize, ChunkSize::Variable());
     if (!Chance(3)) options.chunksize = static_cast<int32_t>(1 + Below(700));
     if (Chance(4)) options.fingerprint = FingerprintType::kNone;
     options.layout = AnyLayout();

@@ -164,7 +164,7 @@ TEST_F(AppendCompressedTest, ValuesOfTheIndexAreNotStored) {
 }
 
 TEST(AppendCompressedToVariableTest, ValuesWithoutDataAreStoredAsBlocks) {
-  Frame frame = test::NewInMemory(Cut(4, CreateOptions::kVariableChunks));
+  Frame frame = test::NewInMemory(Cut(4, ChunkSize::Variable()));
   Writer writer = *frame.OpenWriter();
   const Buffer chunk = *MakeSpecialChunk(SpecialValue::kZeros, 600, {}, OfTypesize(4));
   ASSERT_TRUE(IsOk(writer.AppendCompressed(chunk)));
@@ -179,8 +179,8 @@ TEST(AppendCompressedToVariableTest, ValuesWithoutDataAreStoredAsBlocks) {
 }
 
 TEST(AppendVlChunkTest, FrameOfVariableBlocksReadsBack) {
-  for (const int32_t chunksize : {1000, CreateOptions::kVariableChunks}) {
-    SCOPED_TRACE(chunksize);
+  for (const ChunkSize chunksize : {ChunkSize(1000), ChunkSize::Variable()}) {
+    SCOPED_TRACE(chunksize.nbytes().value_or(0));
     Frame frame = test::NewInMemory(Cut(4, chunksize));
     Writer writer = *frame.OpenWriter();
     const Buffer items = MakeItems(2500);

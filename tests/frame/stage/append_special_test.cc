@@ -93,7 +93,7 @@ TEST(AppendSpecialTest, EveryKindReadsBackFromAFixedFrame) {
 TEST(AppendSpecialTest, EveryKindIsOneStoredChunkOfAVariableFrame) {
   for (const SpecialValue special : kKinds) {
     SCOPED_TRACE(static_cast<int>(special));
-    Case c(Cut(8, CreateOptions::kVariableChunks));
+    Case c(Cut(8, ChunkSize::Variable()));
     c.AppendSpecial(special, 1000);
     c.AppendSpecial(special, 1);
     const Snapshot snapshot = c.Commit();
@@ -104,7 +104,7 @@ TEST(AppendSpecialTest, EveryKindIsOneStoredChunkOfAVariableFrame) {
 }
 
 TEST(AppendSpecialTest, ValuesMayBeWiderThanAChunkCanSay) {
-  for (const int32_t chunksize : {900, CreateOptions::kVariableChunks}) {
+  for (const ChunkSize chunksize : {ChunkSize(900), ChunkSize::Variable()}) {
     Case c(Cut(300, chunksize));
     c.AppendSpecial(SpecialValue::kRepeat, 7);
     c.AppendSpecial(SpecialValue::kZeros, 5);
@@ -155,7 +155,7 @@ TEST(AppendSpecialTest, RunGoesOnFromAShortChunkOfTheSameValueWithoutStoringItem
 }
 
 TEST(AppendSpecialTest, ValuesAreRefusedAfterAPartOfAnItem) {
-  for (const int32_t chunksize : {1000, CreateOptions::kVariableChunks}) {
+  for (const ChunkSize chunksize : {ChunkSize(1000), ChunkSize::Variable()}) {
     Case c(Cut(4, chunksize));
     c.Append(MakeItems(1003));
     for (const SpecialValue special : kKinds) {
@@ -218,7 +218,7 @@ TEST(AppendSpecialTest, NansNeedATypesizeThatHasThem) {
 }
 
 TEST(AppendSpecialTest, ChunkOfAVariableFrameHasALargestSize) {
-  Case c(Cut(4, CreateOptions::kVariableChunks));
+  Case c(Cut(4, ChunkSize::Variable()));
   EXPECT_EQ(c.writer.AppendSpecial(SpecialValue::kZeros, kMaxChunkBytes / 4 + 1).code(),
             StatusCode::kInvalidArgument);
 }

@@ -128,7 +128,7 @@ TEST(AppendTest, PartialChunkOfZerosGoesOn) {
 TEST(AppendTest, EachCallMakesAChunkOfAFrameOfVariableChunks) {
   const std::vector<int32_t> sizes = {1, 4, 7, 3000, 12, 5000};
   const Buffer items = MakeItems(static_cast<size_t>(std::reduce(sizes.begin(), sizes.end())));
-  Frame frame = test::NewInMemory(Cut(4, CreateOptions::kVariableChunks));
+  Frame frame = test::NewInMemory(Cut(4, ChunkSize::Variable()));
   Writer writer = *frame.OpenWriter();
   size_t begin = 0;
   for (const int32_t size : sizes) {
@@ -183,7 +183,7 @@ TEST(AppendTest, ChunkOfZerosWithAPartOfAnItemIsStored) {
 }
 
 TEST(AppendTest, ChunksOfZerosAreStoredInAFrameOfVariableChunks) {
-  Frame frame = test::NewInMemory(Cut(4, CreateOptions::kVariableChunks));
+  Frame frame = test::NewInMemory(Cut(4, ChunkSize::Variable()));
   Writer writer = *frame.OpenWriter();
   for (const size_t size : {size_t{4}, size_t{100}, size_t{100'000}}) {
     ASSERT_TRUE(IsOk(writer.Append(Buffer(size))));
@@ -197,7 +197,7 @@ TEST(AppendTest, ChunksOfZerosAreStoredInAFrameOfVariableChunks) {
 }
 
 TEST(AppendTest, AppendingNothingEditsNothing) {
-  for (const int32_t chunksize : {100, CreateOptions::kVariableChunks}) {
+  for (const ChunkSize chunksize : {ChunkSize(100), ChunkSize::Variable()}) {
     Frame frame = test::NewInMemory(Cut(4, chunksize));
     Writer writer = *frame.OpenWriter();
     ASSERT_TRUE(IsOk(writer.Append(MakeItems(8))));

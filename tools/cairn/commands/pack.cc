@@ -54,8 +54,9 @@ absl::Status Build(const PackFlags& flags) {
   RETURN_IF_ERROR(SetVlmetalayers(layers.vlmetalayers, writer));
   Progress progress("packing", input.size());
   ASSIGN_OR_RETURN(const int64_t size,
-                   options.array ? FillArray(input, writer, progress)
-                                 : AppendInput(input, writer, options.chunksize, progress));
+                   options.array
+                       ? FillArray(input, writer, progress)
+                       : AppendInput(input, writer, *options.chunksize.nbytes(), progress));
   whole = CheckWholeItems(input, size, 0, typesize);
   return whole.ok() ? flags.frame.Close(writer) : whole;
 }

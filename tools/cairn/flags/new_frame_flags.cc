@@ -48,10 +48,10 @@ absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base,
   ASSIGN_OR_RETURN(CompressionOptions compression, compression_.Over(std::move(base.compression)));
   base.compression = std::move(compression);
   if (chunk_size_) base.chunksize = static_cast<int32_t>(*chunk_size_);
-  if (base.chunksize > 0) {
+  if (const std::optional<int32_t> nbytes = base.chunksize.nbytes()) {
     // Chunks get complete items, so that each piece of the input is a complete chunk.
     const int32_t typesize = base.compression.typesize;
-    base.chunksize = std::max(typesize, base.chunksize - base.chunksize % typesize);
+    base.chunksize = std::max(typesize, *nbytes - *nbytes % typesize);
   }
   for (Metalayer& layer : metalayers) {
     const auto same = std::ranges::find(base.metalayers, layer.name, &Metalayer::name);

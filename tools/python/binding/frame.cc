@@ -164,7 +164,7 @@ void BindFrame(nb::module_& module) {
       .def(
           "set_place",
           [](Recipe& self, int32_t chunksize, bool sparse, bool overwrite) {
-            self.options.chunksize = chunksize;
+            self.options.chunksize = chunksize == 0 ? ChunkSize::Variable() : ChunkSize(chunksize);
             self.options.layout = sparse ? Layout::kSparse : Layout::kContiguous;
             self.options.overwrite = overwrite;
           },

@@ -34,7 +34,7 @@ absl::Status Database::Create(const std::string& path, const DatabaseOptions& op
   CreateOptions create;
   create.file_system = vfs.files;
   create.compression = CompressionOf(options, PageCompression());
-  create.chunksize = options.chunksize.value_or(CreateOptions::kAsFirstChunk);
+  create.chunksize = options.chunksize.has_value() ? *options.chunksize : ChunkSize::AsFirstChunk();
   const absl::StatusOr<std::unique_ptr<File>> empty = vfs.files->Open(path, FileMode::kReadWrite);
   if (empty.ok()) {
     // Processes that find the empty file replace it in turn.
