@@ -41,13 +41,14 @@ struct BackupFlags {
 // Returns the state at which the increment begins, if there will be one.
 absl::StatusOr<std::optional<Snapshot>> FindSince(const BackupFlags& flags) {
   if (!flags.since_copy.empty()) {
-    const absl::StatusOr<Frame> copy = Frame::Open(flags.since_copy, {.file_system = Files()});
+    const absl::StatusOr<Frame> copy =
+        Frame::Open(flags.since_copy, {.file_system = FilesAt(flags.since_copy)});
     if (!copy.ok()) return About(flags.since_copy, copy.status());
     return copy->snapshot();
   }
   if (!flags.since) return std::nullopt;
   OpenOptions options;
-  options.file_system = Files();
+  options.file_system = FilesAt(flags.frame);
   options.generation = flags.since;
   const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
   if (frame.ok()) return frame->snapshot();
@@ -59,7 +60,7 @@ absl::StatusOr<std::optional<Snapshot>> FindSince(const BackupFlags& flags) {
 
 absl::Status Print(const BackupFlags& flags, const std::optional<Snapshot>& since,
                    const Snapshot& copied) {
-  ASSIGN_OR_RETURN(const Frame made, Frame::Open(flags.out, {.file_system = Files()}));
+  ASSIGN_OR_RETURN(const Frame made, Frame::Open(flags.out, {.file_system = FilesAt(flags.out)}));
   const FrameInfo info = made.snapshot().info();
   const uint64_t generation = copied.info().generation;
   if (flags.json) {
@@ -79,7 +80,7 @@ absl::Status Backup(const BackupFlags& flags) {
   const HeldSignals signals;
   RETURN_IF_ERROR(CheckReplaceable(flags.out));
   OpenOptions open;
-  open.file_system = Files();
+  open.file_system = FilesAt(flags.frame);
   open.durable_only = flags.durable;
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, open));
   const Snapshot snapshot = frame.snapshot();

@@ -164,7 +164,7 @@ absl::Status Cat(const CatFlags& flags) {
   }
   const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
   OpenOptions options;
-  options.file_system = Files();
+  options.file_system = FilesAt(flags.frame);
   options.offset = flags.offset;
   options.generation = flags.generation;
   options.durable_only = flags.durable;

@@ -41,7 +41,7 @@ absl::Status Print(const CompactFlags& flags, const CompactReport& report) {
 
 absl::StatusOr<CompactReport> CompactFrame(const CompactFlags& flags) {
   const HeldSignals signals;
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)}));
   Progress progress("compacting", frame.snapshot().info().nchunks, "chunk");
   CompactOptions options;
   options.progress = [&](int64_t chunks) {

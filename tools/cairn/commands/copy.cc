@@ -219,7 +219,7 @@ absl::Status Copy(const CopyFlags& flags) {
   const HeldSignals signals;
   const std::shared_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
   OpenOptions options;
-  options.file_system = Files();
+  options.file_system = FilesAt(flags.in);
   options.offset = flags.offset;
   options.executor = executor;
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.in, options));

@@ -22,7 +22,7 @@ void AddWriting(CLI::App& app, EditFlags& flags) {
 
 absl::StatusOr<FrameInfo> EditFrame(const EditFlags& flags, FrameEdit edit) {
   const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)}));
   ASSIGN_OR_RETURN(Writer writer,
                    OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait,
                                                          .keep_generations = flags.keep,

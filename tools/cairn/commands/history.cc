@@ -59,7 +59,7 @@ std::string JsonOfHistory(const History& history) {
 
 absl::Status ListHistory(const HistoryFlags& flags) {
   OpenOptions options;
-  options.file_system = Files();
+  options.file_system = FilesAt(flags.frame);
   options.offset = flags.offset;
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
   ASSIGN_OR_RETURN(const History history, frame.History(flags.page));

@@ -63,7 +63,7 @@ absl::Status PrintFrame(const FrameSummary& summary, bool json) {
 
 absl::Status Info(const InfoFlags& flags) {
   OpenOptions options;
-  options.file_system = Files();
+  options.file_system = FilesAt(flags.frame);
   options.offset = flags.offset;
   options.generation = flags.generation;
   // Looking at a chunk's header is not a reason to read all of its bytes.

@@ -42,7 +42,7 @@ struct MetaFlags {
 
 absl::StatusOr<Snapshot> OpenSnapshot(const MetaFlags& flags) {
   OpenOptions options;
-  options.file_system = Files();
+  options.file_system = FilesAt(flags.frame);
   options.offset = flags.offset;
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
   return frame.snapshot();
@@ -120,7 +120,7 @@ absl::Status Get(const MetaFlags& flags) {
 
 absl::Status Set(const MetaFlags& flags) {
   ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)}));
   ASSIGN_OR_RETURN(
       Writer writer,
       OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait, .keep_generations = flags.keep}));
@@ -151,7 +151,7 @@ absl::Status CheckRemovable(Frame& frame, const MetaFlags& flags) {
 
 absl::Status Remove(const MetaFlags& flags) {
   if (flags.fixed) return CannotRemove(absl::StatusCode::kInvalidArgument, flags);
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)}));
   ASSIGN_OR_RETURN(
       Writer writer,
       OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait, .keep_generations = flags.keep}));

@@ -54,7 +54,7 @@ absl::Status Print(const ReclaimFlags& flags, const ReclaimReport& report) {
 }
 
 absl::Status Reclaim(const ReclaimFlags& flags) {
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = Files()}));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)}));
   ASSIGN_OR_RETURN(
       Writer writer,
       OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait, .keep_generations = flags.keep}));

@@ -144,9 +144,10 @@ absl::Status Print(const RecoverFlags& flags, const Report& report) {
 }
 
 absl::Status RecoverFrame(const RecoverFlags& flags) {
-  const absl::StatusOr<RecoveryReport> report = Recover(
-      flags.frame,
-      {.dry_run = flags.dry_run, .drop_stranded = flags.drop_stranded, .file_system = Files()});
+  const absl::StatusOr<RecoveryReport> report =
+      Recover(flags.frame, {.dry_run = flags.dry_run,
+                            .drop_stranded = flags.drop_stranded,
+                            .file_system = FilesAt(flags.frame)});
   return report.ok() ? Print(flags, *report) : report.status();
 }
 

@@ -42,7 +42,7 @@ absl::StatusOr<size_t> FindFirst(const RestoreFlags& flags, uint64_t content) {
   size_t first = 0;
   for (size_t i = 0; i < flags.increments.size(); ++i) {
     const absl::StatusOr<Frame> increment =
-        Frame::Open(flags.increments[i], {.file_system = Files()});
+        Frame::Open(flags.increments[i], {.file_system = FilesAt(flags.increments[i])});
     if (!increment.ok()) return About(flags.increments[i], increment.status());
     const absl::StatusOr<IncrementInfo> info = increment->snapshot().GetIncrementInfo();
     if (!info.ok()) return About(flags.increments[i], info.status());
@@ -53,7 +53,7 @@ absl::StatusOr<size_t> FindFirst(const RestoreFlags& flags, uint64_t content) {
 
 // Applies an increment in a commit of its own.
 absl::Status Apply(const std::string& path, Writer& writer, Restored& restored) {
-  ASSIGN_OR_RETURN(const Frame increment, Frame::Open(path, {.file_system = Files()}));
+  ASSIGN_OR_RETURN(const Frame increment, Frame::Open(path, {.file_system = FilesAt(path)}));
   ASSIGN_OR_RETURN(const IncrementInfo info, increment.snapshot().GetIncrementInfo());
   RETURN_IF_ERROR(writer.ApplyIncrement(increment.snapshot()));
   RETURN_IF_ERROR(writer.Commit().status());
@@ -78,7 +78,7 @@ absl::Status Print(const RestoreFlags& flags, const Restored& restored) {
 
 absl::Status RestoreFrame(const RestoreFlags& flags) {
   const HeldSignals signals;
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame, {.file_system = Files()});
+  absl::StatusOr<Frame> frame = Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)});
   if (!frame.ok()) return About(flags.frame, frame.status());
   absl::StatusOr<Writer> writer = OpenWriterInTurn(*frame, WriterOptions{.wait = flags.wait});
   if (!writer.ok()) return About(flags.frame, writer.status());

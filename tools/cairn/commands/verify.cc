@@ -101,7 +101,7 @@ std::string JsonOf(const Outcome& outcome) {
 Outcome CheckFrame(const std::string& path, const VerifyFlags& flags,
                    const std::shared_ptr<Executor>& executor) {
   OpenOptions options;
-  options.file_system = Files();
+  options.file_system = FilesAt(path);
   options.offset = flags.offset;
   options.executor = executor;
   const absl::StatusOr<Frame> frame = Frame::Open(path, options);

@@ -62,7 +62,7 @@ absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base,
     }
   }
   base.layout = sparse_ || IsUri(out_) ? Layout::kSparse : Layout::kContiguous;
-  base.file_system = Files();
+  base.file_system = FilesAt(out_);
   base.fingerprint = *FindWord(kFingerprintWords, fingerprint_);
   base.overwrite = force_;
   return base;
@@ -100,7 +100,7 @@ absl::Status NewFrameFlags::Report(const absl::Status& made,
   if (!made.ok() || quiet_) return made;
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(out_, {.file_system = Files()}));
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(out_, {.file_system = FilesAt(out_)}));
   const Snapshot snapshot = frame.snapshot();
   const FrameInfo& info = snapshot.info();
   return WriteLines(

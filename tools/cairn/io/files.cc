@@ -44,25 +44,28 @@ absl::StatusOr<S3Options> OptionsOfStores() {
   return options;
 }
 
-}  // namespace
-
-std::shared_ptr<FileSystem> Files() {
+// Returns the files of all object stores. They live as long as the process.
+std::shared_ptr<FileSystem> StoreFiles() {
   static const std::shared_ptr<FileSystem> files = MakeUriFileSystem(OptionsOfStores());
   return files;
 }
+
+}  // namespace
 
 bool IsUri(const std::string& path) { return IsObjectUri(path); }
 
 #else
 
-std::shared_ptr<FileSystem> Files() { return nullptr; }
+namespace {
+std::shared_ptr<FileSystem> StoreFiles() { return nullptr; }
+}  // namespace
 
 bool IsUri(const std::string& /*path*/) { return false; }
 
 #endif
 
 std::shared_ptr<FileSystem> FilesAt(const std::string& path) {
-  return IsUri(path) ? Files() : PosixFileSystem();
+  return IsUri(path) ? StoreFiles() : PosixFileSystem();
 }
 
 std::shared_ptr<FileSystem> FilesForCopy(const std::string& from, const std::string& to) {
@@ -72,7 +75,7 @@ std::shared_ptr<FileSystem> FilesForCopy(const std::string& from, const std::str
 
 std::optional<ObjectStoreStats> RequestsOf(const std::string& path) {
   if (!IsUri(path)) return std::nullopt;
-  const std::shared_ptr<ObjectStore> store = Files()->ObjectsIn(path).store;
+  const std::shared_ptr<ObjectStore> store = StoreFiles()->ObjectsIn(path).store;
   return store != nullptr ? std::optional(store->stats()) : std::nullopt;
 }
 

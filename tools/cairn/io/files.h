@@ -10,14 +10,11 @@
 
 namespace cairn::tool {
 
-// Returns a file system for all paths, which lives as long as the process. Returns null in a build
-// without object stores.
-std::shared_ptr<FileSystem> Files();
-
 // Returns true if the path is a URI of an object store.
 bool IsUri(const std::string& path);
 
-// Returns the file system of one path: the operating system's files, unless it is a URI.
+// Returns the file system of a path: the operating system's files, or for a URI those of object
+// stores, whose settings are read then.
 std::shared_ptr<FileSystem> FilesAt(const std::string& path);
 
 // Returns the file system for a copy of the file at `from`. If both are files, the copy stays

@@ -27,7 +27,7 @@ absl::StatusOr<bool> IsFrameFile(const std::string& path) {
   RETURN_IF_ERROR(input.Read(std::as_writable_bytes(std::span(head))).status());
   // The super-chunks of 2015 have no magic, so they must be opened.
   return std::string_view(head.data() + 1, kMagic.size()) == kMagic ||
-         Frame::Open(path, {.file_system = Files()}).ok();
+         Frame::Open(path, {.file_system = FilesAt(path)}).ok();
 }
 
 absl::StatusOr<bool> IsFrame(const std::filesystem::path& path,

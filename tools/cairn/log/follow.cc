@@ -45,7 +45,7 @@ absl::StatusOr<int64_t> FirstRecord(const std::string& from, const LogSnapshot& 
 
 absl::Status FollowFrom(const FollowFlags& flags) {
   OpenOptions options;
-  options.file_system = Files();
+  options.file_system = FilesAt(flags.path);
   options.durable_only = flags.durable;
   ASSIGN_OR_RETURN(Log log, Log::Open(flags.path, options, flags.time_field));
   const LogSnapshot snapshot = log.snapshot();
