@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 
 #include "cairn/error.h"
+#include "engine/base/shown_path.h"
 
 namespace cairn {
 
@@ -99,7 +100,7 @@ absl::Status Annotate(const absl::Status& status, std::string_view where,
 
 absl::Status AtPath(std::string_view path, const absl::Status& status) {
   if (status.ok()) return status;
-  return WithDetails(status.code(), absl::StrFormat("%s: %s", path, status.message()),
+  return WithDetails(status.code(), absl::StrFormat("%s: %s", ShownPath(path), status.message()),
                      DetailsOf(status));
 }
 

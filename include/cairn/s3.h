@@ -132,9 +132,10 @@ CAIRN_EXPORT absl::StatusOr<S3Options> S3OptionsFromEnvironment();
 //   kResourceExhausted if the system gives no thread for the requests.
 CAIRN_EXPORT absl::StatusOr<std::shared_ptr<ObjectStore>> OpenS3(S3Options options);
 
-// Opens the files below a URL as an object store for reading. All requests except Get and Head
-// return kUnimplemented. The server must answer requests for ranges. Makes no request yet.
-// Errors: as for OpenS3, except those for the bucket and the credentials.
+// Opens the files below a URL as an object store for reading. A query of the URL, such as a
+// signature, goes with each request and into no message; then Head sends a GET, too. All requests
+// except Get and Head return kUnimplemented. The server must answer requests for ranges. Makes no
+// request yet. Errors: as for OpenS3, except those for the bucket and the credentials.
 CAIRN_EXPORT absl::StatusOr<std::shared_ptr<ObjectStore>> OpenHttp(const std::string& url,
                                                                    TransportOptions options = {});
 

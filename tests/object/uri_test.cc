@@ -22,8 +22,9 @@ TEST(UriTest, BucketsAndNamesAreThoseOfTheUri) {
   EXPECT_EQ(OpenObjectUri("s3://b/a%20c/", options)->path, "a%20c");
   EXPECT_EQ(OpenObjectUri("s3://b", options)->path, "");
   EXPECT_EQ(OpenObjectUri("s3://b/a", options)->store->Describe(), "s3://b");
-  for (const char* const uri : {"s3://", "s3:///a", "s3://a b/", "file:///a", "a", "http://host",
-                                "https://host/", "https://host/a?b", "https://host/%zz"}) {
+  for (const char* const uri :
+       {"s3://", "s3:///a", "s3://a b/", "file:///a", "a", "http://host", "https://host/",
+        "https://host/?b", "https://host/a#b", "https://host/%zz"}) {
     EXPECT_TRUE(Fails(OpenObjectUri(uri, options).status(), StatusCode::kInvalidArgument, ""))
         << uri;
   }

@@ -18,7 +18,7 @@ class _Answers(http.server.BaseHTTPRequestHandler):
         self._answer(with_body=True)
 
     def _answer(self, with_body):
-        path = os.path.join(self.server.folder, os.path.basename(urllib.parse.unquote(self.path)))
+        path = os.path.join(self.server.folder, os.path.basename(urllib.parse.unquote(urllib.parse.urlsplit(self.path).path)))
         self.server.requests.append(f"{self.command} {self.path}")
         if not os.path.isfile(path):
             self.send_response(404)

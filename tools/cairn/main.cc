@@ -15,6 +15,7 @@
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/lost_pages.h"
 #include "tools/cairn/text/complain.h"
+#include "tools/cairn/text/controls.h"
 #include "tools/cairn/text/exit.h"
 #include "tools/cairn/text/json.h"
 
@@ -25,7 +26,8 @@ namespace {
 ExitCode Report(ExitCode code, bool json, const std::string& complaint) {
   Complain(complaint);
   if (json) {
-    const Json object = {{"error", complaint}, {"exit_status", static_cast<int>(code)}};
+    const Json object = {{"error", HideQueries(complaint)},
+                         {"exit_status", static_cast<int>(code)}};
     WriteStdout(Dump(object, 2) + "\n").IgnoreError();
   }
   return code;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "engine/base/deadline.h"
+#include "engine/base/shown_path.h"
 #include "engine/base/status.h"
 #include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/files/atomic_file.h"
@@ -76,7 +77,7 @@ absl::Status PublishCopy(const State& source, int64_t header_len, const CopyTarg
   const std::shared_ptr<FileSystem>& files = target.location.files;
   const std::string& path = target.location.path;
   if (!target.overwrite && files->Identity(path).ok()) {
-    return absl::AlreadyExistsError(absl::StrFormat("%s exists", path));
+    return absl::AlreadyExistsError(absl::StrFormat("%s exists", ShownPath(path)));
   }
   RemoveAbandoned(target.location);
   CAIRN_ASSIGN_OR_RETURN(const FrameLocation old, LocateFrame(files, path));

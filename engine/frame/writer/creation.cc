@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/base/shown_path.h"
 #include "engine/base/status.h"
 #include "engine/frame/array/array_options.h"
 #include "engine/frame/checkpoint/live_copy.h"
@@ -134,7 +135,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   CAIRN_ASSIGN_OR_RETURN(StatePtr state,
                          MakeInitialState(options, std::make_shared<FrameContext>(open, location)));
   if (!options.overwrite && location.files->Identity(location.path).ok()) {
-    return absl::AlreadyExistsError(absl::StrFormat("%s exists", location.path));
+    return absl::AlreadyExistsError(absl::StrFormat("%s exists", ShownPath(location.path)));
   }
   RemoveAbandoned(location);
   std::unique_ptr<CommitBackend> backend;

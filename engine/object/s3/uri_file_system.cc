@@ -9,6 +9,7 @@
 #include "cairn/s3.h"
 #include "engine/base/mutex.h"
 #include "engine/base/status.h"
+#include "engine/object/s3/http/url.h"
 #include "engine/object/s3/settings/object_uri.h"
 
 namespace cairn {
@@ -108,7 +109,7 @@ class UriFileSystem final : public FileSystem {
 
   Mutex mutex_;
   pid_t process_ ABSL_GUARDED_BY(mutex_) = ::getpid();
-  // The key is the part before the path.
+  // The key is the part before the path, and the query.
   std::map<std::string, std::shared_ptr<FileSystem>> stores_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -124,7 +125,7 @@ absl::StatusOr<UriFileSystem::Place> UriFileSystem::FindPlace(const std::string&
     process_ = ::getpid();
     stores_.clear();
   }
-  std::shared_ptr<FileSystem>& files = stores_[uri.store];
+  std::shared_ptr<FileSystem>& files = stores_[uri.store + "?" + uri.query];
   if (files == nullptr) {
     // Web servers need no credentials, but the settings for timeouts count for them, too.
     if (uri.bucket.has_value() || absl::IsInvalidArgument(s3_.status())) {
@@ -142,7 +143,8 @@ absl::StatusOr<UriFileSystem::Pair> UriFileSystem::FindBoth(const std::string& a
   CAIRN_ASSIGN_OR_RETURN(Place first, FindPlace(a));
   CAIRN_ASSIGN_OR_RETURN(Place second, FindPlace(b));
   if (first.files.get() == second.files.get()) return Pair{std::move(first), std::move(second)};
-  return absl::InvalidArgumentError(absl::StrFormat("%s and %s are in different stores", a, b));
+  return absl::InvalidArgumentError(absl::StrFormat("%s and %s are in different stores",
+                                                    object::ShownUrl(a), object::ShownUrl(b)));
 }
 
 }  // namespace

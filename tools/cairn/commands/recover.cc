@@ -108,7 +108,7 @@ std::vector<std::string> Describe(const RecoverFlags& flags, const SalvageReport
 
 // The keys are those that docs/cli.md lists.
 Json JsonOf(const RecoverFlags& flags, const RecoveryReport& report) {
-  return {{"path", flags.frame},
+  return {{"path", HideQueries(flags.frame)},
           {"dry_run", flags.dry_run},
           {"well", IsWell(report)},
           {"header_restored", report.header_restored},
@@ -127,7 +127,7 @@ Json JsonOf(const RecoverFlags& flags, const SalvageReport& report) {
   for (const LostBytes& bytes : report.lost) {
     lost.push_back({{"begin", bytes.begin}, {"end", bytes.end}, {"reason", bytes.reason}});
   }
-  return {{"path", flags.out},
+  return {{"path", HideQueries(flags.out)},
           {"nchunks", report.chunks},
           {"nbytes", report.nbytes},
           {"lost", lost},

@@ -16,6 +16,7 @@
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
+#include "tools/cairn/text/controls.h"
 #include "tools/cairn/text/exit.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/stored_size.h"
@@ -77,7 +78,9 @@ std::vector<std::string> Describe(const Outcome& outcome) {
 std::string JsonOf(const Outcome& outcome) {
   if (!outcome.report.ok()) {
     const char* verdict = absl::IsDataLoss(outcome.report.status()) ? "damaged" : "not checked";
-    return Dump({{"path", outcome.path}, {"verdict", verdict}, {"error", ErrorOf(outcome)}}, -1);
+    return Dump(
+        {{"path", HideQueries(outcome.path)}, {"verdict", verdict}, {"error", ErrorOf(outcome)}},
+        -1);
   }
   const VerifyReport& report = *outcome.report;
   Json findings = Json::array();
@@ -87,7 +90,7 @@ std::string JsonOf(const Outcome& outcome) {
                         {"section", finding.section},
                         {"reason", finding.reason}});
   }
-  return Dump({{"path", outcome.path},
+  return Dump({{"path", HideQueries(outcome.path)},
                {"verdict", report.ok() ? "ok" : "damaged"},
                {"sealed", report.sealed},
                {"nchunks", report.nchunks},

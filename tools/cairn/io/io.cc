@@ -131,7 +131,7 @@ absl::Status WriteFile(const std::string& path, std::string_view text) {
 
 absl::Status WriteLines(const std::vector<std::string>& lines) {
   std::string text;
-  for (const std::string& line : lines) absl::StrAppend(&text, OneLine(line), "\n");
+  for (const std::string& line : lines) absl::StrAppend(&text, OneLine(HideQueries(line)), "\n");
   return WriteStdout(text);
 }
 

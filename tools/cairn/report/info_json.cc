@@ -9,6 +9,7 @@
 #include "tools/cairn/flags/metadata.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/report/holders.h"
+#include "tools/cairn/text/controls.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/words.h"
 
@@ -83,7 +84,7 @@ Json JsonOfRequests(const std::optional<ObjectStoreStats>& stats) {
 std::string JsonOfFrame(const FrameSummary& summary) {
   const FrameInfo& info = summary.info;
   const Json json = {
-      {"path", summary.path},
+      {"path", HideQueries(summary.path)},
       {"kind", info.layout == Layout::kContiguous ? "contiguous" : "sparse"},
       {"era", NameOf(kEraWords, info.era)},
       {"format_version", info.format_version},

@@ -132,7 +132,8 @@ std::string DescribeRequests(const ObjectStoreStats& stats) {
 
 std::string TextOfFrame(const FrameSummary& summary) {
   const FrameInfo& info = summary.info;
-  std::string text = absl::StrFormat("%s: %s\n", OneLine(summary.path), DescribeFormat(info));
+  std::string text =
+      absl::StrFormat("%s: %s\n", OneLine(HideQueries(summary.path)), DescribeFormat(info));
   AddLine(&text, "data", DescribeData(info, summary.array.has_value()));
   AddLine(&text, "frame",
           absl::StrCat(ExactSize(StoredSize(info)), ", ratio ",

@@ -7,7 +7,7 @@
 namespace cairn::tool {
 
 void Complain(std::string_view message) {
-  std::fprintf(stderr, "cairn: %s\n", OneLine(message).c_str());
+  std::fprintf(stderr, "cairn: %s\n", OneLine(HideQueries(message)).c_str());
 }
 
 }  // namespace cairn::tool

@@ -41,6 +41,21 @@ size_t ControlSizeAt(std::string_view text, size_t position) {
   return second >= 0x80 && second < 0xa0 ? 2 : 0;
 }
 
+std::string HideQueries(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of(" \t\n'\""), text.size());
+    const std::string_view word = text.substr(0, end);
+    const bool is_url = word.find("https://") != word.npos || word.find("http://") != word.npos;
+    const size_t query = is_url ? word.find('?') : word.npos;
+    shown += word.substr(0, query);
+    if (query != word.npos && word.ends_with(':')) shown += ':';
+    shown += text.substr(end, 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return shown;
+}
+
 std::string OneLine(std::string_view text) {
   std::string line;
   line.reserve(text.size());

@@ -17,6 +17,9 @@ size_t Utf8SizeAt(std::string_view text, size_t position);
 // two for those from U+0080 on, or 0 if none begins there.
 size_t ControlSizeAt(std::string_view text, size_t position);
 
+// Returns the text without the queries of its URLs, which may be secrets.
+std::string HideQueries(std::string_view text);
+
 // Returns one line of UTF-8. Control characters and bytes that are not UTF-8 become escapes of C.
 std::string OneLine(std::string_view text);
 

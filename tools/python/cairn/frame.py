@@ -15,7 +15,7 @@ from .follow import Follower
 from .info import Generation
 from .metadata import Edit
 from .opened import Opened
-from .paths import Path, files_of, text_of
+from .paths import Path, files_of, shown_path, text_of
 from .readable import Readable, Snapshot
 from .view import View
 from .writer import Writer
@@ -247,6 +247,6 @@ class Frame(Opened[View], Readable):
 
     def __repr__(self) -> str:
         if self._state is None:
-            return f"<cairn.Frame {self._path!r}, closed>"
-        where = "in memory" if self._path is None else repr(self._path)
+            return f"<cairn.Frame {None if self._path is None else shown_path(self._path)!r}, closed>"
+        where = "in memory" if self._path is None else repr(shown_path(self._path))
         return f"<cairn.Frame {where}, mode {self._mode!r}, {self._title()}>"

@@ -18,7 +18,7 @@ from .log_view import LogView
 from .log_writer import LogWriter
 from .opened import Opened
 from .options import Limits
-from .paths import Path, files_of, name_of
+from .paths import Path, files_of, name_of, shown_path
 from .records import fields_of
 from .times import UNITS, Clock, SpanLike, TimeLike
 
@@ -292,7 +292,7 @@ class Log(Opened[LogView], LogReadable):
 
     def __repr__(self) -> str:
         what = "closed" if self._state is None else self._title()
-        return f"<cairn.Log {self._path!r}, {what}>"
+        return f"<cairn.Log {shown_path(self._path)!r}, {what}>"
 
 
 def _reopen(path: str, opened_with: dict[str, Any]) -> Log:

@@ -44,6 +44,11 @@ def text_of(path: Path) -> str:
     return name
 
 
+def shown_path(name: str) -> str:
+    """Returns a path as text for people: without the query of a URL, which may be a secret."""
+    return name.partition("?")[0] if name.startswith(("https://", "http://")) else name
+
+
 def name_of(path: Path) -> str:
     """Returns a path that does not depend on the working directory. URIs stay as they are."""
     name = text_of(path)

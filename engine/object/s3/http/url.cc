@@ -22,10 +22,19 @@ bool IsPlain(char c) {
 }
 
 absl::Status BadUrl(std::string_view text, std::string_view reason) {
-  return absl::InvalidArgumentError(absl::StrFormat("URL %s: %s", text, reason));
+  return absl::InvalidArgumentError(absl::StrFormat("URL %s: %s", ShownUrl(text), reason));
 }
 
 }  // namespace
+
+std::string ShownUrl(std::string_view text) {
+  const std::string_view shown = text.substr(0, text.find_first_of("?#"));
+  const size_t scheme = shown.find("://");
+  const size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const size_t user = shown.rfind('@', shown.find('/', begin));
+  if (user == std::string_view::npos || user < begin) return std::string(shown);
+  return absl::StrCat(std::string(shown.substr(0, begin)), "…", std::string(shown.substr(user)));
+}
 
 absl::StatusOr<Url> ParseUrl(std::string_view text) {
   const size_t end = text.find("://");
@@ -46,6 +55,14 @@ absl::StatusOr<Url> ParseUrl(std::string_view text) {
   url.path = rest.substr(slash);
   while (url.path.ends_with('/')) url.path.pop_back();
   return url;
+}
+
+absl::Status CheckQuery(std::string_view query) {
+  if (std::all_of(query.begin(), query.end(),
+                  [](char c) { return c > ' ' && c < 0x7F && c != '#' && c != '\\'; })) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("URL: special characters in its query");
 }
 
 std::string PercentEncode(std::string_view text, bool keep_slashes) {

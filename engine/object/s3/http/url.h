@@ -19,8 +19,14 @@ struct Url {
 
 using Query = std::vector<std::pair<std::string, std::string>>;
 
+// Returns a URL as messages name it: without its query and its user, which may be secret.
+std::string ShownUrl(std::string_view text);
+
 // Parses a URL. Errors: kInvalidArgument for other schemes, user names, queries and fragments.
 absl::StatusOr<Url> ParseUrl(std::string_view text);
+
+// Errors: kInvalidArgument if the text cannot follow the question mark of a URL.
+absl::Status CheckQuery(std::string_view query);
 
 // Encodes all bytes except letters, digits and -._~ as %XX. Slashes stay if they separate.
 std::string PercentEncode(std::string_view text, bool keep_slashes);

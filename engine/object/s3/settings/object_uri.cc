@@ -25,15 +25,19 @@ ObjectUri ParseS3(std::string_view uri) {
           .path = std::string(path)};
 }
 
-absl::StatusOr<ObjectUri> ParseHttp(std::string_view uri) {
+absl::StatusOr<ObjectUri> ParseHttp(std::string_view text) {
+  const size_t mark = std::min(text.find('?'), text.size());
+  const std::string_view uri = text.substr(0, mark);
   const size_t slash = uri.rfind('/');
   if (slash < uri.find("://") + 3 || slash + 1 == uri.size()) {
-    return absl::InvalidArgumentError(absl::StrFormat("URL %s: names no file", uri));
+    return absl::InvalidArgumentError(absl::StrFormat("URL %s: names no file", ShownUrl(uri)));
   }
   ObjectUri parsed{.store = std::string(uri.substr(0, slash))};
   CAIRN_ASSIGN_OR_RETURN(parsed.path, PercentDecode(uri.substr(slash + 1)));
   // ParseUrl checks the name together with the rest, because it knows what a URL may hold.
   CAIRN_RETURN_IF_ERROR(ParseUrl(uri).status());
+  parsed.query = text.substr(std::min(mark + 1, text.size()));
+  CAIRN_RETURN_IF_ERROR(CheckQuery(parsed.query));
   return parsed;
 }
 
@@ -46,11 +50,15 @@ bool IsHttp(std::string_view uri) {
 absl::StatusOr<ObjectUri> ParseObjectUri(std::string_view uri) {
   if (uri.starts_with(kS3)) return ParseS3(uri);
   if (IsHttp(uri)) return ParseHttp(uri);
-  return absl::InvalidArgumentError(absl::StrFormat("%s: neither s3:// nor https://", uri));
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%s: neither s3:// nor https://", ShownUrl(uri)));
 }
 
 absl::StatusOr<std::shared_ptr<ObjectStore>> OpenStoreOf(const ObjectUri& uri, S3Options options) {
-  if (!uri.bucket.has_value()) return OpenHttp(uri.store, options.transport);
+  if (!uri.bucket.has_value()) {
+    const std::string mark = uri.query.empty() ? "" : "?";
+    return OpenHttp(uri.store + mark + uri.query, options.transport);
+  }
   options.bucket = *uri.bucket;
   return OpenS3(std::move(options));
 }

@@ -17,6 +17,7 @@ struct ObjectUri {
   std::string store;                       // "s3://bucket", or the URL of a folder
   std::optional<std::string> bucket = {};  // bucket of s3://
   std::string path = {};                   // path in the store
+  std::string query = {};                  // what follows the question mark of a URL; a secret
 };
 
 // Errors: kInvalidArgument if it is not the URI of an object.

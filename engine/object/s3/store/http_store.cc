@@ -1,5 +1,6 @@
 #include "engine/object/s3/store/http_store.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -41,11 +42,15 @@ namespace cairn {
 
 absl::StatusOr<std::shared_ptr<ObjectStore>> OpenHttp(const std::string& url,
                                                       TransportOptions options) {
-  CAIRN_ASSIGN_OR_RETURN(object::Url parsed, object::ParseUrl(url));
+  const std::string folder = url.substr(0, url.find('?'));
+  const std::string query = url.substr(std::min(folder.size() + 1, url.size()));
+  CAIRN_RETURN_IF_ERROR(object::CheckQuery(query));
+  CAIRN_ASSIGN_OR_RETURN(object::Url parsed, object::ParseUrl(folder));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::RetryingClient> client,
-                         object::RetryingClient::Open(options, /*redirects=*/true, url));
+                         object::RetryingClient::Open(options, /*redirects=*/true, folder));
   object::RemotePlace place{
-      .url = std::move(parsed), .region = {}, .is_signed = false, .description = url};
+      .url = std::move(parsed), .region = {}, .is_signed = false, .description = folder};
+  place.query = query;
   return std::make_shared<object::HttpStore>(
       std::make_shared<object::Remote>(std::move(place), std::move(client), nullptr));
 }

@@ -127,9 +127,15 @@ absl::StatusOr<ObjectInfo> TakeInfo(const std::string& title, const std::string&
                                     const std::optional<std::string>& if_match,
                                     absl::StatusOr<HttpAnswer> answer) {
   if (!answer.ok()) return answer.status();
-  if (!answer->IsGood()) return RefusalOf(title, *answer);
   ObjectInfo object = DescribeObject(name, *answer);
-  if (!absl::SimpleAtoi(answer->content_length, &object.size)) {
+  // An object without bytes has no range of them.
+  if (answer->status == kNoSuchRange && answer->content_range == "bytes */0") return object;
+  if (!answer->IsGood()) return RefusalOf(title, *answer);
+  if (answer->status == kPartial) {
+    const std::optional<ContentRange> part = ParseContentRange(answer->content_range);
+    if (!part.has_value()) return NoSize(title);
+    object.size = part->size;
+  } else if (!absl::SimpleAtoi(answer->content_length, &object.size)) {
     return NoSize(title);
   }
   CAIRN_RETURN_IF_ERROR(CheckEtag(title, if_match, object));
@@ -202,6 +208,11 @@ void StartHead(const std::shared_ptr<Remote>& remote, std::string name,
   }
   RemoteRequest request{
       .verb = Verb::kHead, .method = "HEAD", .name = name, .headers = MatchHeader(if_match)};
+  if (remote->only_gets()) {
+    request.method = "GET";
+    request.headers["range"] = "bytes=0-0";
+    request.most_bytes = 1;
+  }
   const std::string title = remote->Title(request);
   remote->Start(
       std::move(request), {},

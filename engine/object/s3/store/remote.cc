@@ -236,7 +236,7 @@ absl::StatusOr<HttpRequest> Remote::MakeRequest(Sending& sending) {
   const RemoteRequest& request = sending.request;
   const RemotePlace place = this->place();
   const std::string path = PathOf(place, request.name);
-  const std::string query = EncodeQuery(request.query);
+  const std::string query = place.query.empty() ? EncodeQuery(request.query) : place.query;
   std::map<std::string, std::string> headers = request.headers;
   sending.region = place.region;
   if (place.is_signed) {

@@ -34,6 +34,7 @@ struct RemotePlace {
   std::string region;
   bool is_signed = false;
   std::string description;
+  std::string query = {};        // added to each request; a secret
   bool host_has_region = false;  // the host is of AWS in the region
 };
 // Chooses between virtual hosts and paths.
@@ -52,6 +53,7 @@ class Remote : public std::enable_shared_from_this<Remote> {
          std::shared_ptr<Credentials> credentials,
          std::function<void(const std::string&)> notice = {})
       : description_(place.description),
+        only_gets_(!place.query.empty()),
         client_(std::move(client)),
         credentials_(std::move(credentials)),
         notice_(std::move(notice)),
@@ -64,6 +66,8 @@ class Remote : public std::enable_shared_from_this<Remote> {
   std::string Title(const RemoteRequest& request) const;
 
   const std::string& description() const { return description_; }
+  // Returns true if a query may allow to get objects, and nothing else.
+  bool only_gets() const { return only_gets_; }
   std::chrono::milliseconds call_timeout() const { return client_->call_timeout(); }
   void Cancel();
   // Cancels, and returns when no callback runs any more, unless a callback calls it.
@@ -100,6 +104,7 @@ class Remote : public std::enable_shared_from_this<Remote> {
   absl::StatusOr<HttpRequest> MakeRequest(Sending& sending);
 
   const std::string description_;
+  const bool only_gets_;
   const std::shared_ptr<RetryingClient> client_;
   const std::shared_ptr<Credentials> credentials_;
   const std::function<void(const std::string&)> notice_;
