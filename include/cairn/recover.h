@@ -108,11 +108,18 @@ struct SalvageOptions {
 //   - If the journal is damaged, the state before the damage is saved. What was appended after it
 //     follows as unproven. All else that was committed after it is lost.
 //
+// A frame whose trailer is damaged or cut off, but whose index is where the header says, keeps the
+// places of its chunks too. What is left of the trailer may prove them. If the index is lost, too,
+// the newest older checkpoint that is whole is saved, with its journal. The chunks behind it follow
+// as unproven if they are all that the header's checkpoint has more; otherwise they are lost.
+//
 // In any other file, whose index and trailer may both be destroyed, all bytes are scanned for
 // complete chunks that decode. The chunks are saved in the order of the file. Chunks that were
 // overwritten or deleted are saved too, since they cannot be told apart. The header and the trailer
-// still give the metadata, as unproven. An array of one dimension becomes as long as its chunks. An
-// array of more dimensions stays one if there are as many chunks as its shape asks for.
+// still give the metadata, as unproven. An array of one dimension becomes as long as its chunks,
+// without padding. An array of more dimensions stays one if there are as many chunks as its shape
+// asks for. No array is made if the chunks of several states lie in the file, or more of them than
+// its shape asks for.
 //
 // The vlmetalayers `lost_chunks` and `unproven_chunks` of the new frame list its holes and its
 // unproven chunks, such as "3, 7-9". `unproven_metalayers` lists the names of metalayers and

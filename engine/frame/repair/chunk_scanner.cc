@@ -59,6 +59,7 @@ absl::StatusOr<ScanResult> ChunkScanner::Run(int64_t begin,
     } else {
       // A checkpoint has made a chunk of the pending items.
       result_.pending.clear();
+      if (!result_.chunks.empty()) result_.first_end = std::min(result_.first_end, next.begin);
       CAIRN_RETURN_IF_ERROR(CloseGap(next.begin));
       ContinueAt(next.end);
     }
@@ -153,6 +154,7 @@ absl::Status ChunkScanner::TakeRecord(const Candidate& record) {
   const absl::StatusOr<format::CommitRecord> commit = format::ParseCommit(bytes, record.begin);
   if (commit.ok()) {
     TakeCommit(*commit);
+    if (!result_.chunks.empty()) result_.first_end = std::min(result_.first_end, record.begin);
     result_.pending_record = {record.begin, record.end};
   }
   CAIRN_RETURN_IF_ERROR(CloseGap(record.begin));

@@ -34,6 +34,8 @@ absl::StatusOr<Bytes> ReadUpTo(const FrameView& file, int64_t offset, int64_t si
 struct ScanResult {
   std::vector<FoundChunk> chunks;
   std::vector<LostBytes> lost;  // bytes that are neither chunk nor known structure
+  // Begin of the first record, trailer or index that lies behind a chunk.
+  int64_t first_end = INT64_MAX;
   // Pending items of the journal, and the record of the last of them.
   std::vector<std::byte> pending;
   Extent pending_record;
@@ -46,11 +48,11 @@ struct ScanResult {
   bool changes_chunks = false;
 };
 
-// Takes the offsets indexes out of `chunks`, which are in order. An index is followed by a trailer,
-// or holds the offsets of other chunks. These count from `origin`, if it is known. Defined in
-// index_detector.cc.
+// Takes the offsets indexes out of the chunks, which are in order. An index is followed by a
+// trailer, or holds the offsets of other chunks. These count from `origin`, if it is known. Defined
+// in index_detector.cc.
 absl::Status DropIndexes(const FrameView& file, const ChunkDetector& detector,
-                         std::optional<int64_t> origin, std::vector<FoundChunk>& chunks);
+                         std::optional<int64_t> origin, ScanResult& found);
 
 // Scans for chunks. They lie back to back, so after each the next one is tried first, and none is
 // looked for inside another, because the bytes there are user data. A chunk that does not decode is

@@ -128,14 +128,19 @@ absl::StatusOr<bool> IndexDetector::IsIndex(size_t number) {
 }  // namespace
 
 absl::Status DropIndexes(const FrameView& file, const ChunkDetector& detector,
-                         std::optional<int64_t> origin, std::vector<FoundChunk>& chunks) {
+                         std::optional<int64_t> origin, ScanResult& found) {
+  const std::vector<FoundChunk>& chunks = found.chunks;
   IndexDetector indexes(file, detector, chunks, origin);
   std::vector<FoundChunk> data;
   for (size_t i = 0; i < chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(const bool index, indexes.IsIndex(i));
-    if (!index) data.push_back(chunks[i]);
+    if (!index) {
+      data.push_back(chunks[i]);
+    } else if (!data.empty()) {
+      found.first_end = std::min(found.first_end, chunks[i].begin);
+    }
   }
-  chunks = std::move(data);
+  found.chunks = std::move(data);
   return absl::OkStatus();
 }
 

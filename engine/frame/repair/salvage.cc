@@ -75,6 +75,17 @@ absl::StatusOr<std::vector<Extent>> KnownParts(const FrameView& file, int64_t of
   return known;
 }
 
+// Reports the bytes that a file lacks at its end.
+void LoseMissing(const std::optional<HeaderAtStart>& header, int64_t offset, int64_t size,
+                 ScanResult& found) {
+  const int64_t end =
+      header.has_value() ? std::min(header->parsed.frame_size, INT64_MAX - offset) + offset : 0;
+  const bool is_told = !found.lost.empty() && found.lost.back().end == size;
+  if (end <= size || is_told) return;
+  found.lost.push_back(
+      {.begin = size, .end = end, .reason = absl::StrFormat("the file ends at byte %d", size)});
+}
+
 // Returns true if a header that is damaged only in its frame_size led to this trailer.
 bool LeadTo(const FoundTrailer& trailer, const FrameFile& source) {
   std::vector<std::byte> header(trailer.seal.header_copy.size());
@@ -130,8 +141,15 @@ StatePtr LoadToEnd(const FrameFile& source, const HeaderAtStart& header,
   return fits ? state : nullptr;
 }
 
+// Loads the chunks that the index of the header names. The trailer is damaged, or cut off.
+StatePtr LoadByIndex(const FrameFile& source, const HeaderAtStart& header,
+                     const OpenOptions& options) {
+  return StateOfIndex(source, header.bytes, std::make_shared<const FrameContext>(options))
+      .value_or(nullptr);
+}
+
 // Returns the newest state of a frame that can be opened, with its own header or the copy of it in
-// its trailer, or null if there is none.
+// its trailer, or by the index alone. Returns null if there is none.
 StatePtr FindState(const std::shared_ptr<File>& file, const std::string& path,
                    const std::optional<HeaderAtStart>& header, const OpenOptions& options) {
   const absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(path, options);
@@ -141,13 +159,21 @@ StatePtr FindState(const std::shared_ptr<File>& file, const std::string& path,
   if (newest != nullptr && !is_old) return HasIndex(*newest) ? newest : nullptr;
   const FrameFile source = FrameFile::OfFile(file, options.offset, options.use_mmap);
   absl::StatusOr<FoundTrailer> trailer = FindNewestTrailer(source);
-  if (!trailer.ok()) return header.has_value() ? LoadToEnd(source, *header, options) : nullptr;
+  if (!trailer.ok()) {
+    if (!header.has_value()) return nullptr;
+    const StatePtr ended = LoadToEnd(source, *header, options);
+    return ended != nullptr ? ended : LoadByIndex(source, *header, options);
+  }
   // A newer checkpoint may have lost its trailer.
   const bool is_newest = is_old
                              ? newest->damage->newer->frame_size == trailer->end
                              : !header.has_value() || header->parsed.frame_size == trailer->end ||
                                    LeadTo(*trailer, source);
-  if (!is_newest) return nullptr;
+  if (!is_newest) {
+    // The header may have lost its trailer, if it is not older than that other trailer.
+    const bool is_newer = !is_old && header->parsed.frame_size > trailer->end;
+    return is_newer ? LoadByIndex(source, *header, options) : nullptr;
+  }
   std::vector<std::byte> copy = std::move(trailer->seal.header_copy);
   return LoadBy(source, is_old ? std::move(copy) : WithMetalayersOf(source, std::move(copy)),
                 options);
@@ -184,6 +210,35 @@ Attempt SaveIndexed(const StatePtr& state, const CopyTarget& target, ChunkDetect
   absl::StatusOr<KnownState> known = AddStranded(state, detector, progress);
   if (!known.ok()) return known.status();
   return Save(*std::move(known), target, progress);
+}
+
+// Returns the newest checkpoint that is whole, with its journal, if the header names a newer one.
+StatePtr LoadOlder(const FrameFile& source, const format::FrameHeader& header,
+                   const OpenOptions& options) {
+  absl::StatusOr<FoundTrailer> trailer = FindNewestTrailer(source);
+  if (!trailer.ok() || header.frame_size <= trailer->end) return nullptr;
+  std::vector<uint64_t> other_bases;
+  const absl::StatusOr<StatePtr> state =
+      LoadFrom(source, std::move(trailer->seal.header_copy),
+               std::make_shared<const FrameContext>(options), nullptr, other_bases);
+  return state.ok() && HasIndex(**state) && IsIndexWhole(**state) ? *state : nullptr;
+}
+
+// Saves an older state if the index of the newest one is lost, and the chunks that follow it.
+Attempt SaveOlder(const FrameFile& source, const HeaderAtStart& header, const CopyTarget& target,
+                  ChunkDetector& detector, const OpenOptions& options,
+                  absl::FunctionRef<bool(int64_t)> progress) {
+  const StatePtr state = LoadOlder(source, header.parsed, options);
+  if (state == nullptr) return std::nullopt;
+  absl::StatusOr<KnownState> known = AddStranded(state, header.parsed, detector, progress);
+  if (!known.ok()) return known.status();
+  // Without a cut, the scan saves chunks that have no place.
+  const auto size = source.Size();
+  const bool is_cut = size.ok() && *size < header.parsed.frame_size;
+  if (CountChunks(*known->state) == 0 || !(is_cut || known->places_all)) return std::nullopt;
+  Attempt attempt = Save(*std::move(known), target, progress);
+  if (attempt.has_value() && absl::IsNotFound(attempt->status())) return std::nullopt;
+  return attempt;
 }
 
 Attempt SaveScanned(const StatePtr& known, const ScanResult& found, const CopyTarget& target,
@@ -229,6 +284,12 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   if (is_whole) {
     if (auto report = frame::SaveIndexed(state, copy, detector, progress)) return *report;
   }
+  const frame::FrameFile damaged = frame::FrameFile::OfFile(file, options.offset, options.use_mmap);
+  if (state == nullptr && header.has_value()) {
+    if (auto report = frame::SaveOlder(damaged, *header, copy, detector, options, progress)) {
+      return *report;
+    }
+  }
   CAIRN_ASSIGN_OR_RETURN(std::vector<Extent> parts,
                          frame::KnownParts(view, options.offset, header));
   frame::ChunkScanner scanner(view, detector, std::move(parts));
@@ -239,11 +300,11 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
       if (auto report = frame::SaveIndexed(*mended, copy, detector, progress)) return *report;
     }
   }
-  const frame::StatePtr known = frame::MetadataOf(
-      frame::FrameFile::OfFile(file, options.offset, options.use_mmap), state, header, env);
+  const frame::StatePtr known = frame::MetadataOf(damaged, state, header, env);
   std::optional<int64_t> chunks_begin;
   if (known != nullptr) chunks_begin = options.offset + known->header().header_len;
-  CAIRN_RETURN_IF_ERROR(frame::DropIndexes(view, detector, chunks_begin, found.chunks));
+  CAIRN_RETURN_IF_ERROR(frame::DropIndexes(view, detector, chunks_begin, found));
+  frame::LoseMissing(header, options.offset, size, found);
   if (auto report = frame::SaveScanned(known, found, copy, progress)) return *report;
   absl::StatusOr<SalvageReport> report =
       frame::SalvageByScan(std::move(found), known, view, detector, *env, target, copies, progress);

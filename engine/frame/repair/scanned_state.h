@@ -1,4 +1,4 @@
-// Makes the state that a search of all bytes shows, if the index of a frame cannot be used.
+// Makes the state that a header and the bytes of the file show, if a frame cannot be opened.
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_SCANNED_STATE_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_SCANNED_STATE_H_
 
@@ -22,11 +22,19 @@ namespace cairn::frame {
 absl::StatusOr<StatePtr> StateOfHeader(const FrameFile& source, std::vector<std::byte> header,
                                        std::shared_ptr<const FrameContext> env);
 
+// Returns the state of the checkpoint whose header has these bytes, with the chunks that its index
+// names. The trailer may be cut off or damaged: its vlmetalayers are those that are left. No
+// fingerprint of its own proves a chunk. Errors: kDataLoss unless the index is where the header
+// says and has as many entries as the header asks for.
+absl::StatusOr<StatePtr> StateOfIndex(const FrameFile& source, std::vector<std::byte> header,
+                                      std::shared_ptr<const FrameContext> env);
+
 // Returns `state` with the chunks of a scan in place of its own, in the order of the file. An array
-// of one dimension becomes as long as its chunks. Errors: kDataLoss if the chunks are not such as
-// the header describes, or not as many as the shape of an array asks for, because nothing then
-// tells which are missing.
-absl::StatusOr<KnownState> StateOfScan(const State& state, const ScanResult& found);
+// of one dimension becomes as long as its chunks, without the padding of the last one. Errors:
+// kDataLoss if the chunks are not such as the header describes. So it is if they may not be those
+// of the array: there are chunks of several states, more of them than its shape asks for, or fewer
+// in an array of more dimensions.
+absl::StatusOr<KnownState> StateOfScan(const State& state, ScanResult found);
 
 // Sorts the lost bytes, and joins those that touch and have one reason.
 std::vector<LostBytes> MergeLost(std::vector<LostBytes> lost);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
 #include "engine/format/b2nd.h"
@@ -19,9 +20,11 @@ namespace {
 // Adds to a state the chunks behind its journal. Not thread-safe.
 class StrandedChunks {
  public:
-  StrandedChunks(const State& state, FrameView file, const ChunkDetector& detector,
-                 ScanResult behind)
+  // `newer` is the header of a checkpoint whose index is lost, or null.
+  StrandedChunks(const State& state, const format::FrameHeader* newer, FrameView file,
+                 const ChunkDetector& detector, ScanResult behind)
       : state_(std::make_shared<State>(state)),
+        newer_(newer),
         file_(std::move(file)),
         detector_(detector),
         behind_(std::move(behind)) {}
@@ -29,8 +32,14 @@ class StrandedChunks {
   absl::StatusOr<KnownState> Run() &&;
 
  private:
+  void LoseCause();
   absl::StatusOr<bool> WereAppended();
+  bool FitNewer(int64_t kept) const;
   bool HaveThatKind() const;
+  int32_t LastNbytes() const;
+  // Return the items of an array, or the bytes of any other frame.
+  int64_t Length() const;
+  int64_t NewLength() const;
   absl::StatusOr<std::vector<std::byte>> ReadTail() const;
   absl::StatusOr<bool> BeginsWith(const FoundChunk& chunk, Bytes items) const;
   void AppendChunks();
@@ -47,6 +56,7 @@ class StrandedChunks {
   }
 
   const std::shared_ptr<State> state_;
+  const format::FrameHeader* const newer_;
   const FrameView file_;
   const ChunkDetector& detector_;
   ScanResult behind_;
@@ -54,12 +64,51 @@ class StrandedChunks {
   KnownState known_;
 };
 
+// Returns the size of the last chunk, which is short in a newer checkpoint that is not an array.
+int32_t StrandedChunks::LastNbytes() const {
+  if (newer_ == nullptr || state_->variable_chunks()) return state_->chunksize;
+  const int64_t rest = newer_->nbytes % state_->chunksize;
+  return rest == 0 ? state_->chunksize : static_cast<int32_t>(rest);
+}
+
 bool StrandedChunks::HaveThatKind() const {
   const int32_t typesize = chunk::HeaderTypesize(state_->header().typesize);
   return std::ranges::all_of(behind_.chunks, [&](const FoundChunk& chunk) {
+    const bool is_last = &chunk == &behind_.chunks.back();
     return chunk.header.typesize == typesize && chunk.header.vlblocks == state_->vlblocks &&
-           (state_->variable_chunks() || chunk.header.nbytes == state_->chunksize);
+           (state_->variable_chunks() || chunk.header.nbytes == state_->chunksize ||
+            (is_last && chunk.header.nbytes == LastNbytes()));
   });
+}
+
+int64_t StrandedChunks::Length() const {
+  const std::optional<ArrayInfo>& array = state_->metadata->array;
+  return array.has_value() ? array->shape[0] : state_->nbytes;
+}
+
+int64_t StrandedChunks::NewLength() const {
+  const auto array = format::FindB2nd(newer_->metalayers);
+  return array.ok() ? array->shape[0] : newer_->nbytes;
+}
+
+// Returns true if the found chunks follow `kept` ones of the state in the newer checkpoint. There
+// are as many as it needs then, back to back up to its index. If any is cut off, the others may
+// have been written in another order.
+bool StrandedChunks::FitNewer(int64_t kept) const {
+  const State& state = *state_;
+  if (state.chunksize <= 0 || newer_->chunksize != state.chunksize) return false;
+  const auto array = format::FindB2nd(newer_->metalayers);
+  const bool same_array = state.metadata->array.has_value()
+                              ? array.ok() && array->chunkshape == state.metadata->array->chunkshape
+                              : !array.ok();
+  const auto are_apart = [](const FoundChunk& a, const FoundChunk& b) {
+    return a.end() != b.begin;
+  };
+  const std::vector<FoundChunk>& found = behind_.chunks;
+  return same_array &&
+         kept + std::ssize(found) == CeilDiv<int64_t>(newer_->nbytes, state.chunksize) &&
+         std::ranges::adjacent_find(found, are_apart) == found.end() &&
+         found.back().end() == newer_->index_begin();
 }
 
 // Returns the items of a last chunk that more can follow: pending ones, or those of a short chunk.
@@ -98,6 +147,14 @@ absl::StatusOr<bool> StrandedChunks::WereAppended() {
   }
   // Appended chunks that can no longer be found only make the number larger.
   const int64_t kept = state_->chunks.size() - (replaces_last_ ? 1 : 0);
+  if (newer_ != nullptr) {
+    if (!FitNewer(kept)) return false;
+    // The chunk may only be what the checkpoint made of the pending items.
+    if (!state_->partial.empty() && behind_.chunks.size() == 1 && NewLength() == Length()) {
+      behind_.chunks.clear();
+      return true;
+    }
+  }
   if (behind_.nchunks.has_value()) {
     return behind_.first_insert >= kept && *behind_.nchunks >= kept + std::ssize(behind_.chunks);
   }
@@ -166,29 +223,52 @@ absl::Status StrandedChunks::AppendPending() {
 
 void StrandedChunks::LosePending() {
   if (behind_.pending.empty()) return;
+  known_.places_all = false;
   Lose(behind_.pending_record,
        absl::StrFormat("journal: where its %d bytes of items belong is not known",
                        behind_.pending.size()));
 }
 
 void StrandedChunks::LoseChunks() {
+  known_.places_all = known_.places_all && behind_.chunks.empty();
   for (const FoundChunk& chunk : behind_.chunks) {
     Lose({chunk.begin, chunk.end()},
-         "a chunk behind the damage of the journal: where it belongs is not known");
+         "a chunk behind the last intact commit: where it belongs is not known");
   }
 }
 
-// Makes an array of one dimension as long as its chunks.
+// Makes an array of one dimension as long as its chunks, without their padding.
 void StrandedChunks::FitShape() {
   const int64_t items = ItemsOfChunk(*state_->metadata);
   if (items == 0 || behind_.chunks.empty()) return;
   auto metadata = std::make_shared<Metadata>(*state_->metadata);
-  SetLength(state_->chunks.size() * items, *metadata);
+  int64_t length = state_->chunks.size() * items;
+  if (newer_ != nullptr) length = std::min(length, NewLength());
+  SetLength(length, *metadata);
   state_->metadata = std::move(metadata);
 }
 
+void StrandedChunks::LoseCause() {
+  if (newer_ == nullptr) {
+    Lose(state_->damage->bytes, std::string(state_->JournalStatus().message()));
+    return;
+  }
+  // The size may be damaged, and must fit into sums.
+  const int64_t end = std::min(newer_->frame_size, INT64_MAX / 2);
+  const int64_t begin = std::min(newer_->index_begin().value_or(end), file_.size());
+  Lose(
+      {begin, std::max(begin, end)},
+      absl::StrFormat("index: that of the newest checkpoint is damaged or missing: the header says "
+                      "that it ends at byte %d, the file has %d: commits after generation %d are "
+                      "lost, except for chunks that were appended",
+                      end, file_.size(), state_->generation()));
+  for (const LostBytes& lost : behind_.lost) {
+    if (lost.end <= begin && lost.reason != "zeros") known_.lost.push_back(lost);
+  }
+}
+
 absl::StatusOr<KnownState> StrandedChunks::Run() && {
-  Lose(state_->damage->bytes, std::string(state_->JournalStatus().message()));
+  LoseCause();
   // From here on the state hides nothing.
   state_->damage.reset();
   const absl::StatusOr<bool> appended = WereAppended();
@@ -214,15 +294,31 @@ absl::StatusOr<KnownState> StrandedChunks::Run() && {
 
 }  // namespace
 
-absl::StatusOr<KnownState> AddStranded(StatePtr state, ChunkDetector& detector,
-                                       absl::FunctionRef<bool(int64_t)> progress) {
+namespace {
+
+absl::StatusOr<KnownState> AddBehind(const StatePtr& state, const format::FrameHeader* newer,
+                                     ChunkDetector& detector,
+                                     absl::FunctionRef<bool(int64_t)> progress) {
   const FrameFile& source = state->checkpoint->source;
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
   CAIRN_ASSIGN_OR_RETURN(FrameView view, source.View(size));
   ChunkScanner scanner(view, detector, {});
   const auto tell = [&](int64_t at) { return progress(source.origin() + at); };
   CAIRN_ASSIGN_OR_RETURN(ScanResult behind, scanner.Run(CommittedEnd(*state), tell));
-  return StrandedChunks(*state, std::move(view), detector, std::move(behind)).Run();
+  return StrandedChunks(*state, newer, std::move(view), detector, std::move(behind)).Run();
+}
+
+}  // namespace
+
+absl::StatusOr<KnownState> AddStranded(StatePtr state, ChunkDetector& detector,
+                                       absl::FunctionRef<bool(int64_t)> progress) {
+  return AddBehind(state, nullptr, detector, progress);
+}
+
+absl::StatusOr<KnownState> AddStranded(StatePtr state, const format::FrameHeader& newer,
+                                       ChunkDetector& detector,
+                                       absl::FunctionRef<bool(int64_t)> progress) {
+  return AddBehind(state, &newer, detector, progress);
 }
 
 }  // namespace cairn::frame

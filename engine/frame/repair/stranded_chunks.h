@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/recover.h"
+#include "engine/format/frame_header.h"
 #include "engine/frame/repair/chunk_detector.h"
 #include "engine/frame/repair/chunk_scanner.h"
 #include "engine/frame/state/state.h"
@@ -19,6 +20,7 @@ struct KnownState {
   StatePtr state;
   bool is_pending_proven = true;  // its pending items are complete and unchanged
   bool is_scan = false;           // a search of all bytes found its chunks
+  bool places_all = true;         // no chunk or item is lost for want of a place
   std::vector<LostBytes> lost;
 };
 
@@ -27,6 +29,12 @@ struct KnownState {
 // its short last chunk, begin the first of them. They then have no fingerprint. All others are
 // lost, because their places are not known. Errors: kCancelled if `progress` returns false.
 absl::StatusOr<KnownState> AddStranded(StatePtr state, ChunkDetector& detector,
+                                       absl::FunctionRef<bool(int64_t)> progress);
+
+// Adds likewise to an intact older state the chunks of a checkpoint whose index is lost. Its header
+// is `newer`: there are never more chunks or items than it says.
+absl::StatusOr<KnownState> AddStranded(StatePtr state, const format::FrameHeader& newer,
+                                       ChunkDetector& detector,
                                        absl::FunctionRef<bool(int64_t)> progress);
 
 }  // namespace cairn::frame

@@ -54,10 +54,11 @@ class IndexDetectorTest : public testing::Test {
   std::vector<FoundChunk> Data() {
     const auto file = std::make_shared<storage::MemoryFile>();
     EXPECT_TRUE(IsOk(file->WriteAt(0, file_bytes_)));
-    std::vector<FoundChunk> data = chunks_;
+    ScanResult found;
+    found.chunks = chunks_;
     const FrameView view(file, 0, std::ssize(file_bytes_));
-    EXPECT_TRUE(IsOk(DropIndexes(view, probe_, kOrigin, data)));
-    return data;
+    EXPECT_TRUE(IsOk(DropIndexes(view, probe_, kOrigin, found)));
+    return found.chunks;
   }
 
  private:
