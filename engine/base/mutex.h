@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <pthread.h>
 #include <shared_mutex>
 
 #include "absl/base/thread_annotations.h"
@@ -69,9 +70,8 @@ class ABSL_SCOPED_LOCKABLE MutexLockIf {
 class CondVar {
  public:
   void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
-    changed_.wait(lock);
-    lock.release();
+    // GCC 12's std::condition_variable::wait would need a libstdc++ that RHEL 9 does not have.
+    pthread_cond_wait(changed_.native_handle(), mutex.mutex_.native_handle());
   }
   // Returns false if the time has come.
   bool WaitUntil(Mutex& mutex, std::chrono::steady_clock::time_point time)
