@@ -211,6 +211,6 @@ if found=$(LC_ALL=C.UTF-8 grep -nE '^.{101}' ./*.md docs/*.md | grep -vE ':(\|| 
   complain "longer than 100 columns: $found"
 fi
 
-shellcheck tools/*.sh tools/bench/*.sh .ci/run || complain "see shellcheck above"
+shellcheck tools/*.sh tools/bench/*.sh tools/packaging/*.sh .ci/run || complain "see shellcheck above"
 
 exit $status

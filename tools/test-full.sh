@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-parts=(release sanitize soak sqlite packages valgrind debug threads s390x clang tidy coverage)
+parts=(release sanitize soak sqlite packages debian valgrind debug threads s390x clang tidy coverage)
 
 chosen=("$@")
 [[ $# -gt 0 ]] || chosen=("${parts[@]}")
@@ -87,6 +87,14 @@ run_packages() {
   count_check subproject test_release CAIRN_TEST_SUBPROJECT=1 packaging
   count_check dist env CAIRN_SEARCH_PERCENT=25 \
     meson dist -C build-test-release --allow-dirty --formats gztar
+}
+
+# As they are for users: without what a build for tests looks at.
+run_debian() {
+  local step
+  for step in build lint try again; do
+    count_check "Debian packages: $step" env -u PKG_CONFIG_PATH tools/packaging/debian.sh "$step"
+  done
 }
 
 # The kernels are chosen for the processor that valgrind shows.
