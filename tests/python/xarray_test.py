@@ -152,6 +152,37 @@ class XarrayTest(PackageTest):
             more.assign_coords(time=more["time"] + np.timedelta64(30, "m")).cairn.save(path, append_dim="time")
         xr.testing.assert_identical(self.read(path), found)
 
+    def test_values_that_an_encoding_does_not_hold_are_refused(self):
+        packed = {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -1}
+        series = xr.Dataset({"v": ("time", [1.0, 2.0])}, coords={"time": pd.date_range("2026-01-01", periods=2)})
+        days = {"dtype": "i2", "units": "days since 2026-01-01"}
+        values = {"1e6": 1e6, "inf": np.inf, "the fill value": -0.5, "i": 1 + 2j}
+        for name in ("first", "first.b2nd"):
+            series.cairn.save(self.path(name), append_dim="time", encoding={"v": packed, "time": days})
+            for text, value in values.items():
+                with self.subTest(name=name, value=text), self.assertRaisesRegex(cairn.InvalidArgument, "'v'"):
+                    later = series.assign(v=("time", [value] * 2)).assign_coords(time=series["time"] + np.timedelta64(2, "D"))
+                    later.cairn.save(self.path(name), append_dim="time")
+            for year in ("1700", "2300"):
+                with self.subTest(name=name, year=year), warnings.catch_warnings(), self.assertRaisesRegex(cairn.InvalidArgument, "'time'"):
+                    warnings.simplefilter("ignore")
+                    series.assign_coords(time=np.array([f"{year}-01-01", f"{year}-01-02"], "M8[s]")).cairn.save(self.path(name), append_dim="time")
+            xr.testing.assert_identical(self.read(self.path(name)), series)
+        with self.assertRaisesRegex(cairn.InvalidArgument, "does not hold values"):
+            series.assign(v=("time", [1.0, 1e300])).cairn.save(self.path("f4"), encoding={"v": {"dtype": "f4"}})
+        with self.assertRaisesRegex(cairn.InvalidArgument, "'m' is not there"):
+            series.assign(m=("x", [9, 9])).cairn.save(self.path("first"), append_dim="time")
+        with self.assertRaisesRegex(cairn.InvalidArgument, "twice"):
+            xr.Dataset({"m": (("x", "x"), np.eye(2))}).cairn.save(self.path("twice"))
+
+    def test_overwrite_of_a_link_replaces_what_it_leads_to(self):
+        cube(3).cairn.save(self.path("real"))
+        os.symlink("real", self.path("link"))
+        cube(4).cairn.save(self.path("link"), overwrite=True)
+        self.assertTrue(os.path.islink(self.path("link")))
+        xr.testing.assert_identical(self.read(self.path("real")), cube(4))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["link", "real"])
+
     def test_append_narrows_integers_that_fit_and_refuses_others(self):
         path = self.path("n.b2nd")
         numbers = xr.DataArray([1, 2], dims="x", name="n")

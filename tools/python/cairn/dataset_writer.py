@@ -190,8 +190,41 @@ def _encode(dataset: xarray.Dataset, how: Storage) -> Encoded:
     stored = {}
     for name, variable in variables.items():
         datasets.check_names([], variable.attrs, _RESERVED)
+        if len({*variable.dims}) < len(variable.dims):
+            raise InvalidArgument(f"variable {name!r}: has a dimension twice: {variable.dims}")
         stored[name] = _without_objects(name, variable)
+        if variable.size:
+            _check_encoded(name, given.variables[name], stored[name])
     return Encoded(stored, [name for name in variables if name in dataset.coords], dict(attrs))
+
+
+def _check_encoded(name: str, given: xarray.Variable, encoded: xarray.Variable) -> None:
+    """Refuses values that the encoding changes by more than its precision."""
+    kinds = given.dtype.kind, encoded.dtype.kind
+    where = f"variable {name!r}: its encoding, {encoded.dtype} with {encoded.attrs},"
+    if kinds[0] == "c" != kinds[1]:
+        raise InvalidArgument(f"{where} has no imaginary part")
+    if kinds[0] in "mM":
+        try:
+            back = conventions.decode_cf_variable(name, encoded.copy(), decode_timedelta=kinds[0] == "m").to_numpy()
+        except (ValueError, OverflowError) as error:
+            raise InvalidArgument(f"{where} gives times that cannot be read back: {error}") from error
+        items = given.to_numpy()
+        if not ((back == items) | np.isnat(items)).all():
+            raise InvalidArgument(f"{where} does not hold each of its times")
+        return
+    if kinds[0] not in "fiu" or kinds[1] not in "fiu":
+        return
+    if not np.can_cast(given.dtype, encoded.dtype, "safe"):
+        limits = np.finfo(encoded.dtype) if kinds[1] == "f" else np.iinfo(encoded.dtype)
+        packed = (given - encoded.attrs.get("add_offset", 0)) / encoded.attrs.get("scale_factor", 1)
+        least, most = float(packed.min()), float(packed.max())
+        is_infinite = kinds[1] == "f" and np.isinf([least, most]).any()  # which a float holds
+        if not is_infinite and (least < float(limits.min) - 0.5 or most > float(limits.max) + 0.5):
+            raise InvalidArgument(f"{where} does not hold values from {given.min().item()} to {given.max().item()}")
+    fill = encoded.attrs.get("_FillValue")
+    if fill is not None and fill == fill and bool(((encoded == fill) & given.notnull()).any()):
+        raise InvalidArgument(f"{where} makes a value missing that is not")
 
 
 def _without_objects(name: str, variable: xarray.Variable) -> xarray.Variable:
@@ -257,10 +290,11 @@ def _check_fits(encoded: Encoded, stored: datasets.Stored, dim: str, path: str) 
         )
     for name, variable in encoded.variables.items():
         kept = stored.variables.get(name)
+        if kept is None:
+            raise InvalidArgument(f"{path}: variable {name!r} is not there, and does not have the dimension {dim!r}")
         if name in given:
-            assert kept is not None
             _check_slices(name, variable, kept, dim, path)
-        elif kept is not None and name in encoded.coords:
+        elif name in encoded.coords:
             if not np.array_equal(_items_of(variable), as_array(kept), equal_nan=variable.dtype.kind == "f"):
                 raise InvalidArgument(f"{path}: coordinate {name!r} is another one in what is appended")
 

@@ -184,6 +184,8 @@ class Accessor:
         else:
             dataset = self._saved
         target = name_of(path)
+        if not is_uri(target):
+            target = os.path.realpath(target)  # a link goes on to lead to it
         how = Storage(storage, dict(encoding or {}), wait, threads)
         if append_dim is None or not _is_there(target):
             try:
