@@ -16,19 +16,26 @@ A directory has a frame `NAME.b2nd` for each variable, coordinates included, and
 _DIMENSIONS
     The sizes of the dimensions that count. An append commits every variable first and this layer
     last. Until then, and if it never happens, readers ignore what the variables hold beyond it.
+_APPENDS
+    A dict with the "id" of the dataset, which saving it anew changes, and "spans": for each variable
+    that was appended to, its first and its last generation between which nothing else has changed
+    it. The last one is None during an append. A handle that was pickled finds by it that the items
+    which it had seen are there.
 
 A frame or a directory without these layers is read all the same: the dimensions then get names.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 
-from .errors import DataLoss, InvalidArgument, InvalidType, Unimplemented
+from .errors import DataLoss, Error, FailedPrecondition, InvalidArgument, InvalidType, Unimplemented
 from .frame import Frame
 from .opening import open as open_frame
 from .paths import is_uri
@@ -37,6 +44,8 @@ from .readable import Readable
 DIMENSIONS = "_ARRAY_DIMENSIONS"
 DATASET = "_DATASET"
 SIZES = "_DIMENSIONS"
+APPENDS = "_APPENDS"
+RESERVED = (DIMENSIONS, DATASET, SIZES, APPENDS)
 GROUP = "__vlmeta__.b2f"
 SUFFIX = ".b2nd"
 
@@ -46,13 +55,21 @@ Data = Union[np.ndarray, "Part"]
 class Part(NamedTuple):
     """The first items of a frame along each dimension, which are read when they are indexed."""
 
-    frame: Readable
+    frame: Frame
     shape: tuple[int, ...]
+    dataset: Optional[str]  # the "id" of the dataset, of which the frame is a variable
 
     @property
     def dtype(self) -> np.dtype:
-        """The type of an item."""
-        return self.frame.dtype
+        """The type of an item. Texts have the byte order of the machine, for xarray mistakes the size of others."""
+        dtype = self.frame.dtype
+        return dtype.newbyteorder("=") if dtype.kind == "U" else dtype
+
+    def __reduce__(self) -> Any:
+        reopen, how = self.frame.__reduce__()
+        state = self.frame.snapshot()
+        content = _content_of(state, self.frame.path)
+        return _reopened, (how, self.shape, self.dataset, state.generation, content)
 
     def __getitem__(self, key: tuple[Any, ...]) -> np.ndarray:
         """Reads integers, slices and at most one array of integers, each along its own dimension."""
@@ -75,7 +92,50 @@ class Part(NamedTuple):
                 parts.append(slice(int(numbers), int(numbers) + 1))
                 single.append(0)
         items: np.ndarray = np.asarray(self.frame[tuple(parts)])
-        return items[tuple(single)]
+        return items[tuple(single)].astype(self.dtype, copy=False)
+
+
+def _content_of(state: Readable, path: Optional[str]) -> Union[int, tuple[int, ...]]:
+    """Returns what tells one content of a frame from another: a hash, or what the file system knows of the file."""
+    if state.info.sealed:
+        with contextlib.suppress(Error):  # a damaged frame is found to be so when it is read
+            return state.content_hash()
+    if path is None or is_uri(path) or not os.path.exists(path):
+        return ()
+    found = os.stat(path)
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _reopened(
+    how: tuple[Any, ...], shape: tuple[int, ...], dataset: Optional[str], generation: int, content: object
+) -> Part:
+    """Opens the state that was pickled, or a later one that holds the same items. Raises FailedPrecondition if it is gone."""
+    path, mode, dtype, opened_with = how
+    frame = open_frame(path, mode, dtype=dtype, **opened_with)
+    if _content_of(frame, path) == content or dataset is not None and _only_grew(frame, path, dataset, generation):
+        return Part(frame, shape, dataset)
+    frame.close()
+    with contextlib.suppress(Error):
+        frame = open_frame(path, dtype=dtype, **{**opened_with, "generation": generation})
+        if _content_of(frame, path) == content:
+            return Part(frame, shape, dataset)
+        frame.close()
+    raise FailedPrecondition(
+        f"{path}: has changed since generation {generation} was opened, which is not kept; open the dataset again"
+    )
+
+
+def _only_grew(frame: Frame, path: str, dataset: str, generation: int) -> bool:
+    """Returns True if nothing but appends of `save` has changed a variable of a dataset since a generation."""
+    folder, name = os.path.split(path)
+    try:
+        group = open_frame(os.path.join(folder, GROUP))
+    except Error:
+        return False
+    with group:
+        appends = group.vlmeta.get(APPENDS, {})
+    first, last = appends.get("spans", {}).get(name[: -len(SUFFIX)], (generation + 1, 0))
+    return bool(appends.get("id") == dataset and first <= generation and last in (None, frame.generation))
 
 
 class Variable(NamedTuple):
@@ -84,7 +144,7 @@ class Variable(NamedTuple):
     dims: tuple[str, ...]
     data: Data
     attrs: dict[str, Any]
-    frame: Optional[Readable]  # None for what a frame keeps in its metadata
+    frame: Optional[Frame]  # None for what a frame keeps in its metadata
 
 
 class Stored(NamedTuple):
@@ -104,19 +164,68 @@ class Stored(NamedTuple):
 
 def is_directory_of_frames(path: str) -> bool:
     """Returns True if `path` is a directory that holds a dataset, or frames with names of arrays."""
-    if is_uri(path) or not os.path.isdir(path):
-        return False
-    return any(name == GROUP or name.endswith(SUFFIX) for name in os.listdir(path))
+    with _Folder(path) as folder:
+        return folder.is_dataset
+
+
+class _Folder:
+    """A directory that is there, also when another one takes its name, and what it holds.
+
+    While it is open, no other directory has its number.
+    """
+
+    def __init__(self, path: str):
+        self._path = path
+        self._file: Optional[int] = None
+        self.names: list[str] = []
+        if is_uri(path):
+            return
+        with contextlib.suppress(NotADirectoryError, FileNotFoundError):
+            self._file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            self.names = sorted(os.listdir(self._file))
+
+    @property
+    def is_dataset(self) -> bool:
+        """True if it holds frames with names of arrays."""
+        return any(name == GROUP or name.endswith(SUFFIX) for name in self.names)
+
+    def is_there(self) -> bool:
+        """Returns False if another directory, or anything else, has its name now."""
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return self._file is None
+        if self._file is None:
+            return not stat.S_ISDIR(found.st_mode)
+        return os.path.samestat(found, os.fstat(self._file))
+
+    def __enter__(self) -> _Folder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            os.close(self._file)
 
 
 def read(path: str, opened_with: Mapping[str, Any]) -> Stored:
-    """Opens the frame or the directory of frames at `path`. Its items are read later."""
-    while is_directory_of_frames(path):
-        begun = os.stat(path)
-        stored = _read_directory(path, opened_with)
-        if os.path.samestat(begun, os.stat(path)):
-            return stored
-        stored.close()  # it was replaced meanwhile
+    """Opens the frame or the directory of frames at `path`. Its items are read later.
+
+    If the path is given to another dataset meanwhile, it starts again: the frames are of one dataset.
+    """
+    while True:
+        with _Folder(path) as folder:
+            try:
+                stored = _read_directory(path, folder.names, opened_with) if folder.is_dataset else _read_frame(path, opened_with)
+            except Error:
+                if is_uri(path) or folder.is_there():
+                    raise
+                continue
+            if not folder.is_dataset or folder.is_there():
+                return stored
+            stored.close()
+
+
+def _read_frame(path: str, opened_with: Mapping[str, Any]) -> Stored:
     frame = open_frame(path, **opened_with)
     try:
         return _of_frame(frame, path)
@@ -130,36 +239,38 @@ def _of_frame(frame: Frame, path: str) -> Stored:
     rest = layers.pop(DATASET, {})
     name = os.path.basename(path.rstrip("/"))
     name = rest.get("name", name[: -len(SUFFIX)] if name.endswith(SUFFIX) else name)
-    variable = _variable_of(frame, layers, {}, path)
+    variable = _variable_of(frame, layers, {}, None, path)
     variables = {name: variable}
     for coordinate, kept in rest.get("coords", {}).items():
         variables[coordinate] = Variable(tuple(kept["dims"]), kept["data"], kept["attrs"], None)
     return Stored(name, variables, rest.get("attrs", {}), dict(zip(variable.dims, variable.data.shape)), [frame])
 
 
-def _read_directory(path: str, opened_with: Mapping[str, Any]) -> Stored:
+def _read_directory(path: str, names: list[str], opened_with: Mapping[str, Any]) -> Stored:
     frames: list[Frame] = []
-    names = sorted(os.listdir(path))
     try:
         attrs: dict[str, Any] = {}
         if GROUP in names:  # first, so that each variable holds at least what it says
             frames.append(open_frame(os.path.join(path, GROUP)))
             attrs = _layers_of(frames[0])
         sizes = attrs.pop(SIZES, {})
+        dataset = attrs.pop(APPENDS, {}).get("id")
         variables = {}
         for name in names:
             if name.endswith(SUFFIX):
                 frame = open_frame(os.path.join(path, name), **opened_with)
                 frames.append(frame)
                 name = name[: -len(SUFFIX)]
-                variables[name] = _variable_of(frame, _layers_of(frame), sizes, name)
+                variables[name] = _variable_of(frame, _layers_of(frame), sizes, dataset, name)
         return Stored(None, variables, attrs, sizes, frames)
     except BaseException:
         Stored(None, {}, {}, {}, frames).close()
         raise
 
 
-def _variable_of(frame: Frame, attrs: dict[str, Any], sizes: Mapping[str, int], path: str) -> Variable:
+def _variable_of(
+    frame: Frame, attrs: dict[str, Any], sizes: Mapping[str, int], dataset: Optional[str], path: str
+) -> Variable:
     if frame.dtype.names:
         raise Unimplemented(f"{path}: items with fields are no variable; open it with cairn.open or cairn.Log.open")
     prefix = f"{path}_" if sizes else ""
@@ -169,7 +280,7 @@ def _variable_of(frame: Frame, attrs: dict[str, Any], sizes: Mapping[str, int], 
     shape = tuple(sizes.get(name, size) for name, size in zip(dims, frame.shape))
     if any(size > there for size, there in zip(shape, frame.shape)):
         raise DataLoss(f"{path}: holds {frame.shape} where the dataset says {shape}")
-    return Variable(dims, Part(frame, shape), attrs, frame)
+    return Variable(dims, Part(frame, shape, dataset), attrs, frame)
 
 
 def _layers_of(frame: Frame) -> dict[str, Any]:

@@ -27,7 +27,8 @@ from xarray.core import indexing
 from xarray.core.utils import Frozen, FrozenDict
 
 from . import datasets
-from .dataset_writer import Storage, append, create
+from .dataset_encoding import Storage
+from .dataset_writer import append, create
 from .errors import AlreadyExists
 from .options import Limits
 from .paths import Path, is_uri, name_of
@@ -161,8 +162,10 @@ class Accessor:
             and the coordinates are in its metadata, which is written anew by each append.
         append_dim
             The dimension along which the data are added to what is there. If there is nothing, it
-            is made, with chunks for a dataset that grows. Readers see all variables of an append or none. Coordinates along the other
-            dimensions have to be those that are there.
+            is made, with chunks, and units of times, for a dataset that grows. Readers see all
+            variables of an append or none. Coordinates along the other dimensions have to be those
+            that are there. A variable without the dimension replaces the one that is there, if it
+            differs. Attributes of the dataset are updated, and those of variables stay.
         overwrite
             Replaces what is there. Otherwise it raises `AlreadyExists`.
         encoding
@@ -171,9 +174,11 @@ class Accessor:
             clevel, codec_meta, filters, chunksize, blocksize and use_dict, as `cairn.create` takes
             them. An append keeps what is there.
         wait
-            The number of seconds to wait for another process that appends.
+            The number of seconds to wait for another process that appends. If it replaces a dataset
+            it waits at least one second.
         threads
-            The number of threads that compress blocks.
+            The number of threads that compress the blocks of a variable. Variables of up to 1 MiB are
+            written by eight threads, since they wait for the disk.
         storage
             How variables are stored that `encoding` does not name. `chunks` and `blocks` may be dicts
             by dimension: {"time": 24}; a dimension that is not named is whole.
