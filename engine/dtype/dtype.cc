@@ -37,6 +37,30 @@ constexpr std::array<SizedName, 9> kSizedNames = {{{Kind::kBool, 'b', ""},
                                                    {Kind::kText, 'U', ""},
                                                    {Kind::kOpaque, 'V', ""}}};
 
+// NumPy's characters for the numbers of C, as 64-bit Linux has them.
+struct Character {
+  char name;
+  Kind kind;
+  int64_t size;
+};
+constexpr std::array<Character, 17> kCharacters = {{{'b', Kind::kInt, 1},
+                                                    {'B', Kind::kUint, 1},
+                                                    {'h', Kind::kInt, 2},
+                                                    {'H', Kind::kUint, 2},
+                                                    {'i', Kind::kInt, 4},
+                                                    {'I', Kind::kUint, 4},
+                                                    {'l', Kind::kInt, 8},
+                                                    {'L', Kind::kUint, 8},
+                                                    {'q', Kind::kInt, 8},
+                                                    {'Q', Kind::kUint, 8},
+                                                    {'e', Kind::kFloat, 2},
+                                                    {'f', Kind::kFloat, 4},
+                                                    {'d', Kind::kFloat, 8},
+                                                    {'g', Kind::kFloat, 16},
+                                                    {'F', Kind::kComplex, 8},
+                                                    {'D', Kind::kComplex, 16},
+                                                    {'G', Kind::kComplex, 32}}};
+
 bool HasSize(Kind kind, int64_t size) {
   const auto is_one_of = [size](std::initializer_list<int64_t> sizes) {
     return std::ranges::find(sizes, size) != sizes.end();
@@ -80,8 +104,12 @@ std::optional<std::string_view> TakeBrackets(std::string_view& text) {
   return inside;
 }
 
-// Reads a kind and its size from "f4", "float32" or "bytes16".
+// Reads a kind and its size from "f4", "float32", "bytes16" or "d".
 std::optional<std::pair<Kind, int64_t>> ParseSized(std::string_view text) {
+  if (text.size() == 1) {
+    const auto* const found = std::ranges::find(kCharacters, text[0], &Character::name);
+    if (found != kCharacters.end()) return std::pair(found->kind, found->size);
+  }
   for (const SizedName& known : kSizedNames) {
     const bool is_long = !known.long_name.empty() && text.starts_with(known.long_name);
     if (!is_long && !text.starts_with(known.letter)) continue;
@@ -118,7 +146,7 @@ absl::StatusOr<Dtype> ParseName(std::string_view text) {
   } else if (const auto count = ParseCount(*brackets); rest == "bytes" && count.has_value()) {
     sized = std::pair(Kind::kBytes, *count);
   }
-  if (!sized.has_value()) return Unimplemented("type %s", text);
+  if (!sized.has_value()) return Unimplemented("type %s is unknown", text);
   std::tie(type.kind, type.size) = *sized;
   if (!HasSize(type.kind, type.size)) {
     return InvalidArgument("type %s does not exist in %d bytes", text, type.size);

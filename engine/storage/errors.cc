@@ -61,6 +61,7 @@ absl::Status ErrnoStatus(int error, std::string_view path, std::string_view acti
   // "File too large" would blame the frame. The words that a shell uses name the limit.
   const std::string meaning =
       error == EFBIG ? "File size limit exceeded" : std::generic_category().message(error);
+  if (path.empty()) path = "''";
   return absl::Status(CodeOf(error), absl::StrFormat("%s: cannot %s: %s", path, action, meaning));
 }
 

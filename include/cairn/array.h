@@ -18,8 +18,8 @@ struct ArrayInfo {
   // Shapes of chunks and blocks. If one is empty in CreateOptions, Cairn chooses it.
   std::vector<int32_t> chunkshape = {};
   std::vector<int32_t> blockshape = {};
-  std::string dtype = {};  // NumPy's name of the item type, such as "<f4"; may be empty
-  uint8_t dtype_format = 0;
+  std::string dtype = {};    // NumPy's name of the item type, such as "<f4"; may be empty
+  uint8_t dtype_format = 0;  // 0: dtype is NumPy's; 1 to 127: a name of another kind
   bool operator==(const ArrayInfo&) const = default;
 };
 

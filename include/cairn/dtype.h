@@ -29,10 +29,10 @@ struct CAIRN_EXPORT Dtype {
     kRecord,    // `fields`
   };
 
-  // Parses the text of a dtype: a short or long name ("<f4", "float32", "datetime64[us]",
-  // "timestamp[us]", "bytes[16]"), a list of fields ("[('time', '<M8[us]'), ('temp', '<f4',
-  // (3,))]"), a dictionary of names, formats, offsets and itemsize, or a tuple of a type and a
-  // shape. Errors:
+  // Parses the text of a dtype: a short or long name ("<f4", "float32", "d",
+  // "datetime64[us]", "timestamp[us]", "bytes[16]"), a list of fields ("[('time', '<M8[us]'),
+  // ('temp', '<f4', (3,))]"), a dictionary of names, formats, offsets and itemsize, or a tuple of a
+  // type and a shape. Errors:
   //   kInvalidArgument if the text does not have one of these forms, if a type does not exist in
   //     the size that it names, if fields do not fit into the record, or if a value would take more
   //     than 1 GiB.

@@ -275,13 +275,27 @@ class Arrays(CliTest):
             (bytes(20), ["--shape", "4,-5"], "--shape"),
             (bytes(20), ["--shape", "4,5", "--chunk-shape", "0,5"], "--chunk-shape"),
             (bytes(20), ["--shape", "4,5", "--chunk-shape", "2"], "dimensions"),
-            (bytes(20), ["--shape", "4,5", "--dtype", "<f4"], "items of 4 bytes"),
+            (bytes(20), ["--shape", "4,5", "--dtype", "<f4"], "has 20 bytes, but an array of 4 x 5 items needs 80"),
+            (bytes(20), ["--shape", "4,5", "--dtype", "<f4", "--typesize", "1"], "items of 4 bytes"),
+            (bytes(22), ["--dtype", "<f4"], "22 bytes are not a whole number of items of 4 bytes"),
+            (bytes(20), ["--dtype", "f4x"], "f4x"),
             (bytes(20), ["--chunk-shape", "4,5"], "--shape"),
         ]:
             with self.subTest(words=words):
                 self.write("in", content)
                 self.assertIn(part, self.fails(2, "pack", "in", "out", *words))
                 self.assertNotIn("out", self.files())
+
+    def test_pack_makes_a_line_of_items_of_a_dtype(self):
+        items = bytes(range(40))
+        self.write("items", items)
+        for name, stdin, words in [("items", None, []), ("-", items, []), ("items", None, ["--shape", 10])]:
+            with self.subTest(name=name, words=words):
+                self.ok("pack", name, "line", "--dtype", "<f4", "--force", *words, stdin=stdin)
+                info = self.info("line")
+                self.assertEqual((info["typesize"], info["nitems"]), (4, 10))
+                self.assertEqual((info["array"]["shape"], info["array"]["dtype"]), ([10], "<f4"))
+                self.assertEqual(self.ok("cat", "line"), items)
 
     def test_resize_grows_by_zeros_and_shrinks(self):
         frame = self.grid(9, 12, "--chunk-shape", "4,5")

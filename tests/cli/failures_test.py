@@ -55,7 +55,9 @@ class Truncated(CliTest):
                     self.assertIn("copy it again", text)
                     self.assertIn("salvage", text)
         self.write(frame, whole[:60])
-        self.assertIn("the file is truncated: expected", self.fails(1, "info", frame))
+        message = self.fails(1, "info", frame)
+        self.assertIn("the file is truncated: expected", message)
+        self.assertIn("; see 'cairn recover --help'", message)
 
 
 class Json(CliTest):

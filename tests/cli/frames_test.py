@@ -198,6 +198,15 @@ class Info(CliTest):
         table = self.ok("info", frame, "--chunks").decode()
         self.assertEqual(len(table.splitlines()), len(text.splitlines()) + 5)
 
+    def test_dead_bytes_are_told_with_what_removes_them(self):
+        frame = self.pack(b"", "--codec", "zlib", "--level", 0)
+        self.ok("append", frame, "--commit-every", 10_000, stdin=sample(300_000))
+        text = self.ok("info", frame).decode()
+        self.assertRegex(text, r"ratio x0\.\d\d, without dead bytes x1\.00\n")
+        self.assertRegex(text, r"dead bytes +\d\d\d KiB; `cairn compact` removes them\n")
+        self.ok("compact", frame)
+        self.assertRegex(self.ok("info", frame).decode(), r"dead bytes +0 B\n")
+
 
 class Offset(CliTest):
     def test_a_frame_inside_a_file(self):

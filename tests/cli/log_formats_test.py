@@ -338,7 +338,7 @@ class Csv(FormatTest):
         self.assertNotIn("-nan", stat + self.ok("log", "agg", "log", "--bucket", "1h", "--fields", "x").decode())
 
     def test_bad_lines_are_skipped_and_counted(self):
-        bad = {"1,1": "2 cells instead of 3", "1,1,1,1": "more than 3 cells", "x,1,1": "field 't': 'x' is not a time", ",1,1": "no value",
+        bad = {"1,1": "2 cells, expected 3", "1,1,1,1": "more than 3 cells", "x,1,1": "field 't': 'x' is not a time", ",1,1": "no value",
                "1,1,": "field 'n': no value", "1,1,2147483648": "out of range", "1,1,1.5": "not a whole number", "1,1e,1": "not a number",
                '"1"x,1,1': "text after the end of a quote", '"1,1,1': "a quote without an end"}  # fmt: skip
         text = "t,x,n\n" + "".join(f"{line}\n5,5,{i}\n" for i, line in enumerate(bad))

@@ -38,6 +38,8 @@ TEST(Dtype, NamesAreShortOrLong) {
   ExpectType("float16", Kind::kFloat, 2);
   ExpectType("<f16", Kind::kFloat, 16);
   ExpectType("complex128", Kind::kComplex, 16);
+  ExpectType("d", Kind::kFloat, 8);
+  ExpectType(">q", Kind::kInt, 8);
   ExpectType("<M8[25us]", Kind::kTime, 8, "25us");
   ExpectType(">M8", Kind::kTime, 8);
   ExpectType("datetime64[D]", Kind::kTime, 8, "D");

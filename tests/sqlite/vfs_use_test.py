@@ -425,7 +425,7 @@ class DocsTest(unittest.TestCase):
             plain.close()
             tool = f"cairn() {{ '{TOOL}' \"$@\"; }}\n"
             subprocess.run(["sh", "-e", "-c", tool + program], cwd=folder, check=True)
-            with open(os.path.join(folder, "app.db"), "rb") as file:
+            with open(os.path.join(folder, "packed.db"), "rb") as file:
                 self.assertEqual(file.read(9)[2:], b"b2frame")
             self.assertEqual([rows("again.db"), rows("pages.db")], [[(7,)], [(7,)]])
 

@@ -38,6 +38,17 @@ ExitCode ComplainOfUsage(const std::string& name, bool json, std::string_view co
   return Report(kExitUsage, json, absl::StrFormat("%s; see '%s --help'", complaint, name));
 }
 
+// Returns the command that helps after an error, or an empty text.
+std::string AdviceOn(const absl::Status& status) {
+  if (absl::StrContains(status.message(), "the file is truncated")) {
+    return "see 'cairn recover --help'";
+  }
+  if (!IsNoFrame(status)) return "";
+  const bool is_file = absl::EndsWith(status.message(), ": not a Blosc2 frame");
+  return is_file ? "if its first bytes were overwritten, see 'cairn recover --help'"
+                 : "of a log, name one of its files, or see 'cairn log --help'";
+}
+
 ExitCode Run(const std::string& name, bool json, const Command& command) {
   absl::Status status;
   try {
@@ -45,11 +56,7 @@ ExitCode Run(const std::string& name, bool json, const Command& command) {
   } catch (const std::bad_alloc&) {
     status = absl::ResourceExhaustedError("out of memory");
   }
-  if (IsNoFrame(status)) {
-    const bool is_file = absl::EndsWith(status.message(), ": not a Blosc2 frame");
-    const char* const advice =
-        is_file ? "if its first bytes were overwritten, see 'cairn recover --help'"
-                : "of a log, name one of its files, or see 'cairn log --help'";
+  if (const std::string advice = AdviceOn(status); !advice.empty()) {
     return Report(kExitFailure, json, absl::StrCat(status.message(), "; ", advice));
   }
   const ExitCode code = ExitCodeOf(status);

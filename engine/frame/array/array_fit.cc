@@ -12,8 +12,6 @@ namespace cairn::frame {
 
 namespace {
 
-constexpr uint8_t kNumPy = 0;  // dtype_format
-
 // C-Blosc2 writes this dtype for items of any size if it is given none.
 constexpr std::string_view kUntold = "|u1";
 
@@ -78,7 +76,7 @@ void FitToArray(const State& state, CompressionOptions& compression) {
 }
 
 absl::Status CheckDtype(const ArrayInfo& array, int32_t typesize) {
-  if (array.dtype_format != kNumPy) return absl::OkStatus();
+  if (array.dtype_format != kNumPyDtype) return absl::OkStatus();
   const std::optional<int32_t> size = SizeOfDtype(array.dtype);
   if (!size.has_value() || *size == typesize) return absl::OkStatus();
   return InvalidArgument("array: dtype %s has items of %d bytes, the typesize is %d", array.dtype,

@@ -124,8 +124,9 @@ absl::Status ForEachRunOf(size_t ndim, const Index& extent, const Index& blocksh
 absl::StatusOr<ArrayGeometry> ArrayGeometry::Make(const ArrayInfo& array, int32_t typesize) {
   const size_t ndim = array.shape.size();
   if (array.chunkshape.size() != ndim || array.blockshape.size() != ndim) {
-    return InvalidArgument("array: shapes of %d, %d and %d dimensions", ndim,
-                           array.chunkshape.size(), array.blockshape.size());
+    return InvalidArgument(
+        "array: shape has %d dimensions, chunkshape %d, blockshape %d: expected as many of each",
+        ndim, array.chunkshape.size(), array.blockshape.size());
   }
   if (ndim > kMaxDimensions) {
     return Unimplemented("array: %d dimensions, at most %d", ndim, kMaxDimensions);

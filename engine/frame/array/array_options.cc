@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/dtype.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
@@ -28,6 +29,10 @@ absl::Status CheckType(const ArrayInfo& array, int32_t typesize) {
   }
   if (array.dtype.size() > kMaxSize) {
     return InvalidArgument("array: dtype: at most %d bytes, got %d", kMaxSize, array.dtype.size());
+  }
+  if (array.dtype_format == kNumPyDtype) {
+    const absl::Status dtype = Dtype::Parse(array.dtype).status();
+    if (!dtype.ok()) return InvalidArgument("array: %s", dtype.message());
   }
   return CheckDtype(array, typesize);
 }

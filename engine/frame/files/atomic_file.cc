@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "engine/base/random.h"
@@ -47,16 +48,30 @@ absl::Status LockNamed(FileSystem& files, const std::string& name, File& file) {
   return absl::AbortedError(absl::StrFormat("%s was removed while it was made", name));
 }
 
+// Returns an error of the temporary file as one of the file that the caller named. A folder that
+// does not exist, for example, is not a fault of the temporary name.
+absl::Status AboutTarget(const absl::Status& status, const std::string& temporary,
+                         const std::string& target) {
+  std::string message(status.message());
+  if (!message.starts_with(temporary)) return status;
+  message.replace(0, temporary.size(), target);
+  return absl::Status(status.code(), message);
+}
+
 // Makes something for `path`, under a temporary name next to the file that links lead to. Tries
 // again while `make` fails with kAborted.
 template <typename Make>
 std::invoke_result_t<Make, TemporaryName> MakeBeside(const std::shared_ptr<FileSystem>& files,
                                                      const std::string& path, Make make) {
   constexpr int kMaxAttempts = 16;
+  if (path.empty()) return InvalidArgument("'': a path must not be empty");
   const std::string target = TargetOf(*files, path);
   for (int attempt = 1;; ++attempt) {
-    auto made = make(TemporaryName(files, target));
-    if (!absl::IsAborted(made.status())) return made;
+    TemporaryName temporary(files, target);
+    const std::string name = temporary.name();
+    auto made = make(std::move(temporary));
+    if (made.ok()) return made;
+    if (!absl::IsAborted(made.status())) return AboutTarget(made.status(), name, target);
     if (attempt == kMaxAttempts) return WithCode(absl::StatusCode::kUnavailable, made.status());
   }
 }

@@ -84,7 +84,11 @@ absl::StatusOr<std::shared_ptr<File>> LockForWriting(FileSystem& files, const st
     if (file == nullptr) {
       CAIRN_ASSIGN_OR_RETURN(file, files.Open(path, FileMode::kReadWrite));
     }
-    CAIRN_RETURN_IF_ERROR(file->WaitForByte(kWriterLockByte, deadline.left()));
+    const absl::Status locked = file->WaitForByte(kWriterLockByte, deadline.left());
+    if (absl::IsUnavailable(locked)) {
+      return absl::UnavailableError(absl::StrCat(locked.message(), "; a longer wait may help"));
+    }
+    CAIRN_RETURN_IF_ERROR(locked);
     CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(files, path, *file));
     if (there) return file;
     file.reset();

@@ -129,7 +129,7 @@ TEST(ArrayGeometryTest, RefusesShapesThatNoFrameCanHave) {
   const auto refuses = [](const ArrayInfo& array, int32_t typesize, std::string_view part) {
     return Fails(ArrayGeometry::Make(array, typesize), absl::StatusCode::kInvalidArgument, part);
   };
-  EXPECT_TRUE(refuses({{5}, {3, 3}, {1}}, 1, "shapes of 1, 2 and 1 dimensions"));
+  EXPECT_TRUE(refuses({{5}, {3, 3}, {1}}, 1, "shape has 1 dimensions, chunkshape 2, blockshape 1"));
   EXPECT_TRUE(refuses({{-1}, {3}, {1}}, 1, "dimension 0 has shape -1"));
   EXPECT_TRUE(refuses({{1, 1}, {1, 0}, {1, 1}}, 1, "dimension 1 has shape 1, chunks of 0"));
   EXPECT_TRUE(refuses({{1}, {1}, {-1}}, 1, "blocks of -1"));

@@ -109,5 +109,22 @@ TEST(ArrayShapesTest, AnyShapeFitsChunksAndBlocksOfTheSizeThatIsWanted) {
   }
 }
 
+TEST(ArrayShapesTest, RefusesADtypeThatNumPyDoesNotHave) {
+  for (const char* dtype : {"f8x", "float7", "[('a', '<f9')]", "f8]"}) {
+    CreateOptions options;
+    options.compression.typesize = 8;
+    options.array = ArrayInfo{.shape = {10}, .dtype = dtype};
+    const auto resolved = ResolveArray(options);
+    EXPECT_TRUE(Fails(resolved, absl::StatusCode::kInvalidArgument, "array: ")) << dtype;
+  }
+}
+
+TEST(ArrayShapesTest, TakesAnyDtypeOfAnotherFormat) {
+  CreateOptions options;
+  options.compression.typesize = 8;
+  options.array = ArrayInfo{.shape = {10}, .dtype = "Point", .dtype_format = 1};
+  EXPECT_TRUE(IsOk(ResolveArray(options)));
+}
+
 }  // namespace
 }  // namespace cairn::frame

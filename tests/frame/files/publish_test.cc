@@ -369,5 +369,21 @@ TEST_F(PublishTest, MetalayersAfterTheFirstSectorAreWrittenToANewFile) {
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
 }
 
+TEST_F(PublishTest, ErrorsNameTheFrameThatWasAskedForAndNotItsTemporaryFile) {
+  const std::string path = dir_.Path("no_folder/f");
+  for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
+    const absl::Status status = Frame::BeginCreate(path, {.layout = layout}).status();
+    EXPECT_TRUE(Fails(status, absl::StatusCode::kNotFound, path + ": cannot ")) << status;
+  }
+}
+
+TEST_F(PublishTest, RefusesAnEmptyPath) {
+  for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
+    EXPECT_TRUE(Fails(Frame::BeginCreate("", {.layout = layout}),
+                      absl::StatusCode::kInvalidArgument, "a path must not be empty"));
+  }
+  EXPECT_TRUE(Fails(Frame::Open(""), absl::StatusCode::kNotFound, "'': cannot open"));
+}
+
 }  // namespace
 }  // namespace cairn::test

@@ -226,7 +226,7 @@ TEST(ArrayEditorTest, IsPartOfOneCommit) {
 TEST(ArrayEditorTest, GoesToANewFileWhereTheMetalayerPassesTheFirstSector) {
   const TempDir dir;
   CreateOptions options = OfArray(SmallArray());
-  options.array->dtype = std::string(1000, ' ') + "u1";
+  options.array->dtype = "[('" + std::string(1000, 'x') + "', '|u1')]";
   Frame frame = *Frame::Create(dir.Path("a"), options);
   ArrayModel model({5, 7}, 1);
   Writer writer = OfOnes(frame, &model);

@@ -63,7 +63,7 @@ absl::Status Compact(const CompactFlags& flags) {
 }  // namespace
 
 void AddCompact(CLI::App& app, Command& chosen) {
-  CLI::App* compact = app.add_subcommand("compact", "Write a frame anew without its dead bytes");
+  CLI::App* compact = app.add_subcommand("compact", "Rewrite a frame without its dead bytes");
   const auto flags = std::make_shared<CompactFlags>();
   compact->add_option("FRAME", flags->frame, "The frame")->required();
   AddWait(*compact, flags->wait);

@@ -30,13 +30,27 @@ struct PackFlags {
   bool allow_partial = false;
 };
 
+// Puts the input into the frame or array that was begun, and returns its size.
+absl::StatusOr<int64_t> Fill(const ArrayFlags& flags, const CreateOptions& options, Input& input,
+                             Writer& writer, Progress& progress) {
+  if (!options.array) return AppendInput(input, writer, *options.chunksize.nbytes(), progress);
+  const bool known = flags.has_shape() || input.size();
+  return known ? FillArray(input, writer, progress) : AppendSlices(0, input, writer, progress);
+}
+
 // If anything fails, the writer is destroyed and removes what it wrote.
 absl::Status Build(const PackFlags& flags) {
   ASSIGN_OR_RETURN(NewFrameFlags::Layers layers, flags.frame.ReadLayers());
-  ASSIGN_OR_RETURN(CreateOptions options, flags.frame.Over({}, std::move(layers.metalayers)));
-  options.array = flags.array.array();
+  CreateOptions defaults;
+  ASSIGN_OR_RETURN(defaults.compression.typesize,
+                   flags.array.TypesizeOr(defaults.compression.typesize));
+  ASSIGN_OR_RETURN(CreateOptions options,
+                   flags.frame.Over(std::move(defaults), std::move(layers.metalayers)));
   RETURN_IF_ERROR(CheckHasNoPartsBeside(flags.input));
   ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
+  std::optional<int64_t> nitems = input.size();
+  if (nitems) *nitems /= options.compression.typesize;
+  options.array = flags.array.ArrayOf(nitems);
   const int32_t typesize = flags.allow_partial ? 1 : options.compression.typesize;
   absl::Status whole = CheckWholeItems(input, input.size().value_or(0), 0, typesize);
   if (!whole.ok()) return whole;
@@ -53,10 +67,7 @@ absl::Status Build(const PackFlags& flags) {
   ASSIGN_OR_RETURN(Writer writer, flags.frame.Build(options));
   RETURN_IF_ERROR(SetVlmetalayers(layers.vlmetalayers, writer));
   Progress progress("packing", input.size());
-  ASSIGN_OR_RETURN(const int64_t size,
-                   options.array
-                       ? FillArray(input, writer, progress)
-                       : AppendInput(input, writer, *options.chunksize.nbytes(), progress));
+  ASSIGN_OR_RETURN(const int64_t size, Fill(flags.array, options, input, writer, progress));
   whole = CheckWholeItems(input, size, 0, typesize);
   return whole.ok() ? flags.frame.Close(writer) : whole;
 }

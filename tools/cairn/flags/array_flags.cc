@@ -1,7 +1,9 @@
 #include "tools/cairn/flags/array_flags.h"
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
+#include "cairn/dtype.h"
 #include "tools/cairn/flags/flags.h"
 
 namespace cairn::tool {
@@ -38,15 +40,26 @@ void ArrayFlags::AddTo(CLI::App& app) {
       ->description("Items of a chunk along each axis; by default at most --chunk-size bytes");
   add_cells("--block-shape", blockshape_)
       ->description("Items of a block along each axis; by default about --block-size bytes");
-  app.add_option("--dtype", dtype_, "NumPy's name for the type of the items, such as <f4")
-      ->type_name("TYPE")
-      ->needs(shape);
+  app.add_option("--dtype", dtype_,
+                 "NumPy's name for the type of the items, such as <f4; it gives their size")
+      ->type_name("TYPE");
 }
 
-std::optional<ArrayInfo> ArrayFlags::array() const {
-  if (!shape_) return std::nullopt;
+absl::StatusOr<int32_t> ArrayFlags::TypesizeOr(int32_t otherwise) const {
+  if (dtype_.empty()) return otherwise;
+  const absl::StatusOr<Dtype> dtype = Dtype::Parse(dtype_);
+  if (!dtype.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--dtype: ", dtype.status().message()));
+  }
+  const int64_t size = dtype->TotalSize();  // at most 1 GiB
+  return size > 0 ? static_cast<int32_t>(size) : otherwise;
+}
+
+std::optional<ArrayInfo> ArrayFlags::ArrayOf(std::optional<int64_t> nitems) const {
+  if (!shape_ && dtype_.empty()) return std::nullopt;
+  const std::vector<int64_t> shape = shape_ ? *shape_ : std::vector{nitems.value_or(0)};
   return ArrayInfo{
-      .shape = *shape_, .chunkshape = chunkshape_, .blockshape = blockshape_, .dtype = dtype_};
+      .shape = shape, .chunkshape = chunkshape_, .blockshape = blockshape_, .dtype = dtype_};
 }
 
 }  // namespace cairn::tool

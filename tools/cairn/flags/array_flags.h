@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include <CLI/CLI.hpp>
 
 #include "cairn/array.h"
@@ -23,8 +24,14 @@ class ArrayFlags {
  public:
   // Adds the options. They are written to this object, which must stay in place.
   void AddTo(CLI::App& app);
-  // Returns the array that the options describe, or nothing without --shape.
-  std::optional<ArrayInfo> array() const;
+  // Returns the bytes of an item of --dtype. Without the option, or if it does not give a size,
+  // returns `otherwise`. Errors: kInvalidArgument if it is not a dtype
+  // that Dtype knows.
+  absl::StatusOr<int32_t> TypesizeOr(int32_t otherwise) const;
+  // Returns the array that the options describe, or nothing without --shape and --dtype. Without
+  // --shape it has one dimension of `nitems`, or of none yet if their number is unknown.
+  std::optional<ArrayInfo> ArrayOf(std::optional<int64_t> nitems) const;
+  bool has_shape() const { return shape_.has_value(); }
 
  private:
   std::optional<std::vector<int64_t>> shape_;

@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/records/record_parser.h"
+#include "tools/cairn/text/units.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
@@ -137,8 +138,8 @@ class CsvParser : public RecordParser {
     Cells cells(row, options_.delimiter);
     for (size_t i = 0; i < columns_.size(); ++i) {
       if (cells.done()) {
-        return absl::InvalidArgumentError(
-            absl::StrFormat("%d cells instead of %d", i, columns_.size()));
+        return absl::InvalidArgumentError(absl::StrFormat(
+            "%s, expected %d", FormatCount(static_cast<int64_t>(i), "cell"), columns_.size()));
       }
       ASSIGN_OR_RETURN(const std::string_view cell, cells.Next(storage_));
       if (!columns_[i]) continue;
@@ -146,7 +147,8 @@ class CsvParser : public RecordParser {
                                    : builder_.Set(*columns_[i], cell));
     }
     if (cells.done()) return builder_.End();
-    return absl::InvalidArgumentError(absl::StrFormat("more than %d cells", columns_.size()));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "more than %s", FormatCount(static_cast<int64_t>(columns_.size()), "cell")));
   }
 
   RecordBuilder& builder_;

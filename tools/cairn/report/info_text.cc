@@ -98,6 +98,28 @@ std::string DescribeJournal(const FrameInfo& info) {
           : "`cairn recover` checkpoints them");
 }
 
+// Returns true if the frame would be clearly smaller without its dead bytes.
+bool IsWorthCompacting(const FrameInfo& info) {
+  return info.dead_bytes.value_or(0) > StoredSize(info) / 8;
+}
+
+std::string DescribeStored(const FrameInfo& info) {
+  const int64_t size = StoredSize(info);
+  std::string text = absl::StrCat(ExactSize(size), ", ratio ", FormatRatio(info.nbytes, size));
+  if (IsWorthCompacting(info)) {
+    absl::StrAppend(&text, ", without dead bytes ",
+                    FormatRatio(info.nbytes, size - *info.dead_bytes));
+  }
+  return text;
+}
+
+std::string DescribeDeadBytes(const FrameInfo& info) {
+  if (!info.dead_bytes) return "unknown";
+  const std::string size = FormatByteSize(*info.dead_bytes);
+  if (!IsWorthCompacting(info)) return size;
+  return absl::StrCat(size, "; `cairn compact` removes them");
+}
+
 // Shows short text unchanged, and anything else by its size.
 std::string DescribeContent(const std::vector<std::byte>& content) {
   constexpr size_t kShort = 60;
@@ -135,9 +157,7 @@ std::string TextOfFrame(const FrameSummary& summary) {
   std::string text =
       absl::StrFormat("%s: %s\n", OneLine(HideQueries(summary.path)), DescribeFormat(info));
   AddLine(&text, "data", DescribeData(info, summary.array.has_value()));
-  AddLine(&text, "frame",
-          absl::StrCat(ExactSize(StoredSize(info)), ", ratio ",
-                       FormatRatio(info.nbytes, StoredSize(info))));
+  AddLine(&text, "frame", DescribeStored(info));
   AddLine(&text, "items", absl::StrCat(info.nitems, " of ", FormatCount(info.typesize, "byte")));
   if (summary.array) {
     AddLine(&text, "array", DescribeArray(*summary.array, !summary.fields.empty()));
@@ -164,7 +184,7 @@ std::string TextOfFrame(const FrameSummary& summary) {
   if (info.trailer_damaged) {
     AddLine(&text, "trailer", "damaged: chunks are read unchecked, vlmetalayers cannot be read");
   }
-  AddLine(&text, "dead bytes", info.dead_bytes ? FormatByteSize(*info.dead_bytes) : "unknown");
+  AddLine(&text, "dead bytes", DescribeDeadBytes(info));
   AddLine(&text, "sealed", DescribeSeal(info));
   if (!info.changed_metalayers.empty()) {
     AddLine(&text, "changed", DescribeChanged(info));
