@@ -226,6 +226,19 @@ for n in range(1, 30):
         for one in (dead, living):
             one.stdout.close()
 
+    def test_saving_one_frame_that_fails_leaves_what_was_there(self):
+        path = self.path("a.b2nd")
+        good = series()["temp"]
+        bad = good.assign_attrs(odd=object())
+        with self.assertRaises(cairn.InvalidType):
+            bad.cairn.save(path)
+        self.assertEqual(os.listdir(self.folder), [])
+        good.cairn.save(path)
+        with self.assertRaises(cairn.InvalidType):
+            bad.cairn.save(path, overwrite=True)
+        xr.testing.assert_identical(self.read(path)["temp"], good)
+        self.assertEqual(os.listdir(self.folder), ["a.b2nd"])
+
     # Pickled handles
 
     def test_pickled_handle_reads_the_state_that_was_opened_or_tells(self):

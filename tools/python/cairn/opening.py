@@ -6,6 +6,7 @@ import inspect
 import os
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import TracebackType
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -372,12 +373,12 @@ def _made(
         frame = Frame(_engine.create_in_memory(recipe, threads), None, "r+", dtype, {"wait": wait})
         if source is not None:
             with frame.writer() as writer:
-                _fill(writer._engine, source, dtype, progress)
+                fill(writer._engine, source, dtype, progress)
         return frame
     name = name_of(path)
     engine = _engine.build(name, recipe, threads, files_of(name))
     if source is not None:
-        _fill(engine, source, dtype, progress)
+        fill(engine, source, dtype, progress)
     engine.close()
     return open(name, "r+", dtype=dtype, threads=threads, wait=wait)
 
@@ -385,13 +386,33 @@ def _made(
 def begin_create(
     path: str, shape: Optional[Sequence[int]], dtype: np.dtype, *, threads: int = 1, **how: Any
 ) -> Writer:
-    """Begins a frame that appears under `path` when its writer commits. `how` is as in `create`."""
+    """Begins a frame that appears under `path` when its writer commits. `how` is as in `create`.
+
+    After an exception in the block of the writer no frame is made, and one that is there stays.
+    """
     threads = options.integer(threads, "threads")
     recipe = make_recipe(options.check_dtype(dtype), shape, **{**_RECIPE, **how})
-    return Writer(_engine.build(path, recipe, threads, files_of(path)), dtype, lambda: None, path)
+    return _NewWriter(_engine.build(path, recipe, threads, files_of(path)), dtype, lambda: None, path)
 
 
-def _fill(
+class _NewWriter(Writer):
+    """The writer of a frame that is not there yet. Closing it would make the frame, also without a commit."""
+
+    __slots__ = ()
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        if kind is None or self._closed:
+            super().__exit__(kind, error, trace)
+        else:
+            self._drop()
+
+
+def fill(
     engine: _engine.Writer, source: Any, dtype: np.dtype, progress: Optional[Callable[[int], object]]
 ) -> None:
     """Writes the source box by box, so that no more of it is copied at once."""

@@ -172,12 +172,21 @@ class Writer(ClosingWriter, Readable):
 
     def _end(self) -> None:
         self._closed = True
+        self._drop_views()
+        self._committed()
+
+    def _drop_views(self) -> None:
         # A view of staged edits, which the traceback of an exception may keep, keeps writers out.
         with self._lock:
             views = list(self._views)
         for view in views:
             view.drop()
-        self._committed()
+
+    def _drop(self) -> None:
+        """Ends without a commit. A frame that is not there yet is then not made."""
+        self._closed = True
+        self._drop_views()
+        del self._engine
 
     def _check_open(self) -> None:
         if self._closed:
