@@ -17,6 +17,8 @@ and plain frames (`shape=None`) their SChunk. These libraries see a commit after
 open       opens a frame, or makes one
 create     makes a frame: an array of zeros, or a plain frame
 asarray    makes a frame of an array
+from_zarr  makes a frame of an array of another format; also from_hdf5 and from_npy
+to_zarr    writes a frame in another format; also to_hdf5 and to_npy
 Frame      reads like a NumPy array; append, writer, refresh, history, follow, verify
 Writer     stages edits and commits them all at once
 Snapshot   is one state of a frame, which never changes
@@ -51,16 +53,19 @@ from .errors import (
 )
 from .follow import Follower, LogFollower
 from .frame import Frame
+from .hdf5_files import from_hdf5, to_hdf5
 from .info import Finding, Generation, Info, Report
 from .log import Log
 from .log_info import LogInfo, Retention, Rotation
 from .log_readable import LogSnapshot
 from .log_writer import LogWriter
+from .npy_files import from_npy, to_npy
 from .opening import asarray, create, open
 from .options import Limits
 from .readable import Snapshot
 from .records import Records
 from .writer import Writer
+from .zarr_files import from_zarr, to_zarr
 
 __all__ = [
     "Aggregates",
@@ -103,5 +108,11 @@ __all__ = [
     "__version__",
     "asarray",
     "create",
+    "from_hdf5",
+    "from_npy",
+    "from_zarr",
     "open",
+    "to_hdf5",
+    "to_npy",
+    "to_zarr",
 ]

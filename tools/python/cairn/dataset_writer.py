@@ -15,9 +15,9 @@ import xarray
 from . import _engine, datasets
 from .boxes import copy_boxes
 from .dataset_encoding import Encoded, Storage, check_fits, encode, items_of, like_stored, only_variable, same_items, sizes_of
-from .dataset_folders import folder_beside, remove_leftovers, without_temporary_end
 from .datasets import APPENDS, DATASET, DIMENSIONS, GROUP, SIZES, SUFFIX
 from .errors import AlreadyExists, Error, FailedPrecondition, InvalidArgument, Unavailable
+from .folders import folder_beside, remove_leftovers, without_temporary_end
 from .frame import Frame
 from .opening import begin_create
 from .opening import open as open_frame

@@ -7,6 +7,8 @@ _ARRAY_DIMENSIONS
 _DATASET
     A dict with the "name" of the variable, the "attrs" of the dataset, and its "coords", which map
     names to dicts of "dims", "data" and "attrs".
+_FILL_VALUE
+    The value that another format gives to items that were never written; see cairn.conversion.
 any other name
     An attribute of the variable.
 
@@ -45,7 +47,8 @@ DIMENSIONS = "_ARRAY_DIMENSIONS"
 DATASET = "_DATASET"
 SIZES = "_DIMENSIONS"
 APPENDS = "_APPENDS"
-RESERVED = (DIMENSIONS, DATASET, SIZES, APPENDS)
+FILL = "_FILL_VALUE"
+RESERVED = (DIMENSIONS, DATASET, SIZES, APPENDS, FILL)
 GROUP = "__vlmeta__.b2f"
 SUFFIX = ".b2nd"
 
@@ -235,7 +238,7 @@ def _read_frame(path: str, opened_with: Mapping[str, Any]) -> Stored:
 
 
 def _of_frame(frame: Frame, path: str) -> Stored:
-    layers = _layers_of(frame)
+    layers = layers_of(frame)
     rest = layers.pop(DATASET, {})
     name = os.path.basename(path.rstrip("/"))
     name = rest.get("name", name[: -len(SUFFIX)] if name.endswith(SUFFIX) else name)
@@ -252,7 +255,7 @@ def _read_directory(path: str, names: list[str], opened_with: Mapping[str, Any])
         attrs: dict[str, Any] = {}
         if GROUP in names:  # first, so that each variable holds at least what it says
             frames.append(open_frame(os.path.join(path, GROUP)))
-            attrs = _layers_of(frames[0])
+            attrs = layers_of(frames[0])
         sizes = attrs.pop(SIZES, {})
         dataset = attrs.pop(APPENDS, {}).get("id")
         variables = {}
@@ -261,7 +264,7 @@ def _read_directory(path: str, names: list[str], opened_with: Mapping[str, Any])
                 frame = open_frame(os.path.join(path, name), **opened_with)
                 frames.append(frame)
                 name = name[: -len(SUFFIX)]
-                variables[name] = _variable_of(frame, _layers_of(frame), sizes, dataset, name)
+                variables[name] = _variable_of(frame, layers_of(frame), sizes, dataset, name)
         return Stored(None, variables, attrs, sizes, frames)
     except BaseException:
         Stored(None, {}, {}, {}, frames).close()
@@ -274,6 +277,7 @@ def _variable_of(
     if frame.dtype.names:
         raise Unimplemented(f"{path}: items with fields are no variable; open it with cairn.open or cairn.Log.open")
     prefix = f"{path}_" if sizes else ""
+    attrs.pop(FILL, None)
     dims = tuple(attrs.pop(DIMENSIONS, [f"{prefix}dim_{axis}" for axis in range(frame.ndim)]))
     if len(dims) != frame.ndim:
         raise DataLoss(f"{path}: {len(dims)} names of dimensions, {dims}, for an array of {frame.ndim}")
@@ -283,7 +287,7 @@ def _variable_of(
     return Variable(dims, Part(frame, shape, dataset), attrs, frame)
 
 
-def _layers_of(frame: Frame) -> dict[str, Any]:
+def layers_of(frame: Readable) -> dict[str, Any]:
     """Returns the vlmetalayers that are values of Python. python-blosc2 also keeps objects there."""
     layers = {}
     for name in frame.vlmeta:

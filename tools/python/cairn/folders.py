@@ -1,4 +1,4 @@
-"""Folders in which datasets are made before they appear under their names."""
+"""Folders in which something is made before it appears under its name."""
 
 from __future__ import annotations
 
