@@ -133,6 +133,31 @@ class Docs(CliTest):
         self.assertIn(b"inside (\xc2\xb0C)", self.read("climate.svg"))
         self.assertIn(b"<script>", self.read("climate.html"))
 
+    def test_the_examples_of_the_page_for_operators_run_one_after_the_other(self):
+        blocks = re.findall(r"(?ms)^```sh\n(.*?)^```$", self.source("docs/operating.md"))
+        self.assertGreaterEqual(len(blocks), 4)
+        data, day = sample(8000), sample(4000)
+        for folder in ["data", "metrics", "copies"]:
+            os.mkdir(self.path(folder))
+        self.pack(data, name="data/temps.b2frame")
+        self.write("day0.f32", day)
+        self.write("data.expected", data + day)
+        self.ok("log", "create", "climate.b2frame", "--field", "time:timestamp[s]", "--field", "temp:f4")
+        self.ok("log", "append", "climate.b2frame", stdin=b"time,temp\n2026-11-24T10:00:00Z,20.5\n")
+        self.use_programs({})
+        shown = self.run_script("".join(blocks))
+        self.assertNotIn(b"damage", shown)
+        self.assertIn(b'cairn_frame_readable{path="data/temps.b2frame"} 1\n', self.read("metrics/cairn.prom"))
+        log = self.read("metrics/climate.prom")
+        self.assertIn(b'cairn_log_newest_time_seconds{path="climate.b2frame"} 1795514400\n', log)
+        self.assertIn(b'cairn_log_last_value{path="climate.b2frame",field="temp"} 20.5\n', log)
+        # Each metric that the page names is printed, and the other way round.
+        printed = re.findall(rb"(?m)^# TYPE (\w+) ", self.read("metrics/cairn.prom") + log)
+        named = re.findall(r"`(cairn_\w+)`", self.source("docs/operating.md"))
+        rare = {"cairn_frame_old_reader_seconds", "cairn_store_requests", "cairn_store_retries", "cairn_store_read_bytes"}
+        quiet = {"cairn_frame_sealed", "cairn_log_oldest_time_seconds"}
+        self.assertEqual({name.decode() for name in printed} - quiet, set(named) - rare)
+
     def test_the_index_names_every_document(self):
         index = self.source("docs/README.md")
         folder = os.path.join(self.root, "docs")

@@ -1,6 +1,8 @@
 """Reading, growing and looking into frames."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 
@@ -206,6 +208,39 @@ class Info(CliTest):
         self.assertRegex(text, r"dead bytes +\d\d\d KiB; `cairn compact` removes them\n")
         self.ok("compact", frame)
         self.assertRegex(self.ok("info", frame).decode(), r"dead bytes +0 B\n")
+
+    def test_several_frames(self):
+        good, other = self.pack(sample(3000), name="good"), self.pack(sample(10), name="other")
+        done = self.run_tool("info", good, "nofile", other)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout.decode(), r"(?s)\Agood: .*\n\nother: .*\n\Z")
+        self.assertIn(b"nofile: cannot open", done.stderr)
+        self.assertIn(b"1 of 3 frames cannot be read completely", done.stderr)
+        done = self.run_tool("info", good, "nofile", other, "--json", "--chunks")
+        first, second, third = json.loads(done.stdout)
+        self.assertEqual((first["nbytes"], len(first["chunks"]), third["nbytes"]), (3000, 1, 10))
+        self.assertEqual((list(second), second["code"]), (["path", "error", "code"], "NOT_FOUND"))
+        self.assertEqual(self.run_tool("info", good, other).returncode, 0)
+
+    def test_metrics(self):
+        good, cut = self.pack(sample(3000), name='g "o\\od'), self.pack(sample(30_000), name="cut")
+        self.write("cut", self.read(cut)[:20_000])
+        done = self.run_tool("info", "--metrics", good, cut)
+        self.assertEqual(done.returncode, 1)
+        metrics = {}
+        name = ""
+        for line in done.stdout.decode().splitlines():
+            if line.startswith("# TYPE "):
+                name = line.removeprefix("# TYPE ").removesuffix(" gauge")
+                self.assertNotIn(name, metrics)
+            elif not line.startswith("# HELP "):
+                found = re.fullmatch(r'(\w+)\{path="((?:[^"\\]|\\.)*)"\} (\S+)', line)
+                self.assertEqual(found[1], name)
+                metrics.setdefault(name, {})[found[2]] = float(found[3])
+        escaped = 'g \\"o\\\\od'
+        self.assertEqual(metrics["cairn_frame_readable"], {escaped: 1, "cut": 0})
+        self.assertEqual(metrics["cairn_frame_data_bytes"], {escaped: 3000})
+        self.assertEqual(metrics["cairn_frame_sealed"], {escaped: 1})
 
 
 class Offset(CliTest):

@@ -52,6 +52,22 @@ class Usage(CliTest):
             with self.subTest(args=args):
                 self.assertEqual(self.fails(2, *args), f"cairn: {complaint}")
 
+    def test_the_version_has_a_short_name(self):
+        self.assertEqual(self.ok("-V"), self.ok("--version"))
+
+    def test_sizes_have_short_units(self):
+        for unit, size in [("K", 1 << 10), ("1k", 1 << 10), ("1M", 1 << 20), ("1MB", 1_000_000)]:
+            text = unit if unit[0].isdigit() else f"1{unit}"
+            frame = self.pack(sample(10), "--chunk-size", text, "--force")
+            self.assertEqual(self.info(frame)["chunksize"], size)
+
+    def test_verbose_tells_what_the_command_took(self):
+        frame = self.pack(sample(3000))
+        for words in [["--verbose", "cat", frame], ["cat", frame, "--verbose"]]:
+            done = self.run_tool(*words)
+            self.assertEqual(done.stdout, sample(3000))
+            self.assertRegex(done.stderr.decode(), r"\Acairn: \d+\.\d\d s, .* of memory(, .*)?\n\Z")
+
     def test_every_failure_of_usage_ends_with_the_help_to_read(self):
         frame = self.pack(sample(50))
         for args in [["pack", "-", "f", "--filters", "x"], ["pack", "-", "f", "--meta", "x"], ["encode", "--level", "10"],
@@ -69,7 +85,7 @@ class Usage(CliTest):
 
     def test_sizes_that_are_none(self):
         for text in ["", "KiB", "1.5MiB", "-4", "4 x", "4KiBs", "0x10", "99999999999999999999",
-                     "99999999999TiB", "4K"]:  # fmt: skip
+                     "99999999999TiB", "4KK"]:  # fmt: skip
             with self.subTest(text=text):
                 self.fails(2, "pack", "-", "f", "--chunk-size", text)
 

@@ -113,10 +113,11 @@ void Parse(CLI::App& app, int argc, const char* const* argv, ParsedCommandLine& 
   }
 }
 
-// Takes --anonymous out of a line, where it may stand anywhere. Returns true if it was there.
-bool TakeAnonymous(std::vector<const char*>& words) {
+// Takes a flag of the program out of a line, where it may stand anywhere. Returns true if it was
+// there.
+bool TakeFlag(std::string_view flag, std::vector<const char*>& words) {
   const auto end = std::ranges::find(words, std::string_view("--"));
-  const auto rest = std::remove(words.begin(), end, std::string_view("--anonymous"));
+  const auto rest = std::remove(words.begin(), end, flag);
   const bool found = rest != end;
   words.erase(rest, end);
   return found;
@@ -128,13 +129,16 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   CLI::App app(
       "Packs files into Blosc2 frames, reads all or parts of them back, edits and checks them.",
       "cairn");
-  app.set_version_flag("--version", "cairn " + std::string(kVersion), "Print the version and exit");
+  app.set_version_flag("-V,--version", "cairn " + std::string(kVersion),
+                       "Print the version and exit");
   app.add_flag("--anonymous")->description("Sign no request to an object store");
+  app.add_flag("--verbose")
+      ->description("Tell at the end what the command took: time, memory, disk");
   app.require_subcommand(0, 1);
   app.formatter(std::make_shared<HelpFormatter>());
   app.footer(
-      "FILE and FRAME are paths; '-' is standard input. Sizes are bytes or carry a unit:\n"
-      "64KiB is 65536, 1MB is 1000000. Exit status: 0 success, 1 damage or failure, 2 usage.\n"
+      "FILE and FRAME are paths; '-' is standard input. Sizes are bytes or carry a unit: 64KiB\n"
+      "and 64K are 65536, 1MB is 1000000. Exit status: 0 success, 1 damage or failure, 2 usage.\n"
       "\nExample:\n"
       "  cairn pack temps.f32 temps.b2frame --typesize 4 --codec zstd\n"
       "  cairn info temps.b2frame\n"
@@ -142,7 +146,8 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
       "\nSee 'cairn COMMAND --help' for the options of a command.");
   ParsedCommandLine parsed;
   std::vector<const char*> words(argv, argv + argc);
-  parsed.anonymous = TakeAnonymous(words);
+  parsed.anonymous = TakeFlag("--anonymous", words);
+  parsed.verbose = TakeFlag("--verbose", words);
   AddCommands(words.size() > 1 ? words[1] : "", app, parsed.command);
   Parse(app, static_cast<int>(words.size()), words.data(), parsed);
   return parsed;

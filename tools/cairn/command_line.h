@@ -14,7 +14,8 @@ struct ParsedCommandLine {
   Command command;         // to run
   std::string text;        // to print for --help or --version
   std::string complaint;   // about the line
-  bool anonymous = false;  // requests to stores are not to be signed
+  bool anonymous = false;  // requests to stores must not be signed
+  bool verbose = false;
 };
 
 // Parses the line. Runs and prints nothing.

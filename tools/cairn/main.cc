@@ -1,6 +1,7 @@
 // cairn: packs files into Blosc2 frames, reads them, and inspects, edits and checks frames.
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <new>
@@ -12,6 +13,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/command_line.h"
+#include "tools/cairn/io/effort.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/lost_pages.h"
 #include "tools/cairn/text/complain.h"
@@ -23,10 +25,11 @@ namespace cairn::tool {
 namespace {
 
 // Reports on standard error. If JSON was asked for and none was printed, prints an object, too.
-ExitCode Report(ExitCode code, bool json, const std::string& complaint) {
+ExitCode Report(ExitCode code, bool json, absl::StatusCode kind, const std::string& complaint) {
   Complain(complaint);
   if (json) {
     const Json object = {{"error", HideQueries(complaint)},
+                         {"code", absl::StatusCodeToString(kind)},
                          {"exit_status", static_cast<int>(code)}};
     WriteStdout(Dump(object, 2) + "\n").IgnoreError();
   }
@@ -35,7 +38,8 @@ ExitCode Report(ExitCode code, bool json, const std::string& complaint) {
 
 // Reports a wrong command line in one line too, which tells where to read more.
 ExitCode ComplainOfUsage(const std::string& name, bool json, std::string_view complaint) {
-  return Report(kExitUsage, json, absl::StrFormat("%s; see '%s --help'", complaint, name));
+  return Report(kExitUsage, json, absl::StatusCode::kInvalidArgument,
+                absl::StrFormat("%s; see '%s --help'", complaint, name));
 }
 
 // Returns the command that helps after an error, or an empty text.
@@ -57,12 +61,13 @@ ExitCode Run(const std::string& name, bool json, const Command& command) {
     status = absl::ResourceExhaustedError("out of memory");
   }
   if (const std::string advice = AdviceOn(status); !advice.empty()) {
-    return Report(kExitFailure, json, absl::StrCat(status.message(), "; ", advice));
+    return Report(kExitFailure, json && !IsPrinted(status), status.code(),
+                  absl::StrCat(status.message(), "; ", advice));
   }
   const ExitCode code = ExitCodeOf(status);
   json = json && !IsPrinted(status);
   if (code == kExitUsage) return ComplainOfUsage(name, json, std::string(status.message()));
-  if (code == kExitFailure) return Report(code, json, std::string(status.message()));
+  if (code == kExitFailure) return Report(code, json, status.code(), std::string(status.message()));
   return code;
 }
 
@@ -74,7 +79,10 @@ int Main(int argc, char** argv) {
     return Run(parsed.name, false, [&] { return WriteStdout(parsed.text); });
   // Options of stores come from the environment.
   if (parsed.anonymous) ::setenv("AWS_NO_SIGN_REQUEST", "true", 1);
-  return Run(parsed.name, json, parsed.command);
+  const auto begin = std::chrono::steady_clock::now();
+  const ExitCode code = Run(parsed.name, json, parsed.command);
+  if (parsed.verbose) Complain(DescribeEffort(std::chrono::steady_clock::now() - begin));
+  return code;
 }
 
 }  // namespace

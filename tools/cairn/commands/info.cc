@@ -1,7 +1,9 @@
-// cairn info: prints the facts about a frame, for people or for programs.
+// cairn info: prints the facts about frames, for people, programs or monitoring.
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 
@@ -11,10 +13,13 @@
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/report/damage_check.h"
+#include "tools/cairn/report/frame_metrics.h"
 #include "tools/cairn/report/frame_summary.h"
 #include "tools/cairn/report/info_json.h"
 #include "tools/cairn/report/info_text.h"
+#include "tools/cairn/report/metrics.h"
 #include "tools/cairn/text/about.h"
+#include "tools/cairn/text/complain.h"
 #include "tools/cairn/text/exit.h"
 #include "tools/cairn/text/units.h"
 #include "tools/status.h"
@@ -24,8 +29,9 @@ namespace cairn::tool {
 namespace {
 
 struct InfoFlags {
-  std::string frame;
+  std::vector<std::string> frames;
   bool json = false;
+  bool metrics = false;
   bool chunks = false;
   std::optional<uint64_t> generation;
   int64_t offset = 0;
@@ -57,28 +63,69 @@ absl::Status PrintWithChunks(const Snapshot& snapshot, const FrameSummary& summa
                                           FormatCount(summary.info.nchunks, "chunk"))));
 }
 
-absl::Status PrintFrame(const FrameSummary& summary, bool json) {
-  return WriteStdout(json ? JsonOfFrame(summary) : TextOfFrame(summary));
+absl::Status Print(const Snapshot& snapshot, const FrameSummary& summary, const InfoFlags& flags) {
+  if (flags.chunks) return PrintWithChunks(snapshot, summary, flags.json);
+  return WriteStdout(flags.json ? JsonOfFrame(summary) : TextOfFrame(summary));
 }
 
-absl::Status Info(const InfoFlags& flags) {
+// Prints a frame, or adds it to `metrics`. If it cannot be opened, prints nothing.
+absl::Status Show(const std::string& path, const InfoFlags& flags, Metrics& metrics) {
   OpenOptions options;
-  options.file_system = FilesAt(flags.frame);
+  options.file_system = FilesAt(path);
   options.offset = flags.offset;
   options.generation = flags.generation;
   // Looking at a chunk's header is not a reason to read all of its bytes.
   options.verify = VerifyPolicy::kNever;
-  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path, options));
   const Snapshot snapshot = frame.snapshot();
-  ASSIGN_OR_RETURN(FrameSummary summary, SummarizeFrame(flags.frame, snapshot));
+  ASSIGN_OR_RETURN(FrameSummary summary, SummarizeFrame(path, snapshot));
   ASSIGN_OR_RETURN(summary.holders, frame.OldReaders());
-  summary.requests = RequestsOf(flags.frame);
-
-  const absl::Status status = flags.chunks ? PrintWithChunks(snapshot, summary, flags.json)
-                                           : PrintFrame(summary, flags.json);
-  if (!status.ok()) return status;
+  summary.requests = RequestsOf(path);
+  if (flags.metrics) {
+    AddFrame(summary, metrics);
+    return absl::OkStatus();  // the metrics tell of damage
+  }
+  RETURN_IF_ERROR(Print(snapshot, summary, flags));
   RETURN_IF_ERROR(CheckDamage(snapshot));
   return Printed(DamageOf(summary.unread));
+}
+
+// Shows all frames, one after the other. A frame that cannot be opened does not end this.
+absl::Status ShowEach(const InfoFlags& flags, Metrics& metrics) {
+  const bool list = flags.json;  // --metrics excludes it
+  int64_t bad = 0;
+  for (const std::string& path : flags.frames) {
+    const bool first = path.data() == flags.frames.front().data();
+    if (list) {
+      RETURN_IF_ERROR(WriteStdout(first ? "[\n" : ",\n"));
+    } else if (!first && !flags.metrics) {
+      RETURN_IF_ERROR(WriteStdout("\n"));
+    }
+    const absl::Status status = About(path, Show(path, flags, metrics));
+    if (absl::IsCancelled(status)) return status;
+    if (status.ok()) continue;
+    ++bad;
+    Complain(std::string(status.message()));
+    if (IsPrinted(status)) continue;
+    if (flags.metrics) AddUnreadableFrame(path, metrics);
+    if (list) RETURN_IF_ERROR(WriteStdout(JsonOfUnreadableFrame(path, status)));
+  }
+  if (list) RETURN_IF_ERROR(WriteStdout("]\n"));
+  if (bad == 0) return absl::OkStatus();
+  return Printed(absl::DataLossError(
+      absl::StrFormat("%d of %s cannot be read completely", bad,
+                      FormatCount(static_cast<int64_t>(flags.frames.size()), "frame"))));
+}
+
+absl::Status Info(const InfoFlags& flags) {
+  Metrics metrics;
+  if (flags.metrics) {
+    const absl::Status shown = ShowEach(flags, metrics);
+    RETURN_IF_ERROR(WriteStdout(metrics.Text()));
+    return shown;
+  }
+  if (flags.frames.size() > 1) return ShowEach(flags, metrics);
+  return About(flags.frames.front(), Show(flags.frames.front(), flags, metrics));
 }
 
 }  // namespace
@@ -86,16 +133,19 @@ absl::Status Info(const InfoFlags& flags) {
 void AddInfo(CLI::App& app, Command& chosen) {
   CLI::App* info = app.add_subcommand("info", "Print what a frame holds and how it is stored");
   const auto flags = std::make_shared<InfoFlags>();
-  info->add_option("FRAME", flags->frame, "The frame")->required();
-  info->add_flag("--json", flags->json, "Print JSON");
-  info->add_flag("--chunks", flags->chunks, "List the chunks too");
+  AddFrames(*info, flags->frames);
+  CLI::Option* const json = info->add_flag("--json", flags->json, "Print JSON");
+  CLI::Option* const chunks = info->add_flag("--chunks", flags->chunks, "List the chunks too");
+  info->add_flag("--metrics", flags->metrics, "Print the numbers to watch, for Prometheus")
+      ->excludes(json)
+      ->excludes(chunks);
   AddGeneration(*info, flags->generation);
   AddOffset(*info, flags->offset)->description("Where in the file the frame begins");
   info->footer(
-      "Example:\n"
-      "  cairn info temps.b2frame --json | jq .nbytes");
-  info->callback(
-      [flags, &chosen] { chosen = [flags] { return About(flags->frame, Info(*flags)); }; });
+      "Examples:\n"
+      "  cairn info temps.b2frame --json | jq .nbytes\n"
+      "  cairn info --metrics *.b2frame");
+  info->callback([flags, &chosen] { chosen = [flags] { return Info(*flags); }; });
 }
 
 }  // namespace cairn::tool

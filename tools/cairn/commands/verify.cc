@@ -1,7 +1,6 @@
 // cairn verify: checks every section and chunk of frames.
 
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -162,13 +161,7 @@ absl::Status Verify(const VerifyFlags& flags) {
 void AddVerify(CLI::App& app, Command& chosen) {
   CLI::App* verify = app.add_subcommand("verify", "Check every section and chunk of frames");
   const auto flags = std::make_shared<VerifyFlags>();
-  // More files may follow, so this is not a list: CLI11 reads the file `[a,b]` of a list as two.
-  constexpr int kAnyNumber = std::numeric_limits<int>::max();
-  verify->add_option("FRAME", flags->frames, "The frames")
-      ->required()
-      ->expected(kAnyNumber, kAnyNumber)
-      ->take_all()
-      ->allow_extra_args(false);
+  AddFrames(*verify, flags->frames);
   verify->add_flag("--json", flags->json, "Print JSON");
   AddOffset(*verify, flags->offset)->description("Where in each file the frame begins");
   AddThreads(*verify, flags->threads);

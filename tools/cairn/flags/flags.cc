@@ -26,6 +26,16 @@ int64_t ParseByteSizeOption(const std::string& name, const std::string& text, in
   return *size;
 }
 
+CLI::Option* AddFrames(CLI::App& app, std::vector<std::string>& frames) {
+  // More files may follow, so this is not a list: CLI11 reads the file `[a,b]` of a list as two.
+  constexpr int kAnyNumber = std::numeric_limits<int>::max();
+  return app.add_option("FRAME", frames, "The frames")
+      ->required()
+      ->expected(kAnyNumber, kAnyNumber)
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
 CLI::Option* AddOffset(CLI::App& app, int64_t& offset) {
   return AddByteSize(app, "--offset", offset, 0, std::numeric_limits<int64_t>::max());
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
@@ -60,6 +61,9 @@ CLI::Option* AddNumber(CLI::App& app, const std::string& name, Value& value, T m
   };
   return app.add_option_function<std::string>(name, parse)->type_name("N");
 }
+
+// Adds the argument FRAME, which may be given several times.
+CLI::Option* AddFrames(CLI::App& app, std::vector<std::string>& frames);
 
 // Adds --offset: where in a file the frame (or chunk) begins.
 CLI::Option* AddOffset(CLI::App& app, int64_t& offset);

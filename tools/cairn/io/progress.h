@@ -1,5 +1,6 @@
-// A progress bar on stderr for work that a person waits for. It appears only on a terminal, and
-// only once the work has taken more than a second.
+// A progress bar on stderr for work that a person waits for: the part that is done, how fast it
+// goes, and how long the rest takes at that rate. It appears only on a terminal, and only once the
+// work has taken more than a second.
 #ifndef CAIRN_TOOLS_CAIRN_IO_PROGRESS_H_
 #define CAIRN_TOOLS_CAIRN_IO_PROGRESS_H_
 
@@ -32,7 +33,8 @@ class Progress {
   std::string unit_;
   bool visible_;
   bool drawn_ = false;
-  Clock::time_point next_;
+  Clock::time_point begin_;
+  Clock::time_point next_;  // when the bar is drawn again
 };
 
 }  // namespace cairn::tool

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,9 @@
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/report/log_damage.h"
 #include "tools/cairn/report/log_size.h"
+#include "tools/cairn/report/metrics.h"
 #include "tools/cairn/text/about.h"
+#include "tools/cairn/text/controls.h"
 #include "tools/cairn/text/exit.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/units.h"
@@ -33,6 +36,7 @@ namespace {
 
 struct StatFlags : LogFlags {
   bool json = false;
+  bool metrics = false;
 };
 
 struct FieldStat {
@@ -212,9 +216,43 @@ std::string JsonOfStat(const LogStat& stat) {
   return Dump(json, 2) + "\n";
 }
 
+std::string MetricsOfStat(const std::string& path, const LogStat& stat) {
+  const LogSnapshot& log = stat.log;
+  const LogSize size = SizeOf(log);
+  const MetricLabels labels = {{"path", HideQueries(path)}};
+  Metrics metrics;
+  const auto add = [&](std::string_view name, std::string_view help, auto value) {
+    metrics.Add(name, help, labels, static_cast<double>(value));
+  };
+  add("log_damaged", "1 if records cannot be read.", !CheckLogDamage(log).ok());
+  add("log_records", "Number of records.", log.nrecords());
+  add("log_first_record", "Number of the oldest record; older ones were dropped.",
+      log.first_record());
+  add("log_end_record", "Number that the next record gets.", log.end_record());
+  add("log_future_records", "Records later than the clock of this machine.", stat.future);
+  add("log_files", "Number of files.", std::ssize(log.frames()));
+  add("log_data_bytes", "Bytes of the records, decompressed.", size.nbytes);
+  add("log_size_bytes", "Bytes of the files.", size.stored);
+  if (const Field* const time = log.time_field();
+      stat.times && time->type == FieldType::kTimestamp) {
+    const auto unit = static_cast<double>(UnitsPerSecond(time->unit));
+    add("log_oldest_time_seconds", "Time of the oldest record, since 1970.",
+        static_cast<double>(stat.times->begin) / unit);
+    add("log_newest_time_seconds", "Time of the newest record, since 1970.",
+        static_cast<double>(stat.times->end - 1) / unit);
+  }
+  for (const FieldStat& one : stat.fields) {
+    if (!one.values || one.values->count == 0) continue;
+    metrics.Add("log_last_value", "Newest value of the field.",
+                {labels.front(), {"field", NameOf(one.field)}}, one.values->last);
+  }
+  return metrics.Text();
+}
+
 absl::Status StatLog(const StatFlags& flags) {
   ASSIGN_OR_RETURN(const Log log, OpenLog(flags));
   ASSIGN_OR_RETURN(const LogStat stat, StatOf(log.snapshot()));
+  if (flags.metrics) return WriteStdout(MetricsOfStat(flags.path, stat));
   RETURN_IF_ERROR(flags.json ? WriteStdout(JsonOfStat(stat)) : WriteLines(TextOfStat(flags, stat)));
   return Printed(CheckLogDamage(stat.log));
 }
@@ -225,7 +263,9 @@ void AddLogStat(CLI::App& group, Command& chosen) {
   CLI::App* stat = group.add_subcommand("stat", "Print what a log holds, and of each field");
   const auto flags = std::make_shared<StatFlags>();
   AddLogPath(*stat, *flags);
-  stat->add_flag("--json", flags->json, "Print JSON");
+  CLI::Option* const json = stat->add_flag("--json", flags->json, "Print JSON");
+  stat->add_flag("--metrics", flags->metrics, "Print the numbers to watch, for Prometheus")
+      ->excludes(json);
   stat->footer(
       "Example:\n"
       "  cairn log stat temps.b2frame --json | jq .records");

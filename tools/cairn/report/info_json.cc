@@ -121,6 +121,13 @@ std::string JsonOfFrame(const FrameSummary& summary) {
   return Dump(json, 2) + "\n";
 }
 
+std::string JsonOfUnreadableFrame(const std::string& path, const absl::Status& why) {
+  const Json json = {{"path", HideQueries(path)},
+                     {"error", HideQueries(std::string(why.message()))},
+                     {"code", absl::StatusCodeToString(why.code())}};
+  return Dump(json, 2) + "\n";
+}
+
 std::string OpenChunkArray(const std::string& object) {
   return absl::StrCat(object.substr(0, object.rfind("\n}")), ",\n  \"chunks\": [");
 }

@@ -19,13 +19,17 @@ struct Unit {
   int64_t bytes;
 };
 
-constexpr std::array<Unit, 10> kUnits = {{
+constexpr std::array<Unit, 14> kUnits = {{
     {"", 1},
     {"b", 1},
     {"kib", int64_t{1} << 10},
     {"mib", int64_t{1} << 20},
     {"gib", int64_t{1} << 30},
     {"tib", int64_t{1} << 40},
+    {"k", int64_t{1} << 10},
+    {"m", int64_t{1} << 20},
+    {"g", int64_t{1} << 30},
+    {"t", int64_t{1} << 40},
     {"kb", 1'000},
     {"mb", 1'000'000},
     {"gb", 1'000'000'000},
@@ -50,7 +54,7 @@ absl::StatusOr<int64_t> ParseByteSize(std::string_view text) {
   }
   return absl::InvalidArgumentError(
       absl::StrFormat("'%s' is not a byte size: expected a whole number with an optional unit such "
-                      "as KiB, MB or GiB",
+                      "as KiB, M or GB",
                       text));
 }
 
