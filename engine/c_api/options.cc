@@ -24,7 +24,7 @@
 namespace cairn::c_api {
 namespace {
 
-std::shared_ptr<const Registry> ToCpp(const cairn_registry* registry) {
+std::shared_ptr<const Registry> ToRegistry(const cairn_registry* registry) {
   return registry == nullptr ? nullptr : registry->registry;
 }
 
@@ -42,7 +42,7 @@ absl::StatusOr<std::vector<int32_t>> ToBlockshape(const int32_t* shape, int32_t 
   return std::vector<int32_t>(given.begin(), given.end());
 }
 
-absl::StatusOr<ArrayInfo> ToCpp(const cairn_array_info* info) {
+absl::StatusOr<ArrayInfo> ToArrayInfo(const cairn_array_info* info) {
   CAIRN_RETURN_IF_ERROR(CheckStruct(info, "array"));
   CAIRN_ASSIGN_OR_RETURN(const cairn_array_info array,
                          ReadStruct(info, cairn_array_info{}, "array"));
@@ -116,7 +116,7 @@ absl::StatusOr<CompressionOptions> ToCpp(const cairn_compression_options* option
     CAIRN_ASSIGN_OR_RETURN(const uint8_t meta_byte, ToByte(meta, "meta of a filter"));
     result.filters.push_back({.filter = static_cast<Filter>(id), .meta = meta_byte});
   }
-  result.registry = ToCpp(given.registry);
+  result.registry = ToRegistry(given.registry);
   result.executor = ToCpp(given.executor);
   CAIRN_ASSIGN_OR_RETURN(result.blockshape, ToBlockshape(given.blockshape, given.ndim));
   return result;
@@ -126,7 +126,8 @@ absl::StatusOr<DecompressionOptions> ToCpp(const cairn_decompression_options* op
   constexpr cairn_decompression_options kDefaults = CAIRN_DECOMPRESSION_OPTIONS_INIT;
   CAIRN_ASSIGN_OR_RETURN(const cairn_decompression_options given,
                          ReadStruct(options, kDefaults, "decompression options"));
-  DecompressionOptions result{.registry = ToCpp(given.registry), .executor = ToCpp(given.executor)};
+  DecompressionOptions result{.registry = ToRegistry(given.registry),
+                              .executor = ToCpp(given.executor)};
   CAIRN_ASSIGN_OR_RETURN(result.blockshape, ToBlockshape(given.blockshape, given.ndim));
   return result;
 }
@@ -147,7 +148,7 @@ absl::StatusOr<OpenOptions> ToCpp(const cairn_open_options* options) {
                    .max_nchunks = given.max_nchunks,
                    .max_decode_memory = given.max_decode_memory};
   result.max_mapped_files = given.max_mapped_files;
-  result.registry = ToCpp(given.registry);
+  result.registry = ToRegistry(given.registry);
   result.executor = ToCpp(given.executor);
   result.file_system = ToCpp(given.files);
   result.cache_memory = given.cache_memory;
@@ -165,7 +166,7 @@ absl::StatusOr<CreateOptions> ToCpp(const cairn_create_options* options) {
                                              : ChunkSize(given.chunksize);
   CAIRN_ASSIGN_OR_RETURN(result.layout, ToLayout(given.layout));
   if (given.array != nullptr) {
-    CAIRN_ASSIGN_OR_RETURN(result.array, ToCpp(given.array));
+    CAIRN_ASSIGN_OR_RETURN(result.array, ToArrayInfo(given.array));
   }
   CAIRN_ASSIGN_OR_RETURN(
       const std::span<const cairn_metalayer> layers,
@@ -190,7 +191,7 @@ absl::StatusOr<WriterOptions> ToCpp(const cairn_writer_options* options) {
   if (given.compression != nullptr) {
     CAIRN_ASSIGN_OR_RETURN(result.compression, ToCpp(given.compression));
   }
-  result.registry = ToCpp(given.registry);
+  result.registry = ToRegistry(given.registry);
   result.chunksize = given.chunksize;
   result.wait = std::chrono::milliseconds(given.wait_ms);
   result.keep_generations = given.keep_generations;

@@ -217,10 +217,20 @@ struct WholeAggregate {
 struct LogBucket {
   // Time at which the bucket begins. One bucket of everything begins at its earliest time.
   int64_t begin = 0;
+  // Time at which the next bucket begins: that after the latest time for one bucket of everything.
+  // The greatest int64 if that does not fit.
+  int64_t end = 0;
   int64_t records = 0;                 // number of records
   std::vector<FieldAggregate> fields;  // summary of each field of the aggregation
   std::vector<WholeAggregate> wholes;  // exact summary of each of these fields
 };
+
+// The unit of buckets that follow the calendar and the clocks of a time zone. A day begins when
+// clocks first show its midnight, or jump over it: it has 23 or 25 hours when they change. Days and
+// weeks are counted from 1970 on, and weeks begin on Monday. Months and years are counted from year
+// 0, so 3 months are a quarter. An hour begins when clocks show a full one: an hour that they show
+// twice is two, unless only a part of it is repeated.
+enum class CalendarUnit : uint8_t { kNone, kHour, kDay, kWeek, kMonth, kYear };
 
 // Says which records an aggregation sums up, and how.
 struct LogAggregation {
@@ -229,6 +239,10 @@ struct LogAggregation {
   // one bucket of everything.
   int64_t bucket = 0;
   int64_t origin = 0;
+  // Makes `bucket` count units of the calendar: up to 100,000, but 1, 2, 3, 4, 6, 8 or 12 hours.
+  // The time field must be a timestamp, and `origin` 0.
+  CalendarUnit calendar = CalendarUnit::kNone;
+  std::string time_zone = {};  // for a calendar, such as "Europe/Berlin"; empty means UTC
   // Names of numeric fields: any field except bytes. Empty means all of them.
   std::vector<std::string> fields = {};
   std::vector<Condition> where = {};      // as in LogQuery
@@ -304,8 +318,8 @@ class CAIRN_EXPORT LogSnapshot {
   // Errors:
   //   kFailedPrecondition if the records have no time.
   //   kNotFound if no field has a name that the aggregation, a condition or a filter contains.
-  //   kInvalidArgument if `bucket` is less than 0, if a field of `fields` holds bytes, or as for
-  //     Query.
+  //   kInvalidArgument if `bucket`, `calendar` or `origin` does not fit the others, if this machine
+  //     does not know `time_zone`, if a field of `fields` holds bytes, or as for Query.
   absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogAggregation& aggregation) const;
 
   // Compares the statistics of all chunks with the records, and continues after a difference.

@@ -208,7 +208,7 @@ class Query(LogTest):
         self.assertEqual(self.numbers("--by-number")[-2:], [2999, -1])
 
     def test_words_that_are_no_times(self):
-        for args in [["--from", "yesterday"], ["--to", "2026-13-01"], ["--from", "2026-02-29"], ["--last", "15"],
+        for args in [["--from", "someday"], ["--to", "2026-13-01"], ["--from", "2026-02-29"], ["--last", "15"],
                      ["--last", "5x"], ["--last", ""], ["--from", "2026-01-01", "--last", "5m"], ["--to", "2026-01-01T24:01"],
                      ["--from", "2026-01-01T00:00+1"], ["--to", "9" * 30]]:  # fmt: skip
             with self.subTest(args=args):
@@ -292,6 +292,72 @@ class Other(LogTest):
         self.ok("pack", "-", "frame", "--quiet", "--typesize", 12, "--shape", 100, "--dtype", "[('t', '<i8'), ('x', '<f4')]", stdin=records)
         self.assertEqual(self.rows("--where", "x >= 49", name="frame"), [["98000", "49"], ["99000", "49.5"]])
         self.assertEqual(self.rows("--time-field", "t", "--from", 98500, name="frame"), [["99000", "49.5"]])
+
+
+class Calendar(LogTest):
+    """A record each hour from 27 to 31 March 2026, and in Berlin the clocks change on 29 March."""
+
+    def setUp(self):
+        super().setUp()
+        self.create("time:timestamp[ms]", "n:i4")
+        start = datetime.datetime(2026, 3, 27, tzinfo=datetime.timezone.utc)
+        rows = [f"{(start + datetime.timedelta(hours=i)).isoformat()},{i}" for i in range(120)]
+        self.append("\n".join(["time,n", *rows]))
+
+    def counts(self, *args):
+        return [(row[0], int(row[1])) for row in self.rows("--what", "count", *args, command="agg")]
+
+    def test_a_day_of_a_zone_has_23_hours_when_its_clocks_change(self):
+        days = [("27T00:00:00.000+01:00", 23), ("28T00:00:00.000+01:00", 24), ("29T00:00:00.000+01:00", 23), ("30T00:00:00.000+02:00", 24)]
+        days = [(f"2026-03-{day}", count) for day, count in days]
+        self.assertEqual(self.counts("--bucket", "1d", "--tz", "Europe/Berlin", "--to", "2026-03-31"), days)
+        self.assertEqual([count for _, count in self.counts("--bucket", "1d")], [24] * 5)
+        self.assertEqual([count for _, count in self.counts("--bucket", "24h")], [24] * 5)
+        self.assertEqual([count for _, count in self.counts("--bucket", "6h", "--tz", "Europe/Berlin")][7:11], [6, 5, 6, 6])
+
+    def test_weeks_begin_on_monday_and_months_on_their_first_day(self):
+        self.assertEqual(self.counts("--bucket", "1w"), [("2026-03-23T00:00:00.000Z", 72), ("2026-03-30T00:00:00.000Z", 48)])
+        berlin = ["--tz", "Europe/Berlin"]
+        self.assertEqual(self.counts("--bucket", "1mo", *berlin), [("2026-03-01T00:00:00.000+01:00", 118), ("2026-04-01T00:00:00.000+02:00", 2)])
+        self.assertEqual(self.counts("--bucket", "1q"), [("2026-01-01T00:00:00.000Z", 120)])
+        self.assertEqual(self.counts("--bucket", "1y"), [("2026-01-01T00:00:00.000Z", 120)])
+        self.assertEqual(self.counts("--bucket", "1w", "--origin", "2026-03-27"), [("2026-03-27T00:00:00.000Z", 120)])
+
+    def test_raw_output_has_counts_of_time(self):
+        raw = self.ok("log", "agg", "log", "--bucket", "1mo", "--tz", "Europe/Berlin", "--what", "count", "--format", "raw")
+        self.assertEqual([time for time, _, _ in struct.iter_unpack("<qqq", raw)], [1772319600000, 1774994400000])
+
+    def test_lengths_that_could_mean_two_things_are_refused(self):
+        for bucket, what in [("24h", "its days are 1d"), ("5h", "or 12 hours"), ("1d12h", "one unit"), ("0d", "more than 0"), ("0mo", "more than 0")]:
+            self.assertIn(what, self.fails(2, "log", "agg", "log", "--bucket", bucket, "--tz", "Europe/Berlin"))
+        self.assertIn("beside --origin", self.fails(2, "log", "agg", "log", "--bucket", "1y", "--origin", "2026-01-01"))
+        self.fails(2, "log", "agg", "log", "--bucket", "99999999999999999999mo")
+        self.assertIn("1 to 100000", self.fails(2, "log", "agg", "log", "--bucket", "200000mo"))
+
+    def test_a_zone_that_does_not_exist_is_named(self):
+        for command in ("agg", "query"):
+            for zone in ("Europe/Nowhere", "../../etc/passwd"):
+                self.assertIn(f"'{zone}'", self.fails(2, "log", command, "log", "--tz", zone))
+
+    def test_times_without_a_zone_are_of_the_zone(self):
+        rows = self.rows("--from", "2026-03-30", "--to", "2026-03-30T01:00", "--tz", "Europe/Berlin")
+        self.assertEqual(rows, [["2026-03-29T22:00:00.000Z", "70"]])
+
+    def test_times_are_relative_to_the_clock(self):
+        self.create("time:timestamp[s]", "n:i4", name="new")
+        now = int(time.time())
+        self.append("time,n\n" + "".join(f"{now - 60 * i},{i}\n" for i in reversed(range(100))), name="new")
+        self.assertEqual([row[1] for row in self.rows("--from", "-150s", name="new")], ["2", "1", "0"])
+        self.assertEqual([row[1] for row in self.rows("--from", "now-3590s", "--to", "now-3510s", name="new")], ["59"])
+        self.assertEqual(self.rows("--from", "now+1m", name="new"), [])
+        self.assertEqual(self.rows("--to", "yesterday-1d", name="new"), [])
+        self.assertEqual(len(self.rows("--from", "yesterday", "--to", "tomorrow+1d", name="new")), 100)
+        self.assertIn("'now-'", self.fails(2, "log", "query", "new", "--from", "now-"))
+        self.assertNotEqual(self.run_tool("log", "append", "new", "--quiet", stdin=b"time,n\nnow,1\n").returncode, 0)
+
+    def test_a_plot_has_days(self):
+        self.ok("log", "agg", "log", "--bucket", "1d", "--tz", "Europe/Berlin", "--plot", "log.svg")
+        self.assertIn(b"120 records", self.read("log.svg"))
 
 
 class Retention(LogTest):

@@ -15,6 +15,7 @@
 
 #include "cairn/frame.h"
 #include "cairn/log_writer.h"
+#include "cairn/time_text.h"
 #include "tests/log/sensor_log.h"
 #include "tests/support/cost.h"
 #include "tests/support/files.h"
@@ -351,6 +352,47 @@ TEST(LogSnapshot, TouchesNoChunkThatTheStatisticsExclude) {
   EXPECT_EQ((*whole)[0].records, 500);
   EXPECT_EQ((*whole)[0].fields[0].sum, 499 * 500 / 2);
   EXPECT_TRUE(IsDamage(damaged.VerifyStatistics(), "chunk 1"));
+}
+
+// Damage tells which chunks were read.
+TEST(LogSnapshot, SumsUpDaysOfAZoneFromTheStatistics) {
+  const TempDir temp;
+  LogCreateOptions options = SensorOptions();
+  Log log = Log::Create(temp.Path("log"), options).value();
+  std::vector<Reading> readings = Readings(2000);
+  const int64_t start = ParseTime("2026-03-27", TimeUnit::kMicroseconds).value();
+  for (size_t i = 0; i < readings.size(); ++i) {
+    readings[i].time = start + static_cast<int64_t>(i) * 180'000'000;  // 3 minutes
+  }
+  Write(log, readings);
+  {
+    // Its records are of 27 March from 15:00 to 20:00.
+    const int64_t offset = log.Refresh()->frames().front().GetEntry(3)->offset.value() + 40;
+    std::fstream file(temp.Path("log"), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(offset).write("damaged", 7);
+  }
+  const LogSnapshot damaged = Log::Open(temp.Path("log")).value().snapshot();
+  LogAggregation days = {.bucket = 1,
+                         .calendar = CalendarUnit::kDay,
+                         .time_zone = "Europe/Berlin",
+                         .fields = {"count"}};
+  const absl::StatusOr<std::vector<LogBucket>> found = damaged.Aggregate(days);
+  ASSERT_TRUE(IsOk(found));
+  std::vector<int64_t> counts;
+  for (const LogBucket& day : *found) counts.push_back(day.records);
+  EXPECT_EQ(counts, (std::vector<int64_t>{460, 480, 460, 480, 120}));
+  EXPECT_EQ((*found)[2].end - (*found)[2].begin, int64_t{23} * 3600 * 1'000'000);
+  EXPECT_EQ((*found)[1].begin, start + int64_t{23} * 3600 * 1'000'000);
+  days.bucket = 12;
+  days.calendar = CalendarUnit::kHour;
+  EXPECT_TRUE(IsOk(damaged.Aggregate(days)));
+  days.time_zone = "Asia/Kathmandu";  // a bucket begins at 18:15
+  EXPECT_TRUE(IsDamage(damaged.Aggregate(days), "chunk 3"));
+  days.time_zone = "Europe/Nowhere";
+  EXPECT_TRUE(
+      Fails(damaged.Aggregate(days), absl::StatusCode::kInvalidArgument, "'Europe/Nowhere'"));
+  const std::vector<LogBucket> all = damaged.Aggregate({.fields = {"count"}}).value();
+  EXPECT_EQ(all[0].end, readings.back().time + 1);
 }
 
 TEST(LogSnapshot, ComparesIntegersExactly) {

@@ -351,7 +351,7 @@ class ReadTest(LogTest):
         for begin in begins:
             with self.subTest(begin=begin):
                 self.assert_same(self.log.query(begin, "2026-01-02T03:06:06").to_numpy(), rows)
-        for wrong in ("tomorrow", 1.5, [], np.datetime64("NaT")):
+        for wrong in ("someday", 1.5, [], np.datetime64("NaT")):
             with self.subTest(wrong=wrong), self.assertRaises((TypeError, ValueError)):
                 self.log.query(wrong)
 
@@ -467,7 +467,7 @@ class ReadTest(LogTest):
 
     def test_text_is_a_time_that_the_unit_holds(self):
         log = cairn.Log.create(self.path("ns"), {"time": "M8[ns]", "seen": "M8[s]", "x": "f4"})
-        for text in ("2262-04-12T00:00:00Z", "1600-01-01", "999999-01-01", "+20261-11-24", "20261124", "202611241000", "now", "1795514400"):
+        for text in ("2262-04-12T00:00:00Z", "1600-01-01", "999999-01-01", "+20261-11-24", "20261124", "202611241000", "noon", "1795514400"):
             with self.subTest(text=text):
                 with self.assertRaises(cairn.InvalidArgument):
                     log.append({"time": text})
@@ -692,7 +692,7 @@ class ReadTest(LogTest):
     def test_spans_have_to_be_whole_units(self):
         for bucket, count in (("2h", 1), ("90 s", 12), (np.timedelta64(90, "s"), 12), (90_000_000, 12)):
             self.assertEqual(len(self.log.aggregate(bucket=bucket, origin=START)), count, bucket)
-        for wrong in ("1y", "1.5h", "", "5ns", np.timedelta64(1, "M"), -1):
+        for wrong in ("1.5h", "", "5ns", np.timedelta64(1, "M"), -1):
             with self.subTest(bucket=wrong), self.assertRaises(cairn.Error):
                 self.log.aggregate(bucket=wrong)
 

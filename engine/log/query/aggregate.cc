@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/log/query/buckets.h"
 #include "engine/log/query/filter.h"
 #include "engine/log/query/query_run.h"
-#include "engine/log/stats/buckets.h"
 #include "engine/log/stats/values.h"
 
 namespace cairn::log {
@@ -23,6 +23,7 @@ struct ExactSum {
 };
 
 struct Sums {
+  int64_t end = 0;
   int64_t records = 0;
   std::vector<ExactSum> fields;
 };
@@ -94,9 +95,10 @@ ExactSum FromRecords(const Field& field, Bytes column, std::span<const int64_t> 
 
 class Aggregator {
  public:
-  Aggregator(const LogAggregation& aggregation, const Schema& schema, Filter filter,
-             std::vector<size_t> fields)
+  Aggregator(const LogAggregation& aggregation, Buckets buckets, const Schema& schema,
+             Filter filter, std::vector<size_t> fields)
       : aggregation_(aggregation),
+        buckets_(buckets),
         schema_(schema),
         filter_(std::move(filter)),
         fields_(std::move(fields)) {
@@ -132,6 +134,7 @@ class Aggregator {
     for (auto& [begin, sums] : sums_) {
       LogBucket& bucket = buckets.emplace_back();
       bucket.begin = aggregation_.bucket > 0 ? begin : least_time_;
+      bucket.end = aggregation_.bucket > 0 ? sums.end : EndAfter(greatest_time_);
       bucket.records = sums.records;
       for (const ExactSum& sum : sums.fields) {
         bucket.fields.push_back(sum.sum.values);
@@ -142,27 +145,30 @@ class Aggregator {
   }
 
  private:
-  int64_t KeyOf(int64_t time) const {
-    if (aggregation_.bucket <= 0) return 0;
-    return BucketOf(time, aggregation_.bucket, aggregation_.origin);
+  static int64_t EndAfter(int64_t time) {
+    return time == std::numeric_limits<int64_t>::max() ? time : time + 1;
   }
 
-  Sums& SumsAt(int64_t time) {
-    Sums& sums = sums_[KeyOf(time)];
+  // Returns the sums of the bucket of these times.
+  Sums& SumsOf(int64_t least, int64_t greatest) {
+    const TimeRange& bucket = buckets_.Of(least);
+    Sums& sums = sums_[bucket.begin];
+    sums.end = bucket.end;
     sums.fields.resize(fields_.size());
-    least_time_ = std::min(least_time_, time);
+    least_time_ = std::min(least_time_, least);
+    greatest_time_ = std::max(greatest_time_, greatest);
     return sums;
   }
 
-  bool IsInOneBucket(const Piece& piece) const {
+  bool IsInOneBucket(const Piece& piece) {
     return filter_.empty() && Contains(aggregation_.times, piece.min_time) &&
            Contains(aggregation_.times, piece.max_time) &&
-           KeyOf(piece.min_time) == KeyOf(piece.max_time);
+           Contains(buckets_.Of(piece.min_time), piece.max_time);
   }
 
   // Adds all records of a piece. Reads only the fields whose statistics are not exact.
   absl::Status AddPiece(const Segment& segment, const Piece& piece, const Rows& rows) {
-    Sums& sums = SumsAt(piece.min_time);
+    Sums& sums = SumsOf(piece.min_time, piece.max_time);
     sums.records += piece.nrecords;
     std::vector<size_t> inexact;
     for (size_t i = 0; i < fields_.size(); ++i) {
@@ -199,8 +205,8 @@ class Aggregator {
     // Runs of records that follow each other in one bucket.
     for (size_t begin = 0; begin < times.size();) {
       size_t end = begin + 1;
-      while (end < times.size() && chosen[end] == chosen[begin] &&
-             KeyOf(times[end]) == KeyOf(times[begin])) {
+      const TimeRange bucket = buckets_.Of(times[begin]);
+      while (end < times.size() && chosen[end] == chosen[begin] && Contains(bucket, times[end])) {
         ++end;
       }
       if (chosen[begin] != 0) AddRun(columns, times, begin, end);
@@ -211,7 +217,8 @@ class Aggregator {
 
   void AddRun(const Columns& columns, const std::vector<int64_t>& times, size_t begin, size_t end) {
     const auto here = std::span(times).subspan(begin, end - begin);
-    Sums& sums = SumsAt(*std::ranges::min_element(here));
+    const auto [least, greatest] = std::ranges::minmax(here);
+    Sums& sums = SumsOf(least, greatest);
     sums.records += std::ssize(here);
     for (size_t i = 0; i < fields_.size(); ++i) {
       const Field& field = schema_.fields()[fields_[i]];
@@ -223,20 +230,22 @@ class Aggregator {
   }
 
   const LogAggregation& aggregation_;
+  Buckets buckets_;
   const Schema& schema_;
   const Filter filter_;
   const std::vector<size_t> fields_;  // of the schema
   std::vector<size_t> numbers_;       // place of each of them in a piece
   std::map<int64_t, Sums> sums_;      // keyed by the begin of the bucket
   int64_t least_time_ = std::numeric_limits<int64_t>::max();
+  int64_t greatest_time_ = std::numeric_limits<int64_t>::min();
 };
 
 }  // namespace
 
 absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogState& state,
                                                  const LogAggregation& aggregation) {
-  CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: bucket", aggregation.bucket));
-  CAIRN_RETURN_IF_ERROR(state.NeedTime().status());
+  CAIRN_ASSIGN_OR_RETURN(const Field* const time, state.NeedTime());
+  CAIRN_ASSIGN_OR_RETURN(const Buckets buckets, Buckets::Make(aggregation, *time));
   CAIRN_ASSIGN_OR_RETURN(std::vector<size_t> fields, state.FindFields(aggregation.fields));
   const auto is_text = [&](size_t i) { return !IsNumber(state.schema().fields()[i]); };
   if (aggregation.fields.empty()) {
@@ -248,7 +257,7 @@ absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogState& state,
                          Filter::Make(state.schema(), aggregation.where, aggregation.filters));
   CAIRN_ASSIGN_OR_RETURN(const std::vector<ChunkPlace> places,
                          FindChunks(state, aggregation.times, filter));
-  Aggregator aggregator(aggregation, state.schema(), std::move(filter), std::move(fields));
+  Aggregator aggregator(aggregation, buckets, state.schema(), std::move(filter), std::move(fields));
   for (const ChunkPlace& place : places) CAIRN_RETURN_IF_ERROR(aggregator.AddChunk(place));
   return std::move(aggregator).Take();
 }

@@ -12,6 +12,8 @@
 #include "absl/strings/str_format.h"
 
 #include "engine/base/status.h"
+#include "engine/log/schema/relative_time.h"
+#include "engine/log/schema/zone.h"
 
 namespace cairn {
 
@@ -117,8 +119,10 @@ bool ScanClock(Scanner& scan, bool basic, int64_t& seconds, int64_t& nanos, bool
   return second <= 60 && minute < 60 && (hour < 24 || end);
 }
 
-bool ScanOffset(Scanner& scan, int64_t& seconds) {
-  if (scan.done() || scan.AcceptWord("z") || scan.AcceptWord("utc")) return true;
+// Sets `local` if there is no offset.
+bool ScanOffset(Scanner& scan, int64_t& seconds, bool& local) {
+  local = scan.done();
+  if (local || scan.AcceptWord("z") || scan.AcceptWord("utc")) return true;
   const int64_t sign = scan.next() == '-' ? -1 : 1;
   int64_t hours = 0;
   int64_t minutes = 0;
@@ -129,18 +133,24 @@ bool ScanOffset(Scanner& scan, int64_t& seconds) {
   return hours < 24 && minutes < 60;
 }
 
-bool ScanTime(std::string_view text, Instant& instant) {
+bool ScanTime(std::string_view text, std::string_view time_zone, const absl::TimeZone& zone,
+              Instant& instant) {
   Scanner scan(text);
   int64_t seconds = 0;
   int64_t nanos = 0;
   bool basic = false;
+  bool local = true;
   if (!ScanDate(scan, seconds, basic)) return false;
   if (scan.Accept("Tt ")) {
     if (!ScanClock(scan, basic, seconds, nanos, instant.more)) return false;
     scan.Accept(" ");
-    if (!ScanOffset(scan, seconds)) return false;
+    if (!ScanOffset(scan, seconds, local)) return false;
   } else if (basic) {
     return false;
+  }
+  if (local && !time_zone.empty()) {
+    const absl::CivilSecond shown = absl::CivilSecond(1970) + seconds;
+    seconds = absl::ToUnixSeconds(log::FirstInstant(zone, shown));
   }
   instant.billionths = absl::int128(seconds) * kBillion + nanos;
   return scan.done();
@@ -259,7 +269,11 @@ absl::StatusOr<int64_t> ParseTime(std::string_view text, TimeUnit unit,
   while (text.ends_with(' ')) text.remove_suffix(1);
   Instant instant;
   if (!IsNumberText(text)) {
-    if (!ScanTime(text, instant)) return NotATime(text);
+    CAIRN_ASSIGN_OR_RETURN(const absl::TimeZone zone, log::LoadZone(options.time_zone));
+    if (options.now.has_value() && log::IsRelative(text)) {
+      return log::ParseRelative(text, unit, *options.now, zone);
+    }
+    if (!ScanTime(text, options.time_zone, zone, instant)) return NotATime(text);
     return Round(text, instant, TimeUnit::kSeconds, unit, options.rounding);
   }
   const TimeUnit from = options.number_unit.value_or(unit);

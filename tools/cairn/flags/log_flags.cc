@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 
+#include "cairn/time_text.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/records/record_parser.h"
@@ -32,9 +33,15 @@ absl::Status AboutOption(std::string_view option, const absl::Status& status) {
 }
 
 absl::StatusOr<int64_t> TimeOption(const std::string& option, const Field& time,
-                                   const std::string& text) {
-  const absl::StatusOr<int64_t> value = ParseTimeOf(time, text);
+                                   const std::string& text, const std::string& time_zone) {
+  const absl::StatusOr<int64_t> value = ParseTimeOf(time, text, time_zone);
   return value.ok() ? value : AboutOption(option, value.status());
+}
+
+std::string CheckZone(const std::string& name) {
+  const absl::StatusOr<int64_t> time =
+      ParseTime("1970-01-01", TimeUnit::kSeconds, {.time_zone = name});
+  return time.ok() ? "" : std::string(time.status().message());
 }
 
 absl::StatusOr<int64_t> DurationOption(const std::string& option, const Field* time,
@@ -64,7 +71,10 @@ absl::StatusOr<const Field*> NeedTime(const Field* time, const std::string& opti
 }
 
 void AddRange(CLI::App& app, RangeFlags& flags) {
-  app.add_option("--from", flags.from, "Only records of this time or later")->type_name("TIME");
+  app.add_option("--from", flags.from,
+                 "Only records of this time or later, such as 2026-11-24T10:00, -15m, now-1d or "
+                 "today")
+      ->type_name("TIME");
   CLI::Option* to =
       app.add_option("--to", flags.to, "Only records before this time")->type_name("TIME");
   app.add_option("--last", flags.last,
@@ -73,6 +83,10 @@ void AddRange(CLI::App& app, RangeFlags& flags) {
       ->type_name("DURATION")
       ->excludes("--from")
       ->excludes(to);
+  app.add_option("--tz", flags.time_zone,
+                 "The zone of times that name none, such as Europe/Berlin [UTC]")
+      ->check(CLI::Validator(CheckZone, ""))
+      ->type_name("ZONE");
   app.add_option("--where", flags.where,
                  "Only records of which this holds, such as \"temp > 20 and room = 'hall'\"; "
                  "repeatable")
@@ -85,10 +99,10 @@ absl::StatusOr<TimeRange> TimesOf(const RangeFlags& flags, const LogSnapshot& lo
   if (flags.from.empty() && flags.to.empty() && flags.last.empty()) return times;
   ASSIGN_OR_RETURN(const Field* const time, NeedTime(log.time_field(), "--from, --to, --last"));
   if (!flags.from.empty()) {
-    ASSIGN_OR_RETURN(times.begin, TimeOption("--from", *time, flags.from));
+    ASSIGN_OR_RETURN(times.begin, TimeOption("--from", *time, flags.from, flags.time_zone));
   }
   if (!flags.to.empty()) {
-    ASSIGN_OR_RETURN(times.end, TimeOption("--to", *time, flags.to));
+    ASSIGN_OR_RETURN(times.end, TimeOption("--to", *time, flags.to, flags.time_zone));
   }
   if (flags.last.empty()) return times;
   ASSIGN_OR_RETURN(const int64_t last, DurationOption("--last", time, flags.last));

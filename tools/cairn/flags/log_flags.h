@@ -25,11 +25,12 @@ struct LogFlags {
 void AddLogPath(CLI::App& app, LogFlags& flags);
 absl::StatusOr<Log> OpenLog(const LogFlags& flags);
 
-// Options that choose records: --from, --to, --last and --where.
+// Options that choose records: --from, --to, --last, --tz and --where.
 struct RangeFlags {
   std::string from;
   std::string to;
   std::string last;
+  std::string time_zone;
   std::vector<std::string> where;
 };
 void AddRange(CLI::App& app, RangeFlags& flags);

@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/time.h"
 
+#include "tools/cairn/flags/bucket_flags.h"
 #include "tools/cairn/flags/log_flags.h"
 #include "tools/cairn/log/commands.h"
 #include "tools/cairn/log/plot.h"
@@ -19,6 +23,7 @@
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/report/log_damage.h"
 #include "tools/cairn/text/about.h"
+#include "tools/cairn/text/times.h"
 #include "tools/cairn/text/words.h"
 #include "tools/status.h"
 
@@ -42,8 +47,7 @@ struct AggFlags : LogFlags {
   RangeFlags range;
   OutputFlags output;
   PlotFlags plot;
-  std::string bucket;
-  std::string origin;
+  BucketFlags buckets;
   std::vector<What> what = {What::kMean, What::kMin, What::kMax};
 };
 
@@ -134,22 +138,45 @@ void StoreValue(const FieldAggregate& values, const WholeAggregate& wholes, What
   }
 }
 
+// Bytes of a cell. It holds a time with nanoseconds and an offset, or a number.
+constexpr int kTimeSize = 40;
+using Cell = std::array<std::byte, kTimeSize>;
+
+void StoreText(std::string_view text, Cell& cell) {
+  cell.fill(std::byte{0});
+  std::memcpy(cell.data(), text.data(), std::min(text.size(), cell.size()));
+}
+
+// Returns the zone that times are shown in, or none for UTC.
+std::optional<absl::TimeZone> ZoneOf(const std::string& name) {
+  absl::TimeZone zone;
+  if (name.empty() || !absl::LoadTimeZone(name, &zone)) return std::nullopt;
+  return zone;
+}
+
 // Writes a row for each bucket: its time, its records, and each value of each field.
 absl::Status WriteBuckets(const std::vector<LogBucket>& buckets, const Field& time,
                           const std::vector<Field>& fields, const AggFlags& flags) {
+  const RowFormat format = FormatOf(flags.output);
   Field begin = {.name = NameOf(time), .type = FieldType::kInt, .size = 8, .unit = time.unit};
   if (time.type == FieldType::kTimestamp) begin.type = FieldType::kTimestamp;
+  // A zone is shown in text.
+  std::optional<absl::TimeZone> zone;
+  if (begin.type == FieldType::kTimestamp && format != RowFormat::kRaw) {
+    zone = ZoneOf(flags.range.time_zone);
+  }
+  if (zone.has_value()) begin = {.name = begin.name, .type = FieldType::kBytes, .size = kTimeSize};
   std::vector<Field> columns = {begin, {.name = "records", .type = FieldType::kInt}};
   for (size_t i = 0; i < fields.size(); ++i) {
     for (const What what : flags.what) columns.push_back(ColumnOf(fields[i], what, buckets, i));
   }
-  RowWriter writer(FormatOf(flags.output), columns, !flags.output.no_header);
-  // A row has eight bytes for each column.
-  std::vector<std::array<std::byte, 8>> cells(columns.size());
+  RowWriter writer(format, columns, !flags.output.no_header);
+  std::vector<Cell> cells(columns.size());
   std::vector<ColumnView> row;
   for (const auto& cell : cells) row.push_back({.data = cell.data(), .step = cell.size()});
   for (const LogBucket& bucket : buckets) {
     StoreInt64(bucket.begin, cells[0].data());
+    if (zone.has_value()) StoreText(FormatTimeIn(*zone, bucket.begin, time.unit), cells[0]);
     StoreInt64(bucket.records, cells[1].data());
     size_t next = 2;
     for (size_t i = 0; i < bucket.fields.size(); ++i) {
@@ -171,16 +198,7 @@ absl::Status Agg(const AggFlags& flags) {
   LogAggregation aggregation;
   ASSIGN_OR_RETURN(aggregation.times, TimesOf(flags.range, snapshot));
   aggregation.filters = flags.range.where;
-  if (!flags.bucket.empty()) {
-    ASSIGN_OR_RETURN(aggregation.bucket, ParseDurationOf(*time, flags.bucket));
-    if (aggregation.bucket == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("--bucket: expected more than 0, got %s", flags.bucket));
-    }
-  }
-  if (!flags.origin.empty()) {
-    ASSIGN_OR_RETURN(aggregation.origin, ParseTimeOf(*time, flags.origin));
-  }
+  RETURN_IF_ERROR(SetBuckets(flags.buckets, flags.range.time_zone, *time, aggregation));
   if (!flags.plot.path.empty()) {
     RETURN_IF_ERROR(PlotLog(flags.path, snapshot, std::move(aggregation), fields, flags.plot));
     return CheckLogDamage(snapshot);
@@ -197,9 +215,7 @@ void AddLogAgg(CLI::App& group, Command& chosen) {
   CLI::App* agg = group.add_subcommand("agg", "Write what the values of each hour, day, … come to");
   const auto flags = std::make_shared<AggFlags>();
   AddLogPath(*agg, *flags);
-  agg->add_option("--bucket", flags->bucket, "How long each of them is, such as 1h [all together]")
-      ->type_name("DURATION");
-  agg->add_option("--origin", flags->origin, "When one of them begins [1970]")->type_name("TIME");
+  AddBucket(*agg, flags->buckets);
   agg->add_option_function<std::vector<std::string>>(
          "--what",
          [flags](const std::vector<std::string>& words) {
@@ -215,7 +231,9 @@ void AddLogAgg(CLI::App& group, Command& chosen) {
   AddOutput(*agg, flags->output);
   AddPlot(*agg, flags->plot);
   agg->footer(
-      "Spans without a record are left out.\n"
+      "Spans without a record are left out. With --tz, hours, days and more are those of that "
+      "zone,\n"
+      "and times are shown in it; without it, 1d is 24 hours of UTC.\n"
       "\nExample:\n"
       "  cairn log agg temps.b2frame --bucket 1h --what mean,max --fields temp --last 7d");
   agg->callback([flags, &chosen] { chosen = [flags] { return About(flags->path, Agg(*flags)); }; });

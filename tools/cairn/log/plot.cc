@@ -57,7 +57,8 @@ absl::StatusOr<std::vector<LogBucket>> BucketsOf(const LogSnapshot& log,
                                                  LogAggregation& aggregation, uint64_t most) {
   const auto least = static_cast<int64_t>(LengthOf(aggregation.times) / most + 1);
   const int64_t asked = aggregation.bucket;
-  aggregation.bucket = asked > 0 ? (least + asked - 1) / asked * asked : least;
+  const bool calendar = aggregation.calendar != CalendarUnit::kNone;
+  if (!calendar) aggregation.bucket = asked > 0 ? (least + asked - 1) / asked * asked : least;
   ASSIGN_OR_RETURN(std::vector<LogBucket> buckets, log.Aggregate(aggregation));
   if (asked > 0 || CountRecords(buckets) > static_cast<int64_t>(most)) return buckets;
   aggregation.bucket = 1;
@@ -78,7 +79,8 @@ Series SeriesOf(const Field& field, size_t number, const std::vector<LogBucket>&
     // The point lies in the middle of its bucket, if that is shown.
     const TimeRange& times = aggregation.times;
     int64_t& time = series.points.back().time;
-    if (__builtin_add_overflow(time, aggregation.bucket / 2, &time)) time = times.end;
+    const TimeRange all = {.begin = bucket.begin, .end = bucket.end};
+    time += static_cast<int64_t>(LengthOf(all) / 2);
     time = std::clamp(time, times.begin, times.end - 1);
   }
   return series;
@@ -114,7 +116,9 @@ absl::StatusOr<Figure> MakeFigure(const std::string& path, const LogSnapshot& lo
   figure.note = absl::StrFormat(
       "%s, %s to %s%s", FormatCount(CountRecords(buckets), "record"),
       FormatTimeOf(*time, figure.begin), FormatTimeOf(*time, aggregation.times.end - 1),
-      aggregation.bucket > 1 ? ": mean, and band from least to greatest value" : "");
+      aggregation.bucket > 1 || aggregation.calendar != CalendarUnit::kNone
+          ? ": mean, and band from least to greatest value"
+          : "");
   for (size_t i = 0; i < fields.size(); ++i) {
     figure.series.push_back(SeriesOf(fields[i], i, buckets, aggregation));
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <ranges>
 #include <string>
 
@@ -10,17 +9,12 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/records/values.h"
+#include "tools/cairn/text/times.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
 
 namespace {
-
-int64_t Now(TimeUnit unit) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const int64_t nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-  return nanos / (1'000'000'000 / UnitsPerSecond(unit));
-}
 
 std::string_view WithoutBlanks(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);

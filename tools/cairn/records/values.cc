@@ -394,9 +394,11 @@ bool StoreMissing(const Field& field, std::byte* at) {
   }
 }
 
-absl::StatusOr<int64_t> ParseTimeOf(const Field& time, std::string_view text) {
+absl::StatusOr<int64_t> ParseTimeOf(const Field& time, std::string_view text,
+                                    std::string_view time_zone) {
   if (time.type != FieldType::kTimestamp) return ParseWhole(text);
-  return ParseTime(text, time.unit, {.rounding = TimeRounding::kUp});
+  return ParseTime(text, time.unit,
+                   {.rounding = TimeRounding::kUp, .time_zone = time_zone, .now = Now(time.unit)});
 }
 
 void AppendTimeOf(std::string& out, const Field& time, int64_t value) {

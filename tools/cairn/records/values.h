@@ -57,8 +57,10 @@ absl::Status ParseValue(const Field& field, std::string_view text, const NumberT
 bool StoreMissing(const Field& field, std::byte* at);
 
 // Converts times of a log from and to the form that users see: with a timestamp ISO 8601 or a
-// count, with an integer the number.
-absl::StatusOr<int64_t> ParseTimeOf(const Field& time, std::string_view text);
+// count, also relative to now ("now-15m"), with an integer the number. A zone is that of texts that
+// name none.
+absl::StatusOr<int64_t> ParseTimeOf(const Field& time, std::string_view text,
+                                    std::string_view time_zone = {});
 void AppendTimeOf(std::string& out, const Field& time, int64_t value);
 std::string FormatTimeOf(const Field& time, int64_t value);
 // Converts the distance between two times.

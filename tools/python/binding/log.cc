@@ -120,11 +120,14 @@ void BindLog(nb::module_& module) {
              "limits"_a, "threads"_a, "files"_a.none());
   module.def(
       "parse_time",
-      [](const std::string& text, int unit, bool up) {
+      [](const std::string& text, int unit, bool up, const std::string& time_zone,
+         std::optional<int64_t> now) {
         return Check(ParseTime(text, static_cast<TimeUnit>(unit),
-                               {.rounding = up ? TimeRounding::kUp : TimeRounding::kDown}));
+                               {.rounding = up ? TimeRounding::kUp : TimeRounding::kDown,
+                                .time_zone = time_zone,
+                                .now = now}));
       },
-      "text"_a, "unit"_a, "up"_a);
+      "text"_a, "unit"_a, "up"_a, "time_zone"_a, "now"_a.none());
   module.def(
       "check_padded_text",
       [](const nb::bytes& text) {

@@ -101,24 +101,29 @@ std::array<int64_t, 6> Whole(const WholeAggregate& values) {
           low(values.first), low(values.last), fits};
 }
 
-// Returns the begins of the buckets, their records, and the aggregates of each field.
+// Returns the begins and ends of the buckets, their records, and the aggregates of each field.
 nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, int64_t bucket,
-                    int64_t origin, const std::vector<std::string>& fields, Where where,
+                    int64_t origin, int calendar, const std::string& time_zone,
+                    const std::vector<std::string>& fields, Where where,
                     const std::vector<std::string>& filters) {
   const LogAggregation aggregation = {.times = {.begin = begin, .end = end},
                                       .bucket = bucket,
                                       .origin = origin,
+                                      .calendar = static_cast<CalendarUnit>(calendar),
+                                      .time_zone = time_zone,
                                       .fields = fields,
                                       .where = ToConditions(std::move(where)),
                                       .filters = filters};
   const std::vector<LogBucket> buckets =
       Check(WithoutGil(self.context.remote, [&] { return self.snapshot.Aggregate(aggregation); }));
   std::vector<int64_t> begins;
+  std::vector<int64_t> ends;
   std::vector<int64_t> records;
   std::vector<std::vector<FieldAggregate>> values(buckets.empty() ? 0 : buckets[0].fields.size());
   std::vector<std::vector<std::array<int64_t, 6>>> wholes(values.size());
   for (const LogBucket& one : buckets) {
     begins.push_back(one.begin);
+    ends.push_back(one.end);
     records.push_back(one.records);
     for (size_t i = 0; i < values.size(); ++i) {
       values[i].push_back(one.fields[i]);
@@ -129,7 +134,7 @@ nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, i
   for (size_t i = 0; i < values.size(); ++i) {
     aggregates.append(nb::make_tuple(BytesOf(values[i]), BytesOf(wholes[i])));
   }
-  return nb::make_tuple(BytesOf(begins), BytesOf(records), aggregates);
+  return nb::make_tuple(BytesOf(begins), BytesOf(ends), BytesOf(records), aggregates);
 }
 
 std::optional<std::pair<int64_t, int64_t>> Times(const LogSnapshotHandle& self) {
@@ -214,13 +219,14 @@ void BindLogSnapshot(nb::module_& module) {
       .def("read_column", &ReadColumn, "field"_a, "record"_a, "out"_a)
       .def("query", &Query, "begin"_a, "end"_a, "fields"_a, "where"_a, "filters"_a, "by_time"_a,
            "limit"_a)
-      .def("aggregate", &Aggregate, "begin"_a, "end"_a, "bucket"_a, "origin"_a, "fields"_a,
-           "where"_a, "filters"_a,
+      .def("aggregate", &Aggregate, "begin"_a, "end"_a, "bucket"_a, "origin"_a, "calendar"_a,
+           "time_zone"_a, "fields"_a, "where"_a, "filters"_a,
            nb::sig("def aggregate(self, begin: int, end: int, bucket: int, origin: int, "
+                   "calendar: int, time_zone: str, "
                    "fields: collections.abc.Sequence[str], "
                    "where: collections.abc.Sequence[tuple[str, int, int | float | str]], "
                    "filters: collections.abc.Sequence[str]) "
-                   "-> tuple[bytes, bytes, list[tuple[bytes, bytes]]]"))
+                   "-> tuple[bytes, bytes, bytes, list[tuple[bytes, bytes]]]"))
       .def("verify_statistics",
            [](const LogSnapshotHandle& self) {
              return Check(

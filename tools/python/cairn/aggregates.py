@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Optional
 
 import numpy as np
 
 from .arguments import members_raise_ours
 from .keys import check_fields
 from .records import Records
-from .times import Clock
+from .times import Clock, ZoneLike, zone_name
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
@@ -46,33 +46,43 @@ class Aggregates:
     all of them except the mean are integers. A sum that does not fit into 64 bits is a float.
     """
 
-    __slots__ = ("_time", "begin", "fields", "records")
+    __slots__ = ("_time", "_zone", "begin", "end", "fields", "records")
 
     begin: np.ndarray
+    end: np.ndarray
     records: np.ndarray
     fields: dict[str, np.ndarray]
     _where = ""
 
     def __init__(
-        self, begin: np.ndarray, records: np.ndarray, fields: dict[str, np.ndarray], time: str
+        self,
+        begin: np.ndarray,
+        end: np.ndarray,
+        records: np.ndarray,
+        fields: dict[str, np.ndarray],
+        time: str,
+        zone: Optional[ZoneLike] = None,
     ):
-        self.begin = begin  # the times at which the buckets begin
+        self.begin = begin  # the times at which the buckets begin, in UTC
+        self.end = end  # the times at which the buckets end
         self.records = records  # the number of records in each bucket
         self.fields = fields  # by their names
         self._time = time
+        self._zone = zone
 
     @classmethod
     def _of(
         cls,
-        found: tuple[bytes, bytes, Sequence[tuple[bytes, bytes]]],
+        found: tuple[bytes, bytes, bytes, Sequence[tuple[bytes, bytes]]],
         types: Mapping[str, np.dtype],
         time: str,
         clock: Clock,
+        zone: Optional[ZoneLike],
     ) -> Aggregates:
-        begins, records = (np.frombuffer(one, np.int64) for one in found[:2])
-        values = found[2] or [(b"", b"")] * len(types)
+        begins, ends, records = (np.frombuffer(one, np.int64) for one in found[:3])
+        values = found[3] or [(b"", b"")] * len(types)
         fields = {name: _shown(*one, types[name]) for name, one in zip(types, values)}
-        return cls(clock.times(begins), records, fields, time)
+        return cls(clock.times(begins), clock.times(ends), records, fields, time, zone)
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -89,11 +99,17 @@ class Aggregates:
         }
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Returns a DataFrame of pandas with columns such as (temp, mean). The index is the begin of a bucket."""
+        """Returns a DataFrame of pandas with columns such as (temp, mean).
+
+        The index is the begin of a bucket, in the zone that the aggregation was given.
+        """
         import pandas
 
         columns = {("records", ""): self.records, **self._columns()}
-        return pandas.DataFrame(columns, index=pandas.Index(self.begin, name=self._time))
+        index = pandas.Index(self.begin, name=self._time)
+        if self._zone is not None:
+            index = index.tz_localize("UTC").tz_convert(zone_name(self._zone))
+        return pandas.DataFrame(columns, index=index)
 
     def _table(self) -> Records:
         columns = {self._time: self.begin, "records": self.records}

@@ -73,6 +73,10 @@ def _is_time(value: Any) -> bool:
     return is_integer(value) or isinstance(value, (str, datetime.date, np.datetime64)) or hasattr(value, "to_datetime64")
 
 
+def _is_zone(value: object) -> bool:
+    return isinstance(value, (str, datetime.tzinfo))
+
+
 def _is_span(value: Any) -> bool:
     return is_integer(value) or isinstance(value, (str, datetime.timedelta, np.timedelta64))
 
@@ -121,6 +125,7 @@ KINDS: dict[str, tuple[str, _Is]] = {
         "text such as \"temp > 20\", or tuples such as ('temp', '>', 20)",
         lambda value: value is None or _is_text(value) or _is_condition(value) or _one_or_all(_is_condition)(value),
     ),
+    "ZoneLike": ("the name of a zone such as 'Europe/Berlin', or a tzinfo", _is_zone),
     "_engine.CommitTimer": ("a cairn.CommitTimer", _named("CommitTimer")),
 }  # fmt: skip
 

@@ -18,7 +18,7 @@ from .log_view import LogView
 from .opened import Immutable
 from .readable import Snapshot
 from .records import Columns, Records, shown
-from .times import SpanLike, TimeLike
+from .times import SpanLike, TimeLike, ZoneLike, zone_name
 from .view import View
 from .where import WhereLike, conditions
 
@@ -118,7 +118,7 @@ class LogReadable:
         Records that are later than the clock of this machine count only if `time` is, too.
         """
         view = self._view()
-        return view.engine.find_time(view.need_clock().count(time))
+        return view.engine.find_time(view.need_clock().count(time, bound=True))
 
     def query(
         self,
@@ -126,6 +126,7 @@ class LogReadable:
         end: Optional[TimeLike] = None,
         *,
         last: Optional[SpanLike] = None,
+        tz: Optional[ZoneLike] = None,
         fields: Union[str, Sequence[str], None] = None,
         where: WhereLike = None,
         order: str = "time",
@@ -135,11 +136,14 @@ class LogReadable:
 
         begin, end
             The times: `datetime`, `datetime64`, ISO 8601 text, or a count of the unit of the time
-            field. None means no bound. Times without a zone are UTC.
+            field. None means no bound. Text may be relative to the clock of this machine: "-15m",
+            "now-1d", "today", "yesterday+8h".
         last
             The length of the range, instead of `begin` and `end`: "15m", a `timedelta` or a count.
             The range ends with the newest record. Records that are later than the clock of this
             machine do not count and are left out.
+        tz
+            The zone of texts and dates that name none, such as "Europe/Berlin". None means UTC.
         fields
             The names of the fields to read. None means all.
         where
@@ -152,7 +156,7 @@ class LogReadable:
 
         Chunks that the statistics exclude are not read.
         """
-        view, chosen, cursor = self._cursor(begin, end, last, fields, where, order, limit)
+        view, chosen, cursor = self._cursor(begin, end, last, tz, fields, where, order, limit)
         columns = Columns(chosen)
         while (batch := cursor.next())[0]:
             columns.add(*batch)
@@ -164,6 +168,7 @@ class LogReadable:
         end: Optional[TimeLike] = None,
         *,
         last: Optional[SpanLike] = None,
+        tz: Optional[ZoneLike] = None,
         fields: Union[str, Sequence[str], None] = None,
         where: WhereLike = None,
         order: str = "time",
@@ -173,7 +178,7 @@ class LogReadable:
 
         The arguments are those of `query`:
 
-        begin, end, last
+        begin, end, last, tz
             The times of the records.
         fields
             The names of the fields to read. None means all.
@@ -184,13 +189,14 @@ class LogReadable:
         limit
             The maximum number of records. None means no limit.
         """
-        return _batches(*self._cursor(begin, end, last, fields, where, order, limit))
+        return _batches(*self._cursor(begin, end, last, tz, fields, where, order, limit))
 
     def _cursor(
         self,
         begin: Optional[TimeLike],
         end: Optional[TimeLike],
         last: Optional[SpanLike],
+        tz: Optional[ZoneLike],
         fields: Union[str, Sequence[str], None],
         where: WhereLike,
         order: str,
@@ -202,7 +208,7 @@ class LogReadable:
         chosen = view.choose(fields)
         by_time = options.number_of(order, {"record": 0, "time": 1}, "order") == 1
         cursor = view.engine.query(
-            *view.range(begin, end, last),
+            *view.range(begin, end, last, tz),
             list(chosen),
             *conditions(where, view.fields),
             by_time,
@@ -216,6 +222,7 @@ class LogReadable:
         end: Optional[TimeLike] = None,
         *,
         last: Optional[SpanLike] = None,
+        tz: Optional[ZoneLike] = None,
         bucket: Optional[SpanLike] = None,
         origin: TimeLike = 0,
         fields: Union[str, Sequence[str], None] = None,
@@ -225,11 +232,15 @@ class LogReadable:
 
         begin, end, last
             The times of the records, as in `query`.
+        tz
+            The zone of times as in `query`, and of buckets in text: "1h", "1d" and more are then
+            those of its calendar, so a day has 23 or 25 hours when the clocks change.
         bucket
-            The length of a bucket: "15m", a `timedelta`, or a count of the unit of the time field.
-            None makes one bucket of everything. Buckets without a record are left out.
+            The length of a bucket: "15m", a `timedelta`, or a count of the unit of the time field;
+            "1d", "1w" from Monday, "1mo", "1q" or "1y" of the calendar. None makes one bucket of
+            everything. Buckets without a record are left out.
         origin
-            A time at which a bucket begins.
+            A time at which a bucket begins. Only for lengths that are always the same.
         fields
             The names of fields of numbers, or of times, which are taken as counts. None means all
             fields of numbers.
@@ -242,15 +253,18 @@ class LogReadable:
         clock = view.need_clock()
         chosen = view.choose(fields).items()
         numbers = {name: one for name, one in chosen if fields is not None or one.kind not in "SM"}
-        length = 0 if bucket is None else options.integer(clock.span(bucket), "bucket", 1, _ALL)
+        first = clock.count(origin, tz=tz)
+        length, calendar = (0, 0) if bucket is None else clock.bucket(bucket, tz, first)
         found = view.engine.aggregate(
-            *view.range(begin, end, last),
+            *view.range(begin, end, last, tz),
             length,
-            clock.count(origin),
+            first,
+            calendar,
+            zone_name(tz) if calendar else "",
             list(numbers),
             *conditions(where, view.fields),
         )
-        return Aggregates._of(found, numbers, view.time or "", clock)
+        return Aggregates._of(found, numbers, view.time or "", clock, tz)
 
     @property
     def statistics(self) -> dict[str, FieldStatistics]:

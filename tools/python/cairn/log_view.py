@@ -12,7 +12,7 @@ from .errors import FailedPrecondition, InvalidArgument
 from .indexing import FEW
 from .keys import check_fields
 from .records import Records, fields_of
-from .times import Clock, SpanLike, TimeLike
+from .times import Clock, SpanLike, TimeLike, ZoneLike
 from .view import View, bytes_of
 
 
@@ -38,14 +38,18 @@ class LogView:
         return self.clock
 
     def range(
-        self, begin: Optional[TimeLike], end: Optional[TimeLike], last: Optional[SpanLike]
+        self,
+        begin: Optional[TimeLike],
+        end: Optional[TimeLike],
+        last: Optional[SpanLike],
+        tz: Optional[ZoneLike] = None,
     ) -> tuple[int, int]:
         """Returns the range of times from begin to end, or of the span `last` before the newest time."""
         if begin is None and end is None and last is None:
             return -(2**63), 2**63 - 1
         clock = self.need_clock()
         if last is None:
-            return clock.range(begin, end)
+            return clock.range(begin, end, tz)
         if begin is not None or end is not None:
             raise InvalidArgument("the last records have no other begin or end")
         return self.engine.last(min(clock.span(last), 2**63 - 1))

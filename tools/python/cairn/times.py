@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import time
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -11,16 +12,23 @@ import numpy as np
 from . import _engine
 from .arguments import told
 from .errors import FailedPrecondition, InvalidArgument, InvalidType
+from .options import integer
 
 # A count of the log's unit, a time of NumPy, `datetime` or pandas, or ISO 8601 text.
 TimeLike = Union[int, str, datetime.date, np.datetime64]
 # A count of the log's unit, a span of `datetime` or NumPy, or text such as "15m" and "500ms".
 SpanLike = Union[int, str, datetime.timedelta, np.timedelta64]
 
+# The name of a zone, or a zone of `zoneinfo` or pytz.
+ZoneLike = Union[str, datetime.tzinfo]
+
 _FIRST, _LAST = -(2**63), 2**63 - 1
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "D": 86_400, "W": 604_800}
 _ATTOSECONDS = {"as": 1, "fs": 10**3, "ps": 10**6, "ns": 10**9, "us": 10**12, "ms": 10**15}
 _ATTOSECONDS.update({name: seconds * 10**18 for name, seconds in _SECONDS.items()})
+# Units of the calendar: their number in the engine, and how many of those they are.
+_CALENDAR = {"h": (1, 1), "d": (2, 1), "w": (3, 1), "mo": (4, 1), "q": (4, 3), "y": (5, 1)}
+_BUCKET = re.compile(r"(\d+)\s*(h|d|w|mo|q|y)")
 _SPAN = re.compile(r"(-?\d+)\s*(ns|us|ms|s|m|min|h|d|w)")
 UNITS = ("s", "ms", "us", "ns")
 
@@ -68,6 +76,13 @@ def span_text(value: Any) -> str:
     return f"{exact // _ATTOSECONDS['ns']}ns"
 
 
+def zone_name(tz: Optional[ZoneLike]) -> str:
+    """Returns the name of a zone, as the engine takes it. None means UTC."""
+    if tz is not None and not isinstance(tz, (str, datetime.tzinfo)):
+        raise InvalidType(f"tz: expected the name of a zone, or a tzinfo, got {told(tz)}")
+    return "" if tz is None else str(tz)
+
+
 class Clock:
     """Counts the times of a field, which is a timestamp with a unit or an integer without one."""
 
@@ -76,8 +91,12 @@ class Clock:
     def __init__(self, dtype: np.dtype):
         self._unit: Optional[str] = np.datetime_data(dtype)[0] if dtype.kind == "M" else None
 
-    def count(self, value: TimeLike, *, up: bool = True, stored: bool = False) -> int:
+    def count(
+        self, value: TimeLike, *, up: bool = True, stored: bool = False, bound: bool = False, tz: Optional[ZoneLike] = None
+    ) -> int:
         """Returns a time as a count. Between two counts, `up` gives the later one, else the earlier.
+
+        A text without a zone is in `tz`. A bound may be relative to the clock: "now-15m".
 
         Raises `InvalidArgument` for a number that reads as a time of our days in another unit, or
         as a date such as 20261124. A time that is no text may lie beyond all counts, unless it is
@@ -88,8 +107,11 @@ class Clock:
                 return int(value)
             value = str(int(value))
         unit = self._attoseconds()
+        if tz is not None and isinstance(value, datetime.date) and getattr(value, "tzinfo", None) is None:
+            value = value.isoformat()
         if isinstance(value, str):
-            return _engine.parse_time(value, UNITS.index(self._unit or ""), up)
+            now = time.time_ns() * 10**9 // unit if bound else None
+            return _engine.parse_time(value, UNITS.index(self._unit or ""), up, zone_name(tz), now)
         exact = _attoseconds(to_datetime64(value))
         found = -(-exact // unit) if up else exact // unit
         if stored and not _FIRST < found <= _LAST:
@@ -112,12 +134,35 @@ class Clock:
             f"{problem}; as an array of type M8[{self._unit}] it is taken as it is"
         ) from None
 
-    def range(self, begin: Optional[TimeLike], end: Optional[TimeLike]) -> tuple[int, int]:
+    def range(
+        self, begin: Optional[TimeLike], end: Optional[TimeLike], tz: Optional[ZoneLike] = None
+    ) -> tuple[int, int]:
         """Returns the counts of a range. None means no bound."""
         return (
-            _FIRST if begin is None else self.count(begin),
-            _LAST if end is None else self.count(end),
+            _FIRST if begin is None else self.count(begin, bound=True, tz=tz),
+            _LAST if end is None else self.count(end, bound=True, tz=tz),
         )
+
+    def bucket(self, value: SpanLike, tz: Optional[ZoneLike], origin: int) -> tuple[int, int]:
+        """Returns the length of buckets, and the number of the unit of the calendar that it counts or 0.
+
+        With a zone, hours, days and more are those of its calendar.
+        """
+        parts = _BUCKET.fullmatch(value.strip()) if isinstance(value, str) and self._unit else None
+        name = parts[2] if parts else ""
+        if parts and (tz is not None or name not in "hdw" or (name == "w" and not origin)):
+            unit, times = _CALENDAR[name]
+            if origin:
+                raise InvalidArgument(f"bucket: expected a duration beside origin, got {value}")
+            if unit == 1 and int(parts[1]) not in (1, 2, 3, 4, 6, 8, 12):
+                raise InvalidArgument(
+                    f"bucket: expected 1, 2, 3, 4, 6, 8 or 12 hours beside tz, got {value}; its days are 1d"
+                )
+            return integer(int(parts[1]), "bucket", 1, 100_000) * times, unit
+        length = integer(self.span(value), "bucket", 1, _LAST)
+        if tz is not None and not parts and length % max(self.span("1h"), 1) == 0:
+            raise InvalidArgument(f"bucket: expected a text such as 6h, 1d or 1mo beside tz, got {told(value)}")
+        return length, 0
 
     def span(self, value: SpanLike) -> int:
         """Returns a span of time as a count."""

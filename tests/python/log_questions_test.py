@@ -1,0 +1,70 @@
+"""Questions to logs: buckets of the calendar, times relative to the clock."""
+
+import datetime
+import unittest
+import zoneinfo
+
+from support import PackageTest, cairn, np
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+
+class QuestionsTest(PackageTest):
+    """Of a record each hour from 27 to 31 March 2026. In Berlin the clocks change on 29 March."""
+
+    def setUp(self):
+        super().setUp()
+        self.log = cairn.Log.create(self.path("log"), {"time": "M8[ms]", "n": "i4"})
+        self.times = np.datetime64("2026-03-27T00", "ms") + np.arange(120) * np.timedelta64(1, "h")
+        self.log.append({"time": self.times, "n": np.arange(120)})
+
+    def test_days_follow_the_clocks_of_a_zone(self):
+        for tz in ("Europe/Berlin", zoneinfo.ZoneInfo("Europe/Berlin")):
+            found = self.log.aggregate(bucket="1d", tz=tz)
+            self.assertEqual(found.records.tolist(), [23, 24, 23, 24, 24, 2])
+            self.assertEqual((found.end - found.begin)[2], np.timedelta64(23, "h"))
+            self.assertEqual(str(found.begin[2]), "2026-03-28T23:00:00.000")
+        for bucket in ("1d", "24h", datetime.timedelta(days=1)):
+            self.assertEqual(self.log.aggregate(bucket=bucket).records.tolist(), [24] * 5)
+        self.assertEqual(self.log.aggregate(bucket="15m", tz="Asia/Kathmandu").records.tolist(), [1] * 120)
+
+    @unittest.skipIf(pandas is None, "no pandas")
+    def test_pandas_shows_them_in_the_zone(self):
+        frame = self.log.aggregate(bucket="1mo", tz="Europe/Berlin").to_pandas()
+        self.assertEqual([str(time) for time in frame.index], ["2026-03-01 00:00:00+01:00", "2026-04-01 00:00:00+02:00"])
+
+    def test_lengths_that_could_mean_two_things_are_refused(self):
+        for bucket in ("24h", "5h", "0d", "1d12h", datetime.timedelta(hours=6), 3_600_000, "200000mo"):
+            with self.subTest(bucket=bucket), self.assertRaisesRegex(cairn.InvalidArgument, "bucket|span"):
+                self.log.aggregate(bucket=bucket, tz="Europe/Berlin")
+        with self.assertRaisesRegex(cairn.InvalidArgument, "beside origin"):
+            self.log.aggregate(bucket="1y", origin="2026-04-01")
+        with self.assertRaisesRegex(cairn.InvalidArgument, "Europe/Nowhere"):
+            self.log.aggregate(bucket="1d", tz="Europe/Nowhere")
+        with self.assertRaisesRegex(TypeError, "tz"):
+            self.log.aggregate(bucket="1d", tz=1)
+
+    def test_times_without_a_zone_are_of_the_zone(self):
+        for begin in ("2026-03-30", datetime.date(2026, 3, 30), datetime.datetime(2026, 3, 30), "2026-03-29T22:00Z"):
+            with self.subTest(begin=begin):
+                found = self.log.query(begin, "2026-03-30T01:00", tz="Europe/Berlin")
+                self.assertEqual(found["n"].tolist(), [70])
+
+    def test_times_may_be_relative_to_the_clock(self):
+        log = cairn.Log.create(self.path("new"), {"time": "M8[s]", "n": "i4"})
+        now = np.datetime64(datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None), "s")
+        log.append({"time": now - np.arange(100)[::-1] * np.timedelta64(60, "s"), "n": np.arange(100)[::-1]})
+        self.assertEqual(log.query("-150s")["n"].tolist(), [2, 1, 0])
+        self.assertEqual(log.query("now-3590s", "now-3510s")["n"].tolist(), [59])
+        self.assertEqual(len(log.query("yesterday", "tomorrow+1d", tz="Pacific/Auckland")), 100)
+        self.assertEqual(log.aggregate("-150s").records.tolist(), [3])
+        self.assertEqual(log.find_time("now+1h"), 100)
+        with self.assertRaises(cairn.InvalidArgument):
+            log.append({"time": "now", "n": 1})
+
+
+if __name__ == "__main__":
+    unittest.main()
