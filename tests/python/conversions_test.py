@@ -110,14 +110,21 @@ class ConversionsTest(PackageTest):
 
     @unittest.skipIf(zarr is None or xr is None, "no zarr or no xarray")
     def test_variable_that_xarray_wrote_is_the_same_one(self):
-        ds = xr.Dataset({"temp": (("time", "x"), np.arange(12.0).reshape(3, 4), {"units": "K"})}, coords={"time": [3, 4, 5]})
+        items = np.where(np.arange(12) == 5, np.nan, np.arange(12)).reshape(3, 4)
         for version in (2, 3):
-            ds.to_zarr(self.path(f"z{version}"), zarr_format=version, consolidated=False)
-            cairn.from_zarr(self.path(f"z{version}/temp"), self.path(f"{version}.b2nd")).close()
-            with xr.open_dataset(self.path(f"{version}.b2nd"), engine="cairn") as found:
-                got = found[str(version)]
-                xr.testing.assert_equal(got.variable, ds["temp"].variable)
-                self.assertEqual(got.attrs["units"], "K")
+            for fill in (None, np.nan, -99.0):
+                with self.subTest(version=version, fill=fill):
+                    ds = xr.Dataset({"temp": (("time", "x"), items, {"units": "K"})}, coords={"time": [3, 4, 5]})
+                    how = {"temp": {"_FillValue": fill}} if version == 3 and fill is not None else {}
+                    ds.to_zarr(self.path("z"), zarr_format=version, consolidated=False, encoding=how, mode="w")
+                    cairn.from_zarr(self.path("z/temp"), self.path("temp.b2nd"), overwrite=True).close()
+                    with xr.open_dataset(self.path("temp.b2nd"), engine="cairn") as found:
+                        xr.testing.assert_identical(found["temp"].load().drop_vars("time", errors="ignore"), ds["temp"].drop_vars("time"))
+                    os.makedirs(self.path("back"), exist_ok=True)
+                    zarr.create_group(self.path("back"), zarr_format=version, overwrite=True)
+                    cairn.to_zarr(self.path("temp.b2nd"), self.path("back/temp"), zarr_format=version)
+                    with xr.open_zarr(self.path("back"), consolidated=False) as found:
+                        xr.testing.assert_identical(found["temp"].load(), ds["temp"].drop_vars("time"))
 
     @unittest.skipIf(zarr is None, "no zarr")
     def test_shards_and_stores_of_zarr(self):
@@ -239,6 +246,31 @@ class ConversionsTest(PackageTest):
         again = cairn.from_hdf5(self.path("back"), "deep/er/temp", self.path("again.b2nd"))
         same(again.attrs)
         self.assertEqual(dict(again.attrs).keys(), dict(frame.attrs).keys())
+
+    @unittest.skipIf(h5py is None or xr is None, "no h5py or no xarray")
+    def test_texts_of_netcdf_are_texts(self):
+        with h5py.File(self.path("h"), "w") as file:  # as netCDF's library writes it
+            file["time"] = np.arange(3)
+            file["time"].attrs["units"] = np.bytes_("days since 2026-01-01")
+            file["time"].attrs["_FillValue"] = np.array([-1])
+            file["time"].attrs["odd"] = np.bytes_(b"\xff")
+        frame = cairn.from_hdf5(self.path("h"), "time", self.path("time.b2nd"))
+        self.assertEqual((frame.attrs["units"], frame.attrs["odd"]), ("days since 2026-01-01", b"\xff"))
+        with xr.open_dataset(frame.path, engine="cairn") as found:
+            self.assertEqual(found["time"].values.astype("M8[D]").tolist(), np.arange("2026-01-01", "2026-01-04", dtype="M8[D]").tolist())
+
+    @unittest.skipIf(h5py is None or zarr is None or xr is None, "no h5py, zarr or xarray")
+    def test_missing_value_of_netcdf_goes_on_to_zarr(self):
+        with h5py.File(self.path("h"), "w") as file:
+            file["v"] = np.array([1.0, -9.0], "f4")
+            file["v"].attrs["_FillValue"] = np.array([-9.0], "f4")
+            file["v"].dims[0].label = "x"
+        cairn.from_hdf5(self.path("h"), "v", self.path("v.b2nd")).close()
+        zarr.create_group(self.path("z"))
+        cairn.to_zarr(self.path("v.b2nd"), self.path("z/v"))
+        for opened in (xr.open_dataset(self.path("v.b2nd"), engine="cairn"), xr.open_zarr(self.path("z"), consolidated=False)):
+            with opened as found:
+                np.testing.assert_array_equal(found["v"], [1, np.nan])
 
     @unittest.skipIf(h5py is None, "no h5py")
     def test_hdf5_that_no_frame_holds_is_refused_by_name(self):
@@ -409,6 +441,28 @@ class ConversionsTest(PackageTest):
                 if target is not None:
                     self.assertLess(measure(f"to_{name}", path, *target), 120)
                 self.assertEqual(cairn.open(path)[5999, 3999], items[-1, -1])
+
+    def test_what_a_killed_conversion_left_goes_with_the_next_one(self):
+        program = """
+import os, signal, sys, cairn
+getattr(cairn, sys.argv[1])(*sys.argv[2:], progress=lambda done: os.kill(os.getpid(), signal.SIGKILL))
+"""
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        items = items_of((1000, 100), "f8")
+        for name, (make, source, target) in self.conversions().items():
+            make(items)
+            path = self.path(f"f{name}")
+            calls = [(f"from_{name.replace('npz', 'npy')}", *source, path)]
+            if target is not None:
+                calls.append((f"to_{name}", path, *target))
+            for call, *arguments in calls:
+                with self.subTest(call=call):
+                    before = sorted(os.listdir(self.folder))
+                    ran = subprocess.run([sys.executable, "-c", program, call, *arguments], env=environment)
+                    self.assertEqual(ran.returncode, -9)
+                    self.assertFalse(os.path.exists(arguments[-1] if call != "to_hdf5" else arguments[1]))
+                    getattr(cairn, call)(*arguments)
+                    self.assertEqual(len(os.listdir(self.folder)), len(before) + 1, os.listdir(self.folder))
 
     def test_plain_frame_goes_as_an_array_of_one_dimension(self):
         frame = cairn.create(self.path("f"), None, "<f4")

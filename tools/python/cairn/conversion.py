@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional, Union
 
@@ -14,7 +13,8 @@ import numpy as np
 from . import _engine, datasets, options
 from .boxes import Box, copy_boxes
 from .datasets import DIMENSIONS, FILL, RESERVED
-from .errors import AlreadyExists, Error, InvalidArgument, InvalidType, NotFound, PermissionDenied, Unimplemented
+from .errors import AlreadyExists, Error, InvalidArgument, InvalidType, NotFound, PermissionDenied, Unavailable, Unimplemented
+from .folders import folder_beside
 from .frame import Frame
 from .opening import begin_create, fill
 from .opening import open as open_frame
@@ -133,6 +133,8 @@ def told(where: str) -> Iterator[None]:
         raise NotFound(f"{where}: {_text_of(error)}") from error
     except FileExistsError as error:
         raise AlreadyExists(f"{where}: {_text_of(error)}") from error
+    except BlockingIOError as error:  # h5py, if another process has the file
+        raise Unavailable(f"{where}: {_text_of(error)}") from error
     except PermissionError as error:
         raise PermissionDenied(f"{where}: {_text_of(error)}") from error
     except (OSError, RuntimeError, TypeError, ValueError) as error:
@@ -146,15 +148,12 @@ def _text_of(error: Exception) -> str:
 
 @contextlib.contextmanager
 def file_beside(path: str, overwrite: bool) -> Iterator[str]:
-    """Gives the name of a file beside `path`, which gets that name at the end, durably, or is removed."""
+    """Gives the name of a file that gets the name `path` at the end, durably, or is removed."""
     if not overwrite and os.path.lexists(path):
         raise AlreadyExists(f"{path}: already exists; overwrite=True replaces it")
-    beside = f"{path}.{uuid.uuid4().hex[:16]}.tmp"
-    try:
+    with folder_beside(path) as folder:
+        beside = os.path.join(folder, os.path.basename(path))
         yield beside
         with open(beside, "rb") as file:
             os.fsync(file.fileno())
         _engine.move_to(beside, path, overwrite)
-    finally:  # it is what was replaced, or not complete
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(beside)

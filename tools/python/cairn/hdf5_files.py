@@ -117,6 +117,9 @@ def _as_value(h5py: Any, where: str, name: str, value: Any) -> Any:
         return None
     if isinstance(value, np.void) and value.dtype.names is None:
         return value.tobytes()
+    if isinstance(value, bytes):  # a text of a fixed length
+        with contextlib.suppress(UnicodeDecodeError):
+            return value.decode()
     if isinstance(value, np.ndarray) and value.dtype.kind == "O":
         if all(isinstance(one, str) for one in value.flat):
             return value.tolist()

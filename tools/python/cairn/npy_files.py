@@ -90,11 +90,11 @@ def _mapped(name: str, member: Optional[str], folder: Optional[str]) -> Iterator
             raise InvalidArgument(f"{name}: member: expected None for a file that is not a '.npz', got {member!r}")
         yield np.load(name, mmap_mode="r")
         return
-    with zipfile.ZipFile(name) as archive, tempfile.NamedTemporaryFile(dir=folder, suffix=".npy") as whole:
+    with zipfile.ZipFile(name) as archive, tempfile.TemporaryFile(dir=folder) as whole:
         with archive.open(_member_of(name, archive, member)) as packed:
             shutil.copyfileobj(packed, whole, 1 << 20)
         whole.flush()
-        yield np.load(whole.name, mmap_mode="r")
+        yield np.load(f"/proc/self/fd/{whole.fileno()}", mmap_mode="r")
 
 
 def _member_of(name: str, archive: zipfile.ZipFile, member: Optional[str]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import json
 import os
-import shutil
+import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional, Union
 
@@ -20,6 +22,9 @@ from .frame import Frame
 from .options import FilterLike, extents
 from .paths import Path, name_of
 from .readable import Readable
+
+# xarray's attribute of missing floats, which it writes as base64 in version 3, since JSON has no NaN.
+_MISSING = "_FillValue"
 
 
 @raises_ours
@@ -82,6 +87,9 @@ def from_zarr(
             raise InvalidArgument(f"{where}: expected an array, got a group of {', '.join(sorted(array.keys())) or 'nothing'}")
         attrs = dict(array.attrs)
         dims = attrs.pop(DIMENSIONS, None) or getattr(array.metadata, "dimension_names", None) or ()
+        if array.metadata.zarr_format == 3 and array.dtype.kind == "f" and isinstance(attrs.get(_MISSING), str):
+            with contextlib.suppress(ValueError, struct.error):
+                attrs[_MISSING] = struct.unpack("<d", base64.b64decode(attrs[_MISSING]))[0]
         source = Source(where, array, tuple(array.chunks), dims, array.fill_value, attrs)
     return into_frame(source, path, how, overwrite, threads, progress)
 
@@ -125,6 +133,10 @@ def to_zarr(
     where = _where(store)
     with reading(path, threads) as state:
         attrs = {key: _as_json(where, key, value) for key, value in state.attrs.items()}
+        if isinstance(attrs.get(_MISSING), list) and len(attrs[_MISSING]) == 1:  # as netCDF has it
+            attrs[_MISSING] = attrs[_MISSING][0]
+        if zarr_format == 3 and state.items.dtype.kind == "f" and isinstance(attrs.get(_MISSING), (int, float)):
+            attrs[_MISSING] = base64.b64encode(struct.pack("<d", attrs[_MISSING])).decode()
         shape = state.items.shape
         cut = tuple(state.items.chunks if chunks is None else extents(chunks, "chunks"))
         how: dict[str, Any] = {"shape": shape, "dtype": state.items.dtype, "chunks": cut, "compressors": compressors}
