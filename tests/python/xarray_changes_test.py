@@ -226,6 +226,23 @@ for n in range(1, 30):
         for one in (dead, living):
             one.stdout.close()
 
+    def test_dataset_whose_append_was_killed_is_overwritten(self):
+        path = self.path("d")
+        for count in (1, 3, 40):
+            series().cairn.save(path, overwrite=True)
+            program = """
+import os, signal, sys, cairn
+writer = cairn.open(sys.argv[1], "r+").writer()
+for number in range(int(sys.argv[2])):
+    writer.vlmeta["_APPENDS"] = {"id": "x", "spans": {str(one): [number, None] for one in range(5000)}}
+    writer.commit(durable=False)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+            self.start(program, f"{path}/__vlmeta__.b2f", count).wait()
+            series(2).cairn.save(path, overwrite=True)
+            xr.testing.assert_identical(self.read(path), series(2))
+            self.assertEqual(os.listdir(self.folder), ["d"])
+
     def test_saving_one_frame_that_fails_leaves_what_was_there(self):
         path = self.path("a.b2nd")
         good = series()["temp"]

@@ -65,16 +65,20 @@ def _give_name(beside: str, path: str, overwrite: bool, wait: float) -> None:
 @contextlib.contextmanager
 def _appends_kept_out(path: str, wait: float) -> Iterator[None]:
     """Waits for an append to what will be replaced. It would go on in the new dataset, which is another one."""
-    with contextlib.ExitStack() as stack:
-        try:
-            last = stack.enter_context(open_frame(os.path.join(path, GROUP), "r+"))
+    writer = None
+    try:
+        with open_frame(os.path.join(path, GROUP), "r+") as last:
             # Others who replace it have it for a moment only.
-            stack.enter_context(last.writer(wait=max(wait, 1.0)))
-        except Unavailable:
-            raise
-        except Error:  # nothing is there, or no dataset, or a damaged one: nobody appends to it
-            pass
+            writer = last.writer(wait=max(wait, 1.0))
+    except Unavailable:
+        raise
+    except Error:  # nothing is there, or no dataset, or a damaged one: nobody appends to it
+        pass
+    try:
         yield
+    finally:
+        if writer is not None:
+            writer._drop()  # closing it would write a checkpoint into a frame that has lost its name
 
 
 def _for_each(variables: Mapping[str, xarray.Variable], work: Callable[[str, xarray.Variable], object]) -> None:
