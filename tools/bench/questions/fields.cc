@@ -68,7 +68,7 @@ absl::Status Compare(Session& session, const Setting& setting, int32_t blocksize
   ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(chunk.bytes()));
   Contest contest({.text = absl::StrFormat(
                        "records of 40 bytes, their size a second, chunks of %d, blocks of %d",
-                       options.chunksize, info.blocksize),
+                       *options.chunksize.nbytes(), info.blocksize),
                    .ops = n,
                    .op_bytes = sizeof(Reading)});
   contest.Add("ReadItems", [&] { return snapshot.ReadItems(0, records); });
