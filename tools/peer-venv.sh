@@ -4,8 +4,8 @@
 # library C-Blosc2, its headers and its pkg-config file in build-peer/blosc2/. Beside them goes what
 # builds and tests Cairn's own Python package, pandas, boto3, a client of object stores, datasette and
 # sqlite-utils, which the VFS of SQLite is tried with, influxdb-client, which writes line protocol, and xarray
-# with dask, pytest for its own tests, auditwheel, which adds libraries to wheels, and DuckDB, which answers the same
-# questions as logs do.
+# with dask, pytest for its own tests, auditwheel, which adds libraries to wheels, DuckDB, which answers the same
+# questions as logs do, and matplotlib, which draws what benchmarks measured.
 # Where no package index can be reached, what is there from before stays; that there is none is a
 # message and no failure.
 set -euo pipefail
@@ -35,6 +35,7 @@ install_also influxdb-client
 install_also dask pytest xarray
 install_also auditwheel
 install_also duckdb
+install_also matplotlib
 if package=$("$venv/bin/python" -c 'import blosc2; print(blosc2.__path__[0])' 2>/dev/null); then
   ln -sfn "$package" "$venv/blosc2"
 fi

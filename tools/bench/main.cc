@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
@@ -33,22 +34,31 @@ bool Save(const std::string& path, const std::string& content) {
   return file.flush().good();
 }
 
+// Returns the command without the file of the results, which says nothing about them.
+std::string CommandOf(int argc, char** argv) {
+  std::string command = "cairn-bench";
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--json") {
+      ++i;
+    } else if (!std::string_view(argv[i]).starts_with("--json=")) {
+      absl::StrAppend(&command, " ", argv[i]);
+    }
+  }
+  return command;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Measures Cairn beside other engines and beside the bare codec or disk.",
                "cairn-bench");
   Session session;
   std::string json;
-  std::string svg;
-  std::string markdown;
   app.add_option("--rounds", session.rounds, "Rounds, of which medians are taken")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--dir", session.directory, "Where stores are made, and removed again")
       ->check(CLI::ExistingDirectory)
       ->capture_default_str();
-  app.add_option("--json", json, "File for the results as JSON");
-  app.add_option("--table", markdown, "File for the results as a table in Markdown");
-  app.add_option("--plot", svg, "File for a picture of the results, SVG");
+  app.add_option("--json", json, "File for the results, of which tools/bench/draw.py makes tables");
   app.add_flag_callback(
       "--list",
       [&app] {
@@ -91,11 +101,9 @@ int Main(int argc, char** argv) {
   if (const absl::Status status = session.run(); !status.ok()) {
     return Fail(std::string(status.message()));
   }
-  if (!json.empty() && !Save(json, session.report.ToJson())) return Fail("cannot write " + json);
-  if (!markdown.empty() && !Save(markdown, session.report.ToMarkdown())) {
-    return Fail("cannot write " + markdown);
+  if (!json.empty() && !Save(json, session.report.ToJson(CommandOf(argc, argv)))) {
+    return Fail("cannot write " + json);
   }
-  if (!svg.empty() && !Save(svg, session.report.ToSvg())) return Fail("cannot write " + svg);
   return 0;
 }
 

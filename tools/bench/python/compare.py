@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times the package `cairn` beside python-blosc2, h5py, zarr and lmdb, those that are installed.
 
-    PYTHONPATH=BUILD/tools/python python3 tools/bench/python/compare.py [--items N] [--plot FILE.svg] [--chunks N]
+    PYTHONPATH=BUILD/tools/python python3 tools/bench/python/compare.py [--items N] [--json FILE] [--chunks N]
 
 Each stores the same float64 items, compressed in chunks of the same size (lmdb: as they are), and
 answers the same questions, in the page cache and with one thread. What a peer has appended is handed
@@ -19,14 +19,18 @@ import time
 
 import numpy as np
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from drawing import results, tables  # noqa: E402
+
 CHUNK = 1 << 14  # items
 APPEND = 1 << 10
 QUESTIONS = {
-    "open and read an item": ("µs", 1e6),
-    "read 100 items anywhere": ("µs", 1e6),
-    "append 1024 items": ("µs", 1e6),
-    "update 100 items anywhere": ("µs", 1e6),
-    "scan": ("GB/s", None),
+    "open and read an item": ("us", 1e6),
+    "read 100 items anywhere": ("us", 1e6),
+    "append 1024 items": ("us", 1e6),
+    "update 100 items anywhere": ("us", 1e6),
+    "scan": ("GB/s", 1e-9),
 }
 
 
@@ -301,33 +305,10 @@ def many_chunks(count):
         print(f"{count} chunks, {question}: {statistics.median(values) * 1e6:.1f} µs")
 
 
-def shown(question, value):
-    unit, factor = QUESTIONS[question]
-    return f"{value * factor:.1f} {unit}" if factor else f"{value / 1e9:.2f} {unit}"
-
-
-def plot(results, path):
-    """Bars for each question, the best one longest or shortest as its unit says."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(len(QUESTIONS), 1, figsize=(8, 2 * len(QUESTIONS)))
-    for axis, (question, (unit, factor)) in zip(axes, QUESTIONS.items()):
-        values = [one[question] * (factor or 1e-9) for one in results.values()]
-        axis.barh(list(results), values)
-        axis.set_xscale("log")
-        axis.set_title(f"{question}, {unit}")
-        axis.invert_yaxis()
-    figure.tight_layout()
-    figure.savefig(path)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=1 << 23, help="float64 items in each file (default: 2^23)")
-    parser.add_argument("--plot", metavar="FILE", help="also draw the table; needs matplotlib")
+    parser.add_argument("--json", metavar="FILE", help="keep the results, which tools/bench/draw.py draws")
     parser.add_argument("--chunks", type=int, help="only open and append to a frame of so many small chunks")
     options = parser.parse_args()
     if options.chunks:
@@ -335,22 +316,23 @@ def main():
 
     walk = np.random.default_rng(5).integers(-3, 4, options.items).cumsum()
     items = walk.astype("<f8") / 8
-    results = {}
+    reached = {}
+    report = results.Report()
     for kind in (Cairn, CairnArray, CairnDurable, Blosc2, H5py, Zarr, Lmdb):
         folder = tempfile.mkdtemp(prefix="cairn-bench.")
         try:
-            results[kind.name] = answer(kind(), os.path.join(folder, "a.b2nd"), items)
+            reached[kind.name] = answer(kind(), os.path.join(folder, "a.b2nd"), items)
         except ImportError as error:
-            print(f"{kind.name}: skipped, {error}", file=sys.stderr)
+            report.note(f"{kind.name}: skipped, {error}")
         finally:
             shutil.rmtree(folder)
 
-    print(f"| {items.nbytes / 1e6:.0f} MB | {' | '.join(QUESTIONS)} |")
-    print("|---" * (len(QUESTIONS) + 1) + "|")
-    for name, answers in results.items():
-        print(f"| {name} | {' | '.join(shown(one, answers[one]) for one in QUESTIONS)} |")
-    if options.plot:
-        plot(results, options.plot)
+    for question, (unit, factor) in QUESTIONS.items():
+        better = "higher" if unit == "GB/s" else "lower"
+        report.add(question, unit, better, {name: answers[question] * factor for name, answers in reached.items()})
+    print(f"{items.nbytes / 1e6:.0f} MB\n\n{tables.tables(report.data)}", end="")
+    if options.json:
+        results.save(options.json, report.data)
 
 
 if __name__ == "__main__":

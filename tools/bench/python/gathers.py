@@ -1,23 +1,28 @@
 #!/usr/bin/env python3
 """Times reads of random rows: all at once, in a loop, and beside python-blosc2, where that is installed.
 
-    PYTHONPATH=BUILD/tools/python python3 tools/bench/python/gathers.py [--rows N] [--rounds N] [--only TEXT]
+    PYTHONPATH=BUILD/tools/python python3 tools/bench/python/gathers.py [--rows N] [--only TEXT] [--json FILE]
 
-The rows are {time i64, value f64}, a clock with jitter and a random walk, in chunks of 65,536. "its
-blocks" is the floor: each block that holds a wanted row is decoded once, and nothing is taken from it.
-All contestants of a row of the table take turns in each round; a figure is the median of the rounds, in
-ms (single rows in µs), and a ratio is the median of the ratios within a round.
+The rows are {time i64, value f64}, a clock with jitter and a random walk, in chunks of 65,536. The limit:
+each block that holds a wanted row is decoded once, and nothing is taken from it. All contestants of a
+question take turns in each round; a figure is the median of the rounds, and a ratio is the median of the
+ratios within a round.
 """
 
 import argparse
 import os
 import statistics
+import sys
 import tempfile
 import time
 
 import numpy as np
 
 import cairn
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from drawing import results, tables  # noqa: E402
 
 try:
     import blosc2
@@ -62,13 +67,18 @@ def in_turns(contestants, rounds):
     return times
 
 
-def report(question, times, limit, scale):
+def note(report, question, times, operations):
+    """Adds what the contestants took, in microseconds for each of so many operations."""
+    first = next(iter(times.values()))
+    scores = {}
     for name, taken in times.items():
-        ratio = statistics.median(one / base for one, base in zip(taken, times[limit]))
-        print(f"| {question} | {name} | {statistics.median(taken) * scale:.2f} | {ratio:.2f}x |", flush=True)
+        ratio = statistics.median(one / base for one, base in zip(taken, first))
+        scores[name] = {"value": statistics.median(taken) * 1e6 / operations, "ratio": ratio}
+        print(f"{question}: {name}: {scores[name]['value']:.2f} us ({ratio:.2f}x)", file=sys.stderr)
+    report.add(question, "us", "lower", scores)
 
 
-def gathers(question, path, plain, rows, rounds):
+def gathers(report, question, path, plain, rows, rounds):
     dice = np.random.default_rng(7)
     wanted = dice.integers(0, len(rows), WANTED)
     mask = np.zeros(len(rows), bool)
@@ -76,35 +86,35 @@ def gathers(question, path, plain, rows, rounds):
     frame, flat = cairn.open(path), cairn.open(plain, dtype=ROW)
     assert (frame[wanted] == rows[wanted]).all() and (flat[wanted] == rows[wanted]).all()
     contestants = {
-        "its blocks": lambda: decode_blocks(flat, wanted),
-        "f[rows]": lambda: frame[wanted],
-        "f[rows], plain frame": lambda: flat[wanted],
-        "f[mask]": lambda: frame[mask],
-        "a loop": lambda: read_each(frame, wanted),
+        "limit: its blocks": lambda: decode_blocks(flat, wanted),
+        "Cairn, f[rows]": lambda: frame[wanted],
+        "Cairn, f[rows], plain frame": lambda: flat[wanted],
+        "Cairn, f[mask]": lambda: frame[mask],
+        "Cairn, a loop": lambda: read_each(frame, wanted),
     }
     if blosc2 is not None:
         peer = blosc2.open(path)
         contestants["python-blosc2"] = lambda: peer[wanted]
-    report(question, in_turns(contestants, rounds), "its blocks", 1e3)
+    note(report, question, in_turns(contestants, rounds), 1)
 
 
-def single_rows(question, path, count, rounds):
+def single_rows(report, question, path, count, rounds):
     """Rows of blocks that no read has met before, each of which the floor decodes as a whole."""
     dice = np.random.default_rng(8)
     few = dice.integers(0, count, 200)
     frame = cairn.open(path)
     read_each(frame, np.arange(0, count, CHUNK))  # fingerprints
     contestants = {
-        "its block": lambda: [decode_blocks(frame, few[i : i + 1]) for i in range(len(few))],
-        "f[row]": lambda: read_each(frame, few),
+        "limit: its block": lambda: [decode_blocks(frame, few[i : i + 1]) for i in range(len(few))],
+        "Cairn, f[row]": lambda: read_each(frame, few),
     }
     if blosc2 is not None:
         peer = blosc2.open(path)
         contestants["python-blosc2"] = lambda: read_each(peer, few)
-    report(question, in_turns(contestants, rounds), "its block", 1e6 / len(few))
+    note(report, question, in_turns(contestants, rounds), len(few))
 
 
-def open_and_read(question, path, rounds):
+def open_and_read(report, question, path, rounds):
     def ours():
         for row in range(0, 50_000, 1000):
             cairn.open(path)[row]
@@ -114,7 +124,7 @@ def open_and_read(question, path, rounds):
             blosc2.open(path, mode="r")[row]
 
     if blosc2 is not None:
-        report(question, in_turns({"python-blosc2": theirs, "cairn": ours}, rounds), "python-blosc2", 1e6 / 50)
+        note(report, question, in_turns({"python-blosc2": theirs, "Cairn": ours}, rounds), 50)
 
 
 def main():
@@ -122,9 +132,10 @@ def main():
     parser.add_argument("--rows", type=int, default=4_000_000)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only", default="", help="questions that contain this text")
+    parser.add_argument("--json", metavar="FILE", help="keep the results, which tools/bench/draw.py draws")
     args = parser.parse_args()
     rows = make_rows(args.rows)
-    print("| question | contestant | median | ratio |\n| --- | --- | ---: | ---: |")
+    report = results.Report("questions")
     if blosc2 is not None:
         blosc2.set_nthreads(1)
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
@@ -138,16 +149,19 @@ def main():
                 size = {"chunksize": CHUNK * ROW.itemsize, "blocksize": block * ROW.itemsize}
                 with cairn.create(plain, None, ROW, codec=codec, **size) as frame:
                     frame.append(rows)
-                gathers(f"{WANTED} rows, {name}", path, plain, rows, args.rounds)
-                single_rows(f"a row, {name}", path, len(rows), args.rounds)
-                open_and_read(f"open and a row, {name}", path, args.rounds)
+                gathers(report, f"{WANTED} rows, {name}", path, plain, rows, args.rounds)
+                single_rows(report, f"a row, {name}", path, len(rows), args.rounds)
+                open_and_read(report, f"open and a row, {name}", path, args.rounds)
                 if blosc2 is not None:
                     theirs = f"{folder}/theirs.b2nd"
                     cparams = {"codec": blosc2.Codec[codec.upper()], "clevel": 5, "nthreads": 1}
                     blosc2.asarray(
                         rows, chunks=(CHUNK,), blocks=(block,), urlpath=theirs, mode="w", cparams=cparams
                     )
-                    open_and_read(f"open and a row of its file, {name}", theirs, args.rounds)
+                    open_and_read(report, f"open and a row of its file, {name}", theirs, args.rounds)
+    print(tables.tables(report.data), end="")
+    if args.json:
+        results.save(args.json, report.data)
 
 
 if __name__ == "__main__":

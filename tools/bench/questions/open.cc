@@ -63,7 +63,7 @@ absl::Status CompareChunks(Session& session) {
 }
 
 absl::Status CompareCommits(Session& session) {
-  Growth growth{.question = "open and read a first item behind commits of 64 bytes",
+  Growth growth{.question = "open and read a first item after commits of 64 bytes",
                 .x_title = "commits since the checkpoint",
                 .y_title = "microseconds",
                 .curves = {Curve{.name = "Cairn", .points = {}}}};

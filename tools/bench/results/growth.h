@@ -13,7 +13,6 @@ struct Curve {
   std::vector<std::pair<double, double>> points;  // x, y
 };
 
-// Both axes are logarithmic.
 struct Growth {
   std::string question;
   std::string x_title;  // "chunks in the frame"

@@ -1,14 +1,39 @@
 #include "tools/bench/results/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include <nlohmann/json.hpp>
 
-#include "tools/bench/results/markdown.h"
-#include "tools/bench/results/plot.h"
-
 namespace cairn::bench {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// No measurement has more digits that mean something.
+double Rounded(double value) {
+  constexpr int kDigits = 5;
+  if (value == 0 || !std::isfinite(value)) return value;
+  const int after = kDigits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value))));
+  return after > 0 ? std::stod(absl::StrFormat("%.*f", after, value)) : std::round(value);
+}
+
+double InUnit(const Question& question, double seconds) {
+  const bool rate = question.op_bytes > 0;
+  return Rounded(rate ? static_cast<double>(question.op_bytes) / seconds / 1e9 : 1e6 * seconds);
+}
+
+// Writes one entry a line, so that changes of the file are read easily.
+std::string ListOf(const std::vector<std::string>& entries) {
+  return entries.empty() ? "[]" : absl::StrCat("[\n  ", absl::StrJoin(entries, ",\n  "), "\n]");
+}
+
+}  // namespace
 
 void Report::Add(Result result) {
   std::printf("\n%s\n", result.question.text.c_str());
@@ -41,48 +66,43 @@ void Report::Note(const std::string& note) {
   notes_.push_back(note);
 }
 
-std::string Report::ToJson() const {
-  nlohmann::json all = {
-      {"results", nlohmann::json::array()}, {"growth", nlohmann::json::array()}, {"notes", notes_}};
+std::string Report::ToJson(const std::string& command) const {
+  std::vector<std::string> results;
   for (const Result& result : results_) {
-    nlohmann::json scores = nlohmann::json::array();
+    const bool rate = result.question.op_bytes > 0;
+    Json scores = Json::array();
     for (const Score& score : result.scores) {
-      nlohmann::json one = {{"name", score.name},
-                            {"median_seconds", score.median},
-                            {"best_seconds", score.best},
-                            {"ratio", score.ratio}};
-      if (score.p99.has_value()) one["p99_seconds"] = *score.p99;
-      scores.push_back(std::move(one));
+      scores.push_back({{"name", score.name},
+                        {"value", InUnit(result.question, score.median)},
+                        {"best", InUnit(result.question, score.best)},
+                        {"ratio", Rounded(score.ratio)}});
+      if (score.p99.has_value()) scores.back()["p99"] = InUnit(result.question, *score.p99);
     }
-    all["results"].push_back({{"question", result.question.text},
-                              {"op_bytes", result.question.op_bytes},
-                              {"clock", result.question.clock == Clock::kCpu ? "cpu" : "wall"},
-                              {"scores", std::move(scores)}});
+    results.push_back(Json{{"question", result.question.text},
+                           {"unit", rate ? "GB/s" : "us"},
+                           {"better", rate ? "higher" : "lower"},
+                           {"clock", result.question.clock == Clock::kCpu ? "cpu" : "wall"},
+                           {"scores", std::move(scores)}}
+                          .dump());
   }
+  std::vector<std::string> growths;
   for (const Growth& growth : growths_) {
-    nlohmann::json curves = nlohmann::json::array();
+    Json curves = Json::array();
     for (const Curve& curve : growth.curves) {
-      curves.push_back({{"name", curve.name}, {"points", curve.points}});
+      Json points = Json::array();
+      for (const auto& [x, y] : curve.points) points.push_back({Rounded(x), Rounded(y)});
+      curves.push_back({{"name", curve.name}, {"points", std::move(points)}});
     }
-    all["growth"].push_back({{"question", growth.question},
-                             {"x", growth.x_title},
-                             {"y", growth.y_title},
-                             {"curves", std::move(curves)}});
+    growths.push_back(Json{{"question", growth.question},
+                           {"x", growth.x_title},
+                           {"y", growth.y_title},
+                           {"curves", std::move(curves)}}
+                          .dump());
   }
-  return all.dump(1) + "\n";
-}
-
-std::string Report::ToMarkdown() const {
-  std::string text = TableOf(results_);
-  for (const Growth& growth : growths_) text += TableOf(growth);
-  return text;
-}
-
-std::string Report::ToSvg() const {
-  std::vector<Panel> panels;
-  for (const Result& result : results_) panels.push_back(DrawBars(result));
-  for (const Growth& growth : growths_) panels.push_back(DrawCurves(growth));
-  return Stack(panels);
+  std::vector<std::string> notes;
+  for (const std::string& note : notes_) notes.push_back(Json(note).dump());
+  return absl::StrCat("{\n\"command\": ", Json(command).dump(), ",\n\"results\": ", ListOf(results),
+                      ",\n\"growth\": ", ListOf(growths), ",\n\"notes\": ", ListOf(notes), "\n}\n");
 }
 
 }  // namespace cairn::bench

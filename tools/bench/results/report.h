@@ -1,4 +1,4 @@
-// Shows the findings of a run for people, programs and pictures.
+// Prints the findings of a run, and keeps them as data for tools/bench/draw.py.
 #ifndef CAIRN_TOOLS_BENCH_RESULTS_REPORT_H_
 #define CAIRN_TOOLS_BENCH_RESULTS_REPORT_H_
 
@@ -18,11 +18,9 @@ class Report {
   // Notes once what could not be compared: "LMDB: not found when this was built".
   void Note(const std::string& note);
 
-  std::string ToJson() const;
-  // Returns a table of all questions and one for each growth, for docs/performance.md.
-  std::string ToMarkdown() const;
-  // Draws bars for each question, and lines for each growth.
-  std::string ToSvg() const;
+  // Returns the findings and the command that gave them, in the form that
+  // tools/bench/drawing/results.py describes.
+  std::string ToJson(const std::string& command) const;
 
  private:
   std::vector<Result> results_;
