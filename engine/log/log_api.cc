@@ -52,7 +52,7 @@ absl::StatusOr<LogCursor> LogSnapshot::Query(const LogQuery& query) const {
 }
 absl::StatusOr<std::vector<LogBucket>> LogSnapshot::Aggregate(
     const LogAggregation& aggregation) const {
-  return log::Aggregate(*state_, aggregation);
+  return log::Aggregate(state_, aggregation);
 }
 absl::StatusOr<std::vector<std::string>> LogSnapshot::VerifyStatistics() const {
   return state_->VerifyStatistics();

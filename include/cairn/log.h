@@ -223,6 +223,29 @@ struct LogBucket {
   int64_t records = 0;                 // number of records
   std::vector<FieldAggregate> fields;  // summary of each field of the aggregation
   std::vector<WholeAggregate> wholes;  // exact summary of each of these fields
+  std::vector<double> measures;        // each measure of the aggregation; NaN if there is none
+  std::vector<FieldValue> group;       // value of each field that the aggregation groups by
+};
+
+// A measure that the statistics do not hold. NaNs do not count.
+enum class MeasureKind : uint8_t {
+  // The value below which a part of the values lies. Between two values it is interpolated
+  // linearly.
+  kQuantile,
+  kDeviation,  // standard deviation of a sample; of two values or more
+  // How much a counter has grown: the sum of the differences between each value and the one before
+  // it, also if that is in an earlier bucket. A value that is less than the one before it counts in
+  // full, because the counter began again at 0. So the increases of all buckets add up to that of
+  // all records. There is none if no value has one before it.
+  kIncrease,
+  // The increase for each second, or each unit of an integer time, between the first and the last
+  // value that it takes into account.
+  kRate,
+};
+struct LogMeasure {
+  std::string field;  // name of a numeric field
+  MeasureKind kind = MeasureKind::kQuantile;
+  double quantile = 0.5;  // 0 to 1, for kQuantile
 };
 
 // The unit of buckets that follow the calendar and the clocks of a time zone. A day begins when
@@ -247,6 +270,13 @@ struct LogAggregation {
   std::vector<std::string> fields = {};
   std::vector<Condition> where = {};      // as in LogQuery
   std::vector<std::string> filters = {};  // as in LogQuery
+  std::vector<LogMeasure> measures = {};
+  // Names of fields: of integers, booleans, timestamps or bytes. Records whose values of these
+  // fields are equal are a group, and each group has buckets of its own.
+  std::vector<std::string> by = {};
+  int64_t max_groups = 100'000;
+  // Bytes of the values of one bucket that quantiles may need. One value has 8 bytes.
+  int64_t max_memory = int64_t{1} << 30;
 };
 
 // A committed state of a log. A LogSnapshot is cheap to copy, thread-safe, and valid whatever
@@ -310,16 +340,22 @@ class CAIRN_EXPORT LogSnapshot {
   //     parse. The message then names the place in its text.
   //   kFailedPrecondition if the query limits the times and the records have no time.
   absl::StatusOr<LogCursor> Query(const LogQuery& query) const;
-  // Sums up records in buckets of time, in the order of time. Leaves out buckets without a record.
+  // Sums up records in buckets of time. Leaves out buckets without a record. They are in the order
+  // of their groups, if there are any, and of time.
   //
   // A part of a chunk whose records all count comes from the statistics. The records are read if
-  // there are conditions, or for integers so large that a double would round them.
+  // there are conditions or groups, for measures, and for integers so large that a double would
+  // round them. Measures and groups read them in the order of time, as a query does.
   //
   // Errors:
   //   kFailedPrecondition if the records have no time.
   //   kNotFound if no field has a name that the aggregation, a condition or a filter contains.
   //   kInvalidArgument if `bucket`, `calendar` or `origin` does not fit the others, if this machine
-  //     does not know `time_zone`, if a field of `fields` holds bytes, or as for Query.
+  //     does not know `time_zone`, if a field of `fields` or `measures` holds bytes or one of `by`
+  //     floats, if a quantile is not from 0 to 1, or as for Query.
+  //   kResourceExhausted if there are more groups than `max_groups`, or if the values that
+  //   quantiles
+  //     need are more than `max_memory`.
   absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogAggregation& aggregation) const;
 
   // Compares the statistics of all chunks with the records, and continues after a difference.

@@ -78,6 +78,30 @@ class DuckDbTest(PackageTest):
                     )
                     self.assertTrue((found.begin < found.end).all() and (found.end[:-1] <= found.begin[1:]).all())
 
+    def test_measures(self):
+        percentiles = {"p0": 0, "median": 0.5, "p95": 0.95, "p99.9": 0.999, "p100": 1}
+        for zone, *days in ZONES[:4]:
+            log = self.fill(days)
+            self.base.execute(f"set TimeZone = '{zone}'")
+            for unit in ("day", "month"):
+                quantiles = "".join(f", quantile_cont(x, {part}) as \"{name}\"" for name, part in percentiles.items())
+                expected = self.rows(
+                    "with steps as (select *, lag(n) over w as before, lag(t) over w as since from t window w as (order by t, r)), "
+                    "grown as (select *, case when n < before then n else n - before end as step from steps) "
+                    f"select count(x), max(x) - min(x), stddev_samp(x), sum(step), sum(step) / "
+                    "case when epoch_ms(max(t)) > epoch_ms(min(since)) then (epoch_ms(max(t)) - epoch_ms(min(since))) / 1000.0 end "
+                    f"{quantiles} from grown group by date_trunc('{unit}', t) order by min(t)"
+                )
+                what = ["x:count", "x:range", "x:stddev", "n:increase", "n:rate", *(f"x:{name}" for name in percentiles)]
+                found = log.aggregate(bucket={"day": "1d", "month": "1mo"}[unit], tz=zone, what=what)
+                self.assertEqual(len(found), len(expected))
+                names = [one.split(":") for one in what]
+                for row, wanted in enumerate(expected):
+                    for (field, name), value in zip(names, wanted):
+                        with self.subTest(zone=zone, unit=unit, row=row, name=name):
+                            got = float(found[field][name][row])
+                            np.testing.assert_allclose(got, np.nan if value is None else float(value), rtol=1e-9, atol=1e-9)
+
     def test_where_ranges_begin_and_end(self):
         for zone, *days in ZONES:
             log = self.fill(days)

@@ -47,6 +47,31 @@ class QuestionsTest(PackageTest):
         with self.assertRaisesRegex(TypeError, "tz"):
             self.log.aggregate(bucket="1d", tz=1)
 
+    def test_functions_of_chosen_fields(self):
+        found = self.log.aggregate(bucket="1d", what=["n:p50", "n:range", "max", "n:increase", "n:rate"], fields=["n", "time"])
+        self.assertEqual(found["n"].dtype.names, ("p50", "range", "max", "increase", "rate"))
+        self.assertEqual(found["n"]["p50"].tolist(), [11.5, 35.5, 59.5, 83.5, 107.5])
+        self.assertEqual(found["n"]["range"].tolist(), [23] * 5)
+        self.assertEqual(found["n"]["range"].dtype.kind, "i")
+        self.assertEqual(found["n"]["increase"].tolist(), [23, 24, 24, 24, 24])
+        self.assertEqual(found["n"]["rate"].tolist(), [1 / 3600] * 5)
+        self.assertEqual(found["time"].dtype.names, ("max",))
+        self.assertIn("p50", repr(found))
+        whole = self.log.aggregate(what="mean,stddev")
+        self.assertEqual(whole["n"]["mean"][0], 59.5)
+        self.assertAlmostEqual(whole["n"]["stddev"][0], np.std(np.arange(120), ddof=1))
+        self.assertEqual(len(self.log.aggregate("2030-01-01", what="median,range")["n"]), 0)
+
+    def test_functions_that_do_not_exist_are_refused(self):
+        for what in ("p101", "avg", "", "n:", "p-1", "p1e1", "mean,,max", ["n:p"]):
+            with self.subTest(what=what), self.assertRaisesRegex(cairn.InvalidArgument, "what: expected"):
+                self.log.aggregate(what=what)
+        with self.assertRaises(KeyError):
+            self.log.aggregate(what="x:mean")
+        with self.assertRaisesRegex(cairn.Error, "max_memory"):
+            self.log.aggregate(what="p95", max_memory=100)
+        self.assertEqual(len(self.log.aggregate(what="p95", max_memory=8, bucket="1h")), 120)
+
     def test_times_without_a_zone_are_of_the_zone(self):
         for begin in ("2026-03-30", datetime.date(2026, 3, 30), datetime.datetime(2026, 3, 30), "2026-03-29T22:00Z"):
             with self.subTest(begin=begin):

@@ -9,6 +9,7 @@
 #include "engine/base/status.h"
 #include "engine/log/query/buckets.h"
 #include "engine/log/query/filter.h"
+#include "engine/log/query/ordered.h"
 #include "engine/log/query/query_run.h"
 #include "engine/log/stats/values.h"
 
@@ -242,8 +243,9 @@ class Aggregator {
 
 }  // namespace
 
-absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogState& state,
-                                                 const LogAggregation& aggregation) {
+absl::StatusOr<std::vector<LogBucket>> Aggregate(
+    const std::shared_ptr<const LogState>& shared_state, const LogAggregation& aggregation) {
+  const LogState& state = *shared_state;
   CAIRN_ASSIGN_OR_RETURN(const Field* const time, state.NeedTime());
   CAIRN_ASSIGN_OR_RETURN(const Buckets buckets, Buckets::Make(aggregation, *time));
   CAIRN_ASSIGN_OR_RETURN(std::vector<size_t> fields, state.FindFields(aggregation.fields));
@@ -253,13 +255,23 @@ absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogState& state,
   } else if (const auto text = std::ranges::find_if(fields, is_text); text != fields.end()) {
     return InvalidArgument("log: field '%s' is not numeric", state.schema().fields()[*text].name);
   }
+  if (!aggregation.by.empty()) return AggregateInOrder(shared_state, aggregation, buckets, fields);
+  std::vector<LogBucket> measured;
+  if (!aggregation.measures.empty()) {
+    CAIRN_ASSIGN_OR_RETURN(measured, AggregateInOrder(shared_state, aggregation, buckets, {}));
+  }
   CAIRN_ASSIGN_OR_RETURN(Filter filter,
                          Filter::Make(state.schema(), aggregation.where, aggregation.filters));
   CAIRN_ASSIGN_OR_RETURN(const std::vector<ChunkPlace> places,
                          FindChunks(state, aggregation.times, filter));
   Aggregator aggregator(aggregation, buckets, state.schema(), std::move(filter), std::move(fields));
   for (const ChunkPlace& place : places) CAIRN_RETURN_IF_ERROR(aggregator.AddChunk(place));
-  return std::move(aggregator).Take();
+  std::vector<LogBucket> found = std::move(aggregator).Take();
+  // Both have a bucket wherever there are records.
+  for (size_t i = 0; i < measured.size(); ++i) {
+    found[i].measures = std::move(measured[i].measures);
+  }
+  return found;
 }
 
 }  // namespace cairn::log

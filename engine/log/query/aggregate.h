@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_LOG_QUERY_AGGREGATE_H_
 #define CAIRN_ENGINE_LOG_QUERY_AGGREGATE_H_
 
+#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -12,7 +13,7 @@
 namespace cairn::log {
 
 // See LogSnapshot::Aggregate.
-absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogState& state,
+absl::StatusOr<std::vector<LogBucket>> Aggregate(const std::shared_ptr<const LogState>& state,
                                                  const LogAggregation& aggregation);
 
 }  // namespace cairn::log

@@ -101,11 +101,24 @@ std::array<int64_t, 6> Whole(const WholeAggregate& values) {
           low(values.first), low(values.last), fits};
 }
 
-// Returns the begins and ends of the buckets, their records, and the aggregates of each field.
+using Measures = std::vector<std::tuple<std::string, int, double>>;
+
+std::vector<LogMeasure> ToMeasures(Measures measures) {
+  std::vector<LogMeasure> result;
+  for (auto& [field, kind, quantile] : measures) {
+    result.push_back(
+        {.field = std::move(field), .kind = static_cast<MeasureKind>(kind), .quantile = quantile});
+  }
+  return result;
+}
+
+// Returns the begins and ends of the buckets, their records, the aggregates of each field and each
+// measure.
 nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, int64_t bucket,
                     int64_t origin, int calendar, const std::string& time_zone,
                     const std::vector<std::string>& fields, Where where,
-                    const std::vector<std::string>& filters) {
+                    const std::vector<std::string>& filters, Measures measures,
+                    int64_t max_memory) {
   const LogAggregation aggregation = {.times = {.begin = begin, .end = end},
                                       .bucket = bucket,
                                       .origin = origin,
@@ -113,7 +126,9 @@ nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, i
                                       .time_zone = time_zone,
                                       .fields = fields,
                                       .where = ToConditions(std::move(where)),
-                                      .filters = filters};
+                                      .filters = filters,
+                                      .measures = ToMeasures(std::move(measures)),
+                                      .max_memory = max_memory};
   const std::vector<LogBucket> buckets =
       Check(WithoutGil(self.context.remote, [&] { return self.snapshot.Aggregate(aggregation); }));
   std::vector<int64_t> begins;
@@ -130,11 +145,18 @@ nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, i
       wholes[i].push_back(Whole(one.wholes[i]));
     }
   }
+  nb::list measured;
+  for (size_t i = 0; i < aggregation.measures.size(); ++i) {
+    std::vector<double> column;
+    column.reserve(buckets.size());
+    for (const LogBucket& one : buckets) column.push_back(one.measures[i]);
+    measured.append(BytesOf(column));
+  }
   nb::list aggregates;
   for (size_t i = 0; i < values.size(); ++i) {
     aggregates.append(nb::make_tuple(BytesOf(values[i]), BytesOf(wholes[i])));
   }
-  return nb::make_tuple(BytesOf(begins), BytesOf(ends), BytesOf(records), aggregates);
+  return nb::make_tuple(BytesOf(begins), BytesOf(ends), BytesOf(records), aggregates, measured);
 }
 
 std::optional<std::pair<int64_t, int64_t>> Times(const LogSnapshotHandle& self) {
@@ -220,13 +242,14 @@ void BindLogSnapshot(nb::module_& module) {
       .def("query", &Query, "begin"_a, "end"_a, "fields"_a, "where"_a, "filters"_a, "by_time"_a,
            "limit"_a)
       .def("aggregate", &Aggregate, "begin"_a, "end"_a, "bucket"_a, "origin"_a, "calendar"_a,
-           "time_zone"_a, "fields"_a, "where"_a, "filters"_a,
+           "time_zone"_a, "fields"_a, "where"_a, "filters"_a, "measures"_a, "max_memory"_a,
            nb::sig("def aggregate(self, begin: int, end: int, bucket: int, origin: int, "
                    "calendar: int, time_zone: str, "
                    "fields: collections.abc.Sequence[str], "
                    "where: collections.abc.Sequence[tuple[str, int, int | float | str]], "
-                   "filters: collections.abc.Sequence[str]) "
-                   "-> tuple[bytes, bytes, bytes, list[tuple[bytes, bytes]]]"))
+                   "filters: collections.abc.Sequence[str], "
+                   "measures: collections.abc.Sequence[tuple[str, int, float]], max_memory: int) "
+                   "-> tuple[bytes, bytes, bytes, list[tuple[bytes, bytes]], list[bytes]]"))
       .def("verify_statistics",
            [](const LogSnapshotHandle& self) {
              return Check(

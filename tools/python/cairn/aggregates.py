@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Optional, Union
 
 import numpy as np
 
 from .arguments import members_raise_ours
+from .errors import InvalidArgument
 from .keys import check_fields
 from .records import Records
 from .times import Clock, ZoneLike, zone_name
@@ -20,6 +22,52 @@ _VALUES = ("min", "max", "sum", "first", "last")
 _STORED = np.dtype([("count", "i8"), *((name, "f8") for name in _VALUES)])
 # Exact results for integers. `fits` is 1 if the sum fits into 64 bits with a sign, 2 without one.
 _WHOLE = np.dtype([("min", "i8"), ("max", "i8"), ("sum", "i8"), ("first", "i8"), ("last", "i8"), ("fits", "i8")])
+
+
+# What an aggregation returns for each field if nothing else is asked for.
+_USUAL = ("count", *_VALUES, "mean")
+_MEASURES = {"median": (0, 0.5), "stddev": (1, 0.5), "increase": (2, 0.5), "rate": (3, 0.5)}
+_PERCENTILE = re.compile(r"p(\d+(?:\.\d+)?)")
+Measure = tuple[str, int, float]
+
+
+def _measure(word: str) -> Optional[tuple[int, float]]:
+    """Returns a measure as the engine takes it, or None if it has another way to this function."""
+    if word in _USUAL or word == "range":
+        return None
+    percentile = _PERCENTILE.fullmatch(word)
+    if percentile is not None and float(percentile[1]) <= 100:
+        return 0, float(percentile[1]) / 100
+    if word not in _MEASURES:
+        known = ", ".join([*_USUAL, "range", *_MEASURES])
+        raise InvalidArgument(f"what: expected {known}, p95 or another percentile, got {word!r}")
+    return _MEASURES[word]
+
+
+class Wanted:
+    """Says which functions of which fields an aggregation returns."""
+
+    __slots__ = ("measures", "words")
+
+    def __init__(self, what: Union[str, Sequence[str], None], fields: Sequence[str], all_fields: Sequence[str]):
+        self.words: dict[str, list[str]] = {}  # functions of each field
+        self.measures: list[tuple[str, str, Measure]] = []  # field, function, and both for the engine
+        if what is None:
+            self.words = {name: list(_USUAL) for name in fields}
+            return
+        items = what.split(",") if isinstance(what, str) else list(what)
+        for item in items:
+            field, _, word = item.rpartition(":")
+            if field:
+                check_fields([field], all_fields)
+            for name in [field] if field else fields:
+                words = self.words.setdefault(name, [])
+                measure = _measure(word)
+                if word in words:
+                    continue
+                words.append(word)
+                if measure is not None:
+                    self.measures.append((name, word, (name, *measure)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,8 +90,9 @@ class FieldStatistics:
 class Aggregates:
     """Holds the buckets of an aggregation: `a["temp"]["mean"]` is an array with a value for each.
 
-    `a["temp"]` has the fields count, min, max, sum, first, last and mean. For integers and times,
-    all of them except the mean are integers. A sum that does not fit into 64 bits is a float.
+    `a["temp"]` has the fields count, min, max, sum, first, last and mean, or those that `what` named.
+    For integers and times, count, min, max, sum, first, last and range are integers. A sum that does
+    not fit into 64 bits is a float.
     """
 
     __slots__ = ("_time", "_zone", "begin", "end", "fields", "records")
@@ -73,15 +122,22 @@ class Aggregates:
     @classmethod
     def _of(
         cls,
-        found: tuple[bytes, bytes, bytes, Sequence[tuple[bytes, bytes]]],
+        found: tuple[bytes, bytes, bytes, Sequence[tuple[bytes, bytes]], Sequence[bytes]],
         types: Mapping[str, np.dtype],
+        wanted: Wanted,
         time: str,
         clock: Clock,
         zone: Optional[ZoneLike],
     ) -> Aggregates:
         begins, ends, records = (np.frombuffer(one, np.int64) for one in found[:3])
         values = found[3] or [(b"", b"")] * len(types)
-        fields = {name: _shown(*one, types[name]) for name, one in zip(types, values)}
+        usual = {name: _shown(*one, types[name]) for name, one in zip(types, values)}
+        measures: dict[str, dict[str, np.ndarray]] = {}
+        for (name, word, _), one in zip(wanted.measures, found[4]):
+            measures.setdefault(name, {})[word] = np.frombuffer(one, "f8")
+        fields = {
+            name: _chosen(usual[name], measures.get(name, {}), words) for name, words in wanted.words.items()
+        }
         return cls(clock.times(begins), clock.times(ends), records, fields, time, zone)
 
     def __len__(self) -> int:
@@ -114,7 +170,9 @@ class Aggregates:
     def _table(self) -> Records:
         columns = {self._time: self.begin, "records": self.records}
         for name, values in self.fields.items():
-            columns.update({f"{name} {what}": values[what] for what in ("min", "mean", "max")})
+            names = values.dtype.names or ()
+            shown = ("min", "mean", "max") if names == _USUAL else names
+            columns.update({f"{name} {what}": values[what] for what in shown})
         return Records(columns, np.arange(len(self)), None)
 
     def __repr__(self) -> str:
@@ -145,6 +203,29 @@ def _shown(stored: bytes, wholes: bytes, dtype: np.dtype) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         found["mean"] = found["sum"] / np.where(none, np.nan, found["count"])
     return found
+
+
+def _chosen(usual: np.ndarray, measures: Mapping[str, np.ndarray], words: Sequence[str]) -> np.ndarray:
+    """Returns the functions of a field that were asked for."""
+    if tuple(words) == _USUAL:
+        return usual
+    columns = {}
+    for word in words:
+        if word == "range":
+            columns[word] = _range(usual["min"], usual["max"])
+        else:
+            columns[word] = measures[word] if word in measures else usual[word]
+    found = np.empty(len(usual), [(word, column.dtype) for word, column in columns.items()])
+    for word, column in columns.items():
+        found[word] = column
+    return found
+
+
+def _range(least: np.ndarray, greatest: np.ndarray) -> np.ndarray:
+    if least.dtype.kind == "f":
+        return greatest - least
+    distance = greatest.astype("u8") - least.astype("u8")
+    return distance if (distance > 2**63 - 1).any() else distance.astype("i8")
 
 
 def statistics_of(found: Aggregates) -> dict[str, FieldStatistics]:

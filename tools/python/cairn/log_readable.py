@@ -9,7 +9,7 @@ from typing import Any, Optional, Union, cast
 import numpy as np
 
 from . import _engine, indexing, options
-from .aggregates import Aggregates, FieldStatistics, statistics_of
+from .aggregates import Aggregates, FieldStatistics, Wanted, statistics_of
 from .arguments import members_raise_ours
 from .errors import InvalidArgument
 from .keys import names_of
@@ -225,8 +225,10 @@ class LogReadable:
         tz: Optional[ZoneLike] = None,
         bucket: Optional[SpanLike] = None,
         origin: TimeLike = 0,
+        what: Union[str, Sequence[str], None] = None,
         fields: Union[str, Sequence[str], None] = None,
         where: WhereLike = None,
+        max_memory: int = 2**30,
     ) -> Aggregates:
         """Returns count, minimum, maximum, sum, mean, first and last value of fields for each bucket.
 
@@ -246,13 +248,22 @@ class LogReadable:
             fields of numbers.
         where
             The conditions that the records must meet, as in `query`.
+        what
+            The functions to return instead, "mean,p95" or ["temp:p95", "count"]: count, min, max, sum,
+            first, last, mean, range, median, p95 and other percentiles, stddev, increase, rate. One
+            with the name of a field is of that field, others are of all `fields`.
+        max_memory
+            The bytes that the values of one bucket may take, which percentiles need. A value takes 8.
 
         Parts of chunks that lie in one bucket are taken from the statistics if there is no `where`.
+        For percentiles, stddev, increase and rate the records are read.
         """
         view = self._view()
         clock = view.need_clock()
         chosen = view.choose(fields).items()
-        numbers = {name: one for name, one in chosen if fields is not None or one.kind not in "SM"}
+        numbers = [name for name, one in chosen if fields is not None or one.kind not in "SM"]
+        wanted = Wanted(what, numbers, list(view.fields))
+        types = {name: view.fields[name] for name in wanted.words}
         first = clock.count(origin, tz=tz)
         length, calendar = (0, 0) if bucket is None else clock.bucket(bucket, tz, first)
         found = view.engine.aggregate(
@@ -261,10 +272,12 @@ class LogReadable:
             first,
             calendar,
             zone_name(tz) if calendar else "",
-            list(numbers),
+            list(types),
             *conditions(where, view.fields),
+            [measure for _, _, measure in wanted.measures],
+            options.integer(max_memory, "max_memory", 1, _ALL),
         )
-        return Aggregates._of(found, numbers, view.time or "", clock, tz)
+        return Aggregates._of(found, types, wanted, view.time or "", clock, tz)
 
     @property
     def statistics(self) -> dict[str, FieldStatistics]:
