@@ -296,6 +296,23 @@ os.kill(os.getpid(), signal.SIGKILL)
         path = self.path("a.b2nd")
         series(3)["temp"].cairn.save(path)
         with xr.open_dataset(path, engine="cairn") as found:
+            pickled = [pickle.dumps(found)]
+            for day in (3, 4, 5):
+                series(1, day)["temp"].cairn.save(path, append_dim="time")
+                with xr.open_dataset(path, engine="cairn") as later:
+                    pickled.append(pickle.dumps(later))
+                for days, one in enumerate(pickled, 3):
+                    with pickle.loads(one) as again:
+                        xr.testing.assert_identical(again.load(), series(days)[["temp"]])
+            with cairn.open(path, "r+") as frame:
+                frame[0, 0] = 99.0
+            for turn in range(2):
+                for one in (*pickled, pickle.dumps(found)):
+                    with self.subTest(turn=turn), self.assertRaisesRegex(cairn.FailedPrecondition, "has changed since"):
+                        pickle.loads(one).load()
+                series(1, 6)["temp"].cairn.save(path, append_dim="time")
+        series(3)["temp"].cairn.save(path, overwrite=True)
+        with xr.open_dataset(path, engine="cairn") as found:
             pickled = pickle.dumps(found)
         with cairn.open(path, "r+") as frame, frame.writer(keep_generations=3) as writer:
             writer[0, 0] = 99.0
@@ -306,6 +323,25 @@ os.kill(os.getpid(), signal.SIGKILL)
             writer.checkpoint()
         with self.assertRaisesRegex(cairn.FailedPrecondition, "has changed since"):
             pickle.loads(pickled).load()
+
+    def test_pickled_handle_outlives_appends_that_make_no_checkpoint(self):
+        path = self.path("a.b2nd")
+        dice = np.random.default_rng(1)
+        parts = [xr.DataArray(dice.random((1, 100_000)), dims=("time", "x"), name="a") for _ in range(4)]
+        pickled = []
+        for part in parts:
+            part.cairn.save(path, append_dim="time")
+            with xr.open_dataset(path, engine="cairn") as found:
+                pickled.append(pickle.dumps(found))
+            for days, one in enumerate(pickled, 1):
+                with pickle.loads(one) as again:
+                    xr.testing.assert_identical(again["a"].load(), xr.concat(parts[:days], "time"))
+        with cairn.open(path, "r+") as frame, frame.writer() as writer:
+            writer[0, 0] = 9
+            writer.commit()
+        for one in pickled:
+            with self.assertRaises(cairn.FailedPrecondition):
+                pickle.loads(one).load()
 
     # Dask
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Optional
 
@@ -47,7 +47,7 @@ def create(dataset: xarray.Dataset, path: str, dim: Optional[str], overwrite: bo
             for name, value in encoded.attrs.items():
                 group.vlmeta[name] = value
             group.vlmeta[SIZES] = sizes_of(encoded.variables)
-            group.vlmeta[APPENDS] = {"id": uuid.uuid4().hex, "spans": {}}
+            group.vlmeta[APPENDS] = _new_id()
         _give_name(beside, path, overwrite, how.wait)
 
 
@@ -118,6 +118,7 @@ def _create_frame(encoded: Encoded, path: str, dim: Optional[str], overwrite: bo
     with _begin(path, variable, dim, {**how.of(name, variable), "overwrite": overwrite}) as writer:
         coords = {one: _kept(encoded.variables[one]) for one in encoded.coords}
         writer.vlmeta[DATASET] = {"name": name, "coords": coords, "attrs": encoded.attrs}
+        writer.vlmeta[APPENDS] = _new_id()
 
 
 def append(
@@ -159,6 +160,20 @@ def _append_to_frame(
             rest["coords"] = {**rest["coords"], one: {"dims": list(kept.dims), "data": joined, "attrs": kept.attrs}}
     rest["attrs"] = {**rest["attrs"], **encoded.attrs}
     writer.vlmeta[DATASET] = rest
+    before = writer.generation
+    kept_id = writer.vlmeta.get(APPENDS, _new_id())
+    # The commit makes the next generation. A later one is that of another change.
+    spans = {"": [_begin_of_appends(kept_id["spans"].get(""), before), before + 1]}
+    writer.vlmeta[APPENDS] = {**kept_id, "spans": spans}
+
+
+def _new_id() -> dict[str, Any]:
+    return {"id": uuid.uuid4().hex, "spans": {}}
+
+
+def _begin_of_appends(span: Optional[Sequence[int]], before: int) -> int:
+    """Returns the first generation that has been changed by nothing but appends, before the next one."""
+    return span[0] if span is not None and span[1] == before else before
 
 
 def _append_to_directory(encoded: Encoded, stored: datasets.Stored, dim: str, group: Writer) -> None:
@@ -169,12 +184,10 @@ def _append_to_directory(encoded: Encoded, stored: datasets.Stored, dim: str, gr
         for name, one in encoded.variables.items()
         if name not in growing and not same_items(one, stored.variables[name])
     }
-    kept = group.vlmeta.get(APPENDS, {"id": uuid.uuid4().hex, "spans": {}})
+    kept = group.vlmeta.get(APPENDS, _new_id())
     spans = {name: span for name, span in kept["spans"].items() if name not in replaced}
     for name in growing:
-        before = _frame_of(stored, name).generation
-        first, last = spans.get(name, (before, before))
-        spans[name] = [first if last == before else before, None]
+        spans[name] = [_begin_of_appends(spans.get(name), _frame_of(stored, name).generation), None]
     group.vlmeta[APPENDS] = {**kept, "spans": spans}
     group.commit(durable=False)
 

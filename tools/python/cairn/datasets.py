@@ -7,6 +7,10 @@ _ARRAY_DIMENSIONS
 _DATASET
     A dict with the "name" of the variable, the "attrs" of the dataset, and its "coords", which map
     names to dicts of "dims", "data" and "attrs".
+_APPENDS
+    A dict with the "id" of the dataset, which saving it anew changes, and "spans", which maps "" to
+    the first and the last generation between which nothing but appends has changed the frame. A
+    handle that was pickled finds by it that the items which it had seen are there.
 _FILL_VALUE
     The value that another format gives to items that were never written; see cairn.conversion.
 any other name
@@ -19,10 +23,7 @@ _DIMENSIONS
     The sizes of the dimensions that count. An append commits every variable first and this layer
     last. Until then, and if it never happens, readers ignore what the variables hold beyond it.
 _APPENDS
-    A dict with the "id" of the dataset, which saving it anew changes, and "spans": for each variable
-    that was appended to, its first and its last generation between which nothing else has changed
-    it. The last one is None during an append. A handle that was pickled finds by it that the items
-    which it had seen are there.
+    As above, but "spans" has the names of the variables. The last generation is None during an append.
 
 A frame or a directory without these layers is read all the same: the dimensions then get names.
 """
@@ -130,14 +131,16 @@ def _reopened(
 
 def _only_grew(frame: Frame, path: str, dataset: str, generation: int) -> bool:
     """Returns True if nothing but appends of `save` has changed a variable of a dataset since a generation."""
-    folder, name = os.path.split(path)
-    try:
-        group = open_frame(os.path.join(folder, GROUP))
-    except Error:
-        return False
-    with group:
-        appends = group.vlmeta.get(APPENDS, {})
-    first, last = appends.get("spans", {}).get(name[: -len(SUFFIX)], (generation + 1, 0))
+    appends, name = frame.vlmeta.get(APPENDS, None), ""
+    if appends is None:
+        folder, name = os.path.split(path)
+        try:
+            group = open_frame(os.path.join(folder, GROUP))
+        except Error:
+            return False
+        with group:
+            appends = group.vlmeta.get(APPENDS, {})
+    first, last = appends.get("spans", {}).get(name.removesuffix(SUFFIX), (generation + 1, 0))
     return bool(appends.get("id") == dataset and first <= generation and last in (None, frame.generation))
 
 
@@ -240,9 +243,10 @@ def _read_frame(path: str, opened_with: Mapping[str, Any]) -> Stored:
 def _of_frame(frame: Frame, path: str) -> Stored:
     layers = layers_of(frame)
     rest = layers.pop(DATASET, {})
+    dataset = layers.pop(APPENDS, {}).get("id")
     name = os.path.basename(path.rstrip("/"))
     name = rest.get("name", name[: -len(SUFFIX)] if name.endswith(SUFFIX) else name)
-    variable = _variable_of(frame, layers, {}, None, path)
+    variable = _variable_of(frame, layers, {}, dataset, path)
     variables = {name: variable}
     for coordinate, kept in rest.get("coords", {}).items():
         variables[coordinate] = Variable(tuple(kept["dims"]), kept["data"], kept["attrs"], None)
