@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -242,6 +243,18 @@ os.kill(os.getpid(), signal.SIGKILL)
             series(2).cairn.save(path, overwrite=True)
             xr.testing.assert_identical(self.read(path), series(2))
             self.assertEqual(os.listdir(self.folder), ["d"])
+
+    def test_dataset_replaces_a_file(self):
+        path = self.path("d")
+        for _ in range(2):
+            with open(path, "w") as file:
+                file.write("a file")
+            with self.assertRaises(cairn.AlreadyExists):
+                series().cairn.save(path)
+            series().cairn.save(path, overwrite=True)
+            xr.testing.assert_identical(self.read(path), series())
+            self.assertEqual(os.listdir(self.folder), ["d"])
+            shutil.rmtree(path)
 
     def test_saving_one_frame_that_fails_leaves_what_was_there(self):
         path = self.path("a.b2nd")

@@ -30,7 +30,7 @@ def folder_beside(path: str) -> Iterator[str]:
                 pass
             break
         # At the end it is what was replaced, or not complete.
-        stack.callback(shutil.rmtree, beside, ignore_errors=True)
+        stack.callback(_remove, beside)
         yield beside
 
 
@@ -42,7 +42,13 @@ def remove_leftovers(path: str) -> None:
             if one != name and without_temporary_end(one) == name:
                 left = os.path.join(folder, one)
                 with contextlib.suppress(OSError), _locked(left):
-                    shutil.rmtree(left, ignore_errors=True)
+                    _remove(left)
+
+
+def _remove(path: str) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):  # a file, which a folder has replaced
+        os.unlink(path)
 
 
 def without_temporary_end(name: str) -> str:
