@@ -5,7 +5,7 @@
 # builds and tests Cairn's own Python package, pandas, boto3, a client of object stores, datasette and
 # sqlite-utils, which the VFS of SQLite is tried with, influxdb-client, which writes line protocol, and xarray
 # with dask, pytest for its own tests, auditwheel, which adds libraries to wheels, DuckDB, which answers the same
-# questions as logs do, and matplotlib, which draws what benchmarks measured.
+# questions as logs do, pyarrow, and matplotlib, which draws what benchmarks measured.
 # Where no package index can be reached, what is there from before stays; that there is none is a
 # message and no failure.
 set -euo pipefail
@@ -33,8 +33,9 @@ fi
 install_also datasette sqlite-utils
 install_also influxdb-client
 install_also dask pytest xarray
-install_also auditwheel
 install_also duckdb
+install_also pyarrow
+install_also auditwheel
 install_also matplotlib
 if package=$("$venv/bin/python" -c 'import blosc2; print(blosc2.__path__[0])' 2>/dev/null); then
   ln -sfn "$package" "$venv/blosc2"

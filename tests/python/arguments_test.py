@@ -142,6 +142,9 @@ class Subject:
         self.where = ""
         return self.log().query()
 
+    def scan(self):
+        return self.log().scan()
+
     def aggregates(self):
         self.where = ""
         return self.log().aggregate()
@@ -240,7 +243,7 @@ class ArgumentsTest(PackageTest):
         columns = {"time": [1, 2], "temp": ["1e400", 1], "n": [1, 2], "host": ["a", "b"]}
         for call, kind, words in (
             (lambda: log[1.5], IndexError, "index: expected ints, slices, lists of ints or masks, got 1.5"),
-            (lambda: log.append(None), TypeError, "records: expected an array, a DataFrame, a dict or a list of tuples, got None"),
+            (lambda: log.append(None), TypeError, "records: expected an array, a DataFrame, a table, a dict or a list of tuples, got None"),
             (lambda: log.append([{"time": 1}]), TypeError, "record 0: expected a tuple of 4 values, got dict"),
             (lambda: log.append(columns), TypeError, "field 'temp': expected numbers for float32, got '1e400'"),
             (lambda: log.query(where=5), TypeError, "where: expected text such as \"temp > 20\", or tuples"),

@@ -33,6 +33,10 @@ class DocsTest(PackageTest):
     def test_python_page_shows_what_happens_with_xarray(self):
         self.run_examples("docs", "python.md", needs="xarray")
 
+    @unittest.skipUnless(importlib.util.find_spec("duckdb") and importlib.util.find_spec("pyarrow"), "no duckdb or pyarrow")
+    def test_python_page_shows_what_happens_with_arrow(self):
+        self.run_examples("docs", "python.md", needs="arrow")
+
     def test_log_page_shows_what_happens(self):
         self.run_examples("docs", "log.md")
 

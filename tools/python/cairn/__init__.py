@@ -64,6 +64,7 @@ from .opening import asarray, create, open
 from .options import Limits
 from .readable import Snapshot
 from .records import Records
+from .scan import Scan
 from .writer import Writer
 from .zarr_files import from_zarr, to_zarr
 
@@ -100,6 +101,7 @@ __all__ = [
     "ResourceExhausted",
     "Retention",
     "Rotation",
+    "Scan",
     "Snapshot",
     "TooLarge",
     "Unavailable",

@@ -8,6 +8,7 @@ numbers. `section` and `numbers` have these as values.
 from __future__ import annotations
 
 import errno
+from typing import Optional
 
 
 class Error(Exception):
@@ -113,3 +114,14 @@ def of_status(code: int, message: str, section: str, numbers: tuple[int, ...]) -
     error.section = section
     error.numbers = numbers
     return error
+
+
+def of_os_error(error: OSError) -> Error:
+    """Returns the exception for a failure of the operating system."""
+    kinds: dict[Optional[int], type[Error]] = {
+        errno.ENOENT: NotFound,
+        errno.EACCES: PermissionDenied,
+        errno.EPERM: PermissionDenied,
+        errno.ENOSPC: ResourceExhausted,
+    }
+    return kinds.get(error.errno, Error)(" ".join(str(error).split()))

@@ -18,6 +18,7 @@ from .log_view import LogView
 from .opened import Immutable
 from .readable import Snapshot
 from .records import Columns, Records, shown
+from .scan import Scan
 from .times import SpanLike, TimeLike, ZoneLike, zone_name
 from .view import View
 from .where import WhereLike, conditions
@@ -173,7 +174,7 @@ class LogReadable:
         where: WhereLike = None,
         order: str = "time",
         limit: Optional[int] = None,
-    ) -> Iterator[Records]:
+    ) -> Scan:
         """Iterates over the records that `query` finds, also if memory cannot hold all of them.
 
         The arguments are those of `query`:
@@ -189,7 +190,7 @@ class LogReadable:
         limit
             The maximum number of records. None means no limit.
         """
-        return _batches(*self._cursor(begin, end, last, tz, fields, where, order, limit))
+        return Scan(*self._cursor(begin, end, last, tz, fields, where, order, limit))
 
     def _cursor(
         self,
@@ -318,6 +319,9 @@ class LogReadable:
         rows: np.ndarray = self[:]
         return rows if dtype is None else rows.astype(dtype, copy=False)
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.scan().__arrow_c_stream__(requested_schema)
+
     def to_pandas(self) -> Any:
         """Returns all records as a DataFrame of pandas, in the order of time."""
         return self.query().to_pandas()
@@ -334,13 +338,6 @@ class LogReadable:
         rows = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in told)
         newest = self.tail(5)._repr_html_() if len(self) else ""
         return f"<div><strong>{title}</strong><table>{rows}</table>{newest}</div>"
-
-
-def _batches(view: LogView, chosen: dict[str, np.dtype], cursor: _engine.LogCursor) -> Iterator[Records]:
-    while (batch := cursor.next())[0]:
-        columns = Columns(chosen)
-        columns.add(*batch)
-        yield columns.take(view.time)
 
 
 class LogSnapshot(Immutable[LogView], LogReadable):

@@ -55,8 +55,8 @@ class LogWriter(ClosingWriter):
     def append(self, records: Any) -> None:
         """Takes all `records`, or none after an exception.
 
-        They are a structured array, a DataFrame, a dict of columns or of the values of one record,
-        or a list of tuples. Times without a zone are UTC. Values are converted if that loses only
+        They are a structured array, a DataFrame, a table or stream of Arrow, a dict of columns or of
+        the values of one record, or a list of tuples. Times without a zone are UTC. Values are converted if that loses only
         the precision of floats and times.
         """
         self._open().append(to_records(records, self._dtype))

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
-from . import _engine
+from . import _engine, arrow
 from .arguments import members_raise_ours, raise_ours, told
 from .errors import InvalidArgument, InvalidType
 from .keys import check_fields
+from .paths import Path
 from .times import Clock, without_zone
 from .view import bytes_of, is_masked
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
+    import pyarrow  # type: ignore[import-untyped]
 
 _SHOWN = 10
 
@@ -71,6 +73,34 @@ class Records:
 
         frame = pandas.DataFrame({name: _for_pandas(one) for name, one in self.columns.items()})
         return frame.set_index(self._time) if self._time in self.columns else frame
+
+    def to_arrow(self, *, text: bool = True) -> pyarrow.Table:
+        """Returns a table of pyarrow. Its times are in UTC, and NaN of a float stays NaN.
+
+        text
+            Reads fields of bytes as text, and raises `InvalidArgument` where it is not UTF-8. False
+            reads them as bytes.
+        """
+        return self._reader(text).read_all()
+
+    def to_parquet(self, path: Path, *, text: bool = True, compression: str = "zstd") -> None:
+        """Writes the records into a file of Parquet, which appears when it is complete.
+
+        path
+            The path of the file.
+        text
+            Writes fields of bytes as text, as in `to_arrow`.
+        compression
+            The codec of Parquet: "zstd", "snappy", "gzip", "brotli", "lz4" or "none".
+        """
+        arrow.write_parquet(self._reader(text), path, compression)
+
+    def _reader(self, text: bool = True) -> pyarrow.RecordBatchReader:
+        types = {name: column.dtype for name, column in self.columns.items()}
+        return arrow.reader_of(types, [self.columns], text)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._reader().__arrow_c_stream__(requested_schema)
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         rows = self.to_numpy()
@@ -157,10 +187,13 @@ class Columns:
 def to_records(items: Any, dtype: np.dtype) -> np.ndarray:
     """Records as the engine takes them: of this type, contiguous.
 
-    From a structured array, a DataFrame, a mapping of names to values, or a sequence of tuples.
+    From a structured array, a DataFrame, a table of Arrow, a mapping of names to values, or a
+    sequence of tuples.
     """
     if isinstance(items, Records):
         items = items.columns
+    elif hasattr(items, "time_field"):  # a log
+        items = items[:]
     if is_masked(items):
         items = {name: items[name] for name in items.dtype.names or ()} or items
     elif isinstance(items, (np.ndarray, np.void)):
@@ -177,6 +210,8 @@ def to_records(items: Any, dtype: np.dtype) -> np.ndarray:
         if name is not None:
             columns[name] = items.index
         items = columns
+    elif dtype.names is not None and arrow.has_columns(items):
+        items = arrow.columns_of(items)
     elif not isinstance(items, Mapping) and dtype.names is not None:
         items = _from_tuples(items, dtype)
     return bytes_of(_from_columns(items, dtype))
@@ -184,7 +219,7 @@ def to_records(items: Any, dtype: np.dtype) -> np.ndarray:
 
 def _from_tuples(items: Any, dtype: np.dtype) -> dict[str, Any]:
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
-        raise InvalidType(f"records: expected an array, a DataFrame, a dict or a list of tuples, got {told(items)}")
+        raise InvalidType(f"records: expected an array, a DataFrame, a table, a dict or a list of tuples, got {told(items)}")
     rows = [items] if isinstance(items, tuple) else list(items)
     names = dtype.names or ()
     for number, row in enumerate(rows):
@@ -249,7 +284,7 @@ def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
 
 
 def _as_field(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
-    values = without_zone(values)
+    values = arrow.to_numpy(values) if arrow.is_column(values) else without_zone(values)
     if is_masked(values):
         values = np.where(values.mask, None, values.data.astype(object)).tolist()
     own = hasattr(values, "dtype") and not isinstance(values, (str, bytes))
