@@ -143,6 +143,20 @@ class Readable:
         items: np.ndarray = indexing.read(self._view(), ...)
         return items if dtype is None else items.astype(dtype, copy=False)
 
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Optional[bool] = None
+    ) -> Any:
+        """Gives the items, decoded into new memory that the consumer owns: `torch.from_dlpack(f)`."""
+        if copy is False:
+            raise BufferError(f"{self._where}: reading a frame makes a copy")
+        items = self.__array__()
+        items = items.astype(items.dtype.newbyteorder("="), copy=False)
+        said = {"stream": stream, "max_version": max_version, "dl_device": dl_device}
+        return items.__dlpack__(**{name: value for name, value in said.items() if value is not None})
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # the memory of the processor
+
     def chunk(self, nchunk: int) -> bytes:
         """Returns chunk number `nchunk` as it is stored, compressed."""
         return self._view().engine.get_chunk(nchunk)

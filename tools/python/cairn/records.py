@@ -103,8 +103,11 @@ class Records:
         return self._reader().__arrow_c_stream__(requested_schema)
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        shared = list(self.columns) == [""]  # else `to_numpy` makes new memory
         rows = self.to_numpy()
-        return rows if dtype is None else rows.astype(dtype, copy=False)
+        if copy is False and not (shared and dtype in (None, rows.dtype)):
+            raise InvalidArgument("an array of these records, or of this dtype, is a copy")
+        return rows.astype(rows.dtype if dtype is None else dtype, copy=shared and bool(copy))
 
     def __len__(self) -> int:
         return len(self.numbers)
