@@ -1,13 +1,17 @@
 // The input is one of the texts and structures that a log is described by: after a byte that says
-// which, a dtype, a table of statistics, what the log says of itself or a request to its writer.
+// which, a dtype, a table of statistics, what the log says of itself or of deleted records, or a
+// request to its writer.
 
 #include <string_view>
 #include <vector>
 
 #include "cairn/record.h"
 #include "engine/base/bytes.h"
+#include "engine/log/state/edit_layer.h"
 #include "engine/log/state/log_layer.h"
+#include "engine/log/state/record_ranges.h"
 #include "engine/log/stats/stats_table.h"
+#include "engine/log/write/delete_request.h"
 #include "engine/log/write/limits_request.h"
 #include "fuzz/check.h"
 #include "fuzz/mutator.h"
@@ -63,14 +67,37 @@ void ReadRequest(Bytes input) {
   CheckSame(log::EncodeRequest(*request), input, "a request is written as it was read");
 }
 
+void ReadEdits(Bytes input) {
+  const absl::StatusOr<log::EditLayer> layer = log::ParseEditLayer(input);
+  if (!IsAnswer(layer.status())) return;
+  const absl::StatusOr<log::EditLayer> again = log::ParseEditLayer(log::EncodeEditLayer(*layer));
+  Check(again.ok() && *again == *layer, "edits are read as they were written");
+  int64_t end = -1;
+  int64_t count = 0;
+  for (const RecordRange& range : layer->deleted) {
+    Check(range.begin > end && range.end > range.begin, "ranges are in order and do not touch");
+    end = range.end;
+    count += range.end - range.begin;
+  }
+  Check(log::CountIn(layer->deleted, {.begin = 0, .end = end}) == count, "all records count");
+}
+
+void ReadDeletion(Bytes input) {
+  const absl::StatusOr<LogSelection> which = log::ParseDeletion(input);
+  if (!IsAnswer(which.status())) return;
+  CheckSame(log::EncodeDeletion(*which), input, "a request is written as it was read");
+}
+
 void Read(Bytes input) {
   if (input.empty()) return;
-  const int which = std::to_integer<int>(input[0]) % 4;
+  const int which = std::to_integer<int>(input[0]) % 6;
   input = input.subspan(1);
   if (which == 0) ReadDtype(input);
   if (which == 1) ReadStats(input);
   if (which == 2) ReadLayer(input);
   if (which == 3) ReadRequest(input);
+  if (which == 4) ReadEdits(input);
+  if (which == 5) ReadDeletion(input);
 }
 
 }  // namespace

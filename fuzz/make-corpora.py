@@ -213,6 +213,8 @@ def log_parts():
     yield b"\1" + struct.pack("<4sIIqq", b"CLGS", 1, 3, 7, 1) + row
     yield b"\2" + struct.pack("<4sI6q", b"CLOG", 1, 100, 5, 6, 7, 8, 9) + b"\0\4time"
     yield b"\3" + struct.pack("<4sI5q", b"CLRQ", 1, 100, -1, 6, 7, -1)
+    yield b"\4" + struct.pack("<4sIq", b"CLGE", 1, 3) + b"\3" + b"\0\5" + b"\x80\x01\7" + b"\1\1"
+    yield b"\5" + struct.pack("<4sI4qI", b"CLRD", 1, -5, 1 << 40, 0, 99, 8) + b"temp > 5" + struct.pack("<I", 0)
 
 
 def record_rows():

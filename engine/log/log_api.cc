@@ -7,6 +7,7 @@
 #include "engine/log/query/aggregate.h"
 #include "engine/log/query/query_run.h"
 #include "engine/log/state/log_core.h"
+#include "engine/log/write/delete_beside.h"
 #include "engine/log/write/limits_request.h"
 #include "engine/log/write/writer_core.h"
 
@@ -25,6 +26,14 @@ const Retention& LogSnapshot::retention() const { return state_->newest().layer(
 const Rotation& LogSnapshot::rotation() const { return state_->newest().layer().rotation; }
 int64_t LogSnapshot::first_record() const { return state_->first_record(); }
 int64_t LogSnapshot::end_record() const { return state_->end_record(); }
+
+int64_t LogSnapshot::nrecords() const {
+  return end_record() - first_record() - state_->CountDeleted();
+}
+std::vector<RecordRange> LogSnapshot::deleted() const { return state_->Deleted(); }
+LogChanges LogSnapshot::ChangesSince(const LogSnapshot& seen) const {
+  return state_->ChangesSince(*seen.state_);
+}
 
 std::vector<Snapshot> LogSnapshot::frames() const {
   std::vector<Snapshot> frames;
@@ -82,7 +91,7 @@ absl::StatusOr<Log> Log::Create(const std::string& path, const LogCreateOptions&
     CAIRN_RETURN_IF_ERROR(log::MakeLogDirectory(files, path));
     frame = log::FileOf(path, 0).path;
   }
-  CAIRN_RETURN_IF_ERROR(log::CreateLogFrame(frame, options, 0));
+  CAIRN_RETURN_IF_ERROR(log::CreateLogFrame(frame, options, 0, 0));
   return Open(path, {.file_system = options.file_system});
 }
 
@@ -101,6 +110,10 @@ absl::StatusOr<LogSnapshot> Log::WaitForCommit(const LogSnapshot& seen,
 
 absl::Status Log::RequestLimits(const Retention& retention, const Rotation& rotation) {
   return log::LeaveRequest(*core_, {.retention = retention, .rotation = rotation});
+}
+
+absl::StatusOr<int64_t> Log::Delete(const LogSelection& which, std::chrono::milliseconds wait) {
+  return log::DeleteBesideWriters(core_, which, wait);
 }
 
 absl::StatusOr<LogWriter> Log::OpenWriter(const LogWriterOptions& options) {
@@ -133,6 +146,9 @@ absl::Status LogWriter::SetRotation(const Rotation& rotation) {
   return core_->SetRotation(rotation);
 }
 absl::Status LogWriter::ApplyRetention() { return core_->Retain(); }
+absl::StatusOr<int64_t> LogWriter::Delete(const LogSelection& which) {
+  return core_->Delete(which);
+}
 int64_t LogWriter::end_record() const { return core_->end_record(); }
 LogSnapshot LogWriter::snapshot() const { return LogSnapshot(core_->state()); }
 absl::Status LogWriter::Close() { return core_->Close(); }

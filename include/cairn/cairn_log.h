@@ -194,7 +194,8 @@ CAIRN_EXPORT cairn_code cairn_log_snapshot_last(const cairn_log_snapshot* snapsh
 // Errors: CAIRN_FAILED_PRECONDITION if the records have no time.
 CAIRN_EXPORT cairn_code cairn_log_snapshot_count_future(const cairn_log_snapshot* snapshot,
                                                         int64_t* count, cairn_status* status);
-// Reads the records from number `record` on that fill `dst`.
+// Reads the records from number `record` on that fill `dst`. A deleted record reads as its time
+// without any values: NaN, no time, empty text, 0 and false. Queries leave deleted records out.
 // Errors: CAIRN_OUT_OF_RANGE if the log does not hold all of these records, or has dropped some;
 // CAIRN_INVALID_ARGUMENT if `size` is not a multiple of the record size.
 CAIRN_EXPORT cairn_code cairn_log_snapshot_read_records(const cairn_log_snapshot* snapshot,

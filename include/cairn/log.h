@@ -46,6 +46,13 @@ struct TimeRange {
   int64_t end = std::numeric_limits<int64_t>::max();
 };
 
+// A range of record numbers, which includes its begin but not its end.
+struct RecordRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+  bool operator==(const RecordRange&) const = default;
+};
+
 // Says how much a writer keeps. It drops the oldest records first, chunk by chunk; in a log of many
 // files it drops whole files. It never keeps less than asked for, and at most one chunk or file
 // more. A commit drops only a part of a long backlog; see LogWriter::ApplyRetention. The log stores
@@ -129,6 +136,19 @@ struct LogQuery {
   std::vector<std::string> filters = {};
   LogOrder order = LogOrder::kTime;
   int64_t limit = std::numeric_limits<int64_t>::max();  // records
+};
+
+// Says which records LogWriter::Delete removes: those with these times and numbers for which all
+// filters hold.
+struct LogSelection {
+  TimeRange times = {};
+  RecordRange records = {.begin = 0, .end = std::numeric_limits<int64_t>::max()};
+  std::vector<std::string> filters = {};  // as in LogQuery
+};
+
+// Says what became of records that an earlier state of a log showed. The ranges are in order.
+struct LogChanges {
+  std::vector<RecordRange> deleted;
 };
 
 // A type that LogBatch::Column can return the values of a field as.
@@ -299,7 +319,13 @@ class CAIRN_EXPORT LogSnapshot {
   [[nodiscard]] int64_t first_record() const;
   // Returns the number after that of the last record.
   [[nodiscard]] int64_t end_record() const;
-  [[nodiscard]] int64_t nrecords() const { return end_record() - first_record(); }
+  // Returns the number of records that the log holds, without the deleted ones.
+  [[nodiscard]] int64_t nrecords() const;
+  // Returns the numbers from first_record() on that belong to deleted records, in order.
+  [[nodiscard]] std::vector<RecordRange> deleted() const;
+  // Compares this state with `seen`, an earlier one of this log. Returns what became of the records
+  // of `seen` that both states have by number.
+  [[nodiscard]] LogChanges ChangesSince(const LogSnapshot& seen) const;
   // Returns the frames that hold the records, the oldest first.
   [[nodiscard]] std::vector<Snapshot> frames() const;
 
@@ -322,8 +348,9 @@ class CAIRN_EXPORT LogSnapshot {
   // Errors: kFailedPrecondition if the records have no time.
   absl::StatusOr<int64_t> CountFuture() const;
 
-  // Reads the records from number `record` on that fill dst.
-  // Errors:
+  // Reads the records from number `record` on that fill dst. A deleted record reads as its time
+  // without any values: NaN, no time, empty text, 0 and false. All other calls leave deleted
+  // records out. Errors:
   //   kOutOfRange if the log does not hold all of these records, or has dropped some of them.
   //   kInvalidArgument if the size of dst is not a multiple of the record size, or its values have
   //     another size than a record.
@@ -344,8 +371,9 @@ class CAIRN_EXPORT LogSnapshot {
   // of their groups, if there are any, and of time.
   //
   // A part of a chunk whose records all count comes from the statistics. The records are read if
-  // there are conditions or groups, for measures, and for integers so large that a double would
-  // round them. Measures and groups read them in the order of time, as a query does.
+  // there are conditions or groups, where some are deleted, for measures, and for integers so large
+  // that a double would round them. Measures and groups read them in the order of time, as a query
+  // does.
   //
   // Errors:
   //   kFailedPrecondition if the records have no time.
@@ -421,6 +449,18 @@ class CAIRN_EXPORT Log {
   //   kPermissionDenied if this user may not write files next to the log, or if the writer would
   //     not trust a request of this user.
   absl::Status RequestLimits(const Retention& retention, const Rotation& rotation);
+
+  // Deletes records as LogWriter::Delete does, whoever writes the log, except those that are
+  // committed after the call. If the log has a writer, in any process, leaves it a request, which
+  // it carries out with its next commit, and waits up to `wait` for that. One request at a time can
+  // wait. Returns how many records were deleted, with those of other calls at the same time.
+  // Errors: as for LogWriter::Delete, and
+  //   kUnavailable if no writer has carried out the request in time. The message says whether the
+  //     request stays: then the next commit carries it out.
+  //   kAborted if the writer could not delete all of the records. The request is gone then.
+  //   kUnimplemented if the log is in an object store and has a writer.
+  //   kPermissionDenied as for RequestLimits.
+  absl::StatusOr<int64_t> Delete(const LogSelection& which, std::chrono::milliseconds wait);
 
   // Opens the only writer of the log. May take a second longer than `options.wait` if another
   // writer died while it began a new file. Errors: as for Frame::OpenWriter, and

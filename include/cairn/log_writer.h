@@ -106,6 +106,20 @@ class CAIRN_EXPORT LogWriter {
   // drops only a bounded part of it.
   absl::Status ApplyRetention();
 
+  // Commits all records, deletes those that are chosen, durably, and returns how many there were.
+  // Records keep their numbers. The times of deleted records stay stored. Their other values are
+  // overwritten in this and all later states; see docs/log.md for where old bytes remain.
+  //
+  // Costs a rewrite of each chunk that holds such a record. In a log of many files each file has a
+  // commit of its own. After an error, some of the records may be deleted; repeat the call.
+  //
+  // Errors:
+  //   kNotFound, kInvalidArgument, kFailedPrecondition as for LogSnapshot::Query.
+  //   kDataLoss if a chunk to change is damaged.
+  //   kResourceExhausted also if one file would have more than 1,000,000 ranges of deleted records.
+  //   kUnavailable if another writer holds an older file of the log for a second.
+  absl::StatusOr<int64_t> Delete(const LogSelection& which);
+
   // Returns the number after those of all records taken, committed or not.
   [[nodiscard]] int64_t end_record() const;
   // Returns the newest commit.

@@ -76,6 +76,8 @@ class CAIRN_EXPORT Snapshot {
   //   kResourceExhausted from GetVlmetalayer if the content exceeds Limits::max_metadata_nbytes.
   absl::StatusOr<std::vector<std::byte>> GetMetalayer(std::string_view name) const;
   absl::StatusOr<std::vector<std::byte>> GetVlmetalayer(std::string_view name) const;
+  // Returns true if there is a vlmetalayer of that name. Returns false if the trailer is damaged.
+  [[nodiscard]] bool HasVlmetalayer(std::string_view name) const;
 
   // Returns where a chunk is stored. Reads only the index.
   // Errors: kOutOfRange if there is no such chunk; kDataLoss if its entry is damaged.

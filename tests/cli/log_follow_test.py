@@ -65,6 +65,19 @@ class Follow(CliTest):
             self.shows(tool, begin, begin + 190)
         self.ends(tool)
 
+    def test_records_that_were_shown_and_are_deleted_now(self):
+        self.append(0, 50)
+        tool = self.follow("--from", 20)
+        self.shows(tool, 20, 50)
+        self.ok("log", "delete", "log", "--where", "n in (7, 30, 31, 33)", "--quiet")
+        self.append(50, 60)
+        self.shows(tool, 50, 60)
+        time.sleep(0.3)
+        tool.send_signal(signal.SIGTERM)
+        out, err = tool.communicate(timeout=60)
+        self.assertEqual((tool.returncode, out), (0, b""))
+        self.assertEqual(err.decode().splitlines(), ["cairn: log: records 30 to 31 were deleted", "cairn: log: record 33 was deleted"])
+
     def test_from_a_record_or_a_time(self):
         self.append(0, 50)
         for start in ["51", "-1", "soon"]:

@@ -42,6 +42,89 @@ class LogTest(CliTest):
         return temps
 
 
+class Delete(LogTest):
+    def test_deletes_what_is_chosen(self):
+        for name, args in [("log", []), ("many", ["--rotate-bytes", "4KiB", "--chunk-size", "1KiB"])]:
+            with self.subTest(name=name):
+                self.create(name=name, args=args)
+                self.fill(400, name=name)
+                self.assertIn(b"would delete 20", self.ok("log", "delete", name, "--where", "n < 20", "--dry-run"))
+                self.assertEqual(self.stat(name)["records"], 400)
+                self.assertEqual(self.ok("log", "delete", name, "--where", "n < 20"), f"{name}: 20 records deleted, now 380 records\n".encode())
+                self.assertEqual(self.ok("log", "delete", name, "--where", "n < 20"), f"{name}: 0 records deleted, now 380 records\n".encode())
+                self.ok("log", "delete", name, "--from", "2026-11-01T05:00", "--to", "2026-11-01T06:00", "--quiet")
+                rest = [*range(20, 300), *range(360, 400)]
+                self.assertEqual([int(row[2]) for row in self.rows(name=name)], rest)
+                self.assertEqual([int(row[2]) for row in self.rows("-n", 60, name=name, command="tail")], rest[-60:])
+                self.assertEqual([int(row[0]) for row in self.rows("--numbers", name=name)], rest)
+                stat = self.stat(name)
+                self.assertEqual((stat["records"], stat["deleted_records"], stat["end_record"]), (320, 80, 400))
+                self.assertEqual((stat["fields"][2]["count"], stat["fields"][2]["min"]), (320, 20))
+                self.assertEqual(stat["first_time"], "2026-11-01T00:20:00.000000Z")
+                (row,) = self.rows("--what", "count,min", "--fields", "n", name=name, command="agg")
+                self.assertEqual(row[1:], ["320", "320", "20"])
+                self.ok("log", "delete", name, "--last", "10m", "--quiet")
+                self.assertEqual(self.stat(name)["last_time"], "2026-11-01T06:28:00.000000Z")
+                self.ok("log", "delete", name, "--all", "--quiet")
+                self.assertEqual((self.stat(name)["records"], self.rows(name=name)), (0, []))
+                self.append("2026-11-02T00:00:00Z,1,400\n", "--columns", "time,temp,n", name=name)
+                self.assertEqual([row[0] for row in self.rows("--numbers", name=name)], ["400"])
+
+    def test_values_stay_gone_in_copies_and_after_a_compaction(self):
+        self.create()
+        self.fill(300)
+        self.ok("log", "delete", "log", "--where", "n in (5, 77)", "--quiet")
+        rest = [i for i in range(300) if i not in (5, 77)]
+        self.ok("compact", "log")
+        self.ok("copy", "log", "copy")
+        for name in ("log", "copy"):
+            self.assertEqual([int(row[2]) for row in self.rows(name=name)], rest)
+        self.ok("verify", "log")
+
+    def test_says_what_it_wants(self):
+        self.create()
+        self.fill(10)
+        self.assertIn("--all", self.fails(2, "log", "delete", "log"))
+        self.fails(2, "log", "delete", "log", "--all", "--where", "n = 1")
+        self.fails(2, "log", "delete", "log", "--where", "n >")
+        self.assertEqual(self.stat()["records"], 10)
+
+    def test_a_writer_that_runs_carries_it_out(self):
+        self.create()
+        self.fill(10)
+        writer = self.start("log", "append", "log", "--columns", "time,temp,n", "--commit-every", "1", "--quiet")
+        self.wait_for_writer(writer)
+        refused = self.run_tool("log", "delete", "log", "--where", "n = 3", "--wait", 0)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("with its next commit", refused.stderr.decode())
+        time.sleep(0.05)
+        self.send(writer, 101)
+        self.assertEqual([int(row[2]) for row in self.rows()], [0, 1, 2, *range(4, 10), 100, 101])
+        deleter = self.start("log", "delete", "log", "--where", "n = 4", "--wait", "60s")
+        for i in range(102, 1000):
+            self.send(writer, i)
+            if deleter.poll() is not None:
+                break
+        out, err = deleter.communicate(timeout=60)
+        self.assertEqual((deleter.returncode, err), (0, b""))
+        self.assertIn(b"1 record deleted", out)
+        writer.stdin.close()
+        self.assertEqual(writer.wait(), 0)
+
+    def wait_for_writer(self, writer):
+        self.send(writer, 100)
+
+    def send(self, writer, number):
+        """Sends a record, and waits until it is committed."""
+        writer.stdin.write(f"2026-11-03T00:00:00Z,1,{number}\n".encode())
+        writer.stdin.flush()
+        for _ in range(1000):
+            if [str(number)] in self.rows("-n", 1, "--fields", "n", command="tail"):
+                return
+            time.sleep(0.01)
+        self.fail(f"record {number} is not there")
+
+
 class Create(LogTest):
     def test_makes_a_frame_that_says_what_its_records_are(self):
         self.create("time:timestamp[ms]", "temp:f4", "host:bytes[16]", "ok:bool", "n:u8")

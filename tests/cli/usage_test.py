@@ -165,6 +165,7 @@ class Usage(CliTest):
             "log follow": ["--from"],
             "log stat": ["--json"],
             "log retain": ["--retain-age"],
+            "log delete": ["--from", "--where"],
         }.items():
             with self.subTest(command=command):
                 text = self.ok(*command.split(), "--help").decode()

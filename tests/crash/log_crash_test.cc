@@ -1,6 +1,9 @@
 // Crashes of processes that write logs: what is found afterwards is a prefix of the commits, with
-// all that were durable, and without what retention may drop.
+// all that were durable, and without what retention may drop. Of a deletion under way, each record
+// is there or gone.
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -8,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include <gtest/gtest.h>
 
 #include "cairn/log.h"
@@ -25,7 +29,9 @@ namespace {
 class LogLife {
  public:
   LogLife(uint64_t seed, bool many_files)
-      : dice_(seed), disk_(std::make_unique<SimulatedDisk>(seed)) {
+      : dice_(seed),
+        requests_deletion_(seed % 3 == 0),
+        disk_(std::make_unique<SimulatedDisk>(seed)) {
     LogCreateOptions options = SensorOptions();
     options.file_system = disk_->root();
     options.retention.max_records = 300 + static_cast<int64_t>(dice_.Below(500));
@@ -88,6 +94,9 @@ class LogLife {
       const int64_t limit_now = log->Refresh()->retention().max_records;
       EXPECT_TRUE(limits_.contains(limit_now)) << limit_now;
       if (durability == Durability::kMachine) limits_ = {limit_now};
+      if (dice_.Percent(8)) {
+        if (absl::Status status = Delete(*log, *writer); !status.ok()) return status;
+      }
       if (dice_.Percent(5)) {
         if (absl::Status status = writer->Checkpoint(); !status.ok()) return status;
         durable_ = committed_;
@@ -96,6 +105,29 @@ class LogLife {
     absl::Status status = writer->Close();
     if (status.ok()) durable_ = committed_;
     return status;
+  }
+
+  // Deletes the records with some counts, or asks the writer to do so with a later commit.
+  absl::Status Delete(Log& log, LogWriter& writer) {
+    const auto begin = static_cast<int32_t>(dice_.Below(written_.size()));
+    const Counts counts = {begin, begin + 1 + static_cast<int32_t>(dice_.Below(150))};
+    const LogSelection which = {
+        .filters = {absl::StrFormat("%d <= count < %d", counts.begin, counts.end)}};
+    if (requests_deletion_ && dice_.Percent(50)) {
+      requested_.push_back(counts);
+      const absl::Status left = log.Delete(which, std::chrono::milliseconds(0)).status();
+      return absl::IsUnavailable(left) ? absl::OkStatus() : left;
+    }
+    deleting_ = counts;
+    const absl::StatusOr<int64_t> deleted = writer.Delete(which);
+    if (!deleted.ok()) return deleted.status();
+    if (*deleted > 0) durable_ = committed_;
+    // Dropped records are not deleted, and a power cut may bring them back.
+    for (int64_t i = writer.snapshot().first_record(); i < std::ssize(written_); ++i) {
+      if (counts.Has(written_[static_cast<size_t>(i)])) deleted_.insert(i);
+    }
+    deleting_ = {};
+    return absl::OkStatus();
   }
 
   // From now on the log may have this limit, as well as those that it had before.
@@ -120,13 +152,29 @@ class LogLife {
     const int64_t end = found.end_record();
     EXPECT_GE(end, killed_ ? committed_ : durable_);
     ASSERT_LE(end, std::ssize(written_));
-    EXPECT_GE(found.nrecords(), std::min(end, least_)) << "more is dropped than retention allows";
-    std::vector<Reading> records(static_cast<size_t>(found.nrecords()));
+    std::vector<Reading> records(static_cast<size_t>(end - found.first_record()));
     ASSERT_TRUE(IsOk(found.ReadRecords(found.first_record(), records)));
+    const std::vector<RecordRange> gone = found.deleted();
     for (size_t i = 0; i < records.size(); ++i) {
-      const Reading& expected = written_[static_cast<size_t>(found.first_record()) + i];
-      ASSERT_EQ(std::memcmp(&records[i], &expected, sizeof(Reading)), 0) << "record " << i;
+      const int64_t number = found.first_record() + static_cast<int64_t>(i);
+      Reading expected = written_[static_cast<size_t>(number)];
+      const bool is_gone = std::ranges::any_of(gone, [number](const RecordRange& range) {
+        return range.begin <= number && number < range.end;
+      });
+      if (deleted_.contains(number)) {
+        ASSERT_TRUE(is_gone) << "record " << number << " is there again";
+      } else if (is_gone) {
+        ASSERT_TRUE(MayBeDeleted(expected)) << "record " << number;
+        deleted_.insert(number);
+      }
+      if (is_gone) expected = {.time = expected.time, .temp = std::nan(""), .count = 0};
+      ASSERT_EQ(std::memcmp(&records[i], &expected, sizeof(Reading)), 0) << "record " << number;
     }
+    deleting_ = {};
+    deleted_.erase(deleted_.lower_bound(end), deleted_.end());
+    // A deletion that comes later may leave fewer than retention has kept.
+    EXPECT_GE(end - found.first_record(), std::min(end, least_))
+        << "more is dropped than retention allows";
     const absl::StatusOr<std::vector<std::string>> wrong = found.VerifyStatistics();
     ASSERT_TRUE(IsOk(wrong));
     EXPECT_EQ(*wrong, std::vector<std::string>());
@@ -136,11 +184,28 @@ class LogLife {
     if (!killed_) durable_ = end;
   }
 
+  // Counts of readings, from one to before another.
+  struct Counts {
+    int32_t begin = 0;
+    int32_t end = 0;
+    bool Has(const Reading& reading) const { return begin <= reading.count && reading.count < end; }
+  };
+
+  bool MayBeDeleted(const Reading& reading) const {
+    return deleting_.Has(reading) || std::ranges::any_of(requested_, [&](const Counts& counts) {
+             return counts.Has(reading);
+           });
+  }
+
   Dice dice_;
+  const bool requests_deletion_;
   std::unique_ptr<SimulatedDisk> disk_;
   std::vector<Reading> written_;  // by number, also what was dropped or not committed
-  std::set<int64_t> limits_;      // records that retention may keep
-  int64_t least_ = 0;             // the least of them so far
+  std::set<int64_t> deleted_;     // numbers
+  Counts deleting_;               // a deletion under way
+  std::vector<Counts> requested_;
+  std::set<int64_t> limits_;  // records that retention may keep
+  int64_t least_ = 0;         // the least of them so far
   int64_t now_ = 0;
   int64_t committed_ = 0;
   int64_t durable_ = 0;

@@ -1,4 +1,5 @@
-// Random logs beside a plain model: late records, commits, other handles, rotation, retention.
+// Random logs beside a plain model: late records, commits, other handles, rotation, retention,
+// deletion.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include <gtest/gtest.h>
 
 #include "cairn/log.h"
@@ -30,6 +32,7 @@ class ModelledLog {
  public:
   ModelledLog(const LogCreateOptions& options, uint32_t seed) : dice_(seed) {
     log_.emplace(Log::Create(temp_.Path("log"), options).value());
+    reader_.emplace(Log::Open(temp_.Path("log")).value());
     Reopen();
   }
 
@@ -55,6 +58,30 @@ class ModelledLog {
     ASSERT_TRUE(IsOk(writer_->Commit()));
     std::ranges::stable_sort(batch, {}, test::TimeOf);
     all_.insert(all_.end(), batch.begin(), batch.end());
+    deleted_.resize(all_.size());
+  }
+
+  // Deletes some records, from the least time on or in a short span, with or without a condition.
+  // Returns how many.
+  int64_t Delete() {
+    LogSelection which = {.times = SomeRange()};
+    if (Upto(3) > 0) which.times.end = which.times.begin + Upto(300);
+    const auto count = static_cast<int32_t>(Upto(100)) - 50;
+    const bool filtered = Upto(2) == 0;
+    if (filtered) which.filters = {absl::StrFormat("count < %d", count)};
+    int64_t chosen = 0;
+    const auto first = static_cast<size_t>(log_->Refresh()->first_record());
+    for (size_t i = first; i < all_.size(); ++i) {
+      const bool in_time = all_[i].time >= which.times.begin && all_[i].time < which.times.end;
+      if (!in_time || deleted_[i] || (filtered && all_[i].count >= count)) continue;
+      all_[i] = {.time = all_[i].time, .temp = std::nan(""), .count = 0};
+      deleted_[i] = true;
+      ++chosen;
+    }
+    const absl::StatusOr<int64_t> done = writer_->Delete(which);
+    EXPECT_TRUE(IsOk(done));
+    EXPECT_EQ(done.value_or(-1), chosen);
+    return chosen;
   }
 
   void Check() {
@@ -64,6 +91,9 @@ class ModelledLog {
     ASSERT_EQ(log.end_record(), std::ssize(all_));
     const int64_t first = log.first_record();
     const std::vector<Reading> kept(all_.begin() + first, all_.end());
+    EXPECT_EQ(log.nrecords(), std::count(deleted_.begin() + first, deleted_.end(), false));
+    CheckDeleted(log);
+    CheckReader(first);
     CheckRecords(log, kept);
     for (int i = 0; i < 8; ++i) CheckQuery(log, kept);
     for (int i = 0; i < 4; ++i) CheckAggregate(log, kept);
@@ -87,6 +117,59 @@ class ModelledLog {
     return {.begin = std::min(a, b), .end = std::max(a, b)};
   }
 
+  // Returns the rows of a result without those of deleted records.
+  std::vector<NumberedReading> Live(std::vector<NumberedReading> rows) const {
+    std::erase_if(rows, [this](const NumberedReading& row) {
+      return deleted_[static_cast<size_t>(row.record)];
+    });
+    return rows;
+  }
+
+  void CheckDeleted(const LogSnapshot& log) {
+    std::vector<bool> deleted(all_.size());
+    int64_t end = -1;
+    for (const RecordRange& range : log.deleted()) {
+      ASSERT_GT(range.begin, end) << "they touch";
+      ASSERT_GT(range.end, range.begin);
+      end = range.end;
+      std::fill(deleted.begin() + range.begin, deleted.begin() + range.end, true);
+    }
+    for (auto i = static_cast<size_t>(log.first_record()); i < all_.size(); ++i) {
+      ASSERT_EQ(deleted[i], deleted_[i]) << "record " << i;
+    }
+    std::optional<TimeRange> times;
+    for (auto i = static_cast<size_t>(log.first_record()); i < all_.size(); ++i) {
+      if (deleted_[i]) continue;
+      const int64_t time = all_[i].time;
+      if (!times.has_value()) times = {.begin = time, .end = time + 1};
+      times->begin = std::min(times->begin, time);
+      times->end = std::max(times->end, time + 1);
+    }
+    const std::optional<TimeRange> found = log.Times().value();
+    ASSERT_EQ(found.has_value(), times.has_value());
+    if (!times.has_value()) return;
+    EXPECT_EQ(found->begin, times->begin);
+    EXPECT_EQ(found->end, times->end);
+    EXPECT_EQ(log.Last(0)->begin, times->end - 1);
+    EXPECT_EQ(log.CountFuture().value(), 0);
+  }
+
+  // A reader that does not refresh with each commit learns which records are deleted.
+  void CheckReader(int64_t first) {
+    if (Upto(3) == 0) return;
+    const LogSnapshot before = reader_->snapshot();
+    const LogSnapshot now = reader_->Refresh().value();
+    told_.resize(static_cast<size_t>(before.end_record()));
+    for (const RecordRange& range : now.ChangesSince(before).deleted) {
+      std::fill(told_.begin() + range.begin, told_.begin() + range.end, true);
+    }
+    told_.insert(told_.end(), deleted_.begin() + std::ssize(told_), deleted_.end());
+    for (auto i = static_cast<size_t>(first); i < all_.size(); ++i) {
+      ASSERT_EQ(told_[i], deleted_[i]) << "record " << i;
+    }
+    ASSERT_EQ(now.nrecords(), std::count(deleted_.begin() + first, deleted_.end(), false));
+  }
+
   void CheckRecords(const LogSnapshot& log, const std::vector<Reading>& kept) {
     std::vector<Reading> read(kept.size());
     ASSERT_TRUE(IsOk(log.ReadRecords(log.first_record(), read)));
@@ -101,8 +184,12 @@ class ModelledLog {
       ASSERT_EQ(counts[i], kept[static_cast<size_t>(begin) + i].count);
     }
     const int64_t time = Upto(now_ + 100);
-    const auto found = std::ranges::find_if(kept, [&](const Reading& r) { return r.time >= time; });
-    EXPECT_EQ(log.FindTime(time).value(), log.first_record() + (found - kept.begin()));
+    int64_t found = log.first_record();
+    for (const Reading& reading : kept) {
+      if (reading.time >= time && !deleted_[static_cast<size_t>(found)]) break;
+      ++found;
+    }
+    EXPECT_EQ(log.FindTime(time).value(), found);
   }
 
   void CheckQuery(const LogSnapshot& log, const std::vector<Reading>& kept) {
@@ -123,7 +210,7 @@ class ModelledLog {
     const absl::StatusOr<std::vector<NumberedReading>> found = RunQuery(log, query);
     ASSERT_TRUE(IsOk(found));
     const std::vector<NumberedReading> expected =
-        Expected(kept, log.first_record(), query.times, matches, query.order);
+        Live(Expected(kept, log.first_record(), query.times, matches, query.order));
     ASSERT_EQ(found->size(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i) {
       ASSERT_EQ((*found)[i].record, expected[i].record) << i;
@@ -147,7 +234,7 @@ class ModelledLog {
     const auto matches = [&](const Reading& r) { return !filtered || r.count != 7; };
     std::map<int64_t, std::vector<Reading>> expected;
     for (const NumberedReading& row :
-         Expected(kept, log.first_record(), aggregation.times, matches, LogOrder::kTime)) {
+         Live(Expected(kept, log.first_record(), aggregation.times, matches, LogOrder::kTime))) {
       const int64_t past = (row.reading.time - aggregation.origin) % aggregation.bucket;
       const int64_t begin = row.reading.time - past - (past < 0 ? aggregation.bucket : 0);
       expected[begin].push_back(row.reading);
@@ -180,8 +267,11 @@ class ModelledLog {
   test::TempDir temp_;
   test::Dice dice_;
   std::optional<Log> log_;
+  std::optional<Log> reader_;
   std::optional<LogWriter> writer_;
   std::vector<Reading> all_;
+  std::vector<bool> deleted_;  // for each of them
+  std::vector<bool> told_;     // the same, as the reader was told
   int64_t now_ = 0;
 };
 
@@ -236,6 +326,25 @@ TEST(LogModel, ALogThatDropsRecordsFindsTheOthers) {
       if (i % 4 == 3) model.Reopen();
     }
     EXPECT_GT(model.log().snapshot().first_record(), 500);
+  }
+}
+
+TEST(LogModel, DeletedRecordsAreGoneForEveryCall) {
+  for (uint32_t seed = 7; seed < 19; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    LogCreateOptions options = SensorOptions();
+    if (seed % 2 == 0) options.rotation.period = 3000;
+    if (seed % 3 == 0) options.retention.max_records = 500;
+    ModelledLog model(options, seed);
+    int64_t deleted = 0;
+    for (int i = 0; i < 8; ++i) {
+      model.Append(i % 3 == 0 ? 250 : 70, 0.03);
+      for (int j = 0; j < 2; ++j) deleted += model.Delete();
+      model.Check();
+      if (testing::Test::HasFailure()) return;
+      if (i % 3 == 2) model.Reopen();
+    }
+    EXPECT_GT(deleted, 0);
   }
 }
 

@@ -42,6 +42,115 @@ class LogTest(PackageTest):
         return log
 
 
+class DeleteTest(LogTest):
+    def test_every_way_to_read_leaves_deleted_records_out(self):
+        for seed, rotation in enumerate([cairn.Rotation(), cairn.Rotation(period="4m")]):
+            dice = random.Random(seed)
+            rows = sensor(1200)
+            log = self.create(rows, f"log{seed}", rotation=rotation)
+            live = np.ones(len(rows), bool)
+            for turn in range(6):
+                begin = dice.randrange(1200)
+                end = min(begin + dice.choice([1, 5, 150, 400]), 1199)
+                chosen = live & (np.arange(1200) >= begin) & (np.arange(1200) < end)
+                where = dice.choice([None, "host = 'beta'"])
+                if where:
+                    chosen &= rows["host"] == b"beta"
+                with self.subTest(seed=seed, turn=turn):
+                    times = rows["time"][begin], rows["time"][end]
+                    self.assertEqual(log.delete(*times, where=where), chosen.sum())
+                    live &= ~chosen
+                    self.check(log, rows, live, dice)
+
+    def check(self, log, rows, live, dice):
+        kept = rows[live]
+        numbers = np.flatnonzero(live)
+        self.assertEqual((len(log), log.first_record, log.end_record), (len(kept), 0, len(rows)))
+        self.assertEqual([n for part in log.deleted for n in part], np.flatnonzero(~live).tolist())
+        np.testing.assert_array_equal(log[:], kept)
+        np.testing.assert_array_equal(np.asarray(log), kept)
+        np.testing.assert_array_equal(log["count"], kept["count"])
+        np.testing.assert_array_equal(log[["temp", "host"]], kept[["temp", "host"]])
+        np.testing.assert_array_equal(log[::-7], kept[::-7])
+        np.testing.assert_array_equal(log[37:900:3], kept[37:900:3])
+        self.assertEqual(log[-1], kept[-1])
+        picked = [dice.randrange(-len(kept), len(kept)) for _ in range(20)]
+        np.testing.assert_array_equal(log[picked], kept[picked])
+        np.testing.assert_array_equal(log[[5, -5]], kept[[5, -5]])
+        mask = kept["count"] % 11 == 3
+        np.testing.assert_array_equal(log[mask], kept[mask])
+        for count in (0, 1, 300, 5000):
+            tail = log.tail(count)
+            np.testing.assert_array_equal(tail.to_numpy(), kept[len(kept) - min(count, len(kept)) :])
+            np.testing.assert_array_equal(tail.numbers, numbers[len(kept) - min(count, len(kept)) :])
+        found = log.query(fields="count", where="temp > 3")
+        np.testing.assert_array_equal(found["count"], kept["count"][kept["temp"] > 3])
+        self.assertEqual(len(list(log)), len(kept))
+        self.assertEqual(log.times, (kept["time"].min(), kept["time"].max()))
+        self.assertEqual(log.statistics["count"].count, len(kept))
+        self.assertEqual(log.statistics["count"].sum, kept["count"].sum())
+        self.assertEqual(log.verify_statistics(), [])
+        (given,) = log.follow(0, timeout=0)
+        np.testing.assert_array_equal(given.to_numpy(), kept)
+
+    def test_a_deletion_says_what_it_wants(self):
+        log = self.create(sensor(10))
+        with self.assertRaises(cairn.InvalidArgument):
+            log.delete()
+        with self.assertRaises(cairn.InvalidArgument):
+            log.delete(where=[("count", ">", 3)])
+        with self.assertRaises(cairn.NotFound):
+            log.delete(where="nothing = 3")
+        self.assertEqual(len(log), 10)
+        self.assertEqual(log.delete(last="2s"), 3)
+        self.assertEqual(log.delete("2026-01-02T04:04:10", tz="Europe/Berlin"), 2)
+        self.assertEqual(log.delete("1970-01-01"), 5)
+        self.assertEqual((len(log), log.times, list(log), len(log.tail())), (0, None, [], 0))
+        self.assertEqual(log[:].shape, (0,))
+
+    def test_the_writer_deletes_what_it_has_taken(self):
+        log = self.create(sensor(50))
+        with log.writer() as writer:
+            writer.append(sensor(10, 50))
+            self.assertEqual(writer.delete(where="count >= 45"), 15)
+            with self.assertRaises(cairn.Unavailable):
+                log.delete(where="count < 5", wait=0)
+        self.assertEqual(len(log), 40)
+
+    def test_a_writer_that_runs_is_asked(self):
+        log = self.create(sensor(50))
+        with log.writer(commit_interval=0.02) as writer:
+            ended = threading.Event()
+
+            def write():
+                while not ended.wait(0.03):
+                    writer.append(sensor(1, writer.end_record))
+
+            thread = threading.Thread(target=write)
+            thread.start()
+            try:
+                other = cairn.Log.open(log.path)
+                self.assertEqual(other.delete(where="10 <= count < 20"), 10)
+            finally:
+                ended.set()
+                thread.join()
+        self.assertEqual(log.deleted, [range(10, 20)])
+
+    def test_a_follower_is_told(self):
+        log = self.create(sensor(50))
+        told = []
+        records = iter(log.follow(20, timeout=0.2, on_delete=told.append))
+        self.assertEqual(len(next(records)), 30)
+        log.delete(where="count in (3, 30, 31)")
+        log.append(sensor(5, 50))
+        self.assertEqual(next(records)["count"].tolist(), [50, 51, 52, 53, 54])
+        self.assertEqual(told, [[range(30, 32)]])
+        log.append(sensor(5, 55))
+        log.delete(where="count in (40, 57)")
+        self.assertEqual(next(records)["count"].tolist(), [55, 56, 58, 59])
+        self.assertEqual(told[1:], [[range(40, 41)]])
+
+
 class CreateTest(LogTest):
     def test_log_has_the_fields_that_it_was_made_with(self):
         log = self.create()

@@ -467,6 +467,24 @@ class LogTest(LogCase):
         self.assertEqual(self.rows("SELECT * FROM t WHERE rowid = 0"), [])
         self.assertEqual(self.column("SELECT time FROM t WHERE rowid = 3500"), [30500])
 
+    def test_deleted_records_are_no_rows(self):
+        path = self.log("--rotate-bytes", "32KiB", "--chunk-size", "8KiB", name="many")
+        self.fill(path, [(t, *row[1:]) for t, row in enumerate(self.make_rows(random.Random(5), 1000))])
+        self.table(path)
+        gone = {*range(100, 180), *range(500, 503), 0, 2, 998, 999}
+        for part in ("100 <= time < 180", "500 <= time < 503", "time in (0, 2, 998, 999)"):
+            self.tool("log", "delete", path, "--quiet", "--where", part)
+        rest = [i for i in range(1000) if i not in gone]
+        for order in ("", " ORDER BY rowid DESC", " ORDER BY time", " ORDER BY time DESC", " WHERE time > 50", " WHERE rowid > 50"):
+            with self.subTest(order=order):
+                wanted = [i for i in rest if "50" not in order or i > 50]
+                if "DESC" in order:
+                    wanted.reverse()
+                self.assertEqual(self.column("SELECT rowid FROM t" + order), wanted)
+        self.assertEqual(self.rows("SELECT count(*), min(rowid), max(time) FROM t"), [(len(rest), 1, 997)])
+        for row, found in ((2, []), (3, [3]), (179, []), (180, [180]), (999, [])):
+            self.assertEqual(self.column(f"SELECT rowid FROM t WHERE rowid = {row}"), found)
+
     def test_the_time_is_named_for_frames_of_others(self):
         data = b"".join(struct.pack("<qf", 100 - i % 7 * 3 + i, i) for i in range(1000))
         path = self.pack(data, "[('when', '<i8'), ('x', '<f4')]", (1000,), 12)

@@ -120,6 +120,11 @@ absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmetalayer(std::string_view
   return NotFound("vlmetalayer %s", name);
 }
 
+bool Snapshot::HasVlmetalayer(std::string_view name) const {
+  const std::vector<frame::VlMetalayer>& layers = state_->metadata->vlmetalayers;
+  return std::ranges::find(layers, name, &frame::VlMetalayer::name) != layers.end();
+}
+
 absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
   CAIRN_RETURN_IF_ERROR(frame::CheckChunkNumber(*state_, nchunk));
   ChunkEntry result{.index = nchunk};

@@ -11,6 +11,7 @@
 #include "engine/log/query/filter.h"
 #include "engine/log/query/ordered.h"
 #include "engine/log/query/query_run.h"
+#include "engine/log/state/live_records.h"
 #include "engine/log/stats/values.h"
 
 namespace cairn::log {
@@ -121,7 +122,7 @@ class Aggregator {
           !IsBefore(piece.min_time, aggregation_.times.end)) {
         continue;
       }
-      if (IsInOneBucket(piece)) {
+      if (IsInOneBucket(piece) && CountDeleted(*place.segment, rows) == 0) {
         CAIRN_RETURN_IF_ERROR(AddPiece(*place.segment, piece, rows));
       } else {
         CAIRN_RETURN_IF_ERROR(AddRecords(*place.segment, rows));
@@ -203,6 +204,7 @@ class Aggregator {
       chosen[i] = Contains(aggregation_.times, times[i]);
     }
     filter_.Apply(columns, chosen);
+    LeaveOutDeleted(segment, rows, chosen);
     // Runs of records that follow each other in one bucket.
     for (size_t begin = 0; begin < times.size();) {
       size_t end = begin + 1;

@@ -7,6 +7,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/log/state/live_records.h"
 #include "engine/log/state/time_search.h"
 #include "engine/log/stats/buckets.h"
 
@@ -56,6 +57,7 @@ absl::StatusOr<std::vector<ChunkPlace>> FindChunks(const LogState& state, const 
       CAIRN_ASSIGN_OR_RETURN(chunks, FindChunks(*segment, times));
     }
     for (const int64_t nchunk : chunks) {
+      if (CountDeleted(*segment, segment->RowsOf(nchunk)) == segment->RecordsIn(nchunk)) continue;
       if (!filter.empty()) {
         CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment->StatsOf(nchunk));
         if (!filter.MayMatch(*stats)) continue;
@@ -70,8 +72,7 @@ absl::StatusOr<ChosenRecords> ChooseRecords(const ChunkPlace& place, const TimeR
                                             const Filter& filter,
                                             const std::vector<size_t>& fields) {
   const Segment& segment = *place.segment;
-  ChosenRecords found = {
-      .rows = {.chunk = place.nchunk, .begin = 0, .end = segment.RecordsIn(place.nchunk)}};
+  ChosenRecords found = {.rows = segment.RowsOf(place.nchunk)};
   bool exact = true;  // true if all rows have times of the range
   if (segment.time_field() != nullptr) {
     CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment.StatsOf(place.nchunk));
@@ -95,6 +96,7 @@ absl::StatusOr<ChosenRecords> ChooseRecords(const ChunkPlace& place, const TimeR
     found.chosen[i] = Contains(times, found.times[i]);
   }
   filter.Apply(found.columns, found.chosen);
+  LeaveOutDeleted(segment, found.rows, found.chosen);
   return found;
 }
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "cairn/writer.h"
 #include "engine/base/checked.h"
 #include "engine/base/deadline.h"
 #include "engine/base/status.h"
+#include "engine/log/state/edit_layer.h"
 #include "engine/log/state/log_layer.h"
 
 namespace cairn::log {
@@ -36,24 +38,28 @@ absl::Status LogCore::OpenParts() {
     absl::StatusOr<std::vector<Part>> parts = OpenAll(found);
     if (parts.ok()) {
       parts_ = *std::move(parts);
+      older_files_ = parts_.back().segment->edits().older_files;
       break;
     }
     // A list that is equal twice was not made while files came and went.
     if (found == before || !is_directory_) return parts.status();
     before = found;
   }
-  CAIRN_RETURN_IF_ERROR(FollowRotation().status());
-  return MakeState();
+  CAIRN_RETURN_IF_ERROR(FollowRotation());
+  MakeState();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<LogCore::Part>> LogCore::OpenAll(
     const std::vector<LogFile>& found) const {
   CAIRN_RETURN_IF_ERROR(CheckConsecutive(path_, found));
   std::vector<Part> parts;
-  for (const LogFile& file : found) {
+  // The newest file comes first, since it tells of changes of the others that are made meanwhile.
+  for (const LogFile& file : std::views::reverse(found)) {
     CAIRN_ASSIGN_OR_RETURN(Part part, OpenPart(file));
     parts.push_back(std::move(part));
   }
+  std::ranges::reverse(parts);
   return parts;
 }
 
@@ -66,23 +72,42 @@ absl::StatusOr<LogCore::Part> LogCore::OpenPart(const LogFile& file) const {
   return part;
 }
 
-absl::StatusOr<bool> LogCore::RefreshPart(Part& part) const {
+absl::Status LogCore::RefreshPart(Part& part) {
   CAIRN_ASSIGN_OR_RETURN(const Snapshot newest, part.frame->Refresh());
-  if (newest == part.segment->snapshot()) return false;
+  if (newest == part.segment->snapshot()) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(part.segment, Segment::Load(newest, time_field_, part.segment.get()));
   part.segment->cache()->DropBefore(part.segment->Ordinal(0));
-  return true;
+  news_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status LogCore::RefreshLast() {
+  CAIRN_RETURN_IF_ERROR(RefreshPart(parts_.back()));
+  return RefreshChanged(*parts_.back().segment);
+}
+
+absl::Status LogCore::RefreshChanged(const Segment& newest) {
+  const int64_t older_files = newest.edits().older_files;
+  if (older_files == older_files_ && older_files % 2 == 0) return absl::OkStatus();
+  for (Part& part : parts_) {
+    if (IsRemoved(part)) continue;
+    const absl::Status refreshed = RefreshPart(part);
+    if (absl::IsNotFound(refreshed)) continue;  // it was removed just now
+    CAIRN_RETURN_IF_ERROR(refreshed);
+  }
+  older_files_ = older_files;
+  return absl::OkStatus();
 }
 
 // A file that a new one follows may have got records after it was read, but none since the new one
 // was there.
-absl::StatusOr<bool> LogCore::FollowRotation() {
-  bool news = false;
+absl::Status LogCore::FollowRotation() {
   while (is_directory_) {
     absl::StatusOr<Part> next = OpenPart(FileOf(path_, parts_.back().file.number + 1));
     if (absl::IsNotFound(next.status())) break;
     CAIRN_RETURN_IF_ERROR(next.status());
-    CAIRN_RETURN_IF_ERROR(RefreshPart(parts_.back()).status());
+    CAIRN_RETURN_IF_ERROR(RefreshLast());
+    CAIRN_RETURN_IF_ERROR(RefreshChanged(*next->segment));
     const int64_t end = parts_.back().segment->end_record();
     if (next->segment->first_record() != end ||
         next->segment->schema() != parts_.back().segment->schema()) {
@@ -92,29 +117,27 @@ absl::StatusOr<bool> LogCore::FollowRotation() {
                    next->segment->first_record(), end));
     }
     parts_.push_back(*std::move(next));
-    news = true;
+    news_ = true;
   }
-  return news;
+  return absl::OkStatus();
 }
 
 bool LogCore::IsRemoved(const Part& part) const {
   return absl::IsNotFound(files().Identity(part.file.path).status());
 }
 
-bool LogCore::ForgetRemoved() {
-  bool news = false;
+void LogCore::ForgetRemoved() {
   while (parts_.size() > 1 && IsRemoved(parts_.front())) {
     parts_.erase(parts_.begin());
-    news = true;
+    news_ = true;
   }
-  return news;
 }
 
-absl::Status LogCore::MakeState() {
+void LogCore::MakeState() {
   std::vector<SegmentPtr> segments;
   for (const Part& part : parts_) segments.push_back(part.segment);
   state_ = std::make_shared<const LogState>(std::move(segments));
-  return absl::OkStatus();
+  news_ = false;
 }
 
 LogStatePtr LogCore::state() const {
@@ -130,7 +153,7 @@ LogCore::Part LogCore::newest() const {
 absl::StatusOr<std::optional<LogCore::Part>> LogCore::RefreshPrevious() {
   const MutexLock lock(mutex_);
   if (parts_.size() < 2 || IsRemoved(parts_[parts_.size() - 2])) return std::nullopt;
-  CAIRN_RETURN_IF_ERROR(RefreshPart(parts_[parts_.size() - 2]).status());
+  CAIRN_RETURN_IF_ERROR(RefreshPart(parts_[parts_.size() - 2]));
   return parts_[parts_.size() - 2];
 }
 
@@ -140,13 +163,12 @@ absl::StatusOr<LogStatePtr> LogCore::Refresh() {
     CAIRN_RETURN_IF_ERROR(OpenParts());
     return state_;
   }
-  CAIRN_ASSIGN_OR_RETURN(bool news, RefreshPart(parts_.back()));
+  CAIRN_RETURN_IF_ERROR(RefreshLast());
   if (is_directory_) {
-    CAIRN_ASSIGN_OR_RETURN(const bool rotated, FollowRotation());
-    const bool removed = ForgetRemoved();
-    news = news || rotated || removed;
+    CAIRN_RETURN_IF_ERROR(FollowRotation());
+    ForgetRemoved();
   }
-  if (news) CAIRN_RETURN_IF_ERROR(MakeState());
+  if (news_) MakeState();
   return state_;
 }
 
@@ -190,7 +212,7 @@ ArrayInfo ArrayOf(const Schema& schema, int64_t chunksize) {
 }  // namespace
 
 absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
-                            int64_t first_record) {
+                            int64_t first_record, int64_t older_files) {
   if (options.schema.fields().empty()) return InvalidArgument("log: a schema without fields");
   CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: chunksize", options.chunksize));
   const Field* time = nullptr;
@@ -224,6 +246,10 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
                           .time_field = time_name};
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, create));
   CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
+  if (older_files != 0) {
+    const EditLayer edits = {.older_files = older_files};
+    CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kEditLayer, EncodeEditLayer(edits)));
+  }
   return writer.Close();
 }
 

@@ -57,12 +57,16 @@ class LogCore {
   absl::Status OpenParts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::vector<Part>> OpenAll(const std::vector<LogFile>& found) const;
   absl::StatusOr<Part> OpenPart(const LogFile& file) const;
-  // RefreshPart, FollowRotation and ForgetRemoved return true if something changed.
-  absl::StatusOr<bool> RefreshPart(Part& part) const;
-  absl::StatusOr<bool> FollowRotation() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status RefreshPart(Part& part) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Refreshes the newest part, and the others if that part says that they may have changed.
+  absl::Status RefreshLast() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Refreshes all parts if `newest`, which may not be one of them yet, says that they may have
+  // changed.
+  absl::Status RefreshChanged(const Segment& newest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status FollowRotation() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsRemoved(const Part& part) const;
-  bool ForgetRemoved() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status MakeState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetRemoved() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MakeState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string path_;
   const OpenOptions options_;
@@ -70,14 +74,19 @@ class LogCore {
   bool is_directory_ = false;
 
   mutable Mutex mutex_;
-  // The oldest comes first. Only the newest file changes.
+  // The oldest comes first. Only the newest file changes, except that records of others may be
+  // deleted; see EditLayer::older_files.
   std::vector<Part> parts_ ABSL_GUARDED_BY(mutex_);
+  bool news_ ABSL_GUARDED_BY(mutex_) = false;  // true if state_ is not that of parts_
+  // All parts show at least what they were when the newest file had this EditLayer::older_files.
+  int64_t older_files_ ABSL_GUARDED_BY(mutex_) = 0;
   LogStatePtr state_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Creates a frame of the log, whose first record gets this number.
+// Creates a frame of the log, whose first record gets this number, with `older_files` of its
+// EditLayer.
 absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
-                            int64_t first_record);
+                            int64_t first_record, int64_t older_files);
 // Returns the options that make a log like an existing one.
 LogCreateOptions OptionsLike(const Segment& segment);
 

@@ -7,7 +7,9 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/log/state/live_records.h"
 #include "engine/log/state/newest_time.h"
+#include "engine/log/state/record_ranges.h"
 #include "engine/log/state/time_search.h"
 #include "engine/log/stats/buckets.h"
 #include "engine/log/stats/chunk_stats.h"
@@ -64,15 +66,37 @@ absl::StatusOr<std::vector<size_t>> LogState::FindFields(std::span<const std::st
   return found;
 }
 
+int64_t LogState::CountDeleted() const {
+  int64_t count = 0;
+  for (const SegmentPtr& segment : segments_) count += log::CountDeleted(*segment);
+  return count;
+}
+
+std::vector<RecordRange> LogState::Deleted() const {
+  std::vector<RecordRange> all;
+  for (const SegmentPtr& segment : segments_) {
+    for (const RecordRange& range : PartIn(segment->edits().deleted, NumbersOf(*segment))) {
+      AddRange(all, range);
+    }
+  }
+  return all;
+}
+
+LogChanges LogState::ChangesSince(const LogState& seen) const {
+  const RecordRange both = {.begin = std::max(first_record(), seen.first_record()),
+                            .end = std::min(end_record(), seen.end_record())};
+  return {.deleted = PartIn(Difference(Deleted(), seen.Deleted()), both)};
+}
+
 absl::StatusOr<std::optional<TimeRange>> LogState::Times() const {
   CAIRN_RETURN_IF_ERROR(NeedTime().status());
   std::optional<TimeRange> range;
   for (const SegmentPtr& segment : segments_) {
-    if (segment->nrecords() == 0) continue;
-    CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, segment->times());
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<TimeSpan> span, FindSpan(*segment));
+    if (!span.has_value()) continue;
     if (!range.has_value()) range = TimeRange{.begin = kMaxTime, .end = kNoTime};
-    range->begin = std::min(range->begin, index->min_after.front());
-    range->end = std::max(range->end, index->max_before.back());
+    range->begin = std::min(range->begin, span->least);
+    range->end = std::max(range->end, span->greatest);
   }
   if (range.has_value() && range->end < kMaxTime) ++range->end;
   return range;
@@ -81,9 +105,8 @@ absl::StatusOr<std::optional<TimeRange>> LogState::Times() const {
 absl::StatusOr<int64_t> LogState::GreatestTime() const {
   int64_t greatest = kNoTime;
   for (const SegmentPtr& segment : segments_) {
-    if (segment->nrecords() == 0) continue;
-    CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, segment->times());
-    greatest = std::max(greatest, index->max_before.back());
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<TimeSpan> span, FindSpan(*segment));
+    if (span.has_value()) greatest = std::max(greatest, span->greatest);
   }
   return greatest;
 }

@@ -30,6 +30,9 @@ class LogState {
   int64_t first_record() const { return segments_.front()->first_record(); }
   int64_t end_record() const { return newest().end_record(); }
 
+  int64_t CountDeleted() const;
+  std::vector<RecordRange> Deleted() const;
+  LogChanges ChangesSince(const LogState& seen) const;
   absl::StatusOr<std::optional<TimeRange>> Times() const;
   absl::StatusOr<int64_t> FindTime(int64_t time) const;
   absl::StatusOr<TimeRange> Last(int64_t span) const;

@@ -5,16 +5,14 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/log/state/live_records.h"
+#include "engine/log/state/time_search.h"
 
 namespace cairn::log {
 
 namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-
-Rows AllOf(const Segment& segment, int64_t nchunk) {
-  return {.chunk = nchunk, .begin = 0, .end = segment.RecordsIn(nchunk)};
-}
 
 }  // namespace
 
@@ -64,23 +62,23 @@ absl::StatusOr<NewestTime> FindNewestTime(const Segment& segment, int64_t nchunk
   CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment.StatsOf(nchunk));
   const int64_t least = stats->min_time();
   const int64_t greatest = stats->max_time();
-  if (greatest <= clock || least > clock) {
+  const bool complete = CountDeleted(segment, segment.RowsOf(nchunk)) == 0;
+  if (complete && (greatest <= clock || least > clock)) {
     newest.Add(least, clock);
     newest.Add(greatest, clock);
     return newest;
   }
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times,
-                         segment.ReadTimes(AllOf(segment, nchunk)));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times, ReadLiveTimes(segment, nchunk));
   for (const int64_t time : times) newest.Add(time, clock);
   return newest;
 }
 
 absl::StatusOr<NewestTime> FindNewestTime(const Segment& segment, int64_t clock) {
   NewestTime newest;
-  if (segment.nrecords() == 0) return newest;
-  CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, segment.times());
-  if (index->max_before.back() <= clock) {
-    newest.Add(index->max_before.back(), clock);
+  CAIRN_ASSIGN_OR_RETURN(const std::optional<TimeSpan> span, FindSpan(segment));
+  if (!span.has_value()) return newest;
+  if (span->greatest <= clock) {
+    newest.Add(span->greatest, clock);
     return newest;
   }
   for (int64_t n = 0; n < segment.nchunks(); ++n) {
@@ -98,10 +96,10 @@ absl::StatusOr<int64_t> CountFuture(const Segment& segment, int64_t clock) {
     const auto at = static_cast<size_t>(n);
     if (index->max_time[at] <= clock) continue;
     if (index->min_time[at] > clock) {
-      count += segment.RecordsIn(n);
+      count += segment.RecordsIn(n) - CountDeleted(segment, segment.RowsOf(n));
       continue;
     }
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times, segment.ReadTimes(AllOf(segment, n)));
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times, ReadLiveTimes(segment, n));
     count += std::ranges::count_if(times, [clock](int64_t time) { return time > clock; });
   }
   return count;

@@ -70,7 +70,24 @@ absl::Status Segment::Init(std::string_view time_field, const Segment* before) {
   if (!CheckedAdd(layer_.first_record, nrecords_).has_value()) {
     return DataLoss("log: %d records from number %d on", nrecords_, layer_.first_record);
   }
+  CAIRN_RETURN_IF_ERROR(LoadEdits(before));
   return FindTimeField(time_field.empty() ? std::string_view(layer_.time_field) : time_field);
+}
+
+absl::Status Segment::LoadEdits(const Segment* before) {
+  if (!snapshot_.HasVlmetalayer(kEditLayer)) {
+    static const auto* const kNone = new auto(std::make_shared<const EditLayer>());
+    edits_ = *kNone;
+    return absl::OkStatus();
+  }
+  CAIRN_ASSIGN_OR_RETURN(stored_edits_, snapshot_.GetVlmetalayer(kEditLayer));
+  if (before != nullptr && before->stored_edits_ == stored_edits_) {
+    edits_ = before->edits_;
+    return absl::OkStatus();
+  }
+  CAIRN_ASSIGN_OR_RETURN(EditLayer edits, ParseEditLayer(stored_edits_));
+  edits_ = std::make_shared<const EditLayer>(std::move(edits));
+  return absl::OkStatus();
 }
 
 absl::Status Segment::FindTimeField(std::string_view name) {
@@ -131,8 +148,7 @@ absl::StatusOr<std::vector<int64_t>> Segment::ReadTimes(const Rows& rows) const 
 absl::StatusOr<ChunkStats> Segment::ComputeStats(int64_t nchunk) const {
   std::vector<size_t> all(schema_->fields().size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-  CAIRN_ASSIGN_OR_RETURN(const Columns columns,
-                         ReadColumns({.chunk = nchunk, .begin = 0, .end = RecordsIn(nchunk)}, all));
+  CAIRN_ASSIGN_OR_RETURN(const Columns columns, ReadColumns(RowsOf(nchunk), all));
   return MakeStats(*schema_, time_, columns);
 }
 

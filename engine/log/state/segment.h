@@ -19,6 +19,7 @@
 #include "cairn/snapshot.h"
 #include "engine/base/lazy.h"
 #include "engine/base/mutex.h"
+#include "engine/log/state/edit_layer.h"
 #include "engine/log/state/log_layer.h"
 #include "engine/log/state/time_index.h"
 #include "engine/log/stats/chunk_stats.h"
@@ -66,6 +67,7 @@ class Segment {
   const Schema& schema() const { return *schema_; }
   const Field* time_field() const { return time_; }  // null if there is none
   const LogLayer& layer() const { return layer_; }
+  const EditLayer& edits() const { return *edits_; }
   const std::shared_ptr<StatsCache>& cache() const { return cache_; }
 
   int64_t first_record() const { return layer_.first_record; }
@@ -79,6 +81,9 @@ class Segment {
   // Returns the number of a chunk, counted from the log's very first.
   int64_t Ordinal(int64_t nchunk) const { return first_record() / chunk_records_ + nchunk; }
 
+  Rows RowsOf(int64_t nchunk) const {
+    return {.chunk = nchunk, .begin = 0, .end = RecordsIn(nchunk)};
+  }
   // Reads records that the segment holds.
   absl::Status ReadRecords(int64_t record, MutableBytes dst) const;
   absl::Status ReadFields(int64_t record, int64_t count, std::span<const FieldSpan> fields) const;
@@ -91,13 +96,15 @@ class Segment {
   absl::StatusOr<ChunkStatsPtr> StatsOf(int64_t nchunk) const;
   // Computes the statistics from the records.
   absl::StatusOr<ChunkStats> ComputeStats(int64_t nchunk) const;
-  // Returns the times of all chunks. Errors: kFailedPrecondition without a time field.
+  // Returns the times of all chunks, with those of deleted records. Errors: kFailedPrecondition
+  // without a time field.
   absl::StatusOr<const TimeIndex*> times() const;
 
  private:
   Segment(Snapshot snapshot, std::shared_ptr<StatsCache> cache)
       : snapshot_(std::move(snapshot)), cache_(std::move(cache)) {}
   absl::Status Init(std::string_view time_field, const Segment* before);
+  absl::Status LoadEdits(const Segment* before);
   absl::Status FindTimeField(std::string_view name);
   int64_t LoadTable(std::string_view name) const;
   void LoadTablesFor(int64_t ordinal) const;
@@ -106,6 +113,8 @@ class Segment {
   std::shared_ptr<StatsCache> cache_;
   std::shared_ptr<const Schema> schema_;
   LogLayer layer_;
+  std::vector<std::byte> stored_edits_;  // the vlmetalayer; empty if there is none
+  std::shared_ptr<const EditLayer> edits_;
   const Field* time_ = nullptr;  // in schema_
   int64_t nrecords_ = 0;
   int64_t chunk_records_ = 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/status.h"
+#include "engine/log/state/live_records.h"
 #include "engine/log/state/time_index.h"
 #include "engine/log/stats/buckets.h"
 
@@ -69,23 +70,66 @@ absl::StatusOr<Rows> FindRows(const Segment& segment, int64_t nchunk, const Time
   return rows;
 }
 
+absl::StatusOr<std::optional<TimeSpan>> FindSpan(const Segment& segment) {
+  std::optional<TimeSpan> span;
+  if (segment.nrecords() == 0) return span;
+  CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, segment.times());
+  if (segment.edits().deleted.empty()) {
+    return TimeSpan{.least = index->min_after.front(), .greatest = index->max_before.back()};
+  }
+  const auto add = [&span](int64_t least, int64_t greatest) {
+    if (!span.has_value()) span = {.least = least, .greatest = greatest};
+    span->least = std::min(span->least, least);
+    span->greatest = std::max(span->greatest, greatest);
+  };
+  std::vector<int64_t> edited;
+  for (int64_t n = 0; n < segment.nchunks(); ++n) {
+    const auto at = static_cast<size_t>(n);
+    if (CountDeleted(segment, segment.RowsOf(n)) > 0) {
+      edited.push_back(n);
+    } else {
+      add(index->min_time[at], index->max_time[at]);
+    }
+  }
+  // A chunk with deleted records is read if its times could extend the span. Mostly time passes
+  // with the numbers, so the first chunk decides about the least time, the last about the greatest.
+  const auto read = [&](int64_t n) -> absl::Status {
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times, ReadLiveTimes(segment, n));
+    if (!times.empty()) add(std::ranges::min(times), std::ranges::max(times));
+    return absl::OkStatus();
+  };
+  for (const int64_t n : edited) {
+    if (span.has_value() && index->min_time[static_cast<size_t>(n)] >= span->least) continue;
+    CAIRN_RETURN_IF_ERROR(read(n));
+  }
+  std::ranges::reverse(edited);
+  for (const int64_t n : edited) {
+    if (span.has_value() && index->max_time[static_cast<size_t>(n)] <= span->greatest) continue;
+    CAIRN_RETURN_IF_ERROR(read(n));
+  }
+  return span;
+}
+
 absl::StatusOr<std::optional<int64_t>> FindFirst(const Segment& segment, const TimeRange& range) {
   CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, segment.times());
   const int64_t nchunks = segment.nchunks();
   for (int64_t i = index->NextChunkIn(range, 0); i < nchunks;
        i = index->NextChunkIn(range, i + 1)) {
     CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment.StatsOf(i));
+    Rows rows = segment.RowsOf(i);
     if (stats->in_order) {
-      CAIRN_ASSIGN_OR_RETURN(const Rows rows, FindRows(segment, i, range));
-      if (rows.size() > 0) return segment.RecordOf(i) + rows.begin;
-      continue;
+      CAIRN_ASSIGN_OR_RETURN(rows, FindRows(segment, i, range));
     }
-    CAIRN_ASSIGN_OR_RETURN(
-        const std::vector<int64_t> times,
-        segment.ReadTimes({.chunk = i, .begin = 0, .end = segment.RecordsIn(i)}));
-    const auto found =
-        std::ranges::find_if(times, [&range](int64_t time) { return Contains(range, time); });
-    if (found != times.end()) return segment.RecordOf(i) + (found - times.begin());
+    std::vector<uint8_t> chosen(static_cast<size_t>(rows.size()), 1);
+    if (!stats->in_order) {
+      CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times, segment.ReadTimes(rows));
+      for (size_t row = 0; row < chosen.size(); ++row) chosen[row] = Contains(range, times[row]);
+    }
+    LeaveOutDeleted(segment, rows, chosen);
+    const auto found = std::ranges::find(chosen, 1);
+    if (found != chosen.end()) {
+      return segment.RecordOf(i) + rows.begin + (found - chosen.begin());
+    }
   }
   return std::nullopt;
 }

@@ -13,12 +13,20 @@
 
 namespace cairn::log {
 
+// The times from one to the other, with both.
+struct TimeSpan {
+  int64_t least = 0;
+  int64_t greatest = 0;
+};
+
 // All of these need a time field. Errors: kFailedPrecondition without one.
 
 // Returns the chunks that may have times of the range.
 absl::StatusOr<std::vector<int64_t>> FindChunks(const Segment& segment, const TimeRange& range);
 // Returns the records of a chunk in the order of time that have times of the range.
 absl::StatusOr<Rows> FindRows(const Segment& segment, int64_t nchunk, const TimeRange& range);
+// Returns the least and the greatest time, or nothing if all records are deleted.
+absl::StatusOr<std::optional<TimeSpan>> FindSpan(const Segment& segment);
 // Returns the least number of a record that has a time of the range.
 absl::StatusOr<std::optional<int64_t>> FindFirst(const Segment& segment, const TimeRange& range);
 

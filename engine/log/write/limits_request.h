@@ -29,12 +29,9 @@ struct LimitsRequest {
 std::vector<std::byte> EncodeRequest(LimitsRequest request);
 absl::StatusOr<LimitsRequest> ParseRequest(Bytes content);
 
-// Returns true if the log can have such a file. A log in an object store cannot, because each look
-// for a file would be a request.
-bool TakesRequests(const LogCore& log);
-
 // Leaves a request. Limits that it does not set are taken from a request that is already there.
-// Errors: kPermissionDenied for a user whose requests the writer would not take; see FindRequest.
+// Errors: kPermissionDenied for a user whose requests the writer would not take; see
+// request_file.h.
 absl::Status LeaveRequest(const LogCore& log, LimitsRequest request);
 // Returns the request that is there. Errors: kDataLoss if the file is not a request;
 // kPermissionDenied if it is a link, or of a user who may not change the log.

@@ -57,7 +57,7 @@ absl::Status NewestFile::CreateNext(const Segment& newest, const LogLayer& layer
   const bool is_posix = files == nullptr || files == PosixFileSystem();
   options.file_system = is_posix ? FilesForCopyOf(file_.path, CopiedPermissions::kAll) : files;
   const LogFile next = FileOf(log_->path(), file_.number + 1);
-  return CreateLogFrame(next.path, options, newest.end_record());
+  return CreateLogFrame(next.path, options, newest.end_record(), newest.edits().older_files);
 }
 
 absl::StatusOr<LogStatePtr> NewestFile::BeginNext(const LogLayer& layer) {

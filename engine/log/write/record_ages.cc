@@ -46,8 +46,9 @@ absl::StatusOr<size_t> RecordAges::BytesInPeriod(const LogState& state, int64_t 
   const std::vector<int64_t> times = TimesOfRecords(*newest.time_field(), size, records);
   CAIRN_RETURN_IF_ERROR(Find(state));
   NewestTime& file = newest_->file;
-  const int64_t current =
-      BucketOf(newest.nrecords() > 0 ? file.At(clock_) : times.front(), period, 0);
+  // A file may have nothing but deleted records.
+  const bool has_time = newest.nrecords() > 0 && file.greatest != kNoTime;
+  const int64_t current = BucketOf(has_time ? file.At(clock_) : times.front(), period, 0);
   // If there are records that the clock has reached, one from the future counts as of now.
   const int64_t most = file.has_past() ? clock_ : std::numeric_limits<int64_t>::max();
   const auto later = std::ranges::find_if(

@@ -5,13 +5,15 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/log/state/live_records.h"
 
 namespace cairn::log {
 
 namespace {
 
 int64_t RecordsOver(const LogState& state, const RetentionView& view, const Retention& retention) {
-  const int64_t records = state.end_record() - state.first_record() + view.arriving;
+  const int64_t records =
+      state.end_record() - state.first_record() - state.CountDeleted() + view.arriving;
   return std::max<int64_t>(records - retention.max_records, 0);
 }
 
@@ -64,7 +66,15 @@ absl::StatusOr<int64_t> CountExpired(const LogState& state, const RetentionView&
 
   int64_t expired = 0;
   if (retention.max_records > 0) {
-    expired = RecordsOver(state, view, retention) / segment.chunk_records();
+    int64_t over = RecordsOver(state, view, retention);
+    if (segment.edits().deleted.empty()) {
+      expired = over / segment.chunk_records();
+    } else {
+      for (; expired < most && over > 0; ++expired) {
+        over -= segment.RecordsIn(expired) - CountDeleted(segment, segment.RowsOf(expired));
+        if (over < 0) break;
+      }
+    }
   }
   if (retention.max_bytes > 0) {
     int64_t bytes = segment.snapshot().info().cbytes;
@@ -92,8 +102,9 @@ absl::StatusOr<bool> IsFrameExpired(const LogState& state, const RetentionView& 
                                     const Retention& retention) {
   const Segment& oldest = *state.segments().front();
   if (oldest.nrecords() == 0) return retention != Retention{};
-  if (retention.max_records > 0 && RecordsOver(state, view, retention) >= oldest.nrecords()) {
-    return true;
+  if (retention.max_records > 0) {
+    const int64_t over = RecordsOver(state, view, retention);
+    if (over > 0 && over >= oldest.nrecords() - CountDeleted(oldest)) return true;
   }
   if (retention.max_bytes > 0) {
     int64_t bytes = -oldest.snapshot().info().cbytes;

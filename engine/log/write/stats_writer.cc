@@ -4,6 +4,8 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -72,6 +74,28 @@ absl::Status AddStats(const Segment& staged, int64_t first, Writer& writer) {
     DropBefore(staged, too_large ? middle : staged.Ordinal(0), table);
   }
   return write(i, table);
+}
+
+absl::Status ReplaceStats(const Segment& staged, std::span<const int64_t> chunks, Writer& writer) {
+  for (const std::string_view name : kStatsLayers) {
+    const auto content = staged.snapshot().GetVlmetalayer(name);
+    if (!content.ok()) continue;
+    const absl::StatusOr<StatsTable> table = ParseStatsTable(staged.schema(), *content);
+    if (!table.ok()) continue;
+    const auto begin = std::ranges::lower_bound(chunks, table->first - staged.Ordinal(0));
+    const auto end = std::ranges::lower_bound(chunks, table->end() - staged.Ordinal(0));
+    if (begin == end) continue;
+    auto rows = DecodeRows(staged.schema(), *table, staged.chunk_records());
+    if (!rows.ok()) continue;
+    for (const int64_t nchunk : std::span(begin, end)) {
+      CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, staged.StatsOf(nchunk));
+      (*rows)[static_cast<size_t>(staged.Ordinal(nchunk) - table->first)] = *stats;
+    }
+    StatsTable replaced = {.first = table->first};
+    for (const ChunkStats& row : *rows) replaced.Add(row);
+    CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(name, EncodeStatsTable(staged.schema(), replaced)));
+  }
+  return absl::OkStatus();
 }
 
 int64_t FirstWithoutStats(const Segment& segment) {

@@ -8,6 +8,9 @@
 
 #include "engine/base/status.h"
 #include "engine/log/state/log_layer.h"
+#include "engine/log/state/record_ranges.h"
+#include "engine/log/write/deletion.h"
+#include "engine/log/write/limits_request.h"
 #include "engine/log/write/stats_writer.h"
 
 namespace cairn::log {
@@ -52,6 +55,8 @@ absl::Status WriterCore::BeginWriting() {
   layer_.ended = false;
   layer_changed_ = layer_ != state_->newest().layer();
   buffer_.emplace(state_->schema().record_size(), state_->newest().time_field());
+  CAIRN_ASSIGN_OR_RETURN(const bool mends, StageMend(state_->newest(), file_.writer()));
+  if (mends) CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
   return MakeStatistics();
 }
 
@@ -165,13 +170,21 @@ LogStatePtr WriterCore::state() const {
 absl::Status WriterCore::Close() {
   const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
+  inbox_.LookNext();  // no later commit takes a request
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, Durability::kMachine)));
   CAIRN_RETURN_IF_ERROR(Remember(file_.Close()));
   return absl::OkStatus();
 }
 
 absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
-  const std::optional<LimitsRequest> requested = TakeRequest();
+  const bool looks = inbox_.ShouldLook();
+  const std::optional<LimitsRequest> requested = looks ? inbox_.FindLimits() : std::nullopt;
+  if (requested) {
+    const LogLayer before = layer_;
+    layer_.retention = Changed(layer_.retention, *requested);
+    if (log_->is_directory()) layer_.rotation = Changed(layer_.rotation, *requested);
+    layer_changed_ = layer_changed_ || layer_ != before;
+  }
   // it is removed once its limits are sure to stay
   if (requested) durability = Durability::kMachine;
   ages_.BeginCommit(*state_, layer_);
@@ -188,29 +201,37 @@ absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
     StartTimer();
     return status;
   }
-  // The records are committed, whether the request can be removed or not.
-  if (requested && !RemoveRequest(*log_, *requested).ok()) remaining_ = requested;
+  if (requested) inbox_.End(*requested);
   StartTimer();
-  return absl::OkStatus();
+  const std::optional<LogSelection> deletion = looks ? inbox_.FindDeletion() : std::nullopt;
+  if (deletion) {
+    // A deletion that fails, for example on a full disk, does not fail this commit. It is not tried
+    // again, since that could cost as much with each commit. The other process sees what is left.
+    DeleteCommitted(*deletion).IgnoreError();
+    if (status_.ok()) inbox_.End(*deletion);
+  }
+  return status_;
 }
 
-// Takes over the limits that another process asks for. Looking for a request at each of many
-// commits would cost as much as some of the commits.
-std::optional<LimitsRequest> WriterCore::TakeRequest() {
-  constexpr std::chrono::milliseconds kBetweenLooks(10);
-  const auto now = std::chrono::steady_clock::now();
-  const bool is_early = looked_at_ && now - *looked_at_ < kBetweenLooks;
-  if (is_early || !TakesRequests(*log_)) return std::nullopt;
-  looked_at_ = now;
-  // A file that happens to have this name must not end a writer.
-  const absl::StatusOr<std::optional<LimitsRequest>> found = FindRequest(*log_);
-  if (!found.ok() || !found->has_value() || *found == remaining_) return std::nullopt;
-  const LimitsRequest& request = **found;
-  const LogLayer before = layer_;
-  layer_.retention = Changed(layer_.retention, request);
-  if (log_->is_directory()) layer_.rotation = Changed(layer_.rotation, request);
-  layer_changed_ = layer_changed_ || layer_ != before;
-  return request;
+absl::StatusOr<int64_t> WriterCore::Delete(const LogSelection& which) {
+  const MutexLockIf lock(owner_.is_here(), mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  CAIRN_RETURN_IF_ERROR(CheckSelection(*state_, which));
+  CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
+  return DeleteCommitted(which);
+}
+
+absl::StatusOr<int64_t> WriterCore::DeleteCommitted(const LogSelection& which) {
+  ages_.Forget();  // the newest record may be among those
+  const auto commit = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return Remember(CommitStaged(Durability::kMachine));
+  };
+  return DeleteSelected({.log = *log_,
+                         .file = file_.number(),
+                         .writer = file_.writer(),
+                         .state = state_,
+                         .commit = commit},
+                        which);
 }
 
 absl::StatusOr<size_t> WriterCore::CommitSome(Bytes records, Durability durability) {
@@ -228,7 +249,10 @@ absl::StatusOr<size_t> WriterCore::CommitSome(Bytes records, Durability durabili
   }
   CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
   CAIRN_RETURN_IF_ERROR(file_.CreateNext(state_->newest(), layer_));
-  status_ = BeginNext();  // between two files a full disk ends the writer, too
+  // Between two files a full disk ends the writer, too.
+  absl::StatusOr<LogStatePtr> next = file_.BeginNext(layer_);
+  if (next.ok()) state_ = *std::move(next);
+  status_ = next.ok() ? BeginWriting() : next.status();
   CAIRN_RETURN_IF_ERROR(status_);
   return 0;
 }
@@ -290,6 +314,13 @@ absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
   const int64_t nrecords = nchunks * state_->newest().chunk_records();
   CAIRN_RETURN_IF_ERROR(file_.writer().DeleteSlices(0, 0, nrecords));
   layer_.first_record += nrecords;
+  const EditLayer& edits = state_->newest().edits();
+  if (!edits.deleted.empty() && edits.deleted.front().begin < layer_.first_record) {
+    const RecordRange kept = {.begin = layer_.first_record, .end = state_->end_record()};
+    const EditLayer left = {.older_files = edits.older_files,
+                            .deleted = PartIn(edits.deleted, kept)};
+    CAIRN_RETURN_IF_ERROR(file_.writer().SetVlmetalayer(kEditLayer, EncodeEditLayer(left)));
+  }
   return StageLayer();
 }
 
@@ -308,11 +339,6 @@ absl::Status WriterCore::RemoveOldFiles() {
     removed = true;
   }
   return removed ? log_->files().SyncDirectoryOf(file_.path()) : absl::OkStatus();
-}
-
-absl::Status WriterCore::BeginNext() {
-  CAIRN_ASSIGN_OR_RETURN(state_, file_.BeginNext(layer_));
-  return BeginWriting();
 }
 
 absl::Status WriterCore::TakeCommitted(const Snapshot& committed) {

@@ -17,7 +17,7 @@
 #include "engine/base/owner_process.h"
 #include "engine/log/state/log_core.h"
 #include "engine/log/write/commit_timer.h"
-#include "engine/log/write/limits_request.h"
+#include "engine/log/write/inbox.h"
 #include "engine/log/write/newest_file.h"
 #include "engine/log/write/record_ages.h"
 #include "engine/log/write/record_buffer.h"
@@ -37,6 +37,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status SetRetention(const Retention& retention);
   absl::Status SetRotation(const Rotation& rotation);
   absl::Status Retain();
+  absl::StatusOr<int64_t> Delete(const LogSelection& which);
   int64_t end_record() const;
   LogStatePtr state() const;
   absl::Status Close();
@@ -45,7 +46,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
 
  private:
   WriterCore(std::shared_ptr<LogCore> log, const LogWriterOptions& options)
-      : log_(std::move(log)), options_(options), file_(log_, options) {}
+      : log_(std::move(log)), options_(options), file_(log_, options), inbox_(log_) {}
   absl::Status BeginWriting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status MakeStatistics() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Errors: kFailedPrecondition in a forked child.
@@ -55,7 +56,6 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   // Commits the records that wait, with `all` also those that the window holds back. Records that a
   // full disk refuses go back to the buffer, with kResourceExhausted.
   absl::Status CommitRecords(bool all, Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::optional<LimitsRequest> TakeRequest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Commits the first of the records, as many as belong into one file, and returns their bytes; or
   // begins the next file and returns 0.
   absl::StatusOr<size_t> CommitSome(Bytes records, Durability durability)
@@ -70,8 +70,10 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status StageLayer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StageRetention(Bytes records, int64_t most_chunks)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Deletes records that are committed; see LogWriter::Delete.
+  absl::StatusOr<int64_t> DeleteCommitted(const LogSelection& which)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status RemoveOldFiles() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status BeginNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status TakeCommitted(const Snapshot& committed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CommitDue();
@@ -90,10 +92,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   LogLayer layer_ ABSL_GUARDED_BY(mutex_);
   bool layer_changed_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<RecordBuffer> buffer_ ABSL_GUARDED_BY(mutex_);
-  // Tells when the writer last looked for a request.
-  std::optional<std::chrono::steady_clock::time_point> looked_at_ ABSL_GUARDED_BY(mutex_);
-  // This request was taken, and is still there.
-  std::optional<LimitsRequest> remaining_ ABSL_GUARDED_BY(mutex_);
+  Inbox inbox_ ABSL_GUARDED_BY(mutex_);
   RecordAges ages_ ABSL_GUARDED_BY(mutex_);
   bool timer_runs_ ABSL_GUARDED_BY(mutex_) = false;
 };

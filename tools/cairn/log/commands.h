@@ -17,6 +17,7 @@ void AddLogTail(CLI::App& group, Command& chosen);
 void AddLogFollow(CLI::App& group, Command& chosen);
 void AddLogStat(CLI::App& group, Command& chosen);
 void AddLogRetain(CLI::App& group, Command& chosen);
+void AddLogDelete(CLI::App& group, Command& chosen);
 
 }  // namespace cairn::tool
 

@@ -17,6 +17,7 @@ void AddLog(CLI::App& app, Command& chosen) {
   AddLogFollow(*group, chosen);
   AddLogStat(*group, chosen);
   AddLogRetain(*group, chosen);
+  AddLogDelete(*group, chosen);
   group->footer("See 'cairn log COMMAND --help' for the options of a command.");
 }
 

@@ -65,11 +65,10 @@ absl::Status Retain(const RetainFlags& flags) {
   RETURN_IF_ERROR(writer.Close());
   if (flags.quiet) return absl::OkStatus();
   ASSIGN_OR_RETURN(const LogSnapshot after, log.Refresh());
-  return WriteLines(
-      {absl::StrFormat("%s: %s dropped, now %s from number %d on, in %s", flags.path,
-                       FormatCount(after.first_record() - before.first_record(), "record"),
-                       FormatCount(after.nrecords(), "record"), after.first_record(),
-                       FormatByteSize(SizeOf(after).stored))});
+  return WriteLines({absl::StrFormat("%s: %s dropped, now %s from number %d on, in %s", flags.path,
+                                     FormatCount(before.nrecords() - after.nrecords(), "record"),
+                                     FormatCount(after.nrecords(), "record"), after.first_record(),
+                                     FormatByteSize(SizeOf(after).stored))});
 }
 
 }  // namespace

@@ -120,6 +120,10 @@ std::string LimitsOf(const LogSnapshot& log) {
   return parts.empty() ? "keeps everything" : absl::StrJoin(parts, ", ");
 }
 
+int64_t CountDeleted(const LogSnapshot& log) {
+  return log.end_record() - log.first_record() - log.nrecords();
+}
+
 std::vector<std::string> TextOfStat(const StatFlags& flags, const LogStat& stat) {
   const LogSnapshot& log = stat.log;
   const LogSize size = SizeOf(log);
@@ -129,6 +133,9 @@ std::vector<std::string> TextOfStat(const StatFlags& flags, const LogStat& stat)
                       FormatCount(std::ssize(log.frames()), "file")),
       absl::StrFormat("  records   %d to %d, of %s", log.first_record(), log.end_record(),
                       FormatCount(log.schema().record_size(), "byte"))};
+  if (const int64_t deleted = CountDeleted(log); deleted > 0) {
+    lines.push_back(absl::StrFormat("  deleted   %d of them", deleted));
+  }
   if (stat.times) {
     const Field& time = *log.time_field();
     lines.push_back(absl::StrFormat("  times     %s to %s", FormatTimeOf(time, stat.times->begin),
@@ -195,6 +202,7 @@ std::string JsonOfStat(const LogStat& stat) {
   Json json = {{"records", log.nrecords()},
                {"first_record", log.first_record()},
                {"end_record", log.end_record()},
+               {"deleted_records", CountDeleted(log)},
                {"record_size", log.schema().record_size()},
                {"files", std::ssize(log.frames())},
                {"nbytes", size.nbytes},

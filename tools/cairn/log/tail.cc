@@ -24,14 +24,23 @@ struct TailFlags : LogFlags {
   bool numbers = false;
 };
 
+// Returns the number of the first of the last `count` records that are not deleted.
+int64_t FirstOfLast(const LogSnapshot& log, int64_t count) {
+  int64_t first = log.end_record() - std::min(count, log.nrecords());
+  const std::vector<RecordRange> deleted = log.deleted();
+  for (auto range = deleted.rbegin(); range != deleted.rend() && range->end > first; ++range) {
+    first -= range->end - range->begin;
+  }
+  return first;
+}
+
 absl::Status Tail(const TailFlags& flags) {
   ASSIGN_OR_RETURN(const Log log, OpenLog(flags));
   const LogSnapshot snapshot = log.snapshot();
   ASSIGN_OR_RETURN(const std::vector<Field> fields, FieldsOf(flags.output, snapshot.schema()));
   LogRows rows(fields, FormatOf(flags.output), !flags.output.no_header, flags.numbers);
-  const int64_t count = std::min(flags.count, snapshot.nrecords());
   RETURN_IF_ERROR(
-      rows.WriteRecords(snapshot, snapshot.end_record() - count, snapshot.end_record()));
+      rows.WriteRecords(snapshot, FirstOfLast(snapshot, flags.count), snapshot.end_record()));
   RETURN_IF_ERROR(rows.Finish());
   return CheckLogDamage(snapshot);
 }

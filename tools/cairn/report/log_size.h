@@ -10,12 +10,13 @@
 namespace cairn::tool {
 
 struct LogSize {
-  int64_t nbytes = 0;  // bytes of the records
+  int64_t nbytes = 0;  // bytes of the records, with the deleted ones, which are stored as well
   int64_t stored = 0;  // bytes of the files
 };
 
 inline LogSize SizeOf(const LogSnapshot& log) {
-  LogSize size = {.nbytes = log.nrecords() * log.schema().record_size(), .stored = 0};
+  LogSize size = {.nbytes = (log.end_record() - log.first_record()) * log.schema().record_size(),
+                  .stored = 0};
   for (const Snapshot& frame : log.frames()) {
     size.stored += StoredSize(frame.info()) + frame.info().journal_size;
   }

@@ -1,5 +1,6 @@
 #include "tools/cairn/streams/follow_log.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "absl/strings/str_format.h"
@@ -24,11 +25,24 @@ absl::StatusOr<LogSnapshot> NextState(Log& log, const LogSnapshot& now) {
   return now;
 }
 
+// Reports the records from number `first` on that were shown and are deleted now.
+void TellDeleted(const std::string& path, const LogSnapshot& now, const LogSnapshot& shown,
+                 int64_t first) {
+  for (const RecordRange& range : now.ChangesSince(shown).deleted) {
+    const int64_t begin = std::max(first, range.begin);
+    if (begin >= range.end) continue;
+    Complain(begin + 1 == range.end ? absl::StrFormat("%s: record %d was deleted", path, begin)
+                                    : absl::StrFormat("%s: records %d to %d were deleted", path,
+                                                      begin, range.end - 1));
+  }
+}
+
 }  // namespace
 
 absl::Status FollowLog(Log& log, const std::string& path, int64_t next, LogRows& rows) {
   EndOnSignals();
   LogSnapshot now = log.snapshot();
+  const int64_t first = next;
   while (true) {
     if (next < now.first_record()) {
       Complain(absl::StrFormat("%s: records %d to %d were dropped before they could be shown", path,
@@ -39,7 +53,9 @@ absl::Status FollowLog(Log& log, const std::string& path, int64_t next, LogRows&
     RETURN_IF_ERROR(rows.Finish());
     next = now.end_record();
     RETURN_IF_ERROR(CheckLogDamage(now));
-    ASSIGN_OR_RETURN(now, NextState(log, now));
+    const LogSnapshot shown = now;
+    ASSIGN_OR_RETURN(now, NextState(log, shown));
+    TellDeleted(path, now, shown, first);
     if (!WaitWhileStdoutIsOpen({})) return absl::OkStatus();
   }
 }

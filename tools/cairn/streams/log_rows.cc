@@ -36,6 +36,14 @@ absl::Status LogRows::WriteBatch(const LogBatch& batch) {
 }
 
 absl::Status LogRows::WriteRecords(const LogSnapshot& log, int64_t begin, int64_t end) {
+  for (const RecordRange& range : log.deleted()) {
+    RETURN_IF_ERROR(WriteRun(log, begin, std::min(end, range.begin)));
+    begin = std::max(begin, range.end);
+  }
+  return WriteRun(log, begin, end);
+}
+
+absl::Status LogRows::WriteRun(const LogSnapshot& log, int64_t begin, int64_t end) {
   const int32_t size = log.schema().record_size();
   const int64_t most = std::max(int64_t{1} << 20, int64_t{size}) / size;
   while (begin < end) {

@@ -20,11 +20,12 @@ class LogRows {
 
   // Writes the batch of a query of these fields.
   absl::Status WriteBatch(const LogBatch& batch);
-  // Writes records by number, begin to end, piece by piece.
+  // Writes records by number, begin to end, piece by piece. Leaves deleted ones out.
   absl::Status WriteRecords(const LogSnapshot& log, int64_t begin, int64_t end);
   absl::Status Finish() { return writer_.Finish(); }
 
  private:
+  absl::Status WriteRun(const LogSnapshot& log, int64_t begin, int64_t end);
   // Writes records with these numbers. `columns` has their fields.
   absl::Status Write(const std::vector<int64_t>& numbers, std::vector<ColumnView> columns);
 

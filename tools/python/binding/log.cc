@@ -8,6 +8,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "cairn/log_writer.h"
 #include "cairn/time_text.h"
@@ -92,6 +93,27 @@ LogWriterHandle OpenWriter(LogHandle& self, int64_t commit_records, int64_t comm
   return {self.context, std::move(timer), std::move(writer)};
 }
 
+// Deletes records, and returns how many that were.
+int64_t Delete(LogHandle& self, int64_t begin, int64_t end, const std::vector<std::string>& filters,
+               int64_t wait) {
+  const LogSnapshot before =
+      Check(WithoutGil(self.context.remote, [&] { return self.log.Refresh(); }));
+  // This end makes all of the calls below leave the same request.
+  const LogSelection which = {.times = {.begin = begin, .end = end},
+                              .records = {.begin = 0, .end = before.end_record()},
+                              .filters = filters};
+  Check(WaitWithoutGil(
+      self.context.remote, wait,
+      [&](std::chrono::milliseconds part) { return self.log.Delete(which, part); },
+      [](const auto& deleted) { return !absl::IsUnavailable(deleted.status()); }));
+  // Another of these calls may have seen what the first left.
+  int64_t count = 0;
+  for (const RecordRange& range : self.log.snapshot().ChangesSince(before).deleted) {
+    count += range.end - range.begin;
+  }
+  return count;
+}
+
 }  // namespace
 
 void BindLog(nb::module_& module) {
@@ -112,6 +134,7 @@ void BindLog(nb::module_& module) {
             }));
           },
           "retention"_a, "rotation"_a)
+      .def("delete", &Delete, "begin"_a, "end"_a, "filters"_a, "wait"_a)
       .def("wait_for_commit", &WaitForCommit, "seen"_a, "timeout"_a)
       .def("open_writer", &OpenWriter, "commit_records"_a, "commit_interval"_a, "durable"_a,
            "reorder_window"_a, "max_buffered_bytes"_a, "wait"_a, "timer"_a.none(), "codec"_a.none(),

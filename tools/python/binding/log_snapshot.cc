@@ -63,6 +63,12 @@ nb::bytes BytesOf(const std::vector<T>& values) {
   return ToPython(std::as_bytes(std::span(values)));
 }
 
+// Returns the begin and the end of each range.
+nb::bytes RangesOf(const std::vector<RecordRange>& ranges) {
+  static_assert(sizeof(RecordRange) == 16);
+  return BytesOf(ranges);
+}
+
 CursorHandle* Query(const LogSnapshotHandle& self, int64_t begin, int64_t end,
                     const std::vector<std::string>& fields, Where where,
                     const std::vector<std::string>& filters, bool by_time, int64_t limit) {
@@ -215,6 +221,15 @@ void BindLogSnapshot(nb::module_& module) {
       .def("first_record",
            [](const LogSnapshotHandle& self) { return self.snapshot.first_record(); })
       .def("end_record", [](const LogSnapshotHandle& self) { return self.snapshot.end_record(); })
+      .def("nrecords", [](const LogSnapshotHandle& self) { return self.snapshot.nrecords(); })
+      .def("deleted",
+           [](const LogSnapshotHandle& self) { return RangesOf(self.snapshot.deleted()); })
+      .def(
+          "deleted_since",
+          [](const LogSnapshotHandle& self, const LogSnapshotHandle& seen) {
+            return RangesOf(self.snapshot.ChangesSince(seen.snapshot).deleted);
+          },
+          "seen"_a)
       .def("frames", &Frames)
       .def("times", &Times)
       .def(

@@ -2,9 +2,11 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/log_handles.h"
+#include "tools/python/binding/text.h"
 
 namespace cairn::python {
 
@@ -44,6 +46,15 @@ void BindLogWriter(nb::module_& module) {
       .def("set_retention", &SetRetention, "limits"_a)
       .def("set_rotation", &SetRotation, "limits"_a)
       .def("apply_retention", Simple(&LogWriter::ApplyRetention))
+      .def(
+          "delete",
+          [](LogWriterHandle& self, int64_t begin, int64_t end,
+             const std::vector<std::string>& filters) {
+            const LogSelection which = {.times = {.begin = begin, .end = end}, .filters = filters};
+            return Check(
+                WithoutGil(self.context.remote, [&] { return self.writer.Delete(which); }));
+          },
+          "begin"_a, "end"_a, "filters"_a)
       .def("end_record",
            [](const LogWriterHandle& self) {
              return WithoutGil(self.context.remote, [&] { return self.writer.end_record(); });

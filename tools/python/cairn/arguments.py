@@ -110,6 +110,7 @@ KINDS: dict[str, tuple[str, _Is]] = {
     "str": ("a str", _is_text),
     "bytes": ("bytes", _is_bytes),
     "Callable[[int], object]": ("a function that takes a number", callable),
+    "Callable[[list[range]], object]": ("a function that takes a list of ranges", callable),
     "Iterable[FilterLike]": ("names of filters, or pairs of a name and an int", _one_or_all(_is_filter)),
     "Mapping[str, Any]": ("a dict of names and values", _mapping(lambda _: True)),
     "Mapping[str, bytes]": ("a dict of names and bytes", _mapping(_is_bytes)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Generic, Optional, TypeVar, Union
 
 import numpy as np
@@ -14,6 +14,7 @@ from . import options
 if TYPE_CHECKING:
     from .frame import Frame
     from .log import Log
+    from .log_view import LogView
     from .records import Records
 
 _AT_ONCE = 1 << 16  # records
@@ -87,15 +88,39 @@ class LogFollower(_Following["Records"]):
     `next` is the number of the record that comes next: `log.follow(follower.next)` continues there.
     """
 
-    def __init__(self, log: Log, start: int, timeout: Optional[float]):
+    def __init__(
+        self,
+        log: Log,
+        start: int,
+        timeout: Optional[float],
+        on_delete: Optional[Callable[[list[range]], object]],
+    ):
         super().__init__(log, _WAIT, timeout)
         self.next = start
         self._log = log
+        self._first = start
+        self._on_delete = on_delete
+        self._seen: Optional[LogView] = None
+
+    def _tell_deleted(self, view: LogView) -> None:
+        """Tells of records that were given and are deleted in this state."""
+        seen, self._seen = self._seen, view
+        if self._on_delete is None or seen is None or seen.engine.is_same(view.engine):
+            return
+        ranges = np.frombuffer(view.engine.deleted_since(seen.engine), np.int64).reshape(-1, 2)
+        told = [range(max(a, self._first), min(b, self.next)) for a, b in ranges.tolist()]
+        if any(told):
+            self._on_delete([numbers for numbers in told if numbers])
 
     def _read(self) -> Optional[Records]:
         view = self._log._view()
-        end = view.engine.end_record()
-        first = max(view.engine.first_record(), min(self.next, end))  # a power cut may take records
-        count = min(end - first, _AT_ONCE)
-        self.next = first + count
-        return view.records(first, count) if count > 0 else None
+        self._tell_deleted(view)
+        while True:
+            end = view.engine.end_record()
+            first = max(view.engine.first_record(), min(self.next, end))  # a power cut may take some
+            self.next = min(end, first + _AT_ONCE)
+            if first == end:
+                return None
+            records = view.records(first, self.next)
+            if len(records):
+                return records

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -20,7 +20,7 @@ from .opened import Opened
 from .options import Limits
 from .paths import Path, files_of, name_of, shown_path
 from .records import fields_of
-from .times import UNITS, Clock, SpanLike, TimeLike
+from .times import UNITS, Clock, SpanLike, TimeLike, ZoneLike
 
 
 @members_raise_ours
@@ -260,6 +260,38 @@ class Log(Opened[LogView], LogReadable):
         with self.writer() as writer:
             writer.append(records)
 
+    def delete(
+        self,
+        begin: Optional[TimeLike] = None,
+        end: Optional[TimeLike] = None,
+        *,
+        last: Optional[SpanLike] = None,
+        tz: Optional[ZoneLike] = None,
+        where: Optional[str] = None,
+        wait: float = 10.0,
+    ) -> int:
+        """Deletes the records from time `begin` to before `end` for which `where` holds, durably.
+
+        Returns how many there were. The other records keep their numbers. If the log has a writer,
+        in any process, that writer deletes them with its next commit. Records that are committed
+        after the call stay.
+
+        begin, end, last, tz
+            The times of the records, as in `query`.
+        where
+            Conditions as text, as in `query`. At least one argument must say which records.
+        wait
+            The number of seconds that a writer may take. After it, the call raises `Unavailable`,
+            and the writer deletes the records later. It raises `Error` if the writer failed to.
+
+        The values of deleted records are overwritten, their times are not.
+        """
+        view = self._view()
+        which = view.selection(begin, end, last, tz, where)
+        count = self._engine.delete(*which, options.milliseconds(wait))
+        self.refresh()
+        return count
+
     def request_retention(self, retention: Retention) -> None:
         """Asks the writer of the log, in any process, for a `retention` from its next commit on.
 
@@ -269,7 +301,11 @@ class Log(Opened[LogView], LogReadable):
         self._engine.request_limits(retention._counts(self._view().clock), (-1, -1))
 
     def follow(
-        self, start: Union[int, TimeLike, None] = None, *, timeout: Optional[float] = None
+        self,
+        start: Union[int, TimeLike, None] = None,
+        *,
+        timeout: Optional[float] = None,
+        on_delete: Optional[Callable[[list[range]], object]] = None,
     ) -> LogFollower:
         """Iterates over the records that are appended, commit by commit: `for records in log.follow()`.
 
@@ -280,12 +316,15 @@ class Log(Opened[LogView], LogReadable):
             default, only records that are appended from now on are given.
         timeout
             The iterator ends when nothing was appended for this many seconds. None means never.
+        on_delete
+            Is called with the numbers of records that were given before and are deleted now. Under
+            `async for` another thread calls it.
         """
         if start is None:
             start = self.end_record
         elif not isinstance(start, (int, np.integer)):
             start = self.find_time(start)
-        return LogFollower(self, int(start), timeout)
+        return LogFollower(self, int(start), timeout, on_delete)
 
     def __reduce__(self) -> Any:
         return _reopen, (self._path, self._opened_with)

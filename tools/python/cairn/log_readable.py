@@ -32,7 +32,8 @@ class LogReadable:
 
     `len` counts the records that the log holds. `log[5]`, `log[-100:]`, `log[[7, 2]]`, `log[mask]`
     and `log["temp"]` read records, or the values of a field, as from a NumPy array of all records.
-    Record 0 of that array is the oldest one that the log still holds.
+    Record 0 of that array is the oldest one that the log still holds. Deleted records are not in
+    that array, so a position in it is not the number of a record.
     """
 
     __slots__ = ()
@@ -64,6 +65,11 @@ class LogReadable:
     def end_record(self) -> int:
         """The number that follows that of the newest record."""
         return self._view().engine.end_record()
+
+    @property
+    def deleted(self) -> list[range]:
+        """The numbers of deleted records, from `first_record` on."""
+        return [range(begin, end) for begin, end in self._view().deleted.tolist()]
 
     @property
     def times(self) -> Optional[tuple[Any, Any]]:
@@ -293,8 +299,9 @@ class LogReadable:
         """Returns the newest `count` records, in the order in which they were committed."""
         view = self._view()
         end = view.engine.end_record()
-        first = max(end - options.integer(count, "count", 0, _ALL), view.engine.first_record())
-        return view.records(first, end - first)
+        held = len(self)
+        left = held - min(options.integer(count, "count", 0, _ALL), held)
+        return view.records(end if left == held else int(view.numbers(np.array(left))), end)
 
     def __len__(self) -> int:
         return self._view().shape[0]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Optional, Union
 
 import numpy as np
 
 from . import _engine, options
+from .arguments import told
 from .errors import FailedPrecondition, InvalidArgument
 from .indexing import FEW
 from .keys import check_fields
@@ -21,7 +22,7 @@ class LogView:
 
     is_array = False  # for `indexing`
 
-    __slots__ = ("clock", "dtype", "engine", "fields", "time", "where")
+    __slots__ = ("_deleted", "clock", "dtype", "engine", "fields", "time", "where")
 
     def __init__(self, engine: _engine.LogSnapshot, path: str):
         self.engine = engine
@@ -30,6 +31,7 @@ class LogView:
         self.fields = fields_of(self.dtype)
         self.time = engine.time_field()
         self.clock = None if self.time is None else Clock(self.fields[self.time])
+        self._deleted: Optional[np.ndarray] = None
 
     def need_clock(self) -> Clock:
         """Returns the clock, which says how times are counted, or raises FailedPrecondition."""
@@ -54,6 +56,21 @@ class LogView:
             raise InvalidArgument("the last records have no other begin or end")
         return self.engine.last(min(clock.span(last), 2**63 - 1))
 
+    def selection(
+        self,
+        begin: Optional[TimeLike],
+        end: Optional[TimeLike],
+        last: Optional[SpanLike],
+        tz: Optional[ZoneLike],
+        where: Optional[str],
+    ) -> tuple[int, int, list[str]]:
+        """Returns what says which records are deleted."""
+        if begin is None and end is None and last is None and where is None:
+            raise InvalidArgument("delete: expected times or a condition")
+        if where is not None and not isinstance(where, str):
+            raise InvalidArgument(f"where: expected a text, got {told(where)}")
+        return (*self.range(begin, end, last, tz), [] if where is None else [where])
+
     def choose(self, fields: Union[str, Sequence[str], None]) -> dict[str, np.dtype]:
         """Returns the fields of these names. None means all."""
         if fields is None:
@@ -63,9 +80,34 @@ class LogView:
         return {name: self.fields[name] for name in names}
 
     @property
+    def deleted(self) -> np.ndarray:
+        """The ranges of the numbers of deleted records: a row with begin and end for each."""
+        if self._deleted is None:
+            self._deleted = np.frombuffer(self.engine.deleted(), np.int64).reshape(-1, 2)
+        return self._deleted
+
+    @property
     def shape(self) -> tuple[int]:
         """The number of records that the log holds."""
-        return (self.engine.end_record() - self.engine.first_record(),)
+        return (self.engine.nrecords(),)
+
+    def numbers(self, positions: np.ndarray) -> np.ndarray:
+        """Returns the numbers of the records at these positions among all that are not deleted."""
+        first = self.engine.first_record()
+        begins, ends = self.deleted.T
+        skipped = np.concatenate(([0], np.cumsum(ends - begins)))
+        places = begins - first - skipped[:-1]  # the positions that follow the ranges
+        return positions + first + skipped[np.searchsorted(places, positions, side="right")]
+
+    def _runs(self, begin: int, end: int) -> Iterator[tuple[int, int]]:
+        """Gives the ranges of records from number `begin` to before `end` that are not deleted."""
+        begins, ends = self.deleted.T
+        for start, stop in self.deleted[(ends > begin) & (begins < end)].tolist():
+            if begin < start:
+                yield begin, start
+            begin = stop
+        if begin < end:
+            yield begin, end
 
     def room(self, shape: Sequence[int]) -> np.ndarray:
         """Returns memory for records."""
@@ -73,7 +115,13 @@ class LogView:
 
     def read(self, start: Sequence[int], out: np.ndarray) -> None:
         """Reads consecutive records. Number 0 is the oldest one that the log holds."""
-        self.engine.read_records(self.engine.first_record() + start[0], bytes_of(out))
+        if len(out) == 0:
+            return
+        first, last = self.numbers(np.array([start[0], start[0] + len(out) - 1])).tolist()
+        done = 0
+        for begin, end in self._runs(first, last + 1):
+            self.engine.read_records(begin, bytes_of(out[done : done + end - begin]))
+            done += end - begin
 
     def read_at(self, numbers: np.ndarray, out: np.ndarray) -> None:
         """Reads single records by the same numbers, which may be unsorted and repeated."""
@@ -84,6 +132,7 @@ class LogView:
             self.read((least,), rows)
             flat[:] = rows[numbers - least]
             return
+        numbers = self.numbers(numbers) - self.engine.first_record()
         begin = 0
         for frame in self.engine.frames():
             view = View(frame, self.dtype)
@@ -97,13 +146,24 @@ class LogView:
 
     def column(self, name: str) -> np.ndarray:
         """Returns the values of a field of all records."""
-        (values,) = (np.empty(self.shape, dtype) for dtype in self.choose(name).values())
-        self.engine.read_column(name, self.engine.first_record(), bytes_of(values))
+        (dtype,) = self.choose(name).values()
+        values = np.empty(self.shape, dtype)
+        done = 0
+        for begin, end in self._runs(self.engine.first_record(), self.engine.end_record()):
+            self.engine.read_column(name, begin, bytes_of(values[done : done + end - begin]))
+            done += end - begin
         return values
 
-    def records(self, first: int, count: int) -> Records:
-        """Returns `count` records from number `first` on."""
-        rows = self.room((count,))
-        self.engine.read_records(first, bytes_of(rows))
+    def records(self, first: int, end: int) -> Records:
+        """Returns the records from number `first` to before `end` that are not deleted."""
+        runs = list(self._runs(first, end))
+        rows = self.room((sum(stop - start for start, stop in runs),))
+        numbers = np.empty(len(rows), np.int64)
+        done = 0
+        for start, stop in runs:
+            here = slice(done, done + stop - start)
+            self.engine.read_records(start, bytes_of(rows[here]))
+            numbers[here] = np.arange(start, stop)
+            done += stop - start
         columns = {name: rows[name] if name else rows for name in self.fields}
-        return Records(columns, np.arange(first, first + count), self.time)
+        return Records(columns, numbers, self.time)

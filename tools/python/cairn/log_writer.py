@@ -13,6 +13,7 @@ from .log_readable import LogSnapshot
 from .log_view import LogView
 from .opened import ClosingWriter
 from .records import to_records
+from .times import SpanLike, TimeLike, ZoneLike
 
 
 @members_raise_ours
@@ -81,6 +82,26 @@ class LogWriter(ClosingWriter):
     def apply_retention(self) -> None:
         """Drops all records that the retention says. A commit drops only as many as is fast."""
         self._open().apply_retention()
+
+    def delete(
+        self,
+        begin: Optional[TimeLike] = None,
+        end: Optional[TimeLike] = None,
+        *,
+        last: Optional[SpanLike] = None,
+        tz: Optional[ZoneLike] = None,
+        where: Optional[str] = None,
+    ) -> int:
+        """Commits all records, and deletes some as `Log.delete` does. Returns how many there were.
+
+        begin, end, last, tz
+            The times of the records, as in `Log.query`.
+        where
+            Conditions as text.
+        """
+        engine = self._open()
+        view = LogView(engine.snapshot(), self._where)
+        return engine.delete(*view.selection(begin, end, last, tz, where))
 
     @property
     def end_record(self) -> int:

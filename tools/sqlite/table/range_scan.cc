@@ -26,6 +26,7 @@ class RangeScan final : public Scan {
         buffers_(columns.size()),
         wanted_(std::move(wanted)) {
     if (rows.empty()) begin_ = end_;
+    if (state_->log() != nullptr) deleted_ = state_->log()->deleted();
     for (size_t i = 0; i < columns.size(); ++i) wanted_bytes_ += wanted_[i] ? columns[i].size : 0;
   }
 
@@ -34,8 +35,9 @@ class RangeScan final : public Scan {
   absl::Status Next(Batch& batch) override {
     batch.columns.assign(columns_.size(), {});
     const int64_t most = std::max<int64_t>(1, kMostBytes / std::max<int64_t>(1, wanted_bytes_));
-    int64_t count = std::min({end_ - begin_, rows_, most});
-    if (!descending_ && count < end_ - begin_ && count > 0) {
+    const int64_t rest = SkipDeleted();
+    int64_t count = std::min({rest, rows_, most});
+    if (!descending_ && count < rest && count > 0) {
       count = state_->AlignedEnd(begin_, count) - begin_;
     }
     batch.size = count > 0 ? static_cast<size_t>(count) : 0;
@@ -59,6 +61,23 @@ class RangeScan final : public Scan {
   }
 
  private:
+  // Goes to the next row that is not deleted. Returns how many such rows follow each other there.
+  int64_t SkipDeleted() {
+    if (descending_) {
+      while (!deleted_.empty() && deleted_.back().end >= end_) {
+        end_ = std::min(end_, std::max(begin_, deleted_.back().begin));
+        deleted_.pop_back();
+      }
+      return end_ - (deleted_.empty() ? begin_ : std::max(begin_, deleted_.back().end));
+    }
+    for (; next_deleted_ < deleted_.size(); ++next_deleted_) {
+      const RecordRange& range = deleted_[next_deleted_];
+      if (range.begin > begin_) return std::min(end_, range.begin) - begin_;
+      begin_ = std::max(begin_, std::min(end_, range.end));
+    }
+    return end_ - begin_;
+  }
+
   absl::Status Read(Batch& batch, const std::vector<bool>& which) {
     std::vector<FieldSpan> fields;
     for (size_t i = 0; i < columns_.size(); ++i) {
@@ -81,6 +100,8 @@ class RangeScan final : public Scan {
   int64_t begin_;
   int64_t end_;
   bool descending_;
+  std::vector<RecordRange> deleted_;  // records of a log
+  size_t next_deleted_ = 0;           // the first of them that may lie after begin_
   int64_t rows_ = kFirstRows;
   std::vector<std::vector<std::byte>> buffers_;
   std::vector<bool> wanted_;  // columns

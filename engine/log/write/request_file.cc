@@ -1,0 +1,86 @@
+#include "engine/log/write/request_file.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/str_format.h"
+
+#include "cairn/file_system.h"
+#include "engine/base/random.h"
+#include "engine/base/status.h"
+
+namespace cairn::log {
+
+namespace {
+
+// Returns the identity of a request if somebody made it who may change the log, because it may ask
+// to drop all records.
+absl::StatusOr<FileIdentity> IdentityOf(const LogCore& log, const std::string& request) {
+  return log.files().IdentityOfLeft(request, log.newest().file.path);
+}
+
+}  // namespace
+
+bool TakesRequests(const LogCore& log) {
+  return log.files().ObjectsIn(log.path()).store == nullptr;
+}
+
+std::string RequestPath(const LogCore& log, std::string_view kind) {
+  return absl::StrFormat("%s%s%s", log.path(), log.is_directory() ? "/log." : ".", kind);
+}
+
+absl::Status LeaveFile(const LogCore& log, std::string_view kind, Bytes content, bool replace) {
+  if (!TakesRequests(log)) return Unimplemented("%s: a request to its writer", log.path());
+  const std::string path = RequestPath(log, kind);
+  FileSystem& files = log.files();
+  // A file that replaces another one may become its owner's.
+  if (absl::IsPermissionDenied(IdentityOf(log, path).status())) {
+    CAIRN_RETURN_IF_ERROR(files.Remove(path));
+  }
+  const std::string temporary = absl::StrFormat("%s.%016x.tmp", path, RandomNumber());
+  {
+    // The writer may be another user. Users who may read the log may read the request, unless this
+    // user may not give a file the attributes of the log.
+    absl::StatusOr<std::unique_ptr<File>> file = files.CreateFor(temporary, log.newest().file.path);
+    if (absl::IsFailedPrecondition(file.status())) {
+      file = files.Open(temporary, FileMode::kCreateNew);
+    }
+    CAIRN_RETURN_IF_ERROR(file.status());
+    CAIRN_RETURN_IF_ERROR((*file)->WriteAt(0, content));
+    CAIRN_RETURN_IF_ERROR((*file)->Sync(SyncMode::kData));
+  }
+  absl::Status status = IdentityOf(log, temporary).status();
+  if (status.ok()) status = files.Rename(temporary, path, replace);
+  if (status.ok()) return files.SyncDirectoryOf(path);
+  files.Remove(temporary).IgnoreError();
+  return status;
+}
+
+absl::StatusOr<std::optional<std::vector<std::byte>>> FindFile(const LogCore& log,
+                                                               std::string_view kind,
+                                                               int64_t max_size) {
+  const std::string path = RequestPath(log, kind);
+  const absl::StatusOr<FileIdentity> identity = IdentityOf(log, path);
+  if (absl::IsNotFound(identity.status())) return std::nullopt;
+  CAIRN_RETURN_IF_ERROR(identity.status());
+  const absl::StatusOr<std::unique_ptr<File>> file = log.files().Open(path, FileMode::kRead);
+  if (absl::IsNotFound(file.status())) return std::nullopt;
+  CAIRN_RETURN_IF_ERROR(file.status());
+  CAIRN_ASSIGN_OR_RETURN(const FileIdentity opened, (*file)->Identity());
+  if (opened != *identity) return AtPath(path, absl::UnavailableError("it was just replaced"));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, (*file)->Size());
+  std::vector<std::byte> content(static_cast<size_t>(std::min(size, max_size)));
+  CAIRN_RETURN_IF_ERROR((*file)->ReadAt(0, content));
+  return content;
+}
+
+absl::Status RemoveFile(const LogCore& log, std::string_view kind) {
+  const std::string path = RequestPath(log, kind);
+  const absl::Status removed = log.files().Remove(path);
+  if (absl::IsNotFound(removed)) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(removed);
+  // Without this sync the request could come back after a power cut, and undo later requests.
+  return log.files().SyncDirectoryOf(path);
+}
+
+}  // namespace cairn::log
