@@ -329,9 +329,13 @@ class LogReadable:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.scan().__arrow_c_stream__(requested_schema)
 
-    def to_pandas(self) -> Any:
-        """Returns all records as a DataFrame of pandas, in the order of time."""
-        return self.query().to_pandas()
+    def to_pandas(self, *, tz: Optional[ZoneLike] = None) -> Any:
+        """Returns all records as a DataFrame of pandas, in the order of time.
+
+        tz
+            The zone of its times, as `Records.to_pandas` takes it.
+        """
+        return self.query().to_pandas(tz=tz)
 
     def _title(self) -> str:
         return f"{len(self):,} records of {', '.join(map(shown, self._view().fields))}"

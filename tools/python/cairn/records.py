@@ -14,7 +14,7 @@ from .arguments import members_raise_ours, raise_ours, told
 from .errors import InvalidArgument, InvalidType
 from .keys import check_fields
 from .paths import Path
-from .times import Clock, without_zone
+from .times import Clock, ZoneLike, without_zone, zone_name
 from .view import bytes_of, is_masked
 
 if TYPE_CHECKING:
@@ -67,11 +67,23 @@ class Records:
             rows[name] = column
         return rows
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """Returns a DataFrame of pandas, whose index is the time if it was read. Bytes become text."""
+    def to_pandas(self, *, tz: Optional[ZoneLike] = None) -> pandas.DataFrame:
+        """Returns a DataFrame of pandas, whose index is the time if it was read. Bytes become text.
+
+        tz
+            The zone of its times: a name such as "Europe/Berlin", or a `tzinfo`. By default, times
+            are in UTC and have no zone.
+        """
         import pandas
 
         frame = pandas.DataFrame({name: _for_pandas(one) for name, one in self.columns.items()})
+        if tz is not None:
+            zone_name(tz)  # refuses other types
+            for name in frame.columns[[one.dtype.kind == "M" for one in self.columns.values()]]:
+                try:
+                    frame[name] = frame[name].dt.tz_localize("UTC").dt.tz_convert(tz)
+                except (KeyError, OSError) as error:
+                    raise InvalidArgument(f"tz: {told(tz)} is not the name of a zone such as Europe/Berlin") from error
         return frame.set_index(self._time) if self._time in self.columns else frame
 
     def to_arrow(self, *, text: bool = True) -> pyarrow.Table:
@@ -278,6 +290,12 @@ def _is_none(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
+def _lacks_some(values: Any) -> bool:
+    """Returns True for a column of pandas with NA, of which NumPy would make floats."""
+    own = getattr(values, "dtype", np.dtype(float))
+    return not isinstance(own, np.dtype) and hasattr(values, "isna") and bool(values.isna().any())
+
+
 def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
     """Returns a column in the type of a field. Only the precision of floats and times may be lost."""
     try:
@@ -292,7 +310,7 @@ def _as_field(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
         values = np.where(values.mask, None, values.data.astype(object)).tolist()
     own = hasattr(values, "dtype") and not isinstance(values, (str, bytes))
     # NumPy would make texts of bytes that stand among texts.
-    kind = object if dtype.kind == "S" and not own else None
+    kind = object if dtype.kind == "S" and not own or dtype.kind != "f" and _lacks_some(values) else None
     given = np.atleast_1d(np.asarray(values, kind))
     if given.ndim != 1:
         raise InvalidArgument(f"field {name!r}: values of {given.ndim} dimensions")
