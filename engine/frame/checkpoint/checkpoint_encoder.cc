@@ -28,8 +28,8 @@ namespace {
 constexpr int64_t kMaxTableBytes = int64_t{3} << 29;
 constexpr int64_t kMaxHeaderBytes = int64_t{1} << 28;
 
-// The entries from number `first` on. Those before fill the first pages of the committed index,
-// whose stored bytes are reused.
+// The entries from number `first` on. The entries before fill the first pages of the committed
+// index, whose stored bytes are reused.
 struct Columns {
   int64_t first = 0;
   std::vector<int64_t> entries;
@@ -53,8 +53,8 @@ absl::StatusOr<Columns> ReadIndex(const ChunkIndex& chunks, int64_t first) {
   return columns;
 }
 
-// How many entries can be reused: complete pages, of an index that is what was sealed, sizes
-// included, with at least one entry after them.
+// Returns how many entries can be reused: complete pages of an index that still matches its seal,
+// sizes included. At least one entry follows them.
 int64_t EntriesToKeep(const ChunkIndex& chunks) {
   const CommittedIndex* const base = chunks.base();
   if (base == nullptr || !base->seal().has_value() || !base->seal()->table.has_sizes()) return 0;
@@ -72,7 +72,7 @@ void AppendLittleEndian(const std::vector<T>& numbers, std::vector<std::byte>& o
   }
 }
 
-// The hashes of the pages, whose columns are the index and `table`.
+// Returns the hashes of all pages. Their columns are the entries and those of `table`.
 std::vector<uint64_t> HashPages(const Columns& columns, const CommittedIndex* base,
                                 const ChunkTable::Columns& table) {
   std::vector<uint64_t> pages;
@@ -116,7 +116,7 @@ absl::StatusOr<int64_t> CountUncovered(const Columns& columns, const CommittedIn
   return uncovered;
 }
 
-// The index, and the table that goes with it, of all entries at once.
+// Encodes the index and the table of fingerprints and sizes, all entries at once.
 class CheckpointEncoder {
  public:
   CheckpointEncoder(const StagedState& staged, const CheckpointPlan& plan)
@@ -138,7 +138,8 @@ class CheckpointEncoder {
   std::vector<std::byte> table_;
 };
 
-// The first `kept` entries as they are stored, then those of `rest`.
+// Joins the first `kept` entries as they are stored with those of `rest`. Returns nothing if the
+// stored blocks do not fit.
 std::optional<std::vector<std::byte>> JoinIndex(const ChunkIndex& chunks, int64_t kept,
                                                 Bytes rest) {
   std::optional<std::vector<std::byte>> joined =
@@ -186,13 +187,14 @@ absl::Status CheckpointEncoder::AddTable() {
   return absl::OkStatus();
 }
 
-// Where the index lies after the header; what all files hold in a sparse frame.
+// Sets the length of the chunk area. In a contiguous frame it leads to the index. In a sparse frame
+// it is the sum of all chunk files, or more if C-Blosc2 needs more.
 absl::Status CheckpointEncoder::SetArea() {
   if (header_.layout == Layout::kContiguous) {
     return SetIndexBegin(plan_.index_begin, staged_.chunks.size(), header_);
   }
   header_.cbytes = staged_.stored_bytes.value_or(header_.cbytes);
-  // C-Blosc2 takes the numbers of files for offsets into so many bytes, and refuses larger ones.
+  // C-Blosc2 takes file numbers for offsets into an area of this length, and refuses larger ones.
   if (columns_.entries.empty()) return absl::OkStatus();
   const int64_t largest = *std::ranges::max_element(columns_.entries);
   if (largest < 0) return absl::OkStatus();

@@ -14,27 +14,30 @@
 
 namespace cairn::frame {
 
-// What the writer decides; hashes, the copy and counts follow from the staged state.
+// Holds what the writer decides about a checkpoint. The rest follows from the staged state.
 struct CheckpointPlan {
-  // Where the index goes. All chunks lie before it; an empty frame has its trailer right after the
+  // Position of the index. All chunks lie before it; an empty frame has its trailer right after the
   // header.
   int64_t index_begin = 0;
-  // nonce, generation, previous_end, oldest_generation and type are taken from here.
+  // nonce, generation, previous_end, oldest_generation, type, space and journal are taken from
+  // here. Its hashes, counts, chunk size and copy of the header are filled in.
   format::Seal seal;
   // Leaves out both of Cairn's layers.
   bool plain = false;
   chunk::WorkspacePool* pool = nullptr;
 };
 
-// Whether a checkpoint of the state has room for Cairn's layers: without them it has no generation
-// that others could follow, nor a history.
+// Returns true if a checkpoint of the state has room for Cairn's layers. Without them a checkpoint
+// has no generation for commits to follow, and no history.
 bool HasRoomForSeal(const StagedState& staged);
 
-// What one write moves from one checkpoint to the next.
+// Bytes of a sector of the disk. Only a header that changes within the first sector moves from one
+// checkpoint to the next with one write.
 inline constexpr int64_t kSectorSize = 512;
-// Of a chunk in the table of fingerprints.
+// Bytes of one chunk in the table of fingerprints.
 inline constexpr int64_t kTableEntry = sizeof(uint64_t) + sizeof(uint32_t);
-// How much of the header a checkpoint of the state writes: up to the last byte that can change.
+// Returns how many bytes of the header a checkpoint of the state writes: up to the last byte that
+// can change.
 int64_t ChangedHeaderBytes(const StagedState& staged);
 
 struct CheckpointBytes {
@@ -42,11 +45,12 @@ struct CheckpointBytes {
   std::vector<std::byte> header;  // all of it
 };
 
-// The pending items must have become a chunk.
+// Encodes a checkpoint of the state. Its pending items must have become a chunk.
 absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& staged,
                                                  const CheckpointPlan& plan);
 
-// The same, written to a file that holds the chunks and has no name yet.
+// Encodes a checkpoint as EncodeCheckpoint does, and writes it to a file that holds the chunks and
+// has no name yet. If the frame is empty, the index_begin of the plan is not used.
 absl::Status StoreCheckpoint(File& file, const StagedState& staged, CheckpointPlan plan);
 
 }  // namespace cairn::frame

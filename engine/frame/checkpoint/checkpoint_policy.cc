@@ -8,13 +8,14 @@ namespace cairn::frame {
 
 namespace {
 
-// How many edits the journal may hold at most. An eighth of the frame, so that n appends write O(n)
-// bytes; not so few that the syncs of a checkpoint show; and never so many that opening, which
-// replays them, takes long.
+// The most edits that a journal may hold, because opening the frame replays them. Up to there it
+// may hold an eighth as many edits as the frame has chunks, so that n appends write O(n) bytes. In
+// a small frame it may hold `least_edits`, so that the syncs of checkpoints cost little.
 constexpr int64_t kLongJournal = int64_t{1} << 20;
-// Edits all over a large frame are far slower to replay than appends.
+// The most pieces of the index. Edits all over a large frame make many pieces, and take far longer
+// to replay than appends.
 constexpr int64_t kManyPieces = int64_t{1} << 18;
-// How many bytes may be about to die: a share of what lives, and at least a floor.
+// How many bytes may be dying: a part of the live bytes, and at least a floor.
 struct Allowance {
   int64_t floor = 0;
   int64_t part = 1;
@@ -22,22 +23,25 @@ struct Allowance {
   int64_t Of(int64_t living) const { return std::max(floor, living / part); }
 };
 constexpr Allowance kUsual = {.floor = int64_t{2} << 20, .part = 8};
-// Where commits are durable, the two syncs of a checkpoint show less. But it is not to write more
-// than a quarter of what it frees.
+// Durable commits wait for the disk anyway, so the two syncs of a checkpoint cost little, and fewer
+// bytes may be dying. But a checkpoint does not come this early if it writes more than a quarter of
+// what it frees.
 constexpr Allowance kDurable = {.floor = int64_t{1} << 18, .part = 16};
 constexpr int64_t kTimesWritten = 4;
-// Fewer may die beside a reader that holds as much as lives already. Nor in the journal: a file of
-// small commits holds two journals, the one that died and the one that is written.
+// Fewer bytes may be dying while a reader holds dead bytes, which already take space. The limit in
+// the journal is always this one: a file of small commits holds two journals, the dead one and the
+// one that is written.
 constexpr Allowance kTight = {.floor = int64_t{1} << 20, .part = 32};
 
-// The pending items are coded once more in vain: that takes no more than a quarter of the bytes
-// that the journal took.
+// A checkpoint compresses the pending items in vain, since the next one compresses them again. It
+// waits until the journal has this many times as many bytes as the pending items take.
 constexpr int64_t kPerPendingByte = 4;
 
-// What Close writes without asking what for.
+// Close writes a checkpoint of up to this many bytes, however short the journal is.
 constexpr int64_t kLittle = int64_t{256} << 10;
 
-// About as many bytes as the pending items take as a chunk, by those that were coded before.
+// Estimates the bytes of the pending items as a chunk, from how well the stored part of them, or
+// else the frame, was compressed.
 int64_t PendingCost(const StagedState& staged) {
   const PartialChunk& partial = staged.partial;
   const auto nbytes = static_cast<double>(partial.filled());

@@ -1,5 +1,5 @@
-// When a checkpoint is worth what it writes: index and trailer, and the pending items as a chunk,
-// which the next one writes again.
+// Decides when a checkpoint is worth what it writes: the index, the trailer, and the pending items
+// as a chunk, which the next checkpoint writes again.
 #ifndef CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_POLICY_H_
 #define CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_POLICY_H_
 
@@ -9,23 +9,25 @@
 
 namespace cairn::frame {
 
-// What the journal comes to with what is staged, in bytes.
+// How much the journal holds together with what is staged, in bytes.
 struct JournalLoad {
   int64_t written = 0;     // records and chunks, wherever they lie
-  int64_t checkpoint = 0;  // index and trailer before it
-  // What a checkpoint makes dead beside these; 0 where nothing is used again.
+  int64_t checkpoint = 0;  // the index and the trailer before the journal
+  // Bytes that the next checkpoint makes dead, without `checkpoint`. 0 if the frame does not use
+  // space again.
   int64_t dying = 0;
-  int64_t dying_in_journal = 0;  // of these, in the journal
+  int64_t dying_in_journal = 0;  // the part of `dying` that lies in the journal
   bool is_held = false;          // a reader needs dead bytes
-  bool is_durable = false;       // what is committed: commits wait for the disk anyway
+  bool is_durable = false;       // all that is committed is durable
 };
 
-// Whether the journal has become so long, or `patience` times as long, that a checkpoint is to
-// follow.
+// Returns true if the journal is so long that a checkpoint must follow. With `patience`, the limits
+// are this many times as high.
 bool IsCheckpointDue(const StagedState& staged, const State& base, const JournalLoad& load,
                      int64_t patience);
 
-// Whether Close writes a checkpoint.
+// Returns true if Close should write a checkpoint: if that takes no more bytes than the journal
+// has, or few.
 bool IsWorthClosing(const StagedState& staged, const State& base, const JournalLoad& load);
 
 }  // namespace cairn::frame

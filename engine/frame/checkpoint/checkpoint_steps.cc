@@ -17,13 +17,15 @@ namespace cairn::frame {
 
 namespace {
 
-// Of one step: a page takes some 50 microseconds to code.
+// The work of one step: entries of a column, or bytes of the index that are hashed. The step that
+// compresses a page of the index takes about 50 µs.
 constexpr int64_t kColumnPiece = 2 * format::kPageEntries;
 constexpr int64_t kHashPiece = int64_t{128} << 10;
 
-// Of one write: the kernel makes those to a file one after the other, and commits are beside it.
+// Bytes of one write. The kernel runs the writes to a file one after the other, so a commit waits
+// for a write that has begun.
 constexpr size_t kWritePiece = size_t{128} << 10;
-// So much is announced to the disk at a time: a sync of all at once would keep commits waiting.
+// Bytes that the disk is asked to write at a time. A sync of all of them would delay commits.
 constexpr int64_t kAnnounced = int64_t{1} << 20;
 
 int64_t PagesOf(int64_t entries) { return CeilDiv(entries, format::kPageEntries); }
@@ -134,7 +136,7 @@ absl::Status CheckpointSteps::HashIndex() {
   return at_ < joined_.cbytes() ? absl::OkStatus() : WriteTrailer();
 }
 
-// All but the two columns, which lie where `table` omits them.
+// Writes all of the trailer except the two columns, which lie where `table` omits them.
 absl::Status CheckpointSteps::WriteTrailer() {
   CAIRN_RETURN_IF_ERROR(SetIndexBegin(plan_.index_begin, size(), fields_));
   plan_.seal.index_hash = index_hash_.Digest();

@@ -18,25 +18,25 @@
 
 namespace cairn::frame {
 
-// Index and trailer come right after each other. The trailer's size follows from the index's, so
-// the entries are gone through three times: for the index and the hashes of its pages, for the
-// fingerprints, and for the stored sizes. Not thread-safe.
+// Writes the index and the trailer right after it. The position of the trailer follows from the
+// size of the index, so all entries are read three times: for the index and the hashes of its
+// pages, for the fingerprints, and for the stored sizes. Not thread-safe.
 class CheckpointSteps {
  public:
-  // Of a contiguous frame with chunks, without pending items, that has room for the seal. `plan`
-  // has a fingerprint type and a journal that is inherited. Nothing else changes the file from the
-  // plan's index_begin on.
+  // Begins a checkpoint of `state`: a contiguous frame that has chunks, has no pending items and
+  // has room for the seal. `plan` has a fingerprint type and a journal to inherit. Nothing else may
+  // change the bytes that this writes, from the plan's index_begin on.
   CheckpointSteps(std::shared_ptr<File> file, const State& state, CheckpointPlan plan);
 
-  // What index and trailer take at most, with the record and the anchor after them, and a list of
-  // space of so many bytes.
+  // Returns the most bytes that the index and the trailer take, together with the record and the
+  // anchor after them. The list of space in the seal has `space` bytes.
   static int64_t MostBytes(const State& state, int64_t space);
 
-  // Writes one more piece. After a failure there is no checkpoint. kUnimplemented where the index
-  // cannot be put together from pieces.
+  // Writes one more piece. After a failure there is no checkpoint. Errors: kUnimplemented if the
+  // index cannot be put together from pieces.
   absl::Status Step();
   bool done() const { return phase_ == Phase::kDone; }
-  // Once it is done: what makes it the checkpoint of the frame.
+  // Returns the header that makes this the checkpoint of the frame, when the work is done.
   const std::vector<std::byte>& header() const { return header_; }
 
  private:

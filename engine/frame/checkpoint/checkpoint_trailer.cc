@@ -13,7 +13,7 @@ namespace cairn::frame {
 
 namespace {
 
-// Bytes that no writer changes stay.
+// Encodes the header over its old bytes, so that the bytes that no writer changes stay.
 std::vector<std::byte> EncodeHeader(const StagedState& staged, const format::FrameHeader& header) {
   std::vector<std::byte> bytes = *staged.header_bytes;
   CopyBytes(format::EncodeFixedHeader(header), bytes);
@@ -24,7 +24,8 @@ std::vector<std::byte> EncodeHeader(const StagedState& staged, const format::Fra
   return bytes;
 }
 
-// But for the header. A frame of one short chunk gives that chunk's size in its header.
+// Completes the seal except for what it says of the header's bytes. The header of a frame of one
+// short chunk gets that chunk's size, and the seal gets the size that chunks are cut to.
 format::Seal Complete(format::Seal seal, const StagedState& staged, format::FrameHeader& header) {
   if (staged.chunks.size() == 1 && header.nbytes < header.chunksize) {
     seal.chunksize = header.chunksize;
@@ -57,8 +58,8 @@ absl::StatusOr<CheckpointTrailer> EncodeCheckpointTrailer(const StagedState& sta
     layers.push_back({.name = layer.name, .content = layer.chunk.bytes()});
   }
   if (table != nullptr) layers.push_back(*table);
-  // The seal names the header, the header the frame's size, and that follows from the seal's: so a
-  // seal of the same size stands in until the header is known.
+  // The seal contains the header, the header contains the frame's size, and that depends on the
+  // size of the seal. A seal of the same size takes its place until the header is known.
   format::Seal complete;
   std::vector<std::byte> seal_chunk;
   if (seal != nullptr) {

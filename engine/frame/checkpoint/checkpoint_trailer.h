@@ -1,4 +1,4 @@
-// The end of a checkpoint, and its header: what they say of the index and of each other.
+// Encodes the end of a checkpoint and its header, which describe the index and each other.
 #ifndef CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_TRAILER_H_
 #define CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_TRAILER_H_
 
@@ -16,24 +16,27 @@
 
 namespace cairn::frame {
 
-// Whether an entry has a stored chunk that the table has no fingerprint of.
+// Returns true if the entry has a stored chunk without a fingerprint in the table.
 inline bool IsUncovered(const format::IndexEntry& entry) {
   return !format::IsSpecialEntry(entry.value) && entry.fingerprint == 0;
 }
 
-// The index of a contiguous frame of `header.nbytes` begins there. kResourceExhausted where the
-// header cannot say that of so many chunks.
+// Makes `header`, that of a contiguous frame, say that the index begins at `begin`. Errors:
+// kResourceExhausted if chunks may have any size and the area before the index is too short for
+// `nchunks` of them.
 absl::Status SetIndexBegin(int64_t begin, int64_t nchunks, format::FrameHeader& header);
 
 struct CheckpointTrailer {
   std::vector<std::byte> bytes;   // without what the table omits
-  int64_t table_end = 0;          // in `bytes`: there is what the table omits
+  int64_t table_end = 0;          // position in `bytes` of what the table omits
   std::vector<std::byte> header;  // all of it
 };
 
-// Of a checkpoint whose trailer begins at `begin`. `header` lacks the frame's size, and `seal` what
-// it says of the header; without it neither of Cairn's layers is there. `table`, which may be null,
-// comes last but for the seal.
+// Encodes trailer and header of a checkpoint whose trailer begins at `begin`. The frame's size in
+// `header`, and what `seal` says of the header and of dead bytes, are filled in. The trailer holds
+// the layers of the state, then `table`, then the seal. A frame without Cairn's layers has neither
+// of these two: both are null. A sealed frame may lack the table alone.
+// Errors: kResourceExhausted if there are too many layers, or if the trailer takes 2 GiB or more.
 absl::StatusOr<CheckpointTrailer> EncodeCheckpointTrailer(const StagedState& staged,
                                                           format::FrameHeader header, int64_t begin,
                                                           const format::Seal* seal,

@@ -1,4 +1,4 @@
-// Marks on a status: what a step that failed has left behind.
+// Marks a failed status with what the step has left behind.
 #ifndef CAIRN_ENGINE_FRAME_CHECKPOINT_COMMIT_FAILURES_H_
 #define CAIRN_ENGINE_FRAME_CHECKPOINT_COMMIT_FAILURES_H_
 
@@ -17,13 +17,14 @@ inline absl::Status Refuse(absl::Status status) {
   status.SetPayload(kRefusal, absl::Cord());
   return status;
 }
-// Marks the failure of a step after a commit that stands: the commit is told, and the writer stops.
+// Marks the failure of a step after a commit that stands. The caller is told of the commit, and the
+// writer stops.
 inline constexpr char kCommitted[] = "cairn/committed";
 inline absl::Status AfterCommit(absl::Status status) {
-  status.SetPayload(kCommitted, absl::Cord());  // nothing where there is no failure
+  status.SetPayload(kCommitted, absl::Cord());  // does nothing to a success
   return status;
 }
-// A full disk refuses what was only to be staged.
+// Marks a full disk as a refusal. For steps that only stage something.
 inline absl::Status RefuseIfFull(absl::Status status) {
   return absl::IsResourceExhausted(status) ? Refuse(std::move(status)) : status;
 }

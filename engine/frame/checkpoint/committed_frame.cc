@@ -95,8 +95,8 @@ absl::Status CommittedFrame::PersistHeader() const {
 
 absl::Status CommittedFrame::PersistAgain(Extent bytes) const { return WriteAgain(*file, bytes); }
 
-// A thread that waits for its commit may do it beside the writer, which changes none of these bytes
-// before a sync, and of the checkpoint's header not one.
+// A thread that waits for its commit may pay this debt while the writer works. That is safe: before
+// a sync the writer changes none of these bytes, and never the header of this checkpoint.
 void CommittedFrame::OweHeaderAnd(std::vector<Extent> bytes, int64_t durable_end) const {
   bytes.push_back({0, format::kFixedHeaderSize});
   sync->Owe(

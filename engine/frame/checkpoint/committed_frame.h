@@ -1,4 +1,4 @@
-// A frame as its one writer holds it.
+// Holds a frame as its only writer sees it.
 #ifndef CAIRN_ENGINE_FRAME_CHECKPOINT_COMMITTED_FRAME_H_
 #define CAIRN_ENGINE_FRAME_CHECKPOINT_COMMITTED_FRAME_H_
 
@@ -31,7 +31,7 @@ struct CommittedFrame {
   uint64_t keep_generations = 0;              // see WriterOptions
   SizeLimit limit = {};                       // likewise, max_file_size
   Durability opening = Durability::kMachine;  // likewise
-  std::vector<uint64_t> checkpoints = {};  // generations of those that are kept, the oldest first
+  std::vector<uint64_t> checkpoints = {};     // generations of kept checkpoints, the oldest first
   std::unique_ptr<File> peer_lock;
   std::shared_ptr<GroupSync> sync = std::make_shared<GroupSync>();
 
@@ -42,36 +42,37 @@ struct CommittedFrame {
     return {state->generation(), CommittedEnd(*state), state->journal ? state->journal->base : 0};
   }
 
-  // The committed state is now the one in `written`.
+  // Takes the committed state from `written`, which becomes the file of the frame.
   absl::Status InstallFile(std::shared_ptr<File> written);
-  // The committed state is now another one in the same file: a durable checkpoint, or a commit.
+  // Takes another committed state from the same file: a durable checkpoint, or a commit after it.
   absl::Status Reload();
-  // A durable checkpoint of this header, which no commit follows: nothing after it is searched.
+  // Takes the durable checkpoint of this header. No commit follows it, so none is searched for.
   absl::Status ReloadCheckpoint(std::vector<std::byte> header);
   void InstallState(StatePtr next);
   absl::Status InstallCheckpoint(StatePtr loaded);
 
-  // Writes what is at the beginning of the file, and its names, once more: a writer that died may
-  // have left them in the page cache alone.
+  // Writes the fixed part of the header again, and syncs the file and its names. A writer that died
+  // may have left them in the page cache alone.
   absl::Status PersistHeader() const;
-  // Likewise these bytes; a sync follows.
+  // Writes these bytes again, for the same reason. A sync must follow.
   absl::Status PersistAgain(Extent bytes) const;
-  // Leaves all that PersistHeader does, and the same of `bytes`, to the next sync.
+  // Leaves the work of PersistHeader, and that of PersistAgain for `bytes`, to the next sync. Only
+  // the file before `durable_end` is known to be durable.
   void OweHeaderAnd(std::vector<Extent> bytes, int64_t durable_end) const;
-  // Remembers the checkpoint of the state as one that is kept.
+  // Adds the checkpoint of the state to those that are kept.
   void NoteCheckpoint();
-  // kFailedPrecondition when the location leads to another file.
+  // Errors: kFailedPrecondition if the location leads to another file.
   absl::Status CheckNotReplaced() const;
-  // The generation of the oldest checkpoint to keep after one of `generation`.
+  // Returns the generation of the oldest checkpoint to keep after one of `generation`.
   uint64_t OldestToKeep(uint64_t generation) const;
-  // For the next generation. `new_file`: nothing of the state before is in the file.
+  // Plans a checkpoint of the next generation. In a `new_file` there is no earlier state.
   CheckpointPlan PlanCheckpoint(int64_t index_begin, bool new_file) const;
 };
 
-// Whether a generation can follow that of the state.
+// Errors: kFailedPrecondition if no generation can follow that of the state.
 absl::Status CheckNotLast(const State& state);
 
-// Is called with the chunks done, and returns false to stop.
+// Takes the number of chunks that are done, and returns false to stop.
 using ChunkProgress = absl::FunctionRef<bool(int64_t)>;
 inline bool NeverStop(int64_t /*chunks*/) { return true; }
 

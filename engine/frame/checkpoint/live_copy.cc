@@ -93,7 +93,7 @@ absl::Status AddPending(const State& state, ChunkSink& sink, StagedState& staged
 
 namespace {
 
-// A full disk should show before anything is copied.
+// Reserves space for the copy, so that a full disk shows before anything is copied.
 absl::Status ReserveCopy(const StagedState& staged, const State& base, File& file) {
   if (!staged.stored_bytes.has_value()) return absl::OkStatus();
   const int64_t size = staged.header.header_len + *staged.stored_bytes + NeedOf(staged, base).index;

@@ -1,4 +1,4 @@
-// Copies of the live chunks of a frame, each checked.
+// Copies the live chunks of a frame, and checks each of them.
 #ifndef CAIRN_ENGINE_FRAME_CHECKPOINT_LIVE_COPY_H_
 #define CAIRN_ENGINE_FRAME_CHECKPOINT_LIVE_COPY_H_
 
@@ -20,8 +20,8 @@
 
 namespace cairn::frame {
 
-// Where chunks of one file are in another, by their entry and fingerprint: in the same file these
-// two mean the same chunk for ever, though its place may be used again.
+// Tells where a copy has the chunks of a file. The key is the entry together with the fingerprint:
+// in one file the two mean the same chunk for ever, though its place may be used again.
 class CopiedChunks {
  public:
   struct Place {
@@ -40,18 +40,19 @@ class CopiedChunks {
 // Takes a stored chunk and the entry that it had, and returns the one that it gets.
 using PlaceChunk = absl::FunctionRef<absl::StatusOr<int64_t>(int64_t entry, Bytes chunk)>;
 
-// The staged state with its chunks where `copied` has them, which may be null, or else where
-// `place` puts them. Each that is placed is checked against its fingerprint, or gets one. `view` is
-// the same state for reading. kCancelled when `progress` says stop.
+// Returns the staged state with its chunks where `copied` has them or, if it has not or is null,
+// where `place` puts them. A chunk that is placed is checked against its fingerprint, or gets one.
+// `view` is the same state for reading. Errors: kCancelled if `progress` says stop.
 absl::StatusOr<StagedState> SealChunks(const State& view, const StagedState& staged,
                                        PlaceChunk place, ChunkProgress progress,
                                        const CopiedChunks* copied = nullptr);
 
-// A new file beside that of a contiguous frame, with the frame's live chunks. Most of it can be
-// made beside the writer. Not thread-safe.
+// Makes a new file next to that of a contiguous frame, with the frame's live chunks. Most of it can
+// be made while the writer works. Not thread-safe.
 class LiveCopy {
  public:
-  // Of the frame in `source`, whose header has this length.
+  // Begins a copy of the frame whose file is `source`. The header of the frame has `header_len`
+  // bytes.
   static absl::StatusOr<std::unique_ptr<LiveCopy>> Begin(const FrameLocation& location,
                                                          const FileIdentity& source,
                                                          int64_t header_len);
@@ -59,10 +60,11 @@ class LiveCopy {
   // Copies the chunks of a committed state that have a fingerprint and were not copied before;
   // returns how many.
   absl::StatusOr<int64_t> CopyNew(const State& state, ChunkProgress progress);
-  // Whether it can end as a copy of this frame: its file is still the one that it began with.
+  // Returns true if this can become a copy of the frame: the frame's file is still the one that the
+  // copy began with.
   absl::StatusOr<bool> Fits(const CommittedFrame& frame) const;
-  // The stager's frame with the edits, complete but for its name. The pending items must have
-  // become a chunk. Dead is only what was copied and then replaced.
+  // Returns the stager's frame with the edits, complete except for its name. The pending items must
+  // have become a chunk. The only dead bytes are chunks that were copied and then replaced.
   absl::StatusOr<AtomicFile> Finish(const CommittedFrame& frame, Stager& stager,
                                     ChunkProgress progress) &&;
 
@@ -76,24 +78,25 @@ class LiveCopy {
   CopiedChunks copied_;
 };
 
-// The stager's frame with the edits in a new file, without a dead byte. Its pending items must have
-// become a chunk.
+// Returns the stager's frame with the edits in a new file, without dead bytes. Its pending items
+// must have become a chunk.
 absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& stager,
                                           ChunkProgress progress);
 
-// A committed state with its chunks where `sink` puts them, the one of the pending items included;
-// each is checked. All is flushed. kCancelled when `progress` says stop.
+// Returns a committed state with its chunks, and one of the pending items, where `sink` puts them.
+// Each chunk is checked, and all are flushed. Errors: kCancelled if `progress` says stop; that of
+// the trailer if it is damaged.
 absl::StatusOr<StagedState> CopyInto(const State& state, ChunkSink& sink, ChunkProgress progress);
 
-// Makes the last chunk of the state's pending items, if it has any.
+// Adds the state's pending items to `staged` as its last chunk, if there are any.
 absl::Status AddPending(const State& state, ChunkSink& sink, StagedState& staged);
 
-// Into a new file, right after a header of this size.
+// Returns a sink for the chunks of a new file, right after a header of this size.
 ContiguousSink SinkInto(const std::shared_ptr<File>& file, int64_t header_len);
-// The checkpoint of a copy: the state's generation, without a history.
+// Plans the checkpoint of a copy. It has the state's generation, and no history.
 CheckpointPlan PlanCopy(const State& state, int64_t index_begin);
 
-// A committed state as the bytes of a contiguous frame, whatever its layout.
+// Returns a committed state of any layout as the bytes of a contiguous frame.
 absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state);
 
 }  // namespace cairn::frame

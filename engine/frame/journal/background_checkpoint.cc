@@ -16,13 +16,14 @@ namespace cairn::frame {
 
 namespace {
 
-// A search for commits after damage does not go past more zeros than a writer reserves ahead.
+// Bytes between two bytes that are not zero. A search for commits after damage stops at more zeros
+// than a writer reserves ahead, and must get past the region.
 constexpr int64_t kMilestones = int64_t{32} << 20;
 
-// Of the list of free space, with one commit.
+// Extents of the lists of space that are added with one commit.
 constexpr int64_t kListPiece = 2048;
 
-// Where the journal goes on after the region.
+// Returns how the seal names the journal, which continues after the region at `begin`.
 format::InheritedJournal Inherit(const JournalPosition& journal, int64_t begin, uint64_t since) {
   return {.generation = journal.generation,
           .begin = begin,
@@ -31,14 +32,14 @@ format::InheritedJournal Inherit(const JournalPosition& journal, int64_t begin, 
           .since = since};
 }
 
-// What a checkpoint of the committed state takes at most.
+// Returns the most bytes that a checkpoint of the committed state takes.
 int64_t MostBytes(const State& state, const FrameSpace& space) {
   return CheckpointSteps::MostBytes(state,
                                     space.MostListed(state.generation(), CommittedEnd(state)));
 }
 
-// `now`, but what is as it was `then` lies in the checkpoint that was loaded: where it lay before
-// may be used again.
+// Returns `now` with each layer that is as it was `then` taken from the checkpoint that was loaded.
+// The bytes where it lay before may be used again.
 std::shared_ptr<const Metadata> MetadataIn(const Metadata& loaded, const Metadata& then,
                                            const Metadata& now) {
   std::unordered_map<const std::byte*, const VlMetalayer*> stored;
@@ -72,7 +73,7 @@ absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> BackgroundCheckpoint::Begi
 
 int64_t BackgroundCheckpoint::LeastRoom(const State& state, const FrameSpace& space) {
   const int64_t size = MostBytes(state, space);
-  return size + size / 2;  // more than commits write meanwhile
+  return size + size / 2;  // more than the commits write during the work
 }
 
 absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> BackgroundCheckpoint::BeginShrinking(
@@ -87,7 +88,7 @@ absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> BackgroundCheckpoint::Begi
       new BackgroundCheckpoint(frame, space, {room.begin, end}, std::move(journal)));
 }
 
-// Readers of the journal so far need the header of the chunk that hides the rest from them.
+// Leaves room for the header of the chunk that hides the checkpoint from readers of the journal.
 BackgroundCheckpoint::BackgroundCheckpoint(CommittedFrame& frame, FrameSpace& space,
                                            const Extent& region, std::optional<OwnJournal> journal)
     : frame_(frame),
@@ -102,7 +103,7 @@ BackgroundCheckpoint::BackgroundCheckpoint(CommittedFrame& frame, FrameSpace& sp
       most_born_(space.CountBorn()),
       chunks_(ChunkIndex::OfBase(state_->chunks.size())) {
   const JournalPosition& before = *state_->journal;
-  // That of the commit whose state it is.
+  // The checkpoint has the generation of the commit whose state it holds.
   plan_.seal.generation = plan_.seal.oldest_generation = before.generation;
   plan_.seal.journal = is_shrinking() ? journal_->Start(space.dying().journal_since())
                                       : Inherit(before, region.end, space.dying().journal_since());
@@ -120,7 +121,7 @@ BackgroundCheckpoint::~BackgroundCheckpoint() {
   if (!is_taken_over_) space_.CancelNext();
 }
 
-// The header of the chunk comes last: without it the journal ends here.
+// Writes the header of the chunk last, because the journal ends here until it is there.
 absl::Status BackgroundCheckpoint::Reserve() {
   File& file = *frame_.file;
   const absl::Status reserved = file.Reserve(region_.end);
@@ -136,11 +137,11 @@ absl::Status BackgroundCheckpoint::Reserve() {
 
 absl::StatusOr<bool> BackgroundCheckpoint::Mirror(const Stager& stager,
                                                   const ContiguousSink& sink) {
-  // All that a shrinking checkpoint leads to lies before it.
+  // A shrinking checkpoint ends the file, so all chunks must lie before it.
   const auto is_below = [this](const Extent& chunk) { return chunk.end <= region_.begin; };
   if (is_shrinking() && !std::ranges::all_of(sink.placed(), is_below)) return false;
   for (const format::ChunkEdit& edit : stager.staged().chunk_edits.Decode()) {
-    // Its new order is all that it says, and entries are not at hand.
+    // A reorder gives only the new order, and the entries are not loaded yet.
     if (std::holds_alternative<format::ReorderEdit>(edit)) return false;
     if (!ApplyEdit(edit, chunks_).ok()) return false;
   }
@@ -148,8 +149,8 @@ absl::StatusOr<bool> BackgroundCheckpoint::Mirror(const Stager& stager,
   return journal_->Add(stager, sink.reused());
 }
 
-// What commits take meanwhile may be listed, and their births missing: they are in the journal that
-// the checkpoint inherits.
+// Space that commits take during the listing may be listed as free, and the births of their chunks
+// may be missing. Readers learn both from the journal that the checkpoint inherits.
 void BackgroundCheckpoint::ListSome() {
   std::vector<Extent>& free = plan_.seal.space.free;
   const int64_t most = std::min(kListPiece, most_free_ - std::ssize(free));
@@ -206,7 +207,7 @@ absl::Status BackgroundCheckpoint::AfterTask() {
     case Phase::kWriting:
       StartSync();
       phase_ = Phase::kSyncing;
-      summaries_.edits = 0;  // until now there were no slots
+      summaries_.edits = 0;  // the slots for summaries exist from here on
       return absl::OkStatus();
     case Phase::kSyncing:
       if (!is_shrinking()) CAIRN_RETURN_IF_ERROR(WriteHeader());
@@ -230,7 +231,7 @@ absl::Status BackgroundCheckpoint::WriteHeader() {
   return frame_.file->WriteAt(0, Bytes(steps_->header()).first(changed));
 }
 
-// The next commit goes to one journal only.
+// Moves the frame to a shrinking checkpoint, durably: the next commit goes to its journal alone.
 absl::Status BackgroundCheckpoint::Flip() {
   CAIRN_RETURN_IF_ERROR(WriteHeader());
   return frame_.sync->Sync(frame_.committed());

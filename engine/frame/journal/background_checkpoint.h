@@ -1,5 +1,5 @@
-// A checkpoint of a large contiguous frame, made beside the commits that follow the state that it
-// is of. docs/guarantees.md gives the reason for each step.
+// Makes a checkpoint of a large contiguous frame during the commits that follow its state.
+// docs/guarantees.md gives the reason for each step.
 #ifndef CAIRN_ENGINE_FRAME_JOURNAL_BACKGROUND_CHECKPOINT_H_
 #define CAIRN_ENGINE_FRAME_JOURNAL_BACKGROUND_CHECKPOINT_H_
 
@@ -25,60 +25,66 @@
 
 namespace cairn::frame {
 
-// It lies in a region of the journal that readers skip as a chunk which no commit names. The
-// journal goes on after the region, and the checkpoint says that it inherits it from there: both
-// the header before and its own lead to the newest commit. A shrinking checkpoint lies in free
-// space instead, so that the file can get shorter, with a journal of its own that holds the commits
-// since once more. A thread writes it. Not thread-safe.
+// The checkpoint lies in a region of the journal, which readers skip like a chunk that no commit
+// names. The journal continues after the region, and the checkpoint inherits it from there: the old
+// header and the new one both lead to the newest commit.
+//
+// A shrinking checkpoint lies in free space instead, which makes the file shorter. It has a journal
+// of its own, with a second copy of the commits after its state.
+//
+// A thread writes the checkpoint. Not thread-safe.
 class BackgroundCheckpoint {
  public:
-  // Begins one of the committed state, which has no pending items, where its journal ends. `space`
-  // is that of the frame, and must outlive this or stay where it is until TakeOver.
-  // kResourceExhausted where there is no room for it: nothing has changed then.
+  // Begins a checkpoint of the committed state, which has no pending items, where its journal ends.
+  // `space` is the space of the frame. It must stay where it is until this is destroyed, or until
+  // TakeOver. Errors: kResourceExhausted if there is no room; nothing has changed then.
   static absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> Begin(CommittedFrame& frame,
                                                                      FrameSpace& space);
-  // Begins a shrinking checkpoint in `room`, likewise.
+  // Begins a shrinking checkpoint in `room`. All else is as for Begin.
   static absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> BeginShrinking(CommittedFrame& frame,
                                                                               FrameSpace& space,
                                                                               const Extent& room);
-  // Returns how many bytes of room a shrinking checkpoint takes at least.
+  // Returns the least bytes of room for a shrinking checkpoint and its journal.
   static int64_t LeastRoom(const State& state, const FrameSpace& space);
-  // Without TakeOver, the space is as if there had been none.
+  // Stops the work. Without TakeOver, the space is as it would be without this checkpoint.
   ~BackgroundCheckpoint();
 
   bool is_shrinking() const { return journal_.has_value(); }
   // The journal of a shrinking checkpoint.
   OwnJournal& journal() { return *journal_; }
-  // The journal goes on after it, unless this is a shrinking checkpoint.
+  // Bytes of the file for the checkpoint. The journal continues after them, unless the checkpoint
+  // is a shrinking one.
   const Extent& region() const { return region_; }
 
-  // The staged edits are about to be committed. False where they cannot be followed: then this must
-  // go.
+  // Takes note of the staged edits, which are about to be committed. Returns false if it cannot
+  // follow them: then this must be destroyed.
   absl::StatusOr<bool> Mirror(const Stager& stager, const ContiguousSink& sink);
   // Does a bounded piece of the work.
   absl::Status Advance(int64_t steps);
 
-  // Whether the frame's header leads to it, and perhaps not durably.
+  // Returns true if the frame's header leads to the checkpoint, but is perhaps not durable yet.
   bool is_flipped() const { return phase_ == Phase::kConfirming && !is_shrinking(); }
-  // Whether the frame's header leads to it, durably. Then TakeOver makes it the checkpoint of the
-  // committed state, and what it does not need is dead. Large trees go with this after that: best
-  // in a thread.
+  // Returns true if the frame's header leads to the checkpoint and is durable. TakeOver must
+  // follow.
   bool is_durable() const { return phase_ == Phase::kDurable; }
+  // Makes this the checkpoint of the committed state; bytes that it does not need are dead. After
+  // that, destroy this in a thread if you can, because it holds large trees.
   absl::Status TakeOver();
 
-  // For summaries of the journal that its readers are going to use: the committed state as one that
-  // follows this checkpoint, but for the index, and how many edits that takes.
+  // Returns the committed state as one that follows this checkpoint, for the summaries that readers
+  // of the checkpoint will use. Its index has only the edits; TakeOver loads what they apply to.
   State StateSince() const;
+  // Edits of the commits after the checkpoint.
   int64_t edits_since() const;
-  // Where its anchor is; nothing until that is written.
+  // Returns the place of the checkpoint's anchor, or nothing until the anchor is written.
   std::optional<AnchorPlace> anchor() const;
-  // The state since goes on from that.
+  // Makes the index of StateSince continue from this summary of it.
   void SetSummary(std::shared_ptr<const SummarizedIndex> summary);
   SummaryProgress& summaries() { return summaries_; }
 
  private:
-  // A shrinking checkpoint is loaded and synced again before its header is written: little is left
-  // to be synced with that.
+  // A shrinking checkpoint is loaded and synced again before its header is written, so that the
+  // sync after the header has little to write.
   enum class Phase { kListing, kWriting, kSyncing, kConfirming, kDurable };
 
   BackgroundCheckpoint(CommittedFrame& frame, FrameSpace& space, const Extent& region,
@@ -97,13 +103,13 @@ class BackgroundCheckpoint {
   CommittedFrame& frame_;
   FrameSpace& space_;
   const StatePtr state_;
-  StatePtr before_;  // TakeOver
+  StatePtr before_;  // the committed state before TakeOver
   const Extent region_;
   std::optional<OwnJournal> journal_;
   const int64_t index_begin_;
   const bool use_thread_;
   CheckpointPlan plan_;
-  // Extents that the lists have room for.
+  // The most extents that the lists of free space and of births have room for.
   int64_t most_free_;
   int64_t most_born_;
   DeadSpace dead_;
@@ -111,11 +117,11 @@ class BackgroundCheckpoint {
   StatePtr loaded_;
   Phase phase_ = Phase::kListing;
   bool is_taken_over_ = false;
-  // What the commits since did.
+  // The index with the edits of the commits after `state_`.
   ChunkIndex chunks_;
   SummaryProgress summaries_;
   std::atomic<bool> stop_ = false;
-  BackgroundTask task_;  // uses what is above
+  BackgroundTask task_;  // uses the fields above, so it is destroyed first
 };
 
 }  // namespace cairn::frame

@@ -15,11 +15,12 @@ namespace cairn::frame {
 
 namespace {
 
-// A summary holds these once more, so it waits for one commit after which they are few.
+// The most bytes of pending items and of layers in a summary, which holds a copy of them. While
+// there are more, the summary waits for the next commit.
 constexpr int64_t kMostItems = int64_t{256} << 10;
 constexpr int64_t kMostLayers = int64_t{64} << 10;
-// The commit that writes a summary goes through as many pieces and entries. There are more only if
-// none was written for long.
+// The most pieces and entries that the commit which writes a summary reads. There are more only if
+// no summary was written for a long time.
 constexpr int64_t kMostNewPieces = int64_t{1} << 17;
 constexpr size_t kMostNewEntries = size_t{1} << 19;
 

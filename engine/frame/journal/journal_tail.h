@@ -21,20 +21,22 @@ namespace cairn::frame {
 // thread-safe.
 class JournalTail {
  public:
-  // Both must outlive this. StageAt follows.
+  // Both must outlive this. StageAt must follow.
   JournalTail(CommittedFrame& frame, UnsyncedCommits& unsynced)
       : frame_(frame), unsynced_(unsynced) {}
 
-  // Writes what comes next at `position`, after every committed byte, or into free space.
+  // Starts to stage at `position`, which lies after every committed byte. Chunks may also go into
+  // free space.
   void StageAt(int64_t position);
   // Continues the journal after these bytes, which are for a checkpoint.
   void SetAside(const Extent& region);
-  // The journal is another one, without such bytes.
+  // Forgets these bytes, because another journal has begun.
   void ForgetAside() { set_aside_ = {}; }
   // Frees what was staged in free space. If a snapshot reads it, it is dying instead: it dies with
   // the next checkpoint.
   void ReturnStaged(bool is_pinned);
-  // The edits are committed: what they placed is alive, and what they removed dies.
+  // Takes note of a commit of the edits: the chunks that they placed live, and the chunks that they
+  // removed are dying.
   void CommitStaged(const StagedState& staged);
 
   const ContiguousSink& sink() const { return *sink_; }
@@ -51,9 +53,9 @@ class JournalTail {
   // Tells the sink where dead bytes lie.
   void SetRoom();
 
-  // Returns true if the journal may go on for `size` bytes, and its end be marked.
+  // Returns true if there is room for `size` more bytes of journal and the mark of the end.
   bool HasRoomFor(int64_t size);
-  // Returns where the journal ends with the record that says so, if there is room for it.
+  // Returns the end of the journal after MarkEnded, which writes a record if there is room for it.
   int64_t EndWithMark() const;
   // Writes a record at `end`, where the journal of `before` ends. It names the checkpoint that
   // replaced `before` and is durable. If a disk loses the new header, whoever opens the frame sees
@@ -71,7 +73,7 @@ class JournalTail {
   UnsyncedCommits& unsynced_;
   FrameSpace space_;
   std::optional<ContiguousSink> sink_;
-  Extent set_aside_;  // of the journal, for a checkpoint
+  Extent set_aside_;  // bytes of the journal for a checkpoint
 };
 
 }  // namespace cairn::frame

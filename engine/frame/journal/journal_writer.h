@@ -25,17 +25,17 @@
 
 namespace cairn::frame {
 
-// The next writer reads and writes again what is perhaps not durable. More bytes than these are
-// synced.
+// The most bytes of commits that may stay without a sync. The next writer reads them, and writes
+// them again if they are perhaps not durable.
 inline constexpr int64_t kMostUnsynced = int64_t{64} << 20;
 
-// Appends commits to the journal and syncs them. Owns what else a journal needs: its tail, the disk
-// space ahead of it, what follows it in the file, its receipts and its summaries. Not thread-safe.
-// After a step that fails and is not refused nothing more may be called.
+// Appends commits to the journal and syncs them. Owns everything else that a journal needs: its
+// tail, the disk space ahead of it, its remains in the file, its receipts and its summaries. Not
+// thread-safe. After a step that fails and is not refused, nothing more may be called.
 class JournalWriter {
  public:
-  // `frame` must outlive this; its file has the journal. All that is committed is durable, or
-  // Persist follows. `journal` tells what the commits after the checkpoint did.
+  // `frame` must outlive this, and its file has the journal. Unless all commits are durable,
+  // Persist must follow. `journal` tells what the commits after the checkpoint did.
   JournalWriter(CommittedFrame& frame, FrameSpace space, const JournalFootprint& journal);
 
   UnsyncedCommits& unsynced() { return unsynced_; }
@@ -48,30 +48,34 @@ class JournalWriter {
   const JournalReceipts& receipts() const { return receipts_; }
   JournalSummarizer& summarizer() { return summarizer_; }
 
-  // A checkpoint was written, and is durable. Old states may lie after it, up to `remains_end`.
+  // Begins a journal after a new checkpoint, which is durable. Old states may lie after it, up to
+  // `remains_end`.
   void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
-  // A checkpoint that inherits the journal of the one before is durable.
+  // Continues the journal, which a new checkpoint has inherited. The checkpoint is durable.
   void ContinueAfterCheckpoint(SummaryProgress summaries);
-  // A shrinking checkpoint is durable, with all commits in a journal of its own. The journal of
-  // `before` ended where this one does.
+  // Continues in the journal of a shrinking checkpoint, which is durable and has all commits.
+  // `before` is the same committed state with the old journal.
   absl::Status ContinueBelow(const State& before);
 
-  // Cuts what follows the journal, and writes again what may be in the page cache alone; a sync
-  // follows.
+  // Cuts the file after the journal, and writes again what may be in the page cache alone. A sync
+  // must follow.
   absl::Status Persist();
   // Returns true if Owe of the unsynced commits can take the place of Persist and the sync that
   // follows it.
   absl::StatusOr<bool> MayOwe() const;
-  // Takes over what another writer committed meanwhile. Returns false where nothing can be said
-  // without reading more: then the frame has to be opened anew.
+  // Takes over what another writer has committed. Returns false if it would have to read more to
+  // know: then the frame must be opened again.
   absl::StatusOr<bool> CatchUp();
-  // Makes the next commit go after what CatchUp found. What of that is perhaps not durable is owed.
+  // Puts the next commit after those that CatchUp found. The ones that are perhaps not durable are
+  // owed.
   absl::Status Resume();
 
-  // Returns true if a checkpoint is due, with what is staged. With `patience` it has been due for
-  // that many times as long, though `set_aside` bytes of the journal are for it.
+  // Returns true if a checkpoint is due, with what is staged. With `patience`, the limits of the
+  // journal are this many times as high. `set_aside` bytes of the journal are for a checkpoint and
+  // do not count.
   bool IsLong(const StagedState& staged, int64_t patience = 1, int64_t set_aside = 0) const;
-  // Returns true if Close should write one. What is staged has `file_bytes` bytes of chunk files.
+  // Returns true if Close should write a checkpoint. The staged chunk files have `file_bytes`
+  // bytes.
   bool IsWorthClosing(const Stager& stager, int64_t file_bytes = 0) const;
 
   // Returns true if the staged edits can become a commit record where the journal ends.
@@ -79,9 +83,9 @@ class JournalWriter {
   // Makes a commit of the staged edits, whose chunk files have `file_bytes` bytes. Returns false if
   // that takes a record that is too large; nothing was written then.
   absl::StatusOr<bool> Publish(Stager& stager, Durability durability, int64_t file_bytes = 0);
-  // Makes everything in the file durable: what was staged there, and the commits up to that one.
+  // Makes everything in the file durable: the staged chunks, and the commits up to `generation`.
   absl::Status Sync(uint64_t generation);
-  // Makes durable what is committed.
+  // Makes all commits durable.
   absl::Status SyncCommitted();
   // Returns the bytes of commits, and of what is staged in the file, that are perhaps not durable.
   int64_t UnsyncedBytes();

@@ -7,7 +7,7 @@
 
 namespace cairn::frame {
 
-// No record that was ever written there has its base.
+// Gives the journal a random base, which no record that was ever written there has.
 OwnJournal::OwnJournal(const CommittedFrame& frame, const Extent& room)
     : frame_(frame), room_end_(room.end) {
   position_.base_known = true;
@@ -38,7 +38,7 @@ format::Receipt OwnJournal::ReceiptOf(uint64_t generation, uint64_t durable_gene
 
 absl::StatusOr<bool> OwnJournal::Write(std::vector<std::byte>& bytes) {
   bytes.resize(bytes.size() + static_cast<size_t>(format::kEndMark));
-  // One more receipt may have to follow.
+  // Leaves room for one more receipt, which may have to follow.
   if (std::ssize(bytes) + format::kReceiptSize > room_end_ - position_.end) return false;
   const absl::Status written = frame_.file->WriteAt(position_.end, bytes);
   if (absl::IsResourceExhausted(written)) return false;

@@ -1,4 +1,4 @@
-// The journal of a shrinking checkpoint that is made beside commits.
+// Writes the journal of a shrinking checkpoint that is made during commits.
 #ifndef CAIRN_ENGINE_FRAME_JOURNAL_OWN_JOURNAL_H_
 #define CAIRN_ENGINE_FRAME_JOURNAL_OWN_JOURNAL_H_
 
@@ -17,29 +17,34 @@
 
 namespace cairn::frame {
 
-// Holds the commits since the state of the checkpoint once more: the file's header leads either to
-// the journal before and all of them, or to this one and all of them. Not thread-safe.
+// Holds a second copy of the commits after the state of the checkpoint. The file's header leads
+// either to the old journal or to this one, and finds all of these commits in each. Not
+// thread-safe.
 class OwnJournal {
  public:
-  // Of a checkpoint of the committed state, in these bytes. `frame` must outlive this.
+  // Makes the journal of a checkpoint of the committed state, in the bytes `room`. `frame` must
+  // outlive this.
   OwnJournal(const CommittedFrame& frame, const Extent& room);
 
-  // How the seal is to name it. Readers of the checkpoint of generation `since` may see what the
-  // commits brought.
+  // Returns how the seal must name the journal. Readers of the checkpoint of generation `since` may
+  // see the chunks of its commits.
   format::InheritedJournal Start(uint64_t since) const;
-  // Marks its end: something else was there.
+  // Marks the end of the empty journal, because other bytes lie there.
   absl::Status Begin();
-  // The staged edits are about to be committed; so many bytes of chunks have their place. False,
-  // and nothing has changed, where there is no room.
+  // Adds a commit of the staged edits, which is about to be made. `reused` bytes of its chunks lie
+  // in free space. Returns false if there is no room, or if the record is too large; the journal
+  // has not changed then.
   absl::StatusOr<bool> Add(const Stager& stager, int64_t reused);
-  // Adds a chunk that no commit names. False, and nothing has changed, where there is no room.
+  // Adds a chunk that no commit names. Returns false if there is no room; the journal has not
+  // changed then.
   absl::StatusOr<bool> AddChunk(std::vector<std::byte> chunk);
-  // Where it ends, and what it holds.
+  // Returns the end of the journal, and what the journal holds.
   const JournalPosition& position() const { return position_; }
 
  private:
   format::Receipt ReceiptOf(uint64_t generation, uint64_t durable_generation) const;
-  // With the mark of the end.
+  // Writes these bytes, and the mark of the end after them, at the end of the journal. Returns
+  // false if there is no room.
   absl::StatusOr<bool> Write(std::vector<std::byte>& bytes);
 
   const CommittedFrame& frame_;

@@ -24,7 +24,7 @@ void UnsyncedCommits::NotePlaced(std::span<const JournalFootprint::Placed> chunk
   }
 }
 
-// A writer that suspends may have to write them once more.
+// Remembers the chunks because a writer that suspends may have to write them again.
 void UnsyncedCommits::NoteCommit(std::span<const Extent> placed, int64_t record_end,
                                  int64_t durable_end, int64_t bytes) {
   while (!placed_.empty() && placed_.front().record_end <= durable_end) placed_.pop_front();

@@ -1,4 +1,4 @@
-// Tells what of a frame's journal is perhaps not durable, and sees to it that a sync makes it so.
+// Knows which commits of a frame's journal are perhaps not durable, and has them synced.
 #ifndef CAIRN_ENGINE_FRAME_JOURNAL_UNSYNCED_COMMITS_H_
 #define CAIRN_ENGINE_FRAME_JOURNAL_UNSYNCED_COMMITS_H_
 
