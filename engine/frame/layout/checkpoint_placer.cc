@@ -16,7 +16,7 @@ namespace {
 // A shrinking checkpoint leaves this many bytes of its room for the commits after it.
 constexpr int64_t kLeastJournal = int64_t{4} << 10;
 
-// A frame that takes this many times what lives must get shorter.
+// A frame that takes this many times its live bytes must get shorter.
 constexpr int64_t kMostTimes = 2;
 
 }  // namespace
@@ -52,8 +52,8 @@ bool CheckpointPlacer::CanShrink() const {
   return next.FindBelow(NeedOf(staged, base()).index + list + kLeastJournal).has_value();
 }
 
-// For a checkpoint that ends at `end`, and what it leaves: Reclaim may begin with one of the same
-// entries.
+// Reserves space for a checkpoint that ends at `end`, and for the one after it, because Reclaim may
+// begin with another checkpoint of the same entries.
 absl::Status CheckpointPlacer::Reserve(const StagedState& staged, int64_t end) {
   constexpr int64_t kMargin = 128;
   const int64_t size = end - journal_.tail().end() + kMargin;
@@ -62,7 +62,7 @@ absl::Status CheckpointPlacer::Reserve(const StagedState& staged, int64_t end) {
   return absl::IsResourceExhausted(status) ? Refuse(DiskIsFull(status, kept)) : absl::OkStatus();
 }
 
-// Of index and trailer.
+// Returns the most bytes that the index and the trailer take.
 int64_t CheckpointPlacer::MostBytes(const StagedState& staged, const NextCheckpointSpace& space,
                                     const CheckpointPlan& plan) const {
   return NeedOf(staged, base()).index +
@@ -79,8 +79,8 @@ absl::StatusOr<PlacedCheckpoint> CheckpointPlacer::PlaceAt(int64_t begin, const 
   return PlacedCheckpoint{.begin = begin, .bytes = std::move(bytes), .space = std::move(space)};
 }
 
-// A checkpoint in free space after which there is nothing but old states, if there is room: the
-// frame gets shorter.
+// Places a checkpoint in free space that only old states follow, which makes the frame shorter.
+// Returns nothing if there is no room.
 absl::StatusOr<std::optional<PlacedCheckpoint>> CheckpointPlacer::PlaceBelow(
     const StagedState& staged, const NextCheckpointSpace& space, CheckpointPlan plan) const {
   const bool forgets = plan.seal.oldest_generation == plan.seal.generation;
@@ -94,7 +94,8 @@ absl::StatusOr<std::optional<PlacedCheckpoint>> CheckpointPlacer::PlaceBelow(
   return placed;
 }
 
-// After the journal. What comes next can be made beside commits only where nothing follows it.
+// Places a checkpoint after the journal, with room for one more if it can: the next checkpoint can
+// be made during commits only if nothing follows this one.
 absl::StatusOr<PlacedCheckpoint> CheckpointPlacer::PlaceAbove(const StagedState& staged,
                                                               NextCheckpointSpace space,
                                                               const CheckpointPlan& plan) const {
@@ -115,8 +116,8 @@ absl::Status CheckpointPlacer::Write(const PlacedCheckpoint& placed) {
   return absl::IsResourceExhausted(status) ? Refuse(std::move(status)) : status;
 }
 
-// What was freed may lie in holes: a full disk has no room there, but after the end, where it is
-// reserved.
+// Tries free space first. That may lie in holes, for which a full disk has no room. The checkpoint
+// then goes after the journal, where its space is reserved.
 absl::StatusOr<PlacedCheckpoint> CheckpointPlacer::Place(
     const StagedState& staged, std::optional<uint64_t> oldest_generation) {
   CheckpointPlan plan = frame_.PlanCheckpoint(journal_.tail().end(), false);

@@ -1,5 +1,5 @@
-// Where the next checkpoint of a contiguous frame lies. docs/guarantees.md gives the reason for
-// each step.
+// Finds the place of the next checkpoint of a contiguous frame. docs/guarantees.md gives the reason
+// for each step.
 #ifndef CAIRN_ENGINE_FRAME_LAYOUT_CHECKPOINT_PLACER_H_
 #define CAIRN_ENGINE_FRAME_LAYOUT_CHECKPOINT_PLACER_H_
 
@@ -18,7 +18,7 @@
 
 namespace cairn::frame {
 
-// A checkpoint, where its index begins, and the space of the file after it.
+// Holds a checkpoint, the position of its index, and the space of the file when it is durable.
 struct PlacedCheckpoint {
   int64_t begin = 0;
   CheckpointBytes bytes;
@@ -31,29 +31,30 @@ struct PlacedCheckpoint {
 // changes only in the first sector.
 bool FitsInPlace(const StagedState& staged);
 
-// Makes durable what the journal owes, before bytes change that another header on the disk may
-// need.
+// Makes durable what the journal owes. Must come before bytes change that another header on the
+// disk may need.
 absl::Status PersistOwed(JournalWriter& journal);
 
-// Writes index and trailer after the journal, or in free space that no chunk follows: the frame
-// gets shorter then. Nothing refers to them until the header does, which is not written here. Not
-// thread-safe.
+// Writes the index and the trailer of a checkpoint after the journal, or in free space that no
+// chunk follows, which makes the frame shorter. Does not write the header, so nothing refers to
+// them yet. Not thread-safe.
 class CheckpointPlacer {
  public:
   // `frame` and `journal` must outlive this.
   CheckpointPlacer(const CommittedFrame& frame, JournalWriter& journal)
       : frame_(frame), journal_(journal) {}
 
-  // Writes those of a checkpoint of the staged state. States before `oldest_generation` are gone
-  // with it; without that, as many stay as the frame keeps. A full disk refuses it.
+  // Writes a checkpoint of the staged state. It forgets the states before `oldest_generation`, or
+  // without that all states except those that the frame keeps. Refused if the disk is full.
   absl::StatusOr<PlacedCheckpoint> Place(const StagedState& staged,
                                          std::optional<uint64_t> oldest_generation);
 
   // Returns true if the next checkpoint of the committed state makes the frame shorter.
   bool CanShrink() const;
-  // Returns room for a shrinking checkpoint that is made beside commits, where that is due.
+  // Returns room for a shrinking checkpoint that is made during commits, or nothing if none is due.
   std::optional<Extent> RoomBelow() const;
-  // Returns true if one that is made beside commits can lie after the journal: it ends the file.
+  // Returns true if a checkpoint that is made during commits can lie after the journal, because
+  // nothing else lies there.
   bool MayBeAbove() const;
 
  private:

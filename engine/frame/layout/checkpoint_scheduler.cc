@@ -10,14 +10,14 @@ namespace cairn::frame {
 
 namespace {
 
-// A journal may become this many times as long as it should while a checkpoint is made beside
+// A journal may become this many times as long as it should while a checkpoint is made during
 // commits.
 constexpr int64_t kPatience = 8;
 // A commit does one more step for this many edits.
 constexpr int64_t kEditsOfStep = 8;
 
-// A frame that takes this many times what lives must get shorter at once if it cannot beside
-// commits.
+// A frame that takes this many times its live bytes must get shorter at once, if it cannot do so
+// during commits.
 constexpr int64_t kMostTimesAtAll = 4;
 
 }  // namespace
@@ -77,8 +77,8 @@ absl::Status CheckpointScheduler::Mirror(const Stager& stager) {
 
 absl::Status CheckpointScheduler::Advance(const Stager& stager, int64_t work) {
   if (!is_running()) return journal_.summarizer().SumUp(stager);
-  // In a journal that a checkpoint does not inherit, the next writer would not keep a summary for
-  // those that read it.
+  // A shrinking checkpoint does not inherit this journal, and the next writer would not keep a
+  // summary in it for its readers.
   const bool is_shrinking = running_->is_shrinking();
   CAIRN_ASSIGN_OR_RETURN(const bool summed_up, journal_.summarizer().SumUpFor(*running_, stager));
   CAIRN_RETURN_IF_ERROR(Continue(work));
@@ -99,7 +99,7 @@ absl::Status CheckpointScheduler::Continue(int64_t work) {
   if (!running_->is_durable()) return absl::OkStatus();
   const StatePtr before = frame_.state;
   CAIRN_RETURN_IF_ERROR(running_->TakeOver());
-  // States before it go when the stager does.
+  // The states before the checkpoint are destroyed later, when no stager needs them.
   retired_ = std::move(running_);
   if (retired_->is_shrinking()) return journal_.ContinueBelow(*before);
   journal_.ContinueAfterCheckpoint(retired_->summaries());

@@ -1,4 +1,5 @@
-// When a contiguous frame gets its next checkpoint, and how far one is that is made beside commits.
+// Decides when a contiguous frame gets its next checkpoint, and continues one that is made during
+// commits.
 #ifndef CAIRN_ENGINE_FRAME_LAYOUT_CHECKPOINT_SCHEDULER_H_
 #define CAIRN_ENGINE_FRAME_LAYOUT_CHECKPOINT_SCHEDULER_H_
 
@@ -16,9 +17,10 @@
 
 namespace cairn::frame {
 
-// A checkpoint of a large frame is made beside commits; see BackgroundCheckpoint. Each commit asks
-// for its step, tells what it is going to commit (Mirror), and lets the checkpoint continue
-// (Advance). If it cannot be finished, the next checkpoint is written at once. Not thread-safe.
+// A checkpoint of a large frame is made during commits; see BackgroundCheckpoint. Each commit asks
+// for its step, tells which edits it will commit (Mirror), and lets the checkpoint continue
+// (Advance). If that checkpoint cannot be finished, the next one is written at once. Not
+// thread-safe.
 class CheckpointScheduler {
  public:
   // These must outlive this.
@@ -28,35 +30,35 @@ class CheckpointScheduler {
   enum class Step {
     kNone,      // no checkpoint is due
     kAtOnce,    // this commit must be a checkpoint
-    kBegin,     // after the commit, which leaves nothing pending, one begins beside commits
-    kContinue,  // one is made beside commits
+    kBegin,     // a checkpoint during commits begins after this one, which leaves nothing pending
+    kContinue,  // a checkpoint is made during commits
   };
-  // Returns what a commit of the staged edits does. `is_pinned`: a snapshot may read bytes after
-  // the committed end.
+  // Returns the step for a commit of the staged edits. `is_pinned` is true if a snapshot may read
+  // bytes after the committed end.
   Step StepOf(const StagedState& staged, bool is_pinned) const;
-  // Returns how much of a checkpoint beside commits a commit of the staged edits does.
+  // Returns how many steps of a checkpoint during commits a commit of the staged edits does.
   static int64_t Work(const StagedState& staged);
 
-  // After a commit: begins one beside commits.
+  // Begins a checkpoint during commits. Called after a commit.
   absl::Status Begin();
-  // The staged edits are about to be committed: the checkpoint that is being made, if there is one,
-  // mirrors them, or is dropped where it cannot.
+  // Lets the checkpoint that is being made, if there is one, follow the staged edits, which are
+  // about to be committed. Drops the checkpoint if it cannot follow them.
   absl::Status Mirror(const Stager& stager);
-  // After a commit: continues the checkpoint with that much work, if there is one, and sums up the
-  // journal.
+  // Continues the checkpoint, if there is one, with `work` steps, and sums up the journal. Called
+  // after a commit.
   absl::Status Advance(const Stager& stager, int64_t work);
 
   bool is_running() const { return running_ != nullptr; }
-  // Returns where the next commit goes, at least.
+  // Returns the least position of the next commit.
   int64_t JournalEnd() const;
-  // Drops the checkpoint that is being made: the next one is written at once, since one begun and
-  // dropped after the other would only take space.
+  // Drops the checkpoint that is being made. The next one is written at once, because checkpoints
+  // that are begun and dropped would only take space.
   void Drop();
-  // Drops it because another checkpoint is about to be written.
+  // Drops the checkpoint because another one is about to be written.
   void Stop() { running_.reset(); }
-  // Another checkpoint was written.
+  // Begins again after a checkpoint that another class has written.
   void Restart();
-  // Lets what the last checkpoint replaced go in a thread: trees of a million edits take long.
+  // Destroys in a thread what the last checkpoint replaced: trees of a million edits take long.
   void DropRetired();
 
  private:
@@ -68,8 +70,8 @@ class CheckpointScheduler {
   const CheckpointPlacer& placer_;
   std::unique_ptr<BackgroundCheckpoint> running_;
   std::shared_ptr<BackgroundCheckpoint> retired_;  // the last one, with the states before it
-  BackgroundTask dropping_;                        // drops that
-  bool must_be_at_once_ = false;                   // the next one: the last was not finished
+  BackgroundTask dropping_;                        // destroys the one that was retired
+  bool must_be_at_once_ = false;  // the next checkpoint, because the last one was not finished
 };
 
 }  // namespace cairn::frame

@@ -23,7 +23,7 @@ ContiguousBackend::ContiguousBackend(CommittedFrame frame, StagerOptions options
       scheduler_(frame_, journal_, placer_) {}
 
 absl::StatusOr<std::unique_ptr<Stager>> ContiguousBackend::Stage() {
-  // No stager reads the state before any more.
+  // No stager reads the earlier states any more, so this is the time to free their bytes.
   CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUp());
   relocation_.Begin();
   return std::make_unique<Stager>(frame_.state, journal_.tail().sink(), options_);
@@ -40,8 +40,8 @@ absl::Status ContiguousBackend::Restart(bool failed) {
   if (!is_pinned) pinned_end_ = 0;
   journal_.tail().ReturnStaged(is_pinned);
   failed = failed || is_prepared_;
-  // A checkpoint beside commits takes for free what the snapshot reads, or has mirrored what is no
-  // commit.
+  // A checkpoint that is being made would list bytes as free that the snapshot reads, or has
+  // mirrored edits that are no longer prepared.
   if (is_pinned || is_prepared_) scheduler_.Drop();
   is_prepared_ = false;
   placed_.reset();
@@ -60,7 +60,8 @@ int64_t ContiguousBackend::StageEnd() const {
   return std::max(scheduler_.JournalEnd(), pinned_end_);
 }
 
-// A checkpoint may let the committed frame end earlier.
+// Forgets the pinned bytes, which a commit has made part of the frame. A later checkpoint may let
+// the frame end before them.
 void ContiguousBackend::UnpinCommitted() {
   CAIRN_DCHECK(pinned_end_ <= CommittedEnd(base()));
   pinned_end_ = 0;
@@ -91,7 +92,8 @@ absl::StatusOr<bool> ContiguousBackend::Resume(const WriterOptions& options) {
   return true;
 }
 
-// Programs whose commits are not durable do not wait for the disk.
+// Leaves the sync to later if commits need not be durable: programs of that kind do not wait for
+// the disk.
 absl::Status ContiguousBackend::PersistBase() {
   CAIRN_ASSIGN_OR_RETURN(const bool may_owe, journal_.MayOwe());
   if (may_owe) {
@@ -116,7 +118,8 @@ absl::Status ContiguousBackend::MakeRoom(Stager& stager) {
   return journal_.headroom().Reserve(stager);
 }
 
-// A record, where there is room for one: a checkpoint that is due waits for the next commit.
+// Prepares a commit record, or a checkpoint if there is no room for a record. A checkpoint that is
+// merely due waits for the next commit.
 absl::Status ContiguousBackend::PrepareCommit(Stager& stager, Durability durability) {
   if (!is_prepared_) {
     CAIRN_RETURN_IF_ERROR(MakeRoom(stager));
@@ -133,7 +136,7 @@ absl::Status ContiguousBackend::PrepareCommit(Stager& stager, Durability durabil
     }
     is_prepared_ = true;
   }
-  // What is staged may yet be rolled back: nothing more than before counts as durable.
+  // Syncs all bytes, but nothing new counts as durable, because the edits may yet be rolled back.
   return durability == Durability::kMachine ? frame_.sync->Sync(frame_.committed())
                                             : absl::OkStatus();
 }
@@ -149,7 +152,7 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   const int64_t work = CheckpointScheduler::Work(staged);
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));
   if (!published) {
-    scheduler_.Drop();  // what it mirrored is no commit
+    scheduler_.Drop();  // the edits that it mirrored were not committed
     return WriteCheckpoint(stager);
   }
   UnpinCommitted();
@@ -198,7 +201,8 @@ absl::Status ContiguousBackend::FlipToPlaced(const StagedState& staged) {
   return absl::OkStatus();
 }
 
-// With the old file's reserve, if need be: what the record of its move needs stays.
+// Copies the frame. If the disk is full, tries again with the reserve of the old file, except the
+// bytes for the record that tells of the new file.
 absl::StatusOr<AtomicFile> ContiguousBackend::CopyWithReserve(Stager& stager,
                                                               std::unique_ptr<LiveCopy> begun,
                                                               ChunkProgress progress) {
@@ -235,9 +239,9 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, std::unique_ptr<
   return absl::OkStatus();
 }
 
-// A new file has neither headroom nor journal, and is durable.
+// Begins again after a durable checkpoint, which may be in a new file.
 void ContiguousBackend::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) {
-  // The committed frame ends after them, they are listed as dead, or they lie in another file.
+  // The pinned bytes lie before the end of the frame, are listed as dead, or lie in another file.
   pinned_end_ = 0;
   scheduler_.Restart();
   is_prepared_ = false;
@@ -278,7 +282,7 @@ absl::StatusOr<int64_t> ContiguousBackend::Rewrite(std::unique_ptr<LiveCopy> beg
 }
 
 absl::Status ContiguousBackend::DropUncommitted() {
-  // Also what a writer left that could not clean up.
+  // This also drops bytes of an earlier writer that could not clean up.
   CAIRN_RETURN_IF_ERROR(journal_.remains().DropAfter(StageEnd()));
   HoldReserve();
   return absl::OkStatus();

@@ -9,10 +9,11 @@
 //      nothing refers to them.
 //   3. the header's first sector, in one piece; sync. It alone moves the frame from the old
 //      checkpoint to the new one, and 512 aligned bytes reach the disk all or not at all.
-// A large checkpoint is written beside the commits that follow; see CheckpointScheduler.
-// Old index, trailer and records become dead bytes, and then free ones. What cannot be done that
-// way (an empty frame, whose trailer must follow its header; bytes that change after the first
-// sector) is written to a new file that takes the old one's name.
+// A large checkpoint is written during the commits that follow; see CheckpointScheduler.
+// The old index, trailer and records become dead bytes, and then free ones. Some states cannot be
+// written that way: those of an empty frame, whose trailer must follow its header, and those that
+// change the header after its first sector. They go into a new file, which takes the old one's
+// name.
 #ifndef CAIRN_ENGINE_FRAME_LAYOUT_CONTIGUOUS_BACKEND_H_
 #define CAIRN_ENGINE_FRAME_LAYOUT_CONTIGUOUS_BACKEND_H_
 
@@ -33,8 +34,8 @@ namespace cairn::frame {
 
 class ContiguousBackend final : public CommitBackend {
  public:
-  // All that is committed is durable: just published, or PersistBase follows. `journal` is what the
-  // commits after the checkpoint did.
+  // The committed state must be durable because it was just published, or PersistBase must follow.
+  // `journal` tells what the commits after the checkpoint did.
   ContiguousBackend(CommittedFrame frame, StagerOptions options,
                     const JournalFootprint& journal = {});
 
@@ -62,14 +63,14 @@ class ContiguousBackend final : public CommitBackend {
 
  private:
   absl::Status MakeRoom(Stager& stager);
-  // What is staged next begins there.
+  // Returns the position of the next staged bytes.
   int64_t StageEnd() const;
   void UnpinCommitted();
   void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
   absl::Status PlaceCheckpoint(const StagedState& staged,
                                std::optional<uint64_t> oldest_generation);
-  // Publishes the staged edits in a checkpoint in this file. States before `oldest_generation` are
-  // gone with it; without that, as many stay as the frame keeps.
+  // Publishes the staged edits in a checkpoint in this file. It forgets the states before
+  // `oldest_generation`, or without that all states except those that the frame keeps.
   absl::Status CommitInPlace(const StagedState& staged, std::optional<uint64_t> oldest_generation);
   absl::Status FlipToPlaced(const StagedState& staged);
   absl::StatusOr<AtomicFile> CopyWithReserve(Stager& stager, std::unique_ptr<LiveCopy> begun,
@@ -82,8 +83,8 @@ class ContiguousBackend final : public CommitBackend {
   Relocation relocation_;
   CheckpointPlacer placer_;
   CheckpointScheduler scheduler_;
-  bool is_prepared_ = false;                // the staged edits: Restart drops what was written
-  std::optional<PlacedCheckpoint> placed_;  // in the file, and no header leads to it yet
+  bool is_prepared_ = false;                // PrepareCommit has written the staged edits
+  std::optional<PlacedCheckpoint> placed_;  // a checkpoint that no header leads to yet
   SnapshotPins pins_;
   int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot that lives
 };

@@ -23,27 +23,27 @@ namespace cairn::frame {
 
 namespace {
 
-// Returns true if what was known at a time need not be looked at again.
+// Returns true if knowledge of the time `known` is still good.
 bool IsRecent(BootClock::time_point known, BootClock::duration grace) {
   return grace.count() == 0 || BootClock::now() - known < grace / 4;
 }
 
-// Each record is a request of a reader that opens the frame. Writers that find the journal long at
-// the same time leave the checkpoint to some of them.
+// Edits of a long journal. A reader that opens the frame sends a request for each record. Of the
+// writers that find the journal long at the same time, about one in `kOneOf` writes a checkpoint;
+// at twice the length every writer does.
 constexpr int64_t kLongJournal = 128;
 constexpr uint64_t kOneOf = 4;
 
-// Each may have taken all the time that the store has for a request, twice.
+// Fences of one commit. Each may take twice the time that the store has for a request.
 constexpr int kMostFences = 3;
 
-// Room for indexes before it, and for any number of records after it.
+// Positions of journals. They leave room for indexes before, and for any number of records after.
 constexpr int64_t kLeastBegin = int64_t{1} << 40;
 constexpr int64_t kMostBegin = int64_t{1} << 61;
 
 std::string IndexName() { return std::string(format::kIndexFileName); }
 
-// The commits from `position` on, which follow the record `last`, up to `end`; nothing where one of
-// them is gone.
+// Returns the commits between the two positions, or nothing if one of them is gone.
 absl::StatusOr<OtherCommits> ReadCommits(const FrameFile& source, const JournalPosition& begin,
                                          const JournalPosition& end) {
   JournalReader reader(source, begin.end);
@@ -108,7 +108,7 @@ absl::Status ObjectBackend::PersistBase() {
   if (!IsShared(base())) {
     CAIRN_RETURN_IF_ERROR(MakeShared());
   } else {
-    // One that was to be replaced by a process that died gets a new journal.
+    // A process that died while it replaced the frame has ended the journal: begin a new one.
     CAIRN_ASSIGN_OR_RETURN(const bool ended, IsEnded());
     if (ended) CAIRN_RETURN_IF_ERROR(MakeShared());
   }
@@ -157,7 +157,7 @@ absl::Status ObjectBackend::LoadFrom(std::shared_ptr<object::IndexFile> index) {
   return absl::OkStatus();
 }
 
-// A sparse frame that was uploaded gets the journal that writers share.
+// Gives a sparse frame that was uploaded, or whose journal has ended, a journal for all writers.
 absl::Status ObjectBackend::MakeShared() {
   Stager stager(frame_.state, *sink_, options_);
   CAIRN_RETURN_IF_ERROR(stager.Finish());
@@ -168,7 +168,7 @@ absl::Status ObjectBackend::MakeShared() {
   const absl::StatusOr<ObjectInfo> put = store_->PutIfMatch(IndexName(), index_->etag(), bytes);
   if (!put.ok() && !absl::IsFailedPrecondition(put.status())) return put.status();
   sink_->Keep();
-  CAIRN_RETURN_IF_ERROR(Reload());  // what another writer made in the meantime does as well
+  CAIRN_RETURN_IF_ERROR(Reload());  // the journal of another writer does as well
   CAIRN_ASSIGN_OR_RETURN(const bool ended, IsEnded());
   if (IsShared(base()) && !ended) return absl::OkStatus();
   return absl::UnavailableError(
@@ -191,8 +191,8 @@ absl::StatusOr<bool> ObjectBackend::Resume(const WriterOptions& /*options*/) {
 
 // Takes over what others have committed.
 absl::Status ObjectBackend::Follow() {
-  // Records that every checkpoint in use has taken over are removed after the grace, and then a new
-  // one could be put in their place: so the index must have been the frame's more lately than that.
+  // Records that every checkpoint in use has taken over are removed after the grace. After that, a
+  // new record could be put in their place. The index must have been validated later than that.
   CAIRN_RETURN_IF_ERROR(CheckSameFrame());
   if (!IsRecent(validated_, grace_)) return FollowAnew();
   return FollowRecords();
@@ -253,7 +253,7 @@ ObjectBackend::Attempt ObjectBackend::MakeAttempt(const Stager& stager) const {
                    .generation = journal.generation + 1,
                    .previous = journal.last,
                    .durable_end = journal.end};
-  // Puts of different writers must differ, for one whose answer is lost knows its own by that.
+  // Puts of different writers must differ, so that a writer which lost the answer knows its own.
   attempt.receipt = {.base = journal.base,
                      .generation = attempt.links.generation,
                      .boot = writer_id_,
@@ -272,7 +272,7 @@ absl::StatusOr<RecordFate> ObjectBackend::Put(const Attempt& attempt) {
                                    EncodeFence(journal, writer_id_)));
   const bool late = grace_.count() > 0 && Clock::now() - validated_ >= grace_;
   if (fate == RecordFate::kTaken || !late) return fate;
-  // What was there before may have been removed, as garbage.
+  // A record of another writer may have been there, and may have been removed as garbage since.
   return absl::DeadlineExceededError(absl::StrFormat(
       "%s: put too late to know whether it is the next commit", store_->Describe()));
 }
@@ -298,8 +298,8 @@ absl::Status ObjectBackend::InstallState(Stager& stager, const Attempt& attempt)
   return absl::OkStatus();
 }
 
-// Moves the staged edits onto the committed state. After a commit that was refused, that may be
-// newer than the one they were made to.
+// Moves the staged edits onto the committed state. After a refused commit, that state may be newer
+// than the base of the edits.
 absl::Status ObjectBackend::CatchUp(Stager& stager) const {
   CAIRN_RETURN_IF_ERROR(CheckSameFrame());
   if (stager.base() == frame_.state) return absl::OkStatus();
@@ -350,7 +350,7 @@ absl::Status ObjectBackend::PublishCommit(Stager& stager, Durability /*durabilit
   }
   CAIRN_RETURN_IF_ERROR(PutCommit(stager));
   if (!IsCheckpointDue()) return absl::OkStatus();
-  // The commit is made, whatever becomes of the checkpoint.
+  // The commit stands, even if the checkpoint fails.
   absl::Status status = WriteCheckpoint(stager);
   if (!status.ok() && status.ErasePayload(kRefusal)) {
     sink_->Discard();
@@ -368,7 +368,7 @@ bool ObjectBackend::IsWorthClosing(const Stager& stager) const {
 }
 
 absl::Status ObjectBackend::WriteCheckpoint(Stager& stager) {
-  // Other Blosc2s see no pending items, so the commit that the checkpoint takes over has none.
+  // Other Blosc2 libraries see no pending items, so the last commit before the checkpoint has none.
   constexpr int kMostRounds = 16;
   for (int round = 0; round < kMostRounds; ++round) {
     const absl::Status finished = stager.Finish();
@@ -386,7 +386,7 @@ absl::Status ObjectBackend::WriteCheckpoint(Stager& stager) {
   return absl::OkStatus();
 }
 
-// The committed state becomes the checkpoint, unless another writer was first.
+// Makes a checkpoint of the committed state, unless another writer was first.
 absl::Status ObjectBackend::PutIndex() {
   const JournalPosition& journal = *base().journal;
   if (journal.empty()) return absl::OkStatus();
@@ -401,9 +401,9 @@ absl::Status ObjectBackend::PutIndex() {
   CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, EncodeIndexObject(staged, plan));
   const Clock::time_point before = Clock::now();
   const absl::StatusOr<ObjectInfo> put = store_->PutIfMatch(IndexName(), index_->etag(), bytes);
-  // Whether it was put is not always known where several do this at once. Any index that is there
-  // is a checkpoint of this journal, and a late one takes the place only of that which it was made
-  // for.
+  // If several writers do this at once, the outcome is not always known. Loading the index that is
+  // there is right in any case: it is a checkpoint of this journal, and a put that comes late
+  // replaces only the index that it was made for.
   if (absl::IsFailedPrecondition(put.status()) || absl::IsDeadlineExceeded(put.status())) {
     const absl::Status reloaded = Reload();
     return reloaded.ok() ? reloaded : Refuse(reloaded);
@@ -424,7 +424,7 @@ absl::StatusOr<ReclaimReport> ObjectBackend::ReclaimSpace(const ReclaimOptions& 
   return report;
 }
 
-// There is no dead byte in an object; what no state names is garbage.
+// Collects garbage, because objects have no dead bytes: an object that no state names is garbage.
 absl::StatusOr<int64_t> ObjectBackend::Rewrite(std::unique_ptr<LiveCopy> /*begun*/,
                                                ChunkProgress /*progress*/) {
   const int64_t before = index_->index_size() + base().journal->end - base().journal->begin +

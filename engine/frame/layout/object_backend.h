@@ -1,16 +1,16 @@
-// Commits to a frame in an object store, beside other writers on any machine.
+// Commits to a frame in an object store, which writers on other machines may do at the same time.
 //
 // The frame is a sparse one whose files are objects: each chunk, the index, and each commit record
-// of the journal. Objects but the index are never changed, and no name is used twice, so there is
+// of the journal. Only the index is ever replaced, and no other name is used twice, so there is
 // nothing to lock, and snapshots stay as they are.
 //   1. Staged chunks are put as new objects, many at once. Nothing refers to them.
 //   2. The commit record is put under the name of the position where the journal ends, if nothing
-//      is there. That one request is the commit: of writers that try at the same time one wins. The
-//      others take over its commit, make their edits on top of it, and try again. Where the store
-//      does not say what became of it, object_record.h finds out.
+//      is there. That one request is the commit: of the writers that try at the same time one wins.
+//      The others take over its commit, make their edits on top of it, and try again. If the store
+//      does not say what became of the request, object_record.h finds out.
 //   3. A checkpoint is a new index object in place of the one that it was made after. It inherits
-//      the journal: the next record follows that of the commit whose state it is, whoever makes it,
-//      so no commit is lost when others go on meanwhile.
+//      the journal: the next record follows the one of the commit whose state the checkpoint has,
+//      whoever puts it. So no commit of another writer is lost in the meantime.
 //   4. Objects that no state needs any more are removed after a time of grace: see
 //      object_garbage.h.
 #ifndef CAIRN_ENGINE_FRAME_LAYOUT_OBJECT_BACKEND_H_
@@ -34,13 +34,13 @@ namespace cairn::frame {
 
 class ObjectBackend final : public CommitBackend {
  public:
-  // `frame` has its core; PersistBase loads the rest.
+  // `frame` has only its core. PersistBase loads the rest.
   ObjectBackend(CommittedFrame frame, StagerOptions options);
 
   absl::Status PersistBase() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
   absl::Status Restart(bool failed) override;
-  // Objects that are staged stay as long as the grace lasts.
+  // Does nothing, because staged objects stay until the grace ends.
   void PinStaged(const StatePtr& /*snapshot*/) override {}
   bool IsPinned() const override { return false; }
   bool is_shared() const override { return true; }
@@ -56,7 +56,7 @@ class ObjectBackend final : public CommitBackend {
  private:
   using Clock = BootClock;
 
-  // A commit record on its way.
+  // Holds a commit record that is being put.
   struct Attempt {
     format::CommitLinks links;
     format::Receipt receipt;
@@ -84,25 +84,27 @@ class ObjectBackend final : public CommitBackend {
   const Clock::duration grace_;
   const int64_t read_ahead_;
   const uint64_t writer_id_;
-  std::optional<uint64_t> journal_base_;  // which all its records name; none until PersistBase
+  std::optional<uint64_t> journal_base_;  // named by all records; nothing until PersistBase
   std::shared_ptr<object::IndexFile> index_;
   std::unique_ptr<ObjectSink> sink_;
   Clock::time_point validated_;  // when the index was known to be the frame's
-  Clock::time_point collected_;  // when garbage was
+  Clock::time_point collected_;  // when garbage was last collected
 };
 
-// The bytes of an index object: of a committed state without pending items.
+// Returns the bytes of an index object for a state without pending items. Errors:
+// kFailedPrecondition if the state has no room for the seal.
 absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& staged,
                                                          const CheckpointPlan& plan);
-// kInvalidArgument where a request may be tried for longer than a quarter of the grace.
+// Errors: kInvalidArgument if a request may be tried for longer than a quarter of the grace.
 absl::Status CheckGrace(const ObjectDirectoryInfo& objects);
-// Chunks that no commit names for too long may be taken for those of a dead writer.
+// Fails if staged chunks are so old that other processes may take them for those of a dead writer.
 absl::Status CheckStagedInTime(const ObjectSink& sink, BootClock::duration grace);
-// Whether writers share its journal; a frame that was uploaded has none yet.
+// Returns true if writers share the frame's journal. A frame that was uploaded has no such journal.
 bool IsShared(const State& state);
-// For ObjectStore::CheckConditions.
+// Returns a random name for ObjectStore::CheckConditions.
 std::string ScratchObjectName();
-// Where the journal of a new frame begins: at a position that no other frame of this name had.
+// Returns the beginning of a new frame's journal: at a random position, so that no other frame of
+// this name had it.
 format::InheritedJournal BeginJournal(uint64_t generation);
 
 }  // namespace cairn::frame

@@ -27,33 +27,33 @@ namespace {
 
 constexpr int64_t kNamesAtOnce = 1000;
 
-// What is there, and what the frame needs of it.
+// Lists the objects that are there, and those that the frame needs.
 struct Inventory {
   std::map<std::string, ObjectInfo> objects;
   int64_t now = 0;              // by the store's clock, when the listing began
-  int64_t known = 0;            // likewise, after the state was read
-  std::vector<int64_t> chunks;  // that the checkpoint or a record after it names, in order
-  int64_t journal_begin = 0;    // of the records after it
+  int64_t known = 0;            // by the store's clock, after the state was read
+  std::vector<int64_t> chunks;  // named by the checkpoint or a record after it, in order
+  int64_t journal_begin = 0;    // of the records after the checkpoint
   int64_t journal_end = 0;
   uint64_t generation = 0;  // of the checkpoint
 
   bool Needs(const std::string& name) const;
 };
 
-// Names of other kinds are not the frame's to remove.
+// Returns true also for names of other kinds, which are not the frame's to remove.
 bool Inventory::Needs(const std::string& name) const {
   if (const auto number = format::ParseChunkFileName(name); number.has_value()) {
     return std::ranges::binary_search(chunks, *number);
   }
   const auto position = object::ParseJournalObjectName(name);
   if (!position.has_value()) return true;
-  // What was listed after the end, before that was read, is of a frame that this one replaced; but
-  // at the end may be what ends the journal.
+  // The objects were listed before the end of the journal was read, so an object after the end is
+  // one of a frame that this one replaced. An object at the end may be the record that ends it.
   return *position >= journal_begin && *position <= journal_end;
 }
 
-// The state is read after the listing: what is listed and not named by then was dropped, or waits
-// for its commit.
+// Lists the objects, and reads the state after that: an object that was listed and that no state
+// names by then was dropped, or waits for its commit.
 absl::StatusOr<Inventory> TakeInventory(const std::shared_ptr<ObjectStore>& store,
                                         const std::shared_ptr<FileSystem>& directory,
                                         const std::shared_ptr<const FrameContext>& env) {
@@ -73,7 +73,7 @@ absl::StatusOr<Inventory> TakeInventory(const std::shared_ptr<ObjectStore>& stor
   JournalFootprint footprint;
   CAIRN_ASSIGN_OR_RETURN(const StatePtr state, LoadState(source, env, &footprint));
   CAIRN_RETURN_IF_ERROR(state->JournalStatus());
-  // Until now a reader may have opened a state that names what this one does not.
+  // Up to this time, a reader may have opened an older state, which names more objects.
   CAIRN_ASSIGN_OR_RETURN(const ObjectListing later,
                          store->List(std::string(object::kGarbagePrefix), "", 1));
   inventory.known = later.now;

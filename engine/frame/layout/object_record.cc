@@ -19,10 +19,11 @@ namespace cairn::frame {
 
 namespace {
 
-// Of fences, where the put took no time.
+// The least time that fences are tried for, however fast the put was.
 constexpr BootClock::duration kLeastPatience = std::chrono::seconds(1);
 
-// Whether the record is what lies there, where something does.
+// Returns true if the record lies at `position`, and false if another one does. Errors: kNotFound
+// if nothing lies there.
 absl::StatusOr<bool> IsThere(const ObjectStore& store, const FrameFile& journal, int64_t position,
                              Bytes record) {
   std::vector<std::byte> there(record.size());
@@ -34,7 +35,8 @@ absl::StatusOr<bool> IsThere(const ObjectStore& store, const FrameFile& journal,
   return got == there.size() && std::ranges::equal(there, record);
 }
 
-// Until something is in the record's place; `status` says why that is not known.
+// Puts fences until it is known what lies in the record's place. `status` says why that is not
+// known yet. Errors: kDeadlineExceeded if it is not known after `patience` either.
 absl::StatusOr<RecordFate> Settle(ObjectStore& store, const FrameFile& journal, int64_t position,
                                   Bytes record, Bytes fence, absl::Status status,
                                   BootClock::duration patience) {

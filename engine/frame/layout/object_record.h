@@ -1,8 +1,8 @@
 // Puts the record of a commit into an object store, and finds out whether it is there.
 //
-// The answer to a put may be lost, and the put itself may come later. Then another record, which
-// says nothing, is put under the same name: a fence. One of the two stays there for good, and the
-// other never can come.
+// The answer to a put may be lost, and the put itself may come later. Then a fence, which is a
+// record that says nothing, is put under the same name. One of the two stays there for good, and
+// the other can never come.
 #ifndef CAIRN_ENGINE_FRAME_LAYOUT_OBJECT_RECORD_H_
 #define CAIRN_ENGINE_FRAME_LAYOUT_OBJECT_RECORD_H_
 
@@ -19,24 +19,29 @@
 namespace cairn::frame {
 
 enum class RecordFate {
-  kMade,    // it is there
-  kTaken,   // another one was there before
-  kFenced,  // another one is there since its outcome was unknown: it never will be
+  kMade,    // the record is there
+  kTaken,   // another record was there before
+  kFenced,  // the outcome was unknown, and now another record lies there: this one never will
 };
 
-// Puts `record` under the name of `position`; `journal` is read to compare what is there. An
-// unknown outcome is settled by `fence`, in as much time again as the put took.
+// Puts `record` under the name of `position`. If something is there already, reads it from
+// `journal` to compare. If the outcome is unknown, puts `fence` to settle it, for as long as the
+// put took and for at least 1 s.
 //
-// Errors: kUnavailable, nothing was done; kDeadlineExceeded, also the fence has no known outcome,
-// and the record may be there, or come; kCancelled likewise.
+// Errors:
+//   kUnavailable if nothing was done.
+//   kDeadlineExceeded if the fence has no known outcome either, or if the record that was there
+//     before is gone. This record may be there, or come later.
+//   kCancelled if the put was cancelled. The record may be there, or come later.
 absl::StatusOr<RecordFate> PutRecord(ObjectStore& store, const FrameFile& journal, int64_t position,
                                      Bytes record, Bytes fence);
 
-// Between two attempts to be the next: at random, so that writers do not meet again.
+// The most attempts to be the next commit.
 inline constexpr int kMostAttempts = 1000;
+// Pauses before another attempt, for a random time, so that writers do not meet again.
 void PauseBeforeAttempt(int attempt);
 
-// One more receipt of the last commit, which every reader and writer passes over.
+// Returns a fence: another receipt of the last commit, which every reader and writer skips.
 std::vector<std::byte> EncodeFence(const JournalPosition& journal, uint64_t writer_id);
 
 }  // namespace cairn::frame

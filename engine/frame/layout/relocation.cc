@@ -12,8 +12,8 @@ namespace cairn::frame {
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 20;
-// Chunks that a commit looks at, and for each of its own edits. A checkpoint follows at the latest
-// when an eighth of the chunks was edited, so all are looked at before.
+// Chunks that a commit looks at, and chunks for each of its own edits. A checkpoint follows at the
+// latest when an eighth of the chunks was edited, so a journal looks at all chunks.
 constexpr int64_t kLooks = 64;
 constexpr int64_t kLooksForEdit = 16;
 
@@ -45,7 +45,7 @@ absl::Status Relocation::StageMoves(Stager& stager, int64_t bytes, int64_t looks
     if (next_ >= chunks.size()) next_ = 0;
     if (chunks.size() == 0) return absl::OkStatus();
     const absl::StatusOr<FoundEntry> found = chunks.Find(next_);
-    // Those that commits brought since the checkpoint move after the next one.
+    // Chunks of commits since the checkpoint move after the next checkpoint.
     if (!found.ok() || found->committed < 0 || found->entry.value < line_ - header_len) continue;
     CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, chunks.Get(next_));
     CAIRN_ASSIGN_OR_RETURN(const bool moved, Move(stager, next_, entry));
@@ -54,7 +54,8 @@ absl::Status Relocation::StageMoves(Stager& stager, int64_t bytes, int64_t looks
   return absl::OkStatus();
 }
 
-// What does not match its fingerprint stays where it is: a copy would make damage look intact.
+// Returns false if the chunk stays where it is. A chunk that cannot be read, or that does not match
+// its fingerprint, stays: a copy would make damage look intact.
 absl::StatusOr<bool> Relocation::Move(Stager& stager, int64_t nchunk, const IndexEntry& entry) {
   if (!HasBytesOfItsOwn(entry)) return false;
   ExtentPool& free = journal_.tail().space().free().pool();

@@ -1,5 +1,5 @@
 // Moves chunks from the end of a contiguous frame into free space before them, so that the file can
-// get shorter: index and journal have to lie after all chunks.
+// get shorter: the index and the journal must lie after all chunks.
 #ifndef CAIRN_ENGINE_FRAME_LAYOUT_RELOCATION_H_
 #define CAIRN_ENGINE_FRAME_LAYOUT_RELOCATION_H_
 
@@ -16,8 +16,8 @@
 
 namespace cairn::frame {
 
-// Where much is free, each commit also moves some chunks: the journal says that these were replaced
-// by what lies elsewhere, so to readers and to recovery it is an edit like any other. Not
+// If much space is free, each commit also moves some chunks. The journal says that they were
+// replaced by chunks that lie elsewhere, so readers and recovery see an edit like any other. Not
 // thread-safe.
 class Relocation {
  public:
@@ -25,9 +25,10 @@ class Relocation {
   Relocation(const CommittedFrame& frame, JournalWriter& journal)
       : frame_(frame), journal_(journal) {}
 
-  // A checkpoint was written: the chunks of its index may move, each once.
+  // Lets the chunks of the newest checkpoint's index move, each once.
   void Begin(const FreeSpace::Slack& slack = {});
-  // Stages some moves: of no more bytes than are staged already, but for one chunk.
+  // Stages some moves, if any are left: until they have as many bytes as are staged already, or
+  // 1 MiB if that is less. The last chunk may exceed that.
   absl::Status StageSome(Stager& stager);
   // Stages all of them.
   absl::Status StageAll(Stager& stager) {
@@ -43,7 +44,7 @@ class Relocation {
   JournalWriter& journal_;
   int64_t line_ = INT64_MAX;  // chunks that lie after it move
   int64_t next_ = 0;          // the chunk to look at
-  int64_t left_ = 0;          // so many have not been looked at since the checkpoint
+  int64_t left_ = 0;          // chunks that were not looked at since the checkpoint
   std::vector<std::byte> chunk_;
 };
 

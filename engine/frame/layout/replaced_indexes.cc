@@ -20,12 +20,12 @@ int64_t SizeOf(FileSystem& directory, const std::string& name) {
 
 bool IsRead(FileSystem& directory, const std::string& name) {
   const auto file = directory.Open(name, FileMode::kRead);
-  // What cannot be asked may be read.
+  // An index that is there and cannot be opened may be read.
   if (!file.ok()) return !absl::IsNotFound(file.status());
   return (*file)->IsLocked(kReaderLockByte, 1).value_or(true);
 }
 
-// Each once.
+// Returns the files that are not in `taken`, each once.
 std::vector<int64_t> Without(const std::vector<int64_t>& files, const std::vector<int64_t>& taken) {
   std::vector<int64_t> left;
   auto next = taken.begin();
@@ -105,7 +105,8 @@ void ReplacedIndexes::Add(std::string index, std::vector<int64_t> files,
   Drop(files, named);
 }
 
-// The files were named by an index that is gone.
+// Marks the files of an index that is gone for removal, unless another index names them. If an
+// index cannot be read, only Sweep can tell.
 void ReplacedIndexes::Drop(const std::vector<int64_t>& files, const std::vector<int64_t>& named) {
   std::vector<int64_t> left = Without(files, named);
   for (const Index& index : read_) {
@@ -158,7 +159,7 @@ void ReplacedIndexes::RemoveFree(int64_t most) {
   }
 }
 
-// What cannot be removed waits for the next writer.
+// Removes a file, and counts its bytes. If that fails, the file waits for the next writer.
 void ReplacedIndexes::Remove(const std::string& name) {
   const int64_t size = SizeOf(*directory_, name);
   if (directory_->Remove(name).ok()) freed_ += size;

@@ -1,4 +1,4 @@
-// What readers of older indexes keep in the directory of a sparse frame.
+// Keeps files of older indexes in the directory of a sparse frame while they are read.
 #ifndef CAIRN_ENGINE_FRAME_LAYOUT_REPLACED_INDEXES_H_
 #define CAIRN_ENGINE_FRAME_LAYOUT_REPLACED_INDEXES_H_
 
@@ -20,20 +20,20 @@
 
 namespace cairn::frame {
 
-// The chunk files that readers of an index may see: those of its checkpoint, and those of every
-// commit of its journal. In ascending order. `state` is the newest of that index, and `names` are
-// the files in its directory: an index that names far more is made to cost memory. Errors:
-// kDataLoss.
+// Returns the chunk files that readers of an index may see: those of its checkpoint, and those of
+// every commit of its journal, in ascending order. `state` is the newest state of that index.
+// `names` is how many files its directory has. Errors: kDataLoss if the index names far more files
+// than that, as one that was made to cost memory does, or is damaged.
 absl::StatusOr<std::vector<int64_t>> FilesSeenIn(
     const FrameFile& source, const State& state,
     const std::vector<JournalFootprint::Placed>& journaled, size_t names);
 
-// The indexes that lost their name and are still read, as the frame's writer knows them.
+// Knows which indexes lost their name and are still read, on behalf of the frame's writer.
 //
-// The present index is durable, so a power cut brings back no other: all other files are there for
-// readers alone. A reader opens chunk files by name when it needs them, but only those that its own
-// index names, or the journal of that index. So a chunk file that neither the present index nor one
-// of these names is removed, also if it came and went while an older index was read.
+// The present index is durable, so a power cut brings back no other one: all other files are there
+// for readers alone. A reader opens chunk files by name when it needs them, but only those that its
+// own index names, or the journal of that index. So a chunk file that neither the present index nor
+// one of these names is removed, even if it came and went while an older index was read.
 //
 // Lists of numbers are in ascending order. Not thread-safe.
 class ReplacedIndexes {
@@ -42,31 +42,32 @@ class ReplacedIndexes {
       : directory_(std::move(directory)), env_(std::move(env)) {}
 
   // Looks at all names of the directory: finds the indexes that other writers left, and removes
-  // each file that nobody needs. `named`: the present index or its journal names these chunk files.
-  // Nothing may be staged, and no snapshot may read what was.
+  // each file that nobody needs. `named` has the chunk files that the present index or its journal
+  // names. Nothing may be staged, and no snapshot may read files that were staged.
   void Sweep(const std::vector<std::string>& names, const std::vector<int64_t>& named);
-  // Whether there may be files that only Sweep finds.
+  // Returns true if there may be files that only Sweep finds.
   bool needs_sweep() const { return needs_sweep_; }
 
-  // The index that has this name now was replaced; none if it is empty. Its readers may see the
-  // chunk files in `files`. `named` is what the present index names.
+  // Adds an index that was replaced and now has the name `index`, which is empty if there is none.
+  // Its readers may see the chunk files in `files`. `named` has the files of the present index.
   void Add(std::string index, std::vector<int64_t> files, const std::vector<int64_t>& named);
-  // Asks whether the next one of the indexes is still read, and removes up to `most` files.
+  // Checks for the next one of the indexes if it is still read, and removes up to `most` files.
   void ReleaseSome(int64_t most, const std::vector<int64_t>& named);
-  // Asks of all, and removes all files that nobody needs.
+  // Checks all indexes, and removes all files that nobody needs.
   void Release(const std::vector<int64_t>& named);
 
-  // Whether any of them is read, as far as was asked.
+  // Returns true if any of the indexes was read when it was last checked.
   bool is_read() const { return !read_.empty(); }
-  // The chunk files that are there for them, or will be removed soon.
+  // Returns the chunk files that are there for these indexes, or that will be removed soon.
   std::vector<int64_t> Files(const std::vector<int64_t>& named) const;
-  // Bytes of all files that were removed.
+  // Returns the bytes of all files that were removed.
   int64_t freed() const { return freed_; }
 
  private:
   struct Index {
     std::string name;
-    std::optional<std::vector<int64_t>> files;  // nothing: it cannot be read, and may name any
+    // Nothing if the index cannot be read. Then it may name any file.
+    std::optional<std::vector<int64_t>> files;
   };
 
   Index Load(const std::string& name, size_t names) const;
@@ -79,7 +80,7 @@ class ReplacedIndexes {
   std::shared_ptr<FileSystem> directory_;
   std::shared_ptr<const FrameContext> env_;
   std::vector<Index> read_;
-  size_t next_ = 0;            // of read_, to be asked
+  size_t next_ = 0;            // the index in `read_` that was checked last
   std::vector<int64_t> free_;  // chunk files that nobody needs
   bool needs_sweep_ = false;
   int64_t freed_ = 0;

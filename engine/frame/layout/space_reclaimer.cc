@@ -18,8 +18,8 @@ namespace cairn::frame {
 
 namespace {
 
-// The bytes before the checkpoint's end that are neither header nor index nor trailer nor a chunk
-// of it, in order. Commits that follow it may have chunks there.
+// Returns the bytes before the checkpoint's end that do not belong to its header, index, trailer or
+// chunks, in order. Commits that follow it may have chunks there.
 absl::StatusOr<std::vector<Extent>> DeadExtents(const State& checkpoint) {
   const int64_t header_len = checkpoint.header().header_len;
   const Extent trailer = checkpoint.checkpoint->trailer;
@@ -56,7 +56,7 @@ absl::Status PunchHoles(File& file, const std::vector<Extent>& extents) {
 
 }  // namespace
 
-// The generation of the checkpoint from which on everything is kept.
+// Returns the generation of the oldest checkpoint to keep, or nothing if all must be kept.
 absl::StatusOr<std::optional<uint64_t>> SpaceReclaimer::OldestKept(
     const ReclaimOptions& options) const {
   CAIRN_ASSIGN_OR_RETURN(
@@ -70,8 +70,8 @@ absl::StatusOr<std::optional<uint64_t>> SpaceReclaimer::OldestKept(
   return kept == nullptr ? std::nullopt : std::optional<uint64_t>(kept->generation());
 }
 
-// Whether a reader holds a generation outside [oldest, newest]. Higher generations date from before
-// the seal was lost and numbering restarted.
+// Returns true if a reader holds a generation outside [oldest, newest]. Higher generations date
+// from before the seal was lost and the numbers began again.
 absl::StatusOr<bool> SpaceReclaimer::IsReadOutside(uint64_t oldest, uint64_t newest) const {
   CAIRN_ASSIGN_OR_RETURN(const bool before,
                          frame_.file->IsLocked(kReaderLockByte, static_cast<int64_t>(oldest)));
@@ -80,14 +80,15 @@ absl::StatusOr<bool> SpaceReclaimer::IsReadOutside(uint64_t oldest, uint64_t new
                                static_cast<int64_t>(format::kMaxGeneration - newest));
 }
 
-// Makes the newest checkpoint say, durably, that states before this generation are gone.
+// Writes a checkpoint that says, durably, that the states before this generation are gone.
 absl::Status SpaceReclaimer::ForgetBefore(uint64_t oldest_generation) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, backend_.Stage());
   CAIRN_RETURN_IF_ERROR(Finish(*stager));
   return commit_in_place_(stager->staged(), oldest_generation);
 }
 
-// The newest checkpoint, which no commit follows, needs nothing else; nor does a reader.
+// Finds all bytes that the newest checkpoint does not need. No commit follows it, and no reader
+// needs other bytes.
 absl::Status SpaceReclaimer::FindFree() {
   CAIRN_ASSIGN_OR_RETURN(
       const StatePtr newest,
@@ -97,7 +98,8 @@ absl::Status SpaceReclaimer::FindFree() {
   return absl::OkStatus();
 }
 
-// False if there was nothing to move. Else a checkpoint says where the chunks are now.
+// Returns false if there was nothing to move. Otherwise writes a checkpoint that says where the
+// chunks are now.
 absl::StatusOr<bool> SpaceReclaimer::MoveChunksDown(const FreeSpace::Slack& slack) {
   CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpAll());
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, backend_.Stage());
@@ -109,7 +111,8 @@ absl::StatusOr<bool> SpaceReclaimer::MoveChunksDown(const FreeSpace::Slack& slac
   return true;
 }
 
-// What does not fit at first has more room then, between the places that became free.
+// Moves chunks twice, and the index if that helps. A chunk that did not fit the first time has more
+// room the second time, because the first moves joined free places.
 absl::Status SpaceReclaimer::Shrink() {
   CAIRN_ASSIGN_OR_RETURN(const bool moved,
                          MoveChunksDown({.part = 16, .least = kPageSize, .for_commits = false}));
@@ -121,19 +124,19 @@ absl::Status SpaceReclaimer::Shrink() {
   return placer_.CanShrink() ? ForgetBefore(base().generation() + 1) : absl::OkStatus();
 }
 
-// Readers hold back what they see, and nothing else.
+// Frees everything except the bytes that readers see.
 absl::StatusOr<ReclaimReport> SpaceReclaimer::Reclaim(const ReclaimOptions& options) {
-  // Where there are no holes, nothing is given up for them.
+  // Fails before any state is given up if the file system cannot punch holes.
   CAIRN_RETURN_IF_ERROR(frame_.file->PunchHole(0, 0));
   const bool keeps = options.keep_generations > 0;
   if (!FitsInPlace(StagedState(base()))) {
     if (!keeps) return ReclaimByRewriting();
-    // Nothing can go but with all older states.
+    // Only a new file could free anything, and would lose all older states.
     return ReclaimReport{.oldest_generation = base().checkpoint->seal_holds
                                                   ? base().checkpoint->seal->oldest_generation
                                                   : base().generation()};
   }
-  // The next checkpoint has to say it too: the journal may have brought too many layers.
+  // The next checkpoint must have a seal too: commits may have added too many layers for that.
   if (!base().checkpoint->seal_holds || !HasRoomForSeal(StagedState(base()))) {
     return Unimplemented("the frame has no seal that tells its history");
   }
@@ -169,7 +172,7 @@ absl::StatusOr<ReclaimReport> SpaceReclaimer::Reclaim(const ReclaimOptions& opti
   return report;
 }
 
-// For an empty frame, say: the new file has nothing dead.
+// Writes a new file, which has no dead bytes. An empty frame needs this, for example.
 absl::StatusOr<ReclaimReport> SpaceReclaimer::ReclaimByRewriting() {
   CAIRN_ASSIGN_OR_RETURN(const int64_t before, frame_.file->AllocatedSize());
   CAIRN_RETURN_IF_ERROR(backend_.Rewrite(nullptr, NeverStop).status());

@@ -20,19 +20,19 @@
 
 namespace cairn::frame {
 
-// One call of Reclaim: makes checkpoints that forget old states, moves chunks to where the file can
-// get shorter, and punches holes over the rest. Not thread-safe.
+// Carries out a call of Reclaim: makes checkpoints that forget old states, moves chunks so that the
+// file can get shorter, and punches holes over the other free bytes. Not thread-safe.
 class SpaceReclaimer {
  public:
-  // Publishes the staged edits in a checkpoint in the same file. States before `oldest_generation`
-  // are gone with it.
+  // Publishes the staged edits in a checkpoint in the same file, which forgets the states before
+  // `oldest_generation`.
   using CommitInPlace =
       absl::FunctionRef<absl::Status(const StagedState& staged, uint64_t oldest_generation)>;
   // Keeps disk space after what is in the file.
   using HoldReserve = absl::FunctionRef<void()>;
 
-  // `backend` is that of the frame, and the others are its parts; all must outlive this. Nothing is
-  // staged, no checkpoint is made beside commits, and nothing is owed to the disk.
+  // `backend` is the backend of the frame, and the others are its parts. All must outlive this.
+  // Nothing may be staged or owed to the disk, and no checkpoint may be in the making.
   SpaceReclaimer(CommitBackend& backend, JournalWriter& journal, Relocation& relocation,
                  const CheckpointPlacer& placer, CommitInPlace commit_in_place,
                  HoldReserve hold_reserve)

@@ -16,17 +16,17 @@ namespace cairn::frame {
 
 namespace {
 
-// Files that are perhaps not durable, and that a durable commit or the next writer would sync.
+// The most files that may stay without a sync. A durable commit or the next writer would sync them.
 constexpr int64_t kMostUnsyncedFiles = 4096;
 
-// A checkpoint is due when the files hold more than this, and than half of what lives, that only
-// older commits need.
+// A checkpoint is due when the files have more dead bytes than this, and more than half of the live
+// bytes. Only older commits need dead bytes.
 constexpr int64_t kLeastDead = int64_t{4} << 20;
 
-// Files that one commit removes.
+// The most files that one commit removes.
 constexpr int64_t kMostRemoved = 256;
 
-// A file of the frame that is not there, or is something else, is damage of its chunk alone.
+// Returns true if a chunk file is missing or is not a file, which damages its chunk alone.
 bool IsDamage(const absl::Status& status) {
   return absl::IsNotFound(status) || absl::IsFailedPrecondition(status) || absl::IsDataLoss(status);
 }
@@ -46,8 +46,8 @@ SparseBackend::SparseBackend(CommittedFrame frame, StagerOptions options,
   frame_.sync->SetNamedSync([files = files_] { return files->Sync(); });
 }
 
-// Removes each file that neither a committed state nor a reader needs. The files of the newest
-// checkpoint and of every commit after it, in ascending order.
+// Removes each file that neither a committed state nor a reader needs. Returns the files of the
+// newest checkpoint and of every commit after it, in ascending order.
 absl::StatusOr<std::vector<int64_t>> SparseBackend::Sweep() {
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, frame_.location().files->List("."));
   CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named,
@@ -56,7 +56,7 @@ absl::StatusOr<std::vector<int64_t>> SparseBackend::Sweep() {
   return named;
 }
 
-// Staged chunks get numbers that no file has.
+// Makes a sink that gives staged chunks numbers which no file has.
 void SparseBackend::StageBeside(std::vector<int64_t> named) {
   std::vector<int64_t> others = old_.Files(named);
   sink_ =
@@ -81,7 +81,8 @@ absl::StatusOr<std::unique_ptr<Stager>> SparseBackend::Stage() {
   return std::make_unique<Stager>(frame_.state, *sink_, options_);
 }
 
-// What may be in the page cache alone is written once more.
+// Writes the chunk files again that may be in the page cache alone, and syncs them. A missing file
+// stays damage of its chunk.
 absl::Status SparseBackend::PersistFiles() const {
   std::vector<std::byte> bytes;
   std::vector<ChunkFile> written;
@@ -107,14 +108,14 @@ absl::Status SparseBackend::PersistBase() {
   return journal_.receipts().WriteReceipt();
 }
 
-// Once another writer has the frame, it may remove files that it does not need.
+// Syncs the chunk files, because another writer may remove files that its state does not need.
 absl::Status SparseBackend::Suspend() {
   CAIRN_RETURN_IF_ERROR(frame_.sync->SyncNamed());
   CAIRN_RETURN_IF_ERROR(journal_.receipts().WriteReceiptOfSyncs());
   return CommitBackend::Suspend();
 }
 
-// What the files take that the newest state does not need, and recovery may.
+// Returns the bytes of chunk files that the newest state does not need, but recovery may.
 int64_t SparseBackend::DeadFileBytes() const {
   const Checkpoint& checkpoint = *base().checkpoint;
   if (!checkpoint.seal_holds || !base().stored_bytes.has_value()) return 0;
@@ -124,7 +125,7 @@ int64_t SparseBackend::DeadFileBytes() const {
   return std::max<int64_t>(base().journal->reused - (*base().stored_bytes - *stored), 0);
 }
 
-// Of the chunk files, those that the newest state does not need included.
+// Returns the bytes of all chunk files, including those that the newest state does not need.
 int64_t SparseBackend::FileBytes() const {
   return base().stored_bytes.value_or(0) + DeadFileBytes();
 }
@@ -164,7 +165,7 @@ absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability)
 absl::Status SparseBackend::PublishPrepared(Stager& stager, Durability durability) {
   const bool durable = durability == Durability::kMachine;
   const int64_t file_bytes = sink_->staged_bytes();
-  // Before the commit is there: a thread that then syncs it syncs them, too.
+  // The files must be known before the commit is, so that a thread which syncs it syncs them too.
   files_->Add(sink_->staged());
   const bool many =
       files_->count() > kMostUnsyncedFiles || journal_.UnsyncedBytes() + file_bytes > kMostUnsynced;
@@ -184,7 +185,7 @@ absl::Status SparseBackend::PublishPrepared(Stager& stager, Durability durabilit
   return absl::OkStatus();
 }
 
-// Leaves so much of the reserve past the end of the present index.
+// Leaves `size` bytes of the reserve past the end of the present index.
 absl::Status SparseBackend::KeepOfReserve(int64_t size) {
   const int64_t end = CommittedEnd(base());
   CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(end));
@@ -193,7 +194,7 @@ absl::Status SparseBackend::KeepOfReserve(int64_t size) {
   return absl::OkStatus();
 }
 
-// A new index takes the reserve of the present one, unless that would leave too little.
+// Gives a new index the reserve of the present one. Refused if that would leave too little.
 absl::Status SparseBackend::TakeReserve(File& index, const StagedState& staged) {
   const CheckpointNeed need = NeedOf(staged, base());
   const int64_t kept = NeedAfter(staged, base(), 0, true);  // Reclaim only removes files
@@ -202,7 +203,7 @@ absl::Status SparseBackend::TakeReserve(File& index, const StagedState& staged) 
     const absl::Status status = frame_.file->ReservePastEnd(end + need.index + kept);
     if (absl::IsResourceExhausted(status)) return DiskIsFull(status, kept);
   }
-  // For the record that ends the journal.
+  // The record that ends the journal needs this.
   CAIRN_RETURN_IF_ERROR(KeepOfReserve(format::kMinRecordSize));
   index.ReservePastEnd(need.index).IgnoreError();
   return absl::OkStatus();
@@ -228,8 +229,8 @@ absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
   }
   CAIRN_ASSIGN_OR_RETURN(AtomicFile index, std::move(made));
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
-  // Readers that find this record look for the new index at once, and else a second later: so it
-  // may be missing where the disk is full.
+  // Readers that find this record look for the new index at once, and otherwise a second later. So
+  // the record may be missing if the disk is full.
   const absl::Status replaced =
       frame_.file->WriteAt(CommittedEnd(base()), format::EncodeReplaced());
   if (!absl::IsResourceExhausted(replaced)) CAIRN_RETURN_IF_ERROR(replaced);
@@ -241,10 +242,11 @@ absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
   return absl::OkStatus();
 }
 
-// No stager of this writer reads the old state any more.
+// Releases the old index and its files, since no stager of this writer reads the old state.
 absl::Status SparseBackend::FinishReplacement() {
   HoldAtRest(base(), *frame_.file, CommittedEnd(base()), true);
-  // What a new frame did not need may be read by a snapshot of what was staged for it.
+  // A snapshot of the edits that were staged for a new frame may read files that the frame itself
+  // does not need.
   if (old_index_.empty() && sink_->IsPinned()) {
     sink_->Keep();
     return absl::OkStatus();
@@ -262,7 +264,7 @@ absl::Status SparseBackend::WriteCheckpoint(Stager& stager) {
   CAIRN_RETURN_IF_ERROR(
       journal_.headroom().CheckLimit(stager, FileBytes() + sink_->staged_bytes()));
   sink_->SetLimit({}, 0);
-  // The chunk of the pending items takes its part of the reserve.
+  // The chunk of the pending items needs a part of the reserve.
   if (!staged.partial.empty()) {
     CAIRN_RETURN_IF_ERROR(KeepOfReserve(2 * NeedOf(staged, base()).index));
   }
@@ -285,7 +287,8 @@ absl::StatusOr<int64_t> SparseBackend::Rewrite(std::unique_ptr<LiveCopy> /*begun
   return before;
 }
 
-// Each checkpoint removes what is not read; what was read then may be free now.
+// Writes a checkpoint if there is a journal, and sweeps: files that were read during an earlier
+// checkpoint may be free now.
 absl::StatusOr<ReclaimReport> SparseBackend::ReclaimSpace(const ReclaimOptions& /*options*/) {
   ReclaimReport report{.blocked = true, .oldest_generation = base().generation()};
   if (sink_->IsPinned()) return report;
@@ -305,7 +308,7 @@ absl::StatusOr<ReclaimReport> SparseBackend::ReclaimSpace(const ReclaimOptions& 
 }
 
 absl::Status SparseBackend::DropUncommitted() {
-  // The snapshot's chunks are no orphans yet.
+  // A snapshot still reads its staged chunks, so they are not orphans.
   if (sink_->IsPinned()) return absl::OkStatus();
   sink_->Discard();
   CAIRN_RETURN_IF_ERROR(journal_.remains().CutAt(CommittedEnd(base())));

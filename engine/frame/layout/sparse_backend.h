@@ -1,6 +1,6 @@
 // Commits to a frame that is a directory.
 //
-// Each staged chunk is a new file; no number is used that a file has. Nothing refers to it, so a
+// Each staged chunk is a new file, whose number no other file has. Nothing refers to it, so a
 // crash leaves the old state. A commit then writes
 //   1. a commit record after the trailer of the index file, as in a contiguous frame. If the commit
 //      has to be durable, the chunk files and the directory are synced before it, and the index
@@ -9,10 +9,10 @@
 //   2. syncs chunk files and directory, and writes a new index file, which is synced. The journal
 //      of the old one ends with a record which says that another file takes its name.
 //   3. The two index files swap names; the directory is synced. That step alone moves the frame
-//      from the old index and its journal to the new index, which has none.
-// No chunk file goes that the index, its journal or an index that is read names, and all others go.
-// The old index keeps a temporary name as long as it is read: so each writer finds the readers that
-// there are; see ReplacedIndexes.
+//      from the old index and its journal to the new index, whose journal is empty.
+// Chunk files stay while the index, its journal or an index that is read names them. All others are
+// removed. The old index keeps a temporary name as long as it is read, so that each writer finds
+// its readers; see ReplacedIndexes.
 #ifndef CAIRN_ENGINE_FRAME_LAYOUT_SPARSE_BACKEND_H_
 #define CAIRN_ENGINE_FRAME_LAYOUT_SPARSE_BACKEND_H_
 
@@ -33,10 +33,10 @@ namespace cairn::frame {
 
 class SparseBackend final : public CommitBackend {
  public:
-  // `journal` is what the commits after the checkpoint did.
+  // `journal` tells what the commits after the checkpoint did.
   SparseBackend(CommittedFrame frame, StagerOptions options, const JournalFootprint& journal)
       : SparseBackend(std::move(frame), std::move(options), nullptr, journal.placed) {}
-  // Of a frame that was just published, with the files that were staged for it.
+  // Begins with a frame that was just published. `sink` has the files that were staged for it.
   SparseBackend(CommittedFrame frame, StagerOptions options, std::unique_ptr<SparseSink> sink)
       : SparseBackend(std::move(frame), std::move(options), std::move(sink), {}) {}
 
@@ -73,12 +73,12 @@ class SparseBackend final : public CommitBackend {
   absl::Status FinishReplacement();
 
   JournalWriter journal_;
-  std::vector<JournalFootprint::Placed> journaled_;  // the files of its commits
+  std::vector<JournalFootprint::Placed> journaled_;  // chunk files of the journal's commits
   std::unique_ptr<SparseSink> sink_;
   ReplacedIndexes old_;
-  std::shared_ptr<ChunkFileSync> files_;  // of commits
-  bool published_ = false;                // a checkpoint, and the old index was not dropped yet
-  std::string old_index_;                 // its temporary name
+  std::shared_ptr<ChunkFileSync> files_;  // chunk files of commits
+  bool published_ = false;                // true until FinishReplacement, after a checkpoint
+  std::string old_index_;                 // the temporary name of the replaced index
 };
 
 }  // namespace cairn::frame

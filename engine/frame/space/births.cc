@@ -5,7 +5,8 @@
 
 namespace cairn::frame {
 
-// The first piece that does not begin before `position`, where no piece goes on then.
+// Splits the piece that continues across `position`, if there is one. Returns the first piece that
+// begins there or later.
 Births::Pieces::iterator Births::SplitAt(int64_t position) {
   const auto next = pieces_.lower_bound(position);
   if (next == pieces_.begin()) return next;
@@ -21,7 +22,7 @@ void Births::Set(const Extent& bytes, uint64_t generation) {
   newest_ = std::max(newest_, generation);
   const auto begin = SplitAt(bytes.begin);
   auto next = pieces_.erase(begin, SplitAt(bytes.end));
-  // Neighbours that were born together are one.
+  // Neighbours that were born together become one piece.
   int64_t end = bytes.end;
   if (next != pieces_.end() && next->first == end && next->second.generation == generation) {
     end = next->second.end;

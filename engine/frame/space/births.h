@@ -1,4 +1,4 @@
-// Since which checkpoint the readers of a frame may see the bytes in its file.
+// Knows since which checkpoint the readers of a frame may see the bytes in its file.
 #ifndef CAIRN_ENGINE_FRAME_SPACE_BIRTHS_H_
 #define CAIRN_ENGINE_FRAME_SPACE_BIRTHS_H_
 
@@ -11,29 +11,30 @@
 
 namespace cairn::frame {
 
-// Of each byte at most one birth, the last one: bytes that are used again are born again, and of
-// those that are free none is kept. So there are as many entries as there are such pieces in the
-// file that something needs, however many came and went. Not thread-safe.
+// Keeps at most one birth of each byte, the last one: bytes that are used again are born again, and
+// free bytes have no birth. So there is one entry for each piece of the file that something needs,
+// however many pieces came and went. Not thread-safe.
 class Births {
  public:
-  // The bytes were written after the checkpoint of that generation. Where births are not kept, this
-  // changes nothing.
+  // Records that the bytes were written after the checkpoint of that generation. Does nothing while
+  // births are not kept.
   void Set(const Extent& bytes, uint64_t generation);
-  // The generation of what begins there; 0 where it is not known, which is before all others.
+  // Returns the generation of the bytes at `begin`, or 0, which is before all others, if it is not
+  // known.
   uint64_t Of(int64_t begin) const;
-  // Forgets all births. Those that are set from now on are kept if `keep`, else from the next call
-  // of Keep on: without readers of an older checkpoint nobody asks for them.
+  // Forgets all births. Keeps the births that are set from now on if `keep` is true, and otherwise
+  // those after the next call of Keep: without readers of an older checkpoint nobody asks for them.
   void Clear(bool keep);
   void Keep() { is_kept_ = true; }
   bool is_kept() const { return is_kept_; }
-  // Nothing needs these bytes any more.
+  // Forgets the births of these bytes, which nothing needs any more.
   void Forget(const Extent& bytes);
 
   bool empty() const { return pieces_.empty(); }
   int64_t count() const { return std::ssize(pieces_); }
-  // The latest generation that was set since Clear.
+  // Returns the latest generation that was set since Clear.
   uint64_t newest() const { return newest_; }
-  // Up to `most` of those from `begin` on and before `end` go to the end of `list`. False if there
+  // Appends to `list` up to `most` of the pieces that begin in [begin, end). Returns false if there
   // are no more.
   bool ListFrom(int64_t begin, int64_t end, int64_t most,
                 std::vector<format::BornExtent>& list) const;

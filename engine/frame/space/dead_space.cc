@@ -42,7 +42,7 @@ std::vector<DeadExtent> Joined(std::vector<DeadExtent> dead) {
 
 DeadSpace::DeadSpace(std::vector<DeadExtent> dead, uint64_t generation)
     : waiting_(std::move(dead)), generation_(generation) {
-  // Searches halve the list.
+  // Binary searches need the order.
   CAIRN_DCHECK(std::ranges::is_sorted(waiting_, {},
                                       [](const DeadExtent& each) { return each.bytes.begin; }));
   for (const DeadExtent& each : waiting_) {
@@ -104,7 +104,7 @@ void DeadSpace::ExtendLast(int64_t end) {
 
 int64_t DeadSpace::JustDied(int64_t limit) const {
   int64_t bytes = just_died_;
-  // Few lie there: the old index and journal of a shrinking checkpoint.
+  // Few extents lie after `limit`: the old index and journal of a shrinking checkpoint.
   const auto subtract = [&](const DeadExtent& dead) {
     if (dead.bytes.end <= limit) return false;
     if (dead.died == generation_) bytes -= dead.bytes.end - std::max(dead.bytes.begin, limit);

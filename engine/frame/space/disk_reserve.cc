@@ -12,14 +12,14 @@ namespace cairn::frame {
 
 namespace {
 
-// Space that is reserved ahead of what is written, in steps of up to a thirty-second part of the
-// file.
+// Bytes of one step of the space that is reserved ahead. A step is at most a thirty-second part of
+// the file, unless that is less than the least step.
 constexpr int64_t kLeastStep = int64_t{1} << 19;
 constexpr int64_t kMostStep = int64_t{64} << 20;
 
-// Headers of chunks, names and counts of a trailer, the fields of a seal.
+// Bytes for headers of chunks, for names and counts of a trailer, and for the fields of a seal.
 constexpr int64_t kFraming = 512;
-// The record of a commit that deletes, and what is lost where space comes in blocks.
+// Bytes for the record of a commit that deletes, and for the rest of the last block of the disk.
 constexpr int64_t kBlock = 4096;
 
 int64_t BytesOf(const std::vector<VlMetalayer>& layers) {
@@ -30,8 +30,8 @@ int64_t BytesOf(const std::vector<VlMetalayer>& layers) {
   return size;
 }
 
-// Most that a chunk takes of which only the first bytes are not zeros. In the others' blocks each
-// stream takes the four bytes of its size.
+// Returns the most bytes of a chunk that has only zeros after its first bytes. In a block of zeros,
+// each stream takes the four bytes of its size.
 int64_t MaxPaddedSize(const PartialChunk& partial, int64_t blocksize, int32_t typesize) {
   const int64_t nblocks = CeilDiv(partial.nbytes(), blocksize);
   return kFraming + CeilDiv(partial.filled(), blocksize) * blocksize +
@@ -41,7 +41,7 @@ int64_t MaxPaddedSize(const PartialChunk& partial, int64_t blocksize, int32_t ty
 int32_t TypesizeOf(const StagedState& frame) { return frame.header.typesize; }
 int32_t TypesizeOf(const State& frame) { return frame.header().typesize; }
 
-// What pending items take as a chunk, its entry in the index included.
+// Returns the most bytes of the pending items as a chunk, including its entry in the index.
 template <typename T>
 int64_t PendingBytes(const T& frame) {
   constexpr int64_t kEntry = 64;
@@ -56,7 +56,7 @@ int64_t PendingBytes(const T& frame) {
   return most + kEntry;
 }
 
-// What a state takes, dead bytes aside.
+// Returns about how many bytes a state takes without dead bytes.
 template <typename T>
 int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
   constexpr int64_t kEntry = 8;
@@ -64,7 +64,8 @@ int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
          BytesOf(frame.metadata->vlmetalayers);
 }
 
-// A checkpoint that deletes, and perhaps the one with which Reclaim begins.
+// Returns the bytes of a commit that deletes and its checkpoint and, if history is kept, of the
+// checkpoint with which Reclaim begins.
 int64_t NeedAtRest(const CheckpointNeed& need, bool keeps_history) {
   return (keeps_history ? 2 : 1) * need.index + need.pending + kBlock;
 }
@@ -80,11 +81,11 @@ bool Grows(const StagedState& staged, const State& base) {
 }
 
 CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
-  // An entry of the index, and one of the table of chunks; for each page of them a hash, and
-  // where its block begins.
+  // For each chunk an entry of the index and one of the table of chunks. For each page of entries a
+  // hash, and the position of its block.
   const int64_t entries = staged.nchunks();
   const int64_t raw = 20 * entries + 24 * (entries / format::kPageEntries + 1);
-  // But an index of special values, say, has few bytes however many chunks there are.
+  // An index that compresses well, as one of special values does, takes far fewer bytes.
   const int64_t last = base.index().size() + base.checkpoint->trailer.size();
   const int64_t edits =
       staged.chunk_edits.count() + (base.journal.has_value() ? base.journal->edits : 0);

@@ -1,5 +1,5 @@
-// Disk space that a frame keeps for itself, so that a full disk can be freed: to delete chunks and
-// to reclaim their space, checkpoints have to be written first.
+// Reserves disk space for a frame, so that a full disk can be freed: before chunks are deleted and
+// their space is reclaimed, checkpoints must be written.
 #ifndef CAIRN_ENGINE_FRAME_SPACE_DISK_RESERVE_H_
 #define CAIRN_ENGINE_FRAME_SPACE_DISK_RESERVE_H_
 
@@ -12,43 +12,46 @@
 
 namespace cairn::frame {
 
-// What a checkpoint of the staged state needs at most, as far as can be known without encoding it.
+// The most bytes that a checkpoint of the staged state needs, as far as that can be known without
+// encoding it.
 struct CheckpointNeed {
-  int64_t index = 0;    // index and trailer
-  int64_t pending = 0;  // the chunk that the pending items become; once
+  int64_t index = 0;    // of the index and the trailer, for each checkpoint
+  int64_t pending = 0;  // of the chunk that the pending items become, only once
 };
 CheckpointNeed NeedOf(const StagedState& staged, const State& base);
 
-// Whether the staged edits leave no less than there was.
+// Returns true if there are staged edits, and they leave at least as many live bytes as there were.
 bool Grows(const StagedState& staged, const State& base);
 
-// What the next checkpoint takes, one that deletes.
+// Returns the most bytes of a commit that deletes chunks and of the checkpoint after it.
 int64_t RoomForNext(const StagedState& staged, const State& base);
 
-// What a step leaves for those that follow it: one that makes the frame smaller only what Reclaim
-// begins with where history is kept, and one that changes nothing need leave nothing.
+// Returns the bytes that a step must leave for those that follow it. A step that changes nothing
+// must leave nothing. A step that makes the frame smaller must leave `reclaim` bytes, for the
+// checkpoint with which Reclaim begins, if history is kept, and otherwise nothing.
 int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim,
                   bool keeps_history);
 
-// The kResourceExhausted of a reservation, with what `kept` bytes of it are for.
+// Adds to `status`, the kResourceExhausted of a reservation, what `kept` bytes of it are for.
 absl::Status DiskIsFull(const absl::Status& status, int64_t kept);
 
-// Keeps what a frame at rest needs after `end`, where what is in the file ends, or as much of it as
-// there is: one checkpoint that deletes, and where history is kept the one with which Reclaim
-// begins.
+// Reserves the bytes that a frame at rest needs after `end`, the end of its content: for a commit
+// that deletes and its checkpoint and, if history is kept, for the checkpoint with which Reclaim
+// begins. Reserves fewer if the disk has fewer.
 void HoldAtRest(const State& base, File& file, int64_t end, bool keeps_history);
 
-// Space ahead of what is being written to a file. Not thread-safe.
+// Reserves space ahead of the bytes that are being written to a file. Not thread-safe.
 class Headroom {
  public:
-  // Makes sure that [the file's end, end) can be written, and `kept` bytes after it, and if there
-  // is room some more, up to `most`: a commit should not have to make a larger size durable.
-  // kResourceExhausted
-  // when the disk is too full. Where nothing can be reserved, the write itself fails.
+  // Reserves space for the file up to `end` and for `kept` bytes after that. Reserves some more if
+  // there is room, up to `most`, so that not every commit has to make a larger size durable.
+  // Errors: kResourceExhausted if the disk is too full. If the file system cannot reserve space,
+  // this succeeds, and the write itself may fail.
   absl::Status Extend(File& file, int64_t end, int64_t kept, int64_t most);
-  // Bytes before this are reserved.
+  // Returns the end of the reserved bytes.
   int64_t end() const { return end_; }
-  // The file was cut, or is another one, or another writer had it: bytes before `end` are reserved.
+  // Begins again with bytes reserved up to `end`: the file was cut, or is another one, or another
+  // writer had it.
   void Reset(int64_t end) {
     end_ = end;
     step_ = 0;

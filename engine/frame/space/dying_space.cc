@@ -12,7 +12,7 @@ using format::DeadExtent;
 
 void DyingSpace::PlaceInJournal(const Extent& chunk) {
   CAIRN_DCHECK(chunk.begin >= index_begin_);
-  // Nearly always the last one.
+  // The place is nearly always at the end.
   auto at = now_.live.end();
   while (at != now_.live.begin() && std::prev(at)->begin > chunk.begin) --at;
   now_.live.insert(at, chunk);
@@ -29,7 +29,7 @@ void DyingSpace::MarkDying(const Extent& chunk, const Births& births) {
     at->end = at->begin;
     return;
   }
-  if (chunk.end > journal_begin) return;  // no chunk of a Cairn
+  if (chunk.end > journal_begin) return;  // no Cairn wrote such a chunk
   const bool was_in_journal = chunk.begin >= index_begin_;
   now_.dying.push_back(
       {.bytes = chunk, .born = was_in_journal ? journal_since_ : births.Of(chunk.begin)});
@@ -47,7 +47,8 @@ int64_t DyingSpace::live_bytes() const {
 std::vector<DeadExtent> DyingSpace::DeadOf(const Part& part, const DeadSpace& before,
                                            uint64_t generation, int64_t end) const {
   std::vector<DeadExtent> dead = before.List();
-  // Of the journal and all that it was written after, what is neither alive nor dead already.
+  // The index, the trailer and the journal die, except the chunks that live in them and the bytes
+  // that are dead already.
   std::vector<Extent> others;
   for (const DeadExtent& each : dead) {
     if (each.bytes.end > index_begin_) others.push_back(each.bytes);
@@ -71,7 +72,7 @@ std::vector<DeadExtent> DyingSpace::DeadAfter(const DeadSpace& dead, uint64_t ge
 void DyingSpace::Split(uint64_t generation, int64_t end) {
   CAIRN_DCHECK(!split_.has_value() && end >= index_begin_);
   split_ = {.generation = generation, .end = end, .part = std::exchange(now_, {})};
-  // About as many follow, and copies of all when there are more take long.
+  // About as many will follow. Without this, growing would copy all of them, which takes long.
   now_.dying.reserve(split_->part.dying.size() / 4 * 5);
   now_.live.reserve(split_->part.live.size() / 4 * 5);
 }
@@ -98,7 +99,7 @@ void DyingSpace::CancelSplit() {
   split_.reset();
   now_.live.insert(now_.live.end(), since.live.begin(), since.live.end());
   now_.live_bytes += since.live_bytes;
-  const Births not_needed;  // in the journal
+  const Births not_needed;  // chunks in the journal need no births
   for (const DeadExtent& each : since.dying) {
     if (each.bytes.begin >= index_begin_) {
       MarkDying(each.bytes, not_needed);

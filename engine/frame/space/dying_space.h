@@ -1,4 +1,4 @@
-// Bytes of a contiguous frame's file that die with the next checkpoint.
+// Knows the bytes of a contiguous frame's file that die with the next checkpoint.
 #ifndef CAIRN_ENGINE_FRAME_SPACE_DYING_SPACE_H_
 #define CAIRN_ENGINE_FRAME_SPACE_DYING_SPACE_H_
 
@@ -14,67 +14,68 @@
 namespace cairn::frame {
 
 // The newest checkpoint and the commits after it need these bytes, since recovery may go back to
-// them. The next checkpoint does not: they are chunks that no commit needs any more, and all that
-// lies between the index and the journal's end except the chunks that live there.
+// them. The next checkpoint does not need them: they are chunks that no commit needs any more, and
+// everything from the index to the end of the journal except the chunks that live there.
 //
-// A checkpoint that is made beside commits splits them: what was dying at its state dies with it,
-// and what commits do meanwhile dies with the next one. Not thread-safe.
+// A checkpoint that is made during commits splits them: bytes that were dying in its state die with
+// it, and bytes that began to die later die with the next one. Not thread-safe.
 class DyingSpace {
  public:
   DyingSpace() = default;
-  // Nothing is dying, of a file whose index begins there. Its journal began after the checkpoint of
-  // generation `journal_since`.
+  // Begins without dying bytes before the index, for a file whose index begins at `index_begin`.
+  // The journal of the file began after the checkpoint of generation `journal_since`.
   DyingSpace(int64_t index_begin, uint64_t journal_since)
       : index_begin_(index_begin), journal_since_(journal_since) {}
 
   int64_t index_begin() const { return index_begin_; }
-  // Readers of the checkpoint of that generation may follow the journal to where it is now.
+  // Generation of the oldest checkpoint whose readers may follow the journal to its end.
   uint64_t journal_since() const { return journal_since_; }
 
-  // A chunk lives there, at the index or after it.
+  // Adds a chunk that lives at the index or after it.
   void PlaceInJournal(const Extent& chunk);
-  // A commit no longer needs the chunk there.
+  // Marks a chunk that a commit no longer needs.
   void MarkDying(const Extent& chunk, const Births& births);
-  // The index begins at another place.
+  // Moves the beginning of the index.
   void MoveIndex(int64_t index_begin) { index_begin_ = index_begin; }
 
-  // Chunks before the journal that are dying, as they were marked. Those of before a split are left
-  // out.
+  // Dying chunks before the journal, in the order in which they were marked, since the split if
+  // there is one.
   const std::vector<format::DeadExtent>& chunks() const { return now_.dying; }
   // Bytes of dying chunks before the journal, and of chunks that live in it.
   int64_t chunk_bytes() const;
   int64_t live_bytes() const;
-  // Bytes that die with the next checkpoint if the journal ends there, and how many of these lie
-  // from the index on: index, trailer, records, and chunks that were replaced.
+  // Returns the bytes that die with the next checkpoint if the journal ends there. BytesInJournal
+  // returns how many of them lie from the index on: index, trailer, records, and replaced chunks.
   int64_t Bytes(int64_t journal_end) const { return BytesInJournal(journal_end) + chunk_bytes(); }
   int64_t BytesInJournal(int64_t journal_end) const {
     return journal_end - index_begin_ - live_bytes();
   }
-  // The most extents that a checkpoint adds to those that are dead.
+  // Returns the most extents that a checkpoint adds to the dead ones.
   int64_t count() const { return std::ssize(now_.dying) + std::ssize(now_.live) + 1; }
 
-  // Returns, in order, what is dead after a checkpoint of that generation that the journal up to
-  // `end` leads to. `dead` is what is dead before it.
+  // Returns, in order, the extents that are dead after a checkpoint of that generation, to which
+  // the journal up to `end` leads. `dead` has the extents that are dead before it.
   std::vector<format::DeadExtent> DeadAfter(const DeadSpace& dead, uint64_t generation,
                                             int64_t end) const;
 
-  // A checkpoint of that generation, of the journal up to `end`, is made beside commits that
-  // continue after that.
+  // Begins a checkpoint of that generation, of the journal up to `end`, which is made during
+  // commits.
   void Split(uint64_t generation, int64_t end);
   bool is_split() const { return split_.has_value(); }
   // Generation of the checkpoint for which this was split.
   uint64_t split_generation() const { return split_->generation; }
   // Bytes from the index to the journal's end at the split.
   Extent split_journal() const { return {index_begin_, split_->end}; }
-  // Returns what is dead after that checkpoint. A thread may call this: it reads what does not
-  // change before one of the calls that follow.
+  // Returns the extents that are dead after that checkpoint. A thread may call this: the bytes that
+  // it reads do not change before one of the calls that follow.
   std::vector<format::DeadExtent> DeadAfterSplit(const DeadSpace& dead) const;
-  // The checkpoint is durable, and what was dying at the split is dead. The index begins there now,
-  // and the journal continues.
+  // Ends the split with a durable checkpoint: the bytes that were dying at the split are dead. The
+  // index begins at `index_begin` now, and the journal continues.
   void EndSplit(int64_t index_begin);
-  // The same, of a checkpoint with a journal of its own: no chunk lives in it.
+  // Ends the split with a durable checkpoint that has a journal of its own, in which no chunk
+  // lives.
   void EndSplitAndJournal(int64_t index_begin);
-  // The checkpoint was dropped.
+  // Joins both parts again, because the checkpoint was dropped.
   void CancelSplit();
 
   // Checks that the sums are right.
@@ -84,10 +85,10 @@ class DyingSpace {
   struct Part {
     std::vector<format::DeadExtent> dying;  // before the journal; `died` is not known yet
     int64_t dying_bytes = 0;
-    std::vector<Extent> live;  // in the journal, in order; those that died since are empty
+    std::vector<Extent> live;  // in the journal, in order; chunks that died since are empty
     int64_t live_bytes = 0;
   };
-  // What dies with the checkpoint that is made beside commits.
+  // Holds the bytes that die with the checkpoint which is made during commits.
   struct SplitPart {
     uint64_t generation = 0;
     int64_t end = 0;  // of the journal

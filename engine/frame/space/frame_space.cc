@@ -12,13 +12,14 @@ namespace {
 
 using format::DeadExtent;
 
-// The list is sealed, and by what finds damage.
+// Returns true if the checkpoint's list of space is covered by a seal that holds and finds damage.
 bool MayTrustList(const Checkpoint& checkpoint) {
   return checkpoint.seal_holds && checkpoint.trailer_damage.ok() &&
          checkpoint.fingerprint != FingerprintType::kNone;
 }
 
-// Whether a reader holds one of the checkpoints [begin, end). What cannot be asked may be held.
+// Returns true if a reader holds one of the checkpoints [begin, end), or if that cannot be found
+// out.
 bool IsRead(const File& file, uint64_t begin, uint64_t end) {
   if (begin >= end) return false;
   const auto count = static_cast<int64_t>(end - begin);
@@ -67,7 +68,7 @@ void FrameSpace::CatchUp(const JournalFootprint& journal) {
   for (const JournalFootprint::Placed& chunk : journal.placed) placed.push_back(chunk.bytes);
   Place(placed);
   MarkDying(journal.removed);
-  // What was dead may have become free, and a chunk have come there.
+  // Dead bytes may have become free after the list was written, and a chunk may lie there now.
   std::ranges::sort(placed, {}, &Extent::begin);
   for (const Extent& chunk : placed) free_.pool().Remove(chunk);
   std::vector<DeadExtent> left;
@@ -91,7 +92,7 @@ void FrameSpace::SetFree(std::span<const Extent> extents) {
   free_.Clear();
   dead_ = {};
   for (const Extent& extent : extents) free_.Add(extent);
-  // A snapshot of staged edits may read what was rolled back.
+  // A snapshot of staged edits may read chunks that were rolled back.
   for (const DeadExtent& dying : dying_.chunks()) free_.pool().Remove(dying.bytes);
   Check();
 }
@@ -131,8 +132,8 @@ void FrameSpace::ReleaseSome(const File& file, uint64_t oldest, int64_t most) {
         free_.Add(bytes);
       });
   Check();
-  // Every reader that is still to come sees what there is now. Of births only those matter that a
-  // reader is older than.
+  // Readers that open the frame from now on see all of these bytes. A birth only matters to a
+  // reader of an older generation.
   const uint64_t newest = births_.empty() ? generation_ : births_.newest();
   if (!births_.is_kept() || IsRead(file, 0, newest)) return;
   births_.Clear(newest < generation_);
@@ -146,7 +147,7 @@ void FrameSpace::BeginAfter(uint64_t generation, int64_t index_begin, DeadSpace 
   Check();
 }
 
-// Until PlaceIndex, what becomes free before the end is for chunks.
+// Lets bytes up to `end` become free for chunks, until PlaceIndex says where the index begins.
 void FrameSpace::MakeNext(uint64_t generation, int64_t end) {
   if (!enabled_) return;
   CAIRN_DCHECK(generation > generation_ && end >= dying_.index_begin());
@@ -161,14 +162,15 @@ void FrameSpace::PlaceIndex(int64_t begin, int64_t journal_end) {
   free_.MoveEnd(begin);
   dying_.MoveIndex(begin);
   if (!enabled_) return;
-  // The journal ended earlier where a reader sees what lies after it.
+  // The bytes between the journal and the index are free, except those that a reader sees.
   std::vector<Extent> seen;
   for (const DeadExtent& each : dead_.List()) seen.push_back(each.bytes);
   for (const Extent& unseen : Without({journal_end, begin}, seen)) free_.Add(unseen);
   Check();
 }
 
-// In a frame that is what it says, bytes that are free, dead or dying are so once.
+// Adds up the bytes after the room that are free, dead or dying. In an intact frame no byte counts
+// twice.
 std::optional<Extent> FrameSpace::RoomBelow(int64_t size) const {
   constexpr int64_t kMostAfter = 4096;
   const std::optional<Extent> room = free_.pool().Largest();
@@ -192,7 +194,7 @@ void FrameSpace::BeginNext(uint64_t generation, int64_t end, int64_t below) {
 }
 
 int64_t FrameSpace::MostListed(uint64_t generation, int64_t end) const {
-  // Each chunk of the journal, and each dead extent in it, has bytes of the journal before it.
+  // Each chunk of the journal, and each dead extent in it, may split the dead journal once more.
   const int64_t dead = dead_.count() + dead_.CountAfter(dying_.index_begin()) + dying_.count();
   return format::SpaceList::MostBytes(free_.count(), dead, births_.count() + 1,
                                       std::max(end, dead_.end()), generation);
@@ -225,7 +227,7 @@ void FrameSpace::CancelNext() {
 bool FrameSpace::ListBorn(int64_t begin, int64_t most,
                           std::vector<format::BornExtent>& list) const {
   if (births_.ListFrom(begin, dying_.index_begin(), most, list)) return true;
-  // The journal so far lies before the next index.
+  // The journal up to the split lies before the next index.
   if (dying_.is_split() && births_.is_kept()) {
     list.push_back({.bytes = dying_.split_journal(), .generation = dying_.journal_since()});
   }

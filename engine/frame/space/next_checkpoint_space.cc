@@ -8,7 +8,7 @@ namespace cairn::frame {
 
 std::optional<Extent> NextCheckpointSpace::FindBelow(int64_t size) const {
   const std::vector<Extent> free = space_.free().pool().List();
-  // What no chunk lies in, from the end on.
+  // Finds the position after which no chunk lives, from the end of the file on.
   std::vector<Extent> unused = free;
   for (const format::DeadExtent& dead : space_.dead().List()) unused.push_back(dead.bytes);
   std::ranges::sort(unused, std::ranges::greater(), &Extent::end);

@@ -13,22 +13,22 @@
 
 namespace cairn::frame {
 
-// For one thread, which is not the one that works.
+// Runs one task at a time in a thread of its own. Its functions are for one other thread.
 class BackgroundTask {
  public:
   using Task = std::function<absl::Status()>;
 
   BackgroundTask() = default;
-  // Waits for its end.
+  // Waits for the end of the task.
   ~BackgroundTask();
   BackgroundTask(const BackgroundTask&) = delete;
   BackgroundTask& operator=(const BackgroundTask&) = delete;
 
-  // Does the task in a thread; where there is none to be had, at once. None may run. What the task
-  // holds goes in that thread too.
+  // Runs the task in a thread, or at once if no thread can be started. No other task may run. The
+  // objects that the task holds are destroyed in the same thread.
   void Start(Task task, bool use_thread = true);
   bool is_running() const { return is_running_; }
-  // How it ended, once; nothing while it runs.
+  // Returns the result of the task once. Returns nothing while the task runs.
   std::optional<absl::Status> Poll();
   absl::Status Wait();
 

@@ -15,15 +15,16 @@
 
 namespace cairn::frame {
 
-// Thread-safe, but for two calls of Sync at a time.
+// Syncs the files that were added, and their directory. Thread-safe, except that only one thread
+// may call Sync at a time.
 class ChunkFileSync {
  public:
   explicit ChunkFileSync(FrameLocation location) : location_(std::move(location)) {}
 
-  // Files that are perhaps not durable; they stay until a Sync.
+  // Adds files that are perhaps not durable. They stay until the next Sync.
   void Add(std::span<const ChunkFile> files);
   int64_t count() const;
-  // Makes durable what was added, and the directory that names it.
+  // Makes the files that were added durable, and the directory with their names.
   absl::Status Sync();
 
  private:

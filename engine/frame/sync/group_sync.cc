@@ -70,7 +70,7 @@ absl::Status GroupSync::failure() const {
   return failure_;
 }
 
-// No other sync may run.
+// Runs `sync` without the mutex. No other sync may run.
 absl::Status GroupSync::RunAlone(absl::FunctionRef<absl::Status()> sync) {
   CAIRN_RETURN_IF_ERROR(failure_);
   CAIRN_DCHECK(!is_syncing_);
@@ -94,7 +94,7 @@ absl::Status GroupSync::SyncNamed() {
   return RunAlone(sync_named);
 }
 
-// `point` is as it was before the sync.
+// Syncs everything that was written before, up to `point`.
 absl::Status GroupSync::SyncNow(CommitPoint point, SyncMode mode) {
   const std::shared_ptr<File> file = file_;
   const std::function<absl::Status()> sync_named = sync_named_;
@@ -105,7 +105,7 @@ absl::Status GroupSync::SyncNow(CommitPoint point, SyncMode mode) {
     return file->Sync(debt != nullptr ? SyncMode::kAll : mode);
   }));
   SetDebt(nullptr);
-  // Beside it, the writer may have gone further, in another file or journal too.
+  // During the sync, the writer may have continued, perhaps in another file or journal.
   const bool is_here = file == file_ && point.journal == committed_.journal;
   // A durable commit is synced before SetCommitted is called for it.
   CAIRN_DCHECK(!is_here || point.generation <= committed_.generation + 1);
