@@ -45,8 +45,8 @@ absl::StatusOr<int64_t> CountSlices(std::span<const int64_t> shape, size_t axis,
 
 }  // namespace
 
-// Makes the chunks that the box touches anew: out of zeros where the box covers all that the chunk
-// holds of the array, else out of what it holds.
+// Replaces the chunks that the box touches. A new chunk begins with zeros if the box covers all
+// items of the array in it, and otherwise with the old content.
 absl::Status ArrayEditor::WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
                                    Bytes items) {
   CAIRN_RETURN_IF_ERROR(edits_.CheckTakesItems());
@@ -80,9 +80,9 @@ absl::Status ArrayEditor::WriteBox(std::span<const int64_t> start, std::span<con
   return absl::OkStatus();
 }
 
-// Before the array `from` of the state becomes `to`: makes the chunks anew, numbered as in `from`,
-// of which more or less becomes visible and which hold something but zeros where `from` or `to`
-// does not show it.
+// Prepares for the step in which the array `from` of the state becomes `to`. Replaces the chunks,
+// numbered as in `from`, whose visible part changes and that hold anything but zeros where `from`
+// or `to` does not show it.
 absl::Status ArrayEditor::ClearPadding(const State& state, const ArrayGeometry& from,
                                        const ArrayGeometry& to, RecodedChunks& chunks) {
   const std::vector<Box> boxes = KeptOfCutChunks(from, to);

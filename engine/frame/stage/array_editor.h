@@ -1,4 +1,4 @@
-// Edits of n-dimensional arrays.
+// Edits n-dimensional arrays.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_ARRAY_EDITOR_H_
 #define CAIRN_ENGINE_FRAME_STAGE_ARRAY_EDITOR_H_
 
@@ -13,8 +13,8 @@
 
 namespace cairn::frame {
 
-// Made for one edit of a stager. Keeps chunks and shape in step: a frame that is an array stays
-// one. Not thread-safe.
+// Makes one edit of a stager. Keeps chunks and shape in step, so that a frame which is an array
+// stays an array. Not thread-safe.
 class ArrayEditor {
  public:
   explicit ArrayEditor(Stager& stager)

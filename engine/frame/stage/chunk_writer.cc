@@ -18,15 +18,16 @@ format::IndexedChunk InIndex(SpecialValue special, int64_t nbytes) {
           .nbytes = static_cast<int32_t>(nbytes)};
 }
 
-// Whether readers of frames cannot take the chunk as it is.
+// Returns true if some readers of frames do not take the chunk as it is, so it must be
+// recompressed.
 bool NeedsCoding(const chunk::Header& header, int32_t typesize) {
   if (!header.extended || header.version < chunk::kVersion) return true;
   if (header.special == SpecialValue::kRepeat) return header.cbytes - header.size() != typesize;
   return header.special != SpecialValue::kNone;
 }
 
-// As the options say, but so that a block of zeros takes some bytes: for chunks that wait for
-// items.
+// Returns the options with changes that make a block of zeros take few bytes. For chunks that will
+// get more items.
 CompressionOptions ForPadding(CompressionOptions options) {
   if (options.codec > Codec::kZstd) {
     options.codec = Codec::kLz4;
@@ -67,7 +68,7 @@ absl::StatusOr<format::IndexedChunk> ChunkWriter::FromPadded(Bytes items, int32_
   if (padding <= 0) return FromItems(items);
   std::vector<std::byte> padded(static_cast<size_t>(padded_to));
   CopyBytes(items, padded);
-  // Without a block of its own it is as good as items.
+  // Padding of less than a block is compressed like items.
   if (padding < compression_.blocksize) return FromItems(padded);
   CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder encoder,
                          chunk::Encoder::Make(ForPadding(compression_), &env_->pool));
@@ -77,8 +78,8 @@ absl::StatusOr<format::IndexedChunk> ChunkWriter::FromPadded(Bytes items, int32_
 absl::StatusOr<format::IndexedChunk> ChunkWriter::FromItems(Bytes items,
                                                             const chunk::Encoder& encoder) {
   const auto nbytes = static_cast<int64_t>(items.size());
-  // Where the index can stand for zeros it does; other readers know it for whole items of chunks of
-  // one size only.
+  // Zeros become a special value of the index, unless compression is off. Other readers know that
+  // only for whole items, in a frame of fixed chunks.
   const bool may_be_special = fixed_chunks_ && nbytes % compression_.typesize == 0;
   if (may_be_special && compression_.clevel > 0 && IsRunOfZeros(items)) {
     return InIndex(SpecialValue::kZeros, nbytes);
@@ -118,8 +119,8 @@ absl::StatusOr<ImportedChunk> ChunkWriter::Import(Bytes chunk, const chunk::Head
   } else if (NeedsCoding(header, compression_.typesize)) {
     CAIRN_ASSIGN_OR_RETURN(imported.items, Decode(chunk));
   } else {
-    // Storing the header anew leaves out what C-Blosc2 trips over: a dictionary bit on a plain
-    // copy, a block size that is not what the blocks were cut with.
+    // A new header leaves out fields that C-Blosc2 trips over: a dictionary bit on a plain copy, or
+    // a block size that the blocks do not have.
     imported.stored = ToVector(chunk.first(static_cast<size_t>(header.cbytes)));
     chunk::Header clean = header;
     clean.version = header.vlblocks ? chunk::kVersionVlBlocks : chunk::kVersion;
@@ -138,7 +139,7 @@ absl::StatusOr<format::IndexedChunk> ChunkWriter::FromSpecial(SpecialValue speci
                                                               Bytes value) {
   if (format::IsIndexSpecial(special) && fixed_chunks_) return InIndex(special, nbytes);
   CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder* encoder, GetEncoder());
-  // The index of a frame of variable chunks cannot hold values: there they are repeated items.
+  // The index of a frame of variable chunks cannot hold values, so the chunk repeats an item.
   std::vector<std::byte> item = ToVector(value);
   if (special != SpecialValue::kRepeat) {
     item.resize(static_cast<size_t>(compression_.typesize));

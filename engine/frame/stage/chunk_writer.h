@@ -20,8 +20,8 @@
 
 namespace cairn::frame {
 
-// What a chunk of another program becomes, one of three: a special value of the index, bytes to be
-// stored, or items to be coded again.
+// A chunk of another program as the frame will hold it. One of three fields is set: a special value
+// of the index, bytes to be stored, or items to be recompressed.
 struct ImportedChunk {
   int64_t nbytes = 0;  // decoded
   SpecialValue special = SpecialValue::kNone;
@@ -29,11 +29,11 @@ struct ImportedChunk {
   std::vector<std::byte> items;
 };
 
-// Not thread-safe.
+// Compresses chunks and puts them into a sink. Not thread-safe.
 class ChunkWriter {
  public:
-  // For a frame of the compression's typesize. The index of one of fixed chunks may hold special
-  // values.
+  // Writes chunks of a frame with the compression's typesize. With `fixed_chunks`, the index of the
+  // frame may hold special values.
   ChunkWriter(CompressionOptions compression, bool fixed_chunks,
               std::shared_ptr<const FrameContext> env, ChunkSink& sink)
       : compression_(std::move(compression)),
@@ -41,18 +41,21 @@ class ChunkWriter {
         env_(std::move(env)),
         sink_(sink) {}
 
-  // Whether the options can make a chunk.
+  // Fails if the options cannot make a chunk.
   absl::Status CheckOptions() { return GetEncoder().status(); }
 
   absl::StatusOr<format::IndexedChunk> FromItems(Bytes items);
-  // With zeros after the items, up to so many bytes. Blocks of zeros alone take next to nothing,
-  // whatever the options say.
+  // Makes a chunk of the items and zeros after them, `padded_to` bytes in all. A block that has
+  // only zeros takes a few bytes, whatever the options say.
   absl::StatusOr<format::IndexedChunk> FromPadded(Bytes items, int32_t padded_to);
-  // Decides by what every reader of frames takes: chunks of version 5 and 6 with 32-byte headers,
-  // special values in the index alone. `header` is the chunk's, parsed. Stores nothing.
+  // Decides what the chunk becomes, without storing it, so that every reader of frames takes it:
+  // stored chunks have version 5 or 6 and 32-byte headers, and hold no special values except a
+  // repeated item of the frame's typesize. `header` is the parsed header of the chunk. Errors:
+  // kInvalidArgument if the chunk is instrumented, or has NaNs whose size is not 4 or 8.
   absl::StatusOr<ImportedChunk> Import(Bytes chunk, const chunk::Header& header) const;
   absl::StatusOr<format::IndexedChunk> FromImported(const ImportedChunk& imported);
-  // A chunk of nbytes of one value; `value` is one item and given with kRepeat only.
+  // Makes a chunk that has `nbytes` of one value. `value` is one item, and is given with kRepeat
+  // only.
   absl::StatusOr<format::IndexedChunk> FromSpecial(SpecialValue special, int64_t nbytes,
                                                    Bytes value);
 

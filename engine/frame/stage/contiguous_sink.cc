@@ -11,8 +11,8 @@ namespace cairn::frame {
 
 namespace {
 
-// Of one write. So much is also announced to the disk at a time: syncs wait for little then, and
-// the disk works while chunks are made.
+// Bytes of one write. The disk is also asked to write this many at a time, so that syncs wait for
+// little, and the disk works while chunks are made.
 constexpr size_t kPieceSize = 1 << 20;
 
 }  // namespace
@@ -20,7 +20,7 @@ constexpr size_t kPieceSize = 1 << 20;
 absl::Status ContiguousSink::Write(Bytes bytes) {
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(flushed_, bytes));
   flushed_ += std::ssize(bytes);
-  // The last page is written again.
+  // The last page is left out, because it will be written again.
   const int64_t complete = flushed_ - flushed_ % kPageSize;
   if (complete - announced_ >= static_cast<int64_t>(kPieceSize)) {
     file_->SyncSoon(announced_, complete - announced_);
@@ -102,14 +102,15 @@ absl::StatusOr<uint64_t> ContiguousSink::AppendRecord(const format::CommitRecord
   return hash;
 }
 
-// Only in space that was free: after the journal chunks lie back to back.
+// Takes back only chunks in space that was free, because chunks after the journal lie back to back.
 bool ContiguousSink::TakeBack(const IndexEntry& entry) {
   const Extent chunk = {header_len_ + entry.value, header_len_ + entry.value + entry.cbytes};
   if (placed_is_read_ || free_ == nullptr || chunk.begin >= begin_) return false;
   for (; indexed_ < placed_.size(); ++indexed_) places_[placed_[indexed_].begin] = indexed_;
   const auto found = places_.find(chunk.begin);
   if (found == places_.end() || placed_[found->second] != chunk) return false;
-  // Others write into free space, too: old bytes must not come after theirs.
+  // Other classes write into free space, too. The bytes of this chunk must not be written after
+  // theirs.
   if (IsPending(entry.value) && !FlushReused().ok()) return false;
   if (!free_->Add(chunk)) return false;
   const size_t place = found->second;

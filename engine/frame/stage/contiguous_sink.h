@@ -1,5 +1,4 @@
-// Writes staged chunks into a frame's file: into space that is free, or back to back after the
-// journal.
+// Writes staged chunks into a frame's file: into free space, or back to back after the journal.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_CONTIGUOUS_SINK_H_
 #define CAIRN_ENGINE_FRAME_STAGE_CONTIGUOUS_SINK_H_
 
@@ -22,7 +21,7 @@
 
 namespace cairn::frame {
 
-// Where the bytes after the journal may go. What lies from `limit` to `resume` is still read.
+// The room for bytes after the journal. Readers still need the bytes from `limit` to `resume`.
 struct JournalRoom {
   int64_t limit = INT64_MAX;
   int64_t resume = INT64_MAX;
@@ -30,8 +29,9 @@ struct JournalRoom {
 
 class ContiguousSink final : public ChunkSink {
  public:
-  // Writes to `file`, which `source` reads, into extents of `free`, which may be null, and from
-  // `begin` on: after every committed byte. Entries of the index count from `header_len`.
+  // Writes to `file`, which `source` reads: into extents of `free`, which may be null, and from
+  // `begin` on, which lies after every committed byte. Entries of the index count from
+  // `header_len`.
   ContiguousSink(File* file, FrameFile source, int64_t header_len, int64_t begin,
                  ExtentPool* free = nullptr, JournalRoom room = {})
       : file_(file),
@@ -48,41 +48,41 @@ class ContiguousSink final : public ChunkSink {
   absl::Status Flush() override;
   bool IsPending(int64_t entry) const override;
   absl::StatusOr<std::shared_ptr<const ChunkSource>> Source(const State& base) override;
-  // The frame with all that was flushed.
+  // Returns a view of the frame with all chunks that were flushed.
   absl::StatusOr<FrameView> View(const State& base);
   // Puts the commit's record and its receipt after the chunks, and returns the checksum that ends
   // the record. They must fit before the limit of the room.
   absl::StatusOr<uint64_t> AppendRecord(const format::CommitRecordParts& commit,
                                         const format::Receipt& receipt);
-  // Everything before this that is not free is in the file.
+  // Everything before this position that is not free is in the file.
   int64_t flushed() const { return flushed_; }
-  // The first position after all chunks and records.
+  // Returns the first position after all chunks and records.
   int64_t end() const { return flushed_ + static_cast<int64_t>(pending_.size()); }
 
-  // Before anything else: what comes first.
+  // Puts these bytes first. Called before anything else.
   void BeginWith(std::vector<std::byte> bytes) { pending_ = std::move(bytes); }
   void SetRoom(JournalRoom room) { room_ = room; }
   // `may_reuse` is called before the first chunk goes into free space, and returns true if it may.
   void AskBeforeReuse(std::function<absl::StatusOr<bool>()> may_reuse) {
     may_reuse_ = std::move(may_reuse);
   }
-  // No chunk ends after that.
+  // Refuses chunks after the journal that would end after the limit.
   void SetLimit(SizeLimit limit) { limit_ = std::move(limit); }
-  // Whether so many bytes may follow.
+  // Returns true if `size` more bytes may follow.
   bool HasRoomFor(int64_t size) const { return end() <= room_.limit - size; }
-  // Whether chunks went where no record can follow them.
+  // Returns true if chunks lie after bytes that readers need, so that no record can follow them.
   bool left_journal() const { return left_journal_; }
 
-  // Where the chunks went since the last call of ForgetPlaced, and how many bytes of them into free
-  // space.
+  // Returns where the chunks went since the last call of ForgetPlaced. Of their bytes, `reused` are
+  // in free space.
   const std::vector<Extent>& placed() const { return placed_; }
-  // A chunk was written into free space without this.
+  // Adds a chunk that another class wrote into free space.
   void NotePlaced(const Extent& chunk) {
     placed_.push_back(chunk);
     reused_ += chunk.size();
   }
   int64_t reused() const { return reused_; }
-  // A snapshot reads what was placed: until it is forgotten, nothing goes back.
+  // Keeps the placed chunks, which a snapshot reads: TakeBack refuses until ForgetPlaced.
   void KeepPlaced() { placed_is_read_ = true; }
   void ForgetPlaced() {
     reused_ = 0;
@@ -103,7 +103,7 @@ class ContiguousSink final : public ChunkSink {
   FrameFile source_;
   int64_t header_len_;
   ExtentPool* free_;
-  std::function<absl::StatusOr<bool>()> may_reuse_;  // empty: it may
+  std::function<absl::StatusOr<bool>()> may_reuse_;  // empty if chunks may go into free space
   JournalRoom room_;
   SizeLimit limit_;
   bool left_journal_ = false;
@@ -111,11 +111,11 @@ class ContiguousSink final : public ChunkSink {
   int64_t flushed_;
   int64_t announced_;  // bytes before this are on their way to the disk
   std::vector<std::byte> pending_;
-  // Chunks that wait for the next one to lie right after them, in free space.
+  // Chunks in free space that wait, because the next chunk may lie right after them.
   int64_t reused_begin_ = 0;
   std::vector<std::byte> reused_pending_;
   std::vector<Extent> placed_;
-  absl::flat_hash_map<int64_t, size_t> places_;  // of the first `indexed_` of them, by begin
+  absl::flat_hash_map<int64_t, size_t> places_;  // the first `indexed_` of `placed_`, by begin
   size_t indexed_ = 0;
   bool placed_is_read_ = false;
   int64_t reused_ = 0;

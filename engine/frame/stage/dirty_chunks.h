@@ -1,4 +1,4 @@
-// Updated chunks that wait, decoded, to be compressed.
+// Holds updated chunks, decoded, until they are compressed.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_DIRTY_CHUNKS_H_
 #define CAIRN_ENGINE_FRAME_STAGE_DIRTY_CHUNKS_H_
 
@@ -17,8 +17,8 @@
 
 namespace cairn::frame {
 
-// Complete chunks, all of one size: many updates of a chunk compress it once, in the next commit or
-// before an edit that moves chunks. Not thread-safe.
+// Holds complete chunks, all of one size. A chunk with many updates is compressed once, in the next
+// commit or before an edit that moves chunks. Not thread-safe.
 class DirtyChunks {
  public:
   // `edits` must outlive this. The chunks take at most `max_bytes` together.
@@ -27,10 +27,10 @@ class DirtyChunks {
   // Returns true if the chunk is complete, takes at most a quarter of `max_bytes`, and is no larger
   // than a reader takes.
   bool MayHold(int64_t nchunk) const;
-  // Returns true if this many chunks fit where there are no others.
+  // Returns true if this many chunks fit when no others are held.
   bool CanHold(int64_t count) const;
-  // Compresses all, unless these chunks fit beside them. Fails if the index does not say where one
-  // of them is.
+  // Compresses all chunks, unless these chunks fit next to them. Fails if the index does not say
+  // where one of them is.
   absl::Status MakeRoom(int64_t first, int64_t last);
   // Returns the place for the bytes of a chunk that may be held and that MakeRoom was called for.
   // A chunk that is here has its bytes there.

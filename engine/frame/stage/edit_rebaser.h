@@ -14,18 +14,18 @@
 
 namespace cairn::frame {
 
-// The changes that the commits of other writers have made since some state, one after the other;
-// nothing where that is no longer known.
+// The commits that other writers have made since some state, one after the other. Nothing if they
+// are no longer known.
 using OtherCommits = std::optional<std::vector<format::CommitRecord>>;
 
-// Made for one rebase of a stager. Not thread-safe.
+// Makes one rebase of a stager. Not thread-safe.
 class EditRebaser {
  public:
   explicit EditRebaser(Stager& stager)
       : stager_(stager), edits_(stager.edits()), staged_(edits_.staged()) {}
 
-  // Makes the edits on `newest` instead of on the base, which the commits `between` have made of
-  // it. Appended items follow theirs.
+  // Makes the edits on `newest` instead of on the base. The commits `between` lead from the base to
+  // `newest`. Appended items follow the items that these commits appended.
   // Errors: kAborted if both have changed the same chunk or layer, or one has moved chunks that the
   // other has changed; then nothing has changed.
   absl::Status RebaseOnto(StatePtr newest, const OtherCommits& between);

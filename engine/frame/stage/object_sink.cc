@@ -18,13 +18,14 @@ namespace cairn::frame {
 namespace {
 
 constexpr int64_t kLane = 256;
-// Half of all: what goes on from a copy of the frame, as a directory, takes numbers above those.
+// Half of all lanes. A copy of the frame as a directory gets larger numbers when it continues.
 constexpr int64_t kMostLanes = (format::kMaxChunkFileNumber + 1) / kLane / 2;
-// C-Blosc2 takes numbers for bytes that the frame has: those of small frames stay below 2^24.
+// The fewest lanes. C-Blosc2 takes numbers for bytes of the frame, so the numbers of small frames
+// stay below 2^24.
 constexpr int64_t kLeastLanes = int64_t{1} << 16;
 constexpr int64_t kLanesForUsed = 256;
 constexpr int kMostAttempts = 1000;
-// Memory for chunks that are on their way.
+// Bytes of chunks that are being put. More chunks wait.
 constexpr int64_t kMostWaiting = int64_t{64} << 20;
 
 }  // namespace
@@ -34,15 +35,15 @@ struct ObjectSink::Upload {
   std::vector<std::byte> bytes;
 };
 
-// What requests on their way tell of themselves.
+// Collects the results of the requests. They may end after the sink.
 struct ObjectSink::Uploads {
   Mutex mutex;
   CondVar done;
   int64_t bytes ABSL_GUARDED_BY(mutex) = 0;
   absl::Status failure ABSL_GUARDED_BY(mutex);
-  // Something else has the names of these.
+  // Chunks whose names were taken when they were put.
   std::vector<std::shared_ptr<const Upload>> taken ABSL_GUARDED_BY(mutex);
-  // These numbers are not known to be there.
+  // Numbers of chunks that are not known to be in the store.
   std::set<int64_t> pending ABSL_GUARDED_BY(mutex);
 };
 
@@ -74,8 +75,8 @@ absl::StatusOr<int64_t> ObjectSink::Append(Bytes chunk) {
   return number;
 }
 
-// Puts the chunk as the first of a lane. Chosen at random, it is not one whose objects were removed
-// lately: a request to remove them may still be on its way, and would meet the new ones.
+// Puts the chunk as the first of a lane. The lane is chosen at random, so it is hardly one whose
+// objects were just removed: a request to remove them may be late, and would hit the new objects.
 absl::StatusOr<int64_t> ObjectSink::ClaimLane(Bytes chunk) {
   const int64_t lanes =
       std::clamp(kLanesForUsed * std::ssize(used_lanes_), kLeastLanes, kMostLanes);
@@ -136,13 +137,14 @@ bool ObjectSink::IsPending(int64_t entry) const {
   return uploads_->pending.contains(entry);
 }
 
-// Something on the way may have sent the put twice, and passed on the second answer only.
+// Checks that the name has this chunk: a proxy may have sent the put twice, and passed on the
+// second answer only.
 absl::Status ObjectSink::CheckIsThere(const Upload& upload) {
   const std::string name = format::ChunkFileName(upload.number);
   const absl::StatusOr<ObjectPart> there = store_->Get(name);
   if (there.ok() && there->bytes == upload.bytes) return absl::OkStatus();
   if (!there.ok() && !absl::IsNotFound(there.status())) return there.status();
-  // The lane is this writer's, so only a program of other rules comes between.
+  // The lane belongs to this writer, so only a program that breaks these rules can be the other.
   return absl::AbortedError(absl::StrFormat("%s/%s: another writer has put an object of this name",
                                             store_->Describe(), name));
 }
@@ -157,16 +159,16 @@ void ObjectSink::Discard() {
   const bool are_ours = Flush().ok();
   uploads_.reset();
   if (are_ours) {
-    // The first of a lane stays, for it says that the lane is taken.
+    // The first object of a lane stays, because it says that the lane is taken.
     std::erase_if(staged_, [](const std::string& name) {
       return format::ParseChunkFileName(name).value_or(0) % kLane == 0;
     });
     if (!staged_.empty()) store_->Delete(staged_).IgnoreError();
   } else {
-    // One of the names may be that of another writer's object, which goes on from there.
+    // A name may belong to another writer, who may continue in this lane: leave the lane.
     lane_end_ = next_;
   }
-  // What stays is collected as garbage.
+  // Objects that stay are collected as garbage.
   Keep();
 }
 

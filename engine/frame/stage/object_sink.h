@@ -18,29 +18,31 @@
 
 namespace cairn::frame {
 
-// Writers on many machines number their chunks without asking each other: each takes numbers from a
-// lane of its own, 256 in a row, chosen at random, which is its own once it has put the first of
-// them. No number is used twice.
+// Writers on many machines number their chunks without asking each other. Each takes numbers from
+// lanes of its own: a lane is 256 numbers in a row, is chosen at random, and belongs to the writer
+// that put its first chunk. No number is used twice.
 class ObjectSink final : public ChunkSink {
  public:
-  // Of a frame whose objects have these numbers, in order. `store` has the names of its prefix.
+  // Puts chunks of a frame whose objects have the numbers `used`, in order. In `store`, names begin
+  // after the frame's prefix.
   ObjectSink(std::shared_ptr<ObjectStore> store, std::span<const int64_t> used);
   ~ObjectSink() override;
 
   // Returns before the chunk is put, unless too many bytes wait for that.
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
-  // Waits until all are put. kAborted when another writer has put one of them in spite of all.
+  // Waits until all chunks are put. Errors: that of the first put that failed; kAborted if another
+  // writer has put an object under the name of a chunk.
   absl::Status Flush() override;
   bool IsPending(int64_t entry) const override;
   absl::StatusOr<std::shared_ptr<const ChunkSource>> Source(const State& base) override {
     return base.chunk_source;
   }
 
-  // When the first of the staged objects was put; they must be committed before they are taken for
-  // a dead writer's.
+  // Returns when the first of the staged objects was put. They must be committed before other
+  // processes take them for the objects of a dead writer.
   std::optional<BootClock::time_point> first_staged() const { return first_staged_; }
   int64_t staged_bytes() const { return staged_bytes_; }
-  // The staged objects belong to a commit.
+  // Keeps the staged objects, which belong to a commit.
   void Keep();
   // Removes the staged objects, which no commit will name, except the first of each lane, which
   // marks the lane as taken. If a put failed, all of them stay and are collected as garbage.

@@ -1,4 +1,4 @@
-// Chunks of one edit that are compressed before the first of them takes its place.
+// Compresses all chunks of one edit before the first of them takes its place.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_RECODED_CHUNKS_H_
 #define CAIRN_ENGINE_FRAME_STAGE_RECODED_CHUNKS_H_
 
@@ -11,16 +11,16 @@
 
 namespace cairn::frame {
 
-// A chunk that cannot be read leaves nothing half changed: all are read before Apply. Not
+// All chunks are read before Apply, so a chunk that cannot be read leaves nothing half changed. Not
 // thread-safe.
 class RecodedChunks {
  public:
   // `edits` must outlive this.
   explicit RecodedChunks(StagedEdits& edits) : edits_(edits) {}
 
-  // Compresses `content`, all items that the chunk is to hold.
+  // Compresses `content`, which has all items of the new chunk.
   absl::Status Add(int64_t nchunk, const ChunkCost& old, Bytes content);
-  // Puts all into the staged state.
+  // Puts all chunks into the staged state.
   void Apply();
 
  private:

@@ -1,4 +1,4 @@
-// Which snapshots may read staged bytes.
+// Knows which snapshots may read staged bytes.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_SNAPSHOT_PINS_H_
 #define CAIRN_ENGINE_FRAME_STAGE_SNAPSHOT_PINS_H_
 
@@ -10,14 +10,15 @@
 
 namespace cairn::frame {
 
-// Not thread-safe, but the snapshots may end in any thread.
+// Holds weak references to snapshots. Not thread-safe, but snapshots may be destroyed in any
+// thread.
 class SnapshotPins {
  public:
   void Add(std::weak_ptr<const void> snapshot) {
     std::erase_if(snapshots_, std::mem_fn(&std::weak_ptr<const void>::expired));
     snapshots_.push_back(std::move(snapshot));
   }
-  // Whether one of them lives.
+  // Returns true if one of the snapshots lives.
   bool any() const {
     return !std::ranges::all_of(snapshots_, std::mem_fn(&std::weak_ptr<const void>::expired));
   }

@@ -21,7 +21,7 @@ absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size
   return numbers;
 }
 
-// The disk gets all of them before it is waited for the first.
+// Hands all files to the disk before it waits for the first one.
 absl::Status SyncChunkFiles(FileSystem& directory, std::span<const ChunkFile> files) {
   for (const bool soon : {true, false}) {
     if (soon && files.size() == 1) continue;
@@ -50,10 +50,10 @@ absl::StatusOr<std::unique_ptr<File>> SparseSink::CreateFile(int64_t size) {
       return ResourceExhausted("sparse frame: all %d numbers of chunk files are taken",
                                format::kMaxChunkFileNumber + 1);
     }
-    // With the attributes of the index: who may read the frame may read all of it.
+    // The file gets the attributes of the index, so that whoever may read the index may read all.
     absl::StatusOr<std::unique_ptr<File>> file =
         directory_->CreateFor(format::ChunkFileName(number), std::string(format::kIndexFileName));
-    // What cannot be removed, or belongs to an older index that cannot be read.
+    // The file could not be removed, or belongs to an older index that cannot be read.
     if (absl::IsAlreadyExists(file.status())) continue;
     if (file.ok()) staged_.push_back({.number = number, .size = size});
     return file;

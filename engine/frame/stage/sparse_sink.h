@@ -18,7 +18,8 @@
 
 namespace cairn::frame {
 
-// The numbers that an index names, in ascending order. kDataLoss when they are more than `most`.
+// Returns the file numbers that an index names, in ascending order. Errors: kDataLoss if there are
+// more than `most`.
 absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size_t most);
 
 struct ChunkFile {
@@ -26,14 +27,14 @@ struct ChunkFile {
   int64_t size = 0;
 };
 
-// Makes the content of these files durable; the directory that names them is the caller's.
+// Makes the content of these files durable. The caller must sync the directory that names them.
 absl::Status SyncChunkFiles(FileSystem& directory, std::span<const ChunkFile> files);
 
-// Takes the lowest numbers that no file of the directory has, each once in its life.
+// Writes each chunk to a file with the lowest free number. Takes each number only once.
 class SparseSink final : public ChunkSink {
  public:
-  // Two lists of files that are there, in ascending order, whose numbers need not be tried: those
-  // of committed states, and others.
+  // `named` has the files of committed states, and `others` has other files that are there. Both
+  // are in ascending order. Their numbers are not tried.
   explicit SparseSink(std::shared_ptr<FileSystem> directory, std::vector<int64_t> named = {},
                       std::vector<int64_t> others = {})
       : directory_(std::move(directory)),
@@ -46,33 +47,33 @@ class SparseSink final : public ChunkSink {
     return base.chunk_source;
   }
 
-  // The staged files, and the others, which have so many bytes, take no more than that.
+  // Lets the staged files and other files, which have `other_bytes`, take no more than the limit.
   void SetLimit(SizeLimit limit, int64_t other_bytes) {
     limit_ = std::move(limit);
     other_bytes_ = other_bytes;
   }
-  // The files that no commit names yet, and their bytes.
+  // Returns the files that no commit names yet. All of them have `staged_bytes`.
   const std::vector<ChunkFile>& staged() const { return staged_; }
   int64_t staged_bytes() const;
-  // Keeps the files written so far as long as `snapshot`, which may read them, lives.
+  // Keeps the files that are written as long as `snapshot`, which may read them, lives.
   void Pin(std::weak_ptr<const void> snapshot) { pins_.Add(std::move(snapshot)); }
-  // Whether a snapshot may still read files that no commit names.
+  // Returns true if a snapshot may still read files that no commit names.
   bool IsPinned() const { return pins_.any(); }
-  // The staged files belong to a commit, or to a snapshot.
+  // Keeps the staged files, which belong to a commit or to a snapshot.
   void Keep();
-  // Removes the staged files, or leaves them where they are pinned.
+  // Removes the staged files, or keeps them if a snapshot is pinned.
   void Discard();
-  // The files of committed states, in ascending order.
+  // Returns the files of committed states with which this began, in ascending order.
   const std::vector<int64_t>& named() const { return named_.numbers; }
-  // These and those written since, likewise.
+  // Returns these files and all files that were written since and not removed, in ascending order.
   std::vector<int64_t> Files() const;
 
  private:
   struct Taken {
     std::vector<int64_t> numbers;
-    size_t passed = 0;  // how many are not above those that were tried
+    size_t passed = 0;  // how many of them are below the number that was asked for last
 
-    // Whether the number is one of them. Numbers are asked for in ascending order.
+    // Returns true if the number is in the list. Must be called with ascending numbers.
     bool Has(int64_t number) {
       while (passed < numbers.size() && numbers[passed] < number) ++passed;
       return passed < numbers.size() && numbers[passed] == number;

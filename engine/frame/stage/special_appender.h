@@ -1,4 +1,4 @@
-// Appends items that are all the same, and of which no byte is stored.
+// Appends items that all have the same value, without storing each of them.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_SPECIAL_APPENDER_H_
 #define CAIRN_ENGINE_FRAME_STAGE_SPECIAL_APPENDER_H_
 
@@ -11,7 +11,7 @@
 
 namespace cairn::frame {
 
-// Made for one edit of a stager. Not thread-safe.
+// Makes one edit of a stager. Not thread-safe.
 class SpecialAppender {
  public:
   explicit SpecialAppender(Stager& stager)

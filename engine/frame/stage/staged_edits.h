@@ -1,4 +1,4 @@
-// The edits of a writer since a committed state, and what edits of all kinds share.
+// Holds the edits of a writer since a committed state, and the steps that all kinds of edits share.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_STAGED_EDITS_H_
 #define CAIRN_ENGINE_FRAME_STAGE_STAGED_EDITS_H_
 
@@ -33,7 +33,7 @@ class StagedEdits {
   ChunkSink& sink() { return sink_; }
   ChunkWriter& chunk_writer() { return chunk_writer_; }
   int32_t chunksize() const { return chunksize_; }
-  // Chunks and metalayer make an n-dimensional array.
+  // Returns true if chunks and metalayer make an n-dimensional array.
   bool is_array() const { return is_array_; }
   void set_is_array(bool is_array) { is_array_ = is_array; }
 
@@ -44,26 +44,27 @@ class StagedEdits {
 
   // Refuses items for a frame of variable blocks.
   absl::Status CheckTakesItems() const;
-  // Refuses edits that change which chunks there are, or where, in an array.
+  // Refuses edits that change which chunks an array has, or their order.
   absl::Status CheckMayRecut(std::string_view edit) const;
-  // Refuses `nbytes` more where the frame would get too large.
+  // Refuses `nbytes` more if the frame would get too large.
   absl::Status CheckCapacity(int64_t nbytes) const;
 
-  // Finds out what staged chunks take.
+  // Finds out how many bytes staged chunks take.
   absl::StatusOr<ChunkCost> CostOf(int64_t nchunk);
   absl::StatusOr<ChunkCost> CostOf(int64_t first, int64_t count);
 
   // Puts a chunk that was just made into its place. A failure to make it is remembered.
   absl::Status Insert(int64_t nchunk, absl::StatusOr<format::IndexedChunk> made);
   absl::Status Append(absl::StatusOr<format::IndexedChunk> made);
-  // The chunk before may be one of the same edits: then the space of its bytes is free again.
+  // Replaces a chunk. If the old chunk was made by the same edits, its space becomes free again.
   void Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
 
   // Returns the base with the edits, except where its bytes lie.
   std::shared_ptr<State> MakeState() const;
   // Returns the base with the edits for reading. Errors are not remembered.
   absl::StatusOr<StatePtr> StoredView();
-  // Returns a state that has this chunk as the sink has it: the base, where that has the same.
+  // Returns a state that has this chunk as the sink has it. That is the base, if the chunk has not
+  // changed.
   absl::StatusOr<StatePtr> StateWith(int64_t nchunk);
 
   // Continues from `committed`, which is the base with all edits.

@@ -1,4 +1,4 @@
-// The state of a frame that a writer is making: the committed one and the edits on top.
+// Holds the state of a frame that a writer is making: the committed state with the edits on top.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_STAGED_STATE_H_
 #define CAIRN_ENGINE_FRAME_STAGE_STAGED_STATE_H_
 
@@ -24,10 +24,10 @@ namespace cairn::frame {
 // The bytes that chunks take.
 struct ChunkCost {
   int64_t nbytes = 0;                 // decoded
-  std::optional<int64_t> stored = 0;  // in the files; empty where damage hides it
+  std::optional<int64_t> stored = 0;  // in the files; empty if damage hides it
 };
 
-// Pure memory: making or dropping one costs no I/O.
+// Lies in memory alone: making or destroying one costs no I/O.
 struct StagedState {
   explicit StagedState(const State& base)
       : header(CurrentHeader(base)),
@@ -47,7 +47,7 @@ struct StagedState {
   ChunkIndex chunks;
   // Items that do not fill a chunk yet. Only in frames of fixed chunks.
   PartialChunk partial;
-  // Bytes of the stored chunks; empty when the base did not know.
+  // Bytes of the stored chunks; empty if the base did not know.
   std::optional<int64_t> stored_bytes;
 
   // The record that the journal will have of the edits since the base.
@@ -84,7 +84,7 @@ struct StagedState {
   void Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
   // Returns true if these edits have replaced the chunk, and nothing has moved since.
   bool HasReplaced(int64_t nchunk) const { return replaced_.contains(nchunk); }
-  // Replaces such a chunk again: the chunk before is as if it had never been.
+  // Replaces such a chunk again. The record of the edits will not name the chunk before.
   void ReplaceAgain(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
   void Erase(int64_t first, int64_t count, const ChunkCost& old);
   // Puts the first chunks into this order; the others stay where they are.
@@ -94,16 +94,17 @@ struct StagedState {
     if (header.chunksize == format::kChunksizeUnknown) header.chunksize = chunksize;
   }
 
-  // The last chunk leaves the index: more items will follow its first `used` bytes.
+  // Takes the last chunk out of the index, because more items will follow its first `used` bytes.
   absl::Status ReopenLast(const ChunkCost& cost, int64_t used);
-  // The edits are committed: this state is the new base.
+  // Makes this state the new base, after a commit of the edits.
   void Settle();
   // Remembers an edit that was made to the metadata.
   void Record(format::LayerEdit edit);
 
-  // More items of the partial chunk. Where that has none yet, `padded_to` is for what it becomes.
+  // Adds items to the partial chunk. If it has none yet, `padded_to` is the size of its chunk with
+  // padding.
   void AppendPending(Bytes items, int32_t padded_to);
-  // The partial chunk is gone; if a stored chunk was its head, that one is dead.
+  // Removes the partial chunk. If a stored chunk was its head, that chunk is removed too.
   void DropPartialChunk();
 
  private:

@@ -22,13 +22,13 @@ namespace cairn::frame {
 
 // Options for new chunks.
 struct StagerOptions {
-  CompressionOptions compression;  // its typesize is the frame's
-  int32_t chunksize = 0;           // where the frame does not say
+  CompressionOptions compression;  // with the typesize of the frame
+  int32_t chunksize = 0;           // bytes, used if the frame does not say
   int64_t staged_memory = 0;       // for chunks that are updated; see WriterOptions
 };
 
-// Appends, inserts, updates and deletes chunks, as Writer does, and says what a commit has to
-// record. Other classes make other edits of the same stager: ItemWriter, SpecialAppender,
+// Appends, inserts, updates and deletes chunks, as Writer does, and says what a commit must record.
+// Other classes make other edits of the same stager: ItemWriter, SpecialAppender,
 // ArrayEditor, MetadataEdits, IncrementApplier and EditRebaser. Not thread-safe.
 //
 // An edit that is refused for its arguments, or because a chunk to be changed cannot be read,
@@ -37,7 +37,7 @@ class Stager {
  public:
   Stager(StatePtr base, ChunkSink& sink, const StagerOptions& options);
 
-  // Called first for a frame that does not exist yet: that it is there is the first edit.
+  // Makes the first edit of a frame that does not exist yet, which creates it. Called first.
   void BeginFrame();
 
   absl::Status Append(Bytes items);
@@ -48,13 +48,13 @@ class Stager {
   absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
   absl::Status DeleteChunks(int64_t first, int64_t count);
   absl::Status ReorderChunks(std::span<const int64_t> order);
-  // The entry of a chunk becomes `moved`, where its bytes were already copied. The old bytes die
-  // with the commit.
+  // Gives a chunk the entry `moved`, to whose place its bytes were already copied. After the commit
+  // the old bytes are dying.
   absl::Status MoveChunk(int64_t nchunk, const IndexEntry& moved);
   // Reads a chunk as it is staged.
   absl::Status ReadChunk(int64_t nchunk, MutableBytes dst);
 
-  // Compresses the dirty chunks. Called before anything is asked of the staged edits.
+  // Compresses the dirty chunks. Must be called before the staged edits are read.
   absl::Status EncodeDirty() { return dirty_.Encode(); }
   // Makes a chunk of the pending items and brings everything to the files.
   absl::Status Finish();
@@ -76,7 +76,7 @@ class Stager {
   PendingItems& pending() { return pending_; }
 
  private:
-  // Makes the chunk of an edit that nothing stands against.
+  // Makes the chunk of an edit, after all checks have passed.
   using Make = absl::FunctionRef<absl::StatusOr<format::IndexedChunk>()>;
   absl::Status CheckInsert(int64_t nchunk, int64_t nbytes) const;
   absl::Status CheckUpdate(int64_t nchunk, int64_t nbytes) const;

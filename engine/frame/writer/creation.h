@@ -1,4 +1,4 @@
-// The writer of a frame that does not exist until its first commit.
+// Writes a frame that does not exist until its first commit.
 #ifndef CAIRN_ENGINE_FRAME_WRITER_CREATION_H_
 #define CAIRN_ENGINE_FRAME_WRITER_CREATION_H_
 
@@ -13,11 +13,12 @@
 
 namespace cairn::frame {
 
-// What all layouts do in the same way. Succeeded by the backend of its layout at the first
-// checkpoint. A creating stager is always edited, so there is nothing to sync, reclaim or rewrite.
+// Does the steps of creation that all layouts share. At the first checkpoint, the backend of the
+// layout succeeds it. The stager of a new frame always has edits, so there is nothing to sync,
+// reclaim or rewrite.
 class Creation : public CommitBackend {
  public:
-  // Of a frame that is found at `location` from the first commit on.
+  // Creates a frame that is found at `location` from the first commit on.
   Creation(FrameLocation location, const CreateOptions& options, StatePtr state, bool plain)
       : CommitBackend(
             {}, {.compression = options.compression,
@@ -38,7 +39,7 @@ class Creation : public CommitBackend {
     return absl::InternalError("the frame does not exist yet");
   }
   bool IsPinned() const final { return false; }
-  // What has no name goes with its owner.
+  // Does nothing, because files without a name disappear with their owner.
   absl::Status DropUncommitted() final { return absl::OkStatus(); }
   std::unique_ptr<CommitBackend> Successor() final { return std::move(successor_); }
 
@@ -49,7 +50,8 @@ class Creation : public CommitBackend {
     if (is_array_) CAIRN_RETURN_IF_ERROR(ArrayEditor(*stager).BeginFrame());
     return stager;
   }
-  // Locks the frame that is about to be replaced. Refused, the commit can be tried again.
+  // Locks the frame that is about to be replaced. If that is refused, the commit can be tried
+  // again.
   absl::StatusOr<HeldFiles> LockOld() const {
     if (!replace_) return HeldFiles();
     auto held = LockForReplacement(location_.files, location_.path);
@@ -57,12 +59,12 @@ class Creation : public CommitBackend {
   }
 
   const FrameLocation location_;
-  const bool replace_;  // it may take the name of another
+  const bool replace_;  // true if the frame may take the name of another one
   const bool is_array_;
-  std::unique_ptr<CommitBackend> successor_;  // once the frame is published
+  std::unique_ptr<CommitBackend> successor_;  // null until the frame is published
 };
 
-// Of a frame in an object store.
+// Returns the backend that creates a frame in an object store.
 std::unique_ptr<CommitBackend> MakeObjectCreation(FrameLocation location,
                                                   const CreateOptions& options, StatePtr state);
 

@@ -15,19 +15,19 @@ namespace {
 
 // Returns true if a state is the next one after a generation.
 bool IsNextOf(uint64_t generation, const State& committed, bool is_shared) {
-  // A checkpoint without a seal begins to count anew.
+  // A checkpoint without a seal begins to count from the start.
   if (!committed.checkpoint->seal.has_value()) return true;
   const uint64_t now = committed.generation();
-  // Commits of other writers may come between where they share the frame.
+  // If writers share the frame, commits of others may come between.
   return is_shared ? now > generation : now == generation + 1;
 }
 
 }  // namespace
 
 FrameWriter::~FrameWriter() {
-  // Space that is reserved ahead goes back, unless that is now for another writer to do.
+  // Gives back space that was reserved ahead, unless another writer has the frame now.
   if (suspended_) Regain({}, false).IgnoreError();
-  // Only where no commit went wrong is it known what the header on the disk says.
+  // After a failed commit it is not known what the header on the disk says.
   if (usable()) backend_->DropUncommitted().IgnoreError();
 }
 
@@ -82,7 +82,8 @@ void FrameWriter::Rollback() {
   bool failed = true;  // perhaps, of a step that had a stager of its own
   if (stager_ != nullptr) {
     const absl::Status& failure = stager_->failure();
-    // What is staged for an object store is no part of the frame.
+    // Chunks that are staged in an object store are not part of the frame, so any failure can be
+    // rolled back there.
     if (!failure.ok() && !absl::IsResourceExhausted(failure) && !backend_->is_shared()) return;
     failed = !failure.ok();
   }
@@ -103,9 +104,9 @@ absl::Status FrameWriter::Restage() {
   return absl::OkStatus();
 }
 
-// Runs a step that writes. On failure the on-disk state is unknown and the writer becomes unusable,
-// unless the step was refused. What fails after the commit stops the writer, and the commit stands:
-// whoever hears of a failure takes it for undone.
+// Runs a step that writes. If it fails, the state on the disk is unknown and the writer becomes
+// unusable, unless the step was refused. A failure after the commit stops the writer, but is not
+// returned, because the commit stands: a caller who gets a failure takes the commit for undone.
 absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
   const bool was_edited = edited();
   absl::Status status = step();
@@ -119,7 +120,7 @@ absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
   if (!status.ErasePayload(kRefusal)) {
     unusable_ = FailedPrecondition("an earlier commit failed: %s", status.message());
   } else if (!was_edited) {
-    Rollback();  // of a chunk that was made of pending items
+    Rollback();  // drops a chunk that was made of pending items
   }
   return status;
 }
@@ -168,7 +169,8 @@ absl::Status FrameWriter::Checkpoint() {
   return Run([&]() -> absl::Status {
     CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->EncodeDirty()));
     absl::Status status = backend_->WriteCheckpoint(*stager_);
-    // Nobody may hear of it later: this is how writers end.
+    // A failure is returned even if the commit stands: writers end like this, and no later call
+    // would tell.
     status.ErasePayload(kCommitted);
     return status;
   });
@@ -181,7 +183,8 @@ absl::Status FrameWriter::Flush() {
   }
   if (backend_->IsWorthClosing(*stager_)) {
     const absl::Status status = Checkpoint();
-    // Only the checkpoint of an empty frame needs a new file, which this user may not make.
+    // The checkpoint of an empty frame needs a new file, which this user may not be allowed to
+    // make. A commit needs none.
     if (!absl::IsFailedPrecondition(status) || !usable()) return status;
   }
   return Commit(Durability::kMachine).status();
@@ -217,7 +220,7 @@ absl::StatusOr<ReclaimReport> FrameWriter::Reclaim(const ReclaimOptions& options
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
   absl::StatusOr<ReclaimReport> report;
   CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
-    stager_.reset();  // it would be found as a reader
+    stager_.reset();  // would count as a reader
     report = backend_->ReclaimSpace(options);
     return absl::IsUnimplemented(report.status()) ? absl::OkStatus() : report.status();
   }));

@@ -1,9 +1,10 @@
-// Commits what a stager made.
+// Commits the edits of a stager.
 //
-// A checkpoint leaves a frame in which any Blosc2 reader sees everything; where the layout has a
-// journal, a commit is less than that. No committed byte but those of the header's first sector is
-// ever overwritten, so every snapshot stays good. How the files of a frame go from one state to the
-// next differs by layout; see ContiguousBackend and SparseBackend.
+// A checkpoint leaves a frame in which any Blosc2 reader sees everything. If the layout has a
+// journal, a commit writes less than that. Bytes that a snapshot needs are never overwritten,
+// except the header's first sector, so every snapshot stays good. The files of a frame move from
+// one state to the next in another way for each layout; see ContiguousBackend, SparseBackend and
+// ObjectBackend.
 #ifndef CAIRN_ENGINE_FRAME_WRITER_FRAME_WRITER_H_
 #define CAIRN_ENGINE_FRAME_WRITER_FRAME_WRITER_H_
 
@@ -22,11 +23,12 @@
 
 namespace cairn::frame {
 
-// Not thread-safe, but for Sync. After a failed write every call gives kFailedPrecondition; after
-// one of staged bytes that found the disk full, only until Rollback.
+// Writes a frame. Not thread-safe, except Sync. After a failed write every call gives
+// kFailedPrecondition. If the failed write was one of staged bytes, and found the disk full or went
+// to an object store, this ends with Rollback.
 class FrameWriter {
  public:
-  // `backend` made `stager`.
+  // `stager` must be one of `backend`.
   FrameWriter(std::unique_ptr<CommitBackend> backend, std::unique_ptr<Stager> stager,
               WriterOptions options)
       : core_(backend->frame().core),
@@ -36,33 +38,34 @@ class FrameWriter {
         stager_(std::move(stager)) {}
   ~FrameWriter();
 
-  // The stager, when it can be asked, and when edits are possible.
+  // Returns the stager. GetStagerToEdit fails if edits are prepared.
   absl::StatusOr<Stager*> GetStager();
   absl::StatusOr<Stager*> GetStagerToEdit();
 
-  // The committed state with the staged edits on top.
+  // Returns the committed state with the staged edits on top.
   absl::StatusOr<StatePtr> Staged();
   absl::Status Prepare(Durability durability);
   absl::StatusOr<StatePtr> Commit(Durability durability);
   absl::Status Checkpoint();
-  // Commits, in a checkpoint where that is worth it.
+  // Commits durably, in a checkpoint if that is worth it.
   absl::Status Flush();
   void Rollback();
-  // Stages the increment, or nothing. Nothing may be staged.
+  // Stages the increment, or nothing if that fails. Nothing may be staged before.
   absl::Status ApplyIncrement(const State& increment);
-  // Writes the committed state anew, without a dead byte, from what `begun` has if that is not
-  // null. Nothing may be staged.
+  // Rewrites the committed state without dead bytes. Completes `begun` if that is not null. Nothing
+  // may be staged.
   absl::StatusOr<CompactReport> Compact(std::unique_ptr<LiveCopy> begun, ChunkProgress progress);
   absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options);
   absl::Status Close();
 
-  // Gives the lock up; until Resume every other call gives kFailedPrecondition.
+  // Gives the lock up. Until Resume, every other call gives kFailedPrecondition.
   absl::Status Suspend();
-  // In open_writer.cc. kUnavailable after the time to wait.
+  // Takes the lock again; see open_writer.cc. Errors: kUnavailable if another writer holds it for
+  // all of `wait`.
   absl::Status Resume(std::chrono::milliseconds wait);
   absl::StatusOr<bool> HasWaiters() const;
 
-  // Waits until a state that Commit returned is durable. Thread-safe, also beside other calls.
+  // Waits until a state that Commit returned is durable. Thread-safe, also during other calls.
   absl::Status Sync(const State& committed) const;
 
   const std::shared_ptr<FrameCore>& core() const { return core_; }
@@ -70,7 +73,7 @@ class FrameWriter {
  private:
   const State& committed() const { return *backend_->frame().state; }
   bool edited() const { return stager_->staged().edited; }
-  // Whether it is known what is committed.
+  // Returns true if this process owns the writer, holds the frame and knows what is committed.
   bool usable() const {
     return owner_.is_here() && unusable_.ok() && !sync_->has_failed() && !suspended_;
   }
@@ -80,7 +83,7 @@ class FrameWriter {
   absl::Status CheckUnedited() const;
   absl::Status Restage();
   absl::Status Run(absl::FunctionRef<absl::Status()> step);
-  // Resume; without `may_reopen` only where others have written no more than commits.
+  // Does the work of Resume. Without `may_reopen`, fails if others have written more than commits.
   absl::Status Regain(std::chrono::milliseconds wait, bool may_reopen);
   absl::Status GoOn(std::shared_ptr<File> file, bool may_reopen);
 
@@ -88,30 +91,32 @@ class FrameWriter {
   const std::shared_ptr<GroupSync> sync_;
   const WriterOptions options_;
   std::unique_ptr<CommitBackend> backend_;
-  std::unique_ptr<Stager> stager_;  // into the backend
+  std::unique_ptr<Stager> stager_;  // stages into the backend
   absl::Status unusable_;           // the first failure, or that the writer is closed
   bool suspended_ = false;
   bool prepared_ = false;
   OwnerProcess owner_;
 };
 
-// What a writer that opens may do about damage.
+// How a writer that opens a frame treats damage.
 enum class Repair {
-  kNone,          // nothing: it is refused
-  kHeader,        // an older header is replaced by the newest one: nothing is lost
-  kDropStranded,  // and commits that cannot be read are cut off
+  kNone,          // refuses a damaged frame
+  kHeader,        // replaces an older header by the newest one, which loses nothing
+  kDropStranded,  // also cuts off commits that cannot be read
 };
 
-// Whether commits can follow this state: they would bury no damage, and no other frame follows.
+// Checks that commits can follow this state. Errors: that of the damage, if commits would bury any;
+// kFailedPrecondition if another frame begins where this one ends.
 absl::Status CheckMayContinue(const FrameFile& source, const State& state, Repair repair);
 
-// The writer of a frame that exists. kUnavailable while another one holds it.
+// Returns the writer of a frame that exists. Errors: kUnavailable if another writer holds the frame
+// for longer than `options.wait`.
 absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCore> core,
                                                         const WriterOptions& options,
                                                         Repair repair = Repair::kNone);
 
-// The writer of a new frame, which appears at `location` with the first commit. With `plain` and no
-// fingerprints that commit leaves out both of Cairn's layers.
+// Returns the writer of a new frame, which appears at `location` with the first commit. With
+// `plain` and without fingerprints, that commit leaves out both of Cairn's layers.
 absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location,
                                                           const CreateOptions& options, bool plain);
 

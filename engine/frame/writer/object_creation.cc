@@ -92,11 +92,11 @@ absl::Status ObjectCreation::Restart(bool /*failed*/) {
   return absl::OkStatus();
 }
 
-// Refused, it can be tried again.
+// Puts the index. If that is refused, it can be tried again.
 absl::Status ObjectCreation::PutIndex(Bytes bytes) {
   const std::string& name = location_.path;
   if (replace_) {
-    // To the frame that is there, the new one's chunks are garbage.
+    // To the old frame, the chunks of the new one are garbage.
     CAIRN_RETURN_IF_ERROR(CheckStagedInTime(*sink_, location_.objects().grace));
     const absl::StatusOr<std::string> there = EndJournal(store_, location_.files, base().env());
     if (there.ok()) return Replace(*there, bytes);
@@ -108,8 +108,8 @@ absl::Status ObjectCreation::PutIndex(Bytes bytes) {
   return Refuse(absl::AlreadyExistsError(store_->Describe() + " exists"));
 }
 
-// Whether it is there: something on the way may have sent the put twice, and passed on the second
-// answer only.
+// Returns true if the index has these bytes. If a put was refused, a proxy may have sent it twice,
+// and passed on the second answer only.
 bool ObjectCreation::IsIndex(Bytes bytes) const {
   const absl::StatusOr<ObjectPart> there = store_->Get(location_.path);
   return there.ok() && std::ranges::equal(there->bytes, bytes);

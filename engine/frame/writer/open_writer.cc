@@ -51,24 +51,24 @@ absl::StatusOr<StatePtr> LoadNewest(const FrameFile& source, const FrameCore& co
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*newest));
   CAIRN_RETURN_IF_ERROR(CheckMayContinue(source, *newest, repair));
   if (!newest->damage.has_value()) return newest;
-  // Its journal ends where it is damaged.
+  // The journal ends at the damage.
   auto state = std::make_shared<State>(*newest);
   state->damage.reset();
   return state;
 }
 
-// What a writer begins with.
+// Holds the parts of a writer that was just opened.
 struct OpenedFrame {
   std::unique_ptr<CommitBackend> backend;
   std::unique_ptr<Stager> stager;
-  bool needs_checkpoint = false;  // CheckpointAfterOpening follows
+  bool needs_checkpoint = false;  // true if CheckpointAfterOpening must follow
 };
 
-// `frame` has its core, and its file, which holds the writer's lock.
+// Opens a frame in files. `frame` has its core, and its file, which holds the writer's lock.
 absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions& options,
                                        Repair repair) {
   CAIRN_ASSIGN_OR_RETURN(frame.peer_lock, TakePeerLock(frame.location(), options));
-  // Only now that no other process writes is the state the newest for sure.
+  // From here on no other process writes, so the state that is read is the newest one.
   CAIRN_ASSIGN_OR_RETURN(frame.source, frame.core->OpenForReading(frame.file));
   JournalFootprint footprint;
   CAIRN_ASSIGN_OR_RETURN(frame.state, LoadNewest(frame.source, *frame.core, repair, footprint));
@@ -86,7 +86,7 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
     frame.fingerprint = frame.state->checkpoint->seal->type;
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging,
                          StagingOf(options, *frame.state, frame.core->env()->registry));
-  const FrameLocation& location = frame.location();  // the core's, which the backend keeps
+  const FrameLocation& location = frame.location();  // of the core, which the backend keeps
   OpenedFrame opened;
   opened.needs_checkpoint = frame.state->journal_skipped.size() > 0;
   if (frame.state->header().layout == Layout::kSparse) {
@@ -104,7 +104,7 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
   return opened;
 }
 
-// A frame in an object store, which other writers may have at the same time.
+// Opens a frame in an object store, which other writers may have open at the same time.
 absl::StatusOr<OpenedFrame> OpenShared(std::shared_ptr<FrameCore> core,
                                        const WriterOptions& options) {
   CommittedFrame frame;
@@ -122,7 +122,9 @@ absl::StatusOr<OpenedFrame> OpenShared(std::shared_ptr<FrameCore> core,
   return opened;
 }
 
-// Beside a writer, readers do not search far after bytes that cannot be read.
+// Writes the checkpoint that an opened frame needs: if there was no room for a receipt, or if bytes
+// cannot be read, because readers do not search far after those while there is a writer. A full
+// disk may prevent it.
 absl::Status CheckpointAfterOpening(FrameWriter& writer) {
   const absl::Status status = writer.Checkpoint();
   const bool refused = absl::IsResourceExhausted(status) && writer.GetStager().ok();
@@ -144,7 +146,7 @@ absl::Status CheckMayContinue(const FrameFile& source, const State& state, Repai
                       state.JournalStatus().message());
     }
   }
-  // What follows a frame is cut, as the rest of a dead writer's work; another frame is not that.
+  // Bytes after a frame are cut, because a dead writer left them. Another frame must not be cut.
   constexpr size_t kMagicAt = 2;
   std::array<std::byte, kMagicAt + format::kFrameMagic.size()> after = {};
   const int64_t end = CommittedEnd(state);
@@ -189,13 +191,13 @@ absl::Status FrameWriter::Regain(std::chrono::milliseconds wait, bool may_reopen
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                          core_->OpenForWriting(wait, backend_->frame().file));
   const absl::Status status = GoOn(file, may_reopen);
-  // Nothing is staged: it can be tried again.
+  // Nothing is staged, so the caller can try again.
   if (!status.ok()) file->UnlockByte(kWriterLockByte).IgnoreError();
   suspended_ = !status.ok();
   return status;
 }
 
-// `file` holds the writer's lock.
+// Continues with `file`, which holds the writer's lock.
 absl::Status FrameWriter::GoOn(std::shared_ptr<File> file, bool may_reopen) {
   if (file == backend_->frame().file) {
     CAIRN_ASSIGN_OR_RETURN(const bool continued, backend_->Resume(options_));
@@ -207,7 +209,7 @@ absl::Status FrameWriter::GoOn(std::shared_ptr<File> file, bool may_reopen) {
   frame.file = std::move(file);
   frame.sync = sync_;
   CAIRN_ASSIGN_OR_RETURN(OpenedFrame opened, OpenLocked(std::move(frame), options_, Repair::kNone));
-  stager_ = std::move(opened.stager);  // before what it writes to
+  stager_ = std::move(opened.stager);  // the old one must be destroyed before its backend
   backend_ = std::move(opened.backend);
   suspended_ = false;
   return opened.needs_checkpoint ? CheckpointAfterOpening(*this) : absl::OkStatus();
