@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what no compiler does: the format, which floor includes which, the size of files, and how
-# comments begin. With --lower it first writes what is left of comments that begin badly.
+# comments begin.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,33 +21,17 @@ for file in "${sources[@]}"; do
   ((lines <= most)) || complain "$file: $lines lines, but $most is the most"
 done
 
-# Comments begin with a subject or a verb; see docs/style.md. Those that do not are older than this
-# rule. They are counted by folder, and no count may grow.
-openings=$(awk '
+# Comments begin with a subject or a verb; see docs/style.md.
+awk '
   FNR == 1 { inside = 0 }
   { comment = $0 ~ /^ *\/\// }
   comment && !inside &&
     /^ *\/\/ (Of|With|What|Where|Whether|Those|It|That|One|The same)([^A-Za-z_0-9:( ]| [^`]|$)/ {
-    folder = FILENAME
-    sub(/\/[^\/]*$/, "", folder)
-    print folder " " FILENAME ":" FNR ":" $0
+    print FILENAME ":" FNR ":" $0
+    found = 1
   }
-  { inside = comment }' "${sources[@]}")
-counted=tools/comment-openings.txt
-declare -A known=()
-while read -r count folder; do  # a merge may leave two counts of a folder
-  ((${known[$folder]:-$count} < count)) || known[$folder]=$count
-done <$counted
-lowered=""
-while read -r count folder; do
-  if ((count > ${known[$folder]:-0})); then
-    complain "$folder: $count comments begin badly, ${known[$folder]:-0} are known (docs/style.md):" \
-      $'\n'"$(sed -n "s,^$folder ,,p" <<<"$openings")"
-    count=${known[$folder]:-0}
-  fi
-  ((count == 0)) || lowered+="$count $folder"$'\n'
-done < <(sed '/^$/d; s, .*,,' <<<"$openings" | sort | uniq -c)
-[[ ${1-} != --lower ]] || printf '%s' "$lowered" >$counted
+  { inside = comment }
+  END { exit found }' "${sources[@]}" >&2 || complain "the comments above begin badly: see docs/style.md"
 
 # A reader keeps at most 30 functions of a class in mind.
 while read -r count file class; do
@@ -147,7 +131,7 @@ if ! loops=$(grep -HoE '^#include "(engine|tools)/[^"]+' "${sources[@]}" | grep 
   complain "these files include each other in a circle: $loops"
 fi
 
-# The engine includes no class that forwards to it, but for the bodies of these and what uses them.
+# The engine includes no class that forwards to it, except in the bodies of these and their users.
 for file in "${sources[@]}"; do
   case $file in
     engine/frame/api/* | engine/frame/repair/* | engine/log/* | engine/c_api/*) continue ;;

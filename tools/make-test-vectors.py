@@ -5,7 +5,7 @@
 
 For every trait that a vector can have (producer, codec, filters, type size, special values, …) the
 smallest file that shows it is kept, all hostile files are, and so is every small frame of the
-current format. Old files in the target stay; the manifest is written anew, with the entries that
+current format. Old files in the target stay. The manifest is written again, with the entries that
 tools/make-array-vectors.py added.
 """
 

@@ -81,7 +81,7 @@ build() {  # build folder, meson options [-- target...]
   done
   log=$(mktemp)
   echo "== $dir: meson setup ${options[*]}"
-  # A folder of another compiler or of other options is made anew.
+  # A folder of another compiler or of other options is made again.
   if { meson setup "$dir" --reconfigure "${options[@]}" || meson setup "$dir" --wipe "${options[@]}" ||
     meson setup "$dir" "${options[@]}"; } >"$log" 2>&1 &&
     meson compile -C "$dir" "${@:2}" >>"$log" 2>&1; then

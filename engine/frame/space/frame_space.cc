@@ -194,7 +194,7 @@ void FrameSpace::BeginNext(uint64_t generation, int64_t end, int64_t below) {
 }
 
 int64_t FrameSpace::MostListed(uint64_t generation, int64_t end) const {
-  // Each chunk of the journal, and each dead extent in it, may split the dead journal once more.
+  // Each chunk of the journal, and each dead extent in it, may split the dead journal.
   const int64_t dead = dead_.count() + dead_.CountAfter(dying_.index_begin()) + dying_.count();
   return format::SpaceList::MostBytes(free_.count(), dead, births_.count() + 1,
                                       std::max(end, dead_.end()), generation);

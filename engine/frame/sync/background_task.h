@@ -1,4 +1,4 @@
-// Work that is done beside the commits of a writer, such as a sync.
+// Runs work during the commits of a writer, such as a sync.
 #ifndef CAIRN_ENGINE_FRAME_SYNC_BACKGROUND_TASK_H_
 #define CAIRN_ENGINE_FRAME_SYNC_BACKGROUND_TASK_H_
 

@@ -4,7 +4,7 @@
     eval "$(tools/ceph.sh env DIR)"       # or other variables of S3 clients; AWS_ENDPOINT_URL is needed
     python3 tools/bench/python/objects.py BUCKET BUILD/tools/cairn [--latencies 0 10 50] [--json FILE]
 
-The same float64 values lie there in chunks of 256 KiB. Each contestant opens them anew for each question.
+The same float64 values lie there in chunks of 256 KiB. Each contestant opens them again for each question.
 A proxy of this script counts requests and bytes, and adds the latency to each request. It is a process of
 its own, on loopback, and only for http:// endpoints.
 

@@ -267,8 +267,8 @@ def _put(writer: Writer, variable: xarray.Variable, axis: int, begin: int) -> No
 def _joined(sizes: tuple[int, ...], edge: int, first: int) -> tuple[int, ...]:
     """Returns the sizes of dask's chunks along a dimension that begins at item `first` of a frame.
 
-    Dask's own ones are joined or cut anew if they would end within a chunk of the frame, which would
-    then be compressed more than once.
+    Dask's own chunks are joined or cut again if they would end within a chunk of the frame, which
+    would then be compressed more than once.
     """
     ends = np.cumsum(sizes)
     if not ((ends[:-1] + first) % edge).any():

@@ -159,7 +159,7 @@ class Accessor:
         path
             A directory, which gets a frame for each variable and coordinate. If the path ends with
             ".b2nd", or is a URI of an object store, it becomes one frame: it holds one variable,
-            and the coordinates are in its metadata, which is written anew by each append.
+            and the coordinates are in its metadata, which each append writes again.
         append_dim
             The dimension along which the data are added to what is there. If there is nothing, it
             is made, with chunks, and units of times, for a dataset that grows. Readers see all
