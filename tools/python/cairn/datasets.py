@@ -8,7 +8,7 @@ _DATASET
     A dict with the "name" of the variable, the "attrs" of the dataset, and its "coords", which map
     names to dicts of "dims", "data" and "attrs".
 _APPENDS
-    A dict with the "id" of the dataset, which saving it anew changes, and "spans", which maps "" to
+    A dict with the "id" of the dataset, another one each time it is saved, and "spans", which maps "" to
     the first and the last generation between which nothing but appends has changed the frame. A
     handle that was pickled finds by it that the items which it had seen are there.
 _FILL_VALUE
