@@ -65,9 +65,9 @@ absl::Status JournalHeadroom::Reserve(const Stager& stager, int64_t other_bytes)
   return Refuse(reserved_.Extend(*frame_.file, end, kept, most));
 }
 
-// Readers see what they saw before: zeros after the journal. One byte makes the kernel write the
-// page, and a larger write would make page cache of which small parts are slow to sync. On a full
-// disk the commit itself fails.
+// Writes one byte of each page: readers still see zeros after the journal. One byte makes the
+// kernel write the page. A larger write would fill the page cache with large folios, whose small
+// parts are slow to sync. On a full disk the commit itself fails.
 void JournalHeadroom::WriteZerosAhead() {
   if (tail_.end() - frame_.sync->durable().end > kSmallCommit || ++small_commits_ <= kManyCommits ||
       tail_.end() <= zeros_end_ || reserved_.end() <= tail_.end()) {

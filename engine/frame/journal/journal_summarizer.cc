@@ -103,8 +103,8 @@ std::optional<SummaryBytes> SummaryOf(const State& state, int64_t position, uint
   return made;
 }
 
-// The entries alone, for a summary of the state or of one that follows it. Nothing where there are
-// none.
+// Encodes the new entries alone, for a later summary of the state or of one that follows it.
+// Returns nothing if there are none, or too many.
 std::optional<SummaryBytes> TableOf(const State& state, int64_t position) {
   if (state.chunks.new_pieces() > kMostNewPieces) return std::nullopt;
   ChunkIndex::Flat flat = state.chunks.Flatten();
@@ -125,7 +125,7 @@ std::optional<SummaryBytes> TableOf(const State& state, int64_t position) {
 
 }  // namespace
 
-// Readers replay more where the disk is too full.
+// Writes a slot of the anchor. If the disk is too full, readers replay more.
 absl::Status JournalSummarizer::WriteSlot(const AnchorPlace& anchor, int64_t number,
                                           const format::SummarySlot& slot) const {
   const absl::Status status =
@@ -133,20 +133,22 @@ absl::Status JournalSummarizer::WriteSlot(const AnchorPlace& anchor, int64_t num
   return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
 }
 
-// Writes the slot of the newest summary.
+// Writes the slot of the newest summary, unless the boot is not known.
 absl::Status JournalSummarizer::WriteSlot(const AnchorPlace& anchor, const Extent& summary,
                                           SummaryProgress& progress) const {
   format::SummarySlot slot = {.position = summary.begin,
                               .size = summary.size(),
                               .generation = base().generation(),
                               .last = base().journal->last};
-  // A summary that waits is marked first: there may be many from one sync to the next.
+  // A summary that waits for a sync keeps its place, or newer ones would replace it again and
+  // again.
   if (!progress.unmarked.has_value()) progress.unmarked = slot;
   slot.boot = frame_.source.BootHere(base().env()->boot);
   return slot.boot != 0 ? WriteSlot(anchor, 0, slot) : absl::OkStatus();
 }
 
-// A sync that began after a later commit covers it.
+// Writes the slot of the newest durable summary, when a later commit is durable: its sync began
+// after the summary was written.
 absl::Status JournalSummarizer::MarkSummary(const AnchorPlace& anchor, SummaryProgress& progress) {
   if (frame_.sync->durable().generation <= progress.unmarked->generation) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(WriteSlot(anchor, 1, *progress.unmarked));
@@ -154,7 +156,7 @@ absl::Status JournalSummarizer::MarkSummary(const AnchorPlace& anchor, SummaryPr
   return absl::OkStatus();
 }
 
-// The commits that come now have the generations of those that it names.
+// Empties all slots, because the next commits have the generations of those in the summary.
 absl::Status JournalSummarizer::VoidSummaries() {
   for (int64_t number = 0; number < format::kSlots; ++number) {
     CAIRN_RETURN_IF_ERROR(WriteSlot(AnchorOf(base()), number, {}));
@@ -163,7 +165,8 @@ absl::Status JournalSummarizer::VoidSummaries() {
   return absl::OkStatus();
 }
 
-// A summary that cannot be written is tried again after as many edits.
+// Returns true if enough edits have come since the last summary. If it cannot be written, the next
+// one is due after as many edits.
 bool JournalSummarizer::IsSummaryDue(int64_t edits, SummaryProgress& progress) const {
   const State& state = base();
   const CheckpointPolicy& policy = state.env()->checkpoints;
@@ -175,10 +178,10 @@ bool JournalSummarizer::IsSummaryDue(int64_t edits, SummaryProgress& progress) c
   return is_due;
 }
 
-// After the last commit, with a receipt: no writer that opens the frame cuts it, whichever
-// checkpoint it knows. That may be on the disk without the summary, so it does not say what is
-// durable. False where there is no room for it. Then the committed state goes on from `index`,
-// unless that is null.
+// Writes the summary after the last commit, with a receipt, so that no writer which opens the frame
+// cuts it, whichever checkpoint it knows. The receipt may be on the disk without the summary, so it
+// does not say what is durable. If `index` is not null, the committed state continues from it.
+// Returns false if there is no room.
 absl::StatusOr<bool> JournalSummarizer::WriteSummary(
     std::vector<std::byte> summary, const Stager& stager,
     const std::shared_ptr<const SummarizedIndex>& index) {
@@ -188,7 +191,7 @@ absl::StatusOr<bool> JournalSummarizer::WriteSummary(
                                 .boot = frame_.source.BootHere(base().env()->boot)};
   format::AppendReceipt(receipt, begin + std::ssize(summary), summary);
   if (!tail_.HasRoomFor(std::ssize(summary) + format::kReceiptSize)) return false;
-  // Space that is kept on a full disk for deleting stays.
+  // A summary must not use the space that is reserved for deleting on a full disk.
   tail_.StageAt(begin + std::ssize(summary));
   if (!headroom_.Reserve(stager).ok()) {
     tail_.StageAt(begin);
@@ -224,9 +227,8 @@ absl::Status JournalSummarizer::SumUp(const Stager& stager) {
   return written ? WriteSlot(anchor, summary->extent, progress_) : absl::OkStatus();
 }
 
-// The anchor of the next checkpoint, with its identity and slots, is known only when that is
-// written. Until then tables are written: the first summary is not the first to go through all
-// edits.
+// Writes tables until the anchor of the next checkpoint, with its identity and slots, is written.
+// So the first summary need not go through all edits.
 absl::StatusOr<bool> JournalSummarizer::SumUpFor(BackgroundCheckpoint& next, const Stager& stager) {
   SummaryProgress& progress = next.summaries();
   const std::optional<AnchorPlace> anchor = next.anchor();

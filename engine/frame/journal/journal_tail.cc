@@ -109,8 +109,7 @@ int64_t JournalTail::BytesAfter(int64_t durable_end) const {
   return end() - durable_end - std::max<int64_t>(aside, 0);
 }
 
-// Returns true if a journal begins there that may get so long that opening the frame would take
-// long.
+// Returns true if a journal begins at `position` that may get so long that opening takes long.
 bool JournalTail::NeedsAnchor(int64_t position) const {
   const State& state = base();
   return state.journal.has_value() && state.journal->empty() && position == state.journal->begin &&

@@ -28,7 +28,8 @@ absl::Status CheckAxis(std::string_view edit, int axis, std::span<const int64_t>
   return OutOfRange("%s: axis %d, the array has %d dimensions", edit, axis, shape.size());
 }
 
-// The items of so many slices along an axis; kInvalidArgument for a part of one.
+// Returns how many slices along an axis have `nbytes`. Errors: kInvalidArgument if these are not
+// whole slices.
 absl::StatusOr<int64_t> CountSlices(std::span<const int64_t> shape, size_t axis, int64_t typesize,
                                     int64_t nbytes) {
   std::optional<int64_t> slice = typesize;
