@@ -145,6 +145,10 @@ class Subject:
     def scan(self):
         return self.log().scan()
 
+    def plot(self):
+        self.where = ""
+        return self.log().plot()
+
     def aggregates(self):
         self.where = ""
         return self.log().aggregate()

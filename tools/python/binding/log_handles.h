@@ -47,6 +47,7 @@ inline Rotation ToRotation(const RotationLimits& limits) {
 void BindLog(nanobind::module_& module);
 void BindLogSnapshot(nanobind::module_& module);
 void BindLogWriter(nanobind::module_& module);
+void BindPlot(nanobind::module_& module);
 
 }  // namespace cairn::python
 

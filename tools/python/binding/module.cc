@@ -37,6 +37,7 @@ NB_MODULE(_engine, module) {
   BindLogSnapshot(module);
   BindLogWriter(module);
   BindLog(module);
+  BindPlot(module);
 }
 
 }  // namespace cairn::python

@@ -62,6 +62,7 @@ from .log_writer import LogWriter
 from .npy_files import from_npy, to_npy
 from .opening import asarray, create, open
 from .options import Limits
+from .plot import Plot
 from .readable import Snapshot
 from .records import Records
 from .scan import Scan
@@ -95,6 +96,7 @@ __all__ = [
     "NotFound",
     "OutOfRange",
     "PermissionDenied",
+    "Plot",
     "ReadOnly",
     "Records",
     "Report",

@@ -113,6 +113,7 @@ KINDS: dict[str, tuple[str, _Is]] = {
     "Callable[[list[range]], object]": ("a function that takes a list of ranges", callable),
     "Iterable[FilterLike]": ("names of filters, or pairs of a name and an int", _one_or_all(_is_filter)),
     "Mapping[str, Any]": ("a dict of names and values", _mapping(lambda _: True)),
+    "Mapping[str, str]": ("a dict of names and texts", _mapping(_is_text)),
     "Mapping[str, bytes]": ("a dict of names and bytes", _mapping(_is_bytes)),
     "Limits": ("a cairn.Limits", _named("Limits")),
     "Retention": ("a cairn.Retention", _named("Retention")),

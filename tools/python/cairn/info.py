@@ -105,6 +105,11 @@ class Report:
     def __bool__(self) -> bool:
         return self.ok
 
+    def _repr_html_(self) -> str:
+        from .picture import report_as_html
+
+        return report_as_html(self)
+
 
 class Generation(NamedTuple):
     """Describes a state that `cairn.open(path, generation=...)` can still open."""

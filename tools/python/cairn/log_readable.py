@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional, Union, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from .keys import names_of
 from .log_info import LogInfo, Retention, Rotation
 from .log_view import LogView
 from .opened import Immutable
+from .plot import Plot, draw
 from .readable import Snapshot
 from .records import Columns, Records, shown
 from .scan import Scan
@@ -290,6 +291,40 @@ class LogReadable:
     def statistics(self) -> dict[str, FieldStatistics]:
         """The count, min, max, sum, first, last and mean of each field of numbers."""
         return statistics_of(self.aggregate())
+
+    def plot(
+        self,
+        begin: Optional[TimeLike] = None,
+        end: Optional[TimeLike] = None,
+        *,
+        last: Optional[SpanLike] = None,
+        tz: Optional[ZoneLike] = None,
+        fields: Union[str, Sequence[str], None] = None,
+        where: WhereLike = None,
+        title: Optional[str] = None,
+        units: Optional[Mapping[str, str]] = None,
+    ) -> Plot:
+        """Draws fields of numbers over time: the mean of each, in a band from its least to its greatest value.
+
+        begin, end, last, tz
+            The times of the records, as in `query`. The axis of the picture is in UTC.
+        fields
+            The names of the fields. None means all fields of numbers.
+        where
+            The conditions that the records must meet, as in `query`.
+        title
+            The title. None means the name of the log.
+        units
+            The units of values by the names of the fields: {"temp": "°C"}.
+        """
+        view = self._view()
+        clock = view.need_clock()
+
+        def aggregate(first: int, after: int, bucket: int) -> Aggregates:
+            of_state = LogSnapshot(view)
+            return of_state.aggregate(clock.time(first), clock.time(after), bucket=bucket, fields=fields, where=where)
+
+        return draw(view, view.range(begin, end, last, tz), aggregate, title, units or {})
 
     def verify_statistics(self) -> list[str]:
         """Compares the statistics with the records, and returns a line for each difference."""

@@ -1,14 +1,16 @@
-"""The picture of a frame in notebooks: its description, and the compression of each chunk."""
+"""Pictures in notebooks: the compression of each chunk of a frame, and the chunks that a check found damaged."""
 
 from __future__ import annotations
 
 import html
+import re
 
 from . import _engine, options
-from .info import Info
+from .info import Info, Report
 
 _BARS = 120
 _HEIGHT = 40
+_FINDINGS = 10
 
 
 def as_html(title: str, info: Info, engine: _engine.Snapshot) -> str:
@@ -36,7 +38,36 @@ def _bars(info: Info, engine: _engine.Snapshot) -> str:
             f'<rect x="{place * 4}" y="{_HEIGHT - height:.1f}" width="3" height="{height:.1f}" '
             f'fill="{"#bbb" if special else "#47a"}"><title>chunk {nchunk}: {what}</title></rect>'
         )
+    told = "each chunk" if count == info.nchunks else f"{count} chunks"
+    return _picture("stored size of chunks", bars, count) + f"<div>stored size of {told}, of the decoded one</div>"
+
+
+def _picture(title: str, bars: list[str], count: int) -> str:
+    width = max(count * 4, 4)
+    frame = f'<rect width="{width}" height="{_HEIGHT}" fill="#8882"/>'
     return (
-        f'<svg width="{max(count * 4, 4)}" height="{_HEIGHT}" role="img">'
-        f"<title>stored size of chunks</title>{''.join(bars)}</svg>"
+        f'<svg width="{width}" height="{_HEIGHT}" role="img"><title>{title}</title>{frame}{"".join(bars)}</svg>'
     )
+
+
+def report_as_html(report: Report) -> str:
+    """Returns a picture with a bar for each chunk, or for some in a row, and the first findings."""
+    nchunks, findings = report.nchunks, report.findings
+    numbers = (re.fullmatch(r"chunk (\d+)", one.section) for one in findings)
+    damaged = {int(one[1]) for one in numbers if one is not None}
+    count = min(nchunks, _BARS)
+    bars = []
+    for place in range(count):
+        chunks = range(place * nchunks // count, (place + 1) * nchunks // count)
+        bad = sorted(damaged.intersection(chunks))
+        what = f"damaged: chunk {', '.join(map(str, bad))}" if bad else f"chunk {chunks[0]}: no damage"
+        bars.append(
+            f'<rect x="{place * 4}" y="0" width="3" height="{_HEIGHT}" '
+            f'fill="{"#c22" if bad else "#47a"}"><title>{what}</title></rect>'
+        )
+    rows = "".join(f"<tr><td>{html.escape(one.reason)}</td></tr>" for one in findings[:_FINDINGS])
+    total = len(findings) + report.omitted
+    title = f"{total:,} places are damaged" if total > 1 else "1 place is damaged" if total else "no damage"
+    more = f"<div>and {total - _FINDINGS:,} more</div>" if total > _FINDINGS else ""
+    shown = _picture("damaged chunks", bars, count)
+    return f"<div><strong>{title}, {nchunks:,} chunks</strong><div>{shown}</div><table>{rows}</table>{more}</div>"
