@@ -44,9 +44,9 @@ def _bars(info: Info, engine: _engine.Snapshot) -> str:
 
 def _picture(title: str, bars: list[str], count: int) -> str:
     width = max(count * 4, 4)
-    frame = f'<rect width="{width}" height="{_HEIGHT}" fill="#8882"/>'
     return (
-        f'<svg width="{width}" height="{_HEIGHT}" role="img"><title>{title}</title>{frame}{"".join(bars)}</svg>'
+        f'<svg width="{width}" height="{_HEIGHT}" role="img" style="background:#8882">'
+        f"<title>{title}</title>{''.join(bars)}</svg>"
     )
 
 
