@@ -8,8 +8,20 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _engine
+from .errors import InvalidArgument
 from .metadata import packed
 from .options import CODECS, FILTERS, FilterLike, dtype_text, extents, integer, number_of
+
+_LOSSY_CODECS = ("zfp_acc", "zfp_prec", "zfp_rate")
+# Filters after which the bits of a float are no longer where it has them.
+_MOVING = ("shuffle", "bitshuffle", "delta", "bytedelta", "bytedelta_buggy")
+
+
+def _check_floats(what: str, dtype: np.dtype) -> None:
+    """Refuses items whose bits are not those of a float, since other values would be lost."""
+    raw = dtype.kind == "V" and dtype.names is None
+    if dtype not in (np.dtype("<f4"), np.dtype("<f8")) and not raw:
+        raise InvalidArgument(f"{what}: expected items of float32 or float64, got {dtype.str if dtype.names is None else dtype}")
 
 
 def make_recipe(
@@ -32,8 +44,15 @@ def make_recipe(
 ) -> _engine.Recipe:
     """Returns the options of a new frame, which `create` documents, as the engine takes them."""
     recipe = _engine.Recipe()
+    number = number_of(codec, CODECS, "codec")
+    if codec in _LOSSY_CODECS:
+        _check_floats(f"codec {codec!r}", dtype)
+        if codec_meta == 0 and codec != "zfp_acc":
+            raise InvalidArgument(f"codec_meta: expected what {codec!r} keeps, got 0")
+        if filters == ("shuffle",):  # the default, which ZFP cannot follow
+            filters = ()
     recipe.set_compression(
-        number_of(codec, CODECS, "codec"),
+        number,
         integer(clevel, "clevel", -(2**31)),
         integer(codec_meta, "codec_meta", -128, 255) & 255,
         dtype.itemsize,
@@ -43,6 +62,12 @@ def make_recipe(
     stages = [filters] if isinstance(filters, str) else filters
     pairs = [(one, 0) if isinstance(one, str) else one for one in stages]
     recipe.set_filters([(number_of(name, FILTERS, "filter"), value & 255) for name, value in pairs])
+    names = [name for name, _ in pairs]
+    if "trunc_prec" in names:
+        _check_floats("filter 'trunc_prec'", dtype)
+        before = [name for name in names[: names.index("trunc_prec")] if name in _MOVING]
+        if before:
+            raise InvalidArgument(f"filters: 'trunc_prec' must come before {before[0]!r}, which moves bits")
     recipe.set_place(integer(chunksize, "chunksize"), sparse, overwrite)
     if shape is not None:
         chunkshape = [] if chunks is None else extents(chunks, "chunks", 2**31 - 1)
