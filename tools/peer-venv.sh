@@ -32,7 +32,7 @@ if ! install_newest >"$log" 2>&1; then
 fi
 install_also datasette sqlite-utils
 install_also influxdb-client
-install_also dask pytest xarray
+install_also dask fsspec pytest xarray
 install_also duckdb
 install_also pyarrow
 install_also auditwheel

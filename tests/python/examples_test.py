@@ -37,6 +37,10 @@ class DocsTest(PackageTest):
     def test_python_page_shows_what_happens_with_arrow(self):
         self.run_examples("docs", "python.md", needs="arrow")
 
+    @unittest.skipIf(importlib.util.find_spec("fsspec") is None, "no fsspec")
+    def test_python_page_shows_what_happens_with_fsspec(self):
+        self.run_examples("docs", "python.md", needs="fsspec")
+
     def test_log_page_shows_what_happens(self):
         self.run_examples("docs", "log.md")
 
