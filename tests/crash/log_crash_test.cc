@@ -114,7 +114,7 @@ class LogLife {
     const LogSelection which = {
         .filters = {absl::StrFormat("%d <= count < %d", counts.begin, counts.end)}};
     if (requests_deletion_ && dice_.Percent(50)) {
-      requested_.push_back(counts);
+      requested_.push_back({.counts = counts, .end = committed_});
       const absl::Status left = log.Delete(which, std::chrono::milliseconds(0)).status();
       return absl::IsUnavailable(left) ? absl::OkStatus() : left;
     }
@@ -164,13 +164,14 @@ class LogLife {
       if (deleted_.contains(number)) {
         ASSERT_TRUE(is_gone) << "record " << number << " is there again";
       } else if (is_gone) {
-        ASSERT_TRUE(MayBeDeleted(expected)) << "record " << number;
+        ASSERT_TRUE(MayBeDeleted(number, expected)) << "record " << number;
         deleted_.insert(number);
       }
       if (is_gone) expected = {.time = expected.time, .temp = std::nan(""), .count = 0};
       ASSERT_EQ(std::memcmp(&records[i], &expected, sizeof(Reading)), 0) << "record " << number;
     }
     deleting_ = {};
+    for (Request& request : requested_) request.end = std::min(request.end, end);
     deleted_.erase(deleted_.lower_bound(end), deleted_.end());
     // A deletion that comes later may leave fewer than retention has kept.
     EXPECT_GE(end - found.first_record(), std::min(end, least_))
@@ -191,9 +192,15 @@ class LogLife {
     bool Has(const Reading& reading) const { return begin <= reading.count && reading.count < end; }
   };
 
-  bool MayBeDeleted(const Reading& reading) const {
-    return deleting_.Has(reading) || std::ranges::any_of(requested_, [&](const Counts& counts) {
-             return counts.Has(reading);
+  // A request to delete readings whose numbers are less than `end`.
+  struct Request {
+    Counts counts;
+    int64_t end = 0;
+  };
+
+  bool MayBeDeleted(int64_t number, const Reading& reading) const {
+    return deleting_.Has(reading) || std::ranges::any_of(requested_, [&](const Request& request) {
+             return number < request.end && request.counts.Has(reading);
            });
   }
 
@@ -203,7 +210,7 @@ class LogLife {
   std::vector<Reading> written_;  // by number, also what was dropped or not committed
   std::set<int64_t> deleted_;     // numbers
   Counts deleting_;               // a deletion under way
-  std::vector<Counts> requested_;
+  std::vector<Request> requested_;
   std::set<int64_t> limits_;  // records that retention may keep
   int64_t least_ = 0;         // the least of them so far
   int64_t now_ = 0;

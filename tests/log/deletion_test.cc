@@ -304,7 +304,7 @@ TEST(LogDeletionOfManyFiles, FullDiskLeavesWhatCanBeRepeated) {
 }
 
 // A request is not tried again with each commit, because it would read the log each time.
-TEST(LogDeletionOfManyFiles, RequestThatFailsEndsAndItsProcessIsTold) {
+TEST(LogDeletionRequest, ThatFailsEndsAndItsProcessIsTold) {
   const TempDir temp;
   LogCreateOptions options = SensorOptions();
   options.rotation.period = 2000;
@@ -333,7 +333,7 @@ TEST(LogDeletionOfManyFiles, RequestThatFailsEndsAndItsProcessIsTold) {
   EXPECT_EQ(log.Refresh()->nrecords(), 450);
 }
 
-TEST(LogDeletionOfManyFiles, RequestEndsOnAFullDisk) {
+TEST(LogDeletionRequest, EndsOnAFullDisk) {
   constexpr int64_t kLarge = 1 << 30;
   const LogSelection most = {.filters = {"temp >= 0.25"}};
   test::SimulatedDisk disk;
@@ -361,6 +361,32 @@ TEST(LogDeletionOfManyFiles, RequestEndsOnAFullDisk) {
   ask();
   ASSERT_TRUE(IsOk(writer.Commit()));
   EXPECT_LT(log.Refresh()->nrecords(), 6'000);
+}
+
+// A power cut takes records that the request is about, and others get their numbers.
+TEST(LogDeletionRequest, AfterAPowerCutDeletesNoNewRecords) {
+  test::Dice dice(1);
+  int shrunk = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    test::SimulatedDisk disk(seed);
+    LogCreateOptions options = SensorOptions();
+    options.file_system = disk.root();
+    Log log = Log::Create("log", options).value();
+    LogWriter writer = log.OpenWriter({.durability = Durability::kProcess}).value();
+    ASSERT_TRUE(IsOk(writer.Append(Readings(100))));
+    ASSERT_TRUE(IsOk(writer.Checkpoint()));
+    ASSERT_TRUE(IsOk(writer.Append(Readings(50, 100))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    EXPECT_TRUE(Fails(log.Delete({}, milliseconds(0)), StatusCode::kUnavailable, "next commit"));
+    const std::unique_ptr<test::SimulatedDisk> after = disk.PowerLoss(dice);
+    Log found = Log::Open("log", {.file_system = after->root()}).value();
+    if (found.snapshot().end_record() < 150) ++shrunk;
+    LogWriter next = found.OpenWriter({}).value();
+    ASSERT_TRUE(IsOk(next.Append(Readings(60, 1000))));
+    ASSERT_TRUE(IsOk(next.Commit()));
+    EXPECT_EQ(next.snapshot().nrecords(), 60);
+  }
+  EXPECT_GT(shrunk, 0);
 }
 
 TEST(LogDeletionOfManyFiles, FileThatIsBeingCompactedEndsNoWriter) {

@@ -20,6 +20,7 @@ std::optional<LimitsRequest> Inbox::FindLimits() const {
 }
 
 std::optional<LogSelection> Inbox::FindDeletion() const {
+  if (!TakesRequests(*log_)) return std::nullopt;
   const auto found = log::FindDeletion(*log_);
   if (!found.ok() || !found->has_value() || *found == deletion_) return std::nullopt;
   absl::StatusOr<LogSelection> which = ParseDeletion(**found);

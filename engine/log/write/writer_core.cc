@@ -36,6 +36,8 @@ absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<Log
   const MutexLock lock(core->mutex_);
   CAIRN_ASSIGN_OR_RETURN(core->state_, core->file_.Acquire(options.wait));
   CAIRN_RETURN_IF_ERROR(core->BeginWriting());
+  // A power cut may have taken records that a request is about. New ones will get their numbers.
+  CAIRN_RETURN_IF_ERROR(core->CarryOutDeletion());
   if (options.commit_interval.count() > 0) {
     core->timer_ = options.timer == nullptr ? TimerThread::Make() : options.timer->thread_;
     if (!core->timer_->runs()) {
@@ -203,13 +205,17 @@ absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
   }
   if (requested) inbox_.End(*requested);
   StartTimer();
-  const std::optional<LogSelection> deletion = looks ? inbox_.FindDeletion() : std::nullopt;
-  if (deletion) {
-    // A deletion that fails, for example on a full disk, does not fail this commit. It is not tried
-    // again, since that could cost as much with each commit. The other process sees what is left.
-    DeleteCommitted(*deletion).IgnoreError();
-    if (status_.ok()) inbox_.End(*deletion);
-  }
+  return looks ? CarryOutDeletion() : absl::OkStatus();
+}
+
+absl::Status WriterCore::CarryOutDeletion() {
+  const std::optional<LogSelection> deletion = inbox_.FindDeletion();
+  if (!deletion) return absl::OkStatus();
+  // A deletion that fails, for example on a full disk, does not fail the commit before it. It is
+  // not tried again, since that could cost as much with each commit. The other process sees what is
+  // left.
+  DeleteCommitted(*deletion).IgnoreError();
+  if (status_.ok()) inbox_.End(*deletion);
   return status_;
 }
 
@@ -260,7 +266,9 @@ absl::StatusOr<size_t> WriterCore::CommitSome(Bytes records, Durability durabili
 absl::Status WriterCore::CommitBatch(Bytes records, int64_t most_chunks, Durability durability) {
   const LogLayer layer = layer_;
   const bool layer_changed = layer_changed_;
-  absl::Status status = StageBatch(records, most_chunks);
+  absl::Status status = StageRecords(records);
+  if (status.ok()) status = StageRetention(records, most_chunks);
+  if (status.ok() && layer_changed_) status = StageLayer();
   if (status.ok()) status = CommitStaged(durability);
   if (absl::IsResourceExhausted(status)) {
     file_.writer().Rollback();
@@ -269,12 +277,6 @@ absl::Status WriterCore::CommitBatch(Bytes records, int64_t most_chunks, Durabil
   }
   if (status.ok()) ages_.Note(*state_, records);
   return status;
-}
-
-absl::Status WriterCore::StageBatch(Bytes records, int64_t most_chunks) {
-  CAIRN_RETURN_IF_ERROR(StageRecords(records));
-  CAIRN_RETURN_IF_ERROR(StageRetention(records, most_chunks));
-  return layer_changed_ ? StageLayer() : absl::OkStatus();
 }
 
 absl::Status WriterCore::CommitStaged(Durability durability) {

@@ -64,7 +64,6 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   // and drops at most this many chunks. A refusal by a full disk leaves nothing staged.
   absl::Status CommitBatch(Bytes records, int64_t most_chunks, Durability durability)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status StageBatch(Bytes records, int64_t most_chunks) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CommitStaged(Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StageRecords(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StageLayer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -73,6 +72,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   // Deletes records that are committed; see LogWriter::Delete.
   absl::StatusOr<int64_t> DeleteCommitted(const LogSelection& which)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Carries out the request of another process. Errors: only those that end this writer.
+  absl::Status CarryOutDeletion() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status RemoveOldFiles() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status TakeCommitted(const Snapshot& committed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
