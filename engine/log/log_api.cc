@@ -5,6 +5,7 @@
 #include "cairn/log_writer.h"
 #include "engine/base/status.h"
 #include "engine/log/query/aggregate.h"
+#include "engine/log/query/buckets.h"
 #include "engine/log/query/query_run.h"
 #include "engine/log/state/log_core.h"
 #include "engine/log/write/delete_beside.h"
@@ -62,6 +63,12 @@ absl::StatusOr<LogCursor> LogSnapshot::Query(const LogQuery& query) const {
 absl::StatusOr<std::vector<LogBucket>> LogSnapshot::Aggregate(
     const LogAggregation& aggregation) const {
   return log::Aggregate(state_, aggregation);
+}
+absl::StatusOr<TimeRange> LogSnapshot::BucketAt(const LogAggregation& aggregation,
+                                                int64_t time) const {
+  CAIRN_ASSIGN_OR_RETURN(const Field* const field, state_->NeedTime());
+  CAIRN_ASSIGN_OR_RETURN(log::Buckets buckets, log::Buckets::Make(aggregation, *field));
+  return buckets.Of(time);
 }
 absl::StatusOr<std::vector<std::string>> LogSnapshot::VerifyStatistics() const {
   return state_->VerifyStatistics();

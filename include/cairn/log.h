@@ -385,6 +385,10 @@ class CAIRN_EXPORT LogSnapshot {
   //   quantiles
   //     need are more than `max_memory`.
   absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogAggregation& aggregation) const;
+  // Returns the times of the bucket of an aggregation that holds `time`. So the bucket that follows
+  // another begins at its end, also if it has no records and Aggregate leaves it out. Its end is
+  // the greatest time if it has none. Errors: as for the buckets of Aggregate.
+  absl::StatusOr<TimeRange> BucketAt(const LogAggregation& aggregation, int64_t time) const;
 
   // Compares the statistics of all chunks with the records, and continues after a difference.
   // Returns one line for each chunk whose statistics differ.

@@ -1,4 +1,4 @@
-"""cairn log agg: functions of chosen fields."""
+"""cairn log agg: functions of chosen fields, empty spans and groups."""
 
 import datetime
 import json
@@ -60,6 +60,72 @@ class What(AggTest):
         message = self.fails(1, "log", "agg", "log", "--what", "p95", "--max-memory", 800, "--fields", "temp")
         self.assertIn("choose smaller buckets", message)
         self.assertEqual(len(self.rows_of_agg("--what", "p95", "--max-memory", 800, "--fields", "temp", "--bucket", "1h")), 2)
+
+
+class Sparse(AggTest):
+    """Two hosts, whose records have hours without any between them."""
+
+    def setUp(self):
+        super().setUp()
+        self.create("time:timestamp[s]", "x:f8", "n:u8", "host:bytes[4]", "ok:bool")
+        rows = [("00:30", 1, 2**60 + 1, "a", 1), ("00:45", 2, 5, "b", 0), ("03:10", 4, 2**60 + 7, "a", 1), ("04:10", "nan", 9, "b", 1)]
+        self.append("\n".join(["time,x,n,host,ok", *(f"2026-03-29T{clock},{x},{n},{host},{ok}" for clock, x, n, host, ok in rows)]))
+
+    def column(self, name, *args):
+        return [row[name] for row in self.rows_of_agg("--bucket", "1h", "--what", "x:mean,x:sum,n:last", *args)]
+
+    def test_empty_spans_are_filled(self):
+        x, n = "mean(x)", "last(n)"
+        self.assertEqual(self.column("records", "--fill", "none"), [2, 1, 1])
+        self.assertEqual(self.column("records", "--fill", "null"), [2, 0, 0, 1, 1])
+        self.assertEqual(self.column("sum(x)", "--fill", "previous"), [3, 0, 0, 4, 0])
+        self.assertEqual(self.column(x, "--fill", "null"), [1.5, None, None, 4, None])
+        self.assertEqual(self.column(n, "--fill", "null"), [5, None, None, 2**60 + 7, 9])
+        self.assertEqual(self.column(n, "--fill", "previous"), [5, 5, 5, 2**60 + 7, 9])
+        linear = self.column(x, "--fill", "linear")
+        self.assertEqual([value and round(value, 9) for value in linear], [1.5, 2.333333333, 3.166666667, 4, None])
+        self.assertEqual(self.column(n, "--fill", "7"), [5, 7, 7, 2**60 + 7, 9])
+        self.assertEqual(self.column(n, "--fill", "-0.5")[1], -0.5)
+        self.assertEqual(self.rows("--bucket", "1h", "--what", "n:last", "--fill", "null", command="agg")[1], ["2026-03-29T01:00:00Z", "0", ""])
+
+    def test_the_range_that_is_asked_for_is_filled(self):
+        day = ["--from", "2026-03-29", "--to", "2026-03-30", "--tz", "Europe/Berlin"]
+        self.assertEqual(self.column("records", "--fill", "0", *day), [0, 2, 0, 0, 1, 1, *[0] * 17])
+        self.assertEqual(self.column("mean(x)", "--fill", "0", "--from", "2030-01-01", "--to", "2030-01-01T02:30"), [0, 0, 0])
+        self.assertEqual(self.column("records", "--fill", "0", "--from", "2030-01-01"), [])
+
+    def test_enormous_ranges_are_streamed(self):
+        """In memory they would take more than there is."""
+        agg = self.start("log", "agg", "log", "--bucket", "1s", "--fill", "linear", "--from", "0001-01-01", "--what", "n:max")
+        for _ in range(10_000):
+            line = agg.stdout.readline()
+        self.assertEqual(line, b"0001-01-01T02:46:38Z,0,nan\n")
+        with open(f"/proc/{agg.pid}/statm", encoding="ascii") as statm:
+            self.assertLess(int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE"), 100 << 20)
+
+    def test_groups_have_rows_of_their_own(self):
+        rows = self.rows_of_agg("--by", "host,ok", "--what", "x:max,n:last")
+        self.assertEqual([(row["host"], row["ok"], row["records"], row["last(n)"]) for row in rows],
+                         [("a", True, 2, 2**60 + 7), ("b", False, 1, 5), ("b", True, 1, 9)])  # fmt: skip
+        rows = self.rows("--by", "host", "--bucket", "1h", "--what", "n:last", "--fill", "0", command="agg")
+        self.assertEqual([row[1] for row in rows], ["a"] * 5 + ["b"] * 5)
+        self.assertEqual([row[3] for row in rows], [str(2**60 + 1), "0", "0", str(2**60 + 7), "0", "5", "0", "0", "0", "9"])
+        self.assertEqual(list(self.rows_of_agg("--by", "n", "--what", "mean")[0])[1:4], ["n", "records", "mean(x)"])
+
+    def test_the_newest_value_of_each_group(self):
+        rows = self.rows("--by", "host", "--what", "last", "--fields", "time,n", command="agg")
+        self.assertEqual([row[1::2] for row in rows], [["a", "2026-03-29T03:10:00Z"], ["b", "2026-03-29T04:10:00Z"]])
+        self.assertEqual([row[4] for row in rows], [str(2**60 + 7), "9"])
+
+    def test_what_cannot_be_is_refused(self):
+        agg = ("log", "agg", "log")
+        self.assertIn("more than 1 groups", self.fails(1, *agg, "--by", "host", "--max-groups", 1))
+        self.assertIn("'x' has floats", self.fails(2, *agg, "--by", "x"))
+        self.assertIn("'y'", self.fails(1, *agg, "--by", "y"))
+        for wrong in (["--fill", "null"], ["--fill", "nil", "--bucket", "1h"], ["--fill", "inf", "--bucket", "1h"], ["--fill", "0", "--bucket", "1h", "--format", "raw"],
+                      ["--by", "host", "--plot", "a.svg"], ["--fill", "0", "--bucket", "1h", "--plot", "a.svg"]):  # fmt: skip
+            with self.subTest(wrong=wrong):
+                self.assertIn(wrong[0], self.fails(2, *agg, *wrong))
 
 
 if __name__ == "__main__":

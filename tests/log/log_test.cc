@@ -391,6 +391,13 @@ TEST(LogSnapshot, SumsUpDaysOfAZoneFromTheStatistics) {
   days.time_zone = "Europe/Nowhere";
   EXPECT_TRUE(
       Fails(damaged.Aggregate(days), absl::StatusCode::kInvalidArgument, "'Europe/Nowhere'"));
+  days = {.bucket = 1, .calendar = CalendarUnit::kDay, .time_zone = "Europe/Berlin"};
+  for (const LogBucket& day : *found) {
+    const absl::StatusOr<TimeRange> bounds = damaged.BucketAt(days, day.end - 1);
+    ASSERT_TRUE(IsOk(bounds));
+    EXPECT_EQ(bounds->begin, day.begin);
+    EXPECT_EQ(bounds->end, day.end);
+  }
   const std::vector<LogBucket> all = damaged.Aggregate({.fields = {"count"}}).value();
   EXPECT_EQ(all[0].end, readings.back().time + 1);
 }

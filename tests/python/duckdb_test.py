@@ -102,6 +102,54 @@ class DuckDbTest(PackageTest):
                             got = float(found[field][name][row])
                             np.testing.assert_allclose(got, np.nan if value is None else float(value), rtol=1e-9, atol=1e-9)
 
+    def test_groups(self):
+        for zone, *days in ZONES[:3]:
+            log = self.fill(days)
+            self.base.execute(f"set TimeZone = '{zone}'")
+            expected = self.rows(
+                "select host, epoch_ms(date_trunc('day', t)::timestamptz) as b, count(*), count(x), quantile_cont(x, 0.9), max(n), arg_max(n, (t, r)) "
+                "from t group by host, b order by host, b"
+            )
+            found = log.aggregate(bucket="1d", tz=zone, by="host", what="x:count,x:p90,n:max,n:last")
+            x, n = found["x"], found["n"]
+            columns = [found.groups["host"].astype("U4"), found.begin.astype("i8"), found.records, x["count"], x["p90"], n["max"], n["last"]]
+            self.assertEqual([column.tolist() for column in columns[:4]], [list(column) for column in list(zip(*expected))[:4]])
+            for column, wanted in zip(columns[4:], list(zip(*expected))[4:]):
+                np.testing.assert_allclose(column.astype("f8"), np.array(wanted, "f8"), rtol=1e-12)
+            # The newest of each group.
+            latest = log.aggregate(by="host", what="last", fields=["time", "n"])
+            expected = self.rows("select host, epoch_ms(max(t)), arg_max(n, (t, r)) from t group by host order by host")
+            columns = [latest.groups["host"].astype("U4"), latest["time"]["last"], latest["n"]["last"]]
+            self.assertEqual(list(zip(*(column.tolist() for column in columns))), expected)
+
+    def test_filled_buckets_are_those_of_pandas(self):
+        for zone, *days in ZONES[:4]:
+            log = self.fill(days, count=40)
+            for by in (None, "host"):
+                how = {"bucket": "6h", "tz": zone, "by": by, "what": "x:mean,x:count,n:max"}
+                rows = log.aggregate(**how).to_pandas()
+                empty = log.aggregate(**how, fill="null").to_pandas()
+                values = [("x", "mean"), ("n", "max")]
+                groups = [rows] if by is None else [rows.loc[name] for name in rows.index.unique(0)]
+                spans = [empty] if by is None else [empty.loc[name] for name in rows.index.unique(0)]
+                for fill in ("null", "previous", "linear", 7, 0.5):
+                    with self.subTest(zone=zone, by=by, fill=fill):
+                        found = log.aggregate(**how, fill=fill).to_pandas()
+                        parts = []
+                        for group, span in zip(groups, spans):
+                            part = group.reindex(span.index)[values].astype("f8")
+                            if fill == "previous":
+                                part = part.ffill()
+                            elif fill == "linear":
+                                part = part.set_index(span.index.as_unit("ms").astype("i8"))
+                                part = part.interpolate(method="index", limit_area="inside")
+                            elif fill != "null":
+                                part = part.fillna(fill)
+                            parts.append(part.to_numpy())
+                        np.testing.assert_allclose(found[values].to_numpy("f8"), np.concatenate(parts), rtol=1e-9)
+                        self.assertEqual(found["records"].sum(), 40)
+                        self.assertEqual(found[("x", "count")].sum(), rows[("x", "count")].sum())
+
     def test_where_ranges_begin_and_end(self):
         for zone, *days in ZONES:
             log = self.fill(days)

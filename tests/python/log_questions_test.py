@@ -72,6 +72,61 @@ class QuestionsTest(PackageTest):
             self.log.aggregate(what="p95", max_memory=100)
         self.assertEqual(len(self.log.aggregate(what="p95", max_memory=8, bucket="1h")), 120)
 
+    def sparse(self):
+        log = cairn.Log.create(self.path("sparse"), {"time": "M8[s]", "n": "u8", "x": "f4", "host": "S2", "ok": "?"})
+        times = np.array(["2026-03-29T00:30", "2026-03-29T00:45", "2026-03-29T03:10", "2026-03-29T04:10"], "M8[s]")
+        log.append({"time": times, "n": [2**60 + 1, 5, 2**60 + 7, 9], "x": [1, 2, 4, np.nan], "host": ["a", "b", "a", "b"], "ok": [True, False, True, True]})
+        return log
+
+    def test_empty_buckets_are_filled(self):
+        log = self.sparse()
+        hourly = {"bucket": "1h", "tz": "Europe/Berlin", "what": "n:last,x:mean,x:sum,x:count"}
+        found = log.aggregate(**hourly, fill="previous")
+        self.assertEqual(found.begin.tolist(), [datetime.datetime(2026, 3, 29, hour) for hour in range(5)])
+        self.assertEqual(found.records.tolist(), [2, 0, 0, 1, 1])
+        self.assertEqual(found["n"]["last"].tolist(), [5, 5, 5, 2**60 + 7, 9])
+        self.assertEqual(found["n"]["last"].dtype, np.dtype("u8"))
+        self.assertEqual(found["x"]["mean"].tolist(), [1.5, 1.5, 1.5, 4, 4])
+        self.assertEqual(found["x"]["sum"].tolist(), [3, 0, 0, 4, 0])
+        self.assertEqual(found["x"]["count"].tolist(), [2, 0, 0, 1, 0])
+        self.assertEqual(log.aggregate(**hourly, fill=3)["n"]["last"].tolist(), [5, 3, 3, 2**60 + 7, 9])
+        self.assertEqual(log.aggregate(**hourly, fill=0.5)["n"]["last"].dtype.kind, "f")
+        np.testing.assert_array_equal(log.aggregate(**hourly, fill="linear")["x"]["mean"], [1.5, 1.5 + 2.5 / 3, 1.5 + 5 / 3, 4, np.nan])
+        np.testing.assert_array_equal(log.aggregate(**hourly, fill="null")["x"]["mean"], [1.5, np.nan, np.nan, 4, np.nan])
+        self.assertEqual(len(log.aggregate("2026-03-28", "2026-03-30", fill="null", **hourly)), 47)
+        self.assertEqual(len(log.aggregate("2025-03-28", "2025-03-29", fill=0, **{**hourly, "tz": None})), 24)
+        self.assertEqual(len(log.aggregate("2030-03-28", fill=0, **hourly)), 0)
+
+    def test_groups_have_rows_of_their_own(self):
+        log = self.sparse()
+        found = log.aggregate(by=["host", "ok"], what="x:mean,n:max,count")
+        self.assertEqual(found.groups["host"].tolist(), [b"a", b"b", b"b"])
+        self.assertEqual(found.groups["ok"].tolist(), [True, False, True])
+        self.assertEqual(found["n"]["max"].tolist(), [2**60 + 7, 5, 9])
+        self.assertEqual(list(found.fields), ["x", "n"])
+        filled = log.aggregate(by="host", bucket="1h", fill=0, what="n:last")
+        self.assertEqual(filled.groups["host"].tolist(), [b"a"] * 5 + [b"b"] * 5)
+        self.assertEqual(filled["n"]["last"].tolist(), [2**60 + 1, 0, 0, 2**60 + 7, 0, 5, 0, 0, 0, 9])
+        self.assertEqual(len(log.aggregate("2030-01-01", by="host", bucket="1h", fill=0)), 0)
+        self.assertIn("host", repr(filled))
+        latest = log.aggregate(by="host", what="last", fields=["time", "n"])
+        self.assertEqual(latest["n"]["last"].tolist(), [2**60 + 7, 9])
+
+    def test_what_would_take_all_memory_is_refused(self):
+        log = self.sparse()
+        for how in ({"bucket": 1}, {"bucket": "1s", "by": "host"}):
+            with self.subTest(how=how), self.assertRaisesRegex(cairn.ResourceExhausted, "fill"):
+                log.aggregate("1900-01-01", "2100-01-01", fill="linear", **how)
+        with self.assertRaisesRegex(cairn.ResourceExhausted, "max_groups"):
+            log.aggregate(by="n", max_groups=3)
+        for wrong in ({"fill": "nothing", "bucket": "1h"}, {"fill": np.nan, "bucket": "1h"}, {"fill": "null"}, {"by": "x"}):
+            with self.subTest(wrong=wrong), self.assertRaises(cairn.InvalidArgument):
+                log.aggregate(**wrong)
+        with self.assertRaises(KeyError):
+            log.aggregate(by="nothing")
+        with self.assertRaises(TypeError):
+            log.aggregate(fill=[], bucket="1h")
+
     def test_times_without_a_zone_are_of_the_zone(self):
         for begin in ("2026-03-30", datetime.date(2026, 3, 30), datetime.datetime(2026, 3, 30), "2026-03-29T22:00Z"):
             with self.subTest(begin=begin):

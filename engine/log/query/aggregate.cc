@@ -269,10 +269,12 @@ absl::StatusOr<std::vector<LogBucket>> Aggregate(
   Aggregator aggregator(aggregation, buckets, state.schema(), std::move(filter), std::move(fields));
   for (const ChunkPlace& place : places) CAIRN_RETURN_IF_ERROR(aggregator.AddChunk(place));
   std::vector<LogBucket> found = std::move(aggregator).Take();
-  // Both have a bucket wherever there are records.
-  for (size_t i = 0; i < measured.size(); ++i) {
-    found[i].measures = std::move(measured[i].measures);
+  if (aggregation.measures.empty()) return found;
+  // Both have a bucket wherever there are records, unless statistics lie.
+  if (!std::ranges::equal(found, measured, {}, &LogBucket::begin, &LogBucket::begin)) {
+    return DataLoss("log: its statistics are not those of its records");
   }
+  for (size_t i = 0; i < found.size(); ++i) found[i].measures = std::move(measured[i].measures);
   return found;
 }
 

@@ -11,8 +11,12 @@
 
 #include <gtest/gtest.h>
 
+#include "cairn/frame.h"
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
+#include "cairn/writer.h"
+#include "engine/log/state/log_layer.h"
+#include "engine/log/stats/stats_table.h"
 #include "tests/support/little_endian.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
@@ -263,6 +267,75 @@ TEST(LogMeasures, RefuseWhatTheyCannotDo) {
   enough.bucket = 1000;
   enough.max_memory = 200;
   EXPECT_TRUE(IsOk(log.snapshot().Aggregate(enough))) << "only one bucket is in memory";
+}
+
+TEST(LogMeasures, LeaveOutDeletedRecords) {
+  const TempDir temp;
+  std::vector<Row> rows = RandomRows(500);
+  for (Row& row : rows) row.counter = 7;
+  Log log = MakeLog(temp.Path("log"), rows);
+  {
+    LogWriter writer = log.OpenWriter({}).value();
+    EXPECT_GT(writer.Delete({.times = {.begin = 5000, .end = 20'000}}).value(), 100);
+    EXPECT_GT(writer.Delete({.filters = {"temp < 60"}}).value(), 100);
+    EXPECT_TRUE(IsOk(writer.Close()));
+  }
+  std::erase_if(rows, [](const Row& row) {
+    return (row.time >= 5000 && row.time < 20'000) || row.temp < 60;
+  });
+  const Log rest = MakeLog(temp.Path("rest"), rows);
+  LogAggregation aggregation = {.bucket = 1000, .fields = {"temp"}};
+  aggregation.measures = {{"temp"}, {"counter", MeasureKind::kDeviation}};
+  for (const bool grouped : {false, true}) {
+    if (grouped) aggregation.by = {"host"};
+    const auto found = log.Refresh().value().Aggregate(aggregation);
+    const auto expected = rest.snapshot().Aggregate(aggregation);
+    ASSERT_TRUE(IsOk(found));
+    ASSERT_EQ(found->size(), expected->size());
+    for (size_t i = 0; i < found->size(); ++i) {
+      EXPECT_EQ((*found)[i].begin, (*expected)[i].begin);
+      EXPECT_EQ((*found)[i].records, (*expected)[i].records);
+      EXPECT_TRUE(IsNear((*found)[i].measures[0], (*expected)[i].measures[0]));
+      EXPECT_TRUE(IsNear((*found)[i].measures[1], (*expected)[i].measures[1]));
+      EXPECT_EQ((*found)[i].group, (*expected)[i].group);
+    }
+  }
+}
+
+// A file may come from anywhere.
+TEST(LogMeasures, FindOutThatStatisticsLie) {
+  const TempDir temp;
+  MakeLog(temp.Path("log"), RandomRows(100));
+  {
+    const Schema schema = Log::Open(temp.Path("log")).value().snapshot().schema();
+    Frame frame = Frame::Open(temp.Path("log")).value();
+    Writer writer = frame.OpenWriter({}).value();
+    int tables = 0;
+    for (const std::string_view name : log::kStatsLayers) {
+      if (!frame.snapshot().HasVlmetalayer(name)) continue;
+      ++tables;
+      const auto table =
+          log::ParseStatsTable(schema, frame.snapshot().GetVlmetalayer(name).value()).value();
+      log::StatsTable lies = {.first = table.first};
+      std::vector<log::ChunkStats> chunks = log::DecodeRows(schema, table, 20).value();
+      for (log::ChunkStats& stats : chunks) {
+        for (log::Piece& piece : stats.pieces) {
+          piece.max_time = piece.min_time += 500;
+          for (log::FieldSum& sum : piece.fields) sum.first_time = sum.last_time = piece.min_time;
+        }
+        lies.Add(stats);
+      }
+      ASSERT_TRUE(IsOk(writer.SetVlmetalayer(name, log::EncodeStatsTable(schema, lies))));
+    }
+    ASSERT_GT(tables, 0);
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  const LogSnapshot lying = Log::Open(temp.Path("log")).value().snapshot();
+  LogAggregation aggregation = {.bucket = 1000, .fields = {"temp"}};
+  EXPECT_TRUE(IsOk(lying.Aggregate(aggregation)));
+  aggregation.measures = {{"temp"}};
+  EXPECT_TRUE(IsDamage(lying.Aggregate(aggregation), "statistics"));
 }
 
 TEST(LogMeasures, OfAnEmptyLogAreNone) {

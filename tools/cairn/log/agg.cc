@@ -1,14 +1,15 @@
 // cairn log agg: aggregates the values of each span of time.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -18,8 +19,10 @@
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/log_flags.h"
 #include "tools/cairn/log/commands.h"
+#include "tools/cairn/log/fill.h"
 #include "tools/cairn/log/plot.h"
 #include "tools/cairn/log/what.h"
+#include "tools/cairn/records/record_parser.h"
 #include "tools/cairn/records/row_writer.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/report/log_damage.h"
@@ -37,17 +40,11 @@ struct AggFlags : LogFlags {
   PlotFlags plot;
   BucketFlags buckets;
   std::string what = "mean,min,max";
+  std::string fill = "none";
+  std::string by;
+  int64_t max_groups = LogAggregation().max_groups;
   int64_t max_memory = LogAggregation().max_memory;
 };
-
-// Bytes of a cell. It holds a time with nanoseconds and an offset, or a number.
-constexpr int kTimeSize = 40;
-using Cell = std::array<std::byte, kTimeSize>;
-
-void StoreText(std::string_view text, Cell& cell) {
-  cell.fill(std::byte{0});
-  std::memcpy(cell.data(), text.data(), std::min(text.size(), cell.size()));
-}
 
 // Returns the zone that times are shown in, or none for UTC.
 std::optional<absl::TimeZone> ZoneOf(const std::string& name) {
@@ -56,41 +53,109 @@ std::optional<absl::TimeZone> ZoneOf(const std::string& name) {
   return zone;
 }
 
-// Writes a row for each bucket: its time, its records, and each value of each field.
-absl::Status WriteBuckets(const std::vector<LogBucket>& buckets, const Field& time,
-                          const std::vector<AggColumn>& values, const AggFlags& flags) {
-  const RowFormat format = FormatOf(flags.output);
-  Field begin = {.name = NameOf(time), .type = FieldType::kInt, .size = 8, .unit = time.unit};
-  if (time.type == FieldType::kTimestamp) begin.type = FieldType::kTimestamp;
-  // A zone is shown in text.
-  std::optional<absl::TimeZone> zone;
-  if (begin.type == FieldType::kTimestamp && format != RowFormat::kRaw) {
-    zone = ZoneOf(flags.range.time_zone);
-  }
-  if (zone.has_value()) begin = {.name = begin.name, .type = FieldType::kBytes, .size = kTimeSize};
-  std::vector<Field> columns = {begin, {.name = "records", .type = FieldType::kInt}};
-  for (const AggColumn& value : values) columns.push_back(value.column);
-  RowWriter writer(format, columns, !flags.output.no_header);
-  std::vector<Cell> cells(columns.size());
-  std::vector<ColumnView> row;
-  for (const auto& cell : cells) row.push_back({.data = cell.data(), .step = cell.size()});
-  for (const LogBucket& bucket : buckets) {
-    StoreInt64(bucket.begin, cells[0].data());
-    if (zone.has_value()) StoreText(FormatTimeIn(*zone, bucket.begin, time.unit), cells[0]);
-    StoreInt64(bucket.records, cells[1].data());
-    for (size_t i = 0; i < values.size(); ++i) {
-      StoreValue(ValueOf(values[i], bucket), values[i].column, cells[i + 2].data());
+// Writes rows, each with the time of a bucket, its group, its records and its values.
+class BucketWriter {
+ public:
+  BucketWriter(const Field& time, const std::vector<Field>& by,
+               const std::vector<AggColumn>& values, const AggFlags& flags)
+      : unit_(time.unit), values_(values) {
+    const RowFormat format = FormatOf(flags.output);
+    Field begin = {.name = NameOf(time), .type = FieldType::kInt, .size = 8, .unit = time.unit};
+    if (time.type == FieldType::kTimestamp) begin.type = FieldType::kTimestamp;
+    // A zone is shown in text.
+    if (begin.type == FieldType::kTimestamp && format != RowFormat::kRaw) {
+      zone_ = ZoneOf(flags.range.time_zone);
     }
-    RETURN_IF_ERROR(writer.Write(row, 1));
+    constexpr int kTimeSize = 40;  // a time with nanoseconds and an offset
+    if (zone_.has_value()) {
+      begin = {.name = begin.name, .type = FieldType::kBytes, .size = kTimeSize};
+    }
+    std::vector<Field> columns = {begin};
+    columns.insert(columns.end(), by.begin(), by.end());
+    columns.push_back({.name = "records", .type = FieldType::kInt});
+    for (const AggColumn& value : values) columns.push_back(value.column);
+    for (const Field& column : columns) {
+      // Numbers are stored in 8 bytes.
+      cells_.emplace_back(static_cast<size_t>(std::max(column.size, int32_t{8})));
+      row_.push_back({.data = cells_.back().data(), .step = cells_.back().size()});
+    }
+    writer_.emplace(format, std::move(columns), !flags.output.no_header);
   }
-  return writer.Finish();
+
+  absl::Status Write(const LogBucket& bucket, const std::vector<AggValue>& values) {
+    size_t next = 0;
+    if (zone_.has_value()) {
+      StoreText(FormatTimeIn(*zone_, bucket.begin, unit_), next++);
+    } else {
+      StoreInt64(bucket.begin, cells_[next++].data());
+    }
+    for (const FieldValue& value : bucket.group) {
+      if (const auto* const text = std::get_if<std::string>(&value)) {
+        StoreText(*text, next++);
+      } else {
+        const auto* const whole = std::get_if<int64_t>(&value);
+        StoreInt64(whole != nullptr ? *whole : static_cast<int64_t>(std::get<uint64_t>(value)),
+                   cells_[next++].data());
+      }
+    }
+    StoreInt64(bucket.records, cells_[next++].data());
+    for (size_t i = 0; i < values.size(); ++i, ++next) {
+      row_[next].missing = !StoreValue(values[i], values_[i].column, cells_[next].data());
+    }
+    return writer_->Write(row_, 1);
+  }
+  absl::Status Finish() { return writer_->Finish(); }
+
+ private:
+  void StoreText(std::string_view text, size_t column) {
+    std::vector<std::byte>& cell = cells_[column];
+    std::ranges::fill(cell, std::byte{0});
+    std::memcpy(cell.data(), text.data(), std::min(text.size(), cell.size()));
+  }
+
+  const TimeUnit unit_;
+  const std::vector<AggColumn>& values_;
+  std::optional<absl::TimeZone> zone_;
+  std::vector<std::vector<std::byte>> cells_;
+  std::vector<ColumnView> row_;
+  std::optional<RowWriter> writer_;
+};
+
+absl::Status CheckFill(const AggFlags& flags, const Fill& fill) {
+  if (fill.kind == Fill::Kind::kNone) return absl::OkStatus();
+  if (flags.buckets.bucket.empty()) {
+    return absl::InvalidArgumentError("--fill: expected --bucket as well");
+  }
+  if (FormatOf(flags.output) == RowFormat::kRaw) {
+    return absl::InvalidArgumentError(
+        "--fill: expected --format csv or jsonl, got raw, in which integers cannot be missing");
+  }
+  return absl::OkStatus();
+}
+
+// Returns the fields that --by names.
+absl::StatusOr<std::vector<Field>> GroupFieldsOf(const AggFlags& flags, const Schema& schema) {
+  std::vector<Field> by;
+  if (flags.by.empty()) return by;
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, ParseCsvRow(flags.by, ','));
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(const Field* const field, FindField(schema.fields(), name));
+    by.push_back(*field);
+  }
+  return by;
 }
 
 absl::Status Agg(const AggFlags& flags) {
   ASSIGN_OR_RETURN(const Log log, OpenLog(flags));
   const LogSnapshot snapshot = log.snapshot();
   ASSIGN_OR_RETURN(const Field* const time, NeedTime(snapshot.time_field(), "agg"));
-  ASSIGN_OR_RETURN(const std::vector<Field> fields, NumbersOf(flags.output, snapshot));
+  ASSIGN_OR_RETURN(const Fill fill, ParseFill(flags.fill));
+  RETURN_IF_ERROR(CheckFill(flags, fill));
+  ASSIGN_OR_RETURN(const std::vector<Field> by, GroupFieldsOf(flags, snapshot.schema()));
+  ASSIGN_OR_RETURN(std::vector<Field> fields, NumbersOf(flags.output, snapshot));
+  if (flags.output.fields.empty()) {
+    std::erase_if(fields, [&by](const Field& field) { return std::ranges::count(by, field) > 0; });
+  }
   LogAggregation aggregation;
   ASSIGN_OR_RETURN(aggregation.times, TimesOf(flags.range, snapshot));
   aggregation.filters = flags.range.where;
@@ -99,12 +164,22 @@ absl::Status Agg(const AggFlags& flags) {
     RETURN_IF_ERROR(PlotLog(flags.path, snapshot, std::move(aggregation), fields, flags.plot));
     return CheckLogDamage(snapshot);
   }
+  for (const Field& field : by) aggregation.by.push_back(field.name);
+  aggregation.max_groups = flags.max_groups;
   aggregation.max_memory = flags.max_memory;
   ASSIGN_OR_RETURN(std::vector<AggColumn> values,
                    ParseWhat(flags.what, fields, snapshot.schema(), aggregation));
   ASSIGN_OR_RETURN(const std::vector<LogBucket> buckets, snapshot.Aggregate(aggregation));
-  for (AggColumn& value : values) SetType(value, buckets);
-  RETURN_IF_ERROR(WriteBuckets(buckets, *time, values, flags));
+  for (AggColumn& value : values) {
+    SetType(value, buckets);
+    WidenType(fill, value);
+  }
+  BucketWriter writer(*time, by, values, flags);
+  const auto write = [&writer](const LogBucket& bucket, const std::vector<AggValue>& row) {
+    return writer.Write(bucket, row);
+  };
+  RETURN_IF_ERROR(ForEachRow(snapshot, aggregation, fill, buckets, values, write));
+  RETURN_IF_ERROR(writer.Finish());
   return CheckLogDamage(snapshot);
 }
 
@@ -123,11 +198,26 @@ void AddLogAgg(CLI::App& group, Command& chosen) {
   AddByteSize(*agg, "--max-memory", flags->max_memory, 1, std::numeric_limits<int64_t>::max())
       ->description("How much the values of one span may take, which percentiles need")
       ->default_str("1GiB");
+  CLI::Option* fill =
+      agg->add_option("--fill", flags->fill,
+                      "What to write of spans without a value: null, previous, linear or a number; "
+                      "none leaves spans without a record out")
+          ->capture_default_str()
+          ->type_name("WHAT");
+  CLI::Option* by = agg->add_option("--by", flags->by,
+                                    "Rows for each group of records whose values of these fields "
+                                    "are equal")
+                        ->type_name("NAMES");
+  AddNumber(*agg, "--max-groups", flags->max_groups, int64_t{1},
+            std::numeric_limits<int64_t>::max())
+      ->description("At most N groups")
+      ->needs(by);
   AddRange(*agg, flags->range);
   AddOutput(*agg, flags->output);
   AddPlot(*agg, flags->plot);
+  agg->get_option("--plot")->excludes(fill)->excludes(by);
   agg->footer(
-      "Spans without a record are left out. With --tz, hours, days and more are those of that "
+      "With --tz, hours, days and more are those of that "
       "zone,\n"
       "and times are shown in it; without it, 1d is 24 hours of UTC.\n"
       "\nExample:\n"

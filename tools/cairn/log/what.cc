@@ -235,14 +235,14 @@ AggValue ValueOf(const AggColumn& column, const LogBucket& bucket) {
           .whole = WholeOf(bucket.wholes[column.number], values.count, column.what)};
 }
 
-void StoreValue(const AggValue& value, const Field& column, std::byte* at) {
-  if (!value.exists) {
-    StoreMissing(column, at);
-  } else if (IsWhole(column)) {
+bool StoreValue(const AggValue& value, const Field& column, std::byte* at) {
+  if (!value.exists) return StoreMissing(column, at);
+  if (IsWhole(column)) {
     StoreInt64(static_cast<int64_t>(absl::Int128Low64(value.whole)), at);
   } else {
     StoreNumber(column, value.real, at);
   }
+  return true;
 }
 
 }  // namespace cairn::tool

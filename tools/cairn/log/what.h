@@ -55,8 +55,9 @@ void SetType(AggColumn& column, const std::vector<LogBucket>& buckets);
 
 AggValue ValueOf(const AggColumn& column, const LogBucket& bucket);
 
-// Stores a value in the type of the column.
-void StoreValue(const AggValue& value, const Field& column, std::byte* at);
+// Stores a value in the type of the column. Returns true unless the value is missing and the type
+// cannot say so.
+bool StoreValue(const AggValue& value, const Field& column, std::byte* at);
 
 }  // namespace cairn::tool
 

@@ -105,10 +105,14 @@ void RowFormatter::AppendRow(std::string& out, std::span<const ColumnView> colum
       out.append(reinterpret_cast<const char*>(at), static_cast<size_t>(field.size));
     } else if (format_ == RowFormat::kJsonLines) {
       out += keys_[i];
-      AppendJsonValue(out, field, at);
+      if (columns[i].missing) {
+        out += "null";
+      } else {
+        AppendJsonValue(out, field, at);
+      }
     } else {
       if (i > 0) out += ',';
-      AppendCsvValue(out, field, at);
+      if (!columns[i].missing) AppendCsvValue(out, field, at);
     }
   }
   if (format_ == RowFormat::kJsonLines) out += '}';

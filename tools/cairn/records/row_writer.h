@@ -21,6 +21,8 @@ enum class RowFormat : uint8_t { kCsv, kJsonLines, kRaw };
 struct ColumnView {
   const std::byte* data = nullptr;
   size_t step = 0;  // bytes from one value to the next
+  // True if there are no values, in a column of a type that cannot say so, such as an integer.
+  bool missing = false;
 };
 
 // Returns the values of all fields of packed records.

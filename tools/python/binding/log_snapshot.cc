@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/numeric/int128.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -118,13 +120,45 @@ std::vector<LogMeasure> ToMeasures(Measures measures) {
   return result;
 }
 
-// Returns the begins and ends of the buckets, their records, the aggregates of each field and each
-// measure.
+nb::object GroupValue(const FieldValue& value) {
+  if (const auto* const text = std::get_if<std::string>(&value)) {
+    return nb::bytes(text->data(), text->size());
+  }
+  if (const auto* const whole = std::get_if<int64_t>(&value)) return nb::int_(*whole);
+  return nb::int_(std::get<uint64_t>(value));
+}
+
+// Returns the begins and ends of the buckets that follow each other, the first of which holds
+// `begin`, and the last of which begins before `end`.
+nb::tuple Buckets(const LogSnapshotHandle& self, int64_t begin, int64_t end, int64_t bucket,
+                  int64_t origin, int calendar, const std::string& time_zone, int64_t most) {
+  const LogAggregation aggregation = {.bucket = bucket,
+                                      .origin = origin,
+                                      .calendar = static_cast<CalendarUnit>(calendar),
+                                      .time_zone = time_zone};
+  std::vector<int64_t> begins;
+  std::vector<int64_t> ends;
+  for (int64_t time = begin; time < end;) {
+    if (std::ssize(begins) >= most) {
+      Check(absl::ResourceExhaustedError(absl::StrFormat(
+          "fill: more than %d buckets: choose greater buckets or a shorter range", most)));
+    }
+    const TimeRange one = Check(self.snapshot.BucketAt(aggregation, time));
+    begins.push_back(one.begin);
+    ends.push_back(one.end);
+    if (one.end <= time) break;
+    time = one.end;
+  }
+  return nb::make_tuple(BytesOf(begins), BytesOf(ends));
+}
+
+// Returns the begins and ends of the buckets, their records, the aggregates of each field, each
+// measure, and the groups.
 nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, int64_t bucket,
                     int64_t origin, int calendar, const std::string& time_zone,
                     const std::vector<std::string>& fields, Where where,
-                    const std::vector<std::string>& filters, Measures measures,
-                    int64_t max_memory) {
+                    const std::vector<std::string>& filters, Measures measures, int64_t max_memory,
+                    const std::vector<std::string>& by, int64_t max_groups) {
   const LogAggregation aggregation = {.times = {.begin = begin, .end = end},
                                       .bucket = bucket,
                                       .origin = origin,
@@ -134,6 +168,8 @@ nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, i
                                       .where = ToConditions(std::move(where)),
                                       .filters = filters,
                                       .measures = ToMeasures(std::move(measures)),
+                                      .by = by,
+                                      .max_groups = max_groups,
                                       .max_memory = max_memory};
   const std::vector<LogBucket> buckets =
       Check(WithoutGil(self.context.remote, [&] { return self.snapshot.Aggregate(aggregation); }));
@@ -158,11 +194,18 @@ nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, i
     for (const LogBucket& one : buckets) column.push_back(one.measures[i]);
     measured.append(BytesOf(column));
   }
+  nb::list groups;
+  for (size_t i = 0; i < by.size(); ++i) {
+    nb::list column;
+    for (const LogBucket& one : buckets) column.append(GroupValue(one.group[i]));
+    groups.append(column);
+  }
   nb::list aggregates;
   for (size_t i = 0; i < values.size(); ++i) {
     aggregates.append(nb::make_tuple(BytesOf(values[i]), BytesOf(wholes[i])));
   }
-  return nb::make_tuple(BytesOf(begins), BytesOf(ends), BytesOf(records), aggregates, measured);
+  return nb::make_tuple(BytesOf(begins), BytesOf(ends), BytesOf(records), aggregates, measured,
+                        groups);
 }
 
 std::optional<std::pair<int64_t, int64_t>> Times(const LogSnapshotHandle& self) {
@@ -257,14 +300,21 @@ void BindLogSnapshot(nb::module_& module) {
       .def("query", &Query, "begin"_a, "end"_a, "fields"_a, "where"_a, "filters"_a, "by_time"_a,
            "limit"_a)
       .def("aggregate", &Aggregate, "begin"_a, "end"_a, "bucket"_a, "origin"_a, "calendar"_a,
-           "time_zone"_a, "fields"_a, "where"_a, "filters"_a, "measures"_a, "max_memory"_a,
+           "time_zone"_a, "fields"_a, "where"_a, "filters"_a, "measures"_a, "max_memory"_a, "by"_a,
+           "max_groups"_a,
            nb::sig("def aggregate(self, begin: int, end: int, bucket: int, origin: int, "
                    "calendar: int, time_zone: str, "
                    "fields: collections.abc.Sequence[str], "
                    "where: collections.abc.Sequence[tuple[str, int, int | float | str]], "
                    "filters: collections.abc.Sequence[str], "
-                   "measures: collections.abc.Sequence[tuple[str, int, float]], max_memory: int) "
-                   "-> tuple[bytes, bytes, bytes, list[tuple[bytes, bytes]], list[bytes]]"))
+                   "measures: collections.abc.Sequence[tuple[str, int, float]], max_memory: int, "
+                   "by: collections.abc.Sequence[str], max_groups: int) "
+                   "-> tuple[bytes, bytes, bytes, list[tuple[bytes, bytes]], list[bytes], "
+                   "list[list[int | bytes]]]"))
+      .def("buckets", &Buckets, "begin"_a, "end"_a, "bucket"_a, "origin"_a, "calendar"_a,
+           "time_zone"_a, "most"_a,
+           nb::sig("def buckets(self, begin: int, end: int, bucket: int, "
+                   "origin: int, calendar: int, time_zone: str, most: int) -> tuple[bytes, bytes]"))
       .def("verify_statistics",
            [](const LogSnapshotHandle& self) {
              return Check(

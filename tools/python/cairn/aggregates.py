@@ -11,6 +11,7 @@ import numpy as np
 
 from .arguments import members_raise_ours
 from .errors import InvalidArgument
+from .filling import Filler, FillLike
 from .keys import check_fields
 from .records import Records
 from .times import Clock, ZoneLike, zone_name
@@ -95,12 +96,13 @@ class Aggregates:
     not fit into 64 bits is a float.
     """
 
-    __slots__ = ("_time", "_zone", "begin", "end", "fields", "records")
+    __slots__ = ("_time", "_zone", "begin", "end", "fields", "groups", "records")
 
     begin: np.ndarray
     end: np.ndarray
     records: np.ndarray
     fields: dict[str, np.ndarray]
+    groups: dict[str, np.ndarray]
     _where = ""
 
     def __init__(
@@ -111,6 +113,7 @@ class Aggregates:
         fields: dict[str, np.ndarray],
         time: str,
         zone: Optional[ZoneLike] = None,
+        groups: Optional[dict[str, np.ndarray]] = None,
     ):
         self.begin = begin  # the times at which the buckets begin, in UTC
         self.end = end  # the times at which the buckets end
@@ -118,16 +121,20 @@ class Aggregates:
         self.fields = fields  # by their names
         self._time = time
         self._zone = zone
+        self.groups = groups or {}  # for each row the values of the fields that the groups are of
 
     @classmethod
     def _of(
         cls,
-        found: tuple[bytes, bytes, bytes, Sequence[tuple[bytes, bytes]], Sequence[bytes]],
+        found: tuple[
+            bytes, bytes, bytes, Sequence[tuple[bytes, bytes]], Sequence[bytes], Sequence[Sequence[Union[int, bytes]]]
+        ],
         types: Mapping[str, np.dtype],
         wanted: Wanted,
         time: str,
         clock: Clock,
         zone: Optional[ZoneLike],
+        by: Mapping[str, np.dtype],
     ) -> Aggregates:
         begins, ends, records = (np.frombuffer(one, np.int64) for one in found[:3])
         values = found[3] or [(b"", b"")] * len(types)
@@ -138,7 +145,21 @@ class Aggregates:
         fields = {
             name: _chosen(usual[name], measures.get(name, {}), words) for name, words in wanted.words.items()
         }
-        return cls(clock.times(begins), clock.times(ends), records, fields, time, zone)
+        groups = {name: np.array(values, dtype) for (name, dtype), values in zip(by.items(), found[5])}
+        return cls(clock.times(begins), clock.times(ends), records, fields, time, zone, groups)
+
+    def _filled(self, fill: FillLike, begins: np.ndarray, ends: np.ndarray) -> Aggregates:
+        """Returns them with all buckets, which begin and end at these times."""
+        filler = Filler(fill, begins, self.begin, list(self.groups.values()))
+        return Aggregates(
+            filler.tiled(begins),
+            filler.tiled(ends),
+            filler.spread(self.records),
+            {name: filler.filled(values) for name, values in self.fields.items()},
+            self._time,
+            self._zone,
+            {name: filler.repeated(values) for name, values in self.groups.items()},
+        )
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -157,7 +178,8 @@ class Aggregates:
     def to_pandas(self) -> pandas.DataFrame:
         """Returns a DataFrame of pandas with columns such as (temp, mean).
 
-        The index is the begin of a bucket, in the zone that the aggregation was given.
+        The index is the group, if there are any, and the begin of a bucket, in the zone that the
+        aggregation was given.
         """
         import pandas
 
@@ -165,10 +187,13 @@ class Aggregates:
         index = pandas.Index(self.begin, name=self._time)
         if self._zone is not None:
             index = index.tz_localize("UTC").tz_convert(zone_name(self._zone))
+        if self.groups:
+            names = [*self.groups, self._time]
+            index = pandas.MultiIndex.from_arrays([*self.groups.values(), index], names=names)
         return pandas.DataFrame(columns, index=index)
 
     def _table(self) -> Records:
-        columns = {self._time: self.begin, "records": self.records}
+        columns = {**self.groups, self._time: self.begin, "records": self.records}
         for name, values in self.fields.items():
             names = values.dtype.names or ()
             shown = ("min", "mean", "max") if names == _USUAL else names

@@ -127,6 +127,7 @@ KINDS: dict[str, tuple[str, _Is]] = {
         "text such as \"temp > 20\", or tuples such as ('temp', '>', 20)",
         lambda value: value is None or _is_text(value) or _is_condition(value) or _one_or_all(_is_condition)(value),
     ),
+    "FillLike": ("none, null, previous, linear or a number", lambda value: isinstance(value, str) or is_number(value)),
     "ZoneLike": ("the name of a zone such as 'Europe/Berlin', or a tzinfo", _is_zone),
     "_engine.CommitTimer": ("a cairn.CommitTimer", _named("CommitTimer")),
 }  # fmt: skip

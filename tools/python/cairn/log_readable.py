@@ -12,6 +12,7 @@ from . import _engine, indexing, options
 from .aggregates import Aggregates, FieldStatistics, Wanted, statistics_of
 from .arguments import members_raise_ours
 from .errors import InvalidArgument
+from .filling import MAX_ROWS, FillLike, check_fill
 from .keys import names_of
 from .log_info import LogInfo, Retention, Rotation
 from .log_view import LogView
@@ -233,9 +234,12 @@ class LogReadable:
         tz: Optional[ZoneLike] = None,
         bucket: Optional[SpanLike] = None,
         origin: TimeLike = 0,
+        fill: FillLike = "none",
+        by: Union[str, Sequence[str], None] = None,
         what: Union[str, Sequence[str], None] = None,
         fields: Union[str, Sequence[str], None] = None,
         where: WhereLike = None,
+        max_groups: int = 100_000,
         max_memory: int = 2**30,
     ) -> Aggregates:
         """Returns count, minimum, maximum, sum, mean, first and last value of fields for each bucket.
@@ -248,7 +252,7 @@ class LogReadable:
         bucket
             The length of a bucket: "15m", a `timedelta`, or a count of the unit of the time field;
             "1d", "1w" from Monday, "1mo", "1q" or "1y" of the calendar. None makes one bucket of
-            everything. Buckets without a record are left out.
+            everything. Buckets without a record are left out, unless `fill` says otherwise.
         origin
             A time at which a bucket begins. Only for lengths that are always the same.
         fields
@@ -260,6 +264,15 @@ class LogReadable:
             The functions to return instead, "mean,p95" or ["temp:p95", "count"]: count, min, max, sum,
             first, last, mean, range, median, p95 and other percentiles, stddev, increase, rate. One
             with the name of a field is of that field, others are of all `fields`.
+        fill
+            What buckets without a value get: "null", which is NaN, "previous", "linear", by the times
+            at which they begin, or a number. Counts and sums are 0 there. Integers may become floats.
+            The buckets are those from `begin` to `end`, or from the first to the last with records.
+        by
+            The names of fields of integers, booleans or bytes. Records whose values of them are equal
+            are a group, with rows of its own. `groups` of the result has the values for each row.
+        max_groups
+            The maximum number of groups.
         max_memory
             The bytes that the values of one bucket may take, which percentiles need. A value takes 8.
 
@@ -268,24 +281,38 @@ class LogReadable:
         """
         view = self._view()
         clock = view.need_clock()
+        grouped = {} if by is None else view.choose(by)
         chosen = view.choose(fields).items()
-        numbers = [name for name, one in chosen if fields is not None or one.kind not in "SM"]
+        numbers = [name for name, one in chosen if fields is not None or (one.kind not in "SM" and name not in grouped)]
         wanted = Wanted(what, numbers, list(view.fields))
         types = {name: view.fields[name] for name in wanted.words}
         first = clock.count(origin, tz=tz)
         length, calendar = (0, 0) if bucket is None else clock.bucket(bucket, tz, first)
+        if check_fill(fill) != "none" and bucket is None:
+            raise InvalidArgument("fill: expected bucket as well")
+        times = view.range(begin, end, last, tz)
+        buckets = length, first, calendar, zone_name(tz) if calendar else ""
         found = view.engine.aggregate(
-            *view.range(begin, end, last, tz),
-            length,
-            first,
-            calendar,
-            zone_name(tz) if calendar else "",
+            *times,
+            *buckets,
             list(types),
             *conditions(where, view.fields),
             [measure for _, _, measure in wanted.measures],
             options.integer(max_memory, "max_memory", 1, _ALL),
+            list(grouped),
+            options.integer(max_groups, "max_groups", 1, _ALL),
         )
-        return Aggregates._of(found, types, wanted, view.time or "", clock, tz)
+        result = Aggregates._of(found, types, wanted, view.time or "", clock, tz, grouped)
+        if fill == "none":
+            return result
+        begins = result.begin.view("i8")
+        low, high = times
+        if low == -_ALL - 1:
+            low = int(begins.min()) if len(begins) else high
+        if high == _ALL:
+            high = int(begins.max()) + 1 if len(begins) else low
+        bounds = [np.frombuffer(one, "i8") for one in view.engine.buckets(low, high, *buckets, MAX_ROWS)]
+        return result._filled(fill, *map(clock.times, bounds))
 
     @property
     def statistics(self) -> dict[str, FieldStatistics]:
