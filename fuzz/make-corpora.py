@@ -57,6 +57,20 @@ def array_streams(frame, entry):
         at += cbytes
 
 
+def number_streams(cairn, vectors):
+    """Files of pco, streams of our codec with the size that they decode to, and numbers."""
+    for path in sorted((vectors / "pco").glob("*.pco")):
+        yield b"\0" + path.read_bytes()
+    for size, values in [(2, range(300)), (4, range(0, 90000, 7)), (8, (i * i for i in range(2500)))]:
+        numbers = b"".join(value.to_bytes(size, "little") for value in values if value < 1 << (8 * size))
+        yield bytes([2, size.bit_length() - 1, 2, 4]) + numbers
+        command = [cairn, "encode", "--codec", "pco", "--typesize", str(size), "-"]
+        chunk = subprocess.run(command, input=numbers, check=True, capture_output=True).stdout
+        (start,) = struct.unpack_from("<i", chunk, 32)
+        (csize,) = struct.unpack_from("<i", chunk, start)
+        yield b"\1" + struct.pack("<H", len(numbers) & 0xFFFF) + chunk[start + 4 : start + 4 + csize]
+
+
 def frame_lists(frame):
     """The lists of layers in header and trailer."""
     (header_len,) = struct.unpack_from(">i", frame, 11)
@@ -450,6 +464,8 @@ class Corpora:
             self.put("log_conditions", condition.encode())
         for part in object_parts():
             self.put("object_parts", part)
+        for stream in number_streams(self.cairn, self.vectors):
+            self.put("number_streams", stream)
         self.sealed()
         self.databases()
         for entry in self.entries:

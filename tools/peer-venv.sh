@@ -37,6 +37,7 @@ install_also duckdb
 install_also pyarrow
 install_also auditwheel
 install_also matplotlib
+install_also pcodec
 if package=$("$venv/bin/python" -c 'import blosc2; print(blosc2.__path__[0])' 2>/dev/null); then
   ln -sfn "$package" "$venv/blosc2"
 fi

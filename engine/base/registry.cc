@@ -31,6 +31,9 @@ const Plugin* Find(uint8_t id, const std::map<uint8_t, std::unique_ptr<const Plu
 }  // namespace
 
 absl::Status Registry::AddCodec(uint8_t id, std::unique_ptr<const CodecPlugin> codec) {
+  if (id == static_cast<uint8_t>(Codec::kPco)) {
+    return absl::AlreadyExistsError(absl::StrFormat("codec id %d is Cairn's pco", id));
+  }
   return Add(id, std::move(codec), "codec", codecs_);
 }
 

@@ -1,6 +1,7 @@
 #include "engine/chunk/encode_options.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
@@ -114,6 +115,30 @@ absl::Status CheckArrayCodec(const CompressionOptions& options) {
   return absl::OkStatus();
 }
 
+// Checks that pco gets numbers.
+absl::Status CheckNumberCodec(const CompressionOptions& options) {
+  const int id = static_cast<int>(options.codec);
+  if (!std::has_single_bit(static_cast<uint32_t>(options.typesize)) || options.typesize > 8) {
+    return InvalidArgument("codec id %d: typesize: expected 1, 2, 4 or 8, got %d", id,
+                           options.typesize);
+  }
+  if (options.codec_meta > 3) {
+    return InvalidArgument("codec id %d: meta: expected 0 to 3, got %d", id, options.codec_meta);
+  }
+  for (const FilterStage& stage : options.filters) {
+    if (stage.filter == Filter::kNone || stage.filter == Filter::kTruncPrec ||
+        stage.filter == Filter::kIntTrunc) {
+      continue;
+    }
+    return InvalidArgument("codec id %d codes numbers, which filter id %d takes apart", id,
+                           static_cast<int>(stage.filter));
+  }
+  if (options.split_mode == SplitMode::kAlways) {
+    return InvalidArgument("codec id %d codes whole numbers: blocks cannot be split", id);
+  }
+  return absl::OkStatus();
+}
+
 constexpr int64_t kKiB = 1024;
 constexpr int32_t kMaxStreams = 16;
 constexpr int32_t kMinStreamItems = 32;
@@ -151,6 +176,7 @@ absl::Status CheckOptions(const CompressionOptions& options) {
   CAIRN_RETURN_IF_ERROR(CheckFilters(options));
   if (!options.blockshape.empty()) CAIRN_RETURN_IF_ERROR(CheckBlockshape(options));
   if (codec::IsOfArrays(options.codec)) CAIRN_RETURN_IF_ERROR(CheckArrayCodec(options));
+  if (options.codec == Codec::kPco) CAIRN_RETURN_IF_ERROR(CheckNumberCodec(options));
   return options.format == ChunkFormat::kBlosc1 ? CheckBlosc1(options) : absl::OkStatus();
 }
 

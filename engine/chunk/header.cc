@@ -126,6 +126,7 @@ uint8_t FormatCodeOf(Codec codec) {
     case Codec::kZfpAccuracy:
     case Codec::kZfpPrecision:
     case Codec::kZfpRate:
+    case Codec::kPco:
       break;
   }
   return kUserFormatCode;

@@ -42,6 +42,8 @@ std::unique_ptr<StreamCodec> Make(Codec id) {
     case Codec::kZfpPrecision:
     case Codec::kZfpRate:
       return MakeZfp(id);
+    case Codec::kPco:
+      return MakePco();
   }
   return nullptr;
 }
@@ -57,7 +59,7 @@ std::string_view NameOf(Codec id) {
 }  // namespace
 
 absl::StatusOr<StreamCodec*> CodecSet::Get(Codec id, const Registry* registry) {
-  const size_t slot = static_cast<size_t>(id);
+  const size_t slot = id == Codec::kPco ? own_.size() - 1 : static_cast<size_t>(id);
   if (slot < own_.size()) {
     if (own_[slot] == nullptr) own_[slot] = Make(id);
     if (own_[slot] != nullptr) return own_[slot].get();

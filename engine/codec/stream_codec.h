@@ -53,6 +53,7 @@ std::unique_ptr<StreamCodec> MakeLz4Hc();
 std::unique_ptr<StreamCodec> MakeZlib();
 std::unique_ptr<StreamCodec> MakeZstd();
 std::unique_ptr<StreamCodec> MakeNdlz();
+std::unique_ptr<StreamCodec> MakePco();
 // Returns null in a build without libzfp.
 std::unique_ptr<StreamCodec> MakeZfp(Codec mode);
 

@@ -77,7 +77,8 @@ enum {
   CAIRN_CODEC_NDLZ = 32,           // meta: side of a cell, 4 or 8
   CAIRN_CODEC_ZFP_ACCURACY = 33,   // meta: an int8_t, the exponent to base 10 of the largest error
   CAIRN_CODEC_ZFP_PRECISION = 34,  // meta: bit planes
-  CAIRN_CODEC_ZFP_RATE = 35        // meta: per cent of the size
+  CAIRN_CODEC_ZFP_RATE = 35,       // meta: per cent of the size
+  CAIRN_CODEC_PCO = 227            // numbers; meta: 1 unsigned, 2 signed, 3 float, 0 not known
 };
 
 typedef int32_t cairn_filter;

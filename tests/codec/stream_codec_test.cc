@@ -19,6 +19,7 @@ namespace {
 struct CodecCase {
   std::string name;
   std::unique_ptr<StreamCodec> (*make)();
+  bool has_versions = false;  // a stream may be of a version that is not supported
 
   // Its bytes, which would be printed else, are not all initialised.
   friend std::ostream& operator<<(std::ostream& out, const CodecCase& one) {
@@ -150,7 +151,8 @@ TEST_P(StreamCodecTest, SurvivesMutatedStreams) {
         mutant[random() % mutant.size()] = static_cast<std::byte>(random());
       }
       const absl::Status status = Decompress(*codec_, mutant, decoded);
-      EXPECT_TRUE(status.ok() || absl::IsDataLoss(status)) << status;
+      const bool newer = GetParam().has_versions && absl::IsUnimplemented(status);
+      EXPECT_TRUE(status.ok() || absl::IsDataLoss(status) || newer) << status;
     }
   }
 }
@@ -158,7 +160,8 @@ TEST_P(StreamCodecTest, SurvivesMutatedStreams) {
 INSTANTIATE_TEST_SUITE_P(Codecs, StreamCodecTest,
                          testing::Values(CodecCase{"BloscLz", MakeBloscLz},
                                          CodecCase{"Lz4", MakeLz4}, CodecCase{"Lz4Hc", MakeLz4Hc},
-                                         CodecCase{"Zlib", MakeZlib}, CodecCase{"Zstd", MakeZstd}),
+                                         CodecCase{"Zlib", MakeZlib}, CodecCase{"Zstd", MakeZstd},
+                                         CodecCase{"Pco", MakePco, true}),
                          [](const auto& info) { return info.param.name; });
 
 // LZ4 forbids a match at distance 0, but decodes it.

@@ -120,6 +120,8 @@ std::string_view ToString(Codec codec) {
       return "zfp_prec";
     case Codec::kZfpRate:
       return "zfp_rate";
+    case Codec::kPco:
+      return "pco";
   }
   return "other";
 }

@@ -37,6 +37,26 @@ absl::Status CheckType(const ArrayInfo& array, int32_t typesize) {
   return CheckDtype(array, typesize);
 }
 
+// Returns the parameter that tells pco what the items are: 0 if nobody knows.
+uint8_t NumbersOf(const ArrayInfo& array) {
+  if (array.dtype_format != kNumPyDtype) return 0;
+  const absl::StatusOr<Dtype> dtype = Dtype::Parse(array.dtype);
+  if (!dtype.ok() || dtype->big_endian) return 0;
+  switch (dtype->kind) {
+    case Dtype::Kind::kBool:
+    case Dtype::Kind::kUint:
+      return 1;
+    case Dtype::Kind::kInt:
+    case Dtype::Kind::kTime:
+    case Dtype::Kind::kDuration:
+      return 2;
+    case Dtype::Kind::kFloat:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
 absl::Status CheckOptions(const CreateOptions& options) {
   if (options.array->shape.size() > kMaxDimensions) {
     return InvalidArgument("array: %d dimensions, at most %d", options.array->shape.size(),
@@ -154,6 +174,9 @@ absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   // NumPy takes this type for bytes of which nothing is known.
   if (array.dtype.empty()) array.dtype = typesize == 1 ? "|u1" : absl::StrFormat("|V%d", typesize);
   CAIRN_RETURN_IF_ERROR(CheckType(array, typesize));
+  if (options.compression.codec == Codec::kPco && options.compression.codec_meta == 0) {
+    resolved.compression.codec_meta = NumbersOf(array);
+  }
   CompressionOptions plain = resolved.compression;
   // The codec is checked when the shape of blocks is known.
   if (codec::IsOfArrays(plain.codec)) plain.codec = Codec::kLz4;

@@ -36,7 +36,8 @@ std::string NameOf(Codec codec) {
     case Codec::kZfpAccuracy:
     case Codec::kZfpPrecision:
     case Codec::kZfpRate:
-      break;  // these need arrays
+    case Codec::kPco:
+      break;  // these need arrays or numbers
   }
   return "codec";
 }

@@ -11,21 +11,32 @@
 
 namespace cairn::tool {
 
+namespace {
+
+bool CodesNumbers(Codec codec) {
+  return codec == Codec::kPco || codec == Codec::kZfpAccuracy || codec == Codec::kZfpPrecision ||
+         codec == Codec::kZfpRate;
+}
+
+}  // namespace
+
 void CompressionFlags::AddTo(CLI::App& app, Absent absent) {
   const CompressionOptions defaults;
   const auto tell_default = [absent](CLI::Option* option, const std::string& value) {
     if (absent == Absent::kDefault) option->default_str(value);
   };
   tell_default(app.add_option("--codec", codec_,
-                              "blosclz, lz4, lz4hc, zlib or zstd; for arrays also ndlz, zfp_acc, "
-                              "zfp_prec or zfp_rate")
+                              "blosclz, lz4, lz4hc, zlib or zstd; pco for numbers; for arrays also "
+                              "ndlz, zfp_acc, zfp_prec or zfp_rate")
                    ->check(CLI::IsMember(NamesOf(kCodecWords)))
                    ->type_name("NAME"),
                NameOf(kCodecWords, defaults.codec));
-  tell_default(AddNumber(app, "--codec-meta", codec_meta_, -128, 255)
-                   ->description("ndlz: side of a cell, 4 or 8; zfp_acc: exponent to base 10 of "
-                                 "the largest error; zfp_prec: bit planes; zfp_rate: per cent"),
-               absl::StrCat(defaults.codec_meta));
+  tell_default(
+      AddNumber(app, "--codec-meta", codec_meta_, -128, 255)
+          ->description("ndlz: side of a cell, 4 or 8; zfp_acc: exponent to base 10 of "
+                        "the largest error; zfp_prec: bit planes; zfp_rate: per cent; pco: 1 "
+                        "unsigned, 2 signed, 3 float, 0 not known"),
+      absl::StrCat(defaults.codec_meta));
   tell_default(AddNumber(app, "--level", level_, 0, 9)
                    ->description("0 stores, 1 is fastest, 9 is smallest")
                    ->type_name("0-9"),
@@ -65,6 +76,7 @@ absl::StatusOr<CompressionOptions> CompressionFlags::Over(CompressionOptions bas
     // Both belong to the old codec.
     base.codec_meta = 0;
     base.use_dict = false;
+    if (CodesNumbers(base.codec)) base.filters.clear();  // filters would take the numbers apart
   }
   if (codec_meta_) base.codec_meta = static_cast<uint8_t>(*codec_meta_);
   if (level_) base.clevel = *level_;

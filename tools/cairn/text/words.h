@@ -20,7 +20,7 @@ struct Word {
   std::string_view name;
 };
 
-inline constexpr std::array<Word<Codec>, 9> kCodecWords = {{
+inline constexpr std::array<Word<Codec>, 10> kCodecWords = {{
     {Codec::kBloscLz, "blosclz"},
     {Codec::kLz4, "lz4"},
     {Codec::kLz4Hc, "lz4hc"},
@@ -30,6 +30,7 @@ inline constexpr std::array<Word<Codec>, 9> kCodecWords = {{
     {Codec::kZfpAccuracy, "zfp_acc"},
     {Codec::kZfpPrecision, "zfp_prec"},
     {Codec::kZfpRate, "zfp_rate"},
+    {Codec::kPco, "pco"},
 }};
 
 inline constexpr std::array<Word<Filter>, 10> kFilterWords = {{

@@ -23,6 +23,7 @@ CODECS = {
     "zfp_acc": 33,
     "zfp_prec": 34,
     "zfp_rate": 35,
+    "pco": 227,
 }
 FILTERS = {
     "none": 0,

@@ -49,8 +49,8 @@ def make_recipe(
         _check_floats(f"codec {codec!r}", dtype)
         if codec_meta == 0 and codec != "zfp_acc":
             raise InvalidArgument(f"codec_meta: expected what {codec!r} keeps, got 0")
-        if filters == ("shuffle",):  # the default, which ZFP cannot follow
-            filters = ()
+    if codec in (*_LOSSY_CODECS, "pco") and filters == ("shuffle",):  # the default, which takes numbers apart
+        filters = ()
     recipe.set_compression(
         number,
         integer(clevel, "clevel", -(2**31)),

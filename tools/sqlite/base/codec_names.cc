@@ -12,7 +12,7 @@ struct CodecName {
   bool general = true;
 };
 
-constexpr std::array<CodecName, 9> kCodecs = {{
+constexpr std::array<CodecName, 10> kCodecs = {{
     {Codec::kBloscLz, "blosclz"},
     {Codec::kLz4, "lz4"},
     {Codec::kLz4Hc, "lz4hc"},
@@ -22,6 +22,7 @@ constexpr std::array<CodecName, 9> kCodecs = {{
     {Codec::kZfpAccuracy, "zfp", false},
     {Codec::kZfpPrecision, "zfp", false},
     {Codec::kZfpRate, "zfp", false},
+    {Codec::kPco, "pco", false},
 }};
 
 }  // namespace

@@ -1,0 +1,37 @@
+// Modes: how numbers are split into latents.
+#ifndef CAIRN_ENGINE_CODEC_PCO_SPLIT_H_
+#define CAIRN_ENGINE_CODEC_PCO_SPLIT_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/codec/pco/chunk_meta.h"
+#include "engine/codec/pco/number.h"
+
+namespace cairn::pco {
+
+// A mode with what it needs to know.
+struct Splitting {
+  Mode mode = Mode::kClassic;
+  uint64_t mult = 0;   // as in ChunkMeta
+  double inverse = 0;  // kFloatMult: numbers are multiplied by this, not divided by the base
+  int quant_bits = 0;
+};
+
+// The latents of the numbers. `secondary` is empty for modes that have none.
+struct Split {
+  std::vector<uint64_t> primary;
+  std::vector<uint64_t> secondary;
+};
+
+// Splits numbers, given by their latents. Every number comes back exactly.
+Split SplitNumbers(NumberType type, const Splitting& splitting, std::span<const uint64_t> latents);
+
+// Returns modes that may suit numbers like these, the plain one first. Which of them is best must
+// be estimated.
+std::vector<Splitting> FindSplittings(NumberType type, std::span<const uint64_t> sample);
+
+}  // namespace cairn::pco
+
+#endif  // CAIRN_ENGINE_CODEC_PCO_SPLIT_H_

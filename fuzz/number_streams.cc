@@ -1,0 +1,71 @@
+// The input is a file of pco, a stream of the codec pco, or numbers. Whatever the bytes: they
+// decode always or never, inside their bounds, and numbers come back as they were.
+
+#include <vector>
+
+#include "engine/codec/codec_set.h"
+#include "fuzz/check.h"
+#include "fuzz/input.h"
+#include "fuzz/mutator.h"
+#include "tests/support/pco_file.h"
+
+namespace cairn::fuzz {
+namespace {
+
+using Buffer = std::vector<std::byte>;
+
+void DecodeFile(Bytes file) {
+  constexpr size_t kMost = 1 << 20;
+  const auto numbers = test::DecodePcoFile(file, kMost);
+  const auto again = test::DecodePcoFile(file, kMost);
+  Check(numbers.ok() == again.ok(), "a file decodes always or never");
+  if (numbers.ok()) CheckSame(*again, *numbers, "what decodes depends on the file alone");
+}
+
+void DecodeStream(size_t size, codec::StreamCodec& codec, Bytes bytes) {
+  const PluginCall call;
+  const Buffer stream(bytes.begin(), bytes.end());  // so that one byte too far is seen
+  Buffer decoded(size, std::byte{0x5A});
+  const bool good = IsAnswer(codec.Decompress(stream, decoded, call));
+  Buffer again(size, std::byte{0xA5});
+  Check(codec.Decompress(stream, again, call).ok() == good, "a stream decodes always or never");
+  if (!good) return;
+  CheckSame(again, decoded, "what decodes depends on the stream alone");
+  Buffer start(size);
+  CheckOk(codec.DecompressStart(stream, start, size / 3, call), "the start decodes");
+  CheckSame(Bytes(start).first(size / 3), Bytes(decoded).first(size / 3), "the start is the same");
+}
+
+void RoundTrip(int size, uint8_t meta, int clevel, codec::StreamCodec& codec, Bytes numbers) {
+  const PluginCall call{.typesize = size, .clevel = clevel, .meta = meta};
+  Buffer coded(numbers.size());
+  coded.resize(codec.Compress(numbers, coded, call).value());
+  if (coded.empty()) return;
+  Buffer decoded(numbers.size());
+  CheckOk(codec.Decompress(coded, decoded, call), "what is coded decodes");
+  CheckSame(decoded, numbers, "numbers come back as they were");
+}
+
+void Run(Input input) {
+  codec::CodecSet set;
+  codec::StreamCodec& codec = **set.Get(Codec::kPco, nullptr);
+  const auto kind = input.Number<uint8_t>() % 3;
+  if (kind == 0) return DecodeFile(input.rest());
+  if (kind == 1) {
+    const auto size = input.Number<uint16_t>();
+    return DecodeStream(size, codec, input.rest());
+  }
+  const int size = 1 << input.Number<uint8_t>() % 4;
+  const auto meta = static_cast<uint8_t>(input.Number<uint8_t>() % (size == 1 ? 3 : 4));
+  const int clevel = 1 + input.Number<uint8_t>() % 9;
+  const Bytes numbers = input.rest();
+  if (!numbers.empty()) RoundTrip(size, meta, clevel, codec, numbers);
+}
+
+}  // namespace
+}  // namespace cairn::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  cairn::fuzz::Run(cairn::fuzz::Input(data, size));
+  return 0;
+}

@@ -1,0 +1,242 @@
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include <gtest/gtest.h>
+
+#include "engine/base/endian.h"
+#include "engine/base/hash.h"
+#include "engine/codec/pco/bit_writer.h"
+#include "engine/codec/pco/chunk_encoder.h"
+#include "engine/codec/pco/split.h"
+#include "tests/codec/vector_folder.h"
+#include "tests/support/files.h"
+#include "tests/support/pco_file.h"
+#include "tests/support/status.h"
+
+namespace cairn::pco {
+namespace {
+
+using test::Buffer;
+
+const std::string kFolder = std::string(CAIRN_VECTOR_FOLDER) + "/pco/";
+
+struct Vector {
+  std::string name;
+  NumberKind kind;
+  int size;
+  size_t count;
+  std::string hash;
+};
+
+std::vector<Vector> Vectors() {
+  std::vector<Vector> vectors;
+  std::ifstream list(kFolder + "list.txt");
+  std::string name;
+  std::string hash;
+  char kind = 0;
+  int size = 0;
+  size_t count = 0;
+  while (list >> name >> kind >> size >> count >> hash) {
+    vectors.push_back({.name = name,
+                       .kind = kind == 'f'   ? NumberKind::kFloat
+                               : kind == 'i' ? NumberKind::kInt
+                                             : NumberKind::kUint,
+                       .size = size,
+                       .count = count,
+                       .hash = hash});
+  }
+  return vectors;
+}
+
+TEST(PcoVectorsTest, StreamsOfThePcodecPackageAreDecoded) {
+  const std::vector<Vector> vectors = Vectors();
+  ASSERT_GT(vectors.size(), 100U);
+  for (const Vector& vector : vectors) {
+    const auto numbers = test::DecodePcoFile(test::FileBytes(kFolder + vector.name), 1 << 20);
+    ASSERT_TRUE(IsOk(numbers)) << vector.name;
+    EXPECT_EQ(numbers->size(), vector.count * static_cast<size_t>(vector.size)) << vector.name;
+    EXPECT_EQ(absl::StrFormat("%016x", Xxh3(*numbers)), vector.hash) << vector.name;
+  }
+}
+
+TEST(PcoVectorsTest, AStreamThatIsCutIsRefused) {
+  for (const Vector& vector : Vectors()) {
+    const Buffer file = test::FileBytes(kFolder + vector.name);
+    const auto whole = test::DecodePcoFile(file, 1 << 20);
+    ASSERT_TRUE(IsOk(whole));
+    for (size_t size = 0; size + 1 < file.size(); size += 1 + size / 8) {
+      const auto numbers = test::DecodePcoFile(Bytes(file).first(size), 1 << 20);
+      EXPECT_FALSE(numbers.ok() && *numbers == *whole) << vector.name << " of " << size << " bytes";
+    }
+  }
+}
+
+// Encodes and decodes, with pages of `page` numbers.
+absl::StatusOr<Buffer> RoundTrip(NumberType type, Bytes numbers, size_t page, int level) {
+  ChunkEncoder encoder;
+  const EncodedChunk chunk = encoder.Encode(type, numbers, static_cast<int64_t>(page), level);
+  Buffer stream(chunk.meta.begin(), chunk.meta.end());
+  for (const auto& bytes : chunk.pages) stream.insert(stream.end(), bytes.begin(), bytes.end());
+  stream.resize(stream.size() + kPadding);
+  BitReader in(stream);
+  CAIRN_ASSIGN_OR_RETURN(ChunkMeta meta, ReadChunkMeta({}, type, in));
+  const auto decoder = ChunkDecoder::Make(type, std::move(meta));
+  Buffer out(numbers.size());
+  const size_t size = page * static_cast<size_t>(type.size);
+  for (size_t begin = 0; begin < out.size(); begin += size) {
+    CAIRN_RETURN_IF_ERROR(decoder->DecodePage(
+        in, std::span(out).subspan(begin).first(std::min(size, out.size() - begin))));
+  }
+  if (in.bits_left() != 0) return DataLoss("%d bits are left", in.bits_left());
+  return out;
+}
+
+const NumberType kTypes[] = {
+    {NumberKind::kUint, 1}, {NumberKind::kInt, 1},   {NumberKind::kUint, 2},
+    {NumberKind::kInt, 2},  {NumberKind::kFloat, 2}, {NumberKind::kUint, 4},
+    {NumberKind::kInt, 4},  {NumberKind::kFloat, 4}, {NumberKind::kUint, 8},
+    {NumberKind::kInt, 8},  {NumberKind::kFloat, 8}};
+
+// Stores `value` as a number of the type.
+void Store(NumberType type, double value, std::byte* to) {
+  uint64_t bits = static_cast<uint64_t>(static_cast<int64_t>(value));
+  if (type.kind == NumberKind::kFloat) {
+    bits = type.size == 2   ? Half(static_cast<float>(value)).bits()
+           : type.size == 4 ? FloatOf<uint32_t>::ToBits(static_cast<float>(value))
+                            : FloatOf<uint64_t>::ToBits(value);
+  }
+  std::byte little[8];
+  StoreLe(little, bits);
+  std::copy_n(little, type.size, to);
+}
+
+template <typename ValueOf>
+Buffer Numbers(NumberType type, size_t count, const ValueOf& value_of) {
+  Buffer numbers(count * static_cast<size_t>(type.size));
+  for (size_t i = 0; i < count; ++i) {
+    Store(type, value_of(i), numbers.data() + i * static_cast<size_t>(type.size));
+  }
+  return numbers;
+}
+
+TEST(PcoRoundTripTest, NumbersOfEveryTypeComeBackAsTheyWere) {
+  std::mt19937_64 dice(1);
+  const auto noise = [&] { return static_cast<double>(dice() % 2001) / 100 - 10; };
+  for (const NumberType type : kTypes) {
+    for (const size_t count : {1, 2, 3, 255, 256, 257, 1000, 5000}) {
+      double walk = 0;
+      const Buffer samples[] = {
+          Numbers(type, count, [&](size_t) { return walk += noise(); }),
+          Numbers(type, count, [&](size_t) { return std::round(noise() * 10) / 10; }),
+          Numbers(type, count, [](size_t i) { return static_cast<double>(i * 12 + 5); }),
+          Numbers(type, count, [](size_t) { return 7.0; }),
+          Numbers(type, count, [&](size_t) { return 1.15078 * static_cast<double>(dice() % 9); }),
+          Numbers(
+              type, count,
+              [&](size_t i) { return i % 50 == 7 ? 1e4 : 3.0 * static_cast<double>(dice() % 4); }),
+      };
+      for (size_t sample = 0; sample < std::size(samples); ++sample) {
+        for (const size_t page : {size_t{300}, count}) {
+          const auto back = RoundTrip(type, samples[sample], page, 8);
+          ASSERT_TRUE(IsOk(back)) << "sample " << sample << " of " << count;
+          EXPECT_TRUE(*back == samples[sample])
+              << "sample " << sample << " of " << count << " of " << type.size << " bytes";
+        }
+      }
+    }
+  }
+}
+
+TEST(PcoRoundTripTest, AllBitsOfAFloatSurvive) {
+  std::mt19937_64 dice(2);
+  for (const NumberType type : kTypes) {
+    if (type.kind != NumberKind::kFloat) continue;
+    // Decimals, so that a mode with a base is chosen, among any bits at all: NaNs with payloads,
+    // infinities, negative zeros, denormals.
+    Buffer numbers =
+        Numbers(type, 4000, [&](size_t) { return static_cast<double>(dice() % 500) / 100; });
+    const auto size = static_cast<size_t>(type.size);
+    for (size_t i = 0; i < 4000; i += 50) {
+      uint64_t bits = dice();
+      if (i % 100 == 0) bits |= size == 2 ? 0x7C00 : size == 4 ? 0x7F800000 : 0x7FF0000000000000;
+      if (i % 150 == 0) bits = uint64_t{1} << (8 * size - 1);
+      std::byte little[8];
+      StoreLe(little, bits);
+      std::copy_n(little, size, numbers.data() + i * size);
+    }
+    const auto back = RoundTrip(type, numbers, 1024, 8);
+    ASSERT_TRUE(IsOk(back));
+    EXPECT_TRUE(*back == numbers) << type.size;
+  }
+}
+
+TEST(PcoRoundTripTest, EveryHalfFloatSurvives) {
+  Buffer numbers(65536 * 2);
+  for (uint32_t i = 0; i < 65536; ++i) {
+    const auto bits = static_cast<uint16_t>(i);
+    StoreLe(numbers.data() + size_t{i} * 2, bits);
+    const float value = static_cast<float>(Half::FromBits(bits));
+    if (!std::isnan(value)) {
+      EXPECT_EQ(Half(value).bits(), bits);
+    }
+  }
+  const auto back = RoundTrip({NumberKind::kFloat, 2}, numbers, 4096, 9);
+  ASSERT_TRUE(IsOk(back));
+  EXPECT_TRUE(*back == numbers);
+}
+
+std::vector<Mode> ModesFor(NumberType type, const Buffer& numbers) {
+  std::vector<uint64_t> latents(numbers.size() / 8);
+  for (size_t i = 0; i < latents.size(); ++i) {
+    latents[i] = LatentOf<uint64_t>(type.kind, LoadLe<uint64_t>(numbers.data() + i * 8));
+  }
+  std::vector<Mode> modes;
+  for (const Splitting& splitting : FindSplittings(type, latents)) modes.push_back(splitting.mode);
+  return modes;
+}
+
+TEST(PcoSplitTest, FindsWhatNumbersAreMultiplesOf) {
+  std::mt19937_64 dice(3);
+  const NumberType floats = {NumberKind::kFloat, 8};
+  const NumberType ints = {NumberKind::kInt, 8};
+  const auto has = [](const std::vector<Mode>& modes, Mode mode) {
+    return std::ranges::find(modes, mode) != modes.end();
+  };
+  const auto at_random = [&](double base, NumberType type) {
+    return Numbers(type, 1000, [&](size_t) { return base * static_cast<double>(dice() % 5000); });
+  };
+  EXPECT_TRUE(has(ModesFor(floats, at_random(0.01, floats)), Mode::kFloatMult));
+  EXPECT_TRUE(has(ModesFor(floats, at_random(1.15078, floats)), Mode::kFloatMult));
+  EXPECT_TRUE(has(ModesFor(floats, at_random(std::exp(1.0), floats)), Mode::kFloatMult));
+  EXPECT_TRUE(has(ModesFor(ints, at_random(37, ints)), Mode::kIntMult));
+  EXPECT_FALSE(has(ModesFor(ints, at_random(1, ints)), Mode::kIntMult));
+  const Buffer noise =
+      Numbers(floats, 1000, [&](size_t) { return std::ldexp(static_cast<double>(dice()), -64); });
+  EXPECT_EQ(ModesFor(floats, noise).size(), 1U);
+  const Buffer singles = Numbers(floats, 1000, [&](size_t) {
+    return static_cast<double>(static_cast<float>(dice() % 100000) / 7.0F);
+  });
+  EXPECT_TRUE(has(ModesFor(floats, singles), Mode::kFloatQuant));
+}
+
+TEST(PcoSizeTest, StepsOfAWalkTakeTheBitsOfTheirInformation) {
+  std::mt19937_64 dice(4);
+  const NumberType type = {NumberKind::kInt, 8};
+  double walk = 1000;
+  const Buffer numbers = Numbers(
+      type, 8192, [&](size_t) { return walk += 100 * (static_cast<double>(dice() % 101) - 50); });
+  ChunkEncoder encoder;
+  const EncodedChunk chunk = encoder.Encode(type, numbers, 8192, 8);
+  // A step is one of 101, so no code of it has fewer than 6.66 bits.
+  EXPECT_LT(chunk.meta.size() + chunk.pages[0].size(), 8192 * 7.1 / 8);
+}
+
+}  // namespace
+}  // namespace cairn::pco
