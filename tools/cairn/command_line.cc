@@ -35,11 +35,17 @@ constexpr NamedCommand kCommands[] = {
     {"encode", AddEncode},   {"decode", AddDecode},   {"log", AddLog},
 };
 
-// Adds only the named command if the line begins with one. Making all the options of the others
-// takes longer than everything else that short commands do.
+// Adds only the named command if the line begins with one. Making all the options of the others,
+// and of the program, takes longer than everything else that short commands do.
 void AddCommands(std::string_view first_word, CLI::App& app, Command& chosen) {
   const auto named = std::ranges::find(kCommands, first_word, &NamedCommand::name);
   if (named != std::end(kCommands)) return named->add(app, chosen);
+  app.set_version_flag("-V,--version", "cairn " + std::string(kVersion),
+                       "Print the version and exit");
+  // Both are taken out of the line before it is parsed. They are here for the help.
+  app.add_flag("--anonymous")->description("Sign no request to an object store");
+  app.add_flag("--verbose")
+      ->description("Tell at the end what the command took: time, memory, disk");
   for (const NamedCommand& command : kCommands) command.add(app, chosen);
 }
 
@@ -129,11 +135,6 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   CLI::App app(
       "Packs files into Blosc2 frames, reads all or parts of them back, edits and checks them.",
       "cairn");
-  app.set_version_flag("-V,--version", "cairn " + std::string(kVersion),
-                       "Print the version and exit");
-  app.add_flag("--anonymous")->description("Sign no request to an object store");
-  app.add_flag("--verbose")
-      ->description("Tell at the end what the command took: time, memory, disk");
   app.require_subcommand(0, 1);
   app.formatter(std::make_shared<HelpFormatter>());
   app.footer(
