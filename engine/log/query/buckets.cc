@@ -124,6 +124,10 @@ TimeRange Buckets::FindHours(int64_t second) const {
   const auto offset = [this](int64_t at) {
     return at < -kFar || at > kFar ? 0 : zone_.At(absl::FromUnixSeconds(at)).offset;
   };
+  if (second < -kFar || second > kFar) {
+    const absl::int128 begin = absl::int128(second) - RestOf(second, step);
+    return {.begin = Clamp(begin), .end = Clamp(begin + step)};
+  }
   // Returns what clocks show at the last full hour before a time, or at it.
   const auto hour = [&](int64_t at) { return FloorTo(at + offset(at), step); };
   // Returns the first second whose offset is that of `late`.

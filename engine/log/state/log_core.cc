@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "cairn/writer.h"
@@ -55,8 +54,8 @@ absl::StatusOr<std::vector<LogCore::Part>> LogCore::OpenAll(
   CAIRN_RETURN_IF_ERROR(CheckConsecutive(path_, found));
   std::vector<Part> parts;
   // The newest file comes first, since it tells of changes of the others that are made meanwhile.
-  for (const LogFile& file : std::views::reverse(found)) {
-    CAIRN_ASSIGN_OR_RETURN(Part part, OpenPart(file));
+  for (auto file = found.rbegin(); file != found.rend(); ++file) {
+    CAIRN_ASSIGN_OR_RETURN(Part part, OpenPart(*file));
     parts.push_back(std::move(part));
   }
   std::ranges::reverse(parts);
