@@ -56,7 +56,7 @@ void Run(Input input) {
     return DecodeStream(size, codec, input.rest());
   }
   const int size = 1 << input.Number<uint8_t>() % 4;
-  const auto meta = static_cast<uint8_t>(input.Number<uint8_t>() % (size == 1 ? 3 : 4));
+  const auto meta = static_cast<uint8_t>(input.Number<uint8_t>() % 5);
   const int clevel = 1 + input.Number<uint8_t>() % 9;
   const Bytes numbers = input.rest();
   if (!numbers.empty()) RoundTrip(size, meta, clevel, codec, numbers);

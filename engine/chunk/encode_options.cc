@@ -122,8 +122,10 @@ absl::Status CheckNumberCodec(const CompressionOptions& options) {
     return InvalidArgument("codec id %d: typesize: expected 1, 2, 4 or 8, got %d", id,
                            options.typesize);
   }
-  if (options.codec_meta > 3) {
-    return InvalidArgument("codec id %d: meta: expected 0 to 3, got %d", id, options.codec_meta);
+  const int most = options.typesize > 1 ? 3 : 2;  // no float has one byte
+  if (options.codec_meta > most) {
+    return InvalidArgument("codec id %d: meta: expected 0 to %d, got %d", id, most,
+                           options.codec_meta);
   }
   for (const FilterStage& stage : options.filters) {
     if (stage.filter == Filter::kNone || stage.filter == Filter::kTruncPrec ||

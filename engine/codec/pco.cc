@@ -102,7 +102,8 @@ class Pco final : public StreamCodec {
  private:
   // Returns what the numbers may be. Where nobody says so, the smaller stream tells.
   static std::vector<NumberKind> KindsOf(uint8_t meta, int size) {
-    if (meta >= 1 && meta <= 3) return {static_cast<NumberKind>(meta - 1)};
+    const bool may_be_float = size > 1;  // no float has one byte
+    if (meta >= 1 && meta <= (may_be_float ? 3 : 2)) return {static_cast<NumberKind>(meta - 1)};
     if (size < 4) return {NumberKind::kInt};
     return {NumberKind::kInt, NumberKind::kFloat};
   }

@@ -136,5 +136,22 @@ TEST(HeaderTypesizeTest, IsOneAbove255) {
   EXPECT_EQ(HeaderTypesize(kMaxBlockSize), 1);
 }
 
+TEST(CheckOptionsTest, PcoTakesNumbersThatExist) {
+  const auto pco = [](int32_t typesize, uint8_t meta, std::vector<FilterStage> filters) {
+    return CheckWith([&](auto& o) {
+      o.codec = Codec::kPco;
+      o.typesize = typesize;
+      o.codec_meta = meta;
+      o.filters = std::move(filters);
+    });
+  };
+  EXPECT_TRUE(IsOk(pco(8, 3, {})));
+  EXPECT_TRUE(IsOk(pco(1, 2, {})));
+  EXPECT_TRUE(Misuse(pco(1, 3, {}), "meta: expected 0 to 2, got 3"));
+  EXPECT_TRUE(Misuse(pco(4, 4, {}), "meta: expected 0 to 3, got 4"));
+  EXPECT_TRUE(Misuse(pco(12, 0, {}), "typesize: expected 1, 2, 4 or 8, got 12"));
+  EXPECT_TRUE(Misuse(pco(8, 0, {{.filter = Filter::kShuffle}}), "takes apart"));
+}
+
 }  // namespace
 }  // namespace cairn::chunk

@@ -15,6 +15,7 @@
 #include "engine/codec/pco/bit_writer.h"
 #include "engine/codec/pco/chunk_encoder.h"
 #include "engine/codec/pco/split.h"
+#include "engine/codec/stream_codec.h"
 #include "tests/codec/vector_folder.h"
 #include "tests/support/files.h"
 #include "tests/support/pco_file.h"
@@ -236,6 +237,25 @@ TEST(PcoSizeTest, StepsOfAWalkTakeTheBitsOfTheirInformation) {
   const EncodedChunk chunk = encoder.Encode(type, numbers, 8192, 8);
   // A step is one of 101, so no code of it has fewer than 6.66 bits.
   EXPECT_LT(chunk.meta.size() + chunk.pages[0].size(), 8192 * 7.1 / 8);
+}
+
+TEST(PcoStreamTest, ComesBackWhateverTheParameterSaysOfTheNumbers) {
+  const auto codec = codec::MakePco();
+  for (const int size : {1, 2, 4, 8}) {
+    for (uint8_t meta = 0; meta < 6; ++meta) {
+      const Buffer numbers = Numbers({NumberKind::kInt, size}, 1000,
+                                     [](size_t i) { return static_cast<double>(i % 100); });
+      Buffer stream(numbers.size());
+      const PluginCall call = {.typesize = size, .clevel = 5, .meta = meta};
+      const auto coded = codec->Compress(numbers, stream, call);
+      ASSERT_TRUE(IsOk(coded));
+      ASSERT_GT(*coded, 0U);
+      stream.resize(*coded);
+      Buffer back(numbers.size());
+      ASSERT_TRUE(IsOk(codec->Decompress(stream, back, call))) << size << " " << int{meta};
+      EXPECT_TRUE(back == numbers);
+    }
+  }
 }
 
 }  // namespace
