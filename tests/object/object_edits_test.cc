@@ -19,6 +19,7 @@ TEST_P(ObjectEditsTest, AFrameIsWhatWasCommittedWhateverTheNetworkDoes) {
                                      .answer_lost = 3,
                                      .delayed = 3,
                                      .repeated = 4,
+                                     .refused = 2,
                                      .reads_unavailable = 2};
   for (int64_t i = 0; i < SearchRuns(200) && !HasFailure(); ++i) {
     SCOPED_TRACE(testing::Message() << "sequence " << i);

@@ -33,6 +33,12 @@ class ObjectFenceTest : public testing::Test {
     ASSERT_TRUE(IsOk(writer->Commit()));
     ASSERT_TRUE(IsOk(writer->Close()));
   }
+  void Renew() {
+    store_ = std::make_shared<object::MemoryObjectStore>();
+    faulty_ = std::make_shared<FaultObjectStore>(store_, 1);
+    files_ = MakeObjectFileSystem(faulty_);
+    all_.clear();
+  }
   Frame Open() {
     auto frame = Frame::Open("f", {.file_system = files_});
     EXPECT_TRUE(IsOk(frame));
@@ -95,6 +101,42 @@ TEST_F(ObjectFenceTest, ACommitThatWasLostIsMadeAfterAFence) {
   }
 }
 
+// A gateway that answers in the store's place may refuse a put without a reason.
+TEST_F(ObjectFenceTest, ACommitThatWasRefusedWronglyIsMadeAfterAFence) {
+  using enum StoreFault;
+  for (const auto& faults : {std::vector{kRefused},
+                             {kRefused, kRefused, kRefused},
+                             {kRefused, kDelayed},
+                             {kDelayed, kRefused}}) {
+    SCOPED_TRACE(faults.size());
+    Renew();
+    Make();
+    Writer writer = OpenWriter();
+    Plan(faults);
+    Add(writer, 30);
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    ExpectAll();
+    Add(writer, 40);
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    ExpectAll();
+  }
+}
+
+TEST_F(ObjectFenceTest, AChunkThatWasRefusedWronglyIsPutAgain) {
+  Make();
+  Writer writer = OpenWriter();
+  Add(writer, 30);  // claims the writer's numbers of chunks
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  int refused = 0;
+  faulty_->SetChoice([&](std::string_view name) {
+    return name.ends_with(".chunk") && refused++ < 1 ? StoreFault::kRefused : StoreFault::kNone;
+  });
+  Add(writer, 200);
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_GT(refused, 1);
+  ExpectAll();
+}
+
 TEST_F(ObjectFenceTest, ACommitWhoseAnswerWasLostIsFoundMade) {
   Make();
   Writer writer = OpenWriter();
@@ -110,10 +152,7 @@ TEST_F(ObjectFenceTest, AFenceWithoutAKnownOutcomeIsPutAgain) {
   for (const StoreFault fault : {StoreFault::kLost, StoreFault::kAnswerLost, StoreFault::kDelayed,
                                  StoreFault::kUnavailable}) {
     SCOPED_TRACE(static_cast<int>(fault));
-    store_ = std::make_shared<object::MemoryObjectStore>();
-    faulty_ = std::make_shared<FaultObjectStore>(store_, 1);
-    files_ = MakeObjectFileSystem(faulty_);
-    all_.clear();
+    Renew();
     Make();
     Writer writer = OpenWriter();
     Plan({StoreFault::kDelayed, fault, fault});

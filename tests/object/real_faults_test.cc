@@ -78,7 +78,7 @@ TEST_F(RealS3FaultsTest, EightWritersLoseNoCommitWhereOutcomesAreUnknown) {
     const std::lock_guard lock(mutex);
     stores.push_back(std::make_shared<FaultObjectStore>(Store(), stores.size()));
     stores.back()->SetChances(
-        {.unavailable = 2, .lost = 2, .answer_lost = 2, .delayed = 2, .repeated = 2});
+        {.unavailable = 2, .lost = 2, .answer_lost = 2, .delayed = 2, .repeated = 2, .refused = 2});
     return MakeObjectFileSystem(stores.back());
   });
   int64_t faults = 0;

@@ -55,7 +55,8 @@ StoreFault FaultObjectStore::ChooseFor(std::string_view name) {
                                         {chances_.lost, StoreFault::kLost},
                                         {chances_.answer_lost, StoreFault::kAnswerLost},
                                         {chances_.delayed, StoreFault::kDelayed},
-                                        {chances_.repeated, StoreFault::kRepeated}}) {
+                                        {chances_.repeated, StoreFault::kRepeated},
+                                        {chances_.refused, StoreFault::kRefused}}) {
       if (roll < chance) {
         fault = which;
         break;
@@ -86,6 +87,8 @@ absl::StatusOr<ObjectInfo> FaultObjectStore::Do(StoreFault fault, const Put& put
     case StoreFault::kRepeated:
       put().IgnoreError();
       break;
+    case StoreFault::kRefused:
+      return absl::FailedPreconditionError("fault: refused, although the condition holds");
   }
   return put();
 }
@@ -154,7 +157,8 @@ absl::Status FaultObjectStore::Delete(std::span<const std::string> names) {
     const absl::Status status = store->Delete(kept);
     return status.ok() ? absl::StatusOr<ObjectInfo>(ObjectInfo()) : status;
   };
-  return Do(ChooseFor(names.front()), remove).status();
+  const StoreFault fault = ChooseFor(names.front());
+  return Do(fault == StoreFault::kRefused ? StoreFault::kNone : fault, remove).status();
 }
 
 }  // namespace cairn::test

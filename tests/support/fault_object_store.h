@@ -29,6 +29,7 @@ enum class StoreFault {
   kAnswerLost,   // it was done; the outcome is unknown to the client
   kDelayed,      // the outcome is unknown to the client, and it is done later: see LandOne
   kRepeated,     // something on the way sent it twice: the client gets the second answer
+  kRefused,      // nothing was done, and the client is told that the condition fails
 };
 
 // The chances of the faults in per cent.
@@ -38,6 +39,7 @@ struct FaultChances {
   size_t answer_lost = 0;
   size_t delayed = 0;
   size_t repeated = 0;
+  size_t refused = 0;            // of puts
   size_t reads_unavailable = 0;  // for gets, heads and lists
 };
 

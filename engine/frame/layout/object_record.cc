@@ -23,14 +23,14 @@ namespace {
 constexpr BootClock::duration kLeastPatience = std::chrono::seconds(1);
 
 // Returns true if the record lies at `position`, and false if another one does. Errors: kNotFound
-// if nothing lies there.
+// if nothing lies there: the refusal was wrong, or what was there has been removed as garbage.
 absl::StatusOr<bool> IsThere(const ObjectStore& store, const FrameFile& journal, int64_t position,
                              Bytes record) {
   std::vector<std::byte> there(record.size());
   CAIRN_ASSIGN_OR_RETURN(const size_t got, journal.ReadSome(position, there));
   if (got == 0) {
     return absl::NotFoundError(
-        absl::StrFormat("%s: what was in the place of the commit is gone", store.Describe()));
+        absl::StrFormat("%s: a commit was refused, but nothing is in its place", store.Describe()));
   }
   return got == there.size() && std::ranges::equal(there, record);
 }
@@ -50,7 +50,6 @@ absl::StatusOr<RecordFate> Settle(ObjectStore& store, const FrameFile& journal, 
       const absl::StatusOr<bool> ours = IsThere(store, journal, position, record);
       if (ours.ok()) return *ours ? RecordFate::kMade : RecordFate::kFenced;
       status = ours.status();
-      if (absl::IsNotFound(status)) break;
     } else if (!absl::IsDeadlineExceeded(put) && !absl::IsUnavailable(put)) {
       status = put;
       break;
@@ -80,7 +79,6 @@ absl::StatusOr<RecordFate> PutRecord(ObjectStore& store, const FrameFile& journa
     const absl::StatusOr<bool> ours = IsThere(store, journal, position, record);
     if (ours.ok()) return *ours ? RecordFate::kMade : RecordFate::kTaken;
     status = ours.status();
-    if (absl::IsNotFound(status)) return WithCode(absl::StatusCode::kDeadlineExceeded, status);
   } else if (!absl::IsDeadlineExceeded(status)) {
     return status;
   }

@@ -25,13 +25,16 @@ enum class RecordFate {
 };
 
 // Puts `record` under the name of `position`. If something is there already, reads it from
-// `journal` to compare. If the outcome is unknown, puts `fence` to settle it, for as long as the
-// put took and for at least 1 s.
+// `journal` to compare. If the outcome is unknown, or the put is refused although nothing is there,
+// puts `fence` to settle it, for as long as the put took and for at least 1 s.
+//
+// A record that was there may have been removed as garbage, and then a fence tells nothing. The
+// caller knows by the time whether that is possible.
 //
 // Errors:
 //   kUnavailable if nothing was done.
-//   kDeadlineExceeded if the fence has no known outcome either, or if the record that was there
-//     before is gone. This record may be there, or come later.
+//   kDeadlineExceeded if the fence has no known outcome either. The record may be there, or come
+//     later.
 //   kCancelled if the put was cancelled. The record may be there, or come later.
 absl::StatusOr<RecordFate> PutRecord(ObjectStore& store, const FrameFile& journal, int64_t position,
                                      Bytes record, Bytes fence);

@@ -125,7 +125,7 @@ absl::Status ObjectSink::Flush() {
   while (uploads_->bytes > 0) uploads_->done.Wait(uploads_->mutex);
   CAIRN_RETURN_IF_ERROR(uploads_->failure);
   for (; !uploads_->taken.empty(); uploads_->taken.pop_back()) {
-    CAIRN_RETURN_IF_ERROR(CheckIsThere(*uploads_->taken.back()));
+    CAIRN_RETURN_IF_ERROR(MakeSureOf(*uploads_->taken.back()));
     uploads_->pending.erase(uploads_->taken.back()->number);
   }
   return absl::OkStatus();
@@ -137,13 +137,18 @@ bool ObjectSink::IsPending(int64_t entry) const {
   return uploads_->pending.contains(entry);
 }
 
-// Checks that the name has this chunk: a proxy may have sent the put twice, and passed on the
-// second answer only.
-absl::Status ObjectSink::CheckIsThere(const Upload& upload) {
+// Makes sure that the name has this chunk, whose put was refused. A proxy may have sent the put
+// twice, and passed on the second answer only, or may have refused it for a reason of its own.
+absl::Status ObjectSink::MakeSureOf(const Upload& upload) {
   const std::string name = format::ChunkFileName(upload.number);
   const absl::StatusOr<ObjectPart> there = store_->Get(name);
   if (there.ok() && there->bytes == upload.bytes) return absl::OkStatus();
-  if (!there.ok() && !absl::IsNotFound(there.status())) return there.status();
+  if (absl::IsNotFound(there.status())) {
+    const absl::Status put = store_->PutIfAbsent(name, upload.bytes).status();
+    if (!absl::IsFailedPrecondition(put)) return put;
+  } else if (!there.ok()) {
+    return there.status();
+  }
   // The lane belongs to this writer, so only a program that breaks these rules can be the other.
   return absl::AbortedError(absl::StrFormat("%s/%s: another writer has put an object of this name",
                                             store_->Describe(), name));

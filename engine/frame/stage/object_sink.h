@@ -54,7 +54,7 @@ class ObjectSink final : public ChunkSink {
 
   absl::StatusOr<int64_t> ClaimLane(Bytes chunk);
   absl::Status BeginUpload(int64_t number, Bytes chunk);
-  absl::Status CheckIsThere(const Upload& upload);
+  absl::Status MakeSureOf(const Upload& upload);
 
   const std::shared_ptr<ObjectStore> store_;
   std::vector<int64_t> used_lanes_;  // in order

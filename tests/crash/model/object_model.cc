@@ -86,6 +86,7 @@ std::vector<ObjectVariant> ObjectVariants() {
        .runs = 5000},
       Without(&R::writer_compares, "comparison after any conflict"),
       Without(&R::fences, "a fence after a lost answer"),
+      Without(&R::fences_in_time, "a limit of time for fences", kLate),
       Without(&R::checks_collisions, "a check of collisions"),
       Without(&R::catches_up, "moving an aborted commit"),
       Without(&R::validates, "a look at the index before commits"),

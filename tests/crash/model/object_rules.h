@@ -15,6 +15,7 @@ struct ObjectRules {
   bool client_compares = true;    // a conflict after a lost answer: what is there may be its own
   bool writer_compares = true;    // any conflict: a proxy may have sent the put twice
   bool fences = true;             // a put without an answer; else guesses that it was not done
+  bool fences_in_time = true;     // else what was there may have been collected
   bool checks_collisions = true;  // with the commits that were first
   bool catches_up = true;         // also when a commit that was aborted is tried again
   bool validates = true;          // looks at the index again before it commits, after a time

@@ -15,17 +15,19 @@ Outcome ObjectWorld::Send(const BucketRequest& request, bool again, bool may_ret
   // Most requests are done, and answered.
   if (faults >= conditions.faults || !Chance(25)) return answer(again);
   ++faults;
-  const uint64_t fault = choose(4);
+  const bool may_refuse = request.kind == BucketRequest::Kind::kPutRecord;
+  const uint64_t fault = choose(may_refuse ? 6 : 4);
   if (fault == 0) {  // twice, by something on the way
     bucket.Do(request, now);
     return answer(again);
   }
   if (fault == 1) bucket.Do(request, now);
-  if (fault == 2) {
+  if (fault == 2 || fault == 5) {
     in_flight.push_back({.request = request,
                          .earliest = now + conditions.delay,
                          .latest = now + conditions.flight});
   }
+  if (fault >= 4) return Outcome::kConflict;  // a wrong refusal
   return may_retry && choose(2) == 0 ? Outcome::kAgain : Outcome::kUnknown;
 }
 

@@ -187,9 +187,8 @@ void ObjectWriter::Compare() {
   if (there == world_.bucket.records.end() && !world_.rules.fences) {
     Abort();
   } else if (there == world_.bucket.records.end()) {
-    // The record was collected meanwhile.
-    ledger_.fates[edit_.commit] = CommitLedger::Fate::kUnknown;
-    phase_ = Phase::kDone;
+    // The refusal was wrong, or what was there has been collected meanwhile.
+    phase_ = Phase::kFence;
   } else if (there->second.value == Record()) {
     Acknowledge();
   } else {
@@ -268,7 +267,7 @@ void ObjectWriter::Receive(Outcome outcome) {
     phase_ = world_.rules.fences ? Phase::kFence : Phase::kCompare;
   } else if (phase_ == Phase::kFence) {
     // The commit may have been taken over and collected before the fence.
-    const bool late = Now() - validated_ >= world_.conditions.grace;
+    const bool late = world_.rules.fences_in_time && Now() - validated_ >= world_.conditions.grace;
     if (outcome == Outcome::kUnknown ? world_.Chance(50) : !late) {
       if (outcome == Outcome::kDone) phase_ = Phase::kFollow;
       if (outcome == Outcome::kConflict) phase_ = Phase::kCompare;
