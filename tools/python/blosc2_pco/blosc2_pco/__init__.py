@@ -14,6 +14,7 @@ import blosc2
 import numpy as np
 
 CODEC = 227  # the id, one of those that Blosc2 leaves to programs
+# What the items are, which the encoder learns by the parameter of the codec. 0 has it try.
 _KINDS = {"b": 1, "u": 1, "i": 2, "m": 2, "M": 2, "f": 3}
 _LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libblosc2_pco.so")
 
@@ -28,16 +29,17 @@ def print_libpath():
 
 
 def cparams(dtype, **others):
-    """Returns the parameters with which blosc2 codes numbers of a dtype by pco, and any `others`."""
+    """Returns the blosc2.CParams that code items of a dtype by pco, with any `others` of its fields."""
     dtype = np.dtype(dtype)
-    if dtype.kind not in _KINDS or dtype.itemsize not in (1, 2, 4, 8):
-        raise TypeError(f"pco: expected integers, floats, booleans or times of 1, 2, 4 or 8 bytes, got {dtype}")
-    arguments = {
+    if dtype.itemsize not in (1, 2, 4, 8):
+        raise TypeError(f"pco: expected items of 1, 2, 4 or 8 bytes, got {dtype}")
+    fields = {
         "codec": CODEC,
-        "codec_meta": _KINDS[dtype.kind] if dtype.isnative else 0,
+        "codec_meta": _KINDS.get(dtype.kind, 0) if dtype.isnative else 0,
         "typesize": dtype.itemsize,
+        # Others would take the numbers apart.
         "filters": [blosc2.Filter.NOFILTER],
         "filters_meta": [0],
         "splitmode": blosc2.SplitMode.NEVER_SPLIT,
     }
-    return blosc2.CParams(**{**arguments, **others})
+    return blosc2.CParams(**{**fields, **others})
