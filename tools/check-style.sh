@@ -46,6 +46,7 @@ declare -A allowed=(
   [engine/codec/pco]="base"
   [engine/codec]="base pco"
   [engine/filter]="base"
+  [engine/blosc2_pco]="base codec"  # and the public headers
   [engine/chunk]="base codec filter"
   [engine/format]="base codec filter chunk legacy"
   [engine/format/legacy]="base codec filter chunk format"
