@@ -16,6 +16,7 @@ std::optional<Buffer> Cut(Buffer buffer, int64_t size) {
 blosc2_cparams PeerParams(const CompressionOptions& options) {
   blosc2_cparams params = blosc2_get_blosc2_cparams_defaults();
   params.compcode = static_cast<uint8_t>(options.codec);
+  params.compcode_meta = options.codec_meta;
   params.clevel = static_cast<uint8_t>(options.clevel);
   params.use_dict = options.use_dict ? 1 : 0;
   params.typesize = options.typesize;
