@@ -83,7 +83,7 @@ run_sqlite() {
 # --timeout-multiplier, so a quarter of the searches has to do.
 run_packages() {
   build_release || return 0
-  count_check wheel test_release CAIRN_TEST_WHEEL=1 python_wheel
+  count_check wheel test_release CAIRN_TEST_WHEEL=1 python_wheel python_blosc2_pco_wheel
   count_check subproject test_release CAIRN_TEST_SUBPROJECT=1 packaging
   count_check dist env CAIRN_SEARCH_PERCENT=25 \
     meson dist -C build-test-release --allow-dirty --formats gztar
