@@ -109,7 +109,8 @@ class PlugInTest(PackageTest):
                     cparams = blosc2_pco.cparams(dtype, clevel=level, nthreads=1)
                     array = blosc2.asarray(items, cparams=cparams, **shapes)
                     self.assertEqual(array.cparams.codec_meta, frame.chunk(0)[23])
-                    self.assertEqual(list(streams(array.schunk.get_chunk(0))), list(streams(frame.chunk(0))))
+                    theirs, ours = streams(array.schunk.get_chunk(0)), streams(frame.chunk(0))
+                    self.assertTrue(list(theirs) == list(ours))  # nobody reads how they differ
 
     def test_arrays_of_dimensions_and_whole_frames_go_both_ways(self):
         items = values("f8").reshape(100, 200)
