@@ -65,7 +65,7 @@ class PlugInWheelTest(unittest.TestCase):
         self.ok(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation",
                 "--wheel-dir", self.folder, f"{SOURCE}/tools/python/blosc2_pco")  # fmt: skip
         (wheel,) = glob.glob(f"{self.folder}/blosc2_pco-*-py3-none-linux_*.whl")
-        self.assertLess(os.path.getsize(wheel), 150_000)
+        self.assertLess(os.path.getsize(wheel), 500_000)
         with zipfile.ZipFile(wheel) as archive:
             names = {name for name in archive.namelist() if ".dist-info/" not in name}
         self.assertEqual(names, {"blosc2_pco/__init__.py", "blosc2_pco/libblosc2_pco.so"})
