@@ -75,9 +75,9 @@ absl::StatusOr<int64_t> DeleteBesideWriters(const std::shared_ptr<LogCore>& log,
     std::this_thread::sleep_for(kBetweenLooks);
   }
   return absl::UnavailableError(
-      absl::StrFormat(is_left ? "%s: its writer will delete the records with its next commit"
-                              : "%s: its writer has not carried out an earlier request yet",
-                      log->path()));
+      absl::StrFormat("%s: its writer %s", log->path(),
+                      is_left ? "will delete the records with its next commit"
+                              : "has not carried out an earlier request yet"));
 }
 
 }  // namespace cairn::log
