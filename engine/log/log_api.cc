@@ -98,7 +98,7 @@ absl::StatusOr<Log> Log::Create(const std::string& path, const LogCreateOptions&
     CAIRN_RETURN_IF_ERROR(log::MakeLogDirectory(files, path));
     frame = log::FileOf(path, 0).path;
   }
-  CAIRN_RETURN_IF_ERROR(log::CreateLogFrame(frame, options, 0, 0));
+  CAIRN_RETURN_IF_ERROR(log::CreateLogFrame(frame, options, 0, {}));
   return Open(path, {.file_system = options.file_system});
 }
 
@@ -155,6 +155,9 @@ absl::Status LogWriter::SetRotation(const Rotation& rotation) {
 absl::Status LogWriter::ApplyRetention() { return core_->Retain(); }
 absl::StatusOr<int64_t> LogWriter::Delete(const LogSelection& which) {
   return core_->Delete(which);
+}
+absl::StatusOr<UpsertReport> LogWriter::Upsert(Items records, const UpsertOptions& options) {
+  return core_->Upsert(records, options);
 }
 int64_t LogWriter::end_record() const { return core_->end_record(); }
 LogSnapshot LogWriter::snapshot() const { return LogSnapshot(core_->state()); }

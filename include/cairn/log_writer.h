@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -61,6 +63,22 @@ struct LogWriterOptions {
   CommitTimer* timer = nullptr;
   // How new chunks are compressed. By default as the log says.
   std::optional<CompressionOptions> compression = {};
+};
+
+// Says which records LogWriter::Upsert replaces.
+struct UpsertOptions {
+  // Names of fields: of integers, booleans, timestamps or bytes. Two records are of the same key if
+  // their times and their values of these fields are equal.
+  std::vector<std::string> key = {};
+};
+
+// Says what LogWriter::Upsert did with each record that it was given. Records that a later one of
+// the same call replaces are in none of these numbers.
+struct UpsertReport {
+  int64_t inserted = 0;   // records whose key the log did not hold
+  int64_t replaced = 0;   // records that replaced one or more of their key
+  int64_t unchanged = 0;  // records that the log held already, with the same bytes
+  bool operator==(const UpsertReport&) const = default;
 };
 
 // Takes records and commits them as its options say. The records of one commit are sorted by time;
@@ -119,6 +137,28 @@ class CAIRN_EXPORT LogWriter {
   //   kResourceExhausted also if one file would have more than 1,000,000 ranges of deleted records.
   //   kUnavailable if another writer holds an older file of the log for a second.
   absl::StatusOr<int64_t> Delete(const LogSelection& which);
+
+  // Commits all records, and then these: each replaces the records of its key that the log holds.
+  // If these records have the same key as each other, the last of them stays. A record that the log
+  // holds already with the same bytes stays as it is. Others get a new number, and what they
+  // replace is deleted as by Delete. A key that the log held several times is there once then.
+  //
+  // Readers see the old records or the new ones: it is one commit, with the durability of the
+  // options. In a log of many files, records that belong into different files need a commit for
+  // each file. Old records that are in older files are overwritten there after the commit; if that
+  // fails or this process dies, another call or the next writer does it.
+  //
+  // Costs a rewrite of each chunk that holds a record that is replaced. Reads chunks whose times
+  // may be among those of these records. The records need a multiple of their bytes in memory.
+  //
+  // Errors, after which the call can be repeated:
+  //   kInvalidArgument as for Append, and if a field of the key has floats.
+  //   kNotFound if no field has a name that the key contains.
+  //   kFailedPrecondition also if the records have no time.
+  //   kDataLoss if a chunk to read is damaged.
+  //   kResourceExhausted also if one file would have more than 1,000,000 ranges of deleted records.
+  // After kResourceExhausted none of the records wait in memory.
+  absl::StatusOr<UpsertReport> Upsert(Items records, const UpsertOptions& options = {});
 
   // Returns the number after those of all records taken, committed or not.
   [[nodiscard]] int64_t end_record() const;

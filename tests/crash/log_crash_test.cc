@@ -1,11 +1,13 @@
 // Crashes of processes that write logs: what is found afterwards is a prefix of the commits, with
 // all that were durable, and without what retention may drop. Of a deletion under way, each record
-// is there or gone.
+// is there or gone. Records that an upsert replaces are gone when, and only when, the new ones are
+// there.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -31,6 +33,7 @@ class LogLife {
   LogLife(uint64_t seed, bool many_files)
       : dice_(seed),
         requests_deletion_(seed % 3 == 0),
+        upserts_(seed % 2 == 0),
         disk_(std::make_unique<SimulatedDisk>(seed)) {
     LogCreateOptions options = SensorOptions();
     options.file_system = disk_->root();
@@ -97,6 +100,10 @@ class LogLife {
       if (dice_.Percent(8)) {
         if (absl::Status status = Delete(*log, *writer); !status.ok()) return status;
       }
+      if (upserts_ && dice_.Percent(15)) {
+        if (absl::Status status = Upsert(*writer); !status.ok()) return status;
+        if (durability == Durability::kMachine) durable_ = committed_;
+      }
       if (dice_.Percent(5)) {
         if (absl::Status status = writer->Checkpoint(); !status.ok()) return status;
         durable_ = committed_;
@@ -104,6 +111,36 @@ class LogLife {
     }
     absl::Status status = writer->Close();
     if (status.ok()) durable_ = committed_;
+    return status;
+  }
+
+  // Writes records, of which many have the times of others.
+  absl::Status Upsert(LogWriter& writer) {
+    std::map<int64_t, Reading> batch;
+    const size_t count = 1 + dice_.Below(dice_.Percent(20) ? 200 : 10);
+    for (size_t j = 0; j < count; ++j) {
+      if (dice_.Percent(30)) now_ += static_cast<int64_t>(dice_.Below(20));
+      const auto back = dice_.Below(std::min<size_t>(written_.size(), 800));
+      const int64_t time =
+          dice_.Percent(70) ? int64_t{written_[written_.size() - 1 - back].time} : now_;
+      batch[time] = {.time = time, .temp = static_cast<double>(dice_.Below(100))};
+    }
+    const auto first = static_cast<size_t>(writer.snapshot().first_record());
+    const auto end = std::ssize(written_);
+    std::vector<Reading> records;
+    for (auto& [time, reading] : batch) {
+      reading.count = static_cast<int32_t>(end + std::ssize(records));
+      records.push_back(reading);
+    }
+    for (size_t i = first; i < written_.size(); ++i) {
+      const auto found = batch.find(written_[i].time);
+      const auto number = static_cast<int64_t>(i);
+      if (found == batch.end() || deleted_.contains(number) || replaced_.contains(number)) continue;
+      replaced_[number] = found->second.count;
+    }
+    written_.insert(written_.end(), records.begin(), records.end());
+    const absl::Status status = writer.Upsert(records).status();
+    if (status.ok()) committed_ = std::ssize(written_);
     return status;
   }
 
@@ -161,7 +198,10 @@ class LogLife {
       const bool is_gone = std::ranges::any_of(gone, [number](const RecordRange& range) {
         return range.begin <= number && number < range.end;
       });
-      if (deleted_.contains(number)) {
+      const auto replaced = replaced_.find(number);
+      if (replaced != replaced_.end() && replaced->second < end) {
+        ASSERT_TRUE(is_gone) << "record " << number << " is there beside " << replaced->second;
+      } else if (deleted_.contains(number)) {
         ASSERT_TRUE(is_gone) << "record " << number << " is there again";
       } else if (is_gone) {
         ASSERT_TRUE(MayBeDeleted(number, expected)) << "record " << number;
@@ -173,6 +213,7 @@ class LogLife {
     deleting_ = {};
     for (Request& request : requested_) request.end = std::min(request.end, end);
     deleted_.erase(deleted_.lower_bound(end), deleted_.end());
+    std::erase_if(replaced_, [end](const auto& pair) { return pair.second >= end; });
     // A deletion that comes later may leave fewer than retention has kept.
     EXPECT_GE(end - found.first_record(), std::min(end, least_))
         << "more is dropped than retention allows";
@@ -206,10 +247,12 @@ class LogLife {
 
   Dice dice_;
   const bool requests_deletion_;
+  const bool upserts_;
   std::unique_ptr<SimulatedDisk> disk_;
-  std::vector<Reading> written_;  // by number, also what was dropped or not committed
-  std::set<int64_t> deleted_;     // numbers
-  Counts deleting_;               // a deletion under way
+  std::vector<Reading> written_;         // by number, also what was dropped or not committed
+  std::set<int64_t> deleted_;            // numbers
+  std::map<int64_t, int64_t> replaced_;  // numbers, and those of the records that came instead
+  Counts deleting_;                      // a deletion under way
   std::vector<Request> requested_;
   std::set<int64_t> limits_;  // records that retention may keep
   int64_t least_ = 0;         // the least of them so far

@@ -1,10 +1,11 @@
 // Random logs beside a plain model: late records, commits, other handles, rotation, retention,
-// deletion.
+// deletion, upserts.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,40 @@ class ModelledLog {
     EXPECT_TRUE(IsOk(done));
     EXPECT_EQ(done.value_or(-1), chosen);
     return chosen;
+  }
+
+  // Upserts records, of which many have the time of another. Returns how many replaced some.
+  int64_t Upsert(int64_t count) {
+    std::map<int64_t, Reading> batch;
+    for (int64_t i = 0; i < count; ++i) {
+      now_ += Upto(20);
+      Reading reading;
+      reading.time = now_;
+      if (Upto(2) == 0) reading.time = all_[static_cast<size_t>(Upto(std::ssize(all_)))].time;
+      reading.temp = static_cast<double>(Upto(1000)) / 8;
+      reading.count = static_cast<int32_t>(Upto(100)) - 50;
+      batch[reading.time] = reading;
+    }
+    const auto first = static_cast<size_t>(log_->Refresh()->first_record());
+    int64_t replaced = 0;
+    std::vector<Reading> records;
+    for (const auto& [time, reading] : batch) records.push_back(reading);
+    std::set<int64_t> found;
+    for (size_t i = first; i < all_.size(); ++i) {
+      if (deleted_[i] || !batch.contains(all_[i].time)) continue;
+      replaced += found.insert(all_[i].time).second ? 1 : 0;
+      all_[i] = {.time = all_[i].time, .temp = std::nan(""), .count = 0};
+      deleted_[i] = true;
+    }
+    const absl::StatusOr<UpsertReport> report = writer_->Upsert(records);
+    EXPECT_TRUE(IsOk(report));
+    if (report.ok()) {
+      EXPECT_EQ(report->replaced, replaced);
+      EXPECT_EQ(report->inserted, std::ssize(records) - replaced);
+    }
+    all_.insert(all_.end(), records.begin(), records.end());
+    deleted_.resize(all_.size());
+    return replaced;
   }
 
   void Check() {
@@ -345,6 +380,25 @@ TEST(LogModel, DeletedRecordsAreGoneForEveryCall) {
       if (i % 3 == 2) model.Reopen();
     }
     EXPECT_GT(deleted, 0);
+  }
+}
+
+TEST(LogModel, UpsertedRecordsAreThereForEveryCall) {
+  for (uint32_t seed = 20; seed < 26; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    LogCreateOptions options = SensorOptions();
+    if (seed % 2 == 0) options.rotation.period = 3000;
+    ModelledLog model(options, seed);
+    int64_t replaced = 0;
+    for (int i = 0; i < 6; ++i) {
+      model.Append(i % 3 == 0 ? 250 : 70, 0.03);
+      model.Delete();
+      for (int j = 0; j < 2; ++j) replaced += model.Upsert(i % 3 == 1 ? 120 : 9);
+      model.Check();
+      if (testing::Test::HasFailure()) return;
+      if (i % 3 == 2) model.Reopen();
+    }
+    EXPECT_GT(replaced, 0);
   }
 }
 

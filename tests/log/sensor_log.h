@@ -10,9 +10,12 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
 #include "tests/support/little_endian.h"
+#include "tests/support/status.h"
 
 namespace cairn::test {
 
@@ -47,6 +50,19 @@ inline std::vector<Reading> Readings(int64_t count, int64_t from = 0) {
     readings.push_back({.time = i * 10, .temp = 1.5, .count = static_cast<int32_t>(i)});
   }
   return readings;
+}
+
+// Readings with these counts and another temperature.
+inline std::vector<Reading> Corrected(int64_t count, int64_t from, double temp = 2.5) {
+  std::vector<Reading> readings = Readings(count, from);
+  for (Reading& reading : readings) reading.temp = temp;
+  return readings;
+}
+
+template <typename T>
+std::vector<T> Joined(std::vector<T> a, const std::vector<T>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
 }
 
 struct NumberedReading {
@@ -92,6 +108,17 @@ inline absl::StatusOr<std::vector<NumberedReading>> RunQuery(const LogSnapshot& 
       row.reading = reading;
     }
   }
+}
+
+// Returns all readings of a log, by time.
+inline std::vector<Reading> AllOf(const LogSnapshot& log) {
+  std::vector<Reading> all;
+  const absl::StatusOr<std::vector<NumberedReading>> rows = RunQuery(log, {});
+  EXPECT_TRUE(IsOk(rows));
+  for (const NumberedReading& row : rows.value_or(std::vector<NumberedReading>())) {
+    all.push_back(row.reading);
+  }
+  return all;
 }
 
 }  // namespace cairn::test

@@ -23,11 +23,14 @@ inline constexpr std::string_view kEditLayer = "cairn.log.edits";
 inline constexpr int64_t kMaxDeletedRanges = 1'000'000;
 
 struct EditLayer {
-  // Increases when the writer begins to change files before this one, and when it has finished. So
-  // it is odd in between, and stays odd if the writer dies there. The next file continues it, so
-  // that a reader which compares it misses no change.
+  // Increases by one when the writer begins to delete records of files before this one, and by one
+  // when it has finished. So it is odd in between, and stays odd if the writer dies there.
+  // Increases by two when records of `deleted` have moved to older files. The next file continues
+  // the number, so that a reader which compares it misses no change.
   int64_t older_files = 0;
-  std::vector<RecordRange> deleted = {};  // see record_ranges.h
+  // The deleted records; see record_ranges.h. In the newest file, also those of older files that
+  // are not overwritten there yet. The next file takes these over.
+  std::vector<RecordRange> deleted = {};
   bool operator==(const EditLayer&) const = default;
 };
 

@@ -29,6 +29,10 @@ inline int64_t CountDeleted(const Segment& segment, const Rows& rows) {
 inline int64_t CountDeleted(const Segment& segment) {
   return CountIn(segment.edits().deleted, NumbersOf(segment));
 }
+// Returns the deleted records of older files that only this newest file of a log calls deleted.
+inline std::vector<RecordRange> OverwrittenLater(const Segment& newest) {
+  return PartIn(newest.edits().deleted, {.begin = 0, .end = newest.first_record()});
+}
 // Clears the byte of each row that is deleted. There is one byte for each row.
 void LeaveOutDeleted(const Segment& segment, const Rows& rows, std::vector<uint8_t>& chosen);
 // Returns the times of a chunk's records that are not deleted.

@@ -44,6 +44,7 @@ absl::Status LogCore::OpenParts() {
     if (found == before || !is_directory_) return parts.status();
     before = found;
   }
+  if (is_directory_) CAIRN_RETURN_IF_ERROR(RefreshLast());
   CAIRN_RETURN_IF_ERROR(FollowRotation());
   MakeState();
   return absl::OkStatus();
@@ -82,19 +83,20 @@ absl::Status LogCore::RefreshPart(Part& part) {
 
 absl::Status LogCore::RefreshLast() {
   CAIRN_RETURN_IF_ERROR(RefreshPart(parts_.back()));
-  return RefreshChanged(*parts_.back().segment);
-}
-
-absl::Status LogCore::RefreshChanged(const Segment& newest) {
-  const int64_t older_files = newest.edits().older_files;
-  if (older_files == older_files_ && older_files % 2 == 0) return absl::OkStatus();
-  for (Part& part : parts_) {
-    if (IsRemoved(part)) continue;
-    const absl::Status refreshed = RefreshPart(part);
-    if (absl::IsNotFound(refreshed)) continue;  // it was removed just now
-    CAIRN_RETURN_IF_ERROR(refreshed);
+  bool looks = parts_.back().segment->edits().older_files % 2 != 0;
+  // The newest file is read after older ones: it had the changes that these show before they did.
+  // It may say then that they have changed again.
+  while (looks || parts_.back().segment->edits().older_files != older_files_) {
+    looks = false;
+    const int64_t older_files = parts_.back().segment->edits().older_files;
+    for (Part& part : parts_) {
+      if (IsRemoved(part)) continue;
+      const absl::Status refreshed = RefreshPart(part);
+      if (absl::IsNotFound(refreshed)) continue;  // it was removed just now
+      CAIRN_RETURN_IF_ERROR(refreshed);
+    }
+    older_files_ = older_files;
   }
-  older_files_ = older_files;
   return absl::OkStatus();
 }
 
@@ -106,7 +108,6 @@ absl::Status LogCore::FollowRotation() {
     if (absl::IsNotFound(next.status())) break;
     CAIRN_RETURN_IF_ERROR(next.status());
     CAIRN_RETURN_IF_ERROR(RefreshLast());
-    CAIRN_RETURN_IF_ERROR(RefreshChanged(*next->segment));
     const int64_t end = parts_.back().segment->end_record();
     if (next->segment->first_record() != end ||
         next->segment->schema() != parts_.back().segment->schema()) {
@@ -117,6 +118,7 @@ absl::Status LogCore::FollowRotation() {
     }
     parts_.push_back(*std::move(next));
     news_ = true;
+    CAIRN_RETURN_IF_ERROR(RefreshLast());
   }
   return absl::OkStatus();
 }
@@ -211,7 +213,7 @@ ArrayInfo ArrayOf(const Schema& schema, int64_t chunksize) {
 }  // namespace
 
 absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
-                            int64_t first_record, int64_t older_files) {
+                            int64_t first_record, const EditLayer& edits) {
   if (options.schema.fields().empty()) return InvalidArgument("log: a schema without fields");
   CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: chunksize", options.chunksize));
   const Field* time = nullptr;
@@ -245,8 +247,7 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
                           .time_field = time_name};
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, create));
   CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
-  if (older_files != 0) {
-    const EditLayer edits = {.older_files = older_files};
+  if (edits != EditLayer()) {
     CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kEditLayer, EncodeEditLayer(edits)));
   }
   return writer.Close();

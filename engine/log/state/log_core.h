@@ -60,9 +60,6 @@ class LogCore {
   absl::Status RefreshPart(Part& part) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Refreshes the newest part, and the others if that part says that they may have changed.
   absl::Status RefreshLast() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Refreshes all parts if `newest`, which may not be one of them yet, says that they may have
-  // changed.
-  absl::Status RefreshChanged(const Segment& newest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status FollowRotation() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsRemoved(const Part& part) const;
   void ForgetRemoved() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -83,10 +80,10 @@ class LogCore {
   LogStatePtr state_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Creates a frame of the log, whose first record gets this number, with `older_files` of its
-// EditLayer.
+// Creates a frame of the log, whose first record gets this number. Stores `edits` unless it says
+// nothing.
 absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
-                            int64_t first_record, int64_t older_files);
+                            int64_t first_record, const EditLayer& edits);
 // Returns the options that make a log like an existing one.
 LogCreateOptions OptionsLike(const Segment& segment);
 

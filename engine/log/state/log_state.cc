@@ -7,6 +7,7 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/log/state/blank_records.h"
 #include "engine/log/state/live_records.h"
 #include "engine/log/state/newest_time.h"
 #include "engine/log/state/record_ranges.h"
@@ -23,6 +24,16 @@ namespace {
 constexpr int64_t kMaxTime = std::numeric_limits<int64_t>::max();
 
 }  // namespace
+
+LogState::LogState(std::vector<SegmentPtr> segments) : segments_(std::move(segments)) {
+  const std::vector<RecordRange>& deleted = newest().edits().deleted;
+  if (deleted.empty() || deleted.front().begin >= newest().first_record()) return;
+  for (size_t i = 0; i + 1 < segments_.size(); ++i) {
+    const std::vector<RecordRange> here = PartIn(deleted, NumbersOf(*segments_[i]));
+    if (Difference(here, segments_[i]->edits().deleted).empty()) continue;
+    segments_[i] = Segment::WithDeleted(*segments_[i], here);
+  }
+}
 
 template <typename Read>
 absl::Status LogState::ForEachPart(int64_t record, size_t size, MutableBytes dst,
@@ -157,9 +168,12 @@ absl::Status LogState::ReadRecords(int64_t record, MutableItems dst) const {
   if (dst.value_size() != 0 && dst.value_size() != size) {
     return InvalidArgument("log: values of %d bytes, its records have %d", dst.value_size(), size);
   }
+  const std::vector<RecordRange> gone = OverwrittenLater(newest());
   return ForEachPart(record, size, dst.bytes(),
-                     [](const Segment& segment, int64_t at, MutableBytes part) {
-                       return segment.ReadRecords(at, part);
+                     [&gone](const Segment& segment, int64_t at, MutableBytes part) {
+                       CAIRN_RETURN_IF_ERROR(segment.ReadRecords(at, part));
+                       BlankRecords(segment, gone, at, part);
+                       return absl::OkStatus();
                      });
 }
 
@@ -171,11 +185,14 @@ absl::Status LogState::ReadColumn(std::string_view name, int64_t record, Mutable
     return InvalidArgument("log: values of %d bytes, field '%s' has %d", dst.value_size(), name,
                            size);
   }
+  const std::vector<RecordRange> gone = OverwrittenLater(newest());
   return ForEachPart(
       record, size, dst.bytes(), [&](const Segment& segment, int64_t at, MutableBytes part) {
         const FieldSpan span = {.offset = field->offset, .size = field->size, .dst = part};
-        return segment.ReadFields(at, static_cast<int64_t>(part.size() / size),
-                                  std::span(&span, 1));
+        CAIRN_RETURN_IF_ERROR(
+            segment.ReadFields(at, static_cast<int64_t>(part.size() / size), std::span(&span, 1)));
+        BlankColumn(segment, *field, gone, at, part);
+        return absl::OkStatus();
       });
 }
 

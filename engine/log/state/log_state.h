@@ -21,8 +21,8 @@ namespace cairn::log {
 class LogState {
  public:
   // Makes a state of at least one segment. All have one schema, and the records of each follow
-  // those of the one before.
-  explicit LogState(std::vector<SegmentPtr> segments) : segments_(std::move(segments)) {}
+  // those of the one before. Records that only the newest segment calls deleted are deleted.
+  explicit LogState(std::vector<SegmentPtr> segments);
 
   const std::vector<SegmentPtr>& segments() const { return segments_; }
   const Segment& newest() const { return *segments_.back(); }

@@ -8,6 +8,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/log/state/record_ranges.h"
 #include "engine/log/stats/buckets.h"
 #include "engine/log/stats/stats_table.h"
 
@@ -36,6 +37,20 @@ absl::StatusOr<SegmentPtr> Segment::Load(Snapshot snapshot, std::string_view tim
       std::move(snapshot), before == nullptr ? std::make_shared<StatsCache>() : before->cache_));
   CAIRN_RETURN_IF_ERROR(segment->Init(time_field, before));
   return segment;
+}
+
+SegmentPtr Segment::WithDeleted(const Segment& segment, std::span<const RecordRange> records) {
+  std::shared_ptr<Segment> changed(new Segment(segment.snapshot_, segment.cache_));
+  changed->schema_ = segment.schema_;
+  changed->layer_ = segment.layer_;
+  changed->time_ = segment.time_;
+  changed->nrecords_ = segment.nrecords_;
+  changed->chunk_records_ = segment.chunk_records_;
+  // `stored_edits_` stays empty, so that the next state of the frame does not take these over.
+  changed->edits_ = std::make_shared<const EditLayer>(
+      EditLayer{.older_files = segment.edits().older_files,
+                .deleted = Union(segment.edits().deleted, records)});
+  return changed;
 }
 
 absl::Status Segment::Init(std::string_view time_field, const Segment* before) {

@@ -63,6 +63,11 @@ class Segment {
                                                              std::string_view time_field,
                                                              const Segment* before);
 
+  // Returns the same state of the frame with more deleted records, which the frame still holds; see
+  // EditLayer.
+  static std::shared_ptr<const Segment> WithDeleted(const Segment& segment,
+                                                    std::span<const RecordRange> records);
+
   const Snapshot& snapshot() const { return snapshot_; }
   const Schema& schema() const { return *schema_; }
   const Field* time_field() const { return time_; }  // null if there is none

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstddef>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,11 +11,10 @@
 
 #include "cairn/frame.h"
 #include "cairn/record.h"
-#include "engine/base/bytes.h"
-#include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/log/query/filter.h"
 #include "engine/log/query/query_run.h"
+#include "engine/log/state/blank_records.h"
 #include "engine/log/state/edit_layer.h"
 #include "engine/log/state/live_records.h"
 #include "engine/log/state/log_files.h"
@@ -41,24 +39,6 @@ LogQuery QueryOf(const LogState& state, const LogSelection& which) {
           .order = LogOrder::kRecord};
 }
 
-// Returns a record without values.
-std::vector<std::byte> BlankRecord(const Schema& schema) {
-  std::vector<std::byte> record(static_cast<size_t>(schema.record_size()));
-  for (const Field& field : schema.fields()) {
-    std::byte* const at = record.data() + field.offset;
-    if (field.type == FieldType::kTimestamp) {
-      StoreLe(at, std::numeric_limits<int64_t>::min());
-    } else if (field.type == FieldType::kFloat && field.size == 2) {
-      StoreLe(at, uint16_t{0x7E00});
-    } else if (field.type == FieldType::kFloat && field.size == 4) {
-      StoreLe(at, std::numeric_limits<float>::quiet_NaN());
-    } else if (field.type == FieldType::kFloat) {
-      StoreLe(at, std::numeric_limits<double>::quiet_NaN());
-    }
-  }
-  return record;
-}
-
 // Overwrites records of one chunk, except their times, by which the others are found.
 absl::Status StageBlanks(const Segment& segment, std::span<const RecordRange> records,
                          Writer& writer) {
@@ -67,32 +47,16 @@ absl::Status StageBlanks(const Segment& segment, std::span<const RecordRange> re
   const int64_t count = records.back().end - begin;
   std::vector<std::byte> rows(static_cast<size_t>(count) * size);
   CAIRN_RETURN_IF_ERROR(segment.ReadRecords(begin, rows));
-  std::vector<std::byte> blank = BlankRecord(segment.schema());
-  const Field* const time = segment.time_field();
-  for (const RecordRange& range : records) {
-    for (int64_t record = range.begin; record < range.end; ++record) {
-      const MutableBytes row =
-          MutableBytes(rows).subspan(static_cast<size_t>(record - begin) * size, size);
-      if (time != nullptr) {
-        const auto at = static_cast<size_t>(time->offset);
-        const auto time_size = static_cast<size_t>(time->size);
-        CopyBytes(row.subspan(at, time_size), MutableBytes(blank).subspan(at, time_size));
-      }
-      CopyBytes(blank, row);
-    }
-  }
+  BlankRecords(segment, records, begin, rows);
   const int64_t start[] = {begin - segment.first_record()};
   const int64_t shape[] = {count};
   return writer.WriteBox(start, shape, rows);
 }
 
-// Stages the deletion of records of a frame, and `older_files` of its EditLayer. The statistics
-// stay those of the stored bytes, because readers of chunks with deleted records do without them.
+// Stages the deletion of records of a frame, and the EditLayer that it gets. The statistics stay
+// those of the stored bytes, because readers of chunks with deleted records do without them.
 absl::Status StageDeletion(const Segment& segment, std::span<const RecordRange> records,
-                           int64_t older_files, Writer& writer) {
-  EditLayer edits = {
-      .older_files = older_files,
-      .deleted = PartIn(Union(segment.edits().deleted, records), NumbersOf(segment))};
+                           const EditLayer& edits, Writer& writer) {
   if (std::ssize(edits.deleted) > kMaxDeletedRanges) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("log: a frame can have %d ranges of deleted records, this would make %d",
@@ -123,9 +87,9 @@ absl::Status StageDeletion(const Segment& segment, std::span<const RecordRange> 
   return ReplaceStats(*staged, chunks, writer);
 }
 
-// Deletes records of the files before the newest.
-absl::Status DeleteInOlderFiles(const DeletingWriter& log, std::span<const RecordRange> records) {
-  constexpr std::chrono::milliseconds kWait(1000);  // for a program that compacts the file
+// Deletes records of the files before the newest. Waits this long for a program that compacts one.
+absl::Status DeleteInOlderFiles(const DeletingWriter& log, std::span<const RecordRange> records,
+                                std::chrono::milliseconds wait) {
   const std::string& time_field = log.log.time_field();
   std::vector<SegmentPtr> segments = log.state->segments();
   for (size_t i = 0; i + 1 < segments.size(); ++i) {
@@ -134,10 +98,13 @@ absl::Status DeleteInOlderFiles(const DeletingWriter& log, std::span<const Recor
     const int64_t number = log.file - static_cast<int64_t>(segments.size() - 1 - i);
     CAIRN_ASSIGN_OR_RETURN(Frame frame,
                            Frame::Open(FileOf(log.log.path(), number).path, log.log.options()));
-    CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = kWait}));
+    CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = wait}));
     CAIRN_ASSIGN_OR_RETURN(const SegmentPtr newest,
                            Segment::Load(frame.snapshot(), time_field, segments[i].get()));
-    CAIRN_RETURN_IF_ERROR(StageDeletion(*newest, here, newest->edits().older_files, writer));
+    const EditLayer edits = {
+        .older_files = newest->edits().older_files,
+        .deleted = PartIn(Union(newest->edits().deleted, here), NumbersOf(*newest))};
+    CAIRN_RETURN_IF_ERROR(StageDeletion(*newest, here, edits, writer));
     CAIRN_RETURN_IF_ERROR(writer.Commit().status());
     CAIRN_RETURN_IF_ERROR(writer.Close());
     CAIRN_ASSIGN_OR_RETURN(segments[i], Segment::Load(frame.snapshot(), time_field, newest.get()));
@@ -146,13 +113,17 @@ absl::Status DeleteInOlderFiles(const DeletingWriter& log, std::span<const Recor
   return absl::OkStatus();
 }
 
-// Commits the deletion of records of the newest file, with this number in its EditLayer. A refusal
-// leaves nothing staged.
-absl::Status DeleteInNewest(const DeletingWriter& log, std::span<const RecordRange> records,
-                            int64_t older_files) {
-  absl::Status status = StageDeletion(log.state->newest(), records, older_files, log.writer);
+// Commits the deletion of records of the newest file, the EditLayer that it gets, and what `stage`
+// stages. A refusal leaves nothing staged.
+absl::Status ChangeNewest(const DeletingWriter& log, std::span<const RecordRange> records,
+                          const EditLayer& edits, Durability durability,
+                          const std::function<absl::Status()>& stage = nullptr) {
+  const Segment& newest = log.state->newest();
+  absl::Status status;
+  if (edits != newest.edits()) status = StageDeletion(newest, records, edits, log.writer);
+  if (status.ok() && stage != nullptr) status = stage();
   const bool staged = status.ok();
-  if (staged) status = log.commit();
+  if (staged) status = log.commit(durability);
   if (!staged || absl::IsResourceExhausted(status)) log.writer.Rollback();
   return status;
 }
@@ -186,30 +157,51 @@ absl::StatusOr<std::vector<RecordRange>> FindSelected(const LogStatePtr& state,
 absl::StatusOr<int64_t> DeleteSelected(const DeletingWriter& log, const LogSelection& which) {
   CAIRN_ASSIGN_OR_RETURN(const std::vector<RecordRange> found, FindSelected(log.state, which));
   if (found.empty()) return 0;
-  // A reader looks at the older files while this number changes or is odd.
-  int64_t older_files = log.state->newest().edits().older_files;
+  EditLayer edits = log.state->newest().edits();
   absl::Status status;
   if (found.front().begin < log.state->newest().first_record()) {
-    older_files |= 1;
-    CAIRN_RETURN_IF_ERROR(DeleteInNewest(log, {}, older_files));
-    status = DeleteInOlderFiles(log, found);
-    ++older_files;
+    // A reader looks at the older files while this number changes or is odd.
+    edits.older_files |= 1;
+    CAIRN_RETURN_IF_ERROR(ChangeNewest(log, {}, edits, Durability::kMachine));
+    status = DeleteInOlderFiles(log, found, std::chrono::seconds(1));
+    ++edits.older_files;
   }
   std::vector<RecordRange> here;
   if (status.ok()) here = PartIn(found, NumbersOf(log.state->newest()));
-  const absl::Status last = DeleteInNewest(log, here, older_files);
+  edits.deleted = Union(edits.deleted, here);
+  const absl::Status last = ChangeNewest(log, here, edits, Durability::kMachine);
   CAIRN_RETURN_IF_ERROR(status);
   CAIRN_RETURN_IF_ERROR(last);
   return CountAll(found);
 }
 
-absl::StatusOr<bool> StageMend(const Segment& newest, Writer& writer) {
-  const EditLayer& edits = newest.edits();
-  const bool is_halfway = edits.older_files % 2 != 0;
-  if (!is_halfway && PartIn(edits.deleted, NumbersOf(newest)) == edits.deleted) return false;
+absl::Status ReplaceRecords(const DeletingWriter& log, std::span<const RecordRange> records,
+                            const std::function<absl::Status()>& stage, Durability durability) {
+  const Segment& newest = log.state->newest();
+  const bool in_older = !records.empty() && records.front().begin < newest.first_record();
+  // Older files lose records only once those that replace them are sure to stay.
+  if (in_older) durability = Durability::kMachine;
+  EditLayer edits = newest.edits();
+  edits.deleted = Union(edits.deleted, records);
   CAIRN_RETURN_IF_ERROR(
-      StageDeletion(newest, {}, edits.older_files + (is_halfway ? 1 : 0), writer));
-  return true;
+      ChangeNewest(log, PartIn(records, NumbersOf(newest)), edits, durability, stage));
+  if (!in_older) return absl::OkStatus();
+  const absl::Status finished = FinishDeletions(log);
+  return absl::IsResourceExhausted(finished) ? absl::OkStatus() : finished;
+}
+
+absl::Status FinishDeletions(const DeletingWriter& log) {
+  EditLayer edits = log.state->newest().edits();
+  const std::vector<RecordRange> in_older = OverwrittenLater(log.state->newest());
+  if (!in_older.empty()) {
+    constexpr std::chrono::milliseconds kNoWait(0);  // since this is tried again
+    if (!DeleteInOlderFiles(log, in_older, kNoWait).ok()) return absl::OkStatus();
+  }
+  edits.deleted = PartIn(edits.deleted, NumbersOf(log.state->newest()));
+  const bool is_halfway = edits.older_files % 2 != 0;
+  edits.older_files += is_halfway ? 1 : in_older.empty() ? 0 : 2;
+  if (edits == log.state->newest().edits()) return absl::OkStatus();
+  return ChangeNewest(log, {}, edits, Durability::kMachine);
 }
 
 }  // namespace cairn::log

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/log.h"
+#include "cairn/options.h"
 #include "cairn/writer.h"
 #include "engine/log/state/log_core.h"
 #include "engine/log/state/segment.h"
@@ -28,16 +30,23 @@ struct DeletingWriter {
   int64_t file = 0;  // number of the newest file
   Writer& writer;    // of that file
   LogStatePtr& state;
-  // Commits what is staged in the newest file, durably, and puts the result into `state`.
-  std::function<absl::Status()> commit;
+  // Commits what is staged in the newest file, and puts the result into `state`.
+  std::function<absl::Status(Durability)> commit;
 };
 // Deletes records that are committed, and returns how many; see LogWriter::Delete.
 absl::StatusOr<int64_t> DeleteSelected(const DeletingWriter& log, const LogSelection& which);
 
-// Stages the end of what a writer that died had begun to delete in older files. Also forgets
-// deleted records that the frame no longer has, because another program has cut it. Returns false
-// if there is nothing to do.
-absl::StatusOr<bool> StageMend(const Segment& newest, Writer& writer);
+// Deletes records that are committed, also those of older files, in one commit with what `stage`
+// stages in the newest file. That commit has this durability at least. A failure of staging leaves
+// nothing staged.
+absl::Status ReplaceRecords(const DeletingWriter& log, std::span<const RecordRange> records,
+                            const std::function<absl::Status()>& stage, Durability durability);
+
+// Ends what a writer that died had begun to delete in older files. Overwrites the records there
+// that only the newest file calls deleted, unless a file is damaged or another program holds it:
+// then the next call tries it again. Also forgets deleted records that the newest file no longer
+// has, because another program has cut it.
+absl::Status FinishDeletions(const DeletingWriter& log);
 
 }  // namespace cairn::log
 

@@ -3,6 +3,8 @@
 #include "cairn/copy_files.h"
 #include "engine/base/deadline.h"
 #include "engine/base/status.h"
+#include "engine/log/state/edit_layer.h"
+#include "engine/log/state/live_records.h"
 
 namespace cairn::log {
 
@@ -57,7 +59,9 @@ absl::Status NewestFile::CreateNext(const Segment& newest, const LogLayer& layer
   const bool is_posix = files == nullptr || files == PosixFileSystem();
   options.file_system = is_posix ? FilesForCopyOf(file_.path, CopiedPermissions::kAll) : files;
   const LogFile next = FileOf(log_->path(), file_.number + 1);
-  return CreateLogFrame(next.path, options, newest.end_record(), newest.edits().older_files);
+  EditLayer edits = newest.edits();
+  edits.deleted = OverwrittenLater(newest);
+  return CreateLogFrame(next.path, options, newest.end_record(), edits);
 }
 
 absl::StatusOr<LogStatePtr> NewestFile::BeginNext(const LogLayer& layer) {

@@ -9,9 +9,9 @@
 #include "engine/base/status.h"
 #include "engine/log/state/log_layer.h"
 #include "engine/log/state/record_ranges.h"
-#include "engine/log/write/deletion.h"
 #include "engine/log/write/limits_request.h"
 #include "engine/log/write/stats_writer.h"
+#include "engine/log/write/upsertion.h"
 
 namespace cairn::log {
 
@@ -22,6 +22,13 @@ constexpr int64_t kChunksAtOnce = 64;
 
 // Maximum time until a commit that is due, so that it does not overflow the clock.
 constexpr std::chrono::years kMaxInterval{10};
+
+absl::Status CheckValueSize(const Schema& schema, Items records) {
+  const auto size = static_cast<size_t>(schema.record_size());
+  if (records.value_size() == 0 || records.value_size() == size) return absl::OkStatus();
+  return InvalidArgument("log: values of %d bytes, its records have %d", records.value_size(),
+                         size);
+}
 
 }  // namespace
 
@@ -57,8 +64,7 @@ absl::Status WriterCore::BeginWriting() {
   layer_.ended = false;
   layer_changed_ = layer_ != state_->newest().layer();
   buffer_.emplace(state_->schema().record_size(), state_->newest().time_field());
-  CAIRN_ASSIGN_OR_RETURN(const bool mends, StageMend(state_->newest(), file_.writer()));
-  if (mends) CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
+  CAIRN_RETURN_IF_ERROR(FinishDeletions(BeginDeletion()));
   return MakeStatistics();
 }
 
@@ -96,11 +102,7 @@ absl::Status WriterCore::Remember(absl::Status status) {
 absl::Status WriterCore::Append(Items records) {
   const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
-  const auto size = static_cast<size_t>(state_->schema().record_size());
-  if (records.value_size() != 0 && records.value_size() != size) {
-    return InvalidArgument("log: values of %d bytes, its records have %d", records.value_size(),
-                           size);
-  }
+  CAIRN_RETURN_IF_ERROR(CheckValueSize(state_->schema(), records));
   if (buffer_->nbytes() > options_.max_buffered_bytes) {
     // The disk was full when this much had come.
     const absl::Status status = Remember(CommitRecords(true, options_.durability));
@@ -194,9 +196,14 @@ absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
   Bytes left = taken;
   absl::Status status;
   do {
-    const absl::StatusOr<size_t> done = CommitSome(left, durability);
-    left = left.subspan(done.value_or(0));
-    status = done.ok() ? RemoveOldFiles() : done.status();
+    const absl::StatusOr<size_t> here = FitInFile(left);
+    status = here.status();
+    if (here.value_or(0) > 0 || (status.ok() && left.empty())) {
+      status = CommitBatch(left.first(*here), kChunksAtOnce, durability);
+    }
+    if (!status.ok()) break;
+    left = left.subspan(*here);
+    status = RemoveOldFiles();
   } while (status.ok() && !left.empty());
   if (!status.ok()) {
     buffer_->PutBack(left);
@@ -214,7 +221,7 @@ absl::Status WriterCore::CarryOutDeletion() {
   // A deletion that fails, for example on a full disk, does not fail the commit before it. It is
   // not tried again, since that could cost as much with each commit. The other process sees what is
   // left.
-  DeleteCommitted(*deletion).IgnoreError();
+  DeleteSelected(BeginDeletion(), *deletion).IgnoreError();
   if (status_.ok()) inbox_.End(*deletion);
   return status_;
 }
@@ -224,35 +231,53 @@ absl::StatusOr<int64_t> WriterCore::Delete(const LogSelection& which) {
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(CheckSelection(*state_, which));
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
-  return DeleteCommitted(which);
+  return DeleteSelected(BeginDeletion(), which);
 }
 
-absl::StatusOr<int64_t> WriterCore::DeleteCommitted(const LogSelection& which) {
+absl::StatusOr<UpsertReport> WriterCore::Upsert(Items records, const UpsertOptions& options) {
+  const MutexLockIf lock(owner_.is_here(), mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  CAIRN_RETURN_IF_ERROR(CheckValueSize(state_->schema(), records));
+  CAIRN_ASSIGN_OR_RETURN(const Upsertion upsertion,
+                         Upsertion::Make(*state_, options.key, records.bytes()));
+  CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
+  UpsertReport report;
+  Bytes left = upsertion.records();
+  while (!left.empty()) {
+    const absl::StatusOr<size_t> here = FitInFile(left);
+    if (!here.ok()) return Remember(here.status());
+    CAIRN_ASSIGN_OR_RETURN(const Matches found, upsertion.Find(*state_, left.first(*here), report));
+    const auto stage = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return StageRecords(found.arriving);
+    };
+    CAIRN_RETURN_IF_ERROR(
+        ReplaceRecords(BeginDeletion(), found.replaced, stage, options_.durability));
+    left = left.subspan(*here);
+  }
+  CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
+  return report;
+}
+
+DeletingWriter WriterCore::BeginDeletion() {
   ages_.Forget();  // the newest record may be among those
-  const auto commit = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return Remember(CommitStaged(Durability::kMachine));
+  const auto commit = [this](Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return Remember(CommitStaged(durability));
   };
-  return DeleteSelected({.log = *log_,
-                         .file = file_.number(),
-                         .writer = file_.writer(),
-                         .state = state_,
-                         .commit = commit},
-                        which);
+  return {.log = *log_,
+          .file = file_.number(),
+          .writer = file_.writer(),
+          .state = state_,
+          .commit = commit};
 }
 
-absl::StatusOr<size_t> WriterCore::CommitSome(Bytes records, Durability durability) {
-  size_t here = records.size();
-  if (log_->is_directory()) {
-    const FrameInfo& info = state_->newest().snapshot().info();
-    const int64_t most = layer_.rotation.max_bytes;
-    const bool is_full = most > 0 && info.frame_size + info.journal_size >= most;
-    CAIRN_ASSIGN_OR_RETURN(here, ages_.BytesInPeriod(*state_, layer_.rotation.period, records));
-    if (is_full && state_->newest().nrecords() > 0) here = 0;
-  }
-  if (here > 0 || records.empty()) {
-    CAIRN_RETURN_IF_ERROR(CommitBatch(records.first(here), kChunksAtOnce, durability));
-    return here;
-  }
+absl::StatusOr<size_t> WriterCore::FitInFile(Bytes records) {
+  if (!log_->is_directory()) return records.size();
+  const FrameInfo& info = state_->newest().snapshot().info();
+  const int64_t most = layer_.rotation.max_bytes;
+  const bool is_full = most > 0 && info.frame_size + info.journal_size >= most;
+  CAIRN_ASSIGN_OR_RETURN(const size_t here,
+                         ages_.BytesInPeriod(*state_, layer_.rotation.period, records));
+  if (records.empty() || (here > 0 && (!is_full || state_->newest().nrecords() == 0))) return here;
   CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
   CAIRN_RETURN_IF_ERROR(file_.CreateNext(state_->newest(), layer_));
   // Between two files a full disk ends the writer, too.
@@ -268,7 +293,10 @@ absl::Status WriterCore::CommitBatch(Bytes records, int64_t most_chunks, Durabil
   const bool layer_changed = layer_changed_;
   absl::Status status = StageRecords(records);
   if (status.ok()) status = StageRetention(records, most_chunks);
-  if (status.ok() && layer_changed_) status = StageLayer();
+  if (status.ok() && layer_changed_) {
+    layer_changed_ = false;
+    status = file_.writer().SetVlmetalayer(kLogLayer, EncodeLogLayer(layer_));
+  }
   if (status.ok()) status = CommitStaged(durability);
   if (absl::IsResourceExhausted(status)) {
     file_.writer().Rollback();
@@ -300,11 +328,6 @@ absl::Status WriterCore::StageRecords(Bytes records) {
   return AddStats(*staged, complete, file_.writer());
 }
 
-absl::Status WriterCore::StageLayer() {
-  layer_changed_ = false;
-  return file_.writer().SetVlmetalayer(kLogLayer, EncodeLogLayer(layer_));
-}
-
 // Stages what a log of one file drops. Whole files are removed once the commit is made. `records`
 // are those of the commit, in the order of time.
 absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
@@ -323,7 +346,8 @@ absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
                             .deleted = PartIn(edits.deleted, kept)};
     CAIRN_RETURN_IF_ERROR(file_.writer().SetVlmetalayer(kEditLayer, EncodeEditLayer(left)));
   }
-  return StageLayer();
+  layer_changed_ = true;
+  return absl::OkStatus();
 }
 
 absl::Status WriterCore::RemoveOldFiles() {

@@ -17,6 +17,7 @@
 #include "engine/base/owner_process.h"
 #include "engine/log/state/log_core.h"
 #include "engine/log/write/commit_timer.h"
+#include "engine/log/write/deletion.h"
 #include "engine/log/write/inbox.h"
 #include "engine/log/write/newest_file.h"
 #include "engine/log/write/record_ages.h"
@@ -38,6 +39,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status SetRotation(const Rotation& rotation);
   absl::Status Retain();
   absl::StatusOr<int64_t> Delete(const LogSelection& which);
+  absl::StatusOr<UpsertReport> Upsert(Items records, const UpsertOptions& options);
   int64_t end_record() const;
   LogStatePtr state() const;
   absl::Status Close();
@@ -56,22 +58,19 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   // Commits the records that wait, with `all` also those that the window holds back. Records that a
   // full disk refuses go back to the buffer, with kResourceExhausted.
   absl::Status CommitRecords(bool all, Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Commits the first of the records, as many as belong into one file, and returns their bytes; or
-  // begins the next file and returns 0.
-  absl::StatusOr<size_t> CommitSome(Bytes records, Durability durability)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns the bytes of the first of the records, as many as belong into the newest file. Begins
+  // the next file if none does, and returns 0.
+  absl::StatusOr<size_t> FitInFile(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Commits records of one file, together with what the limits of the log ask for,
   // and drops at most this many chunks. A refusal by a full disk leaves nothing staged.
   absl::Status CommitBatch(Bytes records, int64_t most_chunks, Durability durability)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CommitStaged(Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StageRecords(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status StageLayer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StageRetention(Bytes records, int64_t most_chunks)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Deletes records that are committed; see LogWriter::Delete.
-  absl::StatusOr<int64_t> DeleteCommitted(const LogSelection& which)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns the parts of this writer that delete records. Forgets their ages.
+  DeletingWriter BeginDeletion() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Carries out the request of another process. Errors: only those that end this writer.
   absl::Status CarryOutDeletion() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status RemoveOldFiles() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
