@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -13,6 +15,7 @@
 #include "engine/base/status.h"
 #include "engine/c_api/log_handles.h"
 #include "engine/c_api/result.h"
+#include "engine/c_api/versioned_struct.h"
 
 using cairn::c_api::Return;
 using cairn::c_api::ReturnHandle;
@@ -24,6 +27,26 @@ cairn_code cairn_log_writer_append(cairn_log_writer* writer, const void* src, si
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const cairn::Bytes records, cairn::c_api::ToBytes(src, size, "src"));
     return writer->writer.Append(records);
+  });
+}
+
+cairn_code cairn_log_writer_upsert(cairn_log_writer* writer, const void* src, size_t size,
+                                   const char* const* key, size_t nkey,
+                                   cairn_log_upsert_report* report, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_RETURN_IF_ERROR(cairn::c_api::CheckReport(report));
+    CAIRN_ASSIGN_OR_RETURN(const cairn::Bytes records, cairn::c_api::ToBytes(src, size, "src"));
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                           cairn::c_api::ToTexts(key, nkey, "key"));
+    CAIRN_ASSIGN_OR_RETURN(const cairn::UpsertReport done,
+                           writer->writer.Upsert(records, {.key = names}));
+    const cairn_log_upsert_report result = {.struct_size = sizeof(cairn_log_upsert_report),
+                                            .inserted = done.inserted,
+                                            .replaced = done.replaced,
+                                            .unchanged = done.unchanged};
+    cairn::c_api::WriteReport(result, report);
+    return absl::OkStatus();
   });
 }
 

@@ -378,6 +378,30 @@ CAIRN_EXPORT cairn_code cairn_log_open_writer(cairn_log* log,
 //   CAIRN_UNAVAILABLE if the disk is full, and more records wait than `max_buffered_bytes`.
 CAIRN_EXPORT cairn_code cairn_log_writer_append(cairn_log_writer* writer, const void* src,
                                                 size_t size, cairn_status* status);
+
+// Says what an upsert did with each record that it was given. Records that a later one of the same
+// call replaces are in none of these numbers.
+typedef struct cairn_log_upsert_report {
+  size_t struct_size;
+  int64_t inserted;   // records whose key the log did not hold
+  int64_t replaced;   // records that replaced one or more of their key
+  int64_t unchanged;  // records that the log held already, with the same bytes
+} cairn_log_upsert_report;
+
+// Commits all records, and then these whole records in one commit: each replaces the records of the
+// log that have its time and its values of the `nkey` fields of `key`. The last of several records
+// with the same key stays. In a log of many files, records that belong into different files need a
+// commit for each file. `report` may be NULL.
+// Errors, after which the call can be repeated:
+//   CAIRN_INVALID_ARGUMENT as for append, and if a field of the key has floats.
+//   CAIRN_NOT_FOUND if no field has a name that the key contains.
+//   CAIRN_FAILED_PRECONDITION also if the records have no time.
+//   CAIRN_RESOURCE_EXHAUSTED if the disk is full, or if one file would have more than 1,000,000
+//     ranges of deleted records. These records do not wait in memory then.
+CAIRN_EXPORT cairn_code cairn_log_writer_upsert(cairn_log_writer* writer, const void* src,
+                                                size_t size, const char* const* key, size_t nkey,
+                                                cairn_log_upsert_report* report,
+                                                cairn_status* status);
 // Commits all records, including those that the window holds back.
 CAIRN_EXPORT cairn_code cairn_log_writer_commit(cairn_log_writer* writer, cairn_status* status);
 // Commits all records durably, and leaves frames in which any Blosc2 library sees everything.

@@ -335,6 +335,7 @@ static void missing_handles_and_places_are_refused(void) {
   REFUSED(cairn_log_buckets_get(NULL, 0, &bucket, &st));
   REFUSED(cairn_log_buckets_get_field(NULL, 0, "temp", &summary, &st));
   REFUSED(cairn_log_writer_append(NULL, &one, sizeof one, &st));
+  REFUSED(cairn_log_writer_upsert(NULL, &one, sizeof one, NULL, 0, NULL, &st));
   REFUSED(cairn_log_writer_commit(NULL, &st));
   REFUSED(cairn_log_writer_checkpoint(NULL, &st));
   REFUSED(cairn_log_writer_set_retention(NULL, &kept, &st));

@@ -360,6 +360,32 @@ static void follower_sees_commits_and_asks_for_limits(void) {
   cairn_log_free(log);
 }
 
+static void upsert_replaces_records_of_the_same_key(void) {
+  const char* const rooms[] = {"room"};
+  const char* const temps[] = {"temp"};
+  const char* const none[] = {"nothing"};
+  const reading changed[] = {
+      {5000000, 50, "attic"}, {5000000, 51, "cellar"}, {7000000, 7, "attic"}};
+  cairn_log_upsert_report report = {.struct_size = sizeof report};
+  cairn_log* log = make_readings("upserted.b2frame");
+  cairn_log_writer* writer = open_log_writer(log);
+  cairn_log_snapshot* snapshot = NULL;
+  CHECK_OK(cairn_log_writer_upsert(writer, changed, sizeof changed, rooms, 1, &report, &st));
+  CHECK(report.inserted == 1 && report.replaced == 1 && report.unchanged == 1);
+  CHECK_OK(cairn_log_writer_upsert(writer, changed, sizeof changed[0], NULL, 0, NULL, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT,
+             cairn_log_writer_upsert(writer, changed, sizeof changed, temps, 1, &report, &st));
+  CHECK_CODE(CAIRN_NOT_FOUND,
+             cairn_log_writer_upsert(writer, changed, sizeof changed, none, 1, &report, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT,
+             cairn_log_writer_upsert(writer, changed, 5, NULL, 0, &report, &st));
+  snapshot = newest_of(log);
+  CHECK(log_info_of(snapshot).end_record == kReadings + 2);
+  cairn_log_snapshot_free(snapshot);
+  cairn_log_writer_free(writer);
+  cairn_log_free(log);
+}
+
 const test_case log_tests[] = {
     TEST_CASE(log_describes_its_records),
     TEST_CASE(records_are_found_by_time_and_read),
@@ -370,6 +396,7 @@ const test_case log_tests[] = {
     TEST_CASE(buckets_sum_up_records),
     TEST_CASE(retention_drops_old_records),
     TEST_CASE(rotation_begins_files),
+    TEST_CASE(upsert_replaces_records_of_the_same_key),
     TEST_CASE(follower_sees_commits_and_asks_for_limits),
     {NULL, NULL},
 };
