@@ -42,6 +42,59 @@ class LogTest(CliTest):
         return temps
 
 
+class Upsert(LogTest):
+    READINGS = "time,temp,n\n2026-11-01T00:01:00Z,7,1\n2026-11-01T00:05:30Z,8,2\n"
+
+    def test_replaces_records_of_the_same_time(self):
+        for name, args in [("log", []), ("many", ["--rotate-every", "3m", "--chunk-size", "1KiB"])]:
+            with self.subTest(name=name):
+                self.create(name=name, args=args)
+                temps = self.fill(10, name=name)
+                done = self.ok("log", "append", name, "--upsert", stdin=self.READINGS.encode())
+                self.assertIn(f"{name}: 1 record inserted, 1 replaced, 0 unchanged, now 11 records in".encode(), done)
+                expected = [[temp, n] for n, temp in enumerate(temps)]
+                expected[1] = [7, 1]
+                expected.insert(6, [8, 2])
+                self.assertEqual([[float(temp), int(n)] for _, temp, n in self.rows(name=name)], expected)
+                self.write("again.csv", self.READINGS.encode())
+                self.write("more.csv", self.READINGS.replace("8,2", "9,2").encode())
+                done = self.ok("log", "import", name, "again.csv", "--upsert")
+                self.assertIn(b": 0 records inserted, 0 replaced, 2 unchanged, now 11 records", done)
+                # The last of the same time stays, in whatever file it is.
+                done = self.ok("log", "import", name, "again.csv", "more.csv", "--upsert")
+                self.assertIn(b": 0 records inserted, 1 replaced, 1 unchanged, now 11 records", done)
+                self.assertEqual(self.rows(name=name)[6][1:], ["9", "2"])
+                files = [f"{name}/{file}" for file in os.listdir(self.path(name))] if args else [name]
+                self.ok("verify", *files)
+
+    def test_key_tells_records_apart(self):
+        self.create("time:timestamp[s]", "room:bytes[8]", "temp:f4")
+        rows = "time,room,temp\n2026-11-01T00:00:00Z,{},1\n2026-11-01T00:00:00Z,{},2\n"
+        self.append(rows.format("hall", "attic"))
+        self.append(rows.format("attic", "cellar"), "--upsert", "--key", "room")
+        self.assertEqual(self.rows("--fields", "room,temp"), [["hall", "1"], ["attic", "1"], ["cellar", "2"]])
+        self.append(rows.format("hall", "hall"), "--upsert", "--key", "time,room")
+        self.assertEqual(self.rows("--fields", "room,temp"), [["attic", "1"], ["cellar", "2"], ["hall", "2"]])
+
+    def test_lines_before_a_bad_one_are_written(self):
+        self.create()
+        self.write("bad.csv", (self.READINGS + "never,1,2\n").encode())
+        self.assertIn("2 records before it upserted", self.fails(1, "log", "import", "log", "bad.csv", "--upsert"))
+        self.assertEqual(self.stat()["records"], 2)
+        done = self.run_tool("log", "import", "log", "bad.csv", "--upsert", "--bad", "skip")
+        self.assertIn(b"2 unchanged, 1 bad line skipped, now 2 records", done.stdout)
+
+    def test_says_what_it_wants(self):
+        self.create()
+        self.assertIn("--upsert", self.fails(2, "log", "append", "log", "--key", "n"))
+        self.fails(2, "log", "append", "log", "--upsert", "--commit-every", "5")
+        self.fails(2, "log", "append", "log", "--upsert", "--late-window", "5s")
+        self.assertIn("'room'", self.fails(1, "log", "append", "log", "--upsert", "--key", "room"))
+        self.write("log.csv", self.READINGS.encode())
+        self.assertIn("'temp' has floats", self.fails(2, "log", "import", "log", "log.csv", "--upsert", "--key", "temp"))
+        self.assertEqual(self.stat()["records"], 0)
+
+
 class Delete(LogTest):
     def test_deletes_what_is_chosen(self):
         for name, args in [("log", []), ("many", ["--rotate-bytes", "4KiB", "--chunk-size", "1KiB"])]:

@@ -1,9 +1,12 @@
 // cairn log append and cairn log import: append records to a log.
 
 #include <chrono>
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -20,6 +23,7 @@
 #include "tools/cairn/io/patience.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/log/commands.h"
+#include "tools/cairn/records/record_parser.h"
 #include "tools/cairn/records/record_reader.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/report/log_size.h"
@@ -40,6 +44,8 @@ struct LogAppendFlags : LogFlags {
   std::string late_window;
   std::string durability = "process";
   bool checkpoint = false;
+  bool upsert = false;
+  std::string key;
   bool quiet = false;
 };
 
@@ -52,17 +58,29 @@ absl::StatusOr<LogWriterOptions> WriterOptionsOf(const LogAppendFlags& flags, co
   return options;
 }
 
+absl::StatusOr<std::vector<std::string>> KeyOf(const LogAppendFlags& flags, const Schema& schema) {
+  if (flags.key.empty()) return std::vector<std::string>();
+  ASSIGN_OR_RETURN(std::vector<std::string> names, ParseCsvRow(flags.key, ','));
+  for (const std::string& name : names) {
+    RETURN_IF_ERROR(FindField(schema.fields(), name).status());
+  }
+  return names;
+}
+
 class Appender {
  public:
-  Appender(const LogAppendFlags& flags, const LogSnapshot& log, LogWriter& writer)
+  Appender(const LogAppendFlags& flags, const LogSnapshot& log, std::vector<std::string> key,
+           LogWriter& writer)
       : flags_(flags),
         schema_(log.schema()),
         time_(log.time_field()),
+        key_{.key = std::move(key)},
         writer_(writer),
         bad_(flags.input.bad == "skip") {}
 
   int64_t records() const { return records_; }
   int64_t bad_lines() const { return bad_.count(); }
+  const UpsertReport& report() const { return report_; }
 
   absl::Status Run(const std::string& path, const HeldSignals& signals) {
     ASSIGN_OR_RETURN(Input input, Input::Open(path));
@@ -77,19 +95,45 @@ class Appender {
     while (true) {
       ASSIGN_OR_RETURN(const Bytes records, reader.Next());
       if (records.empty()) return absl::OkStatus();
-      RETURN_IF_ERROR(writer_.Append(records));
-      records_ += static_cast<int64_t>(records.size()) / schema_.record_size();
+      if (flags_.upsert) {
+        RETURN_IF_ERROR(Take(records));
+      } else {
+        RETURN_IF_ERROR(writer_.Append(records));
+        records_ += static_cast<int64_t>(records.size()) / schema_.record_size();
+      }
       progress.Show(reader.bytes_read());
     }
   }
 
+  // Upserts the records that wait, in one commit.
+  absl::Status Upsert() {
+    if (waiting_.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const UpsertReport done, writer_.Upsert(waiting_, key_));
+    report_.inserted += done.inserted;
+    report_.replaced += done.replaced;
+    report_.unchanged += done.unchanged;
+    records_ += std::ssize(waiting_) / schema_.record_size();
+    waiting_.clear();
+    return absl::OkStatus();
+  }
+
  private:
+  // An import upserts many records at once.
+  absl::Status Take(Bytes records) {
+    waiting_.insert(waiting_.end(), records.begin(), records.end());
+    const bool waits = flags_.checkpoint && std::ssize(waiting_) < flags_.writer.max_buffered_bytes;
+    return waits ? absl::OkStatus() : Upsert();
+  }
+
   const LogAppendFlags& flags_;
   const Schema& schema_;
   const Field* time_;
+  const UpsertOptions key_;
   LogWriter& writer_;
   BadRows bad_;
+  std::vector<std::byte> waiting_;
   int64_t records_ = 0;
+  UpsertReport report_;
 };
 
 // Commits the records before the end of the input, whatever ended it.
@@ -100,12 +144,15 @@ absl::Status AppendAll(const LogAppendFlags& flags, Appender& appender, LogWrite
     status = appender.Run(input, signals);
     if (!status.ok()) break;
   }
+  // After an error, those are written that came before it, as they are appended.
+  if (const absl::Status rest = appender.Upsert(); status.ok()) status = rest;
   // Every Blosc2 can read all of an import.
   absl::Status closed = flags.checkpoint ? writer.Checkpoint() : absl::OkStatus();
   if (closed.ok()) closed = writer.Close();
   if (status.ok() || absl::IsAborted(status) || !closed.ok()) return status.ok() ? closed : status;
-  return {status.code(), absl::StrFormat("%s; %s before it appended", status.message(),
-                                         FormatCount(appender.records(), "record"))};
+  return {status.code(), absl::StrFormat("%s; %s before it %s", status.message(),
+                                         FormatCount(appender.records(), "record"),
+                                         flags.upsert ? "upserted" : "appended")};
 }
 
 absl::Status AppendToLog(const LogAppendFlags& flags) {
@@ -114,9 +161,10 @@ absl::Status AppendToLog(const LogAppendFlags& flags) {
   ASSIGN_OR_RETURN(Log log, OpenLog(flags));
   ASSIGN_OR_RETURN(const LogWriterOptions options,
                    WriterOptionsOf(flags, log.snapshot().time_field()));
+  ASSIGN_OR_RETURN(const std::vector<std::string> key, KeyOf(flags, log.snapshot().schema()));
   ASSIGN_OR_RETURN(LogWriter writer, OpenWriterInTurn(log, options));
   const LogSnapshot before = log.snapshot();
-  Appender appender(flags, before, writer);
+  Appender appender(flags, before, key, writer);
   RETURN_IF_ERROR(AppendAll(flags, appender, writer, signals));
   if (flags.quiet) return absl::OkStatus();
   ASSIGN_OR_RETURN(const LogSnapshot after, log.Refresh());
@@ -125,10 +173,15 @@ absl::Status AppendToLog(const LogAppendFlags& flags) {
           ? ""
           : absl::StrFormat(", %s skipped", FormatCount(appender.bad_lines(), "bad line"));
   const LogSize size = SizeOf(after);
-  return WriteLines({absl::StrFormat(
-      "%s: %s appended%s, now %s in %s (%s)", flags.path, FormatCount(appender.records(), "record"),
-      skipped, FormatCount(after.nrecords(), "record"), FormatByteSize(size.stored),
-      FormatRatio(size.nbytes, size.stored))});
+  const std::string done =
+      flags.upsert ? absl::StrFormat("%s inserted, %d replaced, %d unchanged",
+                                     FormatCount(appender.report().inserted, "record"),
+                                     appender.report().replaced, appender.report().unchanged)
+                   : absl::StrFormat("%s appended", FormatCount(appender.records(), "record"));
+  return WriteLines(
+      {absl::StrFormat("%s: %s%s, now %s in %s (%s)", flags.path, done, skipped,
+                       FormatCount(after.nrecords(), "record"), FormatByteSize(size.stored),
+                       FormatRatio(size.nbytes, size.stored))});
 }
 
 // Parses "100", "500ms" or "100,500ms".
@@ -165,6 +218,18 @@ void AddAppending(CLI::App& app, const std::shared_ptr<LogAppendFlags>& flags, C
   app.add_option("--late-window", flags->late_window,
                  "Hold records back for so long, and sort late ones in")
       ->type_name("DURATION");
+  CLI::Option* const upsert =
+      app.add_flag(
+             "--upsert", flags->upsert,
+             "Replace the records of the log that have the same times, and insert the others; "
+             "each time in one commit")
+          ->excludes("--commit-every")
+          ->excludes("--late-window");
+  app.add_option("--key", flags->key,
+                 "Replace those whose values of these fields are the same, too: names as in a row "
+                 "of CSV")
+      ->type_name("NAMES")
+      ->needs(upsert);
   AddWait(app, flags->writer.wait);
   app.add_flag("--quiet", flags->quiet, "Print no summary");
   app.callback(
