@@ -55,6 +55,16 @@ void BindLogWriter(nb::module_& module) {
                 WithoutGil(self.context.remote, [&] { return self.writer.Delete(which); }));
           },
           "begin"_a, "end"_a, "filters"_a)
+      .def(
+          "upsert",
+          [](LogWriterHandle& self, nb::handle records, const std::vector<std::string>& key) {
+            const Buffer buffer(records, Buffer::kRead);
+            const UpsertReport done = Check(WithoutGil(self.context.remote, [&] {
+              return self.writer.Upsert(buffer.bytes(), {.key = key});
+            }));
+            return std::tuple(done.inserted, done.replaced, done.unchanged);
+          },
+          "records"_a, "key"_a)
       .def("end_record",
            [](const LogWriterHandle& self) {
              return WithoutGil(self.context.remote, [&] { return self.writer.end_record(); });

@@ -56,7 +56,7 @@ from .frame import Frame
 from .hdf5_files import from_hdf5, to_hdf5
 from .info import Finding, Generation, Info, Report
 from .log import Log
-from .log_info import LogInfo, Retention, Rotation
+from .log_info import LogInfo, Retention, Rotation, UpsertReport
 from .log_readable import LogSnapshot
 from .log_writer import LogWriter
 from .npy_files import from_npy, to_npy
@@ -108,6 +108,7 @@ __all__ = [
     "TooLarge",
     "Unavailable",
     "Unimplemented",
+    "UpsertReport",
     "Writer",
     "__version__",
     "asarray",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -12,7 +12,7 @@ from . import _engine, options
 from .arguments import members_raise_ours, raises_ours
 from .errors import AlreadyExists, FailedPrecondition, InvalidArgument
 from .follow import LogFollower
-from .log_info import Retention, Rotation, span_of
+from .log_info import Retention, Rotation, UpsertReport, span_of
 from .log_readable import LogReadable, LogSnapshot
 from .log_view import LogView
 from .log_writer import LogWriter
@@ -259,6 +259,21 @@ class Log(Opened[LogView], LogReadable):
         """Adds `records`, as `LogWriter.append` takes them, and commits durably. Use a `writer` for many."""
         with self.writer() as writer:
             writer.append(records)
+
+    def upsert(self, records: Any, *, key: Union[str, Sequence[str], None] = None) -> UpsertReport:
+        """Replaces records of the log by `records` of the same times, adds the others, and commits durably.
+
+        key
+            The names of fields of integers, booleans, times or bytes, such as "host". Only records
+            whose values of these fields are equal, too, replace each other.
+
+        It is one commit: readers see the old records or the new ones. `records` are what `append`
+        takes. If several of them have the same key, the last of them stays. If the log has several
+        records of a key, the new one replaces all of them. Records that the log holds already stay
+        as they are, with their numbers, so a repeated call changes nothing. Others get new numbers.
+        """
+        with self.writer() as writer:
+            return writer.upsert(records, key=key)
 
     def delete(
         self,

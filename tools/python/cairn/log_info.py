@@ -58,6 +58,22 @@ class Rotation(NamedTuple):
         return options.integer(self.max_bytes, "max_bytes", 0, 2**63 - 1), span_of(self.period, clock, "period")
 
 
+class UpsertReport(NamedTuple):
+    """Says what an upsert did. Records that a later one of the same call replaces do not count.
+
+    inserted
+        The number of records whose key the log did not hold.
+    replaced
+        The number of records that replaced one or more of the log.
+    unchanged
+        The number of records that the log held already, with the same values.
+    """
+
+    inserted: int
+    replaced: int
+    unchanged: int
+
+
 def span_of(value: SpanLike, clock: Optional[Clock], what: str) -> int:
     """Returns a span of time as a count."""
     if isinstance(value, (int, np.integer)) and value == 0:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Optional
+from collections.abc import Callable, Sequence
+from typing import Any, Optional, Union
 
 from . import _engine
 from .arguments import members_raise_ours
 from .errors import FailedPrecondition
-from .log_info import Retention, Rotation
+from .log_info import Retention, Rotation, UpsertReport
 from .log_readable import LogSnapshot
 from .log_view import LogView
 from .opened import ClosingWriter
@@ -102,6 +102,17 @@ class LogWriter(ClosingWriter):
         engine = self._open()
         view = LogView(engine.snapshot(), self._where)
         return engine.delete(*view.selection(begin, end, last, tz, where))
+
+    def upsert(self, records: Any, *, key: Union[str, Sequence[str], None] = None) -> UpsertReport:
+        """Commits all records, and upserts these in one commit, as `Log.upsert` does.
+
+        key
+            The names of fields that tell records of the same time apart.
+        """
+        engine = self._open()
+        view = LogView(engine.snapshot(), self._where)
+        names = [] if key is None else list(view.choose(key))
+        return UpsertReport(*engine.upsert(to_records(records, self._dtype), names))
 
     @property
     def end_record(self) -> int:
