@@ -270,6 +270,62 @@ TEST(LogCrashTest, LogsOfOneFileKeepWhatWasCommitted) {
   });
 }
 
+// A writer is killed at each operation of a call, the next one repeats the call, and the power
+// goes. Calls change(writer) for both, and check(log) for what is there in the end.
+template <typename Change, typename Check>
+void RepeatAfterAKill(const Change& change, const Check& check) {
+  for (int64_t operation = 1;; ++operation) {
+    SCOPED_TRACE(testing::Message() << "operation " << operation);
+    ASSERT_LT(operation, 1000);
+    Dice dice(static_cast<uint64_t>(operation));
+    auto disk = std::make_unique<SimulatedDisk>(static_cast<uint64_t>(operation));
+    LogCreateOptions options = SensorOptions();
+    options.file_system = disk->root();
+    options.rotation.period = 2000;
+    {
+      Log log = Log::Create("log", options).value();
+      LogWriter writer = log.OpenWriter({}).value();
+      ASSERT_TRUE(IsOk(writer.Append(Readings(450))));
+      ASSERT_TRUE(IsOk(writer.Checkpoint()));
+      const int64_t last = disk->operations() + operation;
+      disk->Judge([last](const DiskOperation& one) {
+        return one.number < last ? Fate{} : Fate{.kind = Fate::Kind::kDie};
+      });
+      change(writer).IgnoreError();  // it dies
+    }
+    if (!disk->dead()) return;
+    disk = disk->Clone();
+    disk->Revive();
+    {
+      Log log = Log::Open("log", {.file_system = disk->root()}).value();
+      LogWriter writer = log.OpenWriter({}).value();
+      ASSERT_TRUE(IsOk(change(writer)));
+      check(log.Refresh().value());
+    }
+    disk = disk->PowerLoss(dice);
+    check(Log::Open("log", {.file_system = disk->root()})->snapshot());
+  }
+}
+
+TEST(LogCrashTest, DeletionThatIsRepeatedAfterAKillSurvivesAPowerCut) {
+  RepeatAfterAKill(
+      [](LogWriter& writer) {
+        return writer.Delete({.times = {.begin = 1000, .end = 4100}}).status();
+      },
+      [](const LogSnapshot& log) {
+        EXPECT_EQ(AllOf(log), Joined(Readings(100), Readings(40, 410)));
+      });
+}
+
+TEST(LogCrashTest, UpsertThatIsRepeatedAfterAKillSurvivesAPowerCut) {
+  RepeatAfterAKill([](LogWriter& writer) { return writer.Upsert(Corrected(310, 100)).status(); },
+                   [](const LogSnapshot& log) {
+                     EXPECT_EQ(AllOf(log), Joined(Joined(Readings(100), Corrected(310, 100)),
+                                                  Readings(40, 410)));
+                     EXPECT_EQ(log.end_record(), 760) << "the repeated call writes nothing";
+                   });
+}
+
 TEST(LogCrashTest, LogsOfManyFilesKeepWhatWasCommitted) {
   ForEachSeed(150, [](uint64_t seed) {
     if (testing::Test::HasFailure()) return;

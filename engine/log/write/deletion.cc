@@ -113,6 +113,21 @@ absl::Status DeleteInOlderFiles(const DeletingWriter& log, std::span<const Recor
   return absl::OkStatus();
 }
 
+// Makes durable what a writer that died has deleted in older files.
+absl::Status SyncOlderFiles(const DeletingWriter& log) {
+  const std::vector<SegmentPtr>& segments = log.state->segments();
+  for (size_t i = 0; i + 1 < segments.size(); ++i) {
+    if (segments[i]->edits().deleted.empty()) continue;
+    const int64_t number = log.file - static_cast<int64_t>(segments.size() - 1 - i);
+    CAIRN_ASSIGN_OR_RETURN(Frame frame,
+                           Frame::Open(FileOf(log.log.path(), number).path, log.log.options()));
+    CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
+    CAIRN_RETURN_IF_ERROR(writer.Commit(Durability::kMachine).status());
+    CAIRN_RETURN_IF_ERROR(writer.Close());
+  }
+  return absl::OkStatus();
+}
+
 // Commits the deletion of records of the newest file, the EditLayer that it gets, and what `stage`
 // stages. A refusal leaves nothing staged.
 absl::Status ChangeNewest(const DeletingWriter& log, std::span<const RecordRange> records,
@@ -199,6 +214,7 @@ absl::Status FinishDeletions(const DeletingWriter& log) {
   }
   edits.deleted = PartIn(edits.deleted, NumbersOf(log.state->newest()));
   const bool is_halfway = edits.older_files % 2 != 0;
+  if (is_halfway && !SyncOlderFiles(log).ok()) return absl::OkStatus();
   edits.older_files += is_halfway ? 1 : in_older.empty() ? 0 : 2;
   if (edits == log.state->newest().edits()) return absl::OkStatus();
   return ChangeNewest(log, {}, edits, Durability::kMachine);
