@@ -169,7 +169,10 @@ class Pco final : public StreamCodec {
     if (!in.ok()) return in.status();
     pco::BitReader meta_bits(Padded(description));
     CAIRN_ASSIGN_OR_RETURN(pco::ChunkMeta meta, pco::ReadChunkMeta(head.version, type, meta_bits));
-    const auto decoder = pco::ChunkDecoder::Make(type, std::move(meta));
+    std::unique_ptr<pco::ChunkDecoder>& decoder =
+        decoders_[static_cast<size_t>(std::countr_zero(static_cast<unsigned>(type.size)))];
+    if (decoder == nullptr) decoder = pco::ChunkDecoder::Make(type.size);
+    decoder->BeginChunk(type.kind, std::move(meta));
     const size_t wanted = end * static_cast<size_t>(type.size);
     for (size_t i = 0; i < page_sizes_.size(); ++i) {
       const Bytes page = in.Take(page_sizes_[i], "page");
@@ -205,6 +208,7 @@ class Pco final : public StreamCodec {
   }
 
   pco::ChunkEncoder encoder_;
+  std::array<std::unique_ptr<pco::ChunkDecoder>, 4> decoders_;  // by the logarithm of the size
   std::vector<uint64_t> page_sizes_;
   std::vector<std::byte> padded_;
   std::vector<std::byte> numbers_;

@@ -88,7 +88,8 @@ absl::StatusOr<Buffer> RoundTrip(NumberType type, Bytes numbers, size_t page, in
   stream.resize(stream.size() + kPadding);
   BitReader in(stream);
   CAIRN_ASSIGN_OR_RETURN(ChunkMeta meta, ReadChunkMeta({}, type, in));
-  const auto decoder = ChunkDecoder::Make(type, std::move(meta));
+  const auto decoder = ChunkDecoder::Make(type.size);
+  decoder->BeginChunk(type.kind, std::move(meta));
   Buffer out(numbers.size());
   const size_t size = page * static_cast<size_t>(type.size);
   for (size_t begin = 0; begin < out.size(); begin += size) {

@@ -51,7 +51,8 @@ inline absl::StatusOr<std::vector<std::byte>> DecodePcoFile(Bytes file, size_t l
     const size_t size = count * static_cast<size_t>(type->size);
     if (size > limit - numbers.size()) return ResourceExhausted("%d numbers", count);
     CAIRN_ASSIGN_OR_RETURN(pco::ChunkMeta meta, pco::ReadChunkMeta(format, *type, in));
-    const auto decoder = pco::ChunkDecoder::Make(*type, std::move(meta));
+    const auto decoder = pco::ChunkDecoder::Make(type->size);
+    decoder->BeginChunk(type->kind, std::move(meta));
     numbers.resize(numbers.size() + size);
     CAIRN_RETURN_IF_ERROR(decoder->DecodePage(in, std::span(numbers).last(size)));
   }

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <span>
 #include <utility>
 
 #include "engine/base/check.h"
-#include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/codec/pco/latent_decoder.h"
+#include "engine/codec/pco/latent_kernels.h"
 
 namespace cairn::pco {
 
@@ -18,65 +17,19 @@ namespace {
 template <Latent L>
 using Batch = std::array<L, kBatch>;
 
-// Turns the latents of a batch into numbers, as the mode of their chunk says.
-template <Latent L>
-class Joiner {
- public:
-  Joiner(NumberKind kind, const ChunkMeta& meta) : kind_(kind), meta_(meta) {}
-
-  // Writes the latents of the numbers over `primary`.
-  void Join(std::span<const L> secondary, std::span<L> primary) const {
-    if (meta_.mode == Mode::kIntMult) {
-      const L mult = static_cast<L>(meta_.mult);
-      for (size_t i = 0; i < primary.size(); ++i) {
-        primary[i] = static_cast<L>(uint64_t{primary[i]} * mult + secondary[i]);
-      }
-    }
-    if constexpr (FloatLatent<L>) {
-      if (meta_.mode == Mode::kFloatMult) JoinFloatMult(secondary, primary);
-      if (meta_.mode == Mode::kFloatQuant) JoinFloatQuant(secondary, primary);
-    }
-  }
-
- private:
-  void JoinFloatMult(std::span<const L> secondary, std::span<L> primary) const {
-    using F = FloatOf<L>;
-    const auto base = F::FromBits(NumberOf<L>(NumberKind::kFloat, static_cast<L>(meta_.mult)));
-    for (size_t i = 0; i < primary.size(); ++i) {
-      const auto product = static_cast<typename F::Type>(WholeFloatOf<L>(primary[i]) * base);
-      const L latent = LatentOf<L>(NumberKind::kFloat, F::ToBits(product));
-      primary[i] = static_cast<L>(static_cast<L>(latent + secondary[i]) ^ kMid<L>);
-    }
-  }
-
-  void JoinFloatQuant(std::span<const L> secondary, std::span<L> primary) const {
-    const int bits = meta_.quant_bits;
-    const L first_positive = static_cast<L>(kMid<L> >> bits);
-    const L most = static_cast<L>((L{1} << bits) - 1);
-    for (size_t i = 0; i < primary.size(); ++i) {
-      // The low bits of a negative float are turned around, as the rest is.
-      const L low =
-          primary[i] >= first_positive ? secondary[i] : static_cast<L>(most - secondary[i]);
-      primary[i] = static_cast<L>(static_cast<L>(primary[i] << bits) + low);
-    }
-  }
-
-  NumberKind kind_;
-  const ChunkMeta& meta_;
-};
-
 template <Latent L>
 class ChunkDecoderOf final : public ChunkDecoder {
  public:
-  ChunkDecoderOf(NumberKind kind, ChunkMeta meta)
-      : kind_(kind), meta_(std::move(meta)), joiner_(kind, meta_) {
-    if (meta_.lookbacks) lookbacks_.emplace(meta_, *meta_.lookbacks);
+  void BeginChunk(NumberKind kind, ChunkMeta meta) override {
+    kind_ = kind;
+    meta_ = std::move(meta);
+    if (meta_.lookbacks) lookbacks_.BeginChunk(meta_, *meta_.lookbacks);
     if (meta_.mode == Mode::kDict) {
-      indices_.emplace(meta_, meta_.primary);
+      indices_.BeginChunk(meta_, meta_.primary);
     } else {
-      primary_.emplace(meta_, meta_.primary);
+      primary_.BeginChunk(meta_, meta_.primary);
     }
-    if (meta_.secondary) secondary_.emplace(meta_, *meta_.secondary);
+    if (meta_.secondary) secondary_.BeginChunk(meta_, *meta_.secondary);
   }
 
   absl::Status DecodePage(BitReader& in, MutableBytes out) override {
@@ -96,13 +49,13 @@ class ChunkDecoderOf final : public ChunkDecoder {
 
  private:
   absl::Status BeginPage(int64_t count, BitReader& in) {
-    if (lookbacks_) {
+    if (meta_.lookbacks) {
       const int64_t stored = std::max<int64_t>(count - meta_.StateCount(), 0);
-      CAIRN_RETURN_IF_ERROR(lookbacks_->BeginPage(stored, in));
+      CAIRN_RETURN_IF_ERROR(lookbacks_.BeginPage(stored, in));
     }
-    CAIRN_RETURN_IF_ERROR(indices_ ? indices_->BeginPage(count, in)
-                                   : primary_->BeginPage(count, in));
-    if (secondary_) CAIRN_RETURN_IF_ERROR(secondary_->BeginPage(count, in));
+    CAIRN_RETURN_IF_ERROR(meta_.mode == Mode::kDict ? indices_.BeginPage(count, in)
+                                                    : primary_.BeginPage(count, in));
+    if (meta_.secondary) CAIRN_RETURN_IF_ERROR(secondary_.BeginPage(count, in));
     if (!in.Align()) return DataLoss("pco: bits are set before the first batch of a page");
     if (!in.in_bounds()) return DataLoss("pco: the stream ends in the begin of a page");
     return absl::OkStatus();
@@ -113,32 +66,30 @@ class ChunkDecoderOf final : public ChunkDecoder {
     const size_t size = out.size() / sizeof(L);
     std::span<const uint32_t> lookbacks;
     Batch<uint32_t> lookback_batch;
-    if (lookbacks_) {
+    if (meta_.lookbacks) {
       const int64_t stored = std::clamp<int64_t>(left - meta_.StateCount(), 0, kBatch);
       const auto batch = std::span(lookback_batch).first(static_cast<size_t>(stored));
-      CAIRN_RETURN_IF_ERROR(lookbacks_->NextBatch({}, in, batch));
+      CAIRN_RETURN_IF_ERROR(lookbacks_.NextBatch({}, in, batch));
       lookbacks = batch;
     }
     Batch<L> primary_batch;
     const auto primary = std::span(primary_batch).first(size);
-    CAIRN_RETURN_IF_ERROR(indices_ ? LookUp(lookbacks, in, primary)
-                                   : primary_->NextBatch(lookbacks, in, primary));
-    if (secondary_) {
+    CAIRN_RETURN_IF_ERROR(meta_.mode == Mode::kDict ? LookUp(lookbacks, in, primary)
+                                                    : primary_.NextBatch(lookbacks, in, primary));
+    if (meta_.secondary) {
       Batch<L> secondary_batch;
       const auto secondary = std::span(secondary_batch).first(size);
-      CAIRN_RETURN_IF_ERROR(secondary_->NextBatch(lookbacks, in, secondary));
-      joiner_.Join(secondary, primary);
+      CAIRN_RETURN_IF_ERROR(secondary_.NextBatch(lookbacks, in, secondary));
+      kernels_.join(meta_, secondary, primary);
     }
-    for (size_t i = 0; i < size; ++i) {
-      StoreLe(out.data() + i * sizeof(L), NumberOf<L>(kind_, primary[i]));
-    }
+    kernels_.store(kind_, primary, out.data());
     return absl::OkStatus();
   }
 
   absl::Status LookUp(std::span<const uint32_t> lookbacks, BitReader& in, std::span<L> out) {
     Batch<uint32_t> batch;
     const auto indices = std::span(batch).first(out.size());
-    CAIRN_RETURN_IF_ERROR(indices_->NextBatch(lookbacks, in, indices));
+    CAIRN_RETURN_IF_ERROR(indices_.NextBatch(lookbacks, in, indices));
     for (size_t i = 0; i < out.size(); ++i) {
       if (indices[i] >= meta_.dict.size()) {
         return DataLoss("pco: number %d of a dictionary of %d", indices[i], meta_.dict.size());
@@ -148,28 +99,28 @@ class ChunkDecoderOf final : public ChunkDecoder {
     return absl::OkStatus();
   }
 
-  NumberKind kind_;
-  const ChunkMeta meta_;
-  Joiner<L> joiner_;
-  std::optional<LatentDecoder<uint32_t>> lookbacks_;
-  std::optional<LatentDecoder<uint32_t>> indices_;  // in place of primary_ if there is a dictionary
-  std::optional<LatentDecoder<L>> primary_;
-  std::optional<LatentDecoder<L>> secondary_;
+  const LatentKernels<L>& kernels_ = KernelsFor<L>();
+  NumberKind kind_ = NumberKind::kUint;
+  ChunkMeta meta_;
+  LatentDecoder<uint32_t> lookbacks_;
+  LatentDecoder<uint32_t> indices_;  // in place of primary_ if there is a dictionary
+  LatentDecoder<L> primary_;
+  LatentDecoder<L> secondary_;
 };
 
 }  // namespace
 
-std::unique_ptr<ChunkDecoder> ChunkDecoder::Make(NumberType type, ChunkMeta meta) {
-  switch (type.size) {
+std::unique_ptr<ChunkDecoder> ChunkDecoder::Make(int size) {
+  switch (size) {
     case 1:
-      return std::make_unique<ChunkDecoderOf<uint8_t>>(type.kind, std::move(meta));
+      return std::make_unique<ChunkDecoderOf<uint8_t>>();
     case 2:
-      return std::make_unique<ChunkDecoderOf<uint16_t>>(type.kind, std::move(meta));
+      return std::make_unique<ChunkDecoderOf<uint16_t>>();
     case 4:
-      return std::make_unique<ChunkDecoderOf<uint32_t>>(type.kind, std::move(meta));
+      return std::make_unique<ChunkDecoderOf<uint32_t>>();
     default:
-      CAIRN_DCHECK(type.size == 8);
-      return std::make_unique<ChunkDecoderOf<uint64_t>>(type.kind, std::move(meta));
+      CAIRN_DCHECK(size == 8);
+      return std::make_unique<ChunkDecoderOf<uint64_t>>();
   }
 }
 

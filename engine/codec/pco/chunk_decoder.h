@@ -15,12 +15,15 @@
 
 namespace cairn::pco {
 
-// The tables of one chunk. Not thread-safe.
+// The tables of one chunk. Keeps its memory from chunk to chunk. Not thread-safe.
 class ChunkDecoder {
  public:
-  // Takes the metadata of a chunk of `type`.
-  static std::unique_ptr<ChunkDecoder> Make(NumberType type, ChunkMeta meta);
+  // Makes a decoder for numbers of `size` bytes.
+  static std::unique_ptr<ChunkDecoder> Make(int size);
   virtual ~ChunkDecoder() = default;
+
+  // Takes the metadata of a chunk of such numbers.
+  virtual void BeginChunk(NumberKind kind, ChunkMeta meta) = 0;
 
   // Decodes the page that `in` is at, and leaves `in` after it. `out` is filled with little
   // endian numbers; its size says how many the page has.

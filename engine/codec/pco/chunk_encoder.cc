@@ -72,7 +72,8 @@ struct Plan {
 class BinEncoder {
  public:
   explicit BinEncoder(const LatentVar& var) : table_log_(var.table_log) {
-    const std::vector<uint16_t> bin_of_state = SpreadBins(table_log_, var.bins);
+    std::vector<uint16_t> bin_of_state;
+    SpreadBins(table_log_, var.bins, bin_of_state);
     places_.resize(var.bins.size() + 1);
     for (size_t i = 0; i < var.bins.size(); ++i) {
       places_[i + 1] = places_[i] + var.bins[i].weight;

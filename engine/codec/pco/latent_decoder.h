@@ -11,20 +11,23 @@
 
 #include "engine/codec/pco/bit_reader.h"
 #include "engine/codec/pco/chunk_meta.h"
+#include "engine/codec/pco/latent_kernels.h"
 #include "engine/codec/pco/number.h"
 
 namespace cairn::pco {
 
-// Returns the bin of each state of a table. The bins are spread over the states in a fixed order,
+// Finds the bin of each state of a table. The bins are spread over the states in a fixed order,
 // which the format prescribes.
-std::vector<uint16_t> SpreadBins(int table_log, std::span<const Bin> bins);
+void SpreadBins(int table_log, std::span<const Bin> bins, std::vector<uint16_t>& bin_of_state);
 
-// Decodes pages one after the other. L is the type of these latents.
+// Decodes pages one after the other. L is the type of these latents. Keeps its memory from chunk to
+// chunk.
 template <Latent L>
 class LatentDecoder {
  public:
-  // `meta` must outlive the decoder; `var` is one of its variables.
-  LatentDecoder(const ChunkMeta& meta, const LatentVar& var);
+  // Makes the tables of a chunk. `meta` must stay as it is until the next chunk; `var` is one of
+  // its variables.
+  void BeginChunk(const ChunkMeta& meta, const LatentVar& var);
 
   // Reads what a page of `count` numbers begins with. Errors: kDataLoss if the page is too short,
   // or if there are latents but no bins.
@@ -36,27 +39,20 @@ class LatentDecoder {
   absl::Status NextBatch(std::span<const uint32_t> lookbacks, BitReader& in, std::span<L> out);
 
  private:
-  struct Node {
-    uint16_t next;  // state that the next bits are added to
-    uint8_t table_bits;
-    uint8_t offset_bits;
-  };
-  using OffsetBits = std::array<uint8_t, kBatch>;
-
   // Decodes what is stored, which are deltas if the variable has them.
   void DecodeStored(BitReader& in, std::span<L> out);
-  void DecodeBins(BitReader& in, std::span<L> out, OffsetBits& offset_bits);
-  void AddOffsets(const OffsetBits& offset_bits, BitReader& in, std::span<L> out) const;
-  void SumConsecutive(std::span<L> deltas);
   void SumPredictions(std::span<L> deltas);
   absl::Status SumLookbacks(std::span<const uint32_t> lookbacks, std::span<L> deltas);
 
-  const ChunkMeta& meta_;
-  const LatentVar& var_;
-  int64_t state_count_;  // latents that a page stores as they are
+  const LatentKernels<L>& kernels_ = KernelsFor<L>();
+  const ChunkMeta* meta_ = nullptr;
+  const LatentVar* var_ = nullptr;
+  int64_t state_count_ = 0;  // latents that a page stores as they are
   int most_offset_bits_ = 0;
   std::vector<Node> nodes_;  // by state
   std::vector<L> lowers_;    // by state
+  std::vector<uint16_t> bin_of_state_;
+  std::vector<uint32_t> next_;  // by bin
   // The state of the page:
   std::array<uint32_t, 4> states_ = {};
   int64_t left_ = 0;  // latents that are not yet decoded

@@ -1,0 +1,283 @@
+#include "engine/codec/pco/latent_kernels.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "engine/base/kernel_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/codec/pco/latent_kernels.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+#include "engine/base/endian.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cairn::pco::HWY_NAMESPACE {
+
+// An integer of this many bits lies in one load.
+constexpr int kMaxLoadBits = 57;
+
+HWY_INLINE uint64_t LowBits(uint64_t value, unsigned nbits) {
+  return value & ((uint64_t{1} << nbits) - 1);
+}
+
+// Reads 57 bits or more.
+HWY_INLINE uint64_t LoadBits(const std::byte* data, uint64_t position) {
+  return LoadLe<uint64_t>(data + position / 8) >> (position % 8);
+}
+
+// Reads up to 64 bits.
+HWY_INLINE uint64_t LoadWide(const std::byte* data, uint64_t position) {
+  const uint64_t rest = LoadLe<uint8_t>(data + position / 8 + 8);
+  return LoadBits(data, position) | rest << (63 - position % 8) << 1;
+}
+
+// The lowest bits, by their number.
+constexpr std::array<uint64_t, 65> kMasks = [] {
+  std::array<uint64_t, 65> masks = {};
+  for (size_t i = 1; i < masks.size(); ++i) masks[i] = masks[i - 1] << 1 | 1;
+  return masks;
+}();
+
+// Decodes the latent of a state, of which four take turns. `used` counts the bits of the load.
+template <Latent L>
+HWY_INLINE void Step(const Node* HWY_RESTRICT nodes, const L* HWY_RESTRICT lowers, uint64_t bits,
+                     uint64_t& used, uint64_t& state, L& lower, uint8_t& offset_bits) {
+  const Node node = nodes[state];
+  lower = lowers[state];
+  offset_bits = node.offset_bits;
+  state = node.next + LowBits(bits >> used, node.table_bits);
+  used += node.table_bits;
+}
+
+template <Latent L>
+void DecodeBins(const Node* HWY_RESTRICT nodes, const L* HWY_RESTRICT lowers,
+                std::array<uint32_t, 4>& states, BitPlace& in, std::span<L> out,
+                OffsetBits& offset_bits) {
+  const std::byte* const data = in.data;
+  auto position = static_cast<uint64_t>(in.position);
+  uint64_t s0 = states[0];
+  uint64_t s1 = states[1];
+  uint64_t s2 = states[2];
+  uint64_t s3 = states[3];
+  L* HWY_RESTRICT to = out.data();
+  uint8_t* HWY_RESTRICT widths = offset_bits.data();
+  const size_t whole = out.size() / 4 * 4;
+  for (size_t i = 0; i < whole; i += 4) {
+    // Four states take at most 56 bits, and 7 may come before them.
+    const uint64_t bits = LoadLe<uint64_t>(data + position / 8);
+    uint64_t used = position % 8;
+    position -= used;
+    Step(nodes, lowers, bits, used, s0, to[i], widths[i]);
+    Step(nodes, lowers, bits, used, s1, to[i + 1], widths[i + 1]);
+    Step(nodes, lowers, bits, used, s2, to[i + 2], widths[i + 2]);
+    Step(nodes, lowers, bits, used, s3, to[i + 3], widths[i + 3]);
+    position += used;
+  }
+  uint64_t last[4] = {s0, s1, s2, s3};
+  for (size_t i = whole; i < out.size(); ++i) {
+    uint64_t used = 0;
+    const uint64_t bits = LoadBits(data, position);
+    Step(nodes, lowers, bits, used, last[i - whole], to[i], widths[i]);
+    position += used;
+  }
+  for (size_t i = 0; i < 4; ++i) states[i] = static_cast<uint32_t>(last[i]);
+  in.position = static_cast<int64_t>(position);
+}
+
+// Adds offsets of which kGroup together have at most kMaxLoadBits bits. Returns the position after
+// them.
+template <size_t kGroup, Latent L>
+HWY_INLINE uint64_t AddGroups(const uint8_t* HWY_RESTRICT widths, const std::byte* data,
+                              uint64_t position, size_t count, L* HWY_RESTRICT out) {
+  size_t i = 0;
+  for (; i + kGroup <= count; i += kGroup) {
+    const uint64_t bits = LoadLe<uint64_t>(data + position / 8);
+    uint64_t used = position % 8;
+    position -= used;
+    for (size_t j = i; j < i + kGroup; ++j) {
+      out[j] = static_cast<L>(out[j] + LowBits(bits >> used, widths[j]));
+      used += widths[j];
+    }
+    position += used;
+  }
+  for (; i < count; ++i) {
+    out[i] = static_cast<L>(out[i] + LowBits(LoadBits(data, position), widths[i]));
+    position += widths[i];
+  }
+  return position;
+}
+
+template <Latent L>
+void AddOffsets(const OffsetBits& offset_bits, int most, BitPlace& in, std::span<L> out) {
+  const uint8_t* HWY_RESTRICT widths = offset_bits.data();
+  L* HWY_RESTRICT to = out.data();
+  auto position = static_cast<uint64_t>(in.position);
+  if (4 * most <= kMaxLoadBits) {
+    position = AddGroups<4>(widths, in.data, position, out.size(), to);
+  } else if (2 * most <= kMaxLoadBits) {
+    position = AddGroups<2>(widths, in.data, position, out.size(), to);
+  } else if (most <= kMaxLoadBits) {
+    position = AddGroups<1>(widths, in.data, position, out.size(), to);
+  } else {
+    const std::byte* const data = in.data;
+    for (size_t i = 0; i < out.size(); ++i) {
+      to[i] = static_cast<L>(to[i] + (LoadWide(data, position) & kMasks[widths[i]]));
+      position += widths[i];
+    }
+  }
+  in.position = static_cast<int64_t>(position);
+}
+
+template <Latent L>
+void Unpack(L lower, int bits, BitPlace& in, std::span<L> out) {
+  const std::byte* const data = in.data;
+  const auto width = static_cast<unsigned>(bits);
+  const auto begin = static_cast<uint64_t>(in.position);
+  L* HWY_RESTRICT to = out.data();
+  if (bits == 0) {
+    std::fill_n(to, out.size(), lower);
+  } else if (bits <= kMaxLoadBits) {
+    for (size_t i = 0; i < out.size(); ++i) {
+      to[i] = static_cast<L>(lower + LowBits(LoadBits(data, begin + i * width), width));
+    }
+  } else {
+    for (size_t i = 0; i < out.size(); ++i) {
+      to[i] = static_cast<L>(lower + (LoadWide(data, begin + i * width) & kMasks[width]));
+    }
+  }
+  in.position = static_cast<int64_t>(begin + out.size() * width);
+}
+
+// Replaces deltas, which `flip` moves to 0, by the sums before each. Returns the last sum.
+template <Latent L>
+HWY_INLINE L SumBefore(L sum, L flip, std::span<L> deltas) {
+  for (L& delta : deltas) {
+    const L next = static_cast<L>(sum + (delta ^ flip));
+    delta = sum;
+    sum = next;
+  }
+  return sum;
+}
+
+template <Latent L>
+void Sum(std::span<L> moments, size_t stored, std::span<L> deltas) {
+  std::fill(deltas.begin() + static_cast<int64_t>(stored), deltas.end(), kMid<L>);
+  L flip = kMid<L>;
+  for (size_t order = moments.size(); order-- > 0; flip = 0) {
+    moments[order] = SumBefore(moments[order], flip, deltas);
+  }
+  if (flip == 0) return;
+  for (L& delta : deltas) delta = static_cast<L>(delta ^ flip);
+}
+
+// Returns all ones for latents with the highest bit, or else 0.
+template <Latent L>
+HWY_INLINE L SignMask(L value) {
+  return static_cast<L>(0 - (value >> (kBits<L> - 1)));
+}
+
+template <FloatLatent L>
+void JoinFloatMult(L mult, const L* HWY_RESTRICT secondary, std::span<L> primary) {
+  using F = FloatOf<L>;
+  const auto base = F::FromBits(NumberOf<L>(NumberKind::kFloat, mult));
+  L* HWY_RESTRICT to = primary.data();
+  for (size_t i = 0; i < primary.size(); ++i) {
+    L bits = 0;
+    if constexpr (sizeof(L) >= 4) {
+      // As below, without branches. Added to the bits of this float, an integer that is smaller
+      // stands in the significand, and a greater one counts the floats from there.
+      constexpr L kLeast = L{1} << (F::kDigits - 1);
+      constexpr auto kLeastFloat = static_cast<typename F::Type>(kLeast);
+      const L least_bits = F::ToBits(kLeastFloat);
+      const L centered = to[i] ^ kMid<L>;
+      const L count = centered ^ SignMask(centered);
+      const L small = F::ToBits(F::FromBits((count & (kLeast - 1)) | least_bits) - kLeastFloat);
+      const L magnitude = count < kLeast ? small : count - kLeast + least_bits;
+      bits = F::ToBits(F::FromBits(magnitude) * base) ^ (centered & kMid<L>);
+    } else {
+      bits = F::ToBits(WholeFloatOf<L>(to[i]) * base);
+    }
+    const L latent = static_cast<L>(bits ^ (SignMask(bits) | kMid<L>));
+    to[i] = static_cast<L>(static_cast<L>(latent + secondary[i]) ^ kMid<L>);
+  }
+}
+
+template <Latent L>
+void Join(const ChunkMeta& meta, std::span<const L> secondary, std::span<L> primary) {
+  L* HWY_RESTRICT to = primary.data();
+  const L* HWY_RESTRICT from = secondary.data();
+  const size_t count = primary.size();
+  if (meta.mode == Mode::kIntMult) {
+    const L mult = static_cast<L>(meta.mult);
+    for (size_t i = 0; i < count; ++i) to[i] = static_cast<L>(uint64_t{to[i]} * mult + from[i]);
+  } else if (meta.mode == Mode::kFloatQuant) {
+    const int bits = meta.quant_bits;
+    const L first_positive = static_cast<L>(kMid<L> >> bits);
+    const L most = static_cast<L>((uint64_t{1} << bits) - 1);
+    for (size_t i = 0; i < count; ++i) {
+      // The low bits of a negative float are turned around, as the rest is.
+      const L low = to[i] >= first_positive ? from[i] : static_cast<L>(most - from[i]);
+      to[i] = static_cast<L>(static_cast<L>(to[i] << bits) + low);
+    }
+  } else if constexpr (FloatLatent<L>) {
+    if (meta.mode == Mode::kFloatMult) JoinFloatMult<L>(static_cast<L>(meta.mult), from, primary);
+  }
+}
+
+template <NumberKind kKind, Latent L>
+HWY_INLINE void StoreKind(std::span<const L> latents, std::byte* HWY_RESTRICT out) {
+  for (size_t i = 0; i < latents.size(); ++i) {
+    const L latent = latents[i];
+    L number = latent;
+    if constexpr (kKind == NumberKind::kInt) number = static_cast<L>(latent ^ kMid<L>);
+    if constexpr (kKind == NumberKind::kFloat) {
+      number = static_cast<L>(latent ^ (static_cast<L>(~SignMask(latent)) | kMid<L>));
+    }
+    StoreLe(out + i * sizeof(L), number);
+  }
+}
+
+template <Latent L>
+void Store(NumberKind kind, std::span<const L> latents, std::byte* out) {
+  if (kind == NumberKind::kUint) return StoreKind<NumberKind::kUint>(latents, out);
+  if (kind == NumberKind::kInt) return StoreKind<NumberKind::kInt>(latents, out);
+  StoreKind<NumberKind::kFloat>(latents, out);
+}
+
+template <Latent L>
+constexpr LatentKernels<L> kLatentKernels = {&DecodeBins<L>, &AddOffsets<L>, &Unpack<L>,
+                                             &Sum<L>,        &Join<L>,       &Store<L>};
+
+std::tuple<const LatentKernels<uint8_t>&, const LatentKernels<uint16_t>&,
+           const LatentKernels<uint32_t>&, const LatentKernels<uint64_t>&>
+AllLatentKernels() {
+  return {kLatentKernels<uint8_t>, kLatentKernels<uint16_t>, kLatentKernels<uint32_t>,
+          kLatentKernels<uint64_t>};
+}
+
+}  // namespace cairn::pco::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cairn::pco {
+
+namespace {
+
+CAIRN_EXPORT_KERNEL(AllLatentKernels);
+
+}  // namespace
+
+template <Latent L>
+const LatentKernels<L>& KernelsFor() {
+  return std::get<const LatentKernels<L>&>(CAIRN_KERNEL(AllLatentKernels)());
+}
+
+template const LatentKernels<uint8_t>& KernelsFor();
+template const LatentKernels<uint16_t>& KernelsFor();
+template const LatentKernels<uint32_t>& KernelsFor();
+template const LatentKernels<uint64_t>& KernelsFor();
+
+}  // namespace cairn::pco
+#endif  // HWY_ONCE
