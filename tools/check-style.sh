@@ -184,7 +184,7 @@ for file in "${sources[@]}"; do
     # They copy bytes, and take none for numbers.
     engine/base/bytes.h | engine/codec/blosclz_*coder.cc | engine/filter/shuffle.cc) continue ;;
     # They take floats for their bits.
-    engine/codec/pco/number.h | engine/codec/pco/bins.cc) continue ;;
+    engine/codec/pco/number.h) continue ;;
     # They read numbers whole, at once for all threads or many in place, and turn them by ToOrder.
     engine/frame/files/frame_file.cc | engine/frame/index/committed_index.cc) continue ;;
   esac

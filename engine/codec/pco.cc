@@ -32,9 +32,14 @@ constexpr uint8_t kPcoMinor = 1;
 using pco::NumberKind;
 using pco::NumberType;
 
+// By the level of compression, the logarithm of how many bins are tried.
+constexpr std::array<int, 10> kBinsLogs = {4, 4, 5, 6, 7, 8, 8, 9, 9, 10};
+
+// Returns the logarithm of a power of two.
+size_t Log2(int size) { return static_cast<size_t>(std::countr_zero(static_cast<unsigned>(size))); }
+
 uint8_t ByteOf(NumberType type) {
-  return static_cast<uint8_t>(static_cast<int>(type.kind) |
-                              (std::countr_zero(static_cast<unsigned>(type.size)) << 2));
+  return static_cast<uint8_t>(static_cast<size_t>(type.kind) | Log2(type.size) << 2);
 }
 
 std::optional<NumberType> TypeOf(uint8_t byte) {
@@ -63,14 +68,13 @@ class Pco final : public StreamCodec {
     dst = UsefulPart(src, dst);
     const auto size = static_cast<int>(call.typesize);
     if (!std::has_single_bit(static_cast<unsigned>(size)) || size > 8) return 0;
-    std::vector<std::byte> best;
-    for (const NumberKind kind : KindsOf(call.meta, size)) {
-      std::vector<std::byte> stream = Encode({.kind = kind, .size = size}, src, call.clevel);
-      if (best.empty() || stream.size() < best.size()) best = std::move(stream);
-    }
-    if (best.size() > dst.size()) return 0;
-    std::ranges::copy(best, dst.begin());
-    return best.size();
+    const size_t whole = src.size() - src.size() % static_cast<size_t>(size);
+    std::unique_ptr<pco::ChunkEncoder>& encoder = encoders_[Log2(size)];
+    if (encoder == nullptr) encoder = pco::ChunkEncoder::Make(size);
+    const pco::EncodedChunk& chunk =
+        encoder->Encode(KindsOf(call.meta, size), src.first(whole), int64_t{1} << kPageLog,
+                        kBinsLogs[static_cast<size_t>(std::clamp(call.clevel, 0, 9))]);
+    return Write({.kind = chunk.kind, .size = size}, chunk, src, src.subspan(whole), dst);
   }
 
   absl::Status Decompress(Bytes src, MutableBytes dst, const PluginCall& call) override {
@@ -88,7 +92,7 @@ class Pco final : public StreamCodec {
     const size_t end = std::min((wanted + head.stride - 1) / head.stride, records);
     size_t offset = 0;
     for (const NumberType type : head.columns) {
-      CAIRN_RETURN_IF_ERROR(DecodeColumn(head, type, records, end, in, dst.subspan(offset)));
+      CAIRN_RETURN_IF_ERROR(DecodeColumn(head, type, records, end, src, in, dst.subspan(offset)));
       offset += static_cast<size_t>(type.size);
     }
     const MutableBytes rest = dst.subspan(records * head.stride);
@@ -100,7 +104,7 @@ class Pco final : public StreamCodec {
   }
 
  private:
-  // Returns what the numbers may be. Where nobody says so, the smaller stream tells.
+  // Returns what the numbers may be. Where nobody says so, a sample of them tells.
   static std::vector<NumberKind> KindsOf(uint8_t meta, int size) {
     const bool may_be_float = size > 1;  // no float has one byte
     if (meta >= 1 && meta <= (may_be_float ? 3 : 2)) return {static_cast<NumberKind>(meta - 1)};
@@ -108,12 +112,9 @@ class Pco final : public StreamCodec {
     return {NumberKind::kInt, NumberKind::kFloat};
   }
 
-  std::vector<std::byte> Encode(NumberType type, Bytes src, int clevel) {
-    constexpr std::array<int, 10> kBinsLogs = {4, 4, 5, 6, 7, 8, 8, 9, 9, 10};
-    const size_t whole = src.size() - src.size() % static_cast<size_t>(type.size);
-    const pco::EncodedChunk chunk =
-        encoder_.Encode(type, src.first(whole), int64_t{1} << kPageLog,
-                        kBinsLogs[static_cast<size_t>(std::clamp(clevel, 0, 9))]);
+  // Writes a stream of one column, and returns its size, or 0 if it does not fit.
+  static size_t Write(NumberType type, const pco::EncodedChunk& chunk, Bytes src, Bytes rest,
+                      MutableBytes dst) {
     ByteWriter out;
     out.U8(kVersion);
     out.Varint(src.size());
@@ -124,10 +125,18 @@ class Pco final : public StreamCodec {
     out.U8(kPcoMinor);
     out.Varint(chunk.meta.size());
     out.Append(chunk.meta);
-    for (const std::vector<std::byte>& page : chunk.pages) out.Varint(page.size());
-    for (const std::vector<std::byte>& page : chunk.pages) out.Append(page);
-    out.Append(src.subspan(whole));
-    return std::move(out).Take();
+    size_t pages = 0;
+    for (const size_t size : chunk.page_sizes) {
+      out.Varint(size);
+      pages += size;
+    }
+    const std::vector<std::byte> head = std::move(out).Take();
+    const size_t size = head.size() + pages + rest.size();
+    if (size > dst.size()) return 0;
+    auto to = std::ranges::copy(head, dst.begin()).out;
+    to = std::ranges::copy(Bytes(chunk.pages).first(pages), to).out;
+    std::ranges::copy(rest, to);
+    return size;
   }
 
   static absl::StatusOr<Head> ReadHead(ByteReader& in) {
@@ -158,7 +167,7 @@ class Pco final : public StreamCodec {
 
   // Decodes the first `end` of all `records` numbers of a column into records at `dst`.
   absl::Status DecodeColumn(const Head& head, NumberType type, size_t records, size_t end,
-                            ByteReader& in, MutableBytes dst) {
+                            Bytes src, ByteReader& in, MutableBytes dst) {
     const Bytes description = in.Take(in.Varint("size of a description"), "description");
     const size_t page_size = PageBytes(head.page_log, type.size);
     const size_t bytes = records * static_cast<size_t>(type.size);
@@ -167,10 +176,9 @@ class Pco final : public StreamCodec {
       page_sizes_.push_back(in.Varint("size of a page"));
     }
     if (!in.ok()) return in.status();
-    pco::BitReader meta_bits(Padded(description));
+    pco::BitReader meta_bits(Padded(description, src));
     CAIRN_ASSIGN_OR_RETURN(pco::ChunkMeta meta, pco::ReadChunkMeta(head.version, type, meta_bits));
-    std::unique_ptr<pco::ChunkDecoder>& decoder =
-        decoders_[static_cast<size_t>(std::countr_zero(static_cast<unsigned>(type.size)))];
+    std::unique_ptr<pco::ChunkDecoder>& decoder = decoders_[Log2(type.size)];
     if (decoder == nullptr) decoder = pco::ChunkDecoder::Make(type.size);
     decoder->BeginChunk(type.kind, std::move(meta));
     const size_t wanted = end * static_cast<size_t>(type.size);
@@ -179,7 +187,7 @@ class Pco final : public StreamCodec {
       if (!in.ok()) return in.status();
       const size_t begin = i * page_size;
       if (begin >= wanted) continue;
-      pco::BitReader bits(Padded(page));
+      pco::BitReader bits(Padded(page, src));
       CAIRN_RETURN_IF_ERROR(DecodePage(*decoder, head.stride, type, begin,
                                        std::min(page_size, bytes - begin), bits, dst));
     }
@@ -200,15 +208,19 @@ class Pco final : public StreamCodec {
     return absl::OkStatus();
   }
 
-  // Returns the bytes with the zeros after them that a BitReader may read.
-  Bytes Padded(Bytes bytes) {
+  // Returns bytes of a stream with others after them that a BitReader may read.
+  Bytes Padded(Bytes bytes, Bytes stream) {
+    const auto begin = static_cast<size_t>(bytes.data() - stream.data());
+    const size_t size = bytes.size() + pco::kPadding;
+    if (size <= stream.size() - begin) return stream.subspan(begin, size);
     padded_.assign(bytes.begin(), bytes.end());
-    padded_.resize(bytes.size() + pco::kPadding);
+    padded_.resize(size);
     return padded_;
   }
 
-  pco::ChunkEncoder encoder_;
-  std::array<std::unique_ptr<pco::ChunkDecoder>, 4> decoders_;  // by the logarithm of the size
+  // By the logarithm of the numbers' size:
+  std::array<std::unique_ptr<pco::ChunkEncoder>, 4> encoders_;
+  std::array<std::unique_ptr<pco::ChunkDecoder>, 4> decoders_;
   std::vector<uint64_t> page_sizes_;
   std::vector<std::byte> padded_;
   std::vector<std::byte> numbers_;

@@ -3,6 +3,8 @@
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,8 +14,10 @@
 
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
+#include "engine/base/kernel_targets.h"
 #include "engine/codec/pco/bit_writer.h"
 #include "engine/codec/pco/chunk_encoder.h"
+#include "engine/codec/pco/latent_sorter.h"
 #include "engine/codec/pco/split.h"
 #include "engine/codec/stream_codec.h"
 #include "tests/codec/vector_folder.h"
@@ -79,12 +83,21 @@ TEST(PcoVectorsTest, AStreamThatIsCutIsRefused) {
   }
 }
 
+// Returns the description of a chunk and its pages, of `page` numbers.
+Buffer Encode(NumberType type, Bytes numbers, size_t page, int level) {
+  const auto encoder = ChunkEncoder::Make(type.size);
+  const EncodedChunk& chunk =
+      encoder->Encode({&type.kind, 1}, numbers, static_cast<int64_t>(page), level);
+  Buffer stream = chunk.meta;
+  const size_t size = std::accumulate(chunk.page_sizes.begin(), chunk.page_sizes.end(), size_t{0});
+  stream.insert(stream.end(), chunk.pages.begin(),
+                chunk.pages.begin() + static_cast<int64_t>(size));
+  return stream;
+}
+
 // Encodes and decodes, with pages of `page` numbers.
 absl::StatusOr<Buffer> RoundTrip(NumberType type, Bytes numbers, size_t page, int level) {
-  ChunkEncoder encoder;
-  const EncodedChunk chunk = encoder.Encode(type, numbers, static_cast<int64_t>(page), level);
-  Buffer stream(chunk.meta.begin(), chunk.meta.end());
-  for (const auto& bytes : chunk.pages) stream.insert(stream.end(), bytes.begin(), bytes.end());
+  Buffer stream = Encode(type, numbers, page, level);
   stream.resize(stream.size() + kPadding);
   BitReader in(stream);
   CAIRN_ASSIGN_OR_RETURN(ChunkMeta meta, ReadChunkMeta({}, type, in));
@@ -156,6 +169,45 @@ TEST(PcoRoundTripTest, NumbersOfEveryTypeComeBackAsTheyWere) {
   }
 }
 
+// Returns numbers that need all modes, some orders of deltas, and offsets of many widths.
+std::vector<Buffer> Mixture(NumberType type) {
+  std::mt19937_64 dice(9);
+  const auto noise = [&] { return static_cast<double>(dice() % 2001) / 100 - 10; };
+  double walk = 0;
+  double speed = 0;
+  std::vector<Buffer> mixture = {
+      Numbers(type, 3000, [&](size_t) { return walk += noise(); }),
+      Numbers(type, 3000, [&](size_t) { return std::round(noise() * 10) / 10; }),
+      Numbers(type, 3000, [&](size_t) { return walk += (speed += noise()); }),
+      Numbers(type, 3000, [&](size_t) { return 37.0 * static_cast<double>(dice() % 900); }),
+      Numbers(type, 3000, [&](size_t) { return static_cast<float>(noise() / 7); }),
+      Numbers(type, 3000, [&](size_t i) { return static_cast<double>(dice() % (1 + i % 700)); })};
+  Buffer& random = mixture.emplace_back(3000 * static_cast<size_t>(type.size));
+  for (std::byte& byte : random) byte = static_cast<std::byte>(dice());
+  // Multiples among NaNs, infinities and others.
+  Buffer& mixed = mixture.emplace_back(mixture[1]);
+  std::copy_n(random.begin(), random.size() / 10, mixed.begin());
+  return mixture;
+}
+
+TEST(PcoRoundTripTest, StreamsAndNumbersAreTheSameWithAllInstructions) {
+  for (const NumberType type : kTypes) {
+    for (const Buffer& numbers : Mixture(type)) {
+      std::optional<Buffer> first;
+      for (int64_t left = SupportedTargets(); left != 0; left &= left - 1) {
+        SetSupportedTargetsForTest(left & -left);
+        const Buffer stream = Encode(type, numbers, 1000, 8);
+        const auto back = RoundTrip(type, numbers, 1000, 8);
+        SetSupportedTargetsForTest(0);
+        if (!first) first = stream;
+        EXPECT_TRUE(stream == *first) << type.size;
+        ASSERT_TRUE(IsOk(back));
+        EXPECT_TRUE(*back == numbers) << type.size;
+      }
+    }
+  }
+}
+
 TEST(PcoRoundTripTest, AllBitsOfAFloatSurvive) {
   std::mt19937_64 dice(2);
   for (const NumberType type : kTypes) {
@@ -200,8 +252,41 @@ std::vector<Mode> ModesFor(NumberType type, const Buffer& numbers) {
     latents[i] = LatentOf<uint64_t>(type.kind, LoadLe<uint64_t>(numbers.data() + i * 8));
   }
   std::vector<Mode> modes;
-  for (const Splitting& splitting : FindSplittings(type, latents)) modes.push_back(splitting.mode);
+  for (const Splitting& splitting : FindSplittings<uint64_t>(type.kind, latents)) {
+    modes.push_back(splitting.mode);
+  }
   return modes;
+}
+
+template <typename L>
+void ExpectSorted(std::vector<L> latents) {
+  std::vector<L> expected = latents;
+  std::ranges::sort(expected);
+  LatentSorter<L> sorter;
+  sorter.Sort(latents);
+  EXPECT_TRUE(latents == expected) << latents.size() << " of " << sizeof(L) << " bytes";
+}
+
+TEST(PcoSorterTest, SortsLatentsOfEveryDistribution) {
+  std::mt19937_64 dice(5);
+  const auto of_all_types = [](size_t count, const auto& value_of) {
+    std::vector<uint64_t> latents(count);
+    for (size_t i = 0; i < count; ++i) latents[i] = value_of(i);
+    ExpectSorted(std::vector<uint8_t>(latents.begin(), latents.end()));
+    ExpectSorted(std::vector<uint16_t>(latents.begin(), latents.end()));
+    ExpectSorted(std::vector<uint32_t>(latents.begin(), latents.end()));
+    ExpectSorted(latents);
+  };
+  for (const size_t count : {0, 1, 47, 48, 49, 1000, 20'000}) {
+    of_all_types(count, [&](size_t) { return dice(); });
+    of_all_types(count, [&](size_t) { return dice() >> dice() % 64; });
+    of_all_types(count, [&](size_t) { return dice() % 2000 + (uint64_t{1} << 63); });
+    of_all_types(count, [&](size_t) { return dice() % 50 * 0x0123456789ABCDEF; });
+    of_all_types(count, [&](size_t) { return dice() % 380 * 0x0123456789ABCDEF; });
+    of_all_types(count, [&](size_t i) { return i % 500 == 0 ? dice() : dice() % 10'000; });
+    of_all_types(count, [&](size_t i) { return i % 300 == 0 ? dice() : uint64_t{0}; });
+    of_all_types(count, [&](size_t i) { return i; });
+  }
 }
 
 TEST(PcoSplitTest, FindsWhatNumbersAreMultiplesOf) {
@@ -234,10 +319,8 @@ TEST(PcoSizeTest, StepsOfAWalkTakeTheBitsOfTheirInformation) {
   double walk = 1000;
   const Buffer numbers = Numbers(
       type, 8192, [&](size_t) { return walk += 100 * (static_cast<double>(dice() % 101) - 50); });
-  ChunkEncoder encoder;
-  const EncodedChunk chunk = encoder.Encode(type, numbers, 8192, 8);
   // A step is one of 101, so no code of it has fewer than 6.66 bits.
-  EXPECT_LT(chunk.meta.size() + chunk.pages[0].size(), 8192 * 7.1 / 8);
+  EXPECT_LT(Encode(type, numbers, 8192, 8).size(), 8192 * 7.1 / 8);
 }
 
 TEST(PcoStreamTest, ComesBackWhateverTheParameterSaysOfTheNumbers) {

@@ -7,28 +7,35 @@
 #include <vector>
 
 #include "engine/codec/pco/chunk_meta.h"
+#include "engine/codec/pco/latent_sorter.h"
+#include "engine/codec/pco/number.h"
+#include "engine/codec/pco/range_joiner.h"
 
 namespace cairn::pco {
 
-// Sorts latents. Faster than std::sort, in time proportional to their number and to the bits in
-// which they differ.
-class LatentSorter {
+// Chooses the bins of variables. Keeps its memory from call to call.
+template <Latent L>
+class BinChooser {
  public:
-  // Returns the sorted latents, which stay valid until the next call.
-  std::span<const uint64_t> Sort(std::span<const uint64_t> latents);
+  // Returns the bins of the least size for these latents, which get sorted. The bins are made of at
+  // most 2^bins_log ranges of about as many latents each: runs of ranges become a bin where that
+  // saves bits. The weights add up to the states of the table, whose size is chosen too.
+  LatentVar Choose(int bins_log, std::span<L> latents);
+
+  // Returns the bits that such bins and `count` latents like these, which get sorted, take
+  // together.
+  double EstimateBits(int bins_log, int64_t count, std::span<L> latents);
 
  private:
-  std::vector<uint64_t> sorted_;
-  std::vector<uint64_t> other_;
+  LatentSorter<L> sorter_;
+  std::vector<LatentRange> ranges_;
+  RangeJoiner joiner_;
 };
 
-// Returns the bins of the least size for `sorted` latents of `bits` bits. They are made of at most
-// 2^bins_log ranges of about as many latents each: runs of ranges become a bin where that saves
-// bits. The weights add up to the states of the table, whose size is chosen too.
-LatentVar ChooseBins(std::span<const uint64_t> sorted, int bits, int bins_log);
-
-// Returns the bits that such bins and `count` latents like the sorted ones take together.
-double EstimateBits(std::span<const uint64_t> sorted, int bits, int bins_log, int64_t count);
+extern template class BinChooser<uint8_t>;
+extern template class BinChooser<uint16_t>;
+extern template class BinChooser<uint32_t>;
+extern template class BinChooser<uint64_t>;
 
 }  // namespace cairn::pco
 

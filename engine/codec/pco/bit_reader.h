@@ -10,11 +10,11 @@
 
 namespace cairn::pco {
 
-// A batch is decoded without a check for each number. What it may read past the end of the stream
-// lies in this many bytes of zeros: 256 offsets of 64 bits, 256 states of 14 bits, and one load.
+// A batch is decoded without a check for each number, so it may read past the end of the stream:
+// 256 offsets of 64 bits, 256 states of 14 bits, and one load. These bytes may hold anything.
 inline constexpr size_t kPadding = 256 * 8 + 256 * 14 / 8 + 16;
 
-// Reads forward. A read that begins past the end gives 0, and one that crosses it reads zeros:
+// Reads forward. A read that begins past the end gives 0, and one that crosses it gives anything:
 // callers read a complete structure and check in_bounds() once.
 class BitReader {
  public:

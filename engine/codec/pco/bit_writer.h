@@ -53,6 +53,42 @@ class BitWriter {
   int count_ = 0;  // bits of it, below 64
 };
 
+// Writes where there is room, which the caller sees to: also for the 8 bytes from the last one on.
+class BitSink {
+ public:
+  static constexpr int kMaxBits = 56;  // of a call
+
+  explicit BitSink(std::byte* begin) : at_(begin) {}
+
+  // Writes 0 to kMaxBits bits. The other bits of `value` must be 0.
+  void Write(uint64_t value, unsigned nbits) {
+    pending_ |= value << count_;
+    StoreLe(at_, pending_);
+    const unsigned total = count_ + nbits;
+    at_ += total / 8;
+    pending_ >>= total & ~7U;
+    count_ = total % 8;
+  }
+
+  // Writes 0 to 64 bits. The other bits of `value` must be 0.
+  void WriteWide(uint64_t value, unsigned nbits) {
+    const unsigned low = nbits < 32 ? nbits : 32;
+    Write(value & 0xFFFFFFFF, low);
+    Write(value >> 32, nbits - low);
+  }
+
+  // Fills up the byte, and returns the end of what was written.
+  std::byte* Align() {
+    Write(0, (8 - count_) % 8);
+    return at_;
+  }
+
+ private:
+  std::byte* at_;
+  uint64_t pending_ = 0;
+  unsigned count_ = 0;  // bits of it, below 8
+};
+
 }  // namespace cairn::pco
 
 #endif  // CAIRN_ENGINE_CODEC_PCO_BIT_WRITER_H_

@@ -1,270 +1,152 @@
 #include "engine/codec/pco/chunk_encoder.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <limits>
-#include <optional>
-#include <span>
-#include <utility>
 
 #include "engine/base/check.h"
-#include "engine/base/endian.h"
+#include "engine/codec/pco/bins.h"
 #include "engine/codec/pco/bit_writer.h"
 #include "engine/codec/pco/chunk_meta.h"
-#include "engine/codec/pco/deltas.h"
-#include "engine/codec/pco/latent_decoder.h"
-#include "engine/codec/pco/split.h"
+#include "engine/codec/pco/encode_kernels.h"
+#include "engine/codec/pco/page_encoder.h"
+#include "engine/codec/pco/planner.h"
 
 namespace cairn::pco {
 
 namespace {
 
-// Numbers whose cost is estimated, and the runs of neighbours that they are taken in.
-constexpr size_t kSample = 2048;
-constexpr size_t kRun = 256;
-constexpr int kSampleBinsLog = 6;
-constexpr int kMostTriedOrders = 4;
-
 template <Latent L>
-std::vector<uint64_t> LatentsOf(NumberKind kind, Bytes numbers) {
-  std::vector<uint64_t> latents(numbers.size() / sizeof(L));
-  for (size_t i = 0; i < latents.size(); ++i) {
-    latents[i] = LatentOf<L>(kind, LoadLe<L>(numbers.data() + i * sizeof(L)));
-  }
-  return latents;
-}
-
-std::vector<uint64_t> LatentsOf(NumberType type, Bytes numbers) {
-  switch (type.size) {
-    case 1:
-      return LatentsOf<uint8_t>(type.kind, numbers);
-    case 2:
-      return LatentsOf<uint16_t>(type.kind, numbers);
-    case 4:
-      return LatentsOf<uint32_t>(type.kind, numbers);
-    default:
-      return LatentsOf<uint64_t>(type.kind, numbers);
-  }
-}
-
-// Returns runs of neighbours from all over the numbers, or all if they are few.
-std::vector<uint64_t> SampleOf(std::span<const uint64_t> latents) {
-  if (latents.size() <= kSample) return {latents.begin(), latents.end()};
-  std::vector<uint64_t> sample;
-  constexpr size_t kRuns = kSample / kRun;
-  for (size_t i = 0; i < kRuns; ++i) {
-    const size_t begin = (latents.size() - kRun) * i / (kRuns - 1);
-    sample.insert(sample.end(), latents.begin() + static_cast<int64_t>(begin),
-                  latents.begin() + static_cast<int64_t>(begin + kRun));
-  }
-  return sample;
-}
-
-// How the numbers of a chunk are encoded.
-struct Plan {
-  Splitting splitting;
-  int order = 0;
-};
-
-// Encodes tANS codes from the last to the first, as a decoder reads them from the first to the
-// last.
-class BinEncoder {
+class ChunkEncoderOf final : public ChunkEncoder {
  public:
-  explicit BinEncoder(const LatentVar& var) : table_log_(var.table_log) {
-    std::vector<uint16_t> bin_of_state;
-    SpreadBins(table_log_, var.bins, bin_of_state);
-    places_.resize(var.bins.size() + 1);
-    for (size_t i = 0; i < var.bins.size(); ++i) {
-      places_[i + 1] = places_[i] + var.bins[i].weight;
-      weights_.push_back(var.bins[i].weight);
+  const EncodedChunk& Encode(std::span<const NumberKind> kinds, Bytes numbers, int64_t page_count,
+                             int level) override {
+    CAIRN_DCHECK(numbers.size() % sizeof(L) == 0);
+    const Plan plan = ChoosePlan(kinds, numbers, page_count);
+    const bool classic = plan.splitting.mode == Mode::kClassic;
+    primary_.resize(latents_.size());
+    secondary_.resize(classic ? 0 : latents_.size());
+    if (!classic) {
+      kernels_.split(plan.splitting, latents_, primary_.data(), secondary_.data());
+      latents_.swap(primary_);
     }
-    states_.resize(bin_of_state.size());
-    std::vector<uint32_t> next(places_);
-    for (size_t state = 0; state < bin_of_state.size(); ++state) {
-      states_[next[bin_of_state[state]]++] = static_cast<uint32_t>(state);
+    TakeDeltas(plan.order, static_cast<size_t>(page_count));
+    ChunkMeta meta = {.mode = plan.splitting.mode,
+                      .mult = plan.splitting.mult,
+                      .quant_bits = plan.splitting.quant_bits,
+                      .delta = plan.order > 0 ? Delta::kConsecutive : Delta::kNone,
+                      .order = plan.order};
+    sorted_ = primary_;
+    meta.primary = bins_.Choose(level, sorted_);
+    primary_pages_.BeginChunk(meta.primary, primary_);
+    if (!classic) {
+      sorted_ = secondary_;
+      meta.secondary = bins_.Choose(level, sorted_);
+      secondary_pages_.BeginChunk(*meta.secondary, secondary_);
     }
-  }
-
-  // Bits that a state leaves behind.
-  struct Code {
-    uint16_t bits;
-    uint8_t count;
-  };
-
-  // Moves a state to one of the bin, from [0, size) to [0, size).
-  Code Encode(size_t bin, uint32_t& state) const {
-    const uint32_t weight = weights_[bin];
-    const uint32_t full = state + (uint32_t{1} << table_log_);
-    int count = static_cast<int>(std::bit_width(full) - std::bit_width(weight));
-    if (full >> count < weight) --count;
-    const auto bits = static_cast<uint16_t>(full & ((uint32_t{1} << count) - 1));
-    state = states_[places_[bin] + (full >> count) - weight];
-    return {.bits = bits, .count = static_cast<uint8_t>(count)};
+    chunk_.meta.clear();
+    WriteChunkMeta(meta, {.kind = chunk_.kind, .size = sizeof(L)}, chunk_.meta);
+    WritePages(numbers.size() / sizeof(L), static_cast<size_t>(page_count),
+               static_cast<size_t>(plan.order), !classic);
+    return chunk_;
   }
 
  private:
-  int table_log_;
-  std::vector<uint32_t> weights_;
-  std::vector<uint32_t> places_;  // where the states of each bin begin
-  std::vector<uint32_t> states_;  // of all bins, ascending
-};
-
-// The part of a page that belongs to one variable.
-struct PageVar {
-  std::vector<uint64_t> moments;
-  std::array<uint32_t, 4> states = {};
-  std::vector<BinEncoder::Code> codes = {};  // by latent; empty if there is one bin
-  std::vector<uint16_t> bins = {};           // by latent
-  std::span<const uint64_t> latents;
-};
-
-class VarEncoder {
- public:
-  explicit VarEncoder(const LatentVar& var) : var_(var), encoder_(var) {
-    for (const Bin& bin : var.bins) lowers_.push_back(bin.lower);
-  }
-
-  PageVar Encode(Deltas deltas) const {
-    PageVar page = {.moments = std::move(deltas.moments), .latents = deltas.stored};
-    page.bins.resize(page.latents.size());
-    if (var_.bins.size() < 2) return page;
-    for (size_t i = 0; i < page.latents.size(); ++i) {
-      const auto after = std::ranges::upper_bound(lowers_, page.latents[i]);
-      CAIRN_DCHECK(after != lowers_.begin());
-      page.bins[i] = static_cast<uint16_t>(after - lowers_.begin() - 1);
+  // Loads the latents of the numbers as those of the best kind.
+  Plan ChoosePlan(std::span<const NumberKind> kinds, Bytes numbers, int64_t page_count) {
+    latents_.resize(numbers.size() / sizeof(L));
+    Plan best;
+    NumberKind loaded = kinds[0];
+    for (const NumberKind kind : kinds) {
+      kernels_.load(kind, numbers.data(), latents_);
+      loaded = kind;
+      const Plan plan = planner_.Choose(kind, latents_, page_count);
+      if (plan.bits >= best.bits && kind != kinds[0]) continue;
+      best = plan;
+      chunk_.kind = kind;
     }
-    page.codes.resize(page.latents.size());
-    for (size_t i = page.latents.size(); i-- > 0;) {
-      page.codes[i] = encoder_.Encode(page.bins[i], page.states[i % 4]);
+    if (loaded != chunk_.kind) kernels_.load(chunk_.kind, numbers.data(), latents_);
+    return best;
+  }
+
+  // Writes the deltas of latents_ that pages store to primary_, and their moments.
+  void TakeDeltas(int order, size_t page_count) {
+    moments_.clear();
+    if (order == 0) {
+      primary_.swap(latents_);
+      return;
     }
-    return page;
-  }
-
-  void WriteHead(const PageVar& page, BitWriter& out) const {
-    for (const uint64_t moment : page.moments) out.Write(moment, var_.bits);
-    for (const uint32_t state : page.states) out.Write(state, var_.table_log);
-  }
-
-  // Writes a batch from latent `begin` on.
-  void WriteBatch(const PageVar& page, size_t begin, BitWriter& out) const {
-    const size_t end = std::min(begin + kBatch, page.latents.size());  // deltas are fewer
-    if (!page.codes.empty()) {
-      for (size_t i = begin; i < end; ++i) out.Write(page.codes[i].bits, page.codes[i].count);
-    }
-    for (size_t i = begin; i < end; ++i) {
-      const Bin& bin = var_.bins[page.bins[i]];
-      out.Write(page.latents[i] - bin.lower, bin.offset_bits);
-    }
-  }
-
- private:
-  const LatentVar& var_;
-  BinEncoder encoder_;
-  std::vector<uint64_t> lowers_;
-};
-
-// The latents of one variable, and what pages store of them.
-struct EncodedVar {
-  std::vector<uint64_t> latents;
-  std::vector<Deltas> pages;
-
-  EncodedVar(std::vector<uint64_t> all, int order, int bits, int64_t page_count)
-      : latents(std::move(all)) {
-    const auto size = static_cast<size_t>(page_count);
-    for (size_t begin = 0; begin < latents.size(); begin += size) {
-      const auto page =
-          std::span(latents).subspan(begin).first(std::min(size, latents.size() - begin));
-      pages.push_back(TakeDeltas(order, bits, page));
-    }
-  }
-
-  std::vector<uint64_t> Stored() const {
-    std::vector<uint64_t> stored;
-    for (const Deltas& page : pages) {
-      stored.insert(stored.end(), page.stored.begin(), page.stored.end());
-    }
-    return stored;
-  }
-};
-
-// Estimates the bits of `count` numbers like those of the sample.
-double EstimatePlan(NumberType type, const Plan& plan, std::span<const uint64_t> sample,
-                    int64_t count, LatentSorter& sorter) {
-  const int bits = 8 * type.size;
-  Split split = SplitNumbers(type, plan.splitting, sample);
-  // Runs are estimated apart from each other, since they are not neighbours.
-  const EncodedVar primary(std::move(split.primary), plan.order, bits, kRun);
-  double total = EstimateBits(sorter.Sort(primary.Stored()), bits, kSampleBinsLog, count);
-  if (!split.secondary.empty()) {
-    total += EstimateBits(sorter.Sort(split.secondary), bits, kSampleBinsLog, count);
-  }
-  return total;
-}
-
-Plan ChoosePlan(NumberType type, std::span<const uint64_t> latents, LatentSorter& sorter) {
-  const std::vector<uint64_t> sample = SampleOf(latents);
-  const auto count = static_cast<int64_t>(latents.size());
-  Plan best;
-  double least = std::numeric_limits<double>::max();
-  const int64_t most_orders = std::clamp<int64_t>(count - 1, 1, kMostTriedOrders);
-  for (const Splitting& splitting : FindSplittings(type, sample)) {
-    double before = std::numeric_limits<double>::max();
-    for (int order = 0; order < most_orders; ++order) {
-      const Plan plan = {.splitting = splitting, .order = order};
-      const double bits = EstimatePlan(type, plan, sample, count, sorter);
-      if (bits < least) {
-        least = bits;
-        best = plan;
+    size_t stored = 0;
+    for (size_t begin = 0; begin < latents_.size(); begin += page_count) {
+      std::span<L> page = std::span(latents_).subspan(begin);
+      page = page.first(std::min(page_count, page.size()));
+      // A page stores a moment for each order, also if it has fewer numbers.
+      for (int i = 0; i < order; ++i) {
+        moments_.push_back(page.empty() ? L{0} : page[0]);
+        if (page.empty()) continue;
+        kernels_.differ(page, i + 1 == order ? kMid<L> : L{0}, page.data());
+        page = page.first(page.size() - 1);
       }
-      // Higher orders do not help once one made it worse.
-      if (bits > before) break;
-      before = bits;
+      std::ranges::copy(page, primary_.begin() + static_cast<int64_t>(stored));
+      stored += page.size();
+    }
+    primary_.resize(stored);
+  }
+
+  void WritePages(size_t numbers, size_t page_count, size_t order, bool has_secondary) {
+    chunk_.page_sizes.clear();
+    size_t written = 0;
+    size_t page = 0;
+    for (size_t begin = 0; begin < numbers; begin += page_count, ++page) {
+      const size_t count = std::min(page_count, numbers - begin);
+      const size_t most =
+          primary_pages_.MaxBytes(count) + (has_secondary ? secondary_pages_.MaxBytes(count) : 0);
+      if (chunk_.pages.size() < written + most) {
+        chunk_.pages.resize(std::max(written + most, 2 * chunk_.pages.size()));
+      }
+      std::byte* const start = chunk_.pages.data() + written;
+      BitSink out(start);
+      primary_pages_.BeginPage(count - std::min(count, order));
+      primary_pages_.WriteHead(std::span(moments_).subspan(page * order, order), out);
+      if (has_secondary) {
+        secondary_pages_.BeginPage(count);
+        secondary_pages_.WriteHead({}, out);
+      }
+      out.Align();
+      for (size_t batch = 0; batch < count; batch += kBatch) {
+        primary_pages_.WriteBatch(batch, out);
+        if (has_secondary) secondary_pages_.WriteBatch(batch, out);
+      }
+      chunk_.page_sizes.push_back(static_cast<size_t>(out.Align() - start));
+      written += chunk_.page_sizes.back();
     }
   }
-  return best;
-}
+
+  const EncodeKernels<L>& kernels_ = EncodeKernelsFor<L>();
+  Planner<L> planner_;
+  BinChooser<L> bins_;
+  PageEncoder<L> primary_pages_;
+  PageEncoder<L> secondary_pages_;
+  std::vector<L> latents_;
+  std::vector<L> primary_;  // those that pages store
+  std::vector<L> secondary_;
+  std::vector<L> moments_;  // by page and order
+  std::vector<L> sorted_;
+  EncodedChunk chunk_;
+};
 
 }  // namespace
 
-EncodedChunk ChunkEncoder::Encode(NumberType type, Bytes numbers, int64_t page_count, int level) {
-  const int bits = 8 * type.size;
-  const std::vector<uint64_t> latents = LatentsOf(type, numbers);
-  const Plan plan = ChoosePlan(type, latents, sorter_);
-  Split split = SplitNumbers(type, plan.splitting, latents);
-  EncodedVar primary(std::move(split.primary), plan.order, bits, page_count);
-  EncodedVar secondary(std::move(split.secondary), 0, bits, page_count);
-
-  ChunkMeta meta = {.mode = plan.splitting.mode,
-                    .mult = plan.splitting.mult,
-                    .quant_bits = plan.splitting.quant_bits,
-                    .delta = plan.order > 0 ? Delta::kConsecutive : Delta::kNone,
-                    .order = plan.order};
-  meta.primary = ChooseBins(sorter_.Sort(primary.Stored()), bits, level);
-  if (!secondary.latents.empty()) {
-    meta.secondary = ChooseBins(sorter_.Sort(secondary.latents), bits, level);
+std::unique_ptr<ChunkEncoder> ChunkEncoder::Make(int size) {
+  switch (size) {
+    case 1:
+      return std::make_unique<ChunkEncoderOf<uint8_t>>();
+    case 2:
+      return std::make_unique<ChunkEncoderOf<uint16_t>>();
+    case 4:
+      return std::make_unique<ChunkEncoderOf<uint32_t>>();
+    default:
+      CAIRN_DCHECK(size == 8);
+      return std::make_unique<ChunkEncoderOf<uint64_t>>();
   }
-
-  EncodedChunk chunk;
-  WriteChunkMeta(meta, type, chunk.meta);
-  const VarEncoder primary_encoder(meta.primary);
-  std::optional<VarEncoder> secondary_encoder;
-  if (meta.secondary) secondary_encoder.emplace(*meta.secondary);
-  for (size_t i = 0; i < primary.pages.size(); ++i) {
-    const PageVar first = primary_encoder.Encode(std::move(primary.pages[i]));
-    std::optional<PageVar> second;
-    if (secondary_encoder) second = secondary_encoder->Encode(std::move(secondary.pages[i]));
-    BitWriter out(chunk.pages.emplace_back());
-    primary_encoder.WriteHead(first, out);
-    if (second) secondary_encoder->WriteHead(*second, out);
-    out.Align();
-    const size_t most = std::max(first.latents.size(), second ? second->latents.size() : 0);
-    for (size_t begin = 0; begin < most; begin += kBatch) {
-      primary_encoder.WriteBatch(first, begin, out);
-      if (second) secondary_encoder->WriteBatch(*second, begin, out);
-    }
-  }
-  return chunk;
 }
 
 }  // namespace cairn::pco

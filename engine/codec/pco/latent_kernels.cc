@@ -172,12 +172,6 @@ void Sum(std::span<L> moments, size_t stored, std::span<L> deltas) {
   for (L& delta : deltas) delta = static_cast<L>(delta ^ flip);
 }
 
-// Returns all ones for latents with the highest bit, or else 0.
-template <Latent L>
-HWY_INLINE L SignMask(L value) {
-  return static_cast<L>(0 - (value >> (kBits<L> - 1)));
-}
-
 template <FloatLatent L>
 void JoinFloatMult(L mult, const L* HWY_RESTRICT secondary, std::span<L> primary) {
   using F = FloatOf<L>;

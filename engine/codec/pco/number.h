@@ -61,6 +61,12 @@ constexpr L NumberOf(NumberKind kind, L latent) {
   return latent;
 }
 
+// Returns all ones for values with the highest bit, or else 0.
+template <Latent L>
+constexpr L SignMask(L value) {
+  return static_cast<L>(0 - (value >> (kBits<L> - 1)));
+}
+
 // Half precision by its bits. A product of two is exact in single precision, so it is rounded once.
 class Half {
  public:

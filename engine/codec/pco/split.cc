@@ -1,31 +1,24 @@
 #include "engine/codec/pco/split.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numeric>
 #include <optional>
 #include <utility>
 
-#include "engine/base/check.h"
-
 namespace cairn::pco {
 
 namespace {
 
 constexpr size_t kMinSample = 10;
-
-// Calls `call` with the type of latents of floats of `size` bytes.
-template <typename Call>
-auto WithFloat(int size, const Call& call) {
-  if (size == 8) return call(uint64_t{});
-  if (size == 4) return call(uint32_t{});
-  return call(uint16_t{});
-}
+constexpr size_t kMostTriples = 256;
+constexpr size_t kMostFloats = 512;
 
 template <FloatLatent L>
-typename FloatOf<L>::Type FloatOfLatent(uint64_t latent) {
-  return FloatOf<L>::FromBits(NumberOf<L>(NumberKind::kFloat, static_cast<L>(latent)));
+typename FloatOf<L>::Type FloatOfLatent(L latent) {
+  return FloatOf<L>::FromBits(NumberOf<L>(NumberKind::kFloat, latent));
 }
 
 template <FloatLatent L>
@@ -33,42 +26,20 @@ L LatentOfFloat(typename FloatOf<L>::Type value) {
   return LatentOf<L>(NumberKind::kFloat, FloatOf<L>::ToBits(value));
 }
 
-template <FloatLatent L>
-void SplitFloatMult(const Splitting& splitting, std::span<const uint64_t> latents, Split& split) {
-  using Float = typename FloatOf<L>::Type;
-  const Float base = FloatOfLatent<L>(splitting.mult);
-  const auto inverse = static_cast<Float>(splitting.inverse);
-  for (size_t i = 0; i < latents.size(); ++i) {
-    // The rounding may come out either way: what it leaves is in the secondary latent.
-    const Float whole = std::round(FloatOfLatent<L>(latents[i]) * inverse);
-    const L primary = LatentOfWholeFloat<L>(FloatOf<L>::FromBits(FloatOf<L>::ToBits(whole)));
-    const L product = LatentOfFloat<L>(static_cast<Float>(WholeFloatOf<L>(primary) * base));
-    split.primary[i] = primary;
-    split.secondary[i] = static_cast<L>(static_cast<L>(latents[i] - product) ^ kMid<L>);
-  }
-}
-
-void SplitFloatQuant(int size, int bits, std::span<const uint64_t> latents, Split& split) {
-  const uint64_t first_positive = uint64_t{1} << (8 * size - 1 - bits);
-  const uint64_t most = (uint64_t{1} << bits) - 1;
-  for (size_t i = 0; i < latents.size(); ++i) {
-    split.primary[i] = latents[i] >> bits;
-    const uint64_t low = latents[i] & most;
-    split.secondary[i] = split.primary[i] >= first_positive ? low : most - low;
-  }
-}
-
 // Returns the number that most differences of the latents are multiples of, if there is one.
-std::optional<uint64_t> FindMultiple(std::span<const uint64_t> sample) {
-  std::vector<uint64_t> divisors;
-  for (size_t i = 0; i + 2 < sample.size(); i += 3) {
+template <Latent L>
+std::optional<uint64_t> FindMultiple(std::span<const L> sample) {
+  std::vector<L> divisors;
+  const size_t step = std::max<size_t>(sample.size() / kMostTriples, 3);
+  double triples = 0;
+  for (size_t i = 0; i + 2 < sample.size(); i += step, ++triples) {
     const auto [least, greatest] = std::minmax({sample[i], sample[i + 1], sample[i + 2]});
-    const uint64_t middle = sample[i] ^ sample[i + 1] ^ sample[i + 2] ^ least ^ greatest;
-    const uint64_t divisor = std::gcd(middle - least, greatest - least);
+    const L middle = sample[i] ^ sample[i + 1] ^ sample[i + 2] ^ least ^ greatest;
+    const L divisor = std::gcd(static_cast<L>(middle - least), static_cast<L>(greatest - least));
     if (divisor > 1) divisors.push_back(divisor);
   }
   std::ranges::sort(divisors);
-  uint64_t best = 0;
+  L best = 0;
   size_t most = 0;
   for (size_t i = 0; i < divisors.size();) {
     size_t end = i;
@@ -80,10 +51,9 @@ std::optional<uint64_t> FindMultiple(std::span<const uint64_t> sample) {
     i = end;
   }
   // By chance, one triple in 1.6 * divisor^2 has it.
-  const double triples = static_cast<double>(sample.size() / 3);
   const double by_chance = triples / (1.6 * static_cast<double>(best) * static_cast<double>(best));
   const bool evident = static_cast<double>(most) > by_chance + 3 * std::sqrt(by_chance) + 3;
-  return evident ? std::optional(best) : std::nullopt;
+  return evident ? std::optional<uint64_t>(best) : std::nullopt;
 }
 
 // Returns true if nearly all of the numbers are, but for rounding, whole numbers times the base.
@@ -91,17 +61,21 @@ template <FloatLatent L>
 bool AreMultiples(const std::vector<typename FloatOf<L>::Type>& numbers,
                   typename FloatOf<L>::Type base, typename FloatOf<L>::Type inverse) {
   constexpr L kNear = 8;  // units in the last place
-  size_t good = 0;
+  constexpr auto kMostWhole =
+      static_cast<typename FloatOf<L>::Type>(L{1} << (FloatOf<L>::kDigits - 6));
+  size_t bad = 0;
   for (const auto number : numbers) {
+    if (bad * 10 > numbers.size()) return false;
+    ++bad;
     const auto whole = std::round(number * inverse);
     // A number of that many multiples has no bits left that would say anything.
-    if (std::fabs(whole) > std::ldexp(1.0F, FloatOf<L>::kDigits - 6)) continue;
+    if (std::fabs(whole) > kMostWhole) continue;
     const L distance =
         static_cast<L>(LatentOfFloat<L>(number) -
                        LatentOfFloat<L>(static_cast<typename FloatOf<L>::Type>(whole * base)));
-    if (static_cast<L>(distance + kNear) <= 2 * kNear) ++good;
+    if (static_cast<L>(distance + kNear) <= 2 * kNear) --bad;
   }
-  return good * 10 >= numbers.size() * 9;
+  return bad * 10 <= numbers.size();
 }
 
 // Returns the greatest number of which both are, but for rounding, multiples. Returns 0 if that is
@@ -155,11 +129,12 @@ double FindCommonDivisor(const std::vector<double>& numbers, double precision) {
 
 // Adds the bases of which the numbers are multiples: a power of ten, and a common divisor.
 template <FloatLatent L>
-void FindFloatMults(std::span<const uint64_t> sample, std::vector<Splitting>& found) {
+void FindFloatMults(std::span<const L> sample, std::vector<Splitting>& found) {
   using Float = typename FloatOf<L>::Type;
   std::vector<Float> numbers;
-  for (const uint64_t latent : sample) {
-    const Float value = std::fabs(FloatOfLatent<L>(latent));
+  const size_t step = std::max<size_t>(sample.size() / kMostFloats, 1);
+  for (size_t i = 0; i < sample.size(); i += step) {
+    const Float value = std::fabs(FloatOfLatent<L>(sample[i]));
     if (std::isnormal(value)) numbers.push_back(value);
   }
   if (numbers.size() < kMinSample) return;
@@ -183,15 +158,16 @@ void FindFloatMults(std::span<const uint64_t> sample, std::vector<Splitting>& fo
 }
 
 // Returns how many low bits are zero in nearly all floats.
-std::optional<int> FindQuantization(int size, std::span<const uint64_t> sample) {
-  const int significand = size == 8 ? 52 : size == 4 ? 23 : 10;
-  std::vector<size_t> counts(static_cast<size_t>(significand) + 1);
-  for (const uint64_t latent : sample) {
-    const uint64_t bits = latent >> (8 * size - 1) != 0 ? latent : ~latent;
-    ++counts[static_cast<size_t>(std::min(std::countr_zero(bits), significand))];
+template <FloatLatent L>
+std::optional<int> FindQuantization(std::span<const L> sample) {
+  constexpr int kSignificand = FloatOf<L>::kDigits - 1;
+  std::array<size_t, kSignificand + 1> counts = {};
+  for (const L latent : sample) {
+    const L bits = latent >= kMid<L> ? latent : static_cast<L>(~latent);
+    ++counts[static_cast<size_t>(std::min(std::countr_zero(bits), kSignificand))];
   }
   size_t with_more = 0;
-  for (int bits = significand; bits >= 5; --bits) {
+  for (int bits = kSignificand; bits >= 5; --bits) {
     with_more += counts[static_cast<size_t>(bits)];
     if (with_more * 10 >= sample.size() * 9) return bits;
   }
@@ -200,43 +176,28 @@ std::optional<int> FindQuantization(int size, std::span<const uint64_t> sample) 
 
 }  // namespace
 
-Split SplitNumbers(NumberType type, const Splitting& splitting, std::span<const uint64_t> latents) {
-  Split split;
-  if (splitting.mode == Mode::kClassic) {
-    split.primary.assign(latents.begin(), latents.end());
-    return split;
-  }
-  split.primary.resize(latents.size());
-  split.secondary.resize(latents.size());
-  if (splitting.mode == Mode::kIntMult) {
-    for (size_t i = 0; i < latents.size(); ++i) {
-      split.primary[i] = latents[i] / splitting.mult;
-      split.secondary[i] = latents[i] % splitting.mult;
-    }
-  } else if (splitting.mode == Mode::kFloatQuant) {
-    SplitFloatQuant(type.size, splitting.quant_bits, latents, split);
-  } else {
-    CAIRN_DCHECK(splitting.mode == Mode::kFloatMult);
-    WithFloat(type.size,
-              [&]<FloatLatent L>(L /*type*/) { SplitFloatMult<L>(splitting, latents, split); });
-  }
-  return split;
-}
-
-std::vector<Splitting> FindSplittings(NumberType type, std::span<const uint64_t> sample) {
+template <Latent L>
+std::vector<Splitting> FindSplittings(NumberKind kind, std::span<const L> sample) {
   std::vector<Splitting> found(1);
   if (sample.size() < kMinSample) return found;
-  if (type.kind != NumberKind::kFloat) {
+  if (kind != NumberKind::kFloat) {
     if (const auto mult = FindMultiple(sample)) {
       found.push_back({.mode = Mode::kIntMult, .mult = *mult});
     }
     return found;
   }
-  WithFloat(type.size, [&]<FloatLatent L>(L /*type*/) { FindFloatMults<L>(sample, found); });
-  if (const auto bits = FindQuantization(type.size, sample)) {
-    found.push_back({.mode = Mode::kFloatQuant, .quant_bits = *bits});
+  if constexpr (FloatLatent<L>) {
+    FindFloatMults<L>(sample, found);
+    if (const auto bits = FindQuantization(sample)) {
+      found.push_back({.mode = Mode::kFloatQuant, .quant_bits = *bits});
+    }
   }
   return found;
 }
+
+template std::vector<Splitting> FindSplittings(NumberKind kind, std::span<const uint8_t> sample);
+template std::vector<Splitting> FindSplittings(NumberKind kind, std::span<const uint16_t> sample);
+template std::vector<Splitting> FindSplittings(NumberKind kind, std::span<const uint32_t> sample);
+template std::vector<Splitting> FindSplittings(NumberKind kind, std::span<const uint64_t> sample);
 
 }  // namespace cairn::pco

@@ -19,18 +19,10 @@ struct Splitting {
   int quant_bits = 0;
 };
 
-// The latents of the numbers. `secondary` is empty for modes that have none.
-struct Split {
-  std::vector<uint64_t> primary;
-  std::vector<uint64_t> secondary;
-};
-
-// Splits numbers, given by their latents. Every number comes back exactly.
-Split SplitNumbers(NumberType type, const Splitting& splitting, std::span<const uint64_t> latents);
-
-// Returns modes that may suit numbers like these, the plain one first. Which of them is best must
-// be estimated.
-std::vector<Splitting> FindSplittings(NumberType type, std::span<const uint64_t> sample);
+// Returns modes that may suit numbers like these, given by their latents, the plain one first.
+// Which of them is best must be estimated.
+template <Latent L>
+std::vector<Splitting> FindSplittings(NumberKind kind, std::span<const L> sample);
 
 }  // namespace cairn::pco
 
