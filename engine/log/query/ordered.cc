@@ -16,7 +16,7 @@ namespace cairn::log {
 
 namespace {
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr int64_t kLastTime = std::numeric_limits<int64_t>::max();
 
 // The sums of one field.
 struct Total {
@@ -212,7 +212,7 @@ class OrderedAggregator {
       Group& group = *active;
       LogBucket& row = rows_.emplace_back();
       row.begin = everything ? group.first_time : bucket_.begin;
-      row.end = everything ? group.last_time + (group.last_time < kMost ? 1 : 0) : bucket_.end;
+      row.end = everything ? group.last_time + (group.last_time < kLastTime ? 1 : 0) : bucket_.end;
       row.records = std::exchange(group.records, 0);
       row.group = group.values;
       for (Total& total : group.totals) {
