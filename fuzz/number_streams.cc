@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cairn/options.h"
 #include "engine/codec/codec_set.h"
 #include "fuzz/check.h"
 #include "fuzz/input.h"
@@ -34,10 +35,27 @@ void DecodeStream(size_t size, codec::StreamCodec& codec, Bytes bytes) {
   Buffer start(size);
   CheckOk(codec.DecompressStart(stream, start, size / 3, call), "the start decodes");
   CheckSame(Bytes(start).first(size / 3), Bytes(decoded).first(size / 3), "the start is the same");
+  Buffer middle(size);
+  const size_t begin = size / 3;
+  const size_t end = size - size / 5;
+  CheckOk(codec.DecompressPart(stream, middle, {.begin = begin, .end = end}, call),
+          "the middle decodes");
+  CheckSame(Bytes(middle).first(end).subspan(begin), Bytes(decoded).first(end).subspan(begin),
+            "the middle is the same");
 }
 
-void RoundTrip(int size, uint8_t meta, int clevel, codec::StreamCodec& codec, Bytes numbers) {
-  const PluginCall call{.typesize = size, .clevel = clevel, .meta = meta};
+// Columns of records, if `choice` says so.
+std::vector<ItemColumn> ColumnsOf(uint8_t choice, int size) {
+  if (choice % 2 == 0) return {};
+  return {{.kind = static_cast<uint8_t>(size > 1 ? 3 : 1), .size = size, .count = 1 + choice / 64},
+          {.kind = 0, .count = 1 + choice / 2 % 4},
+          {.kind = static_cast<uint8_t>(1 + choice / 8 % 2), .size = 1 << choice / 16 % 4}};
+}
+
+void RoundTrip(int size, uint8_t choice, int clevel, codec::StreamCodec& codec, Bytes numbers) {
+  codec.UseColumns(ColumnsOf(choice, size));
+  const PluginCall call{
+      .typesize = size, .clevel = clevel, .meta = static_cast<uint8_t>(choice / 2 % 5)};
   Buffer coded(numbers.size());
   coded.resize(codec.Compress(numbers, coded, call).value());
   if (coded.empty()) return;
@@ -56,10 +74,10 @@ void Run(Input input) {
     return DecodeStream(size, codec, input.rest());
   }
   const int size = 1 << input.Number<uint8_t>() % 4;
-  const auto meta = static_cast<uint8_t>(input.Number<uint8_t>() % 5);
+  const auto choice = input.Number<uint8_t>();
   const int clevel = 1 + input.Number<uint8_t>() % 9;
   const Bytes numbers = input.rest();
-  if (!numbers.empty()) RoundTrip(size, meta, clevel, codec, numbers);
+  if (!numbers.empty()) RoundTrip(size, choice, clevel, codec, numbers);
 }
 
 }  // namespace

@@ -195,29 +195,29 @@ absl::Status Decoder::ForEachStream(const BlockPlace& place, const Visit& visit)
   return absl::OkStatus();
 }
 
-absl::Status Decoder::DecodeStreams(const BlockPlace& place, MutableBytes out, Workspace& workspace,
-                                    absl::FunctionRef<size_t(size_t, size_t)> wanted) const {
+absl::Status Decoder::DecodeStreams(
+    const BlockPlace& place, MutableBytes out, Workspace& workspace,
+    absl::FunctionRef<codec::StreamPart(size_t, size_t)> wanted) const {
   return ForEachStream(place, [&](const Stream& stream, size_t from, size_t size) {
-    const size_t some = wanted(from, from + size) - from;
-    if (some == 0) return absl::OkStatus();
-    return DecodeStream(stream, some, out.subspan(from, size), workspace);
+    const codec::StreamPart part = wanted(from, from + size);
+    if (part.end == 0) return absl::OkStatus();
+    return DecodeStream(stream, part, out.subspan(from, size), workspace);
   });
 }
 
-absl::Status Decoder::DecodeStream(const Stream& stream, size_t wanted, MutableBytes out,
-                                   Workspace& workspace) const {
+absl::Status Decoder::DecodeStream(const Stream& stream, const codec::StreamPart& part,
+                                   MutableBytes out, Workspace& workspace) const {
   if (stream.is_run()) {
-    FillBytes(out.first(wanted), stream.run);
+    FillBytes(out.first(part.end), stream.run);
     return absl::OkStatus();
   }
   if (stream.stored.size() == out.size()) {
-    CopyBytes(stream.stored.first(wanted), out);
+    CopyBytes(stream.stored.first(part.end), out);
     return absl::OkStatus();
   }
   const PluginCall call{
       .typesize = header_.typesize, .meta = header_.codec_meta, .blockshape = context_.blockshape};
-  if (wanted == out.size()) return workspace.codec->Decompress(stream.stored, out, call);
-  return workspace.codec->DecompressStart(stream.stored, out, wanted, call);
+  return workspace.codec->DecompressPart(stream.stored, out, part, call);
 }
 
 absl::Status Decoder::GatherPart(const BlockPlace& place, const filter::BlockPart& part,
@@ -230,7 +230,9 @@ absl::Status Decoder::GatherPart(const BlockPlace& place, const filter::BlockPar
       return absl::OkStatus();
     }
     const MutableBytes decoded = workspace.filtered.Get(size);
-    CAIRN_RETURN_IF_ERROR(DecodeStream(stream, wanted, decoded, workspace));
+    const size_t begin = part.planes == 1 ? std::max(part.begin, from) - from : 0;
+    CAIRN_RETURN_IF_ERROR(
+        DecodeStream(stream, {.begin = begin, .end = wanted}, decoded, workspace));
     part.Gather(from, decoded.first(wanted), small);
     return absl::OkStatus();
   });
@@ -250,7 +252,7 @@ absl::StatusOr<bool> Decoder::DecodePart(const BlockPlace& place, int64_t begin,
 
 absl::Status Decoder::DecodeBlock(const BlockPlace& place, Bytes reference, MutableBytes out,
                                   Workspace& workspace) const {
-  const auto all = [](size_t, size_t end) { return end; };
+  const auto all = [](size_t begin, size_t end) { return codec::StreamPart{.end = end - begin}; };
   if (pipeline_.active() == 0) return DecodeStreams(place, out, workspace, all);
   const MutableBytes filtered = workspace.filtered.Get(out.size());
   CAIRN_RETURN_IF_ERROR(DecodeStreams(place, filtered, workspace, all));
@@ -289,8 +291,8 @@ absl::Status Decoder::DecodeOverlap(int64_t block, Bytes reference, int64_t begi
 // buffer. Filters work in two more buffers of that size. If `reference` is true, block 0 is decoded
 // first and stays.
 int64_t Decoder::MemoryFor(int64_t nbytes, bool reference) const {
-  // ZFP works in memory of its own, for items and stream.
-  const int64_t coded = codec::IsZfp(codec_) ? 3 * nbytes : 0;
+  // ZFP works in memory of its own, for items and stream, and pco for a column.
+  const int64_t coded = codec::IsZfp(codec_) ? 3 * nbytes : codec_ == Codec::kPco ? nbytes : 0;
   if (reference) {
     return 3 * std::max<int64_t>(nbytes, header_.blocksize) + header_.blocksize + coded;
   }

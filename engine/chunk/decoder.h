@@ -17,6 +17,7 @@
 #include "engine/chunk/item_fields.h"
 #include "engine/chunk/parallel.h"
 #include "engine/chunk/workspace.h"
+#include "engine/codec/stream_codec.h"
 #include "engine/filter/pipeline.h"
 
 namespace cairn::chunk {
@@ -116,12 +117,12 @@ class Decoder {
                                   Workspace& workspace) const;
   absl::Status GatherPart(const BlockPlace& place, const filter::BlockPart& part,
                           MutableBytes small, Workspace& workspace) const;
-  // Decodes the streams of a block to their places in `out`, each up to the end that `wanted(begin,
+  // Decodes the streams of a block to their places in `out`, each the part that `wanted(begin,
   // end)` returns for its place.
   absl::Status DecodeStreams(const BlockPlace& place, MutableBytes out, Workspace& workspace,
-                             absl::FunctionRef<size_t(size_t, size_t)> wanted) const;
-  // Decodes the first `wanted` bytes of a stream. `out` has room for all.
-  absl::Status DecodeStream(const Stream& stream, size_t wanted, MutableBytes out,
+                             absl::FunctionRef<codec::StreamPart(size_t, size_t)> wanted) const;
+  // Decodes a part of a stream. `out` has room for all.
+  absl::Status DecodeStream(const Stream& stream, const codec::StreamPart& part, MutableBytes out,
                             Workspace& workspace) const;
   // Decodes block 0, which the other blocks are coded against.
   absl::Status DecodeReference(MutableBytes out, Workspace& workspace) const;

@@ -23,6 +23,14 @@ class FieldDecoder {
   // Decodes fields of items that lie in a block of planes.
   absl::Status DecodePlanes(const BlockPlace& place, const ItemRange& items,
                             Workspace& workspace) const;
+  // Returns true if the codec may have coded fields apart from each other.
+  bool HasColumns() const {
+    return decoder_.codec_ == Codec::kPco && decoder_.pipeline_.active() == 0 &&
+           decoder_.header_.unsplit && !decoder_.header_.vlblocks;
+  }
+  // Decodes fields of items that lie in a block, whose codec may decode only these.
+  absl::Status DecodeColumns(const BlockPlace& place, const ItemRange& items,
+                             Workspace& workspace) const;
   // Decodes bytes that lie in any blocks.
   absl::Status DecodeAcross(int64_t begin, Bytes reference, MutableBytes dst,
                             Workspace& workspace) const;
@@ -95,6 +103,8 @@ absl::Status FieldDecoder::DecodeIn(const BlockPlace& place, Bytes reference,
                            (part.begin - place.begin) % size == 0;
     if (in_planes) {
       CAIRN_RETURN_IF_ERROR(DecodePlanes(place, part, workspace));
+    } else if (HasColumns() && (part.begin - place.begin) % size == 0) {
+      CAIRN_RETURN_IF_ERROR(DecodeColumns(place, part, workspace));
     } else {
       CAIRN_RETURN_IF_ERROR(decoder_.CheckMemory(place, part.count * size));
       const MutableBytes held = workspace.gathered.Get(static_cast<size_t>(part.count * size));
@@ -131,12 +141,26 @@ absl::Status FieldDecoder::DecodePlanes(const BlockPlace& place, const ItemRange
         for (const FieldSpan& field : fields_.fields()) {
           wanted = std::max(wanted, part_of(field).EndWithin(begin, end));
         }
-        return wanted;
+        return codec::StreamPart{.end = wanted - begin};
       }));
   for (const FieldSpan& field : fields_.fields()) {
     filter::UnshufflePlanes(static_cast<size_t>(field.size), planes.subspan(part_of(field).begin),
                             stride, ItemFields::ValuesOf(field, items));
   }
+  return absl::OkStatus();
+}
+
+absl::Status FieldDecoder::DecodeColumns(const BlockPlace& place, const ItemRange& items,
+                                         Workspace& workspace) const {
+  const auto begin = static_cast<size_t>(items.begin - place.begin);
+  const auto item_size = static_cast<size_t>(fields_.item_size());
+  const size_t size = static_cast<size_t>(items.count) * item_size;
+  const MutableBytes block = workspace.filtered.Get(static_cast<size_t>(place.nbytes));
+  const codec::StreamPart part = {
+      .begin = begin, .end = begin + size, .item_size = item_size, .fields = fields_.fields()};
+  CAIRN_RETURN_IF_ERROR(
+      decoder_.DecodeStreams(place, block, workspace, [&](size_t, size_t) { return part; }));
+  fields_.Gather(Bytes(block).subspan(begin, size), items);
   return absl::OkStatus();
 }
 

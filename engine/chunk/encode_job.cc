@@ -89,6 +89,7 @@ class EncodeJob {
     CAIRN_ASSIGN_OR_RETURN(workspace.codec,
                            workspace.codecs.Get(options.codec, options.registry.get()));
     workspace.codec->UseDictionary(dict_);
+    workspace.codec->UseColumns(options.columns);
     return absl::OkStatus();
   }
 

@@ -115,14 +115,36 @@ absl::Status CheckArrayCodec(const CompressionOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status CheckColumns(const CompressionOptions& options) {
+  int64_t size = 0;
+  for (const ItemColumn& column : options.columns) {
+    const int least = column.kind == 3 ? 2 : 1;  // no float has one byte
+    const int most = column.kind == 0 ? 1 : 8;
+    if (column.kind > 3 || column.size < least || column.size > most ||
+        !std::has_single_bit(static_cast<uint32_t>(column.size)) || column.count < 1) {
+      return InvalidArgument("columns: %d numbers of kind %d and %d bytes", column.count,
+                             column.kind, column.size);
+    }
+    size += int64_t{column.size} * column.count;
+  }
+  if (size != options.typesize) {
+    return InvalidArgument("columns: expected %d bytes, the typesize, got %d", options.typesize,
+                           size);
+  }
+  return absl::OkStatus();
+}
+
 // Checks that pco gets numbers.
 absl::Status CheckNumberCodec(const CompressionOptions& options) {
   const int id = static_cast<int>(options.codec);
-  if (!std::has_single_bit(static_cast<uint32_t>(options.typesize)) || options.typesize > 8) {
+  if (!options.columns.empty()) {
+    CAIRN_RETURN_IF_ERROR(CheckColumns(options));
+  } else if (!std::has_single_bit(static_cast<uint32_t>(options.typesize)) ||
+             options.typesize > 8) {
     return InvalidArgument("codec id %d: typesize: expected 1, 2, 4 or 8, got %d", id,
                            options.typesize);
   }
-  const int most = options.typesize > 1 ? 3 : 2;  // no float has one byte
+  const int most = !options.columns.empty() ? 0 : options.typesize > 1 ? 3 : 2;
   if (options.codec_meta > most) {
     return InvalidArgument("codec id %d: meta: expected 0 to %d, got %d", id, most,
                            options.codec_meta);

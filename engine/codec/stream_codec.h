@@ -10,10 +10,31 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/items.h"
+#include "cairn/options.h"
 #include "cairn/registry.h"
 #include "cairn/types.h"
 
 namespace cairn::codec {
+
+// The bytes of a stream that are wanted: [begin, end), and of these, if there are fields, only
+// those of the fields.
+struct StreamPart {
+  size_t begin = 0;
+  size_t end = 0;
+  size_t item_size = 0;
+  std::span<const FieldSpan> fields = {};  // of each item, from the start of the stream on
+
+  // Returns true if bytes [offset, offset + width) of items of `size` bytes are wanted.
+  bool Wants(size_t size, size_t offset, size_t width) const {
+    if (fields.empty() || size != item_size) return true;
+    return std::ranges::any_of(fields, [&](const FieldSpan& field) {
+      const auto begin_of_field = static_cast<size_t>(field.offset);
+      return begin_of_field < offset + width &&
+             offset < begin_of_field + static_cast<size_t>(field.size);
+    });
+  }
+};
 
 // The state of one codec in one thread, which is reused from stream to stream so that a warm call
 // allocates nothing. Streams are independent of each other.
@@ -24,6 +45,9 @@ class StreamCodec {
   // Codes all streams against `dict` until the next call. An empty one means none. The bytes must
   // stay alive. Codecs without dictionaries ignore it, as the format asks.
   virtual void UseDictionary(Bytes /*dict*/) {}
+
+  // Takes the columns of items until the next call, for codecs of numbers.
+  virtual void UseColumns(std::span<const ItemColumn> /*columns*/) {}
 
   // Compresses src (not empty) into dst and returns the size, which is below that of src. Returns 0
   // if it does not fit. The caller then stores the stream raw.
@@ -38,6 +62,13 @@ class StreamCodec {
   virtual absl::Status DecompressStart(Bytes src, MutableBytes dst, size_t /*wanted*/,
                                        const PluginCall& call) {
     return Decompress(src, dst, call);
+  }
+
+  // Decompresses as above, but only the bytes of `part` count. Others may be written or not.
+  virtual absl::Status DecompressPart(Bytes src, MutableBytes dst, const StreamPart& part,
+                                      const PluginCall& call) {
+    if (part.end == dst.size()) return Decompress(src, dst, call);
+    return DecompressStart(src, dst, part.end, call);
   }
 };
 

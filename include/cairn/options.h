@@ -26,6 +26,14 @@ enum class ChunkFormat : uint8_t {
   kBlosc1,  // 16-byte header that C-Blosc 1.x reads; at most one of shuffle and bitshuffle
 };
 
+// Numbers that each item has, or bytes that are no numbers.
+struct ItemColumn {
+  uint8_t kind = 0;   // 1 unsigned, 2 signed, 3 float, 0 bytes
+  int32_t size = 1;   // bytes of a number: 1, 2, 4 or 8; at least 2 for floats, and 1 for bytes
+  int32_t count = 1;  // numbers, or bytes, of each item
+  bool operator==(const ItemColumn&) const = default;
+};
+
 // Says how items are compressed into chunks.
 struct CompressionOptions {
   Codec codec = Codec::kLz4;
@@ -46,6 +54,9 @@ struct CompressionOptions {
   // Items of a block in each dimension, for the codecs that need them. They also set the block
   // size. A frame ignores them and uses those of its array.
   std::vector<int32_t> blockshape = {};
+  // The parts of an item, in order, if Codec::kPco gets items of more than one number. Each is
+  // coded as a column of its own. A frame ignores them and takes those of its array's dtype.
+  std::vector<ItemColumn> columns = {};
   // Trains a dictionary for each chunk (only with LZ4, LZ4HC and zstd). This pays off for small
   // blocks.
   bool use_dict = false;

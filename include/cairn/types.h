@@ -33,8 +33,9 @@ enum class Codec : uint8_t {
   kZfpAccuracy = 33,   // meta: an int8, the exponent to base 10 of the largest error
   kZfpPrecision = 34,  // meta: number of bit planes
   kZfpRate = 35,       // meta: per cent of the size
-  // Numbers of 1, 2, 4 or 8 bytes, without filters. Other Blosc2 libraries need a plug-in. The id
-  // is one of those for programs. meta: 1 unsigned, 2 signed, 3 float, 0 not known.
+  // Numbers of 1, 2, 4 or 8 bytes, or records of them, without filters. Other Blosc2 libraries need
+  // a plug-in. The id is one of those for programs. meta: 1 unsigned, 2 signed, 3 float, 0 not
+  // known or records.
   kPco = 227,
 };
 

@@ -233,6 +233,49 @@ TEST_F(DecodeFieldsTest, DamageInTheStreamsOfOtherBytesIsNotSeen) {
   EXPECT_EQ(*values, test::FieldOf(items, kTypesize, field));
 }
 
+CompressionOptions WithColumns(int32_t blocksize) {
+  CompressionOptions options;
+  options.codec = Codec::kPco;
+  options.typesize = 12;
+  options.blocksize = blocksize;
+  options.filters.clear();
+  options.columns = {{.kind = 2, .size = 4},
+                     {.kind = 0, .count = 3},
+                     {.kind = 3, .size = 2, .count = 2},
+                     {.kind = 0}};
+  return options;
+}
+
+TEST_F(DecodeFieldsTest, ColumnsReadAsInAFullDecode) {
+  for (const int32_t blocksize : {1200, 60'000}) {
+    const CompressionOptions options = WithColumns(blocksize);
+    const Buffer chunk = Compress(Payload(Kind::kMixed, 150'007, 12), options);
+    EXPECT_LT(chunk.size(), 100'000U);
+    for (const int32_t item_size : {12, 4, 24, 7}) {
+      ASSERT_NO_FATAL_FAILURE(ExpectFieldsRead(chunk, item_size));
+    }
+  }
+}
+
+TEST_F(DecodeFieldsTest, DamageInOtherColumnsIsNotSeen) {
+  const Buffer items = Payload(Kind::kCounter, 12'000, 12);
+  Buffer chunk = Compress(items, WithColumns(12'000));
+  // The version of pco's format ends the head. The description of the first column follows its
+  // size.
+  const auto stream = static_cast<size_t>(Int32At(chunk, 32)) + 4;
+  constexpr size_t kHead = 1 + 2 + 1 + 1 + 4 * 2 + 2;
+  ASSERT_EQ(chunk[stream + kHead - 2], std::byte{4});
+  chunk[stream + kHead + 1] = std::byte{0xFF};  // a mode that does not exist
+  EXPECT_FALSE(Decompress(chunk).ok());
+  EXPECT_FALSE(ReadAll(chunk, 12, {.offset = 0, .size = 4}).ok());
+  for (const Where where : {Where{4, 3}, Where{7, 4}, Where{9, 2}, Where{11, 1}}) {
+    const absl::StatusOr<Buffer> values = ReadAll(chunk, 12, where);
+    ASSERT_TRUE(IsOk(values)) << where.offset;
+    const FieldSpan field = {.offset = where.offset, .size = where.size};
+    EXPECT_EQ(*values, test::FieldOf(items, 12, field)) << where.offset;
+  }
+}
+
 TEST_F(DecodeFieldsTest, BlocksThatPassTheMemoryLimitAreRefused) {
   constexpr int32_t kBlock = 64 << 10;
   for (const Filter filter : {Filter::kShuffle, Filter::kBitShuffle}) {

@@ -153,5 +153,21 @@ TEST(CheckOptionsTest, PcoTakesNumbersThatExist) {
   EXPECT_TRUE(Misuse(pco(8, 0, {{.filter = Filter::kShuffle}}), "takes apart"));
 }
 
+TEST(CheckOptionsTest, PcoTakesColumnsThatMakeAnItem) {
+  const auto pco = [](int32_t typesize, std::vector<ItemColumn> columns) {
+    return CheckOptions(
+        {.codec = Codec::kPco, .typesize = typesize, .filters = {}, .columns = std::move(columns)});
+  };
+  EXPECT_TRUE(IsOk(pco(300, {{.kind = 3, .size = 8}, {.kind = 0, .count = 292}})));
+  EXPECT_TRUE(IsOk(pco(14, {{.kind = 2, .size = 4, .count = 3}, {.kind = 3, .size = 2}})));
+  EXPECT_TRUE(Misuse(pco(16, {{.kind = 3, .size = 8}}), "columns: expected 16 bytes"));
+  EXPECT_TRUE(Misuse(pco(3, {{.kind = 1, .size = 3}}), "columns: 1 numbers of kind 1 and 3 bytes"));
+  EXPECT_TRUE(Misuse(pco(2, {{.kind = 3, .size = 1, .count = 2}}), "columns:"));
+  EXPECT_TRUE(Misuse(pco(2, {{.kind = 0, .size = 2}}), "columns:"));
+  EXPECT_TRUE(Misuse(pco(1, {{.kind = 4, .size = 1}}), "columns:"));
+  EXPECT_TRUE(
+      Misuse(pco(8, {{.kind = 1, .size = 8}, {.kind = 1, .size = 8, .count = 0}}), "columns:"));
+}
+
 }  // namespace
 }  // namespace cairn::chunk

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include <gtest/gtest.h>
 
+#include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
 #include "engine/base/kernel_targets.h"
@@ -339,6 +340,103 @@ TEST(PcoStreamTest, ComesBackWhateverTheParameterSaysOfTheNumbers) {
       ASSERT_TRUE(IsOk(codec->Decompress(stream, back, call))) << size << " " << int{meta};
       EXPECT_TRUE(back == numbers);
     }
+  }
+}
+
+// Records of five columns: a number, bytes, two numbers, three neighbours and a byte.
+const ItemColumn kColumns[] = {{.kind = 3, .size = 8},
+                               {.kind = 0, .count = 5},
+                               {.kind = 2, .size = 4},
+                               {.kind = 1, .size = 2},
+                               {.kind = 3, .size = 4, .count = 3},
+                               {.kind = 0}};
+constexpr size_t kRecord = 8 + 5 + 4 + 2 + 12 + 1;
+
+Buffer Records(size_t count) {
+  std::mt19937_64 dice(6);
+  Buffer records(count * kRecord);
+  double walk = 100;
+  for (size_t i = 0; i < count; ++i) {
+    std::byte* const at = records.data() + i * kRecord;
+    walk += std::round(static_cast<double>(dice() % 200) - 100) / 100;
+    StoreLe(at, walk);
+    CopyBytes(AsBytes(i % 3 == 0 ? "north" : "south"), {at + 8, 5});
+    StoreLe(at + 13, static_cast<int32_t>(i * 3));
+    StoreLe(at + 17, static_cast<uint16_t>(dice() % 1000));
+    for (const int j : {0, 1, 2}) StoreLe(at + 19 + 4 * j, static_cast<float>(walk + 10 * j));
+    at[31] = static_cast<std::byte>(dice() % 2);
+  }
+  return records;
+}
+
+class PcoColumnsTest : public testing::Test {
+ protected:
+  PcoColumnsTest() { codec_->UseColumns(kColumns); }
+
+  Buffer Compressed(Bytes records) {
+    Buffer stream(records.size());
+    stream.resize(codec_->Compress(records, stream, kCall).value());
+    return stream;
+  }
+
+  static constexpr PluginCall kCall = {.typesize = kRecord, .clevel = 5};
+  std::unique_ptr<codec::StreamCodec> codec_ = codec::MakePco();
+};
+
+TEST_F(PcoColumnsTest, RecordsComeBackAsTheyWere) {
+  for (const size_t count : {1, 2, 100, 1000, 5000}) {
+    for (const size_t cut : {size_t{0}, size_t{1}, kRecord - 1}) {
+      Buffer records = Records(count + 1);
+      records.resize(records.size() - kRecord + cut);
+      const Buffer stream = Compressed(records);
+      if (count < 100) continue;  // so few may take more bytes than they have
+      ASSERT_GT(stream.size(), 0U);
+      EXPECT_LT(stream.size(), records.size() / 2);
+      Buffer back(records.size());
+      ASSERT_TRUE(IsOk(codec_->Decompress(stream, back, kCall)));
+      EXPECT_TRUE(back == records) << count << " records and " << cut << " bytes";
+    }
+  }
+}
+
+TEST_F(PcoColumnsTest, PartsAreThoseOfTheWhole) {
+  const Buffer records = Records(5000);
+  const Buffer stream = Compressed(records);
+  std::mt19937_64 dice(7);
+  for (int i = 0; i < 200; ++i) {
+    const size_t first = dice() % 5000;
+    const size_t count = dice() % (5000 - first) + 1;
+    const FieldSpan fields[] = {
+        {.offset = 13, .size = 4, .dst = {}},
+        {.offset = static_cast<int32_t>(dice() % 5 + 8), .size = 1, .dst = {}},
+        {.offset = 23, .size = 4, .dst = {}}};
+    Buffer back(records.size());
+    const codec::StreamPart part = {.begin = first * kRecord,
+                                    .end = (first + count) * kRecord,
+                                    .item_size = kRecord,
+                                    .fields = std::span(fields).first(dice() % 4)};
+    ASSERT_TRUE(IsOk(codec_->DecompressPart(stream, back, part, kCall)));
+    for (size_t at = first * kRecord; at < (first + count) * kRecord; ++at) {
+      if (part.Wants(kRecord, at % kRecord, 1)) {
+        ASSERT_EQ(back[at], records[at]) << at;
+      }
+    }
+  }
+}
+
+TEST_F(PcoColumnsTest, DamageInAColumnIsNotSeenByTheOthers) {
+  const Buffer records = Records(2000);
+  Buffer stream = Compressed(records);
+  std::fill(stream.end() - 300, stream.end() - 260, std::byte{0xFF});
+  Buffer back(records.size());
+  EXPECT_FALSE(codec_->Decompress(stream, back, kCall).ok() && back == records);
+  const FieldSpan first = {.offset = 0, .size = 8, .dst = {}};
+  ASSERT_TRUE(IsOk(codec_->DecompressPart(
+      stream, back, {.end = back.size(), .item_size = kRecord, .fields = {&first, 1}}, kCall)));
+  for (size_t at = 0; at < back.size(); at += kRecord) {
+    ASSERT_TRUE(std::equal(back.begin() + static_cast<int64_t>(at),
+                           back.begin() + static_cast<int64_t>(at) + 8,
+                           records.begin() + static_cast<int64_t>(at)));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
 #include "engine/format/b2nd.h"
+#include "engine/frame/array/item_columns.h"
 
 namespace cairn::frame {
 
@@ -68,11 +69,13 @@ bool IsArray(const State& state) {
 
 void FitToArray(const State& state, CompressionOptions& compression) {
   compression.blockshape.clear();
+  compression.columns.clear();
   if (!state.metadata->array.has_value()) return;
   const auto geometry = ArrayGeometry::Make(*state.metadata->array, state.header().typesize);
   if (!geometry.ok()) return;
   compression.blocksize = geometry->blocksize();
   if (geometry->blocksize() > 0) compression.blockshape = state.metadata->array->blockshape;
+  SetColumns(*state.metadata->array, compression);
 }
 
 absl::Status CheckDtype(const ArrayInfo& array, int32_t typesize) {

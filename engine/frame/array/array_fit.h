@@ -15,9 +15,6 @@
 
 namespace cairn::frame {
 
-// The dtype_format of dtypes as NumPy writes them.
-inline constexpr uint8_t kNumPyDtype = 0;
-
 // Returns the geometry of the frame's array.
 //
 // Errors:

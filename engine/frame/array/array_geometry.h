@@ -16,6 +16,9 @@
 
 namespace cairn::frame {
 
+// The dtype_format of dtypes as NumPy writes them.
+inline constexpr uint8_t kNumPyDtype = 0;
+
 // A number for each dimension, the slowest first. The numbers of dimensions that an array does not
 // have are not set, because setting them for each box would cost more than finding the box.
 using Index = std::array<int64_t, kMaxDimensions>;

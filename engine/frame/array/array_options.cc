@@ -17,6 +17,7 @@
 #include "engine/format/b2nd.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/array/array_geometry.h"
+#include "engine/frame/array/item_columns.h"
 
 namespace cairn::frame {
 
@@ -35,26 +36,6 @@ absl::Status CheckType(const ArrayInfo& array, int32_t typesize) {
     if (!dtype.ok()) return InvalidArgument("array: %s", dtype.message());
   }
   return CheckDtype(array, typesize);
-}
-
-// Returns the parameter that tells pco what the items are: 0 if nobody knows.
-uint8_t NumbersOf(const ArrayInfo& array) {
-  if (array.dtype_format != kNumPyDtype) return 0;
-  const absl::StatusOr<Dtype> dtype = Dtype::Parse(array.dtype);
-  if (!dtype.ok() || dtype->big_endian) return 0;
-  switch (dtype->kind) {
-    case Dtype::Kind::kBool:
-    case Dtype::Kind::kUint:
-      return 1;
-    case Dtype::Kind::kInt:
-    case Dtype::Kind::kTime:
-    case Dtype::Kind::kDuration:
-      return 2;
-    case Dtype::Kind::kFloat:
-      return 3;
-    default:
-      return 0;
-  }
 }
 
 absl::Status CheckOptions(const CreateOptions& options) {
@@ -162,9 +143,11 @@ absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   resolved.compression.blockshape.clear();
   if (!options.array.has_value()) {
     // The copy of an array has a metalayer instead.
-    if (codec::IsOfArrays(options.compression.codec)) {
+    const Codec codec = options.compression.codec;
+    if (codec::IsOfArrays(codec) || codec == Codec::kPco) {
       const auto array = format::FindB2nd(options.metalayers);
       if (array.ok()) resolved.compression.blockshape = array->blockshape;
+      if (array.ok()) SetColumns(*array, resolved.compression);
     }
     return resolved;
   }
@@ -174,9 +157,7 @@ absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   // NumPy takes this type for bytes of which nothing is known.
   if (array.dtype.empty()) array.dtype = typesize == 1 ? "|u1" : absl::StrFormat("|V%d", typesize);
   CAIRN_RETURN_IF_ERROR(CheckType(array, typesize));
-  if (options.compression.codec == Codec::kPco && options.compression.codec_meta == 0) {
-    resolved.compression.codec_meta = NumbersOf(array);
-  }
+  SetColumns(array, resolved.compression);
   CompressionOptions plain = resolved.compression;
   // The codec is checked when the shape of blocks is known.
   if (codec::IsOfArrays(plain.codec)) plain.codec = Codec::kLz4;

@@ -239,6 +239,11 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
                       .split_mode = SplitMode::kAlways},
       .file_system = options.file_system,
   };
+  if (options.codec == Codec::kPco) {
+    // The codec has columns of its own.
+    create.compression.split_mode = CompressionOptions().split_mode;
+    create.compression.filters.clear();
+  }
   if (options.chunksize > 0) create.chunksize = options.chunksize;
   create.array = ArrayOf(options.schema, *create.chunksize.nbytes());
   const LogLayer layer = {.first_record = first_record,

@@ -81,9 +81,12 @@ void AddLogCreate(CLI::App& group, Command& chosen) {
       ->add_option("--time-field", flags->time_field,
                    "The field with the time: a timestamp or an integer [the first timestamp]")
       ->type_name("NAME");
-  create->add_option("--codec", flags->codec, "blosclz, lz4, lz4hc, zlib or zstd")
+  create
+      ->add_option("--codec", flags->codec,
+                   "blosclz, lz4, lz4hc, zlib or zstd; pco, which codes each field as numbers and "
+                   "which other Blosc2 libraries do not read")
       ->capture_default_str()
-      ->check(CLI::IsMember({"blosclz", "lz4", "lz4hc", "zlib", "zstd"}))
+      ->check(CLI::IsMember({"blosclz", "lz4", "lz4hc", "zlib", "zstd", "pco"}))
       ->type_name("NAME");
   AddNumber(*create, "--level", flags->level, 0, 9)
       ->description("0 stores, 1 is fastest, 9 is smallest")

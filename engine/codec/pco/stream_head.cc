@@ -1,0 +1,84 @@
+#include "engine/codec/pco/stream_head.h"
+
+#include <bit>
+#include <optional>
+
+#include "engine/base/status.h"
+
+namespace cairn::pco {
+
+namespace {
+
+constexpr uint8_t kVersion = 1;
+constexpr int kMaxPageLog = 24;
+constexpr uint8_t kPcoMajor = 4;
+constexpr uint8_t kPcoMinor = 1;
+constexpr uint64_t kMaxCount = uint64_t{1} << 31;
+constexpr int kBytesKind = 3;
+
+// A type has the kind in the lowest two bits, and the logarithm of its size in the next two.
+uint8_t ByteOf(const Column& column) {
+  if (column.is_bytes) return kBytesKind;
+  const int log = std::countr_zero(static_cast<unsigned>(column.type.size));
+  return static_cast<uint8_t>(static_cast<int>(column.type.kind) | log << 2);
+}
+
+std::optional<Column> ColumnOf(uint8_t byte, uint64_t count) {
+  if (count < 1 || count > kMaxCount) return std::nullopt;
+  if (byte == kBytesKind) {
+    return Column{.is_bytes = true, .type = {.size = 1}, .count = static_cast<size_t>(count)};
+  }
+  const auto kind = static_cast<NumberKind>(byte & 3);
+  const int size_log = byte >> 2;
+  const int least = kind == NumberKind::kFloat ? 1 : 0;
+  if ((byte & 3) == kBytesKind || size_log > 3 || size_log < least) return std::nullopt;
+  return Column{.type = {.kind = kind, .size = 1 << size_log}, .count = static_cast<size_t>(count)};
+}
+
+}  // namespace
+
+absl::StatusOr<StreamHead> ReadStreamHead(ByteReader& in) {
+  StreamHead head;
+  const uint8_t version = in.U8("version");
+  head.size = in.Varint("decoded size");
+  head.page_log = in.U8("numbers of a page");
+  const uint64_t columns = in.Varint("columns");
+  if (!in.ok()) return in.status();
+  if (version != kVersion) return Unimplemented("pco stream: version %d", version);
+  if (head.page_log > kMaxPageLog) {
+    return DataLoss("pco stream: pages of 2^%d numbers", head.page_log);
+  }
+  if (columns < 1 || columns > in.remaining()) return DataLoss("pco stream: %d columns", columns);
+  for (uint64_t i = 0; i < columns; ++i) {
+    const uint8_t byte = in.U8("type");
+    const uint64_t count = in.Varint("count");
+    if (!in.ok()) return in.status();
+    const auto column = ColumnOf(byte, count);
+    if (!column) return DataLoss("pco stream: %d numbers of type %d", count, byte);
+    head.columns.push_back(*column);
+    head.stride += column->width();
+    if (head.stride > kMaxCount) return DataLoss("pco stream: records of %d bytes", head.stride);
+  }
+  head.version = {.major = in.U8("major version"), .minor = in.U8("minor version")};
+  if (!in.ok()) return in.status();
+  if (head.version.major != kPcoMajor) {
+    return Unimplemented("pco stream: version %d of the format", head.version.major);
+  }
+  return head;
+}
+
+void WriteStreamHead(uint64_t size, int page_log, const std::vector<Column>& columns,
+                     ByteWriter& out) {
+  out.U8(kVersion);
+  out.Varint(size);
+  out.U8(static_cast<uint8_t>(page_log));
+  out.Varint(columns.size());
+  for (const Column& column : columns) {
+    out.U8(ByteOf(column));
+    out.Varint(column.count);
+  }
+  out.U8(kPcoMajor);
+  out.U8(kPcoMinor);
+}
+
+}  // namespace cairn::pco
