@@ -84,6 +84,7 @@ int Main(int argc, char** argv) {
   AddJournal(app, session);
   AddLog(app, session);
   AddMemory(app, session);
+  AddNumbers(app, session);
   AddObject(app, session);
   AddOpen(app, session);
   AddPages(app, session);

@@ -36,6 +36,7 @@ void AddItems(CLI::App& app, Session& session);
 void AddJournal(CLI::App& app, Session& session);
 void AddLog(CLI::App& app, Session& session);
 void AddMemory(CLI::App& app, Session& session);
+void AddNumbers(CLI::App& app, Session& session);
 void AddObject(CLI::App& app, Session& session);
 void AddOpen(CLI::App& app, Session& session);
 void AddPages(CLI::App& app, Session& session);
