@@ -228,7 +228,13 @@ HWY_INLINE void WriteOffsetsOf(const BinTable<L>& table, const uint16_t* HWY_RES
   BitSink sink = out;
   for (size_t i = 0; i < latents.size(); ++i) {
     const size_t bin = kOneBin ? 0 : bins[i];
-    sink.WriteWide(static_cast<L>(latents[i] - table.lowers[bin]), table.offset_bits[bin]);
+    const L offset = static_cast<L>(latents[i] - table.lowers[bin]);
+    const unsigned width = table.offset_bits[bin];
+    if (HWY_UNLIKELY(width > BitSink::kMaxBits)) {
+      sink.WriteWide(offset, width);
+    } else {
+      sink.Write(offset, width);
+    }
   }
   out = sink;
 }

@@ -123,7 +123,10 @@ void AddOffsets(const OffsetBits& offset_bits, int most, BitPlace& in, std::span
   } else {
     const std::byte* const data = in.data;
     for (size_t i = 0; i < out.size(); ++i) {
-      to[i] = static_cast<L>(to[i] + (LoadWide(data, position) & kMasks[widths[i]]));
+      // Only the bins of rare latents have so many bits.
+      uint64_t bits = LoadBits(data, position);
+      if (HWY_UNLIKELY(widths[i] > kMaxLoadBits)) bits = LoadWide(data, position);
+      to[i] = static_cast<L>(to[i] + (bits & kMasks[widths[i]]));
       position += widths[i];
     }
   }

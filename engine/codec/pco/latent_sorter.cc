@@ -13,6 +13,8 @@ constexpr int kMaxDigit = 11;  // bits
 constexpr size_t kBuckets = size_t{1} << kMaxDigit;
 constexpr size_t kFew = 48;  // latents that std::sort sorts faster
 
+constexpr size_t kVeryFew = 12;  // latents that are sorted in place
+
 using Buckets = std::array<uint32_t, kBuckets>;
 
 // Sorts latents of which only the number of each is needed.
@@ -29,6 +31,16 @@ void SortByCounts(L least, std::span<L> latents) {
   auto to = latents.begin();
   for (size_t value = 0; to != latents.end(); ++value) {
     to = std::fill_n(to, counts[0][value] + counts[1][value], static_cast<L>(least + value));
+  }
+}
+
+template <Latent L>
+void SortByInsertion(std::span<L> latents) {
+  for (size_t i = 1; i < latents.size(); ++i) {
+    const L latent = latents[i];
+    size_t to = i;
+    for (; to > 0 && latents[to - 1] > latent; --to) latents[to] = latents[to - 1];
+    latents[to] = latent;
   }
 }
 
@@ -135,7 +147,11 @@ void LatentSorter<L>::SortRuns(L least, int shift, std::span<L> latents) {
   for (size_t begin = 0; begin < latents.size();) {
     size_t end = begin + 1;
     while (end < latents.size() && key(latents[end]) == key(latents[begin])) ++end;
-    if (end - begin > 1) Sort(latents.subspan(begin, end - begin));
+    if (end - begin > kVeryFew) {
+      Sort(latents.subspan(begin, end - begin));
+    } else if (end - begin > 1) {
+      SortByInsertion(latents.subspan(begin, end - begin));
+    }
     begin = end;
   }
 }
