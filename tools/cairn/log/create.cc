@@ -84,7 +84,7 @@ void AddLogCreate(CLI::App& group, Command& chosen) {
   create
       ->add_option("--codec", flags->codec,
                    "blosclz, lz4, lz4hc, zlib or zstd; pco, which codes each field as numbers and "
-                   "which other Blosc2 libraries do not read")
+                   "which other Blosc2 libraries read with a plug-in")
       ->capture_default_str()
       ->check(CLI::IsMember({"blosclz", "lz4", "lz4hc", "zlib", "zstd", "pco"}))
       ->type_name("NAME");
