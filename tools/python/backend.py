@@ -2,7 +2,9 @@
 
 import functools
 import os
+import subprocess
 import sys
+import zipfile
 
 import mesonpy
 import sbom
@@ -38,12 +40,25 @@ def build_sdist(directory, config_settings=None):
     return mesonpy.build_sdist(directory, _settings(config_settings))
 
 
+def _tag_stable(path):
+    """Tags a wheel whose modules use the stable ABI, and returns its name."""
+    with zipfile.ZipFile(path) as wheel:
+        is_stable = any(name.endswith(".abi3.so") for name in wheel.namelist())
+    if not is_stable:
+        return os.path.basename(path)
+    tags = ["--python-tag", "cp312", "--abi-tag", "abi3"]
+    done = subprocess.run([sys.executable, "-m", "wheel", "tags", "--remove", *tags, path],
+                          check=True, capture_output=True, text=True)  # fmt: skip
+    return done.stdout.strip()
+
+
 @_at_root
 def build_wheel(directory, config_settings=None, metadata_directory=None):
     settings = _settings(config_settings)
     name = mesonpy.build_wheel(directory, settings, metadata_directory)
-    sbom.add_to(os.path.join(directory, name), settings["build-dir"], "cairn-frames")
-    return name
+    path = os.path.join(directory, name)
+    sbom.add_to(path, settings["build-dir"], "cairn-frames")
+    return _tag_stable(path)
 
 
 @_at_root

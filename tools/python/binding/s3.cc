@@ -28,9 +28,8 @@ PyObject* OpenFiles(PyObject* /*module*/, PyObject* /*none*/) {
 
 PyMethodDef methods[] = {
     {"open_files", OpenFiles, METH_NOARGS,
-     "open_files() -> object\n\nA file system with objects, for the calls of `cairn._engine`. It "
-     "is "
-     "never freed."},
+     "open_files() -> object\n\n"
+     "A file system with objects, for the calls of `cairn._engine`. It is never freed."},
     {nullptr, nullptr, 0, nullptr},
 };
 
