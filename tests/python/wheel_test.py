@@ -174,6 +174,10 @@ class WheelTest(unittest.TestCase):
         self.check_names(wheel)
         self.check_sbom(wheel)
         self.check_installed(wheel)
+        # Its build folder serves the next build: nothing is compiled again.
+        again = self.build_wheel(f"{SOURCE}/tools/python")
+        with open(wheel, "rb") as first, open(again, "rb") as second:
+            self.assertEqual(first.read(), second.read())
         if HAS_AUDITWHEEL:
             self.ok("auditwheel", "repair", "--wheel-dir", f"{self.folder}/repaired", wheel)
             (repaired,) = glob.glob(f"{self.folder}/repaired/*.whl")

@@ -25,9 +25,9 @@ def _at_root(hook):
     return run
 
 
-def _settings(given):
-    """Returns the settings with a build folder that the next build uses again."""
-    return {"build-dir": f"build-wheel-{sys.implementation.cache_tag}", **(given or {})}
+def _settings(given, kind="wheel"):
+    """Returns the settings with a build folder that the next build of this kind uses again."""
+    return {"build-dir": f"build-{kind}-{sys.implementation.cache_tag}", **(given or {})}
 
 
 get_requires_for_build_sdist = _at_root(mesonpy.get_requires_for_build_sdist)
@@ -55,6 +55,10 @@ def _tag_stable(path):
 @_at_root
 def build_wheel(directory, config_settings=None, metadata_directory=None):
     settings = _settings(config_settings)
+    # meson-python has the programs of the build folder look where those of the package do. The next
+    # build runs them: for its manual, its completions and its stubs.
+    places = [os.path.join(_ROOT, settings["build-dir"], place) for place in ("engine", "engine/object/s3")]
+    os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, [*places, os.environ.get("LD_LIBRARY_PATH")]))
     name = mesonpy.build_wheel(directory, settings, metadata_directory)
     path = os.path.join(directory, name)
     sbom.add_to(path, settings["build-dir"], "cairn-frames")
@@ -63,4 +67,5 @@ def build_wheel(directory, config_settings=None, metadata_directory=None):
 
 @_at_root
 def build_editable(directory, config_settings=None, metadata_directory=None):
-    return mesonpy.build_editable(directory, _settings(config_settings), metadata_directory)
+    # Of its own, because the package is loaded from there.
+    return mesonpy.build_editable(directory, _settings(config_settings, "editable"), metadata_directory)
