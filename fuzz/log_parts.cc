@@ -1,6 +1,6 @@
 // The input is one of the texts and structures that a log is described by: after a byte that says
-// which, a dtype, a table of statistics, what the log says of itself or of deleted records, or a
-// request to its writer.
+// which, a dtype, a table of statistics, what the log says of itself, of deleted records or of its
+// fields, or a request to its writer.
 
 #include <string_view>
 #include <vector>
@@ -8,6 +8,7 @@
 #include "cairn/record.h"
 #include "engine/base/bytes.h"
 #include "engine/log/state/edit_layer.h"
+#include "engine/log/state/field_layer.h"
 #include "engine/log/state/log_layer.h"
 #include "engine/log/state/record_ranges.h"
 #include "engine/log/stats/stats_table.h"
@@ -88,9 +89,16 @@ void ReadDeletion(Bytes input) {
   CheckSame(log::EncodeDeletion(*which), input, "a request is written as it was read");
 }
 
+void ReadFields(Bytes input) {
+  const auto fields = log::ParseFieldLayer(input);
+  if (!IsAnswer(fields.status())) return;
+  const auto again = log::ParseFieldLayer(log::EncodeFieldLayer(*fields));
+  Check(again.ok() && *again == *fields, "fields are read as they were written");
+}
+
 void Read(Bytes input) {
   if (input.empty()) return;
-  const int which = std::to_integer<int>(input[0]) % 6;
+  const int which = std::to_integer<int>(input[0]) % 7;
   input = input.subspan(1);
   if (which == 0) ReadDtype(input);
   if (which == 1) ReadStats(input);
@@ -98,6 +106,7 @@ void Read(Bytes input) {
   if (which == 3) ReadRequest(input);
   if (which == 4) ReadEdits(input);
   if (which == 5) ReadDeletion(input);
+  if (which == 6) ReadFields(input);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "cairn/log.h"
@@ -27,6 +28,12 @@ const Retention& LogSnapshot::retention() const { return state_->newest().layer(
 const Rotation& LogSnapshot::rotation() const { return state_->newest().layer().rotation; }
 int64_t LogSnapshot::first_record() const { return state_->first_record(); }
 int64_t LogSnapshot::end_record() const { return state_->end_record(); }
+
+absl::StatusOr<int64_t> LogSnapshot::FirstWithValue(std::string_view field) const {
+  const Field* const found = schema().Find(field);
+  if (found == nullptr) return NotFound("log: no field '%s'", field);
+  return state_->FirstWithValue(static_cast<size_t>(found - schema().fields().data()));
+}
 
 int64_t LogSnapshot::nrecords() const {
   return end_record() - first_record() - state_->CountDeleted();
@@ -123,6 +130,13 @@ absl::StatusOr<int64_t> Log::Delete(const LogSelection& which, std::chrono::mill
   return log::DeleteBesideWriters(core_, which, wait);
 }
 
+absl::Status Log::AddField(const Field& field, std::chrono::milliseconds wait) {
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<log::WriterCore> writer,
+                         log::WriterCore::Open(core_, {.wait = wait}));
+  CAIRN_RETURN_IF_ERROR(writer->AddField(field));
+  return writer->Close();
+}
+
 absl::StatusOr<LogWriter> Log::OpenWriter(const LogWriterOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<log::WriterCore> core,
                          log::WriterCore::Open(core_, options));
@@ -147,10 +161,10 @@ absl::Status LogWriter::Append(Items records) { return core_->Append(records); }
 absl::Status LogWriter::Commit() { return core_->Commit(); }
 absl::Status LogWriter::Checkpoint() { return core_->Checkpoint(); }
 absl::Status LogWriter::SetRetention(const Retention& retention) {
-  return core_->SetRetention(retention);
+  return core_->SetLimits(retention, std::nullopt);
 }
 absl::Status LogWriter::SetRotation(const Rotation& rotation) {
-  return core_->SetRotation(rotation);
+  return core_->SetLimits(std::nullopt, rotation);
 }
 absl::Status LogWriter::ApplyRetention() { return core_->Retain(); }
 absl::StatusOr<int64_t> LogWriter::Delete(const LogSelection& which) {
@@ -159,6 +173,7 @@ absl::StatusOr<int64_t> LogWriter::Delete(const LogSelection& which) {
 absl::StatusOr<UpsertReport> LogWriter::Upsert(Items records, const UpsertOptions& options) {
   return core_->Upsert(records, options);
 }
+absl::Status LogWriter::AddField(const Field& field) { return core_->AddField(field); }
 int64_t LogWriter::end_record() const { return core_->end_record(); }
 LogSnapshot LogWriter::snapshot() const { return LogSnapshot(core_->state()); }
 absl::Status LogWriter::Close() { return core_->Close(); }

@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/items.h"
+#include "cairn/log_batch.h"
 #include "cairn/options.h"
 #include "cairn/record.h"
 #include "cairn/snapshot.h"
@@ -95,8 +96,8 @@ struct LogCreateOptions {
 };
 
 // A value that a field is compared with: an integer for booleans, integers and timestamps, a double
-// for floats, text for bytes.
-using FieldValue = std::variant<int64_t, uint64_t, double, std::string>;
+// for floats, text for bytes. The last alternative is no value, which only groups have.
+using FieldValue = std::variant<int64_t, uint64_t, double, std::string, std::monostate>;
 
 enum class Comparison : uint8_t {
   kEqual,
@@ -124,8 +125,9 @@ struct LogQuery {
   TimeRange times = {};
   // Names of the fields to return, in this order. Empty means all fields.
   std::vector<std::string> fields = {};
-  // Conditions, which must all hold. Comparisons with a NaN are false, except kNotEqual. A number
-  // that is compared with a float field is first rounded as the values of that field are.
+  // Conditions, which must all hold. Comparisons with a NaN, and with a value that a record lacks,
+  // are false, except kNotEqual. A number that is compared with a float field is first rounded as
+  // the values of that field are.
   std::vector<Condition> where = {};
   // Conditions as people write them. All of these must hold, too:
   //   "temp > 20 and (room = 'hall' or room in ('attic', 'cellar')) and not ok"
@@ -151,46 +153,6 @@ struct LogChanges {
   std::vector<RecordRange> deleted;
 };
 
-// A type that LogBatch::Column can return the values of a field as.
-template <typename T>
-concept ColumnValue = std::is_same_v<T, std::string> ||
-    (std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, long double>);
-
-// Some of the records that a query found, as columns.
-struct CAIRN_EXPORT LogBatch {
-  std::vector<int64_t> records;                      // numbers of the records
-  std::vector<std::vector<std::byte>> columns;       // values of each field of the query, as stored
-  std::shared_ptr<const std::vector<Field>> fields;  // the fields of the query; never null
-  [[nodiscard]] int64_t size() const { return static_cast<int64_t>(records.size()); }
-
-  // Returns the values of one field of the query. T is the number type of the field, such as float
-  // for f4, or int64_t for a timestamp; uint8_t for a boolean; std::string for bytes, without the
-  // zeros at the end.
-  // Errors: kNotFound if the query does not return a field with this name; kInvalidArgument if its
-  // values are of another type.
-  template <ColumnValue T>
-  absl::StatusOr<std::vector<T>> Column(std::string_view field) const {
-    if constexpr (std::is_same_v<T, std::string>) {
-      return TextColumn(field);
-    } else {
-      constexpr FieldType kType = std::is_floating_point_v<T> ? FieldType::kFloat
-                                  : std::is_signed_v<T>       ? FieldType::kInt
-                                                              : FieldType::kUint;
-      std::vector<T> values(records.size());
-      absl::Status status =
-          CopyNumbers(field, kType, sizeof(T), std::as_writable_bytes(std::span(values)));
-      if (!status.ok()) return status;
-      return values;
-    }
-  }
-
- private:
-  [[nodiscard]] absl::StatusOr<size_t> FindColumn(std::string_view field) const;
-  absl::Status CopyNumbers(std::string_view field, FieldType type, size_t size,
-                           MutableBytes dst) const;
-  [[nodiscard]] absl::StatusOr<std::vector<std::string>> TextColumn(std::string_view field) const;
-};
-
 // Returns what a query finds, batch by batch. A LogCursor is movable and not thread-safe. It stays
 // valid after the log and the snapshot are destroyed.
 class CAIRN_EXPORT LogCursor {
@@ -211,8 +173,8 @@ class CAIRN_EXPORT LogCursor {
   std::unique_ptr<log::QueryRun> run_;
 };
 
-// Summary of the values of one field, without NaNs. Numbers of any type become doubles: integers
-// are exact up to 2^53. If there are no values, all members are 0.
+// Summary of the values of one field, without NaNs and records that have no value. Numbers of any
+// type become doubles: integers are exact up to 2^53. If there are no values, all members are 0.
 struct FieldAggregate {
   int64_t count = 0;  // values
   double min = 0;
@@ -292,7 +254,8 @@ struct LogAggregation {
   std::vector<std::string> filters = {};  // as in LogQuery
   std::vector<LogMeasure> measures = {};
   // Names of fields: of integers, booleans, timestamps or bytes. Records whose values of these
-  // fields are equal are a group, and each group has buckets of its own.
+  // fields are equal are a group, and each group has buckets of its own. Records without a value
+  // are a group, too.
   std::vector<std::string> by = {};
   int64_t max_groups = 100'000;
   // Bytes of the values of one bucket that quantiles may need. One value has 8 bytes.
@@ -313,6 +276,12 @@ class CAIRN_EXPORT LogSnapshot {
   [[nodiscard]] const Field* time_field() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   [[nodiscard]] const Retention& retention() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   [[nodiscard]] const Rotation& rotation() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Returns the number of the first record that has a value of this field. Records before it are
+  // older than the field, which LogWriter::AddField added; all records from it on have a value.
+  // Calls that return records as bytes give them NaN, no time, an empty text, 0 or false. Errors:
+  // kNotFound if no field has this name.
+  absl::StatusOr<int64_t> FirstWithValue(std::string_view field) const;
 
   // Returns the number of the first record. Each record has a number, which never changes. The
   // records before this one were dropped.
@@ -437,7 +406,8 @@ class CAIRN_EXPORT Log {
   // Returns the newest state that this handle has seen. Does not look for newer commits.
   [[nodiscard]] LogSnapshot snapshot() const;
   // Looks for newer commits, and for files that a rotation began or removed. Returns the newest
-  // state.
+  // state. It has all fields of the log: one that another process has added to a log of one file is
+  // noticed within a second.
   absl::StatusOr<LogSnapshot> Refresh();
   // Waits up to `timeout` until the newest state is not `seen`, which this handle returned. Returns
   // the newest state in any case.
@@ -465,6 +435,10 @@ class CAIRN_EXPORT Log {
   //   kUnimplemented if the log is in an object store and has a writer.
   //   kPermissionDenied as for RequestLimits.
   absl::StatusOr<int64_t> Delete(const LogSelection& which, std::chrono::milliseconds wait);
+
+  // Adds a field as LogWriter::AddField does. Waits up to `wait` for another writer to end.
+  // Errors: as for OpenWriter and LogWriter::AddField.
+  absl::Status AddField(const Field& field, std::chrono::milliseconds wait);
 
   // Opens the only writer of the log. May take a second longer than `options.wait` if another
   // writer died while it began a new file. Errors: as for Frame::OpenWriter, and

@@ -160,6 +160,29 @@ class CAIRN_EXPORT LogWriter {
   // After kResourceExhausted none of the records wait in memory.
   absl::StatusOr<UpsertReport> Upsert(Items records, const UpsertOptions& options = {});
 
+  // Commits all records and adds a field after the others, durably. Records that are taken from now
+  // on have it, and are as much longer. Older records have no value: queries, statistics and
+  // aggregations leave it out, and a comparison with it is false, except kNotEqual. Readers see the
+  // field with the next state.
+  //
+  // A log of many files begins a new file. A log of one file is written again, under the name
+  // NAME.fields at first: that costs as much time and space as a copy of it, and its older
+  // generations are dropped. A crash leaves the log as it was before, or with the field.
+  //
+  // Errors, after which nothing has changed, unless stated otherwise:
+  //   kAlreadyExists if the log has a field of this name.
+  //   kInvalidArgument as for Schema::Make.
+  //   kFailedPrecondition if the field is a timestamp and the records have no time, because it
+  //   would
+  //     be the time.
+  //   kUnimplemented if the log is one file and its frame is sparse or in an object store.
+  //   kResourceExhausted if the disk is full. A writer of a log of many files may then be of no
+  //     further use.
+  //   kUnavailable if another writer took the log at the end. The field is added, and this writer
+  //   is
+  //     of no further use.
+  absl::Status AddField(const Field& field);
+
   // Returns the number after those of all records taken, committed or not.
   [[nodiscard]] int64_t end_record() const;
   // Returns the newest commit.

@@ -68,7 +68,12 @@ ExactSum FromStatistics(const Field& field, const FieldSum& sum) {
                     .last = whole(values.last)}};
 }
 
-ExactSum FromRecords(const Field& field, Bytes column, std::span<const int64_t> times) {
+// The first `absent` records have no value.
+ExactSum FromRecords(const Field& field, Bytes column, std::span<const int64_t> times,
+                     int64_t absent) {
+  const auto left_out = static_cast<size_t>(std::clamp<int64_t>(absent, 0, std::ssize(times)));
+  column = column.subspan(left_out * static_cast<size_t>(field.size));
+  times = times.subspan(left_out);
   ExactSum exact = {.sum = SumUp(field, column, times)};
   if (!IsWhole(field) || exact.sum.values.count == 0) return exact;
   VisitLoader(field, [&](const auto& load) {
@@ -189,7 +194,8 @@ class Aggregator {
     CAIRN_ASSIGN_OR_RETURN(const Columns columns, segment.ReadColumns(rows, wanted));
     for (const size_t i : inexact) {
       const Field& field = schema_.fields()[fields_[i]];
-      Merge(sums.fields[i], FromRecords(field, columns.fields[fields_[i]], times));
+      Merge(sums.fields[i],
+            FromRecords(field, columns.fields[fields_[i]], times, columns.AbsentOf(fields_[i])));
     }
     return absl::OkStatus();
   }
@@ -228,7 +234,8 @@ class Aggregator {
       const auto size = static_cast<size_t>(field.size);
       const Bytes column = columns.fields[fields_[i]];
       Merge(sums.fields[i],
-            FromRecords(field, column.subspan(begin * size, here.size() * size), here));
+            FromRecords(field, column.subspan(begin * size, here.size() * size), here,
+                        columns.AbsentOf(fields_[i]) - static_cast<int64_t>(begin)));
     }
   }
 

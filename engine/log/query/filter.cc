@@ -212,8 +212,13 @@ void Filter::Apply(const Node& node, const Columns& columns, std::vector<uint8_t
   const Test& test = tests_[node.test];
   const std::byte* const values = columns.fields[test.column].data();
   const auto step = static_cast<size_t>(test.field.size);
+  // A record without a value is compared as a NaN is.
+  const auto absent = static_cast<size_t>(columns.AbsentOf(test.column));
+  if (test.comparison != Comparison::kNotEqual) {
+    std::fill_n(chosen.begin(), static_cast<ptrdiff_t>(absent), uint8_t{0});
+  }
   if (const auto* const text = std::get_if<std::string>(&test.value)) {
-    for (size_t i = 0; i < chosen.size(); ++i) {
+    for (size_t i = absent; i < chosen.size(); ++i) {
       const std::partial_ordering order = TextAt(values + i * step, test.field.size) <=> *text;
       chosen[i] = chosen[i] != 0 && Holds(test.comparison, order);
     }
@@ -223,7 +228,7 @@ void Filter::Apply(const Node& node, const Columns& columns, std::vector<uint8_t
     std::visit(
         [&](const auto& value) {
           if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
-            for (size_t i = 0; i < chosen.size(); ++i) {
+            for (size_t i = absent; i < chosen.size(); ++i) {
               const std::partial_ordering order = Compare(load(values + i * step), value);
               chosen[i] = chosen[i] != 0 && Holds(test.comparison, order);
             }

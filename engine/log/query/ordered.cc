@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "engine/base/status.h"
 #include "engine/log/query/measure.h"
@@ -67,9 +68,10 @@ FieldValue LoadValue(const Field& field, const std::byte* at) {
 
 class OrderedAggregator {
  public:
-  OrderedAggregator(const Schema& schema, const Field& time, const LogAggregation& aggregation,
+  OrderedAggregator(const LogState& state, const Field& time, const LogAggregation& aggregation,
                     const Buckets& buckets, const std::vector<size_t>& summed)
-      : schema_(schema),
+      : schema_(state.schema()),
+        first_record_(state.first_record()),
         aggregation_(aggregation),
         buckets_(buckets),
         units_per_second_(time.type == FieldType::kTimestamp ? UnitsPerSecond(time.unit) : 1) {
@@ -127,8 +129,11 @@ class OrderedAggregator {
         active_.push_back(group);
       }
       group->last_time = time;
-      for (size_t j = 0; j < totals_.size(); ++j) group->totals[j].Add(numbers[totals_[j]], i);
+      for (size_t j = 0; j < totals_.size(); ++j) {
+        if (batch.HasValue(totals_[j], i)) group->totals[j].Add(numbers[totals_[j]], i);
+      }
       for (size_t j = 0; j < measured_.size(); ++j) {
+        if (!batch.HasValue(measured_[j].column, i)) continue;
         Measurer& measurer = group->measurers[j];
         const int64_t before = measurer.held();
         measurer.Add(numbers[measured_[j].column], i, time);
@@ -176,6 +181,10 @@ class OrderedAggregator {
     for (const size_t column : by_) {
       const auto size = static_cast<size_t>(FieldOf(column).size);
       const std::byte* const at = batch.columns[column].data() + record * size;
+      // A byte in front says whether there is a value, where some records have none.
+      const bool has_value = batch.HasValue(column, record);
+      if (batch.first_with_value[column] > first_record_) key.push_back(has_value ? '\1' : '\0');
+      if (!has_value) continue;
       if (FieldOf(column).type == FieldType::kBool) {
         key.push_back(*at != std::byte{0} ? '\1' : '\0');
       } else {
@@ -194,6 +203,10 @@ class OrderedAggregator {
       Group& group = found->second;
       for (const size_t column : by_) {
         const auto size = static_cast<size_t>(FieldOf(column).size);
+        if (!batch.HasValue(column, record)) {
+          group.values.emplace_back(std::monostate());
+          continue;
+        }
         group.values.push_back(
             LoadValue(FieldOf(column), batch.columns[column].data() + record * size));
       }
@@ -231,6 +244,7 @@ class OrderedAggregator {
   }
 
   const Schema& schema_;
+  const int64_t first_record_;
   const LogAggregation& aggregation_;
   Buckets buckets_;
   const int64_t units_per_second_;
@@ -256,7 +270,7 @@ absl::StatusOr<std::vector<LogBucket>> AggregateInOrder(
     const std::shared_ptr<const LogState>& state, const LogAggregation& aggregation,
     const Buckets& buckets, const std::vector<size_t>& summed) {
   CAIRN_ASSIGN_OR_RETURN(const Field* const time, state->NeedTime());
-  OrderedAggregator aggregator(state->schema(), *time, aggregation, buckets, summed);
+  OrderedAggregator aggregator(*state, *time, aggregation, buckets, summed);
   for (const LogMeasure& measure : aggregation.measures) {
     CAIRN_RETURN_IF_ERROR(aggregator.AddMeasure(measure));
   }

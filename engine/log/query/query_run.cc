@@ -109,6 +109,7 @@ absl::StatusOr<std::unique_ptr<QueryRun>> QueryRun::Make(std::shared_ptr<const L
   std::vector<Field> returned;
   returned.reserve(run->fields_.size());
   for (const size_t i : run->fields_) returned.push_back(state->schema().fields()[i]);
+  for (const size_t i : run->fields_) run->first_with_value_.push_back(state->FirstWithValue(i));
   run->batch_fields_ = std::make_shared<const std::vector<Field>>(std::move(returned));
   if (state->newest().time_field() == nullptr) {
     if (!IsEver(query.times)) CAIRN_RETURN_IF_ERROR(state->NeedTime().status());
@@ -224,6 +225,7 @@ absl::StatusOr<LogBatch> QueryRun::Next() {
     CAIRN_ASSIGN_OR_RETURN(batch, order_ == LogOrder::kTime ? NextInTime() : NextByNumber());
   }
   batch.fields = batch_fields_;
+  batch.first_with_value = first_with_value_;
   if (batch.size() > left_) {
     const auto count = static_cast<size_t>(left_);
     batch.records.resize(count);

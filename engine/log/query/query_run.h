@@ -67,8 +67,9 @@ class QueryRun {
   Filter filter_;
   std::vector<size_t> fields_;  // indexes in the schema
   std::shared_ptr<const std::vector<Field>> batch_fields_;
-  std::vector<ChunkPlace> places_;  // in the order in which they are loaded
-  std::vector<int64_t> min_times_;  // least time of each of them, with LogOrder::kTime
+  std::vector<int64_t> first_with_value_;  // of each of the fields
+  std::vector<ChunkPlace> places_;         // in the order in which they are loaded
+  std::vector<int64_t> min_times_;         // least time of each of them, with LogOrder::kTime
   size_t next_ = 0;
   // Records of one chunk in the order of time. From `next` on they are not earlier than those that
   // the next chunk may hold.

@@ -1,33 +1,14 @@
 #include "engine/log/state/blank_records.h"
 
 #include <cstddef>
-#include <limits>
 #include <vector>
 
 #include "engine/base/bytes.h"
-#include "engine/base/endian.h"
+#include "engine/log/state/stored_fields.h"
 
 namespace cairn::log {
 
 namespace {
-
-// Returns a record without values.
-std::vector<std::byte> BlankRecord(const Schema& schema) {
-  std::vector<std::byte> record(static_cast<size_t>(schema.record_size()));
-  for (const Field& field : schema.fields()) {
-    std::byte* const at = record.data() + field.offset;
-    if (field.type == FieldType::kTimestamp) {
-      StoreLe(at, std::numeric_limits<int64_t>::min());
-    } else if (field.type == FieldType::kFloat && field.size == 2) {
-      StoreLe(at, uint16_t{0x7E00});
-    } else if (field.type == FieldType::kFloat && field.size == 4) {
-      StoreLe(at, std::numeric_limits<float>::quiet_NaN());
-    } else if (field.type == FieldType::kFloat) {
-      StoreLe(at, std::numeric_limits<double>::quiet_NaN());
-    }
-  }
-  return record;
-}
 
 // Calls blank(i) for each of `count` records from number `first` on that is in the set.
 template <typename Blank>

@@ -2,6 +2,8 @@
 #ifndef CAIRN_ENGINE_LOG_STATE_LIVE_RECORDS_H_
 #define CAIRN_ENGINE_LOG_STATE_LIVE_RECORDS_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -32,6 +34,11 @@ inline int64_t CountDeleted(const Segment& segment) {
 // Returns the deleted records of older files that only this newest file of a log calls deleted.
 inline std::vector<RecordRange> OverwrittenLater(const Segment& newest) {
   return PartIn(newest.edits().deleted, {.begin = 0, .end = newest.first_record()});
+}
+// Returns the number of the first record of the segment that has a value of this field of the log,
+// or end_record().
+inline int64_t FirstWithValue(const Segment& segment, size_t field) {
+  return std::clamp(segment.fields().Begin(field), segment.first_record(), segment.end_record());
 }
 // Clears the byte of each row that is deleted. There is one byte for each row.
 void LeaveOutDeleted(const Segment& segment, const Rows& rows, std::vector<uint8_t>& chosen);

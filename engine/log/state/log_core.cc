@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "cairn/writer.h"
 #include "engine/base/checked.h"
 #include "engine/base/deadline.h"
 #include "engine/base/status.h"
@@ -46,8 +45,7 @@ absl::Status LogCore::OpenParts() {
   }
   if (is_directory_) CAIRN_RETURN_IF_ERROR(RefreshLast());
   CAIRN_RETURN_IF_ERROR(FollowRotation());
-  MakeState();
-  return absl::OkStatus();
+  return MakeState();
 }
 
 absl::StatusOr<std::vector<LogCore::Part>> LogCore::OpenAll(
@@ -76,7 +74,6 @@ absl::Status LogCore::RefreshPart(Part& part) {
   CAIRN_ASSIGN_OR_RETURN(const Snapshot newest, part.frame->Refresh());
   if (newest == part.segment->snapshot()) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(part.segment, Segment::Load(newest, time_field_, part.segment.get()));
-  part.segment->cache()->DropBefore(part.segment->Ordinal(0));
   news_ = true;
   return absl::OkStatus();
 }
@@ -109,12 +106,10 @@ absl::Status LogCore::FollowRotation() {
     CAIRN_RETURN_IF_ERROR(next.status());
     CAIRN_RETURN_IF_ERROR(RefreshLast());
     const int64_t end = parts_.back().segment->end_record();
-    if (next->segment->first_record() != end ||
-        next->segment->schema() != parts_.back().segment->schema()) {
-      return AtPath(
-          next->file.path,
-          DataLoss("begins with record %d, the file before it ends with %d, or has others",
-                   next->segment->first_record(), end));
+    if (next->segment->first_record() != end) {
+      return AtPath(next->file.path,
+                    DataLoss("begins with record %d, the file before it ends with %d",
+                             next->segment->first_record(), end));
     }
     parts_.push_back(*std::move(next));
     news_ = true;
@@ -134,11 +129,21 @@ void LogCore::ForgetRemoved() {
   }
 }
 
-void LogCore::MakeState() {
+absl::Status LogCore::MakeState() {
+  const SchemaPtr& seen = parts_.back().segment->fields().stored();
   std::vector<SegmentPtr> segments;
-  for (const Part& part : parts_) segments.push_back(part.segment);
+  for (Part& part : parts_) {
+    if (part.segment->schema() != *seen) {
+      absl::StatusOr<SegmentPtr> segment =
+          Segment::Load(part.segment->snapshot(), time_field_, part.segment.get(), seen);
+      if (!segment.ok()) return AtPath(part.file.path, segment.status());
+      part.segment = *std::move(segment);
+    }
+    segments.push_back(part.segment);
+  }
   state_ = std::make_shared<const LogState>(std::move(segments));
   news_ = false;
+  return absl::OkStatus();
 }
 
 LogStatePtr LogCore::state() const {
@@ -158,6 +163,12 @@ absl::StatusOr<std::optional<LogCore::Part>> LogCore::RefreshPrevious() {
   return parts_[parts_.size() - 2];
 }
 
+absl::StatusOr<LogStatePtr> LogCore::Reopen() {
+  const MutexLock lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(OpenParts());
+  return state_;
+}
+
 absl::StatusOr<LogStatePtr> LogCore::Refresh() {
   const MutexLock lock(mutex_);
   if (is_directory_ && IsRemoved(parts_.back())) {
@@ -169,7 +180,7 @@ absl::StatusOr<LogStatePtr> LogCore::Refresh() {
     CAIRN_RETURN_IF_ERROR(FollowRotation());
     ForgetRemoved();
   }
-  if (news_) MakeState();
+  if (news_) CAIRN_RETURN_IF_ERROR(MakeState());
   return state_;
 }
 
@@ -212,8 +223,9 @@ ArrayInfo ArrayOf(const Schema& schema, int64_t chunksize) {
 
 }  // namespace
 
-absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
-                            int64_t first_record, const EditLayer& edits) {
+absl::StatusOr<Writer> BeginLogFrame(const std::string& path, const LogCreateOptions& options,
+                                     int64_t first_record, const EditLayer& edits,
+                                     std::vector<Metalayer> metalayers) {
   if (options.schema.fields().empty()) return InvalidArgument("log: a schema without fields");
   CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: chunksize", options.chunksize));
   const Field* time = nullptr;
@@ -237,6 +249,7 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
                       // Each byte of the record is a stream of its own, so that a field can be read
                       // without the others.
                       .split_mode = SplitMode::kAlways},
+      .metalayers = std::move(metalayers),
       .file_system = options.file_system,
   };
   if (options.codec == Codec::kPco) {
@@ -255,6 +268,12 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
   if (edits != EditLayer()) {
     CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kEditLayer, EncodeEditLayer(edits)));
   }
+  return writer;
+}
+
+absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
+                            int64_t first_record, const EditLayer& edits) {
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, BeginLogFrame(path, options, first_record, edits, {}));
   return writer.Close();
 }
 

@@ -15,6 +15,7 @@
 
 #include "cairn/frame.h"
 #include "cairn/log.h"
+#include "cairn/writer.h"
 #include "engine/base/mutex.h"
 #include "engine/log/state/log_files.h"
 #include "engine/log/state/log_state.h"
@@ -32,6 +33,8 @@ class LogCore {
 
   LogStatePtr state() const;
   absl::StatusOr<LogStatePtr> Refresh();
+  // Opens the files of the log again, because one was replaced.
+  absl::StatusOr<LogStatePtr> Reopen();
   // Waits until the newest state is not `seen`.
   absl::StatusOr<LogStatePtr> WaitForCommit(const LogStatePtr& seen,
                                             std::chrono::milliseconds timeout);
@@ -63,7 +66,8 @@ class LogCore {
   absl::Status FollowRotation() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsRemoved(const Part& part) const;
   void ForgetRemoved() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void MakeState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes the state of all parts, whose records are read with the fields of the newest.
+  absl::Status MakeState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string path_;
   const OpenOptions options_;
@@ -80,8 +84,12 @@ class LogCore {
   LogStatePtr state_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Creates a frame of the log, whose first record gets this number. Stores `edits` unless it says
-// nothing.
+// Begins a frame of the log, whose first record gets this number, with metalayers of users. Stores
+// `edits` unless it says nothing. The frame is there once the writer is closed.
+absl::StatusOr<Writer> BeginLogFrame(const std::string& path, const LogCreateOptions& options,
+                                     int64_t first_record, const EditLayer& edits,
+                                     std::vector<Metalayer> metalayers);
+// Creates such a frame without metalayers of users.
 absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
                             int64_t first_record, const EditLayer& edits);
 // Returns the options that make a log like an existing one.

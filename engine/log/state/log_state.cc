@@ -77,6 +77,15 @@ absl::StatusOr<std::vector<size_t>> LogState::FindFields(std::span<const std::st
   return found;
 }
 
+int64_t LogState::FirstWithValue(size_t field) const {
+  int64_t first = first_record();
+  for (const SegmentPtr& segment : segments_) {
+    const int64_t here = log::FirstWithValue(*segment, field);
+    if (here > segment->first_record()) first = here;
+  }
+  return first;
+}
+
 int64_t LogState::CountDeleted() const {
   int64_t count = 0;
   for (const SegmentPtr& segment : segments_) count += log::CountDeleted(*segment);
@@ -185,15 +194,14 @@ absl::Status LogState::ReadColumn(std::string_view name, int64_t record, Mutable
     return InvalidArgument("log: values of %d bytes, field '%s' has %d", dst.value_size(), name,
                            size);
   }
+  const auto index = static_cast<size_t>(field - schema().fields().data());
   const std::vector<RecordRange> gone = OverwrittenLater(newest());
-  return ForEachPart(
-      record, size, dst.bytes(), [&](const Segment& segment, int64_t at, MutableBytes part) {
-        const FieldSpan span = {.offset = field->offset, .size = field->size, .dst = part};
-        CAIRN_RETURN_IF_ERROR(
-            segment.ReadFields(at, static_cast<int64_t>(part.size() / size), std::span(&span, 1)));
-        BlankColumn(segment, *field, gone, at, part);
-        return absl::OkStatus();
-      });
+  return ForEachPart(record, size, dst.bytes(),
+                     [&](const Segment& segment, int64_t at, MutableBytes part) {
+                       CAIRN_RETURN_IF_ERROR(segment.ReadField(index, at, part));
+                       BlankColumn(segment, *field, gone, at, part);
+                       return absl::OkStatus();
+                     });
 }
 
 absl::StatusOr<std::vector<std::string>> LogState::VerifyStatistics() const {

@@ -41,6 +41,9 @@ class LogState {
   absl::Status ReadColumn(std::string_view field, int64_t record, MutableItems dst) const;
   absl::StatusOr<std::vector<std::string>> VerifyStatistics() const;
 
+  // Returns the number of the first record that has a value of this field, by index in the schema.
+  // All later records have one, and no record before it.
+  int64_t FirstWithValue(size_t field) const;
   // Returns the indexes of these fields in the schema, or of all if no name is given. Errors:
   // kNotFound for an unknown name.
   absl::StatusOr<std::vector<size_t>> FindFields(std::span<const std::string> names) const;

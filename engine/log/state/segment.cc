@@ -31,17 +31,34 @@ void StatsCache::DropBefore(int64_t chunk) {
   absl::erase_if(rows_, [chunk](const auto& row) { return row.first < chunk; });
 }
 
+namespace {
+
+// Returns the time field of this name, or without a name the first timestamp if there is one.
+absl::StatusOr<const Field*> FindTimeField(const Schema& schema, std::string_view name) {
+  if (name.empty()) {
+    const auto found = std::ranges::find(schema.fields(), FieldType::kTimestamp, &Field::type);
+    return found != schema.fields().end() ? &*found : nullptr;
+  }
+  const Field* const time = schema.Find(name);
+  if (time == nullptr) return NotFound("log: no field '%s'", name);
+  if (CanBeTime(*time)) return time;
+  return InvalidArgument("log: field '%s' cannot be the time: expected a timestamp or an integer",
+                         name);
+}
+
+}  // namespace
+
 absl::StatusOr<SegmentPtr> Segment::Load(Snapshot snapshot, std::string_view time_field,
-                                         const Segment* before) {
+                                         const Segment* before, SchemaPtr seen) {
   std::shared_ptr<Segment> segment(new Segment(
       std::move(snapshot), before == nullptr ? std::make_shared<StatsCache>() : before->cache_));
-  CAIRN_RETURN_IF_ERROR(segment->Init(time_field, before));
+  CAIRN_RETURN_IF_ERROR(segment->Init(time_field, before, std::move(seen)));
   return segment;
 }
 
 SegmentPtr Segment::WithDeleted(const Segment& segment, std::span<const RecordRange> records) {
   std::shared_ptr<Segment> changed(new Segment(segment.snapshot_, segment.cache_));
-  changed->schema_ = segment.schema_;
+  changed->fields_ = segment.fields_;
   changed->layer_ = segment.layer_;
   changed->time_ = segment.time_;
   changed->nrecords_ = segment.nrecords_;
@@ -53,20 +70,44 @@ SegmentPtr Segment::WithDeleted(const Segment& segment, std::span<const RecordRa
   return changed;
 }
 
-absl::Status Segment::Init(std::string_view time_field, const Segment* before) {
+// Finds out how the frame stores the fields.
+absl::Status Segment::LoadFields(const Segment* before, SchemaPtr seen) {
+  const std::optional<ArrayInfo>& array = snapshot_.array();
+  if (snapshot_.HasVlmetalayer(kFieldLayer)) {
+    CAIRN_ASSIGN_OR_RETURN(stored_facts_, snapshot_.GetVlmetalayer(kFieldLayer));
+  }
+  const bool is_same = before != nullptr && before->snapshot_.array()->dtype == array->dtype &&
+                       before->snapshot_.info().typesize == snapshot_.info().typesize &&
+                       before->stored_facts_ == stored_facts_;
+  if (is_same && (seen == nullptr || seen == before->fields_->seen())) {
+    fields_ = before->fields_;
+    return absl::OkStatus();
+  }
+  cache_ = std::make_shared<StatsCache>();  // the statistics are those of the fields
+  SchemaPtr stored;
+  if (is_same) {
+    stored = before->fields_->stored();
+  } else {
+    CAIRN_ASSIGN_OR_RETURN(Schema schema,
+                           Schema::FromDtype(array->dtype, snapshot_.info().typesize));
+    stored = std::make_shared<const Schema>(std::move(schema));
+  }
+  std::vector<FieldFact> facts;
+  if (!stored_facts_.empty()) {
+    CAIRN_ASSIGN_OR_RETURN(facts, ParseFieldLayer(stored_facts_));
+  }
+  if (seen == nullptr) seen = stored;
+  CAIRN_ASSIGN_OR_RETURN(fields_, StoredFields::Make(std::move(stored), facts, std::move(seen)));
+  return absl::OkStatus();
+}
+
+absl::Status Segment::Init(std::string_view time_field, const Segment* before, SchemaPtr seen) {
   const std::optional<ArrayInfo>& array = snapshot_.array();
   if (!array.has_value() || array->shape.size() != 1 || array->dtype.empty()) {
     return FailedPrecondition("not a log: its items are not records in one dimension");
   }
   if (array->chunkshape[0] <= 0) return DataLoss("log: chunks of %d records", array->chunkshape[0]);
-  if (before != nullptr && before->snapshot_.array()->dtype == array->dtype &&
-      before->snapshot_.info().typesize == snapshot_.info().typesize) {
-    schema_ = before->schema_;
-  } else {
-    CAIRN_ASSIGN_OR_RETURN(Schema schema,
-                           Schema::FromDtype(array->dtype, snapshot_.info().typesize));
-    schema_ = std::make_shared<const Schema>(std::move(schema));
-  }
+  CAIRN_RETURN_IF_ERROR(LoadFields(before, std::move(seen)));
   nrecords_ = array->shape[0];
   chunk_records_ = array->chunkshape[0];
   const int64_t chunk_items = snapshot_.info().chunksize.value_or(0) / snapshot_.info().typesize;
@@ -86,7 +127,11 @@ absl::Status Segment::Init(std::string_view time_field, const Segment* before) {
     return DataLoss("log: %d records from number %d on", nrecords_, layer_.first_record);
   }
   CAIRN_RETURN_IF_ERROR(LoadEdits(before));
-  return FindTimeField(time_field.empty() ? std::string_view(layer_.time_field) : time_field);
+  if (before != nullptr && before->Ordinal(0) < Ordinal(0)) cache_->DropBefore(Ordinal(0));
+  CAIRN_ASSIGN_OR_RETURN(
+      time_, FindTimeField(schema(),
+                           time_field.empty() ? std::string_view(layer_.time_field) : time_field));
+  return absl::OkStatus();
 }
 
 absl::Status Segment::LoadEdits(const Segment* before) {
@@ -105,19 +150,6 @@ absl::Status Segment::LoadEdits(const Segment* before) {
   return absl::OkStatus();
 }
 
-absl::Status Segment::FindTimeField(std::string_view name) {
-  if (name.empty()) {
-    const auto found = std::ranges::find(schema_->fields(), FieldType::kTimestamp, &Field::type);
-    if (found != schema_->fields().end()) time_ = &*found;
-    return absl::OkStatus();
-  }
-  time_ = schema_->Find(name);
-  if (time_ == nullptr) return NotFound("log: no field '%s'", name);
-  if (CanBeTime(*time_)) return absl::OkStatus();
-  return InvalidArgument("log: field '%s' cannot be the time: expected a timestamp or an integer",
-                         name);
-}
-
 int64_t Segment::nchunks() const { return CeilDiv(nrecords_, chunk_records_); }
 
 int32_t Segment::RecordsIn(int64_t nchunk) const {
@@ -126,45 +158,65 @@ int32_t Segment::RecordsIn(int64_t nchunk) const {
 
 absl::Status Segment::ReadRecords(int64_t record, MutableBytes dst) const {
   const int64_t begin[] = {record - first_record()};
-  const int64_t count[] = {static_cast<int64_t>(dst.size()) / schema_->record_size()};
-  return snapshot_.ReadBox(begin, count, dst);
+  const int64_t count[] = {static_cast<int64_t>(dst.size()) / schema().record_size()};
+  if (fields_->is_plain()) return snapshot_.ReadBox(begin, count, dst);
+  std::vector<std::byte> stored(static_cast<size_t>(count[0] * fields_->stored()->record_size()));
+  CAIRN_RETURN_IF_ERROR(snapshot_.ReadBox(begin, count, stored));
+  fields_->Convert(stored, dst);
+  return absl::OkStatus();
 }
 
-absl::Status Segment::ReadFields(int64_t record, int64_t count,
-                                 std::span<const FieldSpan> fields) const {
-  return snapshot_.ReadFields(record - first_record(), count, fields);
+absl::Status Segment::ReadField(size_t field, int64_t record, MutableBytes dst) const {
+  const auto size = static_cast<size_t>(schema().fields()[field].size);
+  const Field* const stored = fields_->Stored(field);
+  if (stored == nullptr) {
+    const std::vector<std::byte> none = NoValue(schema().fields()[field]);
+    for (; !dst.empty(); dst = dst.subspan(size)) CopyBytes(none, dst.first(size));
+    return absl::OkStatus();
+  }
+  const FieldSpan span = {.offset = stored->offset, .size = stored->size, .dst = dst};
+  return snapshot_.ReadFields(record - first_record(), static_cast<int64_t>(dst.size() / size),
+                              std::span(&span, 1));
 }
 
 absl::StatusOr<Columns> Segment::ReadColumns(const Rows& rows,
                                              std::span<const size_t> fields) const {
   Columns columns = {.fields = {}, .nrecords = rows.size()};
-  columns.fields.resize(schema_->fields().size());
+  columns.fields.resize(schema().fields().size());
+  const int64_t record = RecordOf(rows.chunk) + rows.begin;
   std::vector<FieldSpan> spans;
   for (const size_t i : fields) {
-    const Field& field = schema_->fields()[i];
+    const Field& field = schema().fields()[i];
     std::vector<std::byte>& column = columns.fields[i];
     if (!column.empty()) continue;
     column.resize(static_cast<size_t>(rows.size()) * static_cast<size_t>(field.size));
-    spans.push_back({.offset = field.offset, .size = field.size, .dst = column});
+    if (fields_->Begin(i) > record) {
+      columns.absent.resize(columns.fields.size());
+      columns.absent[i] = std::min<int64_t>(fields_->Begin(i) - record, rows.size());
+    }
+    if (const Field* const stored = fields_->Stored(i)) {
+      spans.push_back({.offset = stored->offset, .size = stored->size, .dst = column});
+    } else {
+      CAIRN_RETURN_IF_ERROR(ReadField(i, record, column));
+    }
   }
-  CAIRN_RETURN_IF_ERROR(ReadFields(RecordOf(rows.chunk) + rows.begin, rows.size(), spans));
+  CAIRN_RETURN_IF_ERROR(snapshot_.ReadFields(record - first_record(), rows.size(), spans));
   return columns;
 }
 
 absl::StatusOr<std::vector<int64_t>> Segment::ReadTimes(const Rows& rows) const {
   std::vector<std::byte> column(static_cast<size_t>(rows.size()) *
                                 static_cast<size_t>(time_->size));
-  const FieldSpan span = {.offset = time_->offset, .size = time_->size, .dst = column};
-  CAIRN_RETURN_IF_ERROR(
-      ReadFields(RecordOf(rows.chunk) + rows.begin, rows.size(), std::span(&span, 1)));
+  const auto field = static_cast<size_t>(time_ - schema().fields().data());
+  CAIRN_RETURN_IF_ERROR(ReadField(field, RecordOf(rows.chunk) + rows.begin, column));
   return TimesOf(*time_, column);
 }
 
 absl::StatusOr<ChunkStats> Segment::ComputeStats(int64_t nchunk) const {
-  std::vector<size_t> all(schema_->fields().size());
+  std::vector<size_t> all(schema().fields().size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
   CAIRN_ASSIGN_OR_RETURN(const Columns columns, ReadColumns(RowsOf(nchunk), all));
-  return MakeStats(*schema_, time_, columns);
+  return MakeStats(schema(), time_, columns);
 }
 
 // Returns the number of the first chunk that a table has, or the greatest number. A table that does
@@ -173,14 +225,17 @@ int64_t Segment::LoadTable(std::string_view name) const {
   constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   const absl::StatusOr<std::vector<std::byte>> content = snapshot_.GetVlmetalayer(name);
   if (!content.ok()) return kNone;
-  const absl::StatusOr<StatsTable> table = ParseStatsTable(*schema_, *content);
+  const Schema& stored = *fields_->stored();
+  const absl::StatusOr<StatsTable> table = ParseStatsTable(stored, *content);
   if (!table.ok()) return kNone;
-  absl::StatusOr<std::vector<ChunkStats>> rows = DecodeRows(*schema_, *table, chunk_records_);
+  absl::StatusOr<std::vector<ChunkStats>> rows = DecodeRows(stored, *table, chunk_records_);
   if (!rows.ok()) return kNone;
   for (size_t i = 0; i < rows->size(); ++i) {
     const int64_t chunk = table->first + static_cast<int64_t>(i);
     if (chunk < Ordinal(0)) continue;
-    cache_->Add(chunk, std::make_shared<const ChunkStats>(std::move((*rows)[i])));
+    ChunkStats& row = (*rows)[i];
+    if (!fields_->is_plain()) row = fields_->Convert(std::move(row));
+    cache_->Add(chunk, std::make_shared<const ChunkStats>(std::move(row)));
   }
   return table->first;
 }

@@ -21,6 +21,7 @@
 #include "engine/base/mutex.h"
 #include "engine/log/state/edit_layer.h"
 #include "engine/log/state/log_layer.h"
+#include "engine/log/state/stored_fields.h"
 #include "engine/log/state/time_index.h"
 #include "engine/log/stats/chunk_stats.h"
 
@@ -57,11 +58,14 @@ class Segment {
  public:
   // Loads a frame. `before` is an earlier state of it, with which this one shares what did not
   // change; it may be null. `time_field` names the time if the frame does not. If it is empty, the
-  // time is the first timestamp. Errors: kFailedPrecondition for a frame that is not a
-  // one-dimensional array with a dtype; kNotFound or kInvalidArgument for the time field.
+  // time is the first timestamp. `seen` are the fields of the log. If it is null, they are those
+  // that `before` has if the frame still stores the same, or else those of the frame.
+  // Errors: kFailedPrecondition for a frame that is not a one-dimensional array with a dtype;
+  // kNotFound or kInvalidArgument for the time field; kDataLoss if the log lacks a field.
   static absl::StatusOr<std::shared_ptr<const Segment>> Load(Snapshot snapshot,
                                                              std::string_view time_field,
-                                                             const Segment* before);
+                                                             const Segment* before,
+                                                             SchemaPtr seen = nullptr);
 
   // Returns the same state of the frame with more deleted records, which the frame still holds; see
   // EditLayer.
@@ -69,11 +73,12 @@ class Segment {
                                                     std::span<const RecordRange> records);
 
   const Snapshot& snapshot() const { return snapshot_; }
-  const Schema& schema() const { return *schema_; }
+  // Returns the fields of the log, in which all records are read.
+  const Schema& schema() const { return *fields_->seen(); }
+  const StoredFields& fields() const { return *fields_; }
   const Field* time_field() const { return time_; }  // null if there is none
   const LogLayer& layer() const { return layer_; }
   const EditLayer& edits() const { return *edits_; }
-  const std::shared_ptr<StatsCache>& cache() const { return cache_; }
 
   int64_t first_record() const { return layer_.first_record; }
   int64_t end_record() const { return layer_.first_record + nrecords_; }
@@ -91,7 +96,8 @@ class Segment {
   }
   // Reads records that the segment holds.
   absl::Status ReadRecords(int64_t record, MutableBytes dst) const;
-  absl::Status ReadFields(int64_t record, int64_t count, std::span<const FieldSpan> fields) const;
+  // Reads values of one field, by index in the schema.
+  absl::Status ReadField(size_t field, int64_t record, MutableBytes dst) const;
   // Returns columns of these fields, by index in the schema. The other columns stay empty.
   absl::StatusOr<Columns> ReadColumns(const Rows& rows, std::span<const size_t> fields) const;
   absl::StatusOr<std::vector<int64_t>> ReadTimes(const Rows& rows) const;
@@ -108,19 +114,20 @@ class Segment {
  private:
   Segment(Snapshot snapshot, std::shared_ptr<StatsCache> cache)
       : snapshot_(std::move(snapshot)), cache_(std::move(cache)) {}
-  absl::Status Init(std::string_view time_field, const Segment* before);
+  absl::Status Init(std::string_view time_field, const Segment* before, SchemaPtr seen);
+  absl::Status LoadFields(const Segment* before, SchemaPtr seen);
   absl::Status LoadEdits(const Segment* before);
-  absl::Status FindTimeField(std::string_view name);
   int64_t LoadTable(std::string_view name) const;
   void LoadTablesFor(int64_t ordinal) const;
 
   Snapshot snapshot_;
   std::shared_ptr<StatsCache> cache_;
-  std::shared_ptr<const Schema> schema_;
+  std::vector<std::byte> stored_facts_;  // the vlmetalayer; empty if there is none
+  std::shared_ptr<const StoredFields> fields_;
   LogLayer layer_;
   std::vector<std::byte> stored_edits_;  // the vlmetalayer; empty if there is none
   std::shared_ptr<const EditLayer> edits_;
-  const Field* time_ = nullptr;  // in schema_
+  const Field* time_ = nullptr;  // in the schema
   int64_t nrecords_ = 0;
   int64_t chunk_records_ = 1;
 

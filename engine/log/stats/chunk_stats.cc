@@ -56,7 +56,10 @@ Piece MakePiece(const Schema& schema, std::span<const int64_t> times, const Colu
   for (size_t i = 0; i < schema.fields().size(); ++i) {
     const Field& field = schema.fields()[i];
     if (!IsNumber(field)) continue;
-    piece.fields.push_back(SumUp(field, Part(field, columns.fields[i], begin, end), times));
+    const int64_t first = std::clamp(columns.AbsentOf(i), begin, end);
+    piece.fields.push_back(
+        SumUp(field, Part(field, columns.fields[i], first, end),
+              times.empty() ? times : times.subspan(static_cast<size_t>(first - begin))));
   }
   return piece;
 }
@@ -93,6 +96,7 @@ void Merge(FieldSum& sum, const FieldSum& more) {
 
 FieldSum SumUp(const Field& field, Bytes column, std::span<const int64_t> times) {
   FieldSum sum;
+  if (column.empty()) return sum;
   FieldAggregate& values = sum.values;
   size_t first = 0;
   size_t last = 0;

@@ -22,6 +22,7 @@ struct FieldSum {
 // Adds the sum of records with greater numbers.
 void Merge(FieldSum& sum, const FieldSum& more);
 // Sums up the values of a field. `times` has the time of each. It is empty if records have none.
+// Without values the sum is empty.
 FieldSum SumUp(const Field& field, Bytes column, std::span<const int64_t> times);
 
 // If a chunk's records are in the order of time, the chunk is cut at round times, such as full
@@ -50,6 +51,10 @@ struct ChunkStats {
 struct Columns {
   std::vector<std::vector<std::byte>> fields;
   int64_t nrecords = 0;
+  // How many of the first records have no value, for each field. Empty if all have one.
+  std::vector<int64_t> absent = {};
+
+  int64_t AbsentOf(size_t field) const { return absent.empty() ? 0 : absent[field]; }
 };
 
 // Returns true if the field can hold times; see Field. Booleans, floats and bytes cannot.

@@ -19,6 +19,7 @@
 #include "engine/log/state/live_records.h"
 #include "engine/log/state/log_files.h"
 #include "engine/log/state/record_ranges.h"
+#include "engine/log/state/stored_fields.h"
 #include "engine/log/write/stats_writer.h"
 
 namespace cairn::log {
@@ -99,15 +100,17 @@ absl::Status DeleteInOlderFiles(const DeletingWriter& log, std::span<const Recor
     CAIRN_ASSIGN_OR_RETURN(Frame frame,
                            Frame::Open(FileOf(log.log.path(), number).path, log.log.options()));
     CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = wait}));
+    // The file may lack fields of the log, so it is changed as it stores its records.
     CAIRN_ASSIGN_OR_RETURN(const SegmentPtr newest,
-                           Segment::Load(frame.snapshot(), time_field, segments[i].get()));
+                           Segment::Load(frame.snapshot(), time_field, nullptr));
     const EditLayer edits = {
         .older_files = newest->edits().older_files,
         .deleted = PartIn(Union(newest->edits().deleted, here), NumbersOf(*newest))};
     CAIRN_RETURN_IF_ERROR(StageDeletion(*newest, here, edits, writer));
     CAIRN_RETURN_IF_ERROR(writer.Commit().status());
     CAIRN_RETURN_IF_ERROR(writer.Close());
-    CAIRN_ASSIGN_OR_RETURN(segments[i], Segment::Load(frame.snapshot(), time_field, newest.get()));
+    CAIRN_ASSIGN_OR_RETURN(segments[i],
+                           Segment::Load(frame.snapshot(), time_field, segments[i].get()));
     log.state = std::make_shared<const LogState>(segments);
   }
   return absl::OkStatus();

@@ -1,10 +1,10 @@
 #include "engine/log/write/newest_file.h"
 
-#include "cairn/copy_files.h"
 #include "engine/base/deadline.h"
 #include "engine/base/status.h"
 #include "engine/log/state/edit_layer.h"
 #include "engine/log/state/live_records.h"
+#include "engine/log/write/added_field.h"
 
 namespace cairn::log {
 
@@ -50,14 +50,13 @@ absl::StatusOr<bool> NewestFile::Open(std::chrono::milliseconds wait) {
   return log_->newest().file.number == file_.number;
 }
 
-absl::Status NewestFile::CreateNext(const Segment& newest, const LogLayer& layer) {
+absl::Status NewestFile::CreateNext(const Segment& newest, const LogLayer& layer,
+                                    const Schema& schema) {
   LogCreateOptions options = OptionsLike(newest);
+  options.schema = schema;
   options.retention = layer.retention;
   options.rotation = layer.rotation;
-  const std::shared_ptr<FileSystem>& files = log_->options().file_system;
-  // Users who read a log can read its next file, too, whatever the umask of this writer is.
-  const bool is_posix = files == nullptr || files == PosixFileSystem();
-  options.file_system = is_posix ? FilesForCopyOf(file_.path, CopiedPermissions::kAll) : files;
+  options.file_system = FilesLike(*log_, file_.path);
   const LogFile next = FileOf(log_->path(), file_.number + 1);
   EditLayer edits = newest.edits();
   edits.deleted = OverwrittenLater(newest);
@@ -68,6 +67,20 @@ absl::StatusOr<LogStatePtr> NewestFile::BeginNext(const LogLayer& layer) {
   Writer old = *std::move(writer_);
   CAIRN_RETURN_IF_ERROR(Open(kRotationWait).status());
   CAIRN_RETURN_IF_ERROR(MarkEnded(layer, old));
+  return log_->state();
+}
+
+absl::StatusOr<LogStatePtr> NewestFile::Replace() {
+  const std::string path = PathWithFields(file_.path);
+  absl::Status status = log_->files().Rename(path, file_.path, /*replace=*/true);
+  if (!status.ok()) {
+    log_->files().Remove(path).IgnoreError();
+    return status;
+  }
+  writer_.reset();  // it has held the log until here
+  CAIRN_RETURN_IF_ERROR(log_->files().SyncDirectoryOf(file_.path));
+  CAIRN_RETURN_IF_ERROR(log_->Reopen().status());
+  CAIRN_RETURN_IF_ERROR(Open(kRotationWait).status());
   return log_->state();
 }
 

@@ -30,12 +30,15 @@ class NewestFile {
 
   // Takes the log, and waits for another writer for this long. Returns the newest state.
   absl::StatusOr<LogStatePtr> Acquire(std::chrono::milliseconds wait);
-  // Creates the next file, whose records continue those of `newest`. Everything in the old file
-  // must be durable. Nothing changes for readers and writers yet.
-  absl::Status CreateNext(const Segment& newest, const LogLayer& layer);
+  // Creates the next file, whose records continue those of `newest` and have these fields.
+  // Everything in the old file must be durable. Nothing changes for readers and writers yet.
+  absl::Status CreateNext(const Segment& newest, const LogLayer& layer, const Schema& schema);
   // Continues in the file that CreateNext made, and marks the old one as ended. Returns the newest
   // state. A reader that sees the mark finds the new file.
   absl::StatusOr<LogStatePtr> BeginNext(const LogLayer& layer);
+  // Puts the file that WriteWithFields wrote in the place of the only file. Returns the newest
+  // state. If the old file cannot be replaced, the new one is removed and the writer stays open.
+  absl::StatusOr<LogStatePtr> Replace();
   // Closes the file and releases the log.
   absl::Status Close();
 

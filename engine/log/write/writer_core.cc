@@ -9,6 +9,7 @@
 #include "engine/base/status.h"
 #include "engine/log/state/log_layer.h"
 #include "engine/log/state/record_ranges.h"
+#include "engine/log/write/added_field.h"
 #include "engine/log/write/limits_request.h"
 #include "engine/log/write/stats_writer.h"
 #include "engine/log/write/upsertion.h"
@@ -65,11 +66,7 @@ absl::Status WriterCore::BeginWriting() {
   layer_changed_ = layer_ != state_->newest().layer();
   buffer_.emplace(state_->schema().record_size(), state_->newest().time_field());
   CAIRN_RETURN_IF_ERROR(FinishDeletions(BeginDeletion()));
-  return MakeStatistics();
-}
-
-// Makes the statistics of chunks that another program wrote.
-absl::Status WriterCore::MakeStatistics() {
+  // Another program may have written chunks without statistics.
   const Segment* newest = &state_->newest();
   if (newest->snapshot().info().fingerprint == FingerprintType::kNone) return absl::OkStatus();
   int64_t first = FirstWithoutStats(*newest);
@@ -134,22 +131,19 @@ absl::Status WriterCore::Checkpoint() {
   return Remember(TakeCommitted(file_.snapshot()));
 }
 
-absl::Status WriterCore::SetRetention(const Retention& retention) {
+absl::Status WriterCore::SetLimits(const std::optional<Retention>& retention,
+                                   const std::optional<Rotation>& rotation) {
   const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
-  CAIRN_RETURN_IF_ERROR(CheckLimits(retention, {}));
-  layer_changed_ = layer_changed_ || retention != layer_.retention;
-  layer_.retention = retention;
-  return absl::OkStatus();
-}
-
-absl::Status WriterCore::SetRotation(const Rotation& rotation) {
-  const MutexLockIf lock(owner_.is_here(), mutex_);
-  CAIRN_RETURN_IF_ERROR(Check());
-  if (!log_->is_directory()) return AtPath(log_->path(), FailedPrecondition("a log of one file"));
-  CAIRN_RETURN_IF_ERROR(CheckLimits({}, rotation));
-  layer_changed_ = layer_changed_ || rotation != layer_.rotation;
-  layer_.rotation = rotation;
+  if (rotation.has_value() && !log_->is_directory()) {
+    return AtPath(log_->path(), FailedPrecondition("a log of one file"));
+  }
+  CAIRN_RETURN_IF_ERROR(
+      CheckLimits(retention.value_or(Retention()), rotation.value_or(Rotation())));
+  const LogLayer before = layer_;
+  layer_.retention = retention.value_or(layer_.retention);
+  layer_.rotation = rotation.value_or(layer_.rotation);
+  layer_changed_ = layer_changed_ || layer_ != before;
   return absl::OkStatus();
 }
 
@@ -278,14 +272,33 @@ absl::StatusOr<size_t> WriterCore::FitInFile(Bytes records) {
   CAIRN_ASSIGN_OR_RETURN(const size_t here,
                          ages_.BytesInPeriod(*state_, layer_.rotation.period, records));
   if (records.empty() || (here > 0 && (!is_full || state_->newest().nrecords() == 0))) return here;
+  CAIRN_RETURN_IF_ERROR(BeginNextFile(state_->schema()));
+  return 0;
+}
+
+absl::Status WriterCore::BeginNextFile(const Schema& schema) {
   CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
-  CAIRN_RETURN_IF_ERROR(file_.CreateNext(state_->newest(), layer_));
+  CAIRN_RETURN_IF_ERROR(file_.CreateNext(state_->newest(), layer_, schema));
   // Between two files a full disk ends the writer, too.
   absl::StatusOr<LogStatePtr> next = file_.BeginNext(layer_);
   if (next.ok()) state_ = *std::move(next);
   status_ = next.ok() ? BeginWriting() : next.status();
-  CAIRN_RETURN_IF_ERROR(status_);
-  return 0;
+  return status_;
+}
+
+absl::Status WriterCore::AddField(const Field& field) {
+  const MutexLockIf lock(owner_.is_here(), mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  CAIRN_ASSIGN_OR_RETURN(const Schema wider, WithField(state_->newest(), field));
+  CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
+  if (log_->is_directory()) return Remember(BeginNextFile(wider));
+  CAIRN_RETURN_IF_ERROR(Remember(CommitBatch({}, 0, Durability::kMachine)));
+  CAIRN_RETURN_IF_ERROR(WriteWithFields(*log_, state_->newest(), wider));
+  absl::StatusOr<LogStatePtr> replaced = file_.Replace();
+  if (!replaced.ok() && file_.is_open()) return replaced.status();  // nothing has changed
+  if (replaced.ok()) state_ = *std::move(replaced);
+  status_ = replaced.ok() ? BeginWriting() : replaced.status();
+  return status_;
 }
 
 absl::Status WriterCore::CommitBatch(Bytes records, int64_t most_chunks, Durability durability) {
@@ -328,8 +341,8 @@ absl::Status WriterCore::StageRecords(Bytes records) {
   return AddStats(*staged, complete, file_.writer());
 }
 
-// Stages what a log of one file drops. Whole files are removed once the commit is made. `records`
-// are those of the commit, in the order of time.
+// Stages what a log of one file drops, except the layer. Whole files are removed once the commit is
+// made. `records` are those of the commit, in the order of time.
 absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
   if (state_->segments().size() > 1) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(const RetentionView view, ages_.View(*state_, layer_, records));
@@ -380,7 +393,12 @@ void WriterCore::StartTimer() {
   timer_runs_ = true;
   const auto interval = std::min<std::chrono::milliseconds>(options_.commit_interval, kMaxInterval);
   timer_->CallAt(TimerThread::Clock::now() + interval, [core = weak_from_this()] {
-    if (const auto writer = core.lock()) writer->CommitDue();
+    const auto writer = core.lock();
+    if (writer == nullptr) return;
+    const MutexLockIf lock(writer->owner_.is_here(), writer->mutex_);
+    writer->timer_runs_ = false;
+    if (!writer->Check().ok()) return;
+    writer->Remember(writer->CommitRecords(false, writer->options_.durability)).IgnoreError();
   });
 }
 
@@ -388,13 +406,6 @@ void WriterCore::StopTimer() {
   std::shared_ptr<TimerThread> timer;
   const MutexLockIf lock(owner_.is_here(), mutex_);
   timer.swap(timer_);
-}
-
-void WriterCore::CommitDue() {
-  const MutexLockIf lock(owner_.is_here(), mutex_);
-  timer_runs_ = false;
-  if (!Check().ok()) return;
-  Remember(CommitRecords(false, options_.durability)).IgnoreError();
 }
 
 }  // namespace cairn::log

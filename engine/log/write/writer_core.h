@@ -35,11 +35,13 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status Append(Items records);
   absl::Status Commit();
   absl::Status Checkpoint();
-  absl::Status SetRetention(const Retention& retention);
-  absl::Status SetRotation(const Rotation& rotation);
+  // Changes the limits that are given.
+  absl::Status SetLimits(const std::optional<Retention>& retention,
+                         const std::optional<Rotation>& rotation);
   absl::Status Retain();
   absl::StatusOr<int64_t> Delete(const LogSelection& which);
   absl::StatusOr<UpsertReport> Upsert(Items records, const UpsertOptions& options);
+  absl::Status AddField(const Field& field);
   int64_t end_record() const;
   LogStatePtr state() const;
   absl::Status Close();
@@ -61,6 +63,9 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   // Returns the bytes of the first of the records, as many as belong into the newest file. Begins
   // the next file if none does, and returns 0.
   absl::StatusOr<size_t> FitInFile(Bytes records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Begins the next file, whose records have these fields. A failure ends the writer, except that
+  // of a full disk before the file is there.
+  absl::Status BeginNextFile(const Schema& schema) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Commits records of one file, together with what the limits of the log ask for,
   // and drops at most this many chunks. A refusal by a full disk leaves nothing staged.
   absl::Status CommitBatch(Bytes records, int64_t most_chunks, Durability durability)
@@ -76,7 +81,6 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status RemoveOldFiles() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status TakeCommitted(const Snapshot& committed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void CommitDue();
 
   const std::shared_ptr<LogCore> log_;
   LogWriterOptions options_;
