@@ -90,7 +90,10 @@ class BucketWriter {
       StoreInt64(bucket.begin, cells_[next++].data());
     }
     for (const FieldValue& value : bucket.group) {
-      if (const auto* const text = std::get_if<std::string>(&value)) {
+      row_[next].missing = std::holds_alternative<std::monostate>(value);
+      if (row_[next].missing) {
+        std::ranges::fill(cells_[next++], std::byte{0});
+      } else if (const auto* const text = std::get_if<std::string>(&value)) {
         StoreText(*text, next++);
       } else {
         const auto* const whole = std::get_if<int64_t>(&value);

@@ -18,6 +18,7 @@ void AddLogFollow(CLI::App& group, Command& chosen);
 void AddLogStat(CLI::App& group, Command& chosen);
 void AddLogRetain(CLI::App& group, Command& chosen);
 void AddLogDelete(CLI::App& group, Command& chosen);
+void AddLogAddField(CLI::App& group, Command& chosen);
 
 }  // namespace cairn::tool
 

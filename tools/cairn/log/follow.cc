@@ -52,7 +52,9 @@ absl::Status FollowFrom(const FollowFlags& flags) {
   ASSIGN_OR_RETURN(const std::vector<Field> fields, FieldsOf(flags.output, snapshot.schema()));
   ASSIGN_OR_RETURN(const int64_t first, FirstRecord(flags.from, snapshot));
   LogRows rows(fields, FormatOf(flags.output), !flags.output.no_header, flags.numbers);
-  return FollowLog(log, flags.path, first, rows);
+  // Values without names are of one kind from the beginning to the end.
+  const bool all_fields = flags.output.fields.empty() && FormatOf(flags.output) != RowFormat::kRaw;
+  return FollowLog(log, flags.path, first, rows, all_fields);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ void AddLog(CLI::App& app, Command& chosen) {
   AddLogStat(*group, chosen);
   AddLogRetain(*group, chosen);
   AddLogDelete(*group, chosen);
+  AddLogAddField(*group, chosen);
   group->footer("See 'cairn log COMMAND --help' for the options of a command.");
 }
 

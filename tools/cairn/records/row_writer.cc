@@ -105,14 +105,14 @@ void RowFormatter::AppendRow(std::string& out, std::span<const ColumnView> colum
       out.append(reinterpret_cast<const char*>(at), static_cast<size_t>(field.size));
     } else if (format_ == RowFormat::kJsonLines) {
       out += keys_[i];
-      if (columns[i].missing) {
+      if (columns[i].IsMissing(row)) {
         out += "null";
       } else {
         AppendJsonValue(out, field, at);
       }
     } else {
       if (i > 0) out += ',';
-      if (!columns[i].missing) AppendCsvValue(out, field, at);
+      if (!columns[i].IsMissing(row)) AppendCsvValue(out, field, at);
     }
   }
   if (format_ == RowFormat::kJsonLines) out += '}';

@@ -23,6 +23,14 @@ struct ColumnView {
   size_t step = 0;  // bytes from one value to the next
   // True if there are no values, in a column of a type that cannot say so, such as an integer.
   bool missing = false;
+  // If not null, the number of the record of each row. Those before `first_with_value` have no
+  // value.
+  const int64_t* records = nullptr;
+  int64_t first_with_value = 0;
+
+  bool IsMissing(size_t row) const {
+    return missing || (records != nullptr && records[row] < first_with_value);
+  }
 };
 
 // Returns the values of all fields of packed records.

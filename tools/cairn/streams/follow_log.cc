@@ -39,7 +39,8 @@ void TellDeleted(const std::string& path, const LogSnapshot& now, const LogSnaps
 
 }  // namespace
 
-absl::Status FollowLog(Log& log, const std::string& path, int64_t next, LogRows& rows) {
+absl::Status FollowLog(Log& log, const std::string& path, int64_t next, LogRows& rows,
+                       bool all_fields) {
   EndOnSignals();
   LogSnapshot now = log.snapshot();
   const int64_t first = next;
@@ -49,6 +50,7 @@ absl::Status FollowLog(Log& log, const std::string& path, int64_t next, LogRows&
                                next, now.first_record() - 1));
       next = now.first_record();
     }
+    if (all_fields && next < now.end_record()) RETURN_IF_ERROR(rows.ShowAll(now));
     RETURN_IF_ERROR(rows.WriteRecords(now, next, now.end_record()));
     RETURN_IF_ERROR(rows.Finish());
     next = now.end_record();

@@ -15,8 +15,9 @@ namespace cairn::tool {
 // Writes the records from number `next` on, then new ones as they are committed, until standard
 // output is closed. SIGINT and SIGTERM end the process with status 0. Records that were dropped
 // before they could be shown are reported on standard error, and so are those that were shown and
-// are deleted now.
-absl::Status FollowLog(Log& log, const std::string& path, int64_t next, LogRows& rows);
+// are deleted now. With `all_fields`, fields that are added to the log are shown as well.
+absl::Status FollowLog(Log& log, const std::string& path, int64_t next, LogRows& rows,
+                       bool all_fields);
 
 }  // namespace cairn::tool
 

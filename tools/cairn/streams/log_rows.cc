@@ -23,14 +23,27 @@ std::vector<Field> Shown(const std::vector<Field>& fields, bool numbers) {
 
 LogRows::LogRows(std::vector<Field> fields, RowFormat format, bool head, bool numbers)
     : fields_(std::move(fields)),
+      format_(format),
+      head_(head),
       numbers_(numbers),
       writer_(format, Shown(fields_, numbers), head) {}
+
+absl::Status LogRows::ShowAll(const LogSnapshot& log) {
+  const std::vector<Field>& all = log.schema().fields();
+  if (std::ranges::equal(all, fields_, {}, &Field::name, &Field::name)) return absl::OkStatus();
+  RETURN_IF_ERROR(writer_.Finish());
+  fields_ = all;
+  writer_ = RowWriter(format_, Shown(fields_, numbers_), head_);
+  return absl::OkStatus();
+}
 
 absl::Status LogRows::WriteBatch(const LogBatch& batch) {
   std::vector<ColumnView> columns;
   for (size_t i = 0; i < fields_.size(); ++i) {
-    columns.push_back(
-        {.data = batch.columns[i].data(), .step = static_cast<size_t>(fields_[i].size)});
+    columns.push_back({.data = batch.columns[i].data(),
+                       .step = static_cast<size_t>(fields_[i].size),
+                       .records = batch.records.data(),
+                       .first_with_value = batch.first_with_value[i]});
   }
   return Write(batch.records, std::move(columns));
 }
@@ -45,13 +58,25 @@ absl::Status LogRows::WriteRecords(const LogSnapshot& log, int64_t begin, int64_
 
 absl::Status LogRows::WriteRun(const LogSnapshot& log, int64_t begin, int64_t end) {
   const int32_t size = log.schema().record_size();
+  std::vector<Field> fields;  // in this state of the log
+  std::vector<int64_t> first_with_value;
+  for (const Field& shown : fields_) {
+    ASSIGN_OR_RETURN(const Field* const field, FindField(log.schema().fields(), NameOf(shown)));
+    fields.push_back(*field);
+    ASSIGN_OR_RETURN(first_with_value.emplace_back(), log.FirstWithValue(field->name));
+  }
   const int64_t most = std::max(int64_t{1} << 20, int64_t{size}) / size;
   while (begin < end) {
     std::vector<std::byte> records(static_cast<size_t>(std::min(most, end - begin) * size));
     RETURN_IF_ERROR(log.ReadRecords(begin, records));
     std::vector<int64_t> numbers(records.size() / static_cast<size_t>(size));
     std::iota(numbers.begin(), numbers.end(), begin);
-    RETURN_IF_ERROR(Write(numbers, ColumnsOf(fields_, size, records)));
+    std::vector<ColumnView> columns = ColumnsOf(fields, size, records);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      columns[i].records = numbers.data();
+      columns[i].first_with_value = first_with_value[i];
+    }
+    RETURN_IF_ERROR(Write(numbers, std::move(columns)));
     begin += std::ssize(numbers);
   }
   return absl::OkStatus();

@@ -18,6 +18,8 @@ class LogRows {
   // With `numbers`, the first column has the numbers of the records.
   LogRows(std::vector<Field> fields, RowFormat format, bool head, bool numbers);
 
+  // Shows all fields of the log from now on, if it has others than are shown. CSV gets a new head.
+  absl::Status ShowAll(const LogSnapshot& log);
   // Writes the batch of a query of these fields.
   absl::Status WriteBatch(const LogBatch& batch);
   // Writes records by number, begin to end, piece by piece. Leaves deleted ones out.
@@ -30,6 +32,8 @@ class LogRows {
   absl::Status Write(const std::vector<int64_t>& numbers, std::vector<ColumnView> columns);
 
   std::vector<Field> fields_;
+  RowFormat format_;
+  bool head_;
   bool numbers_;
   RowWriter writer_;
 };
