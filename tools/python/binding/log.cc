@@ -122,6 +122,18 @@ int64_t Delete(LogHandle& self, int64_t begin, int64_t end, const std::vector<st
   return count;
 }
 
+// Adds the only field of a type.
+void AddField(LogHandle& self, const std::string& dtype, int32_t size, int64_t wait) {
+  const Schema added = Check(Schema::FromDtype(dtype, size));
+  const absl::Status status = WaitWithoutGil(
+      self.context.remote, wait,
+      [&](std::chrono::milliseconds part) {
+        return self.log.AddField(added.fields().front(), part);
+      },
+      [](const absl::Status& done) { return !absl::IsUnavailable(done); });
+  Check(status);
+}
+
 }  // namespace
 
 void BindLog(nb::module_& module) {
@@ -143,6 +155,7 @@ void BindLog(nb::module_& module) {
           },
           "retention"_a, "rotation"_a)
       .def("delete", &Delete, "begin"_a, "end"_a, "filters"_a, "wait"_a)
+      .def("add_field", &AddField, "dtype"_a, "size"_a, "wait"_a)
       .def("wait_for_commit", &WaitForCommit, "seen"_a, "timeout"_a)
       .def("open_writer", &OpenWriter, "commit_records"_a, "commit_interval"_a, "durable"_a,
            "reorder_window"_a, "max_buffered_bytes"_a, "wait"_a, "timer"_a.none(), "codec"_a.none(),

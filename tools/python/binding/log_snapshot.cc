@@ -121,6 +121,7 @@ std::vector<LogMeasure> ToMeasures(Measures measures) {
 }
 
 nb::object GroupValue(const FieldValue& value) {
+  if (std::holds_alternative<std::monostate>(value)) return nb::none();
   if (const auto* const text = std::get_if<std::string>(&value)) {
     return nb::bytes(text->data(), text->size());
   }
@@ -220,6 +221,14 @@ std::optional<std::string> TimeField(const LogSnapshotHandle& self) {
   return field == nullptr ? std::nullopt : std::optional(field->name);
 }
 
+std::vector<int64_t> FirstWithValue(const LogSnapshotHandle& self) {
+  std::vector<int64_t> first;
+  for (const Field& field : self.snapshot.schema().fields()) {
+    first.push_back(Check(self.snapshot.FirstWithValue(field.name)));
+  }
+  return first;
+}
+
 void ReadRecords(const LogSnapshotHandle& self, int64_t record, nb::handle out) {
   Buffer buffer(out, Buffer::kWrite);
   Check(WithoutGil(self.context.remote,
@@ -273,6 +282,7 @@ void BindLogSnapshot(nb::module_& module) {
             return RangesOf(self.snapshot.ChangesSince(seen.snapshot).deleted);
           },
           "seen"_a)
+      .def("first_with_value", &FirstWithValue)
       .def("frames", &Frames)
       .def("times", &Times)
       .def(
@@ -310,7 +320,7 @@ void BindLogSnapshot(nb::module_& module) {
                    "measures: collections.abc.Sequence[tuple[str, int, float]], max_memory: int, "
                    "by: collections.abc.Sequence[str], max_groups: int) "
                    "-> tuple[bytes, bytes, bytes, list[tuple[bytes, bytes]], list[bytes], "
-                   "list[list[int | bytes]]]"))
+                   "list[list[int | bytes | None]]]"))
       .def("buckets", &Buckets, "begin"_a, "end"_a, "bucket"_a, "origin"_a, "calendar"_a,
            "time_zone"_a, "most"_a,
            nb::sig("def buckets(self, begin: int, end: int, bucket: int, "

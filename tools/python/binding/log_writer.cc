@@ -65,6 +65,14 @@ void BindLogWriter(nb::module_& module) {
             return std::tuple(done.inserted, done.replaced, done.unchanged);
           },
           "records"_a, "key"_a)
+      .def(
+          "add_field",
+          [](LogWriterHandle& self, const std::string& dtype, int32_t size) {
+            const Schema added = Check(Schema::FromDtype(dtype, size));
+            Check(WithoutGil(self.context.remote,
+                             [&] { return self.writer.AddField(added.fields().front()); }));
+          },
+          "dtype"_a, "size"_a)
       .def("end_record",
            [](const LogWriterHandle& self) {
              return WithoutGil(self.context.remote, [&] { return self.writer.end_record(); });

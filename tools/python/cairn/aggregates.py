@@ -127,7 +127,7 @@ class Aggregates:
     def _of(
         cls,
         found: tuple[
-            bytes, bytes, bytes, Sequence[tuple[bytes, bytes]], Sequence[bytes], Sequence[Sequence[Union[int, bytes]]]
+            bytes, bytes, bytes, Sequence[tuple[bytes, bytes]], Sequence[bytes], Sequence[Sequence[Union[int, bytes, None]]]
         ],
         types: Mapping[str, np.dtype],
         wanted: Wanted,
@@ -145,7 +145,10 @@ class Aggregates:
         fields = {
             name: _chosen(usual[name], measures.get(name, {}), words) for name, words in wanted.words.items()
         }
-        groups = {name: np.array(values, dtype) for (name, dtype), values in zip(by.items(), found[5])}
+        groups = {
+            name: np.array(values, object if None in values else dtype)
+            for (name, dtype), values in zip(by.items(), found[5])
+        }
         return cls(clock.times(begins), clock.times(ends), records, fields, time, zone, groups)
 
     def _filled(self, fill: FillLike, begins: np.ndarray, ends: np.ndarray) -> Aggregates:
@@ -211,7 +214,8 @@ def _shown(stored: bytes, wholes: bytes, dtype: np.dtype) -> np.ndarray:
     """Returns the aggregates of a field with the means. Those of integers are exact."""
     given, exact = np.frombuffer(stored, _STORED), np.frombuffer(wholes, _WHOLE)
     value, total = "f8", "f8"
-    if dtype.kind != "f":
+    none = given["count"] == 0  # of integers only where all records are older than the field
+    if dtype.kind != "f" and not none.any():
         value = "u8" if dtype.kind == "u" else "i8"
         total = {1: "i8", 2: "u8"}.get(int(exact["fits"].max(initial=1)), "f8")
         if not exact["fits"].all() or (total == "u8" and (exact["sum"][exact["fits"] == 1] < 0).any()):
@@ -221,7 +225,6 @@ def _shown(stored: bytes, wholes: bytes, dtype: np.dtype) -> np.ndarray:
     found["count"] = given["count"]
     for name, type_ in types:
         found[name] = given[name] if type_ == "f8" else exact[name].view(type_)
-    none = given["count"] == 0
     if value == "f8":
         for name in ("min", "max", "first", "last"):
             found[name][none] = np.nan

@@ -46,6 +46,11 @@ def _schema_of(fields: Mapping[str, np.dtype], text: bool) -> pyarrow.Schema:
 def _array_of(column: np.ndarray, name: str, type_: Any) -> Any:
     import pyarrow as pa
 
+    if isinstance(column, np.ma.MaskedArray):  # of records that have no value
+        from pyarrow import compute
+
+        found = _array_of(column.data, name, type_)
+        return compute.if_else(pa.array(np.ma.getmaskarray(column)), pa.scalar(None, type_), found)
     column = np.ascontiguousarray(column, column.dtype.newbyteorder("="))
     if column.dtype.kind == "M":
         none = np.isnat(column)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -19,8 +19,8 @@ from .log_writer import LogWriter
 from .opened import Opened
 from .options import Limits
 from .paths import Path, files_of, name_of, shown_path
-from .records import fields_of
-from .times import UNITS, Clock, SpanLike, TimeLike, ZoneLike
+from .records import added_field, fields_of, record_type
+from .times import Clock, SpanLike, TimeLike, ZoneLike
 
 
 @members_raise_ours
@@ -147,7 +147,7 @@ class Log(Opened[LogView], LogReadable):
             The number of seconds that `append` waits for another writer, as in `open`.
         """
         name = name_of(path)
-        known = _record_type(dtype, unit)
+        known = record_type(dtype, unit)
         clock = _clock_of(known, time)
         options.milliseconds(wait)  # before anything is made
         try:
@@ -307,6 +307,26 @@ class Log(Opened[LogView], LogReadable):
         self.refresh()
         return count
 
+    def add_field(self, name: str, dtype: Any, *, unit: str = "us", wait: float = 0.0) -> None:
+        """Adds a field after the others, durably. Records that are there have no value in it.
+
+        Queries, aggregations and statistics leave such values out, and a comparison with one is
+        false, except `!=`. `Records.missing`, pandas and Arrow show them as missing.
+
+        name, dtype
+            The name and the type of the field, as `create` takes them.
+        unit
+            The unit of a timestamp whose type has none.
+        wait
+            The number of seconds to wait for a writer of the log to end. After it, the call raises
+            `Unavailable`. `LogWriter.add_field` adds a field as the writer.
+
+        A log of many files begins a new file. A log of one file is written again, which takes as
+        much time and space as a copy of it.
+        """
+        self._engine.add_field(*added_field(name, dtype, unit), options.milliseconds(wait))
+        self.refresh()
+
     def request_retention(self, retention: Retention) -> None:
         """Asks the writer of the log, in any process, for a `retention` from its next commit on.
 
@@ -351,21 +371,6 @@ class Log(Opened[LogView], LogReadable):
 
 def _reopen(path: str, opened_with: dict[str, Any]) -> Log:
     return Log.open(path, **opened_with)
-
-
-def _record_type(dtype: Any, unit: str) -> np.dtype:
-    """Returns the type in little endian, with a unit for each time."""
-    if isinstance(dtype, Mapping) and not {"names", "formats"} <= set(dtype):
-        dtype = list(dtype.items())
-    known = options.check_dtype(dtype).newbyteorder("<")
-    if known.names is None:
-        raise InvalidArgument(f"type {known}: records need fields with names")
-    fields = fields_of(known)
-    if np.dtype("M8") not in fields.values():
-        return known
-    options.number_of(unit, dict.fromkeys(UNITS, 0), "unit")
-    timed = np.dtype(f"<M8[{unit}]")
-    return np.dtype([(name, timed if one == "M8" else one) for name, one in fields.items()])
 
 
 def _clock_of(dtype: np.dtype, time: Optional[str]) -> Optional[Clock]:

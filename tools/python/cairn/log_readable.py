@@ -166,7 +166,7 @@ class LogReadable:
         Chunks that the statistics exclude are not read.
         """
         view, chosen, cursor = self._cursor(begin, end, last, tz, fields, where, order, limit)
-        columns = Columns(chosen)
+        columns = Columns(chosen, view.first_with_value)
         while (batch := cursor.next())[0]:
             columns.add(*batch)
         return columns.take(view.time)

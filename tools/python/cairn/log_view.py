@@ -12,7 +12,7 @@ from .arguments import told
 from .errors import FailedPrecondition, InvalidArgument
 from .indexing import FEW
 from .keys import check_fields
-from .records import Records, fields_of
+from .records import Records, fields_of, missing_of
 from .times import Clock, SpanLike, TimeLike, ZoneLike
 from .view import View, bytes_of
 
@@ -22,7 +22,7 @@ class LogView:
 
     is_array = False  # for `indexing`
 
-    __slots__ = ("_deleted", "clock", "dtype", "engine", "fields", "time", "where")
+    __slots__ = ("_deleted", "_first_with_value", "clock", "dtype", "engine", "fields", "time", "where")
 
     def __init__(self, engine: _engine.LogSnapshot, path: str):
         self.engine = engine
@@ -32,6 +32,7 @@ class LogView:
         self.time = engine.time_field()
         self.clock = None if self.time is None else Clock(self.fields[self.time])
         self._deleted: Optional[np.ndarray] = None
+        self._first_with_value: Optional[dict[str, int]] = None
 
     def need_clock(self) -> Clock:
         """Returns the clock, which says how times are counted, or raises FailedPrecondition."""
@@ -87,6 +88,13 @@ class LogView:
         return self._deleted
 
     @property
+    def first_with_value(self) -> dict[str, int]:
+        """The number of the first record that has a value of each field."""
+        if self._first_with_value is None:
+            self._first_with_value = dict(zip(self.fields, self.engine.first_with_value()))
+        return self._first_with_value
+
+    @property
     def shape(self) -> tuple[int]:
         """The number of records that the log holds."""
         return (self.engine.nrecords(),)
@@ -135,13 +143,16 @@ class LogView:
         numbers = self.numbers(numbers) - self.engine.first_record()
         begin = 0
         for frame in self.engine.frames():
-            view = View(frame, self.dtype)
-            end = begin + view.shape[0]
+            end = begin + frame.array()[0][0]
             here = np.flatnonzero((begin <= numbers) & (numbers < end))
-            if here.size:
+            if here.size and frame.info()["typesize"] == self.dtype.itemsize:
                 part = self.room(here.shape)
-                view.read_at(numbers[here] - begin, part)
+                View(frame, self.dtype).read_at(numbers[here] - begin, part)
                 flat[here] = part
+            elif here.size:  # the frame lacks fields of the log
+                for place in here.tolist():
+                    number = int(numbers[place]) + self.engine.first_record()
+                    self.engine.read_records(number, bytes_of(flat[place : place + 1]))
             begin = end
 
     def column(self, name: str) -> np.ndarray:
@@ -166,4 +177,4 @@ class LogView:
             numbers[here] = np.arange(start, stop)
             done += stop - start
         columns = {name: rows[name] if name else rows for name in self.fields}
-        return Records(columns, numbers, self.time)
+        return Records(columns, numbers, self.time, missing_of(columns, numbers, self.first_with_value))

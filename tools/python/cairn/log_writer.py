@@ -12,7 +12,7 @@ from .log_info import Retention, Rotation, UpsertReport
 from .log_readable import LogSnapshot
 from .log_view import LogView
 from .opened import ClosingWriter
-from .records import to_records
+from .records import added_field, to_records
 from .times import SpanLike, TimeLike, ZoneLike
 
 
@@ -82,6 +82,17 @@ class LogWriter(ClosingWriter):
     def apply_retention(self) -> None:
         """Drops all records that the retention says. A commit drops only as many as is fast."""
         self._open().apply_retention()
+
+    def add_field(self, name: str, dtype: Any, *, unit: str = "us") -> None:
+        """Commits all records and adds a field, as `Log.add_field` does. Records are taken with it from now on.
+
+        name, dtype, unit
+            The field.
+        """
+        engine = self._open()
+        engine.add_field(*added_field(name, dtype, unit))
+        self._dtype = LogView(engine.snapshot(), self._where).dtype
+        self._moved()
 
     def delete(
         self,

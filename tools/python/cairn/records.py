@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
-from . import _engine, arrow
+from . import _engine, arrow, options
 from .arguments import members_raise_ours, raise_ours, told
 from .errors import InvalidArgument, InvalidType
 from .keys import check_fields
 from .paths import Path
-from .times import Clock, ZoneLike, without_zone, zone_name
+from .times import UNITS, Clock, ZoneLike, without_zone, zone_name
 from .view import bytes_of, is_masked
 
 if TYPE_CHECKING:
@@ -31,6 +31,27 @@ def fields_of(dtype: np.dtype) -> dict[str, np.dtype]:
     return {name: dtype[name] for name in dtype.names}
 
 
+def record_type(dtype: Any, unit: str) -> np.dtype:
+    """Returns the type in little endian, with a unit for each time."""
+    if isinstance(dtype, Mapping) and not {"names", "formats"} <= set(dtype):
+        dtype = list(dtype.items())
+    known = options.check_dtype(dtype).newbyteorder("<")
+    if known.names is None:
+        raise InvalidArgument(f"type {known}: records need fields with names")
+    fields = fields_of(known)
+    if np.dtype("M8") not in fields.values():
+        return known
+    options.number_of(unit, dict.fromkeys(UNITS, 0), "unit")
+    timed = np.dtype(f"<M8[{unit}]")
+    return np.dtype([(name, timed if one == "M8" else one) for name, one in fields.items()])
+
+
+def added_field(name: str, dtype: Any, unit: str) -> tuple[str, int]:
+    """Returns a new field as the engine takes it: a type with one field, and its size."""
+    known = record_type([(name, dtype)], unit)
+    return options.dtype_text(known), known.itemsize
+
+
 @members_raise_ours
 class Records:
     """Holds records of a log in memory: `r["temp"]` is a column, `r[5]` a record, `r[2:9]` some records.
@@ -39,15 +60,25 @@ class Records:
     DataFrame.
     """
 
-    __slots__ = ("_time", "columns", "numbers")
+    __slots__ = ("_time", "columns", "missing", "numbers")
 
     columns: dict[str, np.ndarray]
+    missing: dict[str, np.ndarray]
     numbers: np.ndarray
     _where = ""
 
-    def __init__(self, columns: dict[str, np.ndarray], numbers: np.ndarray, time: Optional[str]):
+    def __init__(
+        self,
+        columns: dict[str, np.ndarray],
+        numbers: np.ndarray,
+        time: Optional[str],
+        missing: Optional[dict[str, np.ndarray]] = None,
+    ):
         self.columns = columns  # by the names of the fields
         self.numbers = numbers  # the numbers of the records in the log, which never change
+        # For each field that is younger than some of the records, True where a record has no value.
+        # Its column has NaN, NaT, an empty text, 0 or False there.
+        self.missing = missing or {}
         self._time = time
 
     @property
@@ -70,13 +101,17 @@ class Records:
     def to_pandas(self, *, tz: Optional[ZoneLike] = None) -> pandas.DataFrame:
         """Returns a DataFrame of pandas, whose index is the time if it was read. Bytes become text.
 
+        Where records have no value because they are older than a field, there is NaN, NaT or NA.
+
         tz
             The zone of its times: a name such as "Europe/Berlin", or a `tzinfo`. By default, times
             are in UTC and have no zone.
         """
         import pandas
 
-        frame = pandas.DataFrame({name: _for_pandas(one) for name, one in self.columns.items()})
+        frame = pandas.DataFrame(
+            {name: _for_pandas(one, self.missing.get(name)) for name, one in self.columns.items()}
+        )
         if tz is not None:
             zone_name(tz)  # refuses other types
             for name in frame.columns[[one.dtype.kind == "M" for one in self.columns.values()]]:
@@ -88,6 +123,8 @@ class Records:
 
     def to_arrow(self, *, text: bool = True) -> pyarrow.Table:
         """Returns a table of pyarrow. Its times are in UTC, and NaN of a float stays NaN.
+
+        Where records have no value because they are older than a field, there is null.
 
         text
             Reads fields of bytes as text, and raises `InvalidArgument` where it is not UTF-8. False
@@ -109,7 +146,12 @@ class Records:
 
     def _reader(self, text: bool = True) -> pyarrow.RecordBatchReader:
         types = {name: column.dtype for name, column in self.columns.items()}
-        return arrow.reader_of(types, [self.columns], text)
+        return arrow.reader_of(types, [self._masked()], text)
+
+    def _masked(self) -> dict[str, np.ndarray]:
+        """Returns the columns. Those that lack values are masked arrays."""
+        missing = {name: np.ma.MaskedArray(self.columns[name], mask) for name, mask in self.missing.items()}
+        return {**self.columns, **missing}
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self._reader().__arrow_c_stream__(requested_schema)
@@ -131,7 +173,8 @@ class Records:
         if isinstance(key, (int, np.integer)):
             return self[[key]].to_numpy()[0]
         chosen = {name: column[key] for name, column in self.columns.items()}
-        return Records(chosen, self.numbers[key], self._time)
+        missing = {name: mask[key] for name, mask in self.missing.items()}
+        return Records(chosen, self.numbers[key], self._time, missing)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_numpy())
@@ -141,7 +184,7 @@ class Records:
         half = _SHOWN // 2
         cut = len(self) > _SHOWN
         some = self[np.r_[:half, len(self) - half : len(self)]] if cut else self
-        texts = [[shown(value) for value in column] for column in some.columns.values()]
+        texts = [[shown(value) for value in column] for column in some._masked().values()]
         rows = [[str(number), *row] for number, *row in zip(some.numbers, *texts)]
         if cut:
             rows.insert(half, ["..."] * (len(self.columns) + 1))
@@ -168,21 +211,31 @@ class Records:
 
 def shown(value: Any) -> str:
     """Returns a value as printable text, since a log may hold codes that control a terminal."""
+    if value is np.ma.masked:
+        return "NA"
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
     return text if text.isprintable() else repr(text)[1:-1]
 
 
-def _for_pandas(column: np.ndarray) -> Any:
-    if column.dtype.kind != "S":
-        return column
-    return np.array([value.decode("utf-8", "replace") for value in column], object)
+def _for_pandas(column: np.ndarray, missing: Optional[np.ndarray] = None) -> Any:
+    if column.dtype.kind == "S":
+        column = np.array([value.decode("utf-8", "replace") for value in column], object)
+        if missing is not None:
+            column[missing] = None
+    elif missing is not None and column.dtype.kind in "biu":
+        import pandas
+
+        array = pandas.arrays.BooleanArray if column.dtype.kind == "b" else pandas.arrays.IntegerArray
+        return array(column.astype(column.dtype.newbyteorder("=")), missing.copy())
+    return column
 
 
 class Columns:
     """Puts the columns of records together piece by piece."""
 
-    def __init__(self, fields: Mapping[str, np.dtype]):
+    def __init__(self, fields: Mapping[str, np.dtype], first_with_value: Mapping[str, int]):
         self._fields = fields
+        self._first_with_value = first_with_value
         self._numbers = bytearray()
         self._columns = [bytearray() for _ in fields]
 
@@ -196,7 +249,16 @@ class Columns:
         """Returns all records that were added."""
         values = zip(self._fields.items(), self._columns)
         columns = {name: np.frombuffer(column, dtype) for (name, dtype), column in values}
-        return Records(columns, np.frombuffer(self._numbers, np.int64), time)
+        numbers = np.frombuffer(self._numbers, np.int64)
+        return Records(columns, numbers, time, missing_of(self._fields, numbers, self._first_with_value))
+
+
+def missing_of(
+    fields: Iterable[str], numbers: np.ndarray, first_with_value: Mapping[str, int]
+) -> dict[str, np.ndarray]:
+    """Returns the fields that some of the records lack, with the records that do."""
+    missing = {name: numbers < first_with_value[name] for name in fields}
+    return {name: mask for name, mask in missing.items() if mask.any()}
 
 
 def to_records(items: Any, dtype: np.dtype) -> np.ndarray:
@@ -205,10 +267,10 @@ def to_records(items: Any, dtype: np.dtype) -> np.ndarray:
     From a structured array, a DataFrame, a table of Arrow, a mapping of names to values, or a
     sequence of tuples.
     """
+    if hasattr(items, "time_field"):  # a log
+        items = items.query(order="record")
     if isinstance(items, Records):
-        items = items.columns
-    elif hasattr(items, "time_field"):  # a log
-        items = items[:]
+        items = items._masked()
     if is_masked(items):
         items = {name: items[name] for name in items.dtype.names or ()} or items
     elif isinstance(items, (np.ndarray, np.void)):

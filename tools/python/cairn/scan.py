@@ -24,11 +24,12 @@ class Scan:
     Arrow, such as DuckDB and polars, take it as one.
     """
 
-    __slots__ = ("_cursor", "_fields", "_time", "_where")
+    __slots__ = ("_cursor", "_fields", "_first_with_value", "_time", "_where")
 
     def __init__(self, view: LogView, fields: dict[str, np.dtype], cursor: _engine.LogCursor):
         self._fields = fields
         self._cursor = cursor
+        self._first_with_value = view.first_with_value
         self._time = view.time
         self._where = view.where
 
@@ -39,7 +40,7 @@ class Scan:
         batch = self._cursor.next()
         if not batch[0]:
             raise StopIteration
-        columns = Columns(self._fields)
+        columns = Columns(self._fields, self._first_with_value)
         columns.add(*batch)
         return columns.take(self._time)
 
@@ -50,7 +51,7 @@ class Scan:
             Reads fields of bytes as text, and raises `InvalidArgument` where it is not UTF-8. False
             reads them as bytes.
         """
-        return arrow.reader_of(self._fields, (records.columns for records in self), text)
+        return arrow.reader_of(self._fields, (records._masked() for records in self), text)
 
     def to_parquet(self, path: Path, *, text: bool = True, compression: str = "zstd") -> None:
         """Writes the records that are left into a file of Parquet, which appears when it is complete.
