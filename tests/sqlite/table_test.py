@@ -467,6 +467,26 @@ class LogTest(LogCase):
         self.assertEqual(self.rows("SELECT * FROM t WHERE rowid = 0"), [])
         self.assertEqual(self.column("SELECT time FROM t WHERE rowid = 3500"), [30500])
 
+    def test_records_older_than_a_field_have_null(self):
+        for name, options in (("one", []), ("many", ["--rotate-bytes", "4KiB"])):
+            path = self.log("--chunk-size", "2KiB", *options, name=name)
+            self.fill(path, [(t, *row[1:]) for t, row in enumerate(self.make_rows(random.Random(5), 300))])
+            self.table(path, name="early")
+            self.tool("log", "add-field", path, "state:i4")
+            self.tool("log", "add-field", path, "note:bytes[4]")
+            self.fill(path, [(300 + t, *row[1:], t % 7, "abc"[t % 3]) for t, row in enumerate(self.make_rows(random.Random(6), 200))])
+            self.table(path)
+            self.assertEqual(self.rows("SELECT count(*), count(state), count(note), min(state) FROM t"), [(500, 200, 200, 0)])
+            for where, count in {"state IS NULL": 300, "state >= 0": 200, "note = ''": 0, "note IS NULL AND rowid > 250": 49,
+                                 "time >= 290 AND state IS NULL": 10, "time >= 290 AND note = 'a'": 67, "rowid = 299 AND state IS NULL": 1,
+                                 "rowid = 300 AND state = 0": 1, "hits >= 0 AND state IS NULL": 300}.items():  # fmt: skip
+                self.assertEqual(self.column(f"SELECT count(*) FROM t WHERE {where}"), [count], f"{name}: {where}")
+            self.assertEqual(self.column("SELECT note FROM t ORDER BY time DESC LIMIT 3"), ["b", "a", "c"])
+            self.assertEqual(self.column("SELECT state FROM t ORDER BY rowid LIMIT 2 OFFSET 299"), [None, 0])
+            self.refuse("has other columns now", "SELECT * FROM early")
+            self.db.execute("DROP TABLE t")
+            self.db.execute("DROP TABLE early")
+
     def test_deleted_records_are_no_rows(self):
         path = self.log("--rotate-bytes", "32KiB", "--chunk-size", "8KiB", name="many")
         self.fill(path, [(t, *row[1:]) for t, row in enumerate(self.make_rows(random.Random(5), 1000))])

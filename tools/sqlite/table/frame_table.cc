@@ -83,6 +83,9 @@ absl::StatusOr<TableState> TableState::Make(const LogSnapshot& log) {
     state.parts_.push_back(MakePart(snapshot, first));
     first = state.parts_.back().end;
   }
+  const auto size_of = [](const Part& part) { return part.snapshot.info().typesize; };
+  state.has_narrow_parts_ = std::ranges::adjacent_find(state.parts_, std::ranges::not_equal_to(),
+                                                       size_of) != state.parts_.end();
   return state;
 }
 
@@ -100,6 +103,7 @@ int64_t TableState::AlignedEnd(int64_t row, int64_t count) const {
 
 absl::Status TableState::ReadFields(int64_t row, int64_t count,
                                     std::span<const FieldSpan> fields) const {
+  if (has_narrow_parts_) return ReadFieldsOfRecords(row, count, fields);
   std::vector<FieldSpan> pieces(fields.begin(), fields.end());
   int64_t done = 0;
   for (const Part& part : parts_) {
@@ -118,6 +122,20 @@ absl::Status TableState::ReadFields(int64_t row, int64_t count,
   if (done == count) return absl::OkStatus();
   return absl::OutOfRangeError(
       absl::StrFormat("row %d: there are %d to %d", row, first_row(), end_row()));
+}
+
+absl::Status TableState::ReadFieldsOfRecords(int64_t row, int64_t count,
+                                             std::span<const FieldSpan> fields) const {
+  const auto size = static_cast<size_t>(item_size());
+  std::vector<std::byte> records(static_cast<size_t>(count) * size);
+  RETURN_IF_ERROR(log_->ReadRecords(row, records));
+  for (const FieldSpan& field : fields) {
+    const auto width = static_cast<size_t>(field.size);
+    const std::byte* from = records.data() + field.offset;
+    std::byte* to = field.dst.bytes().data();
+    for (int64_t i = 0; i < count; ++i, from += size, to += width) std::copy_n(from, width, to);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<FrameTable>> FrameTable::Open(const TableArguments& arguments) {
@@ -187,6 +205,11 @@ const Field* FrameTable::FieldOf(const Column& column) const {
     return field.offset == column.offset && field.size == column.size;
   });
   return found == fields.end() ? nullptr : &*found;
+}
+
+int64_t FrameTable::FirstWithValue(const Column& column, const TableState& state) const {
+  const Field* const field = FieldOf(column);
+  return field == nullptr ? 0 : state.log()->FirstWithValue(field->name).value_or(0);
 }
 
 std::string FrameTable::Signature(const TableState& state) const {

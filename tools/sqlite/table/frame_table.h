@@ -56,8 +56,12 @@ class TableState {
     int64_t block_rows = 1;
   };
   static Part MakePart(const Snapshot& snapshot, int64_t first);
+  // Reads the records, because some frames lack fields of the newest.
+  absl::Status ReadFieldsOfRecords(int64_t row, int64_t count,
+                                   std::span<const FieldSpan> fields) const;
 
   std::vector<Part> parts_;
+  bool has_narrow_parts_ = false;
   std::vector<int64_t> shape_;
   std::optional<LogSnapshot> log_;
 };
@@ -78,6 +82,8 @@ class FrameTable {
   size_t time_column() const { return time_column_; }
   // Returns the field of a log for a column, or null if there is none.
   const Field* FieldOf(const Column& column) const;
+  // Returns the number of the first row of a log that has a value in this column.
+  int64_t FirstWithValue(const Column& column, const TableState& state) const;
   bool is_log() const { return log_.has_value(); }
   const std::string& path() const { return path_; }
 

@@ -42,6 +42,7 @@ struct Slot {
   ColumnView values = {};  // no data: not loaded, or a coordinate
   ReturnFunction give = nullptr;
   const Column* column = nullptr;
+  int64_t first_with_value = 0;  // rows before this one have no value
 };
 
 struct Cursor : sqlite3_vtab_cursor {
@@ -171,7 +172,10 @@ int Open(sqlite3_vtab* vtab, sqlite3_vtab_cursor** opened) {
   }
   cursor->slots.resize(shape.size());
   for (const Column& column : table->frame->columns()) {
-    cursor->slots.push_back({.give = ReturnFunctionOf(column), .column = &column});
+    cursor->slots.push_back(
+        {.give = ReturnFunctionOf(column),
+         .column = &column,
+         .first_with_value = table->frame->FirstWithValue(column, *cursor->reading->state)});
   }
   if (table->append != nullptr && !table->append->rows()->empty()) {
     cursor->pending = table->append->rows();
@@ -227,6 +231,9 @@ void ReturnCoordinate(const Cursor& cursor, sqlite3_context* context, size_t axi
 }
 
 int ReturnLoaded(const Cursor& cursor, sqlite3_context* context, const Slot& slot) {
+  if (slot.first_with_value > 0 && cursor.batch.NumberOf(cursor.value) < slot.first_with_value) {
+    return SQLITE_OK;  // NULL
+  }
   slot.give(context, *slot.column, slot.values.data + cursor.value * slot.values.step);
   return SQLITE_OK;
 }
