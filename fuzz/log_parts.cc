@@ -1,6 +1,6 @@
 // The input is one of the texts and structures that a log is described by: after a byte that says
-// which, a dtype, a table of statistics, what the log says of itself, of deleted records or of its
-// fields, or a request to its writer.
+// which, a dtype, a table of statistics, what the log says of itself, of deleted records, of its
+// fields or of the texts of its keys, or a request to its writer.
 
 #include <string_view>
 #include <vector>
@@ -9,6 +9,7 @@
 #include "engine/base/bytes.h"
 #include "engine/log/state/edit_layer.h"
 #include "engine/log/state/field_layer.h"
+#include "engine/log/state/key_table.h"
 #include "engine/log/state/log_layer.h"
 #include "engine/log/state/record_ranges.h"
 #include "engine/log/stats/stats_table.h"
@@ -96,9 +97,25 @@ void ReadFields(Bytes input) {
   Check(again.ok() && *again == *fields, "fields are read as they were written");
 }
 
+void ReadKeys(Bytes input) {
+  constexpr size_t kKeyFields = 3;
+  const absl::StatusOr<log::KeyTable> table = log::ParseKeyTable(input);
+  if (!IsAnswer(table.status())) return;
+  CheckSame(log::EncodeKeyTable(*table), input, "a table is written as it was read");
+  const auto texts = log::DecodeTexts(*table, 0, kKeyFields);
+  if (!texts.ok()) return;
+  log::KeyTable again = {.first = table->first};
+  for (const log::KeyText& text : *texts) {
+    Check(text.field < kKeyFields && log::CheckKey(text.text).ok(), "a text is one of a key");
+    again.Add(text);
+  }
+  const auto same = log::DecodeTexts(again, 0, kKeyFields);
+  Check(same.ok() && *same == *texts, "texts are read as they were written");
+}
+
 void Read(Bytes input) {
   if (input.empty()) return;
-  const int which = std::to_integer<int>(input[0]) % 7;
+  const int which = std::to_integer<int>(input[0]) % 8;
   input = input.subspan(1);
   if (which == 0) ReadDtype(input);
   if (which == 1) ReadStats(input);
@@ -107,6 +124,7 @@ void Read(Bytes input) {
   if (which == 4) ReadEdits(input);
   if (which == 5) ReadDeletion(input);
   if (which == 6) ReadFields(input);
+  if (which == 7) ReadKeys(input);
 }
 
 }  // namespace

@@ -230,7 +230,8 @@ def log_parts():
     yield b"\3" + struct.pack("<4sI5q", b"CLRQ", 1, 100, -1, 6, 7, -1)
     yield b"\4" + struct.pack("<4sIq", b"CLGE", 1, 3) + b"\3" + b"\0\5" + b"\x80\x01\7" + b"\1\1"
     yield b"\5" + struct.pack("<4sI4qI", b"CLRD", 1, -5, 1 << 40, 0, 99, 8) + b"temp > 5" + struct.pack("<I", 0)
-    yield b"\6" + struct.pack("<4sI", b"CLGF", 1) + b"\2" + b"\5level\0\x80\x01" + b"\4room\0\7"
+    yield b"\6" + struct.pack("<4sI", b"CLGF", 1) + b"\2" + b"\5level\0\x80\x01" + b"\4room\1\7"
+    yield b"\7" + struct.pack("<4sIqq", b"CLGK", 1, 2, 3) + b"\0\4hall" + "\1\2ä".encode() + b"\2\1x"
 
 
 def record_rows():

@@ -63,7 +63,8 @@ absl::StatusOr<LogAggregation> ToAggregation(const cairn_log_aggregate_options* 
 std::vector<std::string> NumericFields(const Schema& schema) {
   std::vector<std::string> names;
   for (const Field& field : schema.fields()) {
-    if (field.type != FieldType::kBytes) names.push_back(field.name);
+    const bool is_text = field.type == FieldType::kBytes || field.type == FieldType::kText;
+    if (!is_text) names.push_back(field.name);
   }
   return names;
 }
@@ -155,7 +156,10 @@ cairn_code cairn_log_snapshot_get_field(const cairn_log_snapshot* snapshot, int3
     const cairn_log_field result = {
         .struct_size = sizeof(cairn_log_field),
         .name = found.name.c_str(),
-        .type = static_cast<cairn_log_field_type>(found.type),
+        // A program in C sees the codes of texts.
+        .type = found.type == cairn::FieldType::kText
+                    ? CAIRN_LOG_FIELD_UINT
+                    : static_cast<cairn_log_field_type>(found.type),
         .size = found.size,
         .offset = found.offset,
         .units_per_second = timestamp ? cairn::UnitsPerSecond(found.unit) : 0};

@@ -7,6 +7,7 @@
 #include "engine/base/status.h"
 #include "engine/log/query/aggregate.h"
 #include "engine/log/query/buckets.h"
+#include "engine/log/query/latest.h"
 #include "engine/log/query/query_run.h"
 #include "engine/log/state/log_core.h"
 #include "engine/log/write/delete_beside.h"
@@ -70,6 +71,14 @@ absl::StatusOr<LogCursor> LogSnapshot::Query(const LogQuery& query) const {
 absl::StatusOr<std::vector<LogBucket>> LogSnapshot::Aggregate(
     const LogAggregation& aggregation) const {
   return log::Aggregate(state_, aggregation);
+}
+absl::StatusOr<LogBatch> LogSnapshot::Latest(const LogLatest& wanted) const {
+  return log::FindLatest(state_, wanted);
+}
+absl::StatusOr<std::shared_ptr<const KeyTexts>> LogSnapshot::Texts(std::string_view field) const {
+  const Field* const found = schema().Find(field);
+  if (found == nullptr) return NotFound("log: no field '%s'", field);
+  return state_->TextsOf(static_cast<size_t>(found - schema().fields().data()));
 }
 absl::StatusOr<TimeRange> LogSnapshot::BucketAt(const LogAggregation& aggregation,
                                                 int64_t time) const {
@@ -172,6 +181,9 @@ absl::StatusOr<int64_t> LogWriter::Delete(const LogSelection& which) {
 }
 absl::StatusOr<UpsertReport> LogWriter::Upsert(Items records, const UpsertOptions& options) {
   return core_->Upsert(records, options);
+}
+absl::StatusOr<uint32_t> LogWriter::CodeOf(std::string_view field, std::string_view text) {
+  return core_->CodeOf(field, text);
 }
 absl::Status LogWriter::AddField(const Field& field) { return core_->AddField(field); }
 int64_t LogWriter::end_record() const { return core_->end_record(); }

@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/items.h"
+#include "cairn/key_texts.h"
 #include "cairn/log_batch.h"
 #include "cairn/options.h"
 #include "cairn/record.h"
@@ -96,7 +97,7 @@ struct LogCreateOptions {
 };
 
 // A value that a field is compared with: an integer for booleans, integers and timestamps, a double
-// for floats, text for bytes. The last alternative is no value, which only groups have.
+// for floats, text for bytes and texts. The last alternative is no value, which only groups have.
 using FieldValue = std::variant<int64_t, uint64_t, double, std::string, std::monostate>;
 
 enum class Comparison : uint8_t {
@@ -248,18 +249,31 @@ struct LogAggregation {
   // The time field must be a timestamp, and `origin` 0.
   CalendarUnit calendar = CalendarUnit::kNone;
   std::string time_zone = {};  // for a calendar, such as "Europe/Berlin"; empty means UTC
-  // Names of numeric fields: any field except bytes. Empty means all of them.
+  // Names of numeric fields: any field except bytes and texts. Empty means all of them.
   std::vector<std::string> fields = {};
   std::vector<Condition> where = {};      // as in LogQuery
   std::vector<std::string> filters = {};  // as in LogQuery
   std::vector<LogMeasure> measures = {};
-  // Names of fields: of integers, booleans, timestamps or bytes. Records whose values of these
-  // fields are equal are a group, and each group has buckets of its own. Records without a value
-  // are a group, too.
+  // Names of fields: of integers, booleans, timestamps, bytes or texts. Records whose values of
+  // these fields are equal are a group, and each group has buckets of its own. Records without a
+  // value are a group, too.
   std::vector<std::string> by = {};
   int64_t max_groups = 100'000;
   // Bytes of the values of one bucket that quantiles may need. One value has 8 bytes.
   int64_t max_memory = int64_t{1} << 30;
+};
+
+// Says which records LogSnapshot::Latest finds.
+struct LogLatest {
+  // Names of one or more fields of integers, booleans, timestamps, bytes or texts. Records whose
+  // values of these fields are equal are a group. Records without a value are a group, too.
+  std::vector<std::string> by = {};
+  // Select the records as in LogQuery, and name the fields to return.
+  TimeRange times = {};
+  std::vector<std::string> fields = {};
+  std::vector<Condition> where = {};
+  std::vector<std::string> filters = {};
+  int64_t max_groups = 100'000;
 };
 
 // A committed state of a log. A LogSnapshot is cheap to copy, thread-safe, and valid whatever
@@ -282,6 +296,10 @@ class CAIRN_EXPORT LogSnapshot {
   // Calls that return records as bytes give them NaN, no time, an empty text, 0 or false. Errors:
   // kNotFound if no field has this name.
   absl::StatusOr<int64_t> FirstWithValue(std::string_view field) const;
+
+  // Returns the texts of a field of type kText, whose values are codes, or null for another type.
+  // Errors: kNotFound if no field has this name.
+  absl::StatusOr<std::shared_ptr<const KeyTexts>> Texts(std::string_view field) const;
 
   // Returns the number of the first record. Each record has a number, which never changes. The
   // records before this one were dropped.
@@ -354,6 +372,14 @@ class CAIRN_EXPORT LogSnapshot {
   //   quantiles
   //     need are more than `max_memory`.
   absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogAggregation& aggregation) const;
+  // Returns the latest record of each group: that with the greatest time, and with the greatest
+  // number among records of that time or without a time field. The groups are in order. If one
+  // field of texts makes the groups, chunks in which no text can have a later record are not read.
+  // Errors:
+  //   kInvalidArgument if `by` is empty or names a field of floats, or as for Query.
+  //   kNotFound, kFailedPrecondition as for Query.
+  //   kResourceExhausted if there are more groups than `max_groups`.
+  absl::StatusOr<LogBatch> Latest(const LogLatest& wanted) const;
   // Returns the times of the bucket of an aggregation that holds `time`. So the bucket that follows
   // another begins at its end, also if it has no records and Aggregate leaves it out. Its end is
   // the greatest time if it has none. Errors: as for the buckets of Aggregate.

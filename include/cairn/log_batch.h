@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/key_texts.h"
 #include "cairn/record.h"
 #include "cairn/types.h"
 
@@ -32,6 +33,9 @@ struct CAIRN_EXPORT LogBatch {
   // Number of the first record that has a value, of each field of the query; see
   // LogSnapshot::FirstWithValue.
   std::vector<int64_t> first_with_value;
+  // Texts of each field of the query that has the type kText, and null for the others. The column
+  // then has codes.
+  std::vector<std::shared_ptr<const KeyTexts>> texts;
   [[nodiscard]] int64_t size() const { return static_cast<int64_t>(records.size()); }
   // Returns false if record `i` of the batch is older than the field of this column. The column
   // then has NaN, no time, an empty text, 0 or false.
@@ -40,8 +44,8 @@ struct CAIRN_EXPORT LogBatch {
   }
 
   // Returns the values of one field of the query. T is the number type of the field, such as float
-  // for f4, or int64_t for a timestamp; uint8_t for a boolean; std::string for bytes, without the
-  // zeros at the end.
+  // for f4, or int64_t for a timestamp; uint8_t for a boolean; std::string for texts, and for bytes
+  // without the zeros at the end.
   // Errors: kNotFound if the query does not return a field with this name; kInvalidArgument if its
   // values are of another type.
   template <ColumnValue T>

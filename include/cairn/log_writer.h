@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -102,10 +103,19 @@ class CAIRN_EXPORT LogWriter {
   // Takes any number of records. Commits if the options say so.
   // Errors, after which no record is taken:
   //   kInvalidArgument if the size is not a multiple of the record size, if the values have another
-  //     size than a record, or if a record has no time (NumPy's NaT).
+  //     size than a record, if a record has no time (NumPy's NaT), or if a code has no text.
   //   kUnavailable if the disk is full, and more records wait for it than `max_buffered_bytes`.
   // After kResourceExhausted the records are taken, and wait.
   absl::Status Append(Items records);
+  // Returns the code that a text has in the records of a field of type kText. A text that has none
+  // gets the next one, which the next commit stores together with its records. The log keeps every
+  // text for ever. An empty text has code 0.
+  // Errors:
+  //   kNotFound if there is no such field.
+  //   kInvalidArgument if the field has another type, or the text is longer than 65,535 bytes,
+  //     contains a zero or is not UTF-8.
+  //   kResourceExhausted if the texts of all key fields would take more than 16 MiB.
+  absl::StatusOr<uint32_t> CodeOf(std::string_view field, std::string_view text);
   // Commits all records, including those that the window holds back, with the durability of the
   // options.
   absl::Status Commit();

@@ -26,6 +26,10 @@ enum class FieldType : uint8_t {
   // An int64 count of units since 1970-01-01T00:00:00 UTC. The least int64 means no time (NaT).
   kTimestamp,
   kBytes,  // 1 to 65,535 bytes; zeros at the end do not count
+  // A text of up to 65,535 bytes of UTF-8, without zeros, for texts that many records share. The
+  // record holds a uint32 code, and the log the text of each code; see KeyTexts. Only logs have
+  // this type. To other Blosc2 libraries it is an unsigned integer.
+  kText,
 };
 
 // The unit of a timestamp.
@@ -69,7 +73,8 @@ class CAIRN_EXPORT Schema {
   // a type does not exist in the size of its field, or if the record is longer than 65,535 bytes.
   static absl::StatusOr<Schema> Make(std::vector<Field> fields);
   // Parses a field as the tool takes it: "time:timestamp[us]", "temp:f4", "host:bytes[16]". Types
-  // are NumPy's short names (b1, i1 to i8, u1 to u8, f2 to f8) and long ones (bool, int8, float64).
+  // are NumPy's short names (b1, i1 to i8, u1 to u8, f2 to f8) and long ones (bool, int8, float64),
+  // and "text".
   // Errors: kInvalidArgument if the text does not have this form, or the name or the size is not
   // valid; kUnimplemented if there is no such type.
   static absl::StatusOr<Field> ParseField(std::string_view text);
@@ -82,7 +87,10 @@ class CAIRN_EXPORT Schema {
   //   kUnimplemented if a record has no fields, or contains another record, an array, a big-endian
   //     number, an object or another type that FieldType does not have.
   static absl::StatusOr<Schema> FromDtype(std::string_view dtype, int32_t record_size);
-  // Returns the dtype of the record, which FromDtype reads.
+  // Returns the schema in which these fields, which have the type u4, are texts.
+  // Errors: kInvalidArgument if there is no such field, or it has another type.
+  [[nodiscard]] absl::StatusOr<Schema> WithTexts(const std::vector<std::string>& names) const;
+  // Returns the dtype of the record, which FromDtype reads. Texts have the type u4 in it.
   [[nodiscard]] std::string ToDtype() const;
 
   [[nodiscard]] const std::vector<Field>& fields() const ABSL_ATTRIBUTE_LIFETIME_BOUND {

@@ -13,7 +13,7 @@ COMMANDS = [
     "pack", "copy", "append", "cat", "info", "verify", "chunk insert", "chunk update", "chunk delete",
     "chunk reorder", "resize", "meta ls", "meta get", "meta set", "meta rm", "history", "backup", "restore", "reclaim", "compact", "recover",
     "encode", "decode", "log create", "log append", "log import", "log query", "log agg", "log tail", "log follow",
-    "log stat", "log retain", "log delete",
+    "log stat", "log retain", "log delete", "log add-field", "log latest",
 ]  # fmt: skip
 # In the manual's lines that show what a command looks like, rather than a use of it.
 PLACEHOLDER = re.compile(r"\b(COMMAND|FRAME|LOG|OUT|FILE|CHUNK_FILE|INCREMENT)\b|\[OPTIONS\]")

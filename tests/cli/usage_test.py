@@ -166,6 +166,8 @@ class Usage(CliTest):
             "log stat": ["--json"],
             "log retain": ["--retain-age"],
             "log delete": ["--from", "--where"],
+            "log add-field": ["--wait"],
+            "log latest": ["--by", "--from", "--fields"],
         }.items():
             with self.subTest(command=command):
                 text = self.ok(*command.split(), "--help").decode()

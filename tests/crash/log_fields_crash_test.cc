@@ -1,5 +1,5 @@
-// Crashes while fields are added to a log: afterwards it has the field or not, with all records
-// that were committed, and its next writer can add the field.
+// Crashes while fields are added to a log with keys of text: afterwards it has the field or not,
+// with all records that were committed and their texts, and its next writer can add the field.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -23,13 +23,16 @@
 namespace cairn::test {
 namespace {
 
-// Record n has the time 10 n, and in each field after `count` the number n, from the record on that
-// the field was added at.
+// Record n has the time 10 n, a key that some records share, and in each field after that the
+// number n, from the record on that the field was added at.
 class WideningLife {
  public:
   WideningLife(uint64_t seed, bool many_files)
       : dice_(seed), disk_(std::make_unique<SimulatedDisk>(seed)) {
     LogCreateOptions options = SensorOptions();
+    std::vector<Field> fields = options.schema.fields();
+    fields.push_back(*Schema::ParseField("host:text"));
+    options.schema = Schema::Make(fields).value();
     options.file_system = disk_->root();
     if (many_files) options.rotation.max_bytes = 6000;
     EXPECT_TRUE(IsOk(Log::Create("log", options)));
@@ -52,6 +55,7 @@ class WideningLife {
   }
 
  private:
+  static std::string HostOf(int64_t record) { return absl::StrFormat("host %d", record / 5); }
   static Field FieldOf(size_t number) {
     return Schema::ParseField(absl::StrFormat("f%d:i4", number)).value();
   }
@@ -87,6 +91,11 @@ class WideningLife {
     for (const Reading& reading : Readings(count, written_)) {
       const auto* const bytes = reinterpret_cast<const std::byte*>(&reading);
       batch.insert(batch.end(), bytes, bytes + sizeof(Reading));
+      const absl::StatusOr<uint32_t> code = writer.CodeOf("host", HostOf(reading.count));
+      if (!code.ok()) return code.status();
+      const LittleEndian<uint32_t> host = *code;
+      const auto* const key = reinterpret_cast<const std::byte*>(&host);
+      batch.insert(batch.end(), key, key + sizeof(host));
       for (size_t i = 0; i < begins_.size(); ++i) {
         const auto* const value = reinterpret_cast<const std::byte*>(&reading.count);
         batch.insert(batch.end(), value, value + sizeof(reading.count));
@@ -106,7 +115,7 @@ class WideningLife {
     const int64_t end = found.end_record();
     EXPECT_GE(end, killed_ ? committed_ : durable_);
     ASSERT_LE(end, written_);
-    const size_t fields = found.schema().fields().size() - 3;
+    const size_t fields = found.schema().fields().size() - 4;
     EXPECT_GE(fields, durable_fields_);
     ASSERT_LE(fields, begins_.size() + (adding_ ? 1 : 0));
     if (fields > begins_.size()) begins_.push_back(written_);
@@ -124,6 +133,16 @@ class WideningLife {
     }
     ASSERT_TRUE(IsOk(found.ReadColumn("count", 0, column)));
     for (int64_t n = 0; n < end; ++n) ASSERT_EQ(column[static_cast<size_t>(n)], n);
+    LogCursor cursor = found.Query({.fields = {"host"}, .order = LogOrder::kRecord}).value();
+    int64_t next = 0;
+    for (LogBatch batch = cursor.Next().value(); batch.size() > 0; batch = cursor.Next().value()) {
+      const std::vector<std::string> hosts = batch.Column<std::string>("host").value();
+      for (const std::string& host : hosts) {
+        ASSERT_EQ(host, HostOf(next)) << "record " << next;
+        ++next;
+      }
+    }
+    ASSERT_EQ(next, end);
     const absl::StatusOr<std::vector<std::string>> wrong = found.VerifyStatistics();
     ASSERT_TRUE(IsOk(wrong));
     EXPECT_EQ(*wrong, std::vector<std::string>());

@@ -258,7 +258,7 @@ absl::StatusOr<std::vector<LogBucket>> Aggregate(
   CAIRN_ASSIGN_OR_RETURN(const Field* const time, state.NeedTime());
   CAIRN_ASSIGN_OR_RETURN(const Buckets buckets, Buckets::Make(aggregation, *time));
   CAIRN_ASSIGN_OR_RETURN(std::vector<size_t> fields, state.FindFields(aggregation.fields));
-  const auto is_text = [&](size_t i) { return !IsNumber(state.schema().fields()[i]); };
+  const auto is_text = [&](size_t i) { return IsText(state.schema().fields()[i]); };
   if (aggregation.fields.empty()) {
     std::erase_if(fields, is_text);
   } else if (const auto text = std::ranges::find_if(fields, is_text); text != fields.end()) {
@@ -270,7 +270,7 @@ absl::StatusOr<std::vector<LogBucket>> Aggregate(
     CAIRN_ASSIGN_OR_RETURN(measured, AggregateInOrder(shared_state, aggregation, buckets, {}));
   }
   CAIRN_ASSIGN_OR_RETURN(Filter filter,
-                         Filter::Make(state.schema(), aggregation.where, aggregation.filters));
+                         Filter::Make(state, aggregation.where, aggregation.filters));
   CAIRN_ASSIGN_OR_RETURN(const std::vector<ChunkPlace> places,
                          FindChunks(state, aggregation.times, filter));
   Aggregator aggregator(aggregation, buckets, state.schema(), std::move(filter), std::move(fields));

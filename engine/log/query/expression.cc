@@ -15,6 +15,7 @@
 
 #include "cairn/time_text.h"
 #include "engine/base/status.h"
+#include "engine/log/stats/values.h"
 
 namespace cairn::log {
 
@@ -308,7 +309,7 @@ class ExpressionParser {
     };
     if (field.type == FieldType::kTimestamp) return TimeValue(field, comparison, operand.text);
     if (operand.has_blanks) return needs("one word, or a text in quotes");
-    if (field.type == FieldType::kBytes) {
+    if (IsText(field)) {
       if (!operand.quoted && NumberOf(operand.text)) return needs("a text in quotes");
       return FieldValue(operand.text);
     }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/log/stats/values.h"
 
@@ -120,6 +121,41 @@ absl::StatusOr<Filter> Filter::Make(const Schema& schema, std::span<const Condit
   return filter;
 }
 
+absl::StatusOr<Filter> Filter::Make(const LogState& state, std::span<const Condition> conditions,
+                                    std::span<const std::string> texts) {
+  CAIRN_ASSIGN_OR_RETURN(Filter filter, Make(state.schema(), conditions, texts));
+  filter.TestTexts(state);
+  return filter;
+}
+
+// Compares the text of each code once.
+void Filter::TestTexts(const LogState& state) {
+  for (Test& test : tests_) {
+    const KeyTextsPtr texts = state.TextsOf(test.column);
+    const auto* const wanted = std::get_if<std::string>(&test.value);
+    if (texts == nullptr || wanted == nullptr) continue;
+    int64_t count = 0;
+    for (int64_t code = 0; code < texts->size(); ++code) {
+      const bool holds =
+          Holds(test.comparison, texts->Get(static_cast<uint32_t>(code)) <=> *wanted);
+      test.holding.push_back(count);
+      test.holds.push_back(holds ? 1 : 0);
+      count += holds ? 1 : 0;
+    }
+    test.holding.push_back(count);
+  }
+}
+
+bool Filter::MayHoldText(const Test& test, bool negated, const FieldAggregate& codes) {
+  if (codes.count == 0) return false;
+  const auto end = static_cast<double>(test.holds.size());
+  if (!(codes.min >= 0 && codes.min <= codes.max && codes.max < end)) return true;
+  const auto least = static_cast<size_t>(codes.min);
+  const auto after = static_cast<size_t>(codes.max) + 1;
+  const int64_t holding = test.holding[after] - test.holding[least];
+  return negated ? std::cmp_less(holding, after - least) : holding > 0;
+}
+
 absl::StatusOr<Filter::Node> Filter::MakeNode(const Schema& schema, const Expression& expression) {
   Node node = {.kind = expression.kind, .test = tests_.size()};
   if (expression.kind == Expression::Kind::kTest) {
@@ -138,7 +174,7 @@ absl::StatusOr<Filter::Test> Filter::MakeTest(const Schema& schema, const Condit
   const auto field = std::ranges::find(schema.fields(), condition.field, &Field::name);
   if (field == schema.fields().end()) return NotFound("log: no field '%s'", condition.field);
   const bool is_text = std::holds_alternative<std::string>(condition.value);
-  if (is_text == IsNumber(*field)) {
+  if (is_text != IsText(*field)) {
     return InvalidArgument("log: field '%s' is compared with %s", field->name,
                            is_text ? "a text" : "a number");
   }
@@ -166,6 +202,11 @@ bool Filter::MayMatch(const Node& node, bool negated, const Piece& piece) const 
     const Test& test = tests_[node.test];
     if (!IsNumber(test.field)) return true;
     const FieldAggregate& values = piece.fields[test.number].values;
+    if (test.field.type == FieldType::kText) {
+      const bool lacks_some = values.count < piece.nrecords;
+      const bool holds_without = negated != (test.comparison == Comparison::kNotEqual);
+      return (lacks_some && holds_without) || MayHoldText(test, negated, values);
+    }
     if (!negated) return MayHold(test.comparison, test.value, values);
     const bool has_nan = values.count < piece.nrecords;
     return has_nan || MayHold(Opposite(test.comparison), test.value, values);
@@ -216,6 +257,13 @@ void Filter::Apply(const Node& node, const Columns& columns, std::vector<uint8_t
   const auto absent = static_cast<size_t>(columns.AbsentOf(test.column));
   if (test.comparison != Comparison::kNotEqual) {
     std::fill_n(chosen.begin(), static_cast<ptrdiff_t>(absent), uint8_t{0});
+  }
+  if (test.field.type == FieldType::kText) {
+    for (size_t i = absent; i < chosen.size(); ++i) {
+      const auto code = LoadLe<uint32_t>(values + i * step);
+      chosen[i] = chosen[i] != 0 && code < test.holds.size() && test.holds[code] != 0;
+    }
+    return;
   }
   if (const auto* const text = std::get_if<std::string>(&test.value)) {
     for (size_t i = absent; i < chosen.size(); ++i) {

@@ -12,6 +12,7 @@
 
 #include "cairn/log.h"
 #include "engine/log/query/expression.h"
+#include "engine/log/state/log_state.h"
 #include "engine/log/stats/chunk_stats.h"
 
 namespace cairn::log {
@@ -23,6 +24,9 @@ class Filter {
   // Makes a filter of conditions and texts that must all hold; see LogQuery. Errors: kNotFound for
   // a field that does not exist; kInvalidArgument for a value that does not fit its field and for a
   // text that does not parse.
+  static absl::StatusOr<Filter> Make(const LogState& state, std::span<const Condition> conditions,
+                                     std::span<const std::string> texts);
+  // Makes a filter of records without keys.
   static absl::StatusOr<Filter> Make(const Schema& schema, std::span<const Condition> conditions,
                                      std::span<const std::string> texts);
 
@@ -41,6 +45,10 @@ class Filter {
     size_t number = 0;  // among the numbers of the schema
     Comparison comparison = Comparison::kEqual;
     FieldValue value = int64_t{0};
+    // For a field with codes of texts: 1 for each code whose text fulfils the comparison, and the
+    // number of such codes before each code, with one more for the end.
+    std::vector<uint8_t> holds = {};
+    std::vector<int64_t> holding = {};
   };
   // An expression whose test is one of `tests_`.
   struct Node {
@@ -50,6 +58,9 @@ class Filter {
   };
   absl::StatusOr<Node> MakeNode(const Schema& schema, const Expression& expression);
   absl::StatusOr<Test> MakeTest(const Schema& schema, const Condition& condition);
+  void TestTexts(const LogState& state);
+  // Returns true if some code of a piece fulfils the test, or with `negated` does not.
+  static bool MayHoldText(const Test& test, bool negated, const FieldAggregate& codes);
   // Returns true if the node, or with `negated` its opposite, may hold for a record of the piece.
   bool MayMatch(const Node& node, bool negated, const Piece& piece) const;
   void Apply(const Node& node, const Columns& columns, std::vector<uint8_t>& chosen) const;

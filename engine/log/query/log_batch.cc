@@ -59,18 +59,25 @@ absl::Status LogBatch::CopyNumbers(std::string_view field, FieldType type, size_
 absl::StatusOr<std::vector<std::string>> LogBatch::TextColumn(std::string_view field) const {
   CAIRN_ASSIGN_OR_RETURN(const size_t i, FindColumn(field));
   const Field& stored = (*fields)[i];
+  if (stored.type == FieldType::kText) {
+    std::vector<std::string> found;
+    for (size_t at = 0; at < columns[i].size(); at += sizeof(uint32_t)) {
+      found.emplace_back(texts[i]->Get(LoadLe<uint32_t>(columns[i].data() + at)));
+    }
+    return found;
+  }
   if (stored.type != FieldType::kBytes) {
     return InvalidArgument("log: field '%s' holds numbers, not texts", field);
   }
   const auto size = static_cast<size_t>(stored.size);
-  std::vector<std::string> texts;
-  texts.reserve(records.size());
+  std::vector<std::string> found;
+  found.reserve(records.size());
   for (size_t at = 0; at < columns[i].size(); at += size) {
     std::string text(reinterpret_cast<const char*>(columns[i].data()) + at, size);
     text.erase(text.find_last_not_of('\0') + 1);
-    texts.push_back(std::move(text));
+    found.push_back(std::move(text));
   }
-  return texts;
+  return found;
 }
 
 }  // namespace cairn

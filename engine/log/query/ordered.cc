@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/log/query/measure.h"
 #include "engine/log/query/query_run.h"
@@ -55,17 +56,6 @@ struct Group {
   std::vector<Measurer> measurers;
 };
 
-FieldValue LoadValue(const Field& field, const std::byte* at) {
-  if (field.type == FieldType::kBytes) {
-    std::string text(reinterpret_cast<const char*>(at), static_cast<size_t>(field.size));
-    text.resize(text.find_last_not_of('\0') + 1);
-    return text;
-  }
-  FieldValue value;
-  VisitLoader(field, [&](const auto& load) { value = load(at); });
-  return value;
-}
-
 class OrderedAggregator {
  public:
   OrderedAggregator(const LogState& state, const Field& time, const LogAggregation& aggregation,
@@ -82,7 +72,7 @@ class OrderedAggregator {
   absl::Status AddMeasure(const LogMeasure& measure) {
     const Field* const field = schema_.Find(measure.field);
     if (field == nullptr) return NotFound("log: no field '%s'", measure.field);
-    if (!IsNumber(*field)) return InvalidArgument("log: field '%s' is not numeric", field->name);
+    if (IsText(*field)) return InvalidArgument("log: field '%s' is not numeric", field->name);
     const bool quantile = measure.kind == MeasureKind::kQuantile;
     if (quantile && !(measure.quantile >= 0 && measure.quantile <= 1)) {
       return InvalidArgument("log: quantile of '%s': expected 0 to 1, got %g", field->name,
@@ -102,10 +92,7 @@ class OrderedAggregator {
   absl::Status AddGroupField(const std::string& name) {
     const Field* const field = schema_.Find(name);
     if (field == nullptr) return NotFound("log: no field '%s'", name);
-    if (field->type == FieldType::kFloat) {
-      return InvalidArgument("log: by: expected integers, booleans or bytes, '%s' has floats",
-                             name);
-    }
+    CAIRN_RETURN_IF_ERROR(CheckGroupField(*field));
     by_.push_back(ColumnOf(IndexOf(name)));
     return absl::OkStatus();
   }
@@ -207,8 +194,8 @@ class OrderedAggregator {
           group.values.emplace_back(std::monostate());
           continue;
         }
-        group.values.push_back(
-            LoadValue(FieldOf(column), batch.columns[column].data() + record * size));
+        group.values.push_back(GroupValueOf(FieldOf(column), batch.texts[column].get(),
+                                            batch.columns[column].data() + record * size));
       }
       group.totals.resize(totals_.size());
       for (const Measured& measured : measured_) group.measurers.emplace_back(measured.what);
@@ -265,6 +252,24 @@ class OrderedAggregator {
 };
 
 }  // namespace
+
+absl::Status CheckGroupField(const Field& field) {
+  if (field.type != FieldType::kFloat) return absl::OkStatus();
+  return InvalidArgument("log: by: expected integers, booleans or bytes, '%s' has floats",
+                         field.name);
+}
+
+FieldValue GroupValueOf(const Field& field, const KeyTexts* texts, const std::byte* at) {
+  if (texts != nullptr) return std::string(texts->Get(LoadLe<uint32_t>(at)));
+  if (field.type == FieldType::kBytes) {
+    std::string text(reinterpret_cast<const char*>(at), static_cast<size_t>(field.size));
+    text.resize(text.find_last_not_of('\0') + 1);
+    return text;
+  }
+  FieldValue value;
+  VisitLoader(field, [&](const auto& load) { value = load(at); });
+  return value;
+}
 
 absl::StatusOr<std::vector<LogBucket>> AggregateInOrder(
     const std::shared_ptr<const LogState>& state, const LogAggregation& aggregation,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/log.h"
@@ -13,6 +14,11 @@
 #include "engine/log/state/log_state.h"
 
 namespace cairn::log {
+
+// Checks that the values of a field can make groups. Errors: kInvalidArgument for floats.
+absl::Status CheckGroupField(const Field& field);
+// Returns the value at `at` of such a field. `texts` are its texts, or null if it has no codes.
+FieldValue GroupValueOf(const Field& field, const KeyTexts* texts, const std::byte* at);
 
 // Returns a row for each group and bucket that has records, as LogSnapshot::Aggregate does.
 // `summed` are the fields, by index in the schema, that each row sums up.

@@ -104,12 +104,15 @@ absl::StatusOr<std::unique_ptr<QueryRun>> QueryRun::Make(std::shared_ptr<const L
                                                          const LogQuery& query) {
   CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: limit", query.limit));
   std::unique_ptr<QueryRun> run(new QueryRun(state, query));
-  CAIRN_ASSIGN_OR_RETURN(run->filter_, Filter::Make(state->schema(), query.where, query.filters));
+  CAIRN_ASSIGN_OR_RETURN(run->filter_, Filter::Make(*state, query.where, query.filters));
   CAIRN_ASSIGN_OR_RETURN(run->fields_, state->FindFields(query.fields));
   std::vector<Field> returned;
   returned.reserve(run->fields_.size());
   for (const size_t i : run->fields_) returned.push_back(state->schema().fields()[i]);
-  for (const size_t i : run->fields_) run->first_with_value_.push_back(state->FirstWithValue(i));
+  for (const size_t i : run->fields_) {
+    run->first_with_value_.push_back(state->FirstWithValue(i));
+    run->texts_.push_back(state->TextsOf(i));
+  }
   run->batch_fields_ = std::make_shared<const std::vector<Field>>(std::move(returned));
   if (state->newest().time_field() == nullptr) {
     if (!IsEver(query.times)) CAIRN_RETURN_IF_ERROR(state->NeedTime().status());
@@ -226,6 +229,7 @@ absl::StatusOr<LogBatch> QueryRun::Next() {
   }
   batch.fields = batch_fields_;
   batch.first_with_value = first_with_value_;
+  batch.texts = texts_;
   if (batch.size() > left_) {
     const auto count = static_cast<size_t>(left_);
     batch.records.resize(count);

@@ -68,6 +68,7 @@ class QueryRun {
   std::vector<size_t> fields_;  // indexes in the schema
   std::shared_ptr<const std::vector<Field>> batch_fields_;
   std::vector<int64_t> first_with_value_;  // of each of the fields
+  std::vector<KeyTextsPtr> texts_;         // likewise; null for those without texts
   std::vector<ChunkPlace> places_;         // in the order in which they are loaded
   std::vector<int64_t> min_times_;         // least time of each of them, with LogOrder::kTime
   size_t next_ = 0;

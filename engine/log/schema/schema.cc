@@ -40,6 +40,8 @@ bool HasSize(FieldType type, int32_t size) {
       return size == 2 || size == 4 || size == 8;
     case FieldType::kTimestamp:
       return size == 8;
+    case FieldType::kText:
+      return size == 4;
     case FieldType::kBytes:
       break;
   }
@@ -104,7 +106,7 @@ absl::StatusOr<Field> FieldOf(const Dtype& type) {
 
 std::string DtypeOf(const Field& field) {
   if (field.type == FieldType::kTimestamp) return absl::StrFormat("<M8[%s]", NameOf(field.unit));
-  constexpr std::string_view kLetters = "biufMS";
+  constexpr std::string_view kLetters = "biufMSu";
   const char letter = kLetters[static_cast<size_t>(field.type)];
   const char* const order = field.size == 1 || field.type == FieldType::kBytes ? "|" : "<";
   return absl::StrFormat("%s%c%d", order, letter, field.size);
@@ -164,6 +166,9 @@ absl::StatusOr<Field> Schema::ParseField(std::string_view text) {
   }
   const std::string_view name = text.substr(0, colon);
   CAIRN_RETURN_IF_ERROR(CheckName(name));
+  if (text.substr(colon + 1) == "text") {
+    return Field{.name = std::string(name), .type = FieldType::kText, .size = 4};
+  }
   absl::StatusOr<Dtype> type = Dtype::Parse(text.substr(colon + 1));
   if (!type.ok()) return Annotate(type.status(), "field '%s'", name);
   type->name = name;
@@ -193,6 +198,20 @@ absl::StatusOr<Schema> Schema::FromDtype(std::string_view dtype, int32_t record_
   }
   CAIRN_RETURN_IF_ERROR(CheckNames(schema.fields_));
   if (schema.fields_.empty()) return Unimplemented("dtype %s: no field", dtype);
+  return schema;
+}
+
+absl::StatusOr<Schema> Schema::WithTexts(const std::vector<std::string>& names) const {
+  Schema schema = *this;
+  for (const std::string& name : names) {
+    const auto field = std::ranges::find(schema.fields_, name, &Field::name);
+    if (field == schema.fields_.end()) return InvalidArgument("no field '%s'", name);
+    if (field->type == FieldType::kText) continue;
+    if (field->type != FieldType::kUint || field->size != 4) {
+      return InvalidArgument("field '%s': expected the type u4 for the codes of texts", name);
+    }
+    field->type = FieldType::kText;
+  }
   return schema;
 }
 

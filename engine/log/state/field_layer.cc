@@ -38,7 +38,9 @@ absl::StatusOr<std::vector<FieldFact>> ParseFieldLayer(Bytes content) {
     for (const std::byte c : reader.Take(reader.Varint("length of a name"), "name")) {
       field.name.push_back(static_cast<char>(c));
     }
-    if (reader.U8("kind") != 0) reader.Fail("kind", "none that this Cairn knows");
+    const uint8_t kind = reader.U8("kind");
+    if (kind > 1) reader.Fail("kind", "none that this Cairn knows");
+    field.is_text = kind == 1;
     const uint64_t begin = reader.Varint("first record");
     if (begin > kMaxFirst) reader.Fail("first record", "after the greatest number");
     if (!names.insert(field.name).second) reader.Fail("name", "is there twice");
@@ -58,7 +60,7 @@ std::vector<std::byte> EncodeFieldLayer(const std::vector<FieldFact>& fields) {
   for (const FieldFact& field : fields) {
     writer.Varint(field.name.size());
     writer.Append(std::as_bytes(std::span(field.name)));
-    writer.U8(0);
+    writer.U8(field.is_text ? 1 : 0);
     writer.Varint(static_cast<uint64_t>(field.begin));
   }
   return std::move(writer).Take();

@@ -22,7 +22,8 @@ inline constexpr std::string_view kFieldLayer = "cairn.log.fields";
 
 struct FieldFact {
   std::string name;
-  int64_t begin = 0;  // number of the first record that has a value
+  bool is_text = false;  // the records have codes of texts
+  int64_t begin = 0;     // number of the first record that has a value
   bool operator==(const FieldFact&) const = default;
 };
 

@@ -8,6 +8,7 @@
 #include "engine/base/deadline.h"
 #include "engine/base/status.h"
 #include "engine/log/state/edit_layer.h"
+#include "engine/log/state/field_layer.h"
 #include "engine/log/state/log_layer.h"
 
 namespace cairn::log {
@@ -139,6 +140,9 @@ absl::Status LogCore::MakeState() {
       if (!segment.ok()) return AtPath(part.file.path, segment.status());
       part.segment = *std::move(segment);
     }
+    if (part.segment->keys().ntexts() > parts_.back().segment->keys().ntexts()) {
+      return AtPath(part.file.path, DataLoss("it has keys that the newest file lacks"));
+    }
     segments.push_back(part.segment);
   }
   state_ = std::make_shared<const LogState>(std::move(segments));
@@ -265,6 +269,13 @@ absl::StatusOr<Writer> BeginLogFrame(const std::string& path, const LogCreateOpt
                           .time_field = time_name};
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, create));
   CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
+  std::vector<FieldFact> facts;
+  for (const Field& field : options.schema.fields()) {
+    if (field.type == FieldType::kText) facts.push_back({.name = field.name, .is_text = true});
+  }
+  if (!facts.empty()) {
+    CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kFieldLayer, EncodeFieldLayer(facts)));
+  }
   if (edits != EditLayer()) {
     CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kEditLayer, EncodeEditLayer(edits)));
   }

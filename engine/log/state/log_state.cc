@@ -86,6 +86,11 @@ int64_t LogState::FirstWithValue(size_t field) const {
   return first;
 }
 
+KeyTextsPtr LogState::TextsOf(size_t field) const {
+  if (schema().fields()[field].type != FieldType::kText) return nullptr;
+  return newest().keys().texts(KeyNumber(schema(), field));
+}
+
 int64_t LogState::CountDeleted() const {
   int64_t count = 0;
   for (const SegmentPtr& segment : segments_) count += log::CountDeleted(*segment);

@@ -44,6 +44,8 @@ class LogState {
   // Returns the number of the first record that has a value of this field, by index in the schema.
   // All later records have one, and no record before it.
   int64_t FirstWithValue(size_t field) const;
+  // Returns the texts of a field of type kText, by index in the schema, or null for any other.
+  KeyTextsPtr TextsOf(size_t field) const;
   // Returns the indexes of these fields in the schema, or of all if no name is given. Errors:
   // kNotFound for an unknown name.
   absl::StatusOr<std::vector<size_t>> FindFields(std::span<const std::string> names) const;

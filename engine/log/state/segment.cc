@@ -33,6 +33,18 @@ void StatsCache::DropBefore(int64_t chunk) {
 
 namespace {
 
+absl::StatusOr<SchemaPtr> SchemaOf(const Snapshot& snapshot, const std::vector<FieldFact>& facts) {
+  CAIRN_ASSIGN_OR_RETURN(Schema schema,
+                         Schema::FromDtype(snapshot.array()->dtype, snapshot.info().typesize));
+  std::vector<std::string> texts;
+  for (const FieldFact& fact : facts) {
+    if (fact.is_text) texts.push_back(fact.name);
+  }
+  absl::StatusOr<Schema> with_texts = schema.WithTexts(texts);
+  if (!with_texts.ok()) return DataLoss("log: fields: %s", with_texts.status().message());
+  return std::make_shared<const Schema>(*std::move(with_texts));
+}
+
 // Returns the time field of this name, or without a name the first timestamp if there is one.
 absl::StatusOr<const Field*> FindTimeField(const Schema& schema, std::string_view name) {
   if (name.empty()) {
@@ -44,6 +56,15 @@ absl::StatusOr<const Field*> FindTimeField(const Schema& schema, std::string_vie
   if (CanBeTime(*time)) return time;
   return InvalidArgument("log: field '%s' cannot be the time: expected a timestamp or an integer",
                          name);
+}
+
+// Checks that all codes of a field of the frame have a text.
+absl::Status CheckTexts(const StoredFields& fields, const LogKeys& keys, const Field& stored,
+                        Bytes column) {
+  if (stored.type != FieldType::kText) return absl::OkStatus();
+  const Schema& schema = *fields.stored();
+  const size_t key = KeyNumber(schema, static_cast<size_t>(&stored - schema.fields().data()));
+  return CheckCodes(stored, *keys.texts(key), column);
 }
 
 }  // namespace
@@ -59,6 +80,7 @@ absl::StatusOr<SegmentPtr> Segment::Load(Snapshot snapshot, std::string_view tim
 SegmentPtr Segment::WithDeleted(const Segment& segment, std::span<const RecordRange> records) {
   std::shared_ptr<Segment> changed(new Segment(segment.snapshot_, segment.cache_));
   changed->fields_ = segment.fields_;
+  changed->keys_ = segment.keys_;
   changed->layer_ = segment.layer_;
   changed->time_ = segment.time_;
   changed->nrecords_ = segment.nrecords_;
@@ -84,17 +106,15 @@ absl::Status Segment::LoadFields(const Segment* before, SchemaPtr seen) {
     return absl::OkStatus();
   }
   cache_ = std::make_shared<StatsCache>();  // the statistics are those of the fields
+  std::vector<FieldFact> facts;
+  if (!stored_facts_.empty()) {
+    CAIRN_ASSIGN_OR_RETURN(facts, ParseFieldLayer(stored_facts_));
+  }
   SchemaPtr stored;
   if (is_same) {
     stored = before->fields_->stored();
   } else {
-    CAIRN_ASSIGN_OR_RETURN(Schema schema,
-                           Schema::FromDtype(array->dtype, snapshot_.info().typesize));
-    stored = std::make_shared<const Schema>(std::move(schema));
-  }
-  std::vector<FieldFact> facts;
-  if (!stored_facts_.empty()) {
-    CAIRN_ASSIGN_OR_RETURN(facts, ParseFieldLayer(stored_facts_));
+    CAIRN_ASSIGN_OR_RETURN(stored, SchemaOf(snapshot_, facts));
   }
   if (seen == nullptr) seen = stored;
   CAIRN_ASSIGN_OR_RETURN(fields_, StoredFields::Make(std::move(stored), facts, std::move(seen)));
@@ -108,6 +128,10 @@ absl::Status Segment::Init(std::string_view time_field, const Segment* before, S
   }
   if (array->chunkshape[0] <= 0) return DataLoss("log: chunks of %d records", array->chunkshape[0]);
   CAIRN_RETURN_IF_ERROR(LoadFields(before, std::move(seen)));
+  // Another file may have other texts.
+  const bool is_same_file = before != nullptr && before->snapshot_.file() == snapshot_.file();
+  CAIRN_ASSIGN_OR_RETURN(
+      keys_, LogKeys::Load(snapshot_, *fields_->stored(), is_same_file ? before->keys_ : nullptr));
   nrecords_ = array->shape[0];
   chunk_records_ = array->chunkshape[0];
   const int64_t chunk_items = snapshot_.info().chunksize.value_or(0) / snapshot_.info().typesize;
@@ -175,8 +199,9 @@ absl::Status Segment::ReadField(size_t field, int64_t record, MutableBytes dst) 
     return absl::OkStatus();
   }
   const FieldSpan span = {.offset = stored->offset, .size = stored->size, .dst = dst};
-  return snapshot_.ReadFields(record - first_record(), static_cast<int64_t>(dst.size() / size),
-                              std::span(&span, 1));
+  CAIRN_RETURN_IF_ERROR(snapshot_.ReadFields(
+      record - first_record(), static_cast<int64_t>(dst.size() / size), std::span(&span, 1)));
+  return CheckTexts(*fields_, *keys_, *stored, dst);
 }
 
 absl::StatusOr<Columns> Segment::ReadColumns(const Rows& rows,
@@ -201,6 +226,11 @@ absl::StatusOr<Columns> Segment::ReadColumns(const Rows& rows,
     }
   }
   CAIRN_RETURN_IF_ERROR(snapshot_.ReadFields(record - first_record(), rows.size(), spans));
+  for (const size_t i : fields) {
+    const Field* const stored = fields_->Stored(i);
+    if (stored != nullptr)
+      CAIRN_RETURN_IF_ERROR(CheckTexts(*fields_, *keys_, *stored, columns.fields[i]));
+  }
   return columns;
 }
 
@@ -240,15 +270,6 @@ int64_t Segment::LoadTable(std::string_view name) const {
   return table->first;
 }
 
-// Loads the tables up to the one that has this chunk. The chunks that a new state brings are in the
-// first.
-void Segment::LoadTablesFor(int64_t ordinal) const {
-  for (size_t i = 0; i < std::size(kStatsLayers); ++i) {
-    const int64_t first = first_chunks_[i].Get([&] { return LoadTable(kStatsLayers[i]); });
-    if (ordinal >= first) return;
-  }
-}
-
 absl::StatusOr<ChunkStatsPtr> Segment::StatsOf(int64_t nchunk) const {
   const bool complete = RecordsIn(nchunk) == chunk_records_;
   uint64_t fingerprint = 0;
@@ -260,7 +281,11 @@ absl::StatusOr<ChunkStatsPtr> Segment::StatsOf(int64_t nchunk) const {
   StatsCache& cache = fingerprint == 0 ? own_stats_ : *cache_;
   if (ChunkStatsPtr found = cache.Find(Ordinal(nchunk), fingerprint)) return found;
   if (fingerprint != 0) {
-    LoadTablesFor(Ordinal(nchunk));
+    // The chunks that a new state brings are in the first table.
+    for (size_t i = 0; i < std::size(kStatsLayers); ++i) {
+      const int64_t first = first_chunks_[i].Get([&] { return LoadTable(kStatsLayers[i]); });
+      if (Ordinal(nchunk) >= first) break;
+    }
     if (ChunkStatsPtr found = cache.Find(Ordinal(nchunk), fingerprint)) return found;
   }
   CAIRN_ASSIGN_OR_RETURN(ChunkStats stats, ComputeStats(nchunk));

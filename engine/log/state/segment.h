@@ -20,6 +20,7 @@
 #include "engine/base/lazy.h"
 #include "engine/base/mutex.h"
 #include "engine/log/state/edit_layer.h"
+#include "engine/log/state/log_keys.h"
 #include "engine/log/state/log_layer.h"
 #include "engine/log/state/stored_fields.h"
 #include "engine/log/state/time_index.h"
@@ -79,6 +80,7 @@ class Segment {
   const Field* time_field() const { return time_; }  // null if there is none
   const LogLayer& layer() const { return layer_; }
   const EditLayer& edits() const { return *edits_; }
+  const LogKeys& keys() const { return *keys_; }  // numbered as the fields of the frame are
 
   int64_t first_record() const { return layer_.first_record; }
   int64_t end_record() const { return layer_.first_record + nrecords_; }
@@ -118,7 +120,6 @@ class Segment {
   absl::Status LoadFields(const Segment* before, SchemaPtr seen);
   absl::Status LoadEdits(const Segment* before);
   int64_t LoadTable(std::string_view name) const;
-  void LoadTablesFor(int64_t ordinal) const;
 
   Snapshot snapshot_;
   std::shared_ptr<StatsCache> cache_;
@@ -127,6 +128,7 @@ class Segment {
   LogLayer layer_;
   std::vector<std::byte> stored_edits_;  // the vlmetalayer; empty if there is none
   std::shared_ptr<const EditLayer> edits_;
+  LogKeysPtr keys_;
   const Field* time_ = nullptr;  // in the schema
   int64_t nrecords_ = 0;
   int64_t chunk_records_ = 1;

@@ -61,8 +61,10 @@ absl::StatusOr<std::shared_ptr<const StoredFields>> StoredFields::Make(
 std::vector<FieldFact> StoredFields::Facts() const {
   std::vector<FieldFact> facts;
   for (size_t i = 0; i < begins_.size(); ++i) {
-    if (!places_[i].has_value() || begins_[i] == 0) continue;
-    facts.push_back({.name = seen_->fields()[i].name, .begin = begins_[i]});
+    const Field& field = seen_->fields()[i];
+    const bool is_text = field.type == FieldType::kText;
+    if (!places_[i].has_value() || (begins_[i] == 0 && !is_text)) continue;
+    facts.push_back({.name = field.name, .is_text = is_text, .begin = begins_[i]});
   }
   return facts;
 }

@@ -85,13 +85,18 @@ void VisitLoader(const Field& field, const Visit& visit) {
         default:
           return visit([](const std::byte* p) { return LoadLe<double>(p); });
       }
+    case FieldType::kText:  // the codes
+      return visit([](const std::byte* p) { return uint64_t{LoadLe<uint32_t>(p)}; });
     case FieldType::kBytes:
       return;
   }
 }
 
-// Returns true if statistics are kept for the field.
+// Returns true if statistics are kept for the field. Those of a text are of its codes.
 inline bool IsNumber(const Field& field) { return field.type != FieldType::kBytes; }
+inline bool IsText(const Field& field) {
+  return field.type == FieldType::kBytes || field.type == FieldType::kText;
+}
 
 }  // namespace cairn::log
 

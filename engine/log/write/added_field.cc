@@ -100,9 +100,15 @@ absl::Status WriteWithFields(const LogCore& log, const Segment& newest, const Sc
   CAIRN_ASSIGN_OR_RETURN(Writer writer, BeginLogFrame(path, options, newest.first_record(),
                                                       newest.edits(), std::move(metalayers)));
   CAIRN_RETURN_IF_ERROR(CopyLayers(newest.snapshot(), writer));
-  if (newest.nrecords() > 0) {
-    std::vector<FieldFact> facts = newest.fields().Facts();
-    facts.push_back({.name = wider.fields().back().name, .begin = newest.end_record()});
+  std::vector<FieldFact> facts = newest.fields().Facts();
+  const bool is_text = wider.fields().back().type == FieldType::kText;
+  const bool lacks_values = newest.nrecords() > 0;
+  if (lacks_values || is_text) {
+    facts.push_back({.name = wider.fields().back().name,
+                     .is_text = is_text,
+                     .begin = lacks_values ? newest.end_record() : 0});
+  }
+  if (!facts.empty()) {
     CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kFieldLayer, EncodeFieldLayer(facts)));
   }
   CAIRN_RETURN_IF_ERROR(CopyRecords(newest, *fields, writer));

@@ -149,7 +149,7 @@ absl::Status ChangeNewest(const DeletingWriter& log, std::span<const RecordRange
 }  // namespace
 
 absl::Status CheckSelection(const LogState& state, const LogSelection& which) {
-  CAIRN_RETURN_IF_ERROR(Filter::Make(state.schema(), {}, which.filters).status());
+  CAIRN_RETURN_IF_ERROR(Filter::Make(state, {}, which.filters).status());
   return IsAlways(which.times) ? absl::OkStatus() : state.NeedTime().status();
 }
 

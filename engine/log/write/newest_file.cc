@@ -5,6 +5,7 @@
 #include "engine/log/state/edit_layer.h"
 #include "engine/log/state/live_records.h"
 #include "engine/log/write/added_field.h"
+#include "engine/log/write/key_writer.h"
 
 namespace cairn::log {
 
@@ -60,7 +61,10 @@ absl::Status NewestFile::CreateNext(const Segment& newest, const LogLayer& layer
   const LogFile next = FileOf(log_->path(), file_.number + 1);
   EditLayer edits = newest.edits();
   edits.deleted = OverwrittenLater(newest);
-  return CreateLogFrame(next.path, options, newest.end_record(), edits);
+  CAIRN_ASSIGN_OR_RETURN(Writer writer,
+                         BeginLogFrame(next.path, options, newest.end_record(), edits, {}));
+  CAIRN_RETURN_IF_ERROR(CopyKeys(newest.snapshot(), writer));
+  return writer.Close();
 }
 
 absl::StatusOr<LogStatePtr> NewestFile::BeginNext(const LogLayer& layer) {

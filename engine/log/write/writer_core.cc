@@ -106,6 +106,7 @@ absl::Status WriterCore::Append(Items records) {
     if (absl::IsResourceExhausted(status)) return absl::UnavailableError(status.message());
     CAIRN_RETURN_IF_ERROR(status);
   }
+  CAIRN_RETURN_IF_ERROR(keys_.Check(*state_, records.bytes()));
   CAIRN_RETURN_IF_ERROR(buffer_->Add(records.bytes()));
   if (buffer_->nbytes() > options_.max_buffered_bytes) {
     return Remember(CommitRecords(true, options_.durability));
@@ -115,6 +116,12 @@ absl::Status WriterCore::Append(Items records) {
   }
   StartTimer();
   return absl::OkStatus();
+}
+
+absl::StatusOr<uint32_t> WriterCore::CodeOf(std::string_view field, std::string_view text) {
+  const MutexLockIf lock(owner_.is_here(), mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  return keys_.CodeOf(*state_, field, text);
 }
 
 absl::Status WriterCore::Commit() {
@@ -232,6 +239,7 @@ absl::StatusOr<UpsertReport> WriterCore::Upsert(Items records, const UpsertOptio
   const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(CheckValueSize(state_->schema(), records));
+  CAIRN_RETURN_IF_ERROR(keys_.Check(*state_, records.bytes()));
   CAIRN_ASSIGN_OR_RETURN(const Upsertion upsertion,
                          Upsertion::Make(*state_, options.key, records.bytes()));
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
@@ -304,7 +312,9 @@ absl::Status WriterCore::AddField(const Field& field) {
 absl::Status WriterCore::CommitBatch(Bytes records, int64_t most_chunks, Durability durability) {
   const LogLayer layer = layer_;
   const bool layer_changed = layer_changed_;
-  absl::Status status = StageRecords(records);
+  // The texts come first, since the statistics of the records read their codes.
+  absl::Status status = keys_.Stage(*state_, file_.writer());
+  if (status.ok()) status = StageRecords(records);
   if (status.ok()) status = StageRetention(records, most_chunks);
   if (status.ok() && layer_changed_) {
     layer_changed_ = false;
@@ -316,7 +326,9 @@ absl::Status WriterCore::CommitBatch(Bytes records, int64_t most_chunks, Durabil
     layer_ = layer;
     layer_changed_ = layer_changed;
   }
-  if (status.ok()) ages_.Note(*state_, records);
+  if (!status.ok()) return status;
+  ages_.Note(*state_, records);
+  keys_.Committed();
   return status;
 }
 

@@ -19,6 +19,7 @@
 #include "engine/log/write/commit_timer.h"
 #include "engine/log/write/deletion.h"
 #include "engine/log/write/inbox.h"
+#include "engine/log/write/key_writer.h"
 #include "engine/log/write/newest_file.h"
 #include "engine/log/write/record_ages.h"
 #include "engine/log/write/record_buffer.h"
@@ -42,6 +43,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::StatusOr<int64_t> Delete(const LogSelection& which);
   absl::StatusOr<UpsertReport> Upsert(Items records, const UpsertOptions& options);
   absl::Status AddField(const Field& field);
+  absl::StatusOr<uint32_t> CodeOf(std::string_view field, std::string_view text);
   int64_t end_record() const;
   LogStatePtr state() const;
   absl::Status Close();
@@ -52,7 +54,6 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   WriterCore(std::shared_ptr<LogCore> log, const LogWriterOptions& options)
       : log_(std::move(log)), options_(options), file_(log_, options), inbox_(log_) {}
   absl::Status BeginWriting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status MakeStatistics() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Errors: kFailedPrecondition in a forked child.
   absl::Status Check() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Remembers a failure, which ends the writer. A refusal by a full disk does not.
@@ -96,6 +97,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   LogLayer layer_ ABSL_GUARDED_BY(mutex_);
   bool layer_changed_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<RecordBuffer> buffer_ ABSL_GUARDED_BY(mutex_);
+  KeyWriter keys_ ABSL_GUARDED_BY(mutex_);
   Inbox inbox_ ABSL_GUARDED_BY(mutex_);
   RecordAges ages_ ABSL_GUARDED_BY(mutex_);
   bool timer_runs_ ABSL_GUARDED_BY(mutex_) = false;

@@ -155,7 +155,7 @@ absl::StatusOr<std::vector<Field>> NumbersOf(const OutputFlags& flags, const Log
   if (!flags.fields.empty()) return fields;
   const Field* const time = log.time_field();
   std::erase_if(fields, [time](const Field& field) {
-    return field.type == FieldType::kBytes || (time != nullptr && field == *time);
+    return IsText(field) || (time != nullptr && field == *time);
   });
   return fields;
 }

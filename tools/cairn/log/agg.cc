@@ -57,7 +57,7 @@ std::optional<absl::TimeZone> ZoneOf(const std::string& name) {
 class BucketWriter {
  public:
   BucketWriter(const Field& time, const std::vector<Field>& by,
-               const std::vector<AggColumn>& values, const AggFlags& flags)
+               const std::vector<AggColumn>& values, int32_t longest_text, const AggFlags& flags)
       : unit_(time.unit), values_(values) {
     const RowFormat format = FormatOf(flags.output);
     Field begin = {.name = NameOf(time), .type = FieldType::kInt, .size = 8, .unit = time.unit};
@@ -71,7 +71,13 @@ class BucketWriter {
       begin = {.name = begin.name, .type = FieldType::kBytes, .size = kTimeSize};
     }
     std::vector<Field> columns = {begin};
-    columns.insert(columns.end(), by.begin(), by.end());
+    for (Field field : by) {
+      if (field.type == FieldType::kText) {
+        field.type = FieldType::kBytes;
+        field.size = longest_text;
+      }
+      columns.push_back(std::move(field));
+    }
     columns.push_back({.name = "records", .type = FieldType::kInt});
     for (const AggColumn& value : values) columns.push_back(value.column);
     for (const Field& column : columns) {
@@ -136,6 +142,18 @@ absl::Status CheckFill(const AggFlags& flags, const Fill& fill) {
   return absl::OkStatus();
 }
 
+// Returns the bytes of the longest text of all groups, or 1.
+int32_t LongestText(const std::vector<LogBucket>& buckets) {
+  size_t longest = 1;
+  for (const LogBucket& bucket : buckets) {
+    for (const FieldValue& value : bucket.group) {
+      const auto* const text = std::get_if<std::string>(&value);
+      if (text != nullptr) longest = std::max(longest, text->size());
+    }
+  }
+  return static_cast<int32_t>(longest);
+}
+
 // Returns the fields that --by names.
 absl::StatusOr<std::vector<Field>> GroupFieldsOf(const AggFlags& flags, const Schema& schema) {
   std::vector<Field> by;
@@ -177,7 +195,7 @@ absl::Status Agg(const AggFlags& flags) {
     SetType(value, buckets);
     WidenType(fill, value);
   }
-  BucketWriter writer(*time, by, values, flags);
+  BucketWriter writer(*time, by, values, LongestText(buckets), flags);
   const auto write = [&writer](const LogBucket& bucket, const std::vector<AggValue>& row) {
     return writer.Write(bucket, row);
   };

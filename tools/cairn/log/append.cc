@@ -85,7 +85,11 @@ class Appender {
   absl::Status Run(const std::string& path, const HeldSignals& signals) {
     ASSIGN_OR_RETURN(Input input, Input::Open(path));
     input.EndAt(signals);
-    RecordBuilder builder(schema_, time_, ParseOptionsOf(flags_.input, path));
+    ParseOptions options = ParseOptionsOf(flags_.input, path);
+    options.code_of = [this](std::string_view field, std::string_view text) {
+      return writer_.CodeOf(field, text);
+    };
+    RecordBuilder builder(schema_, time_, options);
     ASSIGN_OR_RETURN(std::unique_ptr<RecordParser> parser,
                      MakeParser(flags_.input, path, builder, time_));
     const bool timestamp = time_ != nullptr && time_->type == FieldType::kTimestamp;

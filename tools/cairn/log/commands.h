@@ -13,6 +13,7 @@ void AddLogAppend(CLI::App& group, Command& chosen);
 void AddLogImport(CLI::App& group, Command& chosen);
 void AddLogQuery(CLI::App& group, Command& chosen);
 void AddLogAgg(CLI::App& group, Command& chosen);
+void AddLogLatest(CLI::App& group, Command& chosen);
 void AddLogTail(CLI::App& group, Command& chosen);
 void AddLogFollow(CLI::App& group, Command& chosen);
 void AddLogStat(CLI::App& group, Command& chosen);

@@ -12,6 +12,7 @@
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/log/commands.h"
+#include "tools/cairn/records/record_parser.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/units.h"
@@ -25,6 +26,7 @@ namespace {
 struct CreateFlags {
   std::string path;
   std::vector<std::string> fields;
+  std::string keys;
   std::string time_field;
   std::string codec = "lz4";
   int level = 5;
@@ -46,6 +48,12 @@ absl::Status CreateLog(const CreateFlags& flags) {
   for (const std::string& text : flags.fields) {
     ASSIGN_OR_RETURN(Field field, Schema::ParseField(text));
     fields.push_back(std::move(field));
+  }
+  if (!flags.keys.empty()) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> keys, ParseCsvRow(flags.keys, ','));
+    for (const std::string& key : keys) {
+      fields.push_back({.name = key, .type = FieldType::kText, .size = 4});
+    }
   }
   LogCreateOptions options = {.time_field = flags.time_field,
                               .codec = *FindWord(kCodecWords, flags.codec),
@@ -73,10 +81,15 @@ void AddLogCreate(CLI::App& group, Command& chosen) {
   create
       ->add_option("--field", flags->fields,
                    "A field of the records, such as time:timestamp[us], temp:f4, count:u8, ok:bool "
-                   "or host:bytes[16]; repeatable")
+                   "or host:bytes[16]; host:text for texts that many records share; repeatable")
       ->required()
       ->allow_extra_args(false)
       ->type_name("NAME:TYPE");
+  create
+      ->add_option("--key", flags->keys,
+                   "Fields of type text after the others, such as host,status: texts of any length "
+                   "that many records share")
+      ->type_name("NAMES");
   create
       ->add_option("--time-field", flags->time_field,
                    "The field with the time: a timestamp or an integer [the first timestamp]")

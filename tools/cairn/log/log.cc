@@ -13,6 +13,7 @@ void AddLog(CLI::App& app, Command& chosen) {
   AddLogImport(*group, chosen);
   AddLogQuery(*group, chosen);
   AddLogAgg(*group, chosen);
+  AddLogLatest(*group, chosen);
   AddLogTail(*group, chosen);
   AddLogFollow(*group, chosen);
   AddLogStat(*group, chosen);

@@ -54,7 +54,7 @@ struct LogStat {
 
 // Returns true for numbers except the time.
 bool IsShown(const Field& field, const LogSnapshot& log) {
-  return field.type != FieldType::kBytes && field != *log.time_field();
+  return !IsText(field) && field != *log.time_field();
 }
 
 absl::StatusOr<LogStat> StatOf(const LogSnapshot& log) {

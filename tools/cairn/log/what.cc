@@ -45,9 +45,7 @@ struct Item {
   LogMeasure measure = {};  // whose field is empty if there is none
 };
 
-bool IsWhole(const Field& field) {
-  return field.type != FieldType::kFloat && field.type != FieldType::kBytes;
-}
+bool IsWhole(const Field& field) { return field.type != FieldType::kFloat && !IsText(field); }
 
 // Parses "p95" or "p99.9" as a quantile.
 std::optional<double> ParsePercentile(std::string_view word) {
@@ -172,7 +170,7 @@ absl::StatusOr<std::vector<AggColumn>> ParseWhat(const std::string& text,
     }
     flush();
     ASSIGN_OR_RETURN(const Field* const field, FindField(schema.fields(), item.measure.field));
-    if (field->type == FieldType::kBytes) {
+    if (IsText(*field)) {
       return absl::InvalidArgumentError(
           absl::StrFormat("--what: field '%s' is not numeric", NameOf(*field)));
     }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/records/record_parser.h"
+#include "tools/cairn/records/values.h"
 #include "tools/cairn/text/units.h"
 #include "tools/status.h"
 
@@ -97,7 +98,7 @@ class CsvParser : public RecordParser {
   bool IsRow(std::string_view line) override {
     if (first_) return true;
     const auto is_value = [this](const std::optional<size_t>& field) {
-      return field && builder_.schema().fields()[*field].type != FieldType::kBytes;
+      return field && !IsText(builder_.schema().fields()[*field]);
     };
     if (columns_.size() < 2 || std::ranges::none_of(columns_, is_value)) return false;
     trial_.resize(static_cast<size_t>(builder_.schema().record_size()));

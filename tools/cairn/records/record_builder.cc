@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/records/values.h"
@@ -92,11 +93,19 @@ absl::Status RecordBuilder::Take(size_t field) {
 
 absl::Status RecordBuilder::Set(size_t field, std::string_view text) {
   const Field& to = schema_.fields()[field];
-  if (to.type != FieldType::kBytes) {
+  if (!IsText(to)) {
     text = WithoutBlanks(text);
     if (SaysNoValue(text)) return SetMissing(field);
   }
   RETURN_IF_ERROR(Take(field));
+  absl::StatusOr<uint32_t> code;
+  std::string digits;
+  if (to.type == FieldType::kText && options_.code_of != nullptr) {
+    code = options_.code_of(to.name, text);
+    if (!code.ok()) return code.status();
+    digits = absl::StrCat(*code);
+    text = digits;
+  }
   const absl::Status status =
       ParseValue(to, text, options_.number_times, record_.data() + to.offset);
   if (status.ok()) return status;

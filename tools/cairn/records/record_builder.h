@@ -24,6 +24,9 @@ struct ParseOptions {
   NumberTimes number_times = {};
   bool ignore_extra = false;  // ignore values that no field of the log has
   bool stamp = false;         // give a record without a time that of its arrival
+  // Returns the code of a text for a field of type kText; see LogWriter::CodeOf.
+  std::function<absl::StatusOr<uint32_t>(std::string_view field, std::string_view text)> code_of =
+      {};
 };
 
 class RecordBuilder {

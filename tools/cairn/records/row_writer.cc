@@ -20,17 +20,25 @@ std::string JsonKey(const std::string& name) {
   return Dump(IsUtf8(name) ? name : JsonName(name), -1) + ":";
 }
 
-void AppendCsvValue(std::string& out, const Field& field, const std::byte* at) {
-  if (field.type == FieldType::kBytes) {
-    AppendCsvCell(out, LoadText(field, at));
+// Returns the text of a field of bytes, or of codes of these texts.
+std::string_view TextOf(const Field& field, const KeyTexts* texts, const std::byte* at) {
+  if (texts == nullptr) return LoadText(field, at);
+  return texts->Get(static_cast<uint32_t>(LoadNumber(field, at).u));
+}
+
+void AppendCsvValue(std::string& out, const Field& field, const KeyTexts* texts,
+                    const std::byte* at) {
+  if (field.type == FieldType::kBytes || texts != nullptr) {
+    AppendCsvCell(out, TextOf(field, texts, at));
   } else {
     AppendValue(out, field, at);
   }
 }
 
-void AppendJsonValue(std::string& out, const Field& field, const std::byte* at) {
-  if (field.type == FieldType::kBytes) {
-    const std::string_view text = LoadText(field, at);
+void AppendJsonValue(std::string& out, const Field& field, const KeyTexts* texts,
+                     const std::byte* at) {
+  if (field.type == FieldType::kBytes || texts != nullptr) {
+    const std::string_view text = TextOf(field, texts, at);
     out += IsUtf8(text) ? Dump(text, -1)
                         : "{\"base64\":\"" + absl::Base64Escape(std::string(text)) + "\"}";
     return;
@@ -108,11 +116,11 @@ void RowFormatter::AppendRow(std::string& out, std::span<const ColumnView> colum
       if (columns[i].IsMissing(row)) {
         out += "null";
       } else {
-        AppendJsonValue(out, field, at);
+        AppendJsonValue(out, field, columns[i].texts, at);
       }
     } else {
       if (i > 0) out += ',';
-      if (!columns[i].IsMissing(row)) AppendCsvValue(out, field, at);
+      if (!columns[i].IsMissing(row)) AppendCsvValue(out, field, columns[i].texts, at);
     }
   }
   if (format_ == RowFormat::kJsonLines) out += '}';

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 
+#include "cairn/key_texts.h"
 #include "cairn/record.h"
 #include "cairn/types.h"
 
@@ -27,6 +28,7 @@ struct ColumnView {
   // value.
   const int64_t* records = nullptr;
   int64_t first_with_value = 0;
+  const KeyTexts* texts = nullptr;  // of a field with codes of texts
 
   bool IsMissing(size_t row) const {
     return missing || (records != nullptr && records[row] < first_with_value);

@@ -297,6 +297,8 @@ Number LoadNumber(const Field& field, const std::byte* at) {
                       : field.size == 2 ? Load<uint16_t>(at)
                       : field.size == 4 ? Load<uint32_t>(at)
                                         : Load<uint64_t>(at));
+    case FieldType::kText:
+      return Unsigned(Load<uint32_t>(at));
     case FieldType::kFloat:
       return Float(field.size == 2   ? HalfToFloat(Load<uint16_t>(at))
                    : field.size == 4 ? Load<float>(at)
@@ -318,6 +320,7 @@ void StoreNumber(const Field& field, double value, std::byte* at) {
              : field.size == 2 ? StoreWhole<int16_t>(value, at)
              : field.size == 4 ? StoreWhole<int32_t>(value, at)
                                : StoreWhole<int64_t>(value, at);
+    case FieldType::kText:
     case FieldType::kUint:
       return field.size == 1   ? StoreWhole<uint8_t>(value, at)
              : field.size == 2 ? StoreWhole<uint16_t>(value, at)
@@ -368,6 +371,7 @@ absl::Status ParseValue(const Field& field, std::string_view text, const NumberT
       return ParseBool(text, at);
     case FieldType::kInt:
     case FieldType::kUint:
+    case FieldType::kText:
       return ParseWholeNumber(field, text, at);
     case FieldType::kFloat:
       return ParseFloat(field, text, at);
@@ -388,6 +392,9 @@ bool StoreMissing(const Field& field, std::byte* at) {
       return ParseFloat(field, "nan", at).ok();
     case FieldType::kBytes:
       return ParseText(field, "", at).ok();
+    case FieldType::kText:
+      Store(uint32_t{0}, at);
+      return true;
     default:
       std::memset(at, 0, static_cast<size_t>(field.size));
       return false;
@@ -430,6 +437,7 @@ std::string FormatDurationOf(const Field& time, int64_t duration) {
 std::string NameOf(const Field& field) { return field.name.empty() ? "value" : field.name; }
 
 std::string TypeOf(const Field& field) {
+  if (field.type == FieldType::kText) return "text";
   Field named = field;
   named.name = "x";
   const absl::StatusOr<Schema> schema = Schema::Make({std::move(named)});

@@ -37,6 +37,10 @@ void StoreInt64(int64_t value, std::byte* at);
 std::vector<std::byte> ColumnOf(std::span<const int64_t> numbers);
 // Stores a number in the field's type: rounded to a whole one, and within its bounds.
 void StoreNumber(const Field& field, double value, std::byte* at);
+// Returns true for bytes and for codes of texts.
+inline bool IsText(const Field& field) {
+  return field.type == FieldType::kBytes || field.type == FieldType::kText;
+}
 // Returns a text, without the zeros at its end.
 std::string_view LoadText(const Field& field, const std::byte* at);
 
@@ -50,7 +54,8 @@ struct NumberTimes {
   bool certain = false;               // the user said so; otherwise a doubtful number is refused
 };
 
-// Errors: kInvalidArgument for a text that is not a value of the field.
+// Errors: kInvalidArgument for a text that is not a value of the field. A field of type kText takes
+// only codes.
 absl::Status ParseValue(const Field& field, std::string_view text, const NumberTimes& numbers,
                         std::byte* at);
 // Stores the value that means none, if the type has one: NaN, NaT, an empty text.

@@ -1,6 +1,7 @@
 #include "tools/cairn/streams/log_rows.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -43,7 +44,8 @@ absl::Status LogRows::WriteBatch(const LogBatch& batch) {
     columns.push_back({.data = batch.columns[i].data(),
                        .step = static_cast<size_t>(fields_[i].size),
                        .records = batch.records.data(),
-                       .first_with_value = batch.first_with_value[i]});
+                       .first_with_value = batch.first_with_value[i],
+                       .texts = batch.texts[i].get()});
   }
   return Write(batch.records, std::move(columns));
 }
@@ -60,10 +62,12 @@ absl::Status LogRows::WriteRun(const LogSnapshot& log, int64_t begin, int64_t en
   const int32_t size = log.schema().record_size();
   std::vector<Field> fields;  // in this state of the log
   std::vector<int64_t> first_with_value;
+  std::vector<std::shared_ptr<const KeyTexts>> texts;
   for (const Field& shown : fields_) {
     ASSIGN_OR_RETURN(const Field* const field, FindField(log.schema().fields(), NameOf(shown)));
     fields.push_back(*field);
     ASSIGN_OR_RETURN(first_with_value.emplace_back(), log.FirstWithValue(field->name));
+    ASSIGN_OR_RETURN(texts.emplace_back(), log.Texts(field->name));
   }
   const int64_t most = std::max(int64_t{1} << 20, int64_t{size}) / size;
   while (begin < end) {
@@ -75,6 +79,7 @@ absl::Status LogRows::WriteRun(const LogSnapshot& log, int64_t begin, int64_t en
     for (size_t i = 0; i < columns.size(); ++i) {
       columns[i].records = numbers.data();
       columns[i].first_with_value = first_with_value[i];
+      columns[i].texts = texts[i].get();
     }
     RETURN_IF_ERROR(Write(numbers, std::move(columns)));
     begin += std::ssize(numbers);

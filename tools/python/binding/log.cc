@@ -31,10 +31,11 @@ LogHandle Open(const std::string& path, const std::string& time, bool durable_on
 }
 
 void Create(const std::string& path, const std::string& dtype, int32_t record_size,
-            const std::string& time, int codec, int clevel, int32_t chunksize,
-            const RetentionLimits& retention, const RotationLimits& rotation, nb::handle files) {
+            const std::vector<std::string>& texts, const std::string& time, int codec, int clevel,
+            int32_t chunksize, const RetentionLimits& retention, const RotationLimits& rotation,
+            nb::handle files) {
   LogCreateOptions options;
-  options.schema = Check(Schema::FromDtype(dtype, record_size));
+  options.schema = Check(Check(Schema::FromDtype(dtype, record_size)).WithTexts(texts));
   options.time_field = time;
   options.codec = static_cast<Codec>(codec);
   options.clevel = clevel;
@@ -123,8 +124,9 @@ int64_t Delete(LogHandle& self, int64_t begin, int64_t end, const std::vector<st
 }
 
 // Adds the only field of a type.
-void AddField(LogHandle& self, const std::string& dtype, int32_t size, int64_t wait) {
-  const Schema added = Check(Schema::FromDtype(dtype, size));
+void AddField(LogHandle& self, const std::string& dtype, int32_t size,
+              const std::vector<std::string>& texts, int64_t wait) {
+  const Schema added = Check(Check(Schema::FromDtype(dtype, size)).WithTexts(texts));
   const absl::Status status = WaitWithoutGil(
       self.context.remote, wait,
       [&](std::chrono::milliseconds part) {
@@ -155,7 +157,7 @@ void BindLog(nb::module_& module) {
           },
           "retention"_a, "rotation"_a)
       .def("delete", &Delete, "begin"_a, "end"_a, "filters"_a, "wait"_a)
-      .def("add_field", &AddField, "dtype"_a, "size"_a, "wait"_a)
+      .def("add_field", &AddField, "dtype"_a, "size"_a, "texts"_a, "wait"_a)
       .def("wait_for_commit", &WaitForCommit, "seen"_a, "timeout"_a)
       .def("open_writer", &OpenWriter, "commit_records"_a, "commit_interval"_a, "durable"_a,
            "reorder_window"_a, "max_buffered_bytes"_a, "wait"_a, "timer"_a.none(), "codec"_a.none(),
@@ -178,8 +180,8 @@ void BindLog(nb::module_& module) {
         Check(CheckPaddedText({text.c_str(), text.size()}));
       },
       "text"_a);
-  module.def("create_log", &Create, "path"_a, "dtype"_a, "record_size"_a, "time"_a, "codec"_a,
-             "clevel"_a, "chunksize"_a, "retention"_a, "rotation"_a, "files"_a.none());
+  module.def("create_log", &Create, "path"_a, "dtype"_a, "record_size"_a, "texts"_a, "time"_a,
+             "codec"_a, "clevel"_a, "chunksize"_a, "retention"_a, "rotation"_a, "files"_a.none());
 }
 
 }  // namespace cairn::python

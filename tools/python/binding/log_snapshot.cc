@@ -221,6 +221,43 @@ std::optional<std::string> TimeField(const LogSnapshotHandle& self) {
   return field == nullptr ? std::nullopt : std::optional(field->name);
 }
 
+// Returns the names of the fields that hold codes of texts.
+std::vector<std::string> TextFields(const LogSnapshotHandle& self) {
+  std::vector<std::string> names;
+  for (const Field& field : self.snapshot.schema().fields()) {
+    if (field.type == FieldType::kText) names.push_back(field.name);
+  }
+  return names;
+}
+
+// Returns the texts of the codes from `begin` on.
+std::vector<std::string> Texts(const LogSnapshotHandle& self, const std::string& field,
+                               int64_t begin) {
+  const std::shared_ptr<const KeyTexts> texts = Check(self.snapshot.Texts(field));
+  std::vector<std::string> found;
+  for (int64_t code = begin; texts != nullptr && code < texts->size(); ++code) {
+    found.emplace_back(texts->Get(static_cast<uint32_t>(code)));
+  }
+  return found;
+}
+
+// Returns the latest record of each group, in the form of a batch.
+nb::tuple Latest(const LogSnapshotHandle& self, const std::vector<std::string>& by, int64_t begin,
+                 int64_t end, const std::vector<std::string>& fields, Where where,
+                 const std::vector<std::string>& filters, int64_t max_groups) {
+  const LogLatest wanted = {.by = by,
+                            .times = {.begin = begin, .end = end},
+                            .fields = fields,
+                            .where = ToConditions(std::move(where)),
+                            .filters = filters,
+                            .max_groups = max_groups};
+  const LogBatch batch =
+      Check(WithoutGil(self.context.remote, [&] { return self.snapshot.Latest(wanted); }));
+  nb::list columns;
+  for (const std::vector<std::byte>& column : batch.columns) columns.append(ToPython(column));
+  return nb::make_tuple(BytesOf(batch.records), columns);
+}
+
 std::vector<int64_t> FirstWithValue(const LogSnapshotHandle& self) {
   std::vector<int64_t> first;
   for (const Field& field : self.snapshot.schema().fields()) {
@@ -283,6 +320,15 @@ void BindLogSnapshot(nb::module_& module) {
           },
           "seen"_a)
       .def("first_with_value", &FirstWithValue)
+      .def("text_fields", &TextFields)
+      .def("texts", &Texts, "field"_a, "begin"_a)
+      .def("latest", &Latest, "by"_a, "begin"_a, "end"_a, "fields"_a, "where"_a, "filters"_a,
+           "max_groups"_a,
+           nb::sig("def latest(self, by: collections.abc.Sequence[str], begin: int, end: int, "
+                   "fields: collections.abc.Sequence[str], "
+                   "where: collections.abc.Sequence[tuple[str, int, int | float | str]], "
+                   "filters: collections.abc.Sequence[str], max_groups: int) "
+                   "-> tuple[bytes, list[bytes]]"))
       .def("frames", &Frames)
       .def("times", &Times)
       .def(

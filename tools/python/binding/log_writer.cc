@@ -67,12 +67,25 @@ void BindLogWriter(nb::module_& module) {
           "records"_a, "key"_a)
       .def(
           "add_field",
-          [](LogWriterHandle& self, const std::string& dtype, int32_t size) {
-            const Schema added = Check(Schema::FromDtype(dtype, size));
+          [](LogWriterHandle& self, const std::string& dtype, int32_t size,
+             const std::vector<std::string>& texts) {
+            const Schema added = Check(Check(Schema::FromDtype(dtype, size)).WithTexts(texts));
             Check(WithoutGil(self.context.remote,
                              [&] { return self.writer.AddField(added.fields().front()); }));
           },
-          "dtype"_a, "size"_a)
+          "dtype"_a, "size"_a, "texts"_a)
+      .def(
+          "codes_of",
+          [](LogWriterHandle& self, const std::string& field,
+             const std::vector<std::string>& texts) {
+            std::vector<uint32_t> codes;
+            codes.reserve(texts.size());
+            for (const std::string& text : texts) {
+              codes.push_back(Check(self.writer.CodeOf(field, text)));
+            }
+            return ToPython(std::as_bytes(std::span(codes)));
+          },
+          "field"_a, "texts"_a)
       .def("end_record",
            [](const LogWriterHandle& self) {
              return WithoutGil(self.context.remote, [&] { return self.writer.end_record(); });

@@ -146,7 +146,7 @@ class Aggregates:
             name: _chosen(usual[name], measures.get(name, {}), words) for name, words in wanted.words.items()
         }
         groups = {
-            name: np.array(values, object if None in values else dtype)
+            name: np.array([_text(one) for one in values] if dtype == object else values, object if None in values else dtype)
             for (name, dtype), values in zip(by.items(), found[5])
         }
         return cls(clock.times(begins), clock.times(ends), records, fields, time, zone, groups)
@@ -231,6 +231,10 @@ def _shown(stored: bytes, wholes: bytes, dtype: np.dtype) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         found["mean"] = found["sum"] / np.where(none, np.nan, found["count"])
     return found
+
+
+def _text(value: Union[int, bytes, None]) -> Union[int, str, None]:
+    return value.decode() if isinstance(value, bytes) else value
 
 
 def _chosen(usual: np.ndarray, measures: Mapping[str, np.ndarray], words: Sequence[str]) -> np.ndarray:

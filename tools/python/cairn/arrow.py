@@ -36,6 +36,8 @@ def _schema_of(fields: Mapping[str, np.dtype], text: bool) -> pyarrow.Schema:
     def type_of(dtype: np.dtype) -> Any:
         if dtype.kind == "M":
             return pa.timestamp(np.datetime_data(dtype)[0], "UTC")
+        if dtype.kind == "O":
+            return pa.dictionary(pa.int32(), pa.string())
         if dtype.kind == "S":
             return pa.string() if text else pa.binary()
         return pa.from_numpy_dtype(dtype.newbyteorder("="))
@@ -46,6 +48,9 @@ def _schema_of(fields: Mapping[str, np.dtype], text: bool) -> pyarrow.Schema:
 def _array_of(column: np.ndarray, name: str, type_: Any) -> Any:
     import pyarrow as pa
 
+    if column.dtype.kind == "O":
+        mask = np.ma.getmaskarray(column) if isinstance(column, np.ma.MaskedArray) else None
+        return pa.array(np.asarray(column), pa.string(), mask=mask).dictionary_encode()
     if isinstance(column, np.ma.MaskedArray):  # of records that have no value
         from pyarrow import compute
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -19,7 +19,7 @@ from .log_writer import LogWriter
 from .opened import Opened
 from .options import Limits
 from .paths import Path, files_of, name_of, shown_path
-from .records import added_field, fields_of, record_type
+from .records import added_field, fields_of, keyed_type
 from .times import Clock, SpanLike, TimeLike, ZoneLike
 
 
@@ -106,6 +106,7 @@ class Log(Opened[LogView], LogReadable):
         path: Path,
         dtype: Any,
         *,
+        key: Union[str, Sequence[str], None] = None,
         time: Optional[str] = None,
         unit: str = "us",
         codec: str = "lz4",
@@ -123,7 +124,10 @@ class Log(Opened[LogView], LogReadable):
             The path of the log, as `cairn.open` takes it.
         dtype
             The fields of a record: a NumPy type with fields, a list of pairs or a dict of names and
-            types. Types are booleans, integers, floats, bytes ("S16") and times ("M8[us]").
+            types. Types are booleans, integers, floats, bytes ("S16"), times ("M8[us]") and "text".
+        key
+            The names of fields of the type "text", which are added after the others: `["host"]`.
+            They hold texts of any length that many records share, and the log keeps each text once.
         time
             The name of the field with the time, which is a timestamp or an integer. By default it
             is the first timestamp.
@@ -147,7 +151,7 @@ class Log(Opened[LogView], LogReadable):
             The number of seconds that `append` waits for another writer, as in `open`.
         """
         name = name_of(path)
-        known = record_type(dtype, unit)
+        known, texts = keyed_type(dtype, unit, key)
         clock = _clock_of(known, time)
         options.milliseconds(wait)  # before anything is made
         try:
@@ -155,6 +159,7 @@ class Log(Opened[LogView], LogReadable):
                 name,
                 options.dtype_text(known),
                 known.itemsize,
+                texts,
                 time or "",
                 options.number_of(codec, options.CODECS, "codec"),
                 options.integer(clevel, "clevel", -(2**31)),
@@ -167,7 +172,7 @@ class Log(Opened[LogView], LogReadable):
             if not exist_ok:
                 raise
         log = Log.open(name, threads=threads, wait=wait)
-        if log.dtype != known:
+        if log.dtype != known or set(log._view().texts) != set(texts):
             raise AlreadyExists(f"{name}: is a log of {log.dtype}")
         return log
 

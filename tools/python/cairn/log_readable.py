@@ -166,10 +166,10 @@ class LogReadable:
         Chunks that the statistics exclude are not read.
         """
         view, chosen, cursor = self._cursor(begin, end, last, tz, fields, where, order, limit)
-        columns = Columns(chosen, view.first_with_value)
+        columns = Columns(chosen, view)
         while (batch := cursor.next())[0]:
             columns.add(*batch)
-        return columns.take(view.time)
+        return columns.take()
 
     def scan(
         self,
@@ -224,6 +224,47 @@ class LogReadable:
             _ALL if limit is None else limit,
         )
         return view, chosen, cursor
+
+    def latest(
+        self,
+        by: Union[str, Sequence[str]],
+        begin: Optional[TimeLike] = None,
+        end: Optional[TimeLike] = None,
+        *,
+        last: Optional[SpanLike] = None,
+        tz: Optional[ZoneLike] = None,
+        fields: Union[str, Sequence[str], None] = None,
+        where: WhereLike = None,
+        max_groups: int = 100_000,
+    ) -> Records:
+        """Returns the latest record of each key, in the order of the keys.
+
+        by
+            The names of the fields that make the key: integers, booleans, times, bytes or texts.
+        begin, end, last, tz
+            The times of the records, as in `query`.
+        fields
+            The names of the fields to read. None means all.
+        where
+            The conditions that the records must meet, as in `query`.
+        max_groups
+            The maximum number of keys.
+
+        The latest record is that with the greatest time, and the last of those by number. If `by`
+        is one field of texts, chunks in which no key can have a later record are not read.
+        """
+        view = self._view()
+        chosen = view.choose(fields)
+        found = view.engine.latest(
+            list(view.choose(by)),
+            *view.range(begin, end, last, tz),
+            list(chosen),
+            *conditions(where, view.fields),
+            options.integer(max_groups, "max_groups", 1, _ALL),
+        )
+        columns = Columns(chosen, view)
+        columns.add(*found)
+        return columns.take()
 
     def aggregate(
         self,
@@ -283,7 +324,7 @@ class LogReadable:
         clock = view.need_clock()
         grouped = {} if by is None else view.choose(by)
         chosen = view.choose(fields).items()
-        numbers = [name for name, one in chosen if fields is not None or (one.kind not in "SM" and name not in grouped)]
+        numbers = [name for name, one in chosen if fields is not None or (one.kind not in "SMO" and name not in grouped)]
         wanted = Wanted(what, numbers, list(view.fields))
         types = {name: view.fields[name] for name in wanted.words}
         first = clock.count(origin, tz=tz)

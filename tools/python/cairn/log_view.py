@@ -22,17 +22,20 @@ class LogView:
 
     is_array = False  # for `indexing`
 
-    __slots__ = ("_deleted", "_first_with_value", "clock", "dtype", "engine", "fields", "time", "where")
+    __slots__ = ("_deleted", "_first_with_value", "_texts", "clock", "dtype", "engine", "fields", "stored", "texts", "time", "where")
 
     def __init__(self, engine: _engine.LogSnapshot, path: str):
         self.engine = engine
         self.where = path  # the beginning of messages
         self.dtype = options.written_dtype(engine.dtype())
-        self.fields = fields_of(self.dtype)
+        self.stored = fields_of(self.dtype)
+        self.texts = engine.text_fields()  # the fields whose records hold codes of texts
+        self.fields = {**self.stored, **dict.fromkeys(self.texts, np.dtype(object))}
         self.time = engine.time_field()
         self.clock = None if self.time is None else Clock(self.fields[self.time])
         self._deleted: Optional[np.ndarray] = None
         self._first_with_value: Optional[dict[str, int]] = None
+        self._texts: dict[str, np.ndarray] = {}
 
     def need_clock(self) -> Clock:
         """Returns the clock, which says how times are counted, or raises FailedPrecondition."""
@@ -93,6 +96,14 @@ class LogView:
         if self._first_with_value is None:
             self._first_with_value = dict(zip(self.fields, self.engine.first_with_value()))
         return self._first_with_value
+
+    def decoded(self, name: str, column: np.ndarray) -> np.ndarray:
+        """Returns the texts of a column of codes, and any other column as it is."""
+        if name not in self.texts:
+            return column
+        if name not in self._texts:
+            self._texts[name] = np.array(self.engine.texts(name, 0), object)
+        return self._texts[name].take(column, mode="clip")
 
     @property
     def shape(self) -> tuple[int]:
@@ -157,13 +168,13 @@ class LogView:
 
     def column(self, name: str) -> np.ndarray:
         """Returns the values of a field of all records."""
-        (dtype,) = self.choose(name).values()
-        values = np.empty(self.shape, dtype)
+        self.choose(name)
+        values = np.empty(self.shape, self.stored[name])
         done = 0
         for begin, end in self._runs(self.engine.first_record(), self.engine.end_record()):
             self.engine.read_column(name, begin, bytes_of(values[done : done + end - begin]))
             done += end - begin
-        return values
+        return self.decoded(name, values)
 
     def records(self, first: int, end: int) -> Records:
         """Returns the records from number `first` to before `end` that are not deleted."""
@@ -176,5 +187,5 @@ class LogView:
             self.engine.read_records(start, bytes_of(rows[here]))
             numbers[here] = np.arange(start, stop)
             done += stop - start
-        columns = {name: rows[name] if name else rows for name in self.fields}
+        columns = {name: self.decoded(name, rows[name]) if name else rows for name in self.fields}
         return Records(columns, numbers, self.time, missing_of(columns, numbers, self.first_with_value))

@@ -25,7 +25,7 @@ class LogWriter(ClosingWriter):
     not committed. Threads may share it.
     """
 
-    __slots__ = ("__weakref__", "_clock", "_dtype", "_engine", "_moved", "_where")
+    __slots__ = ("__weakref__", "_clock", "_dtype", "_engine", "_moved", "_texts", "_where")
 
     def __init__(
         self,
@@ -35,6 +35,7 @@ class LogWriter(ClosingWriter):
     ):
         self._engine: Optional[_engine.LogWriter] = engine
         self._dtype = view.dtype
+        self._texts = view.texts
         self._clock = view.clock
         self._where = view.where
         self._moved = moved
@@ -60,7 +61,8 @@ class LogWriter(ClosingWriter):
         the values of one record, or a list of tuples. Times without a zone are UTC. Values are converted if that loses only
         the precision of floats and times.
         """
-        self._open().append(to_records(records, self._dtype))
+        engine = self._open()
+        engine.append(to_records(records, self._dtype, self._texts, engine.codes_of))
 
     def commit(self) -> LogSnapshot:
         """Commits all records, also those that `reorder_window` holds back, and returns the new state."""
@@ -91,7 +93,9 @@ class LogWriter(ClosingWriter):
         """
         engine = self._open()
         engine.add_field(*added_field(name, dtype, unit))
-        self._dtype = LogView(engine.snapshot(), self._where).dtype
+        view = LogView(engine.snapshot(), self._where)
+        self._dtype = view.dtype
+        self._texts = view.texts
         self._moved()
 
     def delete(
@@ -123,7 +127,7 @@ class LogWriter(ClosingWriter):
         engine = self._open()
         view = LogView(engine.snapshot(), self._where)
         names = [] if key is None else list(view.choose(key))
-        return UpsertReport(*engine.upsert(to_records(records, self._dtype), names))
+        return UpsertReport(*engine.upsert(to_records(records, self._dtype, self._texts, engine.codes_of), names))
 
     @property
     def end_record(self) -> int:

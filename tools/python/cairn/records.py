@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 import numbers
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Optional
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from .view import bytes_of, is_masked
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
     import pyarrow  # type: ignore[import-untyped]
+
+    from .log_view import LogView
 
 _SHOWN = 10
 
@@ -46,10 +48,26 @@ def record_type(dtype: Any, unit: str) -> np.dtype:
     return np.dtype([(name, timed if one == "M8" else one) for name, one in fields.items()])
 
 
-def added_field(name: str, dtype: Any, unit: str) -> tuple[str, int]:
-    """Returns a new field as the engine takes it: a type with one field, and its size."""
-    known = record_type([(name, dtype)], unit)
-    return options.dtype_text(known), known.itemsize
+def keyed_type(dtype: Any, unit: str, key: Union[str, Sequence[str], None] = None) -> tuple[np.dtype, list[str]]:
+    """Returns the type, in which fields of the type "text" have codes, and their names."""
+    if isinstance(dtype, Mapping) and not {"names", "formats"} <= set(dtype):
+        dtype = list(dtype.items())
+    keys = [] if key is None else [key] if isinstance(key, str) else list(key)
+    texts = []
+    if isinstance(dtype, list):
+        pairs = [one for one in dtype if isinstance(one, tuple) and len(one) == 2]
+        texts = [one[0] for one in pairs if isinstance(one[1], str) and one[1] == "text"]
+        dtype = [(one[0], "<u4") if one in pairs and one[0] in texts else one for one in dtype]
+        dtype += [(name, "<u4") for name in keys]
+    elif keys:
+        dtype = [*fields_of(np.dtype(dtype)).items(), *((name, "<u4") for name in keys)]
+    return record_type(dtype, unit), [*texts, *keys]
+
+
+def added_field(name: str, dtype: Any, unit: str) -> tuple[str, int, list[str]]:
+    """Returns a new field as the engine takes it: a type with one field, its size, and its name if it has texts."""
+    known, texts = keyed_type([(name, dtype)], unit)
+    return options.dtype_text(known), known.itemsize, texts
 
 
 @members_raise_ours
@@ -218,6 +236,10 @@ def shown(value: Any) -> str:
 
 
 def _for_pandas(column: np.ndarray, missing: Optional[np.ndarray] = None) -> Any:
+    if column.dtype.kind == "O":
+        import pandas
+
+        return pandas.Categorical(column if missing is None else np.where(missing, None, column))
     if column.dtype.kind == "S":
         column = np.array([value.decode("utf-8", "replace") for value in column], object)
         if missing is not None:
@@ -233,9 +255,9 @@ def _for_pandas(column: np.ndarray, missing: Optional[np.ndarray] = None) -> Any
 class Columns:
     """Puts the columns of records together piece by piece."""
 
-    def __init__(self, fields: Mapping[str, np.dtype], first_with_value: Mapping[str, int]):
-        self._fields = fields
-        self._first_with_value = first_with_value
+    def __init__(self, fields: Iterable[str], view: LogView):
+        self._fields = {name: view.stored[name] for name in fields}
+        self._view = view
         self._numbers = bytearray()
         self._columns = [bytearray() for _ in fields]
 
@@ -245,12 +267,12 @@ class Columns:
         for column, more in zip(self._columns, columns):
             column += more
 
-    def take(self, time: Optional[str]) -> Records:
+    def take(self) -> Records:
         """Returns all records that were added."""
         values = zip(self._fields.items(), self._columns)
-        columns = {name: np.frombuffer(column, dtype) for (name, dtype), column in values}
+        columns = {name: self._view.decoded(name, np.frombuffer(column, dtype)) for (name, dtype), column in values}
         numbers = np.frombuffer(self._numbers, np.int64)
-        return Records(columns, numbers, time, missing_of(self._fields, numbers, self._first_with_value))
+        return Records(columns, numbers, self._view.time, missing_of(self._fields, numbers, self._view.first_with_value))
 
 
 def missing_of(
@@ -261,8 +283,12 @@ def missing_of(
     return {name: mask for name, mask in missing.items() if mask.any()}
 
 
-def to_records(items: Any, dtype: np.dtype) -> np.ndarray:
-    """Records as the engine takes them: of this type, contiguous.
+# Gives the codes of texts for a field.
+CodesOf = Callable[[str, list[str]], bytes]
+
+
+def to_records(items: Any, dtype: np.dtype, texts: Sequence[str] = (), codes_of: Optional[CodesOf] = None) -> np.ndarray:
+    """Records as the engine takes them: of this type, contiguous. `texts` are the fields of codes.
 
     From a structured array, a DataFrame, a table of Arrow, a mapping of names to values, or a
     sequence of tuples.
@@ -291,7 +317,53 @@ def to_records(items: Any, dtype: np.dtype) -> np.ndarray:
         items = arrow.columns_of(items)
     elif not isinstance(items, Mapping) and dtype.names is not None:
         items = _from_tuples(items, dtype)
+    if codes_of is not None and texts and isinstance(items, Mapping):
+        items = {name: _coded(one, name, codes_of) if name in texts else one for name, one in items.items()}
+        if dtype.names is not None and items:
+            lengths = [len(one) for name, one in items.items() if name in texts]
+            items.update({name: np.zeros(lengths[0] if lengths else _length(items), "<u4") for name in texts if name not in items})
     return bytes_of(_from_columns(items, dtype))
+
+
+def _length(columns: Mapping[str, Any]) -> int:
+    one = next(iter(columns.values()))
+    return len(one) if hasattr(one, "__len__") and not isinstance(one, (str, bytes)) else 1
+
+
+def _coded(values: Any, name: str, codes_of: CodesOf) -> np.ndarray:
+    """Returns the codes of a column of texts."""
+    if hasattr(values, "cat") or hasattr(values, "categories"):  # categories of pandas
+        values = getattr(values, "cat", values)
+        places = np.asarray(values.codes)
+        known = list(values.categories)
+        used = np.unique(places)
+        codes = np.zeros(len(known) + 1, "<u4")  # the last is for -1, which is no value
+        some = [int(place) for place in used if place >= 0]
+        codes[some] = _codes([known[place] for place in some], name, codes_of)
+        return codes[places]
+    if arrow.is_column(values):
+        values = arrow.to_numpy(values)
+    if is_masked(values):
+        values = np.where(values.mask, None, values.data.astype(object))
+    return _codes(np.atleast_1d(np.asarray(values, object)).tolist(), name, codes_of)
+
+
+def _codes(values: list[Any], name: str, codes_of: CodesOf) -> np.ndarray:
+    texts: dict[str, int] = {}
+    places = np.empty(len(values), np.intp)
+    for number, value in enumerate(values):
+        if isinstance(value, bytes):
+            value = value.decode("utf-8", "surrogateescape")
+        elif not isinstance(value, str):
+            if not _is_none(value):
+                raise InvalidType(f"field {name!r}: record {number}: expected a text, got {told(value)}")
+            value = ""
+        places[number] = texts.setdefault(value, len(texts))
+    try:
+        found = codes_of(name, list(texts))
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(f"field {name!r}: a text that is not UTF-8") from error
+    return np.frombuffer(found, "<u4")[places]
 
 
 def _from_tuples(items: Any, dtype: np.dtype) -> dict[str, Any]:

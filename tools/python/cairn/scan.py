@@ -24,13 +24,12 @@ class Scan:
     Arrow, such as DuckDB and polars, take it as one.
     """
 
-    __slots__ = ("_cursor", "_fields", "_first_with_value", "_time", "_where")
+    __slots__ = ("_cursor", "_fields", "_view", "_where")
 
     def __init__(self, view: LogView, fields: dict[str, np.dtype], cursor: _engine.LogCursor):
         self._fields = fields
         self._cursor = cursor
-        self._first_with_value = view.first_with_value
-        self._time = view.time
+        self._view = view
         self._where = view.where
 
     def __iter__(self) -> Scan:
@@ -40,9 +39,9 @@ class Scan:
         batch = self._cursor.next()
         if not batch[0]:
             raise StopIteration
-        columns = Columns(self._fields, self._first_with_value)
+        columns = Columns(self._fields, self._view)
         columns.add(*batch)
-        return columns.take(self._time)
+        return columns.take()
 
     def to_arrow(self, *, text: bool = True) -> pyarrow.RecordBatchReader:
         """Returns a reader of pyarrow for the records that are left.

@@ -33,8 +33,10 @@ absl::Status CheckItems(const Snapshot& snapshot) {
 std::vector<Column> ColumnsOfLog(const Schema& schema) {
   std::vector<Column> columns;
   for (const Field& field : schema.fields()) {
+    // A field of texts has their codes until a row shows them.
     constexpr ColumnType kTypes[] = {ColumnType::kBool,  ColumnType::kInt,  ColumnType::kUint,
-                                     ColumnType::kFloat, ColumnType::kTime, ColumnType::kText};
+                                     ColumnType::kFloat, ColumnType::kTime, ColumnType::kText,
+                                     ColumnType::kText};
     columns.push_back(
         {.name = field.name.empty() ? std::string(dtypes::kItemColumn) : dtypes::ToUtf8(field.name),
          .type = kTypes[static_cast<size_t>(field.type)],
@@ -210,6 +212,12 @@ const Field* FrameTable::FieldOf(const Column& column) const {
 int64_t FrameTable::FirstWithValue(const Column& column, const TableState& state) const {
   const Field* const field = FieldOf(column);
   return field == nullptr ? 0 : state.log()->FirstWithValue(field->name).value_or(0);
+}
+
+std::shared_ptr<const KeyTexts> FrameTable::TextsOf(const Column& column,
+                                                    const TableState& state) const {
+  const Field* const field = FieldOf(column);
+  return field == nullptr ? nullptr : state.log()->Texts(field->name).value_or(nullptr);
 }
 
 std::string FrameTable::Signature(const TableState& state) const {

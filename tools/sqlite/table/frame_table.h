@@ -84,6 +84,8 @@ class FrameTable {
   const Field* FieldOf(const Column& column) const;
   // Returns the number of the first row of a log that has a value in this column.
   int64_t FirstWithValue(const Column& column, const TableState& state) const;
+  // Returns the texts of a log's field that has codes of texts, or null for any other column.
+  std::shared_ptr<const KeyTexts> TextsOf(const Column& column, const TableState& state) const;
   bool is_log() const { return log_.has_value(); }
   const std::string& path() const { return path_; }
 

@@ -1,8 +1,11 @@
 #include "tools/sqlite/table/table_module.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,7 +45,8 @@ struct Slot {
   ColumnView values = {};  // no data: not loaded, or a coordinate
   ReturnFunction give = nullptr;
   const Column* column = nullptr;
-  int64_t first_with_value = 0;  // rows before this one have no value
+  int64_t first_with_value = 0;                     // rows before this one have no value
+  std::shared_ptr<const KeyTexts> texts = nullptr;  // of codes
 };
 
 struct Cursor : sqlite3_vtab_cursor {
@@ -175,7 +179,8 @@ int Open(sqlite3_vtab* vtab, sqlite3_vtab_cursor** opened) {
     cursor->slots.push_back(
         {.give = ReturnFunctionOf(column),
          .column = &column,
-         .first_with_value = table->frame->FirstWithValue(column, *cursor->reading->state)});
+         .first_with_value = table->frame->FirstWithValue(column, *cursor->reading->state),
+         .texts = table->frame->TextsOf(column, *cursor->reading->state)});
   }
   if (table->append != nullptr && !table->append->rows()->empty()) {
     cursor->pending = table->append->rows();
@@ -230,9 +235,22 @@ void ReturnCoordinate(const Cursor& cursor, sqlite3_context* context, size_t axi
   sqlite3_result_int64(context, row / cursor.strides[axis] % extent);
 }
 
+// Returns the text of a code.
+void ReturnCode(sqlite3_context* context, const KeyTexts& texts, const std::byte* at) {
+  uint32_t code = 0;
+  for (size_t i = 0; i < sizeof(code); ++i) code |= std::to_integer<uint32_t>(at[i]) << 8 * i;
+  const std::string_view text = texts.Get(code);
+  sqlite3_result_text64(context, text.data() == nullptr ? "" : text.data(), text.size(),
+                        SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
 int ReturnLoaded(const Cursor& cursor, sqlite3_context* context, const Slot& slot) {
   if (slot.first_with_value > 0 && cursor.batch.NumberOf(cursor.value) < slot.first_with_value) {
     return SQLITE_OK;  // NULL
+  }
+  if (slot.texts != nullptr) {
+    ReturnCode(context, *slot.texts, slot.values.data + cursor.value * slot.values.step);
+    return SQLITE_OK;
   }
   slot.give(context, *slot.column, slot.values.data + cursor.value * slot.values.step);
   return SQLITE_OK;
@@ -283,6 +301,11 @@ absl::Status FillRow(const FrameTable& table, std::span<sqlite3_value* const> va
     if (i == table.time_column() && sqlite3_value_type(values[i]) == SQLITE_NULL) {
       return absl::InvalidArgumentError(
           absl::StrFormat("column %s: a record has a time", column.name));
+    }
+    const Field* const field = table.FieldOf(column);
+    if (field != nullptr && field->type == FieldType::kText) {
+      return absl::UnimplementedError(
+          absl::StrFormat("column %s: INSERT into a log with a key of texts", column.name));
     }
     RETURN_IF_ERROR(StoreValue(column, values[i], row.data() + column.offset));
   }
