@@ -182,15 +182,13 @@ class CAIRN_EXPORT LogWriter {
   // Errors, after which nothing has changed, unless stated otherwise:
   //   kAlreadyExists if the log has a field of this name.
   //   kInvalidArgument as for Schema::Make.
-  //   kFailedPrecondition if the field is a timestamp and the records have no time, because it
-  //   would
-  //     be the time.
+  //   kFailedPrecondition if the field is a timestamp and the records have no time: it would be
+  //     the time.
   //   kUnimplemented if the log is one file and its frame is sparse or in an object store.
   //   kResourceExhausted if the disk is full. A writer of a log of many files may then be of no
   //     further use.
   //   kUnavailable if another writer took the log at the end. The field is added, and this writer
-  //   is
-  //     of no further use.
+  //     is of no further use.
   absl::Status AddField(const Field& field);
 
   // Returns the number after those of all records taken, committed or not.
