@@ -51,6 +51,6 @@ def main(module):
 
 if __name__ == "__main__":
     folder, name = os.path.split(os.path.splitext(sys.argv[1])[0])
-    sys.path.append(folder)
+    sys.path.insert(0, folder)
     importlib.import_module(name)
     main(name)
