@@ -269,6 +269,23 @@ class Damage(CliTest):
         self.assertEqual(lines[3], lines[0])
         self.assertIn(b"2 of 4 frames", done.stderr)
 
+    def test_verify_checks_each_file_of_a_log(self):
+        self.ok("log", "create", "log", "--quiet", "--field", "n:i4", "--rotate-bytes", "1KiB", "--chunk-size", "512")
+        for begin in (0, 4000):
+            rows = "".join(f"{n * 7919 % 10007}\n" for n in range(begin, begin + 4000))
+            self.ok("log", "append", "log", "--quiet", "--columns", "n", stdin=rows.encode())
+        names = sorted(os.listdir(self.path("log")))
+        names = [f"log/{name}" for name in names if name.endswith(".b2frame")]
+        self.assertGreater(len(names), 1)
+        lines = self.ok("verify", "log").decode().splitlines()
+        self.assertEqual([line.split(": ")[:1] for line in lines], [[name] for name in names])
+        self.assertTrue(all(": ok, " in line for line in lines), lines)
+        self.flip_byte(names[0], 10)
+        done = self.run_tool("verify", "log", self.frame)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"2 of {len(names) + 1} frames failed the check".encode(), done.stderr)
+        self.assertRegex(done.stdout.decode().splitlines()[0], rf"\A{names[0]}: (DAMAGED|not checked)")
+
     def test_verify_for_programs(self):
         self.pack(b"fine", name="good")
         done = self.run_tool("verify", "--json", "good", "nofile", self.frame)
