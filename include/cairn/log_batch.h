@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -30,17 +31,21 @@ struct CAIRN_EXPORT LogBatch {
   std::vector<int64_t> records;                      // numbers of the records
   std::vector<std::vector<std::byte>> columns;       // values of each field of the query, as stored
   std::shared_ptr<const std::vector<Field>> fields;  // the fields of the query; never null
-  // Number of the first record that has a value, of each field of the query; see
-  // LogSnapshot::FirstWithValue.
+  // The next two have an item for each field of the query. They are empty if no field has texts and
+  // all records have a value of each field.
+  // Number of the first record that has a value; see LogSnapshot::FirstWithValue.
   std::vector<int64_t> first_with_value;
-  // Texts of each field of the query that has the type kText, and null for the others. The column
-  // then has codes.
+  // Texts of a field of type kText, whose column has codes; null for other types.
   std::vector<std::shared_ptr<const KeyTexts>> texts;
   [[nodiscard]] int64_t size() const { return static_cast<int64_t>(records.size()); }
   // Returns false if record `i` of the batch is older than the field of this column. The column
   // then has NaN, no time, an empty text, 0 or false.
   [[nodiscard]] bool HasValue(size_t column, size_t i) const {
-    return records[i] >= first_with_value[column];
+    return first_with_value.empty() || records[i] >= first_with_value[column];
+  }
+  // Returns the texts of a column, or null.
+  [[nodiscard]] const KeyTexts* TextsOf(size_t column) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return texts.empty() ? nullptr : texts[column].get();
   }
 
   // Returns the values of one field of the query. T is the number type of the field, such as float

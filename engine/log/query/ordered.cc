@@ -170,7 +170,9 @@ class OrderedAggregator {
       const std::byte* const at = batch.columns[column].data() + record * size;
       // A byte in front says whether there is a value, where some records have none.
       const bool has_value = batch.HasValue(column, record);
-      if (batch.first_with_value[column] > first_record_) key.push_back(has_value ? '\1' : '\0');
+      const bool may_lack =
+          !batch.first_with_value.empty() && batch.first_with_value[column] > first_record_;
+      if (may_lack) key.push_back(has_value ? '\1' : '\0');
       if (!has_value) continue;
       if (FieldOf(column).type == FieldType::kBool) {
         key.push_back(*at != std::byte{0} ? '\1' : '\0');
@@ -194,7 +196,7 @@ class OrderedAggregator {
           group.values.emplace_back(std::monostate());
           continue;
         }
-        group.values.push_back(GroupValueOf(FieldOf(column), batch.texts[column].get(),
+        group.values.push_back(GroupValueOf(FieldOf(column), batch.TextsOf(column),
                                             batch.columns[column].data() + record * size));
       }
       group.totals.resize(totals_.size());

@@ -109,10 +109,7 @@ absl::StatusOr<std::unique_ptr<QueryRun>> QueryRun::Make(std::shared_ptr<const L
   std::vector<Field> returned;
   returned.reserve(run->fields_.size());
   for (const size_t i : run->fields_) returned.push_back(state->schema().fields()[i]);
-  for (const size_t i : run->fields_) {
-    run->first_with_value_.push_back(state->FirstWithValue(i));
-    run->texts_.push_back(state->TextsOf(i));
-  }
+  run->FindTextsAndGaps();
   run->batch_fields_ = std::make_shared<const std::vector<Field>>(std::move(returned));
   if (state->newest().time_field() == nullptr) {
     if (!IsEver(query.times)) CAIRN_RETURN_IF_ERROR(state->NeedTime().status());
@@ -127,6 +124,17 @@ absl::StatusOr<std::unique_ptr<QueryRun>> QueryRun::Make(std::shared_ptr<const L
   std::ranges::stable_sort(run->places_, {}, min_time);
   for (const ChunkPlace& place : run->places_) run->min_times_.push_back(min_time(place));
   return run;
+}
+
+void QueryRun::FindTextsAndGaps() {
+  const auto is_plain = [this](size_t i) {
+    return state_->TextsOf(i) == nullptr && state_->FirstWithValue(i) == state_->first_record();
+  };
+  if (std::ranges::all_of(fields_, is_plain)) return;
+  for (const size_t i : fields_) {
+    first_with_value_.push_back(state_->FirstWithValue(i));
+    texts_.push_back(state_->TextsOf(i));
+  }
 }
 
 size_t QueryRun::SizeOf(size_t column) const {

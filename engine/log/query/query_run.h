@@ -58,6 +58,7 @@ class QueryRun {
   LogBatch TakeHeld(std::optional<int64_t> before);
   absl::StatusOr<LogBatch> NextInTime();
   absl::StatusOr<LogBatch> NextByNumber();
+  void FindTextsAndGaps();
   size_t SizeOf(size_t column) const;
 
   std::shared_ptr<const LogState> state_;
@@ -67,8 +68,8 @@ class QueryRun {
   Filter filter_;
   std::vector<size_t> fields_;  // indexes in the schema
   std::shared_ptr<const std::vector<Field>> batch_fields_;
-  std::vector<int64_t> first_with_value_;  // of each of the fields
-  std::vector<KeyTextsPtr> texts_;         // likewise; null for those without texts
+  std::vector<int64_t> first_with_value_;  // as in a LogBatch
+  std::vector<KeyTextsPtr> texts_;         // likewise
   std::vector<ChunkPlace> places_;         // in the order in which they are loaded
   std::vector<int64_t> min_times_;         // least time of each of them, with LogOrder::kTime
   size_t next_ = 0;

@@ -40,12 +40,13 @@ absl::Status LogRows::ShowAll(const LogSnapshot& log) {
 
 absl::Status LogRows::WriteBatch(const LogBatch& batch) {
   std::vector<ColumnView> columns;
+  const bool has_gaps = !batch.first_with_value.empty();
   for (size_t i = 0; i < fields_.size(); ++i) {
     columns.push_back({.data = batch.columns[i].data(),
                        .step = static_cast<size_t>(fields_[i].size),
                        .records = batch.records.data(),
-                       .first_with_value = batch.first_with_value[i],
-                       .texts = batch.texts[i].get()});
+                       .first_with_value = has_gaps ? batch.first_with_value[i] : 0,
+                       .texts = batch.TextsOf(i)});
   }
   return Write(batch.records, std::move(columns));
 }
