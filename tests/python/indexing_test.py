@@ -1,7 +1,9 @@
 """Every key gives what NumPy gives."""
 
+import math
 import random
 import tracemalloc
+import unittest.mock
 import warnings
 
 from support import PackageTest, cairn, np
@@ -271,6 +273,36 @@ class IndexingTest(PackageTest):
         self.assertEqual(float(frame[()]), 3.5)
         with self.assertRaises(TypeError):
             len(frame)
+
+    def test_fields_of_records_are_those_of_numpy(self):
+        plain = np.dtype([("i", "<i8"), ("f", ">f4"), ("s", "S5"), ("v", "<f8", (2, 3)), ("n", [("x", "u1"), ("u", "S2")])])
+        apart = np.dtype({"names": ["b", "a", "c"], "formats": ["<i2", "<f4", "?"], "offsets": [6, 0, 11], "itemsize": 16})
+        for dtype in (plain, np.dtype(plain.descr, align=True), apart):
+            for shape in [(0,), (1,), (3000,), (40, 30), ()]:
+                raw = np.random.default_rng(3).integers(0, 100, (math.prod(shape), dtype.itemsize), np.uint8)
+                items = raw.view(dtype).reshape(shape)
+                for codec in ("pco", "lz4", "zstd"):
+                    f = cairn.asarray(items, self.path("f"), codec=codec, overwrite=True)
+                    names = list(dtype.names)
+                    for key in [*names, *([name] for name in names), names, names[1::-1], names[::2]]:
+                        with self.subTest(dtype=dtype, shape=shape, codec=codec, key=key):
+                            found, expected = f[key], items[key]
+                            self.assertEqual((found.dtype, found.shape), (expected.dtype, expected.shape))
+                            if isinstance(key, str):
+                                self.assertEqual(found.tobytes(), expected.tobytes())
+                            else:  # without what lies between the fields
+                                self.assertEqual([found[name].tobytes() for name in key],
+                                                 [expected[name].tobytes() for name in key])  # fmt: skip
+                    with self.assertRaises(ValueError):
+                        f[[names[0], names[0]]]
+
+    def test_fields_are_read_without_the_others(self):
+        items = np.zeros(1000, [("a", "i4"), ("b", "f8"), ("c", "f8")])
+        items["b"] = np.arange(1000)
+        f = cairn.asarray(items, self.path("f"), codec="pco")
+        with unittest.mock.patch("cairn.indexing.read", side_effect=AssertionError("reads whole items")):
+            self.assertEqual(f["b"].tolist(), items["b"].tolist())
+            self.assertEqual(f[["a"]].tolist(), items[["a"]].tolist())
 
     def test_iterates_over_rows(self):
         items = np.arange(35).reshape(7, 5)

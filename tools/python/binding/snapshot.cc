@@ -1,6 +1,11 @@
 #include "cairn/snapshot.h"
 
+#include <deque>
+#include <tuple>
+#include <vector>
+
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "tools/python/binding/calls.h"
@@ -95,6 +100,20 @@ void ReadBox(const SnapshotHandle& self, const std::vector<int64_t>& start,
                    [&] { return self.snapshot.ReadBox(start, shape, buffer.mutable_bytes()); }));
 }
 
+// Reads fields of all items. Each is an offset, a size and an array.
+void ReadFields(const SnapshotHandle& self,
+                const std::vector<std::tuple<int32_t, int32_t, nb::object>>& fields) {
+  std::deque<Buffer> buffers;  // which do not move
+  std::vector<FieldSpan> spans;
+  for (const auto& [offset, size, out] : fields) {
+    Buffer& buffer = buffers.emplace_back(out, Buffer::kWrite);
+    spans.push_back({.offset = offset, .size = size, .dst = buffer.mutable_bytes()});
+  }
+  Check(WithoutGil(self.context.remote, [&] {
+    return self.snapshot.ReadFields(0, self.snapshot.info().nitems, spans);
+  }));
+}
+
 nb::bytes ReadChunk(const SnapshotHandle& self, int64_t nchunk) {
   const std::vector<std::byte> content =
       Check(WithoutGil(self.context.remote, [&]() -> absl::StatusOr<std::vector<std::byte>> {
@@ -173,6 +192,7 @@ void BindSnapshot(nb::module_& module) {
       .def("read_bytes", &ReadBytes, "begin"_a, "out"_a)
       .def("read_items_at", &ReadItemsAt, "items"_a, "out"_a)
       .def("read_box", &ReadBox, "start"_a, "shape"_a, "out"_a)
+      .def("read_fields", &ReadFields, "fields"_a)
       .def("read_chunk", &ReadChunk, "nchunk"_a)
       .def("get_chunk", &GetChunk, "nchunk"_a)
       .def("chunk_sizes", &ChunkSizes, "first"_a, "count"_a,

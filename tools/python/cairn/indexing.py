@@ -142,6 +142,22 @@ def _read_line(view: View, entries: list[Any]) -> np.ndarray:
     return out[tuple(rest)]
 
 
+def read_fields(view: View, key: Union[str, list[str]]) -> np.ndarray:
+    """Returns array[key] for the name of a field, or for a list of names."""
+    if len(view.shape) != 1 or view.dtype.itemsize != view.typesize:
+        return read(view, ...)[key]
+    if isinstance(key, str):
+        return view.read_fields([key])[0]
+    # NumPy leaves the chosen fields where they are in an item. It takes time to put them there.
+    chosen = np.empty(0, view.dtype)[key].dtype
+    if 2 * sum(chosen[name].itemsize for name in key) > view.typesize:
+        return read(view, ...)[key]
+    out = np.zeros(view.shape, chosen)
+    for name, column in zip(key, view.read_fields(key)):
+        out[name] = column
+    return out
+
+
 def read(view: View, key: Any) -> Any:
     """Returns array[key] as NumPy defines it."""
     entries = expand(key, view.shape)

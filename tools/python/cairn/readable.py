@@ -126,7 +126,7 @@ class Readable:
     def __getitem__(self, key: Any) -> Any:
         view = self._view()
         if names_of(key, view.dtype):
-            return indexing.read(view, ...)[key]
+            return indexing.read_fields(view, key)
         return indexing.read(view, key)
 
     def __iter__(self) -> Iterator[Any]:

@@ -79,10 +79,10 @@ class View:
             raise FailedPrecondition(f"{self.where}: the writer is closed")
         raise AttributeError(name)
 
-    def room(self, shape: Sequence[int]) -> np.ndarray:
+    def room(self, shape: Sequence[int], dtype: Optional[np.dtype] = None) -> np.ndarray:
         """Returns memory for items of that shape. Raises DataLoss if a damaged shape asks for too much."""
         try:
-            return np.empty(shape, self.dtype)
+            return np.empty(shape, self.dtype if dtype is None else dtype)
         except (MemoryError, ValueError):
             if self.is_array:
                 none = [0] * len(self.shape)
@@ -95,6 +95,18 @@ class View:
             self.engine.read_box(list(start), list(out.shape), bytes_of(out))
         else:
             self.engine.read_bytes(start[0] * self.dtype.itemsize, bytes_of(out))
+
+    def read_fields(self, names: Sequence[str]) -> list[np.ndarray]:
+        """Reads fields of all items of the only dimension, each into an array of its own."""
+        assert self.dtype.fields is not None
+        columns = []
+        parts = []
+        for name in names:
+            dtype, offset = self.dtype.fields[name][:2]
+            columns.append(self.room(self.shape, dtype))
+            parts.append((offset, dtype.itemsize, bytes_of(columns[-1])))
+        self.engine.read_fields(parts)
+        return columns
 
     def read_at(self, numbers: np.ndarray, out: np.ndarray) -> None:
         """Reads single items by their numbers, which count in C order. They may be unsorted and repeated."""
