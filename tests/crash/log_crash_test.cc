@@ -48,11 +48,7 @@ class LogLife {
   void Run() {
     for (int process = 0; process < 5 && !testing::Test::HasFailure(); ++process) {
       SCOPED_TRACE(testing::Message() << "process " << process);
-      const auto last = disk_->operations() + 1 + static_cast<int64_t>(dice_.Below(250));
-      disk_->Judge([last, this](const DiskOperation& operation) {
-        if (operation.number < last) return Fate{};
-        return Fate{.kind = Fate::Kind::kDie, .written = SomeSectors(operation, dice_)};
-      });
+      disk_->DieAt(disk_->operations() + 1 + static_cast<int64_t>(dice_.Below(250)), dice_);
       Write().IgnoreError();  // it dies
       Crash();
       ASSERT_NO_FATAL_FAILURE(Examine());

@@ -41,11 +41,7 @@ class WideningLife {
   void Run() {
     for (int process = 0; process < 5 && !testing::Test::HasFailure(); ++process) {
       SCOPED_TRACE(testing::Message() << "process " << process);
-      const auto last = disk_->operations() + 1 + static_cast<int64_t>(dice_.Below(200));
-      disk_->Judge([last, this](const DiskOperation& operation) {
-        if (operation.number < last) return Fate{};
-        return Fate{.kind = Fate::Kind::kDie, .written = SomeSectors(operation, dice_)};
-      });
+      disk_->DieAt(disk_->operations() + 1 + static_cast<int64_t>(dice_.Below(200)), dice_);
       Write().IgnoreError();  // it dies
       killed_ = dice_.Percent(40);
       disk_ = killed_ ? disk_->Clone() : disk_->PowerLoss(dice_);

@@ -29,6 +29,13 @@ size_t SomeSectors(const DiskOperation& write, Dice& dice) {
   return static_cast<size_t>(std::clamp<int64_t>(end - write.offset, 0, size));
 }
 
+void SimulatedDisk::DieAt(int64_t number, Dice& dice) {
+  Judge([number, &dice](const DiskOperation& operation) {
+    if (operation.number < number) return Fate{};
+    return Fate{.kind = Fate::Kind::kDie, .written = SomeSectors(operation, dice)};
+  });
+}
+
 void SimulatedNames::Do(Change change) {
   for (const auto& [name, inode] : change.names) {
     if (inode == 0) {

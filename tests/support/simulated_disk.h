@@ -107,6 +107,9 @@ class SimulatedDisk {
   // Asks `judge` before each operation. `judge` may look at the disk, but must not change it.
   using JudgeFunction = std::function<Fate(const DiskOperation&)>;
   void Judge(JudgeFunction judge) { judge_ = std::move(judge); }
+  // Lets the process die with this operation, of which some sectors may be done. `dice` lives as
+  // long as the disk is used.
+  void DieAt(int64_t number, Dice& dice);
   // Sets the bytes that files may take. A new disk has no limit. Directories take nothing.
   void SetCapacity(int64_t bytes) { capacity_ = bytes; }
   // Returns the capacity minus the bytes of all files that are open or have a name.

@@ -12,7 +12,8 @@ from .log_info import Retention, Rotation, UpsertReport
 from .log_readable import LogSnapshot
 from .log_view import LogView
 from .opened import ClosingWriter
-from .records import added_field, to_records
+from .record_input import to_records
+from .records import added_field
 from .times import SpanLike, TimeLike, ZoneLike
 
 
