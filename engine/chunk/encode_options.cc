@@ -136,29 +136,28 @@ absl::Status CheckColumns(const CompressionOptions& options) {
 
 // Checks that pco gets numbers.
 absl::Status CheckNumberCodec(const CompressionOptions& options) {
-  const int id = static_cast<int>(options.codec);
   if (!options.columns.empty()) {
     CAIRN_RETURN_IF_ERROR(CheckColumns(options));
   } else if (!std::has_single_bit(static_cast<uint32_t>(options.typesize)) ||
              options.typesize > 8) {
-    return InvalidArgument("codec id %d: typesize: expected 1, 2, 4 or 8, got %d", id,
-                           options.typesize);
+    return InvalidArgument(
+        "pco: typesize: expected 1, 2, 4 or 8, or an array whose dtype has fields; got %d",
+        options.typesize);
   }
   const int most = !options.columns.empty() ? 0 : options.typesize > 1 ? 3 : 2;
   if (options.codec_meta > most) {
-    return InvalidArgument("codec id %d: meta: expected 0 to %d, got %d", id, most,
-                           options.codec_meta);
+    return InvalidArgument("pco: meta: expected 0 to %d, got %d", most, options.codec_meta);
   }
   for (const FilterStage& stage : options.filters) {
     if (stage.filter == Filter::kNone || stage.filter == Filter::kTruncPrec ||
         stage.filter == Filter::kIntTrunc) {
       continue;
     }
-    return InvalidArgument("codec id %d codes numbers, which filter id %d takes apart", id,
+    return InvalidArgument("pco codes numbers, which filter id %d takes apart",
                            static_cast<int>(stage.filter));
   }
   if (options.split_mode == SplitMode::kAlways) {
-    return InvalidArgument("codec id %d codes whole numbers: blocks cannot be split", id);
+    return InvalidArgument("pco codes whole numbers: blocks cannot be split");
   }
   return absl::OkStatus();
 }
