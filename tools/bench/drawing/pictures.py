@@ -31,6 +31,7 @@ COLOURS = {
     "icechunk": "#88aa44",
 }
 UNITS = {"us": "µs"}
+MOST_BARS = 24  # more questions than a reader looks through: the table has them
 MOST_CURVES = 8  # more cannot be told apart: the table has them
 WIDE = 20  # from this ratio between the largest and the smallest value on, the axis is logarithmic
 # The lines of one engine in a picture: stroke, mark, and what its colour is mixed with.
@@ -177,9 +178,10 @@ def draw_curves(axis, growth, width):
 
 
 def draw(data, path):
-    """Draws what can be compared: questions with two contestants, growths of two points. Returns False if
-    there is nothing."""
+    """Draws what can be compared: questions with two contestants unless they are many, growths of two points.
+    Returns False if there is nothing."""
     bars = [result for result in data["results"] if len(result["scores"]) > 1]
+    bars = bars if len(bars) <= MOST_BARS else []
     growths = [growth for growth in data["growth"] if len(growth["curves"]) <= MOST_CURVES
                and any(len(curve["points"]) > 1 for curve in growth["curves"])]  # fmt: skip
     if not bars and not growths:
