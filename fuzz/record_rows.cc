@@ -52,8 +52,8 @@ class Rows {
   explicit Rows(int format)
       : builder_(schema_, schema_.fields().data(), {.ignore_extra = format == 2}),
         parser_(MakeParser(format, builder_, schema_.fields().data())),
-        csv_(tool::RowFormat::kCsv, schema_.fields()),
-        json_(tool::RowFormat::kJsonLines, schema_.fields()),
+        csv_({.format = tool::RowFormat::kCsv}, schema_.fields()),
+        json_({.format = tool::RowFormat::kJsonLines}, schema_.fields()),
         csv_parser_(tool::MakeCsvParser(builder_, {})),
         json_parser_(tool::MakeJsonParser(builder_)) {
     std::string head;

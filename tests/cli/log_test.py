@@ -475,9 +475,27 @@ class Calendar(LogTest):
             for zone in ("Europe/Nowhere", "../../etc/passwd"):
                 self.assertIn(f"'{zone}'", self.fails(2, "log", command, "log", "--tz", zone))
 
-    def test_times_without_a_zone_are_of_the_zone(self):
-        rows = self.rows("--from", "2026-03-30", "--to", "2026-03-30T01:00", "--tz", "Europe/Berlin")
-        self.assertEqual(rows, [["2026-03-29T22:00:00.000Z", "70"]])
+    def test_times_are_read_and_shown_in_the_zone(self):
+        berlin = ["--tz", "Europe/Berlin"]
+        first = ["2026-03-30T00:00:00.000+02:00", "70"]
+        self.assertEqual(self.rows("--from", "2026-03-30", "--to", "2026-03-30T01:00", *berlin), [first])
+        line = self.ok("log", "query", "log", "--from", "2026-03-30", "--limit", "1", "--format", "jsonl", *berlin)
+        self.assertEqual(json.loads(line), {"time": first[0], "n": 70})
+        raw = self.ok("log", "query", "log", "--from", "2026-03-30", "--limit", "1", "--format", "raw", *berlin)
+        self.assertEqual(struct.unpack("<q", raw[:8]), (1774821600000,))
+        last = ["2026-04-01T01:00:00.000+02:00", "119"]
+        self.assertEqual(self.rows("-n", "1", *berlin, command="tail"), [last])
+        self.assertEqual(self.rows("--by", "n", "--from", "2026-04-01T01:00", *berlin, command="latest"), [last])
+        follow = self.start("log", "follow", "log", "--from", "2026-04-01T01:00", "--no-header", *berlin)
+        line = (",".join(last) + "\n").encode()
+        self.assertEqual(self.receive(follow.stdout, len(line)), line)
+
+    def test_a_log_is_made_again_of_its_times_in_a_zone(self):
+        text = self.ok("log", "query", "log", "--tz", "Asia/Kathmandu")
+        self.assertIn(b"+05:45", text)
+        self.create("time:timestamp[ms]", "n:i4", name="again")
+        self.ok("log", "append", "again", "--quiet", stdin=text)
+        self.assertEqual(self.rows(name="again"), self.rows())
 
     def test_times_are_relative_to_the_clock(self):
         self.create("time:timestamp[s]", "n:i4", name="new")

@@ -86,7 +86,7 @@ absl::Status CatRows(const Snapshot& snapshot, const ItemColumns& item_columns,
     shown.push_back({.name = absl::StrFormat("i%d", i), .type = FieldType::kInt});
   }
   shown.insert(shown.end(), fields.begin(), fields.end());
-  RowWriter writer(FormatOf(output), std::move(shown), !output.no_header);
+  RowWriter writer(StyleOf(output), std::move(shown));
   // A failure comes after rows that were written.
   RETURN_IF_ERROR(Printed(
       ForEachPiece(box, std::max<int64_t>(kPiece / size, 1), [&](const Box& part) -> absl::Status {

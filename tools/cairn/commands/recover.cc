@@ -42,7 +42,7 @@ bool IsWell(const RecoveryReport& report) {
 
 std::string Summarize(const RecoverFlags& flags, const RecoveryReport& report) {
   const std::string head = absl::StrFormat("%s: generation %d, ", flags.frame, report.generation);
-  if (IsWell(report)) return head + "nothing to do";
+  if (IsWell(report)) return head + "nothing to recover (cairn verify checks the chunks)";
   if (flags.dry_run) return head + "needs recovery; nothing was changed";
   return absl::StrFormat("%srecovered, %s before, %s now", head, FormatByteSize(report.size_before),
                          FormatByteSize(report.size_after));

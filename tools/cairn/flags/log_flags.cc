@@ -70,6 +70,14 @@ absl::StatusOr<const Field*> NeedTime(const Field* time, const std::string& opti
       absl::StrFormat("%s: the records have no time; --time-field names the field", option));
 }
 
+void AddZone(CLI::App& app, std::string& time_zone) {
+  app.add_option("--tz", time_zone,
+                 "The zone of times, both of those given without one and of those shown, such as "
+                 "Europe/Berlin [UTC]")
+      ->check(CLI::Validator(CheckZone, ""))
+      ->type_name("ZONE");
+}
+
 void AddRange(CLI::App& app, RangeFlags& flags) {
   app.add_option("--from", flags.from,
                  "Only records of this time or later, such as 2026-11-24T10:00, -15m, now-1d or "
@@ -83,10 +91,7 @@ void AddRange(CLI::App& app, RangeFlags& flags) {
       ->type_name("DURATION")
       ->excludes("--from")
       ->excludes(to);
-  app.add_option("--tz", flags.time_zone,
-                 "The zone of times that name none, such as Europe/Berlin [UTC]")
-      ->check(CLI::Validator(CheckZone, ""))
-      ->type_name("ZONE");
+  AddZone(app, flags.time_zone);
   app.add_option("--where", flags.where,
                  "Only records of which this holds, such as \"temp > 20 and room = 'hall'\"; "
                  "repeatable")
@@ -136,6 +141,13 @@ void AddNumbers(CLI::App& app, bool& numbers) {
 }
 
 RowFormat FormatOf(const OutputFlags& flags) { return *FindWord(kRowFormatWords, flags.format); }
+
+RowStyle StyleOf(const OutputFlags& flags, const std::string& time_zone) {
+  RowStyle style = {.format = FormatOf(flags), .head = !flags.no_header};
+  absl::TimeZone zone;
+  if (!time_zone.empty() && absl::LoadTimeZone(time_zone, &zone)) style.zone = zone;
+  return style;
+}
 
 absl::StatusOr<std::vector<Field>> FieldsOf(const OutputFlags& flags,
                                             const std::vector<Field>& all) {

@@ -33,6 +33,8 @@ struct RangeFlags {
   std::string time_zone;
   std::vector<std::string> where;
 };
+// Adds --tz.
+void AddZone(CLI::App& app, std::string& time_zone);
 void AddRange(CLI::App& app, RangeFlags& flags);
 absl::StatusOr<TimeRange> TimesOf(const RangeFlags& flags, const LogSnapshot& log);
 // Reports on standard error how many records a range of LogSnapshot::Last leaves out because they
@@ -47,6 +49,8 @@ struct OutputFlags {
 };
 void AddOutput(CLI::App& app, OutputFlags& flags);
 RowFormat FormatOf(const OutputFlags& flags);
+// Returns how rows are written. Their times are shown in this zone, or in UTC without one.
+RowStyle StyleOf(const OutputFlags& flags, const std::string& time_zone = {});
 // Returns the fields that --fields names, in its order, or all without it.
 absl::StatusOr<std::vector<Field>> FieldsOf(const OutputFlags& flags,
                                             const std::vector<Field>& all);

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "absl/time/time.h"
 
 #include "tools/cairn/flags/bucket_flags.h"
 #include "tools/cairn/flags/flags.h"
@@ -27,7 +26,6 @@
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/report/log_damage.h"
 #include "tools/cairn/text/about.h"
-#include "tools/cairn/text/times.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
@@ -46,30 +44,14 @@ struct AggFlags : LogFlags {
   int64_t max_memory = LogAggregation().max_memory;
 };
 
-// Returns the zone that times are shown in, or none for UTC.
-std::optional<absl::TimeZone> ZoneOf(const std::string& name) {
-  absl::TimeZone zone;
-  if (name.empty() || !absl::LoadTimeZone(name, &zone)) return std::nullopt;
-  return zone;
-}
-
 // Writes rows, each with the time of a bucket, its group, its records and its values.
 class BucketWriter {
  public:
   BucketWriter(const Field& time, const std::vector<Field>& by,
                const std::vector<AggColumn>& values, int32_t longest_text, const AggFlags& flags)
-      : unit_(time.unit), values_(values) {
-    const RowFormat format = FormatOf(flags.output);
+      : values_(values) {
     Field begin = {.name = NameOf(time), .type = FieldType::kInt, .size = 8, .unit = time.unit};
     if (time.type == FieldType::kTimestamp) begin.type = FieldType::kTimestamp;
-    // A zone is shown in text.
-    if (begin.type == FieldType::kTimestamp && format != RowFormat::kRaw) {
-      zone_ = ZoneOf(flags.range.time_zone);
-    }
-    constexpr int kTimeSize = 40;  // a time with nanoseconds and an offset
-    if (zone_.has_value()) {
-      begin = {.name = begin.name, .type = FieldType::kBytes, .size = kTimeSize};
-    }
     std::vector<Field> columns = {begin};
     for (Field field : by) {
       if (field.type == FieldType::kText) {
@@ -85,16 +67,12 @@ class BucketWriter {
       cells_.emplace_back(static_cast<size_t>(std::max(column.size, int32_t{8})));
       row_.push_back({.data = cells_.back().data(), .step = cells_.back().size()});
     }
-    writer_.emplace(format, std::move(columns), !flags.output.no_header);
+    writer_.emplace(StyleOf(flags.output, flags.range.time_zone), std::move(columns));
   }
 
   absl::Status Write(const LogBucket& bucket, const std::vector<AggValue>& values) {
     size_t next = 0;
-    if (zone_.has_value()) {
-      StoreText(FormatTimeIn(*zone_, bucket.begin, unit_), next++);
-    } else {
-      StoreInt64(bucket.begin, cells_[next++].data());
-    }
+    StoreInt64(bucket.begin, cells_[next++].data());
     for (const FieldValue& value : bucket.group) {
       row_[next].missing = std::holds_alternative<std::monostate>(value);
       if (row_[next].missing) {
@@ -122,9 +100,7 @@ class BucketWriter {
     std::memcpy(cell.data(), text.data(), std::min(text.size(), cell.size()));
   }
 
-  const TimeUnit unit_;
   const std::vector<AggColumn>& values_;
-  std::optional<absl::TimeZone> zone_;
   std::vector<std::vector<std::byte>> cells_;
   std::vector<ColumnView> row_;
   std::optional<RowWriter> writer_;
@@ -238,9 +214,7 @@ void AddLogAgg(CLI::App& group, Command& chosen) {
   AddPlot(*agg, flags->plot);
   agg->get_option("--plot")->excludes(fill)->excludes(by);
   agg->footer(
-      "With --tz, hours, days and more are those of that "
-      "zone,\n"
-      "and times are shown in it; without it, 1d is 24 hours of UTC.\n"
+      "With --tz, hours, days and more are those of that zone; without it, 1d is 24 hours of UTC.\n"
       "\nExample:\n"
       "  cairn log agg temps.b2frame --bucket 1h --what mean,max --fields temp --last 7d");
   agg->callback([flags, &chosen] { chosen = [flags] { return About(flags->path, Agg(*flags)); }; });

@@ -24,21 +24,22 @@ namespace {
 struct FollowFlags : LogFlags {
   OutputFlags output;
   std::string from;
+  std::string time_zone;
   bool durable = false;
   bool numbers = false;
 };
 
 // Returns the number of the first record to show.
-absl::StatusOr<int64_t> FirstRecord(const std::string& from, const LogSnapshot& log) {
-  if (from.empty()) return log.end_record();
+absl::StatusOr<int64_t> FirstRecord(const FollowFlags& flags, const LogSnapshot& log) {
+  if (flags.from.empty()) return log.end_record();
   int64_t record = 0;
-  if (absl::SimpleAtoi(from, &record)) {
+  if (absl::SimpleAtoi(flags.from, &record)) {
     if (record >= 0 && record <= log.end_record()) return std::max(record, log.first_record());
     return absl::OutOfRangeError(absl::StrFormat("--from: record %d: the log has %d to %d", record,
                                                  log.first_record(), log.end_record()));
   }
   ASSIGN_OR_RETURN(const Field* const time, NeedTime(log.time_field(), "--from"));
-  const absl::StatusOr<int64_t> begin = ParseTimeOf(*time, from);
+  const absl::StatusOr<int64_t> begin = ParseTimeOf(*time, flags.from, flags.time_zone);
   if (begin.ok()) return log.FindTime(*begin);
   return absl::InvalidArgumentError(absl::StrFormat("--from: %s", begin.status().message()));
 }
@@ -50,8 +51,8 @@ absl::Status FollowFrom(const FollowFlags& flags) {
   ASSIGN_OR_RETURN(Log log, Log::Open(flags.path, options, flags.time_field));
   const LogSnapshot snapshot = log.snapshot();
   ASSIGN_OR_RETURN(const std::vector<Field> fields, FieldsOf(flags.output, snapshot.schema()));
-  ASSIGN_OR_RETURN(const int64_t first, FirstRecord(flags.from, snapshot));
-  LogRows rows(fields, FormatOf(flags.output), !flags.output.no_header, flags.numbers);
+  ASSIGN_OR_RETURN(const int64_t first, FirstRecord(flags, snapshot));
+  LogRows rows(fields, StyleOf(flags.output, flags.time_zone), flags.numbers);
   // Values without names are of one kind from the beginning to the end.
   const bool all_fields = flags.output.fields.empty() && FormatOf(flags.output) != RowFormat::kRaw;
   return FollowLog(log, flags.path, first, rows, all_fields);
@@ -69,6 +70,7 @@ void AddLogFollow(CLI::App& group, Command& chosen) {
       ->type_name("N|TIME");
   AddOutput(*follow, flags->output);
   AddNumbers(*follow, flags->numbers);
+  AddZone(*follow, flags->time_zone);
   follow->add_flag("--durable", flags->durable,
                    "Leave out records that a power cut could take back");
   follow->footer(

@@ -40,7 +40,7 @@ absl::Status Latest(const LatestFlags& flags) {
   ASSIGN_OR_RETURN(wanted.times, TimesOf(flags.range, snapshot));
   for (const Field& field : fields) wanted.fields.push_back(field.name);
   ASSIGN_OR_RETURN(const LogBatch found, snapshot.Latest(wanted));
-  LogRows rows(fields, FormatOf(flags.output), !flags.output.no_header, flags.numbers);
+  LogRows rows(fields, StyleOf(flags.output, flags.range.time_zone), flags.numbers);
   RETURN_IF_ERROR(rows.WriteBatch(found));
   RETURN_IF_ERROR(rows.Finish());
   return CheckLogDamage(snapshot);

@@ -51,7 +51,7 @@ absl::Status QueryLog(const QueryFlags& flags) {
   ASSIGN_OR_RETURN(query.times, TimesOf(flags.range, snapshot));
   query.filters = flags.range.where;
   ASSIGN_OR_RETURN(LogCursor cursor, snapshot.Query(query));
-  LogRows rows(fields, FormatOf(flags.output), !flags.output.no_header, flags.numbers);
+  LogRows rows(fields, StyleOf(flags.output, flags.range.time_zone), flags.numbers);
   while (true) {
     ASSIGN_OR_RETURN(const LogBatch batch, cursor.Next());
     if (batch.size() == 0) break;
@@ -76,13 +76,12 @@ void AddLogQuery(CLI::App& group, Command& chosen) {
   AddNumbers(*query, flags->numbers);
   AddPlot(*query, flags->plot);
   query->footer(
-      "Times are ISO 8601, in UTC unless they say otherwise; a range includes its beginning, not "
-      "its\n"
-      "end.\n"
+      "Times are ISO 8601, in UTC unless they or --tz say otherwise. A range includes its "
+      "beginning,\n"
+      "not its end.\n"
       "\nExample:\n"
-      "  cairn log query temps.b2frame --from 2026-11-24T10:00 --to 2026-11-24T11:00 --where 'temp "
-      "> "
-      "20'");
+      "  cairn log query temps.b2frame --from 2026-11-24T10:00 --to 2026-11-24T11:00 "
+      "--where 'temp > 20'");
   query->callback(
       [flags, &chosen] { chosen = [flags] { return About(flags->path, QueryLog(*flags)); }; });
 }

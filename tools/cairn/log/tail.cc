@@ -21,6 +21,7 @@ namespace {
 struct TailFlags : LogFlags {
   OutputFlags output;
   int64_t count = 10;
+  std::string time_zone;
   bool numbers = false;
 };
 
@@ -38,7 +39,7 @@ absl::Status Tail(const TailFlags& flags) {
   ASSIGN_OR_RETURN(const Log log, OpenLog(flags));
   const LogSnapshot snapshot = log.snapshot();
   ASSIGN_OR_RETURN(const std::vector<Field> fields, FieldsOf(flags.output, snapshot.schema()));
-  LogRows rows(fields, FormatOf(flags.output), !flags.output.no_header, flags.numbers);
+  LogRows rows(fields, StyleOf(flags.output, flags.time_zone), flags.numbers);
   RETURN_IF_ERROR(
       rows.WriteRecords(snapshot, FirstOfLast(snapshot, flags.count), snapshot.end_record()));
   RETURN_IF_ERROR(rows.Finish());
@@ -56,6 +57,7 @@ void AddLogTail(CLI::App& group, Command& chosen) {
       ->default_str("10");
   AddOutput(*tail, flags->output);
   AddNumbers(*tail, flags->numbers);
+  AddZone(*tail, flags->time_zone);
   tail->footer(
       "They are the last by number, in that order.\n"
       "\nExample:\n"

@@ -8,6 +8,7 @@
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/text/json.h"
+#include "tools/cairn/text/times.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
@@ -26,17 +27,27 @@ std::string_view TextOf(const Field& field, const KeyTexts* texts, const std::by
   return texts->Get(static_cast<uint32_t>(LoadNumber(field, at).u));
 }
 
-void AppendCsvValue(std::string& out, const Field& field, const KeyTexts* texts,
-                    const std::byte* at) {
-  if (field.type == FieldType::kBytes || texts != nullptr) {
-    AppendCsvCell(out, TextOf(field, texts, at));
+// Appends a number or a time.
+void AppendPlain(std::string& out, const Field& field, const std::optional<absl::TimeZone>& zone,
+                 const std::byte* at) {
+  if (zone.has_value() && field.type == FieldType::kTimestamp) {
+    AppendTimeIn(out, *zone, LoadNumber(field, at).i, field.unit);
   } else {
     AppendValue(out, field, at);
   }
 }
 
+void AppendCsvValue(std::string& out, const Field& field, const KeyTexts* texts,
+                    const std::optional<absl::TimeZone>& zone, const std::byte* at) {
+  if (field.type == FieldType::kBytes || texts != nullptr) {
+    AppendCsvCell(out, TextOf(field, texts, at));
+  } else {
+    AppendPlain(out, field, zone, at);
+  }
+}
+
 void AppendJsonValue(std::string& out, const Field& field, const KeyTexts* texts,
-                     const std::byte* at) {
+                     const std::optional<absl::TimeZone>& zone, const std::byte* at) {
   if (field.type == FieldType::kBytes || texts != nullptr) {
     const std::string_view text = TextOf(field, texts, at);
     out += IsUtf8(text) ? Dump(text, -1)
@@ -59,7 +70,7 @@ void AppendJsonValue(std::string& out, const Field& field, const KeyTexts* texts
   // JSON has no number for infinity.
   const bool quoted = field.type == FieldType::kTimestamp || (is_float && std::isinf(number.f));
   if (quoted) out += '"';
-  AppendValue(out, field, at);
+  AppendPlain(out, field, zone, at);
   if (quoted) out += '"';
 }
 
@@ -88,15 +99,15 @@ void AppendCsvCell(std::string& out, std::string_view text) {
   out += '"';
 }
 
-RowFormatter::RowFormatter(RowFormat format, std::vector<Field> fields)
-    : format_(format), fields_(std::move(fields)) {
+RowFormatter::RowFormatter(RowStyle style, std::vector<Field> fields)
+    : style_(style), fields_(std::move(fields)) {
   for (const Field& field : fields_) {
     keys_.push_back((keys_.empty() ? "{" : ",") + JsonKey(NameOf(field)));
   }
 }
 
 void RowFormatter::AppendHead(std::string& out) const {
-  if (format_ != RowFormat::kCsv) return;
+  if (style_.format != RowFormat::kCsv || !style_.head) return;
   for (const Field& field : fields_) {
     if (&field != &fields_.front()) out += ',';
     AppendCsvCell(out, NameOf(field));
@@ -109,27 +120,29 @@ void RowFormatter::AppendRow(std::string& out, std::span<const ColumnView> colum
   for (size_t i = 0; i < fields_.size(); ++i) {
     const Field& field = fields_[i];
     const std::byte* const at = columns[i].data + row * columns[i].step;
-    if (format_ == RowFormat::kRaw) {
+    if (style_.format == RowFormat::kRaw) {
       out.append(reinterpret_cast<const char*>(at), static_cast<size_t>(field.size));
-    } else if (format_ == RowFormat::kJsonLines) {
+    } else if (style_.format == RowFormat::kJsonLines) {
       out += keys_[i];
       if (columns[i].IsMissing(row)) {
         out += "null";
       } else {
-        AppendJsonValue(out, field, columns[i].texts, at);
+        AppendJsonValue(out, field, columns[i].texts, style_.zone, at);
       }
     } else {
       if (i > 0) out += ',';
-      if (!columns[i].IsMissing(row)) AppendCsvValue(out, field, columns[i].texts, at);
+      if (!columns[i].IsMissing(row)) {
+        AppendCsvValue(out, field, columns[i].texts, style_.zone, at);
+      }
     }
   }
-  if (format_ == RowFormat::kJsonLines) out += '}';
-  if (format_ != RowFormat::kRaw) out += '\n';
+  if (style_.format == RowFormat::kJsonLines) out += '}';
+  if (style_.format != RowFormat::kRaw) out += '\n';
 }
 
-RowWriter::RowWriter(RowFormat format, std::vector<Field> fields, bool head)
-    : formatter_(format, std::move(fields)) {
-  if (head) formatter_.AppendHead(text_);
+RowWriter::RowWriter(RowStyle style, std::vector<Field> fields)
+    : formatter_(style, std::move(fields)) {
+  formatter_.AppendHead(text_);
 }
 
 absl::Status RowWriter::Write(std::span<const ColumnView> columns, size_t count) {

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 
 #include "cairn/key_texts.h"
 #include "cairn/record.h"
@@ -17,6 +19,14 @@
 namespace cairn::tool {
 
 enum class RowFormat : uint8_t { kCsv, kJsonLines, kRaw };
+
+// How rows are written.
+struct RowStyle {
+  RowFormat format = RowFormat::kCsv;
+  bool head = true;  // the first row of CSV has the names
+  // Times in text are those of the clocks of this zone, or else of UTC.
+  std::optional<absl::TimeZone> zone = std::nullopt;
+};
 
 // The values of one field in memory.
 struct ColumnView {
@@ -42,22 +52,21 @@ std::vector<ColumnView> ColumnsOf(const std::vector<Field>& fields, int32_t reco
 // Formats rows as bytes: lines of text, or the values without names.
 class RowFormatter {
  public:
-  RowFormatter(RowFormat format, std::vector<Field> fields);
+  RowFormatter(RowStyle style, std::vector<Field> fields);
 
-  // Appends the names. Only CSV has them.
+  // Appends the names, if the style has them.
   void AppendHead(std::string& out) const;
   void AppendRow(std::string& out, std::span<const ColumnView> columns, size_t row) const;
 
  private:
-  RowFormat format_;
+  RowStyle style_;
   std::vector<Field> fields_;
   std::vector<std::string> keys_;  // for JSON: the text before each value
 };
 
 class RowWriter {
  public:
-  // The first row of CSV has the names, unless `head` is false.
-  RowWriter(RowFormat format, std::vector<Field> fields, bool head = true);
+  RowWriter(RowStyle style, std::vector<Field> fields);
 
   // Takes `count` rows.
   absl::Status Write(std::span<const ColumnView> columns, size_t count);

@@ -22,19 +22,18 @@ std::vector<Field> Shown(const std::vector<Field>& fields, bool numbers) {
 
 }  // namespace
 
-LogRows::LogRows(std::vector<Field> fields, RowFormat format, bool head, bool numbers)
+LogRows::LogRows(std::vector<Field> fields, RowStyle style, bool numbers)
     : fields_(std::move(fields)),
-      format_(format),
-      head_(head),
+      style_(style),
       numbers_(numbers),
-      writer_(format, Shown(fields_, numbers), head) {}
+      writer_(style, Shown(fields_, numbers)) {}
 
 absl::Status LogRows::ShowAll(const LogSnapshot& log) {
   const std::vector<Field>& all = log.schema().fields();
   if (std::ranges::equal(all, fields_, {}, &Field::name, &Field::name)) return absl::OkStatus();
   RETURN_IF_ERROR(writer_.Finish());
   fields_ = all;
-  writer_ = RowWriter(format_, Shown(fields_, numbers_), head_);
+  writer_ = RowWriter(style_, Shown(fields_, numbers_));
   return absl::OkStatus();
 }
 

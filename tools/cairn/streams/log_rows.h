@@ -16,7 +16,7 @@ namespace cairn::tool {
 class LogRows {
  public:
   // With `numbers`, the first column has the numbers of the records.
-  LogRows(std::vector<Field> fields, RowFormat format, bool head, bool numbers);
+  LogRows(std::vector<Field> fields, RowStyle style, bool numbers);
 
   // Shows all fields of the log from now on, if it has others than are shown. CSV gets a new head.
   absl::Status ShowAll(const LogSnapshot& log);
@@ -32,8 +32,7 @@ class LogRows {
   absl::Status Write(const std::vector<int64_t>& numbers, std::vector<ColumnView> columns);
 
   std::vector<Field> fields_;
-  RowFormat format_;
-  bool head_;
+  RowStyle style_;
   bool numbers_;
   RowWriter writer_;
 };

@@ -101,23 +101,26 @@ std::string FormatTime(int64_t time, TimeUnit unit) {
   return text;
 }
 
-int64_t Now(TimeUnit unit) {
-  return FloorDivide(absl::ToUnixNanos(absl::Now()), kNanos / UnitsPerSecond(unit));
-}
-
-std::string FormatTimeIn(const absl::TimeZone& zone, int64_t time, TimeUnit unit) {
+void AppendTimeIn(std::string& out, const absl::TimeZone& zone, int64_t time, TimeUnit unit) {
   const int64_t scale = UnitsPerSecond(unit);
   const int64_t seconds = FloorDivide(time, scale);
   const absl::Time instant = absl::FromUnixSeconds(seconds) +
                              absl::Nanoseconds((time - seconds * scale) * (kNanos / scale));
   const int64_t year = absl::ToCivilYear(instant, zone).year();
-  if (year < 0 || year > 9999) return FormatTime(time, unit);
+  if (year < 0 || year > 9999) {
+    AppendTime(out, time, unit);
+    return;
+  }
   constexpr std::array<const char*, 4> kFormats = {"%Y-%m-%dT%H:%M:%S%Ez", "%Y-%m-%dT%H:%M:%E3S%Ez",
                                                    "%Y-%m-%dT%H:%M:%E6S%Ez",
                                                    "%Y-%m-%dT%H:%M:%E9S%Ez"};
-  std::string text = absl::FormatTime(kFormats[static_cast<size_t>(unit)], instant, zone);
-  text.insert(0, std::max(text.find('-'), size_t{4}) - text.find('-'), '0');
-  return text;
+  const std::string text = absl::FormatTime(kFormats[static_cast<size_t>(unit)], instant, zone);
+  out.append(std::max(text.find('-'), size_t{4}) - text.find('-'), '0');
+  out += text;
+}
+
+int64_t Now(TimeUnit unit) {
+  return FloorDivide(absl::ToUnixNanos(absl::Now()), kNanos / UnitsPerSecond(unit));
 }
 
 absl::StatusOr<int64_t> ParseDuration(std::string_view text, TimeUnit unit) {

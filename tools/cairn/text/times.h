@@ -18,11 +18,12 @@ namespace cairn::tool {
 // no time.
 void AppendTime(std::string& out, int64_t time, TimeUnit unit);
 std::string FormatTime(int64_t time, TimeUnit unit);
+// Appends a time as the clocks of a zone show it, "2026-11-24T23:45:02.125000+01:00". Where their
+// year does not have four digits, this is AppendTime.
+void AppendTimeIn(std::string& out, const absl::TimeZone& zone, int64_t time, TimeUnit unit);
 
 // Returns the time of this machine's clock.
 int64_t Now(TimeUnit unit);
-// Formats a time as the clocks of a zone show it: "2026-11-24T23:45:02.125000+01:00".
-std::string FormatTimeIn(const absl::TimeZone& zone, int64_t time, TimeUnit unit);
 
 // Parses "90s", "1h30m", "15d": whole numbers with ns, us, ms, s, m, h, d or w, as a count of
 // `unit`.
