@@ -5,6 +5,7 @@ As a subproject it is configured, and built only where CAIRN_TEST_SUBPROJECT is 
 
 import glob
 import hashlib
+import importlib.metadata
 import json
 import os
 import re
@@ -209,3 +210,21 @@ class SubprojectTest(PackagingTest):
         # With all targets: sources that git does not know are missed here.
         (unpacked,) = glob.glob(f"{self.dir}/subprojects/cairn-*/")
         self.ok("meson", "setup", "whole", unpacked)
+
+
+class DebianTextsTest(PackagingTest):
+    """What Debian's packages say comes from files that may move."""
+
+    def texts(self, what, argument):
+        return self.ok("/usr/bin/python3", f"{SOURCE}/tools/packaging/debian_texts.py", what, SOURCE, argument)
+
+    def test_python_package_has_its_name_and_plugins(self):
+        self.texts("dist-info", self.dir)
+        (package,) = importlib.metadata.distributions(name="cairn-frames", path=[self.dir])
+        self.assertEqual(package.metadata["Name"], "cairn-frames")
+        self.assertIn("numpy", package.requires[0])
+        self.assertIn("cairn.xarray:Backend", [point.value for point in package.entry_points])
+
+    def test_changelog_begins_with_the_version(self):
+        version = self.texts("version", "0").strip()
+        self.assertTrue(self.texts("changelog", "0").startswith(f"cairn ({version}) "))

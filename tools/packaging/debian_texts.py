@@ -64,9 +64,9 @@ def changelog(source, seconds):
 
 def dist_info(source, folder):
     """Writes what pip would: programs find the package's version and its plugins by it."""
-    project = tomllib.loads(read(source, "tools/python/pyproject.toml"))["project"]
+    project = tomllib.loads(read(source, "pyproject.toml"))["project"]
     version = header_version(source)
-    target = os.path.join(folder, f"{project['name']}-{version}.dist-info")
+    target = os.path.join(folder, f"{project['name'].replace('-', '_')}-{version}.dist-info")
     os.makedirs(target, exist_ok=True)
     metadata = ["Metadata-Version: 2.1", f"Name: {project['name']}", f"Version: {version}",
                 f"Summary: {project['description']}", f"Requires-Python: {project['requires-python']}",
