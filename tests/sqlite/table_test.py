@@ -596,6 +596,48 @@ class WriteTest(LogCase):
         self.assertLessEqual(after - before, 2)
         self.tool("verify", self.file)
 
+    def test_keys_of_texts_are_inserted(self):
+        """Beside an ordinary table, through commits, savepoints and what is rolled back."""
+        path = self.log(fields=["time:timestamp[s]", "host:text", "n:i4", "room:text"], name="keys")
+        self.table(path, "writable=1", name="keys")
+        self.db.execute("CREATE TABLE main.plain(time INTEGER, host TEXT, n INTEGER, room TEXT)")
+        self.db.commit()
+        dice = random.Random(7)
+        query = "SELECT time, host, n, room FROM {}"
+        for step in range(300):
+            action = dice.random()
+            if action < 0.7:
+                row = (step, dice.choice(["a", "b", f"host {dice.randrange(step + 1)}", "ü" * dice.randrange(99), ""]),
+                       step, dice.choice([None, "hall", f"room {step // 20}"]))  # fmt: skip
+                self.db.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", row)
+                self.db.execute("INSERT INTO main.plain VALUES (?, ?, ?, ?)", (*row[:3], row[3] or ""))
+            elif action < 0.8 and self.db.in_transaction:
+                self.db.execute("SAVEPOINT before")
+                self.db.execute("INSERT INTO keys VALUES (?, 'taken back', 0, 'lost')", (step,))
+                self.assertIn("taken back", self.column("SELECT host FROM keys"))
+                self.db.execute("ROLLBACK TO before")
+            elif action < 0.85:
+                self.db.rollback()
+            else:
+                self.db.commit()
+            self.assertEqual(self.rows(query.format("keys")), self.rows(query.format("main.plain")))
+            self.assertEqual(self.rows(query.format("keys") + " WHERE host = 'a'"),
+                             self.rows(query.format("main.plain") + " WHERE host = 'a'"))  # fmt: skip
+        self.db.commit()
+        self.table(path, db=self.other, name="keys")
+        self.assertEqual(self.other.execute(query.format("keys")).fetchall(), self.rows(query.format("main.plain")))
+        self.tool("verify", path)
+
+    def test_texts_that_are_no_keys_are_refused(self):
+        path = self.log(fields=["time:timestamp[s]", "host:text"], name="keys")
+        self.table(path, "writable=1", name="keys")
+        for value, what in ((b"a", "column host: takes a text"), ("x" * 65536, "column host: .*65535"), ("a\0b", "column host: ")):
+            with self.assertRaisesRegex(sqlite3.Error, what):
+                self.db.execute("INSERT INTO keys VALUES (1, ?)", (value,))
+        self.db.execute("INSERT INTO keys VALUES (1, 'a')")
+        self.db.commit()
+        self.assertEqual(self.rows("SELECT * FROM keys"), [(1, "a")])
+
     def test_a_transaction_reads_its_own_rows(self):
         self.insert(1)
         self.db.commit()

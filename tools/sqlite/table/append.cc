@@ -1,5 +1,7 @@
 #include "tools/sqlite/table/append.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -82,6 +84,27 @@ void Append::DropLastRow() {
   rows.resize(rows.size() - row_size_);
 }
 
+absl::StatusOr<uint32_t> Append::CodeOf(const Field& field, std::string_view text) {
+  ASSIGN_OR_RETURN(const uint32_t code, log_writer_->CodeOf(field.name, text));
+  ASSIGN_OR_RETURN(const auto known, table_.log()->snapshot().Texts(field.name));
+  // New codes follow each other.
+  NewTexts& news = new_texts_[field.name];
+  if (news.texts.empty()) news.first = std::max(known->size(), int64_t{code});
+  if (code == news.first + std::ssize(news.texts)) news.texts.emplace_back(text);
+  return code;
+}
+
+std::shared_ptr<const KeyTexts> Append::WithNewTexts(const Field& field,
+                                                     std::shared_ptr<const KeyTexts> texts) const {
+  const auto news = new_texts_.find(field.name);
+  if (news == new_texts_.end() || texts->size() < news->second.first) return texts;
+  std::vector<std::string> more = news->second.texts;
+  // A part of them may be committed.
+  const int64_t known = std::min(texts->size() - news->second.first, std::ssize(more));
+  more.erase(more.begin(), more.begin() + known);
+  return std::make_shared<const KeyTexts>(texts->With(std::move(more)));
+}
+
 int64_t Append::end_row() const {
   return first_row_ + static_cast<int64_t>(rows_->size() / row_size_);
 }
@@ -113,6 +136,7 @@ absl::Status Append::Commit() {
   committed_ += count;
   first_row_ += count;
   savepoints_.clear();
+  new_texts_.clear();
   rows_ = std::make_shared<std::vector<std::byte>>();
   return absl::OkStatus();
 }

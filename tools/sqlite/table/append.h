@@ -5,16 +5,21 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/key_texts.h"
 #include "cairn/log_writer.h"
+#include "cairn/record.h"
 #include "cairn/writer.h"
 #include "tools/sqlite/table/frame_table.h"
 
@@ -35,6 +40,12 @@ class Append {
   // Adds a row and returns it to be filled. Its number is end_row() before the call.
   std::span<std::byte> AddRow();
   void DropLastRow();
+  // Returns the code of a text in a field of a log that has codes of texts. Errors: as for
+  // LogWriter::CodeOf.
+  absl::StatusOr<uint32_t> CodeOf(const Field& field, std::string_view text);
+  // Returns the texts of such a field with those that only rows of this transaction have.
+  std::shared_ptr<const KeyTexts> WithNewTexts(const Field& field,
+                                               std::shared_ptr<const KeyTexts> texts) const;
   int64_t end_row() const;
   // Returns true if Undo or Commit would change anything.
   bool has_rows() const { return !rows_->empty() || committed_ > 0; }
@@ -51,6 +62,11 @@ class Append {
   absl::Status Undo();
 
  private:
+  struct NewTexts {
+    int64_t first = 0;  // code
+    std::vector<std::string> texts;
+  };
+
   explicit Append(FrameTable& table) : table_(table) {}
   std::vector<std::byte>& OwnRows();
 
@@ -61,7 +77,8 @@ class Append {
   size_t row_size_ = 1;
   int64_t committed_ = 0;  // rows
   std::shared_ptr<std::vector<std::byte>> rows_ = std::make_shared<std::vector<std::byte>>();
-  std::map<int, size_t> savepoints_;  // size of the rows, by number
+  std::map<int, size_t> savepoints_;                        // size of the rows, by number
+  std::map<std::string, NewTexts, std::less<>> new_texts_;  // by field
 };
 
 }  // namespace cairn::sqlite

@@ -185,6 +185,10 @@ int Open(sqlite3_vtab* vtab, sqlite3_vtab_cursor** opened) {
   if (table->append != nullptr && !table->append->rows()->empty()) {
     cursor->pending = table->append->rows();
     cursor->first_pending = table->append->first_row();
+    for (Slot& slot : cursor->slots) {
+      if (slot.texts == nullptr) continue;
+      slot.texts = table->append->WithNewTexts(*table->frame->FieldOf(*slot.column), slot.texts);
+    }
   }
   *opened = cursor.release();
   return SQLITE_OK;
@@ -294,8 +298,26 @@ absl::Status BeginAppend(Table& table) {
   return absl::OkStatus();
 }
 
+// Stores the code of a text.
+absl::Status StoreCode(const Column& column, const Field& field, sqlite3_value* value,
+                       Append& append, std::byte* at) {
+  if (sqlite3_value_type(value) == SQLITE_BLOB) {
+    return absl::InvalidArgumentError(absl::StrFormat("column %s: takes a text", column.name));
+  }
+  const auto* const data = reinterpret_cast<const char*>(sqlite3_value_text(value));
+  const auto size = static_cast<size_t>(sqlite3_value_bytes(value));
+  const absl::StatusOr<uint32_t> code =
+      append.CodeOf(field, data == nullptr ? std::string_view() : std::string_view(data, size));
+  if (!code.ok()) {
+    return {code.status().code(),
+            absl::StrFormat("column %s: %s", column.name, code.status().message())};
+  }
+  for (size_t i = 0; i < sizeof(*code); ++i) at[i] = static_cast<std::byte>(*code >> 8 * i);
+  return absl::OkStatus();
+}
+
 absl::Status FillRow(const FrameTable& table, std::span<sqlite3_value* const> values,
-                     std::span<std::byte> row) {
+                     Append& append, std::span<std::byte> row) {
   for (size_t i = 0; i < table.columns().size(); ++i) {
     const Column& column = table.columns()[i];
     if (i == table.time_column() && sqlite3_value_type(values[i]) == SQLITE_NULL) {
@@ -304,10 +326,10 @@ absl::Status FillRow(const FrameTable& table, std::span<sqlite3_value* const> va
     }
     const Field* const field = table.FieldOf(column);
     if (field != nullptr && field->type == FieldType::kText) {
-      return absl::UnimplementedError(
-          absl::StrFormat("column %s: INSERT into a log with a key of texts", column.name));
+      RETURN_IF_ERROR(StoreCode(column, *field, values[i], append, row.data() + column.offset));
+    } else {
+      RETURN_IF_ERROR(StoreValue(column, values[i], row.data() + column.offset));
     }
-    RETURN_IF_ERROR(StoreValue(column, values[i], row.data() + column.offset));
   }
   return absl::OkStatus();
 }
@@ -319,7 +341,8 @@ absl::Status Insert(Table& table, std::span<sqlite3_value* const> arguments, int
   if (sqlite3_value_type(wanted) != SQLITE_NULL && sqlite3_value_int64(wanted) != next) {
     return absl::InvalidArgumentError(absl::StrFormat("a new row gets the next number, %d", next));
   }
-  const absl::Status filled = FillRow(*table.frame, arguments.subspan(2), table.append->AddRow());
+  Append& append = *table.append;
+  const absl::Status filled = FillRow(*table.frame, arguments.subspan(2), append, append.AddRow());
   if (!filled.ok()) table.append->DropLastRow();
   number = next;
   return filled;
