@@ -46,12 +46,6 @@ build_release() {
   build build-test-release "${release_options[@]}" "${peer_options[@]}" -- "$@"
 }
 
-# Runs tests of the release build that are told by a variable to do all that they can.
-test_release() {  # variable, tests
-  env "$1" meson test -C build-test-release --no-rebuild --print-errorlogs \
-    --timeout-multiplier 3 "${@:2}"
-}
-
 run_release() {
   tools/install-deps.sh chromium
   build_and_test_release
@@ -83,18 +77,14 @@ run_sqlite() {
 # --timeout-multiplier, so a quarter of the searches has to do.
 run_packages() {
   build_release || return 0
-  count_check wheel test_release CAIRN_TEST_WHEEL=1 python_wheel python_blosc2_pco_wheel
+  check_wheels all
   count_check subproject test_release CAIRN_TEST_SUBPROJECT=1 packaging
   count_check dist env CAIRN_SEARCH_PERCENT=25 \
     meson dist -C build-test-release --allow-dirty --formats gztar
 }
 
-# As they are for users: without what a build for tests looks at.
 run_debian() {
-  local step
-  for step in build lint try again; do
-    count_check "Debian packages: $step" env -u PKG_CONFIG_PATH tools/packaging/debian.sh "$step"
-  done
+  check_debian build lint try again
 }
 
 # The kernels are chosen for the processor that valgrind shows.

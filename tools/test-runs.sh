@@ -122,6 +122,25 @@ count_check() {  # title, command
   fi
 }
 
+# Runs tests of the release build that are told by a variable to do all that they can.
+test_release() {  # variable, tests
+  env "$1" meson test -C build-test-release --no-rebuild --print-errorlogs \
+    --timeout-multiplier 3 "${@:2}"
+}
+
+# Builds the wheels of the Python packages, and uses them.
+check_wheels() {  # "checkout", or "all" to build from the source distribution as well
+  count_check wheels test_release "CAIRN_TEST_WHEEL=$1" python_wheel python_blosc2_pco_wheel
+}
+
+# As they are for users: without what a build for tests looks at.
+check_debian() {  # steps of tools/packaging/debian.sh
+  local step
+  for step in "$@"; do
+    count_check "Debian packages: $step" env -u PKG_CONFIG_PATH tools/packaging/debian.sh "$step"
+  done
+}
+
 # What the floors of the engine, the tool and the C API do by themselves.
 build_and_test_core() {
   suites=cli,concurrency,crash,sequences,unit,vectors build build-test-core --buildtype=release \

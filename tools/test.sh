@@ -2,9 +2,9 @@
 # Builds the library and the tool for release and runs their tests, random searches for a quarter of
 # their length. With --sanitize, as CI does, builds everything and runs every test: for release,
 # beside peers, a real object store and SQLite's own suite, or with sanitizers. Random searches take
-# a seventh of their length then, and with sanitizers a tenth. With --full runs the matrix of
-# tools/test-full.sh, or the parts of it that are named. The last line says "N passed, N failed";
-# exit status 1 when any failed.
+# a seventh of their length then, and with sanitizers a tenth. It makes Debian packages and wheels,
+# too. With --full runs the matrix of tools/test-full.sh, or the parts of it that are named. The last
+# line says "N passed, N failed"; exit status 1 when any failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,6 +33,8 @@ if [[ ${1-} == --sanitize ]]; then
   count_check locks tools/check-locks.sh build-test-release
   count_check costs tools/bench/costs.sh build-test-release
   count_check bench meson compile -C build-test-release cairn-bench
+  check_wheels checkout
+  check_debian build lint
   begin_object_store
   # What reaches each line of the engine.
   suites=fuzz,sqlite,unit,vectors build_sanitized && sanitized=yes
