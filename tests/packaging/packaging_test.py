@@ -103,6 +103,14 @@ class InstalledTest(PackagingTest):
         if self.has_shared:  # otherwise programs link all that Cairn does
             self.assertEqual(modules, required)
 
+    def test_pkg_config_requires_no_headers_that_only_the_build_needs(self):
+        for path in glob.glob(f"{self.libdir}/pkgconfig/*.pc"):
+            names = re.search(r"(?m)^Requires\.private: (.*)$", read(path)).group(1)
+            for module in (entry.split()[0] for entry in names.split(", ")):
+                # Some of Abseil's modules are headers, and come with the others.
+                libs = self.ok("pkg-config", "--libs", module).strip()
+                self.assertTrue(libs or module.startswith("absl_"), f"{path}: {module}")
+
     def test_programs_start_without_what_takes_long_to_load(self):
         self.assertNotIn("hwy", self.pc)
         loaded = self.ok("ldd", f"{self.prefix}/bin/cairn")

@@ -102,7 +102,7 @@ made.append(np.ones((2, 100)))
 read = cairn.open("a.b2nd")
 assert read.verify().ok and read.shape == (12, 100)
 assert np.array_equal(read[3], np.arange(300.0, 400.0)) and read[11].sum() == 100
-assert importlib.metadata.version("cairn") == cairn.__version__, importlib.metadata.version("cairn")
+assert importlib.metadata.version("cairn-frames") == cairn.__version__
 (point,) = importlib.metadata.entry_points(group="xarray.backends", name="cairn")
 print("cairn", cairn.__version__, "with NumPy", np.__version__, "finds", point.value)
 PYTHON
