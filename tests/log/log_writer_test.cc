@@ -240,6 +240,29 @@ TEST(LogWriter, BeginsAFileForEachPeriodOfTheFirstCommit) {
   EXPECT_EQ(files[2].array()->shape[0], 50);
 }
 
+// No later writer would do it. Each commit has written the records of the last chunk, and the
+// journal alone has them until there is a checkpoint.
+TEST(LogWriter, LeavesFilesThatEndSmallAndCompleteForOthers) {
+  const TempDir temp;
+  LogCreateOptions options = SensorOptions();
+  options.chunksize = 1 << 20;
+  options.rotation = {.period = 100'000};
+  Log log = Log::Create(temp.Path("log"), options).value();
+  LogWriter writer = log.OpenWriter({}).value();
+  for (int64_t i = 0; i < 40; ++i) {
+    ASSERT_TRUE(IsOk(writer.Append(NoisyReadings(1000, i * 1000))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  const std::vector<Snapshot> files = Log::Open(temp.Path("log"))->snapshot().frames();
+  ASSERT_EQ(files.size(), 4);
+  for (size_t i = 0; i + 1 < files.size(); ++i) {
+    EXPECT_EQ(files[i].info().journal_size, 0);
+    EXPECT_LT(files[i].info().frame_size, 150'000);  // 10,000 readings
+    EXPECT_EQ(files[i].info().nchunks, 1);
+  }
+  ASSERT_TRUE(IsOk(writer.Close()));
+}
+
 TEST(LogWriter, IsTheOnlyOne) {
   const TempDir temp;
   Log log = Log::Create(temp.Path("log"), SensorOptions()).value();

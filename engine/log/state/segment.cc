@@ -8,6 +8,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/log/state/lost_records.h"
 #include "engine/log/state/record_ranges.h"
 #include "engine/log/stats/buckets.h"
 #include "engine/log/stats/stats_table.h"
@@ -82,6 +83,7 @@ SegmentPtr Segment::WithDeleted(const Segment& segment, std::span<const RecordRa
   changed->fields_ = segment.fields_;
   changed->keys_ = segment.keys_;
   changed->layer_ = segment.layer_;
+  changed->lost_ = segment.lost_;
   changed->time_ = segment.time_;
   changed->nrecords_ = segment.nrecords_;
   changed->chunk_records_ = segment.chunk_records_;
@@ -159,18 +161,22 @@ absl::Status Segment::Init(std::string_view time_field, const Segment* before, S
 }
 
 absl::Status Segment::LoadEdits(const Segment* before) {
-  if (!snapshot_.HasVlmetalayer(kEditLayer)) {
-    static const auto* const kNone = new auto(std::make_shared<const EditLayer>());
-    edits_ = *kNone;
-    return absl::OkStatus();
+  static const auto* const kNone = new auto(std::make_shared<const EditLayer>());
+  edits_ = *kNone;
+  if (snapshot_.HasVlmetalayer(kEditLayer)) {
+    CAIRN_ASSIGN_OR_RETURN(stored_edits_, snapshot_.GetVlmetalayer(kEditLayer));
+    if (before != nullptr && before->stored_edits_ == stored_edits_) {
+      edits_ = before->edits_;
+    } else {
+      CAIRN_ASSIGN_OR_RETURN(EditLayer edits, ParseEditLayer(stored_edits_));
+      edits_ = std::make_shared<const EditLayer>(std::move(edits));
+    }
   }
-  CAIRN_ASSIGN_OR_RETURN(stored_edits_, snapshot_.GetVlmetalayer(kEditLayer));
-  if (before != nullptr && before->stored_edits_ == stored_edits_) {
-    edits_ = before->edits_;
-    return absl::OkStatus();
-  }
-  CAIRN_ASSIGN_OR_RETURN(EditLayer edits, ParseEditLayer(stored_edits_));
-  edits_ = std::make_shared<const EditLayer>(std::move(edits));
+  CAIRN_ASSIGN_OR_RETURN(
+      lost_, FindLostRecords(snapshot_, layer_.first_record, chunk_records_, nrecords_));
+  if (lost_.empty()) return absl::OkStatus();
+  edits_ = std::make_shared<const EditLayer>(
+      EditLayer{.older_files = edits_->older_files, .deleted = Union(edits_->deleted, lost_)});
   return absl::OkStatus();
 }
 
@@ -181,11 +187,20 @@ int32_t Segment::RecordsIn(int64_t nchunk) const {
 }
 
 absl::Status Segment::ReadRecords(int64_t record, MutableBytes dst) const {
-  const int64_t begin[] = {record - first_record()};
-  const int64_t count[] = {static_cast<int64_t>(dst.size()) / schema().record_size()};
-  if (fields_->is_plain()) return snapshot_.ReadBox(begin, count, dst);
-  std::vector<std::byte> stored(static_cast<size_t>(count[0] * fields_->stored()->record_size()));
-  CAIRN_RETURN_IF_ERROR(snapshot_.ReadBox(begin, count, stored));
+  const int64_t count = static_cast<int64_t>(dst.size()) / schema().record_size();
+  const int32_t stored_size = fields_->stored()->record_size();
+  const auto read = [&](MutableBytes records) {
+    if (lost_.empty()) {
+      const int64_t start[] = {record - first_record()};
+      const int64_t shape[] = {count};
+      return snapshot_.ReadBox(start, shape, records);
+    }
+    const FieldSpan whole[] = {{.offset = 0, .size = stored_size, .dst = records}};
+    return ReadWithout(lost_, snapshot_, first_record(), record, count, whole);
+  };
+  if (fields_->is_plain()) return read(dst);
+  std::vector<std::byte> stored(static_cast<size_t>(count * stored_size));
+  CAIRN_RETURN_IF_ERROR(read(stored));
   fields_->Convert(stored, dst);
   return absl::OkStatus();
 }
@@ -199,8 +214,8 @@ absl::Status Segment::ReadField(size_t field, int64_t record, MutableBytes dst) 
     return absl::OkStatus();
   }
   const FieldSpan span = {.offset = stored->offset, .size = stored->size, .dst = dst};
-  CAIRN_RETURN_IF_ERROR(snapshot_.ReadFields(
-      record - first_record(), static_cast<int64_t>(dst.size() / size), std::span(&span, 1)));
+  CAIRN_RETURN_IF_ERROR(ReadWithout(lost_, snapshot_, first_record(), record,
+                                    static_cast<int64_t>(dst.size() / size), std::span(&span, 1)));
   return CheckTexts(*fields_, *keys_, *stored, dst);
 }
 
@@ -225,7 +240,7 @@ absl::StatusOr<Columns> Segment::ReadColumns(const Rows& rows,
       CAIRN_RETURN_IF_ERROR(ReadField(i, record, column));
     }
   }
-  CAIRN_RETURN_IF_ERROR(snapshot_.ReadFields(record - first_record(), rows.size(), spans));
+  CAIRN_RETURN_IF_ERROR(ReadWithout(lost_, snapshot_, first_record(), record, rows.size(), spans));
   for (const size_t i : fields) {
     const Field* const stored = fields_->Stored(i);
     if (stored != nullptr)

@@ -79,6 +79,7 @@ class Segment {
   const StoredFields& fields() const { return *fields_; }
   const Field* time_field() const { return time_; }  // null if there is none
   const LogLayer& layer() const { return layer_; }
+  // Returns what was deleted, with the records that are lost; see lost_records.h.
   const EditLayer& edits() const { return *edits_; }
   const LogKeys& keys() const { return *keys_; }  // numbered as the fields of the frame are
 
@@ -128,6 +129,7 @@ class Segment {
   LogLayer layer_;
   std::vector<std::byte> stored_edits_;  // the vlmetalayer; empty if there is none
   std::shared_ptr<const EditLayer> edits_;
+  std::vector<RecordRange> lost_;  // as a set
   LogKeysPtr keys_;
   const Field* time_ = nullptr;  // in the schema
   int64_t nrecords_ = 0;

@@ -18,6 +18,7 @@
 #include "engine/log/state/edit_layer.h"
 #include "engine/log/state/live_records.h"
 #include "engine/log/state/log_files.h"
+#include "engine/log/state/lost_records.h"
 #include "engine/log/state/record_ranges.h"
 #include "engine/log/state/stored_fields.h"
 #include "engine/log/write/stats_writer.h"
@@ -206,6 +207,19 @@ absl::Status ReplaceRecords(const DeletingWriter& log, std::span<const RecordRan
   if (!in_older) return absl::OkStatus();
   const absl::Status finished = FinishDeletions(log);
   return absl::IsResourceExhausted(finished) ? absl::OkStatus() : finished;
+}
+
+absl::Status DeleteLost(const DeletingWriter& log) {
+  const Segment& newest = log.state->newest();
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<RecordRange> lost,
+                         FindLostRecords(newest.snapshot(), newest.first_record(),
+                                         newest.chunk_records(), newest.nrecords()));
+  if (lost.empty()) return absl::OkStatus();
+  absl::Status status = StageDeletion(newest, lost, newest.edits(), log.writer);
+  if (status.ok()) status = log.writer.DeleteVlmetalayer(kLostLayer);
+  if (status.ok()) return log.commit(Durability::kMachine);
+  log.writer.Rollback();
+  return status;
 }
 
 absl::Status FinishDeletions(const DeletingWriter& log) {

@@ -42,6 +42,9 @@ absl::StatusOr<int64_t> DeleteSelected(const DeletingWriter& log, const LogSelec
 absl::Status ReplaceRecords(const DeletingWriter& log, std::span<const RecordRange> records,
                             const std::function<absl::Status()>& stage, Durability durability);
 
+// Deletes the records that a salvaged frame has lost, so that its chunks have bytes again.
+absl::Status DeleteLost(const DeletingWriter& log);
+
 // Ends what a writer that died had begun to delete in older files. Overwrites the records there
 // that only the newest file calls deleted, unless a file is damaged or another program holds it:
 // then the next call tries it again. Also forgets deleted records that the newest file no longer

@@ -14,10 +14,14 @@ namespace {
 // Another writer may hold a new file for a moment, until it sees that the one before has not ended.
 constexpr std::chrono::milliseconds kRotationWait(1'000);
 
-absl::Status MarkEnded(LogLayer layer, Writer& writer) {
+// Ends a file, which is complete for every Blosc2 then. On a full disk its last commits are in the
+// journal alone, as before.
+absl::Status EndFile(LogLayer layer, Writer& writer) {
   layer.ended = true;
   CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
-  return writer.Close();
+  CAIRN_RETURN_IF_ERROR(writer.Commit().status());
+  const absl::Status complete = writer.Checkpoint();
+  return absl::IsResourceExhausted(complete) ? writer.Close() : complete;
 }
 
 }  // namespace
@@ -35,7 +39,7 @@ absl::StatusOr<LogStatePtr> NewestFile::Acquire(std::chrono::milliseconds wait) 
     if (!previous.has_value() || previous->segment->layer().ended) continue;
     CAIRN_ASSIGN_OR_RETURN(const bool is_still, Open(kRotationWait));
     if (!is_still) continue;
-    CAIRN_RETURN_IF_ERROR(MarkEnded(previous->segment->layer(), old));
+    CAIRN_RETURN_IF_ERROR(EndFile(previous->segment->layer(), old));
     return log_->state();
   }
 }
@@ -68,10 +72,24 @@ absl::Status NewestFile::CreateNext(const Segment& newest, const LogLayer& layer
 }
 
 absl::StatusOr<LogStatePtr> NewestFile::BeginNext(const LogLayer& layer) {
-  Writer old = *std::move(writer_);
-  CAIRN_RETURN_IF_ERROR(Open(kRotationWait).status());
-  CAIRN_RETURN_IF_ERROR(MarkEnded(layer, old));
-  return log_->state();
+  {
+    Writer old = *std::move(writer_);
+    CAIRN_RETURN_IF_ERROR(Open(kRotationWait).status());
+    CAIRN_RETURN_IF_ERROR(EndFile(layer, old));
+  }
+  CAIRN_RETURN_IF_ERROR(CompactPrevious());
+  return log_->Refresh();
+}
+
+absl::Status NewestFile::CompactPrevious() {
+  CAIRN_ASSIGN_OR_RETURN(const std::optional<LogCore::Part> previous, log_->RefreshPrevious());
+  if (!previous.has_value()) return absl::OkStatus();
+  const FrameInfo& info = previous->segment->snapshot().info();
+  const bool is_worth_it =
+      info.layout == Layout::kContiguous && info.dead_bytes.value_or(0) > info.frame_size / 2;
+  // A full disk, for example, leaves the file as it is.
+  if (!is_worth_it || !previous->frame->Compact().ok()) return absl::OkStatus();
+  return log_->RefreshPrevious().status();
 }
 
 absl::StatusOr<LogStatePtr> NewestFile::Replace() {

@@ -34,7 +34,8 @@ class NewestFile {
   // Everything in the old file must be durable. Nothing changes for readers and writers yet.
   absl::Status CreateNext(const Segment& newest, const LogLayer& layer, const Schema& schema);
   // Continues in the file that CreateNext made, and marks the old one as ended. Returns the newest
-  // state. A reader that sees the mark finds the new file.
+  // state. A reader that sees the mark finds the new file. The old file is compacted if that halves
+  // it, since no later writer does it.
   absl::StatusOr<LogStatePtr> BeginNext(const LogLayer& layer);
   // Puts the file that WriteWithFields wrote in the place of the only file. Returns the newest
   // state. If the old file cannot be replaced, the new one is removed and the writer stays open.
@@ -52,6 +53,7 @@ class NewestFile {
   // Opens the file that is the newest now. Returns true if it still is once it is opened: another
   // writer may begin one while this waits.
   absl::StatusOr<bool> Open(std::chrono::milliseconds wait);
+  absl::Status CompactPrevious();
 
   const std::shared_ptr<LogCore> log_;
   const std::optional<CompressionOptions> compression_;

@@ -65,6 +65,7 @@ absl::Status WriterCore::BeginWriting() {
   layer_.ended = false;
   layer_changed_ = layer_ != state_->newest().layer();
   buffer_.emplace(state_->schema().record_size(), state_->newest().time_field());
+  CAIRN_RETURN_IF_ERROR(DeleteLost(BeginDeletion()));
   CAIRN_RETURN_IF_ERROR(FinishDeletions(BeginDeletion()));
   // Another program may have written chunks without statistics.
   const Segment* newest = &state_->newest();

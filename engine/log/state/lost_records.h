@@ -1,0 +1,33 @@
+// Finds the records of a salvaged frame that are lost with their chunks.
+#ifndef CAIRN_ENGINE_LOG_STATE_LOST_RECORDS_H_
+#define CAIRN_ENGINE_LOG_STATE_LOST_RECORDS_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/log.h"
+#include "cairn/snapshot.h"
+
+namespace cairn::log {
+
+// The vlmetalayer that names the chunks, as Salvage writes it: a msgpack text such as "3, 7-9".
+inline constexpr std::string_view kLostLayer = "lost_chunks";
+
+// Returns the lost records of a frame as a set; see record_ranges.h. Its records begin with number
+// `first` and are `nrecords`, in chunks of `chunk_records`. A chunk that is named but has records
+// again, because a program has put it back, is not lost. A layer that does not parse names none.
+absl::StatusOr<std::vector<RecordRange>> FindLostRecords(const Snapshot& snapshot, int64_t first,
+                                                         int64_t chunk_records, int64_t nrecords);
+// Reads fields of `count` records from number `record` on, of a frame that begins with number
+// `first`. Those that are lost read as zeros.
+absl::Status ReadWithout(std::span<const RecordRange> lost, const Snapshot& snapshot, int64_t first,
+                         int64_t record, int64_t count, std::span<const FieldSpan> fields);
+
+}  // namespace cairn::log
+
+#endif  // CAIRN_ENGINE_LOG_STATE_LOST_RECORDS_H_
