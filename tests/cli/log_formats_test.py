@@ -210,7 +210,7 @@ class Times(FormatTest):
         for number in ("1795514400", "1795514400.5", "1795514400000000", "1795514400000000000", "20261124", "202611241000", "20261124100000"):
             for form, text in (("csv", f"t\n{number}\n"), ("jsonl", f'{{"t":{number}}}\n'), ("jsonl", f'{{"t":"{number}"}}\n')):
                 with self.subTest(number=number, form=form):
-                    self.assertIn("the unit of numbers", self.fails(1, "log", "append", "log", "--format", form, stdin=text.encode()))
+                    self.assertIn("the unit of numbers with --time-unit", self.fails(1, "log", "append", "log", "--format", form, stdin=text.encode()))
             self.assertIn("the unit of numbers", self.fails(2, "log", "query", "log", "--from", number))
         self.create("t:timestamp[ms]", "v:f4", name="line")
         self.assertIn("the unit of numbers", self.fails(1, "log", "append", "line", "--format", "line", stdin=b"m v=1 1795514400\n"))
@@ -302,6 +302,8 @@ class Csv(FormatTest):
     def test_columns_that_no_field_is_for(self):
         message = self.fails(1, "log", "append", "log", stdin=b"t,x,n,other\n1,2,3,4\n")
         self.assertIn("line 1: 'other' is not a field of the log; --ignore-extra", message)
+        message = self.fails(1, "log", "append", "log", stdin=b"t;x;n\n1;2;3\n")
+        self.assertIn("'t;x;n' is not a field of the log; --delimiter ';' splits it", message)
         self.append("t,x,n,other\n1,2,3,4\n", "--ignore-extra")
         self.assertEqual(len(self.values()), 1)
 

@@ -25,6 +25,12 @@ class LogTest(CliTest):
     def append(self, text, *args, name="log"):
         self.ok("log", "append", name, "--quiet", *args, stdin=text.encode())
 
+    def wait_for_writer(self, name):
+        end = time.monotonic() + 60
+        while b"held by another" not in self.run_tool("log", "append", name, "--quiet").stderr:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
     def rows(self, *args, name="log", command="query"):
         """As texts, without the names."""
         text = self.ok("log", command, name, "--no-header", *args).decode()
@@ -89,6 +95,7 @@ class Upsert(LogTest):
         self.assertIn("--upsert", self.fails(2, "log", "append", "log", "--key", "n"))
         self.fails(2, "log", "append", "log", "--upsert", "--commit-every", "5")
         self.fails(2, "log", "append", "log", "--upsert", "--late-window", "5s")
+        self.assertIn("--late-window: '5' is not", self.fails(2, "log", "append", "log", "--late-window", "5"))
         self.assertIn("'room'", self.fails(1, "log", "append", "log", "--upsert", "--key", "room"))
         self.write("log.csv", self.READINGS.encode())
         self.assertIn("'temp' has floats", self.fails(2, "log", "import", "log", "log.csv", "--upsert", "--key", "temp"))
@@ -464,10 +471,11 @@ class Calendar(LogTest):
         self.assertEqual([time for time, _, _ in struct.iter_unpack("<qqq", raw)], [1772319600000, 1774994400000])
 
     def test_lengths_that_could_mean_two_things_are_refused(self):
-        for bucket, what in [("24h", "its days are 1d"), ("5h", "or 12 hours"), ("1d12h", "one unit"), ("0d", "more than 0"), ("0mo", "more than 0")]:
+        for bucket, what in [("24h", "or 1d with --tz"), ("5h", "12h or 1d"), ("1d12h", "one unit"), ("0d", "more than 0"), ("0mo", "more than 0")]:
             self.assertIn(what, self.fails(2, "log", "agg", "log", "--bucket", bucket, "--tz", "Europe/Berlin"))
         self.assertIn("beside --origin", self.fails(2, "log", "agg", "log", "--bucket", "1y", "--origin", "2026-01-01"))
-        self.fails(2, "log", "agg", "log", "--bucket", "99999999999999999999mo")
+        self.assertIn("--bucket: expected", self.fails(2, "log", "agg", "log", "--bucket", "99999999999999999999mo"))
+        self.assertIn(", 1mo,", self.fails(2, "log", "agg", "log", "--bucket", "1M"))
         self.assertIn("1 to 100000", self.fails(2, "log", "agg", "log", "--bucket", "200000mo"))
 
     def test_a_zone_that_does_not_exist_is_named(self):
@@ -540,7 +548,11 @@ class Retention(LogTest):
 
     def test_a_log_of_one_file_has_no_rotation(self):
         self.create()
-        self.assertIn("one file", self.fails(1, "log", "retain", "log", "--rotate-bytes", "1MB"))
+        expected = "a log of one file; --rotate-every and --rotate-bytes are for"
+        self.assertIn(expected, self.fails(1, "log", "retain", "log", "--rotate-bytes", "1MB"))
+        self.start("log", "append", "log", "--wait", 60)
+        self.wait_for_writer("log")
+        self.assertIn(expected, self.fails(1, "log", "retain", "log", "--rotate-bytes", "1MB"))
 
 
 class Arriving(LogTest):

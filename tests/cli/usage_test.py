@@ -52,6 +52,10 @@ class Usage(CliTest):
             with self.subTest(args=args):
                 self.assertEqual(self.fails(2, *args), f"cairn: {complaint}")
 
+    def test_help_is_a_command_too(self):
+        self.assertEqual(self.ok("help"), self.ok("--help"))
+        self.assertEqual(self.ok("help", "log", "query"), self.ok("log", "query", "--help"))
+
     def test_the_version_has_a_short_name(self):
         self.assertEqual(self.ok("-V"), self.ok("--version"))
 

@@ -149,6 +149,11 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   std::vector<const char*> words(argv, argv + argc);
   parsed.anonymous = TakeFlag("--anonymous", words);
   parsed.verbose = TakeFlag("--verbose", words);
+  // `help COMMAND` is `COMMAND --help`.
+  if (words.size() > 1 && words[1] == std::string_view("help")) {
+    words.erase(words.begin() + 1);
+    words.push_back("--help");
+  }
   AddCommands(words.size() > 1 ? words[1] : "", app, parsed.command);
   Parse(app, static_cast<int>(words.size()), words.data(), parsed);
   return parsed;

@@ -23,7 +23,9 @@ struct SizeLimit {
   // Errors: kResourceExhausted if `size` bytes are over the limit.
   absl::Status Check(int64_t size) const {
     if (size <= bytes) return absl::OkStatus();
-    return AtPath(path, ResourceExhausted("%d bytes pass the limit of %d", size, bytes));
+    return AtPath(
+        path,
+        ResourceExhausted("the files would take %d bytes, more than the limit of %d", size, bytes));
   }
 };
 

@@ -208,7 +208,7 @@ absl::Status IncrementApplier::Apply(const State& from) {
     if (hash != increment.base) {
       return FailedPrecondition(
           "the increment applies to content %016x (generation %d of its source); the frame has "
-          "%016x",
+          "%016x: first apply those that were made before it, or make one since this content",
           increment.base, increment.since_generation, hash);
     }
     CAIRN_RETURN_IF_ERROR(MakeResult(*view, from, increment));

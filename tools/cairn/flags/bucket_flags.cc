@@ -80,19 +80,27 @@ absl::Status SetBuckets(const BucketFlags& flags, const std::string& time_zone, 
         length->unit == CalendarUnit::kHour && (24 % length->count != 0 || length->count == 24);
     if (cut) {
       return Refuse(flags.bucket,
-                    "1, 2, 3, 4, 6, 8 or 12 hours beside --tz (its days are 1d; without --tz, 24h "
-                    "are always 86,400 s)");
+                    "1h, 2h, 3h, 4h, 6h, 8h, 12h or 1d with --tz (24h are always 86,400 s, without "
+                    "it)");
     }
     aggregation.bucket = length->count;
     aggregation.calendar = length->unit;
     aggregation.time_zone = time_zone;
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(aggregation.bucket, ParseDurationOf(time, flags.bucket));
+  const absl::StatusOr<int64_t> bucket = ParseDurationOf(time, flags.bucket);
+  if (!bucket.ok()) {
+    return time.type == FieldType::kTimestamp
+               ? Refuse(flags.bucket,
+                        "a duration such as 15m or 1h30m, or one of 1d, 1w, 1mo, 1q, 1y")
+               : absl::InvalidArgumentError(
+                     absl::StrFormat("--bucket: %s", bucket.status().message()));
+  }
+  aggregation.bucket = *bucket;
   if (aggregation.bucket == 0) return Refuse(flags.bucket, "more than 0");
   const bool spans_change = flags.bucket.find_first_of("hdw") != std::string::npos;
   if (!time_zone.empty() && spans_change) {
-    return Refuse(flags.bucket, "one unit beside --tz, such as 6h, 1d or 2w");
+    return Refuse(flags.bucket, "one unit with --tz, such as 6h, 1d or 2w");
   }
   return absl::OkStatus();
 }

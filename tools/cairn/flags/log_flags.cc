@@ -44,14 +44,14 @@ std::string CheckZone(const std::string& name) {
   return time.ok() ? "" : std::string(time.status().message());
 }
 
+}  // namespace
+
 absl::StatusOr<int64_t> DurationOption(const std::string& option, const Field* time,
                                        const std::string& text) {
   ASSIGN_OR_RETURN(const Field* const field, NeedTime(time, option));
   const absl::StatusOr<int64_t> value = ParseDurationOf(*field, text);
   return value.ok() ? value : AboutOption(option, value.status());
 }
-
-}  // namespace
 
 void AddLogPath(CLI::App& app, LogFlags& flags) {
   app.add_option("LOG", flags.path, "The log: a frame, or a directory of them")->required();
@@ -179,7 +179,7 @@ void AddKeeping(CLI::App& app, KeepFlags& flags) {
   AddNumber(app, "--retain-records", flags.retain_records, int64_t{0}, kMost)
       ->description("Drop the oldest records where there are more than N");
   AddByteSize(app, "--retain-bytes", flags.retain_bytes, 0, kMost)
-      ->description("Drop the oldest records where the files are larger");
+      ->description("Drop the oldest records where the chunks take more");
   app.add_option("--rotate-every", flags.rotate_every,
                  "Begin a new file for each such span of time, such as 1d")
       ->type_name("DURATION");

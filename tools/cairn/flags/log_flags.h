@@ -77,6 +77,10 @@ absl::StatusOr<Retention> RetentionOf(const KeepFlags& flags, const Field* time,
 absl::StatusOr<Rotation> RotationOf(const KeepFlags& flags, const Field* time, Rotation old);
 
 // Returns the time field. Errors: kFailedPrecondition if there is none, naming the option that
+// Parses a duration of the time field, which may be null. Errors name the option.
+absl::StatusOr<int64_t> DurationOption(const std::string& option, const Field* time,
+                                       const std::string& text);
+
 // needs it.
 absl::StatusOr<const Field*> NeedTime(const Field* time, const std::string& option);
 

@@ -53,8 +53,8 @@ absl::StatusOr<LogWriterOptions> WriterOptionsOf(const LogAppendFlags& flags, co
   LogWriterOptions options = flags.writer;
   options.durability = *FindWord(kDurabilityWords, flags.durability);
   if (flags.late_window.empty()) return options;
-  ASSIGN_OR_RETURN(const Field* const field, NeedTime(time, "--late-window"));
-  ASSIGN_OR_RETURN(options.reorder_window, ParseDurationOf(*field, flags.late_window));
+  ASSIGN_OR_RETURN(options.reorder_window,
+                   DurationOption("--late-window", time, flags.late_window));
   return options;
 }
 

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include "cairn/log_writer.h"
@@ -27,6 +29,15 @@ struct RetainFlags : LogFlags {
   bool quiet = false;
 };
 
+// Says which logs the options of rotation are for.
+absl::Status NameRotation(const absl::Status& status) {
+  if (!absl::EndsWith(status.message(), "a log of one file")) return status;
+  return absl::FailedPreconditionError(
+      absl::StrCat(status.message(),
+                   "; --rotate-every and --rotate-bytes are for logs that were "
+                   "created with one of them"));
+}
+
 // Leaves the request to the writer that has the log.
 absl::Status AskWriter(const RetainFlags& flags, Log& log) {
   const LogSnapshot snapshot = log.snapshot();
@@ -35,7 +46,7 @@ absl::Status AskWriter(const RetainFlags& flags, Log& log) {
   ASSIGN_OR_RETURN(const Retention retention, RetentionOf(flags.keep, time, kSame));
   ASSIGN_OR_RETURN(const Rotation rotation,
                    RotationOf(flags.keep, time, {.max_bytes = -1, .period = -1}));
-  RETURN_IF_ERROR(log.RequestLimits(retention, rotation));
+  RETURN_IF_ERROR(NameRotation(log.RequestLimits(retention, rotation)));
   if (flags.quiet) return absl::OkStatus();
   return WriteLines({absl::StrFormat(
       "%s: has a writer, which changes what it keeps with its next commit", flags.path)});
@@ -57,7 +68,9 @@ absl::Status Retain(const RetainFlags& flags) {
   ASSIGN_OR_RETURN(const Rotation rotation,
                    RotationOf(flags.keep, before.time_field(), before.rotation()));
   RETURN_IF_ERROR(writer.SetRetention(retention));
-  if (rotation != before.rotation()) RETURN_IF_ERROR(writer.SetRotation(rotation));
+  if (rotation != before.rotation()) {
+    RETURN_IF_ERROR(NameRotation(writer.SetRotation(rotation)));
+  }
   RETURN_IF_ERROR(writer.ApplyRetention());
   // Other Blosc2s see less of an empty log whose new file this user may not make.
   const absl::Status status = writer.Checkpoint();

@@ -51,6 +51,11 @@ absl::StatusOr<std::optional<size_t>> RecordBuilder::Find(std::string_view name)
   const auto found = numbers_.find(name);
   if (found != numbers_.end()) return std::optional<size_t>(found->second);
   if (options_.ignore_extra) return std::optional<size_t>();
+  if (const size_t at = name.find_first_of(";\t|"); at != std::string_view::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("'%s' is not a field of the log; --delimiter %s splits it", name,
+                        name[at] == '\t' ? "tab" : absl::StrFormat("'%c'", name[at])));
+  }
   return absl::InvalidArgumentError(absl::StrFormat(
       "'%s' is not a field of the log; --ignore-extra leaves such values out", name));
 }

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
@@ -230,6 +232,9 @@ absl::Status ParseTimestamp(const Field& field, std::string_view text, const Num
                             std::byte* at) {
   const absl::StatusOr<int64_t> time =
       ParseTime(text, field.unit, {.number_unit = numbers.unit, .check_numbers = !numbers.certain});
+  if (absl::EndsWith(time.status().message(), "say the unit of numbers")) {
+    return {time.status().code(), absl::StrCat(time.status().message(), " with --time-unit")};
+  }
   if (!time.ok()) return time.status();
   Store(*time, at);
   return absl::OkStatus();
