@@ -1,6 +1,7 @@
 """A disk of 1 MiB on which other files take all that is free: frames there can be freed."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -73,7 +74,7 @@ class FullDisk(CliTest):
         self.pack(data, "--chunk-size", "1KiB", name=self.frame)
         self.fill()
         message = self.fails(1, "append", self.frame, stdin=b"one more")
-        self.assertIn("kept for reclaiming space", message)
+        self.assertIn("kept so that chunks can be deleted", message)
         self.holds(data)
 
     def test_a_writer_that_is_killed_on_the_full_disk(self):
@@ -108,9 +109,20 @@ class FullDisk(CliTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"No space left on device", done.stderr)
         committed = int(done.stdout.split()[-1])
+        self.assertIn(f"; {committed - len(data)} items of this input committed before it\n", done.stderr.decode())
         self.fill()
         self.holds((data + more)[:committed])
         self.can_be_freed((data + more)[:committed])
+
+    def test_log_append_tells_how_many_records_are_committed(self):
+        log = "disk/log"
+        self.ok("log", "create", log, "--field", "n:i8", "--field", "noise:bytes[56]", "--quiet")
+        records = b"".join(n.to_bytes(8, "little") + noise(56, n).replace(b"\0", b".") for n in range(30_000))
+        message = self.fails(1, "log", "append", log, "--format", "raw", "--commit-every", 1000, stdin=records)
+        self.assertIn("No space left on device", message)
+        told = int(re.search(r"; (\d+) records of this input committed before it", message)[1])
+        self.assertGreater(told, 1000)
+        self.assertEqual(self.ok("log", "query", log, "--by-number", "--format", "raw"), records[: told * 64])
 
     def test_recover_writes_a_header_on_a_full_disk(self):
         data = noise(500 << 10)

@@ -105,7 +105,7 @@ int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim,
 absl::Status DiskIsFull(const absl::Status& status, int64_t kept) {
   if (kept == 0) return status;
   return ResourceExhausted(
-      "%s; %d of them are kept for reclaiming space, and for deleting chunks before",
+      "%s; %d of them are kept so that chunks can be deleted, and their space reclaimed",
       status.message(), kept);
 }
 

@@ -290,8 +290,8 @@ class PosixFile final : public File {
     CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
     CAIRN_ASSIGN_OR_RETURN(const int64_t end, Size());
     if (size <= end) return absl::OkStatus();
-    return Try([&] { return ::fallocate(fd_.get(), mode, end, size - end); },
-               "reserve space for %d bytes", size);
+    return Try([&] { return ::fallocate(fd_.get(), mode, end, size - end); }, "grow to %d bytes",
+               size);
   }
 
   absl::Status CheckWritable(int64_t offset, int64_t size) const {

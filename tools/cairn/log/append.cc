@@ -140,9 +140,24 @@ class Appender {
   UpsertReport report_;
 };
 
+// Returns how an error tells of the records before it: all of them are in the log, or only those
+// that were committed before the disk was full.
+std::string DescribeRest(const LogAppendFlags& flags, const Appender& appender, bool all, Log& log,
+                         int64_t end_before) {
+  if (flags.upsert || all) {
+    return absl::StrFormat("%s before it %s", FormatCount(appender.records(), "record"),
+                           flags.upsert ? "upserted" : "appended");
+  }
+  const absl::StatusOr<LogSnapshot> now = log.Refresh();
+  if (!now.ok()) return "`cairn log tail` shows the last one that is committed";
+  return absl::StrFormat("%s of this input committed before it",
+                         FormatCount(now->end_record() - end_before, "record"));
+}
+
 // Commits the records before the end of the input, whatever ended it.
-absl::Status AppendAll(const LogAppendFlags& flags, Appender& appender, LogWriter& writer,
+absl::Status AppendAll(const LogAppendFlags& flags, Appender& appender, Log& log, LogWriter& writer,
                        const HeldSignals& signals) {
+  const int64_t end_before = log.snapshot().end_record();
   absl::Status status;
   for (const std::string& input : flags.inputs) {
     status = appender.Run(input, signals);
@@ -153,10 +168,11 @@ absl::Status AppendAll(const LogAppendFlags& flags, Appender& appender, LogWrite
   // Every Blosc2 can read all of an import.
   absl::Status closed = flags.checkpoint ? writer.Checkpoint() : absl::OkStatus();
   if (closed.ok()) closed = writer.Close();
-  if (status.ok() || absl::IsAborted(status) || !closed.ok()) return status.ok() ? closed : status;
-  return {status.code(), absl::StrFormat("%s; %s before it %s", status.message(),
-                                         FormatCount(appender.records(), "record"),
-                                         flags.upsert ? "upserted" : "appended")};
+  const bool all = closed.ok();
+  if (status.ok()) status = closed;
+  if (status.ok() || absl::IsAborted(status)) return status;
+  return {status.code(), absl::StrFormat("%s; %s", status.message(),
+                                         DescribeRest(flags, appender, all, log, end_before))};
 }
 
 absl::Status AppendToLog(const LogAppendFlags& flags) {
@@ -169,7 +185,7 @@ absl::Status AppendToLog(const LogAppendFlags& flags) {
   ASSIGN_OR_RETURN(LogWriter writer, OpenWriterInTurn(log, options));
   const LogSnapshot before = log.snapshot();
   Appender appender(flags, before, key, writer);
-  RETURN_IF_ERROR(AppendAll(flags, appender, writer, signals));
+  RETURN_IF_ERROR(AppendAll(flags, appender, log, writer, signals));
   if (flags.quiet) return absl::OkStatus();
   ASSIGN_OR_RETURN(const LogSnapshot after, log.Refresh());
   const std::string skipped =

@@ -33,7 +33,14 @@ BatchAppender::BatchAppender(Writer& writer, const FrameInfo& info, const BatchO
 
 absl::StatusOr<int64_t> BatchAppender::Run(Input& input) {
   RETURN_IF_ERROR(CheckSize());
-  ASSIGN_OR_RETURN(const size_t rest, TakeAll(input));
+  const absl::StatusOr<size_t> taken = TakeAll(input);
+  if (!taken.ok()) {
+    return absl::Status(
+        taken.status().code(),
+        absl::StrFormat("%s; %s of this input committed before it", taken.status().message(),
+                        FormatCount(committed_ / typesize_, "item")));
+  }
+  const size_t rest = *taken;
   RETURN_IF_ERROR(writer_.Close());
   if (rest == 0) return taken_;
   return absl::DataLossError(
@@ -121,8 +128,7 @@ absl::Status BatchAppender::LetOthersWrite() {
 absl::Status BatchAppender::Acknowledge(int64_t items) const {
   const absl::Status status = WriteStdout(absl::StrFormat("committed %d\n", items));
   if (!absl::IsCancelled(status)) return status;
-  return absl::UnavailableError(
-      absl::StrFormat("%s; %d items are committed", status.message(), items));
+  return absl::UnavailableError(status.message());
 }
 
 }  // namespace cairn::tool
