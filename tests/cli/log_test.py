@@ -241,6 +241,9 @@ class Future(LogTest):
         self.assertEqual(self.stat()["future_records"], 1)
         self.assertIn("1 record later than the clock", self.ok("log", "stat", "log").decode())
 
+    def test_metrics_leave_it_out(self):
+        self.assertIn(f'cairn_log_newest_time_seconds{{path="log"}} {self.now - 60}\n', self.ok("log", "stat", "log", "--metrics").decode())
+
     def test_follow_begins_with_the_time_asked_for(self):
         begin = datetime.datetime.fromtimestamp(self.now - 600, datetime.timezone.utc).isoformat()
         follow = self.start("log", "follow", "log", "--from", begin, "--fields", "n", "--no-header")
@@ -250,6 +253,36 @@ class Future(LogTest):
         self.run_tool("log", "query", "log", "--last", "59m", "--plot", "log.svg")
         self.assertIn(b"60 records", self.read("log.svg"))
         self.assertNotIn(b"2099", self.read("log.svg"))
+
+
+class Metrics(LogTest):
+    def test_of_several_logs(self):
+        self.create("time:timestamp[ms]", "x:f8", name="one")
+        self.append("time,x\n1795514497100,0.1\n", name="one")
+        self.create(name="many", args=["--rotate-every", "1d"])
+        self.fill(3000, name="many")
+        done = self.run_tool("log", "stat", "--metrics", "one", "many", "gone")
+        self.assertEqual((done.returncode, done.stderr.count(b"\n")), (0, 1))
+        self.assertIn(b"gone: cannot open", done.stderr)
+        text = done.stdout.decode()
+        for path, readable in [("one", 1), ("many", 1), ("gone", 0)]:
+            self.assertIn(f'cairn_log_readable{{path="{path}"}} {readable}\n', text)
+        self.assertIn('cairn_log_newest_time_seconds{path="one"} 1795514497.1\n', text)
+        self.assertIn('cairn_log_last_value{path="one",field="x"} 0.1\n', text)
+        blocks = sum(os.stat(self.path(name)).st_blocks for name in ["many", *(f"many/{name}" for name in os.listdir(self.path("many")))])
+        self.assertIn(f'cairn_log_disk_bytes{{path="many"}} {512 * blocks}\n', text)
+        self.assertEqual(text.count("# TYPE cairn_log_files "), 1)
+        self.assertIn("--metrics", self.fails(2, "log", "stat", "one", "many"))
+
+    def test_frames_of_a_log_of_many_files(self):
+        self.create(name="many", args=["--rotate-every", "1d"])
+        self.fill(3000, name="many")
+        files = sorted(f"many/{name}" for name in os.listdir(self.path("many")))
+        self.assertGreater(len(files), 1)
+        text = self.ok("info", "--metrics", "many").decode()
+        for file in files:
+            self.assertIn(f'cairn_frame_readable{{path="{file}"}} 1\n', text)
+        self.assertEqual([frame["path"] for frame in json.loads(self.ok("info", "many", "--json"))], files)
 
 
 class Integers(LogTest):

@@ -1,5 +1,6 @@
 // cairn info: prints the facts about frames, for people, programs or monitoring.
 
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -93,9 +94,10 @@ absl::Status Show(const std::string& path, const InfoFlags& flags, Metrics& metr
 // Shows all frames, one after the other. A frame that cannot be opened does not end this.
 absl::Status ShowEach(const InfoFlags& flags, Metrics& metrics) {
   const bool list = flags.json;  // --metrics excludes it
+  const std::vector<std::string> frames = FramesAt(flags.frames);
   int64_t bad = 0;
-  for (const std::string& path : flags.frames) {
-    const bool first = path.data() == flags.frames.front().data();
+  for (const std::string& path : frames) {
+    const bool first = path.data() == frames.front().data();
     if (list) {
       RETURN_IF_ERROR(WriteStdout(first ? "[\n" : ",\n"));
     } else if (!first && !flags.metrics) {
@@ -111,10 +113,10 @@ absl::Status ShowEach(const InfoFlags& flags, Metrics& metrics) {
     if (list) RETURN_IF_ERROR(WriteStdout(JsonOfUnreadableFrame(path, status)));
   }
   if (list) RETURN_IF_ERROR(WriteStdout("]\n"));
-  if (bad == 0) return absl::OkStatus();
-  return Printed(absl::DataLossError(
-      absl::StrFormat("%d of %s cannot be read completely", bad,
-                      FormatCount(static_cast<int64_t>(flags.frames.size()), "frame"))));
+  // The metrics tell of frames that cannot be opened: they are what was asked for.
+  if (bad == 0 || flags.metrics) return absl::OkStatus();
+  return Printed(absl::DataLossError(absl::StrFormat(
+      "%d of %s cannot be read, or only in part", bad, FormatCount(std::ssize(frames), "frame"))));
 }
 
 absl::Status Info(const InfoFlags& flags) {
@@ -124,7 +126,7 @@ absl::Status Info(const InfoFlags& flags) {
     RETURN_IF_ERROR(WriteStdout(metrics.Text()));
     return shown;
   }
-  if (flags.frames.size() > 1) return ShowEach(flags, metrics);
+  if (FramesAt(flags.frames) != std::vector{flags.frames.front()}) return ShowEach(flags, metrics);
   return About(flags.frames.front(), Show(flags.frames.front(), flags, metrics));
 }
 
@@ -133,7 +135,8 @@ absl::Status Info(const InfoFlags& flags) {
 void AddInfo(CLI::App& app, Command& chosen) {
   CLI::App* info = app.add_subcommand("info", "Print what a frame holds and how it is stored");
   const auto flags = std::make_shared<InfoFlags>();
-  AddFrames(*info, flags->frames);
+  AddPaths(*info, "FRAME", flags->frames)
+      ->description("The frames; of a log of many files its directory");
   CLI::Option* const json = info->add_flag("--json", flags->json, "Print JSON");
   CLI::Option* const chunks = info->add_flag("--chunks", flags->chunks, "List the chunks too");
   info->add_flag("--metrics", flags->metrics, "Print the numbers to watch, for Prometheus")

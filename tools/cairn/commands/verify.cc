@@ -1,11 +1,8 @@
 // cairn verify: checks every section and chunk of frames.
 
-#include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -41,20 +38,6 @@ struct Outcome {
   absl::StatusOr<VerifyReport> report;
   int64_t size = 0;  // bytes of the frame, if there is a report
 };
-
-// Returns the frames of a log of many files, or else the path itself. A file that is damaged is one
-// of them, though the log may not open.
-std::vector<std::string> FramesAt(const std::string& path) {
-  std::vector<std::string> frames;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    const std::string name = entry.path().filename();
-    if (name.starts_with("log.") && name.ends_with(".b2frame")) frames.push_back(entry.path());
-  }
-  if (frames.empty()) return {path};
-  std::ranges::sort(frames);
-  return frames;
-}
 
 bool IsFine(const Outcome& outcome) { return outcome.report.ok() && outcome.report->ok(); }
 
@@ -154,9 +137,7 @@ absl::Status Conclude(int64_t frames, int64_t checked, int64_t bad) {
 
 absl::Status Verify(const VerifyFlags& flags) {
   const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
-  std::vector<std::string> frames;
-  for (const std::string& path : flags.frames)
-    std::ranges::copy(FramesAt(path), std::back_inserter(frames));
+  const std::vector<std::string> frames = FramesAt(flags.frames);
   int64_t checked = 0;
   int64_t bad = 0;
   for (const std::string& path : frames) {
@@ -181,7 +162,8 @@ absl::Status Verify(const VerifyFlags& flags) {
 void AddVerify(CLI::App& app, Command& chosen) {
   CLI::App* verify = app.add_subcommand("verify", "Check every section and chunk of frames");
   const auto flags = std::make_shared<VerifyFlags>();
-  AddFrames(*verify, flags->frames);
+  AddPaths(*verify, "FRAME", flags->frames)
+      ->description("The frames; of a log of many files its directory");
   verify->add_flag("--json", flags->json, "Print JSON");
   AddOffset(*verify, flags->offset)->description("Where in each file the frame begins");
   AddThreads(*verify, flags->threads);

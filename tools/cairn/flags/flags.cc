@@ -26,10 +26,10 @@ int64_t ParseByteSizeOption(const std::string& name, const std::string& text, in
   return *size;
 }
 
-CLI::Option* AddFrames(CLI::App& app, std::vector<std::string>& frames) {
+CLI::Option* AddPaths(CLI::App& app, const std::string& name, std::vector<std::string>& paths) {
   // More files may follow, so this is not a list: CLI11 reads the file `[a,b]` of a list as two.
   constexpr int kAnyNumber = std::numeric_limits<int>::max();
-  return app.add_option("FRAME", frames, "The frames")
+  return app.add_option(name, paths)
       ->required()
       ->expected(kAnyNumber, kAnyNumber)
       ->take_all()

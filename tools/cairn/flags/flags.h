@@ -62,8 +62,8 @@ CLI::Option* AddNumber(CLI::App& app, const std::string& name, Value& value, T m
   return app.add_option_function<std::string>(name, parse)->type_name("N");
 }
 
-// Adds the argument FRAME, which may be given several times.
-CLI::Option* AddFrames(CLI::App& app, std::vector<std::string>& frames);
+// Adds an argument that may be given several times, and must be given once.
+CLI::Option* AddPaths(CLI::App& app, const std::string& name, std::vector<std::string>& paths);
 
 // Adds --offset: where in a file the frame (or chunk) begins.
 CLI::Option* AddOffset(CLI::App& app, int64_t& offset);

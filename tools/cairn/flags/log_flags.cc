@@ -55,6 +55,10 @@ absl::StatusOr<int64_t> DurationOption(const std::string& option, const Field* t
 
 void AddLogPath(CLI::App& app, LogFlags& flags) {
   app.add_option("LOG", flags.path, "The log: a frame, or a directory of them")->required();
+  AddTimeField(app, flags);
+}
+
+void AddTimeField(CLI::App& app, LogFlags& flags) {
   app.add_option("--time-field", flags.time_field,
                  "The field with the time, in a frame that does not say so")
       ->type_name("NAME");

@@ -23,6 +23,7 @@ struct LogFlags {
   std::string time_field;
 };
 void AddLogPath(CLI::App& app, LogFlags& flags);
+void AddTimeField(CLI::App& app, LogFlags& flags);
 absl::StatusOr<Log> OpenLog(const LogFlags& flags);
 
 // Options that choose records: --from, --to, --last, --tz and --where.
@@ -76,11 +77,11 @@ void AddKeeping(CLI::App& app, KeepFlags& flags);
 absl::StatusOr<Retention> RetentionOf(const KeepFlags& flags, const Field* time, Retention old);
 absl::StatusOr<Rotation> RotationOf(const KeepFlags& flags, const Field* time, Rotation old);
 
-// Returns the time field. Errors: kFailedPrecondition if there is none, naming the option that
 // Parses a duration of the time field, which may be null. Errors name the option.
 absl::StatusOr<int64_t> DurationOption(const std::string& option, const Field* time,
                                        const std::string& text);
 
+// Returns the time field. Errors: kFailedPrecondition if there is none, naming the option that
 // needs it.
 absl::StatusOr<const Field*> NeedTime(const Field* time, const std::string& option);
 

@@ -1,6 +1,11 @@
 #include "tools/cairn/io/files.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <memory>
+#include <sys/stat.h>
+#include <system_error>
 
 #include "cairn/copy_files.h"
 
@@ -63,6 +68,48 @@ std::shared_ptr<FileSystem> StoreFiles() { return nullptr; }
 bool IsUri(const std::string& /*path*/) { return false; }
 
 #endif
+
+namespace {
+
+// Returns the paths of the files in a directory, in order. Returns nothing for a file.
+std::vector<std::string> FilesIn(const std::string& path) {
+  std::vector<std::string> files;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(path, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    files.push_back(entry->path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+int64_t BytesOfBlocks(const std::string& path) {
+  constexpr int64_t kBlock = 512;
+  struct stat found = {};
+  return ::stat(path.c_str(), &found) == 0 ? kBlock * found.st_blocks : 0;
+}
+
+}  // namespace
+
+std::vector<std::string> FramesAt(const std::vector<std::string>& paths) {
+  std::vector<std::string> frames;
+  for (const std::string& path : paths) {
+    const size_t before = frames.size();
+    std::ranges::copy_if(FilesIn(path), std::back_inserter(frames), [](const std::string& file) {
+      const std::string name = std::filesystem::path(file).filename();
+      return name.starts_with("log.") && name.ends_with(".b2frame");
+    });
+    if (frames.size() == before) frames.push_back(path);
+  }
+  return frames;
+}
+
+std::optional<int64_t> DiskBytesAt(const std::string& path) {
+  if (IsUri(path)) return std::nullopt;
+  int64_t bytes = BytesOfBlocks(path);
+  for (const std::string& file : FilesIn(path)) bytes += BytesOfBlocks(file);
+  return bytes;
+}
 
 std::shared_ptr<FileSystem> FilesAt(const std::string& path) {
   return IsUri(path) ? StoreFiles() : PosixFileSystem();

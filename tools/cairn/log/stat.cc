@@ -16,7 +16,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
+#include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/log_flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/log/commands.h"
 #include "tools/cairn/records/values.h"
@@ -24,6 +26,7 @@
 #include "tools/cairn/report/log_size.h"
 #include "tools/cairn/report/metrics.h"
 #include "tools/cairn/text/about.h"
+#include "tools/cairn/text/complain.h"
 #include "tools/cairn/text/controls.h"
 #include "tools/cairn/text/exit.h"
 #include "tools/cairn/text/json.h"
@@ -35,6 +38,7 @@ namespace cairn::tool {
 namespace {
 
 struct StatFlags : LogFlags {
+  std::vector<std::string> logs;
   bool json = false;
   bool metrics = false;
 };
@@ -48,6 +52,7 @@ struct FieldStat {
 struct LogStat {
   LogSnapshot log;
   std::optional<TimeRange> times;
+  int64_t newest = 0;  // greatest time that is not from the future, if there are times
   int64_t future = 0;  // records that are later than the clock
   std::vector<FieldStat> fields;
 };
@@ -58,11 +63,15 @@ bool IsShown(const Field& field, const LogSnapshot& log) {
 }
 
 absl::StatusOr<LogStat> StatOf(const LogSnapshot& log) {
-  LogStat stat = {.log = log, .times = {}, .future = 0, .fields = {}};
+  LogStat stat = {.log = log, .times = {}, .newest = 0, .future = 0, .fields = {}};
   std::vector<LogBucket> buckets;
   if (log.time_field() != nullptr) {
     ASSIGN_OR_RETURN(stat.times, log.Times());
     ASSIGN_OR_RETURN(stat.future, log.CountFuture());
+    if (stat.times) {
+      ASSIGN_OR_RETURN(const TimeRange newest, log.Last(0));
+      stat.newest = newest.begin;
+    }
     LogAggregation numbers;
     for (const Field& field : log.schema().fields()) {
       if (IsShown(field, log)) numbers.fields.push_back(field.name);
@@ -224,11 +233,16 @@ std::string JsonOfStat(const LogStat& stat) {
   return Dump(json, 2) + "\n";
 }
 
-std::string MetricsOfStat(const std::string& path, const LogStat& stat) {
+void AddReadable(const std::string& path, bool readable, Metrics& metrics) {
+  metrics.Add("log_readable", "1 if the log can be opened.", {{"path", HideQueries(path)}},
+              readable ? 1 : 0);
+}
+
+void AddMetrics(const std::string& path, const LogStat& stat, Metrics& metrics) {
   const LogSnapshot& log = stat.log;
   const LogSize size = SizeOf(log);
   const MetricLabels labels = {{"path", HideQueries(path)}};
-  Metrics metrics;
+  AddReadable(path, true, metrics);
   const auto add = [&](std::string_view name, std::string_view help, auto value) {
     metrics.Add(name, help, labels, static_cast<double>(value));
   };
@@ -240,27 +254,53 @@ std::string MetricsOfStat(const std::string& path, const LogStat& stat) {
   add("log_future_records", "Records later than the clock of this machine.", stat.future);
   add("log_files", "Number of files.", std::ssize(log.frames()));
   add("log_data_bytes", "Bytes of the records, decompressed.", size.nbytes);
-  add("log_size_bytes", "Bytes of the files.", size.stored);
+  add("log_size_bytes", "Bytes of the frames with their journals.", size.stored);
+  if (const std::optional<int64_t> disk = DiskBytesAt(path)) {
+    add("log_disk_bytes", "Bytes of disk that its files take, with reserved space.", *disk);
+  }
   if (const Field* const time = log.time_field();
       stat.times && time->type == FieldType::kTimestamp) {
     const auto unit = static_cast<double>(UnitsPerSecond(time->unit));
     add("log_oldest_time_seconds", "Time of the oldest record, since 1970.",
         static_cast<double>(stat.times->begin) / unit);
-    add("log_newest_time_seconds", "Time of the newest record, since 1970.",
-        static_cast<double>(stat.times->end - 1) / unit);
+    add("log_newest_time_seconds",
+        "Time of the newest record that is not from the future, since 1970.",
+        static_cast<double>(stat.newest) / unit);
   }
   for (const FieldStat& one : stat.fields) {
     if (!one.values || one.values->count == 0) continue;
     metrics.Add("log_last_value", "Newest value of the field.",
                 {labels.front(), {"field", NameOf(one.field)}}, one.values->last);
   }
-  return metrics.Text();
 }
 
-absl::Status StatLog(const StatFlags& flags) {
+// Writes the metrics of all logs. They tell of one that cannot be read, and a line on standard
+// error says why.
+absl::Status WriteMetrics(StatFlags flags) {
+  Metrics metrics;
+  for (const std::string& path : flags.logs) {
+    flags.path = path;
+    const absl::StatusOr<Log> log = OpenLog(flags);
+    const absl::StatusOr<LogStat> stat =
+        log.ok() ? StatOf(log->snapshot()) : absl::StatusOr<LogStat>(log.status());
+    if (stat.ok()) {
+      AddMetrics(path, *stat, metrics);
+    } else {
+      Complain(std::string(About(path, stat.status()).message()));
+      AddReadable(path, false, metrics);
+    }
+  }
+  return WriteStdout(metrics.Text());
+}
+
+absl::Status StatLog(StatFlags flags) {
+  if (flags.metrics) return WriteMetrics(std::move(flags));
+  flags.path = flags.logs.front();
+  if (flags.logs.size() > 1) {
+    return absl::InvalidArgumentError("several logs need --metrics");
+  }
   ASSIGN_OR_RETURN(const Log log, OpenLog(flags));
   ASSIGN_OR_RETURN(const LogStat stat, StatOf(log.snapshot()));
-  if (flags.metrics) return WriteStdout(MetricsOfStat(flags.path, stat));
   RETURN_IF_ERROR(flags.json ? WriteStdout(JsonOfStat(stat)) : WriteLines(TextOfStat(flags, stat)));
   return Printed(CheckLogDamage(stat.log));
 }
@@ -270,15 +310,18 @@ absl::Status StatLog(const StatFlags& flags) {
 void AddLogStat(CLI::App& group, Command& chosen) {
   CLI::App* stat = group.add_subcommand("stat", "Print what a log holds, and of each field");
   const auto flags = std::make_shared<StatFlags>();
-  AddLogPath(*stat, *flags);
+  AddPaths(*stat, "LOG", flags->logs)
+      ->description("The log: a frame, or a directory of them; with --metrics several");
+  AddTimeField(*stat, *flags);
   CLI::Option* const json = stat->add_flag("--json", flags->json, "Print JSON");
   stat->add_flag("--metrics", flags->metrics, "Print the numbers to watch, for Prometheus")
       ->excludes(json);
   stat->footer(
       "Example:\n"
       "  cairn log stat temps.b2frame --json | jq .records");
-  stat->callback(
-      [flags, &chosen] { chosen = [flags] { return About(flags->path, StatLog(*flags)); }; });
+  stat->callback([flags, &chosen] {
+    chosen = [flags] { return About(flags->logs.front(), StatLog(*flags)); };
+  });
 }
 
 }  // namespace cairn::tool

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/text/controls.h"
 #include "tools/cairn/text/stored_size.h"
 
@@ -30,6 +31,9 @@ void AddFrame(const FrameSummary& summary, Metrics& metrics) {
   add("frame_data_bytes", "Bytes of the data, decompressed.", info.nbytes);
   add("frame_size_bytes", "Bytes of the frame with its chunks, without the journal.",
       StoredSize(info));
+  if (const std::optional<int64_t> disk = DiskBytesAt(summary.path)) {
+    add("frame_disk_bytes", "Bytes of disk that its files take, with reserved space.", *disk);
+  }
   add("frame_journal_bytes", "Bytes of commits after the last checkpoint.", info.journal_size);
   if (info.dead_bytes) {
     add("frame_dead_bytes", "Bytes that no live chunk uses.", *info.dead_bytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 
@@ -16,6 +17,17 @@ namespace {
 std::string Quoted(const std::string& value) {
   const std::string text = IsUtf8(value) ? value : absl::CEscape(value);
   return absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}});
+}
+
+// Returns the fewest digits that read as the number.
+std::string Digits(double value) {
+  constexpr int kAlwaysEnough = 17;
+  for (int digits = 15; digits < kAlwaysEnough; ++digits) {
+    const std::string text = absl::StrFormat("%.*g", digits, value);
+    double read = 0;
+    if (absl::SimpleAtod(text, &read) && read == value) return text;
+  }
+  return absl::StrFormat("%.*g", kAlwaysEnough, value);
 }
 
 std::string TextOfLabels(const MetricLabels& labels) {
@@ -34,9 +46,8 @@ void Metrics::Add(std::string_view name, std::string_view help, const MetricLabe
   if (metric == metrics_.end()) {
     metric = metrics_.insert(metric, {.name = name, .help = help, .samples = {}});
   }
-  // These digits hold all integers up to 2^53.
-  absl::StrAppendFormat(&metric->samples, "cairn_%s{%s} %.17g\n", name, TextOfLabels(labels),
-                        value);
+  absl::StrAppendFormat(&metric->samples, "cairn_%s{%s} %s\n", name, TextOfLabels(labels),
+                        Digits(value));
 }
 
 std::string Metrics::Text() const {
