@@ -299,7 +299,9 @@ class Damage(CliTest):
         (finding,) = damaged["findings"]
         self.assertEqual({key: finding[key] for key in ["begin", "end", "section"]},
                          {"begin": self.begin, "end": self.end, "section": "chunk 3"})  # fmt: skip
-        self.assertIn("fingerprint", finding["reason"])
+        self.assertRegex(finding["reason"], r"\Afingerprint: ")
+        self.assertRegex(self.run_tool("verify", self.frame).stdout.decode(), r"\n  \[\d+, \d+\) chunk 3: fingerprint: ")
+        self.assertEqual(missing["error"], "cannot open: No such file or directory")
         self.write(self.frame, self.read(self.frame)[:50])
         (broken,) = json.loads(self.run_tool("verify", "--json", self.frame).stdout)
         self.assertEqual((broken["verdict"], "error" in broken), ("damaged", True))

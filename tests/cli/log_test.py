@@ -640,7 +640,7 @@ class Arriving(LogTest):
         tool = self.start("log", "append", "log", "--columns", "time,temp,n", "--commit-every", "1")
         self.send(tool, "1,1,1\n")
         self.wait_for(1)
-        self.fails(1, "log", "append", "log")
+        self.assertIn("held by another writer; --wait SECONDS waits", self.fails(1, "log", "append", "log"))
         other = self.start("log", "append", "log", "--columns", "time,temp,n", "--wait", 60, "--quiet")
         self.send(other, "2,2,2\n")
         other.stdin.close()

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 
 import tap
 from cli import CliTest, noise, sample
@@ -63,7 +64,8 @@ class Journal(Recover):
         before = self.read(self.frame)
         for args in [(), ("--dry-run",)]:
             self.assertIn("2 commits after generation", self.fails(1, "recover", self.frame, *args))
-        self.assertIn("2 commits after generation", self.fails(1, "append", self.frame, "-"))
+        message = self.fails(1, "append", self.frame, "-")
+        self.assertRegex(message, "2 commits after generation .*; save first .*'cairn recover --salvage FRAME OUT'; then 'cairn recover --drop-stranded")
         self.assertEqual(self.read(self.frame), before)
         dry = self.ok("recover", self.frame, "--drop-stranded", "--dry-run").decode()
         self.assertRegex(dry, r"\n  2 commits after generation \d+ that cannot be read because the journal is damaged\n")
@@ -72,12 +74,30 @@ class Journal(Recover):
         self.assertEqual((dropped["stranded_commits"], dropped["commits"], dropped["well"]), (2, 0, False))
         self.holds(self.data[:20_000])
 
+    def test_waits_for_a_writer(self):
+        self.zero(0, 50)
+        self.assertIn("needs recovery", self.ok("recover", self.frame, "--dry-run").decode())
+        self.ok("recover", self.frame)
+        writer = self.start("append", self.frame, "--commit-every", 1000, "--ack", "--durability", "process")
+        writer.stdin.write(self.data[20_000:28_000])
+        writer.stdin.flush()
+        self.assertEqual(self.receive(writer.stdout, 30), b"committed 6000\ncommitted 7000\n")
+        self.assertIn("--wait SECONDS waits", self.fails(1, "recover", self.frame))
+        waiting = self.start("recover", self.frame, "--wait", 60)
+        time.sleep(0.3)
+        self.assertIsNone(waiting.poll())
+        writer.kill()
+        out, _ = waiting.communicate(timeout=60)
+        self.assertEqual(waiting.returncode, 0)
+        self.assertIn(b"2 commits", out)
+        self.holds(self.data[:28_000])
+
     def test_a_dry_run_changes_nothing(self):
         self.leave_a_journal()
         before = self.read(self.frame)
         text = self.ok("recover", self.frame, "--dry-run").decode()
-        self.assertRegex(text, r"\Af\.b2frame: generation \d+, needs recovery; nothing was changed\n"
-                               r"  2 commits after the checkpoint of generation \d+\n")
+        self.assertRegex(text, r"\Af\.b2frame: generation \d+, Cairn needs no recovery; nothing was changed\n"
+                               r"  2 commits after the checkpoint of generation \d+, which another Blosc2 sees only once")
         self.assertEqual(self.read(self.frame), before)
         self.assertEqual(self.ok("cat", self.frame), self.data[:28_000])
 
@@ -174,7 +194,8 @@ class DamagedTrailer(Recover):
 
     def test_recover_does_not_call_it_well(self):
         for args in [[], ["--dry-run"]]:
-            self.assertIn("f.b2frame: trailer: ", self.fails(1, "recover", self.frame, *args))
+            message = self.fails(1, "recover", self.frame, *args)
+            self.assertRegex(message, "f.b2frame: trailer: .*; 'cairn recover --salvage FRAME OUT' saves what is intact")
             self.assertEqual(self.run_tool("recover", self.frame, *args).stdout, b"")
 
     def test_what_is_told_of_it_is_told_as_damage(self):

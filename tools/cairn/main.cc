@@ -47,6 +47,17 @@ std::string AdviceOn(const absl::Status& status) {
   if (absl::StrContains(status.message(), "the file is truncated")) {
     return "see 'cairn recover --help'";
   }
+  if (absl::StrContains(status.message(), "a recovery that drops stranded commits")) {
+    return "save first what can be saved, by 'cairn recover --salvage FRAME OUT'; then "
+           "'cairn recover --drop-stranded FRAME' does it";
+  }
+  if (absl::IsDataLoss(status) && absl::StrContains(status.message(), ": trailer: fingerprint:")) {
+    return "'cairn recover --salvage FRAME OUT' saves what is intact";
+  }
+  if (absl::EndsWith(status.message(), ", or be anonymous")) return "--anonymous signs no request";
+  if (absl::EndsWith(status.message(), ": cannot create: Permission denied")) {
+    return "this user may not write its directory";
+  }
   if (!IsNoFrame(status)) return "";
   const bool is_file = absl::EndsWith(status.message(), ": not a Blosc2 frame");
   return is_file ? "if its first bytes were overwritten, see 'cairn recover --help'"

@@ -85,7 +85,7 @@ absl::StatusOr<std::shared_ptr<File>> LockForWriting(FileSystem& files, const st
       CAIRN_ASSIGN_OR_RETURN(file, files.Open(path, FileMode::kReadWrite));
     }
     const absl::Status locked = file->WaitForByte(kWriterLockByte, deadline.left());
-    if (absl::IsUnavailable(locked)) {
+    if (absl::IsUnavailable(locked) && wait > std::chrono::milliseconds(0)) {
       return absl::UnavailableError(absl::StrCat(locked.message(), "; a longer wait may help"));
     }
     CAIRN_RETURN_IF_ERROR(locked);

@@ -2,8 +2,10 @@
 
 #include "cairn/recover.h"
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -15,9 +17,11 @@
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/patience.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/controls.h"
 #include "tools/cairn/text/json.h"
+#include "tools/cairn/text/place.h"
 #include "tools/cairn/text/units.h"
 #include "tools/status.h"
 
@@ -33,6 +37,7 @@ struct RecoverFlags {
   bool salvage = false;
   bool json = false;
   int threads = 0;
+  std::chrono::milliseconds wait{0};
 };
 
 bool IsWell(const RecoveryReport& report) {
@@ -40,10 +45,19 @@ bool IsWell(const RecoveryReport& report) {
          report.cut == 0;
 }
 
+// Returns true unless Cairn reads and writes the frame as it is. Commits of a journal are an affair
+// of other libraries.
+bool NeedsRepair(const RecoveryReport& report) {
+  return report.header_restored || report.stranded_commits > 0;
+}
+
 std::string Summarize(const RecoverFlags& flags, const RecoveryReport& report) {
   const std::string head = absl::StrFormat("%s: generation %d, ", flags.frame, report.generation);
   if (IsWell(report)) return head + "nothing to recover (cairn verify checks the chunks)";
-  if (flags.dry_run) return head + "needs recovery; nothing was changed";
+  if (flags.dry_run) {
+    return absl::StrCat(head, NeedsRepair(report) ? "needs recovery" : "Cairn needs no recovery",
+                        "; nothing was changed");
+  }
   return absl::StrFormat("%srecovered, %s before, %s now", head, FormatByteSize(report.size_before),
                          FormatByteSize(report.size_after));
 }
@@ -65,7 +79,9 @@ std::vector<std::string> Describe(const RecoverFlags& flags, const RecoveryRepor
   if (report.commits > 0) {
     lines.push_back(absl::StrFormat(
         "  %s after the checkpoint of generation %d%s", FormatCount(report.commits, "commit"),
-        report.checkpoint_generation, flags.dry_run ? "" : ", now checkpointed"));
+        report.checkpoint_generation,
+        flags.dry_run ? ", which another Blosc2 sees only once they are checkpointed"
+                      : ", now checkpointed"));
   }
   if (report.stranded_commits > 0) {
     lines.push_back(absl::StrFormat(
@@ -91,7 +107,8 @@ std::vector<std::string> Describe(const RecoverFlags& flags, const SalvageReport
         "among them, and chunks of one value that only the index held are lost");
   }
   for (const LostBytes& lost : report.lost) {
-    lines.push_back(absl::StrFormat("  [%d, %d): %s", lost.begin, lost.end, lost.reason));
+    lines.push_back(
+        absl::StrFormat("  [%d, %d): %s", lost.begin, lost.end, PlaceOnce(lost.reason)));
   }
   if (!report.holes.empty()) {
     lines.push_back("  holes, which cannot be read: chunk " + FormatRanges(report.holes));
@@ -125,7 +142,8 @@ Json JsonOf(const RecoverFlags& flags, const RecoveryReport& report) {
 Json JsonOf(const RecoverFlags& flags, const SalvageReport& report) {
   Json lost = Json::array();
   for (const LostBytes& bytes : report.lost) {
-    lost.push_back({{"begin", bytes.begin}, {"end", bytes.end}, {"reason", bytes.reason}});
+    lost.push_back(
+        {{"begin", bytes.begin}, {"end", bytes.end}, {"reason", PlaceOnce(bytes.reason)}});
   }
   return {{"path", HideQueries(flags.out)},
           {"nchunks", report.chunks},
@@ -144,10 +162,15 @@ absl::Status Print(const RecoverFlags& flags, const Report& report) {
 }
 
 absl::Status RecoverFrame(const RecoverFlags& flags) {
+  const HeldSignals signals;
   const absl::StatusOr<RecoveryReport> report =
-      Recover(flags.frame, {.dry_run = flags.dry_run,
-                            .drop_stranded = flags.drop_stranded,
-                            .file_system = FilesAt(flags.frame)});
+      WaitForTurn(flags.wait, [&](std::chrono::milliseconds part) {
+        auto tried = Recover(flags.frame, {.dry_run = flags.dry_run,
+                                           .drop_stranded = flags.drop_stranded,
+                                           .file_system = FilesAt(flags.frame)});
+        if (absl::IsUnavailable(tried.status())) std::this_thread::sleep_for(part);
+        return tried;
+      });
   return report.ok() ? Print(flags, *report) : report.status();
 }
 
@@ -185,6 +208,7 @@ void AddRecover(CLI::App& app, Command& chosen) {
                              ->excludes(drop);
   out->needs(salvage);
   recover->add_flag("--json", flags->json, "Print JSON");
+  AddWait(*recover, flags->wait)->excludes(salvage);
   AddThreads(*recover, flags->threads)->needs(salvage);
   recover->footer(
       "Leaves a frame that any Blosc2 reads completely: it checkpoints the commits of the journal "

@@ -15,9 +15,11 @@
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
+#include "tools/cairn/text/about.h"
 #include "tools/cairn/text/controls.h"
 #include "tools/cairn/text/exit.h"
 #include "tools/cairn/text/json.h"
+#include "tools/cairn/text/place.h"
 #include "tools/cairn/text/stored_size.h"
 #include "tools/cairn/text/units.h"
 
@@ -43,7 +45,7 @@ bool IsFine(const Outcome& outcome) { return outcome.report.ok() && outcome.repo
 
 // Returns the error without the path that it may begin with.
 std::string ErrorOf(const Outcome& outcome) {
-  std::string message(outcome.report.status().message());
+  std::string message(About(outcome.path, outcome.report.status()).message());
   if (message.starts_with(outcome.path + ": ")) message.erase(0, outcome.path.size() + 2);
   return message;
 }
@@ -66,7 +68,8 @@ std::vector<std::string> Describe(const Outcome& outcome) {
   std::vector<std::string> lines = {std::move(text)};
   for (const Finding& finding : report.findings) {
     lines.push_back(absl::StrFormat("  [%d, %d) %s: %s", finding.begin, finding.end,
-                                    finding.section, finding.reason));
+                                    finding.section,
+                                    WithoutPlace(finding.section, finding.reason)));
   }
   if (report.omitted > 0) lines.push_back(absl::StrFormat("  and %d more", report.omitted));
   for (const std::string& note : report.notes) lines.push_back("  note: " + note);
@@ -87,7 +90,7 @@ std::string JsonOf(const Outcome& outcome) {
     findings.push_back({{"begin", finding.begin},
                         {"end", finding.end},
                         {"section", finding.section},
-                        {"reason", finding.reason}});
+                        {"reason", WithoutPlace(finding.section, finding.reason)}});
   }
   return Dump({{"path", HideQueries(outcome.path)},
                {"verdict", report.ok() ? "ok" : "damaged"},

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/text/complain.h"
@@ -16,6 +17,11 @@ namespace cairn::tool {
 
 // A wait is silent for this long.
 inline constexpr std::chrono::milliseconds kSilence{2000};
+
+inline absl::Status AdviseToWait(const absl::Status& status) {
+  return absl::UnavailableError(
+      absl::StrCat(status.message(), "; --wait SECONDS waits for it to end"));
+}
 
 // Waits for another writer: calls attempt(part of `wait`) until it returns anything except
 // kUnavailable or the time is over. Returns the last result, or kAborted after a signal.
@@ -30,7 +36,9 @@ std::invoke_result_t<Attempt, std::chrono::milliseconds> WaitForTurn(std::chrono
         std::chrono::steady_clock::now() - begin);
     const auto left = std::max(wait - passed, std::chrono::milliseconds(0));
     auto result = attempt(std::min(left, kPart));
-    if (!absl::IsUnavailable(result.status()) || left <= kPart) return result;
+    if (!absl::IsUnavailable(result.status())) return result;
+    if (wait.count() == 0) return AdviseToWait(result.status());
+    if (left <= kPart) return result;
     if (SignalHasCome()) return StoppedBySignal();
     if (!told && passed >= kSilence) {
       told = true;

@@ -12,6 +12,7 @@
 #include "cairn/snapshot.h"
 #include "tools/cairn/text/complain.h"
 #include "tools/cairn/text/exit.h"
+#include "tools/cairn/text/units.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
@@ -33,8 +34,8 @@ inline absl::Status CheckDamage(const Snapshot& snapshot) {
   const FrameInfo& info = snapshot.info();
   if (!info.journal_damaged) return absl::OkStatus();
   return Printed(absl::DataLossError(absl::StrFormat(
-      "journal: %d commits cannot be read, or not by this header; see `cairn verify`",
-      info.stranded_commits)));
+      "journal: %s cannot be read because the journal or the header is damaged; see `cairn verify`",
+      FormatCount(info.stranded_commits, "commit"))));
 }
 
 // Warns of changed metalayers, because a copy seals metalayers as they are, whoever changed them.

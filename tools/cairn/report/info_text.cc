@@ -90,12 +90,12 @@ std::string DescribeChanged(const FrameInfo& info) {
 }
 
 std::string DescribeJournal(const FrameInfo& info) {
-  return absl::StrCat(
-      FormatByteSize(info.journal_size), " of commits that only Cairn reads; ",
-      info.journal_damaged
-          ? absl::StrCat(FormatCount(info.stranded_commits, "commit"),
-                         " after them cannot be read, or not by this header; see `cairn verify`")
-          : "`cairn recover` checkpoints them");
+  return absl::StrCat(FormatByteSize(info.journal_size), " of commits that only Cairn reads; ",
+                      info.journal_damaged
+                          ? absl::StrCat(FormatCount(info.stranded_commits, "commit"),
+                                         " after them cannot be read because it or the header is "
+                                         "damaged; see `cairn verify`")
+                          : "`cairn recover` checkpoints them");
 }
 
 // Returns true if the frame would be clearly smaller without its dead bytes.
