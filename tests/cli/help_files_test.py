@@ -106,6 +106,19 @@ class HelpFiles(CliTest):
                 with open(self.zsh, encoding="utf-8") as file:
                     self.assertRegex(file.read(), rf"'{option}=\[[^]]*\]:\w+:\({' '.join(words)}\)'")
 
+    def test_command_is_completed_after_flags_of_the_program(self):
+        self.assertEqual(self.in_bash("cairn", "--verbose", "log", "--anonymous", "cr"), ["create"])
+        self.assertIn("append", self.in_zsh("cairn", "--verbose", "log", ""))
+        self.assertEqual(self.in_fish("cairn --verbose log --anonymous cr"), ["create"])
+
+    def test_man_page_has_flags_of_the_program_exit_statuses_and_variables(self):
+        with open(self.man, encoding="ascii") as file:
+            text = file.read().replace("\\-", "-")
+        options = re.search(r"(?ms)^\.SH OPTIONS\n(.*?)^\.SH ", text)[1]
+        self.assertEqual(["--help", *re.findall(r"(?m)^\\fB(?:-\w\\fR, \\fB)?(--[\w-]+)", options)], self.helps[()][1])
+        for title, word in [("EXIT STATUS", "fB2"), ("ENVIRONMENT", "CAIRN_CALL_TIMEOUT"), ("SEE ALSO", "cli.md")]:
+            self.assertRegex(text, rf"(?s)\n\.SH {title}\n.*{word}")
+
     def test_word_of_a_command_that_follows_an_option_is_no_command(self):
         self.assertEqual(self.in_bash("cairn", "log", "import", "--columns", "query", "--by"), [])
         self.assertEqual(self.in_fish("cairn log import --columns query --by"), [])

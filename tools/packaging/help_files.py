@@ -13,6 +13,21 @@ import tempfile
 from dataclasses import dataclass, field
 
 COLUMN = 26  # where the help begins descriptions, in bytes
+AFTER_COMMANDS = [
+    ("EXIT STATUS", [
+        ("0", "Success, also if the reader of standard output ends early."),
+        ("1", "Damage or failure."),
+        ("2", "Wrong usage, or an input that does not fit."),
+    ]),
+    ("ENVIRONMENT", [
+        ("AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL",
+         "Keys, region and address of an object store, as for every client of S3."),
+        ("CAIRN_CONNECT_TIMEOUT, CAIRN_CALL_TIMEOUT",
+         "Seconds that a connection to an object store [10] and all tries of a call [60] may take."),
+    ]),
+]  # fmt: skip
+SEE_ALSO = ["The documents of Cairn: cli.md has every command and option, operating.md what to watch and what",
+            "to do after a failure.", "Debian has them in /usr/share/doc/libcairn-dev."]  # fmt: skip
 SECTIONS = ("Positionals", "Options", "Subcommands")
 
 
@@ -133,17 +148,22 @@ def man_footer(lines):
     return out
 
 
+def man_items(command, title):
+    out = []
+    for item in command.sections[title]:
+        font = "\\fB" if title == "Options" else "\\fI"
+        head = ", ".join(f"{font}{roff(name)}\\fR" for name in item.names)
+        if item.value:
+            head += f" \\fI{roff(item.value)}\\fR"
+        out += [".TP", head, roff(item.text) + ("" if item.text.endswith("]") else ".")]
+        if item.words and not all(re.search(rf"\b{re.escape(word)}\b", item.text) for word in item.words):
+            out.append(roff(f"One of {', '.join(item.words)}."))
+    return out
+
+
 def man_command(command):
     out = [f".SS {roff(' '.join(command.path))}", f"{roff(command.text)}.", ".P", f".B {roff(command.usage)}"]
-    for title in ("Positionals", "Options"):
-        for item in command.sections[title]:
-            font = "\\fB" if title == "Options" else "\\fI"
-            head = ", ".join(f"{font}{roff(name)}\\fR" for name in item.names)
-            if item.value:
-                head += f" \\fI{roff(item.value)}\\fR"
-            out += [".TP", head, roff(item.text) + ("" if item.text.endswith("]") else ".")]
-            if item.words and not all(re.search(rf"\b{re.escape(word)}\b", item.text) for word in item.words):
-                out.append(roff(f"One of {', '.join(item.words)}."))
+    out += man_items(command, "Positionals") + man_items(command, "Options")
     return out + [".P"] + man_footer(command.footer)
 
 
@@ -153,11 +173,22 @@ def man_page(cairn, version):
            ".SH NAME", f"cairn \\- {roff(name[0].lower() + name[1:])}",
            ".SH SYNOPSIS", ".B cairn", "\\fICOMMAND\\fR [\\fIOPTIONS\\fR] ...", ".br", ".B cairn \\-\\-help", ".br",
            ".B cairn", "\\fICOMMAND\\fR \\fB\\-\\-help\\fR", ".br", ".B cairn \\-\\-version",
-           ".SH DESCRIPTION", *man_footer(cairn.footer), ".SH COMMANDS"]  # fmt: skip
+           ".SH DESCRIPTION", *man_footer(cairn.footer),
+           ".SH OPTIONS", roff(f"{' and '.join(anywhere(cairn))} may stand anywhere in the line."), *man_items(cairn, "Options"),
+           ".SH COMMANDS"]  # fmt: skip
     for command in cairn.walk():
         if command.path and not command.commands:
             out += man_command(command)
-    return "\n".join(out) + "\n"
+    for title, rows in AFTER_COMMANDS:
+        out.append(f".SH {title}")
+        for name, text in rows:
+            out += [".TP", f"\\fB{roff(name)}\\fR", roff(text)]
+    return "\n".join([*out, ".SH SEE ALSO", *map(roff, SEE_ALSO)]) + "\n"
+
+
+def anywhere(cairn):
+    """The flags of the program that may stand between its words."""
+    return [item.name for item in cairn.options if not item.value and item.name != "--version"]
 
 
 def bash(cairn):
@@ -183,6 +214,7 @@ _cairn() {{
       {' | '.join(f"'{command_name(command)}'" for command in commands[1:])})
         at+=" ${{COMP_WORDS[i]}}"
         ;;
+      {' | '.join(f"*' {flag}'" for flag in anywhere(cairn))}) ;;
       *) break ;;
     esac
   done
@@ -242,6 +274,7 @@ _cairn() {{
         at+=" $words[i]"
         ((++i))
         ;;
+      {' | '.join(f"*' {flag}'" for flag in anywhere(cairn))}) ((++i)) ;;
       *) break ;;
     esac
   done
@@ -261,12 +294,13 @@ _cairn "$@"
 
 
 def fish(cairn):
+    others = f"    set words (string match -v -r -- '^({'|'.join(anywhere(cairn))})$' $words)"
     out = ["# Completion of cairn for fish, made from the help of the tool.",
            "# Succeeds if the line names exactly this command, or none if none is given.",
-           "function __cairn_is", "    set -l words (commandline -opc)", "    set -e words[1]",
+           "function __cairn_is", "    set -l words (commandline -opc)", "    set -e words[1]", others,
            '    test "$words" = "$argv"', "end",
            "# Succeeds if the line begins with this command.",
-           "function __cairn_at", "    set -l words (commandline -opc)", "    set -e words[1]",
+           "function __cairn_at", "    set -l words (commandline -opc)", "    set -e words[1]", others,
            "    set -l count (count $argv)", "    test (count $words) -ge $count",
            '    and test "$words[1..$count]" = "$argv"', "end"]  # fmt: skip
     for command in cairn.walk():
