@@ -75,6 +75,23 @@ class AddedFieldTest(PackageTest):
             self.assertEqual(groups.groups["room"].tolist(), [b"hall", None])
             self.assertEqual(groups.records.tolist(), [NEW, OLD])
 
+    def test_conditions_ask_for_missing_values(self):
+        for log in self.logs():
+            first = log.end_record
+            least = {"level": [-(2**31)] * 4, "ok": [False] * 4, "room": [""] * 4, "hits": [0] * 4}
+            log.append({"time": times(4, 500), "temp": [1, np.nan, 2, np.nan], "flow": [1, 2, np.nan, np.inf],
+                        "seen": np.array([1, "NaT", "NaT", 2], "M8[ms]"), **least})  # fmt: skip
+            lacks = {name: set(range(OLD)) for name in ADDED} | {"temp": {first + 1, first + 3}, "time": set()}
+            lacks["seen"] |= {first + 1, first + 2}
+            lacks["flow"] |= {first + 2}
+            everything = set(range(first + 4))
+            for name, expected in lacks.items():
+                self.assertEqual(set(log.query(where=f"{name} is null").numbers.tolist()), expected, name)
+                self.assertEqual(set(log.query(where=f"{name} is not null").numbers.tolist()), everything - expected, name)
+                self.assertEqual(len(log.query(where=f"{name} is null and not {name} is null")), 0)
+                found = log.query(where=f"time >= 450 and ({name} is null or level = 7)").numbers
+                self.assertEqual(set(found.tolist()), {number for number in expected if number >= 450}, name)
+
     @unittest.skipIf(pd is None, "no pandas")
     def test_pandas_has_na(self):
         for log in self.logs():

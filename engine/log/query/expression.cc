@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -57,6 +58,23 @@ struct Operand {
   bool quoted = false;
   bool has_blanks = false;
 };
+
+// "value" is the name of the only field of records without names.
+std::string ShownNameOf(const Field& field) { return field.name.empty() ? "value" : field.name; }
+
+// Returns true for the words that mean no value in other languages.
+bool MeansNoValue(std::string_view word) {
+  constexpr std::array<std::string_view, 5> kWords = {"nan", "nat", "null", "none", "na"};
+  return std::ranges::find(kWords, absl::AsciiStrToLower(std::string(word))) != kWords.end();
+}
+
+// Returns true for a number that no double holds.
+bool IsOutOfRange(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return stop == text.data() + text.size() && error == std::errc::result_out_of_range;
+}
 
 class ExpressionParser {
  public:
@@ -152,6 +170,14 @@ class ExpressionParser {
     return token_.kind == Token::Kind::kOther && token_.text == c;
   }
   bool IsKeyword() const { return IsWord("and") || IsWord("or") || IsWord("not") || IsWord("in"); }
+  // Returns true before "is null" and "is not null". Any other "is" is part of a name.
+  bool IsNullTest() const {
+    if (!IsWord("is")) return false;
+    ExpressionParser ahead = *this;
+    if (!ahead.Advance().ok()) return false;
+    if (ahead.IsWord("not") && !ahead.Advance().ok()) return false;
+    return ahead.IsWord("null");
+  }
 
   // Parses parts with a word between them.
   template <typename ParsePart>
@@ -195,9 +221,11 @@ class ExpressionParser {
     return negated;
   }
 
-  // Parses "a < 5", "0 < a <= 5", "a in (1, 2)", "a not in (1, 2)", or a boolean field.
+  // Parses "a < 5", "0 < a <= 5", "a in (1, 2)", "a not in (1, 2)", "a is null", or a boolean
+  // field.
   absl::StatusOr<Expression> ParseComparison() {
     CAIRN_ASSIGN_OR_RETURN(Operand left, ParseOperand("a field"));
+    if (IsNullTest()) return ParseNullTest(left);
     if (IsWord("in") || IsWord("not")) return ParseIn(left);
     if (token_.kind != Token::Kind::kSign) {
       CAIRN_ASSIGN_OR_RETURN(const Field* const field, FindField(left));
@@ -214,6 +242,29 @@ class ExpressionParser {
       left = std::move(right);
     }
     return all.parts.size() == 1 ? std::move(all.parts.front()) : std::move(all);
+  }
+
+  absl::StatusOr<Expression> ParseNullTest(const Operand& name) {
+    CAIRN_ASSIGN_OR_RETURN(const Field* const field, FindField(name));
+    CAIRN_RETURN_IF_ERROR(Advance());
+    const bool negated = IsWord("not");
+    if (negated) CAIRN_RETURN_IF_ERROR(Advance());
+    CAIRN_RETURN_IF_ERROR(Advance());
+    Expression some = HasValue(*field);
+    return negated ? std::move(some) : Not(std::move(some));
+  }
+  // Returns a comparison that every value fulfils, but neither a NaN, a time that is none, nor the
+  // field of a record that is older than it.
+  static Expression HasValue(const Field& field) {
+    if (IsText(field)) return Test(field, Comparison::kGreaterOrEqual, std::string());
+    switch (field.type) {
+      case FieldType::kFloat:
+        return Test(field, Comparison::kLessOrEqual, std::numeric_limits<double>::infinity());
+      case FieldType::kTimestamp:
+        return Test(field, Comparison::kGreater, std::numeric_limits<int64_t>::min());
+      default:
+        return Test(field, Comparison::kGreaterOrEqual, std::numeric_limits<int64_t>::min());
+    }
   }
 
   absl::StatusOr<Expression> ParseIn(const Operand& name) {
@@ -251,7 +302,7 @@ class ExpressionParser {
     if (token_.kind != Token::Kind::kWord || IsKeyword()) return Expected(what);
     size_t end = token_.end;
     CAIRN_RETURN_IF_ERROR(Advance());
-    while (token_.kind == Token::Kind::kWord && !IsKeyword()) {
+    while (token_.kind == Token::Kind::kWord && !IsKeyword() && !IsNullTest()) {
       operand.has_blanks = true;
       end = token_.end;
       CAIRN_RETURN_IF_ERROR(Advance());
@@ -268,9 +319,7 @@ class ExpressionParser {
   }
   absl::StatusOr<const Field*> FindField(const Operand& operand) const {
     if (const Field* const field = Named(operand)) return field;
-    const auto name = [](std::string* out, const Field& field) {
-      *out += field.name.empty() ? "value" : field.name;
-    };
+    const auto name = [](std::string* out, const Field& field) { *out += ShownNameOf(field); };
     return NotFound("condition \"%s\": at character %d: no field '%s'; there are %s", text_,
                     operand.at + 1, operand.text, absl::StrJoin(schema_.fields(), ", ", name));
   }
@@ -307,6 +356,11 @@ class ExpressionParser {
       return InvalidArgument("field '%s' is compared with %s, got '%s'", field.name, what,
                              operand.text);
     };
+    if (!operand.quoted && !IsText(field) && MeansNoValue(operand.text)) {
+      const std::string name = ShownNameOf(field);
+      return InvalidArgument("nothing is equal to %s: expected '%s is null' or '%s is not null'",
+                             operand.text, name, name);
+    }
     if (field.type == FieldType::kTimestamp) return TimeValue(field, comparison, operand.text);
     if (operand.has_blanks) return needs("one word, or a text in quotes");
     if (IsText(field)) {
@@ -358,14 +412,6 @@ class ExpressionParser {
     if (auto whole = parse(int64_t{0})) return whole;
     if (auto whole = parse(uint64_t{0})) return whole;
     return parse(0.0);
-  }
-
-  // Returns true for a number that no double holds.
-  static bool IsOutOfRange(std::string_view text) {
-    if (text.starts_with('+')) text.remove_prefix(1);
-    double number = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return stop == text.data() + text.size() && error == std::errc::result_out_of_range;
   }
 
   const Schema& schema_;

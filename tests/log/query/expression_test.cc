@@ -62,6 +62,9 @@ TEST_F(ExpressionTest, JoinsConditions) {
       {"count not in [1, 3,]", {0, 2}},
       {"-5.5 <= temp < 20", {0}},
       {"2 > 'count' AND count<>0", {1}},
+      {"temp is null", {2}},
+      {"temp IS NOT null and not count is null", {0, 1, 3}},
+      {"\"temp\" is null or count is null or time is null", {2}},
       {"time >= '1970-01-01T00:00:02.0000001Z'", {2, 3}},
       {"time <= 1970-01-01 00:00:02.0000001", {0, 1}}};
   for (const auto& [filter, expected] : cases) EXPECT_EQ(Find(filter), expected) << filter;
@@ -77,6 +80,9 @@ TEST_F(ExpressionTest, ErrorsSayWhere) {
       {"count in 5", "at character 10: expected '('"},
       {"count in (5; 6)", "at character 11: "},
       {"count not 5", "at character 11: expected 'in'"},
+      {"count is not 5", "at character 14: expected 'in'"},
+      {"temp = nan", "at character 8: nothing is equal to nan: expected 'temp is null'"},
+      {"temp in (1, NULL)", "at character 13: nothing is equal to NULL"},
       {"temp = 'a", "at character 8: a quote without an end"},
       {"temp = count", "at character 8: a field is compared with a value"},
       {"time = 1970-01-01T00:00:00.0000001", "at character 8: "},
@@ -85,6 +91,7 @@ TEST_F(ExpressionTest, ErrorsSayWhere) {
     EXPECT_TRUE(Fails(Error(filter), StatusCode::kInvalidArgument, where)) << filter;
   }
   EXPECT_TRUE(Fails(Error("a = 1"), StatusCode::kNotFound, "at character 1: no field 'a'"));
+  EXPECT_TRUE(Fails(Error("a is null"), StatusCode::kNotFound, "at character 1: no field 'a'"));
 }
 
 }  // namespace
