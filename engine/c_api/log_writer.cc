@@ -39,8 +39,9 @@ cairn_code cairn_log_writer_upsert(cairn_log_writer* writer, const void* src, si
     CAIRN_ASSIGN_OR_RETURN(const cairn::Bytes records, cairn::c_api::ToBytes(src, size, "src"));
     CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                            cairn::c_api::ToTexts(key, nkey, "key"));
-    CAIRN_ASSIGN_OR_RETURN(const cairn::UpsertReport done,
-                           writer->writer.Upsert(records, {.key = names}));
+    CAIRN_ASSIGN_OR_RETURN(
+        const cairn::UpsertReport done,
+        writer->writer.Upsert(records, {.key = names, .time_only = key != nullptr}));
     const cairn_log_upsert_report result = {.struct_size = sizeof(cairn_log_upsert_report),
                                             .inserted = done.inserted,
                                             .replaced = done.replaced,

@@ -12,6 +12,7 @@
 #include "engine/log/state/log_core.h"
 #include "engine/log/write/delete_beside.h"
 #include "engine/log/write/limits_request.h"
+#include "engine/log/write/upsertion.h"
 #include "engine/log/write/writer_core.h"
 
 namespace cairn {
@@ -180,7 +181,7 @@ absl::StatusOr<int64_t> LogWriter::Delete(const LogSelection& which) {
   return core_->Delete(which);
 }
 absl::StatusOr<UpsertReport> LogWriter::Upsert(Items records, const UpsertOptions& options) {
-  return core_->Upsert(records, options);
+  return core_->Upsert(records, {.key = log::KeyOf(core_->state()->schema(), options)});
 }
 absl::StatusOr<uint32_t> LogWriter::CodeOf(std::string_view field, std::string_view text) {
   return core_->CodeOf(field, text);

@@ -389,9 +389,10 @@ typedef struct cairn_log_upsert_report {
 } cairn_log_upsert_report;
 
 // Commits all records, and then these whole records in one commit: each replaces the records of the
-// log that have its time and its values of the `nkey` fields of `key`. The last of several records
-// with the same key stays. In a log of many files, records that belong into different files need a
-// commit for each file. `report` may be NULL.
+// log that have its time and its values of the `nkey` fields of `key`. If `key` is NULL these are
+// all fields of texts. If only `nkey` is 0, times alone tell records apart. The last of several
+// records with the same key stays. In a log of many files, records that belong into different files
+// need a commit for each file. `report` may be NULL.
 // Errors, after which the call can be repeated:
 //   CAIRN_INVALID_ARGUMENT as for append, and if a field of the key has floats.
 //   CAIRN_NOT_FOUND if no field has a name that the key contains.

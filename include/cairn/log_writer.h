@@ -68,9 +68,12 @@ struct LogWriterOptions {
 
 // Says which records LogWriter::Upsert replaces.
 struct UpsertOptions {
-  // Names of fields: of integers, booleans, timestamps or bytes. Two records are of the same key if
-  // their times and their values of these fields are equal.
+  // Names of fields: of integers, booleans, timestamps, bytes or texts. Two records are of the same
+  // key if their times and their values of these fields are equal. Empty means all fields of the
+  // type kText.
   std::vector<std::string> key = {};
+  // Times alone tell records apart if `key` is empty.
+  bool time_only = false;
 };
 
 // Says what LogWriter::Upsert did with each record that it was given. Records that a later one of

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,9 @@
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
 #include "cairn/record.h"
+#include "tests/support/little_endian.h"
 #include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
 
 namespace cairn {
 namespace {
@@ -54,6 +57,41 @@ class LogContentTest : public testing::Test {
   cairn_log* log_ = nullptr;
   cairn_status status_;
 };
+
+TEST_F(LogContentTest, UpsertsGoByTheTextsUnlessAKeyIsNamed) {
+  struct Row {
+    test::LittleEndian<int64_t> time;
+    test::LittleEndian<uint32_t> host;
+  };
+  const test::TempDir temp;
+  LogCreateOptions options;
+  options.schema =
+      *Schema::Make({*Schema::ParseField("time:timestamp[ms]"), *Schema::ParseField("host:text")});
+  Log log = Log::Create(temp.Path("log"), options).value();
+  std::array<Row, 2> rows = {{{1, 0}, {1, 0}}};
+  {
+    LogWriter writer = log.OpenWriter({}).value();
+    rows[1].host = writer.CodeOf("host", "b").value();
+    ASSERT_TRUE(IsOk(writer.Append(std::span(rows))));
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  cairn_log* read = nullptr;
+  ASSERT_EQ(cairn_log_open(temp.Path("log").c_str(), nullptr, nullptr, &read, &status_), CAIRN_OK);
+  cairn_log_writer* writer = nullptr;
+  ASSERT_EQ(cairn_log_open_writer(read, nullptr, &writer, &status_), CAIRN_OK);
+  const auto upsert = [&](const char* const* key) {
+    EXPECT_EQ(
+        cairn_log_writer_upsert(writer, rows.data(), sizeof rows[0], key, 0, nullptr, &status_),
+        CAIRN_OK)
+        << status_.message;
+    return log.Refresh().value().nrecords();
+  };
+  EXPECT_EQ(upsert(nullptr), 2);
+  const char* const no_names[] = {nullptr};
+  EXPECT_EQ(upsert(no_names), 1);
+  cairn_log_writer_free(writer);
+  cairn_log_free(read);
+}
 
 TEST_F(LogContentTest, CppReadsWhatCWrites) {
   cairn_log_writer* writer = nullptr;

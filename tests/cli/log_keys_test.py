@@ -64,6 +64,17 @@ class Keys(CliTest):
             self.assertIn("'when'", self.fails(1, "log", "latest", name, "--by", "when"))
             self.assertIn("max_groups", self.fails(1, "log", "latest", name, "--by", "n", "--max-groups", "3"))
 
+    def test_upserts_go_by_the_keys_unless_others_are_named(self):
+        for name, rows in self.logs():
+            changed = ["time,n,host,status", *(f"{t},99,{host},ok" for t in range(200, 210) for host in "xy")]
+            self.write("more.csv", "\n".join(changed).encode())
+            self.assertIn(b": 20 records inserted, 0 replaced, 0 unchanged, now 520 records", self.ok("log", "import", name, "more.csv", "--upsert"))
+            self.assertIn(b": 0 records inserted, 0 replaced, 20 unchanged, now 520 records", self.ok("log", "import", name, "more.csv", "--upsert"))
+            self.assertEqual(len(self.lines("query", name, "--no-header")), len(rows) + 20)
+            done = self.ok("log", "import", name, "more.csv", "--upsert", "--key", "")
+            self.assertIn(b": 0 records inserted, 10 replaced, 0 unchanged, now 500 records", done)
+            self.assertIn("--key: no field 'when'; there are time, n, host, status", self.fails(1, "log", "import", name, "more.csv", "--upsert", "--key", "when"))
+
     def test_followers_show_texts(self):
         self.ok("log", "create", "log", "--quiet", "--field", "time:timestamp[s]", "--key", "host")
         tool = self.start("log", "follow", "log", "--from", 0)

@@ -110,6 +110,32 @@ TEST_P(LogUpsert, KeyTellsRecordsOfOneTimeApart) {
   EXPECT_EQ(AllOf(log_->Refresh().value()), Joined(Readings(440), Corrected(10, 440)));
 }
 
+TEST(LogUpsertOfKeys, TextsAreTheKeyUnlessAnotherIsNamed) {
+  struct Row {
+    LittleEndian<int64_t> time;
+    LittleEndian<uint32_t> host;
+    LittleEndian<int32_t> count;
+  };
+  const TempDir temp;
+  LogCreateOptions options;
+  options.schema =
+      *Schema::Make({*Schema::ParseField("time:timestamp[ms]"), *Schema::ParseField("host:text"),
+                     *Schema::ParseField("count:i4")});
+  Log log = Log::Create(temp.Path("log"), options).value();
+  LogWriter writer = log.OpenWriter({}).value();
+  const uint32_t a = writer.CodeOf("host", "a").value();
+  const uint32_t b = writer.CodeOf("host", "b").value();
+  ASSERT_TRUE(IsOk(writer.Append(std::vector<Row>{{1, a, 1}, {1, b, 2}})));
+  EXPECT_EQ(writer.Upsert(std::vector<Row>{{1, a, 3}, {2, a, 4}}).value(),
+            (UpsertReport{.inserted = 1, .replaced = 1}));
+  EXPECT_EQ(log.Refresh()->nrecords(), 3);
+  EXPECT_EQ(writer.Upsert(std::vector<Row>{{2, b, 4}}, {.key = {"count"}}).value(),
+            (UpsertReport{.replaced = 1}));
+  EXPECT_EQ(writer.Upsert(std::vector<Row>{{1, b, 5}}, {.time_only = true}).value(),
+            (UpsertReport{.replaced = 1}));
+  EXPECT_EQ(log.Refresh()->nrecords(), 2);
+}
+
 TEST_P(LogUpsert, RecordsThatWaitAreReplacedToo) {
   ASSERT_TRUE(IsOk(writer_->Append(Readings(10, 450))));
   EXPECT_EQ(writer_->Upsert(Corrected(5, 455)).value(), (UpsertReport{.replaced = 5}));

@@ -15,6 +15,15 @@
 
 namespace cairn::log {
 
+std::vector<std::string> KeyOf(const Schema& schema, const UpsertOptions& options) {
+  std::vector<std::string> key = options.key;
+  if (!key.empty() || options.time_only) return key;
+  for (const Field& field : schema.fields()) {
+    if (field.type == FieldType::kText) key.push_back(field.name);
+  }
+  return key;
+}
+
 absl::StatusOr<Upsertion> Upsertion::Make(const LogState& state, std::span<const std::string> key,
                                           Bytes records) {
   Upsertion made;
@@ -24,8 +33,9 @@ absl::StatusOr<Upsertion> Upsertion::Make(const LogState& state, std::span<const
     const Field* const field = state.schema().Find(name);
     if (field == nullptr) return NotFound("log: no field '%s'", name);
     if (field->type == FieldType::kFloat) {
-      return InvalidArgument("log: key: expected integers, booleans or bytes, '%s' has floats",
-                             name);
+      return InvalidArgument(
+          "log: key: expected integers, booleans, timestamps, bytes or texts, '%s' has floats",
+          name);
     }
     made.key_.push_back(*field);
   }

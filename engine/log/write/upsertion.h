@@ -23,6 +23,9 @@ struct Matches {
   std::vector<std::byte> arriving;    // records to append, in the order of time
 };
 
+// Returns the names of the fields that tell records of the same time apart.
+std::vector<std::string> KeyOf(const Schema& schema, const UpsertOptions& options);
+
 // The records of one call of LogWriter::Upsert.
 class Upsertion {
  public:

@@ -45,7 +45,7 @@ struct LogAppendFlags : LogFlags {
   std::string durability = "process";
   bool checkpoint = false;
   bool upsert = false;
-  std::string key;
+  std::optional<std::string> key;
   bool quiet = false;
 };
 
@@ -58,23 +58,26 @@ absl::StatusOr<LogWriterOptions> WriterOptionsOf(const LogAppendFlags& flags, co
   return options;
 }
 
-absl::StatusOr<std::vector<std::string>> KeyOf(const LogAppendFlags& flags, const Schema& schema) {
-  if (flags.key.empty()) return std::vector<std::string>();
-  ASSIGN_OR_RETURN(std::vector<std::string> names, ParseCsvRow(flags.key, ','));
-  for (const std::string& name : names) {
-    RETURN_IF_ERROR(FindField(schema.fields(), name).status());
+absl::StatusOr<UpsertOptions> UpsertOptionsOf(const LogAppendFlags& flags, const Schema& schema) {
+  UpsertOptions options;
+  if (!flags.key) return options;
+  options.time_only = flags.key->empty();
+  if (options.time_only) return options;
+  ASSIGN_OR_RETURN(options.key, ParseCsvRow(*flags.key, ','));
+  for (const std::string& name : options.key) {
+    RETURN_IF_ERROR(FindField(schema.fields(), name, "--key").status());
   }
-  return names;
+  return options;
 }
 
 class Appender {
  public:
-  Appender(const LogAppendFlags& flags, const LogSnapshot& log, std::vector<std::string> key,
+  Appender(const LogAppendFlags& flags, const LogSnapshot& log, UpsertOptions key,
            LogWriter& writer)
       : flags_(flags),
         schema_(log.schema()),
         time_(log.time_field()),
-        key_{.key = std::move(key)},
+        key_(std::move(key)),
         writer_(writer),
         bad_(flags.input.bad == "skip") {}
 
@@ -181,7 +184,7 @@ absl::Status AppendToLog(const LogAppendFlags& flags) {
   ASSIGN_OR_RETURN(Log log, OpenLog(flags));
   ASSIGN_OR_RETURN(const LogWriterOptions options,
                    WriterOptionsOf(flags, log.snapshot().time_field()));
-  ASSIGN_OR_RETURN(const std::vector<std::string> key, KeyOf(flags, log.snapshot().schema()));
+  ASSIGN_OR_RETURN(const UpsertOptions key, UpsertOptionsOf(flags, log.snapshot().schema()));
   ASSIGN_OR_RETURN(LogWriter writer, OpenWriterInTurn(log, options));
   const LogSnapshot before = log.snapshot();
   Appender appender(flags, before, key, writer);
@@ -247,7 +250,7 @@ void AddAppending(CLI::App& app, const std::shared_ptr<LogAppendFlags>& flags, C
           ->excludes("--late-window");
   app.add_option("--key", flags->key,
                  "Replace those whose values of these fields are the same, too: names as in a row "
-                 "of CSV")
+                 "of CSV; '' for none [all fields of the type text]")
       ->type_name("NAMES")
       ->needs(upsert);
   AddWait(app, flags->writer.wait);

@@ -453,14 +453,16 @@ std::string TypeOf(const Field& field) {
   return dtype.substr(kBefore.size(), dtype.size() - kBefore.size() - kAfter.size());
 }
 
-absl::StatusOr<const Field*> FindField(const std::vector<Field>& fields, std::string_view name) {
+absl::StatusOr<const Field*> FindField(const std::vector<Field>& fields, std::string_view name,
+                                       std::string_view option) {
   std::vector<std::string> names;
   for (const Field& field : fields) {
     if (NameOf(field) == name) return &field;
     names.push_back(NameOf(field));
   }
-  return absl::NotFoundError(
-      absl::StrFormat("no field '%s'; there are %s", name, absl::StrJoin(names, ", ")));
+  return absl::NotFoundError(absl::StrFormat("%s%sno field '%s'; there are %s", option,
+                                             option.empty() ? "" : ": ", name,
+                                             absl::StrJoin(names, ", ")));
 }
 
 }  // namespace cairn::tool

@@ -76,8 +76,10 @@ std::string FormatDurationOf(const Field& time, int64_t duration);
 std::string NameOf(const Field& field);
 // Returns NumPy's name of its type, such as "<f4".
 std::string TypeOf(const Field& field);
-// Errors: kNotFound, with the names that exist.
-absl::StatusOr<const Field*> FindField(const std::vector<Field>& fields, std::string_view name);
+// Errors: kNotFound, with the names that exist. The message begins with the option, if there is
+// one.
+absl::StatusOr<const Field*> FindField(const std::vector<Field>& fields, std::string_view name,
+                                       std::string_view option = {});
 
 }  // namespace cairn::tool
 

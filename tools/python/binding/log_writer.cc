@@ -57,14 +57,15 @@ void BindLogWriter(nb::module_& module) {
           "begin"_a, "end"_a, "filters"_a)
       .def(
           "upsert",
-          [](LogWriterHandle& self, nb::handle records, const std::vector<std::string>& key) {
+          [](LogWriterHandle& self, nb::handle records, const std::vector<std::string>& key,
+             bool time_only) {
             const Buffer buffer(records, Buffer::kRead);
             const UpsertReport done = Check(WithoutGil(self.context.remote, [&] {
-              return self.writer.Upsert(buffer.bytes(), {.key = key});
+              return self.writer.Upsert(buffer.bytes(), {.key = key, .time_only = time_only});
             }));
             return std::tuple(done.inserted, done.replaced, done.unchanged);
           },
-          "records"_a, "key"_a)
+          "records"_a, "key"_a, "time_only"_a)
       .def(
           "add_field",
           [](LogWriterHandle& self, const std::string& dtype, int32_t size,

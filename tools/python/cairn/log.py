@@ -269,8 +269,9 @@ class Log(Opened[LogView], LogReadable):
         """Replaces records of the log by `records` of the same times, adds the others, and commits durably.
 
         key
-            The names of fields of integers, booleans, times or bytes, such as "host". Only records
-            whose values of these fields are equal, too, replace each other.
+            The names of fields of integers, booleans, times, bytes or texts, such as "host,sensor".
+            Only records whose values of these fields are equal, too, replace each other. None means
+            all fields of the type "text". [] means no field, so that times alone count.
 
         It is one commit: readers see the old records or the new ones. `records` are what `append`
         takes. If several of them have the same key, the last of them stays. If the log has several

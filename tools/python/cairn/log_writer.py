@@ -123,12 +123,14 @@ class LogWriter(ClosingWriter):
         """Commits all records, and upserts these in one commit, as `Log.upsert` does.
 
         key
-            The names of fields that tell records of the same time apart.
+            The names of fields that tell records of the same time apart. None means the fields of
+            the type "text", and [] none.
         """
         engine = self._open()
         view = LogView(engine.snapshot(), self._where)
         names = [] if key is None else list(view.choose(key))
-        return UpsertReport(*engine.upsert(to_records(records, self._dtype, self._texts, engine.codes_of), names))
+        given = to_records(records, self._dtype, self._texts, engine.codes_of)
+        return UpsertReport(*engine.upsert(given, names, key is not None))
 
     @property
     def end_record(self) -> int:
