@@ -301,9 +301,9 @@ class Csv(FormatTest):
 
     def test_columns_that_no_field_is_for(self):
         message = self.fails(1, "log", "append", "log", stdin=b"t,x,n,other\n1,2,3,4\n")
-        self.assertIn("line 1: 'other' is not a field of the log; --ignore-extra", message)
+        self.assertIn("line 1: no field 'other'; there are t, x, n; --ignore-extra", message)
         message = self.fails(1, "log", "append", "log", stdin=b"t;x;n\n1;2;3\n")
-        self.assertIn("'t;x;n' is not a field of the log; --delimiter ';' splits it", message)
+        self.assertIn("no field 't;x;n'; --delimiter ';' splits it", message)
         self.append("t,x,n,other\n1,2,3,4\n", "--ignore-extra")
         self.assertEqual(len(self.values()), 1)
 
@@ -317,7 +317,7 @@ class Csv(FormatTest):
     def test_bad_lines_stop(self):
         text = b"t,x,n\n1,1,1\n2,2,2\n3,3,three\n4,4,4\n"
         message = self.fails(1, "log", "append", "log", stdin=text)
-        self.assertEqual(message, "cairn: log: standard input: line 4: field 'n': 'three' is not a whole number; 2 records before it appended")
+        self.assertEqual(message, "cairn: log: standard input: line 4: field 'n': 'three' is not a whole number; appended before that: 2 records")
         self.assertEqual([row["n"] for row in self.values()], [1, 2])
 
     def test_numbers_that_a_float_field_makes_infinite_are_refused(self):
@@ -387,11 +387,12 @@ class JsonLines(FormatTest):
 
     def test_what_is_bad(self):
         bad = {'{"t":1,"n":1,"x":1e400}': "line 1: field 'x': 1e400 is out of range", '{"t":1,"n":1,"x":-1e999}': "field 'x': -1e999 is out of range",
-               '{"t":1,"n":1e400}': "field 'n': 1e400 is out of range", '{"t":1,"n":1': "no JSON at byte", "[1]": "an array", "5": "no object", '{"t":1,"n":1,"s":{}}': None,
-               '{"t":1,"n":1,"s":{"a":1}}': "an object in an object", '{"t":1,"n":1,"s":[]}': "an array", '{"t":1,"n":1,"n":2}': "two values",
+               '{"t":1,"n":1e400}': "field 'n': 1e400 is out of range", '{"t":1,"n":1': "no JSON at byte", "[1]": "expected an object of values, got an array", "5": "no object", '{"t":1,"n":1,"s":{}}': None,
+               '{"t":1,"n":1,"s":{"a":1}}': "field 's': expected a number, a text, true, false or null, got an object without 'base64'",
+               '{"t":1,"n":1,"s":[]}': "field 's': expected a number, a text, true, false or null, got an array", '{"t":1,"n":1,"n":2}': "two values",
                '{"t":1,"n":1.5}': "not a whole number", '{"t":1,"n":9223372036854775808}': "out of range", '{"n":1}': "no value",
                '{"t":1,"n":1,"s":{"base64":"*"}}': "no base64", '{"t":1,"n":1,"s":{"base64":5}}': "no base64",
-               '{"t":1,"n":1,"y":1}': "'y' is not a field", '{"t":1,"n":1} x': "no JSON", '{"t":1,"n":1,"s":"123456789"}': "9 bytes, the field has 8"}  # fmt: skip
+               '{"t":1,"n":1,"y":1}': "no field 'y'; there are t", '{"t":1,"n":1} x': "no JSON", '{"t":1,"n":1,"s":"123456789"}': "9 bytes, the field has 8"}  # fmt: skip
         for line, why in bad.items():
             with self.subTest(line=line):
                 done = self.run_tool("log", "append", "log", "--format", "jsonl", "--quiet", stdin=line.encode())
@@ -426,7 +427,7 @@ class LineProtocol(FormatTest):
     def test_what_is_bad(self):
         for line, why in {"air": "no fields", "air ": "no '='", "air n": "no '=' after 'n'", "air n=1i,u=1u,ok=t x": "field 'time'", "air n=1i,u=1u,ok=t 1 2": "after the time",
                           'air note="x': "a quote without an end", "air n=1i,n=2i,u=1u,ok=t 1": "two values", "air n=1i,u=1u 1": "field 'ok': no value",
-                          "air other=1 1": "'other' is not a field", "air,host n=1i 1": "no '=' after 'host'", "air n=1.5,u=1u,ok=t 1": "not a whole number",
+                          "air other=1 1": "no field 'other'; there are", "air,host n=1i 1": "no '=' after 'host'", "air n=1.5,u=1u,ok=t 1": "not a whole number",
                           "air n=1i,u=-2u,ok=t 1": "field 'u': '-2u' is not a whole number", "air temp=-2u,n=1i,u=1u,ok=t 1": "field 'temp': '-2u' is not a number",
                           "air n=1i,u=-2i,ok=t 1": "field 'u': -2 is out of range", "air n=1i,u=-2,ok=t 1": "field 'u': -2 is out of range",
                           "air temp=1e400,n=1i,u=1u,ok=t 1": "field 'temp': 1e400 is out of range"}.items():  # fmt: skip
@@ -445,7 +446,7 @@ class Raw(FormatTest):
     def test_a_part_of_a_record(self):
         self.create("t:timestamp[s]", "x:f4")
         message = self.fails(1, "log", "append", "log", "--format", "raw", stdin=struct.pack("<qfb", 1, 2, 3))
-        self.assertIn("ends with 1 bytes of a record of 12; 1 record before it appended", message)
+        self.assertIn("ends with 1 bytes of a record of 12; appended before that: 1 record", message)
 
     def test_a_record_without_a_time(self):
         self.create("t:timestamp[s]")

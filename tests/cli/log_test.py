@@ -85,7 +85,7 @@ class Upsert(LogTest):
     def test_lines_before_a_bad_one_are_written(self):
         self.create()
         self.write("bad.csv", (self.READINGS + "never,1,2\n").encode())
-        self.assertIn("2 records before it upserted", self.fails(1, "log", "import", "log", "bad.csv", "--upsert"))
+        self.assertIn("upserted before that: 2 records", self.fails(1, "log", "import", "log", "bad.csv", "--upsert"))
         self.assertEqual(self.stat()["records"], 2)
         done = self.run_tool("log", "import", "log", "bad.csv", "--upsert", "--bad", "skip")
         self.assertIn(b"2 unchanged, 1 bad line skipped, now 2 records", done.stdout)

@@ -257,8 +257,9 @@ class OrderedAggregator {
 
 absl::Status CheckGroupField(const Field& field) {
   if (field.type != FieldType::kFloat) return absl::OkStatus();
-  return InvalidArgument("log: by: expected integers, booleans or bytes, '%s' has floats",
-                         field.name);
+  return InvalidArgument(
+      "log: by: expected integers, booleans, timestamps, bytes or texts, '%s' has floats",
+      field.name);
 }
 
 FieldValue GroupValueOf(const Field& field, const KeyTexts* texts, const std::byte* at) {

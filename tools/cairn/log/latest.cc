@@ -34,7 +34,7 @@ absl::Status Latest(const LatestFlags& flags) {
   LogLatest wanted = {.filters = flags.range.where, .max_groups = flags.max_groups};
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ParseCsvRow(flags.by, ','));
   for (const std::string& name : names) {
-    ASSIGN_OR_RETURN(const Field* const field, FindField(snapshot.schema().fields(), name));
+    ASSIGN_OR_RETURN(const Field* const field, FindField(snapshot.schema().fields(), name, "--by"));
     wanted.by.push_back(field->name);
   }
   ASSIGN_OR_RETURN(wanted.times, TimesOf(flags.range, snapshot));

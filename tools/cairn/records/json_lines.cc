@@ -35,13 +35,11 @@ class Members : public nlohmann::json_sax<Json> {
   bool binary(binary_t& /*value*/) override { return Bad("binary data"); }
 
   // An object in an object is a text that is not UTF-8.
-  bool start_object(size_t /*size*/) override {
-    return ++depth_ <= 2 || Bad("an object in an object");
-  }
+  bool start_object(size_t /*size*/) override { return ++depth_ <= 2 || BadValue("an object"); }
   bool key(string_t& name) override {
     if (depth_ == 2) {
       base64_ = name == "base64";
-      return base64_ || Bad("an object in an object");
+      return base64_ || BadValue("an object without 'base64'");
     }
     const absl::StatusOr<std::optional<size_t>> found = builder_.Find(name);
     if (!found.ok()) return Keep(found.status());
@@ -52,7 +50,7 @@ class Members : public nlohmann::json_sax<Json> {
     --depth_;
     return true;
   }
-  bool start_array(size_t /*size*/) override { return Bad("an array"); }
+  bool start_array(size_t /*size*/) override { return BadValue("an array"); }
   bool end_array() override { return true; }
   bool parse_error(size_t position, const std::string& token,
                    const nlohmann::detail::exception& error) override {
@@ -68,6 +66,13 @@ class Members : public nlohmann::json_sax<Json> {
   bool Keep(const absl::Status& status) {
     status_ = status;
     return status.ok();
+  }
+  // Refuses a value of a field.
+  bool BadValue(const std::string& what) {
+    if (depth_ == 0 || !field_)
+      return Bad(absl::StrCat("expected an object of values, got ", what));
+    return Bad(absl::StrCat("field '", NameOf(builder_.schema().fields()[*field_]),
+                            "': expected a number, a text, true, false or null, got ", what));
   }
   bool Bad(const std::string& what) { return Keep(absl::InvalidArgumentError(what)); }
   bool Text(std::string_view text) {

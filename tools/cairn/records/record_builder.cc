@@ -4,10 +4,12 @@
 #include <array>
 #include <ranges>
 #include <string>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/text/times.h"
@@ -53,11 +55,14 @@ absl::StatusOr<std::optional<size_t>> RecordBuilder::Find(std::string_view name)
   if (options_.ignore_extra) return std::optional<size_t>();
   if (const size_t at = name.find_first_of(";\t|"); at != std::string_view::npos) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("'%s' is not a field of the log; --delimiter %s splits it", name,
+        absl::StrFormat("no field '%s'; --delimiter %s splits it", name,
                         name[at] == '\t' ? "tab" : absl::StrFormat("'%c'", name[at])));
   }
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "'%s' is not a field of the log; --ignore-extra leaves such values out", name));
+  std::vector<std::string> names;
+  for (const Field& field : schema_.fields()) names.push_back(NameOf(field));
+  return absl::InvalidArgumentError(
+      absl::StrFormat("no field '%s'; there are %s; --ignore-extra leaves such values out", name,
+                      absl::StrJoin(names, ", ")));
 }
 
 bool RecordBuilder::CanStamp(const Field& field) const {
@@ -65,11 +70,11 @@ bool RecordBuilder::CanStamp(const Field& field) const {
 }
 
 absl::Status RecordBuilder::Missing(const Field& field) const {
-  return absl::InvalidArgumentError(
-      absl::StrFormat("field '%s': no value%s", NameOf(field),
-                      &field == time_ && field.type == FieldType::kTimestamp
-                          ? "; --stamp gives records the time of their arrival"
-                          : ""));
+  const std::string_view more = &field != time_ ? ", which integers and booleans need"
+                                : field.type == FieldType::kTimestamp
+                                    ? "; --stamp gives records the time of their arrival"
+                                    : "";
+  return absl::InvalidArgumentError(absl::StrFormat("field '%s': no value%s", NameOf(field), more));
 }
 
 absl::Status RecordBuilder::CheckGiven(const std::vector<std::optional<size_t>>& fields) const {

@@ -26,8 +26,11 @@ bool IsNamed(std::string_view path, std::string_view message) {
          message.starts_with('/');
 }
 
-// Replaces absolute paths, which the engine makes, by the path that the user typed.
+// Replaces absolute paths, which the engine makes, by the path that the user typed, and "log",
+// which the engine says where it does not know the path.
 std::string AsTyped(const std::string& path, std::string message) {
+  constexpr std::string_view kLog = "log: ";
+  if (message.starts_with(kLog)) return absl::StrCat(path, ": ", message.substr(kLog.size()));
   std::error_code error;
   const std::string absolute = std::filesystem::absolute(path, error).string();
   if (!error && absolute != path && message.starts_with(absolute)) {
