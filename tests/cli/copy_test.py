@@ -96,6 +96,13 @@ class Recode(Copy):
             with self.subTest(args=args):
                 self.assertEqual(self.copy(self.frame, *args)[key], value)
 
+    def test_codecs_of_numbers_take_blocks_that_were_split(self):
+        self.ok("copy", self.frame, "split", "--split-mode", "always", "--quiet")
+        after = self.copy(self.path("split"), "--codec", "pco")
+        self.assertEqual((after["codec"], after["split_mode"]), ("pco", "never"))
+        self.assertEqual(self.ok("cat", "split"), self.data)
+        self.assertIn("cannot be split", self.fails(2, "copy", "split", "no", "--codec", "pco", "--split-mode", "always"))
+
     def test_a_lossy_filter_loses(self):
         self.ok("copy", self.frame, "out", "--filters", "int_trunc:-8", "--quiet")
         self.assertNotEqual(self.ok("cat", "out"), self.data)

@@ -76,7 +76,11 @@ absl::StatusOr<CompressionOptions> CompressionFlags::Over(CompressionOptions bas
     // Both belong to the old codec.
     base.codec_meta = 0;
     base.use_dict = false;
-    if (CodesNumbers(base.codec)) base.filters.clear();  // filters would take the numbers apart
+    if (CodesNumbers(base.codec)) {
+      // Both would take the numbers apart.
+      base.filters.clear();
+      if (base.split_mode == SplitMode::kAlways) base.split_mode = SplitMode::kNever;
+    }
   }
   if (codec_meta_) base.codec_meta = static_cast<uint8_t>(*codec_meta_);
   if (level_) base.clevel = *level_;
