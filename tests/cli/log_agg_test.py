@@ -117,6 +117,29 @@ class Sparse(AggTest):
         self.assertEqual([row[1::2] for row in rows], [["a", "2026-03-29T03:10:00Z"], ["b", "2026-03-29T04:10:00Z"]])
         self.assertEqual([row[4] for row in rows], [str(2**60 + 7), "9"])
 
+    def test_groups_without_a_record_have_no_rows(self):
+        nothing = ["--bucket", "1h", "--fill", "null", "--from", "2026-03-29", "--to", "2026-03-29T02:00", "--what", "count", "--where", "x > 9"]
+        self.assertEqual([row["records"] for row in self.rows_of_agg(*nothing)], [0, 0])
+        self.assertEqual(self.rows_of_agg(*nothing, "--by", "host"), [])
+
+    def test_means_of_integers_are_those_of_exact_sums(self):
+        for values, mean in [((-(2**63), 2**63 - 1, 5), 4 / 3), ((2**53 + 1, -(2**53)), 0.5), ((2**63 - 1,) * 3, 2**63)]:
+            with self.subTest(values=values):
+                self.ok("log", "create", "exact", "--quiet", "--field", "time:timestamp[s]", "--field", "n:i8", "--field", "k:u1")
+                rows = [f"2026-03-29T00:00:0{i},{value},1" for i, value in enumerate(values)]
+                self.ok("log", "append", "exact", "--quiet", "--columns", "time,n,k", stdin="\n".join(rows).encode())
+                for by in ([], ["--by", "k"]):
+                    (row,) = self.ok("log", "agg", "exact", "--no-header", "--what", "mean", "--fields", "n", *by).splitlines()
+                    self.assertEqual(float(row.split(b",")[-1]), mean)
+                os.remove(self.path("exact"))
+
+    def test_messages_name_the_log(self):
+        for command in ("agg", "latest"):
+            message = self.fails(2, "log", command, self.path("log"), "--by", "x")
+            self.assertIn(f"{self.path('log')}: by: expected integers, booleans, timestamps, bytes or texts, 'x' has floats", message)
+        for option, wrong in [("--by", "y"), ("--what", "y:mean"), ("--fields", "y")]:
+            self.assertIn(f"{option}: no field 'y'; there are time, x, n, host, ok", self.fails(1, "log", "agg", "log", option, wrong))
+
     def test_what_cannot_be_is_refused(self):
         agg = ("log", "agg", "log")
         self.assertIn("more than 1 groups", self.fails(1, *agg, "--by", "host", "--max-groups", 1))

@@ -137,6 +137,21 @@ class Pictures(PlotTest):
             self.assertAlmostEqual(x, left + (right - left) * i / 99, delta=0.1)
             self.assertAlmostEqual(y, bottom + (top - bottom) * i * i / 99**2, delta=0.1)
 
+    def test_what_says_what_the_lines_are(self):
+        self.create("x:f4", "n:i4")
+        self.append([(i * 1000, i % 60, i) for i in range(3600)], "time,x,n")
+        root = self.svg("--bucket", "10m", "--what", "x:p95,n:increase", "--unit", "x=K", command="agg")
+        x, n = self.found(root, "line")
+        self.assertEqual({y for _, y in self.points(self.found(root, "band")[0])}, {self.points(x)[0][1]})
+        self.assertEqual([len(self.points(line)) for line in (x, n)], [6, 6])
+        self.assertEqual(len({y for _, y in self.points(x)}), 1)
+        self.assertEqual(len({y for _, y in self.points(n)}), 2)  # the first has no record before it
+        texts = self.texts(root)
+        self.assertIn("p95(x) (K)", texts)
+        self.assertTrue(any("of each 10m" in text for text in texts if text), texts)
+        page = self.data(self.html("--bucket", "10m", "--what", "max", command="agg"))
+        self.assertEqual([series["name"] for panel in page["panels"] for series in panel["series"]], ["max(x)", "max(n)"])
+
     def test_many_records_become_a_line_in_a_band(self):
         self.create("x:f4")
         self.append([(i * 1000, i % 100) for i in range(50_000)], "time,x")

@@ -136,7 +136,7 @@ absl::StatusOr<std::vector<Field>> GroupFieldsOf(const AggFlags& flags, const Sc
   if (flags.by.empty()) return by;
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ParseCsvRow(flags.by, ','));
   for (const std::string& name : names) {
-    ASSIGN_OR_RETURN(const Field* const field, FindField(schema.fields(), name));
+    ASSIGN_OR_RETURN(const Field* const field, FindField(schema.fields(), name, "--by"));
     by.push_back(*field);
   }
   return by;
@@ -157,15 +157,20 @@ absl::Status Agg(const AggFlags& flags) {
   ASSIGN_OR_RETURN(aggregation.times, TimesOf(flags.range, snapshot));
   aggregation.filters = flags.range.where;
   RETURN_IF_ERROR(SetBuckets(flags.buckets, flags.range.time_zone, *time, aggregation));
-  if (!flags.plot.path.empty()) {
+  aggregation.max_memory = flags.max_memory;
+  const bool plots = !flags.plot.path.empty();
+  if (plots && flags.what == AggFlags().what) {
     RETURN_IF_ERROR(PlotLog(flags.path, snapshot, std::move(aggregation), fields, flags.plot));
+    return CheckLogDamage(snapshot);
+  }
+  ASSIGN_OR_RETURN(std::vector<AggColumn> values,
+                   ParseWhat(flags.what, fields, snapshot.schema(), aggregation));
+  if (plots) {
+    RETURN_IF_ERROR(PlotColumns(flags.path, snapshot, std::move(aggregation), values, flags.plot));
     return CheckLogDamage(snapshot);
   }
   for (const Field& field : by) aggregation.by.push_back(field.name);
   aggregation.max_groups = flags.max_groups;
-  aggregation.max_memory = flags.max_memory;
-  ASSIGN_OR_RETURN(std::vector<AggColumn> values,
-                   ParseWhat(flags.what, fields, snapshot.schema(), aggregation));
   ASSIGN_OR_RETURN(const std::vector<LogBucket> buckets, snapshot.Aggregate(aggregation));
   for (AggColumn& value : values) {
     SetType(value, buckets);

@@ -153,6 +153,8 @@ void WidenType(const Fill& fill, AggColumn& column) {
 absl::Status ForEachRow(const LogSnapshot& log, const LogAggregation& aggregation, const Fill& fill,
                         std::span<const LogBucket> buckets, const std::vector<AggColumn>& columns,
                         const TakeRow& take) {
+  // Without a record there is no group whose spans could be written.
+  if (!aggregation.by.empty() && buckets.empty()) return absl::OkStatus();
   const TimeRange times = TimesToFill(aggregation, buckets);
   while (true) {
     const auto is_other = [&](const LogBucket& bucket) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -65,44 +66,83 @@ absl::StatusOr<std::vector<LogBucket>> BucketsOf(const LogSnapshot& log,
   return log.Aggregate(aggregation);
 }
 
-Series SeriesOf(const Field& field, size_t number, const std::vector<LogBucket>& buckets,
-                const LogAggregation& aggregation) {
-  Series series = {.name = NameOf(field), .unit = {}, .points = {}};
-  for (const LogBucket& bucket : buckets) {
+// A line of the plot.
+struct Line {
+  std::string name;
+  std::string field;                                                // whose values it shows
+  std::function<std::optional<PlotPoint>(const LogBucket&)> point;  // of a bucket
+};
+
+// Draws the mean of a field in a band from its least to its greatest value.
+Line LineOf(const Field& field, size_t number) {
+  const auto point = [number](const LogBucket& bucket) -> std::optional<PlotPoint> {
     const FieldAggregate& values = bucket.fields[number];
-    const PlotPoint point = {
-        .time = bucket.begin, .mean = values.mean(), .min = values.min, .max = values.max};
-    const bool finite =
-        std::isfinite(point.mean) && std::isfinite(point.min) && std::isfinite(point.max);
-    if (values.count == 0 || !finite) continue;
-    series.points.push_back(point);
+    if (values.count == 0) return std::nullopt;
+    return PlotPoint{.mean = values.mean(), .min = values.min, .max = values.max};
+  };
+  return {.name = NameOf(field), .field = NameOf(field), .point = point};
+}
+
+// Draws the values of a column, which must outlive the line.
+Line LineOf(const AggColumn& column) {
+  const auto point = [&column](const LogBucket& bucket) -> std::optional<PlotPoint> {
+    const AggValue value = ValueOf(column, bucket);
+    if (!value.exists) return std::nullopt;
+    return PlotPoint{.mean = value.real, .min = value.real, .max = value.real};
+  };
+  return {.name = NameOf(column.column), .field = NameOf(column.source), .point = point};
+}
+
+Series SeriesOf(const Line& line, const std::vector<LogBucket>& buckets,
+                const LogAggregation& aggregation) {
+  Series series = {.name = line.name, .unit = {}, .points = {}};
+  for (const LogBucket& bucket : buckets) {
+    const std::optional<PlotPoint> point = line.point(bucket);
+    if (!point || !std::isfinite(point->mean) || !std::isfinite(point->min) ||
+        !std::isfinite(point->max)) {
+      continue;
+    }
+    series.points.push_back(*point);
     // The point lies in the middle of its bucket, if that is shown.
     const TimeRange& times = aggregation.times;
     int64_t& time = series.points.back().time;
     const TimeRange all = {.begin = bucket.begin, .end = bucket.end};
-    time += static_cast<int64_t>(LengthOf(all) / 2);
+    time = bucket.begin + static_cast<int64_t>(LengthOf(all) / 2);
     time = std::clamp(time, times.begin, times.end - 1);
   }
   return series;
 }
 
-absl::Status TakeUnits(const PlotFlags& flags, std::vector<Series>& series) {
+// Gives the lines that have a name, or are of a field of that name, its unit.
+absl::Status TakeUnits(const PlotFlags& flags, const std::vector<Line>& lines,
+                       std::vector<Series>& series) {
   for (const std::string& text : flags.units) {
     const size_t equals = text.rfind('=');
-    const auto named =
-        std::ranges::find(series, text.substr(0, std::min(equals, text.size())), &Series::name);
-    if (equals == std::string::npos || named == series.end()) {
+    const std::string name = text.substr(0, std::min(equals, text.size()));
+    bool known = false;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].name != name && lines[i].field != name) continue;
+      known = true;
+      series[i].unit = text.substr(std::min(equals, text.size() - 1) + 1);
+    }
+    if (equals == std::string::npos || !known) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "--unit: '%s' is not NAME=UNIT of a field that is plotted, such as temp=°C", text));
     }
-    named->unit = text.substr(equals + 1);
   }
   return absl::OkStatus();
 }
 
+// Says how long the spans are whose values are drawn.
+std::string SpansOf(const LogAggregation& aggregation, const Field& time) {
+  if (aggregation.calendar != CalendarUnit::kNone) return "of each span";
+  return absl::StrFormat("of each %s", FormatDurationOf(time, aggregation.bucket));
+}
+
+// Draws lines, which have a band or have not.
 absl::StatusOr<Figure> MakeFigure(const std::string& path, const LogSnapshot& log,
-                                  LogAggregation& aggregation, const std::vector<Field>& fields,
-                                  const PlotFlags& flags) {
+                                  LogAggregation& aggregation, const std::vector<Line>& lines,
+                                  bool bands, const PlotFlags& flags) {
   ASSIGN_OR_RETURN(const Field* const time, NeedTime(log.time_field(), "--plot"));
   ASSIGN_OR_RETURN(aggregation.times, TimesToPlot(log, aggregation.times));
   ASSIGN_OR_RETURN(const std::vector<LogBucket> buckets,
@@ -113,17 +153,23 @@ absl::StatusOr<Figure> MakeFigure(const std::string& path, const LogSnapshot& lo
   if (time->type == FieldType::kTimestamp) figure.unit = time->unit;
   figure.begin = aggregation.times.begin;
   figure.end = std::max(aggregation.times.end - 1, figure.begin + 1);
-  figure.note = absl::StrFormat(
-      "%s, %s to %s%s", FormatCount(CountRecords(buckets), "record"),
-      FormatTimeOf(*time, figure.begin), FormatTimeOf(*time, aggregation.times.end - 1),
-      aggregation.bucket > 1 || aggregation.calendar != CalendarUnit::kNone
-          ? ": mean, and band from least to greatest value"
-          : "");
-  for (size_t i = 0; i < fields.size(); ++i) {
-    figure.series.push_back(SeriesOf(fields[i], i, buckets, aggregation));
+  std::string what;
+  if (aggregation.bucket > 1 || aggregation.calendar != CalendarUnit::kNone) {
+    what = bands ? ": mean, and band from least to greatest value"
+                 : absl::StrCat(": ", SpansOf(aggregation, *time));
   }
-  RETURN_IF_ERROR(TakeUnits(flags, figure.series));
+  figure.note = absl::StrFormat("%s, %s to %s%s", FormatCount(CountRecords(buckets), "record"),
+                                FormatTimeOf(*time, figure.begin),
+                                FormatTimeOf(*time, aggregation.times.end - 1), what);
+  for (const Line& line : lines) {
+    figure.series.push_back(SeriesOf(line, buckets, aggregation));
+  }
+  RETURN_IF_ERROR(TakeUnits(flags, lines, figure.series));
   return figure;
+}
+
+absl::Status Draw(const Figure& figure, const PlotFlags& flags) {
+  return WriteFile(flags.path, IsHtml(flags.path) ? RenderHtml(figure) : RenderSvg(figure));
 }
 
 }  // namespace
@@ -148,8 +194,20 @@ absl::Status PlotLog(const std::string& path, const LogSnapshot& log, LogAggrega
                      const std::vector<Field>& fields, const PlotFlags& flags) {
   for (const Field& field : fields) aggregation.fields.push_back(field.name);
   if (fields.empty()) return absl::FailedPreconditionError("--plot: no field is a number");
-  ASSIGN_OR_RETURN(const Figure figure, MakeFigure(path, log, aggregation, fields, flags));
-  return WriteFile(flags.path, IsHtml(flags.path) ? RenderHtml(figure) : RenderSvg(figure));
+  std::vector<Line> lines;
+  for (size_t i = 0; i < fields.size(); ++i) lines.push_back(LineOf(fields[i], i));
+  ASSIGN_OR_RETURN(const Figure figure, MakeFigure(path, log, aggregation, lines, true, flags));
+  return Draw(figure, flags);
+}
+
+absl::Status PlotColumns(const std::string& path, const LogSnapshot& log,
+                         LogAggregation aggregation, const std::vector<AggColumn>& columns,
+                         const PlotFlags& flags) {
+  if (columns.empty()) return absl::FailedPreconditionError("--plot: no field is a number");
+  std::vector<Line> lines;
+  for (const AggColumn& column : columns) lines.push_back(LineOf(column));
+  ASSIGN_OR_RETURN(const Figure figure, MakeFigure(path, log, aggregation, lines, false, flags));
+  return Draw(figure, flags);
 }
 
 }  // namespace cairn::tool

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cairn/log.h"
+#include "tools/cairn/log/what.h"
 
 namespace cairn::tool {
 
@@ -23,6 +24,11 @@ void AddPlot(CLI::App& app, PlotFlags& flags);
 // aggregation says, and there are as many as can be told apart.
 absl::Status PlotLog(const std::string& path, const LogSnapshot& log, LogAggregation aggregation,
                      const std::vector<Field>& fields, const PlotFlags& flags);
+// Writes a plot with a line for each of these columns, which ParseWhat has made with the
+// aggregation.
+absl::Status PlotColumns(const std::string& path, const LogSnapshot& log,
+                         LogAggregation aggregation, const std::vector<AggColumn>& columns,
+                         const PlotFlags& flags);
 
 }  // namespace cairn::tool
 

@@ -169,7 +169,8 @@ absl::StatusOr<std::vector<AggColumn>> ParseWhat(const std::string& text,
       continue;
     }
     flush();
-    ASSIGN_OR_RETURN(const Field* const field, FindField(schema.fields(), item.measure.field));
+    ASSIGN_OR_RETURN(const Field* const field,
+                     FindField(schema.fields(), item.measure.field, "--what"));
     if (IsText(*field)) {
       return absl::InvalidArgumentError(
           absl::StrFormat("--what: field '%s' is not numeric", NameOf(*field)));
@@ -227,6 +228,10 @@ AggValue ValueOf(const AggColumn& column, const LogBucket& bucket) {
     return {.exists = !std::isnan(value), .real = value};
   }
   const FieldAggregate& values = bucket.fields[column.number];
+  const absl::int128 sum = bucket.wholes[column.number].sum;
+  if (column.what == What::kMean && IsWhole(column.source) && values.count > 0) {
+    return {.exists = true, .real = static_cast<double>(sum) / static_cast<double>(values.count)};
+  }
   const bool always = column.what == What::kCount || column.what == What::kSum;
   return {.exists = values.count > 0 || always,
           .real = RealOf(values, column.what),
