@@ -99,6 +99,16 @@ class ArrowTest(PackageTest):
         self.assert_same(some[::-3].to_arrow()["f4"].to_numpy(), some["f4"][::-3])
         self.assertEqual(log.query(limit=0).to_arrow().schema, table.schema)
 
+    def test_nan_becomes_null_if_asked(self):
+        log = cairn.Log.create(self.path("nan"), {"time": "M8[s]", "x": "f4", "n": "i4"})
+        log.append({"time": np.arange(4).astype("M8[s]"), "x": [1, np.nan, np.inf, 3], "n": [1, 2, 3, 4]})
+        self.assertEqual(log.query().to_arrow()["x"].null_count, 0)
+        for table in (log.query().to_arrow(nan_to_null=True), log.scan().to_arrow(nan_to_null=True).read_all()):
+            self.assertEqual(table["x"].to_pylist(), [1, None, float("inf"), 3])
+            self.assertEqual(table["n"].null_count, 0)
+        log.query().to_parquet(self.path("nan.parquet"), nan_to_null=True)
+        self.assertEqual(pa.parquet.read_table(self.path("nan.parquet"))["x"].null_count, 1)
+
     def test_scan_is_a_reader_that_reads_piece_by_piece(self):
         log = self.create(rows_of(COUNT))
         reader = log.scan(where="ok == 1").to_arrow()

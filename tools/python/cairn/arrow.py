@@ -45,7 +45,7 @@ def _schema_of(fields: Mapping[str, np.dtype], text: bool) -> pyarrow.Schema:
     return pa.schema([(name, type_of(dtype)) for name, dtype in fields.items()])
 
 
-def _array_of(column: np.ndarray, name: str, type_: Any) -> Any:
+def _array_of(column: np.ndarray, name: str, type_: Any, nan_to_null: bool) -> Any:
     import pyarrow as pa
 
     if column.dtype.kind == "O":
@@ -54,7 +54,7 @@ def _array_of(column: np.ndarray, name: str, type_: Any) -> Any:
     if isinstance(column, np.ma.MaskedArray):  # of records that have no value
         from pyarrow import compute
 
-        found = _array_of(column.data, name, type_)
+        found = _array_of(column.data, name, type_, nan_to_null)
         return compute.if_else(pa.array(np.ma.getmaskarray(column)), pa.scalar(None, type_), found)
     column = np.ascontiguousarray(column, column.dtype.newbyteorder("="))
     if column.dtype.kind == "M":
@@ -62,7 +62,7 @@ def _array_of(column: np.ndarray, name: str, type_: Any) -> Any:
         counts = pa.array(column.view(np.int64), mask=none if none.any() else None)
         return counts.view(type_)
     if column.dtype.kind != "S":
-        return pa.array(column, type_)
+        return pa.array(column, type_, from_pandas=nan_to_null)
     # pyarrow itself ends a text of NumPy at the first zero.
     lengths = np.char.str_len(column)
     width = column.dtype.itemsize
@@ -76,7 +76,7 @@ def _array_of(column: np.ndarray, name: str, type_: Any) -> Any:
         raise InvalidArgument(f"field {name!r}: bytes that are not UTF-8; text=False reads the field as bytes") from error
 
 
-def _batches_of(columns: Mapping[str, np.ndarray], schema: Any) -> Iterator[Any]:
+def _batches_of(columns: Mapping[str, np.ndarray], schema: Any, nan_to_null: bool) -> Iterator[Any]:
     import pyarrow as pa
 
     width = max((one.dtype.itemsize for one in columns.values()), default=1)
@@ -84,16 +84,19 @@ def _batches_of(columns: Mapping[str, np.ndarray], schema: Any) -> Iterator[Any]
     step = max(_TEXT_NBYTES // width, 1)
     for begin in range(0, count, step):
         parts = {name: one[begin : begin + step] for name, one in columns.items()}
-        arrays = [_array_of(part, name, type_) for (name, part), type_ in zip(parts.items(), schema.types)]
+        arrays = [_array_of(part, name, type_, nan_to_null) for (name, part), type_ in zip(parts.items(), schema.types)]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def reader_of(
-    fields: Mapping[str, np.dtype], pieces: Iterable[Mapping[str, np.ndarray]], text: bool
+    fields: Mapping[str, np.dtype],
+    pieces: Iterable[Mapping[str, np.ndarray]],
+    text: bool,
+    nan_to_null: bool,
 ) -> pyarrow.RecordBatchReader:
     """Returns a reader of columns that come piece by piece. It reads a piece when it is asked for one."""
     schema = _schema_of(fields, text)
-    batches = (batch for columns in pieces for batch in _batches_of(columns, schema))
+    batches = (batch for columns in pieces for batch in _batches_of(columns, schema, nan_to_null))
     return _pyarrow("Arrow").RecordBatchReader.from_batches(schema, batches)
 
 

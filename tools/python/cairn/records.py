@@ -137,32 +137,38 @@ class Records:
                     raise InvalidArgument(f"tz: {told(tz)} is not the name of a zone such as Europe/Berlin") from error
         return frame.set_index(self._time) if self._time in self.columns else frame
 
-    def to_arrow(self, *, text: bool = True) -> pyarrow.Table:
-        """Returns a table of pyarrow. Its times are in UTC, and NaN of a float stays NaN.
+    def to_arrow(self, *, text: bool = True, nan_to_null: bool = False) -> pyarrow.Table:
+        """Returns a table of pyarrow. Its times are in UTC.
 
         Where records have no value because they are older than a field, there is null.
 
         text
             Reads fields of bytes as text, and raises `InvalidArgument` where it is not UTF-8. False
             reads them as bytes.
+        nan_to_null
+            Makes null of NaN, which other programs take for a value: `avg` of a column with one is NaN.
         """
-        return self._reader(text).read_all()
+        return self._reader(text, nan_to_null).read_all()
 
-    def to_parquet(self, path: Path, *, text: bool = True, compression: str = "zstd") -> None:
+    def to_parquet(
+        self, path: Path, *, text: bool = True, nan_to_null: bool = False, compression: str = "zstd"
+    ) -> None:
         """Writes the records into a file of Parquet, which appears when it is complete.
 
         path
             The path of the file.
         text
             Writes fields of bytes as text, as in `to_arrow`.
+        nan_to_null
+            Makes null of NaN, as in `to_arrow`.
         compression
             The codec of Parquet: "zstd", "snappy", "gzip", "brotli", "lz4" or "none".
         """
-        arrow.write_parquet(self._reader(text), path, compression)
+        arrow.write_parquet(self._reader(text, nan_to_null), path, compression)
 
-    def _reader(self, text: bool = True) -> pyarrow.RecordBatchReader:
+    def _reader(self, text: bool = True, nan_to_null: bool = False) -> pyarrow.RecordBatchReader:
         types = {name: column.dtype for name, column in self.columns.items()}
-        return arrow.reader_of(types, [self._masked()], text)
+        return arrow.reader_of(types, [self._masked()], text, nan_to_null)
 
     def _masked(self) -> dict[str, np.ndarray]:
         """Returns the columns. Those that lack values are masked arrays."""

@@ -43,26 +43,32 @@ class Scan:
         columns.add(*batch)
         return columns.take()
 
-    def to_arrow(self, *, text: bool = True) -> pyarrow.RecordBatchReader:
+    def to_arrow(self, *, text: bool = True, nan_to_null: bool = False) -> pyarrow.RecordBatchReader:
         """Returns a reader of pyarrow for the records that are left.
 
         text
             Reads fields of bytes as text, and raises `InvalidArgument` where it is not UTF-8. False
             reads them as bytes.
+        nan_to_null
+            Makes null of NaN, which other programs take for a value: `avg` of a column with one is NaN.
         """
-        return arrow.reader_of(self._fields, (records._masked() for records in self), text)
+        return arrow.reader_of(self._fields, (records._masked() for records in self), text, nan_to_null)
 
-    def to_parquet(self, path: Path, *, text: bool = True, compression: str = "zstd") -> None:
+    def to_parquet(
+        self, path: Path, *, text: bool = True, nan_to_null: bool = False, compression: str = "zstd"
+    ) -> None:
         """Writes the records that are left into a file of Parquet, which appears when it is complete.
 
         path
             The path of the file.
         text
             Writes fields of bytes as text, as in `to_arrow`.
+        nan_to_null
+            Makes null of NaN, as in `to_arrow`.
         compression
             The codec of Parquet: "zstd", "snappy", "gzip", "brotli", "lz4" or "none".
         """
-        arrow.write_parquet(self.to_arrow(text=text), path, compression)
+        arrow.write_parquet(self.to_arrow(text=text, nan_to_null=nan_to_null), path, compression)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
