@@ -63,6 +63,21 @@ class KeysTest(PackageTest):
             with self.assertRaises(cairn.InvalidArgument):
                 log.query(where="host > 5")
 
+    def test_tuples_take_lists(self):
+        for log, rows in self.logs():
+            for values in (["a", LONG, "no'b\\ody"], [b"b\xc3\xa9"], [], ("h1", "h2")):
+                texts = {one.decode() if isinstance(one, bytes) else one for one in values}
+                within = np.array([host in texts for host in rows["host"]])
+                for sign, holds in [("in", within), ("not in", ~within)]:
+                    found = log.query(where=[("host", sign, values), ("temp", ">", 0)])
+                    np.testing.assert_array_equal(found.numbers, np.flatnonzero(holds & (rows["temp"] > 0)))
+            for field, values in [("temp", rows["temp"][[3, 5]]), ("temp", [np.nan, rows["temp"][9]]), ("time", rows["time"][[2, 7]])]:
+                found = log.query(where=(field, "in", values))
+                np.testing.assert_array_equal(found.numbers, np.flatnonzero(np.isin(rows[field], values)))
+            for wrong in ("a", 5):
+                with self.assertRaisesRegex(cairn.InvalidType, "where: in: expected a list"):
+                    log.query(where=("host", "in", wrong))
+
     def test_latest_record_of_each_key(self):
         for log, rows in self.logs():
             for by in (["host"], ["status"], ["status", "host"]):
@@ -137,6 +152,15 @@ class KeysTest(PackageTest):
             self.assertEqual((done.inserted, done.replaced), (2, 1))
             self.assertEqual(len(log), 1002)
             self.assertEqual(log.latest(by="host", where="status == 'up'")["temp"].tolist(), [x for _, x in sorted(zip([rows["host"][998], "other", "new"], [5.0, 6.0, 7.0]))])
+
+    def test_upserts_go_by_all_texts_unless_a_key_is_named(self):
+        for log, _ in self.logs():
+            more = {"time": times(4, 500).repeat(2), "temp": np.arange(8.0), "host": ["x", "y"] * 4, "status": ["ok"] * 8}
+            self.assertEqual(log.upsert(more), (8, 0, 0))
+            self.assertEqual(log.upsert(more), (0, 0, 8))
+            self.assertEqual(len(log), 1008)
+            self.assertEqual(log.upsert({**more, "temp": np.arange(8.0) + 1}, key=[]).inserted, 0)
+            self.assertEqual(len(log), 1000)
 
     def test_refusals(self):
         log = cairn.Log.create(self.path("log"), {"time": "M8[s]"}, key="host")

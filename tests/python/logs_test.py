@@ -888,7 +888,7 @@ class KeysTest(LogTest):
         frame = cairn.asarray(sensor(3), self.path("frame"))
         for ask in (lambda: log["x"], lambda: log[["temp", "x"]], lambda: frame["x"], lambda: frame[["temp", "x"]], lambda: log.query()["x"], lambda: log.aggregate(fields="temp")["x"],
                     lambda: log.query(fields="x"), lambda: log.query(where=[("x", ">", 5)])):  # fmt: skip
-            with self.subTest(line=ask.__code__.co_firstlineno), self.assertRaisesRegex(KeyError, "no field 'x': there is .*temp") as caught:
+            with self.subTest(line=ask.__code__.co_firstlineno), self.assertRaisesRegex(KeyError, "no field 'x'; there are .*temp") as caught:
                 ask()
             self.assertIsInstance(caught.exception, cairn.NoSuchField)
             self.assertIsInstance(pickle.loads(pickle.dumps(caught.exception)), cairn.NoSuchField)

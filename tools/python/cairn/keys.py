@@ -28,7 +28,14 @@ def check_fields(names: Iterable[str], fields: Iterable[str]) -> None:
     there = list(fields)
     for name in names:
         if name not in there:
-            raise NoSuchField(f"no field {name!r}: there is {', '.join(there)}")
+            raise NoSuchField(f"no field {name!r}; there are {', '.join(there)}")
+
+
+def list_of(names: Union[str, Iterable[str]], known: Iterable[str] = ()) -> list[str]:
+    """Returns a list of names. A text is one name, or several with commas between unless it is `known`."""
+    if not isinstance(names, str):
+        return list(names)
+    return [names] if names in known else [name.strip() for name in names.split(",")]
 
 
 def names_of(key: Any, dtype: np.dtype) -> list[str]:

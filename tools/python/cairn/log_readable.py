@@ -157,7 +157,7 @@ class LogReadable:
             The names of the fields to read. None means all.
         where
             Conditions as text, "temp > 20 and (host == 'a' or host in ('b', 'c'))", or a list of
-            tuples that must all hold, [("temp", ">", 20)].
+            tuples that must all hold, [("temp", ">", 20), ("host", "in", ["a", "b"])].
         order
             "time", or "record" for the order in which the records were committed.
         limit
@@ -297,8 +297,8 @@ class LogReadable:
         origin
             A time at which a bucket begins. Only for lengths that are always the same.
         fields
-            The names of fields of numbers, or of times, which are taken as counts. None means all
-            fields of numbers.
+            The names of fields of numbers, or of times, whose sums and means are counts. None means
+            all fields of numbers.
         where
             The conditions that the records must meet, as in `query`.
         what
@@ -310,8 +310,8 @@ class LogReadable:
             at which they begin, or a number. Counts and sums are 0 there. Integers may become floats.
             The buckets are those from `begin` to `end`, or from the first to the last with records.
         by
-            The names of fields of integers, booleans or bytes. Records whose values of them are equal
-            are a group, with rows of its own. `groups` of the result has the values for each row.
+            The names of fields of integers, booleans, times, bytes or texts. Records whose values of
+            them are equal are a group, with rows of its own. `groups` of the result has the values for each row.
         max_groups
             The maximum number of groups.
         max_memory

@@ -11,7 +11,7 @@ from . import _engine, options
 from .arguments import told
 from .errors import FailedPrecondition, InvalidArgument
 from .indexing import FEW
-from .keys import check_fields
+from .keys import check_fields, list_of
 from .records import Records, fields_of, missing_of
 from .times import Clock, SpanLike, TimeLike, ZoneLike
 from .view import View, bytes_of
@@ -79,7 +79,7 @@ class LogView:
         """Returns the fields of these names. None means all."""
         if fields is None:
             return self.fields
-        names = [fields] if isinstance(fields, str) else list(fields)
+        names = list_of(fields, self.fields)
         check_fields(names, self.fields)
         return {name: self.fields[name] for name in names}
 

@@ -122,8 +122,9 @@ def _from_columns(items: Any, dtype: np.dtype) -> np.ndarray:
         raise InvalidArgument(f"no fields, the log has {', '.join(dtype.names)}")
     given = [name for name in dtype.names if name in items]
     if len(given) < len(items) or not given:
-        got = ", ".join(map(str, items))
-        raise InvalidArgument(f"fields {got}; the log has {', '.join(dtype.names)}")
+        other = ", ".join(repr(one) for one in map(str, items) if one not in given)
+        wrong = f"no field {other}" if other else "no fields"
+        raise InvalidArgument(f"{wrong}; there are {', '.join(dtype.names)}: leave other columns out")
     columns = {name: _converted(items[name], dtype[name], name) for name in given}
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:

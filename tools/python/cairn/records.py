@@ -11,7 +11,7 @@ import numpy as np
 from . import arrow, options
 from .arguments import members_raise_ours, told
 from .errors import InvalidArgument
-from .keys import check_fields
+from .keys import check_fields, list_of
 from .paths import Path
 from .times import UNITS, ZoneLike, zone_name
 
@@ -50,7 +50,7 @@ def keyed_type(dtype: Any, unit: str, key: Union[str, Sequence[str], None] = Non
     """Returns the type, in which fields of the type "text" have codes, and their names."""
     if isinstance(dtype, Mapping) and not {"names", "formats"} <= set(dtype):
         dtype = list(dtype.items())
-    keys = [] if key is None else [key] if isinstance(key, str) else list(key)
+    keys = [] if key is None else list_of(key)
     texts = []
     if isinstance(dtype, list):
         pairs = [one for one in dtype if isinstance(one, tuple) and len(one) == 2]
