@@ -118,7 +118,7 @@ class DuckDbTest(PackageTest):
                 np.testing.assert_allclose(column.astype("f8"), np.array(wanted, "f8"), rtol=1e-12)
             # The newest of each group.
             latest = log.aggregate(by="host", what="last", fields=["time", "n"])
-            expected = self.rows("select host, epoch_ms(max(t)), arg_max(n, (t, r)) from t group by host order by host")
+            expected = self.rows("select host, make_timestamp_ms(epoch_ms(max(t))), arg_max(n, (t, r)) from t group by host order by host")
             columns = [latest.groups["host"].astype("U4"), latest["time"]["last"], latest["n"]["last"]]
             self.assertEqual(list(zip(*(column.tolist() for column in columns))), expected)
 

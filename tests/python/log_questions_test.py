@@ -62,6 +62,36 @@ class QuestionsTest(PackageTest):
         self.assertAlmostEqual(whole["n"]["stddev"][0], np.std(np.arange(120), ddof=1))
         self.assertEqual(len(self.log.aggregate("2030-01-01", what="median,range")["n"]), 0)
 
+    def test_values_of_times_are_times(self):
+        for by in (None, "n"):
+            found = self.log.aggregate(by=by, what="first,last,min,max,range,count", fields="time", last="3h")["time"]
+            expected = [self.times[-4:]] if by is None else self.times[-4:, np.newaxis]
+            for what, of in [("first", np.min), ("min", np.min), ("last", np.max), ("max", np.max), ("range", np.ptp)]:
+                self.assertEqual(found[what].dtype, np.dtype("m8[ms]" if what == "range" else "M8[ms]"))
+                self.assertEqual(found[what].tolist(), [of(times).item() for times in expected])
+
+    def test_times_of_empty_buckets_are_filled(self):
+        log = self.sparse()
+        for fill, middle in [("null", ["NaT"] * 2), ("previous", ["2026-03-29T00:45"] * 2), ("linear", ["2026-03-29T01:33:20", "2026-03-29T02:21:40"])]:
+            found = log.aggregate(bucket="1h", what="last", fields="time", fill=fill)["time"]["last"]
+            np.testing.assert_array_equal(found, np.array(["2026-03-29T00:45", *middle, "2026-03-29T03:10", "2026-03-29T04:10"], "M8[s]"))
+
+    def test_aggregates_show_their_zone(self):
+        found = self.log.aggregate("2026-03-29", bucket="6h", tz="Europe/Berlin", what="last", fields="time")
+        self.assertIn("2026-03-29T00:00:00+01:00", repr(found))
+        self.assertIn("2026-03-29T06:00:00+02:00", repr(found))
+        self.assertIn("+02:00", found._repr_html_())
+        if pandas is not None:
+            self.assertEqual(str(found.to_pandas()["time", "last"].iloc[0]), "2026-03-29 05:00:00+02:00")
+
+    def test_lists_of_names_may_be_one_text(self):
+        log = cairn.Log.create(self.path("names"), {"time": "M8[s]", "a,b": "i4", "c": "i4"}, key="host, room")
+        self.assertEqual(log.dtype.names, ("time", "a,b", "c", "host", "room"))
+        log.append([(0, 1, 2, "x", "y")])
+        self.assertEqual(list(log.query(fields="c, host").columns), ["c", "host"])
+        self.assertEqual(list(log.query(fields="a,b").columns), ["a,b"])
+        self.assertEqual(list(log.aggregate(by="host,room").groups), ["host", "room"])
+
     def test_functions_that_do_not_exist_are_refused(self):
         for what in ("p101", "avg", "", "n:", "p-1", "p1e1", "mean,,max", ["n:p"]):
             with self.subTest(what=what), self.assertRaisesRegex(cairn.InvalidArgument, "what: expected"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from .arguments import members_raise_ours
 from .errors import InvalidArgument
 from .filling import Filler, FillLike
 from .keys import check_fields
-from .records import Records
-from .times import Clock, ZoneLike, zone_name
+from .records import Records, shown_places
+from .times import Clock, ZoneLike, in_zone, zone_name
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
@@ -92,8 +92,9 @@ class Aggregates:
     """Holds the buckets of an aggregation: `a["temp"]["mean"]` is an array with a value for each.
 
     `a["temp"]` has the fields count, min, max, sum, first, last and mean, or those that `what` named.
-    For integers and times, count, min, max, sum, first, last and range are integers. A sum that does
-    not fit into 64 bits is a float.
+    For integers, count, min, max, sum, first, last and range are integers. For times, min, max, first
+    and last are times, NaT where there is none, and range is a `timedelta64`. A sum that does not fit
+    into 64 bits is a float.
     """
 
     __slots__ = ("_time", "_zone", "begin", "end", "fields", "groups", "records")
@@ -186,22 +187,34 @@ class Aggregates:
         """
         import pandas
 
-        columns = {("records", ""): self.records, **self._columns()}
+        columns: dict[tuple[str, str], Any] = {("records", ""): self.records, **self._columns()}
         index = pandas.Index(self.begin, name=self._time)
         if self._zone is not None:
             index = index.tz_localize("UTC").tz_convert(zone_name(self._zone))
+            for name, column in columns.items():
+                if column.dtype.kind == "M":
+                    columns[name] = pandas.DatetimeIndex(column, tz="UTC").tz_convert(zone_name(self._zone))
         if self.groups:
             names = [*self.groups, self._time]
             index = pandas.MultiIndex.from_arrays([*self.groups.values(), index], names=names)
         return pandas.DataFrame(columns, index=index)
 
     def _table(self) -> Records:
-        columns = {**self.groups, self._time: self.begin, "records": self.records}
+        columns = {**self.groups, self._time: self._in_zone(self.begin), "records": self.records}
         for name, values in self.fields.items():
             names = values.dtype.names or ()
             shown = ("min", "mean", "max") if names == _USUAL else names
-            columns.update({f"{name} {what}": values[what] for what in shown})
+            columns.update({f"{name} {what}": self._in_zone(values[what]) for what in shown})
         return Records(columns, np.arange(len(self)), None)
+
+    def _in_zone(self, column: np.ndarray) -> np.ndarray:
+        """Returns the times of a column that are shown as texts in the zone, if there is one."""
+        if self._zone is None or column.dtype.kind != "M":
+            return column
+        texts = np.full(len(column), "", object)
+        for place in shown_places(len(column)):
+            texts[place] = in_zone(column[place], self._zone)
+        return texts
 
     def __repr__(self) -> str:
         return self._table()._shown("bucket")
@@ -211,12 +224,13 @@ class Aggregates:
 
 
 def _shown(stored: bytes, wholes: bytes, dtype: np.dtype) -> np.ndarray:
-    """Returns the aggregates of a field with the means. Those of integers are exact."""
+    """Returns the aggregates of a field with the means. Those of integers and times are exact."""
     given, exact = np.frombuffer(stored, _STORED), np.frombuffer(wholes, _WHOLE)
-    value, total = "f8", "f8"
+    value: Union[str, np.dtype] = "f8"
+    total = "f8"
     none = given["count"] == 0  # of integers only where all records are older than the field
-    if dtype.kind != "f" and not none.any():
-        value = "u8" if dtype.kind == "u" else "i8"
+    if dtype.kind == "M" or (dtype.kind != "f" and not none.any()):
+        value = dtype.newbyteorder("=") if dtype.kind == "M" else "u8" if dtype.kind == "u" else "i8"
         total = {1: "i8", 2: "u8"}.get(int(exact["fits"].max(initial=1)), "f8")
         if not exact["fits"].all() or (total == "u8" and (exact["sum"][exact["fits"] == 1] < 0).any()):
             total = "f8"
@@ -225,9 +239,9 @@ def _shown(stored: bytes, wholes: bytes, dtype: np.dtype) -> np.ndarray:
     found["count"] = given["count"]
     for name, type_ in types:
         found[name] = given[name] if type_ == "f8" else exact[name].view(type_)
-    if value == "f8":
+    if none.any():
         for name in ("min", "max", "first", "last"):
-            found[name][none] = np.nan
+            found[name][none] = np.datetime64("NaT") if dtype.kind == "M" else np.nan
     with np.errstate(invalid="ignore"):
         found["mean"] = found["sum"] / np.where(none, np.nan, found["count"])
     return found
@@ -254,7 +268,7 @@ def _chosen(usual: np.ndarray, measures: Mapping[str, np.ndarray], words: Sequen
 
 
 def _range(least: np.ndarray, greatest: np.ndarray) -> np.ndarray:
-    if least.dtype.kind == "f":
+    if least.dtype.kind in "fM":
         return greatest - least
     distance = greatest.astype("u8") - least.astype("u8")
     return distance if (distance > 2**63 - 1).any() else distance.astype("i8")

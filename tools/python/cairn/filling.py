@@ -82,7 +82,7 @@ class Filler:
         if name in _COUNTS:
             return found
         exists = np.zeros(len(self), bool)
-        exists[self._places] = ~np.isnan(values[self._rows]) if values.dtype.kind == "f" else True
+        exists[self._places] = ~np.isnan(values[self._rows]) if values.dtype.kind in "fMm" else True
         if exists.all():
             return found
         if self._fill == "linear":
@@ -98,11 +98,18 @@ class Filler:
             found[~exists] = self._fill
             return found
         if not exists.all():
-            found = found.astype("f8")
-            found[~exists] = np.nan
+            times = found.dtype.kind in "Mm"
+            found = found if times else found.astype("f8")
+            found[~exists] = np.array("NaT", found.dtype) if times else np.nan
         return found
 
     def _linear(self, values: np.ndarray, exists: np.ndarray) -> np.ndarray:
+        if values.dtype.kind in "Mm":  # relative to one of them, so that floats are exact enough
+            first = values[exists][:1].view("i8").sum()
+            found = self._linear(values.view("i8") - first, exists)
+            none = np.isnan(found)
+            whole = np.round(np.where(none, 0, found)).astype("i8") + first
+            return np.where(none, np.iinfo("i8").min, whole).view(values.dtype)
         found = values.astype("f8").reshape(self._shape)
         times = self._bounds.astype("f8")
         for row, known in zip(found, exists.reshape(self._shape)):

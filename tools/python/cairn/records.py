@@ -205,7 +205,7 @@ class Records:
         """Returns the rows of the table that is shown: a head, and some records at both ends."""
         half = _SHOWN // 2
         cut = len(self) > _SHOWN
-        some = self[np.r_[:half, len(self) - half : len(self)]] if cut else self
+        some = self[shown_places(len(self))]
         texts = [[shown(value) for value in column] for column in some._masked().values()]
         rows = [[str(number), *row] for number, *row in zip(some.numbers, *texts)]
         if cut:
@@ -229,6 +229,12 @@ class Records:
 
     def _repr_html_(self) -> str:
         return self._shown_as_html("record")
+
+
+def shown_places(count: int) -> np.ndarray:
+    """Returns which of so many rows a table shows."""
+    half = _SHOWN // 2
+    return np.r_[:half, count - half : count] if count > _SHOWN else np.arange(count)
 
 
 def shown(value: Any) -> str:

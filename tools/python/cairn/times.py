@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import time
+import zoneinfo
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -81,6 +82,16 @@ def zone_name(tz: Optional[ZoneLike]) -> str:
     if tz is not None and not isinstance(tz, (str, datetime.tzinfo)):
         raise InvalidType(f"tz: expected the name of a zone, or a tzinfo, got {told(tz)}")
     return "" if tz is None else str(tz)
+
+
+def in_zone(time: np.datetime64, tz: ZoneLike) -> str:
+    """Returns a time as the clocks of a zone show it, or in UTC if Python does not know the zone or the year."""
+    try:
+        zone = tz if isinstance(tz, datetime.tzinfo) else zoneinfo.ZoneInfo(tz)
+        since = datetime.timedelta(microseconds=int(time.astype("M8[us]").astype(np.int64)))
+        return (datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc) + since).astimezone(zone).isoformat()
+    except (KeyError, OSError, ValueError, OverflowError):
+        return str(time)
 
 
 class Clock:
