@@ -14,9 +14,10 @@ NAMES = {"cairn": cairn, "np": np}  # which the first block of a page imports
 
 
 class DocsTest(PackageTest):
-    def run_examples(self, *name, needs=""):
+    def run_examples(self, *name, needs=("",)):
         with open(os.path.join(SOURCE, *name), encoding="utf-8") as file:
-            blocks = re.findall(rf"(?ms)^```python{needs and ' ' + needs}\n(.*?)^```$", file.read())
+            found = re.findall(r"(?ms)^```python ?(\w*)\n(.*?)^```$", file.read())
+        blocks = [block for kind, block in found if kind in needs]
         before = os.getcwd()
         os.chdir(self.folder)
         self.addCleanup(os.chdir, before)
@@ -29,17 +30,21 @@ class DocsTest(PackageTest):
     def test_python_page_shows_what_happens(self):
         self.run_examples("docs", "python.md")
 
+    @unittest.skipUnless(importlib.util.find_spec("duckdb") and importlib.util.find_spec("pyarrow"), "no duckdb or pyarrow")
+    def test_python_page_works_from_top_to_bottom(self):
+        self.run_examples("docs", "python.md", needs=["", "arrow"])
+
     @unittest.skipIf(importlib.util.find_spec("xarray") is None, "no xarray")
     def test_python_page_shows_what_happens_with_xarray(self):
-        self.run_examples("docs", "python.md", needs="xarray")
+        self.run_examples("docs", "python.md", needs=["xarray"])
 
     @unittest.skipUnless(importlib.util.find_spec("duckdb") and importlib.util.find_spec("pyarrow"), "no duckdb or pyarrow")
     def test_python_page_shows_what_happens_with_arrow(self):
-        self.run_examples("docs", "python.md", needs="arrow")
+        self.run_examples("docs", "python.md", needs=["arrow"])
 
     @unittest.skipIf(importlib.util.find_spec("fsspec") is None, "no fsspec")
     def test_python_page_shows_what_happens_with_fsspec(self):
-        self.run_examples("docs", "python.md", needs="fsspec")
+        self.run_examples("docs", "python.md", needs=["fsspec"])
 
     def test_log_page_shows_what_happens(self):
         self.run_examples("docs", "log.md")
