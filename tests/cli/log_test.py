@@ -193,6 +193,11 @@ class Create(LogTest):
         self.assertEqual([field["name"] for field in info["fields"]], ["time", "temp", "host", "ok", "n"])
         self.assertEqual(info["fields"][2], {"name": "host", "type": "|S16", "offset": 12, "size": 16})
 
+    def test_an_unknown_type_lists_those_that_there_are(self):
+        for command in (["create", "log", "--field"], ["add-field", "other"]):
+            message = self.fails(2, "log", *command, "temp:double")
+            self.assertIn("--field: field 'temp': dtype: type double is unknown; types are timestamp[s]", message)
+
     def test_refuses_what_is_no_field(self):
         for field in ["temp", "temp:", ":f4", "temp:f3", "temp:complex64", "time:timestamp", "time:timestamp[m]"]:
             with self.subTest(field=field):

@@ -208,4 +208,14 @@ absl::StatusOr<Rotation> RotationOf(const KeepFlags& flags, const Field* time, R
   return old;
 }
 
+absl::StatusOr<Field> ParseNewField(const std::string& text) {
+  absl::StatusOr<Field> field = Schema::ParseField(text);
+  if (field.ok() || text.find(':') == std::string::npos) return field;
+  return absl::InvalidArgumentError(
+      absl::StrFormat("--field: %s; types are timestamp[s], [ms], [us] or [ns], i1 to i8, u1 to "
+                      "u8, f2 to f8, bool, "
+                      "bytes[N] and text",
+                      field.status().message()));
+}
+
 }  // namespace cairn::tool

@@ -81,6 +81,10 @@ absl::StatusOr<Rotation> RotationOf(const KeepFlags& flags, const Field* time, R
 absl::StatusOr<int64_t> DurationOption(const std::string& option, const Field* time,
                                        const std::string& text);
 
+// Parses NAME:TYPE, a field of --field. Errors: as for Schema::ParseField, with the types that
+// there are after the message about one that is unknown.
+absl::StatusOr<Field> ParseNewField(const std::string& text);
+
 // Returns the time field. Errors: kFailedPrecondition if there is none, naming the option that
 // needs it.
 absl::StatusOr<const Field*> NeedTime(const Field* time, const std::string& option);

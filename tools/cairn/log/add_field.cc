@@ -26,7 +26,7 @@ struct AddFieldFlags : LogFlags {
 };
 
 absl::Status AddField(const AddFieldFlags& flags) {
-  ASSIGN_OR_RETURN(const Field field, Schema::ParseField(flags.field));
+  ASSIGN_OR_RETURN(const Field field, ParseNewField(flags.field));
   ASSIGN_OR_RETURN(Log log, OpenLog(flags));
   RETURN_IF_ERROR(log.AddField(field, flags.wait));
   if (flags.quiet) return absl::OkStatus();

@@ -46,7 +46,7 @@ const Field* TimeField(const Schema& schema, const std::string& name) {
 absl::Status CreateLog(const CreateFlags& flags) {
   std::vector<Field> fields;
   for (const std::string& text : flags.fields) {
-    ASSIGN_OR_RETURN(Field field, Schema::ParseField(text));
+    ASSIGN_OR_RETURN(Field field, ParseNewField(text));
     fields.push_back(std::move(field));
   }
   if (!flags.keys.empty()) {
