@@ -280,6 +280,7 @@ def log_texts():
 LOG_CONDITIONS = [
     "x > 20", "'s' = \"a b\"", "t >= 2026-11-24", "n != 18446744073709551615", "ok=true", "ok",
     "x > 1 and (n in (1, 2) or not ok)", "s not in ('a', 'b')", "1 < x <= 2.5", "not not ok and", "((x > 1",
+    "x is null or 's' is not null", "x = nan",
 ]  # fmt: skip
 
 
