@@ -123,7 +123,7 @@ class Sparse(AggTest):
         self.assertEqual(self.rows_of_agg(*nothing, "--by", "host"), [])
 
     def test_means_of_integers_are_those_of_exact_sums(self):
-        for values, mean in [((-(2**63), 2**63 - 1, 5), 4 / 3), ((2**53 + 1, -(2**53)), 0.5), ((2**63 - 1,) * 3, 2**63)]:
+        for values, mean in [((-(2**63), 2**63 - 1, 5), 4 / 3), ((2**53 + 1, -(2**53)), 0.5), ((2**63 - 1,) * 3, 2**63), ((2**62 + 2**10 - 1,) * 7, 2**62 + 2**10)]:
             with self.subTest(values=values):
                 self.ok("log", "create", "exact", "--quiet", "--field", "time:timestamp[s]", "--field", "n:i8", "--field", "k:u1")
                 rows = [f"2026-03-29T00:00:0{i},{value},1" for i, value in enumerate(values)]

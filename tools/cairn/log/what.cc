@@ -123,6 +123,14 @@ absl::int128 WholeOf(const WholeAggregate& values, int64_t count, What what) {
   }
 }
 
+// Returns the mean of integers. A conversion of more than 64 bits would round twice.
+double MeanOf(absl::int128 sum, int64_t count) {
+  const auto divisor = static_cast<double>(count);
+  constexpr absl::int128 kEnd = absl::int128(std::numeric_limits<uint64_t>::max());
+  if (sum >= -kEnd && sum <= kEnd) return static_cast<double>(sum) / divisor;
+  return static_cast<double>(sum / count) + static_cast<double>(sum % count) / divisor;
+}
+
 double RealOf(const FieldAggregate& values, What what) {
   switch (what) {
     case What::kCount:
@@ -230,7 +238,7 @@ AggValue ValueOf(const AggColumn& column, const LogBucket& bucket) {
   const FieldAggregate& values = bucket.fields[column.number];
   const absl::int128 sum = bucket.wholes[column.number].sum;
   if (column.what == What::kMean && IsWhole(column.source) && values.count > 0) {
-    return {.exists = true, .real = static_cast<double>(sum) / static_cast<double>(values.count)};
+    return {.exists = true, .real = MeanOf(sum, values.count)};
   }
   const bool always = column.what == What::kCount || column.what == What::kSum;
   return {.exists = values.count > 0 || always,
