@@ -1,5 +1,4 @@
-// Numbers and their latents. A latent is an unsigned integer of the same width; the order of
-// latents is the order of the numbers.
+// Floats that pco computes with.
 //
 // pco's format is specified in docs/format.md of the pcodec project. Names here are the names
 // there.
@@ -10,62 +9,19 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
-#include <limits>
+
+#include "engine/codec/numbers/number.h"
 
 namespace cairn::pco {
 
-enum class NumberKind : uint8_t { kUint, kInt, kFloat };
-
-struct NumberType {
-  NumberKind kind = NumberKind::kUint;
-  int size = 8;  // bytes: 1, 2, 4 or 8; a float has at least 2
-  bool operator==(const NumberType&) const = default;
-};
-
-template <typename L>
-concept Latent = std::same_as<L, uint8_t> || std::same_as<L, uint16_t> ||
-    std::same_as<L, uint32_t> || std::same_as<L, uint64_t>;
-
-template <Latent L>
-inline constexpr int kBits = std::numeric_limits<L>::digits;
-
-// The latent in the middle: 0 of signed integers, and 0.0.
-template <Latent L>
-inline constexpr L kMid = static_cast<L>(L{1} << (kBits<L> - 1));
-
-// Converts the bits of a number. Floats keep their order because negative ones are turned around.
-template <Latent L>
-constexpr L LatentOf(NumberKind kind, L bits) {
-  switch (kind) {
-    case NumberKind::kUint:
-      return bits;
-    case NumberKind::kInt:
-      return static_cast<L>(bits ^ kMid<L>);
-    case NumberKind::kFloat:
-      return static_cast<L>((bits & kMid<L>) != 0 ? ~bits : bits ^ kMid<L>);
-  }
-  return bits;
-}
-
-// The inverse of LatentOf.
-template <Latent L>
-constexpr L NumberOf(NumberKind kind, L latent) {
-  switch (kind) {
-    case NumberKind::kUint:
-      return latent;
-    case NumberKind::kInt:
-      return static_cast<L>(latent ^ kMid<L>);
-    case NumberKind::kFloat:
-      return static_cast<L>((latent & kMid<L>) != 0 ? latent ^ kMid<L> : ~latent);
-  }
-  return latent;
-}
-
-// Returns all ones for values with the highest bit, or else 0.
-template <Latent L>
-constexpr L SignMask(L value) {
-  return static_cast<L>(0 - (value >> (kBits<L> - 1)));
-}
+using numbers::kBits;
+using numbers::kMid;
+using numbers::Latent;
+using numbers::LatentOf;
+using numbers::NumberKind;
+using numbers::NumberOf;
+using numbers::NumberType;
+using numbers::SignMask;
 
 // Half precision by its bits. A product of two is exact in single precision, so it is rounded once.
 class Half {

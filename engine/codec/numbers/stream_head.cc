@@ -1,18 +1,16 @@
-#include "engine/codec/pco/stream_head.h"
+#include "engine/codec/numbers/stream_head.h"
 
 #include <bit>
 #include <optional>
 
 #include "engine/base/status.h"
 
-namespace cairn::pco {
+namespace cairn::numbers {
 
 namespace {
 
 constexpr uint8_t kVersion = 1;
 constexpr int kMaxPageLog = 24;
-constexpr uint8_t kPcoMajor = 4;
-constexpr uint8_t kPcoMinor = 1;
 constexpr uint64_t kMaxCount = uint64_t{1} << 31;
 constexpr int kBytesKind = 3;
 
@@ -37,38 +35,44 @@ std::optional<Column> ColumnOf(uint8_t byte, uint64_t count) {
 
 }  // namespace
 
-absl::StatusOr<StreamHead> ReadStreamHead(ByteReader& in) {
-  StreamHead head;
+absl::Status ReadStreamHead(const Format& format, ByteReader& in, StreamHead& head) {
   const uint8_t version = in.U8("version");
   head.size = in.Varint("decoded size");
   head.page_log = in.U8("numbers of a page");
   const uint64_t columns = in.Varint("columns");
   if (!in.ok()) return in.status();
-  if (version != kVersion) return Unimplemented("pco stream: version %d", version);
+  if (version != kVersion) return Unimplemented("%s: version %d", format.stream, version);
   if (head.page_log > kMaxPageLog) {
-    return DataLoss("pco stream: pages of 2^%d numbers", head.page_log);
+    return DataLoss("%s: pages of 2^%d numbers", format.stream, head.page_log);
   }
-  if (columns < 1 || columns > in.remaining()) return DataLoss("pco stream: %d columns", columns);
+  if (columns < 1 || columns > in.remaining()) {
+    return DataLoss("%s: %d columns", format.stream, columns);
+  }
+  head.columns.clear();
+  head.stride = 0;
   for (uint64_t i = 0; i < columns; ++i) {
     const uint8_t byte = in.U8("type");
     const uint64_t count = in.Varint("count");
     if (!in.ok()) return in.status();
     const auto column = ColumnOf(byte, count);
-    if (!column) return DataLoss("pco stream: %d numbers of type %d", count, byte);
+    if (!column) return DataLoss("%s: %d numbers of type %d", format.stream, count, byte);
     head.columns.push_back(*column);
     head.stride += column->width();
-    if (head.stride > kMaxCount) return DataLoss("pco stream: records of %d bytes", head.stride);
+    if (head.stride > kMaxCount) {
+      return DataLoss("%s: records of %d bytes", format.stream, head.stride);
+    }
   }
-  head.version = {.major = in.U8("major version"), .minor = in.U8("minor version")};
+  const uint8_t major = in.U8("major version");
+  head.minor = in.U8("minor version");
   if (!in.ok()) return in.status();
-  if (head.version.major != kPcoMajor) {
-    return Unimplemented("pco stream: version %d of the format", head.version.major);
+  if (major != format.major) {
+    return Unimplemented("%s: version %d of the format", format.stream, major);
   }
-  return head;
+  return absl::OkStatus();
 }
 
-void WriteStreamHead(uint64_t size, int page_log, const std::vector<Column>& columns,
-                     ByteWriter& out) {
+void WriteStreamHead(const Format& format, uint64_t size, int page_log,
+                     std::span<const Column> columns, ByteWriter& out) {
   out.U8(kVersion);
   out.Varint(size);
   out.U8(static_cast<uint8_t>(page_log));
@@ -77,8 +81,8 @@ void WriteStreamHead(uint64_t size, int page_log, const std::vector<Column>& col
     out.U8(ByteOf(column));
     out.Varint(column.count);
   }
-  out.U8(kPcoMajor);
-  out.U8(kPcoMinor);
+  out.U8(format.major);
+  out.U8(format.minor);
 }
 
-}  // namespace cairn::pco
+}  // namespace cairn::numbers

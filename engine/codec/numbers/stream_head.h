@@ -1,0 +1,51 @@
+// The head of a stream of a codec of numbers. docs/file-format.md specifies it.
+#ifndef CAIRN_ENGINE_CODEC_NUMBERS_STREAM_HEAD_H_
+#define CAIRN_ENGINE_CODEC_NUMBERS_STREAM_HEAD_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "engine/base/byte_reader.h"
+#include "engine/base/byte_writer.h"
+#include "engine/codec/numbers/number.h"
+
+namespace cairn::numbers {
+
+// A column of records: numbers of one type, or bytes that are no numbers.
+struct Column {
+  bool is_bytes = false;
+  NumberType type = {};  // of a number; kUint of size 1 for bytes
+  size_t count = 1;      // numbers of each record, or bytes
+
+  size_t width() const { return static_cast<size_t>(type.size) * count; }
+};
+
+// A codec of numbers: its streams in messages, and the version of its format in their heads.
+struct Format {
+  std::string_view stream;
+  uint8_t major = 0;
+  uint8_t minor = 0;
+};
+
+struct StreamHead {
+  uint64_t size = 0;  // bytes that the stream decodes to
+  int page_log = 0;
+  std::vector<Column> columns = {};
+  size_t stride = 0;  // bytes of a record
+  int minor = 0;      // of the format
+};
+
+// Reads into a head, which keeps its memory from stream to stream.
+// Errors: kDataLoss if the head is malformed; kUnimplemented if it has another version.
+absl::Status ReadStreamHead(const Format& format, ByteReader& in, StreamHead& head);
+
+void WriteStreamHead(const Format& format, uint64_t size, int page_log,
+                     std::span<const Column> columns, ByteWriter& out);
+
+}  // namespace cairn::numbers
+
+#endif  // CAIRN_ENGINE_CODEC_NUMBERS_STREAM_HEAD_H_
