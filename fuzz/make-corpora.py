@@ -58,18 +58,19 @@ def array_streams(frame, entry):
 
 
 def number_streams(cairn, vectors):
-    """Files of pco, streams of our codec with the size that they decode to, and numbers."""
+    """Files of pco, streams of our codecs with the size that they decode to, and numbers."""
     for path in sorted((vectors / "pco").glob("*.pco")):
         yield b"\0" + path.read_bytes()
     for size, values in [(2, range(300)), (4, range(0, 90000, 7)), (8, (i * i for i in range(2500)))]:
         numbers = b"".join(value.to_bytes(size, "little") for value in values if value < 1 << (8 * size))
-        yield bytes([2, size.bit_length() - 1, 4, 4]) + numbers
-        yield bytes([2, size.bit_length() - 1, 0x5B, 4]) + numbers  # columns of records
-        command = [cairn, "encode", "--codec", "pco", "--typesize", str(size), "-"]
-        chunk = subprocess.run(command, input=numbers, check=True, capture_output=True).stdout
-        (start,) = struct.unpack_from("<i", chunk, 32)
-        (csize,) = struct.unpack_from("<i", chunk, start)
-        yield b"\1" + struct.pack("<H", len(numbers) & 0xFFFF) + chunk[start + 4 : start + 4 + csize]
+        for kind, codec in [(1, "pco"), (3, "bitpack")]:
+            yield bytes([kind + 1, size.bit_length() - 1, 4, 4]) + numbers
+            yield bytes([kind + 1, size.bit_length() - 1, 0x5B, 4]) + numbers  # columns of records
+            command = [cairn, "encode", "--codec", codec, "--typesize", str(size), "-"]
+            chunk = subprocess.run(command, input=numbers, check=True, capture_output=True).stdout
+            (start,) = struct.unpack_from("<i", chunk, 32)
+            (csize,) = struct.unpack_from("<i", chunk, start)
+            yield bytes([kind]) + struct.pack("<H", len(numbers) & 0xFFFF) + chunk[start + 4 : start + 4 + csize]
 
 
 def frame_lists(frame):

@@ -1,6 +1,7 @@
-// The input is a file of pco, a stream of the codec pco, or numbers. Whatever the bytes: they
+// The input is a file of pco, a stream of a codec of numbers, or numbers. Whatever the bytes: they
 // decode always or never, inside their bounds, and numbers come back as they were.
 
+#include <algorithm>
 #include <vector>
 
 #include "cairn/options.h"
@@ -42,6 +43,11 @@ void DecodeStream(size_t size, codec::StreamCodec& codec, Bytes bytes) {
           "the middle decodes");
   CheckSame(Bytes(middle).first(end).subspan(begin), Bytes(decoded).first(end).subspan(begin),
             "the middle is the same");
+  Buffer few(size);
+  const size_t most = std::min(size, begin + 9);
+  CheckOk(codec.DecompressPart(stream, few, {.begin = begin, .end = most}, call), "few decode");
+  CheckSame(Bytes(few).first(most).subspan(begin), Bytes(decoded).first(most).subspan(begin),
+            "few are the same");
 }
 
 // Columns of records, if `choice` says so.
@@ -66,10 +72,10 @@ void RoundTrip(int size, uint8_t choice, int clevel, codec::StreamCodec& codec, 
 
 void Run(Input input) {
   codec::CodecSet set;
-  codec::StreamCodec& codec = **set.Get(Codec::kPco, nullptr);
-  const auto kind = input.Number<uint8_t>() % 3;
+  const auto kind = input.Number<uint8_t>() % 5;
   if (kind == 0) return DecodeFile(input.rest());
-  if (kind == 1) {
+  codec::StreamCodec& codec = **set.Get(kind < 3 ? Codec::kPco : Codec::kBitpack, nullptr);
+  if (kind % 2 == 1) {
     const auto size = input.Number<uint16_t>();
     return DecodeStream(size, codec, input.rest());
   }

@@ -44,8 +44,9 @@ floors="base codec filter chunk format format/legacy storage storage/posix objec
 declare -A allowed=(
   [engine/base]=""
   [engine/codec/numbers]="base"
+  [engine/codec/bitpack]="base numbers"
   [engine/codec/pco]="base numbers"
-  [engine/codec]="base numbers pco"
+  [engine/codec]="base numbers bitpack pco"
   [engine/filter]="base"
   [engine/blosc2_pco]="base codec"  # and the public headers
   [engine/chunk]="base codec filter"
@@ -185,7 +186,7 @@ for file in "${sources[@]}"; do
     # They copy bytes, and take none for numbers.
     engine/base/bytes.h | engine/codec/blosclz_*coder.cc | engine/filter/shuffle.cc) continue ;;
     # They take floats for their bits.
-    engine/codec/pco/number.h) continue ;;
+    engine/codec/pco/number.h | engine/codec/bitpack/decimal.h) continue ;;
     # They read numbers whole, at once for all threads or many in place, and turn them by ToOrder.
     engine/frame/files/frame_file.cc | engine/frame/index/committed_index.cc) continue ;;
   esac

@@ -31,8 +31,8 @@ const Plugin* Find(uint8_t id, const std::map<uint8_t, std::unique_ptr<const Plu
 }  // namespace
 
 absl::Status Registry::AddCodec(uint8_t id, std::unique_ptr<const CodecPlugin> codec) {
-  if (id == static_cast<uint8_t>(Codec::kPco)) {
-    return absl::AlreadyExistsError(absl::StrFormat("codec id %d is Cairn's pco", id));
+  if (CodesNumbers(static_cast<Codec>(id))) {
+    return absl::AlreadyExistsError(absl::StrFormat("codec id %d is one of Cairn's", id));
   }
   return Add(id, std::move(codec), "codec", codecs_);
 }

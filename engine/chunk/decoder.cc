@@ -291,8 +291,8 @@ absl::Status Decoder::DecodeOverlap(int64_t block, Bytes reference, int64_t begi
 // buffer. Filters work in two more buffers of that size. If `reference` is true, block 0 is decoded
 // first and stays.
 int64_t Decoder::MemoryFor(int64_t nbytes, bool reference) const {
-  // ZFP works in memory of its own, for items and stream, and pco for a column.
-  const int64_t coded = codec::IsZfp(codec_) ? 3 * nbytes : codec_ == Codec::kPco ? nbytes : 0;
+  // ZFP works in memory of its own, for items and stream, and codecs of numbers for a column.
+  const int64_t coded = codec::IsZfp(codec_) ? 3 * nbytes : CodesNumbers(codec_) ? nbytes : 0;
   if (reference) {
     return 3 * std::max<int64_t>(nbytes, header_.blocksize) + header_.blocksize + coded;
   }

@@ -25,7 +25,7 @@ class FieldDecoder {
                             Workspace& workspace) const;
   // Returns true if the codec may have coded fields apart from each other.
   bool HasColumns() const {
-    return decoder_.codec_ == Codec::kPco && decoder_.pipeline_.active() == 0 &&
+    return CodesNumbers(decoder_.codec_) && decoder_.pipeline_.active() == 0 &&
            decoder_.header_.unsplit && !decoder_.header_.vlblocks;
   }
   // Decodes fields of items that lie in a block, whose codec may decode only these.

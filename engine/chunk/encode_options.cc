@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
@@ -134,30 +135,33 @@ absl::Status CheckColumns(const CompressionOptions& options) {
   return absl::OkStatus();
 }
 
-// Checks that pco gets numbers.
+std::string_view NameOf(Codec codec) { return codec == Codec::kPco ? "pco" : "bitpack"; }
+
+// Checks that a codec of numbers gets numbers.
 absl::Status CheckNumberCodec(const CompressionOptions& options) {
+  const std::string_view name = NameOf(options.codec);
   if (!options.columns.empty()) {
     CAIRN_RETURN_IF_ERROR(CheckColumns(options));
   } else if (!std::has_single_bit(static_cast<uint32_t>(options.typesize)) ||
              options.typesize > 8) {
     return InvalidArgument(
-        "pco: typesize: expected 1, 2, 4 or 8, or an array whose dtype has fields; got %d",
+        "%s: typesize: expected 1, 2, 4 or 8, or an array whose dtype has fields; got %d", name,
         options.typesize);
   }
   const int most = !options.columns.empty() ? 0 : options.typesize > 1 ? 3 : 2;
   if (options.codec_meta > most) {
-    return InvalidArgument("pco: meta: expected 0 to %d, got %d", most, options.codec_meta);
+    return InvalidArgument("%s: meta: expected 0 to %d, got %d", name, most, options.codec_meta);
   }
   for (const FilterStage& stage : options.filters) {
     if (stage.filter == Filter::kNone || stage.filter == Filter::kTruncPrec ||
         stage.filter == Filter::kIntTrunc) {
       continue;
     }
-    return InvalidArgument("pco codes numbers, which filter id %d takes apart",
+    return InvalidArgument("%s codes numbers, which filter id %d takes apart", name,
                            static_cast<int>(stage.filter));
   }
   if (options.split_mode == SplitMode::kAlways) {
-    return InvalidArgument("pco codes whole numbers: blocks cannot be split");
+    return InvalidArgument("%s codes whole numbers: blocks cannot be split", name);
   }
   return absl::OkStatus();
 }
@@ -199,7 +203,7 @@ absl::Status CheckOptions(const CompressionOptions& options) {
   CAIRN_RETURN_IF_ERROR(CheckFilters(options));
   if (!options.blockshape.empty()) CAIRN_RETURN_IF_ERROR(CheckBlockshape(options));
   if (codec::IsOfArrays(options.codec)) CAIRN_RETURN_IF_ERROR(CheckArrayCodec(options));
-  if (options.codec == Codec::kPco) CAIRN_RETURN_IF_ERROR(CheckNumberCodec(options));
+  if (CodesNumbers(options.codec)) CAIRN_RETURN_IF_ERROR(CheckNumberCodec(options));
   return options.format == ChunkFormat::kBlosc1 ? CheckBlosc1(options) : absl::OkStatus();
 }
 

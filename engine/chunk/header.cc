@@ -127,6 +127,7 @@ uint8_t FormatCodeOf(Codec codec) {
     case Codec::kZfpPrecision:
     case Codec::kZfpRate:
     case Codec::kPco:
+    case Codec::kBitpack:
       break;
   }
   return kUserFormatCode;

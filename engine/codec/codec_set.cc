@@ -44,6 +44,8 @@ std::unique_ptr<StreamCodec> Make(Codec id) {
       return MakeZfp(id);
     case Codec::kPco:
       return MakePco();
+    case Codec::kBitpack:
+      return MakeBitpack();
   }
   return nullptr;
 }
@@ -56,10 +58,19 @@ std::string_view NameOf(Codec id) {
   return i < kNames.size() ? kNames[i] : "unknown";
 }
 
+// Returns the place of a codec of Cairn's own in a set, or a place after all of these.
+size_t SlotOf(Codec id) {
+  constexpr size_t kNumbers = static_cast<size_t>(Codec::kZfpRate) + 1;
+  if (!CodesNumbers(id)) {
+    return static_cast<size_t>(id) < kNumbers ? static_cast<size_t>(id) : SIZE_MAX;
+  }
+  return kNumbers + static_cast<size_t>(id) - static_cast<size_t>(Codec::kPco);
+}
+
 }  // namespace
 
 absl::StatusOr<StreamCodec*> CodecSet::Get(Codec id, const Registry* registry) {
-  const size_t slot = id == Codec::kPco ? own_.size() - 1 : static_cast<size_t>(id);
+  const size_t slot = SlotOf(id);
   if (slot < own_.size()) {
     if (own_[slot] == nullptr) own_[slot] = Make(id);
     if (own_[slot] != nullptr) return own_[slot].get();

@@ -23,7 +23,7 @@ class CodecSet {
   absl::StatusOr<StreamCodec*> Get(Codec id, const Registry* registry);
 
  private:
-  std::array<std::unique_ptr<StreamCodec>, 37> own_;  // by id, and last kPco
+  std::array<std::unique_ptr<StreamCodec>, 38> own_;  // by id, and last those of numbers
   std::unique_ptr<StreamCodec> plugin_;
   const CodecPlugin* wrapped_ = nullptr;  // by plugin_
 };

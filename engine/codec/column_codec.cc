@@ -21,16 +21,6 @@ void CopyPiecesOf(size_t count, const std::byte* from, size_t from_stride, std::
   }
 }
 
-// Returns what the numbers may be. Where nobody says so, a sample of them tells.
-std::vector<NumberKind> KindsOf(uint8_t meta, int size) {
-  const bool may_be_float = size > 1;  // no float has one byte
-  if (meta >= 1 && meta <= (may_be_float ? 3 : 2)) return {static_cast<NumberKind>(meta - 1)};
-  if (size < 4) return {NumberKind::kInt};
-  return {NumberKind::kInt, NumberKind::kFloat};
-}
-
-}  // namespace
-
 void CopyPieces(size_t width, size_t count, const std::byte* from, size_t from_stride,
                 std::byte* to, size_t to_stride) {
   if (width == from_stride && width == to_stride) {
@@ -49,6 +39,16 @@ void CopyPieces(size_t width, size_t count, const std::byte* from, size_t from_s
     }
   }
 }
+
+// Returns what the numbers may be. Where nobody says so, a sample of them tells.
+std::vector<NumberKind> KindsOf(uint8_t meta, int size) {
+  const bool may_be_float = size > 1;  // no float has one byte
+  if (meta >= 1 && meta <= (may_be_float ? 3 : 2)) return {static_cast<NumberKind>(meta - 1)};
+  if (size < 4) return {NumberKind::kInt};
+  return {NumberKind::kInt, NumberKind::kFloat};
+}
+
+}  // namespace
 
 void ColumnCodec::UseColumns(std::span<const ItemColumn> columns) {
   columns_.clear();
@@ -157,6 +157,28 @@ absl::Status ColumnCodec::EncodeBytes(Bytes bytes, int clevel, ByteWriter& out) 
   out.Varint(stored.size());
   out.Append(stored);
   return absl::OkStatus();
+}
+
+void ColumnCodec::ToRecords(const Column& column, size_t begin, size_t end, const std::byte* from,
+                            const Place& place) {
+  const auto width = static_cast<size_t>(column.type.size);
+  // A record may begin in one page and end in the next.
+  for (size_t at = begin; at < end;) {
+    const size_t in_record = at % column.count;
+    const size_t record = at / column.count;
+    std::byte* const to = place.first + record * place.stride + in_record * width;
+    const size_t whole = in_record == 0 ? (end - at) / column.count : 0;
+    if (whole > 0) {
+      CopyPieces(column.width(), whole, from, column.width(), to, place.stride);
+      from += whole * column.width();
+      at += whole * column.count;
+    } else {
+      const size_t some = std::min(column.count - in_record, end - at);
+      std::copy_n(from, some * width, to);
+      from += some * width;
+      at += some;
+    }
+  }
 }
 
 absl::Status ColumnCodec::DecodeBytes(const Column& column, const Place& place, ByteReader& in) {

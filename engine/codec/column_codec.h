@@ -18,10 +18,6 @@
 
 namespace cairn::codec {
 
-// Copies pieces of `width` bytes that lie `from_stride` and `to_stride` bytes apart.
-void CopyPieces(size_t width, size_t count, const std::byte* from, size_t from_stride,
-                std::byte* to, size_t to_stride);
-
 // A column in the decoded bytes.
 struct Place {
   std::byte* first = nullptr;  // the column's part of the first record
@@ -45,9 +41,9 @@ class ColumnCodec : public StreamCodec {
   absl::Status DecompressPart(Bytes src, MutableBytes dst, const StreamPart& part,
                               const PluginCall& call) final;
 
- protected:
-  static constexpr int kPageLog = 10;
+  static constexpr int kPageLog = 10;  // a page has 1,024 numbers
 
+ protected:
   // `bytes_codec` codes bytes that are no numbers.
   ColumnCodec(const numbers::Format& format, std::unique_ptr<StreamCodec> (*bytes_codec)())
       : format_(format), make_bytes_codec_(bytes_codec) {}
@@ -61,6 +57,10 @@ class ColumnCodec : public StreamCodec {
   // bytes past the column as `src` has. Errors: kDataLoss if what is wanted is malformed.
   virtual absl::Status DecodeNumbers(const numbers::StreamHead& head, const numbers::Column& column,
                                      const Place& place, Bytes src, ByteReader& in) = 0;
+
+  // Copies the numbers [begin, end) of a column, which lie at `from`, to their records.
+  static void ToRecords(const numbers::Column& column, size_t begin, size_t end,
+                        const std::byte* from, const Place& place);
 
   // Returns memory of a size, which stays until the next call.
   MutableBytes Values(size_t size) {

@@ -101,24 +101,7 @@ class Pco final : public ColumnCodec {
     }
     const MutableBytes values = Values(size);
     CAIRN_RETURN_IF_ERROR(decoder.DecodePage(bits, values));
-    const std::byte* from = values.data();
-    // A record may begin in one page and end in the next.
-    for (size_t at = begin; at < end;) {
-      const size_t in_record = at % column.count;
-      const size_t record = at / column.count;
-      std::byte* const to = place.first + record * place.stride + in_record * width;
-      const size_t whole = in_record == 0 ? (end - at) / column.count : 0;
-      if (whole > 0) {
-        CopyPieces(column.width(), whole, from, column.width(), to, place.stride);
-        from += whole * column.width();
-        at += whole * column.count;
-      } else {
-        const size_t some = std::min(column.count - in_record, end - at);
-        std::copy_n(from, some * width, to);
-        from += some * width;
-        at += some;
-      }
-    }
+    ToRecords(column, begin, end, values.data(), place);
     return absl::OkStatus();
   }
 

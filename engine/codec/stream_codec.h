@@ -85,6 +85,7 @@ std::unique_ptr<StreamCodec> MakeZlib();
 std::unique_ptr<StreamCodec> MakeZstd();
 std::unique_ptr<StreamCodec> MakeNdlz();
 std::unique_ptr<StreamCodec> MakePco();
+std::unique_ptr<StreamCodec> MakeBitpack();
 // Returns null in a build without libzfp.
 std::unique_ptr<StreamCodec> MakeZfp(Codec mode);
 

@@ -78,7 +78,9 @@ enum {
   CAIRN_CODEC_ZFP_ACCURACY = 33,   // meta: an int8_t, the exponent to base 10 of the largest error
   CAIRN_CODEC_ZFP_PRECISION = 34,  // meta: bit planes
   CAIRN_CODEC_ZFP_RATE = 35,       // meta: per cent of the size
-  CAIRN_CODEC_PCO = 227            // numbers; meta: 1 unsigned, 2 signed, 3 float, 0 not known
+  // Codecs for numbers. meta: 1 unsigned, 2 signed, 3 float, 0 not known
+  CAIRN_CODEC_PCO = 227,     // takes less space
+  CAIRN_CODEC_BITPACK = 228  // is faster
 };
 
 typedef int32_t cairn_filter;

@@ -54,7 +54,7 @@ struct CompressionOptions {
   // Items of a block in each dimension, for the codecs that need them. They also set the block
   // size. A frame ignores them and uses those of its array.
   std::vector<int32_t> blockshape = {};
-  // The parts of an item, in order, if Codec::kPco gets items of more than one number. Each is
+  // The parts of an item, in order, if a codec of numbers gets items of more than one. Each is
   // coded as a column of its own. A frame ignores them and takes those of its array's dtype.
   std::vector<ItemColumn> columns = {};
   // Trains a dictionary for each chunk (only with LZ4, LZ4HC and zstd). This pays off for small

@@ -50,7 +50,7 @@ class CAIRN_EXPORT Registry {
  public:
   // Add a codec or a filter.
   // Errors: kInvalidArgument if `id` is not 160..255 or the plug-in is null; kAlreadyExists if the
-  // id is taken, as that of Codec::kPco is.
+  // id is taken, as those of Codec::kPco and kBitpack are.
   absl::Status AddCodec(uint8_t id, std::unique_ptr<const CodecPlugin> codec);
   absl::Status AddFilter(uint8_t id, std::unique_ptr<const FilterPlugin> filter);
 

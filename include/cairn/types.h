@@ -37,7 +37,15 @@ enum class Codec : uint8_t {
   // a plug-in. The id is one of those for programs. meta: 1 unsigned, 2 signed, 3 float, 0 not
   // known or records.
   kPco = 227,
+  // Numbers and records like kPco's, which take more space and are decoded much faster, also one by
+  // one.
+  kBitpack = 228,
 };
+
+// Returns true for codecs of numbers. They take records apart, and no filters.
+constexpr bool CodesNumbers(Codec codec) {
+  return codec == Codec::kPco || codec == Codec::kBitpack;
+}
 
 // Filter ids, as chunk and frame headers write them. They are frozen in the format. Ids 160..255
 // belong to programs; see registry.h.

@@ -132,8 +132,10 @@ TEST(RegistryTest, RefusesDuplicatesAndNothing) {
   const CodecPlugin* first = registry.codec(200);
   EXPECT_TRUE(absl::IsAlreadyExists(registry.AddCodec(200, std::make_unique<const TrimCodec>())));
   EXPECT_EQ(registry.codec(200), first);
-  const auto pco = static_cast<uint8_t>(Codec::kPco);
-  EXPECT_TRUE(absl::IsAlreadyExists(registry.AddCodec(pco, std::make_unique<const TrimCodec>())));
+  for (const Codec codec : {Codec::kPco, Codec::kBitpack}) {
+    EXPECT_TRUE(absl::IsAlreadyExists(
+        registry.AddCodec(static_cast<uint8_t>(codec), std::make_unique<const TrimCodec>())));
+  }
   EXPECT_TRUE(absl::IsInvalidArgument(registry.AddCodec(201, nullptr)));
   EXPECT_TRUE(absl::IsInvalidArgument(registry.AddFilter(201, nullptr)));
 }

@@ -21,6 +21,7 @@
 #include "engine/codec/pco/latent_sorter.h"
 #include "engine/codec/pco/split.h"
 #include "engine/codec/stream_codec.h"
+#include "tests/codec/number_samples.h"
 #include "tests/codec/vector_folder.h"
 #include "tests/support/files.h"
 #include "tests/support/pco_file.h"
@@ -30,6 +31,9 @@ namespace cairn::pco {
 namespace {
 
 using test::Buffer;
+using test::kNumberTypes;
+using test::Mixture;
+using test::Numbers;
 
 const std::string kFolder = std::string(CAIRN_VECTOR_FOLDER) + "/pco/";
 
@@ -114,38 +118,10 @@ absl::StatusOr<Buffer> RoundTrip(NumberType type, Bytes numbers, size_t page, in
   return out;
 }
 
-const NumberType kTypes[] = {
-    {NumberKind::kUint, 1}, {NumberKind::kInt, 1},   {NumberKind::kUint, 2},
-    {NumberKind::kInt, 2},  {NumberKind::kFloat, 2}, {NumberKind::kUint, 4},
-    {NumberKind::kInt, 4},  {NumberKind::kFloat, 4}, {NumberKind::kUint, 8},
-    {NumberKind::kInt, 8},  {NumberKind::kFloat, 8}};
-
-// Stores `value` as a number of the type.
-void Store(NumberType type, double value, std::byte* to) {
-  uint64_t bits = static_cast<uint64_t>(static_cast<int64_t>(value));
-  if (type.kind == NumberKind::kFloat) {
-    bits = type.size == 2   ? Half(static_cast<float>(value)).bits()
-           : type.size == 4 ? FloatOf<uint32_t>::ToBits(static_cast<float>(value))
-                            : FloatOf<uint64_t>::ToBits(value);
-  }
-  std::byte little[8];
-  StoreLe(little, bits);
-  std::copy_n(little, type.size, to);
-}
-
-template <typename ValueOf>
-Buffer Numbers(NumberType type, size_t count, const ValueOf& value_of) {
-  Buffer numbers(count * static_cast<size_t>(type.size));
-  for (size_t i = 0; i < count; ++i) {
-    Store(type, value_of(i), numbers.data() + i * static_cast<size_t>(type.size));
-  }
-  return numbers;
-}
-
 TEST(PcoRoundTripTest, NumbersOfEveryTypeComeBackAsTheyWere) {
   std::mt19937_64 dice(1);
   const auto noise = [&] { return static_cast<double>(dice() % 2001) / 100 - 10; };
-  for (const NumberType type : kTypes) {
+  for (const NumberType type : kNumberTypes) {
     for (const size_t count : {1, 2, 3, 255, 256, 257, 1000, 5000}) {
       double walk = 0;
       const Buffer samples[] = {
@@ -170,29 +146,8 @@ TEST(PcoRoundTripTest, NumbersOfEveryTypeComeBackAsTheyWere) {
   }
 }
 
-// Returns numbers that need all modes, some orders of deltas, and offsets of many widths.
-std::vector<Buffer> Mixture(NumberType type) {
-  std::mt19937_64 dice(9);
-  const auto noise = [&] { return static_cast<double>(dice() % 2001) / 100 - 10; };
-  double walk = 0;
-  double speed = 0;
-  std::vector<Buffer> mixture = {
-      Numbers(type, 3000, [&](size_t) { return walk += noise(); }),
-      Numbers(type, 3000, [&](size_t) { return std::round(noise() * 10) / 10; }),
-      Numbers(type, 3000, [&](size_t) { return walk += (speed += noise()); }),
-      Numbers(type, 3000, [&](size_t) { return 37.0 * static_cast<double>(dice() % 900); }),
-      Numbers(type, 3000, [&](size_t) { return static_cast<float>(noise() / 7); }),
-      Numbers(type, 3000, [&](size_t i) { return static_cast<double>(dice() % (1 + i % 700)); })};
-  Buffer& random = mixture.emplace_back(3000 * static_cast<size_t>(type.size));
-  for (std::byte& byte : random) byte = static_cast<std::byte>(dice());
-  // Multiples among NaNs, infinities and others.
-  Buffer& mixed = mixture.emplace_back(mixture[1]);
-  std::copy_n(random.begin(), random.size() / 10, mixed.begin());
-  return mixture;
-}
-
 TEST(PcoRoundTripTest, StreamsAndNumbersAreTheSameWithAllInstructions) {
-  for (const NumberType type : kTypes) {
+  for (const NumberType type : kNumberTypes) {
     for (const Buffer& numbers : Mixture(type)) {
       std::optional<Buffer> first;
       for (int64_t left = SupportedTargets(); left != 0; left &= left - 1) {
@@ -211,7 +166,7 @@ TEST(PcoRoundTripTest, StreamsAndNumbersAreTheSameWithAllInstructions) {
 
 TEST(PcoRoundTripTest, AllBitsOfAFloatSurvive) {
   std::mt19937_64 dice(2);
-  for (const NumberType type : kTypes) {
+  for (const NumberType type : kNumberTypes) {
     if (type.kind != NumberKind::kFloat) continue;
     // Decimals, so that a mode with a base is chosen, among any bits at all: NaNs with payloads,
     // infinities, negative zeros, denormals.
@@ -322,122 +277,6 @@ TEST(PcoSizeTest, StepsOfAWalkTakeTheBitsOfTheirInformation) {
       type, 8192, [&](size_t) { return walk += 100 * (static_cast<double>(dice() % 101) - 50); });
   // A step is one of 101, so no code of it has fewer than 6.66 bits.
   EXPECT_LT(Encode(type, numbers, 8192, 8).size(), 8192 * 7.1 / 8);
-}
-
-TEST(PcoStreamTest, ComesBackWhateverTheParameterSaysOfTheNumbers) {
-  const auto codec = codec::MakePco();
-  for (const int size : {1, 2, 4, 8}) {
-    for (uint8_t meta = 0; meta < 6; ++meta) {
-      const Buffer numbers = Numbers({NumberKind::kInt, size}, 1000,
-                                     [](size_t i) { return static_cast<double>(i % 100); });
-      Buffer stream(numbers.size());
-      const PluginCall call = {.typesize = size, .clevel = 5, .meta = meta};
-      const auto coded = codec->Compress(numbers, stream, call);
-      ASSERT_TRUE(IsOk(coded));
-      ASSERT_GT(*coded, 0U);
-      stream.resize(*coded);
-      Buffer back(numbers.size());
-      ASSERT_TRUE(IsOk(codec->Decompress(stream, back, call))) << size << " " << int{meta};
-      EXPECT_TRUE(back == numbers);
-    }
-  }
-}
-
-// Records of five columns: a number, bytes, two numbers, three neighbours and a byte.
-const ItemColumn kColumns[] = {{.kind = 3, .size = 8},
-                               {.kind = 0, .count = 5},
-                               {.kind = 2, .size = 4},
-                               {.kind = 1, .size = 2},
-                               {.kind = 3, .size = 4, .count = 3},
-                               {.kind = 0}};
-constexpr size_t kRecord = 8 + 5 + 4 + 2 + 12 + 1;
-
-Buffer Records(size_t count) {
-  std::mt19937_64 dice(6);
-  Buffer records(count * kRecord);
-  double walk = 100;
-  for (size_t i = 0; i < count; ++i) {
-    std::byte* const at = records.data() + i * kRecord;
-    walk += std::round(static_cast<double>(dice() % 200) - 100) / 100;
-    StoreLe(at, walk);
-    CopyBytes(AsBytes(i % 3 == 0 ? "north" : "south"), {at + 8, 5});
-    StoreLe(at + 13, static_cast<int32_t>(i * 3));
-    StoreLe(at + 17, static_cast<uint16_t>(dice() % 1000));
-    for (const int j : {0, 1, 2}) StoreLe(at + 19 + 4 * j, static_cast<float>(walk + 10 * j));
-    at[31] = static_cast<std::byte>(dice() % 2);
-  }
-  return records;
-}
-
-class PcoColumnsTest : public testing::Test {
- protected:
-  PcoColumnsTest() { codec_->UseColumns(kColumns); }
-
-  Buffer Compressed(Bytes records) {
-    Buffer stream(records.size());
-    stream.resize(codec_->Compress(records, stream, kCall).value());
-    return stream;
-  }
-
-  static constexpr PluginCall kCall = {.typesize = kRecord, .clevel = 5};
-  std::unique_ptr<codec::StreamCodec> codec_ = codec::MakePco();
-};
-
-TEST_F(PcoColumnsTest, RecordsComeBackAsTheyWere) {
-  for (const size_t count : {1, 2, 100, 1000, 5000}) {
-    for (const size_t cut : {size_t{0}, size_t{1}, kRecord - 1}) {
-      Buffer records = Records(count + 1);
-      records.resize(records.size() - kRecord + cut);
-      const Buffer stream = Compressed(records);
-      if (count < 100) continue;  // so few may take more bytes than they have
-      ASSERT_GT(stream.size(), 0U);
-      EXPECT_LT(stream.size(), records.size() / 2);
-      Buffer back(records.size());
-      ASSERT_TRUE(IsOk(codec_->Decompress(stream, back, kCall)));
-      EXPECT_TRUE(back == records) << count << " records and " << cut << " bytes";
-    }
-  }
-}
-
-TEST_F(PcoColumnsTest, PartsAreThoseOfTheWhole) {
-  const Buffer records = Records(5000);
-  const Buffer stream = Compressed(records);
-  std::mt19937_64 dice(7);
-  for (int i = 0; i < 200; ++i) {
-    const size_t first = dice() % 5000;
-    const size_t count = dice() % (5000 - first) + 1;
-    const FieldSpan fields[] = {
-        {.offset = 13, .size = 4, .dst = {}},
-        {.offset = static_cast<int32_t>(dice() % 5 + 8), .size = 1, .dst = {}},
-        {.offset = 23, .size = 4, .dst = {}}};
-    Buffer back(records.size());
-    const codec::StreamPart part = {.begin = first * kRecord,
-                                    .end = (first + count) * kRecord,
-                                    .item_size = kRecord,
-                                    .fields = std::span(fields).first(dice() % 4)};
-    ASSERT_TRUE(IsOk(codec_->DecompressPart(stream, back, part, kCall)));
-    for (size_t at = first * kRecord; at < (first + count) * kRecord; ++at) {
-      if (part.Wants(kRecord, at % kRecord, 1)) {
-        ASSERT_EQ(back[at], records[at]) << at;
-      }
-    }
-  }
-}
-
-TEST_F(PcoColumnsTest, DamageInAColumnIsNotSeenByTheOthers) {
-  const Buffer records = Records(2000);
-  Buffer stream = Compressed(records);
-  std::fill(stream.end() - 300, stream.end() - 260, std::byte{0xFF});
-  Buffer back(records.size());
-  EXPECT_FALSE(codec_->Decompress(stream, back, kCall).ok() && back == records);
-  const FieldSpan first = {.offset = 0, .size = 8, .dst = {}};
-  ASSERT_TRUE(IsOk(codec_->DecompressPart(
-      stream, back, {.end = back.size(), .item_size = kRecord, .fields = {&first, 1}}, kCall)));
-  for (size_t at = 0; at < back.size(); at += kRecord) {
-    ASSERT_TRUE(std::equal(back.begin() + static_cast<int64_t>(at),
-                           back.begin() + static_cast<int64_t>(at) + 8,
-                           records.begin() + static_cast<int64_t>(at)));
-  }
 }
 
 }  // namespace

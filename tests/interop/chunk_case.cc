@@ -122,6 +122,8 @@ std::string_view ToString(Codec codec) {
       return "zfp_rate";
     case Codec::kPco:
       return "pco";
+    case Codec::kBitpack:
+      return "bitpack";
   }
   return "other";
 }

@@ -144,7 +144,7 @@ absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   if (!options.array.has_value()) {
     // The copy of an array has a metalayer instead.
     const Codec codec = options.compression.codec;
-    if (codec::IsOfArrays(codec) || codec == Codec::kPco) {
+    if (codec::IsOfArrays(codec) || CodesNumbers(codec)) {
       const auto array = format::FindB2nd(options.metalayers);
       if (array.ok()) resolved.compression.blockshape = array->blockshape;
       if (array.ok()) SetColumns(*array, resolved.compression);

@@ -94,7 +94,7 @@ std::optional<std::vector<ItemColumn>> FillGaps(std::vector<PlacedColumn> placed
 }  // namespace
 
 void SetColumns(const ArrayInfo& array, CompressionOptions& compression) {
-  if (compression.codec != Codec::kPco) return;
+  if (!CodesNumbers(compression.codec)) return;
   compression.columns.clear();
   if (array.dtype_format != kNumPyDtype) return;
   const absl::StatusOr<Dtype> dtype = Dtype::Parse(array.dtype);

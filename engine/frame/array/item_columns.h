@@ -7,8 +7,9 @@
 
 namespace cairn::frame {
 
-// Tells Codec::kPco what the items are: a number by the parameter of the codec, unless it is given,
-// and records by their columns. Leaves other codecs as they are, and also items without numbers.
+// Tells a codec of numbers what the items are: a number by the parameter of the codec, unless it is
+// given, and records by their columns. Leaves other codecs as they are, and also items without
+// numbers.
 void SetColumns(const ArrayInfo& array, CompressionOptions& compression);
 
 }  // namespace cairn::frame

@@ -29,7 +29,7 @@ bool NeedsCoding(const chunk::Header& header, int32_t typesize) {
 // Returns the options with changes that make a block of zeros take few bytes. For chunks that will
 // get more items.
 CompressionOptions ForPadding(CompressionOptions options) {
-  if (options.codec > Codec::kZstd && options.codec != Codec::kPco) {
+  if (options.codec > Codec::kZstd && !CodesNumbers(options.codec)) {
     options.codec = Codec::kLz4;
     options.codec_meta = 0;
   }

@@ -256,7 +256,7 @@ absl::StatusOr<Writer> BeginLogFrame(const std::string& path, const LogCreateOpt
       .metalayers = std::move(metalayers),
       .file_system = options.file_system,
   };
-  if (options.codec == Codec::kPco) {
+  if (CodesNumbers(options.codec)) {
     // The codec has columns of its own.
     create.compression.split_mode = CompressionOptions().split_mode;
     create.compression.filters.clear();

@@ -37,6 +37,7 @@ std::string NameOf(Codec codec) {
     case Codec::kZfpPrecision:
     case Codec::kZfpRate:
     case Codec::kPco:
+    case Codec::kBitpack:
       break;  // these need arrays or numbers
   }
   return "codec";

@@ -95,11 +95,12 @@ void AddLogCreate(CLI::App& group, Command& chosen) {
                    "The field with the time: a timestamp or an integer [the first timestamp]")
       ->type_name("NAME");
   create
-      ->add_option("--codec", flags->codec,
-                   "blosclz, lz4, lz4hc, zlib or zstd; pco, which codes each field as numbers and "
-                   "which other Blosc2 libraries read with a plug-in")
+      ->add_option(
+          "--codec", flags->codec,
+          "blosclz, lz4, lz4hc, zlib or zstd; pco or bitpack, which code each field as numbers and "
+          "which other Blosc2 libraries read with a plug-in")
       ->capture_default_str()
-      ->check(CLI::IsMember({"blosclz", "lz4", "lz4hc", "zlib", "zstd", "pco"}))
+      ->check(CLI::IsMember({"blosclz", "lz4", "lz4hc", "zlib", "zstd", "pco", "bitpack"}))
       ->type_name("NAME");
   AddNumber(*create, "--level", flags->level, 0, 9)
       ->description("0 stores, 1 is fastest, 9 is smallest")

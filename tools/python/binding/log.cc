@@ -67,11 +67,12 @@ CompressionOptions CompressionLike(const Log& log, std::optional<int> codec,
   compression.clevel = clevel.value_or(info.clevel);
   compression.filters = info.filters;
   compression.split_mode = info.split_mode;
-  // As in new logs: pco codes the fields apart, and the other codecs each byte of them.
-  if (compression.codec == Codec::kPco) {
+  // As in new logs: codecs of numbers code the fields apart, and the other codecs each byte of
+  // them.
+  if (CodesNumbers(compression.codec)) {
     compression.filters.clear();
     compression.split_mode = SplitMode::kForwardCompat;
-  } else if (info.codec == Codec::kPco) {
+  } else if (CodesNumbers(info.codec)) {
     compression.filters = CompressionOptions().filters;
     compression.split_mode = SplitMode::kAlways;
   }

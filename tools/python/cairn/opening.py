@@ -243,8 +243,8 @@ def create(
         The shapes of chunks, the unit of storing, and of blocks, the unit of reading, in items. By
         default they follow from `chunksize` and `blocksize`.
     codec
-        "blosclz", "lz4", "lz4hc", "zlib" or "zstd". "pco" is for numbers, and other Blosc2
-        libraries do not read it. "ndlz" is for arrays. "zfp_acc", "zfp_prec" and "zfp_rate" are for
+        "blosclz", "lz4", "lz4hc", "zlib" or "zstd". "pco" and "bitpack" are for numbers, and
+        other Blosc2 libraries do not read them. "ndlz" is for arrays. "zfp_acc", "zfp_prec" and "zfp_rate" are for
         arrays of floats, and lose bits.
     clevel
         The compression level, 0 to 9: 0 stores, 1 is the fastest and 9 gives the smallest chunks.
@@ -256,7 +256,7 @@ def create(
         Names of filters in their order, or pairs of a name and its parameter: "shuffle",
         "bitshuffle", "delta", "trunc_prec", "ndcell", "ndmean", "bytedelta" or "int_trunc".
         ("trunc_prec", 10) keeps 10 bits of the fraction of floats, and loses the others. With
-        pco and ZFP, the default is none.
+        codecs of numbers and ZFP, the default is none.
     chunksize
         The maximum size of a chunk in bytes, decoded.
     blocksize

@@ -24,6 +24,7 @@ CODECS = {
     "zfp_prec": 34,
     "zfp_rate": 35,
     "pco": 227,
+    "bitpack": 228,
 }
 FILTERS = {
     "none": 0,

@@ -12,6 +12,7 @@ from .errors import InvalidArgument
 from .metadata import packed
 from .options import CODECS, FILTERS, FilterLike, dtype_text, extents, integer, number_of
 
+_NUMBER_CODECS = ("pco", "bitpack")
 _LOSSY_CODECS = ("zfp_acc", "zfp_prec", "zfp_rate")
 # Filters after which the bits of a float are no longer where it has them.
 _MOVING = ("shuffle", "bitshuffle", "delta", "bytedelta", "bytedelta_buggy")
@@ -49,7 +50,7 @@ def make_recipe(
         _check_floats(f"codec {codec!r}", dtype)
         if codec_meta == 0 and codec != "zfp_acc":
             raise InvalidArgument(f"codec_meta: expected what {codec!r} keeps, got 0")
-    if codec in (*_LOSSY_CODECS, "pco") and filters == ("shuffle",):  # the default, which takes numbers apart
+    if codec in (*_LOSSY_CODECS, *_NUMBER_CODECS) and filters == ("shuffle",):  # the default, which takes numbers apart
         filters = ()
     recipe.set_compression(
         number,

@@ -12,7 +12,7 @@ struct CodecName {
   bool general = true;
 };
 
-constexpr std::array<CodecName, 10> kCodecs = {{
+constexpr std::array<CodecName, 11> kCodecs = {{
     {Codec::kBloscLz, "blosclz"},
     {Codec::kLz4, "lz4"},
     {Codec::kLz4Hc, "lz4hc"},
@@ -23,6 +23,7 @@ constexpr std::array<CodecName, 10> kCodecs = {{
     {Codec::kZfpPrecision, "zfp", false},
     {Codec::kZfpRate, "zfp", false},
     {Codec::kPco, "pco", false},
+    {Codec::kBitpack, "bitpack", false},
 }};
 
 }  // namespace
