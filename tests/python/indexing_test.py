@@ -281,7 +281,7 @@ class IndexingTest(PackageTest):
             for shape in [(0,), (1,), (3000,), (40, 30), ()]:
                 raw = np.random.default_rng(3).integers(0, 100, (math.prod(shape), dtype.itemsize), np.uint8)
                 items = raw.view(dtype).reshape(shape)
-                for codec in ("pco", "lz4", "zstd"):
+                for codec in ("pco", "bitpack", "lz4", "zstd"):
                     f = cairn.asarray(items, self.path("f"), codec=codec, overwrite=True)
                     names = list(dtype.names)
                     for key in [*names, *([name] for name in names), names, names[1::-1], names[::2]]:

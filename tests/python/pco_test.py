@@ -1,4 +1,4 @@
-"""The codec for numbers: what comes back, and PyPI's pcodec as a judge of its streams."""
+"""The codecs for numbers: what comes back, and PyPI's pcodec as a judge of the streams of pco."""
 
 import os
 import struct
@@ -104,12 +104,14 @@ def streams(chunk):
         yield chunk[start + 4 : start + 4 + size], min(blocksize, nbytes - block * blocksize)
 
 
-class PcoTest(PackageTest):
+class NumberCodecTest:
+    """What holds for each codec of numbers."""
+
     def test_numbers_of_every_type_come_back(self):
         for dtype in DTYPES:
             with self.subTest(dtype=dtype):
                 values = numbers(dtype)
-                frame = cairn.asarray(values, self.path(), codec="pco", chunks=6000, overwrite=True)
+                frame = cairn.asarray(values, self.path(), codec=self.codec, chunks=6000, overwrite=True)
                 self.assert_same(frame[...], values)
                 self.assert_same(frame[5990:6020], values[5990:6020])
                 self.assert_same(frame[[3, 12_000, 7, 19_999]], values[[3, 12_000, 7, 19_999]])
@@ -118,18 +120,18 @@ class PcoTest(PackageTest):
                 self.assert_same(frame[20_000:], values[:100])
                 self.assert_same(cairn.open(self.path())[5:25], np.concatenate([values[5:10], values[100:110], values[20:25]]).astype(values.dtype))
                 self.assertTrue(frame.verify().ok)
-                self.assertEqual(frame.info.codec, "pco")
+                self.assertEqual(frame.info.codec, self.codec)
 
     def test_it_is_smaller_than_zstd_where_numbers_have_few_decimals(self):
         values = numbers("f8", 100_000)
         sizes = {}
-        for codec, filters in [("pco", []), ("zstd", ["shuffle"])]:
+        for codec, filters in [(self.codec, []), ("zstd", ["shuffle"])]:
             sizes[codec] = cairn.asarray(values, self.path(codec), codec=codec, filters=filters).info.cbytes
-        self.assertLess(sizes["pco"], sizes["zstd"] * 0.6)
+        self.assertLess(sizes[self.codec], sizes["zstd"] * 0.6)
 
     def test_records_of_every_type_come_back(self):
         values = records()
-        frame = cairn.asarray(values, self.path(), codec="pco", chunks=6000)
+        frame = cairn.asarray(values, self.path(), codec=self.codec, chunks=6000)
         self.assert_same(frame[...], values)
         self.assert_same(frame[5990:6020], values[5990:6020])
         self.assert_same(frame[[3, 12_000, 7, 19_999]], values[[3, 12_000, 7, 19_999]])
@@ -149,7 +151,7 @@ class PcoTest(PackageTest):
         for name in values.dtype.names:
             values[name] = found[name]
         sizes = {}
-        for codec in ("zstd", "pco"):
+        for codec in ("zstd", self.codec):
             log = cairn.Log.create(self.path(codec), values.dtype, time="time", codec=codec, chunksize=56_000)
             with log.writer() as writer:
                 for begin in range(0, len(values), 7000):
@@ -159,15 +161,23 @@ class PcoTest(PackageTest):
             self.assert_same(log.query(fields="temp")["temp"], values["temp"])
             self.assert_same(log.query(fields=["count", "host"], where="count < 50")["host"], values["host"][values["count"] < 50])
             sizes[codec] = os.path.getsize(self.path(codec))
-            with log.writer(codec="pco" if codec == "zstd" else "lz4") as writer:
+            with log.writer(codec=self.codec if codec == "zstd" else "lz4") as writer:
                 writer.append(values[:5000])
             self.assert_same(log[-5000:], values[:5000])
-        self.assertLess(sizes["pco"], sizes["zstd"] * 0.8)
+        self.assertLess(sizes[self.codec], sizes["zstd"] * 0.8)
 
     def test_what_takes_numbers_apart_is_refused(self):
         for arguments in [{"filters": ["shuffle"]}, {"filters": ["bitshuffle"]}, {"filters": [], "dtype": "S3"}]:
             with self.subTest(arguments=arguments), self.assertRaises(cairn.InvalidArgument):
-                cairn.create(self.path(), shape=10, codec="pco", **{"dtype": "f8", **arguments})
+                cairn.create(self.path(), shape=10, codec=self.codec, **{"dtype": "f8", **arguments})
+
+
+class BitpackTest(NumberCodecTest, PackageTest):
+    codec = "bitpack"
+
+
+class PcoTest(NumberCodecTest, PackageTest):
+    codec = "pco"
 
     @unittest.skipIf(wrapped is None, "no pcodec")
     def test_pcodec_decodes_the_streams(self):

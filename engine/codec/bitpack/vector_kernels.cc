@@ -15,6 +15,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace cairn::bitpack::HWY_NAMESPACE {
 
+namespace hn = hwy::HWY_NAMESPACE;
+
 using numbers::kBits;
 using numbers::kMid;
 using numbers::Latent;
@@ -105,6 +107,63 @@ HWY_INLINE void StoreValues(const L* HWY_RESTRICT from, size_t step, size_t coun
   }
 }
 
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+
+// Transposes a square of values that fill a register of 16 bytes in each row.
+template <class D, size_t kSize, class V>
+HWY_INLINE void Transpose(D d, V (&rows)[kSize]) {
+  if constexpr (kSize == 2) {
+    const V low = hn::InterleaveLower(d, rows[0], rows[1]);
+    rows[1] = hn::InterleaveUpper(d, rows[0], rows[1]);
+    rows[0] = low;
+  } else {
+    // Each round interleaves the rows of both halves, as a perfect shuffle.
+    for (size_t round = 1; round < kSize; round *= 2) {
+      V next[kSize];
+      for (size_t i = 0; i < kSize / 2; ++i) {
+        next[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + kSize / 2]);
+        next[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + kSize / 2]);
+      }
+      for (size_t i = 0; i < kSize; ++i) rows[i] = next[i];
+    }
+  }
+}
+
+// Stores a whole vector whose neighbours are in lanes. Several rows fill a register.
+template <Latent L>
+HWY_INLINE void StoreLanes(const Values<L>& values, std::byte* to) {
+  constexpr size_t kSize = 16 / sizeof(L);
+  constexpr size_t kRows = kVector / kLanes;
+  const hn::FixedTag<L, kSize> d;
+  for (size_t lane = 0; lane < kLanes; lane += kSize) {
+    for (size_t row = 0; row < kRows; row += kSize) {
+      hn::Vec<decltype(d)> square[kSize];
+      for (size_t i = 0; i < kSize; ++i) {
+        square[i] = hn::LoadU(d, values.data() + (row + i) * kLanes + lane);
+      }
+      Transpose(d, square);
+      for (size_t i = 0; i < kSize; ++i) {
+        L piece[kSize];
+        hn::StoreU(square[i], d, piece);
+        std::byte* const at = to + ((lane + i) * kRows + row) * sizeof(L);
+        for (size_t j = 0; j < kSize; ++j) StoreLe(at + j * sizeof(L), piece[j]);
+      }
+    }
+  }
+}
+
+#else
+
+template <Latent L>
+HWY_INLINE void StoreLanes(const Values<L>& values, std::byte* to) {
+  constexpr size_t kRows = kVector / kLanes;
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    StoreValues(values.data() + lane, kLanes, kRows, to + lane * kRows * sizeof(L), sizeof(L));
+  }
+}
+
+#endif
+
 template <Latent L>
 void Store(const Values<L>& values, size_t rows, bool by_lanes, const Target& target) {
   std::byte* const to = target.to;
@@ -112,6 +171,9 @@ void Store(const Values<L>& values, size_t rows, bool by_lanes, const Target& ta
     StoreValues(values.data() + target.begin, 1, target.end - target.begin,
                 to + target.begin * target.stride, target.stride);
     return;
+  }
+  if (target.begin == 0 && target.end == kVector && target.stride == sizeof(L)) {
+    return StoreLanes(values, to);
   }
   for (size_t lane = target.begin / rows; lane * rows < target.end; ++lane) {
     const size_t begin = std::max(target.begin, lane * rows);
