@@ -1,5 +1,6 @@
 #include "engine/chunk/header.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/base/byte_reader.h"
@@ -223,6 +224,31 @@ void StoreHeader(const Header& header, MutableBytes dst) {
   out[0x1E] = std::byte{header.vlblocks ? kVlBlocks : uint8_t{0}};
   out[0x1F] = static_cast<std::byte>((header.has_dict ? kDict : 0) |
                                      (static_cast<int>(header.special) << kSpecialShift));
+}
+
+namespace {
+
+// Returns true if the streams of a chunk hold numbers as they are.
+bool HoldsNumbers(const Header& header) {
+  if (!CodesNumbers(static_cast<Codec>(header.codec_id))) return false;
+  return std::ranges::all_of(header.filters, [](const FilterStage& stage) {
+    return stage.filter == Filter::kNone || stage.filter == Filter::kTruncPrec ||
+           stage.filter == Filter::kIntTrunc;
+  });
+}
+
+}  // namespace
+
+bool DecodesSingleItems(const Header& header) {
+  return header.codec_id == static_cast<uint8_t>(Codec::kBitpack) && HoldsNumbers(header);
+}
+
+int64_t MaxGap(const Header& header) {
+  // All items of a vector of bitpack take as long as a few dozen. pco decodes pages.
+  constexpr int64_t kFewNumbers = 32;
+  constexpr int64_t kPage = 1024;
+  if (!HoldsNumbers(header)) return header.nbytes;
+  return (DecodesSingleItems(header) ? kFewNumbers : kPage) * header.typesize;
 }
 
 }  // namespace cairn::chunk

@@ -70,6 +70,12 @@ uint8_t FormatCodeOf(Codec codec);
 // Returns the codec that decodes the chunk. Errors: kUnimplemented for a format that no build has.
 absl::StatusOr<Codec> CodecOf(const Header& header);
 
+// Returns true if a few items of a block are decoded without the others.
+bool DecodesSingleItems(const Header& header);
+// Returns up to how many bytes lie between two items of a block that are decoded together sooner
+// than one by one.
+int64_t MaxGap(const Header& header);
+
 // Parses the header at the start of `bytes` and checks it against the `available` bytes that the
 // chunk may have. `bytes` holds the first 32 of them, or all if there are fewer.
 absl::StatusOr<Header> ParseHeader(Bytes bytes, int64_t available);

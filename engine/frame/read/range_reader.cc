@@ -62,7 +62,11 @@ std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_
   place.begin = place.block * header->blocksize;
   place.nbytes =
       static_cast<int32_t>(std::min<int64_t>(header->blocksize, header->nbytes - place.begin));
-  const bool small = size <= place.nbytes / 2 && begin + size <= place.begin + place.nbytes;
+  // A few numbers that are decoded alone take less time than their block, and no memory.
+  constexpr int64_t kFew = 4;
+  const bool alone = size <= kFew * header->typesize && chunk::DecodesSingleItems(*header);
+  const bool small =
+      !alone && size <= place.nbytes / 2 && begin + size <= place.begin + place.nbytes;
   if (!small) wanted.reset();
   return wanted;
 }

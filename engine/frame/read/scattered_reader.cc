@@ -36,6 +36,11 @@ class BlockCursor {
   // Returns where the block ends that holds a byte of the open chunk, if it has blocks. Otherwise
   // returns `begin`.
   absl::StatusOr<int64_t> BlockEnd(int64_t begin) const;
+  // Returns up to how many bytes lie between items of a block that are read together.
+  int64_t MaxGap(int64_t begin) const {
+    const chunk::Decoder* decoder = chunk_->DecoderAt(begin);
+    return decoder == nullptr ? 0 : chunk::MaxGap(decoder->header());
+  }
   // Returns bytes [begin, end) of the open chunk and decodes as little as that needs. Valid until
   // the next call.
   absl::StatusOr<Bytes> ReadWithin(int64_t begin, int64_t end);
@@ -146,9 +151,12 @@ absl::StatusOr<size_t> ReadSome(const State& state, std::span<const Wanted> item
   CAIRN_RETURN_IF_ERROR(blocks.MoveToByte(begin));
   const int64_t chunk_begin = blocks.chunk_begin();
   CAIRN_ASSIGN_OR_RETURN(const int64_t block_end, blocks.BlockEnd(begin - chunk_begin));
+  const int64_t max_gap = blocks.MaxGap(begin - chunk_begin);
   size_t count = 0;
-  while (count < items.size() && items[count].position + typesize <= chunk_begin + block_end) {
-    ++count;
+  int64_t last = begin;
+  while (count < items.size() && items[count].position + typesize <= chunk_begin + block_end &&
+         items[count].position - last <= max_gap) {
+    last = items[count++].position + typesize;
   }
   if (count == 0) {  // the item lies across a border, or there are no blocks
     if (begin + typesize > chunk_begin + blocks.nbytes()) {
