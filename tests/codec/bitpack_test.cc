@@ -1,19 +1,25 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include <gtest/gtest.h>
 
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
+#include "engine/base/hash.h"
 #include "engine/base/kernel_targets.h"
 #include "engine/codec/stream_codec.h"
 #include "tests/codec/number_samples.h"
+#include "tests/codec/vector_folder.h"
+#include "tests/support/files.h"
 #include "tests/support/status.h"
 
 namespace cairn::codec {
@@ -202,6 +208,22 @@ TEST(BitpackSizeTest, StepsOfAWalkTakeTheBitsOfTheirRange) {
   EXPECT_LT(BitsOf({NumberKind::kInt, 8},
                    [&](size_t) { return walk += 1e6 + static_cast<double>(dice() % 1024); }),
             10.8);
+}
+
+TEST(BitpackVectorsTest, StreamsOfEarlierBuildsAreDecoded) {
+  const std::string folder = std::string(CAIRN_VECTOR_FOLDER) + "/bitpack/";
+  std::ifstream list(folder + "list.txt");
+  std::string name;
+  size_t size = 0;
+  std::string hash;
+  int count = 0;
+  for (; list >> name >> size >> hash; ++count) {
+    Buffer numbers(size);
+    ASSERT_TRUE(IsOk(MakeBitpack()->Decompress(test::FileBytes(folder + name), numbers, {})))
+        << name;
+    EXPECT_EQ(absl::StrFormat("%016x", Xxh3(numbers)), hash) << name;
+  }
+  EXPECT_GT(count, 30);
 }
 
 TEST(BitpackDamageTest, VectorsOutsideTheColumnAreRefused) {

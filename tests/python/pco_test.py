@@ -4,6 +4,7 @@ import os
 import struct
 import unittest
 
+import bitpack_streams
 from support import PackageTest, cairn, np
 
 try:
@@ -174,6 +175,26 @@ class NumberCodecTest:
 
 class BitpackTest(NumberCodecTest, PackageTest):
     codec = "bitpack"
+
+    def test_streams_are_as_the_documents_say(self):
+        for dtype in ["u1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8", "M8[us]"]:
+            with self.subTest(dtype=dtype):
+                values = numbers(dtype)
+                frame = cairn.asarray(values, self.path(), codec="bitpack", chunks=len(values), overwrite=True)
+                got = b""
+                for stream, size in streams(frame.chunk(0)):
+                    stored = len(stream) == size
+                    got += stream if stored else next(bitpack_streams.columns_of(stream, size)).tobytes()
+                self.assertEqual(got[: values.nbytes], values.tobytes())
+
+    def test_columns_are_as_the_documents_say(self):
+        values = records()
+        frame = cairn.asarray(values, self.path(), codec="bitpack", chunks=len(values))
+        blocks = [list(bitpack_streams.columns_of(stream, size)) for stream, size in streams(frame.chunk(0))]
+        for index, name in [(0, "time"), (1, "temp"), (2, "count"), (4, "half"), (9, "spectrum")]:
+            with self.subTest(field=name):
+                got = np.concatenate([block[index] for block in blocks])[: len(values)]
+                self.assertEqual(got.tobytes(), values[name].tobytes())
 
 
 class PcoTest(NumberCodecTest, PackageTest):
