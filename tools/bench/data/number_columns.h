@@ -11,7 +11,7 @@ namespace cairn::bench {
 struct NumberColumn {
   std::string name;
   int32_t size = 8;  // bytes of a number
-  uint8_t kind = 0;  // as CompressionOptions::codec_meta of pco
+  uint8_t kind = 0;  // as CompressionOptions::codec_meta of codecs of numbers
   std::vector<std::byte> bytes = {};
 };
 

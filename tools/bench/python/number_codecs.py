@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Times the codec pco beside PyPI's pcodec, and zstd with shuffle, on columns of numbers.
+"""Times the codecs pco and bitpack beside PyPI's pcodec, and zstd with shuffle, on columns of numbers.
 
     PYTHONPATH=BUILD/tools/python python3 tools/bench/python/number_codecs.py [--numbers N] [--json FILE]
 
 Cairn makes an array in memory with one thread. pcodec codes each block of an array apart, as Cairn does.
 All contestants of a question take turns in each round; a figure is the median of the rounds, and a ratio
 is the median of the ratios within a round. `cairn-bench numbers` compares chunks with other codecs.
+Records {int64 time, float64 of two decimals} are also read one by one, 1,000 anywhere, and as a whole.
 """
 
 import argparse
 import os
 import statistics
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -77,7 +79,11 @@ class Theirs:
 
 
 def compare(report, name, numbers, block, rounds):
-    contestants = {"pco": Ours("pco", [], numbers, block), "zstd + shuffle": Ours("zstd", ["shuffle"], numbers, block)}
+    contestants = {
+        "pco": Ours("pco", [], numbers, block),
+        "bitpack": Ours("bitpack", [], numbers, block),
+        "zstd + shuffle": Ours("zstd", ["shuffle"], numbers, block),
+    }
     if standalone is not None:
         contestants["pcodec"] = Theirs(numbers, block)
     where = f"{name}, blocks of {block:,}"
@@ -100,9 +106,56 @@ def compare(report, name, numbers, block, rounds):
         report.add(f"{where}: {verb}", "GB/s", "higher", scores)
 
 
+def series(count):
+    """Records as a logger writes them: times with jitter, and values of two decimals."""
+    dice = np.random.default_rng(1)
+    records = np.zeros(count, [("time", "i8"), ("value", "f8")])
+    records["time"] = 1_700_000_000_000_000_000 + np.cumsum(1_000_000 + dice.integers(-50_000, 50_000, count))
+    records["value"] = np.round(np.cumsum(dice.normal(size=count)), 2)
+    return records
+
+
+def median_time(call, times):
+    """The median time of call(0), call(1) and so on, in seconds."""
+    taken = []
+    for i in range(times):
+        begin = time.perf_counter()
+        call(i)
+        taken.append(time.perf_counter() - begin)
+    return statistics.median(taken)
+
+
+def compare_reads(report, records, rounds):
+    dice = np.random.default_rng(2)
+    sets = dice.integers(0, len(records), (rounds * 3, 1000))
+    with tempfile.TemporaryDirectory() as folder:
+        frames = {}
+        for codec in ("bitpack", "pco", "zstd", "lz4"):
+            frames[codec] = cairn.asarray(records, f"{folder}/{codec}.b2nd", codec=codec)
+            assert (frames[codec][sets[0]] == records[sets[0]]).all()
+
+        def open_and_read(codec, i):
+            with cairn.open(f"{folder}/{codec}.b2nd") as frame:
+                return frame[int(sets[0][i])]
+
+        questions = [
+            ("1,000 records anywhere", "ms", 1e3, rounds * 3, lambda codec, i: frames[codec][sets[i]]),
+            ("a record", "us", 1e6, 1000, lambda codec, i: frames[codec][int(sets[0][i])]),
+            ("open, and a record", "us", 1e6, 200, open_and_read),
+            ("all records", "ms", 1e3, rounds, lambda codec, i: frames[codec][:]),
+        ]
+        where = f"{len(records):,} records"
+        ratios = {codec: records.nbytes / frame.info.cbytes for codec, frame in frames.items()}
+        report.add(f"{where}: ratio", "x", "higher", ratios)
+        for question, unit, factor, times, call in questions:
+            scores = {codec: median_time(lambda i: call(codec, i), times) * factor for codec in frames}
+            report.add(f"{where}: {question}", unit, "lower", scores)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--numbers", type=int, default=1 << 18)
+    parser.add_argument("--records", type=int, default=4_000_000)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", metavar="FILE", help="keep the results, which tools/bench/draw.py draws")
     args = parser.parse_args()
@@ -112,6 +165,7 @@ def main():
     for name, numbers in columns(args.numbers).items():
         for block in (1 << 13, 1 << 17):
             compare(report, name, numbers, block, args.rounds)
+    compare_reads(report, series(args.records), args.rounds)
     print(tables.tables(report.data), end="")
     if args.json:
         results.save(args.json, report.data)

@@ -1,4 +1,4 @@
-// Compares the codec for numbers with the other ones, on columns of numbers.
+// Compares the codecs for numbers with the other ones, on columns of numbers.
 
 #include <memory>
 #include <string>
@@ -29,6 +29,7 @@ struct Coding {
 
 constexpr Coding kCodings[] = {
     {"pco-5", Codec::kPco, 5},
+    {"bitpack", Codec::kBitpack, 5},
     {"zstd-5 + shuffle", Codec::kZstd, 5},
     {"zstd-5 + bytedelta", Codec::kZstd, 5, Filter::kByteDelta},
     {"zstd-9 + shuffle", Codec::kZstd, 9},
@@ -39,7 +40,7 @@ constexpr Coding kCodings[] = {
 CompressionOptions OptionsOf(const Coding& coding, const NumberColumn& column) {
   CompressionOptions options = {
       .codec = coding.codec, .clevel = coding.clevel, .typesize = column.size};
-  if (coding.codec == Codec::kPco) {
+  if (CodesNumbers(coding.codec)) {
     options.filters.clear();
     options.codec_meta = column.kind;
   } else if (coding.filter == Filter::kByteDelta) {
@@ -99,7 +100,9 @@ absl::Status Run(Session& session) {
 
 void AddNumbers(CLI::App& app, Session& session) {
   CLI::App* const command =
-      app.add_subcommand("numbers", "Columns of numbers: pco beside zstd and LZ4, and the ratios");
+      app.add_subcommand("numbers",
+                         "Columns of numbers: pco and bitpack beside zstd and LZ4"
+                         ", and the ratios");
   command->callback([&session] { session.run = [&session] { return Run(session); }; });
 }
 
