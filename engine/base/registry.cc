@@ -8,12 +8,15 @@ namespace cairn {
 
 namespace {
 
+constexpr uint8_t kFirstUserId = 160;
+// The format registers the codecs from here on for libraries that Cairn does without.
+constexpr uint8_t kFirstForeignCodec = 36;
+
 template <typename Plugin>
-absl::Status Add(uint8_t id, std::unique_ptr<const Plugin> plugin, const char* kind,
-                 std::map<uint8_t, std::unique_ptr<const Plugin>>& plugins) {
-  constexpr uint8_t kFirstUserId = 160;
-  if (id < kFirstUserId) {
-    return InvalidArgument("%s id %d: programs may use 160 to 255", kind, id);
+absl::Status Add(uint8_t id, uint8_t first_id, std::unique_ptr<const Plugin> plugin,
+                 const char* kind, std::map<uint8_t, std::unique_ptr<const Plugin>>& plugins) {
+  if (id < first_id) {
+    return InvalidArgument("%s id %d: programs may use %d to 255", kind, id, first_id);
   }
   if (plugin == nullptr) return InvalidArgument("%s id %d: null", kind, id);
   if (!plugins.emplace(id, std::move(plugin)).second) {
@@ -34,11 +37,11 @@ absl::Status Registry::AddCodec(uint8_t id, std::unique_ptr<const CodecPlugin> c
   if (CodesNumbers(static_cast<Codec>(id))) {
     return absl::AlreadyExistsError(absl::StrFormat("codec id %d is one of Cairn's", id));
   }
-  return Add(id, std::move(codec), "codec", codecs_);
+  return Add(id, kFirstForeignCodec, std::move(codec), "codec", codecs_);
 }
 
 absl::Status Registry::AddFilter(uint8_t id, std::unique_ptr<const FilterPlugin> filter) {
-  return Add(id, std::move(filter), "filter", filters_);
+  return Add(id, kFirstUserId, std::move(filter), "filter", filters_);
 }
 
 const CodecPlugin* Registry::codec(uint8_t id) const { return Find(id, codecs_); }

@@ -1,4 +1,5 @@
 // The public functions of cairn/chunk.h.
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "engine/chunk/decoder.h"
 #include "engine/chunk/encoder.h"
 #include "engine/chunk/header.h"
+#include "engine/chunk/hooked_decoder.h"
 
 namespace cairn {
 
@@ -81,6 +83,12 @@ struct ChunkDecompressor::State {
   DecompressionOptions options;
   chunk::WorkspacePool pool;
   chunk::DecodeContext context;
+
+  absl::Status DecodeRange(const chunk::Decoder& decoder, int64_t begin, MutableBytes dst) const {
+    const BlockHook* const hook = options.after_filters.get();
+    if (hook == nullptr || decoder.header().vlblocks) return decoder.DecodeRange(begin, dst);
+    return chunk::DecodeThroughHook(decoder, context, *hook, begin, dst);
+  }
 };
 
 ChunkDecompressor::ChunkDecompressor(const DecompressionOptions& options)
@@ -98,7 +106,10 @@ ChunkDecompressor::~ChunkDecompressor() = default;
 absl::Status ChunkDecompressor::Decompress(Bytes chunk, MutableBytes dst) const {
   chunk::Decoder decoder;
   CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, state_->context));
-  return decoder.Decode(dst);
+  if (state_->options.after_filters == nullptr || std::ssize(dst) != decoder.nbytes()) {
+    return decoder.Decode(dst);
+  }
+  return state_->DecodeRange(decoder, 0, dst);
 }
 
 absl::Status ChunkDecompressor::DecompressItems(Bytes chunk, int64_t start,
@@ -113,7 +124,7 @@ absl::Status ChunkDecompressor::DecompressItems(Bytes chunk, int64_t start,
   if (start < 0 || start > decoder.nbytes()) {
     return OutOfRange("item %d of a chunk of %d", start, decoder.nbytes() / typesize);
   }
-  return decoder.DecodeRange(start * typesize, dst);
+  return state_->DecodeRange(decoder, start * typesize, dst);
 }
 
 absl::Status DecompressChunk(Bytes chunk, MutableBytes dst, const DecompressionOptions& options) {

@@ -215,8 +215,10 @@ absl::Status Decoder::DecodeStream(const Stream& stream, const codec::StreamPart
     CopyBytes(stream.stored.first(part.end), out);
     return absl::OkStatus();
   }
-  const PluginCall call{
-      .typesize = header_.typesize, .meta = header_.codec_meta, .blockshape = context_.blockshape};
+  const PluginCall call{.typesize = header_.typesize,
+                        .meta = header_.codec_meta,
+                        .blockshape = context_.blockshape,
+                        .chunk_header = chunk_.first(static_cast<size_t>(header_.size()))};
   return workspace.codec->DecompressPart(stream.stored, out, part, call);
 }
 

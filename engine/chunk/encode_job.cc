@@ -52,6 +52,7 @@ class EncodeJob {
     if (tools_.options.use_dict) CAIRN_RETURN_IF_ERROR(TrainDictionary(*lease));
     end_ = static_cast<size_t>(header_.size()) + 4 * nblocks();
     if (end_ + (dict_.empty() ? 0 : 4 + dict_.size()) > dst_.size()) return 0;
+    if (tools_.options.registry != nullptr) StoreHeader(header_, dst_);  // for plug-ins
     if (!dict_.empty()) {
       StoreInt32(dst_, end_, dict_.size());
       CopyBytes(dict_, dst_.subspan(end_ + 4));
@@ -262,7 +263,8 @@ class EncodeJob {
       const PluginCall call{.typesize = header_.typesize,
                             .clevel = tools_.options.clevel,
                             .meta = header_.codec_meta,
-                            .blockshape = tools_.options.blockshape};
+                            .blockshape = tools_.options.blockshape,
+                            .chunk_header = dst_.first(static_cast<size_t>(header_.size()))};
       CAIRN_ASSIGN_OR_RETURN(size, workspace.codec->Compress(stream, target, call));
     }
     // A stream that compresses to its own size would be taken for a raw one.

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "engine/base/bytes.h"
+#include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encode_job.h"
 #include "engine/chunk/encode_options.h"
+#include "engine/chunk/parallel.h"
 #include "engine/chunk/special.h"
 
 namespace cairn::chunk {
@@ -94,6 +96,33 @@ absl::StatusOr<size_t> Encoder::Encode(Bytes src, MutableBytes dst, Zeros zeros)
     return InvalidArgument("chunk of %d bytes: at most %d", src.size(), kMaxChunkBytes);
   }
   Header header = NewHeader(static_cast<int32_t>(src.size()));
+  if (options_.before_filters == nullptr) return EncodePlain(header, src, dst, zeros);
+  const WorkspacePool::Lease lease = pool_->Acquire();
+  const MutableBytes made = lease->made.Get(src.size());
+  CAIRN_RETURN_IF_ERROR(RunHook(header, src, made, *lease));
+  return EncodePlain(header, made, dst, zeros);
+}
+
+absl::Status Encoder::RunHook(const Header& header, Bytes src, MutableBytes made,
+                              Workspace& workspace) const {
+  const int64_t nbytes = std::ssize(src);
+  const int64_t nblocks = CeilDiv<int64_t>(nbytes, header.blocksize);
+  Executor* const executor = options_.executor.get();
+  return ForEachBlock(
+      {.first = 0, .last = nblocks}, WorthThreads(executor, nbytes, nblocks) ? executor : nullptr,
+      *pool_, workspace, [](Workspace&) { return absl::OkStatus(); },
+      [&](int64_t block, Workspace&) {
+        const int64_t begin = block * header.blocksize;
+        const auto size = static_cast<size_t>(std::min<int64_t>(header.blocksize, nbytes - begin));
+        const auto from = static_cast<size_t>(begin);
+        return options_.before_filters->Run(
+            {.block = block, .begin = begin, .typesize = header.typesize}, src.subspan(from, size),
+            made.subspan(from, size));
+      });
+}
+
+absl::StatusOr<size_t> Encoder::EncodePlain(Header header, Bytes src, MutableBytes dst,
+                                            Zeros zeros) const {
   if (header.extended && zeros == Zeros::kSpecial && options_.clevel > 0 &&
       src.size() >= kMinPayload && IsRunOfZeros(src)) {
     header.special = SpecialValue::kZeros;

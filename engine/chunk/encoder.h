@@ -48,6 +48,11 @@ class Encoder {
   // Returns the header of a chunk that is coded with these options. The caller sets all sizes
   // except nbytes.
   Header NewHeader(int32_t nbytes) const;
+  // Lets the program's hook make the blocks that are compressed.
+  absl::Status RunHook(const Header& header, Bytes src, MutableBytes made,
+                       Workspace& workspace) const;
+  // Encodes the bytes as they are.
+  absl::StatusOr<size_t> EncodePlain(Header header, Bytes src, MutableBytes dst, Zeros zeros) const;
 
   CompressionOptions options_;
   filter::Pipeline pipeline_;

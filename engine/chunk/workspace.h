@@ -27,6 +27,8 @@ struct Workspace {
   ScratchBuffer stored;     // a chunk that cannot be read in place
   int64_t last_chunk = -1;  // number of the chunk read last, to see whether reads are in order
   ScratchBuffer gathered;   // a decoded block that many items are taken from
+  ScratchBuffer decoded;    // a block as it is decoded, which a program's hook reads
+  ScratchBuffer made;       // what a program's hook makes
 };
 
 // Lends workspaces to threads. Thread-safe.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cairn/array.h"
+#include "cairn/block_hook.h"
 #include "cairn/executor.h"
 #include "cairn/file_system.h"
 #include "cairn/registry.h"
@@ -63,6 +64,9 @@ struct CompressionOptions {
   ChunkFormat format = ChunkFormat::kBlosc2;
   // The program's own codecs and filters; null means none.
   std::shared_ptr<const Registry> registry = nullptr;
+  // Makes the block that is compressed out of the block that the caller gives; null means that they
+  // are the same. It is called once for each block. Frames ignore it, and so do variable blocks.
+  std::shared_ptr<const BlockHook> before_filters = nullptr;
 
   // Compresses the blocks of a chunk in parallel; null means the calling thread. The bytes written
   // do not depend on it.
@@ -76,6 +80,9 @@ struct DecompressionOptions {
   // The blockshape of CompressionOptions, which a chunk does not store. Needed for ZFP, NDCELL and
   // NDMEAN.
   std::vector<int32_t> blockshape = {};
+  // Makes the block that the caller gets out of the decoded block; null means that they are the
+  // same. A read of a part of a block calls it for the complete block. Variable blocks ignore it.
+  std::shared_ptr<const BlockHook> after_filters = nullptr;
   std::shared_ptr<Executor> executor = nullptr;  // null means the calling thread
 };
 

@@ -1,5 +1,5 @@
 // Registry: a program's own codecs and filters, with the ids 160..255 that the format leaves to
-// programs.
+// programs, and codecs that the format registers and this library does not have.
 #ifndef CAIRN_REGISTRY_H_
 #define CAIRN_REGISTRY_H_
 
@@ -22,6 +22,8 @@ struct PluginCall {
   uint8_t meta = 0;      // the parameter byte of the codec or of the filter's slot
   // Items of a block in each dimension, for a codec in a frame that is an array. Otherwise empty.
   std::span<const int32_t> blockshape = {};
+  // Header of the chunk, for a codec. While a chunk is compressed its cbytes is not known yet.
+  Bytes chunk_header = {};
 };
 
 // A codec of the program's own. It is called from several threads at once.
@@ -49,8 +51,8 @@ class CAIRN_EXPORT FilterPlugin {
 class CAIRN_EXPORT Registry {
  public:
   // Add a codec or a filter.
-  // Errors: kInvalidArgument if `id` is not 160..255 or the plug-in is null; kAlreadyExists if the
-  // id is taken, as those of Codec::kPco and kBitpack are.
+  // Errors: kInvalidArgument if `id` is not 160..255, or for a codec 36..255, or if the plug-in is
+  // null; kAlreadyExists if the id is taken, as those of Codec::kPco and kBitpack are.
   absl::Status AddCodec(uint8_t id, std::unique_ptr<const CodecPlugin> codec);
   absl::Status AddFilter(uint8_t id, std::unique_ptr<const FilterPlugin> filter);
 

@@ -113,7 +113,7 @@ TEST(CodecSetTest, OnlySomeCodecsTakeDictionaries) {
 
 TEST(RegistryTest, KeepsTheFormatsIdsToItself) {
   Registry registry;
-  for (const uint8_t id : std::initializer_list<uint8_t>{0, 5, 32, 159}) {
+  for (const uint8_t id : std::initializer_list<uint8_t>{0, 5, 32, 35}) {
     EXPECT_TRUE(
         absl::IsInvalidArgument(registry.AddCodec(id, std::make_unique<const TrimCodec>())));
     EXPECT_TRUE(absl::IsInvalidArgument(registry.AddFilter(id, nullptr)));
@@ -123,6 +123,18 @@ TEST(RegistryTest, KeepsTheFormatsIdsToItself) {
     EXPECT_TRUE(IsOk(registry.AddCodec(id, std::make_unique<const TrimCodec>())));
     EXPECT_NE(registry.codec(id), nullptr);
     EXPECT_EQ(registry.filter(id), nullptr);
+  }
+}
+
+TEST(RegistryTest, TakesCodecsThatTheFormatRegistersForOthers) {
+  Registry registry;
+  CodecSet codecs;
+  ASSERT_TRUE(IsOk(codecs.Get(Codec::kPco, nullptr)));  // is not taken for codec 36
+  for (const uint8_t id : std::initializer_list<uint8_t>{36, 159}) {
+    const auto codec = static_cast<Codec>(id);
+    EXPECT_TRUE(absl::IsUnimplemented(codecs.Get(codec, &registry).status()));
+    EXPECT_TRUE(IsOk(registry.AddCodec(id, std::make_unique<const TrimCodec>())));
+    EXPECT_TRUE(IsOk(codecs.Get(codec, &registry)));
   }
 }
 

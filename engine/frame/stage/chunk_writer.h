@@ -39,7 +39,9 @@ class ChunkWriter {
       : compression_(std::move(compression)),
         fixed_chunks_(fixed_chunks),
         env_(std::move(env)),
-        sink_(sink) {}
+        sink_(sink) {
+    compression_.before_filters = nullptr;  // no reader of the frame would undo it
+  }
 
   // Fails if the options cannot make a chunk.
   absl::Status CheckOptions() { return GetEncoder().status(); }
