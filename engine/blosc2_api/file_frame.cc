@@ -1,0 +1,146 @@
+#include "engine/blosc2_api/file_frame.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+
+#include "cairn/options.h"
+#include "cairn/snapshot.h"
+#include "cairn/writer.h"
+#include "engine/base/mutex.h"
+#include "engine/base/status.h"
+#include "engine/blosc2_api/serialize.h"
+
+namespace cairn::blosc2_api {
+
+namespace {
+
+// Another handle of the frame writes for no longer than one call takes.
+constexpr std::chrono::seconds kPatience{30};
+
+absl::StatusOr<Frame> CreateFrame(const blosc2_schunk& schunk, bool overwrite) {
+  CreateOptions options = CreateOptionsOf(schunk);
+  options.layout = schunk.storage->contiguous ? Layout::kContiguous : Layout::kSparse;
+  options.fingerprint = FingerprintType::k64Bit;
+  options.overwrite = overwrite;
+  return Frame::Create(schunk.storage->urlpath, options);
+}
+
+// Each edit is committed and leaves a complete frame, which any Blosc2 reads. Thread-safe.
+class FileFrame final : public blosc2_frame_s {
+ public:
+  FileFrame(const blosc2_schunk& schunk, Frame frame)
+      : schunk_(schunk), frame_(std::move(frame)), snapshot_(frame_.snapshot()) {}
+  ~FileFrame() override { std::free(cframe_.data()); }
+
+  absl::StatusOr<Chunk> Get(int64_t nchunk) const override { return snapshot().GetChunk(nchunk); }
+
+  absl::Status Insert(int64_t nchunk, Chunk chunk) override {
+    return Edit([&](Writer& writer) { return writer.InsertCompressed(nchunk, chunk.bytes()); });
+  }
+  absl::Status Update(int64_t nchunk, Chunk chunk) override {
+    return Edit([&](Writer& writer) { return writer.UpdateCompressed(nchunk, chunk.bytes()); });
+  }
+  absl::Status Delete(int64_t nchunk) override {
+    return Edit([&](Writer& writer) { return writer.DeleteChunks(nchunk, 1); });
+  }
+  absl::Status Reorder(std::span<const int64_t> order) override {
+    return Edit([&](Writer& writer) { return writer.ReorderChunks(order); });
+  }
+  absl::Status SetMetalayer(const char* name, const Bytes* content) override {
+    if (content == nullptr) return absl::UnimplementedError("metalayers of files stay");
+    const Snapshot now = snapshot();
+    if (!now.GetMetalayer(name).ok() && now.info().nchunks == 0) return Recreate();
+    return Edit([&](Writer& writer) { return writer.SetMetalayer(name, *content); });
+  }
+  absl::Status SetVlmetalayer(const char* name, const Bytes* content) override {
+    return Edit([&](Writer& writer) {
+      return content == nullptr ? writer.DeleteVlmetalayer(name)
+                                : writer.SetVlmetalayer(name, *content);
+    });
+  }
+
+  absl::StatusOr<MutableBytes> Cframe() override {
+    CAIRN_ASSIGN_OR_RETURN(const MutableBytes cframe, Serialize(schunk_));
+    std::free(cframe_.data());
+    cframe_ = cframe;
+    return cframe_;
+  }
+  absl::StatusOr<int64_t> Length() override {
+    const Snapshot now = snapshot();
+    return now.info().frame_size + now.info().journal_size;
+  }
+  void KeepCframe(bool /*keep*/) override {}
+  bool on_disk() const override { return true; }
+
+ private:
+  Snapshot snapshot() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    return snapshot_;
+  }
+
+  absl::Status TakeWriter() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (writer_.has_value()) return writer_->Resume(kPatience);
+    CAIRN_ASSIGN_OR_RETURN(writer_,
+                           frame_.OpenWriter({.wait = kPatience, .opening = Durability::kProcess}));
+    return absl::OkStatus();
+  }
+
+  absl::Status Edit(absl::FunctionRef<absl::Status(Writer&)> edit) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    CAIRN_RETURN_IF_ERROR(TakeWriter());
+    absl::Status status = edit(*writer_);
+    if (status.ok()) status = writer_->Checkpoint();
+    if (!status.ok()) writer_->Rollback();
+    const absl::Status suspended = writer_->Suspend();
+    CAIRN_RETURN_IF_ERROR(status);
+    CAIRN_RETURN_IF_ERROR(suspended);
+    CAIRN_ASSIGN_OR_RETURN(snapshot_, frame_.Refresh());
+    return absl::OkStatus();
+  }
+
+  // Makes the empty frame again, because a header takes no more metalayers.
+  absl::Status Recreate() ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    writer_.reset();
+    CAIRN_ASSIGN_OR_RETURN(frame_, CreateFrame(schunk_, true));
+    snapshot_ = frame_.snapshot();
+    return absl::OkStatus();
+  }
+
+  const blosc2_schunk& schunk_;
+  mutable Mutex mutex_;
+  Frame frame_ ABSL_GUARDED_BY(mutex_);
+  Snapshot snapshot_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
+  MutableBytes cframe_;
+};
+
+}  // namespace
+
+absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset, const blosc2_io& io) {
+  if (io.id != BLOSC2_IO_FILESYSTEM) {
+    return absl::UnimplementedError("files through callbacks are not built in");
+  }
+  // A Blosc2 in another process may cut the file at any time, which would kill a mapped reader.
+  return Frame::Open(path, {.offset = offset, .use_mmap = false});
+}
+
+std::unique_ptr<blosc2_frame_s> MakeFileFrame(const blosc2_schunk& schunk, Frame frame) {
+  return std::make_unique<FileFrame>(schunk, std::move(frame));
+}
+
+absl::StatusOr<std::unique_ptr<blosc2_frame_s>> CreateFileFrame(const blosc2_schunk& schunk) {
+  if (schunk.storage->io->id != BLOSC2_IO_FILESYSTEM) {
+    return absl::UnimplementedError("files through callbacks are not built in");
+  }
+  CAIRN_ASSIGN_OR_RETURN(Frame frame, CreateFrame(schunk, false));
+  return MakeFileFrame(schunk, std::move(frame));
+}
+
+}  // namespace cairn::blosc2_api

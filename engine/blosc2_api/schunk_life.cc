@@ -1,0 +1,154 @@
+// Makes, opens and frees super-chunks.
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/blosc2_api/api.h"
+#include "engine/blosc2_api/codes.h"
+#include "engine/blosc2_api/file_frame.h"
+#include "engine/blosc2_api/frame_store.h"
+#include "engine/blosc2_api/memory_frame.h"
+#include "engine/blosc2_api/schunk.h"
+
+namespace cairn::blosc2_api {
+
+namespace {
+
+absl::StatusOr<SchunkPtr> FromBuffer(MutableBytes cframe, bool copy) {
+  CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::OpenBuffer(cframe));
+  const Snapshot snapshot = frame.snapshot();
+  SchunkPtr schunk = MakeSchunk(snapshot, nullptr, nullptr);
+  if (schunk == nullptr) return absl::DataLossError("frame: its parameters are wrong");
+  if (!copy) {
+    schunk->frame = MakeMemoryFrame(*schunk, cframe, snapshot).release();
+    return schunk;
+  }
+  schunk->storage->contiguous = false;
+  const int64_t nchunks = std::exchange(schunk->nchunks, 0);
+  schunk->data_len = static_cast<size_t>(nchunks) * sizeof(uint8_t*);
+  schunk->data =
+      static_cast<uint8_t**>(std::calloc(static_cast<size_t>(nchunks) + 1, sizeof(uint8_t*)));
+  schunk->cbytes = 0;
+  for (; schunk->nchunks < nchunks; ++schunk->nchunks) {
+    CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, snapshot.GetChunk(schunk->nchunks));
+    const int64_t size = std::ssize(chunk.bytes());
+    auto* const memory = static_cast<uint8_t*>(std::malloc(static_cast<size_t>(size)));
+    CopyBytes(chunk.bytes(), MutableBytesAt(memory, size));
+    schunk->data[schunk->nchunks] = memory;
+    schunk->cbytes += size;
+  }
+  return schunk;
+}
+
+absl::StatusOr<SchunkPtr> OpenFile(const char* urlpath, int64_t offset, const blosc2_io& io) {
+  CAIRN_ASSIGN_OR_RETURN(Frame frame, OpenFrame(urlpath, offset, io));
+  const Snapshot snapshot = frame.snapshot();
+  SchunkPtr schunk = MakeSchunk(snapshot, urlpath, &io);
+  if (schunk == nullptr) return absl::DataLossError("frame: its parameters are wrong");
+  schunk->frame = MakeFileFrame(*schunk, std::move(frame)).release();
+  return schunk;
+}
+
+absl::StatusOr<SchunkPtr> Create(const blosc2_storage& storage) {
+  SchunkPtr schunk = MakeSchunk(storage);
+  if (schunk == nullptr) return absl::InvalidArgumentError("super-chunk: its parameters are wrong");
+  if (storage.urlpath != nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<blosc2_frame_s> frame, CreateFileFrame(*schunk));
+    schunk->frame = frame.release();
+  } else if (storage.contiguous) {
+    schunk->frame = MakeMemoryFrame(*schunk).release();
+  }
+  return schunk;
+}
+
+blosc2_schunk* PointerOrNull(absl::StatusOr<SchunkPtr> schunk) {
+  if (schunk.ok()) return schunk->release();
+  CodeOf(schunk.status());
+  return nullptr;
+}
+
+void FreeLayers(blosc2_metalayer** layers, int count) {
+  for (int i = 0; i < count; ++i) {
+    std::free(layers[i]->name);
+    std::free(layers[i]->content);
+    std::free(layers[i]);
+  }
+}
+
+void FreeStorage(blosc2_storage* storage) {
+  if (storage == nullptr) return;
+  std::free(storage->urlpath);
+  std::free(storage->cparams);
+  std::free(storage->dparams);
+  std::free(storage->io);
+  std::free(storage);
+}
+
+}  // namespace
+
+}  // namespace cairn::blosc2_api
+
+using cairn::blosc2_api::Failed;
+using cairn::blosc2_api::PointerOrNull;
+
+blosc2_schunk* blosc2_schunk_new(blosc2_storage* storage) {
+  return PointerOrNull(
+      cairn::blosc2_api::Create(storage != nullptr ? *storage : BLOSC2_STORAGE_DEFAULTS));
+}
+
+blosc2_schunk* blosc2_schunk_from_buffer(uint8_t* cframe, int64_t len, bool copy) {
+  if (cframe == nullptr || len < 0) {
+    Failed(BLOSC2_ERROR_NULL_POINTER, "frame: there is no buffer");
+    return nullptr;
+  }
+  return PointerOrNull(
+      cairn::blosc2_api::FromBuffer(cairn::blosc2_api::MutableBytesAt(cframe, len), copy));
+}
+
+blosc2_schunk* blosc2_schunk_open_offset_udio(const char* urlpath, int64_t offset,
+                                              const blosc2_io* udio) {
+  if (urlpath == nullptr || udio == nullptr) {
+    Failed(BLOSC2_ERROR_NULL_POINTER, "super-chunk: there is no path");
+    return nullptr;
+  }
+  return PointerOrNull(cairn::blosc2_api::OpenFile(urlpath, offset, *udio));
+}
+
+blosc2_schunk* blosc2_schunk_open_udio(const char* urlpath, const blosc2_io* udio) {
+  return blosc2_schunk_open_offset_udio(urlpath, 0, udio);
+}
+
+blosc2_schunk* blosc2_schunk_open_offset(const char* urlpath, int64_t offset) {
+  return blosc2_schunk_open_offset_udio(urlpath, offset, &BLOSC2_IO_DEFAULTS);
+}
+
+blosc2_schunk* blosc2_schunk_open(const char* urlpath) {
+  return blosc2_schunk_open_offset(urlpath, 0);
+}
+
+int blosc2_schunk_free(blosc2_schunk* schunk) {
+  // Files are complete before their super-chunk ends. A view's store belongs to another one.
+  if (!schunk->view) {
+    delete schunk->frame;
+    for (int64_t i = 0; schunk->data != nullptr && i < schunk->nchunks; ++i) {
+      std::free(schunk->data[i]);
+    }
+    std::free(static_cast<void*>(schunk->data));
+  }
+  if (schunk->cctx != nullptr) blosc2_free_ctx(schunk->cctx);
+  if (schunk->dctx != nullptr) blosc2_free_ctx(schunk->dctx);
+  std::free(schunk->blockshape);
+  cairn::blosc2_api::FreeLayers(schunk->metalayers, schunk->nmetalayers);
+  cairn::blosc2_api::FreeLayers(schunk->vlmetalayers, schunk->nvlmetalayers);
+  cairn::blosc2_api::FreeStorage(schunk->storage);
+  std::free(schunk);
+  return BLOSC2_ERROR_SUCCESS;
+}
+
+void blosc2_schunk_avoid_cframe_free(blosc2_schunk* schunk, bool avoid_cframe_free) {
+  if (schunk->frame != nullptr) schunk->frame->KeepCframe(avoid_cframe_free);
+}

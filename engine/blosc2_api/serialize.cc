@@ -1,0 +1,69 @@
+#include "engine/blosc2_api/serialize.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/blosc2_api/schunk.h"
+
+namespace cairn::blosc2_api {
+
+CreateOptions CreateOptionsOf(const blosc2_schunk& schunk) {
+  CreateOptions options;
+  CompressionOptions& compression = options.compression;
+  compression.codec = static_cast<Codec>(schunk.compcode);
+  compression.codec_meta = schunk.compcode_meta;
+  compression.clevel = schunk.clevel;
+  compression.typesize = schunk.typesize;
+  compression.blocksize = schunk.blocksize;
+  compression.use_dict = schunk.use_dict != 0;
+  const bool known =
+      schunk.splitmode >= BLOSC_ALWAYS_SPLIT && schunk.splitmode <= BLOSC_FORWARD_COMPAT_SPLIT;
+  if (known) compression.split_mode = static_cast<SplitMode>(schunk.splitmode);
+  compression.filters.clear();
+  for (size_t i = 0; i < BLOSC2_MAX_FILTERS; ++i) {
+    compression.filters.push_back(
+        {.filter = static_cast<Filter>(schunk.filters[i]), .meta = schunk.filters_meta[i]});
+  }
+  options.chunksize = schunk.chunksize > 0    ? ChunkSize(schunk.chunksize)
+                      : schunk.chunksize == 0 ? ChunkSize::Variable()
+                                              : ChunkSize::AsFirstChunk();
+  for (int i = 0; i < schunk.nmetalayers; ++i) {
+    const blosc2_metalayer& layer = *schunk.metalayers[i];
+    options.metalayers.push_back(
+        {.name = layer.name, .content = ToVector(BytesAt(layer.content, layer.content_len))});
+  }
+  // Frames in memory and copies of them are read at once, and have no commits to tell apart.
+  options.fingerprint = FingerprintType::kNone;
+  return options;
+}
+
+absl::Status StageAll(const blosc2_schunk& schunk, Writer& writer) {
+  for (int64_t i = 0; i < schunk.nchunks; ++i) {
+    CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, GetChunk(schunk, i));
+    CAIRN_RETURN_IF_ERROR(writer.AppendCompressed(chunk.bytes()));
+  }
+  for (int i = 0; i < schunk.nvlmetalayers; ++i) {
+    const blosc2_metalayer& layer = *schunk.vlmetalayers[i];
+    CAIRN_RETURN_IF_ERROR(
+        writer.SetVlmetalayer(layer.name, BytesAt(layer.content, layer.content_len)));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MutableBytes> Serialize(const blosc2_schunk& schunk) {
+  CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::CreateInMemory(CreateOptionsOf(schunk)));
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
+  CAIRN_RETURN_IF_ERROR(StageAll(schunk, writer));
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, writer.Commit(Durability::kProcess));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, snapshot.ToBuffer());
+  void* const memory = std::malloc(bytes.size());
+  if (memory == nullptr) return absl::ResourceExhaustedError("frame: no memory for it");
+  const MutableBytes cframe = MutableBytesAt(memory, std::ssize(bytes));
+  CopyBytes(bytes, cframe);
+  return cframe;
+}
+
+}  // namespace cairn::blosc2_api
