@@ -213,6 +213,10 @@ struct WriterOptions {
   // a full disk: Rollback, delete chunks, then Reclaim. If the space that this frees lies in
   // pieces, use Compact. All other calls work, also if the file is already larger.
   int64_t max_file_size = 0;
+  // Lets edits leave an array whose metalayer asks for other chunks than the frame has. The program
+  // then keeps the shape and the chunks in step, as C-Blosc2 does: with SetMetalayer, and with
+  // edits that a frame which is an array otherwise refuses.
+  bool free_shapes = false;
   // Creates the lock file of C-Blosc2's locking protocol, FRAME.b2lock. An existing lock file is
   // always locked while the writer exists.
   bool make_lock_file = false;

@@ -232,6 +232,34 @@ TEST(ArrayGuardTest, FrameThatIsMendedGetsBlocksOfTheArray) {
   EXPECT_EQ(InspectChunk(snapshot->GetChunk(0)->bytes())->blocksize, 6);
 }
 
+TEST(ArrayGuardTest, LeavesFreeShapesToTheProgram) {
+  TempDir dir;
+  CreateOptions options = OfArray(TypedArray());
+  auto frame = Frame::Create(dir.Path("a.b2nd"), options);
+  ASSERT_TRUE(IsOk(frame));
+  auto writer = frame->OpenWriter({.free_shapes = true});
+  ASSERT_TRUE(IsOk(writer));
+  ArrayInfo larger = TypedArray();
+  larger.shape = {7, 7};
+  // Chunks first, then the shape, and the other way round.
+  const Buffer chunk = Compressed(MakeItems(24), Blocks(6));
+  EXPECT_TRUE(IsOk(writer->InsertCompressed(4, chunk)));
+  EXPECT_TRUE(IsOk(writer->InsertCompressed(5, chunk)));
+  EXPECT_TRUE(IsOk(writer->SetMetalayer("b2nd", format::EncodeB2nd(larger))));
+  auto snapshot = writer->Commit();
+  ASSERT_TRUE(IsOk(snapshot));
+  Buffer items(49);
+  EXPECT_TRUE(IsOk(snapshot->ReadBox(Extents{0, 0}, Extents{7, 7}, items)));
+  EXPECT_TRUE(IsOk(writer->SetMetalayer("b2nd", format::EncodeB2nd(TypedArray()))));
+  EXPECT_TRUE(IsOk(writer->Commit()));
+  EXPECT_TRUE(IsOk(writer->DeleteChunks(4, 2)));
+  EXPECT_TRUE(IsOk(writer->Checkpoint()));
+  items.resize(35);
+  snapshot = frame->Refresh();
+  ASSERT_TRUE(IsOk(snapshot));
+  EXPECT_TRUE(IsOk(snapshot->ReadBox(Extents{0, 0}, Extents{5, 7}, items)));
+}
+
 TEST(ArrayGuardTest, TakesMetalayersThatFitTheChunksAlone) {
   Frame frame = NewInMemory(OfArray(TypedArray()));
   auto writer = frame.OpenWriter();

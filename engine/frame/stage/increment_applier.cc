@@ -219,7 +219,7 @@ absl::Status IncrementApplier::Apply(const State& from) {
     return DataLoss("increment: expected content %016x of %d bytes, got %016x of %d",
                     increment.result, increment.nbytes, hash, view->nbytes);
   }
-  edits_.set_is_array(IsArray(*view));
+  edits_.set_is_array(!edits_.free_shapes() && IsArray(*view));
   return absl::OkStatus();
 }
 

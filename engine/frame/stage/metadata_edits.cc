@@ -58,7 +58,7 @@ absl::Status MetadataEdits::SetMetalayer(std::string_view name, Bytes content) {
     const std::shared_ptr<State> state = stager_.MakeState();
     CAIRN_ASSIGN_OR_RETURN(state->metadata, WithMetalayer(*staged_.metadata, name, content));
     const absl::Status fits = CheckArray(*state).status();
-    if (!fits.ok()) {
+    if (!fits.ok() && !stager_.edits().free_shapes()) {
       return Annotate(WithCode(absl::StatusCode::kFailedPrecondition, fits),
                       "metalayer %s does not fit the chunks", name);
     }

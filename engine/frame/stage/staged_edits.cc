@@ -20,13 +20,14 @@ constexpr int64_t kMaxChunks = kMaxChunkBytes / format::kIndexTypesize;
 }  // namespace
 
 StagedEdits::StagedEdits(StatePtr base, ChunkSink& sink, const CompressionOptions& compression,
-                         int32_t chunksize)
+                         int32_t chunksize, bool free_shapes)
     : base_(std::move(base)),
       sink_(sink),
       chunksize_(chunksize),
+      free_shapes_(free_shapes),
       staged_(*base_),
       chunk_writer_(compression, staged_.fixed_chunks(), base_->env(), sink_),
-      is_array_(IsArray(*base_)) {}
+      is_array_(!free_shapes && IsArray(*base_)) {}
 
 absl::Status StagedEdits::Remember(absl::Status status) {
   if (!status.ok() && failure_.ok()) failure_ = status;
@@ -175,13 +176,13 @@ absl::StatusOr<StatePtr> StagedEdits::StateWith(int64_t nchunk) {
 
 void StagedEdits::SetBase(StatePtr committed) {
   base_ = std::move(committed);
-  is_array_ = IsArray(*base_);
+  is_array_ = !free_shapes_ && IsArray(*base_);
   staged_.Settle();
 }
 
 StagedState StagedEdits::RestartOn(StatePtr base) {
   base_ = std::move(base);
-  is_array_ = IsArray(*base_);
+  is_array_ = !free_shapes_ && IsArray(*base_);
   return std::exchange(staged_, StagedState(*base_));
 }
 

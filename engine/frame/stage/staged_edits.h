@@ -23,9 +23,10 @@ namespace cairn::frame {
 class StagedEdits {
  public:
   // `base` is the committed state that the edits begin with. `compression` is for new chunks, and
-  // `chunksize` for a frame that does not say how large its chunks are.
+  // `chunksize` for a frame that does not say how large its chunks are. With `free_shapes`, no
+  // frame counts as an array.
   StagedEdits(StatePtr base, ChunkSink& sink, const CompressionOptions& compression,
-              int32_t chunksize);
+              int32_t chunksize, bool free_shapes);
 
   const StatePtr& base() const { return base_; }
   const StagedState& staged() const { return staged_; }
@@ -36,6 +37,7 @@ class StagedEdits {
   // Returns true if chunks and metalayer make an n-dimensional array.
   bool is_array() const { return is_array_; }
   void set_is_array(bool is_array) { is_array_ = is_array; }
+  bool free_shapes() const { return free_shapes_; }
 
   // Keeps the first failure that leaves edits half made, and returns its argument.
   absl::Status Remember(absl::Status status);
@@ -78,6 +80,7 @@ class StagedEdits {
   StatePtr base_;
   ChunkSink& sink_;
   const int32_t chunksize_;
+  const bool free_shapes_;
   StagedState staged_;
   ChunkWriter chunk_writer_;
   absl::Status failure_;

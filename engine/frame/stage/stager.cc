@@ -60,7 +60,7 @@ absl::Status CheckSum(const StagedState& staged, int64_t nchunks, const ChunkCos
 }  // namespace
 
 Stager::Stager(StatePtr base, ChunkSink& sink, const StagerOptions& options)
-    : edits_(std::move(base), sink, options.compression, options.chunksize),
+    : edits_(std::move(base), sink, options.compression, options.chunksize, options.free_shapes),
       staged_(edits_.staged()),
       dirty_(edits_, options.staged_memory),
       pending_(edits_, dirty_) {}

@@ -25,6 +25,7 @@ struct StagerOptions {
   CompressionOptions compression;  // with the typesize of the frame
   int32_t chunksize = 0;           // bytes, used if the frame does not say
   int64_t staged_memory = 0;       // for chunks that are updated; see WriterOptions
+  bool free_shapes = false;        // see WriterOptions
 };
 
 // Appends, inserts, updates and deletes chunks, as Writer does, and says what a commit must record.

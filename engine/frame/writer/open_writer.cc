@@ -39,6 +39,7 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
   CAIRN_RETURN_IF_ERROR(CheckNotNegative("max_file_size", options.max_file_size));
   CAIRN_RETURN_IF_ERROR(CheckNotNegative("staged_memory", options.staged_memory));
   staging.staged_memory = options.staged_memory;
+  staging.free_shapes = options.free_shapes;
   staging.chunksize = WholeItems(options.chunksize, base.header().typesize);
   return staging;
 }
