@@ -202,7 +202,10 @@ int Copy(b2nd_array_t& array, const int64_t* start, const int64_t* stop, void* i
   }
   Slice slice(array, {.start = IndexOf(start, array.ndim), .stop = IndexOf(stop, array.ndim)},
               {.shape = IndexOf(shape, array.ndim), .items = static_cast<std::byte*>(items)});
-  return write ? slice.Write() : slice.Read();
+  if (!write) return slice.Read();
+  EditBatch batch(*array.sc);
+  const int code = slice.Write();
+  return code < 0 ? code : batch.End();
 }
 
 }  // namespace

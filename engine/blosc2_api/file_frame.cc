@@ -14,6 +14,7 @@
 #include "cairn/writer.h"
 #include "engine/base/mutex.h"
 #include "engine/base/status.h"
+#include "engine/blosc2_api/codes.h"
 #include "engine/blosc2_api/serialize.h"
 
 namespace cairn::blosc2_api {
@@ -36,9 +37,20 @@ class FileFrame final : public blosc2_frame_s {
  public:
   FileFrame(const blosc2_schunk& schunk, Frame frame)
       : schunk_(schunk), frame_(std::move(frame)), snapshot_(frame_.snapshot()) {}
-  ~FileFrame() override { std::free(cframe_.data()); }
+  ~FileFrame() override {
+    while (depth_ > 0) CodeOf(End());
+    std::free(cframe_.data());
+  }
 
-  absl::StatusOr<Chunk> Get(int64_t nchunk) const override { return snapshot().GetChunk(nchunk); }
+  absl::StatusOr<Chunk> Get(int64_t nchunk) const override {
+    std::optional<Snapshot> now;
+    {
+      const MutexLock lock(mutex_);
+      CAIRN_RETURN_IF_ERROR(ShowStaged());
+      now = snapshot_;
+    }
+    return now->GetChunk(nchunk);
+  }
 
   absl::Status Insert(int64_t nchunk, Chunk chunk) override {
     return Edit([&](Writer& writer) { return writer.InsertCompressed(nchunk, chunk.bytes()); });
@@ -54,8 +66,7 @@ class FileFrame final : public blosc2_frame_s {
   }
   absl::Status SetMetalayer(const char* name, const Bytes* content) override {
     if (content == nullptr) return absl::UnimplementedError("metalayers of files stay");
-    const Snapshot now = snapshot();
-    if (!now.GetMetalayer(name).ok() && now.info().nchunks == 0) return Recreate();
+    if (IsNew(name)) return Recreate();
     return Edit([&](Writer& writer) { return writer.SetMetalayer(name, *content); });
   }
   absl::Status SetVlmetalayer(const char* name, const Bytes* content) override {
@@ -76,6 +87,26 @@ class FileFrame final : public blosc2_frame_s {
     return now.info().frame_size + now.info().journal_size;
   }
   void KeepCframe(bool /*keep*/) override {}
+
+  absl::Status Begin() override {
+    const MutexLock lock(mutex_);
+    if (depth_ == 0) CAIRN_RETURN_IF_ERROR(TakeWriter());
+    ++depth_;
+    return absl::OkStatus();
+  }
+  absl::Status End() override {
+    const MutexLock lock(mutex_);
+    if (depth_ == 0 || --depth_ > 0) return absl::OkStatus();
+    return Finish();
+  }
+  absl::StatusOr<std::optional<Snapshot>> Refresh() override {
+    const MutexLock lock(mutex_);
+    if (depth_ > 0) return std::optional<Snapshot>();
+    CAIRN_ASSIGN_OR_RETURN(const Snapshot now, frame_.Refresh());
+    if (now == snapshot_) return std::optional<Snapshot>();
+    snapshot_ = now;
+    return now;
+  }
   bool on_disk() const override { return true; }
 
  private:
@@ -86,28 +117,57 @@ class FileFrame final : public blosc2_frame_s {
 
   absl::Status TakeWriter() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (writer_.has_value()) return writer_->Resume(kPatience);
-    CAIRN_ASSIGN_OR_RETURN(writer_,
-                           frame_.OpenWriter({.wait = kPatience, .opening = Durability::kProcess}));
+    CAIRN_ASSIGN_OR_RETURN(
+        writer_, frame_.OpenWriter(
+                     {.wait = kPatience, .opening = Durability::kProcess, .free_shapes = true}));
     return absl::OkStatus();
   }
 
   absl::Status Edit(absl::FunctionRef<absl::Status(Writer&)> edit) ABSL_LOCKS_EXCLUDED(mutex_) {
-    const MutexLock lock(mutex_);
-    CAIRN_RETURN_IF_ERROR(TakeWriter());
-    absl::Status status = edit(*writer_);
-    if (status.ok()) status = writer_->Checkpoint();
+    CAIRN_RETURN_IF_ERROR(Begin());
+    absl::Status status;
+    {
+      const MutexLock lock(mutex_);
+      status = edit(*writer_);
+      if (status.ok() && depth_ > 1) is_staged_ = true;
+    }
+    const absl::Status ended = End();
+    return status.ok() ? ended : status;
+  }
+
+  // Shows readers what is staged.
+  absl::Status ShowStaged() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!is_staged_) return absl::OkStatus();
+    CAIRN_ASSIGN_OR_RETURN(snapshot_, writer_->StagedSnapshot());
+    is_staged_ = false;
+    return absl::OkStatus();
+  }
+
+  // Commits what is staged and gives the frame to others.
+  absl::Status Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    is_staged_ = false;
+    snapshot_ = frame_.snapshot();  // no staged one may be left
+    absl::Status status = writer_->Checkpoint();
     if (!status.ok()) writer_->Rollback();
     const absl::Status suspended = writer_->Suspend();
-    CAIRN_RETURN_IF_ERROR(status);
-    CAIRN_RETURN_IF_ERROR(suspended);
+    if (!suspended.ok()) writer_.reset();
     CAIRN_ASSIGN_OR_RETURN(snapshot_, frame_.Refresh());
-    return absl::OkStatus();
+    return status.ok() ? suspended : status;
+  }
+
+  // Returns true if the frame is empty and has no metalayer of this name.
+  bool IsNew(const char* name) const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const Snapshot now = snapshot();
+    return now.info().nchunks == 0 && !now.GetMetalayer(name).ok();
   }
 
   // Makes the empty frame again, because a header takes no more metalayers.
   absl::Status Recreate() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     writer_.reset();
+    // A directory that is open cannot be replaced.
+    CAIRN_ASSIGN_OR_RETURN(frame_, Frame::CreateInMemory());
+    snapshot_ = frame_.snapshot();
     CAIRN_ASSIGN_OR_RETURN(frame_, CreateFrame(schunk_, true));
     snapshot_ = frame_.snapshot();
     return absl::OkStatus();
@@ -116,8 +176,10 @@ class FileFrame final : public blosc2_frame_s {
   const blosc2_schunk& schunk_;
   mutable Mutex mutex_;
   Frame frame_ ABSL_GUARDED_BY(mutex_);
-  Snapshot snapshot_ ABSL_GUARDED_BY(mutex_);
-  std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
+  mutable Snapshot snapshot_ ABSL_GUARDED_BY(mutex_);
+  mutable std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
+  int depth_ ABSL_GUARDED_BY(mutex_) = 0;                   // of sequences of edits
+  mutable bool is_staged_ ABSL_GUARDED_BY(mutex_) = false;  // readers do not see the last edits yet
   MutableBytes cframe_;
 };
 

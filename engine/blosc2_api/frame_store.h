@@ -3,12 +3,14 @@
 #define CAIRN_ENGINE_BLOSC2_API_FRAME_STORE_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/chunk.h"
+#include "cairn/snapshot.h"
 #include "cairn/types.h"
 #include "engine/blosc2_api/api.h"
 
@@ -38,6 +40,17 @@ struct blosc2_frame_s {
   virtual absl::StatusOr<int64_t> Length() = 0;
   // Says whether the buffer that Cframe returned is freed with the store.
   virtual void KeepCframe(bool keep) = 0;
+
+  // Begin a sequence of edits that others see at once, when as many sequences have ended.
+  virtual absl::Status Begin() { return absl::OkStatus(); }
+  virtual absl::Status End() { return absl::OkStatus(); }
+  // Stores what the last edit has changed, after the super-chunk has taken it over too.
+  virtual absl::Status Settle() { return absl::OkStatus(); }
+  // Looks for what others have changed. Returns the state of the frame if it is another one than at
+  // the last call.
+  virtual absl::StatusOr<std::optional<cairn::Snapshot>> Refresh() {
+    return std::optional<cairn::Snapshot>();
+  }
 
   // Returns true if chunks come from a file, so that callers get copies of them.
   virtual bool on_disk() const = 0;

@@ -27,14 +27,16 @@ int FlushMetalayer(blosc2_schunk& schunk, const blosc2_metalayer& layer) {
   ++schunk.change_tick;
   if (schunk.frame == nullptr) return BLOSC2_ERROR_SUCCESS;
   const Bytes content = BytesAt(layer.content, layer.content_len);
-  return CodeOf(schunk.frame->SetMetalayer(layer.name, &content));
+  const int code = CodeOf(schunk.frame->SetMetalayer(layer.name, &content));
+  return code < 0 ? code : CodeOf(schunk.frame->Settle());
 }
 
 int FlushVlmetalayer(blosc2_schunk& schunk, const blosc2_metalayer& layer) {
   ++schunk.change_tick;
   if (schunk.frame == nullptr) return BLOSC2_ERROR_SUCCESS;
   const Bytes content = BytesAt(layer.content, layer.content_len);
-  return CodeOf(schunk.frame->SetVlmetalayer(layer.name, &content));
+  const int code = CodeOf(schunk.frame->SetVlmetalayer(layer.name, &content));
+  return code < 0 ? code : CodeOf(schunk.frame->Settle());
 }
 
 void FreeLayer(blosc2_metalayer* layer) {
@@ -162,7 +164,10 @@ int blosc2_vlmeta_delete(blosc2_schunk* schunk, const char* name) {
                                             static_cast<size_t>(schunk->nvlmetalayers));
   std::ranges::copy(layers.subspan(static_cast<size_t>(number) + 1), layers.begin() + number);
   layers.back() = nullptr;
-  return --schunk->nvlmetalayers;
+  --schunk->nvlmetalayers;
+  const int settled =
+      schunk->frame == nullptr ? 0 : cairn::blosc2_api::CodeOf(schunk->frame->Settle());
+  return settled < 0 ? settled : schunk->nvlmetalayers;
 }
 
 int blosc2_vlmeta_get_names(blosc2_schunk* schunk, char** names) {

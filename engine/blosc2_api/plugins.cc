@@ -127,3 +127,15 @@ int blosc2_register_filter(blosc2_filter* filter) {
   }
   return ProcessState::Get().Add(*filter);
 }
+
+int blosc2_register_io_cb(const blosc2_io_cb* io) {
+  if (io == nullptr) return Failed(BLOSC2_ERROR_INVALID_PARAM, "I/O: there are no functions");
+  if (io->id < BLOSC2_IO_REGISTERED) {
+    return Failed(BLOSC2_ERROR_PLUGIN_IO, "I/O: programs may register 160 to 255");
+  }
+  return ProcessState::Get().Add(*io);
+}
+
+blosc2_io_cb* blosc2_get_io_cb(uint8_t id) {
+  return ProcessState::Get().initialized() ? ProcessState::Get().FindFunctions(id) : nullptr;
+}

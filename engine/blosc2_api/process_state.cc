@@ -40,6 +40,20 @@ constexpr Named kFilters[] = {
 // The structs of C-Blosc2 have names that are not constant.
 char* NameOf(const Named& named) { return const_cast<char*>(named.name); }
 
+blosc2_io_cb FilesystemFunctions() {
+  constexpr Named kFilesystem = {BLOSC2_IO_FILESYSTEM, "filesystem"};
+  return {.id = kFilesystem.id,
+          .name = NameOf(kFilesystem),
+          .is_allocation_necessary = true,
+          .open = blosc2_stdio_open,
+          .close = blosc2_stdio_close,
+          .size = blosc2_stdio_size,
+          .write = blosc2_stdio_write,
+          .read = blosc2_stdio_read,
+          .truncate = blosc2_stdio_truncate,
+          .destroy = blosc2_stdio_destroy};
+}
+
 // Adds a thing unless its id is taken by one of another name.
 template <typename Thing, typename Id, typename Name>
 int AddTo(std::deque<Thing>& things, const Thing& thing, Id id, Name name, int taken) {
@@ -81,7 +95,6 @@ void ProcessState::Initialize() {
   initialized_ = true;
   codecs_.clear();
   filters_.clear();
-  tuners_.clear();
   for (const Named& codec : kCodecs) {
     codecs_.push_back({.compcode = codec.id,
                        .compname = NameOf(codec),
@@ -90,6 +103,7 @@ void ProcessState::Initialize() {
                        .encoder = nullptr,
                        .decoder = nullptr});
   }
+  if (functions_.empty()) functions_.push_back(FilesystemFunctions());
   for (const Named& filter : kFilters) {
     filters_.push_back({.id = filter.id,
                         .name = NameOf(filter),
@@ -122,9 +136,15 @@ int ProcessState::Add(const blosc2_filter& filter) {
   return AddTo(filters_, filter, &blosc2_filter::id, &blosc2_filter::name, BLOSC2_ERROR_FAILURE);
 }
 
-int ProcessState::Add(const blosc2_tuner& tuner) {
+int ProcessState::Add(const blosc2_io_cb& functions) {
   const MutexLock lock(mutex_);
-  return AddTo(tuners_, tuner, &blosc2_tuner::id, &blosc2_tuner::name, BLOSC2_ERROR_FAILURE);
+  return AddTo(functions_, functions, &blosc2_io_cb::id, &blosc2_io_cb::name,
+               BLOSC2_ERROR_PLUGIN_IO);
+}
+
+blosc2_io_cb* ProcessState::FindFunctions(uint8_t id) {
+  const MutexLock lock(mutex_);
+  return Find(functions_, &blosc2_io_cb::id, id);
 }
 
 std::optional<blosc2_codec> ProcessState::FindCodec(uint8_t id) {

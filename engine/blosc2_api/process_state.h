@@ -42,12 +42,15 @@ class ProcessState {
   // Register a copy. Return 0, also if the id has that name already, or an error code.
   int Add(const blosc2_codec& codec) ABSL_LOCKS_EXCLUDED(mutex_);
   int Add(const blosc2_filter& filter) ABSL_LOCKS_EXCLUDED(mutex_);
-  int Add(const blosc2_tuner& tuner) ABSL_LOCKS_EXCLUDED(mutex_);
+  int Add(const blosc2_io_cb& functions) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Return what has the id, or nothing. If only a name was registered, FindCodec and FindFilter
   // load the library of that name for the functions. They return nothing if that fails.
   std::optional<blosc2_codec> FindCodec(uint8_t id) ABSL_LOCKS_EXCLUDED(mutex_);
   std::optional<blosc2_filter> FindFilter(uint8_t id) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Returns the functions with the id, or null. They stay where they are.
+  blosc2_io_cb* FindFunctions(uint8_t id) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Return the name of a registered codec or null, and its id or -1. They load nothing.
   const char* NameOfCodec(int id) const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -69,7 +72,7 @@ class ProcessState {
   bool initialized_ ABSL_GUARDED_BY(mutex_) = false;
   std::deque<blosc2_codec> codecs_ ABSL_GUARDED_BY(mutex_);
   std::deque<blosc2_filter> filters_ ABSL_GUARDED_BY(mutex_);
-  std::deque<blosc2_tuner> tuners_ ABSL_GUARDED_BY(mutex_);
+  std::deque<blosc2_io_cb> functions_ ABSL_GUARDED_BY(mutex_);
   GlobalParams params_ ABSL_GUARDED_BY(mutex_);
   ThreadsCallback callback_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Executor> executor_ ABSL_GUARDED_BY(mutex_);

@@ -85,7 +85,39 @@ blosc2_cparams ParametersOf(const FrameInfo& info) {
   return cparams;
 }
 
+// Takes the counters and the layers of a frame over.
+int TakeContent(blosc2_schunk& schunk, const Snapshot& snapshot) {
+  const FrameInfo& info = snapshot.info();
+  schunk.chunksize = info.variable_chunks ? 0 : info.chunksize.value_or(-1);
+  schunk.nchunks = info.nchunks;
+  schunk.nbytes = info.nbytes;
+  schunk.cbytes = info.cbytes;
+  schunk.flags2 = info.vlblocks ? BLOSC2_VL_BLOCKS : 0;
+  FreeLayers(schunk.metalayers, std::exchange(schunk.nmetalayers, uint16_t{0}));
+  for (const Metalayer& layer : snapshot.metalayers()) {
+    const int code = AddMetalayer(schunk, layer.name.c_str(), layer.content);
+    if (code < 0) return code;
+  }
+  FreeLayers(schunk.vlmetalayers, std::exchange(schunk.nvlmetalayers, int16_t{0}));
+  for (const std::string& name : snapshot.vlmetalayers()) {
+    const auto content = snapshot.GetVlmetalayer(name);
+    if (!content.ok()) return CodeOf(content.status());
+    const int code = AddVlmetalayer(schunk, name.c_str(), *content);
+    if (code < 0) return code;
+  }
+  return BLOSC2_ERROR_SUCCESS;
+}
+
 }  // namespace
+
+void FreeLayers(blosc2_metalayer** layers, int count) {
+  for (int i = 0; i < count; ++i) {
+    std::free(layers[i]->name);
+    std::free(layers[i]->content);
+    std::free(layers[i]);
+    layers[i] = nullptr;
+  }
+}
 
 SchunkPtr MakeSchunk(const blosc2_storage& storage) {
   SchunkPtr schunk(static_cast<blosc2_schunk*>(std::calloc(1, sizeof(blosc2_schunk))));
@@ -110,19 +142,28 @@ SchunkPtr MakeSchunk(const Snapshot& snapshot, const char* urlpath, const blosc2
   storage.io = &used_io;
   SchunkPtr schunk = MakeSchunk(storage);
   if (schunk == nullptr) return nullptr;
-  schunk->chunksize = info.variable_chunks ? 0 : info.chunksize.value_or(-1);
-  schunk->nchunks = info.nchunks;
-  schunk->nbytes = info.nbytes;
-  schunk->cbytes = info.cbytes;
-  schunk->flags2 = info.vlblocks ? BLOSC2_VL_BLOCKS : 0;
-  for (const Metalayer& layer : snapshot.metalayers()) {
-    if (AddMetalayer(*schunk, layer.name.c_str(), layer.content) < 0) return nullptr;
-  }
-  for (const std::string& name : snapshot.vlmetalayers()) {
-    const auto content = snapshot.GetVlmetalayer(name);
-    if (!content.ok() || AddVlmetalayer(*schunk, name.c_str(), *content) < 0) return nullptr;
-  }
+  if (TakeContent(*schunk, snapshot) < 0) return nullptr;
   return schunk;
+}
+
+int SyncWithFile(blosc2_schunk& schunk) {
+  if (schunk.frame == nullptr || !schunk.frame->on_disk()) return 0;
+  const absl::StatusOr<std::optional<Snapshot>> changed = schunk.frame->Refresh();
+  if (!changed.ok()) return CodeOf(changed.status());
+  if (!changed->has_value()) return 0;
+  const int code = TakeContent(schunk, **changed);
+  ++schunk.change_tick;
+  return code < 0 ? code : 1;
+}
+
+EditBatch::EditBatch(blosc2_schunk& schunk) : frame_(schunk.frame) {
+  if (frame_ != nullptr && CodeOf(frame_->Begin()) < 0) frame_ = nullptr;
+}
+EditBatch::~EditBatch() { End(); }
+
+int EditBatch::End() {
+  blosc2_frame_s* const frame = std::exchange(frame_, nullptr);
+  return frame == nullptr ? int{BLOSC2_ERROR_SUCCESS} : CodeOf(frame->End());
 }
 
 absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk) {

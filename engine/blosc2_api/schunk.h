@@ -27,10 +27,31 @@ SchunkPtr MakeSchunk(const Snapshot& snapshot, const char* urlpath, const blosc2
 // Returns a chunk of the super-chunk, whose number must be below nchunks.
 absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk);
 
+// Makes the super-chunk what its file is, if others have changed that. Returns 1 if they have, 0,
+// or an error code.
+int SyncWithFile(blosc2_schunk& schunk);
+
+// Makes all edits of the store within its life one, which others see at once. Does nothing for
+// super-chunks without a file.
+class EditBatch {
+ public:
+  explicit EditBatch(blosc2_schunk& schunk);
+  EditBatch(const EditBatch&) = delete;
+  EditBatch& operator=(const EditBatch&) = delete;
+  ~EditBatch();
+  // Ends the batch. Returns 0 or an error code.
+  int End();
+
+ private:
+  blosc2_frame_s* frame_;
+};
+
 // Adds a metalayer to the arrays of the super-chunk, without its store. Returns its number or an
 // error code.
 int AddMetalayer(blosc2_schunk& schunk, const char* name, Bytes content);
 int AddVlmetalayer(blosc2_schunk& schunk, const char* name, Bytes content);
+// Frees layers, and forgets them.
+void FreeLayers(blosc2_metalayer** layers, int count);
 
 }  // namespace cairn::blosc2_api
 

@@ -115,9 +115,19 @@ int GrowData(blosc2_schunk& schunk) {
   return BLOSC2_ERROR_SUCCESS;
 }
 
+// Lets the store of a super-chunk keep what an edit has changed. Returns the number of chunks or an
+// error code.
+int64_t Settled(const blosc2_schunk& schunk) {
+  const int code = schunk.frame == nullptr ? 0 : CodeOf(schunk.frame->Settle());
+  return code < 0 ? code : schunk.nchunks;
+}
+
 int64_t Insert(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy, int refused) {
   NewChunk taken;
   int code = Take(chunk, copy, taken);
+  const bool at_end = nchunk == schunk.nchunks;
+  if (code >= 0) code = SyncWithFile(schunk);
+  if (at_end) nchunk = schunk.nchunks;
   const int32_t chunksize = schunk.chunksize;
   if (code >= 0) code = CheckBlocks(schunk, taken.head, 0, refused);
   if (code >= 0) code = FitChunksize(schunk, taken.head, nchunk, refused);
@@ -139,7 +149,8 @@ int64_t Insert(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy,
   schunk.current_nchunk = nchunk;
   schunk.nbytes += taken.head.nbytes;
   schunk.cbytes += stored;
-  return ++schunk.nchunks;
+  ++schunk.nchunks;
+  return Settled(schunk);
 }
 
 // Returns what an old chunk counts for in cbytes.
@@ -150,6 +161,7 @@ int64_t StoredBefore(const ChunkHead& head) {
 int64_t Update(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy) {
   NewChunk taken;
   int code = Take(chunk, copy, taken);
+  if (code >= 0) code = SyncWithFile(schunk);
   if (code >= 0) code = CheckNumber(schunk, nchunk, schunk.nchunks);
   if (code >= 0) {
     code = CheckBlocks(schunk, taken.head, nchunk == 0 ? 1 : 0, BLOSC2_ERROR_CHUNK_UPDATE);
@@ -179,7 +191,7 @@ int64_t Update(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy)
   schunk.current_nchunk = nchunk;
   schunk.nbytes += taken.head.nbytes - old.nbytes;
   schunk.cbytes += stored - StoredBefore(old);
-  return schunk.nchunks;
+  return Settled(schunk);
 }
 
 // Hands a chunk to the caller: in place, or a copy if it is in a file.
@@ -237,7 +249,8 @@ int64_t blosc2_schunk_update_chunk(blosc2_schunk* schunk, int64_t nchunk, uint8_
 
 int64_t blosc2_schunk_delete_chunk(blosc2_schunk* schunk, int64_t nchunk) {
   ChunkHead old;
-  int code = CheckNumber(*schunk, nchunk, schunk->nchunks);
+  int code = cairn::blosc2_api::SyncWithFile(*schunk);
+  if (code >= 0) code = CheckNumber(*schunk, nchunk, schunk->nchunks);
   if (code >= 0) code = cairn::blosc2_api::HeadOf(*schunk, nchunk, old);
   if (code < 0) return code;
   if (schunk->frame != nullptr) {
@@ -254,7 +267,7 @@ int64_t blosc2_schunk_delete_chunk(blosc2_schunk* schunk, int64_t nchunk) {
   const bool keeps = schunk->frame != nullptr && schunk->storage->contiguous;
   if (!keeps) schunk->cbytes -= cairn::blosc2_api::StoredBefore(old);
   if (--schunk->nchunks == 0) schunk->flags2 = 0;
-  return schunk->nchunks;
+  return cairn::blosc2_api::Settled(*schunk);
 }
 
 int64_t blosc2_schunk_append_buffer(blosc2_schunk* schunk, const void* src, int32_t nbytes) {
@@ -307,10 +320,27 @@ int blosc2_schunk_reorder_offsets(blosc2_schunk* schunk, int64_t* offsets_order)
     }
     seen[static_cast<size_t>(nchunk)] = true;
   }
-  if (schunk->frame != nullptr) return cairn::blosc2_api::CodeOf(schunk->frame->Reorder(order));
+  if (schunk->frame != nullptr) {
+    const int code = cairn::blosc2_api::CodeOf(schunk->frame->Reorder(order));
+    return code < 0 ? code : cairn::blosc2_api::CodeOf(schunk->frame->Settle());
+  }
   const std::vector<uint8_t*> before(schunk->data, schunk->data + schunk->nchunks);
   for (size_t i = 0; i < order.size(); ++i) {
     schunk->data[i] = before[static_cast<size_t>(order[i])];
   }
   return BLOSC2_ERROR_SUCCESS;
+}
+
+int blosc2_schunk_get_vlblock(blosc2_schunk* schunk, int64_t nchunk, int32_t nblock, uint8_t** dest,
+                              int32_t* destsize) {
+  if (schunk == nullptr || dest == nullptr || destsize == nullptr) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "super-chunk: nowhere to put a block");
+  }
+  const int code = CheckNumber(*schunk, nchunk, schunk->nchunks);
+  if (code < 0) return code;
+  const auto chunk = cairn::blosc2_api::GetChunk(*schunk, nchunk);
+  if (!chunk.ok()) return cairn::blosc2_api::CodeOf(chunk.status());
+  return blosc2_vldecompress_block_ctx(schunk->dctx, chunk->bytes().data(),
+                                       static_cast<int32_t>(chunk->bytes().size()), nblock, dest,
+                                       destsize);
 }

@@ -26,7 +26,7 @@ bool InMemoryFrame(const blosc2_schunk& schunk) {
 
 // Returns the frame of a super-chunk, whose owner is `owner` or the super-chunk.
 absl::StatusOr<MutableBytes> FrameOf(blosc2_schunk& schunk, CframePtr& owner) {
-  if (InMemoryFrame(schunk)) return schunk.frame->Cframe();
+  if (InMemoryFrame(schunk) && !schunk.view) return schunk.frame->Cframe();
   CAIRN_ASSIGN_OR_RETURN(const MutableBytes cframe, Serialize(schunk));
   owner.reset(cframe.data());
   return cframe;

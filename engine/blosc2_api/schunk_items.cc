@@ -129,13 +129,14 @@ int blosc2_schunk_set_slice_buffer(blosc2_schunk* schunk, int64_t start, int64_t
   const int code = cairn::blosc2_api::CheckItems(*schunk, start, stop);
   if (code < 0) return code;
   const auto* src = static_cast<const uint8_t*>(buffer);
+  cairn::blosc2_api::EditBatch batch(*schunk);
   for (const Part& part :
        cairn::blosc2_api::PartsOf(*schunk, start * schunk->typesize, stop * schunk->typesize)) {
     const int written = cairn::blosc2_api::WritePart(*schunk, part, src);
     if (written < 0) return written;
     src += part.size;
   }
-  return BLOSC2_ERROR_SUCCESS;
+  return batch.End();
 }
 
 int blosc2_schunk_get_sparse_buffer(blosc2_schunk* schunk, int64_t ncoords, const int64_t* coords,
@@ -169,6 +170,7 @@ int64_t blosc2_schunk_fill_special(blosc2_schunk* schunk, int64_t nitems, int sp
   blosc2_schunk_get_cparams(schunk, &cparams);
   const std::unique_ptr<blosc2_cparams, decltype(&std::free)> owner(cparams, std::free);
   if (schunk->chunksize <= 0) schunk->chunksize = static_cast<int32_t>(chunk_items * typesize);
+  cairn::blosc2_api::EditBatch batch(*schunk);
   for (int64_t done = 0; done < nitems; done += chunk_items) {
     std::array<uint8_t, BLOSC_EXTENDED_HEADER_LENGTH> chunk{};
     const auto nbytes = static_cast<int32_t>(std::min(chunk_items, nitems - done) * typesize);
@@ -178,5 +180,6 @@ int64_t blosc2_schunk_fill_special(blosc2_schunk* schunk, int64_t nitems, int sp
       return Failed(BLOSC2_ERROR_SCHUNK_SPECIAL, "fill: a chunk cannot be appended");
     }
   }
-  return schunk->nchunks;
+  const int ended = batch.End();
+  return ended < 0 ? ended : schunk->nchunks;
 }

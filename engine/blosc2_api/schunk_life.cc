@@ -1,5 +1,6 @@
 // Makes, opens and frees super-chunks.
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/blosc2_api/api.h"
+#include "engine/blosc2_api/callback_frame.h"
 #include "engine/blosc2_api/codes.h"
 #include "engine/blosc2_api/file_frame.h"
 #include "engine/blosc2_api/frame_store.h"
@@ -44,7 +46,24 @@ absl::StatusOr<SchunkPtr> FromBuffer(MutableBytes cframe, bool copy) {
   return schunk;
 }
 
+// Opens a frame that the program's own functions store.
+absl::StatusOr<SchunkPtr> OpenThroughCallbacks(const char* urlpath, int64_t offset,
+                                               const blosc2_io& io) {
+  if (offset != 0) return absl::UnimplementedError("I/O: a frame at an offset");
+  CAIRN_ASSIGN_OR_RETURN(const MutableBytes cframe, ReadFile(urlpath, io));
+  std::unique_ptr<std::byte, decltype(&std::free)> owner(cframe.data(), std::free);
+  CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::OpenBuffer(cframe));
+  SchunkPtr schunk = MakeSchunk(frame.snapshot(), urlpath, &io);
+  if (schunk == nullptr) return absl::DataLossError("frame: its parameters are wrong");
+  std::unique_ptr<blosc2_frame_s> memory = MakeMemoryFrame(*schunk, cframe, frame.snapshot());
+  owner.release();
+  memory->KeepCframe(false);
+  schunk->frame = MakeCallbackFrame(*schunk, std::move(memory)).release();
+  return schunk;
+}
+
 absl::StatusOr<SchunkPtr> OpenFile(const char* urlpath, int64_t offset, const blosc2_io& io) {
+  if (io.id != BLOSC2_IO_FILESYSTEM) return OpenThroughCallbacks(urlpath, offset, io);
   CAIRN_ASSIGN_OR_RETURN(Frame frame, OpenFrame(urlpath, offset, io));
   const Snapshot snapshot = frame.snapshot();
   SchunkPtr schunk = MakeSchunk(snapshot, urlpath, &io);
@@ -56,7 +75,12 @@ absl::StatusOr<SchunkPtr> OpenFile(const char* urlpath, int64_t offset, const bl
 absl::StatusOr<SchunkPtr> Create(const blosc2_storage& storage) {
   SchunkPtr schunk = MakeSchunk(storage);
   if (schunk == nullptr) return absl::InvalidArgumentError("super-chunk: its parameters are wrong");
-  if (storage.urlpath != nullptr) {
+  const bool callbacks = schunk->storage->io->id != BLOSC2_IO_FILESYSTEM;
+  if (storage.urlpath != nullptr && callbacks) {
+    if (!storage.contiguous) return absl::UnimplementedError("I/O: directories");
+    schunk->frame = MakeCallbackFrame(*schunk, MakeMemoryFrame(*schunk)).release();
+    CAIRN_RETURN_IF_ERROR(schunk->frame->Settle());
+  } else if (storage.urlpath != nullptr) {
     CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<blosc2_frame_s> frame, CreateFileFrame(*schunk));
     schunk->frame = frame.release();
   } else if (storage.contiguous) {
@@ -69,14 +93,6 @@ blosc2_schunk* PointerOrNull(absl::StatusOr<SchunkPtr> schunk) {
   if (schunk.ok()) return schunk->release();
   CodeOf(schunk.status());
   return nullptr;
-}
-
-void FreeLayers(blosc2_metalayer** layers, int count) {
-  for (int i = 0; i < count; ++i) {
-    std::free(layers[i]->name);
-    std::free(layers[i]->content);
-    std::free(layers[i]);
-  }
 }
 
 void FreeStorage(blosc2_storage* storage) {
@@ -139,16 +155,36 @@ int blosc2_schunk_free(blosc2_schunk* schunk) {
     }
     std::free(static_cast<void*>(schunk->data));
   }
+  int code = BLOSC2_ERROR_SUCCESS;
+  if (schunk->storage != nullptr && !schunk->view) {
+    const blosc2_io_cb* const functions = blosc2_get_io_cb(schunk->storage->io->id);
+    if (functions != nullptr && functions->destroy(schunk->storage->io->params) < 0) code = 1;
+  }
   if (schunk->cctx != nullptr) blosc2_free_ctx(schunk->cctx);
   if (schunk->dctx != nullptr) blosc2_free_ctx(schunk->dctx);
   std::free(schunk->blockshape);
   cairn::blosc2_api::FreeLayers(schunk->metalayers, schunk->nmetalayers);
-  cairn::blosc2_api::FreeLayers(schunk->vlmetalayers, schunk->nvlmetalayers);
+  if (!schunk->view) cairn::blosc2_api::FreeLayers(schunk->vlmetalayers, schunk->nvlmetalayers);
   cairn::blosc2_api::FreeStorage(schunk->storage);
   std::free(schunk);
-  return BLOSC2_ERROR_SUCCESS;
+  return code;
 }
 
 void blosc2_schunk_avoid_cframe_free(blosc2_schunk* schunk, bool avoid_cframe_free) {
   if (schunk->frame != nullptr) schunk->frame->KeepCframe(avoid_cframe_free);
+}
+
+int blosc2_schunk_lock(blosc2_schunk* schunk) {
+  if (schunk->frame == nullptr) return BLOSC2_ERROR_SUCCESS;
+  return cairn::blosc2_api::CodeOf(schunk->frame->Begin());
+}
+
+int blosc2_schunk_unlock(blosc2_schunk* schunk) {
+  if (schunk->frame == nullptr) return BLOSC2_ERROR_SUCCESS;
+  return cairn::blosc2_api::CodeOf(schunk->frame->End());
+}
+
+int blosc2_schunk_refresh(blosc2_schunk* schunk) {
+  if (schunk == nullptr) return Failed(BLOSC2_ERROR_NULL_POINTER, "super-chunk: there is none");
+  return cairn::blosc2_api::SyncWithFile(*schunk);
 }

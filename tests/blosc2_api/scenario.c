@@ -30,6 +30,8 @@ int main(void) {
   show_plugins();
   show_super_chunks();
   show_arrays();
+  show_files();
+  show_array_edits();
   show_utilities();
   blosc2_destroy();
   return 0;

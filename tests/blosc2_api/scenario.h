@@ -17,6 +17,8 @@ void show_blosc1(void);
 void show_plugins(void);
 void show_super_chunks(void);
 void show_arrays(void);
+void show_array_edits(void);
+void show_files(void);
 void show_utilities(void);
 
 #endif /* CAIRN_TESTS_BLOSC2_API_SCENARIO_H_ */

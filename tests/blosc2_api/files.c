@@ -1,0 +1,111 @@
+/* Super-chunks in files and directories. */
+#include <blosc2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario.h"
+
+enum { kItems = 5000, kBytes = kItems * 4 };
+
+static int32_t items[kItems];
+static int32_t back[kItems];
+
+static void show_state(const char* what, blosc2_schunk* schunk) {
+  printf("  %s: nchunks %lld nbytes %lld chunksize %d layers %d %d contiguous %d path %s\n", what,
+         (long long)schunk->nchunks, (long long)schunk->nbytes, schunk->chunksize,
+         schunk->nmetalayers, schunk->nvlmetalayers, schunk->storage->contiguous,
+         schunk->storage->urlpath);
+  for (int64_t i = 0; i < schunk->nchunks; ++i) {
+    const int size = blosc2_schunk_decompress_chunk(schunk, i, back, kBytes);
+    printf("    %d %016llx", size, (unsigned long long)digest(back, size > 0 ? (size_t)size : 0));
+    uint8_t* chunk = NULL;
+    bool needs_free = false;
+    const int lazy = blosc2_schunk_get_lazychunk(schunk, i, &chunk, &needs_free);
+    printf(" lazy %d %d", lazy > 0, needs_free);
+    printf(" items %d", blosc2_getitem_ctx(schunk->dctx, chunk, lazy, 700, 100, back, kBytes));
+    printf(" %016llx", (unsigned long long)digest(back, 400));
+    printf(" all %d\n", blosc2_decompress_ctx(schunk->dctx, chunk, lazy, back, kBytes));
+    if (needs_free) free(chunk);
+  }
+}
+
+static void append(blosc2_schunk* schunk, int32_t first) {
+  for (int32_t i = 0; i < kItems; ++i) items[i] = first + i;
+  printf("  append %lld\n", (long long)blosc2_schunk_append_buffer(schunk, items, kBytes));
+}
+
+static void show_edits(blosc2_schunk* schunk) {
+  uint8_t* chunk = NULL;
+  bool needs_free = false;
+  blosc2_schunk_get_chunk(schunk, 1, &chunk, &needs_free);
+  printf("  needs free %d", needs_free);
+  printf(" insert %lld", (long long)blosc2_schunk_insert_chunk(schunk, 0, chunk, true));
+  printf(" update %lld", (long long)blosc2_schunk_update_chunk(schunk, 1, chunk, true));
+  printf(" delete %lld\n", (long long)blosc2_schunk_delete_chunk(schunk, 2));
+  if (needs_free) free(chunk);
+  int64_t order[3] = {2, 0, 1};
+  printf("  reorder %d\n", blosc2_schunk_reorder_offsets(schunk, order));
+  for (int i = 0; i < 300; ++i) items[i] = -i;
+  printf("  set items %d\n", blosc2_schunk_set_slice_buffer(schunk, 4900, 5200, items));
+  uint8_t content[50] = {9, 8, 7};
+  printf("  vlmeta %d", blosc2_vlmeta_add(schunk, "first", content, 50, NULL));
+  printf(" %d", blosc2_vlmeta_add(schunk, "second", content, 20, NULL));
+  printf(" update %d", blosc2_vlmeta_update(schunk, "first", content, 3, NULL));
+  printf(" delete %d\n", blosc2_vlmeta_delete(schunk, "second"));
+  printf("  meta update %d\n", blosc2_meta_update(schunk, "layer", content, 20));
+}
+
+static void show_kind(bool contiguous, char* path) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 4;
+  cparams.blocksize = 4000;
+  blosc2_storage storage = {.contiguous = contiguous, .urlpath = path, .cparams = &cparams};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  printf("file %d", schunk != NULL);
+  printf(" again %d\n", blosc2_schunk_new(&storage) != NULL);
+  uint8_t content[20] = {1, 2, 3};
+  printf("  meta add %d %d\n", blosc2_meta_add(schunk, "layer", content, 20),
+         blosc2_meta_add(schunk, "other", content, 5));
+  for (int32_t n = 0; n < 3; ++n) append(schunk, n * kItems);
+  memset(items, 0, sizeof(items));
+  printf("  append zeros %lld\n", (long long)blosc2_schunk_append_buffer(schunk, items, kBytes));
+  printf("  delete %lld\n", (long long)blosc2_schunk_delete_chunk(schunk, 3));
+  show_state("written", schunk);
+  show_edits(schunk);
+  show_state("edited", schunk);
+  blosc2_schunk* other = blosc2_schunk_open(path);
+  show_state("other handle", other);
+  append(schunk, 77);
+  printf("  refresh %d nchunks %lld\n", blosc2_schunk_refresh(other) >= 0,
+         (long long)other->nchunks);
+  printf("  lock %d", blosc2_schunk_lock(other));
+  append(other, 88);
+  printf("  unlock %d\n", blosc2_schunk_unlock(other));
+  blosc2_schunk_free(other);
+  blosc2_schunk_free(schunk);
+  schunk = blosc2_schunk_open(path);
+  show_state("opened", schunk);
+  uint8_t* cframe = NULL;
+  bool needs_free = false;
+  const int64_t size = blosc2_schunk_to_buffer(schunk, &cframe, &needs_free);
+  printf("  to buffer %d %d\n", size > 0, needs_free);
+  other = blosc2_schunk_from_buffer(cframe, size, true);
+  printf("  from buffer %lld\n", (long long)other->nchunks);
+  printf("  to file %d", blosc2_schunk_to_file(other, "copy.b2frame") > 0);
+  const int64_t offset = blosc2_schunk_append_file(other, "copy.b2frame");
+  printf(" append to file %d\n", offset > 0);
+  blosc2_schunk_free(other);
+  if (needs_free) free(cframe);
+  other = blosc2_schunk_open_offset("copy.b2frame", offset);
+  if (other != NULL) show_state("at an offset", other);
+  if (other != NULL) blosc2_schunk_free(other);
+  blosc2_schunk_free(schunk);
+  printf("  remove %d %d\n", blosc2_remove_urlpath(path), blosc2_remove_urlpath("copy.b2frame"));
+  printf("  none %d\n", blosc2_schunk_open(path) != NULL);
+}
+
+void show_files(void) {
+  show_kind(true, "frame.b2frame");
+  show_kind(false, "frame.sparse");
+}
