@@ -132,6 +132,7 @@ int b2nd_resize(b2nd_array_t* array, const int64_t* new_shape, const int64_t* st
   if (array == nullptr || new_shape == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "resize: there is no array or no shape");
   }
+  EditBatch batch(*array->sc);
   const int refreshed = b2nd_refresh(array);
   if (refreshed < 0) return refreshed;
   int code =
@@ -142,7 +143,6 @@ int b2nd_resize(b2nd_array_t* array, const int64_t* new_shape, const int64_t* st
   for (size_t i = 0; i < static_cast<size_t>(array->ndim); ++i) {
     shrunk[i] = std::min(wanted[i], array->shape[i]);
   }
-  EditBatch batch(*array->sc);
   code = api::Shrink(*array, shrunk, start);
   if (code >= 0) code = api::Extend(*array, wanted, start);
   return code < 0 ? code : batch.End();
@@ -175,6 +175,7 @@ int b2nd_insert(b2nd_array_t* array, const void* buffer, int64_t buffersize, int
   if (array == nullptr || buffer == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "insert: there is no array or no buffer");
   }
+  EditBatch batch(*array->sc);
   const int refreshed = b2nd_refresh(array);
   if (refreshed < 0) return refreshed;
   if (axis < 0 || axis >= array->ndim) {
@@ -190,7 +191,6 @@ int b2nd_insert(b2nd_array_t* array, const void* buffer, int64_t buffersize, int
   const Index buffershape = api::WithExtent(*array, axis, count);
   Index start{};
   start[static_cast<size_t>(axis)] = insert_start;
-  EditBatch batch(*array->sc);
   const bool at_end = insert_start == array->shape[axis];
   int code = b2nd_resize(array, shape.data(), at_end ? nullptr : start.data());
   if (code < 0) return code;
@@ -205,16 +205,19 @@ int b2nd_append(b2nd_array_t* array, const void* buffer, int64_t buffersize, int
   if (array == nullptr || buffer == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "append: there is no array or no buffer");
   }
+  EditBatch batch(*array->sc);
   const int refreshed = b2nd_refresh(array);
   if (refreshed < 0) return refreshed;
   if (axis < 0 || axis >= array->ndim) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "append: there is no such axis");
   }
-  return b2nd_insert(array, buffer, buffersize, axis, array->shape[axis]);
+  const int code = b2nd_insert(array, buffer, buffersize, axis, array->shape[axis]);
+  return code < 0 ? code : batch.End();
 }
 
 int b2nd_delete(b2nd_array_t* array, int8_t axis, int64_t delete_start, int64_t delete_len) {
   if (array == nullptr) return Failed(BLOSC2_ERROR_NULL_POINTER, "delete: there is no array");
+  EditBatch batch(*array->sc);
   const int refreshed = b2nd_refresh(array);
   if (refreshed < 0) return refreshed;
   if (axis < 0 || axis >= array->ndim) {
@@ -224,5 +227,6 @@ int b2nd_delete(b2nd_array_t* array, int8_t axis, int64_t delete_start, int64_t 
   const Index shape = cairn::blosc2_api::WithExtent(*array, axis, left);
   Index start{};
   start[static_cast<size_t>(axis)] = delete_start;
-  return b2nd_resize(array, shape.data(), delete_start == left ? nullptr : start.data());
+  const int code = b2nd_resize(array, shape.data(), delete_start == left ? nullptr : start.data());
+  return code < 0 ? code : batch.End();
 }

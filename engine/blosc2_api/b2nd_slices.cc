@@ -185,6 +185,8 @@ int CopyScalar(blosc2_schunk& schunk, void* buffer, bool write) {
 
 int Copy(b2nd_array_t& array, const int64_t* start, const int64_t* stop, void* items,
          const int64_t* shape, int64_t size, bool write) {
+  const int refreshed = b2nd_refresh(&array);
+  if (refreshed < 0) return refreshed;
   if (size < 0) return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: a buffer of a negative size");
   if (!write) FillBytes(MutableBytesAt(items, size), std::byte{0});
   if (array.ndim == 0) return CopyScalar(*array.sc, items, write);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,6 +25,16 @@ struct GivenChunk {
   Chunk chunk;  // with the bytes of a file, if the caller's chunk is lazy
 };
 
+// Returns a copy of a chunk of a newer version, which uses none of what that has brought, with the
+// version that it could have.
+Chunk AsOfToday(Bytes bytes, const ChunkHead& head) {
+  auto copy = std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
+  copy->front() = std::byte{head.vlblocks() ? uint8_t{BLOSC2_VERSION_FORMAT_VL_BLOCKS}
+                                            : uint8_t{BLOSC2_VERSION_FORMAT_STABLE}};
+  const Bytes content = *copy;
+  return Chunk(content, std::move(copy));
+}
+
 int Take(blosc2_context& context, const void* src, int32_t srcsize, GivenChunk& given) {
   const int code = ReadHead(src, srcsize, true, given.head);
   if (code < 0) return code;
@@ -32,7 +43,9 @@ int Take(blosc2_context& context, const void* src, int32_t srcsize, GivenChunk& 
   if (given.head.cbytes > srcsize) {
     return Failed(BLOSC2_ERROR_INVALID_HEADER, "chunk: fewer bytes than its header says");
   }
-  given.chunk = Chunk(BytesAt(src, given.head.cbytes), nullptr);
+  const Bytes bytes = BytesAt(src, given.head.cbytes);
+  given.chunk = given.head.version > BLOSC2_VERSION_FORMAT ? AsOfToday(bytes, given.head)
+                                                           : Chunk(bytes, nullptr);
   return BLOSC2_ERROR_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "engine/base/mutex.h"
 #include "engine/base/status.h"
 #include "engine/blosc2_api/codes.h"
+#include "engine/blosc2_api/environment.h"
 #include "engine/blosc2_api/serialize.h"
 
 namespace cairn::blosc2_api {
@@ -24,21 +26,30 @@ namespace {
 // Another handle of the frame writes for no longer than one call takes.
 constexpr std::chrono::seconds kPatience{30};
 
+// Returns the path that a name stands for, which may be a URL.
+std::string PathOf(const std::string& name) {
+  constexpr std::string_view kScheme = "file:///";
+  return name.starts_with(kScheme) ? name.substr(kScheme.size()) : name;
+}
+
 absl::StatusOr<Frame> CreateFrame(const blosc2_schunk& schunk, bool overwrite) {
   CreateOptions options = CreateOptionsOf(schunk);
   options.layout = schunk.storage->contiguous ? Layout::kContiguous : Layout::kSparse;
   options.fingerprint = FingerprintType::k64Bit;
   options.overwrite = overwrite;
-  return Frame::Create(schunk.storage->urlpath, options);
+  return Frame::Create(PathOf(schunk.storage->urlpath), options);
 }
 
-// Each edit is committed and leaves a complete frame, which any Blosc2 reads. Thread-safe.
+// Each edit is committed and leaves a complete frame, which any Blosc2 reads. With
+// CAIRN_BLOSC2_JOURNAL=1 the commits are in the journal until the store ends. Thread-safe.
 class FileFrame final : public blosc2_frame_s {
  public:
   FileFrame(const blosc2_schunk& schunk, Frame frame)
       : schunk_(schunk), frame_(std::move(frame)), snapshot_(frame_.snapshot()) {}
   ~FileFrame() override {
     while (depth_ > 0) CodeOf(End());
+    // Only Cairn reads the journal, so it must not be left.
+    if (has_journal_ && TakeWriter().ok()) CodeOf(writer_->Checkpoint());
     std::free(cframe_.data());
   }
 
@@ -101,7 +112,7 @@ class FileFrame final : public blosc2_frame_s {
   }
   absl::StatusOr<std::optional<Snapshot>> Refresh() override {
     const MutexLock lock(mutex_);
-    if (depth_ > 0) return std::optional<Snapshot>();
+    if (is_edited_) return std::optional<Snapshot>();
     CAIRN_ASSIGN_OR_RETURN(const Snapshot now, frame_.Refresh());
     if (now == snapshot_) return std::optional<Snapshot>();
     snapshot_ = now;
@@ -129,6 +140,7 @@ class FileFrame final : public blosc2_frame_s {
     {
       const MutexLock lock(mutex_);
       status = edit(*writer_);
+      is_edited_ = is_edited_ || status.ok();
       if (status.ok() && depth_ > 1) is_staged_ = true;
     }
     const absl::Status ended = End();
@@ -147,7 +159,11 @@ class FileFrame final : public blosc2_frame_s {
   absl::Status Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     is_staged_ = false;
     snapshot_ = frame_.snapshot();  // no staged one may be left
-    absl::Status status = writer_->Checkpoint();
+    absl::Status status;
+    if (is_edited_ && keeps_journal_) status = writer_->Commit(Durability::kProcess).status();
+    if (is_edited_ && !keeps_journal_) status = writer_->Checkpoint();
+    has_journal_ = has_journal_ || (is_edited_ && keeps_journal_);
+    is_edited_ = false;
     if (!status.ok()) writer_->Rollback();
     const absl::Status suspended = writer_->Suspend();
     if (!suspended.ok()) writer_.reset();
@@ -178,7 +194,10 @@ class FileFrame final : public blosc2_frame_s {
   Frame frame_ ABSL_GUARDED_BY(mutex_);
   mutable Snapshot snapshot_ ABSL_GUARDED_BY(mutex_);
   mutable std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
-  int depth_ ABSL_GUARDED_BY(mutex_) = 0;                   // of sequences of edits
+  const bool keeps_journal_ = WantsJournal();
+  int depth_ ABSL_GUARDED_BY(mutex_) = 0;             // of sequences of edits
+  bool is_edited_ ABSL_GUARDED_BY(mutex_) = false;    // since the last commit
+  bool has_journal_ ABSL_GUARDED_BY(mutex_) = false;  // there are commits after the checkpoint
   mutable bool is_staged_ ABSL_GUARDED_BY(mutex_) = false;  // readers do not see the last edits yet
   MutableBytes cframe_;
 };
@@ -190,7 +209,7 @@ absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset, const b
     return absl::UnimplementedError("files through callbacks are not built in");
   }
   // A Blosc2 in another process may cut the file at any time, which would kill a mapped reader.
-  return Frame::Open(path, {.offset = offset, .use_mmap = false});
+  return Frame::Open(PathOf(path), {.offset = offset, .use_mmap = false});
 }
 
 std::unique_ptr<blosc2_frame_s> MakeFileFrame(const blosc2_schunk& schunk, Frame frame) {

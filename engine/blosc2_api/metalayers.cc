@@ -95,6 +95,8 @@ int blosc2_vlmeta_exists(blosc2_schunk* schunk, const char* name) {
   if (std::strlen(name) > BLOSC2_METALAYER_NAME_MAXLEN) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: the name is too long");
   }
+  const int code = cairn::blosc2_api::SyncWithFile(*schunk);
+  if (code < 0) return code;
   for (int i = 0; i < schunk->nvlmetalayers; ++i) {
     if (std::strcmp(name, schunk->vlmetalayers[i]->name) == 0) return i;
   }

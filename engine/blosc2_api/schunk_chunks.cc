@@ -117,14 +117,16 @@ int GrowData(blosc2_schunk& schunk) {
 
 // Lets the store of a super-chunk keep what an edit has changed. Returns the number of chunks or an
 // error code.
-int64_t Settled(const blosc2_schunk& schunk) {
-  const int code = schunk.frame == nullptr ? 0 : CodeOf(schunk.frame->Settle());
+int64_t Settled(const blosc2_schunk& schunk, EditBatch& batch) {
+  int code = schunk.frame == nullptr ? 0 : CodeOf(schunk.frame->Settle());
+  if (code >= 0) code = batch.End();
   return code < 0 ? code : schunk.nchunks;
 }
 
 int64_t Insert(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy, int refused) {
   NewChunk taken;
   int code = Take(chunk, copy, taken);
+  EditBatch batch(schunk);
   const bool at_end = nchunk == schunk.nchunks;
   if (code >= 0) code = SyncWithFile(schunk);
   if (at_end) nchunk = schunk.nchunks;
@@ -150,7 +152,7 @@ int64_t Insert(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy,
   schunk.nbytes += taken.head.nbytes;
   schunk.cbytes += stored;
   ++schunk.nchunks;
-  return Settled(schunk);
+  return Settled(schunk, batch);
 }
 
 // Returns what an old chunk counts for in cbytes.
@@ -161,6 +163,7 @@ int64_t StoredBefore(const ChunkHead& head) {
 int64_t Update(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy) {
   NewChunk taken;
   int code = Take(chunk, copy, taken);
+  EditBatch batch(schunk);
   if (code >= 0) code = SyncWithFile(schunk);
   if (code >= 0) code = CheckNumber(schunk, nchunk, schunk.nchunks);
   if (code >= 0) {
@@ -191,7 +194,7 @@ int64_t Update(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy)
   schunk.current_nchunk = nchunk;
   schunk.nbytes += taken.head.nbytes - old.nbytes;
   schunk.cbytes += stored - StoredBefore(old);
-  return Settled(schunk);
+  return Settled(schunk, batch);
 }
 
 // Hands a chunk to the caller: in place, or a copy if it is in a file.
@@ -210,7 +213,8 @@ int Hand(const blosc2_schunk& schunk, const Chunk& given, uint8_t** chunk, bool*
 
 int Read(blosc2_schunk& schunk, int64_t nchunk, bool lazy, uint8_t** chunk, bool* needs_free) {
   *needs_free = false;
-  const int code = CheckNumber(schunk, nchunk, schunk.nchunks);
+  int code = SyncWithFile(schunk);
+  if (code >= 0) code = CheckNumber(schunk, nchunk, schunk.nchunks);
   if (code < 0) return code;
   schunk.current_nchunk = nchunk;
   const absl::StatusOr<Chunk> found = GetChunk(schunk, nchunk);
@@ -249,6 +253,7 @@ int64_t blosc2_schunk_update_chunk(blosc2_schunk* schunk, int64_t nchunk, uint8_
 
 int64_t blosc2_schunk_delete_chunk(blosc2_schunk* schunk, int64_t nchunk) {
   ChunkHead old;
+  cairn::blosc2_api::EditBatch batch(*schunk);
   int code = cairn::blosc2_api::SyncWithFile(*schunk);
   if (code >= 0) code = CheckNumber(*schunk, nchunk, schunk->nchunks);
   if (code >= 0) code = cairn::blosc2_api::HeadOf(*schunk, nchunk, old);
@@ -267,7 +272,7 @@ int64_t blosc2_schunk_delete_chunk(blosc2_schunk* schunk, int64_t nchunk) {
   const bool keeps = schunk->frame != nullptr && schunk->storage->contiguous;
   if (!keeps) schunk->cbytes -= cairn::blosc2_api::StoredBefore(old);
   if (--schunk->nchunks == 0) schunk->flags2 = 0;
-  return cairn::blosc2_api::Settled(*schunk);
+  return cairn::blosc2_api::Settled(*schunk, batch);
 }
 
 int64_t blosc2_schunk_append_buffer(blosc2_schunk* schunk, const void* src, int32_t nbytes) {
@@ -285,7 +290,8 @@ int64_t blosc2_schunk_append_buffer(blosc2_schunk* schunk, const void* src, int3
 
 int blosc2_schunk_decompress_chunk(blosc2_schunk* schunk, int64_t nchunk, void* dest,
                                    int32_t nbytes) {
-  const int code = CheckNumber(*schunk, nchunk, schunk->nchunks);
+  int code = cairn::blosc2_api::SyncWithFile(*schunk);
+  if (code >= 0) code = CheckNumber(*schunk, nchunk, schunk->nchunks);
   if (code < 0) return code;
   schunk->current_nchunk = nchunk;
   const auto chunk = cairn::blosc2_api::GetChunk(*schunk, nchunk);

@@ -6,9 +6,18 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/blosc2_api/plugins.h"
 #include "engine/blosc2_api/schunk.h"
 
 namespace cairn::blosc2_api {
+
+namespace {
+
+bool TakesDictionary(uint8_t codec) {
+  return codec == BLOSC_ZSTD || codec == BLOSC_LZ4 || codec == BLOSC_LZ4HC;
+}
+
+}  // namespace
 
 CreateOptions CreateOptionsOf(const blosc2_schunk& schunk) {
   CreateOptions options;
@@ -18,7 +27,9 @@ CreateOptions CreateOptionsOf(const blosc2_schunk& schunk) {
   compression.clevel = schunk.clevel;
   compression.typesize = schunk.typesize;
   compression.blocksize = schunk.blocksize;
-  compression.use_dict = schunk.use_dict != 0;
+  compression.use_dict = schunk.use_dict != 0 && TakesDictionary(schunk.compcode);
+  // Nothing is coded with them, but a frame names only codecs and filters that are known.
+  compression.registry = PluginsFor(*schunk.cctx, schunk.compcode, schunk.filters);
   const bool known =
       schunk.splitmode >= BLOSC_ALWAYS_SPLIT && schunk.splitmode <= BLOSC_FORWARD_COMPAT_SPLIT;
   if (known) compression.split_mode = static_cast<SplitMode>(schunk.splitmode);
