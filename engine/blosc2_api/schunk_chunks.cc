@@ -218,8 +218,12 @@ int Read(blosc2_schunk& schunk, int64_t nchunk, bool lazy, uint8_t** chunk, bool
   if (code < 0) return code;
   schunk.current_nchunk = nchunk;
   const absl::StatusOr<Chunk> found = GetChunk(schunk, nchunk);
-  if (!found.ok()) return CodeOf(found.status());
-  if (!lazy || schunk.frame == nullptr || !schunk.frame->on_disk()) {
+  const bool on_disk = schunk.frame != nullptr && schunk.frame->on_disk();
+  if (!found.ok()) {
+    const int failed = CodeOf(found.status());
+    return on_disk && failed == BLOSC2_ERROR_DATA ? int{BLOSC2_ERROR_FILE_READ} : failed;
+  }
+  if (!lazy || !on_disk) {
     return Hand(schunk, *found, chunk, needs_free);
   }
   *needs_free = true;
