@@ -81,6 +81,7 @@ class CallbackFrame final : public blosc2_frame_s {
     return memory_->SetVlmetalayer(name, content);
   }
   absl::StatusOr<MutableBytes> Cframe() override { return memory_->Cframe(); }
+  absl::StatusOr<Snapshot> State() override { return memory_->State(); }
   absl::StatusOr<int64_t> Length() override { return memory_->Length(); }
   void KeepCframe(bool keep) override { memory_->KeepCframe(keep); }
   bool on_disk() const override { return false; }

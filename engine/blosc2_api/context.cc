@@ -94,4 +94,5 @@ int blosc2_set_maskout(blosc2_context* ctx, bool* maskout, int nblocks) {
 blosc2_cparams blosc2_get_blosc2_cparams_defaults() { return BLOSC2_CPARAMS_DEFAULTS; }
 blosc2_dparams blosc2_get_blosc2_dparams_defaults() { return BLOSC2_DPARAMS_DEFAULTS; }
 blosc2_storage blosc2_get_blosc2_storage_defaults() { return BLOSC2_STORAGE_DEFAULTS; }
+blosc2_stdio_mmap blosc2_get_blosc2_stdio_mmap_defaults() { return BLOSC2_STDIO_MMAP_DEFAULTS; }
 blosc2_io blosc2_get_blosc2_io_defaults() { return BLOSC2_IO_DEFAULTS; }

@@ -93,6 +93,7 @@ class FileFrame final : public blosc2_frame_s {
     cframe_ = cframe;
     return cframe_;
   }
+  absl::StatusOr<Snapshot> State() override { return snapshot(); }
   absl::StatusOr<int64_t> Length() override {
     const Snapshot now = snapshot();
     return now.info().frame_size + now.info().journal_size;

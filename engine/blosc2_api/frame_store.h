@@ -38,6 +38,8 @@ struct blosc2_frame_s {
   // Returns the frame as the bytes of one buffer, or the number of these bytes.
   virtual absl::StatusOr<cairn::MutableBytes> Cframe() = 0;
   virtual absl::StatusOr<int64_t> Length() = 0;
+  // Returns the state of the frame, as it would be read now.
+  virtual absl::StatusOr<cairn::Snapshot> State() = 0;
   // Says whether the buffer that Cframe returned is freed with the store.
   virtual void KeepCframe(bool keep) = 0;
 

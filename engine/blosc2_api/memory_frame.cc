@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/blosc2_api/serialize.h"
@@ -73,6 +74,11 @@ class MemoryFrame final : public blosc2_frame_s {
     if (!cframe_.empty()) return cframe_;
     CAIRN_ASSIGN_OR_RETURN(cframe_, Serialize(schunk_));
     return cframe_;
+  }
+  absl::StatusOr<Snapshot> State() override {
+    CAIRN_ASSIGN_OR_RETURN(const MutableBytes cframe, Cframe());
+    CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::OpenBuffer(cframe));
+    return frame.snapshot();
   }
   absl::StatusOr<int64_t> Length() override {
     CAIRN_ASSIGN_OR_RETURN(const MutableBytes cframe, Cframe());

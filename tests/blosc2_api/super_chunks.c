@@ -153,6 +153,12 @@ static void show_filling(bool contiguous) {
     if (filled > 0) {
       printf("  fill again %lld\n", (long long)blosc2_schunk_fill_special(schunk, 10, kind, 4000));
     }
+    if (filled > 0) {
+      int64_t* offsets = blosc2_frame_get_offsets(schunk);
+      printf("  offsets %d", offsets != NULL);
+      printf(" %llx\n", offsets != NULL ? (unsigned long long)offsets[filled - 1] : 0);
+      free(offsets);
+    }
     blosc2_schunk_free(schunk);
   }
 }
