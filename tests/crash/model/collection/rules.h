@@ -1,0 +1,46 @@
+// The rules of commits over several frames. A variant takes one of them away.
+#ifndef CAIRN_TESTS_CRASH_MODEL_COLLECTION_RULES_H_
+#define CAIRN_TESTS_CRASH_MODEL_COLLECTION_RULES_H_
+
+namespace cairn::model {
+
+struct CollectionRules {
+  // Commits.
+  bool syncs_direct = true;         // chunks of which the ledger has no copy
+  bool direct_first = true;         // before the ledger's record is written, not beside its sync
+  bool syncs_ledger = true;         // before anything else is written
+  bool ledger_first = true;         // members get their records after the ledger has them
+  bool copies_records = true;       // the ledger has a copy of each record
+  bool stops_after_failure = true;  // of a sync
+  // Copies.
+  bool overlays = true;           // readers take from the ledger what a member lacks
+  bool redoes = true;             // who opens for writing writes it
+  bool redoes_present = true;     // also what seems to be there: the disk may lack it
+  bool redoes_only_newer = true;  // than the checkpoint of the member
+  bool syncs_before_cut = true;   // members, before a checkpoint of the ledger drops the copies
+  bool syncs_names_before_cut = true;
+  // Opening for writing.
+  bool cuts_tail = true;         // of the ledger: what did not count never does
+  bool confirms_ledger = true;   // makes it durable before anything builds on it
+  bool confirms_members = true;  // likewise, before their space is used
+  // Readers.
+  bool stops_at_position = true;  // that the ledger lists
+  bool keeps_listed = true;       // what the ledger lists, until it lists a newer position
+  bool asks_readers = true;       // before space is used again
+  bool enters = true;             // and readers that are just coming
+  bool locks_in_entry = true;     // a reader leaves the entry when it holds its lock
+  bool keeps_between = true;      // what is newer than the oldest reader's state
+  // Names.
+  bool names_after_commit = true;
+  bool names_redone = true;     // by who opens for writing
+  bool syncs_new_files = true;  // before the commit that makes them members
+  bool looks_aside = true;      // readers also look where files without a name are
+  bool keeps_removed = true;    // until no reader needs them
+  bool checks_position = true;  // a file whose record is another one is not the member
+  // Changes from outside.
+  bool tells_foreign = true;
+};
+
+}  // namespace cairn::model
+
+#endif  // CAIRN_TESTS_CRASH_MODEL_COLLECTION_RULES_H_

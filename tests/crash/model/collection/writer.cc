@@ -1,0 +1,369 @@
+#include "tests/crash/model/collection/writer.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace cairn::model {
+
+namespace {
+
+constexpr int kFirstLedgerSlot = 1;
+constexpr int kOtherLedgerSlot = 20;
+
+std::vector<int> LedgerJournalAfter(int slot) {
+  std::vector<int> journal;
+  for (size_t i = 1; i <= kLedgerJournal; ++i) journal.push_back(slot + static_cast<int>(i));
+  return journal;
+}
+
+}  // namespace
+
+void CollectionWriter::CreateCollection(Machine& machine, Id& ids) {
+  const FilePtr file = machine.Create(kLedgerName);
+  const LedgerCheckpoint checkpoint{.id = ++ids, .journal = LedgerJournalAfter(kFirstLedgerSlot)};
+  machine.Write(*file, kFirstLedgerSlot, Make(checkpoint));
+  machine.Write(*file, 0, Make(Header{kFirstLedgerSlot}));
+  machine.Sync(*file);
+  machine.SyncNames();
+}
+
+// Stops the writer after a failure, and tells whether it goes on.
+bool CollectionWriter::Need(bool succeeded) {
+  if (!succeeded && site_.rules.stops_after_failure) stopped_ = true;
+  return running();
+}
+
+std::string CollectionWriter::Open() {
+  ledger_ = ReadLedger(site_.machine.files());
+  if (!ledger_.opens) return "the ledger does not open";
+  ledger_file_ = site_.machine.files().at(kLedgerName);
+  ConfirmLedger();
+  if (!running()) return "";
+  std::set<MemberId> touched;
+  for (const LedgerRecord& commit : ledger_.records) {
+    for (const Part& part : commit.parts) {
+      if (ledger_.table.contains(part.member)) touched.insert(part.member);
+    }
+  }
+  for (const MemberId id : touched) {
+    Redo(id);
+    if (site_.rules.confirms_members && OpenMember(id) == nullptr) return problem_;
+  }
+  if (site_.rules.names_redone) PlaceNames();
+  return problem_;
+}
+
+// Writes again what may be in the page cache alone.
+void CollectionWriter::ConfirmLedger() {
+  const std::vector<int>& journal = ledger_.checkpoint.journal;
+  const auto again = [&](int slot) {
+    site_.machine.Write(*ledger_file_, slot, ledger_file_->cache[static_cast<size_t>(slot)]);
+  };
+  const size_t next = ledger_.records.size();
+  if (site_.rules.confirms_ledger) {
+    again(0);
+    for (size_t i = 0; i < next; ++i) again(journal[i]);
+  }
+  if (site_.rules.cuts_tail && next < journal.size()) {
+    site_.machine.Write(*ledger_file_, journal[next], nullptr);
+  }
+  if (site_.rules.confirms_ledger) Need(site_.machine.Sync(*ledger_file_));
+}
+
+// Writes to a member what the ledger has copies of.
+void CollectionWriter::Redo(MemberId id) {
+  const FilePtr file = FindMember(site_.machine.files(), site_.rules, id, ledger_.NamesOf(id));
+  if (file == nullptr || !site_.rules.redoes) return;
+  const Checkpoint* checkpoint = CheckpointOf(*file);
+  const auto write = [&](int slot, bool is_there, const Cell& cell) {
+    const Cell& here = file->cache[static_cast<size_t>(slot)];
+    if (is_there && !site_.rules.redoes_present) return;
+    site_.machine.Write(*file, slot, is_there ? Cell(here) : cell);
+  };
+  for (const Record* part : ledger_.PartsOf(id)) {
+    if (site_.rules.redoes_only_newer && part->generation <= checkpoint->generation) continue;
+    const auto* there = As<Record>(file->cache[static_cast<size_t>(part->slot)]);
+    write(part->slot, there != nullptr && there->id == part->id, Make(*part));
+    for (const Edit& edit : part->edits) {
+      if (!edit.copied) continue;
+      write(edit.chunk.slot, ChunkIsAt(*file, edit.chunk), Make(Chunk{edit.chunk.id}));
+    }
+  }
+}
+
+MemberWriter* CollectionWriter::OpenMember(MemberId id) {
+  std::unique_ptr<MemberWriter>& member = members_[id];
+  if (member != nullptr) return member.get();
+  const Entry& entry = ledger_.table.at(id);
+  MemberView view = ReadMember(site_.machine.files(), site_.rules, ledger_, id, entry,
+                               ledger_.NamesOf(id), site_.machine.boot());
+  if (!view.problem.empty()) {
+    if (running() && problem_.empty()) problem_ = view.problem;
+    stopped_ = true;
+    return nullptr;
+  }
+  // A checkpoint may follow that position, and holds the same.
+  view = ReadAlone(view.file, site_.machine.boot());
+  member = std::make_unique<MemberWriter>(site_, std::move(view), ledger_.newest,
+                                          entry.position.generation);
+  if (!Need(member->Confirm())) return nullptr;
+  return member.get();
+}
+
+void CollectionWriter::Act() {
+  const uint64_t action = site_.random.Below(100);
+  if (action < 55) {
+    Commit(false);
+  } else if (action < 70) {
+    Commit(true);
+  } else if (action < 90) {
+    CheckpointSomeMember();
+  } else {
+    CheckpointLedger();
+  }
+}
+
+void CollectionWriter::Close() {
+  for (const auto& [id, entry] : Table(ledger_.table)) {
+    MemberWriter* const member = running() ? OpenMember(id) : nullptr;
+    if (member == nullptr || !Need(member->WriteCheckpoint())) return;
+  }
+  if (ledger_.records.size() == kLedgerJournal) CheckpointLedger();
+  if (!running()) return;
+  // A commit without edits.
+  LedgerRecord commit = NextRecord();
+  ListCheckpoints(commit);
+  history_.states.push_back(Truth(history_.states.back()));
+  WriteLedger(commit);
+  CheckpointLedger();
+  if (running()) history_.acknowledged = ledger_.newest;
+}
+
+LedgerRecord CollectionWriter::NextRecord() {
+  return {.id = ++site_.ids,
+          .base = ledger_.checkpoint.id,
+          .previous = ledger_.last,
+          .txn = ledger_.newest + 1};
+}
+
+void CollectionWriter::Commit(bool changes_names) {
+  if (ledger_.records.size() == kLedgerJournal) CheckpointLedger();
+  if (!running()) return;
+  LedgerRecord commit = NextRecord();
+  Truth truth = history_.states.back();
+  std::set<MemberId> busy;
+  if (changes_names) ChooseNames(commit, truth, busy);
+  // 1. Chunks of which the ledger gets no copy.
+  for (const auto& [id, entry] : ledger_.table) {
+    if (busy.contains(id) || !site_.random.Percent(60)) continue;
+    if (!StagePart(id, commit, truth)) return;
+  }
+  if (commit.parts.empty() && commit.names.empty()) return;
+  if (site_.rules.direct_first && !SyncStaged(commit)) return;
+  if (!site_.rules.names_after_commit) Rename(commit.names);
+  if (!site_.rules.ledger_first) PublishParts(commit);
+  if (!running()) return;
+  // 2. The ledger decides.
+  ListCheckpoints(commit);
+  history_.states.push_back(truth);
+  WriteLedger(commit);
+  if (!running()) return;
+  if (!site_.rules.direct_first && !SyncStaged(commit)) return;
+  // 3. Records and copied chunks.
+  if (site_.rules.ledger_first) PublishParts(commit);
+  // 4. Names.
+  if (site_.rules.names_after_commit) Rename(commit.names);
+  for (const NameEdit& edit : commit.names) {
+    if (edit.to.empty()) members_.erase(edit.member);
+  }
+  if (running()) history_.acknowledged = ledger_.newest;
+  RemoveAside();
+}
+
+// Lists positions of members that got a checkpoint, except those that the commit changes.
+void CollectionWriter::ListCheckpoints(LedgerRecord& commit) {
+  for (const auto& [id, member] : members_) {
+    const auto is_this = [id = id](const Part& part) { return part.member == id; };
+    const bool changes = std::ranges::any_of(commit.parts, is_this);
+    const std::optional<Position> position = member->Unlisted();
+    if (changes || !position.has_value()) continue;
+    commit.checkpoints.push_back({.member = id, .position = *position});
+    member->NoteListed(commit.txn);
+  }
+}
+
+bool CollectionWriter::StagePart(MemberId id, LedgerRecord& commit, Truth& truth) {
+  MemberWriter* const member = OpenMember(id);
+  if (member == nullptr) return false;
+  if (!member->has_room() && !Need(member->WriteCheckpoint())) return false;
+  if (!member->has_room()) return true;
+  const Record record = member->Stage();
+  std::vector<ChunkAt> chunks = member->chunks();
+  ApplyEdits(record, chunks);
+  truth[id].chunks = IdsOf(chunks);
+  commit.parts.push_back({.member = id, .record = record, .copied = site_.rules.copies_records});
+  return running();
+}
+
+// All of these syncs run at the same time.
+bool CollectionWriter::SyncStaged(const LedgerRecord& commit) {
+  if (!site_.rules.syncs_direct) return running();
+  for (const Part& part : commit.parts) {
+    MemberWriter& member = *members_.at(part.member);
+    if (member.needs_sync() && !Need(member.Sync())) return false;
+  }
+  return running();
+}
+
+void CollectionWriter::WriteLedger(const LedgerRecord& commit) {
+  const size_t number = ledger_.records.size();
+  site_.machine.Write(*ledger_file_, ledger_.checkpoint.journal[number], Make(commit));
+  ledger_.records.push_back(commit);
+  ledger_.newest = commit.txn;
+  ledger_.last = commit.id;
+  ApplyTo(commit, ledger_.table);
+  if (site_.rules.syncs_ledger) Need(site_.machine.Sync(*ledger_file_));
+}
+
+void CollectionWriter::PublishParts(const LedgerRecord& commit) {
+  for (const Part& part : commit.parts) {
+    members_.at(part.member)->Publish(part.record, commit.txn);
+  }
+}
+
+void CollectionWriter::ChooseNames(LedgerRecord& commit, Truth& truth, std::set<MemberId>& busy) {
+  std::set<std::string> free = {"a", "b", "c"};
+  std::vector<MemberId> members;
+  for (const auto& [id, entry] : ledger_.table) {
+    free.erase(entry.name);
+    members.push_back(id);
+  }
+  const auto name_of = [&](MemberId id) { return ledger_.table.at(id).name; };
+  const auto rename = [&](MemberId id, const std::string& to) {
+    commit.names.push_back({.member = id, .from = name_of(id), .to = to});
+    if (to.empty()) {
+      truth.erase(id);
+    } else {
+      truth[id].name = to;
+    }
+    busy.insert(id);
+  };
+  const uint64_t kind = site_.random.Below(5);
+  if (kind == 0 && members.size() == 3) {  // two members swap their names
+    const std::string other = name_of(members[1]);
+    rename(members[1], name_of(members[0]));
+    rename(members[0], other);
+  } else if (kind == 1 && !members.empty() && !free.empty()) {
+    rename(members[site_.random.Below(members.size())], *free.begin());
+  } else if (kind == 2 && !members.empty()) {  // compacts: a copy replaces the member
+    const MemberId old = members[site_.random.Below(members.size())];
+    const std::vector<Id> chunks = truth[old].chunks;
+    const std::string name = name_of(old);
+    rename(old, "");
+    AddMember(name, chunks, commit, truth, busy);
+  } else if (kind == 3 && !members.empty()) {
+    const MemberId old = members[site_.random.Below(members.size())];
+    const std::string name = name_of(old);
+    rename(old, "");
+    if (site_.random.Percent(50)) AddMember(name, {}, commit, truth, busy);
+  } else if (!free.empty()) {
+    AddMember(*free.begin(), {}, commit, truth, busy);
+  }
+}
+
+void CollectionWriter::AddMember(const std::string& name, const std::vector<Id>& chunks,
+                                 LedgerRecord& commit, Truth& truth, std::set<MemberId>& busy) {
+  const MemberId id = ++site_.ids;
+  const std::string aside = AsideName(id);
+  const Position position = CreateMember(site_, id, chunks, aside);
+  if (site_.rules.syncs_new_files && running()) {
+    Need(site_.machine.Sync(*site_.machine.files().at(aside)));
+    site_.machine.SyncNames();
+  }
+  commit.names.push_back({.member = id, .to = name, .position = position});
+  truth[id] = {.name = name, .chunks = chunks};
+  busy.insert(id);
+}
+
+// All old names go before the new ones come, so swaps and replacements need no order.
+void CollectionWriter::Rename(const std::vector<NameEdit>& edits) {
+  for (const NameEdit& edit : edits) {
+    if (!edit.from.empty()) site_.machine.Rename(edit.from, AsideName(edit.member));
+  }
+  for (const NameEdit& edit : edits) {
+    if (!edit.to.empty()) site_.machine.Rename(AsideName(edit.member), edit.to);
+  }
+}
+
+// Gives files the names that the ledger has, after a writer died between its commit and that.
+void CollectionWriter::PlaceNames() {
+  std::map<std::string, MemberId> wanted;
+  for (const auto& [id, entry] : ledger_.table) wanted[entry.name] = id;
+  for (const auto& [name, file] : Files(site_.machine.files())) {
+    const Checkpoint* checkpoint = IsMemberName(name) ? CheckpointOf(*file) : nullptr;
+    if (checkpoint == nullptr) continue;
+    const auto here = wanted.find(name);
+    if (here != wanted.end() && here->second == checkpoint->member) continue;
+    site_.machine.Rename(name, AsideName(checkpoint->member));
+  }
+  for (const auto& [id, entry] : ledger_.table) {
+    if (site_.machine.files().contains(AsideName(id))) {
+      site_.machine.Rename(AsideName(id), entry.name);
+    }
+  }
+}
+
+void CollectionWriter::RemoveAside() {
+  if (site_.rules.keeps_removed && site_.readers.AnyIn(0, ledger_.newest)) return;
+  for (const auto& [name, file] : Files(site_.machine.files())) {
+    const Checkpoint* checkpoint = name.starts_with(".cairn/") ? CheckpointOf(*file) : nullptr;
+    const bool is_member = checkpoint != nullptr && ledger_.table.contains(checkpoint->member);
+    if (name.starts_with(".cairn/") && !is_member) site_.machine.Remove(name);
+  }
+}
+
+void CollectionWriter::CheckpointSomeMember() {
+  if (ledger_.table.empty()) return;
+  auto entry = ledger_.table.begin();
+  std::advance(entry, static_cast<ptrdiff_t>(site_.random.Below(ledger_.table.size())));
+  MemberWriter* const member = OpenMember(entry->first);
+  if (member == nullptr) return;
+  if (member->has_begun()) {
+    Need(member->EndCheckpoint());
+  } else if (site_.random.Percent(40)) {
+    member->BeginCheckpoint();
+  } else {
+    Need(member->WriteCheckpoint());
+  }
+}
+
+void CollectionWriter::CheckpointLedger() {
+  if (ledger_.records.empty() || !running()) return;
+  std::set<MemberId> touched;
+  for (const LedgerRecord& commit : ledger_.records) {
+    for (const Part& part : commit.parts) touched.insert(part.member);
+  }
+  for (const MemberId id : touched) {
+    const auto member = members_.find(id);
+    if (!site_.rules.syncs_before_cut || member == members_.end()) continue;
+    if (!Need(member->second->Sync())) return;
+  }
+  if (site_.rules.syncs_names_before_cut) site_.machine.SyncNames();
+  const int old = As<Header>(ledger_file_->cache[0])->checkpoint;
+  const int slot = old == kFirstLedgerSlot ? kOtherLedgerSlot : kFirstLedgerSlot;
+  const LedgerCheckpoint next{.id = ++site_.ids,
+                              .txn = ledger_.newest,
+                              .table = ledger_.table,
+                              .journal = LedgerJournalAfter(slot)};
+  site_.machine.Write(*ledger_file_, slot, Make(next));
+  if (!Need(site_.machine.Sync(*ledger_file_))) return;
+  site_.machine.Write(*ledger_file_, 0, Make(Header{slot}));
+  if (!Need(site_.machine.Sync(*ledger_file_))) return;
+  ledger_.checkpoint = next;
+  ledger_.records.clear();
+  ledger_.last = next.id;
+  RemoveAside();
+}
+
+}  // namespace cairn::model

@@ -1,0 +1,75 @@
+// The writer of a collection in the model. Its steps are those of the protocol.
+#ifndef CAIRN_TESTS_CRASH_MODEL_COLLECTION_WRITER_H_
+#define CAIRN_TESTS_CRASH_MODEL_COLLECTION_WRITER_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/crash/model/collection/machine.h"
+#include "tests/crash/model/collection/member_writer.h"
+#include "tests/crash/model/collection/readers.h"
+#include "tests/crash/model/collection/reading.h"
+#include "tests/crash/model/collection/rules.h"
+
+namespace cairn::model {
+
+// Once the process was killed, or the writer has stopped, nothing has an effect any more.
+class CollectionWriter {
+ public:
+  CollectionWriter(MemberWriter::Site site, History& history) : site_(site), history_(history) {}
+
+  static void CreateCollection(Machine& machine, Id& ids);
+
+  // Returns why it refuses; empty: it does not.
+  std::string Open();
+  const Ledger& ledger() const { return ledger_; }
+  bool running() const { return !stopped_ && site_.machine.running(); }
+
+  // Does one thing at random.
+  void Act();
+  // Leaves complete checkpoints.
+  void Close();
+  // Returns why it stopped by itself; empty: it did not.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  // Opening.
+  void ConfirmLedger();
+  void Redo(MemberId id);
+  // Commits.
+  LedgerRecord NextRecord();
+  void Commit(bool changes_names);
+  void ListCheckpoints(LedgerRecord& commit);
+  bool StagePart(MemberId id, LedgerRecord& commit, Truth& truth);
+  bool SyncStaged(const LedgerRecord& commit);
+  void PublishParts(const LedgerRecord& commit);
+  void WriteLedger(const LedgerRecord& commit);
+  // Names.
+  void ChooseNames(LedgerRecord& commit, Truth& truth, std::set<MemberId>& busy);
+  void AddMember(const std::string& name, const std::vector<Id>& chunks, LedgerRecord& commit,
+                 Truth& truth, std::set<MemberId>& busy);
+  void Rename(const std::vector<NameEdit>& edits);
+  void PlaceNames();
+  void RemoveAside();
+  // Checkpoints.
+  void CheckpointSomeMember();
+  void CheckpointLedger();
+
+  MemberWriter* OpenMember(MemberId id);
+  bool Need(bool succeeded);
+
+  MemberWriter::Site site_;
+  History& history_;
+  Ledger ledger_;
+  FilePtr ledger_file_;
+  std::map<MemberId, std::unique_ptr<MemberWriter>> members_;
+  bool stopped_ = false;
+  std::string problem_;
+};
+
+}  // namespace cairn::model
+
+#endif  // CAIRN_TESTS_CRASH_MODEL_COLLECTION_WRITER_H_
