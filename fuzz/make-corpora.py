@@ -235,6 +235,26 @@ def log_parts():
     yield b"\7" + struct.pack("<4sIqq", b"CLGK", 1, 2, 3) + b"\0\4hall" + "\1\2ä".encode() + b"\2\1x"
 
 
+def ledger_layers():
+    """A table of members and a commit, after the number of their kind."""
+
+    def layer(payload):
+        payload = struct.pack("<I", 1) + payload
+        return b"\xc6" + struct.pack(">I", len(payload)) + payload
+
+    def name(text):
+        return struct.pack("<H", len(text)) + text.encode()
+
+    position = struct.pack("<QQB", 2, 3, 1)
+    entry = struct.pack("<QB", 4, 0) + position
+    yield b"\0" + layer(struct.pack("<QI", 0, 0))
+    yield b"\0" + layer(struct.pack("<QI", 5, 2) + name("/a") + entry + name("/g/b") + entry)
+    patch = struct.pack("<qI", 100, 3) + b"abc"
+    part = name("/g/b") + position + struct.pack("<I", 2) + patch + patch
+    removed = struct.pack("<I", 1) + name("/a")
+    yield b"\1" + layer(struct.pack("<Q", 6) + removed + struct.pack("<I", 1) + name("/c") + entry + struct.pack("<I", 1) + part)
+
+
 def record_rows():
     """Texts with records, after the numbers of their format and of the pieces in which they come."""
     header = "time,seen,h,f,d,i,u,ok,text\n"
@@ -461,6 +481,8 @@ class Corpora:
     def make(self):
         for part in log_parts():
             self.put("log_parts", part)
+        for layer in ledger_layers():
+            self.put("ledger_layers", layer)
         for rows in record_rows():
             self.put("record_rows", rows)
         for text in log_texts():

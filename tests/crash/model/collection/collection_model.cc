@@ -1,7 +1,8 @@
 // An executable model of commits over several frames: random lives of a collection of up to three
 // members under kills, power cuts and failing syncs, with readers beside, members that come, go,
 // move and are replaced, and files that someone changed outside. The protocol must hold, and each
-// variant without one of its rules must be seen to fail. docs/testing.md describes the protocol.
+// variant without one of its rules must be seen to fail. docs/collections.md describes the
+// protocol.
 //
 //   collection_model [PERCENT [SEED [VARIANT]]]
 //

@@ -1,0 +1,23 @@
+// Names of a collection's members.
+#ifndef CAIRN_ENGINE_COLLECTION_MEMBER_NAME_H_
+#define CAIRN_ENGINE_COLLECTION_MEMBER_NAME_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace cairn::collection {
+
+// The most bytes of a name, and of each of its parts: file systems allow 255, of which a suffix
+// takes six.
+inline constexpr size_t kMaxNameSize = 1024;
+inline constexpr size_t kMaxNamePart = 249;
+
+// Checks that `name` is a path such as "/group/member": a slash before each part, and parts that
+// name files everywhere. Errors: kInvalidArgument, with what is wrong.
+absl::Status CheckMemberName(std::string_view name);
+
+}  // namespace cairn::collection
+
+#endif  // CAIRN_ENGINE_COLLECTION_MEMBER_NAME_H_

@@ -1,0 +1,55 @@
+#include "engine/collection/site.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "engine/base/status.h"
+#include "engine/frame/files/frame_location.h"
+
+namespace cairn::collection {
+
+namespace {
+
+absl::Status MakeOne(FileSystem& files, const std::string& path) {
+  const absl::Status made = files.MakeDirectory(path);
+  if (absl::IsAlreadyExists(made)) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(made);
+  return files.SyncDirectoryOf(path);
+}
+
+}  // namespace
+
+std::string Site::PathOf(std::string_view member, MemberKind kind) const {
+  return absl::StrCat(root, std::string(member), kind == MemberKind::kArray ? ".b2nd" : ".b2f");
+}
+
+std::string Site::AsidePath(std::string_view member, uint64_t id) const {
+  return absl::StrFormat("%s%s/%s%016x", root, DirectoryOf(member), kAsidePrefix, id);
+}
+
+OpenOptions Site::MemberOptions() const {
+  OpenOptions open = options.members;
+  open.offset = 0;
+  open.durable_only = false;
+  open.generation.reset();
+  open.file_system = files;
+  return open;
+}
+
+absl::StatusOr<Site> MakeSite(const std::string& path, const CollectionOptions& options) {
+  Site site{
+      .files = frame::FilesOrPosix(options.members.file_system), .root = {}, .options = options};
+  CAIRN_ASSIGN_OR_RETURN(site.root, site.files->Absolute(path));
+  while (site.root.size() > 1 && site.root.ends_with('/')) site.root.pop_back();
+  return site;
+}
+
+absl::Status MakeDirectories(const Site& site, std::string_view directory) {
+  for (size_t end = site.root.size(); end != std::string_view::npos && end < directory.size();) {
+    end = directory.find('/', end + 1);
+    CAIRN_RETURN_IF_ERROR(MakeOne(*site.files, std::string(directory.substr(0, end))));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::collection

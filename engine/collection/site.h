@@ -1,0 +1,50 @@
+// The place of a collection, and the paths of its files.
+#ifndef CAIRN_ENGINE_COLLECTION_SITE_H_
+#define CAIRN_ENGINE_COLLECTION_SITE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/collection.h"
+#include "cairn/file_system.h"
+#include "engine/collection/ledger_codec.h"
+
+namespace cairn::collection {
+
+// Immutable, hence thread-safe.
+struct Site {
+  std::shared_ptr<FileSystem> files;
+  std::string root;  // the directory
+  CollectionOptions options;
+
+  std::string LedgerPath() const { return root + "/embed.b2e"; }
+  std::string PathOf(std::string_view member, MemberKind kind) const;
+  // A file that does not have its name yet, or no longer, lies aside: in the same directory, under
+  // the id of the member.
+  std::string AsidePath(std::string_view member, uint64_t id) const;
+
+  OpenOptions MemberOptions() const;
+};
+
+// The names of files that lie aside begin like this, and no others: names of members have no part
+// that begins with a dot.
+inline constexpr std::string_view kAsidePrefix(".cairn-");
+
+inline std::string_view DirectoryOf(std::string_view path) {
+  return path.substr(0, path.rfind('/'));
+}
+
+absl::StatusOr<Site> MakeSite(const std::string& path, const CollectionOptions& options);
+
+// Makes a directory of groups and those above it, down from the root, where they are missing, and
+// makes their names durable.
+absl::Status MakeDirectories(const Site& site, std::string_view directory);
+
+}  // namespace cairn::collection
+
+#endif  // CAIRN_ENGINE_COLLECTION_SITE_H_

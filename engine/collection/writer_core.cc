@@ -1,0 +1,406 @@
+#include "engine/collection/writer_core.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+#include "engine/base/random.h"
+#include "engine/base/status.h"
+#include "engine/collection/collection_locks.h"
+#include "engine/collection/member_files.h"
+#include "engine/collection/member_name.h"
+#include "engine/collection/member_reader.h"
+#include "engine/frame/sync/background_task.h"
+
+namespace cairn::collection {
+
+namespace {
+
+// The ledger gets a checkpoint when the commits after the last one have this many bytes, and more
+// than eight tables.
+constexpr int64_t kLongLedger = 4 << 20;
+constexpr int64_t kEntrySize = 64;  // of a table, about
+
+bool IsArray(const CreateOptions& options) {
+  return options.array.has_value() ||
+         std::ranges::any_of(options.metalayers,
+                             [](const Metalayer& layer) { return layer.name == "b2nd"; });
+}
+
+// Returns the members that commits since the ledger's checkpoint have removed, the newest first.
+std::vector<AddedMember> RemovedFrom(const Ledger& ledger, const MemberTable& before) {
+  MemberTable table = before;
+  std::vector<AddedMember> removed;
+  for (const auto& commit : ledger.commits) {
+    for (const std::string& name : commit->removed) {
+      const auto member = table.find(name);
+      if (member == table.end()) continue;
+      removed.push_back({.name = name, .entry = member->second});
+      table.erase(member);
+    }
+    for (const AddedMember& added : commit->added) table.emplace(added.name, added.entry);
+  }
+  std::ranges::reverse(removed);
+  return removed;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<WriterCore>> WriterCore::Open(
+    std::shared_ptr<const Site> site, const CollectionWriterOptions& options) {
+  const std::string path = site->LedgerPath();
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const File> locks,
+                         site->files->Open(path, FileMode::kRead));
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, site->files->Open(path, FileMode::kReadWrite));
+  auto held = std::make_shared<HeldFile>(std::move(file), nullptr);
+  OpenOptions open = LedgerReading(HoldFile(site->files, path, held));
+  open.use_mmap = false;
+  CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, open));
+  WriterOptions writing;
+  writing.wait = options.wait;
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter(writing));
+  std::unique_ptr<WriterCore> core(new WriterCore(std::move(site), options.members, std::move(held),
+                                                  std::move(frame), std::move(writer),
+                                                  std::move(locks)));
+  CAIRN_RETURN_IF_ERROR(core->Recover());
+  return core;
+}
+
+absl::Status WriterCore::Need(absl::Status status) {
+  if (!status.ok() && unusable_.ok()) {
+    unusable_ = FailedPrecondition("an earlier step failed: %s", status.message());
+  }
+  return status;
+}
+
+// Completes what the ledger has decided, after a writer that died. Then it has no copies any more.
+absl::Status WriterCore::Recover() {
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, ledger_frame_.Refresh());
+  const absl::StatusOr<std::shared_ptr<const Ledger>> ledger = ReadLedger(snapshot, nullptr);
+  if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());
+  ledger_ = **ledger;
+  CAIRN_ASSIGN_OR_RETURN(const LedgerTable before, ReadTable(snapshot));
+  for (const auto& [name, entry] : RemovedFrom(ledger_, before.members)) {
+    const auto now = ledger_.table.members.find(name);
+    const bool is_there = now != ledger_.table.members.end();
+    const bool waits =
+        is_there && site_->files->Identity(site_->AsidePath(name, now->second.id)).ok();
+    // Another member may have the name by now. Of those that had it, the newest that is not aside
+    // is there.
+    if (!is_there || waits || now->second.kind != entry.kind) {
+      CAIRN_RETURN_IF_ERROR(PutAside(*site_, name, entry));
+    }
+  }
+  std::set<std::string> touched;
+  for (const auto& commit : ledger_.commits) {
+    for (const AddedMember& added : commit->added) touched.insert(added.name);
+    for (const MemberPart& part : commit->parts) touched.insert(part.name);
+  }
+  for (const std::string& name : touched) {
+    const auto member = ledger_.table.members.find(name);
+    if (member == ledger_.table.members.end()) continue;
+    CAIRN_RETURN_IF_ERROR(PlaceFile(*site_, name, member->second));
+    names_to_sync_.insert(site_->AsidePath(name, member->second.id));
+    const absl::Status redone = RedoMember(*site_, name, ledger_);
+    if (!redone.ok()) return AtPath(site_->PathOf(name, member->second.kind), redone);
+  }
+  CAIRN_RETURN_IF_ERROR(SortAside());
+  // A TreeStore that keeps a value in the ledger breaks its seal.
+  const bool is_sealed = snapshot.info().sealed;
+  return ledger_.commits.empty() && is_sealed ? TidyUp() : CheckpointLedger();
+}
+
+// Finds the files that lie aside and belong to no member.
+absl::Status WriterCore::SortAside() {
+  CAIRN_ASSIGN_OR_RETURN(aside_, FindAside(*site_));
+  if (aside_.empty()) return absl::OkStatus();
+  std::set<std::string> of_members;
+  for (const auto& [name, entry] : ledger_.table.members) {
+    of_members.insert(site_->AsidePath(name, entry.id));
+  }
+  std::erase_if(aside_, [&](const std::string& path) { return of_members.contains(path); });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Writer*> WriterCore::Edit(std::string_view name) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  if (const auto added = added_.find(name); added != added_.end()) return &added->second.writer;
+  const auto listed = ledger_.table.members.find(name);
+  if (listed == ledger_.table.members.end() || removed_.contains(name)) {
+    return NotFound("%s: no member of the collection %s", name.substr(0, 256), site_->root);
+  }
+  auto member = members_.find(name);
+  if (member == members_.end()) {
+    absl::StatusOr<std::unique_ptr<Member>> opened =
+        Member::Open(*site_, name, ledger_, ledger_file_, options_);
+    if (!opened.ok()) {
+      return AtPath(site_->PathOf(name, listed->second.kind), opened.status());
+    }
+    member = members_.emplace(std::string(name), *std::move(opened)).first;
+  }
+  edited_.insert(member->first);
+  return &member->second->writer();
+}
+
+absl::StatusOr<Writer*> WriterCore::Add(std::string_view name, const CreateOptions& options) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  CAIRN_RETURN_IF_ERROR(CheckMemberName(name));
+  const bool is_there = ledger_.table.members.contains(name) && !removed_.contains(name);
+  if (is_there || added_.contains(name)) {
+    return absl::AlreadyExistsError(
+        absl::StrFormat("%s: there is such a member of the collection %s", name, site_->root));
+  }
+  const MemberEntry entry = {.id = RandomNumber(),
+                             .kind = IsArray(options) ? MemberKind::kArray : MemberKind::kOther};
+  const std::string path = site_->AsidePath(name, entry.id);
+  CAIRN_RETURN_IF_ERROR(MakeDirectories(*site_, DirectoryOf(path)));
+  CreateOptions own = options;
+  own.layout = Layout::kContiguous;
+  own.overwrite = false;
+  own.file_system = site_->files;
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, own));
+  NewMember member = {.entry = entry, .writer = std::move(writer)};
+  return &added_.emplace(std::string(name), std::move(member)).first->second.writer;
+}
+
+absl::Status WriterCore::Remove(std::string_view name) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  if (const auto added = added_.find(name); added != added_.end()) {
+    const std::string path = site_->AsidePath(name, added->second.entry.id);
+    added_.erase(added);
+    return RemoveAside(*site_, path);
+  }
+  const auto listed = ledger_.table.members.find(name);
+  if (listed == ledger_.table.members.end() || removed_.contains(name)) {
+    return NotFound("%s: no member of the collection %s", name.substr(0, 256), site_->root);
+  }
+  if (const auto member = members_.find(name); member != members_.end()) {
+    member->second->Rollback();
+    edited_.erase(member->first);
+  }
+  removed_.emplace(std::string(name), listed->second);
+  return absl::OkStatus();
+}
+
+// Drops what is staged. A member whose commit was prepared is opened again when it is needed.
+void WriterCore::DropStaged() {
+  for (const std::string& name : edited_) {
+    const auto member = members_.find(name);
+    if (member == members_.end()) continue;
+    if (member->second->is_prepared()) {
+      members_.erase(member);
+    } else {
+      member->second->Rollback();
+    }
+  }
+  std::vector<std::string> dropped;
+  for (const auto& [name, added] : added_) {
+    dropped.push_back(site_->AsidePath(name, added.entry.id));
+  }
+  edited_.clear();
+  added_.clear();
+  removed_.clear();
+  // Their directories may have been made for them.
+  for (const std::string& path : dropped) RemoveAside(*site_, path).IgnoreError();
+}
+
+void WriterCore::Rollback() {
+  if (unusable_.ok()) DropStaged();
+}
+
+absl::StatusOr<uint64_t> WriterCore::Commit() {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  LedgerCommit commit{.number = ledger_.table.number + 1};
+  for (const auto& [name, entry] : removed_) commit.removed.push_back(name);
+  // 1. Nothing leads to what this writes.
+  absl::Status staged = WriteNewMembers(commit);
+  if (staged.ok()) staged = PrepareMembers(commit);
+  if (!staged.ok()) {
+    DropStaged();
+    return staged;
+  }
+  const bool changes = !commit.removed.empty() || !commit.added.empty() || !commit.parts.empty();
+  if (!changes) {
+    edited_.clear();
+    return ledger_.table.number;
+  }
+  CAIRN_RETURN_IF_ERROR(Decide(commit));
+  // The commit stands. A later step that fails stops the writer.
+  const uint64_t number = commit.number;
+  if (Need(AfterLedger(commit)).ok() && Need(CheckpointMembers(false)).ok() && IsLedgerLong()) {
+    Need(CheckpointLedger()).IgnoreError();
+  }
+  return number;
+}
+
+absl::Status WriterCore::WriteNewMembers(LedgerCommit& commit) {
+  for (auto& [name, added] : added_) {
+    CAIRN_RETURN_IF_ERROR(added.writer.Checkpoint());
+    CAIRN_RETURN_IF_ERROR(added.writer.Close());
+    CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::Open(site_->AsidePath(name, added.entry.id),
+                                                          site_->MemberOptions()));
+    added.entry.position = PositionOf(frame.snapshot());
+    commit.added.push_back({.name = name, .entry = added.entry});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriterCore::PrepareMembers(LedgerCommit& commit) {
+  for (const std::string& name : edited_) {
+    Member& member = *members_.at(name);
+    CAIRN_ASSIGN_OR_RETURN(const bool changes, member.Prepare());
+    if (changes) commit.parts.push_back(member.PreparedPart());
+  }
+  return absl::OkStatus();
+}
+
+// 2. Syncs what the ledger gets no copy of, and lets the ledger decide.
+absl::Status WriterCore::Decide(LedgerCommit& commit) {
+  for (const auto& [name, member] : members_) {
+    const bool is_there = member->is_prepared() || removed_.contains(name);
+    std::optional<MemberPart> unlisted = is_there ? std::nullopt : member->Unlisted();
+    if (unlisted.has_value()) commit.parts.push_back(*std::move(unlisted));
+  }
+  CAIRN_RETURN_IF_ERROR(Need(SyncMembers(
+      [](const Member& member) { return member.is_prepared() && member.needs_sync(); })));
+  const std::vector<std::byte> layer = EncodeCommit(commit);
+  absl::StatusOr<bool> prepared = PrepareLedger(layer);
+  // A commit that becomes a checkpoint takes the place of those before, so the table must have
+  // them.
+  if (prepared.ok() && *prepared && !ledger_.commits.empty()) {
+    ledger_writer_.Rollback();
+    CAIRN_RETURN_IF_ERROR(Need(CheckpointLedger()));
+    prepared = PrepareLedger(layer);
+  }
+  if (!prepared.ok()) {
+    ledger_writer_.Rollback();
+    DropStaged();
+    return prepared.status();
+  }
+  const absl::StatusOr<Snapshot> committed = ledger_writer_.Commit(Durability::kMachine);
+  if (!committed.ok()) return Need(committed.status());
+  return Need(ledger_.AddOwn(commit, *committed));
+}
+
+// Returns true if the commit will be a checkpoint, for lack of room. Only then bytes are written.
+absl::StatusOr<bool> WriterCore::PrepareLedger(Bytes layer) {
+  ledger_held_->ForgetStaged();
+  CAIRN_RETURN_IF_ERROR(ledger_writer_.SetVlmetalayer(kCommitLayer, layer));
+  CAIRN_RETURN_IF_ERROR(ledger_writer_.Prepare(Durability::kProcess));
+  return ledger_held_->needs_sync() || !ledger_held_->Patches().empty();
+}
+
+// 3. Writes what waited for the decision. 4. Then names follow.
+absl::Status WriterCore::AfterLedger(const LedgerCommit& commit) {
+  for (const auto& [name, entry] : removed_) {
+    members_.erase(name);
+    CAIRN_RETURN_IF_ERROR(PutAside(*site_, name, entry));
+  }
+  for (const auto& [name, member] : members_) {
+    if (member->is_prepared()) CAIRN_RETURN_IF_ERROR(member->Release());
+    member->NoteListed(commit.number);
+  }
+  for (const AddedMember& added : commit.added) {
+    CAIRN_RETURN_IF_ERROR(PlaceFile(*site_, added.name, added.entry));
+  }
+  for (const auto& [name, added] : added_) {
+    names_to_sync_.insert(site_->AsidePath(name, added.entry.id));
+  }
+  for (const auto& [name, entry] : removed_) {
+    aside_.push_back(site_->AsidePath(name, entry.id));
+    names_to_sync_.insert(aside_.back());
+  }
+  edited_.clear();
+  added_.clear();
+  removed_.clear();
+  return aside_.empty() ? absl::OkStatus() : TidyUp();
+}
+
+// Removes files that nobody needs any more.
+absl::Status WriterCore::TidyUp() {
+  if (aside_.empty() || IsReadBefore(*ledger_file_, ledger_.table.number)) return absl::OkStatus();
+  for (const std::string& path : aside_) CAIRN_RETURN_IF_ERROR(RemoveAside(*site_, path));
+  aside_.clear();
+  return absl::OkStatus();
+}
+
+bool WriterCore::IsLedgerLong() const {
+  const auto members = static_cast<int64_t>(ledger_.table.members.size());
+  // A commit that became a checkpoint would be lost with the next one, if that is one, too.
+  const bool is_checkpoint = PositionOf(ledger_frame_.snapshot()).checkpoint;
+  return is_checkpoint || ledger_.commit_bytes > std::max(kLongLedger, 8 * kEntrySize * members);
+}
+
+absl::Status WriterCore::CheckpointMembers(bool always) {
+  for (const auto& [name, member] : members_) {
+    CAIRN_RETURN_IF_ERROR(member->CheckpointIfDue(always));
+  }
+  return absl::OkStatus();
+}
+
+// Syncs members at the same time, the last of them in this thread.
+absl::Status WriterCore::SyncMembers(absl::FunctionRef<bool(const Member&)> which) const {
+  std::vector<const Member*> members;
+  for (const auto& [name, member] : members_) {
+    if (which(*member)) members.push_back(member.get());
+  }
+  std::vector<std::unique_ptr<frame::BackgroundTask>> tasks;
+  for (size_t i = 0; i + 1 < members.size(); ++i) {
+    tasks.push_back(std::make_unique<frame::BackgroundTask>());
+    tasks.back()->Start([member = members[i]] { return member->Sync(); });
+  }
+  absl::Status status = members.empty() ? absl::OkStatus() : members.back()->Sync();
+  for (const auto& task : tasks) status.Update(task->Wait());
+  return status;
+}
+
+// Members and names are synced first, because the ledger's checkpoint drops its copies.
+absl::Status WriterCore::CheckpointLedger() {
+  std::set<std::string_view> named;
+  for (const auto& commit : ledger_.commits) {
+    for (const MemberPart& part : commit->parts) named.insert(part.name);
+  }
+  CAIRN_RETURN_IF_ERROR(
+      SyncMembers([&](const Member& member) { return named.contains(member.name()); }));
+  for (const std::string& path : names_to_sync_) {
+    const absl::Status synced = site_->files->SyncDirectoryOf(path);
+    if (!absl::IsNotFound(synced)) CAIRN_RETURN_IF_ERROR(synced);  // the group may be gone
+  }
+  names_to_sync_.clear();
+  CAIRN_RETURN_IF_ERROR(ledger_writer_.SetVlmetalayer(kTableLayer, EncodeTable(ledger_.table)));
+  if (ledger_frame_.snapshot().HasVlmetalayer(kCommitLayer)) {
+    CAIRN_RETURN_IF_ERROR(ledger_writer_.DeleteVlmetalayer(kCommitLayer));
+  }
+  CAIRN_RETURN_IF_ERROR(ledger_writer_.Checkpoint());
+  CAIRN_RETURN_IF_ERROR(ledger_.BeginAfter(ledger_frame_.snapshot()));
+  return TidyUp();
+}
+
+absl::Status WriterCore::Close() {
+  CAIRN_RETURN_IF_ERROR(Commit().status());
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  for (const auto& [name, entry] : MemberTable(ledger_.table.members)) {
+    if (!entry.position.checkpoint) CAIRN_RETURN_IF_ERROR(Edit(name).status());
+  }
+  CAIRN_RETURN_IF_ERROR(Need(CheckpointMembers(true)));
+  LedgerCommit commit{.number = ledger_.table.number + 1};
+  for (const auto& [name, member] : members_) {
+    if (auto unlisted = member->Unlisted(); unlisted.has_value()) {
+      commit.parts.push_back(*std::move(unlisted));
+    }
+  }
+  edited_.clear();
+  if (!commit.parts.empty()) {
+    CAIRN_RETURN_IF_ERROR(Decide(commit));
+    CAIRN_RETURN_IF_ERROR(Need(AfterLedger(commit)));
+  }
+  CAIRN_RETURN_IF_ERROR(Need(CheckpointLedger()));
+  members_.clear();
+  CAIRN_RETURN_IF_ERROR(Need(ledger_writer_.Close()));
+  unusable_ = FailedPrecondition("the writer is closed");
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::collection

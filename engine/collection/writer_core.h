@@ -1,0 +1,99 @@
+// The writer of a collection. docs/collections.md gives the reason for each step.
+#ifndef CAIRN_ENGINE_COLLECTION_WRITER_CORE_H_
+#define CAIRN_ENGINE_COLLECTION_WRITER_CORE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/collection.h"
+#include "cairn/frame.h"
+#include "cairn/writer.h"
+#include "engine/collection/collection_core.h"
+#include "engine/collection/held_file.h"
+#include "engine/collection/ledger.h"
+#include "engine/collection/member.h"
+#include "engine/collection/site.h"
+
+namespace cairn::collection {
+
+// Not thread-safe.
+class WriterCore {
+ public:
+  static absl::StatusOr<std::unique_ptr<WriterCore>> Open(std::shared_ptr<const Site> site,
+                                                          const CollectionWriterOptions& options);
+
+  absl::StatusOr<Writer*> Edit(std::string_view name);
+  absl::StatusOr<Writer*> Add(std::string_view name, const CreateOptions& options);
+  absl::Status Remove(std::string_view name);
+  absl::StatusOr<uint64_t> Commit();
+  void Rollback();
+  absl::Status Close();
+
+ private:
+  struct NewMember {
+    MemberEntry entry;
+    Writer writer;
+  };
+
+  WriterCore(std::shared_ptr<const Site> site, WriterOptions options,
+             std::shared_ptr<HeldFile> held, Frame ledger, Writer writer,
+             std::shared_ptr<const File> file)
+      : site_(std::move(site)),
+        options_(std::move(options)),
+        ledger_held_(std::move(held)),
+        ledger_frame_(std::move(ledger)),
+        ledger_writer_(std::move(writer)),
+        ledger_file_(std::move(file)) {}
+
+  absl::Status CheckUsable() const { return unusable_; }
+  // Passes a status on. If it is a failure, it is not known what is on the disk, and the writer
+  // stops.
+  absl::Status Need(absl::Status status);
+  absl::Status Recover();
+  absl::Status SortAside();
+
+  // Steps of a commit.
+  absl::Status WriteNewMembers(LedgerCommit& commit);
+  absl::Status PrepareMembers(LedgerCommit& commit);
+  absl::Status Decide(LedgerCommit& commit);
+  absl::StatusOr<bool> PrepareLedger(Bytes layer);
+  absl::Status AfterLedger(const LedgerCommit& commit);
+  void DropStaged();
+
+  absl::Status SyncMembers(absl::FunctionRef<bool(const Member&)> which) const;
+  absl::Status CheckpointMembers(bool always);
+  bool IsLedgerLong() const;
+  absl::Status CheckpointLedger();
+  absl::Status TidyUp();
+
+  const std::shared_ptr<const Site> site_;
+  const WriterOptions options_;                  // of members
+  const std::shared_ptr<HeldFile> ledger_held_;  // tells what is written
+  Frame ledger_frame_;
+  Writer ledger_writer_;
+  const std::shared_ptr<const File> ledger_file_;
+  Ledger ledger_;
+  std::map<std::string, std::unique_ptr<Member>, std::less<>> members_;  // with a writer
+  // Paths in directories whose names have changed since the ledger's checkpoint.
+  std::set<std::string> names_to_sync_;
+  std::vector<std::string> aside_;  // files that no member has
+  // Edits that are staged.
+  std::set<std::string, std::less<>> edited_;
+  std::map<std::string, NewMember, std::less<>> added_;
+  std::map<std::string, MemberEntry, std::less<>> removed_;
+  absl::Status unusable_;  // the first failure, or that the writer is closed
+};
+
+}  // namespace cairn::collection
+
+#endif  // CAIRN_ENGINE_COLLECTION_WRITER_CORE_H_

@@ -1,0 +1,48 @@
+// The input is a layer of a collection's ledger: after a byte that says which, a table or a commit.
+
+#include <utility>
+
+#include "engine/collection/ledger_codec.h"
+#include "engine/collection/member_name.h"
+#include "fuzz/check.h"
+#include "fuzz/input.h"
+#include "fuzz/mutator.h"
+
+namespace cairn::fuzz {
+namespace {
+
+void ReadTableLayer(Bytes input) {
+  const absl::StatusOr<collection::LedgerTable> table = collection::ParseTable(input);
+  if (!IsAnswer(table.status())) return;
+  CheckSame(collection::EncodeTable(*table), input, "a table is written as it was read");
+  for (const auto& [name, entry] : table->members) {
+    Check(collection::CheckMemberName(name).ok(), "members have names", name);
+  }
+}
+
+void ReadCommitLayer(Bytes input) {
+  const absl::StatusOr<collection::LedgerCommit> commit = collection::ParseLedgerCommit(input);
+  if (!IsAnswer(commit.status())) return;
+  CheckSame(collection::EncodeCommit(*commit), input, "a commit is written as it was read");
+  collection::LedgerTable table = {.number = commit->number - 1};
+  for (const std::string& name : commit->removed) table.members[name] = {};
+  const size_t removed = table.members.size();
+  if (!collection::ApplyCommit(*commit, table).ok()) return;
+  Check(removed == commit->removed.size(), "no member is removed twice");
+  Check(table.members.size() == commit->added.size(), "what is added is there");
+}
+
+void Read(Bytes input) {
+  Input in(input);
+  const int which = in.Number<uint8_t>() % 2;
+  if (which == 0) ReadTableLayer(in.rest());
+  if (which == 1) ReadCommitLayer(in.rest());
+}
+
+}  // namespace
+}  // namespace cairn::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  cairn::fuzz::Read(cairn::fuzz::AsBytes(data, size));
+  return 0;
+}

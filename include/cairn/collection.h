@@ -1,0 +1,177 @@
+// Collection: a directory of frames that change together. One commit changes any number of them,
+// and readers see all of it or nothing.
+//
+//   auto collection = cairn::Collection::Create("weather.b2d");
+//   auto writer = collection->OpenWriter();
+//   auto temp = writer->Add("/day/temp", {.array = {{.shape = {0, 180}, .dtype = "<f4"}}, …});
+//   temp->AppendSlices(0, day);
+//   writer->Commit();
+//
+// The members are ordinary frames: NAME.b2nd for an array, NAME.b2f for any other. Any Blosc2
+// library reads what Close leaves, and python-blosc2 opens the directory as a TreeStore. See
+// docs/collections.md.
+#ifndef CAIRN_COLLECTION_H_
+#define CAIRN_COLLECTION_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/member_writer.h"
+#include "cairn/options.h"
+#include "cairn/snapshot.h"
+#include "cairn/types.h"
+
+namespace cairn {
+
+namespace collection {
+class CollectionCore;
+class WriterCore;
+struct View;
+}  // namespace collection
+
+// Options of Collection::Open and Collection::Create.
+struct CollectionOptions {
+  // How members are opened. `offset`, `durable_only` and `generation` are not used.
+  OpenOptions members = {};
+};
+
+// Options of Collection::OpenWriter.
+struct CollectionWriterOptions {
+  // Time to wait for another writer. After it, the call returns kUnavailable.
+  std::chrono::milliseconds wait{0};
+  // How members are written. `wait`, `opening`, `keep_generations` and `max_file_size` are not
+  // used.
+  WriterOptions members = {};
+};
+
+// A committed state of all members, which no later commit changes. Thread-safe and cheap to copy.
+// While it exists, writers keep what its members need, opened or not.
+class CAIRN_EXPORT CollectionSnapshot {
+ public:
+  // Returns the number of the commit: each commit has that of the one before, plus one.
+  [[nodiscard]] uint64_t number() const;
+  // Returns the names of the members that begin with `prefix`, in order.
+  [[nodiscard]] std::vector<std::string> Members(std::string_view prefix = "/") const;
+  [[nodiscard]] bool HasMember(std::string_view name) const;
+  // Opens a member in this state.
+  //
+  // Errors:
+  //   kNotFound if there is no member of that name.
+  //   kDataLoss if its file was removed, changed or restored outside the collection.
+  //   those of Frame::Open.
+  absl::StatusOr<Snapshot> OpenMember(std::string_view name) const;
+
+ private:
+  friend class Collection;
+  friend class CollectionWriter;
+  explicit CollectionSnapshot(std::shared_ptr<const collection::View> view);
+
+  std::shared_ptr<const collection::View> view_;
+};
+
+// Stages edits of any number of members, which no reader sees, and commits them all at once.
+// Movable and not thread-safe. The destructor drops staged edits.
+//
+// After a failed write or sync, every call returns kFailedPrecondition, and the outcome of the
+// commit under way is unknown until the collection is opened again.
+class CAIRN_EXPORT CollectionWriter {
+ public:
+  CollectionWriter(CollectionWriter&&) noexcept;
+  CollectionWriter& operator=(CollectionWriter&&) noexcept;
+  ~CollectionWriter();
+
+  // Returns the writer that stages edits of a member. It is valid until the collection's next
+  // Commit, Rollback or Close.
+  //
+  // Errors: kNotFound if there is no such member, or if it is removed in this commit; kUnavailable
+  // if a writer has the member's file open by itself; kDataLoss as for
+  // CollectionSnapshot::OpenMember.
+  absl::StatusOr<MemberWriter> Edit(std::string_view name);
+  // Stages a new member, and returns the writer of its content. `options.layout`, `overwrite` and
+  // `file_system` are not used.
+  //
+  // Errors:
+  //   kAlreadyExists if there is a member of that name, or of this commit.
+  //   kInvalidArgument if the name is none: a slash stands before each part, and no part begins
+  //     with a dot.
+  //   those of Frame::BeginCreate.
+  absl::StatusOr<MemberWriter> Add(std::string_view name, const CreateOptions& options);
+  // Stages the removal of a member. Another one may be added under its name in the same commit.
+  // Errors: kNotFound as for Edit.
+  absl::Status Remove(std::string_view name);
+
+  // Makes all staged edits visible and durable, or none of them, and returns the number of the
+  // commit. Does nothing if nothing is staged.
+  //
+  // Small edits of any number of members take one sync. Members that get more than 64 KiB are
+  // synced before that, at the same time.
+  //
+  // Errors, after which nothing is committed and nothing is staged any more: kResourceExhausted if
+  // the disk is full or a limit is passed; those of Writer::Prepare. After any other error the
+  // writer stops.
+  absl::StatusOr<uint64_t> Commit();
+  // Drops all staged edits.
+  void Rollback();
+  // Commits, leaves complete checkpoints of all members, so that other Blosc2 libraries see
+  // everything, and releases the collection. Every later call fails.
+  // Errors: as for Commit.
+  absl::Status Close();
+
+ private:
+  friend class Collection;
+  explicit CollectionWriter(std::unique_ptr<collection::WriterCore> core);
+
+  std::unique_ptr<collection::WriterCore> core_;
+};
+
+// Opens, creates and watches one collection. Movable and thread-safe. Snapshots and writers may
+// outlive it.
+class CAIRN_EXPORT Collection {
+ public:
+  Collection(Collection&&) noexcept;
+  Collection& operator=(Collection&&) noexcept;
+  ~Collection();
+
+  // Opens the collection in the directory at `path`.
+  //
+  // Errors:
+  //   kNotFound if no collection is there.
+  //   kFailedPrecondition if the directory is that of another program, such as a TreeStore.
+  //   kDataLoss if the ledger is damaged.
+  static absl::StatusOr<Collection> Open(const std::string& path,
+                                         const CollectionOptions& options = {});
+  // Creates an empty collection, and the directory at `path` if there is none.
+  // Errors: kAlreadyExists if a collection or a TreeStore is there; kUnimplemented if the file
+  // system has no directories.
+  static absl::StatusOr<Collection> Create(const std::string& path,
+                                           const CollectionOptions& options = {});
+
+  // Returns the newest state that this handle has seen.
+  [[nodiscard]] CollectionSnapshot snapshot() const;
+  // Looks for newer commits, and returns the newest state. Never waits for a writer.
+  // Errors: as for Open.
+  absl::StatusOr<CollectionSnapshot> Refresh();
+
+  // Opens the only writer of the collection. It completes what a writer that was killed had
+  // committed.
+  //
+  // Errors: kUnavailable if another writer has the collection for longer than `options.wait`;
+  // kDataLoss if the ledger or a member that must be completed is damaged.
+  absl::StatusOr<CollectionWriter> OpenWriter(const CollectionWriterOptions& options = {});
+
+ private:
+  explicit Collection(std::shared_ptr<collection::CollectionCore> core);
+
+  std::shared_ptr<collection::CollectionCore> core_;
+};
+
+}  // namespace cairn
+
+#endif  // CAIRN_COLLECTION_H_

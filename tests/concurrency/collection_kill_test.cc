@@ -1,0 +1,129 @@
+// A process that writes a collection and is killed, beside a reader in this process: the reader
+// sees all of a commit or nothing, and no acknowledged commit is lost.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/collection.h"
+#include "tests/support/dice.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+const char* const kNames[] = {"/g/a", "/g/b", "/c"};
+
+CreateOptions Counters() {
+  CreateOptions options;
+  options.compression.typesize = 4;
+  options.array = {.shape = {0}, .chunkshape = {500}, .dtype = "<i4"};
+  return options;
+}
+
+// Appends the number of values so far to each member, in one commit, until it is killed. Now and
+// then a member is removed and added again with the same content.
+[[noreturn]] void CountUntilKilled(const std::string& path, int32_t next,
+                                   std::atomic<int32_t>& taken) {
+  absl::StatusOr<Collection> collection = Collection::Open(path);
+  if (!collection.ok()) std::_Exit(1);
+  std::vector<int32_t> all;
+  for (int32_t value = 0; value < next; ++value) all.push_back(value);
+  for (;;) {
+    absl::StatusOr<CollectionWriter> writer =
+        collection->OpenWriter({.wait = std::chrono::seconds(60)});
+    if (!writer.ok()) std::_Exit(2);
+    for (int i = 0; i < 40; ++i) {
+      all.push_back(next);
+      for (const char* const name : kNames) {
+        const bool replaces = next % 50 == 7 && name == kNames[1];
+        if (replaces && !writer->Remove(name).ok()) std::_Exit(3);
+        absl::StatusOr<MemberWriter> member =
+            replaces ? writer->Add(name, Counters()) : writer->Edit(name);
+        if (!member.ok()) std::_Exit(4);
+        const std::vector<int32_t> values = replaces ? all : std::vector<int32_t>{next};
+        if (!member->AppendSlices(0, values).ok()) std::_Exit(5);
+      }
+      if (!writer->Commit().ok()) std::_Exit(6);
+      taken = ++next;
+    }
+    if (!writer->Close().ok()) std::_Exit(7);
+  }
+}
+
+// Checks that all members have the same count, and returns it.
+int32_t CountOf(const CollectionSnapshot& snapshot) {
+  std::vector<int64_t> counts;
+  for (const char* const name : kNames) {
+    const absl::StatusOr<Snapshot> member = snapshot.OpenMember(name);
+    EXPECT_TRUE(IsOk(member)) << name;
+    if (!member.ok()) return -1;
+    std::vector<int32_t> values(static_cast<size_t>(member->info().nitems));
+    EXPECT_TRUE(IsOk(member->ReadItems(0, values))) << name;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i] != static_cast<int32_t>(i)) ADD_FAILURE() << name << ": " << values[i];
+    }
+    counts.push_back(member->info().nitems);
+  }
+  EXPECT_EQ(std::ranges::count(counts, counts[0]), 3) << "half of a commit";
+  return static_cast<int32_t>(counts[0]);
+}
+
+TEST(CollectionKillTest, ReadersSeeWholeCommitsAndNoneIsLost) {
+  const TempDir temp;
+  const std::string path = temp.Path("c");
+  Collection collection = Collection::Create(path).value();
+  {
+    CollectionWriter writer = collection.OpenWriter().value();
+    for (const char* const name : kNames) ASSERT_TRUE(IsOk(writer.Add(name, Counters())));
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  void* const shared = ::mmap(nullptr, sizeof(std::atomic<int32_t>), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  auto& taken = *new (shared) std::atomic<int32_t>(0);
+  Dice dice(3);
+  for (int life = 0; life < 20 && !HasFailure(); ++life) {
+    const int32_t before = taken;
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) CountUntilKilled(path, before, taken);
+    const int32_t last = before + static_cast<int32_t>(dice.Below(100));
+    int result = 0;
+    pid_t ended = 0;
+    while (taken <= last && ended == 0 && !HasFailure()) {
+      const int32_t least = taken;
+      const absl::StatusOr<CollectionSnapshot> snapshot = collection.Refresh();
+      ASSERT_TRUE(IsOk(snapshot));
+      std::this_thread::sleep_for(std::chrono::microseconds(dice.Below(2000)));
+      EXPECT_GE(CountOf(*snapshot), least);
+      ended = ::waitpid(child, &result, WNOHANG);
+    }
+    if (ended == 0) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &result, 0);
+    }
+    EXPECT_TRUE(WIFSIGNALED(result)) << "it ended by itself: " << WEXITSTATUS(result);
+    const absl::StatusOr<CollectionSnapshot> found = collection.Refresh();
+    ASSERT_TRUE(IsOk(found));
+    const int32_t count = CountOf(*found);
+    EXPECT_GE(count, taken) << "an acknowledged commit is lost";
+    EXPECT_LE(count, taken + 1) << "a commit that was not made";
+    taken = count;
+  }
+  ::munmap(shared, sizeof(std::atomic<int32_t>));
+}
+
+}  // namespace
+}  // namespace cairn::test

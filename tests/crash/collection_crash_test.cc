@@ -1,0 +1,300 @@
+// Crashes of processes that write collections: what is found afterwards is one commit of all
+// members, the last acknowledged one or a later one. Members that are opened alone show a state
+// that they had after a commit. Readers see their state to the end.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/collection.h"
+#include "cairn/frame.h"
+#include "tests/support/dice.h"
+#include "tests/support/no_threads.h"
+#include "tests/support/search.h"
+#include "tests/support/simulated_disk.h"
+#include "tests/support/status.h"
+
+namespace cairn::test {
+namespace {
+
+using Values = std::vector<int32_t>;
+using Members = std::map<std::string, Values>;  // by name
+
+constexpr size_t kMostValues = 40000;
+
+absl::StatusOr<Values> ValuesOf(const absl::StatusOr<Snapshot>& member) {
+  if (!member.ok()) return member.status();
+  Values values(static_cast<size_t>(member->info().nitems));
+  const absl::Status read = member->ReadItems(0, values);
+  if (!read.ok()) return read;
+  return values;
+}
+
+// A collection on a disk, and processes that write it one after the other.
+class CollectionLife {
+ public:
+  using Judge = SimulatedDisk::JudgeFunction;
+
+  // `judge` says what happens to operations until a process dies.
+  explicit CollectionLife(uint64_t seed, Judge judge = {})
+      : dice_(seed), judge_(std::move(judge)), disk_(std::make_unique<SimulatedDisk>(seed)) {
+    EXPECT_TRUE(IsOk(Collection::Create("c", Options())));
+    states_[0] = {};
+  }
+
+  // Returns the first violation; empty: there is none.
+  std::string Run() {
+    for (int process = 0; process < 5 && violation_.empty(); ++process) {
+      DieSoon();
+      Write().IgnoreError();  // it dies
+      Crash();
+      Examine("before a writer");
+      Recover();
+    }
+    return violation_;
+  }
+
+ private:
+  struct Reader {
+    uint64_t number = 0;
+    CollectionSnapshot snapshot;
+  };
+
+  CollectionOptions Options() const {
+    CollectionOptions options;
+    options.members.file_system = disk_->root();
+    return options;
+  }
+
+  void Violate(const std::string& what) {
+    if (violation_.empty()) violation_ = what;
+  }
+
+  void DieSoon() {
+    const int64_t last = disk_->operations() + 1 + static_cast<int64_t>(dice_.Below(400));
+    disk_->Judge([this, last](const DiskOperation& operation) -> Fate {
+      if (operation.number < last) return judge_ ? judge_(operation) : Fate{};
+      const bool is_write = operation.kind == DiskOperation::Kind::kWrite;
+      return {.kind = Fate::Kind::kDie, .written = is_write ? SomeSectors(operation, dice_) : 0};
+    });
+  }
+
+  absl::Status Write() {
+    absl::StatusOr<Collection> collection = Collection::Open("c", Options());
+    if (!collection.ok()) return collection.status();
+    std::vector<Reader> readers;
+    for (int round = 0; round < 3; ++round) {
+      absl::StatusOr<CollectionWriter> writer = collection->OpenWriter();
+      if (!writer.ok()) return writer.status();
+      for (int i = 0; i < 15; ++i) {
+        if (const absl::Status status = MakeCommit(*writer); !status.ok()) return status;
+        if (const absl::Status status = Read(*collection, readers); !status.ok()) return status;
+      }
+      if (dice_.Percent(30)) continue;
+      states_[number_ + 1] = states_[number_];  // lists checkpoints
+      if (const absl::Status status = writer->Close(); !status.ok()) return status;
+      const absl::StatusOr<CollectionSnapshot> closed = collection->Refresh();
+      if (!closed.ok()) return closed.status();
+      number_ = closed->number();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status MakeCommit(CollectionWriter& writer) {
+    Members members = states_[number_];
+    const uint64_t edits = 1 + dice_.Below(3);
+    for (uint64_t i = 0; i < edits; ++i) {
+      const std::string name = std::string("/") + (dice_.Percent(50) ? "g/" : "") +
+                               static_cast<char>('a' + static_cast<char>(dice_.Below(3)));
+      const absl::Status status = Edit(writer, name, members);
+      if (!status.ok()) return status;
+    }
+    if (dice_.Percent(10)) {
+      writer.Rollback();
+      return absl::OkStatus();
+    }
+    if (members == states_[number_]) {
+      writer.Rollback();
+      return absl::OkStatus();
+    }
+    states_[number_ + 1] = members;
+    const absl::StatusOr<uint64_t> number = writer.Commit();
+    if (!number.ok()) return number.status();
+    if (*number != number_ + 1) Violate("the number of a commit");
+    number_ = *number;
+    return absl::OkStatus();
+  }
+
+  // Values of which large parts do not compress.
+  Values Noise() {
+    Values values(1 + dice_.Below(dice_.Percent(25) ? 25000 : 50));
+    for (int32_t& value : values) value = static_cast<int32_t>(dice_.Below(UINT32_MAX));
+    return values;
+  }
+
+  absl::Status Edit(CollectionWriter& writer, const std::string& name, Members& members) {
+    const auto member = members.find(name);
+    if (member == members.end()) {
+      CreateOptions options;
+      options.compression.typesize = 4;
+      options.array = {.shape = {0}, .chunkshape = {1000}, .dtype = "<i4"};
+      absl::StatusOr<MemberWriter> added = writer.Add(name, options);
+      if (!added.ok()) return added.status();
+      members[name] = Noise();
+      return added->AppendSlices(0, members[name]);
+    }
+    if (dice_.Percent(12)) {
+      members.erase(member);
+      return writer.Remove(name);
+    }
+    absl::StatusOr<MemberWriter> edited = writer.Edit(name);
+    if (!edited.ok()) return edited.status();
+    Values& values = member->second;
+    Values noise = Noise();
+    if (values.size() > kMostValues || dice_.Percent(10)) {
+      values.resize(1 + dice_.Below(100));
+      const int64_t shape[] = {static_cast<int64_t>(values.size())};
+      return edited->ResizeArray(shape);
+    }
+    if (dice_.Percent(50)) {
+      values.insert(values.end(), noise.begin(), noise.end());
+      return edited->AppendSlices(0, noise);
+    }
+    const size_t begin = dice_.Below(values.size());
+    noise.resize(std::min(noise.size(), values.size() - begin));
+    std::ranges::copy(noise, values.begin() + static_cast<int64_t>(begin));
+    const int64_t start[] = {static_cast<int64_t>(begin)};
+    const int64_t shape[] = {static_cast<int64_t>(noise.size())};
+    return edited->WriteBox(start, shape, noise);
+  }
+
+  // Readers come and go, and open members late.
+  absl::Status Read(Collection& collection, std::vector<Reader>& readers) {
+    if (dice_.Percent(30)) {
+      absl::StatusOr<CollectionSnapshot> snapshot = collection.Refresh();
+      if (!snapshot.ok()) return snapshot.status();
+      if (snapshot->number() != number_) Violate("a reader does not see the last commit");
+      readers.push_back({.number = number_, .snapshot = *std::move(snapshot)});
+    }
+    if (!readers.empty() && dice_.Percent(30)) {
+      readers.erase(readers.begin() + static_cast<int64_t>(dice_.Below(readers.size())));
+    }
+    for (const Reader& reader : readers) {
+      if (dice_.Percent(20)) CheckMembers(reader.snapshot, "reader");
+    }
+    return absl::OkStatus();
+  }
+
+  void CheckMembers(const CollectionSnapshot& snapshot, const std::string& when) {
+    const Members& expected = states_[snapshot.number()];
+    std::vector<std::string> names;
+    for (const auto& [name, values] : expected) names.push_back(name);
+    if (snapshot.Members() != names) return Violate(when + ": other members");
+    for (const auto& [name, values] : expected) {
+      const absl::StatusOr<Values> found = ValuesOf(snapshot.OpenMember(name));
+      if (disk_->dead()) return;
+      if (!found.ok()) return Violate(when + ": " + found.status().ToString());
+      if (*found != values) return Violate(when + ": another content of " + name);
+    }
+  }
+
+  // The process is killed, or the power goes.
+  void Crash() {
+    disk_ = dice_.Percent(40) ? disk_->Clone() : disk_->PowerLoss(dice_);
+    disk_->Revive();
+  }
+
+  void Examine(const std::string& when) {
+    if (!violation_.empty()) return;
+    absl::StatusOr<Collection> collection = Collection::Open("c", Options());
+    if (!collection.ok()) return Violate(when + ": " + collection.status().ToString());
+    const CollectionSnapshot found = collection->snapshot();
+    if (found.number() < number_) return Violate(when + ": an acknowledged commit is lost");
+    if (!states_.contains(found.number())) return Violate(when + ": a commit that was not made");
+    CheckMembers(found, when);
+    for (const auto& [name, values] : states_[found.number()]) ExamineAlone(name, when);
+    number_ = found.number();
+    states_.erase(states_.upper_bound(number_), states_.end());
+  }
+
+  // A file may be aside still.
+  void ExamineAlone(const std::string& name, const std::string& when) {
+    const absl::StatusOr<Frame> frame =
+        Frame::Open("c" + name + ".b2nd", {.file_system = disk_->root()});
+    if (absl::IsNotFound(frame.status())) return;
+    if (!frame.ok()) return Violate(when + ": alone: " + frame.status().ToString());
+    const absl::StatusOr<Values> found = ValuesOf(frame->snapshot());
+    if (!found.ok()) return Violate(when + ": alone: " + found.status().ToString());
+    const bool is_known = std::ranges::any_of(states_, [&](const auto& state) {
+      const auto member = state.second.find(name);
+      return member != state.second.end() && member->second == *found;
+    });
+    if (!is_known) Violate(when + ": alone: a state that was not committed");
+  }
+
+  // The next writer completes what was committed.
+  void Recover() {
+    if (!violation_.empty()) return;
+    {
+      absl::StatusOr<Collection> collection = Collection::Open("c", Options());
+      const absl::StatusOr<CollectionWriter> writer = collection->OpenWriter();
+      if (!writer.ok()) return Violate("writer: " + writer.status().ToString());
+    }
+    Examine("after a writer");
+  }
+
+  const NoThreads no_threads_;  // for the disk
+  Dice dice_;
+  const Judge judge_;
+  std::unique_ptr<SimulatedDisk> disk_;
+  std::map<uint64_t, Members> states_;  // by number, also of commits under way
+  uint64_t number_ = 0;                 // of the last acknowledged commit
+  std::string violation_;
+};
+
+TEST(CollectionCrashTest, CollectionsKeepWhatWasCommitted) {
+  ForEachSeed(300, [](uint64_t seed) {
+    if (testing::Test::HasFailure()) return;
+    SCOPED_TRACE(testing::Message() << "CAIRN_CRASH_RUN=" << seed);
+    EXPECT_EQ(CollectionLife(seed).Run(), "");
+  });
+}
+
+// Expects that crashes do harm if `judge` plants a fault.
+void ExpectHarm(const CollectionLife::Judge& judge) {
+  for (uint64_t seed = 1; seed < 2000; ++seed) {
+    if (!CollectionLife(seed, judge).Run().empty()) return;
+  }
+  ADD_FAILURE() << "no crash does harm";
+}
+
+TEST(CollectionCrashTest, LedgerThatIsNotSyncedLosesCommits) {
+  ExpectHarm([](const DiskOperation& operation) -> Fate {
+    const bool skips =
+        operation.kind == DiskOperation::Kind::kSync && operation.name == "c/embed.b2e";
+    return skips ? Fate{.kind = Fate::Kind::kSkip} : Fate{};
+  });
+}
+
+TEST(CollectionCrashTest, LargePartsThatAreNotSyncedAreLost) {
+  ExpectHarm([](const DiskOperation& operation) -> Fate {
+    const bool skips =
+        operation.kind == DiskOperation::Kind::kSync && operation.name.ends_with(".b2nd");
+    return skips ? Fate{.kind = Fate::Kind::kSkip} : Fate{};
+  });
+}
+
+TEST(CollectionCrashTest, NamesThatAreNotSyncedAreLost) {
+  ExpectHarm([](const DiskOperation& operation) -> Fate {
+    const bool skips = operation.kind == DiskOperation::Kind::kSyncDirectory;
+    return skips ? Fate{.kind = Fate::Kind::kSkip} : Fate{};
+  });
+}
+
+}  // namespace
+}  // namespace cairn::test
