@@ -103,7 +103,10 @@ std::optional<MemberPart> Member::Unlisted() const {
 }
 
 void Member::NoteListed(uint64_t number) {
-  entry_.position = PositionOf(frame_.snapshot());
+  const Position position = PositionOf(frame_.snapshot());
+  if (position == entry_.position) return;
+  entry_.position = position;
+  last_change_ = number;
   retention_->NoteListed(number, entry_.position.generation);
 }
 

@@ -52,6 +52,8 @@ class Member {
   std::optional<MemberPart> Unlisted() const;
   // Takes note that the commit lists the position.
   void NoteListed(uint64_t number);
+  // Returns the number of the last commit that changed the position.
+  uint64_t last_change() const { return last_change_; }
 
  private:
   Member(std::string name, MemberEntry entry, std::shared_ptr<Retention> retention,
@@ -70,6 +72,7 @@ class Member {
   Frame frame_;
   Writer writer_;
   bool is_prepared_ = false;
+  uint64_t last_change_ = 0;
 };
 
 // Writes again what the ledger has of the member's commits since its checkpoint, whether it seems

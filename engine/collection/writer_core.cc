@@ -22,6 +22,8 @@ namespace {
 // than eight tables.
 constexpr int64_t kLongLedger = 4 << 20;
 constexpr int64_t kEntrySize = 64;  // of a table, about
+// At most this many members stay open between commits.
+constexpr size_t kMaxOpen = 128;
 
 bool IsArray(const CreateOptions& options) {
   return options.array.has_value() ||
@@ -229,10 +231,28 @@ absl::StatusOr<uint64_t> WriterCore::Commit() {
   CAIRN_RETURN_IF_ERROR(Decide(commit));
   // The commit stands. A later step that fails stops the writer.
   const uint64_t number = commit.number;
-  if (Need(AfterLedger(commit)).ok() && Need(CheckpointMembers(false)).ok() && IsLedgerLong()) {
+  if (Need(AfterLedger(commit)).ok() && Need(CheckpointMembers()).ok() &&
+      Need(CloseSome(kMaxOpen)).ok() && IsLedgerLong()) {
     Need(CheckpointLedger()).IgnoreError();
   }
   return number;
+}
+
+// Closes members that were not changed for long, if more than `most` are open. The ledger's
+// checkpoint no longer knows that they need a sync.
+absl::Status WriterCore::CloseSome(size_t most) {
+  if (members_.size() <= most) return absl::OkStatus();
+  std::vector<const Member*> idle;
+  for (const auto& [name, member] : members_) {
+    if (!member->Unlisted().has_value()) idle.push_back(member.get());
+  }
+  std::ranges::sort(idle, {}, &Member::last_change);
+  idle.resize(std::min(idle.size(), members_.size() - most / 2));
+  const std::set<const Member*> closed(idle.begin(), idle.end());
+  CAIRN_RETURN_IF_ERROR(
+      SyncMembers([&](const Member& member) { return closed.contains(&member); }));
+  std::erase_if(members_, [&](const auto& each) { return closed.contains(each.second.get()); });
+  return absl::OkStatus();
 }
 
 absl::Status WriterCore::WriteNewMembers(LedgerCommit& commit) {
@@ -333,9 +353,9 @@ bool WriterCore::IsLedgerLong() const {
   return is_checkpoint || ledger_.commit_bytes > std::max(kLongLedger, 8 * kEntrySize * members);
 }
 
-absl::Status WriterCore::CheckpointMembers(bool always) {
+absl::Status WriterCore::CheckpointMembers() {
   for (const auto& [name, member] : members_) {
-    CAIRN_RETURN_IF_ERROR(member->CheckpointIfDue(always));
+    CAIRN_RETURN_IF_ERROR(member->CheckpointIfDue(false));
   }
   return absl::OkStatus();
 }
@@ -378,24 +398,32 @@ absl::Status WriterCore::CheckpointLedger() {
   return TidyUp();
 }
 
+// Lists the positions of members that got checkpoints.
+absl::Status WriterCore::CommitCheckpoints() {
+  LedgerCommit commit{.number = ledger_.table.number + 1};
+  const bool unlisted = std::ranges::any_of(
+      members_, [](const auto& each) { return each.second->Unlisted().has_value(); });
+  if (!unlisted) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(Decide(commit));
+  return Need(AfterLedger(commit));
+}
+
 absl::Status WriterCore::Close() {
   CAIRN_RETURN_IF_ERROR(Commit().status());
   CAIRN_RETURN_IF_ERROR(CheckUsable());
-  for (const auto& [name, entry] : MemberTable(ledger_.table.members)) {
-    if (!entry.position.checkpoint) CAIRN_RETURN_IF_ERROR(Edit(name).status());
+  std::vector<std::string> journaled;
+  for (const auto& [name, entry] : ledger_.table.members) {
+    if (!entry.position.checkpoint) journaled.push_back(name);
   }
-  CAIRN_RETURN_IF_ERROR(Need(CheckpointMembers(true)));
-  LedgerCommit commit{.number = ledger_.table.number + 1};
-  for (const auto& [name, member] : members_) {
-    if (auto unlisted = member->Unlisted(); unlisted.has_value()) {
-      commit.parts.push_back(*std::move(unlisted));
-    }
+  for (const std::string& name : journaled) {
+    CAIRN_RETURN_IF_ERROR(Edit(name).status());
+    CAIRN_RETURN_IF_ERROR(Need(members_.at(name)->CheckpointIfDue(true)));
+    if (members_.size() <= kMaxOpen) continue;
+    CAIRN_RETURN_IF_ERROR(CommitCheckpoints());
+    CAIRN_RETURN_IF_ERROR(Need(CloseSome(kMaxOpen)));
   }
   edited_.clear();
-  if (!commit.parts.empty()) {
-    CAIRN_RETURN_IF_ERROR(Decide(commit));
-    CAIRN_RETURN_IF_ERROR(Need(AfterLedger(commit)));
-  }
+  CAIRN_RETURN_IF_ERROR(CommitCheckpoints());
   CAIRN_RETURN_IF_ERROR(Need(CheckpointLedger()));
   members_.clear();
   CAIRN_RETURN_IF_ERROR(Need(ledger_writer_.Close()));

@@ -71,7 +71,9 @@ class WriterCore {
   void DropStaged();
 
   absl::Status SyncMembers(absl::FunctionRef<bool(const Member&)> which) const;
-  absl::Status CheckpointMembers(bool always);
+  absl::Status CheckpointMembers();
+  absl::Status CommitCheckpoints();
+  absl::Status CloseSome(size_t most);
   bool IsLedgerLong() const;
   absl::Status CheckpointLedger();
   absl::Status TidyUp();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -336,6 +337,34 @@ TEST_F(CollectionTest, SmallEditsOfManyMembersTakeOneSync) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(syncs_of_commit(Noise(1000, 7)), 1) << i;
   EXPECT_EQ(syncs_of_commit(Noise(50000, 8)), 11) << "large parts are synced before";
   EXPECT_EQ(syncs_of_commit(Noise(10, 9)), 1);
+}
+
+TEST_F(CollectionTest, ManyMembersDoNotStayOpen) {
+  Collection collection = Opened();
+  CollectionWriter writer = collection.OpenWriter().value();
+  constexpr int kMembers = 300;
+  const auto name_of = [](int i) { return absl::StrFormat("/g%d/m%03d", i % 7, i); };
+  for (int i = 0; i < kMembers; ++i) AddNumbers(writer, name_of(i), {});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+  };
+  const auto before = open_files();
+  for (int i = 0; i < kMembers; ++i) {
+    AppendNumbers(writer, name_of(i), {i});
+    if (i % 10 == 9) {
+      ASSERT_TRUE(IsOk(writer.Commit()));
+    }
+  }
+  EXPECT_LT(open_files(), before + 600);
+  ASSERT_TRUE(IsOk(writer.Close()));
+  const CollectionSnapshot snapshot = collection.Refresh().value();
+  for (int i = 0; i < kMembers; ++i) {
+    const Snapshot member = snapshot.OpenMember(name_of(i)).value();
+    EXPECT_EQ(member.info().nitems, 1) << i;
+    EXPECT_EQ(member.info().journal_size, 0) << i;
+  }
 }
 
 TEST_F(CollectionTest, OnlyOneWriterIsOpen) {
