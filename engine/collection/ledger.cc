@@ -27,32 +27,67 @@ absl::Status AddCommit(LedgerCommit commit, size_t bytes, Ledger& ledger) {
   return absl::OkStatus();
 }
 
+// A commit of the ledger as a frame.
+struct LedgerStep {
+  format::CommitRecord record;
+  int64_t end = 0;
+};
+
+// Returns the record as the commit that follows `ledger`, or nothing if it is another record.
+std::optional<LedgerStep> AsNext(const frame::FoundRecord& found, const State& state,
+                                 const Ledger& ledger) {
+  if (!format::IsCommit(found.kind)) return std::nullopt;
+  absl::StatusOr<format::CommitRecord> record = format::ParseCommit(found.bytes, found.begin);
+  const bool follows = record.ok() && record->links.base == state.journal->base &&
+                       record->links.generation == ledger.generation + 1;
+  if (!follows) return std::nullopt;
+  return LedgerStep{.record = *std::move(record), .end = found.end()};
+}
+
+// Returns the commit that follows `ledger`. A power cut may have taken bytes before it that no
+// commit needs, such as a receipt.
+absl::StatusOr<std::optional<LedgerStep>> FindNext(const State& state, const Ledger& ledger,
+                                                   frame::JournalReader& reader) {
+  std::optional<LedgerStep> next;
+  for (bool may_follow = true; may_follow && !next.has_value();) {
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<frame::FoundRecord> found, reader.Next());
+    may_follow = found.has_value() && !format::IsCommit(found->kind);
+    if (found.has_value()) next = AsNext(*found, state, ledger);
+  }
+  if (next.has_value()) return next;
+  const auto is_next = [&](const frame::FoundRecord& found) {
+    next = AsNext(found, state, ledger);
+    return next.has_value();
+  };
+  CAIRN_RETURN_IF_ERROR(reader.Search(ledger.end, reader.position(), is_next).status());
+  if (next.has_value()) reader.GoTo(next->end);
+  return next;
+}
+
+absl::Status TakeStep(const LedgerStep& step, const State& state, Ledger& ledger) {
+  ledger.generation = step.record.links.generation;
+  ledger.end = step.end;
+  for (const format::LayerEdit& edit : step.record.layers) {
+    if (edit.name != kCommitLayer || edit.kind != format::LayerEdit::Kind::kSetVlmeta) continue;
+    const frame::VlMetalayer layer = {.name = edit.name, .chunk = Chunk(edit.content, nullptr)};
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> content,
+                           frame::DecodeVlLayer(*state.env(), layer));
+    CAIRN_ASSIGN_OR_RETURN(LedgerCommit commit, ParseLedgerCommit(content));
+    CAIRN_RETURN_IF_ERROR(AddCommit(std::move(commit), content.size(), ledger));
+  }
+  return absl::OkStatus();
+}
+
 // Reads the commits that the ledger's journal has after `ledger`, up to the state.
 absl::Status ReadJournal(const State& state, Ledger& ledger) {
   frame::JournalReader reader(state.checkpoint->source, ledger.end);
-  while (reader.position() < state.journal->end) {
-    CAIRN_ASSIGN_OR_RETURN(const std::optional<frame::FoundRecord> found, reader.Next());
-    if (!found.has_value() || found->begin >= state.journal->end) {
-      return DataLoss("ledger: no commit at byte %d; the journal ends at byte %d",
-                      reader.position(), state.journal->end);
+  while (ledger.generation != state.generation()) {
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<LedgerStep> next, FindNext(state, ledger, reader));
+    if (!next.has_value()) {
+      return DataLoss("ledger: generation %d is not found after byte %d", ledger.generation + 1,
+                      ledger.end);
     }
-    if (!format::IsCommit(found->kind)) continue;
-    CAIRN_ASSIGN_OR_RETURN(const format::CommitRecord record,
-                           format::ParseCommit(found->bytes, found->begin));
-    if (record.links.base != state.journal->base ||
-        record.links.generation != ledger.generation + 1) {
-      return DataLoss("ledger: generation %d at byte %d follows generation %d",
-                      record.links.generation, found->begin, ledger.generation);
-    }
-    ledger.generation = record.links.generation;
-    for (const format::LayerEdit& edit : record.layers) {
-      if (edit.name != kCommitLayer || edit.kind != format::LayerEdit::Kind::kSetVlmeta) continue;
-      const frame::VlMetalayer layer = {.name = edit.name, .chunk = Chunk(edit.content, nullptr)};
-      CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> content,
-                             frame::DecodeVlLayer(*state.env(), layer));
-      CAIRN_ASSIGN_OR_RETURN(LedgerCommit commit, ParseLedgerCommit(content));
-      CAIRN_RETURN_IF_ERROR(AddCommit(std::move(commit), content.size(), ledger));
-    }
+    CAIRN_RETURN_IF_ERROR(TakeStep(*next, state, ledger));
   }
   ledger.end = state.journal->end;
   return absl::OkStatus();

@@ -38,8 +38,10 @@ absl::StatusOr<StatePtr> FindGeneration(const State& newest, uint64_t generation
   }
   if (state == nullptr) return state;
   frame::JournalReader reader(source, state->journal->end);
-  CAIRN_ASSIGN_OR_RETURN(const frame::ReplayResult replayed,
-                         ReplayJournal(source, *state, reader, {.last_generation = generation}));
+  CAIRN_ASSIGN_OR_RETURN(
+      const frame::ReplayResult replayed,
+      ReplayJournal(source, *state, reader,
+                    {.last_generation = generation, .search = SearchFor(source, false)}));
   return replayed.state != nullptr ? replayed.state : state;
 }
 

@@ -63,6 +63,9 @@ absl::StatusOr<std::unique_ptr<WriterCore>> WriterCore::Open(
   WriterOptions writing;
   writing.wait = options.wait;
   CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter(writing));
+  // Commits will follow the receipt that the writer has written. Without it, the next writer of the
+  // frame would begin with a checkpoint, and the commits that the table lacks would be gone.
+  CAIRN_RETURN_IF_ERROR(held->Sync());
   std::unique_ptr<WriterCore> core(new WriterCore(std::move(site), options.members, std::move(held),
                                                   std::move(frame), std::move(writer),
                                                   std::move(locks)));
@@ -104,7 +107,7 @@ absl::Status WriterCore::Recover() {
     const auto member = ledger_.table.members.find(name);
     if (member == ledger_.table.members.end()) continue;
     CAIRN_RETURN_IF_ERROR(PlaceFile(*site_, name, member->second));
-    names_to_sync_.insert(site_->AsidePath(name, member->second.id));
+    NoteNames(name);
     const absl::Status redone = RedoMember(*site_, name, ledger_);
     if (!redone.ok()) return AtPath(site_->PathOf(name, member->second.kind), redone);
   }
@@ -325,17 +328,20 @@ absl::Status WriterCore::AfterLedger(const LedgerCommit& commit) {
   for (const AddedMember& added : commit.added) {
     CAIRN_RETURN_IF_ERROR(PlaceFile(*site_, added.name, added.entry));
   }
-  for (const auto& [name, added] : added_) {
-    names_to_sync_.insert(site_->AsidePath(name, added.entry.id));
-  }
+  for (const auto& [name, added] : added_) NoteNames(name);
   for (const auto& [name, entry] : removed_) {
     aside_.push_back(site_->AsidePath(name, entry.id));
-    names_to_sync_.insert(aside_.back());
+    NoteNames(name);
   }
   edited_.clear();
   added_.clear();
   removed_.clear();
   return aside_.empty() ? absl::OkStatus() : TidyUp();
+}
+
+// Takes note that names next to this member's have changed.
+void WriterCore::NoteNames(std::string_view member) {
+  changed_directories_.insert(site_->root + std::string(DirectoryOf(member)));
 }
 
 // Removes files that nobody needs any more.
@@ -384,11 +390,11 @@ absl::Status WriterCore::CheckpointLedger() {
   }
   CAIRN_RETURN_IF_ERROR(
       SyncMembers([&](const Member& member) { return named.contains(member.name()); }));
-  for (const std::string& path : names_to_sync_) {
-    const absl::Status synced = site_->files->SyncDirectoryOf(path);
+  for (const std::string& path : changed_directories_) {
+    const absl::Status synced = site_->files->SyncDirectoryOf(path + "/any");
     if (!absl::IsNotFound(synced)) CAIRN_RETURN_IF_ERROR(synced);  // the group may be gone
   }
-  names_to_sync_.clear();
+  changed_directories_.clear();
   CAIRN_RETURN_IF_ERROR(ledger_writer_.SetVlmetalayer(kTableLayer, EncodeTable(ledger_.table)));
   if (ledger_frame_.snapshot().HasVlmetalayer(kCommitLayer)) {
     CAIRN_RETURN_IF_ERROR(ledger_writer_.DeleteVlmetalayer(kCommitLayer));

@@ -76,6 +76,7 @@ class WriterCore {
   absl::Status CloseSome(size_t most);
   bool IsLedgerLong() const;
   absl::Status CheckpointLedger();
+  void NoteNames(std::string_view member);
   absl::Status TidyUp();
 
   const std::shared_ptr<const Site> site_;
@@ -86,8 +87,8 @@ class WriterCore {
   const std::shared_ptr<const File> ledger_file_;
   Ledger ledger_;
   std::map<std::string, std::unique_ptr<Member>, std::less<>> members_;  // with a writer
-  // Paths in directories whose names have changed since the ledger's checkpoint.
-  std::set<std::string> names_to_sync_;
+  // Directories in which names have changed since the ledger's checkpoint.
+  std::set<std::string> changed_directories_;
   std::vector<std::string> aside_;  // files that no member has
   // Edits that are staged.
   std::set<std::string, std::less<>> edited_;
