@@ -12,7 +12,9 @@
 #include "engine/collection/member_files.h"
 #include "engine/collection/member_name.h"
 #include "engine/collection/member_reader.h"
+#include "engine/frame/api/handle_access.h"
 #include "engine/frame/sync/background_task.h"
+#include "engine/frame/writer/frame_writer.h"
 
 namespace cairn::collection {
 
@@ -59,16 +61,19 @@ absl::StatusOr<std::unique_ptr<WriterCore>> WriterCore::Open(
   auto held = std::make_shared<HeldFile>(std::move(file), nullptr);
   OpenOptions open = LedgerReading(HoldFile(site->files, path, held));
   open.use_mmap = false;
-  CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, open));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> ledger,
+                         frame::FrameCore::Open(path, open));
   WriterOptions writing;
   writing.wait = options.wait;
-  CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter(writing));
-  // Commits will follow the receipt that the writer has written. Without it, the next writer of the
-  // frame would begin with a checkpoint, and the commits that the table lacks would be gone.
+  // A checkpoint that the frame needs, as after a receipt that was torn, comes with the table: the
+  // commits that the table lacks would else be gone.
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
+                         OpenWriter(ledger, writing, frame::Repair::kNoneYet));
+  // Commits will follow the receipt that the writer has written.
   CAIRN_RETURN_IF_ERROR(held->Sync());
-  std::unique_ptr<WriterCore> core(new WriterCore(std::move(site), options.members, std::move(held),
-                                                  std::move(frame), std::move(writer),
-                                                  std::move(locks)));
+  std::unique_ptr<WriterCore> core(
+      new WriterCore(std::move(site), options.members, std::move(held), std::move(ledger),
+                     frame::HandleAccess::Make(std::move(writer)), std::move(locks)));
   CAIRN_RETURN_IF_ERROR(core->Recover());
   return core;
 }
@@ -82,7 +87,7 @@ absl::Status WriterCore::Need(absl::Status status) {
 
 // Completes what the ledger has decided, after a writer that died. Then it has no copies any more.
 absl::Status WriterCore::Recover() {
-  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, ledger_frame_.Refresh());
+  const Snapshot snapshot = ledger_snapshot();
   const absl::StatusOr<std::shared_ptr<const Ledger>> ledger = ReadLedger(snapshot, nullptr);
   if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());
   ledger_ = **ledger;
@@ -355,7 +360,7 @@ absl::Status WriterCore::TidyUp() {
 bool WriterCore::IsLedgerLong() const {
   const auto members = static_cast<int64_t>(ledger_.table.members.size());
   // A commit that became a checkpoint would be lost with the next one, if that is one, too.
-  const bool is_checkpoint = PositionOf(ledger_frame_.snapshot()).checkpoint;
+  const bool is_checkpoint = PositionOf(ledger_snapshot()).checkpoint;
   return is_checkpoint || ledger_.commit_bytes > std::max(kLongLedger, 8 * kEntrySize * members);
 }
 
@@ -396,11 +401,11 @@ absl::Status WriterCore::CheckpointLedger() {
   }
   changed_directories_.clear();
   CAIRN_RETURN_IF_ERROR(ledger_writer_.SetVlmetalayer(kTableLayer, EncodeTable(ledger_.table)));
-  if (ledger_frame_.snapshot().HasVlmetalayer(kCommitLayer)) {
+  if (ledger_snapshot().HasVlmetalayer(kCommitLayer)) {
     CAIRN_RETURN_IF_ERROR(ledger_writer_.DeleteVlmetalayer(kCommitLayer));
   }
   CAIRN_RETURN_IF_ERROR(ledger_writer_.Checkpoint());
-  CAIRN_RETURN_IF_ERROR(ledger_.BeginAfter(ledger_frame_.snapshot()));
+  CAIRN_RETURN_IF_ERROR(ledger_.BeginAfter(ledger_snapshot()));
   return TidyUp();
 }
 

@@ -23,6 +23,8 @@
 #include "engine/collection/ledger.h"
 #include "engine/collection/member.h"
 #include "engine/collection/site.h"
+#include "engine/frame/api/handle_access.h"
+#include "engine/frame/open/frame_core.h"
 
 namespace cairn::collection {
 
@@ -46,12 +48,12 @@ class WriterCore {
   };
 
   WriterCore(std::shared_ptr<const Site> site, WriterOptions options,
-             std::shared_ptr<HeldFile> held, Frame ledger, Writer writer,
-             std::shared_ptr<const File> file)
+             std::shared_ptr<HeldFile> held, std::shared_ptr<frame::FrameCore> ledger,
+             Writer writer, std::shared_ptr<const File> file)
       : site_(std::move(site)),
         options_(std::move(options)),
         ledger_held_(std::move(held)),
-        ledger_frame_(std::move(ledger)),
+        ledger_core_(std::move(ledger)),
         ledger_writer_(std::move(writer)),
         ledger_file_(std::move(file)) {}
 
@@ -59,6 +61,7 @@ class WriterCore {
   // Passes a status on. If it is a failure, it is not known what is on the disk, and the writer
   // stops.
   absl::Status Need(absl::Status status);
+  Snapshot ledger_snapshot() const { return frame::HandleAccess::Make(ledger_core_->newest()); }
   absl::Status Recover();
   absl::Status SortAside();
 
@@ -82,7 +85,7 @@ class WriterCore {
   const std::shared_ptr<const Site> site_;
   const WriterOptions options_;                  // of members
   const std::shared_ptr<HeldFile> ledger_held_;  // tells what is written
-  Frame ledger_frame_;
+  const std::shared_ptr<frame::FrameCore> ledger_core_;
   Writer ledger_writer_;
   const std::shared_ptr<const File> ledger_file_;
   Ledger ledger_;

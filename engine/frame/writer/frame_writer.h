@@ -101,6 +101,7 @@ class FrameWriter {
 // How a writer that opens a frame treats damage.
 enum class Repair {
   kNone,          // refuses a damaged frame
+  kNoneYet,       // likewise, and leaves a checkpoint that is needed to the caller
   kHeader,        // replaces an older header by the newest one, which loses nothing
   kDropStranded,  // also cuts off commits that cannot be read
 };

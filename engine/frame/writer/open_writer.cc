@@ -141,7 +141,8 @@ absl::Status CheckMayContinue(const FrameFile& source, const State& state, Repai
   }
   if (state.damage.has_value()) {
     const bool keeps_all = state.damage->newer.has_value();
-    if (keeps_all && repair == Repair::kNone) return state.JournalStatus();
+    const bool repairs = repair != Repair::kNone && repair != Repair::kNoneYet;
+    if (keeps_all && !repairs) return state.JournalStatus();
     if (!keeps_all && repair != Repair::kDropStranded) {
       return DataLoss("%s; only a recovery that drops stranded commits cuts them off",
                       state.JournalStatus().message());
@@ -174,7 +175,9 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
   }
   auto writer =
       std::make_unique<FrameWriter>(std::move(opened.backend), std::move(opened.stager), options);
-  if (opened.needs_checkpoint) CAIRN_RETURN_IF_ERROR(CheckpointAfterOpening(*writer));
+  if (opened.needs_checkpoint && repair != Repair::kNoneYet) {
+    CAIRN_RETURN_IF_ERROR(CheckpointAfterOpening(*writer));
+  }
   return writer;
 }
 
