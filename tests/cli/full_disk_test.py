@@ -109,7 +109,7 @@ class FullDisk(CliTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"No space left on device", done.stderr)
         committed = int(done.stdout.split()[-1])
-        self.assertIn(f"; {committed - len(data)} items of this input committed before it\n", done.stderr.decode())
+        self.assertIn(f"; committed before that: {committed - len(data)} items of this input\n", done.stderr.decode())
         self.fill()
         self.holds((data + more)[:committed])
         self.can_be_freed((data + more)[:committed])
@@ -120,7 +120,7 @@ class FullDisk(CliTest):
         records = b"".join(n.to_bytes(8, "little") + noise(56, n).replace(b"\0", b".") for n in range(30_000))
         message = self.fails(1, "log", "append", log, "--format", "raw", "--commit-every", 1000, stdin=records)
         self.assertIn("No space left on device", message)
-        told = int(re.search(r"; (\d+) records of this input committed before it", message)[1])
+        told = int(re.search(r"; committed before that: (\d+) records of this input", message)[1])
         self.assertGreater(told, 1000)
         self.assertEqual(self.ok("log", "query", log, "--by-number", "--format", "raw"), records[: told * 64])
 

@@ -301,7 +301,7 @@ class Csv(FormatTest):
 
     def test_columns_that_no_field_is_for(self):
         message = self.fails(1, "log", "append", "log", stdin=b"t,x,n,other\n1,2,3,4\n")
-        self.assertIn("line 1: no field 'other'; there are t, x, n; --ignore-extra", message)
+        self.assertIn("line 1: no field 'other'; there are t, x, n, s; --ignore-extra", message)
         message = self.fails(1, "log", "append", "log", stdin=b"t;x;n\n1;2;3\n")
         self.assertIn("no field 't;x;n'; --delimiter ';' splits it", message)
         self.append("t,x,n,other\n1,2,3,4\n", "--ignore-extra")

@@ -148,12 +148,12 @@ class Appender {
 std::string DescribeRest(const LogAppendFlags& flags, const Appender& appender, bool all, Log& log,
                          int64_t end_before) {
   if (flags.upsert || all) {
-    return absl::StrFormat("%s before it %s", FormatCount(appender.records(), "record"),
-                           flags.upsert ? "upserted" : "appended");
+    return absl::StrFormat("%s before that: %s", flags.upsert ? "upserted" : "appended",
+                           FormatCount(appender.records(), "record"));
   }
   const absl::StatusOr<LogSnapshot> now = log.Refresh();
   if (!now.ok()) return "`cairn log tail` shows the last one that is committed";
-  return absl::StrFormat("%s of this input committed before it",
+  return absl::StrFormat("committed before that: %s of this input",
                          FormatCount(now->end_record() - end_before, "record"));
 }
 

@@ -37,7 +37,7 @@ absl::StatusOr<int64_t> BatchAppender::Run(Input& input) {
   if (!taken.ok()) {
     return absl::Status(
         taken.status().code(),
-        absl::StrFormat("%s; %s of this input committed before it", taken.status().message(),
+        absl::StrFormat("%s; committed before that: %s of this input", taken.status().message(),
                         FormatCount(committed_ / typesize_, "item")));
   }
   const size_t rest = *taken;
