@@ -251,7 +251,7 @@ class PlugInTest(PackageTest):
         self.assertEqual((asked.returncode, asked.stdout), (0, "1000 numbers, sum 499500\n"), asked.stderr)
 
     def test_python_page_shows_what_happens(self):
-        examples_test.DocsTest.run_examples(self, "docs", "python.md", needs="blosc2")
+        examples_test.DocsTest.run_examples(self, "docs", "python.md", needs=["blosc2"])
 
 
 if __name__ == "__main__":
