@@ -109,7 +109,7 @@ class Acknowledged(Log):
         tool.stdout.close()
         self.send(tool, ITEM)
         self.assertEqual(tool.wait(60), 1)
-        self.assertRegex(tool.stderr.read().decode(), r"\Acairn: f\.b2frame: standard output was closed; 1 items? .*\n\Z")
+        self.assertRegex(tool.stderr.read().decode(), r"\Acairn: f\.b2frame: standard output was closed; committed before that: 1 item of this input\n\Z")
         self.holds(ITEM)
 
     def test_sparse_frames(self):
