@@ -33,8 +33,7 @@ if [[ ${1-} == --sanitize ]]; then
   count_check locks tools/check-locks.sh build-test-release
   count_check costs tools/bench/costs.sh build-test-release
   count_check bench meson compile -C build-test-release cairn-bench
-  check_wheels checkout
-  check_debian build lint
+  check_packages
   begin_object_store
   # What reaches each line of the engine.
   suites=fuzz,sqlite,unit,vectors build_sanitized && sanitized=yes
