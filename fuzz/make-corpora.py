@@ -63,7 +63,7 @@ def number_streams(cairn, vectors):
         yield b"\0" + path.read_bytes()
     for size, values in [(2, range(300)), (4, range(0, 90000, 7)), (8, (i * i for i in range(2500)))]:
         numbers = b"".join(value.to_bytes(size, "little") for value in values if value < 1 << (8 * size))
-        for kind, codec in [(1, "pco"), (3, "bitpack")]:
+        for kind, codec in [(1, "pco"), (3, "bitpack"), (5, "auto")]:
             yield bytes([kind + 1, size.bit_length() - 1, 4, 4]) + numbers
             yield bytes([kind + 1, size.bit_length() - 1, 0x5B, 4]) + numbers  # columns of records
             command = [cairn, "encode", "--codec", codec, "--typesize", str(size), "-"]

@@ -72,9 +72,10 @@ void RoundTrip(int size, uint8_t choice, int clevel, codec::StreamCodec& codec, 
 
 void Run(Input input) {
   codec::CodecSet set;
-  const auto kind = input.Number<uint8_t>() % 5;
+  const auto kind = input.Number<uint8_t>() % 7;
   if (kind == 0) return DecodeFile(input.rest());
-  codec::StreamCodec& codec = **set.Get(kind < 3 ? Codec::kPco : Codec::kBitpack, nullptr);
+  constexpr Codec kCodecs[] = {Codec::kPco, Codec::kBitpack, Codec::kAuto};
+  codec::StreamCodec& codec = **set.Get(kCodecs[(kind - 1) / 2], nullptr);
   if (kind % 2 == 1) {
     const auto size = input.Number<uint16_t>();
     return DecodeStream(size, codec, input.rest());

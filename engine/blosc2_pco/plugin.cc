@@ -1,4 +1,6 @@
-// The codec pco as a plug-in of C-Blosc2, which loads the library by its name and looks up `info`.
+// The codecs pco, bitpack and auto as a plug-in of C-Blosc2, which loads the library by its name
+// and looks up `info`. All three are registered by the name pco, so they have the same two
+// functions.
 #include <blosc2.h>
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +16,22 @@
 
 namespace {
 
-// Returns the codec of this thread, which keeps its memory from block to block.
-cairn::codec::StreamCodec& CodecOfThread() {
-  thread_local const std::unique_ptr<cairn::codec::StreamCodec> codec = cairn::codec::MakePco();
-  return *codec;
+using cairn::Codec;
+using cairn::codec::StreamCodec;
+
+// Returns a codec of this thread, which keeps its memory from block to block.
+StreamCodec& CodecOfThread(uint8_t id) {
+  thread_local const std::unique_ptr<StreamCodec> pco = cairn::codec::MakePco();
+  thread_local const std::unique_ptr<StreamCodec> bitpack = cairn::codec::MakeBitpack();
+  thread_local const std::unique_ptr<StreamCodec> chooser = cairn::codec::MakeAuto();
+  if (id == static_cast<uint8_t>(Codec::kBitpack)) return *bitpack;
+  return id == static_cast<uint8_t>(Codec::kAuto) ? *chooser : *pco;
+}
+
+// Returns the id of the codec that a chunk names in its header.
+uint8_t CodecIn(const void* chunk) {
+  constexpr size_t kPlace = 0x16;
+  return static_cast<const uint8_t*>(chunk)[kPlace];
 }
 
 cairn::Bytes BytesAt(const uint8_t* data, int32_t size) {
@@ -42,18 +56,20 @@ CAIRN_EXPORT codec_info info = {.encoder = encoder_name, .decoder = decoder_name
 CAIRN_EXPORT int blosc2_pco_encoder(const uint8_t* input, int32_t input_len, uint8_t* output,
                                     int32_t output_len, uint8_t meta, blosc2_cparams* cparams,
                                     const void* /*chunk*/) {
-  const auto size = CodecOfThread().Compress(
-      BytesAt(input, input_len), BytesAt(output, output_len),
-      {.typesize = cparams->typesize, .clevel = cparams->clevel, .meta = meta});
+  const auto size =
+      CodecOfThread(cparams->compcode)
+          .Compress(BytesAt(input, input_len), BytesAt(output, output_len),
+                    {.typesize = cparams->typesize, .clevel = cparams->clevel, .meta = meta});
   return size.ok() ? static_cast<int>(*size) : BLOSC2_ERROR_FAILURE;
 }
 
 // Returns the size of the block, or an error of C-Blosc2.
 CAIRN_EXPORT int blosc2_pco_decoder(const uint8_t* input, int32_t input_len, uint8_t* output,
                                     int32_t output_len, uint8_t meta, blosc2_dparams* /*dparams*/,
-                                    const void* /*chunk*/) {
-  const absl::Status status = CodecOfThread().Decompress(
-      BytesAt(input, input_len), BytesAt(output, output_len), {.meta = meta});
+                                    const void* chunk) {
+  const absl::Status status =
+      CodecOfThread(CodecIn(chunk))
+          .Decompress(BytesAt(input, input_len), BytesAt(output, output_len), {.meta = meta});
   return status.ok() ? output_len : BLOSC2_ERROR_DATA;
 }
 

@@ -10,8 +10,29 @@
 #include "engine/chunk/encoder.h"
 #include "engine/chunk/header.h"
 #include "engine/chunk/hooked_decoder.h"
+#include "engine/codec/stream_codec.h"
 
 namespace cairn {
+
+namespace {
+
+Codec CodecOf(numbers::Coding coding) {
+  switch (coding) {
+    case numbers::Coding::kPco:
+      return Codec::kPco;
+    case numbers::Coding::kBitpack:
+      return Codec::kBitpack;
+    case numbers::Coding::kZstd:
+    case numbers::Coding::kShuffledZstd:
+      return Codec::kZstd;
+    case numbers::Coding::kLz4:
+    case numbers::Coding::kShuffledLz4:
+      return Codec::kLz4;
+  }
+  return Codec::kZstd;
+}
+
+}  // namespace
 
 absl::StatusOr<ChunkInfo> InspectChunk(Bytes chunk) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
@@ -146,6 +167,27 @@ absl::StatusOr<std::vector<int32_t>> BlockSizes(Bytes chunk) {
     sizes.push_back(place.nbytes);
   }
   return sizes;
+}
+
+absl::StatusOr<std::vector<CodedColumn>> CodedColumns(Bytes chunk) {
+  chunk::WorkspacePool pool;
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, {.pool = &pool, .blockshape = {}}));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<numbers::Column> columns, chunk::ReadColumns(decoder));
+  std::vector<CodedColumn> coded;
+  int32_t offset = 0;
+  for (const numbers::Column& column : columns) {
+    const auto kind =
+        static_cast<uint8_t>(column.is_bytes ? 0 : 1 + static_cast<int>(column.type.kind));
+    coded.push_back({.offset = offset,
+                     .column = {.kind = kind,
+                                .size = column.type.size,
+                                .count = static_cast<int32_t>(column.count)},
+                     .codec = CodecOf(column.coding),
+                     .shuffled = numbers::IsShuffled(column.coding)});
+    offset += static_cast<int32_t>(column.width());
+  }
+  return coded;
 }
 
 }  // namespace cairn

@@ -289,12 +289,30 @@ absl::Status Decoder::DecodeOverlap(int64_t block, Bytes reference, int64_t begi
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<numbers::Column>> ReadColumns(const Decoder& decoder) {
+  std::vector<numbers::Column> columns;
+  if (!CodesNumbers(decoder.codec_) || !decoder.header_.has_blocks()) return columns;
+  for (int64_t i = 0; i < decoder.nblocks() && columns.empty(); ++i) {
+    CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, decoder.PlaceOf(i));
+    const auto read = [&](const Decoder::Stream& stream, size_t /*from*/, size_t size) {
+      if (stream.is_run() || stream.stored.size() == size) return absl::OkStatus();
+      return codec::ReadColumns(decoder.codec_, stream.stored, columns);
+    };
+    CAIRN_RETURN_IF_ERROR(decoder.ForEachStream(place, read));
+  }
+  return columns;
+}
+
 // Returns the memory for decoding this many bytes of blocks at the same time, apart from any
 // buffer. Filters work in two more buffers of that size. If `reference` is true, block 0 is decoded
 // first and stays.
 int64_t Decoder::MemoryFor(int64_t nbytes, bool reference) const {
   // ZFP works in memory of its own, for items and stream, and codecs of numbers for a column.
-  const int64_t coded = codec::IsZfp(codec_) ? 3 * nbytes : CodesNumbers(codec_) ? nbytes : 0;
+  // Codec::kAuto may have shuffled that.
+  const int64_t coded = codec::IsZfp(codec_)     ? 3 * nbytes
+                        : codec_ == Codec::kAuto ? 2 * nbytes
+                        : CodesNumbers(codec_)   ? nbytes
+                                                 : 0;
   if (reference) {
     return 3 * std::max<int64_t>(nbytes, header_.blocksize) + header_.blocksize + coded;
   }

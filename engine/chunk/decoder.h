@@ -90,6 +90,7 @@ class Decoder {
 
  private:
   friend class FieldDecoder;
+  friend absl::StatusOr<std::vector<numbers::Column>> ReadColumns(const Decoder& decoder);
 
   // A stream of a block as it is stored.
   struct Stream {
@@ -140,6 +141,9 @@ class Decoder {
   int64_t blocks_begin_ = 0;  // the first byte after positions and dictionary
   std::vector<BlockPlace> vlblocks_;
 };
+
+// Returns the columns of the first block that a codec of numbers coded, or none.
+absl::StatusOr<std::vector<numbers::Column>> ReadColumns(const Decoder& decoder);
 
 }  // namespace cairn::chunk
 

@@ -50,6 +50,7 @@ class EncodeJob {
     const WorkspacePool::Lease lease = tools_.pool.Acquire();
     if (nblocks() > 1) leaders_ = std::vector<std::atomic<Verdict>>(CeilDiv(nblocks(), kRun));
     if (tools_.options.use_dict) CAIRN_RETURN_IF_ERROR(TrainDictionary(*lease));
+    CAIRN_RETURN_IF_ERROR(ChooseColumns(*lease));
     end_ = static_cast<size_t>(header_.size()) + 4 * nblocks();
     if (end_ + (dict_.empty() ? 0 : 4 + dict_.size()) > dst_.size()) return 0;
     if (tools_.options.registry != nullptr) StoreHeader(header_, dst_);  // for plug-ins
@@ -91,6 +92,7 @@ class EncodeJob {
                            workspace.codecs.Get(options.codec, options.registry.get()));
     workspace.codec->UseDictionary(dict_);
     workspace.codec->UseColumns(options.columns);
+    if (!chosen_.empty()) workspace.codec->UseChosen(chosen_);
     return absl::OkStatus();
   }
 
@@ -133,6 +135,22 @@ class EncodeJob {
                 ? codec::TrainZstdDictionary(content, samples, capacity)
                 : ToVector(content.first(std::min(sampled, capacity)));
     header_.has_dict = !dict_.empty();
+    return absl::OkStatus();
+  }
+
+  // Has the codec choose, for all blocks, how it codes columns. What filters make is known only
+  // block by block.
+  absl::Status ChooseColumns(Workspace& workspace) {
+    if (tools_.options.codec != Codec::kAuto || nblocks() < 2 || header_.vlblocks ||
+        tools_.pipeline.active() > 0 || tools_.options.clevel == 0) {
+      return absl::OkStatus();
+    }
+    CAIRN_RETURN_IF_ERROR(Prepare(workspace));
+    CAIRN_ASSIGN_OR_RETURN(
+        chosen_, workspace.codec->ChooseColumns(src_, static_cast<size_t>(header_.blocksize),
+                                                {.typesize = header_.typesize,
+                                                 .clevel = tools_.options.clevel,
+                                                 .meta = header_.codec_meta}));
     return absl::OkStatus();
   }
 
@@ -395,6 +413,7 @@ class EncodeJob {
   size_t end_ = 0;     // of the bytes written so far
   bool full_ = false;  // dst is full, or nothing is worth writing
   std::vector<std::byte> dict_;
+  std::vector<numbers::Column> chosen_;        // for all blocks; empty if each chooses by itself
   std::vector<std::atomic<Verdict>> leaders_;  // set in any thread; empty if there is one block
 };
 

@@ -135,15 +135,19 @@ absl::Status CheckColumns(const CompressionOptions& options) {
   return absl::OkStatus();
 }
 
-std::string_view NameOf(Codec codec) { return codec == Codec::kPco ? "pco" : "bitpack"; }
+std::string_view NameOf(Codec codec) {
+  if (codec == Codec::kAuto) return "auto";
+  return codec == Codec::kPco ? "pco" : "bitpack";
+}
 
-// Checks that a codec of numbers gets numbers.
+// Checks that a codec of numbers gets numbers, or else one that takes any bytes.
 absl::Status CheckNumberCodec(const CompressionOptions& options) {
   const std::string_view name = NameOf(options.codec);
   if (!options.columns.empty()) {
     CAIRN_RETURN_IF_ERROR(CheckColumns(options));
-  } else if (!std::has_single_bit(static_cast<uint32_t>(options.typesize)) ||
-             options.typesize > 8) {
+  } else if (options.codec != Codec::kAuto &&
+             (!std::has_single_bit(static_cast<uint32_t>(options.typesize)) ||
+              options.typesize > 8)) {
     return InvalidArgument(
         "%s: typesize: expected 1, 2, 4 or 8, or an array whose dtype has fields; got %d", name,
         options.typesize);

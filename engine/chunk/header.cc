@@ -129,6 +129,7 @@ uint8_t FormatCodeOf(Codec codec) {
     case Codec::kZfpRate:
     case Codec::kPco:
     case Codec::kBitpack:
+    case Codec::kAuto:
       break;
   }
   return kUserFormatCode;

@@ -10,8 +10,7 @@
 #include "engine/base/status.h"
 #include "engine/codec/bitpack/column_encoder.h"
 #include "engine/codec/bitpack/vector_decoder.h"
-#include "engine/codec/column_codec.h"
-#include "engine/codec/stream_codec.h"
+#include "engine/codec/column_coder.h"
 
 // A column of numbers has the size of what follows (a varint), the end of each vector, counted from
 // the first one (u32), and the vectors.
@@ -24,24 +23,21 @@ using numbers::Column;
 using numbers::NumberKind;
 using numbers::StreamHead;
 
-constexpr numbers::Format kBitpackFormat = {.stream = "bitpack stream", .major = 1, .minor = 0};
-static_assert(size_t{1} << ColumnCodec::kPageLog == kVector);
+static_assert(kPage == kVector);
 
-class Bitpack final : public ColumnCodec {
- public:
-  Bitpack() : ColumnCodec(kBitpackFormat, &MakeLz4) {}
-
- private:
-  NumberKind EncodeNumbers(int size, std::span<const NumberKind> kinds, Bytes numbers,
-                           int /*clevel*/, ByteWriter& out) final {
+class BitpackCoder final : public ColumnCoder {
+  absl::StatusOr<size_t> Encode(std::span<const NumberKind> kinds, Bytes values, int /*clevel*/,
+                                Column& column, ByteWriter& out) final {
+    const int size = column.type.size;
     std::unique_ptr<bitpack::ColumnEncoder>& encoder =
         encoders_[static_cast<size_t>(std::countr_zero(static_cast<unsigned>(size)))];
     if (encoder == nullptr) encoder = bitpack::ColumnEncoder::Make(size);
-    return encoder->Encode(kinds, numbers, out);
+    column.type.kind = encoder->Encode(kinds, values, out);
+    return size_t{0};
   }
 
-  absl::Status DecodeNumbers(const StreamHead& head, const Column& column, const Place& place,
-                             Bytes /*src*/, ByteReader& in) final {
+  absl::Status Decode(const StreamHead& head, const Column& column, const Place& place,
+                      Bytes /*src*/, ByteReader& in) final {
     if (head.page_log != kPageLog) {
       return Unimplemented("bitpack stream: vectors of 2^%d numbers", head.page_log);
     }
@@ -112,6 +108,6 @@ class Bitpack final : public ColumnCodec {
 
 }  // namespace
 
-std::unique_ptr<StreamCodec> MakeBitpack() { return std::make_unique<Bitpack>(); }
+std::unique_ptr<ColumnCoder> MakeBitpackCoder() { return std::make_unique<BitpackCoder>(); }
 
 }  // namespace cairn::codec

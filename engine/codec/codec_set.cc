@@ -46,6 +46,8 @@ std::unique_ptr<StreamCodec> Make(Codec id) {
       return MakePco();
     case Codec::kBitpack:
       return MakeBitpack();
+    case Codec::kAuto:
+      return MakeAuto();
   }
   return nullptr;
 }

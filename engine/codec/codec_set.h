@@ -23,7 +23,7 @@ class CodecSet {
   absl::StatusOr<StreamCodec*> Get(Codec id, const Registry* registry);
 
  private:
-  std::array<std::unique_ptr<StreamCodec>, 38> own_;  // by id, and last those of numbers
+  std::array<std::unique_ptr<StreamCodec>, 39> own_;  // by id, and last those of numbers
   std::unique_ptr<StreamCodec> plugin_;
   const CodecPlugin* wrapped_ = nullptr;  // by plugin_
 };
@@ -35,7 +35,8 @@ constexpr bool SupportsDictionary(Codec id) {
 
 // Returns true if the codec spends time on a higher ratio, and gains from larger blocks.
 constexpr bool IsHighRatio(Codec id) {
-  return id == Codec::kLz4Hc || id == Codec::kZlib || id == Codec::kZstd || id == Codec::kPco;
+  return id == Codec::kLz4Hc || id == Codec::kZlib || id == Codec::kZstd || id == Codec::kPco ||
+         id == Codec::kAuto;
 }
 
 constexpr bool IsZfp(Codec id) { return id >= Codec::kZfpAccuracy && id <= Codec::kZfpRate; }

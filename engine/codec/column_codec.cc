@@ -2,76 +2,110 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
+#include <utility>
 
+#include "engine/base/byte_reader.h"
+#include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/codec/column_coder.h"
+#include "engine/codec/column_place.h"
 
 namespace cairn::codec {
 
 namespace {
 
+using numbers::Coding;
 using numbers::Column;
 using numbers::NumberKind;
 
-template <size_t kWidth>
-void CopyPiecesOf(size_t count, const std::byte* from, size_t from_stride, std::byte* to,
-                  size_t to_stride) {
-  for (size_t i = 0; i < count; ++i) {
-    std::copy_n(from + i * from_stride, kWidth, to + i * to_stride);
-  }
-}
+constexpr numbers::Format kPcoFormat = {.stream = "pco stream",
+                                        .numbers = Coding::kPco,
+                                        .bytes = Coding::kZstd,
+                                        .major = 4,
+                                        .minor = 1};
+constexpr numbers::Format kBitpackFormat = {.stream = "bitpack stream",
+                                            .numbers = Coding::kBitpack,
+                                            .bytes = Coding::kLz4,
+                                            .major = 1,
+                                            .minor = 0};
+constexpr numbers::Format kAutoFormat = {.stream = "auto stream", .is_mixed = true};
+// A sample has this many runs of neighbours, each of a page of numbers or so many bytes.
+constexpr size_t kRuns = 4;
+constexpr size_t kRunBytes = 8192;
 
-void CopyPieces(size_t width, size_t count, const std::byte* from, size_t from_stride,
-                std::byte* to, size_t to_stride) {
-  if (width == from_stride && width == to_stride) {
-    std::copy_n(from, width * count, to);
-  } else if (width == 1) {
-    CopyPiecesOf<1>(count, from, from_stride, to, to_stride);
-  } else if (width == 2) {
-    CopyPiecesOf<2>(count, from, from_stride, to, to_stride);
-  } else if (width == 4) {
-    CopyPiecesOf<4>(count, from, from_stride, to, to_stride);
-  } else if (width == 8) {
-    CopyPiecesOf<8>(count, from, from_stride, to, to_stride);
-  } else {
-    for (size_t i = 0; i < count; ++i) {
-      std::copy_n(from + i * from_stride, width, to + i * to_stride);
-    }
-  }
-}
-
-// Returns what the numbers may be. Where nobody says so, a sample of them tells.
-std::vector<NumberKind> KindsOf(uint8_t meta, int size) {
-  const bool may_be_float = size > 1;  // no float has one byte
-  if (meta >= 1 && meta <= (may_be_float ? 3 : 2)) return {static_cast<NumberKind>(meta - 1)};
-  if (size < 4) return {NumberKind::kInt};
-  return {NumberKind::kInt, NumberKind::kFloat};
+// Returns the kind that the parameter of the codec says, which is 0 if nobody knows.
+bool TellsKind(const PluginCall& call) {
+  const bool may_be_float = call.typesize > 1;  // no float has one byte
+  return call.meta >= 1 && call.meta <= (may_be_float ? 3 : 2);
 }
 
 }  // namespace
 
 void ColumnCodec::UseColumns(std::span<const ItemColumn> columns) {
   columns_.clear();
+  chosen_.clear();
   for (const ItemColumn& column : columns) {
     const bool is_bytes = column.kind == 0;
     columns_.push_back(
         {.is_bytes = is_bytes,
          .type = {.kind = is_bytes ? NumberKind::kUint : static_cast<NumberKind>(column.kind - 1),
                   .size = column.size},
-         .count = static_cast<size_t>(column.count)});
+         .count = static_cast<size_t>(column.count),
+         .coding = is_bytes ? format_.bytes : format_.numbers});
   }
+}
+
+void ColumnCodec::UseChosen(std::span<const Column> columns) {
+  chosen_.assign(columns.begin(), columns.end());
+}
+
+absl::StatusOr<std::vector<Column>> ColumnCodec::ChooseColumns(Bytes items, size_t stream,
+                                                               const PluginCall& call) {
+  std::vector<Column> columns = ColumnsFor(call);
+  if (!format_.is_mixed) return columns;
+  size_t stride = 0;
+  for (const Column& column : columns) stride += column.width();
+  const size_t records = items.size() / stride;
+  const std::byte* first = items.data();
+  for (Column& column : columns) {
+    const size_t width = column.width();
+    const Bytes sample = Sample(first, column, stride, records);
+    CAIRN_RETURN_IF_ERROR(chooser_.Choose(KindsOf(column, call), sample, stream / stride * width,
+                                          call.clevel, column));
+    first += width;
+  }
+  return columns;
+}
+
+std::vector<Column> ColumnCodec::ColumnsFor(const PluginCall& call) const {
+  if (!columns_.empty()) return columns_;
+  const bool is_number =
+      std::has_single_bit(static_cast<unsigned>(call.typesize)) && call.typesize <= 8;
+  if (is_number) {
+    const auto kind = TellsKind(call) ? static_cast<NumberKind>(call.meta - 1) : NumberKind::kInt;
+    return {{.type = {.kind = kind, .size = call.typesize}, .coding = format_.numbers}};
+  }
+  if (!format_.is_mixed) return {};
+  return {{.is_bytes = true, .type = {.size = 1}, .count = static_cast<size_t>(call.typesize)}};
+}
+
+std::span<const NumberKind> ColumnCodec::KindsOf(const Column& column,
+                                                 const PluginCall& call) const {
+  static constexpr NumberKind kIntOrFloat[] = {NumberKind::kInt, NumberKind::kFloat};
+  const bool is_known = !columns_.empty() || !chosen_.empty() || TellsKind(call);
+  if (is_known || column.is_bytes || column.type.size < 4) return {&column.type.kind, 1};
+  return kIntOrFloat;
 }
 
 absl::StatusOr<size_t> ColumnCodec::Compress(Bytes src, MutableBytes dst, const PluginCall& call) {
   dst = UsefulPart(src, dst);
-  std::vector<Column> columns = columns_;
-  std::vector<NumberKind> kinds;
+  std::vector<Column> columns = chosen_;
   if (columns.empty()) {
-    const auto size = static_cast<int>(call.typesize);
-    if (!std::has_single_bit(static_cast<unsigned>(size)) || size > 8) return 0;
-    columns = {{.type = {.size = size}}};
-    kinds = KindsOf(call.meta, size);
+    CAIRN_ASSIGN_OR_RETURN(columns, ChooseColumns(src, src.size(), call));
   }
+  if (columns.empty()) return 0;
   size_t stride = 0;
   for (const Column& column : columns) stride += column.width();
   const size_t records = src.size() / stride;
@@ -80,13 +114,9 @@ absl::StatusOr<size_t> ColumnCodec::Compress(Bytes src, MutableBytes dst, const 
   for (Column& column : columns) {
     const Bytes values = Gather(first, column.width(), stride, records);
     first += column.width();
-    if (column.is_bytes) {
-      CAIRN_RETURN_IF_ERROR(EncodeBytes(values, call.clevel, body));
-    } else {
-      const std::span<const NumberKind> one(&column.type.kind, 1);
-      column.type.kind =
-          EncodeNumbers(column.type.size, kinds.empty() ? one : kinds, values, call.clevel, body);
-    }
+    ColumnCoder& coder = coders_.Get(column.coding);
+    CAIRN_RETURN_IF_ERROR(
+        coder.Encode(KindsOf(column, call), values, call.clevel, column, body).status());
     if (body.size() > dst.size()) return 0;
   }
   body.Append(src.subspan(records * stride));
@@ -125,8 +155,7 @@ absl::Status ColumnCodec::DecompressPart(Bytes src, MutableBytes dst, const Stre
     Place wanted = place;
     wanted.first = dst.data() + offset;
     if (!part.Wants(stride, offset, column.width())) wanted.end = wanted.begin;
-    CAIRN_RETURN_IF_ERROR(column.is_bytes ? DecodeBytes(column, wanted, in)
-                                          : DecodeNumbers(head_, column, wanted, src, in));
+    CAIRN_RETURN_IF_ERROR(coders_.Get(column.coding).Decode(head_, column, wanted, src, in));
     offset += column.width();
   }
   const MutableBytes rest = dst.subspan(place.records * stride);
@@ -146,60 +175,38 @@ Bytes ColumnCodec::Gather(const std::byte* first, size_t width, size_t stride, s
   return values;
 }
 
-absl::Status ColumnCodec::EncodeBytes(Bytes bytes, int clevel, ByteWriter& out) {
-  coded_.resize(bytes.size());
-  size_t size = 0;
-  if (!bytes.empty()) {
-    CAIRN_ASSIGN_OR_RETURN(size, BytesCodec().Compress(bytes, coded_, {.clevel = clevel}));
-  }
-  // Bytes that do not get smaller are stored as they are.
-  const Bytes stored = size == 0 ? bytes : Bytes(coded_).first(size);
-  out.Varint(stored.size());
-  out.Append(stored);
-  return absl::OkStatus();
-}
-
-void ColumnCodec::ToRecords(const Column& column, size_t begin, size_t end, const std::byte* from,
-                            const Place& place) {
-  const auto width = static_cast<size_t>(column.type.size);
-  // A record may begin in one page and end in the next.
-  for (size_t at = begin; at < end;) {
-    const size_t in_record = at % column.count;
-    const size_t record = at / column.count;
-    std::byte* const to = place.first + record * place.stride + in_record * width;
-    const size_t whole = in_record == 0 ? (end - at) / column.count : 0;
-    if (whole > 0) {
-      CopyPieces(column.width(), whole, from, column.width(), to, place.stride);
-      from += whole * column.width();
-      at += whole * column.count;
-    } else {
-      const size_t some = std::min(column.count - in_record, end - at);
-      std::copy_n(from, some * width, to);
-      from += some * width;
-      at += some;
-    }
-  }
-}
-
-absl::Status ColumnCodec::DecodeBytes(const Column& column, const Place& place, ByteReader& in) {
-  const Bytes stored = in.Take(in.Varint("size of a column"), "column");
-  if (!in.ok()) return in.status();
+Bytes ColumnCodec::Sample(const std::byte* first, const Column& column, size_t stride,
+                          size_t records) {
   const size_t width = column.width();
-  const size_t size = place.records * width;
-  if (stored.size() > size) {
-    return DataLoss("%s: %d bytes as %d", format_.stream, size, stored.size());
+  const size_t run =
+      std::max<size_t>(1, column.is_bytes ? kRunBytes / width : kPage / column.count);
+  if (records <= kRuns * run) return Gather(first, width, stride, records);
+  const MutableBytes values = Values(kRuns * run * width);
+  for (size_t i = 0; i < kRuns; ++i) {
+    const size_t begin = i * (records - run) / (kRuns - 1);
+    CopyPieces(width, run, first + begin * stride, stride, values.data() + i * run * width, width);
   }
-  if (place.begin == place.end) return absl::OkStatus();
-  Bytes values = stored;
-  if (stored.size() < size) {
-    const MutableBytes decoded = Values(size);
-    CAIRN_RETURN_IF_ERROR(
-        BytesCodec().DecompressStart(stored, decoded, place.end * width, PluginCall()));
-    values = decoded;
-  }
-  CopyPieces(width, place.end - place.begin, values.data() + place.begin * width, width,
-             place.first + place.begin * place.stride, place.stride);
+  return values;
+}
+
+MutableBytes ColumnCodec::Values(size_t size) {
+  if (values_.size() < size) values_.resize(size);
+  return MutableBytes(values_).first(size);
+}
+
+absl::Status ReadColumns(Codec codec, Bytes stream, std::vector<Column>& columns) {
+  const numbers::Format& format = codec == Codec::kPco       ? kPcoFormat
+                                  : codec == Codec::kBitpack ? kBitpackFormat
+                                                             : kAutoFormat;
+  ByteReader in(stream, format.stream);
+  numbers::StreamHead head;
+  CAIRN_RETURN_IF_ERROR(ReadStreamHead(format, in, head));
+  columns = std::move(head.columns);
   return absl::OkStatus();
 }
+
+std::unique_ptr<StreamCodec> MakePco() { return std::make_unique<ColumnCodec>(kPcoFormat); }
+std::unique_ptr<StreamCodec> MakeBitpack() { return std::make_unique<ColumnCodec>(kBitpackFormat); }
+std::unique_ptr<StreamCodec> MakeAuto() { return std::make_unique<ColumnCodec>(kAutoFormat); }
 
 }  // namespace cairn::codec

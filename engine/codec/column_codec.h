@@ -3,88 +3,58 @@
 #define CAIRN_ENGINE_CODEC_COLUMN_CODEC_H_
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "engine/base/byte_reader.h"
-#include "engine/base/byte_writer.h"
+#include "engine/codec/coding_chooser.h"
+#include "engine/codec/column_coders.h"
 #include "engine/codec/numbers/number.h"
 #include "engine/codec/numbers/stream_head.h"
 #include "engine/codec/stream_codec.h"
 
 namespace cairn::codec {
 
-// A column in the decoded bytes.
-struct Place {
-  std::byte* first = nullptr;  // the column's part of the first record
-  size_t stride = 0;           // bytes of a record
-  size_t records = 0;
-  // The wanted records:
-  size_t begin = 0;
-  size_t end = 0;
-};
-
-// A stream begins with its head, and the columns follow. A column of bytes has their size as
-// another codec codes them (a varint), and these. How a column of numbers is stored is up to the
-// codec. Bytes after the last whole record end the stream. docs/file-format.md has the details.
-class ColumnCodec : public StreamCodec {
+// A stream begins with its head, and the columns follow, as their coders store them. Bytes after
+// the last whole record end the stream. docs/file-format.md has the details.
+class ColumnCodec final : public StreamCodec {
  public:
-  void UseColumns(std::span<const ItemColumn> columns) final;
-  absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) final;
-  absl::Status Decompress(Bytes src, MutableBytes dst, const PluginCall& call) final;
+  explicit ColumnCodec(const numbers::Format& format) : format_(format) {}
+
+  void UseColumns(std::span<const ItemColumn> columns) override;
+  absl::StatusOr<std::vector<numbers::Column>> ChooseColumns(Bytes items, size_t stream,
+                                                             const PluginCall& call) override;
+  void UseChosen(std::span<const numbers::Column> columns) override;
+  absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override;
+  absl::Status Decompress(Bytes src, MutableBytes dst, const PluginCall& call) override;
   absl::Status DecompressStart(Bytes src, MutableBytes dst, size_t wanted,
-                               const PluginCall& call) final;
+                               const PluginCall& call) override;
   absl::Status DecompressPart(Bytes src, MutableBytes dst, const StreamPart& part,
-                              const PluginCall& call) final;
-
-  static constexpr int kPageLog = 10;  // a page has 1,024 numbers
-
- protected:
-  // `bytes_codec` codes bytes that are no numbers.
-  ColumnCodec(const numbers::Format& format, std::unique_ptr<StreamCodec> (*bytes_codec)())
-      : format_(format), make_bytes_codec_(bytes_codec) {}
-
-  // Appends a column of numbers of `size` bytes, which are of one of these kinds. Returns the kind
-  // that they are encoded as.
-  virtual numbers::NumberKind EncodeNumbers(int size, std::span<const numbers::NumberKind> kinds,
-                                            Bytes numbers, int clevel, ByteWriter& out) = 0;
-
-  // Decodes the wanted numbers of a column that `in` is at, and leaves `in` after it. Reads as many
-  // bytes past the column as `src` has. Errors: kDataLoss if what is wanted is malformed.
-  virtual absl::Status DecodeNumbers(const numbers::StreamHead& head, const numbers::Column& column,
-                                     const Place& place, Bytes src, ByteReader& in) = 0;
-
-  // Copies the numbers [begin, end) of a column, which lie at `from`, to their records.
-  static void ToRecords(const numbers::Column& column, size_t begin, size_t end,
-                        const std::byte* from, const Place& place);
-
-  // Returns memory of a size, which stays until the next call.
-  MutableBytes Values(size_t size) {
-    if (values_.size() < size) values_.resize(size);
-    return MutableBytes(values_).first(size);
-  }
+                              const PluginCall& call) override;
 
  private:
-  // Returns the values of a column one after the other.
+  // Returns the columns of items, coded as all are. There are none if the items are no numbers, and
+  // each column says how it is coded only later.
+  std::vector<numbers::Column> ColumnsFor(const PluginCall& call) const;
+  // Returns what the numbers of a column may be. Where nobody says so, a sample of them tells.
+  std::span<const numbers::NumberKind> KindsOf(const numbers::Column& column,
+                                               const PluginCall& call) const;
+  // Returns the values of a column one after the other: those of `runs` runs of records, which are
+  // spread over all.
   Bytes Gather(const std::byte* first, size_t width, size_t stride, size_t records);
-  absl::Status EncodeBytes(Bytes bytes, int clevel, ByteWriter& out);
-  absl::Status DecodeBytes(const numbers::Column& column, const Place& place, ByteReader& in);
-  StreamCodec& BytesCodec() {
-    if (bytes_codec_ == nullptr) bytes_codec_ = make_bytes_codec_();
-    return *bytes_codec_;
-  }
+  Bytes Sample(const std::byte* first, const numbers::Column& column, size_t stride,
+               size_t records);
+  MutableBytes Values(size_t size);
 
   const numbers::Format format_;
-  std::unique_ptr<StreamCodec> (*make_bytes_codec_)();
-  std::unique_ptr<StreamCodec> bytes_codec_;
+  ColumnCoders coders_;
+  CodingChooser chooser_{coders_};
   std::vector<numbers::Column> columns_;  // of the items; empty if they are numbers
+  std::vector<numbers::Column> chosen_;   // the same with their codings, or empty
   numbers::StreamHead head_;              // of the stream that is decoded
   std::vector<std::byte> values_;
-  std::vector<std::byte> coded_;
 };
 
 }  // namespace cairn::codec

@@ -9,10 +9,9 @@
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/status.h"
-#include "engine/codec/column_codec.h"
+#include "engine/codec/column_coder.h"
 #include "engine/codec/pco/chunk_decoder.h"
 #include "engine/codec/pco/chunk_encoder.h"
-#include "engine/codec/stream_codec.h"
 
 // A column of numbers has the size of its description (a varint), the description, the sizes of its
 // pages (varints), and the pages.
@@ -24,25 +23,21 @@ using numbers::Column;
 using numbers::NumberKind;
 using numbers::StreamHead;
 
-constexpr numbers::Format kPcoFormat = {.stream = "pco stream", .major = 4, .minor = 1};
 // By the level of compression, the logarithm of how many bins are tried.
 constexpr std::array<int, 10> kBinsLogs = {4, 4, 5, 6, 7, 8, 8, 9, 9, 10};
 
 // Returns the logarithm of a power of two.
 size_t Log2(int size) { return static_cast<size_t>(std::countr_zero(static_cast<unsigned>(size))); }
 
-class Pco final : public ColumnCodec {
- public:
-  Pco() : ColumnCodec(kPcoFormat, &MakeZstd) {}
-
- private:
-  NumberKind EncodeNumbers(int size, std::span<const NumberKind> kinds, Bytes numbers, int clevel,
-                           ByteWriter& out) final {
+class PcoCoder final : public ColumnCoder {
+  absl::StatusOr<size_t> Encode(std::span<const NumberKind> kinds, Bytes values, int clevel,
+                                Column& column, ByteWriter& out) final {
+    const int size = column.type.size;
     std::unique_ptr<pco::ChunkEncoder>& encoder = encoders_[Log2(size)];
     if (encoder == nullptr) encoder = pco::ChunkEncoder::Make(size);
     const int bins_log = kBinsLogs[static_cast<size_t>(std::clamp(clevel, 0, 9))];
     const pco::EncodedChunk& chunk =
-        encoder->Encode(kinds, numbers, int64_t{1} << kPageLog, bins_log);
+        encoder->Encode(kinds, values, int64_t{1} << kPageLog, bins_log);
     out.Varint(chunk.meta.size());
     out.Append(chunk.meta);
     size_t pages = 0;
@@ -51,11 +46,12 @@ class Pco final : public ColumnCodec {
       pages += page;
     }
     out.Append(Bytes(chunk.pages).first(pages));
-    return chunk.kind;
+    column.type.kind = chunk.kind;
+    return chunk.meta.size();
   }
 
-  absl::Status DecodeNumbers(const StreamHead& head, const Column& column, const Place& place,
-                             Bytes src, ByteReader& in) final {
+  absl::Status Decode(const StreamHead& head, const Column& column, const Place& place, Bytes src,
+                      ByteReader& in) final {
     const Bytes description = in.Take(in.Varint("size of a description"), "description");
     const size_t page_count = size_t{1} << head.page_log;
     const size_t count = place.records * column.count;
@@ -124,6 +120,6 @@ class Pco final : public ColumnCodec {
 
 }  // namespace
 
-std::unique_ptr<StreamCodec> MakePco() { return std::make_unique<Pco>(); }
+std::unique_ptr<ColumnCoder> MakePcoCoder() { return std::make_unique<PcoCoder>(); }
 
 }  // namespace cairn::codec

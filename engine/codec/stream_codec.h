@@ -14,6 +14,7 @@
 #include "cairn/options.h"
 #include "cairn/registry.h"
 #include "cairn/types.h"
+#include "engine/codec/numbers/stream_head.h"
 
 namespace cairn::codec {
 
@@ -48,6 +49,17 @@ class StreamCodec {
 
   // Takes the columns of items until the next call, for codecs of numbers.
   virtual void UseColumns(std::span<const ItemColumn> /*columns*/) {}
+
+  // Chooses how to code the columns of these items, whose streams have `stream` bytes. Other codecs
+  // than Codec::kAuto choose nothing.
+  virtual absl::StatusOr<std::vector<numbers::Column>> ChooseColumns(Bytes /*items*/,
+                                                                     size_t /*stream*/,
+                                                                     const PluginCall& /*call*/) {
+    return std::vector<numbers::Column>();
+  }
+  // Takes what was chosen until the next call of UseColumns. Otherwise each stream is coded by its
+  // own choice.
+  virtual void UseChosen(std::span<const numbers::Column> /*columns*/) {}
 
   // Compresses src (not empty) into dst and returns the size, which is below that of src. Returns 0
   // if it does not fit. The caller then stores the stream raw.
@@ -86,8 +98,13 @@ std::unique_ptr<StreamCodec> MakeZstd();
 std::unique_ptr<StreamCodec> MakeNdlz();
 std::unique_ptr<StreamCodec> MakePco();
 std::unique_ptr<StreamCodec> MakeBitpack();
+std::unique_ptr<StreamCodec> MakeAuto();
 // Returns null in a build without libzfp.
 std::unique_ptr<StreamCodec> MakeZfp(Codec mode);
+
+// Reads the columns of a stream of a codec of numbers. Errors: kDataLoss if its head is malformed;
+// kUnimplemented if it has another version.
+absl::Status ReadColumns(Codec codec, Bytes stream, std::vector<numbers::Column>& columns);
 
 // Trains a dictionary for zstd of at most `capacity` bytes, from samples that follow each other in
 // `samples` and have the given sizes. Returns nothing if the samples do not suffice. The caller

@@ -79,8 +79,9 @@ enum {
   CAIRN_CODEC_ZFP_PRECISION = 34,  // meta: bit planes
   CAIRN_CODEC_ZFP_RATE = 35,       // meta: per cent of the size
   // Codecs for numbers. meta: 1 unsigned, 2 signed, 3 float, 0 not known
-  CAIRN_CODEC_PCO = 227,     // takes less space
-  CAIRN_CODEC_BITPACK = 228  // is faster
+  CAIRN_CODEC_PCO = 227,      // takes less space
+  CAIRN_CODEC_BITPACK = 228,  // is faster
+  CAIRN_CODEC_AUTO = 229      // chooses one for each column; takes bytes, too
 };
 
 typedef int32_t cairn_filter;

@@ -50,6 +50,15 @@ struct ChunkInfo {
   bool has_dict = false;
 };
 
+// Numbers or bytes of the items of a chunk, and what codes them.
+struct CodedColumn {
+  int32_t offset = 0;  // bytes from the start of the item
+  ItemColumn column;
+  Codec codec = Codec::kZstd;  // kPco, kBitpack, kZstd or kLz4
+  bool shuffled = false;       // for kZstd and kLz4: after SHUFFLE
+  bool operator==(const CodedColumn&) const = default;
+};
+
 // Holds a chunk and the owner that keeps its bytes alive. Cheap to copy.
 class CAIRN_EXPORT Chunk {
  public:
@@ -151,6 +160,10 @@ class CAIRN_EXPORT ChunkDecompressor {
 // the chunk has vlblocks. The list is empty for chunks without blocks, which are plain copies and
 // special values.
 CAIRN_EXPORT absl::StatusOr<std::vector<int32_t>> BlockSizes(Bytes chunk);
+
+// Returns the columns of the first block that a codec of numbers coded. There are none if no block
+// was, such as in chunks of other codecs and in special ones.
+CAIRN_EXPORT absl::StatusOr<std::vector<CodedColumn>> CodedColumns(Bytes chunk);
 
 }  // namespace cairn
 

@@ -52,7 +52,7 @@ class CAIRN_EXPORT Registry {
  public:
   // Add a codec or a filter.
   // Errors: kInvalidArgument if `id` is not 160..255, or for a codec 36..255, or if the plug-in is
-  // null; kAlreadyExists if the id is taken, as those of Codec::kPco and kBitpack are.
+  // null; kAlreadyExists if the id is taken, as those of Codec::kPco, kBitpack and kAuto are.
   absl::Status AddCodec(uint8_t id, std::unique_ptr<const CodecPlugin> codec);
   absl::Status AddFilter(uint8_t id, std::unique_ptr<const FilterPlugin> filter);
 

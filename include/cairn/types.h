@@ -40,11 +40,14 @@ enum class Codec : uint8_t {
   // Numbers and records like kPco's, which take more space and are decoded much faster, also one by
   // one.
   kBitpack = 228,
+  // Numbers and records like kPco's, or bytes. Samples of each chunk choose, for each column, what
+  // codes it: kPco, kBitpack, kZstd or kLz4. CodedColumns tells.
+  kAuto = 229,
 };
 
 // Returns true for codecs of numbers. They take records apart, and no filters.
 constexpr bool CodesNumbers(Codec codec) {
-  return codec == Codec::kPco || codec == Codec::kBitpack;
+  return codec == Codec::kPco || codec == Codec::kBitpack || codec == Codec::kAuto;
 }
 
 // Filter ids, as chunk and frame headers write them. They are frozen in the format. Ids 160..255

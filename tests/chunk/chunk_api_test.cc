@@ -9,6 +9,7 @@
 #include "engine/base/bytes.h"
 #include "tests/chunk/test_chunks.h"
 #include "tests/support/hex.h"
+#include "tests/support/reverse_executor.h"
 #include "tests/support/status.h"
 #include "tests/support/unowned.h"
 
@@ -154,6 +155,38 @@ TEST(ChunkApiTest, BlockSizesAddUpToThePayload) {
   EXPECT_EQ(*BlockSizes(*MakeSpecialChunk(SpecialValue::kZeros, 64, {}, {})),
             std::vector<int32_t>());
   EXPECT_TRUE(IsDamage(BlockSizes({}), "chunk header"));
+}
+
+TEST(ChunkApiTest, CodedColumnsAreThoseOfTheFirstCodedBlock) {
+  CompressionOptions options = {.codec = Codec::kBitpack,
+                                .typesize = 12,
+                                .filters = {},
+                                .columns = {{.kind = 2, .size = 4}, {.kind = 0, .count = 8}}};
+  const std::vector<std::byte> items = Payload(Kind::kCounter, 60'000, 12);
+  const std::vector<CodedColumn> expected = {
+      {.column = {.kind = 2, .size = 4}, .codec = Codec::kBitpack},
+      {.offset = 4, .column = {.kind = 0, .count = 8}, .codec = Codec::kLz4}};
+  EXPECT_EQ(*CodedColumns(Compress(items, options)), expected);
+  EXPECT_TRUE(CodedColumns(Compress(items, {.codec = Codec::kZstd, .typesize = 4}))->empty());
+  EXPECT_TRUE(CodedColumns(*MakeSpecialChunk(SpecialValue::kZeros, 1200, {}, options))->empty());
+  EXPECT_TRUE(IsDamage(CodedColumns({}), "chunk header"));
+}
+
+TEST(ChunkApiTest, AChunkChoosesOnceForAllItsBlocks) {
+  CompressionOptions options = {.codec = Codec::kAuto, .typesize = 4, .filters = {}};
+  // The first blocks would choose another coding than the last ones.
+  std::vector<std::byte> items = Payload(Kind::kCounter, 400'000, 4);
+  const std::vector<std::byte> random = Payload(Kind::kRandom, 400'000, 4);
+  for (size_t i = 200'000; i < items.size(); ++i) items[i] = i % 4 < 2 ? random[i] : std::byte{};
+  options.blocksize = 400'000;
+  const std::vector<CodedColumn> whole = *CodedColumns(Compress(items, options));
+  options.blocksize = 20'000;
+  const std::vector<std::byte> chunk = Compress(items, options);
+  EXPECT_EQ(*CodedColumns(chunk), whole);
+  EXPECT_EQ(*Decompress(chunk), items);
+  ReverseExecutor executor(3);
+  options.executor = test::Unowned(&executor);
+  EXPECT_EQ(Compress(items, options), chunk);
 }
 
 TEST(ChunkApiTest, DecompressWantsABufferOfTheRightSize) {

@@ -155,6 +155,17 @@ TEST(CheckOptionsTest, PcoTakesNumbersThatExist) {
   EXPECT_TRUE(Misuse(pco(8, 0, {{.filter = Filter::kShuffle}}), "takes apart"));
 }
 
+TEST(CheckOptionsTest, AutoTakesItemsOfAnySize) {
+  const auto with = [](int32_t typesize, std::vector<FilterStage> filters) {
+    return CheckOptions(
+        {.codec = Codec::kAuto, .typesize = typesize, .filters = std::move(filters)});
+  };
+  EXPECT_TRUE(IsOk(with(8, {})));
+  EXPECT_TRUE(IsOk(with(1, {})));
+  EXPECT_TRUE(IsOk(with(300, {})));
+  EXPECT_TRUE(Misuse(with(8, {{.filter = Filter::kShuffle}}), "auto codes numbers"));
+}
+
 TEST(CheckOptionsTest, PcoTakesColumnsThatMakeAnItem) {
   const auto pco = [](int32_t typesize, std::vector<ItemColumn> columns) {
     return CheckOptions(

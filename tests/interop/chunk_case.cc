@@ -124,6 +124,8 @@ std::string_view ToString(Codec codec) {
       return "pco";
     case Codec::kBitpack:
       return "bitpack";
+    case Codec::kAuto:
+      return "auto";
   }
   return "other";
 }

@@ -38,6 +38,7 @@ std::string NameOf(Codec codec) {
     case Codec::kZfpRate:
     case Codec::kPco:
     case Codec::kBitpack:
+    case Codec::kAuto:
       break;  // these need arrays or numbers
   }
   return "codec";

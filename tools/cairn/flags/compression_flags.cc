@@ -26,8 +26,8 @@ void CompressionFlags::AddTo(CLI::App& app, Absent absent) {
     if (absent == Absent::kDefault) option->default_str(value);
   };
   tell_default(app.add_option("--codec", codec_,
-                              "blosclz, lz4, lz4hc, zlib or zstd; pco or bitpack for numbers; for "
-                              "arrays also "
+                              "blosclz, lz4, lz4hc, zlib or zstd; pco or bitpack for numbers; auto "
+                              "chooses for each column; for arrays also "
                               "ndlz, zfp_acc, zfp_prec or zfp_rate")
                    ->check(CLI::IsMember(NamesOf(kCodecWords)))
                    ->type_name("NAME"),
@@ -36,7 +36,7 @@ void CompressionFlags::AddTo(CLI::App& app, Absent absent) {
       AddNumber(app, "--codec-meta", codec_meta_, -128, 255)
           ->description("ndlz: side of a cell, 4 or 8; zfp_acc: exponent to base 10 of "
                         "the largest error; zfp_prec: bit planes; zfp_rate: per cent; pco, "
-                        "bitpack: 1 unsigned, 2 signed, 3 float, 0 not known"),
+                        "bitpack, auto: 1 unsigned, 2 signed, 3 float, 0 not known"),
       absl::StrCat(defaults.codec_meta));
   tell_default(AddNumber(app, "--level", level_, 0, 9)
                    ->description("0 stores, 1 is fastest, 9 is smallest")

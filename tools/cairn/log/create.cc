@@ -97,10 +97,10 @@ void AddLogCreate(CLI::App& group, Command& chosen) {
   create
       ->add_option(
           "--codec", flags->codec,
-          "blosclz, lz4, lz4hc, zlib or zstd; pco or bitpack, which code each field as numbers and "
-          "which other Blosc2 libraries read with a plug-in")
+          "blosclz, lz4, lz4hc, zlib or zstd; pco, bitpack or auto, which code each field as "
+          "numbers and which other Blosc2 libraries read with a plug-in")
       ->capture_default_str()
-      ->check(CLI::IsMember({"blosclz", "lz4", "lz4hc", "zlib", "zstd", "pco", "bitpack"}))
+      ->check(CLI::IsMember({"blosclz", "lz4", "lz4hc", "zlib", "zstd", "pco", "bitpack", "auto"}))
       ->type_name("NAME");
   AddNumber(*create, "--level", flags->level, 0, 9)
       ->description("0 stores, 1 is fastest, 9 is smallest")

@@ -1,5 +1,6 @@
 #include "tools/cairn/report/frame_summary.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -44,6 +45,21 @@ std::vector<Field> FieldsOfRecords(const Snapshot& snapshot) {
   return records ? schema->fields() : std::vector<Field>();
 }
 
+// Returns the columns of the first chunk that has any. Each chunk chooses by itself, but most
+// choose the same.
+std::vector<CodedColumn> ColumnsOfFrame(const Snapshot& snapshot) {
+  constexpr int64_t kMostChunks = 100;
+  const FrameInfo& info = snapshot.info();
+  if (info.codec != Codec::kAuto) return {};
+  for (int64_t i = 0; i < std::min(info.nchunks, kMostChunks); ++i) {
+    const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(i);
+    if (!chunk.ok()) continue;
+    absl::StatusOr<std::vector<CodedColumn>> columns = CodedColumns(chunk->bytes());
+    if (columns.ok() && !columns->empty()) return *std::move(columns);
+  }
+  return {};
+}
+
 }  // namespace
 
 absl::Status CheckChunkExists(const FrameInfo& info, int64_t nchunk) {
@@ -64,6 +80,7 @@ absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snaps
                           .metalayers = snapshot.metalayers(),
                           .vlmetalayers = {}};
   summary.fields = FieldsOfRecords(snapshot);
+  summary.columns = ColumnsOfFrame(snapshot);
   if (!summary.info.dead_bytes) CountDeadBytes(snapshot, summary.info);
   size_t shown = 0;
   for (std::string& name : ReadableVlmeta(snapshot)) {
@@ -86,6 +103,17 @@ absl::Status DamageOf(const std::vector<UnreadLayer>& unread) {
     if (!absl::IsResourceExhausted(layer.why)) return layer.why;
   }
   return absl::OkStatus();
+}
+
+std::string NameOfColumn(const FrameSummary& summary, const CodedColumn& column) {
+  const int32_t width = column.column.size * column.column.count;
+  for (const Field& field : summary.fields) {
+    if (column.offset >= field.offset && column.offset < field.offset + field.size) {
+      return field.name;
+    }
+  }
+  if (width == summary.info.typesize) return "items";
+  return absl::StrFormat("bytes %d-%d", column.offset, column.offset + width - 1);
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/chunk.h"
 #include "cairn/frame.h"
 #include "cairn/object_store.h"
 #include "cairn/record.h"
@@ -31,6 +32,7 @@ struct FrameSummary {
   std::vector<Metalayer> vlmetalayers;
   std::vector<UnreadLayer> unread = {};
   std::vector<Field> fields = {};              // of items that are records
+  std::vector<CodedColumn> columns = {};       // as Codec::kAuto coded those of a chunk
   std::vector<GenerationHolder> holders = {};  // of older generations
   // The requests that this took, for a frame in an object store.
   std::optional<ObjectStoreStats> requests = {};
@@ -55,6 +57,8 @@ std::vector<std::string> ReadableVlmeta(const Snapshot& snapshot);
 absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot);
 // Returns the first damage of a vlmetalayer. One that is merely too large is not damaged.
 absl::Status DamageOf(const std::vector<UnreadLayer>& unread);
+// Returns the name of the field that a column belongs to, or where its bytes are.
+std::string NameOfColumn(const FrameSummary& summary, const CodedColumn& column);
 ChunkSummary SummarizeChunk(const Snapshot& snapshot, int64_t nchunk);
 
 }  // namespace cairn::tool

@@ -70,6 +70,18 @@ Json JsonOfArray(const std::optional<ArrayInfo>& array) {
           {"dtype", array->dtype}};
 }
 
+Json JsonOfColumns(const FrameSummary& summary) {
+  Json columns = Json::array();
+  for (const CodedColumn& column : summary.columns) {
+    columns.push_back({{"name", JsonName(NameOfColumn(summary, column))},
+                       {"offset", column.offset},
+                       {"size", column.column.size * column.column.count},
+                       {"codec", JsonOfCodec(column.codec)},
+                       {"shuffled", column.shuffled}});
+  }
+  return columns;
+}
+
 // A file gets null.
 Json JsonOfRequests(const std::optional<ObjectStoreStats>& stats) {
   if (!stats.has_value()) return nullptr;
@@ -114,6 +126,7 @@ std::string JsonOfFrame(const FrameSummary& summary) {
       {"array", JsonOfArray(summary.array)},
       {"recipe", info.recipe.empty() ? Json() : Json(info.recipe)},
       {"fields", JsonOfFields(summary.fields)},
+      {"columns", JsonOfColumns(summary)},
       {"requests", JsonOfRequests(summary.requests)},
       {"metalayers", JsonOfLayers(summary.metalayers)},
       {"vlmetalayers", JsonOfVlmetalayers(summary)},

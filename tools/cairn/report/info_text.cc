@@ -175,6 +175,12 @@ std::string TextOfFrame(const FrameSummary& summary) {
   AddLine(&text, "codec",
           absl::StrCat(NameOf(kCodecWords, info.codec), ", level ", info.clevel,
                        info.use_dict ? ", with dictionaries" : ""));
+  label = "columns";
+  for (const CodedColumn& column : summary.columns) {
+    AddLine(&text, std::exchange(label, ""),
+            absl::StrCat(OneLine(NameOfColumn(summary, column)), ": ",
+                         NameOf(kCodecWords, column.codec), column.shuffled ? ", shuffled" : ""));
+  }
   AddLine(&text, "filters", FormatFilters(info.filters));
   AddLine(&text, "split mode", NameOf(kSplitModeWords, info.split_mode));
   AddLine(&text, "header", FormatByteSize(info.header_len));

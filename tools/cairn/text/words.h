@@ -20,7 +20,7 @@ struct Word {
   std::string_view name;
 };
 
-inline constexpr std::array<Word<Codec>, 11> kCodecWords = {{
+inline constexpr std::array<Word<Codec>, 12> kCodecWords = {{
     {Codec::kBloscLz, "blosclz"},
     {Codec::kLz4, "lz4"},
     {Codec::kLz4Hc, "lz4hc"},
@@ -32,6 +32,7 @@ inline constexpr std::array<Word<Codec>, 11> kCodecWords = {{
     {Codec::kZfpRate, "zfp_rate"},
     {Codec::kPco, "pco"},
     {Codec::kBitpack, "bitpack"},
+    {Codec::kAuto, "auto"},
 }};
 
 inline constexpr std::array<Word<Filter>, 10> kFilterWords = {{

@@ -132,6 +132,18 @@ nb::bytes GetChunk(const SnapshotHandle& self, int64_t nchunk) {
   return ToPython(chunk.bytes());
 }
 
+// Returns (offset, size, codec, whether it is shuffled) of each column of a chunk.
+nb::list GetCodedColumns(const SnapshotHandle& self, int64_t nchunk) {
+  const Chunk chunk =
+      Check(WithoutGil(self.context.remote, [&] { return self.snapshot.GetChunk(nchunk); }));
+  nb::list columns;
+  for (const CodedColumn& column : Check(CodedColumns(chunk.bytes()))) {
+    columns.append(nb::make_tuple(column.offset, column.column.size * column.column.count,
+                                  static_cast<int>(column.codec), column.shuffled));
+  }
+  return columns;
+}
+
 // Returns (stored bytes, decoded bytes, special value) of each chunk.
 nb::list ChunkSizes(const SnapshotHandle& self, int64_t first, int64_t count) {
   struct Sizes {
@@ -195,6 +207,8 @@ void BindSnapshot(nb::module_& module) {
       .def("read_fields", &ReadFields, "fields"_a)
       .def("read_chunk", &ReadChunk, "nchunk"_a)
       .def("get_chunk", &GetChunk, "nchunk"_a)
+      .def("coded_columns", &GetCodedColumns, "nchunk"_a,
+           nb::sig("def coded_columns(self, nchunk: int) -> list[tuple[int, int, int, bool]]"))
       .def("chunk_sizes", &ChunkSizes, "first"_a, "count"_a,
            nb::sig("def chunk_sizes(self, first: int, count: int) -> list[tuple[int, int, int]]"))
       .def("verify", &Verify, "depth"_a, "progress"_a.none(),

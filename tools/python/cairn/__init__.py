@@ -54,7 +54,7 @@ from .errors import (
 from .follow import Follower, LogFollower
 from .frame import Frame
 from .hdf5_files import from_hdf5, to_hdf5
-from .info import Finding, Generation, Info, Report
+from .info import CodedColumn, Finding, Generation, Info, Report
 from .log import Log
 from .log_info import LogInfo, Retention, Rotation, UpsertReport
 from .log_readable import LogSnapshot
@@ -73,6 +73,7 @@ __all__ = [
     "Aggregates",
     "AlreadyExists",
     "Cancelled",
+    "CodedColumn",
     "CommitTimer",
     "DataLoss",
     "Error",

@@ -77,6 +77,16 @@ class Info:
         return "\n".join(f"{name:<11}{value}" for name, value in self._rows())
 
 
+class CodedColumn(NamedTuple):
+    """Describes what codes a column of the items of a chunk. Sizes are in bytes."""
+
+    field: str  # "" if the items have no fields
+    offset: int  # from the start of the item
+    size: int  # of the column in each item
+    codec: str  # "pco", "bitpack", "zstd" or "lz4"
+    shuffled: bool  # for "zstd" and "lz4"
+
+
 class Finding(NamedTuple):
     """Describes damage in bytes [begin, end) of the frame, or of the chunk's own file in a sparse frame."""
 

@@ -244,7 +244,7 @@ def create(
         default they follow from `chunksize` and `blocksize`.
     codec
         "blosclz", "lz4", "lz4hc", "zlib" or "zstd". "pco" and "bitpack" are for numbers, and
-        other Blosc2 libraries do not read them. "ndlz" is for arrays. "zfp_acc", "zfp_prec" and "zfp_rate" are for
+        "auto" chooses what codes each column; other Blosc2 libraries need a plug-in. "ndlz" is for arrays. "zfp_acc", "zfp_prec" and "zfp_rate" are for
         arrays of floats, and lose bits.
     clevel
         The compression level, 0 to 9: 0 stores, 1 is the fastest and 9 gives the smallest chunks.

@@ -25,6 +25,7 @@ CODECS = {
     "zfp_rate": 35,
     "pco": 227,
     "bitpack": 228,
+    "auto": 229,
 }
 FILTERS = {
     "none": 0,

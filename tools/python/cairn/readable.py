@@ -11,7 +11,7 @@ import numpy as np
 from . import indexing, options
 from .arguments import members_raise_ours
 from .errors import InvalidArgument, InvalidType
-from .info import Finding, Info, Report
+from .info import CodedColumn, Finding, Info, Report
 from .keys import names_of
 from .metadata import Edit, Meta, RawMeta, RawVlMeta, VlMeta
 from .opened import Immutable
@@ -30,6 +30,14 @@ def _rows_at_once(view: View) -> int:
     if view.blocks[0] <= count < view.chunks[0]:
         count -= count % view.blocks[0]
     return count
+
+
+def _field_at(dtype: np.dtype, offset: int) -> str:
+    """The name of the field that has the byte at an offset, or "" if there is none."""
+    for name, (field, begin, *_) in (dtype.fields or {}).items():
+        if begin <= offset < begin + field.itemsize:
+            return name
+    return ""
 
 
 @members_raise_ours
@@ -160,6 +168,17 @@ class Readable:
     def chunk(self, nchunk: int) -> bytes:
         """Returns chunk number `nchunk` as it is stored, compressed."""
         return self._view().engine.get_chunk(nchunk)
+
+    def coded_columns(self, nchunk: int = 0) -> list[CodedColumn]:
+        """Returns what codes each column of chunk number `nchunk`, of a codec of numbers or "auto".
+
+        There are none in chunks of other codecs, and in those that are stored as they are.
+        """
+        view = self._view()
+        return [
+            CodedColumn(_field_at(view.dtype, offset), offset, size, options.name_of(codec, options.CODECS), shuffled)
+            for offset, size, codec, shuffled in view.engine.coded_columns(nchunk)
+        ]
 
     def read_chunk(self, nchunk: int) -> bytes:
         """Returns the bytes of chunk number `nchunk`, decompressed."""

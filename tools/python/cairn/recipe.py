@@ -12,7 +12,7 @@ from .errors import InvalidArgument
 from .metadata import packed
 from .options import CODECS, FILTERS, FilterLike, dtype_text, extents, integer, number_of
 
-_NUMBER_CODECS = ("pco", "bitpack")
+_NUMBER_CODECS = ("pco", "bitpack", "auto")
 _LOSSY_CODECS = ("zfp_acc", "zfp_prec", "zfp_rate")
 # Filters after which the bits of a float are no longer where it has them.
 _MOVING = ("shuffle", "bitshuffle", "delta", "bytedelta", "bytedelta_buggy")

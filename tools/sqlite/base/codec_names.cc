@@ -12,7 +12,7 @@ struct CodecName {
   bool general = true;
 };
 
-constexpr std::array<CodecName, 11> kCodecs = {{
+constexpr std::array<CodecName, 12> kCodecs = {{
     {Codec::kBloscLz, "blosclz"},
     {Codec::kLz4, "lz4"},
     {Codec::kLz4Hc, "lz4hc"},
@@ -24,6 +24,7 @@ constexpr std::array<CodecName, 11> kCodecs = {{
     {Codec::kZfpRate, "zfp", false},
     {Codec::kPco, "pco", false},
     {Codec::kBitpack, "bitpack", false},
+    {Codec::kAuto, "auto", false},
 }};
 
 }  // namespace

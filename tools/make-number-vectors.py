@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes tests/vectors/bitpack: streams of the codec bitpack, and list.txt.
+"""Writes tests/vectors/bitpack or tests/vectors/auto: streams of this codec, and list.txt.
 
-    PYTHONPATH=BUILD/tools/python python3 tools/make-bitpack-vectors.py tests/vectors/bitpack
+    PYTHONPATH=BUILD/tools/python python3 tools/make-number-vectors.py tests/vectors/bitpack
 
 Needs numpy, xxhash and Cairn. A line of list.txt has the name of a file, the bytes that the stream decodes to, and
-XXH3 of these. The streams are of integers, bits of floats and decimals, with and without deltas and exceptions, and
-of records.
+XXH3 of these. The streams of bitpack are of integers, bits of floats and decimals, with and without deltas and
+exceptions, and of records; those of auto are of columns that are coded in each way.
 """
 
 import os
@@ -44,9 +44,33 @@ def samples():
     yield "records", records
 
 
-def stream_of(values):
+def samples_of_auto():
+    rng = np.random.default_rng(229)
+    noise = rng.integers(0, 256, 200, dtype="u1").tobytes()
+    words = [b"Rotterdam", b"Valparaiso", b"Antwerp"]
+    levels = np.repeat([3, 700000, 80, 1999], COUNT // 4)
+    columns = {
+        "pco": (50 * rng.exponential(3, COUNT) ** 2).astype("i8"),
+        "bitpack": np.round(rng.random(COUNT) * 50, 1),
+        "zstd": rng.choice(words, COUNT).astype("S12"),
+        "lz4": np.frombuffer(noise * (COUNT * 4 // 200), "<i4"),
+        "levels": levels.astype("i4"),
+        "bytes": np.frombuffer(noise * (COUNT * 5 // 200), "V5"),
+        # Records of which nobody says what they are:
+        "counters": np.cumsum(rng.integers(90, 92, (COUNT, 3)), axis=0).astype("<i4").view("V12").ravel(),
+        "shuffled": np.outer(np.arange(COUNT) // 3, [1, 2]).astype("<i8").view("V16").ravel(),
+    }
+    for name, column in columns.items():
+        yield name, column
+    records = np.zeros(COUNT, [(name, column.dtype) for name, column in columns.items()])
+    for name, column in columns.items():
+        records[name] = column
+    yield "records", records
+
+
+def stream_of(codec, values):
     """The stream of a chunk of one block, or nothing if it is stored as it is."""
-    chunk = cairn.asarray(values, codec="bitpack", chunks=COUNT, blocks=COUNT).chunk(0)
+    chunk = cairn.asarray(values, codec=codec, chunks=COUNT, blocks=COUNT).chunk(0)
     if len(chunk) >= values.nbytes:
         return None
     (start,) = struct.unpack_from("<i", chunk, 32)
@@ -56,9 +80,10 @@ def stream_of(values):
 
 def main(folder):
     os.makedirs(folder, exist_ok=True)
+    codec = os.path.basename(os.path.normpath(folder))
     lines = []
-    for name, values in samples():
-        stream = stream_of(values)
+    for name, values in samples_of_auto() if codec == "auto" else samples():
+        stream = stream_of(codec, values)
         if stream is None:
             continue
         with open(os.path.join(folder, f"{name}.stream"), "wb") as file:
