@@ -103,6 +103,16 @@ class Recode(Copy):
         self.assertEqual(self.ok("cat", "split"), self.data)
         self.assertIn("cannot be split", self.fails(2, "copy", "split", "no", "--codec", "pco", "--split-mode", "always"))
 
+    def test_info_says_what_auto_chose(self):
+        lines = "".join(f"{i // 3},{'north' if i % 7 < 3 else 'south'}\n" for i in range(70_000))
+        self.ok("log", "create", "log", "--field", "time:timestamp[s]", "--field", "place:bytes[8]", "--codec", "auto")
+        self.ok("log", "append", "log", "--columns", "time,place", "--quiet", stdin=lines.encode())
+        columns = self.info("log")["columns"]
+        self.assertEqual([(one["name"], one["offset"], one["size"]) for one in columns], [("time", 0, 8), ("place", 8, 8)])
+        self.assertIn(columns[1]["codec"], ("zstd", "lz4"))
+        self.assertIn(f"place: {columns[1]['codec']}", self.ok("info", "log").decode())
+        self.assertEqual(self.info(self.frame)["columns"], [])
+
     def test_a_lossy_filter_loses(self):
         self.ok("copy", self.frame, "out", "--filters", "int_trunc:-8", "--quiet")
         self.assertNotEqual(self.ok("cat", "out"), self.data)

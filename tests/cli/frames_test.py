@@ -13,7 +13,7 @@ FRAME_KEYS = [
     "path", "kind", "era", "format_version", "codec", "level", "filters", "split_mode",
     "typesize", "blocksize", "chunksize", "nchunks", "nitems", "nbytes", "cbytes", "frame_size", "journal_size",
     "journal_damaged", "stranded_commits", "trailer_damaged", "header_len",
-    "dead_bytes", "fingerprint", "sealed", "changed_metalayers", "generation", "holders", "array", "recipe", "fields", "requests", "metalayers", "vlmetalayers",
+    "dead_bytes", "fingerprint", "sealed", "changed_metalayers", "generation", "holders", "array", "recipe", "fields", "columns", "requests", "metalayers", "vlmetalayers",
 ]  # fmt: skip
 CHUNK_KEYS = ["index", "offset", "file", "nbytes", "cbytes", "blocksize", "special", "fingerprint"]
 

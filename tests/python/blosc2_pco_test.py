@@ -99,6 +99,30 @@ class PlugInTest(PackageTest):
                     self.assert_same(frame[5990:6020], items[5990:6020])
                     self.assertTrue(frame.verify().ok)
 
+    def test_the_other_codecs_of_numbers_go_both_ways(self):
+        for name, codec in [("bitpack", blosc2_pco.BITPACK), ("auto", blosc2_pco.AUTO)]:
+            for dtype in DTYPES:
+                items = values(dtype)
+                with self.subTest(codec=name, dtype=dtype):
+                    cairn.asarray(items, self.path(), codec=name, chunks=6000, blocks=700, overwrite=True)
+                    array = blosc2.open(self.path(), dparams=blosc2.DParams(nthreads=4))
+                    self.assertEqual(array.cparams.codec, codec)
+                    self.assert_same(array[:], items)
+                    cparams = blosc2_pco.cparams(items.dtype, codec=codec, nthreads=4)
+                    blosc2.asarray(items, cparams=cparams, urlpath=self.path("theirs"), mode="w", chunks=(6000,), blocks=(700,))
+                    self.assertEqual(cairn.open(self.path("theirs")).info.codec, name)
+                    self.assert_same(cairn.open(self.path("theirs"))[...], items)
+
+    def test_the_peer_reads_records_whose_columns_are_coded_differently(self):
+        dice = np.random.default_rng(4)
+        items = np.zeros(30_000, [("even", "i8"), ("uneven", "i4"), ("place", "S9")])
+        items["even"] = dice.integers(0, 1000, len(items))
+        items["uneven"] = dice.exponential(100, len(items)) ** 2
+        items["place"] = dice.choice([b"Rotterdam", b"Antwerp"], len(items))
+        frame = cairn.asarray(items, self.path(), codec="auto")
+        self.assertEqual(len({column.codec for column in frame.coded_columns()}), 3)
+        self.assert_same(blosc2.open(self.path())[...], items)
+
     def test_both_write_the_same_streams(self):
         for dtype in [*DTYPES, ">i4"]:
             for level in (1, 5, 9):

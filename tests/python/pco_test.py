@@ -197,6 +197,36 @@ class BitpackTest(NumberCodecTest, PackageTest):
                 self.assertEqual(got.tobytes(), values[name].tobytes())
 
 
+class AutoTest(NumberCodecTest, PackageTest):
+    codec = "auto"
+
+    def test_what_takes_numbers_apart_is_refused(self):
+        with self.assertRaises(cairn.InvalidArgument):
+            cairn.create(self.path(), shape=10, codec="auto", dtype="f8", filters=["bitshuffle"])
+
+    def test_items_of_any_type_come_back(self):
+        words = b"of which nobody knows more than its bytes, " * 300
+        for dtype in ["S3", "V24", "S300"]:
+            with self.subTest(dtype=dtype):
+                values = np.frombuffer(words, dtype, len(words) // np.dtype(dtype).itemsize)
+                frame = cairn.asarray(values, self.path(), codec="auto", overwrite=True)
+                self.assert_same(cairn.open(self.path())[...], values)
+                self.assertIn(frame.coded_columns()[0].codec, ("zstd", "lz4"))
+
+    def test_each_field_is_coded_by_what_suits_it(self):
+        dice = np.random.default_rng(4)
+        values = np.zeros(30_000, [("even", "i8"), ("uneven", "i4"), ("place", "S9")])
+        values["even"] = dice.integers(0, 1000, len(values))
+        values["uneven"] = dice.exponential(100, len(values)) ** 2
+        values["place"] = dice.choice([b"Rotterdam", b"Antwerp"], len(values))
+        frame = cairn.asarray(values, self.path(), codec="auto")
+        columns = frame.coded_columns()
+        self.assertEqual([column.field for column in columns], ["even", "uneven", "place"])
+        self.assertEqual([column.codec for column in columns[:2]], ["bitpack", "pco"])
+        self.assertIn(columns[2].codec, ("zstd", "lz4"))
+        self.assertEqual(cairn.asarray(values, codec="zstd").coded_columns(), [])
+
+
 class PcoTest(NumberCodecTest, PackageTest):
     codec = "pco"
 

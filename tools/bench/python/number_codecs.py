@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the codecs pco and bitpack beside PyPI's pcodec, and zstd with shuffle, on columns of numbers.
+"""Times the codecs pco, bitpack and auto beside PyPI's pcodec, and zstd with shuffle, on columns of numbers.
 
     PYTHONPATH=BUILD/tools/python python3 tools/bench/python/number_codecs.py [--numbers N] [--json FILE]
 
@@ -82,6 +82,7 @@ def compare(report, name, numbers, block, rounds):
     contestants = {
         "pco": Ours("pco", [], numbers, block),
         "bitpack": Ours("bitpack", [], numbers, block),
+        "auto": Ours("auto", [], numbers, block),
         "zstd + shuffle": Ours("zstd", ["shuffle"], numbers, block),
     }
     if standalone is not None:
@@ -130,7 +131,7 @@ def compare_reads(report, records, rounds):
     sets = dice.integers(0, len(records), (rounds * 3, 1000))
     with tempfile.TemporaryDirectory() as folder:
         frames = {}
-        for codec in ("bitpack", "pco", "zstd", "lz4"):
+        for codec in ("auto", "bitpack", "pco", "zstd", "lz4"):
             frames[codec] = cairn.asarray(records, f"{folder}/{codec}.b2nd", codec=codec)
             assert (frames[codec][sets[0]] == records[sets[0]]).all()
 

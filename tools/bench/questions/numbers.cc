@@ -30,6 +30,7 @@ struct Coding {
 constexpr Coding kCodings[] = {
     {"pco-5", Codec::kPco, 5},
     {"bitpack", Codec::kBitpack, 5},
+    {"auto-5", Codec::kAuto, 5},
     {"zstd-5 + shuffle", Codec::kZstd, 5},
     {"zstd-5 + bytedelta", Codec::kZstd, 5, Filter::kByteDelta},
     {"zstd-9 + shuffle", Codec::kZstd, 9},
@@ -101,7 +102,7 @@ absl::Status Run(Session& session) {
 void AddNumbers(CLI::App& app, Session& session) {
   CLI::App* const command =
       app.add_subcommand("numbers",
-                         "Columns of numbers: pco and bitpack beside zstd and LZ4"
+                         "Columns of numbers: pco, bitpack and auto beside zstd and LZ4"
                          ", and the ratios");
   command->callback([&session] { session.run = [&session] { return Run(session); }; });
 }
