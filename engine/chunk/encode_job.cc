@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <numeric>
 #include <vector>
 
@@ -141,8 +142,8 @@ class EncodeJob {
   // Has the codec choose, for all blocks, how it codes columns. What filters make is known only
   // block by block.
   absl::Status ChooseColumns(Workspace& workspace) {
-    if (tools_.options.codec != Codec::kAuto || nblocks() < 2 || header_.vlblocks ||
-        tools_.pipeline.active() > 0 || tools_.options.clevel == 0) {
+    if (tools_.options.codec != Codec::kAuto || header_.vlblocks || tools_.pipeline.active() > 0 ||
+        tools_.options.clevel == 0) {
       return absl::OkStatus();
     }
     CAIRN_RETURN_IF_ERROR(Prepare(workspace));
@@ -151,7 +152,20 @@ class EncodeJob {
                                                 {.typesize = header_.typesize,
                                                  .clevel = tools_.options.clevel,
                                                  .meta = header_.codec_meta}));
+    header_.codec_meta |= HowAllAreCoded();
     return absl::OkStatus();
+  }
+
+  // Returns what the parameter of the codec says of all columns.
+  uint8_t HowAllAreCoded() const {
+    using numbers::Coding;
+    const auto all = [this](std::initializer_list<Coding> codings) {
+      return std::ranges::all_of(chosen_, [&](const numbers::Column& column) {
+        return std::ranges::find(codings, column.coding) != codings.end();
+      });
+    };
+    if (all({Coding::kBitpack})) return kAllSingle;
+    return all({Coding::kBitpack, Coding::kPco}) ? kAllPages : 0;
   }
 
   // Returns true if streams of this size may be taken for incompressible. A dictionary may hold
@@ -280,7 +294,7 @@ class EncodeJob {
     if (tools_.options.clevel > 0 && !incompressible) {
       const PluginCall call{.typesize = header_.typesize,
                             .clevel = tools_.options.clevel,
-                            .meta = header_.codec_meta,
+                            .meta = tools_.options.codec_meta,
                             .blockshape = tools_.options.blockshape,
                             .chunk_header = dst_.first(static_cast<size_t>(header_.size()))};
       CAIRN_ASSIGN_OR_RETURN(size, workspace.codec->Compress(stream, target, call));

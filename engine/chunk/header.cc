@@ -240,15 +240,25 @@ bool HoldsNumbers(const Header& header) {
 
 }  // namespace
 
+uint8_t ParameterOf(const Header& header) {
+  const bool is_auto = header.codec_id == static_cast<uint8_t>(Codec::kAuto);
+  return is_auto ? header.codec_meta & (kAllPages - 1) : header.codec_meta;
+}
+
 bool DecodesSingleItems(const Header& header) {
-  return header.codec_id == static_cast<uint8_t>(Codec::kBitpack) && HoldsNumbers(header);
+  if (!HoldsNumbers(header)) return false;
+  const auto codec = static_cast<Codec>(header.codec_id);
+  return codec == Codec::kBitpack ||
+         (codec == Codec::kAuto && (header.codec_meta & kAllSingle) != 0);
 }
 
 int64_t MaxGap(const Header& header) {
   // All items of a vector of bitpack take as long as a few dozen. pco decodes pages.
   constexpr int64_t kFewNumbers = 32;
   constexpr int64_t kPage = 1024;
-  if (!HoldsNumbers(header)) return header.nbytes;
+  const bool may_be_whole = header.codec_id == static_cast<uint8_t>(Codec::kAuto) &&
+                            (header.codec_meta & (kAllSingle | kAllPages)) == 0;
+  if (!HoldsNumbers(header) || may_be_whole) return header.nbytes;
   return (DecodesSingleItems(header) ? kFewNumbers : kPage) * header.typesize;
 }
 

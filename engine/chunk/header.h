@@ -70,6 +70,13 @@ uint8_t FormatCodeOf(Codec codec);
 // Returns the codec that decodes the chunk. Errors: kUnimplemented for a format that no build has.
 absl::StatusOr<Codec> CodecOf(const Header& header);
 
+// Parameters of Codec::kAuto, beside the kind of numbers: all columns of the chunk are coded by
+// bitpack, or by bitpack or pco.
+inline constexpr uint8_t kAllPages = 4;
+inline constexpr uint8_t kAllSingle = 8;
+// Returns the parameter of the codec that a writer of such chunks has.
+uint8_t ParameterOf(const Header& header);
+
 // Returns true if a few items of a block are decoded without the others.
 bool DecodesSingleItems(const Header& header);
 // Returns up to how many bytes lie between two items of a block that are decoded together sooner

@@ -183,7 +183,8 @@ Bytes ColumnCodec::Sample(const std::byte* first, const Column& column, size_t s
   if (records <= kRuns * run) return Gather(first, width, stride, records);
   const MutableBytes values = Values(kRuns * run * width);
   for (size_t i = 0; i < kRuns; ++i) {
-    const size_t begin = i * (records - run) / (kRuns - 1);
+    // The last run keeps away from the end, where an array has padding.
+    const size_t begin = (2 * i + 1) * (records - run) / (2 * kRuns);
     CopyPieces(width, run, first + begin * stride, stride, values.data() + i * run * width, width);
   }
   return values;

@@ -189,6 +189,18 @@ TEST(ChunkApiTest, AChunkChoosesOnceForAllItsBlocks) {
   EXPECT_EQ(Compress(items, options), chunk);
 }
 
+TEST(ChunkApiTest, TheParameterSaysHowAllColumnsAreCoded) {
+  std::vector<std::byte> items = Payload(Kind::kRandom, 400'000, 4);
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (i % 4 >= 2) items[i] = std::byte{};
+  }
+  const CompressionOptions numbers = {
+      .codec = Codec::kAuto, .typesize = 4, .filters = {}, .codec_meta = 1};
+  EXPECT_EQ(InspectChunk(Compress(items, numbers))->codec_meta, 1 + 8);
+  const CompressionOptions bytes = {.codec = Codec::kAuto, .typesize = 16, .filters = {}};
+  EXPECT_EQ(InspectChunk(Compress(items, bytes))->codec_meta, 0);
+}
+
 TEST(ChunkApiTest, DecompressWantsABufferOfTheRightSize) {
   const std::vector<std::byte> bytes = Compress(Payload(Kind::kMixed, 1000), {});
   std::vector<std::byte> dst(1001);

@@ -131,6 +131,17 @@ TEST(AutoTest, ChoosesWhatSuitsTheNumbers) {
   EXPECT_GE(ChosenFor(repeats, AutoCall(kInt)), Coding::kZstd);
 }
 
+TEST(AutoTest, PaddingDoesNotDecide) {
+  std::mt19937_64 dice(5);
+  constexpr NumberType kInt = {NumberKind::kInt, 8};
+  double time = 1e15;
+  const Buffer times = Numbers(kInt, 20000, [&](size_t i) {
+    time += 1e6 + static_cast<double>(dice() % 100'000);
+    return i < 19'997 ? time : 0;
+  });
+  EXPECT_EQ(ChosenFor(times, AutoCall(kInt)), Coding::kBitpack);
+}
+
 TEST(AutoTest, TakesItemsOfAnySizeAsBytes) {
   std::mt19937_64 dice(5);
   const std::unique_ptr<StreamCodec> codec = MakeAuto();

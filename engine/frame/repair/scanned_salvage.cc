@@ -58,7 +58,7 @@ bool IsOfArrays(const FilterStage& stage) {
 CompressionOptions CompressionOf(const chunk::Header& chunk) {
   format::FrameHeader header;
   header.codec = chunk::CodecOf(chunk).value_or(header.codec);
-  header.codec_meta = chunk.codec_meta;
+  header.codec_meta = chunk::ParameterOf(chunk);
   header.filters = chunk.filters;
   header.use_dict = chunk.has_dict;
   return frame::CompressionOf(header);
