@@ -83,7 +83,7 @@ constexpr uint8_t kLastOwnCodec = BLOSC_CODEC_ZFP_FIXED_RATE;
 constexpr uint8_t kLastOwnFilter = BLOSC_FILTER_INT_TRUNC;
 
 bool IsPluginCodec(uint8_t id) {
-  return id > kLastOwnCodec && id != static_cast<uint8_t>(Codec::kPco);
+  return id > kLastOwnCodec && !CodesNumbers(static_cast<Codec>(id));
 }
 
 }  // namespace
