@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 #include <string_view>
 
+#include "absl/strings/str_join.h"
+
+#include "engine/base/names.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
 #include "engine/codec/codec_set.h"
@@ -35,7 +39,8 @@ absl::Status CheckFilters(const CompressionOptions& options) {
     const bool decode_only = stage.filter == Filter::kNdCell || stage.filter == Filter::kNdMean ||
                              stage.filter == Filter::kByteDeltaBuggy;
     if (decode_only) {
-      return Unimplemented("filter id %d is decoded only", static_cast<int>(stage.filter));
+      return Unimplemented("filter id %d%s is decoded only", static_cast<int>(stage.filter),
+                           ShownName(stage.filter));
     }
   }
   return absl::OkStatus();
@@ -44,8 +49,8 @@ absl::Status CheckFilters(const CompressionOptions& options) {
 absl::Status CheckBlosc1(const CompressionOptions& options) {
   if (options.use_dict) return InvalidArgument("Blosc1 chunks have no dictionaries");
   if (static_cast<uint8_t>(options.codec) > static_cast<uint8_t>(Codec::kZstd)) {
-    return InvalidArgument("Blosc1 chunks cannot name codec id %d",
-                           static_cast<int>(options.codec));
+    return InvalidArgument("Blosc1 chunks cannot name codec id %d%s",
+                           static_cast<int>(options.codec), ShownName(options.codec));
   }
   int filters = 0;
   for (const FilterStage& stage : options.filters) {
@@ -84,33 +89,39 @@ absl::Status CheckBlockshape(const CompressionOptions& options) {
 // Checks that NDLZ or ZFP can code anything at all with the options.
 absl::Status CheckArrayCodec(const CompressionOptions& options) {
   const int id = static_cast<int>(options.codec);
+  const std::string name = ShownName(options.codec);
   if (options.blockshape.empty()) {
-    return InvalidArgument("codec id %d codes n-dimensional arrays only", id);
+    return InvalidArgument("codec id %d%s codes n-dimensional arrays only", id, name);
   }
   if (options.codec == Codec::kNdlz) {
     if (options.codec_meta != 4 && options.codec_meta != 8) {
-      return InvalidArgument("codec id %d: meta: expected 4 or 8, got %d", id, options.codec_meta);
+      return InvalidArgument("codec id %d%s: meta: expected 4 or 8, got %d", id, name,
+                             options.codec_meta);
     }
     if (options.blockshape.size() != 2) {
-      return InvalidArgument("codec id %d: dimensions: expected 2, got %d", id,
+      return InvalidArgument("codec id %d%s: dimensions: expected 2, got %d", id, name,
                              options.blockshape.size());
     }
     if (options.typesize > 1 && options.split_mode != SplitMode::kAlways) {
-      return InvalidArgument("codec id %d codes single bytes: typesize %d needs split blocks", id,
-                             options.typesize);
+      return InvalidArgument("codec id %d%s codes single bytes: typesize %d needs split blocks", id,
+                             name, options.typesize);
     }
     return absl::OkStatus();
   }
   if (options.typesize != 4 && options.typesize != 8) {
-    return InvalidArgument("codec id %d: typesize: expected 4 or 8, got %d", id, options.typesize);
+    return InvalidArgument("codec id %d%s: typesize: expected 4 or 8, got %d", id, name,
+                           options.typesize);
   }
   if (options.blockshape.size() > 4 || std::ranges::min(options.blockshape) < 4) {
-    return InvalidArgument("codec id %d: blockshape: expected 1 to 4 dimensions of 4 or more", id);
+    return InvalidArgument(
+        "codec id %d%s: blockshape: expected 1 to 4 dimensions, and blocks of at least 4 items "
+        "along each, got %s",
+        id, name, absl::StrJoin(options.blockshape, " x "));
   }
   for (const FilterStage& stage : options.filters) {
     if (stage.filter == Filter::kShuffle || stage.filter == Filter::kBitShuffle) {
-      return InvalidArgument("codec id %d codes numbers, which filter id %d takes apart", id,
-                             static_cast<int>(stage.filter));
+      return InvalidArgument("codec id %d%s codes numbers, which filter id %d%s takes apart", id,
+                             name, static_cast<int>(stage.filter), ShownName(stage.filter));
     }
   }
   return absl::OkStatus();
@@ -135,11 +146,6 @@ absl::Status CheckColumns(const CompressionOptions& options) {
   return absl::OkStatus();
 }
 
-std::string_view NameOf(Codec codec) {
-  if (codec == Codec::kAuto) return "auto";
-  return codec == Codec::kPco ? "pco" : "bitpack";
-}
-
 // Checks that a codec of numbers gets numbers, or else one that takes any bytes.
 absl::Status CheckNumberCodec(const CompressionOptions& options) {
   const std::string_view name = NameOf(options.codec);
@@ -161,8 +167,8 @@ absl::Status CheckNumberCodec(const CompressionOptions& options) {
         stage.filter == Filter::kIntTrunc) {
       continue;
     }
-    return InvalidArgument("%s codes numbers, which filter id %d takes apart", name,
-                           static_cast<int>(stage.filter));
+    return InvalidArgument("%s codes numbers, which filter id %d%s takes apart", name,
+                           static_cast<int>(stage.filter), ShownName(stage.filter));
   }
   if (options.split_mode == SplitMode::kAlways) {
     return InvalidArgument("%s codes whole numbers: blocks cannot be split", name);
@@ -202,7 +208,8 @@ absl::Status CheckOptions(const CompressionOptions& options) {
     return InvalidArgument("blocksize: expected 0 to %d, got %d", kMaxBlockSize, options.blocksize);
   }
   if (options.use_dict && !codec::SupportsDictionary(options.codec)) {
-    return InvalidArgument("codec id %d takes no dictionary", static_cast<int>(options.codec));
+    return InvalidArgument("codec id %d%s takes no dictionary", static_cast<int>(options.codec),
+                           ShownName(options.codec));
   }
   CAIRN_RETURN_IF_ERROR(CheckFilters(options));
   if (!options.blockshape.empty()) CAIRN_RETURN_IF_ERROR(CheckBlockshape(options));

@@ -1,7 +1,6 @@
 #include "engine/codec/codec_set.h"
 
-#include <string_view>
-
+#include "engine/base/names.h"
 #include "engine/base/status.h"
 
 namespace cairn::codec {
@@ -52,14 +51,6 @@ std::unique_ptr<StreamCodec> Make(Codec id) {
   return nullptr;
 }
 
-// Returns the name of a codec that the format registers and that a build may lack.
-std::string_view NameOf(Codec id) {
-  constexpr std::array<std::string_view, 8> kNames = {"ZFP",  "ZFP",    "ZFP", "OpenHTJ2K",
-                                                      "Grok", "OpenZL", "J2K", "HTJ2K"};
-  const size_t i = static_cast<size_t>(id) - static_cast<size_t>(Codec::kZfpAccuracy);
-  return i < kNames.size() ? kNames[i] : "unknown";
-}
-
 // Returns the place of a codec of Cairn's own in a set, or a place after all of these.
 size_t SlotOf(Codec id) {
   constexpr size_t kNumbers = static_cast<size_t>(Codec::kZfpRate) + 1;
@@ -83,7 +74,7 @@ absl::StatusOr<StreamCodec*> CodecSet::Get(Codec id, const Registry* registry) {
       return plugin_.get();
     }
   }
-  return Unimplemented("codec id %d (%s) is not in this build", static_cast<int>(id), NameOf(id));
+  return Unimplemented("codec id %d%s is not in this build", static_cast<int>(id), ShownName(id));
 }
 
 }  // namespace cairn::codec

@@ -1,11 +1,15 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <zfp.h>
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
+#include "engine/base/endian.h"
+#include "engine/base/names.h"
 #include "engine/base/scratch_buffer.h"
 #include "engine/base/status.h"
 #include "engine/codec/stream_codec.h"
@@ -29,6 +33,9 @@ int64_t BlockBytes(const PluginCall& call) {
   return size;
 }
 
+// Returns the largest error of kZfpAccuracy, which is a power of ten.
+double Tolerance(uint8_t meta) { return std::pow(10.0, static_cast<int8_t>(meta)); }
+
 // Holds libzfp's objects for one block. A null pointer in any of them means that there is no
 // memory.
 struct Coder {
@@ -47,8 +54,7 @@ struct Coder {
     if (ndim == 3) zfp_field_set_size_3d(field.get(), extent(0), extent(1), extent(2));
     if (ndim == 4) zfp_field_set_size_4d(field.get(), extent(0), extent(1), extent(2), extent(3));
     if (mode == Codec::kZfpAccuracy) {
-      // The largest error is a power of ten.
-      zfp_stream_set_accuracy(stream.get(), std::pow(10.0, static_cast<int8_t>(call.meta)));
+      zfp_stream_set_accuracy(stream.get(), Tolerance(call.meta));
     } else if (mode == Codec::kZfpPrecision) {
       // The meta counts bit planes. ZFP needs some more in more dimensions.
       zfp_stream_set_precision(stream.get(),
@@ -74,6 +80,29 @@ struct Coder {
   std::unique_ptr<zfp_field, Free> field;
 };
 
+// Returns the largest magnitude of the items, which is infinite if one of them is infinite or NaN.
+template <typename T>
+double LargestMagnitude(Bytes items) {
+  constexpr FloatBits<T> kMagnitude = std::numeric_limits<FloatBits<T>>::max() >> 1;
+  FloatBits<T> largest = 0;  // magnitudes are in the order of their bits, and NaN comes last
+  for (size_t i = 0; i < items.size(); i += sizeof(T)) {
+    largest = std::max(largest, LoadLe<FloatBits<T>>(&items[i]) & kMagnitude);
+  }
+  std::array<std::byte, sizeof(T)> bytes;
+  StoreLe(bytes.data(), largest);
+  const T value = LoadLe<T>(bytes.data());
+  return std::isfinite(value) ? double{value} : std::numeric_limits<double>::infinity();
+}
+
+template <typename T>
+bool DifferByAtMost(double most, Bytes a, Bytes b) {
+  for (size_t i = 0; i < a.size(); i += sizeof(T)) {
+    const double difference = double{LoadLe<T>(&a[i])} - double{LoadLe<T>(&b[i])};
+    if (!(std::abs(difference) <= most)) return false;
+  }
+  return true;
+}
+
 class Zfp final : public StreamCodec {
  public:
   explicit Zfp(Codec mode) : mode_(mode) {}
@@ -84,11 +113,27 @@ class Zfp final : public StreamCodec {
     if (BlockBytes(call) != static_cast<int64_t>(src.size())) return 0;
     const MutableBytes items = items_.Get(src.size());  // aligned
     CopyBytes(src, items);
+    // ZFP scales the items of a cell by the largest of them, and has no code for what is infinite
+    // or NaN. All items of its cell would be lost.
+    const double largest = call.typesize == sizeof(float) ? LargestMagnitude<float>(items)
+                                                          : LargestMagnitude<double>(items);
+    if (std::isinf(largest)) return 0;
     Coder coder(mode_, call, items.data());
     if (!coder.ok() || !coder.Use(stream_.Get(coder.MaxSize()))) return NoMemory();
     const size_t size = zfp_compress(coder.stream.get(), coder.field.get());
     const size_t padded = Padded(size);
     if (size == 0 || padded > UsefulPart(src, dst).size()) return 0;
+    if (MayBeInaccurate(*coder.stream, largest, call)) {
+      const MutableBytes decoded = decoded_.Get(src.size());
+      zfp_field_set_pointer(coder.field.get(), decoded.data());
+      zfp_stream_rewind(coder.stream.get());
+      if (zfp_decompress(coder.stream.get(), coder.field.get()) == 0) return 0;
+      const double most = Tolerance(call.meta);
+      const bool accurate = call.typesize == sizeof(float)
+                                ? DifferByAtMost<float>(most, src, decoded)
+                                : DifferByAtMost<double>(most, src, decoded);
+      if (!accurate) return 0;
+    }
     CopyBytes(stream_.Get(size), dst);
     FillBytes(dst.subspan(size, padded - size), std::byte{0});
     return padded;
@@ -96,8 +141,8 @@ class Zfp final : public StreamCodec {
 
   absl::Status Decompress(Bytes src, MutableBytes dst, const PluginCall& call) override {
     if (call.blockshape.empty()) {
-      return Unimplemented("codec id %d outside of an n-dimensional array",
-                           static_cast<int>(mode_));
+      return Unimplemented("codec id %d%s outside of an n-dimensional array",
+                           static_cast<int>(mode_), ShownName(mode_));
     }
     if (absl::Status status = CheckCall(call); !status.ok()) {
       return WithCode(absl::StatusCode::kDataLoss, status);
@@ -134,6 +179,13 @@ class Zfp final : public StreamCodec {
     }
     return absl::OkStatus();
   }
+  // Returns true if a stream that bounds the error may not keep to it, because the largest item of
+  // a cell leaves too few of ZFP's 32 or 64 bit planes to the others.
+  bool MayBeInaccurate(const zfp_stream& stream, double largest, const PluginCall& call) const {
+    if (mode_ != Codec::kZfpAccuracy || largest == 0) return false;
+    const int guards = 2 * (static_cast<int>(call.blockshape.size()) + 1);
+    return std::ilogb(largest) + 1 - stream.minexp + guards > 8 * call.typesize;
+  }
   // Builds of libzfp pad streams to words of different sizes. C-Blosc2's has words of 8 bytes.
   static size_t Padded(size_t size) { return CeilDiv(size, sizeof(uint64_t)) * sizeof(uint64_t); }
   static absl::Status NoMemory() { return ResourceExhausted("no memory for a ZFP coder"); }
@@ -144,6 +196,7 @@ class Zfp final : public StreamCodec {
   const Codec mode_;
   ScratchBuffer items_;
   ScratchBuffer stream_;
+  ScratchBuffer decoded_;
 };
 
 }  // namespace

@@ -50,6 +50,9 @@ absl::StatusOr<int> BitsToClear(const FilterStage& stage, int32_t typesize);
 // Clears the low bits of every little-endian element of 1, 2, 4 or 8 bytes. `bits` < 8 * typesize.
 // Bytes that are not a complete element are copied.
 void ClearLowBits(size_t typesize, int bits, Bytes src, MutableBytes dst);
+// Does so for floats of 4 or 8 bytes. `bits` is less than those of the fraction. A NaN of which
+// infinity would be left keeps the highest bit of its fraction, so that it stays NaN.
+void ClearLowBitsOfFloats(size_t typesize, int bits, Bytes src, MutableBytes dst);
 
 // NDCELL and NDMEAN store the elements of blocks of n-dimensional arrays cell by cell. This puts
 // the elements of all cells back into row-major order. NDMEAN's means stay, because it is lossy.

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "engine/base/bytes.h"
+#include "engine/base/names.h"
 #include "engine/base/status.h"
 #include "engine/filter/filters.h"
 
@@ -22,14 +24,17 @@ struct Geometry {
 absl::StatusOr<Geometry> MakeGeometry(const FilterStage& stage, std::span<const int32_t> blockshape,
                                       size_t typesize, size_t size) {
   const int id = static_cast<int>(stage.filter);
+  const std::string name = ShownName(stage.filter);
   if (blockshape.empty() || blockshape.size() > kMaxDims) {
-    return DataLoss("filter id %d: %d dimensions: expected 1 to 8", id, blockshape.size());
+    return DataLoss("filter id %d%s: %d dimensions: expected 1 to 8", id, name, blockshape.size());
   }
   const bool means = stage.filter == Filter::kNdMean;
   const int side = means ? static_cast<int8_t>(stage.meta) : stage.meta;
-  if (side <= 0) return DataLoss("filter id %d: cell side %d: expected more than 0", id, side);
+  if (side <= 0)
+    return DataLoss("filter id %d%s: cell side %d: expected more than 0", id, name, side);
   const auto misfit = [&] {
-    return DataLoss("filter id %d: a block of %d bytes is not what the blockshape says", id, size);
+    return DataLoss("filter id %d%s: a block of %d bytes is not what the blockshape says", id, name,
+                    size);
   };
 
   Geometry geometry;
@@ -48,7 +53,7 @@ absl::StatusOr<Geometry> MakeGeometry(const FilterStage& stage, std::span<const 
   }
   if (stride != size) return misfit();
   if (cell > size / typesize) {
-    return DataLoss("filter id %d: cells of %d elements in a block of %d", id, cell,
+    return DataLoss("filter id %d%s: cells of %d elements in a block of %d", id, name, cell,
                     size / typesize);
   }
   return geometry;

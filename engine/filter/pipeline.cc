@@ -5,6 +5,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/check.h"
 #include "engine/base/checked.h"
+#include "engine/base/names.h"
 #include "engine/base/status.h"
 #include "engine/filter/filters.h"
 
@@ -42,7 +43,7 @@ absl::StatusOr<bool> IsIdentity(const FilterStage& spec, int32_t typesize) {
     case Filter::kByteDelta:
       return false;
   }
-  return Unimplemented("filter id %d is not in this build", IdOf(spec));
+  return Unimplemented("filter id %d%s is not in this build", IdOf(spec), ShownName(spec.filter));
 }
 
 }  // namespace
@@ -185,19 +186,23 @@ absl::Status Pipeline::RunStage(FilterStage stage, bool forward, Bytes src, Byte
     case Filter::kTruncPrec:
     case Filter::kIntTrunc: {  // never undone
       CAIRN_ASSIGN_OR_RETURN(const int bits, BitsToClear(stage, params_.typesize));
-      ClearLowBits(typesize(), bits, src, dst);
+      const bool floats = stage.filter == Filter::kTruncPrec;
+      (floats ? ClearLowBitsOfFloats : ClearLowBits)(typesize(), bits, src, dst);
       return absl::OkStatus();
     }
     default:
       break;
   }
-  if (forward) return Unimplemented("filter id %d can be undone but not applied", IdOf(stage));
+  if (forward)
+    return Unimplemented("filter id %d%s can be undone but not applied", IdOf(stage),
+                         ShownName(stage.filter));
   if (stage.filter == Filter::kByteDeltaBuggy) {
     ByteDeltaBuggyBackward(ByteDeltaChannels(stage), src, dst);
     return absl::OkStatus();
   }
   if (params_.blockshape.empty()) {
-    return Unimplemented("filter id %d outside of an n-dimensional array", IdOf(stage));
+    return Unimplemented("filter id %d%s outside of an n-dimensional array", IdOf(stage),
+                         ShownName(stage.filter));
   }
   return CellsBackward(stage, params_.blockshape, frame_typesize(), src, dst);
 }

@@ -1,5 +1,6 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
+#include "engine/base/names.h"
 #include "engine/base/status.h"
 #include "engine/filter/filters.h"
 
@@ -24,14 +25,34 @@ int BitsAtStake(Filter filter, int32_t typesize) {
   }
 }
 
+// Stores for each element what `change` makes of it.
+template <typename T, typename Change>
+void ForEachElement(Bytes src, MutableBytes dst, Change change) {
+  const size_t filtered = src.size() / sizeof(T) * sizeof(T);
+  for (size_t i = 0; i < filtered; i += sizeof(T)) {
+    StoreLe(&dst[i], static_cast<T>(change(LoadLe<T>(&src[i]))));
+  }
+  CopyBytes(src.subspan(filtered), dst.subspan(filtered));
+}
+
 template <typename T>
 void Clear(int bits, Bytes src, MutableBytes dst) {
   const T mask = static_cast<T>(~T{0} << bits);
-  const size_t filtered = src.size() / sizeof(T) * sizeof(T);
-  for (size_t i = 0; i < filtered; i += sizeof(T)) {
-    StoreLe(&dst[i], static_cast<T>(LoadLe<T>(&src[i]) & mask));
-  }
-  CopyBytes(src.subspan(filtered), dst.subspan(filtered));
+  ForEachElement<T>(src, dst, [mask](T element) { return element & mask; });
+}
+
+// `digits` is the number of bits of a float's fraction.
+template <typename T>
+void ClearOfFloats(int digits, int bits, Bytes src, MutableBytes dst) {
+  const T mask = static_cast<T>(~T{0} << bits);
+  const T magnitude = static_cast<T>(~T{0}) >> 1;
+  const T infinity = static_cast<T>(magnitude >> digits << digits);
+  const T quiet = T{1} << (digits - 1);
+  ForEachElement<T>(src, dst, [=](T element) {
+    const T kept = element & mask;
+    const bool was_nan = (element & magnitude) > infinity;
+    return was_nan && (kept & magnitude) == infinity ? kept | quiet : kept;
+  });
 }
 
 }  // namespace
@@ -39,14 +60,21 @@ void Clear(int bits, Bytes src, MutableBytes dst) {
 absl::StatusOr<int> BitsToClear(const FilterStage& stage, int32_t typesize) {
   const int id = static_cast<int>(stage.filter);
   const int all = BitsAtStake(stage.filter, typesize);
-  if (all == 0) return InvalidArgument("filter id %d does not take typesize %d", id, typesize);
+  if (all == 0)
+    return InvalidArgument("filter id %d%s does not take typesize %d", id, ShownName(stage.filter),
+                           typesize);
   const auto meta = static_cast<int8_t>(stage.meta);
   const int bits = meta >= 0 ? all - meta : -meta;
   if (bits < 0 || bits >= all) {
-    return InvalidArgument("filter id %d: precision %d of typesize %d: expected %d to %d but 0", id,
-                           meta, typesize, 1 - all, all);
+    return InvalidArgument("filter id %d%s: precision %d of typesize %d: expected %d to %d but 0",
+                           id, ShownName(stage.filter), meta, typesize, 1 - all, all);
   }
   return bits;
+}
+
+void ClearLowBitsOfFloats(size_t typesize, int bits, Bytes src, MutableBytes dst) {
+  if (typesize == 8) return ClearOfFloats<uint64_t>(52, bits, src, dst);
+  ClearOfFloats<uint32_t>(23, bits, src, dst);
 }
 
 void ClearLowBits(size_t typesize, int bits, Bytes src, MutableBytes dst) {

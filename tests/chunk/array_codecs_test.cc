@@ -77,10 +77,11 @@ TEST(ArrayCodecsTest, RefuseOptionsThatCodeNothing) {
   EXPECT_TRUE(refuses(options, "typesize"));
   options = Zfp();
   options.blockshape = {16, 3};
-  EXPECT_TRUE(refuses(options, "blockshape"));
+  EXPECT_TRUE(refuses(options, "blocks of at least 4 items along each, got 16 x 3"));
   options = Zfp();
   options.filters = {{.filter = Filter::kShuffle}};
-  EXPECT_TRUE(refuses(options, "filter id 1"));
+  EXPECT_TRUE(refuses(
+      options, "codec id 33 (zfp_acc) codes numbers, which filter id 1 (shuffle) takes apart"));
 }
 
 TEST(ArrayCodecsTest, AFrameWithoutAnArrayCannotUseThem) {

@@ -154,9 +154,9 @@ TEST(DecoderVersionsTest, NamesWhatThisBuildLacks) {
   for (const int id : {5, 31, 37, 159, 160, 255}) {
     EXPECT_TRUE(Fails(Decompress(with(0x13, id)), lacks, "filter id " + std::to_string(id)));
   }
-  EXPECT_TRUE(Fails(Decompress(with(0x13, 32)), lacks, "filter id 32 outside"));
+  EXPECT_TRUE(Fails(Decompress(with(0x13, 32)), lacks, "filter id 32 (ndcell) outside"));
   std::vector<std::byte> truncating = with(0x13, 4);
-  EXPECT_TRUE(IsDamage(Decompress(truncating), "chunk header: filter id 4"))
+  EXPECT_TRUE(IsDamage(Decompress(truncating), "chunk header: filter id 4 (trunc_prec)"))
       << "a precision of 0 is damage, not misuse";
 }
 

@@ -218,7 +218,8 @@ TEST(EncoderTest, RefusesOptionsWhenItIsMade) {
   options.typesize = 4;
   EXPECT_TRUE(Fails(Encode({}, options, 32), absl::StatusCode::kInvalidArgument, "delta"));
   options.filters = {{Filter::kTruncPrec, 24}};
-  EXPECT_TRUE(Fails(Encode({}, options, 32), absl::StatusCode::kInvalidArgument, "filter id 4"));
+  EXPECT_TRUE(Fails(Encode({}, options, 32), absl::StatusCode::kInvalidArgument,
+                    "filter id 4 (trunc_prec)"));
   options.filters = {{static_cast<Filter>(200)}};
   EXPECT_TRUE(Fails(Encode({}, options, 32), absl::StatusCode::kUnimplemented, "filter id 200"));
   options = {};

@@ -33,6 +33,13 @@ class ZfpTest : public testing::Test {
         MakeZfp(mode)->Compress(std::as_bytes(std::span(numbers)), stream, Call(meta)).value());
     return stream;
   }
+  template <typename T>
+  static size_t SizeOf(const std::vector<T>& numbers, Codec mode, uint8_t meta) {
+    PluginCall call = Call(meta);
+    call.typesize = sizeof(T);
+    Buffer stream(numbers.size() * sizeof(T));
+    return MakeZfp(mode)->Compress(std::as_bytes(std::span(numbers)), stream, call).value();
+  }
   static double LargestError(Codec mode, uint8_t meta) {
     const std::vector<double> numbers = Numbers();
     std::vector<double> decoded(numbers.size());
@@ -50,6 +57,34 @@ class ZfpTest : public testing::Test {
 TEST_F(ZfpTest, KeepsTheAccuracyThatIsAskedFor) {
   EXPECT_LE(LargestError(Codec::kZfpAccuracy, static_cast<uint8_t>(-2)), 1e-2);
   EXPECT_LE(LargestError(Codec::kZfpAccuracy, static_cast<uint8_t>(-9)), 1e-9);
+}
+
+TEST_F(ZfpTest, BlocksWithItemsThatAreNotFiniteAreLeftToTheCaller) {
+  for (const Codec mode : {Codec::kZfpAccuracy, Codec::kZfpPrecision, Codec::kZfpRate}) {
+    for (const double odd : {std::nan(""), -std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+      std::vector<double> numbers = Numbers();
+      numbers[77] = odd;
+      EXPECT_EQ(SizeOf(numbers, mode, 30), 0) << odd;
+      std::vector<float> floats(numbers.begin(), numbers.end());
+      EXPECT_EQ(SizeOf(floats, mode, 30), 0) << odd;
+    }
+    EXPECT_GT(SizeOf(Numbers(), mode, 30), 0);
+  }
+}
+
+TEST_F(ZfpTest, BlocksWhoseItemsWouldMissTheAccuracyAreLeftToTheCaller) {
+  std::vector<double> numbers = Numbers();
+  std::vector<float> floats(numbers.begin(), numbers.end());
+  const auto exponent = static_cast<uint8_t>(-2);
+  ASSERT_GT(SizeOf(floats, Codec::kZfpAccuracy, exponent), 0);
+  floats[77] = 9.97e36F;  // the fill value of netCDF
+  numbers[77] = 9.97e36;
+  EXPECT_EQ(SizeOf(floats, Codec::kZfpAccuracy, exponent), 0);
+  EXPECT_EQ(SizeOf(numbers, Codec::kZfpAccuracy, exponent), 0);
+  // A part of a float's 24 bits suffices.
+  floats[77] = 9e3F;
+  EXPECT_GT(SizeOf(floats, Codec::kZfpAccuracy, exponent), 0);
+  EXPECT_EQ(SizeOf(floats, Codec::kZfpAccuracy, static_cast<uint8_t>(-7)), 0);
 }
 
 TEST_F(ZfpTest, LosesLessWithMorePrecision) {

@@ -51,5 +51,19 @@ TEST(TruncateTest, ClearsTheLowBitsOfCompleteElementsOnly) {
   EXPECT_EQ(dst, MakeBytes({0, 0xfe, 0, 0xfe, 0, 0xfe, 0, 0xfe, 0, 0xfe, 255}));
 }
 
+TEST(TruncateTest, NanStaysNan) {
+  // NaN with the lowest bit of the fraction, and with its sign; R's NA is such a one.
+  std::vector<std::byte> dst(8);
+  ClearLowBitsOfFloats(4, 13, MakeBytes({1, 0, 0x80, 0x7f, 1, 0, 0x80, 0xff}), dst);
+  EXPECT_EQ(dst, MakeBytes({0, 0, 0xc0, 0x7f, 0, 0, 0xc0, 0xff}));
+  ClearLowBitsOfFloats(8, 42, MakeBytes({0xa2, 7, 0, 0, 0, 0, 0xf0, 0x7f}), dst);
+  EXPECT_EQ(dst, MakeBytes({0, 0, 0, 0, 0, 0, 0xf8, 0x7f}));
+  // The others are cleared alone: a NaN of which a bit is left, infinity, and a number.
+  ClearLowBitsOfFloats(4, 13, MakeBytes({1, 0, 0xa0, 0x7f, 0, 0, 0x80, 0x7f}), dst);
+  EXPECT_EQ(dst, MakeBytes({0, 0, 0xa0, 0x7f, 0, 0, 0x80, 0x7f}));
+  ClearLowBitsOfFloats(4, 22, MakeBytes({255, 255, 0x7f, 0x7f, 1, 2, 3, 4}), dst);
+  EXPECT_EQ(dst, MakeBytes({0, 0, 0x40, 0x7f, 0, 0, 0, 4}));
+}
+
 }  // namespace
 }  // namespace cairn::filter

@@ -39,6 +39,38 @@ class LossyTest(PackageTest):
                     self.assertLessEqual(np.abs(frame[...] / items - 1).max(), 2.0**-bits)
                     self.assertGreater(frame.info.ratio, cairn.asarray(items, codec="zstd").info.ratio)
 
+    def test_zfp_keeps_what_is_not_finite_and_all_around_it(self):
+        for dtype in ("f4", "f8"):
+            items = 280 + walk(dtype)
+            items[50, 60:90] = np.nan
+            items[51, 61] = -np.inf
+            around = np.isfinite(items)
+            for codec, meta in (("zfp_acc", -2), ("zfp_prec", 16), ("zfp_rate", 40)):
+                with self.subTest(dtype=dtype, codec=codec):
+                    frame = self.make(items, path=self.path(dtype + codec), codec=codec, codec_meta=meta, blocks=(20, 30))
+                    found = frame[...]
+                    self.assert_same(found[~around], items[~around])
+                    self.assertLess(np.abs(found[around] - items[around]).max(), 0.1)
+                    self.assertGreater(frame.info.ratio, 1.5)  # the other blocks are coded
+                    if blosc2 is not None:
+                        self.assert_same(blosc2.open(frame.path)[...], found)
+
+    def test_zfp_keeps_its_accuracy_beside_fill_values(self):
+        items = 280 + walk("f4")
+        items[50, 61] = 9.96921e36  # that of netCDF
+        found = self.make(items, codec="zfp_acc", codec_meta=-2)[...]
+        self.assertEqual(found[50, 61], items[50, 61])
+        self.assertLess(np.abs(found - items).max(), 0.01)
+
+    def test_truncation_leaves_every_nan_one(self):
+        for dtype, low in (("f4", 0x7F800001), ("f8", 0x7FF00000000007A2)):
+            items = walk(dtype)
+            items.view(f"u{items.itemsize}")[50, ::7] = low
+            for bits in (1, 10):
+                found = cairn.asarray(items, filters=[("trunc_prec", bits), "shuffle"], codec="zstd")[...]
+                np.testing.assert_array_equal(np.isnan(found), np.isnan(items))
+                self.assertTrue(np.isfinite(found[~np.isnan(items)]).all())
+
     @needs_blosc2
     def test_the_peer_finds_the_same(self):
         items = walk("f4")
