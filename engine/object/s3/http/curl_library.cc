@@ -14,7 +14,7 @@ struct LoadedCurl {
 };
 
 LoadedCurl Load() {
-  LoadedLibrary library("libcurl.so.4");  // the name since 2006
+  LoadedLibrary library("libcurl.so.4", "libcurl4");  // the names since 2006
   CurlLibrary curl = {};
   library.Find("curl_global_init", curl.global_init);
   library.Find("curl_getdate", curl.getdate);

@@ -6,7 +6,8 @@
 
 namespace cairn::object {
 
-LoadedLibrary::LoadedLibrary(const char* name) : library_(::dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
+LoadedLibrary::LoadedLibrary(const char* name, const char* package)
+    : package_(package), library_(::dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
   if (library_ == nullptr) Fail();
 }
 
@@ -20,7 +21,8 @@ void* LoadedLibrary::FindSymbol(const char* name) {
 void LoadedLibrary::Fail() {
   const char* const reason = ::dlerror();
   status_ = absl::UnimplementedError(absl::StrCat(
-      "object stores need a library that is not there: ", reason == nullptr ? "unknown" : reason));
+      "object stores need a library that is not there: ", reason == nullptr ? "unknown" : reason,
+      "; install it, on Debian by: apt install ", package_));
 }
 
 }  // namespace cairn::object

@@ -10,8 +10,9 @@ namespace cairn::object {
 // Stays loaded as long as the process, because its handles and threads may outlive any store.
 class LoadedLibrary {
  public:
-  // `name` is the name for the dynamic loader, such as "libcurl.so.4".
-  explicit LoadedLibrary(const char* name);
+  // `name` is the name for the dynamic loader, such as "libcurl.so.4", and `package` that of
+  // Debian's package, which messages name.
+  LoadedLibrary(const char* name, const char* package);
 
   // Sets `function` to the one of that name, or to null.
   template <typename Function>
@@ -25,6 +26,7 @@ class LoadedLibrary {
   void* FindSymbol(const char* name);
   void Fail();
 
+  const char* const package_;
   void* const library_;
   absl::Status status_;
 };

@@ -26,7 +26,7 @@ struct LoadedCrypto {
 };
 
 LoadedCrypto Load() {
-  LoadedLibrary library(kCrypto);
+  LoadedLibrary library(kCrypto, "libssl" CAIRN_TEXT_OF(OPENSSL_SHLIB_VERSION));
   LoadedCrypto loaded;
   library.Find("EVP_Digest", loaded.digest);
   library.Find("EVP_sha256", loaded.sha256);
