@@ -185,7 +185,78 @@ class ConversionsTest(PackageTest):
                 cairn.to_zarr(frame, self.path(name), overwrite=True)
         self.assertEqual(sorted(os.listdir(self.folder)), ["d", "f", "g", "z"])
 
+    @unittest.skipIf(zarr is None, "no zarr")
+    def test_groups_on_the_way_to_an_array_are_made(self):
+        frame = cairn.asarray(np.arange(3), self.path("f"))
+        for version in (2, 3):
+            cairn.to_zarr(frame, self.path(f"z{version}.zarr/run1/temp"), zarr_format=version)
+            group = zarr.open_group(self.path(f"z{version}.zarr"), mode="r")
+            self.assertEqual((group["run1/temp"][:].tolist(), group.metadata.zarr_format), ([0, 1, 2], version))
+        zarr.create_group(self.path("g"))
+        cairn.to_zarr(frame, self.path("g/run1/temp"))
+        self.assertEqual(zarr.open_group(self.path("g"), mode="r")["run1/temp"][:].tolist(), [0, 1, 2])
+
+    @unittest.skipIf(h5py is None or zarr is None, "no h5py or no zarr")
+    def test_folder_that_is_not_there_is_told(self):
+        frame = cairn.asarray(np.arange(3))
+        np.savez(self.path("a.npz"), np.arange(3))
+        calls = {
+            "a.npy": lambda path: cairn.to_npy(frame, path), "a.h5": lambda path: cairn.to_hdf5(frame, path, "x"), "a": lambda path: cairn.to_zarr(frame, path),
+            "": lambda path: cairn.from_npy(self.path("a.npz"), f"{path}f"), "b": lambda path: cairn.create(path),
+        }  # fmt: skip
+        for name, call in calls.items():
+            path = self.path(f"nowhere/{name}")
+            with self.subTest(name=name), self.assertRaises(cairn.NotFound) as caught:
+                call(path)
+            self.assertIn(f"{path}: cannot create: ", str(caught.exception))
+            self.assertNotIn(".tmp", str(caught.exception))
+        self.assertEqual(os.listdir(self.folder), ["a.npz"])
+
+    @unittest.skipIf(h5py is None, "no h5py")
+    def test_overwriting_removes_no_folder_and_no_group(self):
+        frame = cairn.asarray(np.arange(3))
+        os.makedirs(self.path("mine/inner"))
+        for call in (lambda: cairn.to_npy(frame, self.path("mine"), overwrite=True), lambda: cairn.to_npy(frame, self.path("mine"))):
+            with self.assertRaisesRegex(cairn.FailedPrecondition, "mine: not replaced: expected a file, got a folder"):
+                call()
+        self.assertTrue(os.path.isdir(self.path("mine/inner")))
+        cairn.to_hdf5(frame, self.path("h"), "g/x")
+        with self.assertRaisesRegex(cairn.FailedPrecondition, "dataset 'g': not replaced: expected a dataset, got a group"):
+            cairn.to_hdf5(frame, self.path("h"), "g", overwrite=True)
+        with h5py.File(self.path("h"), "r") as file:
+            self.assertEqual(file["g/x"][:].tolist(), [0, 1, 2])
+
     # HDF5
+
+    @unittest.skipIf(h5py is None or xr is None, "no h5py or no xarray")
+    def test_coordinates_and_scalars_of_netcdf_are_those_of_xarray(self):
+        with h5py.File(self.path("h"), "w") as file:  # as netCDF's library writes it
+            file.attrs["_NCProperties"] = "version=2"
+            for name, values in (("time", np.arange(3.0)), ("temp", np.arange(3, dtype="i2"))):
+                file[name] = values
+            file["time"].make_scale("time")
+            file["time"].attrs["_Netcdf4Dimid"] = np.int32(0)
+            file["temp"].dims[0].attach_scale(file["time"])
+            file["time"].attrs["units"] = np.bytes_("days since 2026-01-01")
+            for name, value in (("scale_factor", 0.5), ("_FillValue", np.int16(-1)), ("valid_range", np.array([0, 9], "i2"))):
+                file["temp"].attrs[name] = np.atleast_1d(value)
+        os.mkdir(self.path("d"))
+        for name in ("time", "temp"):
+            cairn.from_hdf5(self.path("h"), name, self.path(f"d/{name}.b2nd")).close()
+        temp = cairn.open(self.path("d/temp.b2nd"))
+        self.assertEqual((temp.attrs["scale_factor"], temp.attrs["_FillValue"], temp.attrs["valid_range"].tolist()), (0.5, -1, [0, 9]))
+        self.assertEqual(temp.attrs["_ARRAY_DIMENSIONS"], ["time"])
+        with xr.open_dataset(self.path("d"), engine="cairn") as found:
+            self.assertEqual((found["time"].dims, found["temp"].dims, dict(found.sizes)), (("time",), ("time",), {"time": 3}))
+            self.assertEqual(str(found["time"].values[1])[:10], "2026-01-02")
+            self.assertEqual(found["temp"].values.tolist(), [0, 0.5, 1])
+
+    @unittest.skipIf(h5py is None, "no h5py")
+    def test_arrays_of_one_in_other_files_stay_arrays(self):
+        with h5py.File(self.path("h"), "w") as file:
+            file["a"] = np.arange(3)
+            file["a"].attrs["one"] = np.array([5])
+        self.assert_same(cairn.from_hdf5(self.path("h"), "a", self.path("f")).attrs["one"], np.array([5]))
 
     @unittest.skipIf(h5py is None, "no h5py")
     def test_datasets_of_hdf5_come_and_go(self):

@@ -1,5 +1,6 @@
 """Pictures for notebooks: plots of logs, and the damage of frames."""
 
+import os
 import unittest
 from unittest import mock
 from xml.etree import ElementTree
@@ -66,8 +67,16 @@ class PlotTest(PackageTest):
         plot.save(self.path("p.svg"))
         with open(self.path("p.svg"), encoding="utf-8") as file:
             self.assertEqual(file.read(), plot.svg)
-        with self.assertRaises(cairn.NotFound):
+        with self.assertRaisesRegex(cairn.NotFound, "none/p.svg: cannot create: there is no folder .*none'; make it first"):
             plot.save(self.path("none/p.svg"))
+
+    def test_pictures_of_other_kinds_are_refused(self):
+        plot = self.log.plot()
+        for name in ("p.png", "p.PDF"):
+            with self.subTest(name=name), self.assertRaisesRegex(cairn.InvalidArgument, "saved as SVG: expected a name that ends with '.svg'"):
+                plot.save(self.path(name))
+            self.assertFalse(os.path.exists(self.path(name)))
+        plot.save(self.path("p"))
 
     def test_what_cannot_be_drawn_is_told(self):
         for call, kind in (

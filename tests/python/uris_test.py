@@ -55,6 +55,13 @@ class PathsTest(PackageTest):
             self.assertRegex(line, "^s3://bucket/frame: this build of cairn has no object stores: .*_s3")
         self.assertEqual(lines[3], "[0 1 2]")
 
+    def test_schemes_that_lead_nowhere_are_no_paths(self):
+        for uri in ("gs://bucket/frame", "file:///frame", "S3://bucket/frame", "simplecache::s3://bucket/frame"):
+            for call in (cairn.open, cairn.create, cairn.Log.open, lambda uri: cairn.to_npy(cairn.asarray([1]), uri), cairn.asarray([1]).backup):
+                with self.subTest(uri=uri), self.assertRaises(cairn.InvalidArgument) as caught:
+                    call(uri)
+                self.assertIn(f"{uri}: scheme '{uri.partition('://')[0]}': expected a path", str(caught.exception))
+
     def test_store_module_is_loaded_at_the_first_uri(self):
         code = """
             import sys, cairn

@@ -13,7 +13,7 @@ import numpy as np
 from . import _engine, datasets, options
 from .boxes import Box, copy_boxes
 from .datasets import DIMENSIONS, FILL, RESERVED
-from .errors import AlreadyExists, Error, InvalidArgument, InvalidType, NotFound, PermissionDenied, Unavailable, Unimplemented
+from .errors import AlreadyExists, Error, FailedPrecondition, InvalidArgument, InvalidType, NotFound, PermissionDenied, Unavailable, Unimplemented
 from .folders import folder_beside
 from .frame import Frame
 from .opening import begin_create, fill
@@ -149,6 +149,8 @@ def _text_of(error: Exception) -> str:
 @contextlib.contextmanager
 def file_beside(path: str, overwrite: bool) -> Iterator[str]:
     """Gives the name of a file that gets the name `path` at the end, durably, or is removed."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        raise FailedPrecondition(f"{path}: not replaced: expected a file, got a folder")
     if not overwrite and os.path.lexists(path):
         raise AlreadyExists(f"{path}: already exists; overwrite=True replaces it")
     with folder_beside(path) as folder:

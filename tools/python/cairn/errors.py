@@ -8,6 +8,7 @@ numbers. `section` and `numbers` have these as values.
 from __future__ import annotations
 
 import errno
+import os
 from typing import Optional
 
 
@@ -108,20 +109,32 @@ _CLASSES: dict[int, type[Error]] = {
 }
 
 
+# The end of the engine's message about a call that did not wait.
+_HELD = "is held by another writer"
+
+
 def of_status(code: int, message: str, section: str, numbers: tuple[int, ...]) -> Error:
     """Returns the exception for a status of the engine."""
+    if message.endswith(_HELD):
+        message += "; to wait for it pass wait=10, or open the file with that"
     error = _CLASSES.get(code, Error)(message)
     error.section = section
     error.numbers = numbers
     return error
 
 
-def of_os_error(error: OSError) -> Error:
-    """Returns the exception for a failure of the operating system."""
+def of_os_error(error: OSError, path: Optional[str] = None) -> Error:
+    """Returns the exception for a failure of the operating system, when it made the file or folder `path`."""
     kinds: dict[Optional[int], type[Error]] = {
         errno.ENOENT: NotFound,
         errno.EACCES: PermissionDenied,
         errno.EPERM: PermissionDenied,
         errno.ENOSPC: ResourceExhausted,
     }
-    return kinds.get(error.errno, Error)(" ".join(str(error).split()))
+    text = " ".join(str(error).split())
+    if path is not None:
+        text = f"{path}: cannot create: {error.strerror}"
+        folder = os.path.dirname(path) or "."
+        if error.errno == errno.ENOENT and not os.path.exists(folder):
+            text = f"{path}: cannot create: there is no folder {folder!r}; make it first"
+    return kinds.get(error.errno, Error)(text)

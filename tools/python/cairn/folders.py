@@ -10,6 +10,8 @@ import shutil
 import uuid
 from collections.abc import Iterator
 
+from .errors import of_os_error
+
 # The end of a name before what has it is complete, of frames too.
 _TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.tmp\Z")
 
@@ -21,7 +23,10 @@ def folder_beside(path: str) -> Iterator[str]:
     with contextlib.ExitStack() as stack:
         while True:
             beside = f"{path}.{uuid.uuid4().hex[:16]}.tmp"
-            os.mkdir(beside)
+            try:
+                os.mkdir(beside)
+            except OSError as error:
+                raise of_os_error(error, path) from error
             try:
                 stack.enter_context(_locked(beside))
             except (BlockingIOError, FileNotFoundError):  # another process takes it for that of a dead one

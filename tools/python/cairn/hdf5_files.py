@@ -12,13 +12,14 @@ import numpy as np
 
 from .arguments import raises_ours
 from .conversion import Source, copy_out, file_beside, into_frame, package, reading, told
-from .errors import AlreadyExists, InvalidArgument, InvalidType
+from .errors import AlreadyExists, FailedPrecondition, InvalidArgument, InvalidType
 from .frame import Frame
 from .options import FilterLike, extents
 from .paths import Path, name_of
 from .readable import Readable
 
 # Attributes by which HDF5 ties datasets to their dimension scales.
+_OF_NETCDF = ("_Netcdf4Dimid", "_Netcdf4Coordinates")
 _OF_SCALES = ("CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST", "DIMENSION_LABELS", "_Netcdf4Dimid", "_Netcdf4Coordinates")
 
 
@@ -45,8 +46,9 @@ def from_hdf5(
     """Makes a frame of a dataset in an HDF5 or netCDF-4 file, and opens it with mode "r+".
 
     Attributes become vlmetalayers. Names of dimensions, which are their labels or the names of their
-    scales, and the fill value are kept for `to_hdf5` and xarray. The dataset is read in boxes of
-    32 MiB, or of a chunk if that is larger. The frame appears when it is complete.
+    scales, and the fill value are kept for `to_hdf5` and xarray. A scale has its own name. Attributes
+    of netCDF with one item become scalars. The dataset is read in boxes of 32 MiB, or of a chunk if
+    that is larger. The frame appears when it is complete.
 
     file
         The path of the file.
@@ -85,7 +87,11 @@ def from_hdf5(
             items = stack.enter_context(h5py.File(name, "r"))[dataset]
             _check_items(h5py, where, items)
             dims = [_dimension_of(one) for one in items.dims]
+            if dims and dims[0] is None and items.is_scale:
+                dims[0] = os.path.basename(items.name)
             attrs = {key: _as_value(h5py, where, key, items.attrs[key]) for key in items.attrs if key not in _OF_SCALES}
+            if _is_of_netcdf(items):
+                attrs = {key: _as_scalar(value) for key, value in attrs.items()}
             source = Source(where, items, items.chunks, dims, items.fillvalue, attrs)
         return into_frame(source, path, how, overwrite, threads, progress)
 
@@ -109,6 +115,16 @@ def _dimension_of(dimension: Any) -> Optional[str]:
     for scale in dimension.values():
         return str(os.path.basename(scale.name))
     return None
+
+
+def _is_of_netcdf(items: Any) -> bool:
+    """Returns True for a variable in a file of netCDF."""
+    return "_NCProperties" in items.file.attrs or any(name in items.attrs for name in _OF_NETCDF)
+
+
+def _as_scalar(value: Any) -> Any:
+    """Returns the only item of an array of one. netCDF has no scalar attributes, so its readers do that."""
+    return value[0] if isinstance(value, np.ndarray) and value.shape == (1,) and value.dtype.names is None else value
 
 
 def _as_value(h5py: Any, where: str, name: str, value: Any) -> Any:
@@ -178,6 +194,8 @@ def to_hdf5(
         dtype = _type_in_hdf5(h5py, where, items.dtype)
         beside = f"{dataset}.{uuid.uuid4().hex[:16]}.tmp"
         with told(where):
+            if dataset in opened and not isinstance(opened[dataset], h5py.Dataset):
+                raise FailedPrecondition(f"{where}: not replaced: expected a dataset, got a group")
             if dataset in opened and not overwrite:
                 raise AlreadyExists(f"{where}: already exists; overwrite=True replaces it")
             made = opened.create_dataset(

@@ -8,13 +8,13 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Optional, Union
+from typing import IO, Any, Optional, Union
 
 import numpy as np
 
 from .arguments import raises_ours
 from .conversion import Source, copy_out, file_beside, into_frame, reading, told
-from .errors import InvalidArgument, NotFound
+from .errors import InvalidArgument, NotFound, of_os_error
 from .frame import Frame
 from .options import FilterLike
 from .paths import Path, is_uri, name_of
@@ -90,11 +90,19 @@ def _mapped(name: str, member: Optional[str], folder: Optional[str]) -> Iterator
             raise InvalidArgument(f"{name}: member: expected None for a file that is not a '.npz', got {member!r}")
         yield np.load(name, mmap_mode="r")
         return
-    with zipfile.ZipFile(name) as archive, tempfile.TemporaryFile(dir=folder) as whole:
+    with zipfile.ZipFile(name) as archive, _file_in(folder) as whole:
         with archive.open(_member_of(name, archive, member)) as packed:
             shutil.copyfileobj(packed, whole, 1 << 20)
         whole.flush()
         yield np.load(f"/proc/self/fd/{whole.fileno()}", mmap_mode="r")
+
+
+def _file_in(folder: Optional[str]) -> IO[bytes]:
+    """Opens a file without a name."""
+    try:
+        return tempfile.TemporaryFile(dir=folder)
+    except OSError as error:
+        raise of_os_error(error, None if folder is None else os.path.join(folder, "")) from error
 
 
 def _member_of(name: str, archive: zipfile.ZipFile, member: Optional[str]) -> str:

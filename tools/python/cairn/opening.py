@@ -23,7 +23,7 @@ from .times import without_zone
 from .view import View, bytes_of, check_unmasked
 from .writer import Writer
 
-_MAGIC = b"b2frame"  # from the third byte of a frame on
+MAGIC = b"b2frame"  # from the third byte of a frame on
 _MODES = ("r", "r+", "a", "w", "x")
 
 
@@ -143,7 +143,24 @@ def open(
     except Exception as error:  # noqa: BLE001: it is raised again
         if isinstance(path, bytes) and isinstance(error, NotFound):
             error.args = (f"{error}; bytes that do not begin as a frame are a path",)
+        if content is None and isinstance(error, InvalidArgument) and (hint := _hint_of_directory(name)):
+            error.args = (f"{error}; {hint}",)
         raise_ours(error, name)
+
+
+def _hint_of_directory(name: str) -> str:
+    """Returns how to open what a directory holds that is not a frame."""
+    try:
+        names = sorted(os.listdir(name))
+    except OSError:  # no directory
+        return ""
+    if any(one.startswith("log.") and one.endswith(".b2frame") for one in names):
+        return f"it holds files of a log: cairn.Log.open({name!r})"
+    arrays = [one for one in names if one.endswith(".b2nd")]
+    if arrays:
+        first = os.path.join(name, arrays[0])
+        return f"it is a dataset of {len(arrays)} frames: xarray.open_dataset({name!r}, engine='cairn'), or cairn.open({first!r})"
+    return f"it holds {', '.join(map(repr, names[:3]))}{', ...' if len(names) > 3 else ''}" if names else "it is empty"
 
 
 def reopened(path: str, mode: str, dtype: Optional[np.dtype], opened_with: dict[str, Any]) -> Frame:
@@ -172,7 +189,7 @@ def _engine_of(name: str, opened_with: Mapping[str, Any]) -> _engine.Frame:
 
 def _content_of(source: Any) -> Optional[memoryview]:
     """Returns the bytes of a frame in memory, or None if `source` is a path, which may be bytes, too."""
-    if isinstance(source, (str, os.PathLike)) or isinstance(source, bytes) and source[2:9] != _MAGIC:
+    if isinstance(source, (str, os.PathLike)) or isinstance(source, bytes) and source[2:9] != MAGIC:
         return None
     try:
         return memoryview(source).cast("B")

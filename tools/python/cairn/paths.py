@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from typing import Optional, Union
 
@@ -11,6 +12,7 @@ from .errors import InvalidArgument, InvalidType, NotFound, Unimplemented
 Path = Union[str, bytes, "os.PathLike[str]"]
 
 _SCHEMES = ("s3://", "https://", "http://")  # those of the engine's IsObjectUri
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.:-]*)://")  # also those of fsspec, such as simplecache::s3
 
 _files: Optional[object] = None
 _turn = threading.Lock()
@@ -41,6 +43,12 @@ def text_of(path: Path) -> str:
         raise InvalidArgument(f"path: {name[:40]!r} has a character that no name of a file can have") from None
     if b"\0" in raw:
         raise InvalidArgument(f"path: a frame begins otherwise, and no path has a zero byte: {raw[:40]!r}")
+    scheme = None if is_uri(name) else _SCHEME.match(name)
+    if scheme is not None:
+        raise InvalidArgument(
+            f"{name.partition('?')[0]}: scheme {scheme[1]!r}: expected a path of a file, or a URI of s3, https or http; "
+            "fsspec copies from other stores"
+        )
     return name
 
 

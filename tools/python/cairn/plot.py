@@ -11,12 +11,13 @@ import numpy as np
 from . import _engine
 from .aggregates import Aggregates
 from .arguments import members_raise_ours
-from .errors import FailedPrecondition, of_os_error
+from .errors import FailedPrecondition, InvalidArgument, of_os_error
 from .keys import check_fields
 from .log_view import LogView
 from .paths import Path, shown_path, text_of
 from .times import UNITS
 
+_OTHER_PICTURES = (".eps", ".gif", ".jpeg", ".jpg", ".pdf", ".png", ".ps", ".tif", ".tiff", ".webp")
 _MOST = 1000  # points of a line, which is more than a picture has columns
 
 
@@ -36,13 +37,21 @@ class Plot:
         """Writes the picture.
 
         path
-            The path of the file, whose name should end with ".svg". A file that exists is replaced.
+            The path of the file, whose name should end with ".svg". Names of other kinds of pictures
+            are refused. A file that exists is replaced.
         """
+        name = text_of(path)
+        ending = os.path.splitext(name)[1].lower()
+        if ending in _OTHER_PICTURES:
+            raise InvalidArgument(
+                f"{name}: a plot is saved as SVG: expected a name that ends with '.svg', got {ending!r}; browsers show SVG, "
+                "and programs such as rsvg-convert make other pictures of it"
+            )
         try:
-            with open(text_of(path), "w", encoding="utf-8") as file:
+            with open(name, "w", encoding="utf-8") as file:
                 file.write(self.svg)
         except OSError as error:
-            raise of_os_error(error) from error
+            raise of_os_error(error, name) from error
 
     def _repr_svg_(self) -> str:
         return self.svg

@@ -114,7 +114,7 @@ def to_zarr(
         A frame, or its path as `cairn.open` takes it.
     store
         The path of the array, which appears when it is complete, or what `zarr.create_array` takes
-        as `store`.
+        as `store`. Groups on the way are made inside a group, and from a name such as "a.zarr" on.
     zarr_format
         The version of the format, 2 or 3.
     chunks
@@ -156,9 +156,24 @@ def to_zarr(
             return write(store, not overwrite)
         name = name_of(store)
         _check_replaceable(name, overwrite)
+        with told(where):
+            _make_groups(zarr, os.path.dirname(name), zarr_format)
         with folder_beside(name) as beside:
             write(beside, True)
             _engine.move_to(beside, name, overwrite)
+
+
+def _make_groups(zarr: Any, folder: str, zarr_format: int) -> None:
+    """Makes the groups that lead to an array, inside a group that is there or from a name like "a.zarr" on."""
+    missing = []
+    while not os.path.lexists(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    in_group = any(os.path.exists(os.path.join(folder, name)) for name in ("zarr.json", ".zgroup"))
+    for one in reversed(missing):
+        in_group = in_group or one.endswith(".zarr")
+        if in_group:
+            zarr.open_group(one, mode="a", zarr_format=zarr_format)
 
 
 def _is_path(store: Any) -> bool:
