@@ -89,8 +89,18 @@ class LossyTest(PackageTest):
 
     def test_truncation_comes_before_filters_that_move_bytes(self):
         for first in ("shuffle", "bitshuffle", "bytedelta", "delta"):
-            with self.subTest(first=first), self.assertRaisesRegex(cairn.InvalidArgument, f"'trunc_prec' must come before '{first}'"):
-                cairn.asarray(walk("f4"), filters=[first, ("trunc_prec", 8)])
+            for name, dtype in (("trunc_prec", "f4"), ("int_trunc", "i4")):
+                with self.subTest(first=first), self.assertRaisesRegex(cairn.InvalidArgument, f"'{name}' must come before '{first}'"):
+                    cairn.asarray(walk(dtype), filters=[first, (name, 8)])
+
+    def test_integers_are_truncated_and_nothing_else(self):
+        for dtype in ("f4", "f8", ">i4", "c8", "S4", "?", [("a", "i4")]):
+            with self.subTest(dtype=dtype), self.assertRaisesRegex(cairn.InvalidArgument, "'int_trunc': expected integers or times"):
+                cairn.asarray(np.zeros(8, dtype), filters=[("int_trunc", 8), "shuffle"])
+        for dtype in ("i4", "u8", "M8[s]"):
+            items = np.arange(100_000).astype(dtype)
+            found = cairn.asarray(items, filters=[("int_trunc", -4), "shuffle"])[...]
+            self.assert_same(found, (np.arange(100_000) // 16 * 16).astype(dtype))
 
     def test_parameters_that_keep_nothing_are_refused(self):
         for codec in ("zfp_prec", "zfp_rate"):

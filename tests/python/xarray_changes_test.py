@@ -244,17 +244,60 @@ os.kill(os.getpid(), signal.SIGKILL)
             xr.testing.assert_identical(self.read(path), series(2))
             self.assertEqual(os.listdir(self.folder), ["d"])
 
-    def test_dataset_replaces_a_file(self):
+    def test_dataset_replaces_a_frame(self):
         path = self.path("d")
         for _ in range(2):
-            with open(path, "w") as file:
-                file.write("a file")
+            cairn.asarray(np.arange(5), path).close()
             with self.assertRaises(cairn.AlreadyExists):
                 series().cairn.save(path)
             series().cairn.save(path, overwrite=True)
             xr.testing.assert_identical(self.read(path), series())
             self.assertEqual(os.listdir(self.folder), ["d"])
             shutil.rmtree(path)
+
+    def test_nothing_but_datasets_and_frames_is_replaced(self):
+        for name in ("notes", "notes.b2nd"):
+            with open(self.path(name), "w") as file:
+                file.write("mine")
+            with self.subTest(name=name):
+                with self.assertRaisesRegex(cairn.AlreadyExists, "already exists, and is no frame"):
+                    series()["temp"].cairn.save(self.path(name))
+                with self.assertRaisesRegex(cairn.FailedPrecondition, "not replaced: expected a dataset or a frame"):
+                    series()["temp"].cairn.save(self.path(name), overwrite=True)
+                with open(self.path(name)) as file:
+                    self.assertEqual(file.read(), "mine")
+
+    def test_append_and_overwrite_exclude_each_other(self):
+        path = self.path("d")
+        series(3).cairn.save(path)
+        with self.assertRaisesRegex(cairn.InvalidArgument, "pass one of them"):
+            series(4).cairn.save(path, append_dim="time", overwrite=True)
+        xr.testing.assert_identical(self.read(path), series(3))
+
+    # Lost parts
+
+    def test_lost_variable_is_missed(self):
+        path = self.path("d")
+        series(3).cairn.save(path, append_dim="time")
+        os.remove(f"{path}/temp.b2nd")
+        with self.assertRaisesRegex(cairn.DataLoss, "variable 'temp' is lost: there is no temp.b2nd; drop_variables='temp'"):
+            xr.open_dataset(path, engine="cairn")
+        with self.assertRaisesRegex(cairn.DataLoss, "'temp' is lost"):
+            series(3).cairn.save(path, append_dim="time")
+        for drop in ("temp", ["temp"]):
+            xr.testing.assert_identical(self.read(path, drop_variables=drop), series(3).drop_vars("temp"))
+
+    def test_lost_attributes_are_missed(self):
+        path = self.path("d")
+        series(3).cairn.save(path)
+        os.remove(f"{path}/__vlmeta__.b2f")
+        with self.assertWarnsRegex(UserWarning, "__vlmeta__.b2f is lost"):
+            found = self.read(path)
+        xr.testing.assert_equal(found, series(3))
+        other = self.path("other")  # frames that no dataset was made of
+        os.mkdir(other)
+        cairn.asarray(np.arange(3), f"{other}/a.b2nd").close()
+        self.read(other)
 
     def test_saving_one_frame_that_fails_leaves_what_was_there(self):
         path = self.path("a.b2nd")

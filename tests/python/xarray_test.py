@@ -328,6 +328,101 @@ class XarrayTest(PackageTest):
         with self.assertRaises(cairn.NotFound):
             xr.open_dataset(path, engine="cairn")
 
+    def test_dimensions_of_chunks_are_those_of_the_dataset(self):
+        ds, path = cube(), self.path("weather")
+        for call in (
+            lambda: ds.cairn.save(path, chunks={"tme": 4}),
+            lambda: ds.cairn.save(path, blocks={"tme": 4}),
+            lambda: ds.cairn.save(path, encoding={"temp": {"chunks": {"tme": 4}}}),
+        ):
+            with self.assertRaisesRegex(cairn.InvalidArgument, "no dimension 'tme'; did you mean 'time'"):
+                call()
+        with self.assertRaisesRegex(cairn.InvalidArgument, "variable 'station' has no dimension 'lat'; there is 'time'"):
+            ds.cairn.save(path, encoding={"station": {"chunks": {"lat": 4}}})
+        ds.cairn.save(path, append_dim="time")
+        with self.assertRaisesRegex(cairn.InvalidArgument, "did you mean 'time'"):
+            ds.cairn.save(path, append_dim="time", chunks={"tme": 4})
+
+    def test_errors_of_compression_name_the_variable(self):
+        ds = cube()
+        for name, pick in (("weather", ds), ("temp.b2nd", ds[["temp"]])):
+            path = self.path(name)
+            with self.assertRaisesRegex(cairn.InvalidArgument, f"{path}: variable 'temp': codec_meta: expected"):
+                pick.cairn.save(path, encoding={"temp": {"codec": "zfp_prec"}})
+        with self.assertRaisesRegex(cairn.InvalidArgument, f"{self.path('weather')}: variable .*: codec 'zfp_acc': expected items of float32"):
+            ds.cairn.save(self.path("weather"), codec="zfp_acc", codec_meta=-2)
+        with self.assertRaisesRegex(cairn.InvalidType, f"{self.path('weather')}: variable 'temp': vlmetalayer 'odd'"):
+            ds.assign(temp=ds["temp"].assign_attrs(odd=object())).cairn.save(self.path("weather"))
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_compression_that_changes_the_fill_value_is_refused(self):
+        ds = xr.Dataset({"temp": (("y", "x"), np.where(np.eye(20) > 0, np.nan, 280.5).astype("f4"))})
+        lossy = {"trunc_prec": {"filters": [("trunc_prec", 10), "shuffle"]}, "zfp_acc": {"codec": "zfp_acc", "codec_meta": -2}}
+        for what, how in lossy.items():
+            for fill in (-9999.9, 1e20):
+                with self.subTest(what=what, fill=fill), self.assertRaisesRegex(cairn.InvalidArgument, f"variable 'temp': .*'{what}' changes its _FillValue"):
+                    ds.cairn.save(self.path("weather"), encoding={"temp": {**how, "_FillValue": fill}})
+            try:
+                ds.cairn.save(self.path(what), encoding={"temp": {**how, "_FillValue": np.nan}})
+            except cairn.Unimplemented:  # a build without libzfp
+                continue
+            found = self.read(self.path(what))["temp"]
+            np.testing.assert_array_equal(found.isnull(), ds["temp"].isnull())
+            np.testing.assert_allclose(found, ds["temp"], atol=0.3)
+        kept = {"filters": [("trunc_prec", 10), "shuffle"], "_FillValue": 9.969209968386869e36}  # that of netCDF, which ten bits hold
+        ds.cairn.save(self.path("kept"), encoding={"temp": kept})
+        np.testing.assert_array_equal(self.read(self.path("kept"))["temp"].isnull(), ds["temp"].isnull())
+
+    def test_what_is_no_dataset_is_told(self):
+        os.mkdir(self.path("folder"))
+        for held in ("nothing", "'notes.txt'"):
+            with self.assertRaisesRegex(cairn.InvalidArgument, f"folder: no dataset: expected frames .*, but it holds {held}"):
+                xr.open_dataset(self.path("folder"), engine="cairn")
+            open(self.path("folder/notes.txt"), "w").close()
+        cube(3).cairn.save(self.path("weather"))
+        with self.assertRaisesRegex(cairn.InvalidArgument, "is a dataset of 8 frames: xarray.open_dataset"):
+            cairn.open(self.path("weather"))
+        with self.assertRaisesRegex(cairn.InvalidArgument, "s3://b/weather: one frame holds one variable, not 4: an object store"):
+            cube(3).cairn.save("s3://b/weather")
+
+    def test_arguments_that_save_lacks_are_told(self):
+        for name, hint in (("region", "in the frame of a variable"), ("mode", "append_dim adds"), ("codek", "did you mean 'codec'"), ("x", "storage is chunks")):
+            with self.subTest(name=name), self.assertRaisesRegex(cairn.InvalidArgument, f"no argument '{name}'; .*{hint}"):
+                cube(3).cairn.save(self.path("weather"), **{name: "a"})
+
+    def test_append_beside_another_one_tells_how_to_wait(self):
+        cube(3).cairn.save(self.path("weather"))
+        with cairn.open(self.path("weather/__vlmeta__.b2f"), "r+").writer():
+            with self.assertRaisesRegex(cairn.Unavailable, "held by another writer; to wait for it pass wait=10"):
+                cube(3).cairn.save(self.path("weather"), append_dim="time")
+
+    def test_folder_that_is_not_there_is_told(self):
+        for name in ("nowhere/weather", "nowhere/temp.b2nd"):
+            with self.subTest(name=name), self.assertRaises(cairn.NotFound) as caught:
+                cube(3)[["temp"]].cairn.save(self.path(name))
+            self.assertIn(f"{self.path(name)}: ", str(caught.exception))
+            self.assertNotIn(".tmp", str(caught.exception))
+
+    def test_registration_has_the_form_of_the_xarray_that_is_there(self):
+        """Until 2023.02 xarray has classes where it later has pairs of a module and a class."""
+        make_old = "for name, one in known.items(): known[name] = one[1] if isinstance(one, tuple) else one\n"
+        for old, kind in ((make_old, "False"), ("", "True")):
+            if not old and not isinstance(xr.backends.common.BACKEND_ENTRYPOINTS["store"], tuple):
+                continue
+            code = (
+                f"import xarray\nfrom xarray.backends.common import BACKEND_ENTRYPOINTS as known\n{old}import cairn.xarray\n"
+                "print({isinstance(one, tuple) for one in known.values()}, 'cairn' in known)"
+            )
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+            printed = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+            self.assertEqual(printed, f"{{{kind}}} True\n")
+
+    def test_xarray_that_has_listed_its_engines_gets_this_one(self):
+        code = "import xarray\nxarray.backends.list_engines()\nimport cairn.xarray\nprint('cairn' in xarray.backends.list_engines())"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        printed = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+        self.assertEqual(printed, "True\n")
+
     def test_every_array_opens(self):
         path = self.path("plain.b2nd")
         frame = cairn.asarray(np.arange(12.0).reshape(3, 4), path)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -14,6 +15,8 @@ from . import datasets
 from .boxes import boxes_of
 from .datasets import RESERVED, SUFFIX
 from .errors import InvalidArgument
+from .paths import is_uri
+from .recipe import losing
 
 _STORAGE = ("chunks", "blocks", "codec", "clevel", "codec_meta", "filters", "chunksize", "blocksize", "use_dict")
 _CF = (
@@ -51,10 +54,34 @@ class Storage(NamedTuple):
         """Refuses storage that no frame has, and encodings of variables that there are not."""
         for given in self.common:
             if given not in _STORAGE:
-                raise InvalidArgument(f"save has no argument {given!r}; storage is {', '.join(_STORAGE)}")
+                raise InvalidArgument(f"save has no argument {given!r}; {_instead_of(given)}")
         for name in self.encoding:
             if name not in names:
                 raise InvalidArgument(f"encoding of {name!r}: the dataset has {', '.join(map(repr, names))}")
+        _check_dims(self.common, {dim for one in names.values() for dim in one.dims}, "the dataset")
+        for name, own in self.encoding.items():
+            _check_dims(own, names[name].dims, f"variable {name!r}")
+
+
+def _instead_of(given: str) -> str:
+    """Returns what to do without an argument that `save` lacks, such as those of `to_zarr`."""
+    if given == "region":
+        return "it writes whole slices; change items in the frame of a variable: cairn.open(f'{path}/temp.b2nd', 'r+')[...] = items"
+    if given == "mode":
+        return "append_dim adds to what is there, and overwrite=True replaces it"
+    near = difflib.get_close_matches(given, (*_STORAGE, "append_dim", "overwrite", "encoding", "wait", "threads"), 1)
+    return f"did you mean {near[0]!r}?" if near else f"storage is {', '.join(_STORAGE)}"
+
+
+def _check_dims(storage: Mapping[str, Any], dims: Collection[Any], what: str) -> None:
+    """Refuses shapes of chunks along dimensions that there are not."""
+    for key in ("chunks", "blocks"):
+        extents = storage.get(key)
+        for dim in extents if isinstance(extents, Mapping) else ():
+            if dim not in dims:
+                near = difflib.get_close_matches(str(dim), [str(one) for one in dims], 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(map(repr, sorted(map(str, dims)))) or 'none'}"
+                raise InvalidArgument(f"{key}: {what} has no dimension {dim!r}; {hint}")
 
 
 class Encoded(NamedTuple):
@@ -89,6 +116,20 @@ def encode(dataset: xarray.Dataset, how: Storage, dim: Optional[str] = None) -> 
         if variable.size:
             _check_encoded(name, dataset.variables[name], stored[name])
     return Encoded(stored, [name for name in variables if name in dataset.coords], dict(attrs))
+
+
+def check_fill(name: str, variable: xarray.Variable, storage: Mapping[str, Any]) -> None:
+    """Refuses compression that changes the value which marks items as missing, for it would no longer do so."""
+    for key in ("_FillValue", "missing_value"):
+        fill = variable.attrs.get(key)
+        if fill is None or np.ndim(fill) or fill != fill:
+            continue
+        lossy = losing(np.asarray(fill, variable.dtype), storage)
+        if lossy:
+            raise InvalidArgument(
+                f"variable {name!r}: {lossy} changes its {key}, {fill}, so that missing items become numbers: encode them as NaN, "
+                f"by encoding={{{name!r}: {{'_FillValue': np.nan}}}}{', without missing_value' if key == 'missing_value' else ''}"
+            )
 
 
 def _unit_of(dtype: np.dtype) -> dict[str, Any]:
@@ -268,10 +309,10 @@ def _holds(dtype: np.dtype, variable: xarray.Variable) -> bool:
 def only_variable(encoded: Encoded, path: str) -> str:
     names = [name for name in encoded.variables if name not in encoded.coords]
     if len(names) != 1:
-        raise InvalidArgument(
-            f"{path}: one frame holds one variable, not {len(names)}: save the dataset as a directory, "
-            f"by a path that does not end with {SUFFIX}"
-        )
+        instead = f"save the dataset as a directory, by a path that does not end with {SUFFIX}"
+        if is_uri(path):
+            instead = "an object store takes no directory of frames: save each variable by itself, such as ds['temp'].cairn.save(...)"
+        raise InvalidArgument(f"{path}: one frame holds one variable, not {len(names)}: {instead}")
     return names[0]
 
 

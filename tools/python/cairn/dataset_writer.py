@@ -14,12 +14,12 @@ import xarray
 
 from . import _engine, datasets
 from .boxes import copy_boxes
-from .dataset_encoding import Encoded, Storage, check_fits, encode, items_of, like_stored, only_variable, same_items, sizes_of
-from .datasets import APPENDS, DATASET, DIMENSIONS, GROUP, SIZES, SUFFIX
+from .dataset_encoding import Encoded, Storage, check_fill, check_fits, encode, items_of, like_stored, only_variable, same_items, sizes_of
+from .datasets import APPENDS, DATASET, DIMENSIONS, GROUP, INDEX, NAMES, PART, SIZES, SUFFIX
 from .errors import AlreadyExists, Error, FailedPrecondition, InvalidArgument, Unavailable
 from .folders import folder_beside, remove_leftovers, without_temporary_end
 from .frame import Frame
-from .opening import begin_create
+from .opening import MAGIC, begin_create
 from .opening import open as open_frame
 from .paths import is_uri
 from .writer import Writer
@@ -35,20 +35,42 @@ def create(dataset: xarray.Dataset, path: str, dim: Optional[str], overwrite: bo
     if dim is not None and dim not in dataset.dims:
         raise InvalidArgument(f"append_dim: no dimension {dim!r}, but {', '.join(map(repr, dataset.dims))}")
     encoded = encode(dataset, how, dim)
+    if not is_uri(path):
+        _check_replaceable(path, overwrite)
     if path.endswith(SUFFIX) or is_uri(path):
         return _create_frame(encoded, path, dim, overwrite, how)
-    _check_replaceable(path, overwrite)
     with folder_beside(path) as beside:
-        _for_each(
-            encoded.variables,
-            lambda name, variable: _begin(os.path.join(beside, name + SUFFIX), variable, dim, how.of(name, variable)).close(),
-        )
-        with begin_create(os.path.join(beside, GROUP), None, np.dtype("u1")) as group:
-            for name, value in encoded.attrs.items():
-                group.vlmeta[name] = value
-            group.vlmeta[SIZES] = sizes_of(encoded.variables)
-            group.vlmeta[APPENDS] = _new_id()
+        _save_into(beside, encoded, path, dim, how)
         _give_name(beside, path, overwrite, how.wait)
+
+
+def _save_into(folder: str, encoded: Encoded, path: str, dim: Optional[str], how: Storage) -> None:
+    """Writes a dataset into a folder that will have the name `path`, which messages have already."""
+
+    def begin(name: str, variable: xarray.Variable) -> None:
+        with _told(path, name, folder), _begin(os.path.join(folder, name + SUFFIX), name, variable, dim, how.of(name, variable)) as writer:
+            writer.vlmeta[PART] = True
+
+    _for_each(encoded.variables, begin)
+    with _told(path, None, folder), begin_create(os.path.join(folder, GROUP), None, np.dtype("u1")) as group:
+        for name, value in encoded.attrs.items():
+            group.vlmeta[name] = value
+        group.vlmeta[SIZES] = sizes_of(encoded.variables)
+        group.vlmeta[NAMES] = list(encoded.variables)
+        group.vlmeta[APPENDS] = _new_id()
+
+
+@contextlib.contextmanager
+def _told(path: str, name: Optional[str], folder: str = "") -> Iterator[None]:
+    """Makes errors name the dataset and the variable, in place of a frame in a folder that is not there later."""
+    try:
+        yield
+    except Error as error:
+        text = str(error)
+        for where in (os.path.join(folder, GROUP if name is None else name + SUFFIX), path):
+            text = text.removeprefix(f"{where}: ")
+        error.args = (f"{path}: {'' if name is None else f'variable {name!r}: '}{text}", *error.args[1:])
+        raise
 
 
 def _give_name(beside: str, path: str, overwrite: bool, wait: float) -> None:
@@ -100,22 +122,40 @@ def _for_each(variables: Mapping[str, xarray.Variable], work: Callable[[str, xar
 
 
 def _check_replaceable(path: str, overwrite: bool) -> None:
-    """Refuses a directory that holds anything but a dataset, for what is replaced is removed."""
+    """Refuses what is neither a dataset nor a frame, for what is replaced is removed."""
     if not os.path.lexists(path):
         return
+    reason = _why_not_ours(path)
     if not overwrite:
-        raise AlreadyExists(f"{path}: already exists; overwrite=True replaces it, append_dim adds to it")
-    if os.path.isdir(path) and not os.path.islink(path):
-        for one in os.listdir(path):
+        rest = "; overwrite=True replaces it, append_dim adds to it" if reason is None else f", and {reason}"
+        raise AlreadyExists(f"{path}: already exists{rest}")
+    if reason is not None:
+        raise FailedPrecondition(f"{path}: not replaced: expected a dataset or a frame, but it {reason}; remove it before")
+
+
+def _why_not_ours(path: str) -> Optional[str]:
+    """Returns None for a frame and for a directory of frames, and otherwise what is there."""
+    if os.path.isdir(path):
+        names = os.listdir(path)
+        if path.endswith(SUFFIX) or any(name == INDEX for name in names):  # a sparse frame, which the engine checks
+            return None
+        for one in names:
             name = without_temporary_end(one)
             if name != GROUP and not name.endswith((SUFFIX, ".b2lock")):
-                raise FailedPrecondition(f"{path}: is not replaced, for it also holds {one!r}")
+                return f"also holds {one!r}"
+        return None
+    try:
+        with open(path, "rb") as file:
+            is_frame = MAGIC in file.read(16)
+    except OSError:
+        is_frame = False
+    return None if is_frame else "is no frame"
 
 
 def _create_frame(encoded: Encoded, path: str, dim: Optional[str], overwrite: bool, how: Storage) -> None:
     name = only_variable(encoded, path)
     variable = encoded.variables[name]
-    with _begin(path, variable, dim, {**how.of(name, variable), "overwrite": overwrite}) as writer:
+    with _told(path, name), _begin(path, name, variable, dim, {**how.of(name, variable), "overwrite": overwrite}) as writer:
         coords = {one: _kept(encoded.variables[one]) for one in encoded.coords}
         writer.vlmeta[DATASET] = {"name": name, "coords": coords, "attrs": encoded.attrs}
         writer.vlmeta[APPENDS] = _new_id()
@@ -129,6 +169,7 @@ def append(
     as_xarray: Callable[[datasets.Variable], xarray.Variable],
 ) -> None:
     """Adds a dataset along a dimension to the one that is saved at `path`."""
+    how.check(dataset.variables)
     if not is_uri(path):
         remove_leftovers(path)
     is_directory = datasets.is_directory_of_frames(path)
@@ -224,8 +265,9 @@ def _grow(writer: Writer, variable: xarray.Variable, dim: str, begin: int) -> No
     _put(writer, variable, axis, begin)
 
 
-def _begin(path: str, variable: xarray.Variable, dim: Optional[str], storage: Mapping[str, Any]) -> Writer:
+def _begin(path: str, name: str, variable: xarray.Variable, dim: Optional[str], storage: Mapping[str, Any]) -> Writer:
     """Begins a frame and writes a variable that will grow along `dim` into it, but does not commit."""
+    check_fill(name, variable, storage)
     shape = [0 if one == dim else size for one, size in variable.sizes.items()]  # decides on the chunks
     writer = begin_create(path, shape, variable.dtype, **storage)
     try:

@@ -22,8 +22,12 @@ A directory has a frame `NAME.b2nd` for each variable, coordinates included, and
 _DIMENSIONS
     The sizes of the dimensions that count. An append commits every variable first and this layer
     last. Until then, and if it never happens, readers ignore what the variables hold beyond it.
+_VARIABLES
+    The names of the variables, so that one that is lost is missed.
 _APPENDS
     As above, but "spans" has the names of the variables. The last generation is None during an append.
+
+A frame of a variable in a directory has the layer _PART, so that `__vlmeta__.b2f` is missed, too.
 
 A frame or a directory without these layers is read all the same: the dimensions then get names.
 """
@@ -33,7 +37,8 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
@@ -49,9 +54,12 @@ DATASET = "_DATASET"
 SIZES = "_DIMENSIONS"
 APPENDS = "_APPENDS"
 FILL = "_FILL_VALUE"
-RESERVED = (DIMENSIONS, DATASET, SIZES, APPENDS, FILL)
+NAMES = "_VARIABLES"
+PART = "_PART"
+RESERVED = (DIMENSIONS, DATASET, SIZES, APPENDS, FILL, NAMES, PART)
 GROUP = "__vlmeta__.b2f"
 SUFFIX = ".b2nd"
+INDEX = "chunks.b2frame"  # the file that each sparse frame has
 
 Data = Union[np.ndarray, "Part"]
 
@@ -195,6 +203,12 @@ class _Folder:
         """True if it holds frames with names of arrays."""
         return any(name == GROUP or name.endswith(SUFFIX) for name in self.names)
 
+    def check_kind(self) -> None:
+        """Refuses a directory that is neither a dataset nor a sparse frame."""
+        if self._file is not None and not self.is_dataset and INDEX not in self.names:
+            held = ", ".join(map(repr, self.names[:3])) or "nothing"
+            raise InvalidArgument(f"{self._path}: no dataset: expected frames with names such as temp{SUFFIX}, but it holds {held}")
+
     def is_there(self) -> bool:
         """Returns False if another directory, or anything else, has its name now."""
         try:
@@ -213,15 +227,20 @@ class _Folder:
             os.close(self._file)
 
 
-def read(path: str, opened_with: Mapping[str, Any]) -> Stored:
+def read(path: str, opened_with: Mapping[str, Any], without: Collection[str] = ()) -> Stored:
     """Opens the frame or the directory of frames at `path`. Its items are read later.
 
-    If the path is given to another dataset meanwhile, it starts again: the frames are of one dataset.
+    Variables of the names `without` may be lost. If the path is given to another dataset meanwhile, it
+    starts again: the frames are of one dataset.
     """
     while True:
         with _Folder(path) as folder:
             try:
-                stored = _read_directory(path, folder.names, opened_with) if folder.is_dataset else _read_frame(path, opened_with)
+                folder.check_kind()
+                if folder.is_dataset:
+                    stored = _read_directory(path, folder.names, opened_with, without)
+                else:
+                    stored = _read_frame(path, opened_with)
             except Error:
                 if is_uri(path) or folder.is_there():
                     raise
@@ -243,6 +262,7 @@ def _read_frame(path: str, opened_with: Mapping[str, Any]) -> Stored:
 def _of_frame(frame: Frame, path: str) -> Stored:
     layers = layers_of(frame)
     rest = layers.pop(DATASET, {})
+    layers.pop(PART, None)
     dataset = layers.pop(APPENDS, {}).get("id")
     name = os.path.basename(path.rstrip("/"))
     name = rest.get("name", name[: -len(SUFFIX)] if name.endswith(SUFFIX) else name)
@@ -253,7 +273,7 @@ def _of_frame(frame: Frame, path: str) -> Stored:
     return Stored(name, variables, rest.get("attrs", {}), dict(zip(variable.dims, variable.data.shape)), [frame])
 
 
-def _read_directory(path: str, names: list[str], opened_with: Mapping[str, Any]) -> Stored:
+def _read_directory(path: str, names: list[str], opened_with: Mapping[str, Any], without: Collection[str]) -> Stored:
     frames: list[Frame] = []
     try:
         attrs: dict[str, Any] = {}
@@ -262,13 +282,26 @@ def _read_directory(path: str, names: list[str], opened_with: Mapping[str, Any])
             attrs = layers_of(frames[0])
         sizes = attrs.pop(SIZES, {})
         dataset = attrs.pop(APPENDS, {}).get("id")
+        for name in attrs.pop(NAMES, []):
+            if name + SUFFIX not in names and name not in without:
+                file = name + SUFFIX
+                raise DataLoss(f"{path}: variable {name!r} is lost: there is no {file}; drop_variables={name!r} opens the others")
         variables = {}
+        is_part = False
         for name in names:
             if name.endswith(SUFFIX):
                 frame = open_frame(os.path.join(path, name), **opened_with)
                 frames.append(frame)
                 name = name[: -len(SUFFIX)]
-                variables[name] = _variable_of(frame, layers_of(frame), sizes, dataset, name)
+                layers = layers_of(frame)
+                is_part = layers.pop(PART, False) or is_part
+                variables[name] = _variable_of(frame, layers, sizes, dataset, name)
+        if is_part and GROUP not in names:
+            warnings.warn(
+                f"{path}: {GROUP} is lost, with the attributes of the dataset; variables may show items of an append that was "
+                "not completed",
+                stacklevel=2,
+            )
         return Stored(None, variables, attrs, sizes, frames)
     except BaseException:
         Stored(None, {}, {}, {}, frames).close()

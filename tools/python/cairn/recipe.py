@@ -25,6 +25,28 @@ def _check_floats(what: str, dtype: np.dtype) -> None:
         raise InvalidArgument(f"{what}: expected items of float32 or float64, got {dtype.str if dtype.names is None else dtype}")
 
 
+def losing(value: np.ndarray, storage: Mapping[str, Any]) -> str:
+    """Returns the name of the codec or the filter that changes a value, or nothing."""
+    codec, filters = storage.get("codec"), storage.get("filters", ())
+    if codec in _LOSSY_CODECS:
+        return f"codec {codec!r}"
+    for one in [filters] if isinstance(filters, str) else filters:
+        name, bits = (one, 0) if isinstance(one, str) else one
+        if name in ("trunc_prec", "int_trunc"):
+            width = 8 * value.dtype.itemsize if name == "int_trunc" else np.finfo(value.dtype).nmant
+            cleared = width - bits if bits >= 0 else -bits
+            if cleared < 0 or int.from_bytes(value.tobytes(), "little") % (1 << cleared):
+                return f"filter {name!r}"
+    return ""
+
+
+def _check_integers(what: str, dtype: np.dtype) -> None:
+    """Refuses items whose lowest bits are not those of an integer."""
+    raw = dtype.kind == "V" and dtype.names is None
+    if not raw and (dtype.kind not in "iumM" or dtype != dtype.newbyteorder("<")):
+        raise InvalidArgument(f"{what}: expected integers or times, got {dtype.str if dtype.names is None else dtype}")
+
+
 def make_recipe(
     dtype: np.dtype,
     shape: Union[int, Sequence[int], None],
@@ -64,11 +86,12 @@ def make_recipe(
     pairs = [(one, 0) if isinstance(one, str) else one for one in stages]
     recipe.set_filters([(number_of(name, FILTERS, "filter"), value & 255) for name, value in pairs])
     names = [name for name, _ in pairs]
-    if "trunc_prec" in names:
-        _check_floats("filter 'trunc_prec'", dtype)
-        before = [name for name in names[: names.index("trunc_prec")] if name in _MOVING]
-        if before:
-            raise InvalidArgument(f"filters: 'trunc_prec' must come before {before[0]!r}, which moves bits")
+    for lossy, check in (("trunc_prec", _check_floats), ("int_trunc", _check_integers)):
+        if lossy in names:
+            check(f"filter {lossy!r}", dtype)
+            before = [name for name in names[: names.index(lossy)] if name in _MOVING]
+            if before:
+                raise InvalidArgument(f"filters: {lossy!r} must come before {before[0]!r}, which moves bits")
     recipe.set_place(integer(chunksize, "chunksize"), sparse, overwrite)
     if shape is not None:
         chunkshape = [] if chunks is None else extents(chunks, "chunks", 2**31 - 1)

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Optional, Union
 
 import xarray
-from xarray.backends import BackendArray, BackendEntrypoint
+from xarray.backends import BackendArray, BackendEntrypoint, plugins
 from xarray.backends.common import BACKEND_ENTRYPOINTS, AbstractDataStore
 from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
@@ -29,7 +29,7 @@ from xarray.core.utils import Frozen, FrozenDict
 from . import datasets
 from .dataset_encoding import Storage
 from .dataset_writer import append, create
-from .errors import AlreadyExists
+from .errors import AlreadyExists, InvalidArgument
 from .options import Limits
 from .paths import Path, is_uri, name_of
 
@@ -113,7 +113,8 @@ class Backend(BackendEntrypoint):
             "verify": verify,
             "limits": limits,
         }
-        store = _Store(datasets.read(name_of(filename_or_obj), opened_with))
+        dropped = [drop_variables] if isinstance(drop_variables, str) else list(drop_variables or ())
+        store = _Store(datasets.read(name_of(filename_or_obj), opened_with, dropped))
         dataset = StoreBackendEntrypoint().open_dataset(
             store,
             mask_and_scale=mask_and_scale,
@@ -188,6 +189,8 @@ class Accessor:
             dataset = self._saved.to_dataset(name=_name_for(path) if name is None else name)
         else:
             dataset = self._saved
+        if append_dim is not None and overwrite:
+            raise InvalidArgument("save: append_dim adds to what is there, and overwrite=True replaces it: pass one of them")
         target = name_of(path)
         if not is_uri(target):
             target = os.path.realpath(target)  # a link goes on to lead to it
@@ -213,4 +216,13 @@ def _is_there(path: str) -> bool:
     return is_frame(path)
 
 
-BACKEND_ENTRYPOINTS.setdefault("cairn", ("cairn.xarray", Backend))
+def _register() -> None:
+    """Registers the engine, also with xarray that has already listed its engines."""
+    known: dict[str, Any] = BACKEND_ENTRYPOINTS
+    # Until 2023.02 xarray has classes there, and later pairs of the name of a module and a class.
+    has_pairs = any(isinstance(one, tuple) for one in known.values())
+    known.setdefault("cairn", ("cairn.xarray", Backend) if has_pairs else Backend)
+    plugins.list_engines.cache_clear()
+
+
+_register()
