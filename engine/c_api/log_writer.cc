@@ -1,5 +1,6 @@
 #include "cairn/log_writer.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,6 +17,16 @@
 #include "engine/c_api/log_handles.h"
 #include "engine/c_api/result.h"
 #include "engine/c_api/versioned_struct.h"
+
+namespace cairn::c_api {
+
+template <>
+struct StructVersions<cairn_log_upsert_report> {
+  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_log_upsert_report, removed),
+                                                   sizeof(cairn_log_upsert_report)};
+};
+
+}  // namespace cairn::c_api
 
 using cairn::c_api::Return;
 using cairn::c_api::ReturnHandle;
@@ -45,7 +56,8 @@ cairn_code cairn_log_writer_upsert(cairn_log_writer* writer, const void* src, si
     const cairn_log_upsert_report result = {.struct_size = sizeof(cairn_log_upsert_report),
                                             .inserted = done.inserted,
                                             .replaced = done.replaced,
-                                            .unchanged = done.unchanged};
+                                            .unchanged = done.unchanged,
+                                            .removed = done.removed};
     cairn::c_api::WriteReport(result, report);
     return absl::OkStatus();
   });

@@ -52,6 +52,9 @@ std::vector<Snapshot> LogSnapshot::frames() const {
 }
 
 absl::StatusOr<std::optional<TimeRange>> LogSnapshot::Times() const { return state_->Times(); }
+absl::StatusOr<std::optional<int64_t>> LogSnapshot::GreatestTime() const {
+  return state_->GreatestTime();
+}
 absl::StatusOr<int64_t> LogSnapshot::FindTime(int64_t time) const { return state_->FindTime(time); }
 
 absl::StatusOr<TimeRange> LogSnapshot::Last(int64_t span) const { return state_->Last(span); }

@@ -386,6 +386,7 @@ typedef struct cairn_log_upsert_report {
   int64_t inserted;   // records whose key the log did not hold
   int64_t replaced;   // records that replaced one or more of their key
   int64_t unchanged;  // records that the log held already, with the same bytes
+  int64_t removed;    // records of the log that were deleted, which may be more than `replaced`
 } cairn_log_upsert_report;
 
 // Commits all records, and then these whole records in one commit: each replaces the records of the

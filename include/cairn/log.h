@@ -320,6 +320,9 @@ class CAIRN_EXPORT LogSnapshot {
   // if that does not fit in an int64, its end is the greatest time. Empty if there are no records.
   // Errors: kFailedPrecondition if the records have no time.
   absl::StatusOr<std::optional<TimeRange>> Times() const;
+  // Returns the greatest time, also if it is the greatest int64, which the end of Times cannot say.
+  // Empty if there are no records. Errors: kFailedPrecondition if the records have no time.
+  absl::StatusOr<std::optional<int64_t>> GreatestTime() const;
   // Returns the least number of a record of this time or later, or end_record() if there is none.
   // Records from the future count only if `time` lies after the clock of this machine, or if all
   // records are from the future; see Last.

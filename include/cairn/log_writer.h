@@ -82,6 +82,7 @@ struct UpsertReport {
   int64_t inserted = 0;   // records whose key the log did not hold
   int64_t replaced = 0;   // records that replaced one or more of their key
   int64_t unchanged = 0;  // records that the log held already, with the same bytes
+  int64_t removed = 0;    // records of the log that were deleted, which may be more than `replaced`
   bool operator==(const UpsertReport&) const = default;
 };
 

@@ -372,6 +372,7 @@ static void upsert_replaces_records_of_the_same_key(void) {
   cairn_log_snapshot* snapshot = NULL;
   CHECK_OK(cairn_log_writer_upsert(writer, changed, sizeof changed, rooms, 1, &report, &st));
   CHECK(report.inserted == 1 && report.replaced == 1 && report.unchanged == 1);
+  CHECK(report.removed == 1);
   CHECK_OK(cairn_log_writer_upsert(writer, changed, sizeof changed[0], NULL, 0, NULL, &st));
   CHECK_CODE(CAIRN_INVALID_ARGUMENT,
              cairn_log_writer_upsert(writer, changed, sizeof changed, temps, 1, &report, &st));

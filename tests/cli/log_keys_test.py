@@ -72,7 +72,7 @@ class Keys(CliTest):
             self.assertIn(b": 0 records inserted, 0 replaced, 20 unchanged, now 520 records", self.ok("log", "import", name, "more.csv", "--upsert"))
             self.assertEqual(len(self.lines("query", name, "--no-header")), len(rows) + 20)
             done = self.ok("log", "import", name, "more.csv", "--upsert", "--key", "")
-            self.assertIn(b": 0 records inserted, 10 replaced, 0 unchanged, now 500 records", done)
+            self.assertIn(b": 0 records inserted, 10 replaced, 0 unchanged, 20 old records removed, now 500 records", done)
             self.assertIn("--key: no field 'when'; there are time, n, host, status", self.fails(1, "log", "import", name, "more.csv", "--upsert", "--key", "when"))
 
     def test_followers_show_texts(self):

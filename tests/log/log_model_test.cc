@@ -99,12 +99,14 @@ class ModelledLog {
     }
     const auto first = static_cast<size_t>(log_->Refresh()->first_record());
     int64_t replaced = 0;
+    int64_t removed = 0;
     std::vector<Reading> records;
     for (const auto& [time, reading] : batch) records.push_back(reading);
     std::set<int64_t> found;
     for (size_t i = first; i < all_.size(); ++i) {
       if (deleted_[i] || !batch.contains(all_[i].time)) continue;
       replaced += found.insert(all_[i].time).second ? 1 : 0;
+      ++removed;
       all_[i] = {.time = all_[i].time, .temp = std::nan(""), .count = 0};
       deleted_[i] = true;
     }
@@ -112,6 +114,7 @@ class ModelledLog {
     EXPECT_TRUE(IsOk(report));
     if (report.ok()) {
       EXPECT_EQ(report->replaced, replaced);
+      EXPECT_EQ(report->removed, removed);
       EXPECT_EQ(report->inserted, std::ssize(records) - replaced);
     }
     all_.insert(all_.end(), records.begin(), records.end());

@@ -266,6 +266,7 @@ TEST(LogSnapshot, FindsTheLeastAndTheGreatestTime) {
   EXPECT_EQ(snapshot.Aggregate({.bucket = 1})->size(), 5);
   EXPECT_EQ((*snapshot.Times())->begin, kLeast);
   EXPECT_EQ((*snapshot.Times())->end, kGreatest);
+  EXPECT_EQ(snapshot.GreatestTime().value(), kGreatest);
 }
 
 TEST(LogSnapshot, QueriesInOrderOfTimeCostNoMoreForChunksThatOverlap) {

@@ -72,7 +72,7 @@ TEST_F(LogUpsertOfManyFiles, ReplacesRecordsOfAFileThatIsBeingCompacted) {
     Frame older = Frame::Open(File(0)).value();
     const Writer holder = older.OpenWriter({}).value();
     EXPECT_EQ(writer_->Upsert(Joined(Corrected(10, 100), Corrected(10, 445))).value(),
-              (UpsertReport{.inserted = 5, .replaced = 15}));
+              (UpsertReport{.inserted = 5, .replaced = 15, .removed = 15}));
   }
   ASSERT_EQ(Stored(0, 100, 1), Readings(1, 100)) << "nobody held the file";
   std::vector<Reading> expected = Joined(Readings(445), Corrected(10, 445));

@@ -53,7 +53,7 @@ TEST_P(LogUpsert, ReplacesRecordsOfTheSameTimeAndInsertsOthers) {
   const LogSnapshot before = log_->Refresh().value();
   Log reader = Log::Open(temp_.Path("log")).value();
   EXPECT_EQ(writer_->Upsert(Corrected(90, 410)).value(),
-            (UpsertReport{.inserted = 50, .replaced = 40}));
+            (UpsertReport{.inserted = 50, .replaced = 40, .removed = 40}));
   const std::vector<Reading> expected = Joined(Readings(410), Corrected(90, 410));
   EXPECT_EQ(AllOf(log_->Refresh().value()), expected);
   EXPECT_EQ(AllOf(reader.Refresh().value()), expected);
@@ -78,7 +78,8 @@ TEST_P(LogUpsert, LastOfSeveralRecordsWithOneKeyStays) {
   records = Joined(records, Corrected(1, 450, 8));
   records = Joined(records, Corrected(1, 20, 6));
   records = Joined(records, Corrected(1, 450, 9));
-  EXPECT_EQ(writer_->Upsert(records).value(), (UpsertReport{.inserted = 2, .replaced = 2}));
+  EXPECT_EQ(writer_->Upsert(records).value(),
+            (UpsertReport{.inserted = 2, .replaced = 2, .removed = 2}));
   std::vector<Reading> expected = Joined(Readings(449), Corrected(3, 449, 7));
   expected[20].temp = 6;
   expected[450].temp = 9;
@@ -89,9 +90,10 @@ TEST_P(LogUpsert, LastOfSeveralRecordsWithOneKeyStays) {
 TEST_P(LogUpsert, ReplacesAllRecordsOfOneKey) {
   ASSERT_TRUE(IsOk(writer_->Append(Corrected(2, 30))));
   ASSERT_TRUE(IsOk(writer_->Append(Readings(2, 30))));
-  EXPECT_EQ(writer_->Upsert(Corrected(1, 30, 4)).value(), (UpsertReport{.replaced = 1}));
+  EXPECT_EQ(writer_->Upsert(Corrected(1, 30, 4)).value(),
+            (UpsertReport{.replaced = 1, .removed = 3}));
   // Only one of those that are equal to the new record stays.
-  EXPECT_EQ(writer_->Upsert(Corrected(1, 31)).value(), (UpsertReport{.replaced = 1}));
+  EXPECT_EQ(writer_->Upsert(Corrected(1, 31)).value(), (UpsertReport{.replaced = 1, .removed = 2}));
   std::vector<Reading> expected = Readings(450);
   expected[30].temp = 4;
   expected[31].temp = 2.5;
@@ -104,9 +106,10 @@ TEST_P(LogUpsert, KeyTellsRecordsOfOneTimeApart) {
   for (Reading& reading : records) reading.count = -1;
   EXPECT_EQ(writer_->Upsert(records, {.key = {"count"}}).value(), (UpsertReport{.inserted = 10}));
   EXPECT_EQ(writer_->Upsert(Corrected(10, 440), {.key = {"count", "time"}}).value(),
-            (UpsertReport{.replaced = 10}));
+            (UpsertReport{.replaced = 10, .removed = 10}));
   EXPECT_EQ(log_->Refresh()->nrecords(), 460);
-  EXPECT_EQ(writer_->Upsert(Corrected(10, 440)).value(), (UpsertReport{.replaced = 10}));
+  EXPECT_EQ(writer_->Upsert(Corrected(10, 440)).value(),
+            (UpsertReport{.replaced = 10, .removed = 10}));
   EXPECT_EQ(AllOf(log_->Refresh().value()), Joined(Readings(440), Corrected(10, 440)));
 }
 
@@ -127,18 +130,19 @@ TEST(LogUpsertOfKeys, TextsAreTheKeyUnlessAnotherIsNamed) {
   const uint32_t b = writer.CodeOf("host", "b").value();
   ASSERT_TRUE(IsOk(writer.Append(std::vector<Row>{{1, a, 1}, {1, b, 2}})));
   EXPECT_EQ(writer.Upsert(std::vector<Row>{{1, a, 3}, {2, a, 4}}).value(),
-            (UpsertReport{.inserted = 1, .replaced = 1}));
+            (UpsertReport{.inserted = 1, .replaced = 1, .removed = 1}));
   EXPECT_EQ(log.Refresh()->nrecords(), 3);
   EXPECT_EQ(writer.Upsert(std::vector<Row>{{2, b, 4}}, {.key = {"count"}}).value(),
-            (UpsertReport{.replaced = 1}));
+            (UpsertReport{.replaced = 1, .removed = 1}));
   EXPECT_EQ(writer.Upsert(std::vector<Row>{{1, b, 5}}, {.time_only = true}).value(),
-            (UpsertReport{.replaced = 1}));
+            (UpsertReport{.replaced = 1, .removed = 2}));
   EXPECT_EQ(log.Refresh()->nrecords(), 2);
 }
 
 TEST_P(LogUpsert, RecordsThatWaitAreReplacedToo) {
   ASSERT_TRUE(IsOk(writer_->Append(Readings(10, 450))));
-  EXPECT_EQ(writer_->Upsert(Corrected(5, 455)).value(), (UpsertReport{.replaced = 5}));
+  EXPECT_EQ(writer_->Upsert(Corrected(5, 455)).value(),
+            (UpsertReport{.replaced = 5, .removed = 5}));
   EXPECT_EQ(AllOf(log_->Refresh().value()), Joined(Readings(455), Corrected(5, 455)));
 }
 
@@ -196,7 +200,7 @@ TEST(LogUpsertOfPlainLogs, TimesReachToTheEnds) {
                                                    std::numeric_limits<int64_t>::min()};
   ASSERT_TRUE(IsOk(writer.Append(ends)));
   ASSERT_TRUE(IsOk(writer.Append(ends)));
-  EXPECT_EQ(writer.Upsert(ends).value(), (UpsertReport{.replaced = 2}));
+  EXPECT_EQ(writer.Upsert(ends).value(), (UpsertReport{.replaced = 2, .removed = 2}));
   EXPECT_EQ(log.Refresh()->nrecords(), 2);
   EXPECT_EQ(writer.Upsert(ends).value(), (UpsertReport{.unchanged = 2}));
 }
@@ -353,6 +357,7 @@ class MappedLog {
       ++(erased == 0                 ? expected.inserted
          : equal == 1 && erased == 1 ? expected.unchanged
                                      : expected.replaced);
+      expected.removed += erased - (equal > 0 ? 1 : 0);
       records_.insert(record);
     }
     EXPECT_EQ(*report, expected);

@@ -156,8 +156,8 @@ class KeysTest(PackageTest):
     def test_upserts_go_by_all_texts_unless_a_key_is_named(self):
         for log, _ in self.logs():
             more = {"time": times(4, 500).repeat(2), "temp": np.arange(8.0), "host": ["x", "y"] * 4, "status": ["ok"] * 8}
-            self.assertEqual(log.upsert(more), (8, 0, 0))
-            self.assertEqual(log.upsert(more), (0, 0, 8))
+            self.assertEqual(log.upsert(more), (8, 0, 0, 0))
+            self.assertEqual(log.upsert(more), (0, 0, 8, 0))
             self.assertEqual(len(log), 1008)
             self.assertEqual(log.upsert({**more, "temp": np.arange(8.0) + 1}, key=[]).inserted, 0)
             self.assertEqual(len(log), 1000)

@@ -70,6 +70,25 @@ class QuestionsTest(PackageTest):
                 self.assertEqual(found[what].dtype, np.dtype("m8[ms]" if what == "range" else "M8[ms]"))
                 self.assertEqual(found[what].tolist(), [of(times).item() for times in expected])
 
+    def test_times_that_are_none_are_no_values(self):
+        log = cairn.Log.create(self.path("seen"), {"time": "M8[s]", "seen": "M8[s]", "host": "S2"})
+        seen = np.array(["NaT", "2026-03-01", "NaT", "2026-03-02", "2026-03-03", "NaT"], "M8[s]")
+        log.append({"time": self.times[:6].astype("M8[s]"), "seen": seen, "host": ["a", "b"] * 3})
+        self.assertEqual(log.verify_statistics(), [])
+        whole = log.aggregate(fields="seen")["seen"]
+        self.assertEqual((whole["count"], whole["min"][0], whole["first"][0], whole["last"][0]), (3, seen[1], seen[1], seen[4]))
+        for how in ({}, {"bucket": "2h"}, {"where": "host != 'x'"}, {"bucket": "1h", "where": "host != 'x'"}, {"by": "host"}):
+            found = log.aggregate(fields="seen", **how)["seen"]
+            with self.subTest(how=how):
+                self.assertEqual(found["count"].sum(), 3)
+                self.assertEqual(found["min"][found["count"] > 0].min(), seen[1])
+        self.assertEqual(log.aggregate(what="seen:median")["seen"]["median"][0], seen[3].astype(float))
+        for where, count in (("seen < '2026-03-03'", 2), ("seen <= '2027-01-01'", 3), ("seen != '2026-03-02'", 5), ("not seen < '2026-03-03'", 4), ("seen is null", 3), ("seen is not null", 3)):
+            with self.subTest(where=where):
+                self.assertEqual(len(log.query(where=where)), count)
+        log.append({"time": self.times[6:7].astype("M8[s]"), "seen": [np.datetime64("NaT")], "host": ["a"]})
+        self.assertEqual(log.aggregate(self.times[6], fields="seen")["seen"]["count"].tolist(), [0])
+
     def test_times_of_empty_buckets_are_filled(self):
         log = self.sparse()
         for fill, middle in [("null", ["NaT"] * 2), ("previous", ["2026-03-29T00:45"] * 2), ("linear", ["2026-03-29T01:33:20", "2026-03-29T02:21:40"])]:
@@ -91,6 +110,13 @@ class QuestionsTest(PackageTest):
         self.assertEqual(list(log.query(fields="c, host").columns), ["c", "host"])
         self.assertEqual(list(log.query(fields="a,b").columns), ["a,b"])
         self.assertEqual(list(log.aggregate(by="host,room").groups), ["host", "room"])
+
+    def test_greatest_time_of_all_is_the_last(self):
+        for greatest in (2**63 - 1, 2**63 - 2):
+            log = cairn.Log.create(self.path(f"log{greatest}"), {"time": "i8", "x": "f4"}, time="time")
+            log.append({"time": [1, greatest], "x": [1, 2]})
+            self.assertEqual(log.times, (1, greatest))
+            self.assertEqual(log.upsert({"time": [greatest], "x": [3]}), (0, 1, 0, 1))
 
     def test_functions_that_do_not_exist_are_refused(self):
         for what in ("p101", "avg", "", "n:", "p-1", "p1e1", "mean,,max", ["n:p"]):

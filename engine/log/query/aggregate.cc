@@ -82,9 +82,16 @@ ExactSum FromRecords(const Field& field, Bytes column, std::span<const int64_t> 
     auto greatest = least;
     size_t first = 0;
     size_t last = 0;
+    bool none = true;
     if constexpr (std::is_integral_v<decltype(least)>) {
       for (size_t i = 0; i < times.size(); ++i) {
         const auto value = load(column.data() + i * step);
+        if (IsNone(field, value)) continue;
+        if (none) {
+          least = greatest = value;
+          first = last = i;
+          none = false;
+        }
         least = std::min(least, value);
         greatest = std::max(greatest, value);
         exact.whole.sum += value;

@@ -277,7 +277,10 @@ void Filter::Apply(const Node& node, const Columns& columns, std::vector<uint8_t
         [&](const auto& value) {
           if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
             for (size_t i = absent; i < chosen.size(); ++i) {
-              const std::partial_ordering order = Compare(load(values + i * step), value);
+              const auto item = load(values + i * step);
+              const std::partial_ordering order = IsNone(test.field, item)
+                                                      ? std::partial_ordering::unordered
+                                                      : Compare(item, value);
               chosen[i] = chosen[i] != 0 && Holds(test.comparison, order);
             }
           }

@@ -25,7 +25,7 @@ Numbers LoadNumbers(const Field& field, Bytes column) {
     if (kWhole) numbers.wholes.reserve(count);
     for (size_t i = 0; i < count; ++i) {
       const auto value = load(column.data() + i * step);
-      numbers.reals.push_back(static_cast<double>(value));
+      numbers.reals.push_back(IsNone(field, value) ? kNone : static_cast<double>(value));
       if constexpr (kWhole) numbers.wholes.push_back(value);
     }
   });

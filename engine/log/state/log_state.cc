@@ -127,11 +127,13 @@ absl::StatusOr<std::optional<TimeRange>> LogState::Times() const {
   return range;
 }
 
-absl::StatusOr<int64_t> LogState::GreatestTime() const {
-  int64_t greatest = kNoTime;
+absl::StatusOr<std::optional<int64_t>> LogState::GreatestTime() const {
+  CAIRN_RETURN_IF_ERROR(NeedTime().status());
+  std::optional<int64_t> greatest;
   for (const SegmentPtr& segment : segments_) {
     CAIRN_ASSIGN_OR_RETURN(const std::optional<TimeSpan> span, FindSpan(*segment));
-    if (span.has_value()) greatest = std::max(greatest, span->greatest);
+    if (!span.has_value()) continue;
+    greatest = std::max(greatest.value_or(span->greatest), span->greatest);
   }
   return greatest;
 }
@@ -139,7 +141,8 @@ absl::StatusOr<int64_t> LogState::GreatestTime() const {
 absl::StatusOr<LogState::Reached> LogState::FindReached() const {
   CAIRN_ASSIGN_OR_RETURN(const Field* const time, NeedTime());
   const int64_t clock = ClockOf(*time);
-  CAIRN_ASSIGN_OR_RETURN(const int64_t greatest, GreatestTime());
+  CAIRN_ASSIGN_OR_RETURN(const std::optional<int64_t> found, GreatestTime());
+  const int64_t greatest = found.value_or(kNoTime);
   if (greatest <= clock) return Reached{.newest = greatest, .end = kMaxTime};
   NewestTime newest;
   for (const SegmentPtr& segment : segments_) {

@@ -34,6 +34,7 @@ class LogState {
   std::vector<RecordRange> Deleted() const;
   LogChanges ChangesSince(const LogState& seen) const;
   absl::StatusOr<std::optional<TimeRange>> Times() const;
+  absl::StatusOr<std::optional<int64_t>> GreatestTime() const;
   absl::StatusOr<int64_t> FindTime(int64_t time) const;
   absl::StatusOr<TimeRange> Last(int64_t span) const;
   absl::StatusOr<int64_t> CountFuture() const;
@@ -53,8 +54,6 @@ class LogState {
   absl::StatusOr<const Field*> NeedTime() const;
 
  private:
-  // Returns the greatest time of all, or kNoTime without records.
-  absl::StatusOr<int64_t> GreatestTime() const;
   // The newest time, and the end of the times that are not from the future.
   struct Reached {
     int64_t newest = 0;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <type_traits>
 
 #include "engine/log/stats/buckets.h"
 #include "engine/log/stats/values.h"
@@ -64,12 +62,6 @@ Piece MakePiece(const Schema& schema, std::span<const int64_t> times, const Colu
   return piece;
 }
 
-template <typename T>
-bool IsNan(T value) {
-  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
-  return false;
-}
-
 }  // namespace
 
 void Merge(FieldSum& sum, const FieldSum& more) {
@@ -107,7 +99,7 @@ FieldSum SumUp(const Field& field, Bytes column, std::span<const int64_t> times)
     auto greatest = least;
     for (size_t i = 0; i < n; ++i) {
       const auto value = load(column.data() + i * step);
-      if (IsNan(value)) continue;
+      if (IsNone(field, value)) continue;
       if (values.count++ == 0) {
         least = greatest = value;
         first = last = i;

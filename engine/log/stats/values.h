@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "cairn/record.h"
 #include "engine/base/endian.h"
@@ -89,6 +90,18 @@ void VisitLoader(const Field& field, const Visit& visit) {
       return visit([](const std::byte* p) { return uint64_t{LoadLe<uint32_t>(p)}; });
     case FieldType::kBytes:
       return;
+  }
+}
+
+// Returns true for NaN and for a timestamp that means no time: such a record has no value.
+template <typename T>
+bool IsNone(const Field& field, T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::isnan(value);
+  } else if constexpr (std::is_signed_v<T>) {
+    return field.type == FieldType::kTimestamp && value == kNoTime;
+  } else {
+    return false;
   }
 }
 

@@ -110,6 +110,7 @@ class Upsertion::Search {
       if (fate.stays) continue;
       found_.arriving.insert(found_.arriving.end(), Record(i).begin(), Record(i).end());
     }
+    for (const RecordRange& range : found_.replaced) report.removed += range.end - range.begin;
     return std::move(found_);
   }
 

@@ -56,6 +56,25 @@ TEST(ChunkStats, CutsAChunkAtFullHours) {
   EXPECT_EQ(stats.pieces[1].fields[2].values.first, -3);
 }
 
+TEST(ChunkStats, TimestampThatIsNoneIsNoValue) {
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
+  const Field seen = {.name = "seen", .type = FieldType::kTimestamp, .size = 8};
+  const std::vector<int64_t> times = {1, 2, 3, 4};
+  const auto sum_up = [&](const Field& field,
+                          const std::vector<test::LittleEndian<int64_t>>& items) {
+    return SumUp(field, std::as_bytes(std::span(items)), times).values;
+  };
+  const FieldAggregate some = sum_up(seen, {kNone, 30, 20, kNone});
+  EXPECT_EQ(some.count, 2);
+  EXPECT_EQ(some.min, 20);
+  EXPECT_EQ(some.sum, 50);
+  EXPECT_EQ(some.first, 30);
+  EXPECT_EQ(some.last, 20);
+  EXPECT_EQ(sum_up(seen, {kNone, kNone, kNone, kNone}).count, 0);
+  const Field number = {.name = "n", .type = FieldType::kInt, .size = 8};
+  EXPECT_EQ(sum_up(number, {kNone, 1, 2, 3}).count, 4);
+}
+
 TEST(ChunkStats, LeavesAChunkWholeWhoseRecordsAreNotInOrder) {
   const ChunkStats stats = TenReadings(0, /*in_order=*/false);
   EXPECT_FALSE(stats.in_order);

@@ -119,6 +119,7 @@ class Appender {
     report_.inserted += done.inserted;
     report_.replaced += done.replaced;
     report_.unchanged += done.unchanged;
+    report_.removed += done.removed;
     records_ += std::ssize(waiting_) / schema_.record_size();
     waiting_.clear();
     return absl::OkStatus();
@@ -142,6 +143,14 @@ class Appender {
   int64_t records_ = 0;
   UpsertReport report_;
 };
+
+std::string Describe(const UpsertReport& report) {
+  const std::string done =
+      absl::StrFormat("%s inserted, %d replaced, %d unchanged",
+                      FormatCount(report.inserted, "record"), report.replaced, report.unchanged);
+  if (report.removed == report.replaced) return done;
+  return absl::StrFormat("%s, %s removed", done, FormatCount(report.removed, "old record"));
+}
 
 // Returns how an error tells of the records before it: all of them are in the log, or only those
 // that were committed before the disk was full.
@@ -197,9 +206,7 @@ absl::Status AppendToLog(const LogAppendFlags& flags) {
           : absl::StrFormat(", %s skipped", FormatCount(appender.bad_lines(), "bad line"));
   const LogSize size = SizeOf(after);
   const std::string done =
-      flags.upsert ? absl::StrFormat("%s inserted, %d replaced, %d unchanged",
-                                     FormatCount(appender.report().inserted, "record"),
-                                     appender.report().replaced, appender.report().unchanged)
+      flags.upsert ? Describe(appender.report())
                    : absl::StrFormat("%s appended", FormatCount(appender.records(), "record"));
   return WriteLines(
       {absl::StrFormat("%s: %s%s, now %s in %s (%s)", flags.path, done, skipped,

@@ -52,6 +52,7 @@ struct FieldStat {
 struct LogStat {
   LogSnapshot log;
   std::optional<TimeRange> times;
+  std::optional<int64_t> greatest;
   int64_t newest = 0;  // greatest time that is not from the future, if there are times
   int64_t future = 0;  // records that are later than the clock
   std::vector<FieldStat> fields;
@@ -63,10 +64,11 @@ bool IsShown(const Field& field, const LogSnapshot& log) {
 }
 
 absl::StatusOr<LogStat> StatOf(const LogSnapshot& log) {
-  LogStat stat = {.log = log, .times = {}, .newest = 0, .future = 0, .fields = {}};
+  LogStat stat = {.log = log, .times = {}, .greatest = {}, .newest = 0, .future = 0, .fields = {}};
   std::vector<LogBucket> buckets;
   if (log.time_field() != nullptr) {
     ASSIGN_OR_RETURN(stat.times, log.Times());
+    ASSIGN_OR_RETURN(stat.greatest, log.GreatestTime());
     ASSIGN_OR_RETURN(stat.future, log.CountFuture());
     if (stat.times) {
       ASSIGN_OR_RETURN(const TimeRange newest, log.Last(0));
@@ -148,7 +150,7 @@ std::vector<std::string> TextOfStat(const StatFlags& flags, const LogStat& stat)
   if (stat.times) {
     const Field& time = *log.time_field();
     lines.push_back(absl::StrFormat("  times     %s to %s", FormatTimeOf(time, stat.times->begin),
-                                    FormatTimeOf(time, stat.times->end - 1)));
+                                    FormatTimeOf(time, *stat.greatest)));
   }
   if (stat.future > 0) {
     lines.push_back(absl::StrFormat("  future    %s later than the clock of this machine",
@@ -220,7 +222,7 @@ std::string JsonOfStat(const LogStat& stat) {
   if (time != nullptr) json["time_field"] = NameOf(*time);
   if (stat.times) {
     json["first_time"] = TimeOf(*time, stat.times->begin);
-    json["last_time"] = TimeOf(*time, stat.times->end - 1);
+    json["last_time"] = TimeOf(*time, *stat.greatest);
     json["future_records"] = stat.future;
   }
   json["retain_age"] = log.retention().max_age;

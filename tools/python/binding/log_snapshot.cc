@@ -209,11 +209,14 @@ nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, i
                         groups);
 }
 
-std::optional<std::pair<int64_t, int64_t>> Times(const LogSnapshotHandle& self) {
+// Returns the begin and the end of the times, and the greatest of them.
+std::optional<std::tuple<int64_t, int64_t, int64_t>> Times(const LogSnapshotHandle& self) {
   const std::optional<TimeRange> range =
       Check(WithoutGil(self.context.remote, [&] { return self.snapshot.Times(); }));
-  if (!range.has_value()) return std::nullopt;
-  return std::pair(range->begin, range->end);
+  const std::optional<int64_t> greatest =
+      Check(WithoutGil(self.context.remote, [&] { return self.snapshot.GreatestTime(); }));
+  if (!range.has_value() || !greatest.has_value()) return std::nullopt;
+  return std::tuple(range->begin, range->end, *greatest);
 }
 
 std::optional<std::string> TimeField(const LogSnapshotHandle& self) {

@@ -63,7 +63,7 @@ void BindLogWriter(nb::module_& module) {
             const UpsertReport done = Check(WithoutGil(self.context.remote, [&] {
               return self.writer.Upsert(buffer.bytes(), {.key = key, .time_only = time_only});
             }));
-            return std::tuple(done.inserted, done.replaced, done.unchanged);
+            return std::tuple(done.inserted, done.replaced, done.unchanged, done.removed);
           },
           "records"_a, "key"_a, "time_only"_a)
       .def(

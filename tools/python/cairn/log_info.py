@@ -67,11 +67,15 @@ class UpsertReport(NamedTuple):
         The number of records that replaced one or more of the log.
     unchanged
         The number of records that the log held already, with the same values.
+    removed
+        The number of records of the log that were deleted. It is more than `replaced` where the log
+        held several records of a key.
     """
 
     inserted: int
     replaced: int
     unchanged: int
+    removed: int
 
 
 def span_of(value: SpanLike, clock: Optional[Clock], what: str) -> int:

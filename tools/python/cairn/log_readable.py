@@ -79,7 +79,7 @@ class LogReadable:
         view = self._view()
         clock = view.need_clock()
         found = view.engine.times()
-        return None if found is None else (clock.time(found[0]), clock.time(found[1] - 1))
+        return None if found is None else (clock.time(found[0]), clock.time(found[2]))
 
     @property
     def retention(self) -> Retention:
