@@ -261,7 +261,7 @@ def _chosen(usual: np.ndarray, measures: Mapping[str, np.ndarray], words: Sequen
             columns[word] = _range(usual["min"], usual["max"])
         else:
             columns[word] = measures[word] if word in measures else usual[word]
-    found = np.empty(len(usual), [(word, column.dtype) for word, column in columns.items()])
+    found: np.ndarray = np.empty(len(usual), [(word, column.dtype) for word, column in columns.items()])
     for word, column in columns.items():
         found[word] = column
     return found
@@ -269,8 +269,9 @@ def _chosen(usual: np.ndarray, measures: Mapping[str, np.ndarray], words: Sequen
 
 def _range(least: np.ndarray, greatest: np.ndarray) -> np.ndarray:
     if least.dtype.kind in "fM":
-        return greatest - least
-    distance = greatest.astype("u8") - least.astype("u8")
+        between: np.ndarray = greatest - least
+        return between
+    distance: np.ndarray = greatest.astype("u8") - least.astype("u8")
     return distance if (distance > 2**63 - 1).any() else distance.astype("i8")
 
 

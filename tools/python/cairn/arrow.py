@@ -103,7 +103,7 @@ def reader_of(
 def write_parquet(reader: pyarrow.RecordBatchReader, path: Path, compression: str) -> None:
     """Writes everything that the reader gives. The file appears when it is complete."""
     pa = _pyarrow("to_parquet")
-    import pyarrow.parquet as parquet
+    import pyarrow.parquet as parquet  # type: ignore[import-untyped, unused-ignore]
 
     number_of(compression, _COMPRESSIONS, "compression")
     name = text_of(path)

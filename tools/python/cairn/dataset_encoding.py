@@ -14,7 +14,7 @@ from xarray.coding.strings import EncodedStringCoder
 from . import datasets
 from .boxes import boxes_of
 from .datasets import RESERVED, SUFFIX
-from .errors import InvalidArgument
+from .errors import Error, InvalidArgument
 from .paths import is_uri
 from .recipe import losing
 
@@ -104,8 +104,13 @@ def encode(dataset: xarray.Dataset, how: Storage, dim: Optional[str] = None) -> 
         variable.encoding = {**{key: value for key, value in variable.encoding.items() if key in _CF}, **own}
         if dim in variable.dims and variable.dtype.kind in "mM" and not {"units", "dtype"} & {*variable.encoding}:
             variable.encoding.update(_unit_of(variable.dtype))
-    variables, attrs = conventions.encode_dataset_coordinates(given)
-    variables, attrs = conventions.cf_encoder({name: _in_units(name, one) for name, one in variables.items()}, attrs)
+    try:
+        variables, attrs = conventions.encode_dataset_coordinates(given)
+        variables, attrs = conventions.cf_encoder({name: _in_units(name, one) for name, one in variables.items()}, attrs)
+    except (OverflowError, TypeError, ValueError) as error:  # of xarray, which names the variable
+        if isinstance(error, Error):
+            raise
+        raise InvalidArgument(" ".join(str(error).split())) from error
     datasets.check_names([*variables, *dataset.dims], attrs, RESERVED)
     stored = {}
     for name, variable in variables.items():
@@ -184,7 +189,7 @@ def _check_encoded(name: str, given: xarray.Variable, encoded: xarray.Variable) 
         least, most = float(loaded["least"]), float(loaded["most"])
         is_infinite = kinds[1] == "f" and np.isinf([least, most]).any()  # which a float holds
         if not is_infinite and (least < float(limits.min) - 0.5 or most > float(limits.max) + 0.5):
-            raise InvalidArgument(f"{where} does not hold values from {given.min().item()} to {given.max().item()}")
+            raise InvalidArgument(f"{where} does not hold values from {given.min().to_numpy()} to {given.max().to_numpy()}")
     if "hits" in found and bool(loaded["hits"]):
         raise InvalidArgument(f"{where} makes a value missing that is not")
 
@@ -205,7 +210,8 @@ def _without_objects(name: str, variable: xarray.Variable) -> xarray.Variable:
                 break
         else:
             variable = xarray.Variable(variable.dims, _numbers_of(name, items, ~missing), variable.attrs)
-    return EncodedStringCoder(allows_unicode=True).encode(variable, name=name)
+    coder = EncodedStringCoder(allows_unicode=True)  # type: ignore[no-untyped-call, unused-ignore]
+    return coder.encode(variable, name=name)
 
 
 def _numbers_of(name: str, items: np.ndarray, there: np.ndarray) -> np.ndarray:
@@ -293,7 +299,7 @@ def _count_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
             return False
         counted = {key: attrs[key] for key in ("units", "calendar") if key in attrs}
         times.append(conventions.decode_cf_variable("", xarray.Variable("n", [0, 1], counted)).values)
-    return np.array_equal(*times)
+    return np.array_equal(times[0], times[1])
 
 
 def _holds(dtype: np.dtype, variable: xarray.Variable) -> bool:

@@ -298,7 +298,8 @@ def _put(writer: Writer, variable: xarray.Variable, axis: int, begin: int) -> No
         first = [begin if one == axis else 0 for one in range(variable.ndim)]
         cuts = [_joined(*one) for one in zip(variable.data.chunks, writer.chunks, first)]
         # Threads of this process, for a writer belongs to it.
-        store([variable.data.rechunk(tuple(cuts))], [target], lock=False, scheduler="threads")
+        targets: list[Any] = [target]
+        store([variable.data.rechunk(tuple(cuts))], targets, lock=False, scheduler="threads")
         return
     copy_boxes(
         variable.shape, writer.chunks, variable.dtype.itemsize,

@@ -35,6 +35,7 @@ A frame or a directory without these layers is read all the same: the dimensions
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import stat
 import warnings
@@ -64,7 +65,8 @@ INDEX = "chunks.b2frame"  # the file that each sparse frame has
 Data = Union[np.ndarray, "Part"]
 
 
-class Part(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Part:
     """The first items of a frame along each dimension, which are read when they are indexed."""
 
     frame: Frame
@@ -75,7 +77,8 @@ class Part(NamedTuple):
     def dtype(self) -> np.dtype:
         """The type of an item. Texts have the byte order of the machine, for xarray mistakes the size of others."""
         dtype = self.frame.dtype
-        return dtype.newbyteorder("=") if dtype.kind == "U" else dtype
+        native: np.dtype = dtype.newbyteorder("=") if dtype.kind == "U" else dtype
+        return native
 
     def __reduce__(self) -> Any:
         reopen, how = self.frame.__reduce__()
@@ -104,7 +107,8 @@ class Part(NamedTuple):
                 parts.append(slice(int(numbers), int(numbers) + 1))
                 single.append(0)
         items: np.ndarray = np.asarray(self.frame[tuple(parts)])
-        return items[tuple(single)].astype(self.dtype, copy=False)
+        found: np.ndarray = items[tuple(single)].astype(self.dtype, copy=False)
+        return found
 
 
 def _content_of(state: Readable, path: Optional[str]) -> Union[int, tuple[int, ...]]:

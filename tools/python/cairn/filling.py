@@ -88,12 +88,13 @@ class Filler:
         if self._fill == "linear":
             return self._linear(found, exists)
         if self._fill == "previous":
-            places = np.where(exists, np.arange(len(self)), -1).reshape(self._shape)
-            places = np.maximum.accumulate(places, axis=1).ravel()
+            rows = np.where(exists, np.arange(len(self)), -1).reshape(self._shape)
+            places = np.maximum.accumulate(rows, axis=1).ravel()
             found, exists = found[places], places >= 0
         elif self._fill != "null":
-            whole = isinstance(self._fill, (int, np.integer)) or float(self._fill).is_integer()
-            if found.dtype.kind == "f" or not whole or (found.dtype.kind == "u" and self._fill < 0):
+            number = float(self._fill)
+            whole = isinstance(self._fill, (int, np.integer)) or number.is_integer()
+            if found.dtype.kind == "f" or not whole or (found.dtype.kind == "u" and number < 0):
                 found = found.astype("f8")
             found[~exists] = self._fill
             return found

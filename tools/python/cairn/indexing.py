@@ -28,7 +28,7 @@ FEW = 8
 
 def _all_of(axis: Axis) -> np.ndarray:
     if isinstance(axis, range):  # NumPy would take its items one after the other
-        return np.arange(axis.start, axis.stop, axis.step, np.int64)
+        return np.arange(axis.start, axis.stop, axis.step, dtype=np.int64)
     return np.asarray(axis, np.int64)
 
 
@@ -99,7 +99,8 @@ def _read_picked(view: View, box: tuple[_Piece, ...], shape: tuple[int, ...]) ->
         return picked
     items = view.room(extents)
     view.read([piece.begin for piece in box], items)
-    return items[_picked(box)]
+    chosen: np.ndarray = items[_picked(box)]
+    return chosen
 
 
 def _is_sparse(view: View, box: tuple[_Piece, ...], count: int) -> bool:
@@ -139,19 +140,26 @@ def _read_line(view: View, entries: list[Any]) -> np.ndarray:
             rest.extend([slice(None)] * numbers.ndim)
         else:
             rest.append(entry)
-    return out[tuple(rest)]
+    found: np.ndarray = out[tuple(rest)]
+    return found
+
+
+def _read_all(view: View, key: Union[str, list[str]]) -> np.ndarray:
+    """Reads all items, and returns these fields of them."""
+    items: np.ndarray = read(view, ...)[key]
+    return items
 
 
 def read_fields(view: View, key: Union[str, list[str]]) -> np.ndarray:
     """Returns array[key] for the name of a field, or for a list of names."""
     if len(view.shape) != 1 or view.dtype.itemsize != view.typesize:
-        return read(view, ...)[key]
+        return _read_all(view, key)
     if isinstance(key, str):
         return view.read_fields([key])[0]
     # NumPy leaves the chosen fields where they are in an item. It takes time to put them there.
     chosen = np.empty(0, view.dtype)[key].dtype
     if 2 * sum(chosen[name].itemsize for name in key) > view.typesize:
-        return read(view, ...)[key]
+        return _read_all(view, key)
     out = np.zeros(view.shape, chosen)
     for name, column in zip(key, view.read_fields(key)):
         out[name] = column
@@ -211,7 +219,7 @@ class _Points:
         self._pointed = [axis for axis, one in enumerate(self._axes) if isinstance(one, np.ndarray)]
         numbers = [self._axes[axis] for axis in self._pointed]
         try:
-            numbers = np.broadcast_arrays(*numbers)
+            numbers = list(np.broadcast_arrays(*numbers))
         except ValueError:
             shapes = " and ".join(str(one.shape) for one in numbers)
             raise OutOfRange(f"index arrays of {shapes} do not fit each other") from None
@@ -272,7 +280,8 @@ class _Points:
         shape = np.broadcast_shapes(*(place.shape for place in places))
         # A point may be wanted many times, but the box has each item once.
         if math.prod(shape) >= math.prod(part.extents):
-            return self._first(self._read_box(part))[part.picked]
+            picked: np.ndarray = self._first(self._read_box(part))[part.picked]
+            return picked
         items = self._view.room(shape)
         self._view.read_at(_numbers_of(self._view, places), items)
         return items

@@ -309,7 +309,7 @@ class Log(Opened[LogView], LogReadable):
         """
         view = self._view()
         which = view.selection(begin, end, last, tz, where)
-        count = self._engine.delete(*which, options.milliseconds(wait))
+        count: int = self._engine.delete(*which, options.milliseconds(wait))
         self.refresh()
         return count
 

@@ -334,7 +334,8 @@ class LogReadable:
         times = view.range(begin, end, last, tz)
         buckets = length, first, calendar, zone_name(tz) if calendar else ""
         found = view.engine.aggregate(
-            *times,
+            times[0],
+            times[1],
             *buckets,
             list(types),
             *conditions(where, view.fields),

@@ -154,7 +154,9 @@ class LogView:
         numbers = self.numbers(numbers) - self.engine.first_record()
         begin = 0
         for frame in self.engine.frames():
-            end = begin + frame.array()[0][0]
+            array = frame.array()
+            assert array is not None  # every file of a log is an array
+            end = begin + array[0][0]
             here = np.flatnonzero((begin <= numbers) & (numbers < end))
             if here.size and frame.info()["typesize"] == self.dtype.itemsize:
                 part = self.room(here.shape)

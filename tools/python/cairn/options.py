@@ -183,19 +183,19 @@ def _without_class(dtype: np.dtype) -> np.dtype:
     """Returns the same fields in `np.void`. Record arrays of NumPy have them in `np.record`."""
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
-        return np.dtype((_without_class(base), shape))
+        inner: np.dtype = np.dtype((_without_class(base), shape))
+        return inner
     if dtype.kind != "V":
         return np.dtype(dtype.str)  # numbers whose bytes have names stay numbers
-    if dtype.names is None:
+    if dtype.fields is None or dtype.names is None:
         return dtype
-    fields = [dtype.fields[name] for name in dtype.names]
-    return np.dtype(
-        {
-            "names": dtype.names,
-            "formats": [_without_class(field[0]) for field in fields],
-            "offsets": [field[1] for field in fields],
-            "titles": [field[2] if len(field) > 2 else None for field in fields],
-            "itemsize": dtype.itemsize,
-        },
-        align=dtype.isalignedstruct,
-    )
+    fields: list[Any] = [dtype.fields[name] for name in dtype.names]
+    said: dict[str, Any] = {
+        "names": dtype.names,
+        "formats": [_without_class(field[0]) for field in fields],
+        "offsets": [field[1] for field in fields],
+        "titles": [field[2] if len(field) > 2 else None for field in fields],
+        "itemsize": dtype.itemsize,
+    }
+    known: np.dtype = np.dtype(said, align=dtype.isalignedstruct)  # type: ignore[call-overload, unused-ignore]
+    return known

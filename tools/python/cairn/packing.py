@@ -126,7 +126,7 @@ def _of_scalar(value: np.generic) -> Any:
         raise InvalidType(f"{_type_of(value)} cannot be stored: store an array, np.asarray(value)")
     for kind, convert in _SCALARS:
         if isinstance(value, kind):
-            return convert(value)  # type: ignore[call-overload]
+            return convert(value)  # type: ignore[call-overload, unused-ignore]
     if isinstance(value, (str, bytes)):
         return value
     raise InvalidType(f"{_type_of(value)} cannot be stored: store an array, np.asarray(value)")

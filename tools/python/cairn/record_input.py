@@ -73,7 +73,8 @@ def _coded(values: Any, name: str, codes_of: CodesOf) -> np.ndarray:
         codes = np.zeros(len(known) + 1, "<u4")  # the last is for -1, which is no value
         some = [int(place) for place in used if place >= 0]
         codes[some] = _codes([known[place] for place in some], name, codes_of)
-        return codes[places]
+        chosen: np.ndarray = codes[places]
+        return chosen
     if arrow.is_column(values):
         values = arrow.to_numpy(values)
     if is_masked(values):
@@ -107,8 +108,9 @@ def _from_tuples(items: Any, dtype: np.dtype) -> dict[str, Any]:
     for number, row in enumerate(rows):
         if not isinstance(row, (tuple, list, np.void, np.ndarray)):
             raise InvalidType(f"record {number}: expected a tuple of {len(names)} values, got {told(row)}")
-        if len(row) != len(names):
-            raise InvalidArgument(f"record {number}: {len(row)} values, the log has {len(names)} fields")
+        count = len(row)  # type: ignore[arg-type, unused-ignore]
+        if count != len(names):
+            raise InvalidArgument(f"record {number}: {count} values, the log has {len(names)} fields")
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
@@ -175,7 +177,8 @@ def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
 def _as_field(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
     values = arrow.to_numpy(values) if arrow.is_column(values) else without_zone(values)
     if is_masked(values):
-        values = np.where(values.mask, None, values.data.astype(object)).tolist()
+        nothing: Any = None
+        values = np.where(values.mask, nothing, values.data.astype(object)).tolist()
     own = hasattr(values, "dtype") and not isinstance(values, (str, bytes))
     # NumPy would make texts of bytes that stand among texts.
     kind = object if dtype.kind == "S" and not own or dtype.kind != "f" and _lacks_some(values) else None

@@ -249,7 +249,8 @@ def _for_pandas(column: np.ndarray, missing: Optional[np.ndarray] = None) -> Any
     if column.dtype.kind == "O":
         import pandas
 
-        return pandas.Categorical(column if missing is None else np.where(missing, None, column))
+        nothing: Any = None
+        return pandas.Categorical(column if missing is None else np.where(missing, nothing, column))
     if column.dtype.kind == "S":
         column = np.array([value.decode("utf-8", "replace") for value in column], object)
         if missing is not None:

@@ -51,7 +51,7 @@ def to_datetime64(value: Any) -> np.datetime64:
 
 def without_zone(values: Any) -> Any:
     """Returns times of pandas with a zone as NumPy has them, in UTC. Other values stay as they are."""
-    dtype = getattr(values, "dtype", None)
+    dtype: Any = getattr(values, "dtype", None)
     return values if getattr(dtype, "tz", None) is None else values.to_numpy(f"M8[{dtype.unit}]")
 
 

@@ -42,9 +42,10 @@ def _membership(field: str, sign: str, values: Any, fields: Mapping[str, np.dtyp
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InvalidType(f"where: {sign}: expected a list of values, got {told(values)}")
     dtype = fields[field]
-    known = [_value("==", one, dtype) for one in values]
+    known: list[Any] = [_value("==", one, dtype) for one in values]
     if dtype.kind == "M":
-        known = [str(np.datetime64(one, np.datetime_data(dtype)[0])) for one in known]
+        unit: Any = np.datetime_data(dtype)[0]
+        known = [str(np.datetime64(one, unit)) for one in known]
     known = [one for one in known if one == one]  # nothing is equal to a NaN
     name = _quoted(field or "value")
     if not known:

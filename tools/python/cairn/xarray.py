@@ -136,8 +136,8 @@ class Backend(BackendEntrypoint):
         return name.endswith(datasets.SUFFIX) or datasets.is_directory_of_frames(name)
 
 
-@xarray.register_dataset_accessor("cairn")
-@xarray.register_dataarray_accessor("cairn")
+@xarray.register_dataset_accessor("cairn")  # type: ignore[no-untyped-call, unused-ignore]
+@xarray.register_dataarray_accessor("cairn")  # type: ignore[no-untyped-call, unused-ignore]
 class Accessor:
     """What datasets and arrays of xarray can do with frames: `ds.cairn.save(path)`."""
 
