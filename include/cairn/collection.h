@@ -68,6 +68,9 @@ class CAIRN_EXPORT CollectionSnapshot {
   //   those of Frame::Open.
   absl::StatusOr<Snapshot> OpenMember(std::string_view name) const;
 
+  // Returns true if both are the same state, seen through the same Collection.
+  bool operator==(const CollectionSnapshot& other) const { return view_ == other.view_; }
+
  private:
   friend class Collection;
   friend class CollectionWriter;

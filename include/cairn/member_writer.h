@@ -60,6 +60,8 @@ class CAIRN_EXPORT MemberWriter {
   absl::Status ReadChunk(int64_t nchunk, MutableItems dst) {
     return writer_->ReadChunk(nchunk, dst);
   }
+  // While the snapshot exists, the file of the member stays open and locked.
+  absl::StatusOr<Snapshot> StagedSnapshot() { return writer_->StagedSnapshot(); }
 
  private:
   Writer* writer_;

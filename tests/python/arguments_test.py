@@ -149,6 +149,27 @@ class Subject:
         self.where = ""
         return self.log().plot()
 
+    def collection(self):
+        self.path = self.where = os.path.join(self.folder, "c.b2d")
+        made = self.keep(cairn.open_collection(self.path, "a"))
+        with made.writer() as writer:
+            writer.add("/unit", np.arange(12.0).reshape(4, 3))
+        return made
+
+    def closed_collection(self):
+        made = self.collection()
+        made.close()
+        return made
+
+    def collection_snapshot(self):
+        return self.collection().snapshot()
+
+    def collection_writer(self):
+        return self.keep(self.collection().writer())
+
+    def member_writer(self):
+        return self.collection_writer()["/unit"]
+
     def aggregates(self):
         self.where = ""
         return self.log().aggregate()
@@ -190,7 +211,7 @@ class ArgumentsTest(PackageTest):
             result = call(**given) if isinstance(given, dict) else call(*given)
             if isinstance(result, (Iterator, cairn.Follower, cairn.LogFollower)):
                 next(iter(result), None)
-            if isinstance(result, (cairn.Frame, cairn.Writer, cairn.Log, cairn.LogWriter)):
+            if isinstance(result, (cairn.Frame, cairn.Writer, cairn.Log, cairn.LogWriter, cairn.Collection, cairn.CollectionWriter)):
                 result.close()
         except Exception as error:  # noqa: BLE001: that is what is tested
             text = str(error)
@@ -229,7 +250,7 @@ class ArgumentsTest(PackageTest):
     def test_functions_raise_only_exceptions_of_ours(self):
         made = {*inspect.signature(cairn.create).parameters} - {"path", "dtype", "threads"}
         for name, value in hostile():
-            for call in (cairn.open, cairn.create, cairn.asarray, cairn.Log.open, cairn.Log.create):
+            for call in (cairn.open, cairn.create, cairn.asarray, cairn.Log.open, cairn.Log.create, cairn.open_collection):
                 where = os.path.join(self.fresh(), "a.b2nd")
                 cairn.asarray(rows(), where).close()
                 needed = {"items": rows(2), "dtype": FIELDS}
@@ -291,7 +312,7 @@ class ArgumentsTest(PackageTest):
     def test_every_kind_of_parameter_is_known(self):
         """A parameter whose kind is not known is not named when it was wrong."""
         calls = [getattr(type(Subject(self, what).it), member) for what in SUBJECTS for member in dir(type(Subject(self, what).it)) if not member.startswith("_")]
-        for call in [*filter(inspect.isroutine, calls), cairn.open, cairn.create, cairn.asarray, cairn.Log.open, cairn.Log.create]:
+        for call in [*filter(inspect.isroutine, calls), cairn.open, cairn.create, cairn.asarray, cairn.Log.open, cairn.Log.create, cairn.open_collection]:
             if not hasattr(call, "__wrapped__"):
                 continue
             for parameter in list(inspect.signature(call).parameters.values()):

@@ -10,6 +10,7 @@
 
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/handles.h"
+#include "tools/python/binding/recipe.h"
 #include "tools/python/binding/text.h"
 
 namespace cairn::python {
@@ -28,29 +29,6 @@ FrameHandle Open(const std::string& path, std::optional<uint64_t> generation, bo
   Frame frame = Check(WithoutGil(context.remote, [&] { return Frame::Open(path, options); }));
   return {std::move(context), std::move(frame)};
 }
-
-// Describes how to make a frame. The members are those of CreateOptions, side by side.
-struct Recipe {
-  CreateOptions options;
-
-  void SetFilters(const std::vector<std::pair<int, int>>& stages) {
-    options.compression.filters.clear();
-    for (const auto& [filter, meta] : stages) {
-      options.compression.filters.push_back(
-          {.filter = static_cast<Filter>(filter), .meta = static_cast<uint8_t>(meta)});
-    }
-  }
-  void SetArray(const std::vector<int64_t>& shape, const std::vector<int32_t>& chunkshape,
-                const std::vector<int32_t>& blockshape, const std::string& dtype) {
-    options.array = ArrayInfo{
-        .shape = shape, .chunkshape = chunkshape, .blockshape = blockshape, .dtype = dtype};
-  }
-  void AddMetalayer(const std::string& name, nb::handle object) {
-    const Buffer content(object, Buffer::kRead);
-    options.metalayers.push_back(
-        {.name = name, .content = {content.bytes().begin(), content.bytes().end()}});
-  }
-};
 
 WriterHandle* Build(const std::string& path, const Recipe& recipe, int threads, nb::handle files) {
   Context context = MakeContext(threads, files);

@@ -110,6 +110,7 @@ class WriterHandle {
   Writer writer_ ABSL_GUARDED_BY(mutex_);
 };
 
+void BindCollection(nanobind::module_& module);
 void BindFrame(nanobind::module_& module);
 void BindSnapshot(nanobind::module_& module);
 void BindWriter(nanobind::module_& module);

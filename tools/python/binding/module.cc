@@ -34,6 +34,7 @@ NB_MODULE(_engine, module) {
   BindSnapshot(module);
   BindWriter(module);
   BindFrame(module);
+  BindCollection(module);
   BindLogSnapshot(module);
   BindLogWriter(module);
   BindLog(module);

@@ -22,6 +22,7 @@ to_zarr    writes a frame in another format; also to_hdf5 and to_npy
 Frame      reads like a NumPy array; append, writer, refresh, history, follow, verify
 Writer     stages edits and commits them all at once
 Snapshot   is one state of a frame, which never changes
+open_collection  opens or makes a directory of frames that change together: Collection
 Limits     bounds what a file that nobody trusts may cost
 Log        holds records with times: append, query, aggregate, follow
 Error      is the class of all exceptions: DataLoss, Unavailable, NotFound, ... (see cairn.errors)
@@ -32,6 +33,8 @@ Calls that touch data let other threads run. Threads may share a `Frame` and a `
 from ._engine import VERSION as __version__
 from ._engine import CommitTimer
 from .aggregates import Aggregates, FieldStatistics
+from .collection import Collection, CollectionSnapshot, open_collection
+from .collection_writer import CollectionWriter, MemberWriter
 from .errors import (
     AlreadyExists,
     Cancelled,
@@ -42,6 +45,7 @@ from .errors import (
     InvalidType,
     NoSuchField,
     NoSuchLayer,
+    NoSuchMember,
     NotFound,
     OutOfRange,
     PermissionDenied,
@@ -74,6 +78,9 @@ __all__ = [
     "AlreadyExists",
     "Cancelled",
     "CodedColumn",
+    "Collection",
+    "CollectionSnapshot",
+    "CollectionWriter",
     "CommitTimer",
     "DataLoss",
     "Error",
@@ -92,8 +99,10 @@ __all__ = [
     "LogInfo",
     "LogSnapshot",
     "LogWriter",
+    "MemberWriter",
     "NoSuchField",
     "NoSuchLayer",
+    "NoSuchMember",
     "NotFound",
     "OutOfRange",
     "PermissionDenied",
@@ -118,6 +127,7 @@ __all__ = [
     "from_npy",
     "from_zarr",
     "open",
+    "open_collection",
     "to_hdf5",
     "to_npy",
     "to_zarr",

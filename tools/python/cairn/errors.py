@@ -77,6 +77,10 @@ class NoSuchField(NotFound, KeyError):
     """The records, or the items, have no field of that name."""
 
 
+class NoSuchMember(NotFound, KeyError):
+    """The collection has no member of that name."""
+
+
 class OutOfRange(Error, IndexError):
     """There is no such item or chunk."""
 

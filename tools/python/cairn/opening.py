@@ -371,10 +371,7 @@ def asarray(
         others = {"dtype": dtype, "threads": threads, "wait": wait, "progress": progress}
         if not _given({**how, **others}, _ASARRAY):
             return items
-    check_unmasked(items)
-    items = without_zone(items)
-    is_array = hasattr(items, "shape") and isinstance(getattr(items, "dtype", None), np.dtype)
-    source = items if is_array else np.asarray(items)
+    source = source_of(items)
     known = options.check_dtype(source.dtype if dtype is None else dtype)
     return _made(make_recipe(known, tuple(source.shape), **how), path, known, threads, wait, source, progress)
 
@@ -403,6 +400,14 @@ def _made(
         fill(engine, source, dtype, progress)
     engine.close()
     return open(name, "r+", dtype=dtype, threads=threads, wait=wait)
+
+
+def source_of(items: Any) -> Any:
+    """Returns what has a shape, a dtype and slices, of anything that NumPy makes an array of."""
+    check_unmasked(items)
+    items = without_zone(items)
+    is_array = hasattr(items, "shape") and isinstance(getattr(items, "dtype", None), np.dtype)
+    return items if is_array else np.asarray(items)
 
 
 def begin_create(

@@ -1,0 +1,203 @@
+#include "cairn/collection.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "engine/base/mutex.h"
+#include "tools/python/binding/calls.h"
+#include "tools/python/binding/edits.h"
+#include "tools/python/binding/handles.h"
+#include "tools/python/binding/recipe.h"
+#include "tools/python/binding/text.h"
+
+namespace cairn::python {
+
+namespace {
+
+using namespace nb::literals;
+
+struct CollectionHandle {
+  Context context;
+  Collection collection;
+};
+
+struct CollectionSnapshotHandle {
+  Context context;
+  CollectionSnapshot snapshot;
+};
+
+// A writer that Python's threads use in turn, until it is released.
+class CollectionWriterHandle {
+ public:
+  CollectionWriterHandle(Context context, CollectionWriter writer)
+      : context_(std::move(context)), writer_(std::move(writer)) {}
+
+  const Context& context() const { return context_; }
+
+  // Runs call(writer) without the GIL.
+  template <typename Call>
+  auto With(Call&& call) {
+    using Result = std::invoke_result_t<Call, CollectionWriter&>;
+    return WithoutGil([&]() -> Result {
+      const MutexLock lock(mutex_);
+      if (!writer_.has_value()) return absl::FailedPreconditionError("the writer is closed");
+      return call(*writer_);
+    });
+  }
+  // Drops what is staged, and lets others write the collection.
+  void Release() {
+    WithoutGil([&] {
+      const MutexLock lock(mutex_);
+      writer_.reset();
+    });
+  }
+
+ private:
+  Context context_;
+  Mutex mutex_;
+  std::optional<CollectionWriter> writer_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Stages edits of the member that has the name at the time of each call, so a commit does not end
+// it. Python keeps the writer of the collection while this lives.
+class MemberHandle {
+ public:
+  MemberHandle(CollectionWriterHandle& writer, std::string name)
+      : writer_(writer), name_(std::move(name)) {}
+
+  const Context& context() const { return writer_.context(); }
+
+  template <typename Call>
+  auto With(Call&& call) {
+    using Result = std::invoke_result_t<Call, MemberWriter&>;
+    return writer_.With([&](CollectionWriter& writer) -> Result {
+      absl::StatusOr<MemberWriter> member = writer.Edit(name_);
+      if (!member.ok()) return member.status();
+      return call(*member);
+    });
+  }
+
+ private:
+  CollectionWriterHandle& writer_;
+  const std::string name_;
+};
+
+CollectionOptions MakeCollectionOptions(const Context& context, bool mmap, int verify,
+                                        int64_t cache_memory, const LimitValues& limits) {
+  CollectionOptions options{.members = MakeOpenOptions(context, false, mmap, verify, limits)};
+  options.members.cache_memory = cache_memory;
+  return options;
+}
+
+CollectionHandle Open(const std::string& path, bool create, bool mmap, int verify,
+                      int64_t cache_memory, const LimitValues& limits, int threads) {
+  Context context = MakeContext(threads, nb::none());
+  const CollectionOptions options =
+      MakeCollectionOptions(context, mmap, verify, cache_memory, limits);
+  Collection collection = Check(WithoutGil([&] {
+    return create ? Collection::Create(path, options) : Collection::Open(path, options);
+  }));
+  return {std::move(context), std::move(collection)};
+}
+
+CollectionWriterHandle* OpenWriter(CollectionHandle& self, int64_t wait) {
+  CollectionWriterOptions options;
+  options.members.executor = self.context.executor;
+  CollectionWriter writer = Check(WaitWithoutGil(
+      nullptr, wait,
+      [&](std::chrono::milliseconds part) {
+        options.wait = part;
+        return self.collection.OpenWriter(options);
+      },
+      [](const auto& opened) { return !absl::IsUnavailable(opened.status()); }));
+  return new CollectionWriterHandle(self.context, std::move(writer));
+}
+
+MemberHandle* Add(CollectionWriterHandle& self, const std::string& name, const Recipe& recipe) {
+  CreateOptions options = recipe.options;
+  options.compression.executor = self.context().executor;
+  Check(self.With([&](CollectionWriter& writer) { return writer.Add(name, options).status(); }));
+  return new MemberHandle(self, name);
+}
+
+MemberHandle* Edit(CollectionWriterHandle& self, const std::string& name) {
+  Check(self.With([&](CollectionWriter& writer) { return writer.Edit(name).status(); }));
+  return new MemberHandle(self, name);
+}
+
+}  // namespace
+
+void BindCollection(nb::module_& module) {
+  using SnapshotOf = CollectionSnapshotHandle;
+  nb::class_<SnapshotOf>(module, "CollectionSnapshot", "One state of all members.")
+      .def("number", [](const SnapshotOf& self) { return self.snapshot.number(); })
+      .def(
+          "members",
+          [](const SnapshotOf& self, const std::string& prefix) {
+            return self.snapshot.Members(prefix);
+          },
+          "prefix"_a)
+      .def(
+          "has_member",
+          [](const SnapshotOf& self, const std::string& name) {
+            return self.snapshot.HasMember(name);
+          },
+          "name"_a)
+      .def(
+          "open_member",
+          [](const SnapshotOf& self, const std::string& name) {
+            return SnapshotHandle{
+                self.context, Check(WithoutGil([&] { return self.snapshot.OpenMember(name); }))};
+          },
+          "name"_a)
+      .def("is_same", [](const SnapshotOf& self, const SnapshotOf& other) {
+        return self.snapshot == other.snapshot;
+      });
+
+  nb::class_<MemberHandle> member(module, "MemberWriter", "Stages edits of one member.");
+  BindEdits(member);
+
+  nb::class_<CollectionWriterHandle>(module, "CollectionWriter",
+                                     "Stages edits of members and commits them all at once.")
+      .def("edit", &Edit, "name"_a, nb::keep_alive<0, 1>())
+      .def("add", &Add, "name"_a, "recipe"_a, nb::keep_alive<0, 1>())
+      .def("remove",
+           Simple<CollectionWriterHandle, const std::string&>(
+               [](CollectionWriter& w, const std::string& name) { return w.Remove(name); }),
+           "name"_a)
+      .def("commit",
+           [](CollectionWriterHandle& self) {
+             return Check(self.With([](CollectionWriter& writer) { return writer.Commit(); }));
+           })
+      .def("rollback", Simple<CollectionWriterHandle>([](CollectionWriter& writer) {
+             writer.Rollback();
+             return absl::OkStatus();
+           }))
+      .def("close",
+           Simple<CollectionWriterHandle>([](CollectionWriter& writer) { return writer.Close(); }))
+      .def("release", &CollectionWriterHandle::Release);
+
+  nb::class_<CollectionHandle>(module, "Collection", "A directory of frames that change together.")
+      .def("snapshot",
+           [](const CollectionHandle& self) {
+             return SnapshotOf{self.context, self.collection.snapshot()};
+           })
+      .def("refresh",
+           [](CollectionHandle& self) {
+             return SnapshotOf{self.context,
+                               Check(WithoutGil([&] { return self.collection.Refresh(); }))};
+           })
+      .def("open_writer", &OpenWriter, "wait"_a);
+
+  module.def("open_collection", &Open, "path"_a, "create"_a, "mmap"_a, "verify"_a, "cache_memory"_a,
+             "limits"_a, "threads"_a);
+}
+
+}  // namespace cairn::python

@@ -1,0 +1,271 @@
+"""Collections: directories of frames that change together."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from typing import Any, Optional
+
+from . import _engine, options
+from .arguments import members_raise_ours, raises_ours, told
+from .collection_writer import CollectionWriter
+from .errors import AlreadyExists, InvalidArgument, InvalidType, NoSuchMember, NotFound, ReadOnly, Unimplemented
+from .opened import Immutable, Opened
+from .options import Limits
+from .paths import Path, is_uri, name_of
+from .readable import Snapshot
+from .view import View
+
+_MODES = ("r", "r+", "a", "w", "x")
+
+
+class State:
+    """One state of a collection. It is immutable."""
+
+    __slots__ = ("engine", "where")
+
+    def __init__(self, engine: _engine.CollectionSnapshot, where: str):
+        self.engine = engine
+        self.where = where
+
+    def check_member(self, name: Any) -> None:
+        """Raises NoSuchMember, with the name that comes nearest."""
+        if not isinstance(name, str):
+            raise InvalidType(f"name: expected that of a member, a str, got {told(name)}")
+        if self.engine.has_member(name):
+            return
+        near = difflib.get_close_matches(name, self.engine.members("/"), 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {len(self.engine.members('/'))} others"
+        raise NoSuchMember(f"{self.where}: no member {told(name)}; {hint}")
+
+
+@members_raise_ours
+class Members(Mapping[str, Snapshot]):
+    """Maps the names of members, such as "/day/temp", to their snapshots."""
+
+    __slots__ = ()
+
+    def _view(self) -> State:
+        raise NotImplementedError
+
+    @property
+    def _where(self) -> str:
+        return self._view().where
+
+    def __getitem__(self, name: str) -> Snapshot:
+        state = self._view()
+        state.check_member(name)
+        return Snapshot(View(state.engine.open_member(name), None, state.where + name))
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._view().engine.has_member(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.members())
+
+    def __len__(self) -> int:
+        return len(self.members())
+
+    def members(self, prefix: str = "/") -> list[str]:
+        """Returns the names of the members that begin with `prefix`, in order."""
+        return self._view().engine.members(prefix)
+
+    @property
+    def number(self) -> int:
+        """The number of the commit. Each has that of the one before, plus one."""
+        return self._view().engine.number()
+
+    def _title(self) -> str:
+        count = len(self)
+        return f"{count} member{'' if count == 1 else 's'}, commit {self.number}"
+
+
+class CollectionSnapshot(Immutable[State], Members):
+    """One state of all members. It reads the same whatever is committed later."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<cairn.CollectionSnapshot {self._where!r}, {self._title()}>"
+
+
+@members_raise_ours
+class Collection(Opened[State], Members):
+    """A directory of frames, its members, which change together.
+
+    A collection shows the state that it saw last. `refresh` looks for a newer one. A collection
+    sees its own commits at once. Threads may share it.
+    """
+
+    __slots__ = ("_mode", "_options", "_wait")
+
+    _kind = "collection"
+
+    def __init__(self, engine: _engine.Collection, path: str, mode: str, opened_with: dict[str, Any]):
+        super().__init__(engine, path, State(engine.snapshot(), path))
+        self._mode = mode
+        self._options = opened_with
+        self._wait = options.milliseconds(opened_with["wait"])  # for another writer
+
+    # Two that are open are equal if they are the same object, whatever they show.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def _view(self) -> State:
+        return self._shown()
+
+    @property
+    def _where(self) -> str:
+        return str(self._path)
+
+    def _seen(self, engine: _engine.CollectionSnapshot) -> State:
+        return State(engine, str(self._path))
+
+    @property
+    def path(self) -> str:
+        """The path of the directory."""
+        return str(self._path)
+
+    @property
+    def mode(self) -> str:
+        """"r", or "r+" if the collection can be changed."""
+        return self._mode
+
+    def snapshot(self) -> CollectionSnapshot:
+        """Returns the state that is shown now, which stays as it is."""
+        return CollectionSnapshot(self._view())
+
+    def refresh(self) -> bool:
+        """Shows the newest commit, and returns True if there was a newer one. Never waits for a writer."""
+        self._view()
+        self._engine.refresh()
+        return self._go_on()
+
+    def keys(self) -> KeysView[str]:
+        """The names of the members of the state that is shown now."""
+        return self.snapshot().keys()
+
+    def values(self) -> ValuesView[Snapshot]:
+        """The members of the state that is shown now."""
+        return self.snapshot().values()
+
+    def items(self) -> ItemsView[str, Snapshot]:
+        """The names and members of the state that is shown now."""
+        return self.snapshot().items()
+
+    def writer(self, *, wait: Optional[float] = None) -> CollectionWriter:
+        """Opens the writer of the collection. A collection has one writer at a time, over all processes.
+
+        Use it as a context manager, so that many edits become one commit.
+
+        wait
+            The number of seconds to wait for another writer. After it, the call raises
+            `Unavailable`. Signals are handled meanwhile. The default is the `wait` that the
+            collection was opened with.
+        """
+        self._view()
+        if self._mode == "r":
+            raise ReadOnly(f"{self._where}: opened for reading; open it with mode 'r+'")
+        engine = self._engine.open_writer(self._wait if wait is None else options.milliseconds(wait))
+        return CollectionWriter(engine, self._committed, self._where)
+
+    def _committed(self) -> CollectionSnapshot:
+        committed = self._seen(self._engine.refresh())
+        self._go_on()
+        return CollectionSnapshot(committed)
+
+    def __reduce__(self) -> Any:
+        return _reopened, (self._path, self._mode, self._options)
+
+    def __repr__(self) -> str:
+        if self._state is None:
+            return f"<cairn.Collection {self._path!r}, closed>"
+        return f"<cairn.Collection {self._path!r}, mode {self._mode!r}, {self._title()}>"
+
+
+@raises_ours
+def open_collection(
+    path: Path,
+    mode: str = "r",
+    *,
+    mmap: bool = True,
+    verify: str = "first",
+    threads: int = 1,
+    cache_memory: int = 8 << 20,
+    limits: Limits = Limits(),
+    wait: float = 0.0,
+) -> Collection:
+    """Opens a collection, or makes one.
+
+    path
+        A directory. Its name ends with ".b2d" where python-blosc2 is to know it.
+    mode
+        "r" opens the collection for reading, and "r+" also for changing it. "a" is "r+", and makes
+        an empty one if there is none. "w" makes one without members, and removes those of one that
+        exists in one commit. "x" makes it, and raises `AlreadyExists` if there is one.
+    wait
+        The number of seconds that `writer` waits for another writer if it does not say it itself.
+
+    The other arguments are those of `cairn.open`, for each member:
+
+    mmap
+        Reads through a memory map. False reads by system calls, which copy.
+    verify
+        When fingerprints are checked: at the "first" read of a chunk, "always" or "never".
+    threads
+        The number of threads that compress and decompress blocks.
+    cache_memory
+        The maximum number of bytes of decoded data that a member keeps.
+    limits
+        Bounds on what a file may cost, for files that nobody trusts.
+    """
+    if mode not in _MODES:
+        raise InvalidArgument(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
+    name = name_of(path)
+    if is_uri(name):
+        raise Unimplemented(f"{name}: collections are directories of this machine")
+    opened_with = {
+        "mmap": mmap,
+        "verify": verify,
+        "threads": threads,
+        "cache_memory": cache_memory,
+        "limits": limits,
+        "wait": wait,
+    }
+    options.milliseconds(wait)  # before anything is made
+    engine = _engine_of(name, mode, opened_with)
+    collection = Collection(engine, name, "r" if mode == "r" else "r+", opened_with)
+    if mode == "w":
+        with collection.writer() as writer:
+            collection.refresh()
+            for member in collection.members():
+                writer.remove(member)
+    return collection
+
+
+def _reopened(path: str, mode: str, opened_with: dict[str, Any]) -> Collection:
+    return open_collection(path, mode, **opened_with)
+
+
+def _engine_of(name: str, mode: str, opened_with: Mapping[str, Any]) -> _engine.Collection:
+    def opened(create: bool) -> _engine.Collection:
+        return _engine.open_collection(
+            name,
+            create,
+            opened_with["mmap"],
+            options.number_of(opened_with["verify"], options.VERIFY_POLICIES, "verify"),
+            options.integer(opened_with["cache_memory"], "cache_memory", 0, 2**63 - 1),
+            opened_with["limits"]._counts(),
+            options.integer(opened_with["threads"], "threads"),
+        )
+
+    if mode in ("a", "w"):
+        try:
+            return opened(False)
+        except NotFound:
+            pass
+        try:
+            return opened(True)
+        except AlreadyExists:  # another process has just made it
+            pass
+    return opened(mode == "x")
