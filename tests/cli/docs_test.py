@@ -1,4 +1,7 @@
-"""The documents show what the code does: arguments TOOL EXAMPLE C_EXAMPLE SOURCE_ROOT."""
+"""The documents show what the code does: arguments TOOL EXAMPLE C_EXAMPLE SOURCE_ROOT [MAKER].
+
+MAKER is a program that makes the collection weather.b2d.
+"""
 
 import json
 import os
@@ -10,7 +13,7 @@ import tap
 from cli import CliTest, sample
 
 COMMANDS = [
-    "pack", "copy", "append", "cat", "info", "verify", "chunk insert", "chunk update", "chunk delete",
+    "pack", "copy", "append", "cat", "info", "list", "verify", "chunk insert", "chunk update", "chunk delete",
     "chunk reorder", "resize", "meta ls", "meta get", "meta set", "meta rm", "history", "backup", "restore", "reclaim", "compact", "recover",
     "encode", "decode", "log create", "log append", "log import", "log query", "log agg", "log tail", "log follow",
     "log stat", "log retain", "log delete", "log add-field", "log latest",
@@ -32,6 +35,7 @@ class Docs(CliTest):
     example = None
     c_example = None
     root = None
+    maker = None
 
     def source(self, name):
         with open(os.path.join(self.root, name), encoding="utf-8") as file:
@@ -116,6 +120,10 @@ class Docs(CliTest):
         self.write("rows.f32", sample(8000))
         examples = self.examples()
         self.assertGreater(len(examples), 25)
+        if self.maker is None:  # a big-endian host
+            examples = [line for line in examples if "weather.b2d" not in line]
+        else:
+            subprocess.run([self.maker], cwd=self.dir, check=True, stdout=subprocess.DEVNULL)
         self.run_examples(examples)
 
     def test_the_examples_of_the_page_of_logs_run_one_after_the_other(self):
@@ -206,4 +214,5 @@ class Docs(CliTest):
 
 if __name__ == "__main__":
     CliTest.tool, Docs.example, Docs.c_example, Docs.root = map(os.path.abspath, sys.argv[1:5])
+    Docs.maker = os.path.abspath(sys.argv[5]) if len(sys.argv) > 5 else None
     tap.main(__name__)

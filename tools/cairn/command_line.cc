@@ -28,11 +28,12 @@ struct NamedCommand {
 // The commands are in the order in which --help lists them.
 constexpr NamedCommand kCommands[] = {
     {"pack", AddPack},       {"copy", AddCopy},       {"append", AddAppend},
-    {"cat", AddCat},         {"info", AddInfo},       {"history", AddHistory},
-    {"verify", AddVerify},   {"chunk", AddChunk},     {"resize", AddResize},
-    {"meta", AddMeta},       {"backup", AddBackup},   {"restore", AddRestore},
-    {"compact", AddCompact}, {"reclaim", AddReclaim}, {"recover", AddRecover},
-    {"encode", AddEncode},   {"decode", AddDecode},   {"log", AddLog},
+    {"cat", AddCat},         {"info", AddInfo},       {"list", AddList},
+    {"history", AddHistory}, {"verify", AddVerify},   {"chunk", AddChunk},
+    {"resize", AddResize},   {"meta", AddMeta},       {"backup", AddBackup},
+    {"restore", AddRestore}, {"compact", AddCompact}, {"reclaim", AddReclaim},
+    {"recover", AddRecover}, {"encode", AddEncode},   {"decode", AddDecode},
+    {"log", AddLog},
 };
 
 // Adds only the named command if the line begins with one. Making all the options of the others,

@@ -14,8 +14,8 @@
 #include "tools/cairn/commands/frame_edit.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/database_parts.h"
-#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/io/patience.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/io/whole_items.h"
@@ -102,7 +102,7 @@ absl::Status Append(const AppendFlags& flags) {
   if (input.IsSameFileAs(flags.frame)) {
     return absl::InvalidArgumentError(absl::StrCat(flags.frame, ": cannot append to itself"));
   }
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)}));
+  ASSIGN_OR_RETURN(Frame frame, OpenFrame(flags.frame));
   const absl::StatusOr<int64_t> size = AppendTo(frame, input, flags);
   if (!size.ok() || flags.quiet || flags.ack) return size.status();
   const FrameInfo info = frame.snapshot().info();

@@ -14,6 +14,7 @@
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/io/replaceable.h"
 #include "tools/cairn/report/damage_check.h"
@@ -48,9 +49,8 @@ absl::StatusOr<std::optional<Snapshot>> FindSince(const BackupFlags& flags) {
   }
   if (!flags.since) return std::nullopt;
   OpenOptions options;
-  options.file_system = FilesAt(flags.frame);
   options.generation = flags.since;
-  const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
+  const absl::StatusOr<Frame> frame = OpenFrame(flags.frame, options);
   if (frame.ok()) return frame->snapshot();
   if (!absl::IsNotFound(frame.status())) return frame.status();
   return absl::NotFoundError(absl::StrCat(
@@ -80,10 +80,8 @@ absl::Status Backup(const BackupFlags& flags) {
   const HeldSignals signals;
   RETURN_IF_ERROR(CheckReplaceable(flags.out));
   OpenOptions open;
-  open.file_system = FilesAt(flags.frame);
   open.durable_only = flags.durable;
-  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, open));
-  const Snapshot snapshot = frame.snapshot();
+  ASSIGN_OR_RETURN(const Snapshot snapshot, Sources(open).Open(flags.frame));
   CopyOptions options;
   options.file_system = FilesAt(flags.out);
   ASSIGN_OR_RETURN(options.since, FindSince(flags));

@@ -15,8 +15,8 @@
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/box.h"
 #include "tools/cairn/flags/flags.h"
-#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/report/frame_summary.h"
@@ -164,14 +164,15 @@ absl::Status Cat(const CatFlags& flags) {
   }
   const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
   OpenOptions options;
-  options.file_system = FilesAt(flags.frame);
   options.offset = flags.offset;
   options.generation = flags.generation;
   options.durable_only = flags.durable;
   options.executor = executor;
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, options));
-  const Snapshot snapshot = frame.snapshot();
-  if (flags.follow) return CatAndFollow(frame, flags);
+  if (flags.follow) {
+    ASSIGN_OR_RETURN(Frame frame, OpenFrame(flags.frame, options));
+    return CatAndFollow(frame, flags);
+  }
+  ASSIGN_OR_RETURN(const Snapshot snapshot, Sources(options).Open(flags.frame));
   const absl::Status status = rows          ? CatAsRows(snapshot, flags)
                               : flags.box   ? CatBox(snapshot, flags)
                               : flags.chunk ? CatChunk(snapshot, flags)

@@ -25,6 +25,7 @@ void AddEncode(CLI::App& app, Command& chosen);
 void AddDecode(CLI::App& app, Command& chosen);
 void AddInfo(CLI::App& app, Command& chosen);
 void AddHistory(CLI::App& app, Command& chosen);
+void AddList(CLI::App& app, Command& chosen);
 void AddLog(CLI::App& app, Command& chosen);
 void AddVerify(CLI::App& app, Command& chosen);
 

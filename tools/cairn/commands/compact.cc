@@ -8,9 +8,9 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
-#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/io/patience.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/text/about.h"
@@ -41,7 +41,7 @@ absl::Status Print(const CompactFlags& flags, const CompactReport& report) {
 
 absl::StatusOr<CompactReport> CompactFrame(const CompactFlags& flags) {
   const HeldSignals signals;
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)}));
+  ASSIGN_OR_RETURN(Frame frame, OpenFrame(flags.frame));
   Progress progress("compacting", frame.snapshot().info().nchunks, "chunk");
   CompactOptions options;
   options.progress = [&](int64_t chunks) {

@@ -24,6 +24,7 @@
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/records/values.h"
 #include "tools/cairn/report/damage_check.h"
@@ -177,7 +178,7 @@ absl::Status CopyTo(const Snapshot& snapshot, const CopyFlags& copy,
   }
   ASSIGN_OR_RETURN(CreateOptions options, flags.Over(std::move(base), layers.metalayers));
   options.compression.executor = executor;
-  const std::shared_ptr<FileSystem> files = FilesForCopy(copy.in, flags.out());
+  const std::shared_ptr<FileSystem> files = FilesForCopy(FileAt(copy.in), flags.out());
   options.file_system = files;
   absl::StatusOr<Writer> writer = StartFrame(flags, options, mode);
   if (!writer.ok()) return About(flags.out(), writer.status());
@@ -219,24 +220,21 @@ absl::Status Copy(const CopyFlags& flags) {
   const HeldSignals signals;
   const std::shared_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
   OpenOptions options;
-  options.file_system = FilesAt(flags.in);
   options.offset = flags.offset;
   options.executor = executor;
-  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.in, options));
-  RETURN_IF_ERROR(CheckPlaces(frame.snapshot(), flags));
+  ASSIGN_OR_RETURN(const Snapshot snapshot, Sources(options).Open(flags.in));
+  RETURN_IF_ERROR(CheckPlaces(snapshot, flags));
   // A copy would pass damage off as sealed.
-  if (absl::Status damage = CheckTrailer(frame.snapshot()); !damage.ok())
-    return Hint(damage, flags);
-  TellOfChangedMetalayers(flags.in, frame.snapshot());
+  if (absl::Status damage = CheckTrailer(snapshot); !damage.ok()) return Hint(damage, flags);
+  TellOfChangedMetalayers(flags.in, snapshot);
   absl::Status left_out;
   Skipped skipped;
-  const absl::Status made =
-      CopyTo(frame.snapshot(), flags, layers, executor, signals, left_out, skipped);
+  const absl::Status made = CopyTo(snapshot, flags, layers, executor, signals, left_out, skipped);
   RETURN_IF_ERROR(flags.frame.Report(Hint(made, flags), start));
   for (const std::string& reason : skipped.reasons) {
     RETURN_IF_ERROR(WriteLines({absl::StrCat("  lost: ", reason)}));
   }
-  RETURN_IF_ERROR(CheckDamage(frame.snapshot()));
+  RETURN_IF_ERROR(CheckDamage(snapshot));
   return left_out;
 }
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "tools/cairn/flags/flags.h"
-#include "tools/cairn/io/files.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/io/patience.h"
 #include "tools/status.h"
 
@@ -22,7 +22,7 @@ void AddWriting(CLI::App& app, EditFlags& flags) {
 
 absl::StatusOr<FrameInfo> EditFrame(const EditFlags& flags, FrameEdit edit) {
   const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)}));
+  ASSIGN_OR_RETURN(Frame frame, OpenFrame(flags.frame));
   ASSIGN_OR_RETURN(Writer writer,
                    OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait,
                                                          .keep_generations = flags.keep,

@@ -10,8 +10,8 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
-#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
@@ -59,9 +59,8 @@ std::string JsonOfHistory(const History& history) {
 
 absl::Status ListHistory(const HistoryFlags& flags) {
   OpenOptions options;
-  options.file_system = FilesAt(flags.frame);
   options.offset = flags.offset;
-  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
+  ASSIGN_OR_RETURN(const Frame frame, OpenFrame(flags.frame, options));
   ASSIGN_OR_RETURN(const History history, frame.History(flags.page));
   const absl::Status status =
       WriteStdout(flags.json ? JsonOfHistory(history) : TextOfHistory(history));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -13,6 +14,8 @@
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
+#include "tools/cairn/report/collection_report.h"
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/report/frame_metrics.h"
 #include "tools/cairn/report/frame_summary.h"
@@ -69,18 +72,58 @@ absl::Status Print(const Snapshot& snapshot, const FrameSummary& summary, const 
   return WriteStdout(flags.json ? JsonOfFrame(summary) : TextOfFrame(summary));
 }
 
-// Prints a frame, or adds it to `metrics`. If it cannot be opened, prints nothing.
-absl::Status Show(const std::string& path, const InfoFlags& flags, Metrics& metrics) {
+OpenOptions HowToOpen(const InfoFlags& flags) {
   OpenOptions options;
-  options.file_system = FilesAt(path);
   options.offset = flags.offset;
   options.generation = flags.generation;
   // Looking at a chunk's header is not a reason to read all of its bytes.
   options.verify = VerifyPolicy::kNever;
-  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path, options));
-  const Snapshot snapshot = frame.snapshot();
+  return options;
+}
+
+// A frame that is open, with those who read older states of it.
+struct Shown {
+  Snapshot snapshot;
+  std::vector<GenerationHolder> holders;
+};
+
+absl::StatusOr<Shown> OpenToShow(const std::string& path, const InfoFlags& flags,
+                                 Sources& sources) {
+  if (FindInCollection(path).has_value()) {
+    ASSIGN_OR_RETURN(Snapshot member, sources.Open(path));
+    return Shown{.snapshot = std::move(member), .holders = {}};
+  }
+  ASSIGN_OR_RETURN(const Frame frame, OpenFrame(path, HowToOpen(flags)));
+  ASSIGN_OR_RETURN(std::vector<GenerationHolder> holders, frame.OldReaders());
+  return Shown{.snapshot = frame.snapshot(), .holders = std::move(holders)};
+}
+
+absl::Status ShowCollection(const CollectionPlace& place, const InfoFlags& flags,
+                            Sources& sources) {
+  if (flags.chunks || flags.generation.has_value() || flags.offset != 0) {
+    return absl::InvalidArgumentError(
+        "--chunks, --generation and --offset are of one frame: name a member");
+  }
+  ASSIGN_OR_RETURN(const CollectionSnapshot snapshot, sources.OpenCollection(place.collection));
+  const CollectionSummary summary =
+      SummarizeCollection(place.collection + place.name, place.name, snapshot);
+  RETURN_IF_ERROR(WriteStdout(flags.json ? JsonOfCollection(summary) : TextOfCollection(summary)));
+  if (summary.bad == 0) return absl::OkStatus();
+  return Printed(absl::DataLossError(
+      absl::StrFormat("%d of %s cannot be read; see `cairn verify`", summary.bad,
+                      FormatCount(std::ssize(summary.members), "member"))));
+}
+
+// Prints a frame or a collection, or adds a frame to `metrics`. If it cannot be opened, prints
+// nothing.
+absl::Status Show(const std::string& path, const InfoFlags& flags, Sources& sources,
+                  Metrics& metrics) {
+  const std::optional<CollectionPlace> place = FindInCollection(path);
+  if (place.has_value() && !place->is_member) return ShowCollection(*place, flags, sources);
+  ASSIGN_OR_RETURN(Shown opened, OpenToShow(path, flags, sources));
+  const Snapshot& snapshot = opened.snapshot;
   ASSIGN_OR_RETURN(FrameSummary summary, SummarizeFrame(path, snapshot));
-  ASSIGN_OR_RETURN(summary.holders, frame.OldReaders());
+  summary.holders = std::move(opened.holders);
   summary.requests = RequestsOf(path);
   if (flags.metrics) {
     AddFrame(summary, metrics);
@@ -92,9 +135,9 @@ absl::Status Show(const std::string& path, const InfoFlags& flags, Metrics& metr
 }
 
 // Shows all frames, one after the other. A frame that cannot be opened does not end this.
-absl::Status ShowEach(const InfoFlags& flags, Metrics& metrics) {
+absl::Status ShowEach(const InfoFlags& flags, const std::vector<std::string>& frames,
+                      Sources& sources, Metrics& metrics) {
   const bool list = flags.json;  // --metrics excludes it
-  const std::vector<std::string> frames = FramesAt(flags.frames);
   int64_t bad = 0;
   for (const std::string& path : frames) {
     const bool first = path.data() == frames.front().data();
@@ -103,7 +146,7 @@ absl::Status ShowEach(const InfoFlags& flags, Metrics& metrics) {
     } else if (!first && !flags.metrics) {
       RETURN_IF_ERROR(WriteStdout("\n"));
     }
-    const absl::Status status = About(path, Show(path, flags, metrics));
+    const absl::Status status = About(path, Show(path, flags, sources, metrics));
     if (absl::IsCancelled(status)) return status;
     if (status.ok()) continue;
     ++bad;
@@ -121,22 +164,25 @@ absl::Status ShowEach(const InfoFlags& flags, Metrics& metrics) {
 
 absl::Status Info(const InfoFlags& flags) {
   Metrics metrics;
+  Sources sources(HowToOpen(flags));
+  const std::vector<std::string> frames = FramesAt(flags.frames);
   if (flags.metrics) {
-    const absl::Status shown = ShowEach(flags, metrics);
+    const absl::Status shown = ShowEach(flags, sources.Expand(frames), sources, metrics);
     RETURN_IF_ERROR(WriteStdout(metrics.Text()));
     return shown;
   }
-  if (FramesAt(flags.frames) != std::vector{flags.frames.front()}) return ShowEach(flags, metrics);
-  return About(flags.frames.front(), Show(flags.frames.front(), flags, metrics));
+  if (frames != std::vector{flags.frames.front()}) return ShowEach(flags, frames, sources, metrics);
+  return About(frames.front(), Show(frames.front(), flags, sources, metrics));
 }
 
 }  // namespace
 
 void AddInfo(CLI::App& app, Command& chosen) {
-  CLI::App* info = app.add_subcommand("info", "Print what a frame holds and how it is stored");
+  CLI::App* info =
+      app.add_subcommand("info", "Print what a frame or a collection holds and how it is stored");
   const auto flags = std::make_shared<InfoFlags>();
   AddPaths(*info, "FRAME", flags->frames)
-      ->description("The frames; of a log of many files its directory");
+      ->description("The frames; of a log of many files, or a collection, its directory");
   CLI::Option* const json = info->add_flag("--json", flags->json, "Print JSON");
   CLI::Option* const chunks = info->add_flag("--chunks", flags->chunks, "List the chunks too");
   info->add_flag("--metrics", flags->metrics, "Print the numbers to watch, for Prometheus")

@@ -13,8 +13,8 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
-#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/io/patience.h"
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/report/frame_summary.h"
@@ -42,10 +42,8 @@ struct MetaFlags {
 
 absl::StatusOr<Snapshot> OpenSnapshot(const MetaFlags& flags) {
   OpenOptions options;
-  options.file_system = FilesAt(flags.frame);
   options.offset = flags.offset;
-  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
-  return frame.snapshot();
+  return Sources(options).Open(flags.frame);
 }
 
 absl::Status List(const MetaFlags& flags) {
@@ -120,7 +118,7 @@ absl::Status Get(const MetaFlags& flags) {
 
 absl::Status Set(const MetaFlags& flags) {
   ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)}));
+  ASSIGN_OR_RETURN(Frame frame, OpenFrame(flags.frame));
   ASSIGN_OR_RETURN(
       Writer writer,
       OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait, .keep_generations = flags.keep}));
@@ -151,7 +149,7 @@ absl::Status CheckRemovable(Frame& frame, const MetaFlags& flags) {
 
 absl::Status Remove(const MetaFlags& flags) {
   if (flags.fixed) return CannotRemove(absl::StatusCode::kInvalidArgument, flags);
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)}));
+  ASSIGN_OR_RETURN(Frame frame, OpenFrame(flags.frame));
   ASSIGN_OR_RETURN(
       Writer writer,
       OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait, .keep_generations = flags.keep}));
@@ -182,7 +180,7 @@ void AddName(CLI::App& verb, MetaFlags& flags) {
   verb.add_flag("--fixed", flags.fixed, "A metalayer of the header, not a vlmetalayer");
 }
 
-void AddList(CLI::App& group, Command& chosen) {
+void AddMetaLs(CLI::App& group, Command& chosen) {
   const auto flags = std::make_shared<MetaFlags>();
   CLI::App* verb = AddVerb(group, {"ls", "List the layers of both kinds", List}, flags, chosen);
   verb->add_flag("--json", flags->json, "Print JSON");
@@ -235,7 +233,7 @@ void AddRemove(CLI::App& group, Command& chosen) {
 void AddMeta(CLI::App& app, Command& chosen) {
   CLI::App* group = app.add_subcommand("meta", "List, print, set or remove metadata");
   group->require_subcommand(1);
-  AddList(*group, chosen);
+  AddMetaLs(*group, chosen);
   AddGet(*group, chosen);
   AddSet(*group, chosen);
   AddRemove(*group, chosen);

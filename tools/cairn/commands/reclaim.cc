@@ -11,8 +11,8 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
-#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/io/patience.h"
 #include "tools/cairn/report/holders.h"
 #include "tools/cairn/text/about.h"
@@ -54,7 +54,7 @@ absl::Status Print(const ReclaimFlags& flags, const ReclaimReport& report) {
 }
 
 absl::Status Reclaim(const ReclaimFlags& flags) {
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)}));
+  ASSIGN_OR_RETURN(Frame frame, OpenFrame(flags.frame));
   ASSIGN_OR_RETURN(
       Writer writer,
       OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait, .keep_generations = flags.keep}));

@@ -14,6 +14,7 @@
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/io/patience.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
@@ -78,7 +79,7 @@ absl::Status Print(const RestoreFlags& flags, const Restored& restored) {
 
 absl::Status RestoreFrame(const RestoreFlags& flags) {
   const HeldSignals signals;
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame, {.file_system = FilesAt(flags.frame)});
+  absl::StatusOr<Frame> frame = OpenFrame(flags.frame);
   if (!frame.ok()) return About(flags.frame, frame.status());
   absl::StatusOr<Writer> writer = OpenWriterInTurn(*frame, WriterOptions{.wait = flags.wait});
   if (!writer.ok()) return About(flags.frame, writer.status());

@@ -14,6 +14,7 @@
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/controls.h"
@@ -103,22 +104,16 @@ std::string JsonOf(const Outcome& outcome) {
               -1);
 }
 
-Outcome CheckFrame(const std::string& path, const VerifyFlags& flags,
-                   const std::shared_ptr<Executor>& executor) {
-  OpenOptions options;
-  options.file_system = FilesAt(path);
-  options.offset = flags.offset;
-  options.executor = executor;
-  const absl::StatusOr<Frame> frame = Frame::Open(path, options);
-  if (!frame.ok()) return {.path = path, .report = frame.status()};
-  const Snapshot snapshot = frame->snapshot();
-  const FrameInfo& info = snapshot.info();
+Outcome CheckFrame(const std::string& path, Sources& sources) {
+  const absl::StatusOr<Snapshot> snapshot = sources.Open(path);
+  if (!snapshot.ok()) return {.path = path, .report = snapshot.status()};
+  const FrameInfo& info = snapshot->info();
   Progress progress(absl::StrCat("verifying ", path), info.nchunks, "chunk");
   const auto show = [&](int64_t chunks) {
     progress.Show(chunks);
     return true;
   };
-  return {.path = path, .report = snapshot.Verify({.progress = show}), .size = StoredSize(info)};
+  return {.path = path, .report = snapshot->Verify({.progress = show}), .size = StoredSize(info)};
 }
 
 // Prints each result as soon as it is known. In JSON they are the elements of one array.
@@ -139,12 +134,15 @@ absl::Status Conclude(int64_t frames, int64_t checked, int64_t bad) {
 }
 
 absl::Status Verify(const VerifyFlags& flags) {
-  const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
-  const std::vector<std::string> frames = FramesAt(flags.frames);
+  OpenOptions options;
+  options.offset = flags.offset;
+  options.executor = MakeExecutor(flags.threads);
+  Sources sources(options);
+  const std::vector<std::string> frames = sources.Expand(FramesAt(flags.frames));
   int64_t checked = 0;
   int64_t bad = 0;
   for (const std::string& path : frames) {
-    const Outcome outcome = CheckFrame(path, flags, executor);
+    const Outcome outcome = CheckFrame(path, sources);
     ++checked;
     if (!IsFine(outcome)) ++bad;
     const absl::Status written = Print(outcome, flags.json, checked == 1);
@@ -166,7 +164,7 @@ void AddVerify(CLI::App& app, Command& chosen) {
   CLI::App* verify = app.add_subcommand("verify", "Check every section and chunk of frames");
   const auto flags = std::make_shared<VerifyFlags>();
   AddPaths(*verify, "FRAME", flags->frames)
-      ->description("The frames; of a log of many files its directory");
+      ->description("The frames; of a log of many files, or a collection, its directory");
   verify->add_flag("--json", flags->json, "Print JSON");
   AddOffset(*verify, flags->offset)->description("Where in each file the frame begins");
   AddThreads(*verify, flags->threads);

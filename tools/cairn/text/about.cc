@@ -18,12 +18,14 @@ bool IsAboutContent(const absl::Status& status) {
 }
 
 // Returns true if a message begins with its file, as the engine's do: "PATH: cannot read", "PATH is
-// held by another writer", "PATH/00000003.chunk: …" for a sparse frame.
+// held by another writer", "PATH/00000003.chunk: …" for a sparse frame, "PATH.b2nd: …" for a member
+// of a collection.
 bool IsNamed(std::string_view path, std::string_view message) {
   if (!message.starts_with(path)) return false;
   message.remove_prefix(path.size());
   return message.starts_with(": ") || message.starts_with(" is ") || message.starts_with(" was ") ||
-         message.starts_with('/');
+         message.starts_with('/') || message.starts_with(".b2nd: ") ||
+         message.starts_with(".b2f: ");
 }
 
 // Replaces absolute paths, which the engine makes, by the path that the user typed, and "log",

@@ -1,0 +1,115 @@
+"""Collections, and the paths of their members: arguments TOOL MAKER, a program that makes weather.b2d."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import tap
+from cli import CliTest
+
+
+class Collections(CliTest):
+    maker = None
+
+    def setUp(self):
+        super().setUp()
+        subprocess.run([self.maker], cwd=self.dir, check=True, stdout=subprocess.DEVNULL)
+
+    def test_list_prints_the_names_of_a_collection_and_of_a_group(self):
+        for path in ["weather.b2d", "weather.b2d/", "weather.b2d/day", self.path("weather.b2d")]:
+            self.assertEqual(self.ok("list", path), b"/day/rain\n/day/temp\n")
+        self.assertEqual(self.ok("list", "weather.b2d/day/rain"), b"/day/rain\n")
+        self.assertEqual(json.loads(self.ok("list", "weather.b2d", "--json")), ["/day/rain", "/day/temp"])
+
+    def test_list_of_anything_else_says_what_a_collection_is(self):
+        os.mkdir(self.path("empty"))
+        for path in ["empty", "nowhere"]:
+            self.assertIn(f"{path}: no collection, which is a directory with a file embed.b2e", self.fails(1, "list", path))
+        self.assertIn("weather.b2d: no group or member /night", self.fails(1, "list", "weather.b2d/night"))
+
+    def test_info_shows_each_member(self):
+        text = self.ok("info", "weather.b2d").decode()
+        self.assertRegex(text, r"\Aweather\.b2d: collection of 2 members, commit \d+\n")
+        self.assertRegex(text, r"(?m)^/day/temp .* 7 x 180 of <f4$")
+        found = json.loads(self.ok("info", "weather.b2d/day", "--json"))
+        self.assertEqual((found["path"], found["kind"]), ("weather.b2d/day", "collection"))
+        self.assertEqual([(one["name"], one["shape"], one["dtype"]) for one in found["members"]],
+                         [("/day/rain", [7, 180], "<f4"), ("/day/temp", [7, 180], "<f4")])  # fmt: skip
+        self.assertIn("of one frame: name a member", self.fails(2, "info", "weather.b2d", "--chunks"))
+
+    def test_metrics_are_of_the_ledger_and_of_each_member(self):
+        text = self.ok("info", "--metrics", "weather.b2d").decode()
+        for path in ["embed.b2e", "day/rain", "day/temp"]:
+            self.assertIn(f'cairn_frame_readable{{path="weather.b2d/{path}"}} 1\n', text)
+
+    def test_reading_commands_take_members(self):
+        member, file = "weather.b2d/day/temp", "weather.b2d/day/temp.b2nd"
+        for command in [["cat"], ["cat", "--csv"], ["meta", "ls"], ["meta", "get", "--raw", "--fixed"]]:
+            words = [*command, member] + (["b2nd"] if "get" in command else [])
+            self.assertEqual(self.ok(*words), self.ok(*[file if word == member else word for word in words]))
+        self.assertEqual(json.loads(self.ok("info", member, "--json"))["array"]["shape"], [7, 180])
+        self.ok("copy", member, "copy.b2nd")
+        self.ok("backup", member, "backup.b2nd")
+        for copy in ["copy.b2nd", "backup.b2nd"]:
+            self.assertEqual(self.ok("cat", copy), self.ok("cat", member))
+            self.assertEqual(os.stat(self.path(copy)).st_mode, os.stat(self.path(file)).st_mode)
+
+    def test_verify_checks_the_ledger_and_every_member(self):
+        checked = json.loads(self.ok("verify", "weather.b2d", "--json"))
+        self.assertEqual([(one["path"], one["verdict"]) for one in checked],
+                         [(f"weather.b2d/{name}", "ok") for name in ("embed.b2e", "day/rain", "day/temp")])  # fmt: skip
+        with open(self.path("weather.b2d/day/rain.b2nd"), "r+b") as file:
+            file.seek(150)
+            file.write(b"\xff" * 40)
+        self.assertIn("1 of 3 frames failed the check", self.fails(1, "verify", "weather.b2d"))
+
+    def test_member_whose_file_is_gone_is_told_and_others_are_read(self):
+        os.remove(self.path("weather.b2d/day/rain.b2nd"))
+        told = "weather.b2d/day/rain.b2nd: member: the file is missing; other members are read all the same"
+        self.assertIn(told, self.fails(1, "cat", "weather.b2d/day/rain"))
+        self.ok("cat", "weather.b2d/day/temp")
+        for command in ["info", "verify"]:
+            done = self.run_tool(command, "weather.b2d")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stdout.decode(), r"(?m)^\S*/day/rain\b.*rain\.b2nd: member: the file is missing")
+            self.assertRegex(done.stdout.decode(), r"(?m)^\S*/day/temp\b.*KiB")
+        self.assertIn("1 of 2 members cannot be read; see `cairn verify`", self.fails(1, "info", "weather.b2d"))
+        found = json.loads(self.run_tool("info", "weather.b2d", "--json").stdout)["members"]
+        self.assertEqual((found[0]["code"], "shape" in found[1]), ("DATA_LOSS", True))
+
+    def test_names_that_no_member_has_are_told_with_the_nearest(self):
+        self.assertEqual(self.fails(1, "cat", "weather.b2d/day/tmp"),
+                         "cairn: weather.b2d: no member /day/tmp (did you mean '/day/temp'?); 'cairn list weather.b2d' lists them")  # fmt: skip
+        for path, what in [("weather.b2d", "a collection"), ("weather.b2d/day", "a group of a collection")]:
+            self.assertIn(f"{path}: {what}: name one of its members; 'cairn list weather.b2d'", self.fails(1, "cat", path))
+
+    def test_states_of_one_frame_are_refused(self):
+        for option in [["--generation", 2], ["--durable"], ["--offset", 8]]:
+            self.assertIn("leave out --generation", self.fails(2, "cat", "weather.b2d/day/temp", *option))
+
+    def test_commands_that_change_frames_refuse_members(self):
+        before = self.read("weather.b2d/day/temp.b2nd")
+        member = "weather.b2d/day/temp"
+        for command in [["append", member, "-"], ["resize", member, "8,180"], ["meta", "set", member, "x", "-"],
+                        ["meta", "rm", member, "x"], ["compact", member], ["reclaim", member], ["history", member],
+                        ["cat", "--follow", member], ["append", "weather.b2d", "-"]]:  # fmt: skip
+            self.assertRegex(self.fails(1, *command), r"weather\.b2d\S*: (a member of the collection|a collection)")
+        self.assertEqual(self.read("weather.b2d/day/temp.b2nd"), before)
+
+    def test_damaged_ledger_and_stores_of_others_are_told(self):
+        shutil.copytree(self.path("weather.b2d"), self.path("tree"))
+        self.pack(b"data", name="other")
+        shutil.copy(self.path("other"), self.path("tree/embed.b2e"))
+        self.assertIn("tree: a directory of another program", self.fails(1, "list", "tree"))
+        self.assertIn("name its files", self.fails(1, "cat", "tree/day/temp"))
+        self.write("weather.b2d/embed.b2e", self.read("weather.b2d/embed.b2e")[:100])
+        for words in [["list", "weather.b2d"], ["info", "weather.b2d"], ["cat", "weather.b2d/day/temp"]]:
+            self.assertIn("weather.b2d/embed.b2e", self.fails(1, *words))
+        self.assertIn("1 of 1 frame failed the check", self.fails(1, "verify", "weather.b2d"))
+
+
+if __name__ == "__main__":
+    CliTest.tool, Collections.maker = map(os.path.abspath, sys.argv[1:3])
+    tap.main(__name__)

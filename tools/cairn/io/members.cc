@@ -1,0 +1,146 @@
+#include "tools/cairn/io/members.h"
+
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/io/files.h"
+#include "tools/cairn/text/about.h"
+#include "tools/cairn/text/suggestion.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+constexpr char kLedger[] = "/embed.b2e";
+
+bool Exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+bool IsDirectory(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+// Refuses a place that is not a frame of its own.
+absl::Status RefusePlace(const CollectionPlace& place) {
+  if (place.is_member) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "a member of the collection %s, which this command does not take: programs change members, "
+        "and info, cat, copy, meta ls, meta get, backup and verify read them",
+        place.collection));
+  }
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s: name one of its members; 'cairn list %s' lists them",
+      place.name.empty() ? "a collection" : "a group of a collection", place.collection));
+}
+
+absl::Status NoSuchMember(const CollectionPlace& place, const CollectionSnapshot& snapshot) {
+  return absl::NotFoundError(
+      absl::StrFormat("%s: no member %s%s; 'cairn list %s' lists them", place.collection,
+                      place.name, SuggestOneOf(snapshot.Members(), place.name), place.collection));
+}
+
+}  // namespace
+
+std::optional<CollectionPlace> FindInCollection(const std::string& path) {
+  if (IsUri(path)) return std::nullopt;
+  std::string whole = path;
+  while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
+  const bool is_directory = IsDirectory(whole);
+  if (!is_directory && Exists(whole)) return std::nullopt;
+  for (size_t end = whole.size(); end != std::string::npos && end > 0;
+       end = whole.rfind('/', end - 1)) {
+    const std::string collection = whole.substr(0, end);
+    if (Exists(collection + "/chunks.b2frame")) return std::nullopt;  // a sparse frame
+    if (!Exists(collection + kLedger)) continue;
+    return CollectionPlace{
+        .collection = collection, .name = whole.substr(end), .is_member = !is_directory};
+  }
+  return std::nullopt;
+}
+
+std::string FileAt(const std::string& path) {
+  const std::optional<CollectionPlace> place = FindInCollection(path);
+  if (!place.has_value() || !place->is_member) return path;
+  const std::string array = path + ".b2nd";
+  return Exists(array) ? array : path + ".b2f";
+}
+
+absl::StatusOr<Frame> OpenFrame(const std::string& path, OpenOptions options) {
+  if (const std::optional<CollectionPlace> place = FindInCollection(path); place.has_value()) {
+    return RefusePlace(*place);
+  }
+  options.file_system = FilesAt(path);
+  return Frame::Open(path, options);
+}
+
+absl::StatusOr<CollectionSnapshot> Sources::OpenCollection(const std::string& path) {
+  if (const auto known = collections_.find(path); known != collections_.end()) {
+    return known->second;
+  }
+  const absl::StatusOr<Collection> collection = Collection::Open(path, {.members = options_});
+  if (absl::IsFailedPrecondition(collection.status())) {
+    return absl::FailedPreconditionError(
+        "a directory of another program, such as a TreeStore of python-blosc2, and no collection: "
+        "name its files");
+  }
+  if (!collection.ok()) return About(path, collection.status());
+  return collections_.emplace(path, collection->snapshot()).first->second;
+}
+
+absl::StatusOr<Snapshot> Sources::OpenMember(const CollectionPlace& place) {
+  if (options_.generation.has_value() || options_.durable_only || options_.offset != 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a member of the collection %s is read as of its newest commit, which is durable: leave "
+        "out --generation, --durable and --offset",
+        place.collection));
+  }
+  ASSIGN_OR_RETURN(const CollectionSnapshot snapshot, OpenCollection(place.collection));
+  if (!snapshot.HasMember(place.name)) return NoSuchMember(place, snapshot);
+  const absl::StatusOr<Snapshot> member = snapshot.OpenMember(place.name);
+  if (!absl::IsDataLoss(member.status())) return member;
+  return absl::DataLossError(absl::StrFormat(
+      "%s; other members are read all the same, and a backup of the whole directory has them all",
+      member.status().message()));
+}
+
+absl::StatusOr<Snapshot> Sources::Open(const std::string& path) {
+  const std::optional<CollectionPlace> place = FindInCollection(path);
+  if (place.has_value() && place->is_member) return OpenMember(*place);
+  if (place.has_value()) {
+    RETURN_IF_ERROR(OpenCollection(place->collection).status());
+    return RefusePlace(*place);
+  }
+  OpenOptions options = options_;
+  options.file_system = FilesAt(path);
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path, options));
+  return frame.snapshot();
+}
+
+std::vector<std::string> Sources::Expand(const std::vector<std::string>& paths) {
+  std::vector<std::string> expanded;
+  for (const std::string& path : paths) {
+    const std::optional<CollectionPlace> place = FindInCollection(path);
+    absl::StatusOr<CollectionSnapshot> snapshot = absl::NotFoundError("");
+    if (place.has_value() && !place->is_member) snapshot = OpenCollection(place->collection);
+    if (!snapshot.ok()) {
+      expanded.push_back(path);
+      continue;
+    }
+    if (place->name.empty()) expanded.push_back(place->collection + kLedger);
+    for (const std::string& name : snapshot->Members(place->name + "/")) {
+      expanded.push_back(place->collection + name);
+    }
+  }
+  return expanded;
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,62 @@
+// Opens what a path of the command line names: a frame, or a member of a collection, such as
+// weather.b2d/day/temp.
+#ifndef CAIRN_TOOLS_CAIRN_IO_MEMBERS_H_
+#define CAIRN_TOOLS_CAIRN_IO_MEMBERS_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/collection.h"
+#include "cairn/frame.h"
+#include "cairn/options.h"
+#include "cairn/snapshot.h"
+
+namespace cairn::tool {
+
+// A place in a collection.
+struct CollectionPlace {
+  std::string collection;  // the path of its directory
+  std::string name;        // of a member or a group, such as "/day/temp"; empty: the whole
+  bool is_member = false;  // else a group, or the whole
+};
+
+// Returns where in a collection a path leads, or nothing if it leads to something else: a file, a
+// sparse frame, an object.
+std::optional<CollectionPlace> FindInCollection(const std::string& path);
+
+// Returns the path of a member's file, for which a copy asks, or the path itself if it names none.
+std::string FileAt(const std::string& path);
+
+// Opens a frame at a path, with the files that the path needs. Errors: kFailedPrecondition, with
+// what to do, for a collection or a member; those of Frame::Open.
+absl::StatusOr<Frame> OpenFrame(const std::string& path, OpenOptions options = {});
+
+// Opens frames and members for reading. The members of a collection are all of one state.
+class Sources {
+ public:
+  explicit Sources(OpenOptions options = {}) : options_(std::move(options)) {}
+
+  // Opens a collection when it is first named.
+  absl::StatusOr<CollectionSnapshot> OpenCollection(const std::string& path);
+  // Opens the state of a frame or a member. Errors: as for OpenFrame and
+  // CollectionSnapshot::OpenMember; kInvalidArgument if the options of a member name another state.
+  absl::StatusOr<Snapshot> Open(const std::string& path);
+  // Returns the paths with each collection replaced by its ledger and its members, and each group
+  // by its members. A collection that does not open stays.
+  std::vector<std::string> Expand(const std::vector<std::string>& paths);
+
+ private:
+  absl::StatusOr<Snapshot> OpenMember(const CollectionPlace& place);
+
+  const OpenOptions options_;  // but for the files
+  std::map<std::string, CollectionSnapshot> collections_;
+};
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_IO_MEMBERS_H_
