@@ -1,8 +1,12 @@
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cairn/collection.h"
 #include "engine/base/status.h"
 #include "engine/collection/collection_core.h"
+#include "engine/collection/member_name.h"
 #include "engine/collection/writer_core.h"
 
 namespace cairn {
@@ -17,9 +21,27 @@ std::vector<std::string> CollectionSnapshot::Members(std::string_view prefix) co
   std::vector<std::string> names;
   for (auto member = members.lower_bound(prefix);
        member != members.end() && std::string_view(member->first).starts_with(prefix); ++member) {
-    names.push_back(member->first);
+    if (!collection::HoldsAttributes(member->first)) names.push_back(member->first);
   }
   return names;
+}
+
+std::vector<std::string> CollectionSnapshot::Groups() const {
+  std::set<std::string> groups = {"/"};
+  for (const auto& [name, entry] : view_->ledger->table.members) {
+    for (size_t end = name.rfind('/'); end != 0; end = name.rfind('/', end - 1)) {
+      groups.insert(name.substr(0, end));
+    }
+  }
+  return {groups.begin(), groups.end()};
+}
+
+absl::StatusOr<Snapshot> CollectionSnapshot::OpenAttributes(std::string_view group) const {
+  return view_->OpenMember(collection::AttributesName(group));
+}
+
+absl::Status CollectionSnapshot::CopyTo(const std::string& path) const {
+  return view_->CopyTo(path);
 }
 
 bool CollectionSnapshot::HasMember(std::string_view name) const {
@@ -43,11 +65,31 @@ absl::StatusOr<MemberWriter> CollectionWriter::Edit(std::string_view name) {
 
 absl::StatusOr<MemberWriter> CollectionWriter::Add(std::string_view name,
                                                    const CreateOptions& options) {
+  if (collection::HoldsAttributes(name)) {
+    return InvalidArgument("member name: %s holds the attributes of a group: see EditAttributes",
+                           name.substr(0, 256));
+  }
   CAIRN_ASSIGN_OR_RETURN(Writer* const writer, core_->Add(name, options));
   return MemberWriter(*writer);
 }
 
 absl::Status CollectionWriter::Remove(std::string_view name) { return core_->Remove(name); }
+absl::Status CollectionWriter::Copy(std::string_view from, std::string_view to) {
+  return core_->Copy(from, to);
+}
+absl::Status CollectionWriter::Move(std::string_view from, std::string_view to) {
+  CAIRN_RETURN_IF_ERROR(core_->Copy(from, to));
+  return core_->Remove(from);
+}
+absl::StatusOr<MemberWriter> CollectionWriter::EditAttributes(std::string_view group) {
+  const std::string name = collection::AttributesName(group);
+  absl::StatusOr<Writer*> writer = core_->Edit(name);
+  if (absl::IsNotFound(writer.status())) {
+    writer = core_->Add(name, {.compression = {.typesize = 1, .filters = {}}});
+  }
+  if (!writer.ok()) return writer.status();
+  return MemberWriter(**writer);
+}
 absl::StatusOr<uint64_t> CollectionWriter::Commit() { return core_->Commit(); }
 void CollectionWriter::Rollback() { core_->Rollback(); }
 absl::Status CollectionWriter::Close() { return core_->Close(); }

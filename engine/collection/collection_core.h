@@ -25,6 +25,8 @@ struct View {
   std::shared_ptr<const void> registered;  // as a reader of the ledger's commit
 
   absl::StatusOr<Snapshot> OpenMember(std::string_view name) const;
+  // Copies all members to a new collection at `path`. The ledger comes last.
+  absl::Status CopyTo(const std::string& path) const;
 };
 using ViewPtr = std::shared_ptr<const View>;
 

@@ -172,7 +172,8 @@ OpenOptions LedgerReading(std::shared_ptr<FileSystem> files) {
   return open;
 }
 
-absl::Status CreateLedger(const std::string& path, std::shared_ptr<FileSystem> files) {
+absl::Status CreateLedger(const std::string& path, std::shared_ptr<FileSystem> files,
+                          const LedgerTable& table) {
   CreateOptions options;
   options.compression = {.codec = Codec::kZstd, .typesize = 1, .filters = {}};
   options.chunksize = kStoreSize;
@@ -184,7 +185,7 @@ absl::Status CreateLedger(const std::string& path, std::shared_ptr<FileSystem> f
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
   // Each checkpoint of an empty frame would be a new file.
   CAIRN_RETURN_IF_ERROR(writer.AppendSpecial(SpecialValue::kZeros, kStoreSize));
-  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kTableLayer, EncodeTable({})));
+  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kTableLayer, EncodeTable(table)));
   CAIRN_RETURN_IF_ERROR(writer.Checkpoint());
   return writer.Close();
 }

@@ -48,9 +48,10 @@ absl::StatusOr<LedgerTable> ReadTable(const Snapshot& snapshot);
 
 // Returns how a ledger is opened.
 OpenOptions LedgerReading(std::shared_ptr<FileSystem> files);
-// Creates the ledger of an empty collection. python-blosc2 takes the frame for its store of
-// embedded values. Errors: as for Frame::Create.
-absl::Status CreateLedger(const std::string& path, std::shared_ptr<FileSystem> files);
+// Creates the ledger of a collection with these members. python-blosc2 takes the frame for its
+// store of embedded values. Errors: as for Frame::Create.
+absl::Status CreateLedger(const std::string& path, std::shared_ptr<FileSystem> files,
+                          const LedgerTable& table = {});
 
 }  // namespace cairn::collection
 

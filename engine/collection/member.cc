@@ -6,6 +6,8 @@
 #include "engine/collection/member_reader.h"
 #include "engine/frame/api/handle_access.h"
 #include "engine/frame/files/frame_locks.h"
+#include "engine/frame/layout/checkpoint_placer.h"
+#include "engine/frame/stage/staged_state.h"
 
 namespace cairn::collection {
 
@@ -88,9 +90,16 @@ void Member::Rollback() {
   held_->ForgetStaged();
 }
 
+bool Member::NeedsNewFile() const {
+  const Snapshot committed = frame_.snapshot();
+  return !frame::FitsInPlace(frame::StagedState(HandleAccess::StateOf(committed)));
+}
+
 absl::Status Member::CheckpointIfDue(bool always) {
-  const State& state = HandleAccess::StateOf(frame_.snapshot());
+  const Snapshot committed = frame_.snapshot();
+  const State& state = HandleAccess::StateOf(committed);
   if (state.journal->empty() || (!always && !IsLong(state))) return absl::OkStatus();
+  if (NeedsNewFile()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(writer_.Checkpoint());
   held_->ForgetStaged();
   return absl::OkStatus();

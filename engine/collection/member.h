@@ -33,7 +33,10 @@ class Member {
   ~Member();
 
   const std::string& name() const { return name_; }
+  MemberKind kind() const { return entry_.kind; }
   Writer& writer() { return writer_; }
+  // Returns what is committed.
+  Snapshot snapshot() const { return frame_.snapshot(); }
 
   // Makes a commit of what is staged, and holds it back. Returns false if nothing is staged.
   absl::StatusOr<bool> Prepare();
@@ -46,7 +49,10 @@ class Member {
   absl::Status Release();
   void Rollback();
 
-  // Writes a checkpoint if the journal is long, or if it is not empty and `always` is set.
+  // Returns true if a checkpoint would be a new file, as that of a frame without items is.
+  bool NeedsNewFile() const;
+  // Writes a checkpoint if the journal is long, or if it is not empty and `always` is set. Does
+  // nothing if that would be a new file.
   absl::Status CheckpointIfDue(bool always);
   // Returns the position if the ledger does not list it.
   std::optional<MemberPart> Unlisted() const;

@@ -43,4 +43,14 @@ absl::Status CheckMemberName(std::string_view name) {
                          name.substr(0, 64), problem);
 }
 
+namespace {
+constexpr std::string_view kAttributes("/__vlmeta__");
+}  // namespace
+
+std::string AttributesName(std::string_view group) {
+  return std::string(group == "/" ? "" : group).append(kAttributes);
+}
+
+bool HoldsAttributes(std::string_view name) { return name.ends_with(kAttributes); }
+
 }  // namespace cairn::collection

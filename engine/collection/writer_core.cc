@@ -4,13 +4,9 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_format.h"
-
-#include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/collection/collection_locks.h"
 #include "engine/collection/member_files.h"
-#include "engine/collection/member_name.h"
 #include "engine/collection/member_reader.h"
 #include "engine/frame/api/handle_access.h"
 #include "engine/frame/sync/background_task.h"
@@ -26,12 +22,6 @@ constexpr int64_t kLongLedger = 4 << 20;
 constexpr int64_t kEntrySize = 64;  // of a table, about
 // At most this many members stay open between commits.
 constexpr size_t kMaxOpen = 128;
-
-bool IsArray(const CreateOptions& options) {
-  return options.array.has_value() ||
-         std::ranges::any_of(options.metalayers,
-                             [](const Metalayer& layer) { return layer.name == "b2nd"; });
-}
 
 // Returns the members that commits since the ledger's checkpoint have removed, the newest first.
 std::vector<AddedMember> RemovedFrom(const Ledger& ledger, const MemberTable& before) {
@@ -134,94 +124,8 @@ absl::Status WriterCore::SortAside() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Writer*> WriterCore::Edit(std::string_view name) {
-  CAIRN_RETURN_IF_ERROR(CheckUsable());
-  if (const auto added = added_.find(name); added != added_.end()) return &added->second.writer;
-  const auto listed = ledger_.table.members.find(name);
-  if (listed == ledger_.table.members.end() || removed_.contains(name)) {
-    return NotFound("%s: no member of the collection %s", name.substr(0, 256), site_->root);
-  }
-  auto member = members_.find(name);
-  if (member == members_.end()) {
-    absl::StatusOr<std::unique_ptr<Member>> opened =
-        Member::Open(*site_, name, ledger_, ledger_file_, options_);
-    if (!opened.ok()) {
-      return AtPath(site_->PathOf(name, listed->second.kind), opened.status());
-    }
-    member = members_.emplace(std::string(name), *std::move(opened)).first;
-  }
-  edited_.insert(member->first);
-  return &member->second->writer();
-}
-
-absl::StatusOr<Writer*> WriterCore::Add(std::string_view name, const CreateOptions& options) {
-  CAIRN_RETURN_IF_ERROR(CheckUsable());
-  CAIRN_RETURN_IF_ERROR(CheckMemberName(name));
-  const bool is_there = ledger_.table.members.contains(name) && !removed_.contains(name);
-  if (is_there || added_.contains(name)) {
-    return absl::AlreadyExistsError(
-        absl::StrFormat("%s: there is such a member of the collection %s", name, site_->root));
-  }
-  const MemberEntry entry = {.id = RandomNumber(),
-                             .kind = IsArray(options) ? MemberKind::kArray : MemberKind::kOther};
-  const std::string path = site_->AsidePath(name, entry.id);
-  CAIRN_RETURN_IF_ERROR(MakeDirectories(*site_, DirectoryOf(path)));
-  CreateOptions own = options;
-  own.layout = Layout::kContiguous;
-  own.overwrite = false;
-  own.file_system = site_->files;
-  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, own));
-  NewMember member = {.entry = entry, .writer = std::move(writer)};
-  return &added_.emplace(std::string(name), std::move(member)).first->second.writer;
-}
-
-absl::Status WriterCore::Remove(std::string_view name) {
-  CAIRN_RETURN_IF_ERROR(CheckUsable());
-  if (const auto added = added_.find(name); added != added_.end()) {
-    const std::string path = site_->AsidePath(name, added->second.entry.id);
-    added_.erase(added);
-    return RemoveAside(*site_, path);
-  }
-  const auto listed = ledger_.table.members.find(name);
-  if (listed == ledger_.table.members.end() || removed_.contains(name)) {
-    return NotFound("%s: no member of the collection %s", name.substr(0, 256), site_->root);
-  }
-  if (const auto member = members_.find(name); member != members_.end()) {
-    member->second->Rollback();
-    edited_.erase(member->first);
-  }
-  removed_.emplace(std::string(name), listed->second);
-  return absl::OkStatus();
-}
-
-// Drops what is staged. A member whose commit was prepared is opened again when it is needed.
-void WriterCore::DropStaged() {
-  for (const std::string& name : edited_) {
-    const auto member = members_.find(name);
-    if (member == members_.end()) continue;
-    if (member->second->is_prepared()) {
-      members_.erase(member);
-    } else {
-      member->second->Rollback();
-    }
-  }
-  std::vector<std::string> dropped;
-  for (const auto& [name, added] : added_) {
-    dropped.push_back(site_->AsidePath(name, added.entry.id));
-  }
-  edited_.clear();
-  added_.clear();
-  removed_.clear();
-  // Their directories may have been made for them.
-  for (const std::string& path : dropped) RemoveAside(*site_, path).IgnoreError();
-}
-
-void WriterCore::Rollback() {
-  if (unusable_.ok()) DropStaged();
-}
-
-absl::StatusOr<uint64_t> WriterCore::Commit() {
-  CAIRN_RETURN_IF_ERROR(CheckUsable());
+absl::StatusOr<uint64_t> WriterCore::Commit(bool lists_checkpoints) {
+  CAIRN_RETURN_IF_ERROR(unusable_);
   LedgerCommit commit{.number = ledger_.table.number + 1};
   for (const auto& [name, entry] : removed_) commit.removed.push_back(name);
   // 1. Nothing leads to what this writes.
@@ -231,8 +135,11 @@ absl::StatusOr<uint64_t> WriterCore::Commit() {
     DropStaged();
     return staged;
   }
+  const bool is_listed = !lists_checkpoints || std::ranges::none_of(members_, [](const auto& each) {
+    return each.second->Unlisted().has_value();
+  });
   const bool changes = !commit.removed.empty() || !commit.added.empty() || !commit.parts.empty();
-  if (!changes) {
+  if (is_listed && !changes) {
     edited_.clear();
     return ledger_.table.number;
   }
@@ -409,32 +316,30 @@ absl::Status WriterCore::CheckpointLedger() {
   return TidyUp();
 }
 
-// Lists the positions of members that got checkpoints.
-absl::Status WriterCore::CommitCheckpoints() {
-  LedgerCommit commit{.number = ledger_.table.number + 1};
-  const bool unlisted = std::ranges::any_of(
-      members_, [](const auto& each) { return each.second->Unlisted().has_value(); });
-  if (!unlisted) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(Decide(commit));
-  return Need(AfterLedger(commit));
-}
-
 absl::Status WriterCore::Close() {
   CAIRN_RETURN_IF_ERROR(Commit().status());
-  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  CAIRN_RETURN_IF_ERROR(unusable_);
   std::vector<std::string> journaled;
   for (const auto& [name, entry] : ledger_.table.members) {
     if (!entry.position.checkpoint) journaled.push_back(name);
   }
   for (const std::string& name : journaled) {
-    CAIRN_RETURN_IF_ERROR(Edit(name).status());
-    CAIRN_RETURN_IF_ERROR(Need(members_.at(name)->CheckpointIfDue(true)));
-    if (members_.size() <= kMaxOpen) continue;
-    CAIRN_RETURN_IF_ERROR(CommitCheckpoints());
+    CAIRN_ASSIGN_OR_RETURN(Member* const member, OpenMember(name));
+    if (member->NeedsNewFile()) {
+      // A copy takes its place: readers and the ledger need the old file until the commit.
+      removed_.emplace(name, ledger_.table.members.at(name));
+      const absl::Status copied = StageCopy(name, name);
+      if (!copied.ok()) DropStaged();
+      CAIRN_RETURN_IF_ERROR(copied);
+    } else {
+      CAIRN_RETURN_IF_ERROR(Need(member->CheckpointIfDue(true)));
+    }
+    if (members_.size() + added_.size() <= kMaxOpen) continue;
+    CAIRN_RETURN_IF_ERROR(Commit(true).status());
     CAIRN_RETURN_IF_ERROR(Need(CloseSome(kMaxOpen)));
   }
-  edited_.clear();
-  CAIRN_RETURN_IF_ERROR(CommitCheckpoints());
+  CAIRN_RETURN_IF_ERROR(Commit(true).status());
+  CAIRN_RETURN_IF_ERROR(unusable_);
   CAIRN_RETURN_IF_ERROR(Need(CheckpointLedger()));
   members_.clear();
   CAIRN_RETURN_IF_ERROR(Need(ledger_writer_.Close()));

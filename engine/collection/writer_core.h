@@ -37,7 +37,9 @@ class WriterCore {
   absl::StatusOr<Writer*> Edit(std::string_view name);
   absl::StatusOr<Writer*> Add(std::string_view name, const CreateOptions& options);
   absl::Status Remove(std::string_view name);
-  absl::StatusOr<uint64_t> Commit();
+  absl::Status Copy(std::string_view from, std::string_view to);
+  // Also lists the checkpoints of members, if `lists_checkpoints` is set and there are any.
+  absl::StatusOr<uint64_t> Commit(bool lists_checkpoints = false);
   void Rollback();
   absl::Status Close();
 
@@ -57,13 +59,17 @@ class WriterCore {
         ledger_writer_(std::move(writer)),
         ledger_file_(std::move(file)) {}
 
-  absl::Status CheckUsable() const { return unusable_; }
   // Passes a status on. If it is a failure, it is not known what is on the disk, and the writer
   // stops.
   absl::Status Need(absl::Status status);
   Snapshot ledger_snapshot() const { return frame::HandleAccess::Make(ledger_core_->newest()); }
   absl::Status Recover();
   absl::Status SortAside();
+
+  absl::Status CheckIsThere(std::string_view name) const;
+  absl::Status CheckIsNew(std::string_view name) const;
+  absl::StatusOr<Member*> OpenMember(std::string_view name);
+  absl::Status StageCopy(std::string_view from, std::string_view to);
 
   // Steps of a commit.
   absl::Status WriteNewMembers(LedgerCommit& commit);
@@ -75,7 +81,6 @@ class WriterCore {
 
   absl::Status SyncMembers(absl::FunctionRef<bool(const Member&)> which) const;
   absl::Status CheckpointMembers();
-  absl::Status CommitCheckpoints();
   absl::Status CloseSome(size_t most);
   bool IsLedgerLong() const;
   absl::Status CheckpointLedger();

@@ -57,7 +57,8 @@ class CAIRN_EXPORT CollectionSnapshot {
  public:
   // Returns the number of the commit: each commit has that of the one before, plus one.
   [[nodiscard]] uint64_t number() const;
-  // Returns the names of the members that begin with `prefix`, in order.
+  // Returns the names of the members that begin with `prefix`, in order. Those that hold attributes
+  // of groups are left out.
   [[nodiscard]] std::vector<std::string> Members(std::string_view prefix = "/") const;
   [[nodiscard]] bool HasMember(std::string_view name) const;
   // Opens a member in this state.
@@ -67,6 +68,19 @@ class CAIRN_EXPORT CollectionSnapshot {
   //   kDataLoss if its file was removed, changed or restored outside the collection.
   //   those of Frame::Open.
   absl::StatusOr<Snapshot> OpenMember(std::string_view name) const;
+
+  // Returns the groups that have members or attributes, in order. The first is "/".
+  [[nodiscard]] std::vector<std::string> Groups() const;
+  // Opens the attributes of a group, such as "/" or "/day": the vlmetalayers of the snapshot.
+  // Errors: kNotFound if it has none; else as for OpenMember.
+  absl::StatusOr<Snapshot> OpenAttributes(std::string_view group) const;
+
+  // Copies this state to a new collection at `path`, also while a writer uses this one. The copy
+  // is a collection when it is complete and durable; until then its directory has no ledger.
+  //
+  // Errors, after which nothing is left: kAlreadyExists if `path` is not an empty directory or
+  // nothing; those of OpenMember and Snapshot::CopyTo.
+  absl::Status CopyTo(const std::string& path) const;
 
   // Returns true if both are the same state, seen through the same Collection.
   bool operator==(const CollectionSnapshot& other) const { return view_ == other.view_; }
@@ -109,6 +123,17 @@ class CAIRN_EXPORT CollectionWriter {
   // Stages the removal of a member. Another one may be added under its name in the same commit.
   // Errors: kNotFound as for Edit.
   absl::Status Remove(std::string_view name);
+  // Stages a copy of a member's committed state under another name. Chunks are verified but not
+  // compressed again.
+  // Errors: kNotFound as for Edit; kAlreadyExists and kInvalidArgument as for Add;
+  // kFailedPrecondition if the member is new or edited in this commit; those of Snapshot::CopyTo.
+  absl::Status Copy(std::string_view from, std::string_view to);
+  // Stages the move of a member to another name, as by Copy and Remove. Older snapshots keep it
+  // under its old name. Errors: as for Copy.
+  absl::Status Move(std::string_view from, std::string_view to);
+  // Returns the writer of a group's attributes, such as those of "/" or "/day": its vlmetalayers.
+  // python-blosc2 shows them as the `vlmeta` of the group. Errors: as for Add and Edit.
+  absl::StatusOr<MemberWriter> EditAttributes(std::string_view group);
 
   // Makes all staged edits visible and durable, or none of them, and returns the number of the
   // commit. Does nothing if nothing is staged.

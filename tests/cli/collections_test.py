@@ -65,6 +65,15 @@ class Collections(CliTest):
             file.write(b"\xff" * 40)
         self.assertIn("1 of 3 frames failed the check", self.fails(1, "verify", "weather.b2d"))
 
+    def test_backup_copies_a_collection_as_one_state(self):
+        self.assertRegex(self.ok("backup", "weather.b2d", "copy.b2d").decode(), r"\Acopy\.b2d: commit \d+, 2 members\n\Z")
+        self.ok("verify", "copy.b2d")
+        self.assertEqual(self.ok("cat", "copy.b2d/day/temp"), self.ok("cat", "weather.b2d/day/temp"))
+        self.assertIn("copy.b2d", self.fails(1, "backup", "weather.b2d", "copy.b2d"))
+        self.assertEqual(json.loads(self.ok("backup", "weather.b2d", "other.b2d", "--json"))["members"], 2)
+        self.assertIn("of frames", self.fails(2, "backup", "weather.b2d", "new.b2d", "--force"))
+        self.assertIn("as a whole", self.fails(1, "backup", "weather.b2d/day", "new.b2d"))
+
     def test_member_whose_file_is_gone_is_told_and_others_are_read(self):
         os.remove(self.path("weather.b2d/day/rain.b2nd"))
         told = "weather.b2d/day/rain.b2nd: member: the file is missing; other members are read all the same"

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include <gtest/gtest.h>
 
 #include "cairn/collection.h"
@@ -109,8 +110,11 @@ class CollectionLife {
     Members members = states_[number_];
     const uint64_t edits = 1 + dice_.Below(3);
     for (uint64_t i = 0; i < edits; ++i) {
-      const std::string name = std::string("/") + (dice_.Percent(50) ? "g/" : "") +
-                               static_cast<char>('a' + static_cast<char>(dice_.Below(3)));
+      const std::string letter(1, static_cast<char>('a' + dice_.Below(3)));
+      const std::string name = (dice_.Percent(50)   ? "/g/"
+                                : dice_.Percent(30) ? "/h"
+                                                    : "/") +
+                               letter;
       const absl::Status status = Edit(writer, name, members);
       if (!status.ok()) return status;
     }
@@ -145,23 +149,25 @@ class CollectionLife {
       options.array = {.shape = {0}, .chunkshape = {1000}, .dtype = "<i4"};
       absl::StatusOr<MemberWriter> added = writer.Add(name, options);
       if (!added.ok()) return added.status();
-      members[name] = Noise();
+      if (dice_.Percent(70)) members[name] = Noise();
+      if (members[name].empty()) return absl::OkStatus();
       return added->AppendSlices(0, members[name]);
     }
     if (dice_.Percent(12)) {
       members.erase(member);
       return writer.Remove(name);
     }
+    if (dice_.Percent(10)) return CopyOrMove(writer, name, members, dice_);
     absl::StatusOr<MemberWriter> edited = writer.Edit(name);
     if (!edited.ok()) return edited.status();
     Values& values = member->second;
     Values noise = Noise();
     if (values.size() > kMostValues || dice_.Percent(10)) {
-      values.resize(1 + dice_.Below(100));
+      values.resize(dice_.Percent(30) ? 0 : 1 + dice_.Below(100));
       const int64_t shape[] = {static_cast<int64_t>(values.size())};
       return edited->ResizeArray(shape);
     }
-    if (dice_.Percent(50)) {
+    if (values.empty() || dice_.Percent(50)) {
       values.insert(values.end(), noise.begin(), noise.end());
       return edited->AppendSlices(0, noise);
     }
@@ -171,6 +177,21 @@ class CollectionLife {
     const int64_t start[] = {static_cast<int64_t>(begin)};
     const int64_t shape[] = {static_cast<int64_t>(noise.size())};
     return edited->WriteBox(start, shape, noise);
+  }
+
+  static absl::Status CopyOrMove(CollectionWriter& writer, const std::string& name,
+                                 Members& members, Dice& dice) {
+    const std::string to = "/h" + std::string(1, static_cast<char>('a' + dice.Below(2)));
+    if (members.contains(to)) return absl::OkStatus();
+    const bool moves = dice.Percent(50);
+    const absl::Status status = moves ? writer.Move(name, to) : writer.Copy(name, to);
+    if (absl::IsFailedPrecondition(status) && absl::StrContains(status.message(), "staged")) {
+      return absl::OkStatus();
+    }
+    if (!status.ok()) return status;
+    members[to] = members[name];
+    if (moves) members.erase(name);
+    return status;
   }
 
   // Readers come and go, and open members late.

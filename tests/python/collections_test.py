@@ -255,6 +255,63 @@ class WritingTest(CollectionTest):
         self.assertEqual(made["/day/temp"][:].tolist(), [1.5])
         self.assertEqual(before["/day/temp"].shape, (1, 180))
 
+    def test_members_are_copied_and_moved(self):
+        made = self.made()
+        before = made.snapshot()
+        with made.writer() as writer:
+            writer.copy("/day/temp", "/copy")
+            writer.move("/day/rain", "/rain")
+            writer["/copy"].append(DAY)
+            with self.assertRaises(cairn.AlreadyExists):
+                writer.move("/day/temp", "/copy")
+            with self.assertRaises(cairn.NoSuchMember):
+                writer.copy("/x", "/y")
+        self.assertEqual({name: one.shape[0] for name, one in made.items()}, {"/copy": 2, "/day/temp": 1, "/rain": 1})
+        self.assert_same(before["/day/rain"][0], DAY)
+
+    def test_groups_have_attributes(self):
+        made = self.made()
+        self.assertEqual(dict(made.attributes("/day")), {})
+        with made.writer() as writer:
+            self.assertEqual(dict(writer.attributes()), {})
+            writer.attributes()["title"] = "weather"
+            writer.attributes("/day")["hours"] = [1, 2]
+            self.assertEqual(dict(writer.attributes("/day")), {"hours": [1, 2]})
+        before = made.snapshot()
+        self.assertEqual((made.groups(), made.members()), (["/", "/day"], ["/day/rain", "/day/temp"]))
+        with made.writer() as writer:
+            del writer.attributes("/day")["hours"]
+            with self.assertRaises(cairn.NoSuchLayer):
+                del writer.attributes("/night")["hours"]
+        self.assertEqual((dict(made.attributes()), dict(made.attributes("/day"))), ({"title": "weather"}, {}))
+        self.assertEqual(dict(before.attributes("/day")), {"hours": [1, 2]})
+        with self.assertRaises(cairn.ReadOnly):
+            made.attributes()["title"] = "x"
+        self.assertNotIn("/night", made.groups())
+
+    def test_array_without_items_keeps_its_states(self):
+        made = cairn.open_collection(self.where, "a")
+        with made.writer() as writer:
+            writer.add("/x", shape=(0, 180), dtype="f4")
+        seen = []
+        for number in range(3):
+            with made.writer() as writer:
+                writer["/x"].vlmeta["n"] = number
+            seen.append(made.snapshot())
+        self.assertEqual([one["/x"].vlmeta["n"] for one in seen], [0, 1, 2])
+
+    def test_backup_is_a_collection_of_one_state(self):
+        made = self.made()
+        with made.writer() as writer:
+            writer.attributes()["title"] = "weather"
+            writer.commit()
+            writer["/day/temp"].append(DAY)
+            made.backup(self.path("copy.b2d"))
+        copy = cairn.open_collection(self.path("copy.b2d"), "r+")
+        self.assertEqual((copy["/day/temp"].shape, copy.attributes()["title"]), ((1, 180), "weather"))
+        with self.assertRaises(cairn.AlreadyExists):
+            made.backup(self.path("copy.b2d"))
+
     def test_closed_writer_fails(self):
         writer = self.made().writer()
         member = writer["/day/temp"]
@@ -360,7 +417,11 @@ class TreeStoreTest(CollectionTest):
             writer["/day/temp"][0, :3] = [5, 6, 7]
             writer["/day/temp"].append(DAY)
             writer.add("/top", np.arange(5))
+            writer.attributes()["title"] = "weather"
+            writer.attributes("/day")["hours"] = 24
         with blosc2.TreeStore(self.where, mode="r") as store:
+            self.assertEqual(store.vlmeta["title"], "weather")
+            self.assertEqual(store["/day"].vlmeta["hours"], 24)
             self.assertEqual(sorted(store.keys()), ["/day", "/day/rain", "/day/temp", "/top"])
             for name, member in made.items():
                 self.assert_same(store[name][:], member[...])

@@ -1,9 +1,11 @@
 // cairn backup: copies a frame in use, or writes the changes since an earlier copy.
 
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -76,7 +78,30 @@ absl::Status Print(const BackupFlags& flags, const std::optional<Snapshot>& sinc
                        FormatCount(info.nchunks, "chunk"))});
 }
 
+absl::Status BackupCollection(const CollectionPlace& place, const BackupFlags& flags) {
+  if (!place.name.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "a group of a collection: back up ", place.collection, " as a whole, or its members"));
+  }
+  if (flags.since || !flags.since_copy.empty() || flags.force) {
+    return absl::InvalidArgumentError(
+        "--since, --since-copy and --force are of frames: the copy of a collection is a new one");
+  }
+  ASSIGN_OR_RETURN(const CollectionSnapshot snapshot, Sources().OpenCollection(place.collection));
+  RETURN_IF_ERROR(snapshot.CopyTo(flags.out));
+  const std::vector<std::string> members = snapshot.Members();
+  if (flags.json) {
+    const Json json = {{"number", snapshot.number()}, {"members", members.size()}};
+    return WriteStdout(Dump(json, 2) + "\n");
+  }
+  if (flags.quiet) return absl::OkStatus();
+  return WriteLines({absl::StrFormat("%s: commit %d, %s", flags.out, snapshot.number(),
+                                     FormatCount(std::ssize(members), "member"))});
+}
+
 absl::Status Backup(const BackupFlags& flags) {
+  const std::optional<CollectionPlace> place = FindInCollection(flags.frame);
+  if (place.has_value() && !place->is_member) return BackupCollection(*place, flags);
   const HeldSignals signals;
   RETURN_IF_ERROR(CheckReplaceable(flags.out));
   OpenOptions open;
@@ -103,10 +128,10 @@ absl::Status Backup(const BackupFlags& flags) {
 }  // namespace
 
 void AddBackup(CLI::App& app, Command& chosen) {
-  CLI::App* backup =
-      app.add_subcommand("backup", "Copy a frame that is in use, or what changed since a copy");
+  CLI::App* backup = app.add_subcommand(
+      "backup", "Copy a frame or collection that is in use, or what changed since a copy");
   const auto flags = std::make_shared<BackupFlags>();
-  backup->add_option("FRAME", flags->frame, "The frame")->required();
+  backup->add_option("FRAME", flags->frame, "The frame, or the collection")->required();
   backup->add_option("OUT", flags->out, "The copy; it appears when it is complete")->required();
   CLI::Option* since =
       AddNumber(*backup, "--since", flags->since, uint64_t{0}, std::numeric_limits<uint64_t>::max())

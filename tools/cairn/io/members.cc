@@ -18,6 +18,7 @@ namespace cairn::tool {
 namespace {
 
 constexpr char kLedger[] = "/embed.b2e";
+constexpr char kAttributes[] = "/__vlmeta__";  // of a group
 
 bool Exists(const std::string& path) {
   std::error_code error;
@@ -136,6 +137,11 @@ std::vector<std::string> Sources::Expand(const std::vector<std::string>& paths) 
       continue;
     }
     if (place->name.empty()) expanded.push_back(place->collection + kLedger);
+    for (const std::string& group : snapshot->Groups()) {
+      const std::string name = (group == "/" ? "" : group) + kAttributes;
+      const bool is_asked = name.starts_with(place->name + "/") && snapshot->HasMember(name);
+      if (is_asked) expanded.push_back(place->collection + name);
+    }
     for (const std::string& name : snapshot->Members(place->name + "/")) {
       expanded.push_back(place->collection + name);
     }

@@ -46,8 +46,8 @@ class Sources {
   // Opens the state of a frame or a member. Errors: as for OpenFrame and
   // CollectionSnapshot::OpenMember; kInvalidArgument if the options of a member name another state.
   absl::StatusOr<Snapshot> Open(const std::string& path);
-  // Returns the paths with each collection replaced by its ledger and its members, and each group
-  // by its members. A collection that does not open stays.
+  // Returns the paths with each collection replaced by its ledger, the attributes of its groups and
+  // its members, and each group by what it has of these. A collection that does not open stays.
   std::vector<std::string> Expand(const std::vector<std::string>& paths);
 
  private:

@@ -132,6 +132,11 @@ MemberHandle* Edit(CollectionWriterHandle& self, const std::string& name) {
   return new MemberHandle(self, name);
 }
 
+MemberHandle* EditAttributes(CollectionWriterHandle& self, const std::string& group) {
+  Check(self.With([&](CollectionWriter& writer) { return writer.EditAttributes(group).status(); }));
+  return new MemberHandle(self, (group == "/" ? "" : group) + "/__vlmeta__");
+}
+
 }  // namespace
 
 void BindCollection(nb::module_& module) {
@@ -157,6 +162,21 @@ void BindCollection(nb::module_& module) {
                 self.context, Check(WithoutGil([&] { return self.snapshot.OpenMember(name); }))};
           },
           "name"_a)
+      .def("groups", [](const SnapshotOf& self) { return self.snapshot.Groups(); })
+      .def(
+          "open_attributes",
+          [](const SnapshotOf& self, const std::string& group) {
+            return SnapshotHandle{
+                self.context,
+                Check(WithoutGil([&] { return self.snapshot.OpenAttributes(group); }))};
+          },
+          "group"_a)
+      .def(
+          "copy_to",
+          [](const SnapshotOf& self, const std::string& path) {
+            Check(WithoutGil([&] { return self.snapshot.CopyTo(path); }));
+          },
+          "path"_a)
       .def("is_same", [](const SnapshotOf& self, const SnapshotOf& other) {
         return self.snapshot == other.snapshot;
       });
@@ -172,6 +192,19 @@ void BindCollection(nb::module_& module) {
            Simple<CollectionWriterHandle, const std::string&>(
                [](CollectionWriter& w, const std::string& name) { return w.Remove(name); }),
            "name"_a)
+      .def("edit_attributes", &EditAttributes, "group"_a, nb::keep_alive<0, 1>())
+      .def("copy",
+           Simple<CollectionWriterHandle, const std::string&, const std::string&>(
+               [](CollectionWriter& w, const std::string& name, const std::string& to) {
+                 return w.Copy(name, to);
+               }),
+           "name"_a, "to"_a)
+      .def("move",
+           Simple<CollectionWriterHandle, const std::string&, const std::string&>(
+               [](CollectionWriter& w, const std::string& name, const std::string& to) {
+                 return w.Move(name, to);
+               }),
+           "name"_a, "to"_a)
       .def("commit",
            [](CollectionWriterHandle& self) {
              return Check(self.With([](CollectionWriter& writer) { return writer.Commit(); }));

@@ -10,6 +10,7 @@ from . import _engine, options
 from .arguments import members_raise_ours, raises_ours, told
 from .collection_writer import CollectionWriter
 from .errors import AlreadyExists, InvalidArgument, InvalidType, NoSuchMember, NotFound, ReadOnly, Unimplemented
+from .metadata import NO_LAYERS, Layers, RawVlMeta, VlMeta, attributes_name
 from .opened import Immutable, Opened
 from .options import Limits
 from .paths import Path, is_uri, name_of
@@ -69,6 +70,25 @@ class Members(Mapping[str, Snapshot]):
     def members(self, prefix: str = "/") -> list[str]:
         """Returns the names of the members that begin with `prefix`, in order."""
         return self._view().engine.members(prefix)
+
+    def groups(self) -> list[str]:
+        """Returns the groups that have members or attributes, such as "/day", in order. The first is "/"."""
+        return self._view().engine.groups()
+
+    def attributes(self, group: str = "/") -> VlMeta:
+        """The attributes of `group`, such as "/" or "/day". The `attributes` of a writer change them."""
+        state = self._view()
+        if not isinstance(group, str):
+            raise InvalidType(f"group: expected its name, a str, got {told(group)}")
+        name = attributes_name(group)
+        layers: Layers = NO_LAYERS
+        if state.engine.has_member(name):
+            layers = View(state.engine.open_attributes(group), None, state.where + name)
+        return VlMeta(RawVlMeta(lambda: layers, None, state.where + group))
+
+    def backup(self, path: Path) -> None:
+        """Copies this state of all members to a new collection at `path`. A writer may be open meanwhile."""
+        self._view().engine.copy_to(name_of(path))
 
     @property
     def number(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -13,10 +13,12 @@ from . import _engine, options
 from .arguments import members_raise_ours, told
 from .edits import Edits, StagedViews
 from .errors import Error, FailedPrecondition, InvalidArgument, InvalidType, NoSuchMember, NotFound
+from .metadata import NO_LAYERS, Layers, RawVlMeta, VlMeta, attributes_name
 from .opened import ClosingWriter
 from .opening import fill, source_of
 from .options import FilterLike
 from .recipe import make_recipe
+from .view import View
 
 if TYPE_CHECKING:
     from .collection import CollectionSnapshot
@@ -59,10 +61,8 @@ class CollectionWriter(ClosingWriter):
     def __getitem__(self, name: str) -> MemberWriter:
         """Returns what stages edits of a member, and reads it with them applied."""
         name = _text_of(name)
-        try:
+        with _told():
             engine = self._engine.edit(name)
-        except NotFound as error:
-            raise NoSuchMember(str(error)) from None
         return MemberWriter(engine, None, self._where + name, self._views)
 
     def add(
@@ -132,10 +132,34 @@ class CollectionWriter(ClosingWriter):
 
     def remove(self, name: str) -> None:
         """Stages the removal of the member `name`. Another one may be added under its name in the same commit."""
-        try:
+        with _told():
             self._engine.remove(_text_of(name))
-        except NotFound as error:
-            raise NoSuchMember(str(error)) from None
+
+    def copy(self, name: str, to: str) -> None:
+        """Stages a copy of the member `name`, as it was committed last, under the name `to`."""
+        with _told():
+            self._engine.copy(_text_of(name), _text_of(to))
+
+    def move(self, name: str, to: str) -> None:
+        """Stages the move of the member `name` to the name `to`. Older snapshots keep it under its old name."""
+        with _told():
+            self._engine.move(_text_of(name), _text_of(to))
+
+    def attributes(self, group: str = "/") -> VlMeta:
+        """The attributes of `group`, such as "/" or "/day". Changes of them are staged."""
+        group = _text_of(group)
+        name = attributes_name(group)
+
+        def view() -> Layers:
+            with contextlib.suppress(NotFound):
+                engine = self._engine.edit(name)
+                return self._views.add(View(engine.staged(), None, self._where + name))
+            return NO_LAYERS
+
+        def edit(change: Callable[[Any], None]) -> None:
+            change(self._engine.edit_attributes(group))
+
+        return VlMeta(RawVlMeta(view, edit, self._where + group))
 
     def commit(self) -> CollectionSnapshot:
         """Makes all staged edits visible and durable, or none, and returns the new state."""
@@ -182,6 +206,15 @@ class CollectionWriter(ClosingWriter):
             self._closed = True
             self._views.drop()
             self._engine.release()
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Makes a member that is not there also a KeyError."""
+    try:
+        yield
+    except NotFound as error:
+        raise NoSuchMember(str(error)) from None
 
 
 def _text_of(name: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any, Generic, Optional, TypeVar
+from typing import Any, Generic, Optional, TypeVar, Union
 
 from . import _engine, packing
 from .arguments import members_raise_ours, told
@@ -12,6 +12,31 @@ from .view import View
 
 # Edits a writer of the engine. None means that the frame is only read.
 Edit = Optional[Callable[[Callable[[_engine.Writer], None]], None]]
+
+
+class _NoLayers:
+    """Stands for the view of a frame that is not there: the attributes of a group that has none."""
+
+    engine: Any
+
+    def __init__(self) -> None:
+        self.engine = self
+
+    def metalayers(self) -> dict[str, bytes]:
+        return {}
+
+    def vlmetalayers(self) -> list[str]:
+        return []
+
+
+NO_LAYERS = _NoLayers()
+Layers = Union[View, _NoLayers]
+
+
+def attributes_name(group: str) -> str:
+    """Returns the name of the member of a collection whose vlmetalayers are the attributes of a group."""
+    return ("" if group == "/" else group) + "/__vlmeta__"
+
 
 # Names of layers that Cairn keeps for itself, such as that of logs.
 _OWN = "cairn."
@@ -44,7 +69,7 @@ class _Layers(MutableMapping[str, _Value], Generic[_Value]):
 class _RawLayers(_Layers[bytes]):
     """Maps the names of layers to the bytes that the file has."""
 
-    def __init__(self, view: Callable[[], View], edit: Edit, where: str):
+    def __init__(self, view: Callable[[], Layers], edit: Edit, where: str):
         self._view = view
         self._edit = edit
         self._where = where

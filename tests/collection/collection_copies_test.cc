@@ -1,0 +1,223 @@
+// Copies of members and of whole collections, attributes of groups, and members without items,
+// whose checkpoints are copies, too.
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/collection.h"
+#include "cairn/frame.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+using Ints = std::vector<int32_t>;
+
+Bytes AttributeBytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+Ints IntsOf(const CollectionSnapshot& snapshot, const std::string& name) {
+  const absl::StatusOr<Snapshot> member = snapshot.OpenMember(name);
+  if (!IsOk(member)) {
+    ADD_FAILURE() << name << ": " << member.status();
+    return {};
+  }
+  Ints numbers(static_cast<size_t>(member->info().nitems));
+  EXPECT_TRUE(IsOk(member->ReadItems(0, numbers)));
+  return numbers;
+}
+
+std::string AttributeOf(const absl::StatusOr<Snapshot>& frame, std::string_view name) {
+  if (!IsOk(frame)) return frame.status().ToString();
+  const absl::StatusOr<std::vector<std::byte>> layer = frame->GetVlmetalayer(name);
+  if (!layer.ok()) return layer.status().ToString();
+  return {reinterpret_cast<const char*>(layer->data()), layer->size()};
+}
+
+class CollectionCopiesTest : public testing::Test {
+ protected:
+  CollectionCopiesTest() {
+    EXPECT_TRUE(IsOk(Collection::Create(path_)));
+    collection_.emplace_back(Collection::Open(path_).value());
+  }
+
+  CollectionWriter OpenWriter() { return collection_[0].OpenWriter().value(); }
+  CollectionSnapshot Newest() { return collection_[0].Refresh().value(); }
+  static void Add(CollectionWriter& writer, const std::string& name, const Ints& numbers) {
+    CreateOptions options;
+    options.compression.typesize = 4;
+    options.array = {.shape = {0}, .chunkshape = {1000}, .dtype = "<i4"};
+    absl::StatusOr<MemberWriter> member = writer.Add(name, options);
+    ASSERT_TRUE(IsOk(member));
+    if (numbers.empty()) return;
+    ASSERT_TRUE(IsOk(member->AppendSlices(0, numbers)));
+  }
+  static void Append(CollectionWriter& writer, const std::string& name, const Ints& numbers) {
+    ASSERT_TRUE(IsOk(writer.Edit(name)->AppendSlices(0, numbers)));
+  }
+
+  TempDir dir_;
+  const std::string path_ = dir_.Path("c.b2d");
+  std::vector<Collection> collection_;
+};
+
+TEST_F(CollectionCopiesTest, MovedMemberHasItsNewNameOnly) {
+  CollectionWriter writer = OpenWriter();
+  Add(writer, "/g/a", {1, 2});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  Append(writer, "/g/a", {3});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  const CollectionSnapshot before = Newest();
+  ASSERT_TRUE(IsOk(writer.Move("/g/a", "/b")));
+  EXPECT_EQ(Newest().Members(), std::vector<std::string>{"/g/a"}) << "nothing is committed";
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(Newest().Members(), std::vector<std::string>{"/b"});
+  EXPECT_EQ(IntsOf(Newest(), "/b"), (Ints{1, 2, 3}));
+  EXPECT_EQ(IntsOf(before, "/g/a"), (Ints{1, 2, 3}));
+  Append(writer, "/b", {4});
+  ASSERT_TRUE(IsOk(writer.Close()));
+  EXPECT_EQ(IntsOf(Newest(), "/b"), (Ints{1, 2, 3, 4}));
+}
+
+TEST_F(CollectionCopiesTest, CopyChangesByItself) {
+  CollectionWriter writer = OpenWriter();
+  Add(writer, "/a", {1, 2});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  ASSERT_TRUE(IsOk(writer.Copy("/a", "/g/b")));
+  Append(writer, "/g/b", {3});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  Append(writer, "/a", {9});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(IntsOf(Newest(), "/a"), (Ints{1, 2, 9}));
+  EXPECT_EQ(IntsOf(Newest(), "/g/b"), (Ints{1, 2, 3}));
+}
+
+TEST_F(CollectionCopiesTest, RollbackDropsAMove) {
+  CollectionWriter writer = OpenWriter();
+  Add(writer, "/a", {1});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  ASSERT_TRUE(IsOk(writer.Move("/a", "/g/b")));
+  writer.Rollback();
+  EXPECT_FALSE(std::filesystem::exists(path_ + "/g"));
+  Append(writer, "/a", {2});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(IntsOf(Newest(), "/a"), (Ints{1, 2}));
+}
+
+TEST_F(CollectionCopiesTest, CopiesThatCannotBeAreRefused) {
+  CollectionWriter writer = OpenWriter();
+  Add(writer, "/a", {1});
+  Add(writer, "/b", {1});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_TRUE(Fails(writer.Move("/c", "/d"), absl::StatusCode::kNotFound, "/c"));
+  EXPECT_TRUE(Fails(writer.Move("/a", "/b"), absl::StatusCode::kAlreadyExists, "/b"));
+  EXPECT_TRUE(Fails(writer.Move("/a", "b"), absl::StatusCode::kInvalidArgument, "slash"));
+  Append(writer, "/a", {2});
+  EXPECT_TRUE(Fails(writer.Copy("/a", "/d"), absl::StatusCode::kFailedPrecondition, "staged"));
+  Add(writer, "/new", {2});
+  EXPECT_TRUE(Fails(writer.Move("/new", "/d"), absl::StatusCode::kFailedPrecondition, "staged"));
+  ASSERT_TRUE(IsOk(writer.Remove("/b")));
+  EXPECT_TRUE(Fails(writer.Copy("/b", "/d"), absl::StatusCode::kNotFound, "/b"));
+}
+
+TEST_F(CollectionCopiesTest, MemberWithoutItemsKeepsItsStates) {
+  CollectionWriter writer = OpenWriter();
+  Add(writer, "/a", {});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  std::vector<CollectionSnapshot> snapshots;
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(IsOk(writer.Edit("/a")->SetVlmetalayer("n", AttributeBytes(std::to_string(i)))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    snapshots.push_back(Newest());
+    if (i % 2 == 1) continue;
+    ASSERT_TRUE(IsOk(writer.Close()));
+    snapshots.push_back(Newest());
+    writer = OpenWriter();
+  }
+  const char* const expected[] = {"0", "0", "1", "2", "2", "3"};
+  for (size_t i = 0; i < snapshots.size(); ++i) {
+    EXPECT_EQ(AttributeOf(snapshots[i].OpenMember("/a"), "n"), expected[i]) << i;
+  }
+  ASSERT_TRUE(IsOk(writer.Close()));
+  const Frame alone = Frame::Open(path_ + "/a.b2nd").value();
+  EXPECT_EQ(alone.snapshot().info().journal_size, 0) << "every Blosc2 sees the last commit";
+  EXPECT_EQ(AttributeOf(alone.snapshot(), "n"), "3");
+}
+
+TEST_F(CollectionCopiesTest, MemberThatLosesItsItemsKeepsItsStates) {
+  CollectionWriter writer = OpenWriter();
+  Add(writer, "/a", {1, 2, 3});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  const CollectionSnapshot before = Newest();
+  const int64_t nothing[] = {0};
+  ASSERT_TRUE(IsOk(writer.Edit("/a")->ResizeArray(nothing)));
+  ASSERT_TRUE(IsOk(writer.Close()));
+  EXPECT_EQ(IntsOf(before, "/a"), (Ints{1, 2, 3}));
+  EXPECT_EQ(IntsOf(Newest(), "/a"), Ints());
+}
+
+TEST_F(CollectionCopiesTest, GroupsHaveAttributes) {
+  CollectionWriter writer = OpenWriter();
+  Add(writer, "/day/temp", {1});
+  ASSERT_TRUE(IsOk(writer.EditAttributes("/")->SetVlmetalayer("title", AttributeBytes("weather"))));
+  ASSERT_TRUE(IsOk(writer.EditAttributes("/day")->SetVlmetalayer("hours", AttributeBytes("24"))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  const CollectionSnapshot before = Newest();
+  ASSERT_TRUE(IsOk(writer.EditAttributes("/day")->SetVlmetalayer("hours", AttributeBytes("12"))));
+  ASSERT_TRUE(IsOk(writer.Close()));
+  const CollectionSnapshot now = Newest();
+  EXPECT_EQ(now.Members(), std::vector<std::string>{"/day/temp"});
+  EXPECT_EQ(now.Groups(), (std::vector<std::string>{"/", "/day"}));
+  EXPECT_EQ(AttributeOf(now.OpenAttributes("/"), "title"), "weather");
+  EXPECT_EQ(AttributeOf(now.OpenAttributes("/day"), "hours"), "12");
+  EXPECT_EQ(AttributeOf(before.OpenAttributes("/day"), "hours"), "24");
+  EXPECT_TRUE(Fails(now.OpenAttributes("/night"), absl::StatusCode::kNotFound, "/night"));
+  EXPECT_TRUE(std::filesystem::exists(path_ + "/day/__vlmeta__.b2f"));
+  writer = OpenWriter();
+  EXPECT_TRUE(Fails(writer.Add("/day/__vlmeta__", {}), absl::StatusCode::kInvalidArgument,
+                    "see EditAttributes"));
+}
+
+TEST_F(CollectionCopiesTest, CopyOfACollectionIsOneState) {
+  CollectionWriter writer = OpenWriter();
+  Add(writer, "/g/a", {1});
+  Add(writer, "/b", {2});
+  ASSERT_TRUE(IsOk(writer.EditAttributes("/g")->SetVlmetalayer("n", AttributeBytes("x"))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  const CollectionSnapshot state = Newest();
+  Append(writer, "/b", {3});
+  ASSERT_TRUE(IsOk(writer.Remove("/g/a")));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  const std::string copy = dir_.Path("copy.b2d");
+  ASSERT_TRUE(IsOk(state.CopyTo(copy)));
+  Collection copied = Collection::Open(copy).value();
+  EXPECT_EQ(copied.snapshot().number(), state.number());
+  EXPECT_EQ(copied.snapshot().Members(), (std::vector<std::string>{"/b", "/g/a"}));
+  EXPECT_EQ(IntsOf(copied.snapshot(), "/b"), Ints{2});
+  EXPECT_EQ(IntsOf(copied.snapshot(), "/g/a"), Ints{1});
+  EXPECT_EQ(AttributeOf(copied.snapshot().OpenAttributes("/g"), "n"), "x");
+  CollectionWriter other = copied.OpenWriter().value();
+  Append(other, "/b", {7});
+  ASSERT_TRUE(IsOk(other.Close()));
+  EXPECT_EQ(IntsOf(copied.Refresh().value(), "/b"), (Ints{2, 7}));
+  EXPECT_EQ(IntsOf(Newest(), "/b"), (Ints{2, 3}));
+  EXPECT_TRUE(Fails(state.CopyTo(copy), absl::StatusCode::kAlreadyExists, "copy.b2d"));
+}
+
+TEST_F(CollectionCopiesTest, CopyThatFailsLeavesNothing) {
+  CollectionWriter writer = OpenWriter();
+  Add(writer, "/g/a", {1});
+  Add(writer, "/h/b", {2});
+  ASSERT_TRUE(IsOk(writer.Close()));
+  std::filesystem::remove(path_ + "/h/b.b2nd");
+  EXPECT_TRUE(IsDamage(Newest().CopyTo(dir_.Path("copy")), "b.b2nd: member: the file is missing"));
+  EXPECT_FALSE(std::filesystem::exists(dir_.Path("copy")));
+}
+
+}  // namespace
+}  // namespace cairn::test
