@@ -12,10 +12,11 @@ from typing import Any, Optional
 import numpy as np
 import xarray
 
-from . import _engine, datasets
+from . import _engine, dataset_collections, datasets
 from .boxes import copy_boxes
 from .dataset_encoding import Encoded, Storage, check_fill, check_fits, encode, items_of, like_stored, only_variable, same_items, sizes_of
-from .datasets import APPENDS, DATASET, DIMENSIONS, GROUP, INDEX, NAMES, PART, SIZES, SUFFIX
+from .datasets import APPENDS, COLLECTION, DATASET, DIMENSIONS, GROUP, INDEX, NAMES, PART, SIZES, SUFFIX
+from .edits import Edits
 from .errors import AlreadyExists, Error, FailedPrecondition, InvalidArgument, Unavailable
 from .folders import folder_beside, remove_leftovers, without_temporary_end
 from .frame import Frame
@@ -35,6 +36,8 @@ def create(dataset: xarray.Dataset, path: str, dim: Optional[str], overwrite: bo
     if dim is not None and dim not in dataset.dims:
         raise InvalidArgument(f"append_dim: no dimension {dim!r}, but {', '.join(map(repr, dataset.dims))}")
     encoded = encode(dataset, how, dim)
+    if path.endswith(COLLECTION) and not is_uri(path):
+        return dataset_collections.create(encoded, path, dim, overwrite, how, _put)
     if not is_uri(path):
         _check_replaceable(path, overwrite)
     if path.endswith(SUFFIX) or is_uri(path):
@@ -172,6 +175,8 @@ def append(
     how.check(dataset.variables)
     if not is_uri(path):
         remove_leftovers(path)
+    if datasets.is_collection(path):
+        return dataset_collections.append(dataset, path, dim, how, as_xarray, _put)
     is_directory = datasets.is_directory_of_frames(path)
     if is_directory and not os.path.exists(os.path.join(path, GROUP)):
         raise InvalidArgument(f"{path}: holds frames, but no dataset that `save` made")
@@ -252,7 +257,7 @@ def _append_to_directory(encoded: Encoded, stored: datasets.Stored, dim: str, gr
 def _frame_of(stored: datasets.Stored, name: str) -> Frame:
     """Returns the frame of a variable in a directory."""
     frame = stored.variables[name].frame
-    assert frame is not None
+    assert isinstance(frame, Frame)
     return frame
 
 
@@ -287,7 +292,7 @@ def _kept(variable: xarray.Variable) -> dict[str, Any]:
     return {"dims": list(variable.dims), "data": items_of(variable), "attrs": dict(variable.attrs)}
 
 
-def _put(writer: Writer, variable: xarray.Variable, axis: int, begin: int) -> None:
+def _put(writer: Edits, variable: xarray.Variable, axis: int, begin: int) -> None:
     """Writes a variable, never more of it in memory than some chunks, or some blocks of dask."""
     target = _Shifted(writer, axis, begin)
     if 0 in variable.shape:
@@ -328,7 +333,7 @@ def _is_of_dask(variable: xarray.Variable) -> bool:
 class _Shifted:
     """A writer whose items along one dimension are counted from another one than the first."""
 
-    def __init__(self, writer: Writer, axis: int, begin: int):
+    def __init__(self, writer: Edits, axis: int, begin: int):
         self._writer = writer
         self._axis = axis
         self._begin = begin

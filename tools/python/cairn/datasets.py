@@ -29,7 +29,10 @@ _APPENDS
 
 A frame of a variable in a directory has the layer _PART, so that `__vlmeta__.b2f` is missed, too.
 
-A frame or a directory without these layers is read all the same: the dimensions then get names.
+A collection has a member for each variable, and the attributes of its group are those of the dataset. It needs
+neither _DIMENSIONS nor _APPENDS: one commit changes all variables.
+
+A frame, a directory or a collection without these layers is read all the same: the dimensions then get names.
 """
 
 from __future__ import annotations
@@ -44,11 +47,12 @@ from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 
-from .errors import DataLoss, Error, FailedPrecondition, InvalidArgument, InvalidType, Unimplemented
+from .collection import CollectionSnapshot, open_collection
+from .errors import DataLoss, Error, FailedPrecondition, InvalidArgument, InvalidType, NotFound, Unimplemented
 from .frame import Frame
 from .opening import open as open_frame
 from .paths import is_uri
-from .readable import Readable
+from .readable import Readable, Snapshot
 
 DIMENSIONS = "_ARRAY_DIMENSIONS"
 DATASET = "_DATASET"
@@ -61,17 +65,29 @@ RESERVED = (DIMENSIONS, DATASET, SIZES, APPENDS, FILL, NAMES, PART)
 GROUP = "__vlmeta__.b2f"
 SUFFIX = ".b2nd"
 INDEX = "chunks.b2frame"  # the file that each sparse frame has
+COLLECTION = ".b2d"
+LEDGER = "embed.b2e"
 
 Data = Union[np.ndarray, "Part"]
+
+
+class Place(NamedTuple):
+    """A member of a collection, in the state of a commit."""
+
+    path: str
+    name: str
+    number: int
+    opened_with: dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Part:
     """The first items of a frame along each dimension, which are read when they are indexed."""
 
-    frame: Frame
+    frame: Union[Frame, Snapshot]
     shape: tuple[int, ...]
     dataset: Optional[str]  # the "id" of the dataset, of which the frame is a variable
+    place: Optional[Place] = None  # of a member
 
     @property
     def dtype(self) -> np.dtype:
@@ -81,6 +97,9 @@ class Part:
         return native
 
     def __reduce__(self) -> Any:
+        if self.place is not None:
+            return _reopened_member, (self.place, self.shape, _content_of(self.frame, None))
+        assert isinstance(self.frame, Frame)
         reopen, how = self.frame.__reduce__()
         state = self.frame.snapshot()
         content = _content_of(state, self.frame.path)
@@ -141,6 +160,19 @@ def _reopened(
     )
 
 
+def _reopened_member(place: Place, shape: tuple[int, ...], content: object) -> Part:
+    """Finds what was pickled in the newest state of the collection. Raises FailedPrecondition if it has changed."""
+    with open_collection(place.path, **place.opened_with) as collection:
+        state = collection.snapshot()
+    member = state.get(place.name)
+    is_same = state.number == place.number or member is not None and content != () and _content_of(member, None) == content
+    if member is None or not is_same:
+        raise FailedPrecondition(
+            f"{place.path}: {place.name} has changed since commit {place.number} was opened; open the dataset again"
+        )
+    return Part(member, shape, None, place._replace(number=state.number))
+
+
 def _only_grew(frame: Frame, path: str, dataset: str, generation: int) -> bool:
     """Returns True if nothing but appends of `save` has changed a variable of a dataset since a generation."""
     appends, name = frame.vlmeta.get(APPENDS, None), ""
@@ -162,7 +194,7 @@ class Variable(NamedTuple):
     dims: tuple[str, ...]
     data: Data
     attrs: dict[str, Any]
-    frame: Optional[Frame]  # None for what a frame keeps in its metadata
+    frame: Optional[Frame]  # None for what a frame keeps in its metadata, and for a member
 
 
 class Stored(NamedTuple):
@@ -178,6 +210,12 @@ class Stored(NamedTuple):
         """Closes the frames."""
         for frame in self.frames:
             frame.close()
+
+
+def is_collection(path: str) -> bool:
+    """Returns True if `path` is a directory with the ledger of a collection, or with a file that has its name."""
+    with _Folder(path) as folder:
+        return LEDGER in folder.names
 
 
 def is_directory_of_frames(path: str) -> bool:
@@ -231,8 +269,8 @@ class _Folder:
             os.close(self._file)
 
 
-def read(path: str, opened_with: Mapping[str, Any], without: Collection[str] = ()) -> Stored:
-    """Opens the frame or the directory of frames at `path`. Its items are read later.
+def read(path: str, opened_with: Mapping[str, Any], without: Collection[str] = (), group: str = "/") -> Stored:
+    """Opens the frame, the directory of frames or the collection at `path`. Its items are read later.
 
     Variables of the names `without` may be lost. If the path is given to another dataset meanwhile, it
     starts again: the frames are of one dataset.
@@ -240,6 +278,10 @@ def read(path: str, opened_with: Mapping[str, Any], without: Collection[str] = (
     while True:
         with _Folder(path) as folder:
             try:
+                if LEDGER in folder.names and (found := _read_collection(path, opened_with, group)):
+                    return found
+                if group.strip("/"):
+                    raise InvalidArgument(f"{path}: has no group {group!r}, for it is no collection")
                 folder.check_kind()
                 if folder.is_dataset:
                     stored = _read_directory(path, folder.names, opened_with, without)
@@ -270,11 +312,45 @@ def _of_frame(frame: Frame, path: str) -> Stored:
     dataset = layers.pop(APPENDS, {}).get("id")
     name = os.path.basename(path.rstrip("/"))
     name = rest.get("name", name[: -len(SUFFIX)] if name.endswith(SUFFIX) else name)
-    variable = _variable_of(frame, layers, {}, dataset, path)
+    variable = _variable_of(frame, layers, {}, dataset, path, "")
     variables = {name: variable}
     for coordinate, kept in rest.get("coords", {}).items():
         variables[coordinate] = Variable(tuple(kept["dims"]), kept["data"], kept["attrs"], None)
     return Stored(name, variables, rest.get("attrs", {}), dict(zip(variable.dims, variable.data.shape)), [frame])
+
+
+def _read_collection(path: str, opened_with: Mapping[str, Any], group: str) -> Optional[Stored]:
+    """Opens a group of a collection, or returns None for the directory of another program."""
+    how = {name: value for name, value in opened_with.items() if name in ("threads", "verify", "limits")}
+    try:
+        collection = open_collection(path, **how)
+    except FailedPrecondition:
+        return None
+    if opened_with.get("generation") is not None:
+        raise InvalidArgument(f"{path}: generations are of frames, and a collection has none")
+    with collection:
+        return stored_in(collection.snapshot(), path, group, how)
+
+
+def stored_in(snapshot: CollectionSnapshot, path: str, group: str, opened_with: dict[str, Any]) -> Stored:
+    """Returns the dataset that the members of a group are."""
+    begin = f"/{group.strip('/')}/" if group.strip("/") else "/"
+    variables: dict[str, Variable] = {}
+    sizes: dict[str, int] = {}
+    for name in snapshot.members(begin):
+        short = name[len(begin) :]
+        if "/" in short:
+            continue
+        member = snapshot[name]
+        if not member.is_array or member.dtype.names:
+            continue
+        found = _variable_of(member, layers_of(member), {}, None, short, f"{short}_")
+        part = Part(member, member.shape, None, Place(path, name, snapshot.number, opened_with))
+        variables[short] = found._replace(data=part)
+        sizes.update(zip(found.dims, member.shape))
+    if not variables and begin.rstrip("/") not in ["", *snapshot.groups()]:
+        raise NotFound(f"{path}: no group {group!r}; there are {', '.join(snapshot.groups())}")
+    return Stored(None, variables, dict(snapshot.attributes(begin.rstrip("/") or "/")), sizes, [])
 
 
 def _read_directory(path: str, names: list[str], opened_with: Mapping[str, Any], without: Collection[str]) -> Stored:
@@ -299,7 +375,8 @@ def _read_directory(path: str, names: list[str], opened_with: Mapping[str, Any],
                 name = name[: -len(SUFFIX)]
                 layers = layers_of(frame)
                 is_part = layers.pop(PART, False) or is_part
-                variables[name] = _variable_of(frame, layers, sizes, dataset, name)
+                prefix = f"{name}_" if sizes else ""
+                variables[name] = _variable_of(frame, layers, sizes, dataset, name, prefix)
         if is_part and GROUP not in names:
             warnings.warn(
                 f"{path}: {GROUP} is lost, with the attributes of the dataset; variables may show items of an append that was "
@@ -313,11 +390,16 @@ def _read_directory(path: str, names: list[str], opened_with: Mapping[str, Any],
 
 
 def _variable_of(
-    frame: Frame, attrs: dict[str, Any], sizes: Mapping[str, int], dataset: Optional[str], path: str
+    frame: Union[Frame, Snapshot],
+    attrs: dict[str, Any],
+    sizes: Mapping[str, int],
+    dataset: Optional[str],
+    path: str,
+    prefix: str,
 ) -> Variable:
+    """Returns a variable. Dimensions without names get some that begin with `prefix`."""
     if frame.dtype.names:
         raise Unimplemented(f"{path}: items with fields are no variable; open it with cairn.open or cairn.Log.open")
-    prefix = f"{path}_" if sizes else ""
     attrs.pop(FILL, None)
     dims = tuple(attrs.pop(DIMENSIONS, [f"{prefix}dim_{axis}" for axis in range(frame.ndim)]))
     if len(dims) != frame.ndim:
@@ -325,7 +407,7 @@ def _variable_of(
     shape = tuple(sizes.get(name, size) for name, size in zip(dims, frame.shape))
     if any(size > there for size, there in zip(shape, frame.shape)):
         raise DataLoss(f"{path}: holds {frame.shape} where the dataset says {shape}")
-    return Variable(dims, Part(frame, shape, dataset), attrs, frame)
+    return Variable(dims, Part(frame, shape, dataset), attrs, frame if isinstance(frame, Frame) else None)
 
 
 def layers_of(frame: Readable) -> dict[str, Any]:

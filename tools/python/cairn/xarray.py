@@ -3,11 +3,12 @@
     import xarray as xr
     import cairn.xarray                       # gives datasets and arrays the accessor `cairn`
 
+    ds.cairn.save("weather.b2d")              # a collection with a member for each variable
     ds.cairn.save("weather")                  # a directory with a frame for each variable
     ds["temp"].cairn.save("temp.b2nd")        # one frame, with the coordinates in its metadata
-    day.cairn.save("weather", append_dim="time")
+    day.cairn.save("weather.b2d", append_dim="time")    # one commit
 
-    xr.open_dataset("weather", engine="cairn", chunks="auto")
+    xr.open_dataset("weather.b2d", engine="cairn", chunks="auto")
 
 `xarray.open_dataset` finds the engine by itself where the package is installed; `import
 cairn.xarray` registers it elsewhere. It opens every array that a Blosc2 library wrote, too.
@@ -74,10 +75,10 @@ class _Store(AbstractDataStore):
 
 def as_xarray(variable: datasets.Variable) -> xarray.Variable:
     """Returns a stored variable as xarray has it before it decodes times, masks and scales."""
-    if variable.frame is None:
+    if not isinstance(variable.data, datasets.Part):
         return xarray.Variable(variable.dims, variable.data, variable.attrs)
-    encoding = {"chunks": variable.frame.chunks, "preferred_chunks": dict(zip(variable.dims, variable.frame.chunks))}
-    assert isinstance(variable.data, datasets.Part)
+    chunks = variable.data.frame.chunks
+    encoding = {"chunks": chunks, "preferred_chunks": dict(zip(variable.dims, chunks))}
     lazy = indexing.LazilyIndexedArray(_Lazy(variable.data))
     return xarray.Variable(variable.dims, lazy, variable.attrs, encoding)
 
@@ -104,8 +105,12 @@ class Backend(BackendEntrypoint):
         threads: int = 1,
         verify: str = "first",
         limits: Limits = Limits(),
+        group: str = "/",
     ) -> xarray.Dataset:
-        """Opens a frame, or a directory of frames. The last five arguments are those of `cairn.open`."""
+        """Opens a frame, a directory of frames, or a group of a collection.
+
+        The five arguments before `group` are those of `cairn.open`.
+        """
         opened_with = {
             "generation": generation,
             "durable_only": durable_only,
@@ -114,7 +119,7 @@ class Backend(BackendEntrypoint):
             "limits": limits,
         }
         dropped = [drop_variables] if isinstance(drop_variables, str) else list(drop_variables or ())
-        store = _Store(datasets.read(name_of(filename_or_obj), opened_with, dropped))
+        store = _Store(datasets.read(name_of(filename_or_obj), opened_with, dropped, group))
         dataset = StoreBackendEntrypoint().open_dataset(
             store,
             mask_and_scale=mask_and_scale,
@@ -129,11 +134,11 @@ class Backend(BackendEntrypoint):
         return dataset
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Returns True for `.b2nd`, and for directories of such frames."""
+        """Returns True for `.b2nd`, for directories of such frames, and for collections."""
         if not isinstance(filename_or_obj, (str, os.PathLike)):
             return False
         name = os.fspath(filename_or_obj)
-        return name.endswith(datasets.SUFFIX) or datasets.is_directory_of_frames(name)
+        return name.endswith(datasets.SUFFIX) or datasets.is_directory_of_frames(name) or datasets.is_collection(name)
 
 
 @xarray.register_dataset_accessor("cairn")  # type: ignore[no-untyped-call, unused-ignore]
@@ -159,7 +164,7 @@ class Accessor:
 
         path
             A directory, which gets a frame for each variable and coordinate. If the path ends with
-            ".b2nd", or is a URI of an object store, it becomes one frame: it holds one variable,
+            ".b2d", it becomes a collection, in which one commit changes all of them. If it ends with ".b2nd", or is a URI of an object store, it becomes one frame: it holds one variable,
             and the coordinates are in its metadata, which each append writes again.
         append_dim
             The dimension along which the data are added to what is there. If there is nothing, it

@@ -1,0 +1,183 @@
+"""Datasets of xarray in collections, where each save and each append is one commit."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import unittest
+
+from support import PackageTest, blosc2, cairn, needs_blosc2, np
+
+try:
+    import xarray as xr
+
+    import cairn.xarray
+    from xarray_test import cube
+except ImportError:
+    xr = None
+
+# Appends days to the dataset at argv[1]. Each item of a day is the day's number.
+APPENDER = """
+import sys, numpy as np, xarray as xr, cairn.xarray
+day, last = int(sys.argv[2]), int(sys.argv[3])
+while day != last:
+    items = np.full((1, 40, 50), float(day))
+    ds = xr.Dataset({"a": (("time", "y", "x"), items), "b": (("time",), [day])}, coords={"time": [day]})
+    ds.cairn.save(sys.argv[1], append_dim="time", wait=60)
+    print(day, flush=True)
+    day += 1
+"""
+
+
+@unittest.skipIf(xr is None, "no xarray")
+class XarrayCollectionTest(PackageTest):
+    def setUp(self):
+        super().setUp()
+        self.where = self.path("weather.b2d")
+
+    def read(self, **how):
+        with xr.open_dataset(self.where, engine="cairn", **how) as found:
+            return found.load()
+
+    def start(self, first, last=-1):
+        return subprocess.Popen([sys.executable, "-c", APPENDER, self.where, str(first), str(last)],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+
+    def test_dataset_round_trips(self):
+        cube().cairn.save(self.where, codec="zstd", encoding={"temp": {"chunks": (2, 4, 5)}})
+        xr.testing.assert_identical(self.read(), cube())
+        made = cairn.open_collection(self.where)
+        self.assertEqual(made.members(), [f"/{name}" for name in sorted(cube().variables)])
+        self.assertEqual((made["/temp"].info.codec, made["/temp"].chunks), ("zstd", (2, 4, 5)))
+        self.assertEqual(dict(made.attributes()), {"title": "weather", "levels": 3})
+        self.assertEqual(os.listdir(self.folder), ["weather.b2d"])
+        with xr.open_dataset(self.where) as found:  # xarray finds the engine
+            self.assertEqual(found["temp"].shape, (10, 4, 5))
+
+    def test_append_is_one_commit(self):
+        days = cube(12)
+        days.isel(time=slice(0, 10)).cairn.save(self.where, append_dim="time")
+        made = cairn.open_collection(self.where)
+        before = made.snapshot()
+        days.isel(time=slice(10, 12)).cairn.save(self.where, append_dim="time")
+        made.refresh()
+        grown = [name for name, one in made.items() if one.shape != before[name].shape]
+        self.assertEqual(grown, ["/rain", "/station", "/temp", "/time"])
+        self.assertEqual(made.number, before.number + 2, "a commit, and one that lists the checkpoints of its end")
+        xr.testing.assert_identical(self.read(), days)
+
+    def test_append_encodes_as_what_is_there(self):
+        days = cube(4)
+        packed = {"temp": {"dtype": "i2", "scale_factor": 0.01, "add_offset": 280.0, "_FillValue": -9999}}
+        days.isel(time=[0, 1, 2]).cairn.save(self.where, append_dim="time", encoding=packed)
+        days.isel(time=[3]).cairn.save(self.where, append_dim="time")
+        self.assertEqual(cairn.open_collection(self.where)["/temp"].dtype, "<i2")
+        xr.testing.assert_allclose(self.read(), days, atol=0.006)
+
+    def test_append_that_does_not_fit_changes_nothing(self):
+        cube().cairn.save(self.where)
+        number = cairn.open_collection(self.where).number
+        for wrong in (cube(2).drop_vars("rain"), cube(2).isel(lat=[0, 1]), cube(2).assign(lat=np.arange(4.0))):
+            with self.assertRaises(cairn.InvalidArgument):
+                wrong.cairn.save(self.where, append_dim="time")
+        xr.testing.assert_identical(self.read(), cube())
+        self.assertLessEqual(cairn.open_collection(self.where).number, number + 3)
+
+    def test_overwrite_replaces_in_one_commit_and_readers_keep_what_they_opened(self):
+        cube().cairn.save(self.where)
+        with self.assertRaises(cairn.AlreadyExists):
+            cube(2).cairn.save(self.where)
+        with xr.open_dataset(self.where, engine="cairn") as opened:
+            other = cube(3, seed=2).drop_vars("calm").assign_attrs(title="other")
+            other.cairn.save(self.where, overwrite=True)
+            xr.testing.assert_identical(opened.load(), cube())
+        xr.testing.assert_identical(self.read(), other)
+        cube(2).cairn.save(self.path("plain"))
+        os.rename(self.path("plain"), self.path("plain.b2d"))
+        with self.assertRaisesRegex(cairn.FailedPrecondition, "it is no collection"):
+            cube(2).cairn.save(self.path("plain.b2d"), overwrite=True)
+
+    def test_save_that_fails_leaves_nothing(self):
+        with self.assertRaises(cairn.InvalidArgument):
+            cube().cairn.save(self.where, encoding={"temp": {"chunks": (2, 2)}})
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_reader_beside_writers_that_are_killed_sees_whole_days(self):
+        first = xr.Dataset({"a": (("time", "y", "x"), np.zeros((1, 40, 50))), "b": (("time",), [0])}, coords={"time": [0]})
+        first.cairn.save(self.where, append_dim="time")
+        day = 1
+        for _ in range(4):
+            writer = self.start(day)
+            for _ in range(3):
+                day = int(writer.stdout.readline()) + 1
+                self.check_days(day)
+            writer.send_signal(signal.SIGKILL)
+            writer.communicate()
+            day = self.check_days(day)
+        self.assertGreaterEqual(day, 13)
+
+    def check_days(self, least):
+        found = self.read()
+        days = found.sizes["time"]
+        self.assertGreaterEqual(days, least, "an acknowledged day is lost")
+        for name in ("a", "b"):
+            numbers = found[name].values.reshape(days, -1)
+            self.assertTrue((numbers == np.arange(days)[:, None]).all(), name)
+        return days
+
+    def test_appends_of_several_processes_wait_for_each_other(self):
+        first = xr.Dataset({"a": (("time", "y", "x"), np.zeros((1, 40, 50))), "b": (("time",), [0])}, coords={"time": [0]})
+        first.cairn.save(self.where, append_dim="time")
+        writers = [self.start(100 * number, 100 * number + 5) for number in range(1, 4)]
+        for writer in writers:
+            self.assertEqual((writer.communicate()[1], writer.returncode), ("", 0))
+        found = self.read()
+        self.assertEqual(sorted(found["b"].values), [0, *(100 * number + step for number in range(1, 4) for step in range(5))])
+        self.assertTrue((found["a"].values == found["b"].values[:, None, None]).all())
+
+    def test_groups_of_any_collection_open(self):
+        with cairn.open_collection(self.where, "a").writer() as writer:
+            writer.add("/day/temp", np.arange(6.0).reshape(2, 3))
+            writer.add("/day/deep/x", [1, 2])
+            writer.add("/day/records", np.zeros(3, [("a", "i4")]))
+            writer.add("/top", [1])
+            writer.attributes("/day")["hours"] = 24
+        found = self.read(group="/day")
+        self.assertEqual((list(found.variables), found["temp"].dims, found.attrs), (["temp"], ("temp_dim_0", "temp_dim_1"), {"hours": 24}))
+        self.assertEqual(list(self.read().variables), ["top"])
+        with self.assertRaisesRegex(cairn.NotFound, "no group 'night'; there are /, /day, /day/deep"):
+            self.read(group="night")
+        cube(2).cairn.save(self.path("plain"))
+        with self.assertRaisesRegex(cairn.InvalidArgument, "it is no collection"):
+            xr.open_dataset(self.path("plain"), engine="cairn", group="/day")
+        with self.assertRaisesRegex(cairn.InvalidArgument, "a collection has none"):
+            self.read(generation=2)
+
+    def test_pickled_dataset_reads_what_was_opened_or_tells(self):
+        cube().cairn.save(self.where)
+        opened = xr.open_dataset(self.where, engine="cairn")
+        pickled = pickle.dumps(opened)
+        xr.testing.assert_identical(pickle.loads(pickled).load(), cube())
+        with cairn.open_collection(self.where, "r+").writer() as writer:
+            writer.add("/other", [1])
+        self.assertEqual(pickle.loads(pickled)["temp"].values.tobytes(), cube()["temp"].values.tobytes())
+        with cairn.open_collection(self.where, "r+").writer() as writer:
+            writer["/temp"][0] = 0
+        with self.assertRaisesRegex(cairn.FailedPrecondition, "/temp has changed since commit"):
+            pickle.loads(pickled)
+        self.assertEqual(opened["temp"].values.tobytes(), cube()["temp"].values.tobytes())
+
+    @needs_blosc2
+    def test_stores_of_python_blosc2_open_as_before(self):
+        with blosc2.TreeStore(self.where, mode="w") as store:
+            store["/a"] = np.arange(10_000)
+        self.assertEqual(self.read()["a"].values[9_999], 9_999)
+        cube().cairn.save(self.path("ours.b2d"))
+        with blosc2.TreeStore(self.path("ours.b2d"), mode="r") as store:
+            self.assert_same(store["/temp"][:], cube()["temp"].values)
+            self.assertEqual(store.vlmeta["title"], "weather")
+
+
+if __name__ == "__main__":
+    unittest.main()
