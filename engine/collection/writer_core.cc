@@ -40,6 +40,20 @@ std::vector<AddedMember> RemovedFrom(const Ledger& ledger, const MemberTable& be
   return removed;
 }
 
+// Works on members at the same time, on the last of them in this thread: the work waits for the
+// disk.
+absl::Status ForEachMember(const std::vector<Member*>& members,
+                           absl::FunctionRef<absl::Status(Member&)> work) {
+  std::vector<std::unique_ptr<frame::BackgroundTask>> tasks;
+  for (size_t i = 0; i + 1 < members.size(); ++i) {
+    tasks.push_back(std::make_unique<frame::BackgroundTask>());
+    tasks.back()->Start([member = members[i], work] { return work(*member); });
+  }
+  absl::Status status = members.empty() ? absl::OkStatus() : work(*members.back());
+  for (const auto& task : tasks) status.Update(task->Wait());
+  return status;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<WriterCore>> WriterCore::Open(
@@ -278,20 +292,12 @@ absl::Status WriterCore::CheckpointMembers() {
   return absl::OkStatus();
 }
 
-// Syncs members at the same time, the last of them in this thread.
 absl::Status WriterCore::SyncMembers(absl::FunctionRef<bool(const Member&)> which) const {
-  std::vector<const Member*> members;
+  std::vector<Member*> members;
   for (const auto& [name, member] : members_) {
     if (which(*member)) members.push_back(member.get());
   }
-  std::vector<std::unique_ptr<frame::BackgroundTask>> tasks;
-  for (size_t i = 0; i + 1 < members.size(); ++i) {
-    tasks.push_back(std::make_unique<frame::BackgroundTask>());
-    tasks.back()->Start([member = members[i]] { return member->Sync(); });
-  }
-  absl::Status status = members.empty() ? absl::OkStatus() : members.back()->Sync();
-  for (const auto& task : tasks) status.Update(task->Wait());
-  return status;
+  return ForEachMember(members, [](const Member& member) { return member.Sync(); });
 }
 
 // Members and names are synced first, because the ledger's checkpoint drops its copies.
@@ -323,6 +329,11 @@ absl::Status WriterCore::Close() {
   for (const auto& [name, entry] : ledger_.table.members) {
     if (!entry.position.checkpoint) journaled.push_back(name);
   }
+  std::vector<Member*> due;
+  const auto checkpoint = [&] {
+    const auto work = [](Member& member) { return member.CheckpointIfDue(true); };
+    return Need(ForEachMember(std::exchange(due, {}), work));
+  };
   for (const std::string& name : journaled) {
     CAIRN_ASSIGN_OR_RETURN(Member* const member, OpenMember(name));
     if (member->NeedsNewFile()) {
@@ -332,12 +343,14 @@ absl::Status WriterCore::Close() {
       if (!copied.ok()) DropStaged();
       CAIRN_RETURN_IF_ERROR(copied);
     } else {
-      CAIRN_RETURN_IF_ERROR(Need(member->CheckpointIfDue(true)));
+      due.push_back(member);
     }
     if (members_.size() + added_.size() <= kMaxOpen) continue;
+    CAIRN_RETURN_IF_ERROR(checkpoint());
     CAIRN_RETURN_IF_ERROR(Commit(true).status());
     CAIRN_RETURN_IF_ERROR(Need(CloseSome(kMaxOpen)));
   }
+  CAIRN_RETURN_IF_ERROR(checkpoint());
   CAIRN_RETURN_IF_ERROR(Commit(true).status());
   CAIRN_RETURN_IF_ERROR(unusable_);
   CAIRN_RETURN_IF_ERROR(Need(CheckpointLedger()));
