@@ -59,6 +59,10 @@ const char* CompressorOfEnvironment() { return std::getenv("BLOSC_COMPRESSOR"); 
 bool NthreadsIsSet() { return Variable("BLOSC_NTHREADS").has_value(); }
 bool WantsBlosc1() { return Variable("BLOSC_BLOSC1_COMPAT").has_value(); }
 bool WantsJournal() { return Variable("CAIRN_BLOSC2_JOURNAL") == "1"; }
+bool WantsLocking() {
+  const std::string_view value = Variable("BLOSC_LOCKING").value_or("");
+  return !value.empty() && value != "0";
+}
 bool WantsTrace() { return Variable("BLOSC_TRACE").has_value(); }
 
 void PlaceFilters(int shuffle, bool delta, int32_t typesize, uint8_t* filters) {

@@ -19,6 +19,7 @@ const char* CompressorOfEnvironment();            // BLOSC_COMPRESSOR: a name, o
 bool NthreadsIsSet();                             // BLOSC_NTHREADS, to whatever
 bool WantsBlosc1();                               // BLOSC_BLOSC1_COMPAT
 bool WantsTrace();                                // BLOSC_TRACE
+bool WantsLocking();                              // BLOSC_LOCKING, neither empty nor 0
 bool WantsJournal();                              // CAIRN_BLOSC2_JOURNAL=1
 
 // Puts a shuffle, or none, into the last of the filters, and delta before it. A negative `shuffle`

@@ -17,6 +17,7 @@
 #include "engine/base/status.h"
 #include "engine/blosc2_api/codes.h"
 #include "engine/blosc2_api/environment.h"
+#include "engine/blosc2_api/mmap_mode.h"
 #include "engine/blosc2_api/serialize.h"
 
 namespace cairn::blosc2_api {
@@ -32,6 +33,19 @@ std::string PathOf(const std::string& name) {
   return name.starts_with(kScheme) ? name.substr(kScheme.size()) : name;
 }
 
+// Returns what the program says of a mapped file, or null for another file.
+const blosc2_stdio_mmap* MmapOf(const blosc2_io& io) {
+  return io.id == BLOSC2_IO_FILESYSTEM_MMAP ? static_cast<const blosc2_stdio_mmap*>(io.params)
+                                            : nullptr;
+}
+
+// Returns true if writers take part in the locking of other programs of C-Blosc2.
+bool LocksOthers(const blosc2_io& io) {
+  if (io.id != BLOSC2_IO_FILESYSTEM) return false;
+  const auto* const params = static_cast<const blosc2_stdio_params*>(io.params);
+  return (params != nullptr && params->locking) || WantsLocking();
+}
+
 absl::StatusOr<Frame> CreateFrame(const blosc2_schunk& schunk, bool overwrite) {
   CreateOptions options = CreateOptionsOf(schunk);
   options.layout = schunk.storage->contiguous ? Layout::kContiguous : Layout::kSparse;
@@ -45,7 +59,10 @@ absl::StatusOr<Frame> CreateFrame(const blosc2_schunk& schunk, bool overwrite) {
 class FileFrame final : public blosc2_frame_s {
  public:
   FileFrame(const blosc2_schunk& schunk, Frame frame)
-      : schunk_(schunk), frame_(std::move(frame)), snapshot_(frame_.snapshot()) {}
+      : schunk_(schunk),
+        locks_others_(LocksOthers(*schunk.storage->io)),
+        frame_(std::move(frame)),
+        snapshot_(frame_.snapshot()) {}
   ~FileFrame() override {
     while (depth_ > 0) CodeOf(End());
     // Only Cairn reads the journal, so it must not be left.
@@ -129,9 +146,14 @@ class FileFrame final : public blosc2_frame_s {
 
   absl::Status TakeWriter() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (writer_.has_value()) return writer_->Resume(kPatience);
-    CAIRN_ASSIGN_OR_RETURN(
-        writer_, frame_.OpenWriter(
-                     {.wait = kPatience, .opening = Durability::kProcess, .free_shapes = true}));
+    const blosc2_stdio_mmap* const mapped = MmapOf(*schunk_.storage->io);
+    if (mapped != nullptr && ModeOf(*mapped) == MmapMode::kRead) {
+      return absl::PermissionDeniedError("file: it is mapped for reading only");
+    }
+    CAIRN_ASSIGN_OR_RETURN(writer_, frame_.OpenWriter({.wait = kPatience,
+                                                       .opening = Durability::kProcess,
+                                                       .free_shapes = true,
+                                                       .make_lock_file = locks_others_}));
     return absl::OkStatus();
   }
 
@@ -191,6 +213,7 @@ class FileFrame final : public blosc2_frame_s {
   }
 
   const blosc2_schunk& schunk_;
+  const bool locks_others_;
   mutable Mutex mutex_;
   Frame frame_ ABSL_GUARDED_BY(mutex_);
   mutable Snapshot snapshot_ ABSL_GUARDED_BY(mutex_);
@@ -205,10 +228,7 @@ class FileFrame final : public blosc2_frame_s {
 
 }  // namespace
 
-absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset, const blosc2_io& io) {
-  if (io.id != BLOSC2_IO_FILESYSTEM) {
-    return absl::UnimplementedError("files through callbacks are not built in");
-  }
+absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset) {
   // A Blosc2 in another process may cut the file at any time, which would kill a mapped reader.
   return Frame::Open(PathOf(path), {.offset = offset, .use_mmap = false});
 }
@@ -218,8 +238,9 @@ std::unique_ptr<blosc2_frame_s> MakeFileFrame(const blosc2_schunk& schunk, Frame
 }
 
 absl::StatusOr<std::unique_ptr<blosc2_frame_s>> CreateFileFrame(const blosc2_schunk& schunk) {
-  if (schunk.storage->io->id != BLOSC2_IO_FILESYSTEM) {
-    return absl::UnimplementedError("files through callbacks are not built in");
+  const blosc2_stdio_mmap* const mapped = MmapOf(*schunk.storage->io);
+  if (mapped != nullptr && ModeOf(*mapped) != MmapMode::kCreate) {
+    return absl::InvalidArgumentError("file: a new one is mapped with the mode w+");
   }
   CAIRN_ASSIGN_OR_RETURN(Frame frame, CreateFrame(schunk, false));
   return MakeFileFrame(schunk, std::move(frame));

@@ -15,7 +15,7 @@
 namespace cairn::blosc2_api {
 
 // Opens the frame of a file or a directory.
-absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset, const blosc2_io& io);
+absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset);
 
 // Makes the store of a super-chunk whose frame is open.
 std::unique_ptr<blosc2_frame_s> MakeFileFrame(const blosc2_schunk& schunk, Frame frame);

@@ -128,6 +128,12 @@ int blosc2_register_filter(blosc2_filter* filter) {
   return ProcessState::Get().Add(*filter);
 }
 
+// A tuner sets fields of blosc2_context, whose layout is not part of the interface: it would
+// overwrite something else here.
+int blosc2_register_tuner(blosc2_tuner* /*tuner*/) {
+  return Failed(BLOSC2_ERROR_TUNER, "tuner: tuners of the program's own are not called");
+}
+
 int blosc2_register_io_cb(const blosc2_io_cb* io) {
   if (io == nullptr) return Failed(BLOSC2_ERROR_INVALID_PARAM, "I/O: there are no functions");
   if (io->id < BLOSC2_IO_REGISTERED) {

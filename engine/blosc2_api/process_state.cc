@@ -40,6 +40,20 @@ constexpr Named kFilters[] = {
 // The structs of C-Blosc2 have names that are not constant.
 char* NameOf(const Named& named) { return const_cast<char*>(named.name); }
 
+blosc2_io_cb MmapFunctions() {
+  constexpr Named kMmap = {BLOSC2_IO_FILESYSTEM_MMAP, "filesystem_mmap"};
+  return {.id = kMmap.id,
+          .name = NameOf(kMmap),
+          .is_allocation_necessary = false,
+          .open = blosc2_stdio_mmap_open,
+          .close = blosc2_stdio_mmap_close,
+          .size = blosc2_stdio_mmap_size,
+          .write = blosc2_stdio_mmap_write,
+          .read = blosc2_stdio_mmap_read,
+          .truncate = blosc2_stdio_mmap_truncate,
+          .destroy = blosc2_stdio_mmap_destroy};
+}
+
 blosc2_io_cb FilesystemFunctions() {
   constexpr Named kFilesystem = {BLOSC2_IO_FILESYSTEM, "filesystem"};
   return {.id = kFilesystem.id,
@@ -103,7 +117,7 @@ void ProcessState::Initialize() {
                        .encoder = nullptr,
                        .decoder = nullptr});
   }
-  if (functions_.empty()) functions_.push_back(FilesystemFunctions());
+  if (functions_.empty()) functions_ = {FilesystemFunctions(), MmapFunctions()};
   for (const Named& filter : kFilters) {
     filters_.push_back({.id = filter.id,
                         .name = NameOf(filter),

@@ -14,6 +14,7 @@
 #include "engine/blosc2_api/file_frame.h"
 #include "engine/blosc2_api/frame_store.h"
 #include "engine/blosc2_api/memory_frame.h"
+#include "engine/blosc2_api/mmap_mode.h"
 #include "engine/blosc2_api/schunk.h"
 
 namespace cairn::blosc2_api {
@@ -62,9 +63,34 @@ absl::StatusOr<SchunkPtr> OpenThroughCallbacks(const char* urlpath, int64_t offs
   return schunk;
 }
 
+// Opens a mapped file whose changes are kept in memory.
+absl::StatusOr<SchunkPtr> OpenCopyOnWrite(const char* urlpath, int64_t offset,
+                                          const blosc2_io& io) {
+  void* const stream = blosc2_stdio_mmap_open(urlpath, "rb", io.params);
+  if (stream == nullptr) return NotFound("%s: it cannot be mapped", urlpath);
+  const auto& mapped = *static_cast<const blosc2_stdio_mmap*>(stream);
+  const auto size = static_cast<int64_t>(mapped.file_size);
+  if (offset < 0 || offset > size) return absl::OutOfRangeError("file: it ends before the frame");
+  const MutableBytes cframe = MutableBytesAt(mapped.addr + offset, size - offset);
+  CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::OpenBuffer(cframe));
+  SchunkPtr schunk = MakeSchunk(frame.snapshot(), urlpath, &io);
+  if (schunk == nullptr) return absl::DataLossError("frame: its parameters are wrong");
+  schunk->frame = MakeMemoryFrame(*schunk, cframe, frame.snapshot()).release();
+  return schunk;
+}
+
 absl::StatusOr<SchunkPtr> OpenFile(const char* urlpath, int64_t offset, const blosc2_io& io) {
-  if (io.id != BLOSC2_IO_FILESYSTEM) return OpenThroughCallbacks(urlpath, offset, io);
-  CAIRN_ASSIGN_OR_RETURN(Frame frame, OpenFrame(urlpath, offset, io));
+  if (io.id == BLOSC2_IO_FILESYSTEM_MMAP) {
+    if (io.params == nullptr) return absl::InvalidArgumentError("file: no blosc2_stdio_mmap");
+    const auto mode = ModeOf(*static_cast<const blosc2_stdio_mmap*>(io.params));
+    if (mode == MmapMode::kCopyOnWrite) return OpenCopyOnWrite(urlpath, offset, io);
+    if (mode != MmapMode::kRead && mode != MmapMode::kUpdate) {
+      return absl::InvalidArgumentError("file: one that exists is mapped with r, r+ or c");
+    }
+  } else if (io.id != BLOSC2_IO_FILESYSTEM) {
+    return OpenThroughCallbacks(urlpath, offset, io);
+  }
+  CAIRN_ASSIGN_OR_RETURN(Frame frame, OpenFrame(urlpath, offset));
   const Snapshot snapshot = frame.snapshot();
   SchunkPtr schunk = MakeSchunk(snapshot, urlpath, &io);
   if (schunk == nullptr) return absl::DataLossError("frame: its parameters are wrong");
@@ -75,7 +101,8 @@ absl::StatusOr<SchunkPtr> OpenFile(const char* urlpath, int64_t offset, const bl
 absl::StatusOr<SchunkPtr> Create(const blosc2_storage& storage) {
   SchunkPtr schunk = MakeSchunk(storage);
   if (schunk == nullptr) return absl::InvalidArgumentError("super-chunk: its parameters are wrong");
-  const bool callbacks = schunk->storage->io->id != BLOSC2_IO_FILESYSTEM;
+  const uint8_t io = schunk->storage->io->id;
+  const bool callbacks = io != BLOSC2_IO_FILESYSTEM && io != BLOSC2_IO_FILESYSTEM_MMAP;
   if (storage.urlpath != nullptr && callbacks) {
     if (!storage.contiguous) return absl::UnimplementedError("I/O: directories");
     schunk->frame = MakeCallbackFrame(*schunk, MakeMemoryFrame(*schunk)).release();
