@@ -82,13 +82,15 @@ absl::Status ContiguousBackend::Suspend() {
 }
 
 absl::StatusOr<bool> ContiguousBackend::Resume(const WriterOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(frame_.peer_lock, TakePeerLock(frame_.location(), options));
+  // Without success it is given back: the frame may be opened anew, which takes it again.
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> peer_lock, TakePeerLock(frame_.location(), options));
   CAIRN_ASSIGN_OR_RETURN(const bool follows, journal_.CatchUp());
   if (!follows) return false;
   const bool may_owe = frame_.opening == Durability::kProcess;
   if (!journal_.receipts().IsDurable() && !may_owe) CAIRN_RETURN_IF_ERROR(PersistBase());
   if (journal_.receipts().needs_checkpoint()) return false;
   CAIRN_RETURN_IF_ERROR(journal_.Resume());
+  frame_.peer_lock = std::move(peer_lock);
   return true;
 }
 

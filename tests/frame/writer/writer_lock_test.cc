@@ -140,6 +140,21 @@ class OthersFile final : public UnsyncedFileSystem {
   const std::string path_;
 };
 
+TEST_F(WriterLockTest, ResumedWriterFollowsACheckpointOfAnotherBesideTheLockFile) {
+  Frame frame = Open();
+  auto first = frame.OpenWriter({.make_lock_file = true});
+  ASSERT_TRUE(IsOk(first));
+  ASSERT_TRUE(IsOk(first->Suspend()));
+  auto second = Open().OpenWriter({.make_lock_file = true});
+  ASSERT_TRUE(IsOk(second));
+  ASSERT_TRUE(IsOk(second->Append(test::MakeItems(100))));
+  ASSERT_TRUE(IsOk(second->Checkpoint()));
+  ASSERT_TRUE(IsOk(second->Suspend()));
+  EXPECT_TRUE(IsOk(first->Resume()));
+  EXPECT_TRUE(IsOk(first->Append(test::MakeItems(100))));
+  EXPECT_TRUE(IsOk(first->Commit()));
+}
+
 TEST_F(WriterLockTest, FrameOfAnotherUserIsNotReplacedWhileItIsWritten) {
   OthersFile files(path_);
   CreateOptions options = PlainCopies(64);
