@@ -8,6 +8,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
+#include "engine/base/status.h"
 #include "engine/blosc2_api/api.h"
 #include "engine/blosc2_api/codes.h"
 #include "engine/blosc2_api/decompress.h"
@@ -20,21 +21,39 @@ namespace {
 // The part of one chunk that a range of bytes has.
 struct Part {
   int64_t nchunk = 0;
-  int32_t begin = 0;  // in the chunk
+  int32_t nbytes = 0;  // of all the chunk
+  int32_t begin = 0;   // in the chunk
   int32_t size = 0;
 };
 
-// Returns the parts of bytes [begin, end) of a super-chunk of fixed chunks.
-std::vector<Part> PartsOf(const blosc2_schunk& schunk, int64_t begin, int64_t end) {
+// Returns the decoded size of a chunk, whose header is read if chunks differ in size.
+absl::StatusOr<int32_t> SizeOf(const blosc2_schunk& schunk, int64_t nchunk) {
+  if (schunk.chunksize > 0) {
+    return static_cast<int32_t>(
+        std::min<int64_t>(schunk.chunksize, schunk.nbytes - nchunk * schunk.chunksize));
+  }
+  CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, GetChunk(schunk, nchunk));
+  CAIRN_ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(chunk.bytes()));
+  return static_cast<int32_t>(info.nbytes);
+}
+
+// Returns the parts of bytes [begin, end) of a super-chunk.
+absl::StatusOr<std::vector<Part>> PartsOf(const blosc2_schunk& schunk, int64_t begin, int64_t end) {
   std::vector<Part> parts;
-  while (begin < end) {
-    const int64_t nchunk = begin / schunk.chunksize;
-    const int64_t chunk_end = std::min((nchunk + 1) * schunk.chunksize, schunk.nbytes);
-    const int64_t part_end = std::min(chunk_end, end);
-    parts.push_back({.nchunk = nchunk,
-                     .begin = static_cast<int32_t>(begin % schunk.chunksize),
-                     .size = static_cast<int32_t>(part_end - begin)});
-    begin = part_end;
+  int64_t nchunk = schunk.chunksize > 0 ? begin / schunk.chunksize : 0;
+  int64_t chunk_begin = nchunk * schunk.chunksize;
+  for (; begin < end; ++nchunk) {
+    if (nchunk >= schunk.nchunks) return absl::DataLossError("super-chunk: it has fewer bytes");
+    CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, SizeOf(schunk, nchunk));
+    const int64_t part_end = std::min(chunk_begin + nbytes, end);
+    if (begin < part_end) {
+      parts.push_back({.nchunk = nchunk,
+                       .nbytes = nbytes,
+                       .begin = static_cast<int32_t>(begin - chunk_begin),
+                       .size = static_cast<int32_t>(part_end - begin)});
+      begin = part_end;
+    }
+    chunk_begin += nbytes;
   }
   return parts;
 }
@@ -45,8 +64,7 @@ int CheckItems(const blosc2_schunk& schunk, int64_t start, int64_t stop) {
   if (start < 0 || stop < start || !end.has_value() || *end > schunk.nbytes) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "super-chunk: the items do not all exist");
   }
-  if (schunk.chunksize > 0 || start == stop) return BLOSC2_ERROR_SUCCESS;
-  return Failed(BLOSC2_ERROR_INVALID_PARAM, "super-chunk: its chunks differ in size");
+  return BLOSC2_ERROR_SUCCESS;
 }
 
 // Reads a part of a chunk through the context of the super-chunk.
@@ -63,9 +81,7 @@ int ReadPart(blosc2_schunk& schunk, const Part& part, uint8_t* dest) {
 
 // Writes a part of a chunk, which is decompressed unless all of it is written.
 int WritePart(blosc2_schunk& schunk, const Part& part, const uint8_t* src) {
-  const int64_t chunk_begin = part.nchunk * schunk.chunksize;
-  const auto nbytes =
-      static_cast<int32_t>(std::min<int64_t>(schunk.chunksize, schunk.nbytes - chunk_begin));
+  const int32_t nbytes = part.nbytes;
   std::vector<uint8_t> whole;
   const uint8_t* content = src;
   if (part.size < nbytes) {
@@ -115,8 +131,10 @@ int blosc2_schunk_get_slice_buffer(blosc2_schunk* schunk, int64_t start, int64_t
   const int code = cairn::blosc2_api::CheckItems(*schunk, start, stop);
   if (code < 0) return code;
   auto* dest = static_cast<uint8_t*>(buffer);
-  for (const Part& part :
-       cairn::blosc2_api::PartsOf(*schunk, start * schunk->typesize, stop * schunk->typesize)) {
+  const auto parts =
+      cairn::blosc2_api::PartsOf(*schunk, start * schunk->typesize, stop * schunk->typesize);
+  if (!parts.ok()) return cairn::blosc2_api::CodeOf(parts.status());
+  for (const Part& part : *parts) {
     const int read = cairn::blosc2_api::ReadPart(*schunk, part, dest);
     if (read < 0) return read;
     dest += part.size;
@@ -130,8 +148,10 @@ int blosc2_schunk_set_slice_buffer(blosc2_schunk* schunk, int64_t start, int64_t
   if (code < 0) return code;
   const auto* src = static_cast<const uint8_t*>(buffer);
   cairn::blosc2_api::EditBatch batch(*schunk);
-  for (const Part& part :
-       cairn::blosc2_api::PartsOf(*schunk, start * schunk->typesize, stop * schunk->typesize)) {
+  const auto parts =
+      cairn::blosc2_api::PartsOf(*schunk, start * schunk->typesize, stop * schunk->typesize);
+  if (!parts.ok()) return cairn::blosc2_api::CodeOf(parts.status());
+  for (const Part& part : *parts) {
     const int written = cairn::blosc2_api::WritePart(*schunk, part, src);
     if (written < 0) return written;
     src += part.size;

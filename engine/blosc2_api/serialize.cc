@@ -1,13 +1,14 @@
 #include "engine/blosc2_api/serialize.h"
 
 #include <cstdlib>
-#include <vector>
+#include <memory>
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/blosc2_api/plugins.h"
 #include "engine/blosc2_api/schunk.h"
+#include "engine/storage/memory_file_system.h"
 
 namespace cairn::blosc2_api {
 
@@ -65,15 +66,23 @@ absl::Status StageAll(const blosc2_schunk& schunk, Writer& writer) {
 }
 
 absl::StatusOr<MutableBytes> Serialize(const blosc2_schunk& schunk) {
-  CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::CreateInMemory(CreateOptionsOf(schunk)));
-  CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
+  // A frame that is begun without fingerprints has no layers of Cairn's, so equal super-chunks
+  // give equal bytes.
+  constexpr char kPath[] = "frame";
+  const auto files = std::make_shared<storage::MemoryFileSystem>();
+  CreateOptions options = CreateOptionsOf(schunk);
+  options.file_system = files;
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(kPath, options));
   CAIRN_RETURN_IF_ERROR(StageAll(schunk, writer));
-  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, writer.Commit(Durability::kProcess));
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, snapshot.ToBuffer());
-  void* const memory = std::malloc(bytes.size());
+  CAIRN_RETURN_IF_ERROR(writer.Close());
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, files->Open(kPath, FileMode::kRead));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  std::unique_ptr<void, decltype(&std::free)> memory(std::malloc(static_cast<size_t>(size)),
+                                                     std::free);
   if (memory == nullptr) return absl::ResourceExhaustedError("frame: no memory for it");
-  const MutableBytes cframe = MutableBytesAt(memory, std::ssize(bytes));
-  CopyBytes(bytes, cframe);
+  const MutableBytes cframe = MutableBytesAt(memory.get(), size);
+  CAIRN_RETURN_IF_ERROR(file->ReadAt(0, cframe));
+  memory.release();
   return cframe;
 }
 

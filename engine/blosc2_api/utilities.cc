@@ -52,6 +52,7 @@ int blosc2_remove_urlpath(const char* path) {
   if (!fs::remove(path, error) || error) {
     return Failed(BLOSC2_ERROR_FILE_REMOVE, "remove: the file cannot be removed");
   }
+  fs::remove(std::string(path) + ".b2lock", error);  // of a frame, if it has one
   return BLOSC2_ERROR_SUCCESS;
 }
 

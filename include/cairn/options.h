@@ -215,7 +215,8 @@ struct WriterOptions {
   int64_t max_file_size = 0;
   // Lets edits leave an array whose metalayer asks for other chunks than the frame has. The program
   // then keeps the shape and the chunks in step, as C-Blosc2 does: with SetMetalayer, and with
-  // edits that a frame which is an array otherwise refuses.
+  // edits that a frame which is an array otherwise refuses. A chunk of another size than the others
+  // makes the frame one of variable chunks.
   bool free_shapes = false;
   // Creates the lock file of C-Blosc2's locking protocol, FRAME.b2lock. An existing lock file is
   // always locked while the writer exists.

@@ -151,8 +151,8 @@ static void show_locking(void) {
     printf(" %d\n", blosc2_schunk_unlock(schunk));
     show("locked", schunk);
     blosc2_schunk_free(schunk);
-    blosc2_remove_urlpath(path);
-    unlink("locked.b2frame.b2lock");
+    printf("  remove %d", blosc2_remove_urlpath(path));
+    printf(" lock file %d\n", access("locked.b2frame.b2lock", F_OK) == 0);
   }
 }
 

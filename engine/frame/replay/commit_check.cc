@@ -64,8 +64,10 @@ absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
     return DataLoss("commit: a chunk of %d bytes", chunk.nbytes);
   }
   if (format::IsSpecialEntry(chunk.entry.value)) {
-    return fixed ? format::SpecialOfEntry(chunk.entry.value).status()
-                 : DataLoss("commit: a special value in a frame of variable chunks");
+    // A commit that lets chunks have any size may have had it in between.
+    const bool was_fixed = before_.chunksize != format::kChunksizeVariable;
+    return fixed || was_fixed ? format::SpecialOfEntry(chunk.entry.value).status()
+                              : DataLoss("commit: a special value in a frame of variable chunks");
   }
   if (before_.header().layout == Layout::kSparse) return CheckFile(before_, chunk);
   const std::optional<int64_t> begin = CheckedAdd(before_.header().header_len, chunk.entry.value);
@@ -157,7 +159,8 @@ absl::Status CheckChunksize(const State& before, const format::CommitTotals& tot
   const int32_t old = before.chunksize;
   const bool fixes = old == format::kChunksizeUnknown && totals.chunksize > 0 &&
                      totals.chunksize <= kMaxChunkBytes;
-  if (totals.chunksize == old || fixes) return absl::OkStatus();
+  const bool frees = old > 0 && totals.chunksize == format::kChunksizeVariable;
+  if (totals.chunksize == old || fixes || frees) return absl::OkStatus();
   return DataLoss("commit: chunksize: expected %d, got %d", old, totals.chunksize);
 }
 

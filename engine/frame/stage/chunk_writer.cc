@@ -5,6 +5,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/chunk/decoder.h"
+#include "engine/chunk/encode_options.h"
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
@@ -112,8 +113,11 @@ absl::StatusOr<ImportedChunk> ChunkWriter::Import(Bytes chunk, const chunk::Head
   ImportedChunk imported;
   imported.nbytes = header.nbytes;
   const bool whole_items = header.nbytes % compression_.typesize == 0;
+  // The index holds no typesize, on which only NaNs depend.
+  const bool same_nans = header.special != SpecialValue::kNans ||
+                         header.typesize == chunk::HeaderTypesize(compression_.typesize);
   const bool index_value =
-      header.special != SpecialValue::kNone && header.special != SpecialValue::kRepeat;
+      header.special != SpecialValue::kNone && header.special != SpecialValue::kRepeat && same_nans;
   if (index_value && fixed_chunks_ && whole_items) {
     imported.special = header.special;
   } else if (NeedsCoding(header, compression_.typesize)) {

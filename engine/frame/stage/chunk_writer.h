@@ -43,6 +43,8 @@ class ChunkWriter {
     compression_.before_filters = nullptr;  // no reader of the frame would undo it
   }
 
+  void set_fixed_chunks(bool fixed_chunks) { fixed_chunks_ = fixed_chunks; }
+
   // Fails if the options cannot make a chunk.
   absl::Status CheckOptions() { return GetEncoder().status(); }
 

@@ -138,6 +138,27 @@ void StagedEdits::Replace(int64_t nchunk, const ChunkCost& old, const format::In
   staged_.Replace(nchunk, old, chunk);
 }
 
+absl::Status StagedEdits::StoreSpecials() {
+  for (int64_t i = 0; i < staged_.chunks.size(); ++i) {
+    CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, staged_.chunks.Get(i));
+    if (!format::IsSpecialEntry(entry.value)) continue;
+    CAIRN_ASSIGN_OR_RETURN(const SpecialValue special, format::SpecialOfEntry(entry.value));
+    CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(i));
+    CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk stored,
+                           chunk_writer_.FromSpecial(special, old.nbytes, {}));
+    Replace(i, old, stored);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StagedEdits::FreeChunkSizes() {
+  chunk_writer_.set_fixed_chunks(false);
+  CAIRN_RETURN_IF_ERROR(Remember(StoreSpecials()));
+  staged_.header.chunksize = format::kChunksizeVariable;
+  staged_.edited = true;
+  return absl::OkStatus();
+}
+
 std::shared_ptr<State> StagedEdits::MakeState() const {
   staged_.CheckCounts();
   auto state = std::make_shared<State>(*base_);
@@ -178,12 +199,15 @@ void StagedEdits::SetBase(StatePtr committed) {
   base_ = std::move(committed);
   is_array_ = !free_shapes_ && IsArray(*base_);
   staged_.Settle();
+  chunk_writer_.set_fixed_chunks(staged_.fixed_chunks());
 }
 
 StagedState StagedEdits::RestartOn(StatePtr base) {
   base_ = std::move(base);
   is_array_ = !free_shapes_ && IsArray(*base_);
-  return std::exchange(staged_, StagedState(*base_));
+  StagedState edits = std::exchange(staged_, StagedState(*base_));
+  chunk_writer_.set_fixed_chunks(staged_.fixed_chunks());
+  return edits;
 }
 
 }  // namespace cairn::frame

@@ -61,6 +61,10 @@ class StagedEdits {
   // Replaces a chunk. If the old chunk was made by the same edits, its space becomes free again.
   void Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
 
+  // Lets chunks have any size from now on. There are no pending items and no dirty chunks. Special
+  // values become stored chunks, because the index does not say how large a chunk is.
+  absl::Status FreeChunkSizes();
+
   // Returns the base with the edits, except where its bytes lie.
   std::shared_ptr<State> MakeState() const;
   // Returns the base with the edits for reading. Errors are not remembered.
@@ -75,6 +79,7 @@ class StagedEdits {
   StagedState RestartOn(StatePtr base);
 
  private:
+  absl::Status StoreSpecials();
   absl::StatusOr<chunk::Header> HeaderOf(const IndexEntry& entry);
 
   StatePtr base_;

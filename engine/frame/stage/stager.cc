@@ -20,12 +20,14 @@ namespace cairn::frame {
 
 namespace {
 
-// Checks that the frame may hold a chunk of another program.
-absl::Status CheckChunk(const StagedState& staged, const State& base, const chunk::Header& header) {
+// Checks that the frame may hold a chunk of another program. With `free_shapes`, that may have
+// items of another size.
+absl::Status CheckChunk(const StagedState& staged, const State& base, const chunk::Header& header,
+                        bool free_shapes) {
   const int32_t typesize = staged.header.typesize;
   if (header.nbytes == 0) return InvalidArgument("an empty chunk cannot stand in a frame");
   CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(base, header.nbytes));
-  if (header.typesize != chunk::HeaderTypesize(typesize)) {
+  if (!free_shapes && header.typesize != chunk::HeaderTypesize(typesize)) {
     return InvalidArgument("chunk of typesize %d in a frame of typesize %d", header.typesize,
                            typesize);
   }
@@ -55,6 +57,32 @@ absl::Status CheckSum(const StagedState& staged, int64_t nchunks, const ChunkCos
   if (rest >= 0 && sum.has_value() && (*sum == 0) == (nchunks == 0)) return absl::OkStatus();
   return DataLoss("frame: its chunks do not hold the %d bytes that its header says",
                   staged.header.nbytes);
+}
+
+// Checks the size of a chunk to insert into a frame whose chunks have one size.
+absl::Status CheckInsertSize(const StagedState& staged, int64_t nchunk, int64_t nbytes) {
+  const int64_t count = staged.nchunks();
+  const int64_t chunksize = staged.header.chunksize;
+  if (chunksize <= 0) return absl::OkStatus();
+  if (nbytes > chunksize || (nchunk < count && nbytes != chunksize)) {
+    return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
+  }
+  if (nchunk == count && staged.nbytes() % chunksize != 0) {
+    return FailedPrecondition("the last chunk is shorter than %d bytes: no chunk can follow",
+                              chunksize);
+  }
+  return absl::OkStatus();
+}
+
+// Checks the size of a chunk that is to replace another one there.
+absl::Status CheckUpdateSize(const StagedState& staged, int64_t nchunk, int64_t nbytes) {
+  const int64_t count = staged.nchunks();
+  const int64_t chunksize = staged.header.chunksize;
+  const bool last = nchunk + 1 == count;
+  if (!staged.fixed_chunks() || nbytes == chunksize || (last && nbytes < chunksize)) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
 }
 
 }  // namespace
@@ -96,22 +124,13 @@ absl::Status Stager::AppendCompressed(Bytes chunk) {
 
 absl::Status Stager::CheckInsert(int64_t nchunk, int64_t nbytes) const {
   const int64_t count = staged_.nchunks();
-  const int64_t chunksize = staged_.header.chunksize;
   CAIRN_RETURN_IF_ERROR(edits_.CheckMayRecut(nchunk == count ? "append" : "insert chunk"));
   if (nchunk < 0 || nchunk > count) return OutOfRange("insert at chunk %d of %d", nchunk, count);
   if (nbytes < 1 || nbytes > kMaxChunkBytes) {
     return InvalidArgument("a chunk has 1 to %d bytes, got %d", kMaxChunkBytes, nbytes);
   }
   CAIRN_RETURN_IF_ERROR(edits_.CheckCapacity(nbytes));
-  if (chunksize <= 0) return absl::OkStatus();
-  if (nbytes > chunksize || (nchunk < count && nbytes != chunksize)) {
-    return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
-  }
-  if (nchunk == count && staged_.nbytes() % chunksize != 0) {
-    return FailedPrecondition("the last chunk is shorter than %d bytes: no chunk can follow",
-                              chunksize);
-  }
-  return absl::OkStatus();
+  return edits_.free_shapes() ? absl::OkStatus() : CheckInsertSize(staged_, nchunk, nbytes);
 }
 
 absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
@@ -125,11 +144,22 @@ absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
     return FailedPrecondition("chunk %d: the array needs chunks of %d bytes, got %d", nchunk,
                               chunksize, nbytes);
   }
-  const bool last = nchunk + 1 == count;
-  if (!staged_.fixed_chunks() || nbytes == chunksize || (last && nbytes < chunksize)) {
-    return absl::OkStatus();
-  }
-  return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
+  return edits_.free_shapes() ? absl::OkStatus() : CheckUpdateSize(staged_, nchunk, nbytes);
+}
+
+absl::Status Stager::FreeChunkSizes() {
+  CAIRN_RETURN_IF_ERROR(edits_.chunk_writer().CheckOptions());
+  CAIRN_RETURN_IF_ERROR(pending_.Close());
+  CAIRN_RETURN_IF_ERROR(EncodeDirty());
+  return edits_.FreeChunkSizes();
+}
+
+absl::StatusOr<ImportedChunk> Stager::Import(Bytes chunk, const chunk::Header& header,
+                                             const absl::Status& has_size) {
+  absl::StatusOr<ImportedChunk> imported = edits_.chunk_writer().Import(chunk, header);
+  if (!imported.ok() || has_size.ok()) return imported;
+  CAIRN_RETURN_IF_ERROR(FreeChunkSizes());
+  return edits_.chunk_writer().Import(chunk, header);
 }
 
 absl::Status Stager::InsertMade(int64_t nchunk, int64_t nbytes, bool vlblocks, Make make) {
@@ -154,15 +184,18 @@ absl::Status Stager::UpdateMade(int64_t nchunk, int64_t nbytes, Make make) {
 absl::Status Stager::InsertChunk(int64_t nchunk, Bytes items) {
   CAIRN_RETURN_IF_ERROR(edits_.CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, std::ssize(items)));
+  if (!CheckInsertSize(staged_, nchunk, std::ssize(items)).ok())
+    CAIRN_RETURN_IF_ERROR(FreeChunkSizes());
   return InsertMade(nchunk, std::ssize(items), false,
                     [&] { return edits_.chunk_writer().FromItems(items); });
 }
 
 absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
-  CAIRN_RETURN_IF_ERROR(CheckChunk(staged_, *base(), header));
+  CAIRN_RETURN_IF_ERROR(CheckChunk(staged_, *base(), header, edits_.free_shapes()));
   CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, header.nbytes));
-  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk imported, edits_.chunk_writer().Import(chunk, header));
+  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk imported,
+                         Import(chunk, header, CheckInsertSize(staged_, nchunk, header.nbytes)));
   return InsertMade(nchunk, header.nbytes, header.vlblocks,
                     [&] { return edits_.chunk_writer().FromImported(imported); });
 }
@@ -170,6 +203,8 @@ absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
 absl::Status Stager::UpdateChunk(int64_t nchunk, Bytes items) {
   CAIRN_RETURN_IF_ERROR(edits_.CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, std::ssize(items)));
+  if (!CheckUpdateSize(staged_, nchunk, std::ssize(items)).ok())
+    CAIRN_RETURN_IF_ERROR(FreeChunkSizes());
   CAIRN_RETURN_IF_ERROR(edits_.chunk_writer().CheckOptions());
   CAIRN_RETURN_IF_ERROR(pending_.Close());
   if (dirty_.MayHold(nchunk) && std::ssize(items) == staged_.header.chunksize) {
@@ -184,9 +219,10 @@ absl::Status Stager::UpdateChunk(int64_t nchunk, Bytes items) {
 
 absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
-  CAIRN_RETURN_IF_ERROR(CheckChunk(staged_, *base(), header));
+  CAIRN_RETURN_IF_ERROR(CheckChunk(staged_, *base(), header, edits_.free_shapes()));
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, header.nbytes));
-  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk imported, edits_.chunk_writer().Import(chunk, header));
+  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk imported,
+                         Import(chunk, header, CheckUpdateSize(staged_, nchunk, header.nbytes)));
   if (edits_.is_array() && !imported.stored.empty())
     CAIRN_RETURN_IF_ERROR(CheckBlocks(staged_, nchunk, header));
   CAIRN_RETURN_IF_ERROR(EncodeDirty());

@@ -81,6 +81,12 @@ class Stager {
   using Make = absl::FunctionRef<absl::StatusOr<format::IndexedChunk>()>;
   absl::Status CheckInsert(int64_t nchunk, int64_t nbytes) const;
   absl::Status CheckUpdate(int64_t nchunk, int64_t nbytes) const;
+  // Lets chunks have any size from now on.
+  absl::Status FreeChunkSizes();
+  // Decides what the chunk of a caller becomes. Lets chunks have any size if this one is refused
+  // otherwise, as `has_size` says.
+  absl::StatusOr<ImportedChunk> Import(Bytes chunk, const chunk::Header& header,
+                                       const absl::Status& has_size);
   absl::Status InsertMade(int64_t nchunk, int64_t nbytes, bool vlblocks, Make make);
   absl::Status UpdateMade(int64_t nchunk, int64_t nbytes, Make make);
 
