@@ -25,6 +25,7 @@ namespace cairn {
 namespace {
 
 using test::LittleEndian;
+using test::TempDir;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
