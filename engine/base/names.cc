@@ -50,9 +50,7 @@ std::string_view NameOf(Codec codec) {
   }
 }
 
-namespace {
-
-std::string_view WordOf(Filter filter) {
+std::string_view NameOf(Filter filter) {
   switch (filter) {
     case Filter::kNone:
       return "none";
@@ -78,6 +76,8 @@ std::string_view WordOf(Filter filter) {
   return "";
 }
 
+namespace {
+
 std::string InParentheses(std::string_view name) {
   return name.empty() ? "" : absl::StrFormat(" (%s)", name);
 }
@@ -86,6 +86,6 @@ std::string InParentheses(std::string_view name) {
 
 std::string ShownName(Codec codec) { return InParentheses(NameOf(codec)); }
 
-std::string ShownName(Filter filter) { return InParentheses(WordOf(filter)); }
+std::string ShownName(Filter filter) { return InParentheses(NameOf(filter)); }
 
 }  // namespace cairn

@@ -9,13 +9,14 @@
 
 namespace cairn {
 
-// Returns "zfp_acc", or nothing for a codec of a program's own.
+// Return the name, such as "zfp_acc" or "trunc_prec". A codec or a filter of a program's own has
+// none here.
 std::string_view NameOf(Codec codec);
+std::string_view NameOf(Filter filter);
 
-// Returns " (zfp_acc)", which follows "codec id 33" in a message. It is empty for a codec of a
-// program's own.
+// Return the name as it follows an id in a message: " (zfp_acc)" after "codec id 33". Where there
+// is no name, they return nothing.
 std::string ShownName(Codec codec);
-// Does so for a filter: " (trunc_prec)" follows "filter id 4".
 std::string ShownName(Filter filter);
 
 }  // namespace cairn

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cairn/chunk.h"
 #include "cairn/frame.h"
 #include "tests/support/bytes.h"
 #include "tests/support/dice.h"
@@ -186,6 +187,22 @@ TEST_P(FreeChunkSizesTest, RandomEditsHoldWhatTheyMade) {
     }
     ExpectCommitted();
   });
+}
+
+TEST(ForeignTypesizeTest, NansKeepTheSizeOfTheirItems) {
+  const auto chunk = MakeSpecialChunk(SpecialValue::kNans, 400, {}, OfTypesize(4));
+  ASSERT_TRUE(IsOk(chunk));
+  Frame frame = test::NewInMemory(Cut(8, kChunk));
+  auto writer = frame.OpenWriter({.free_shapes = true});
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->InsertCompressed(0, *chunk)));
+  const auto snapshot = writer->Commit();
+  ASSERT_TRUE(IsOk(snapshot));
+  Buffer nans(kChunk);
+  Buffer read(kChunk);
+  ASSERT_TRUE(IsOk(DecompressChunk(*chunk, nans)));
+  ASSERT_TRUE(IsOk(snapshot->ReadChunk(0, read)));
+  EXPECT_EQ(read, nans);
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, FreeChunkSizesTest,

@@ -1,0 +1,68 @@
+/* Calls that end a program with C-Blosc2, or that this library refuses. Returns the number of calls
+   that do something else. */
+#include <blosc2.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int failures = 0;
+
+static void expect(bool holds, const char* what) {
+  if (holds) return;
+  printf("not so: %s\n", what);
+  ++failures;
+}
+
+static void edit_a_map_for_reading(void) {
+  char path[] = "beyond.b2frame";
+  static int32_t items[1000];
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 4;
+  blosc2_storage storage = {.contiguous = true, .urlpath = path, .cparams = &cparams};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  expect(blosc2_schunk_append_buffer(schunk, items, sizeof(items)) == 1, "a file gets a chunk");
+  blosc2_schunk_free(schunk);
+
+  blosc2_stdio_mmap mapped = BLOSC2_STDIO_MMAP_DEFAULTS;
+  blosc2_io io = {.id = BLOSC2_IO_FILESYSTEM_MMAP, .params = &mapped};
+  schunk = blosc2_schunk_open_udio(path, &io);
+  expect(blosc2_schunk_append_buffer(schunk, items, sizeof(items)) < 0,
+         "a file that is mapped for reading refuses a chunk");
+  expect(schunk->nchunks == 1, "it stays as it was");
+  blosc2_schunk_free(schunk);
+  blosc2_remove_urlpath(path);
+}
+
+static void outgrow_a_private_map(void) {
+  FILE* file = fopen("beyond.bin", "wb");
+  fputs("0123456789", file);
+  fclose(file);
+  static char more[9000];
+  memset(more, 'm', sizeof(more));
+  blosc2_stdio_mmap mapped = BLOSC2_STDIO_MMAP_DEFAULTS;
+  mapped.mode = "c";
+  mapped.initial_mapping_size = 64;
+  void* stream = blosc2_stdio_mmap_open("beyond.bin", "rb+", &mapped);
+  expect(blosc2_stdio_mmap_write(more, 1, sizeof(more), 10, stream) == sizeof(more),
+         "a map of mode c grows past its last page");
+  void* at = NULL;
+  expect(blosc2_stdio_mmap_read(&at, 1, 9010, 0, stream) == 9010 &&
+             memcmp(at, "0123456789", 10) == 0 && memcmp((char*)at + 10, more, sizeof(more)) == 0,
+         "it holds both parts");
+  blosc2_stdio_mmap_destroy(&mapped);
+  unlink("beyond.bin");
+}
+
+static void register_a_tuner(void) {
+  blosc2_tuner tuner = {.id = 200, .name = (char*)"tuner"};
+  expect(blosc2_register_tuner(&tuner) == BLOSC2_ERROR_TUNER, "a tuner is refused");
+}
+
+int main(void) {
+  blosc2_init();
+  edit_a_map_for_reading();
+  outgrow_a_private_map();
+  register_a_tuner();
+  blosc2_destroy();
+  return failures;
+}
