@@ -68,7 +68,7 @@ class PcoCoder final : public ColumnCoder {
       const size_t end = std::min(begin + page_count, count);
       if (end <= place.begin * column.count || begin >= place.end * column.count) continue;
       if (decoder == nullptr) {
-        CAIRN_ASSIGN_OR_RETURN(decoder, DecoderOf(head, column, Padded(description, src)));
+        CAIRN_ASSIGN_OR_RETURN(decoder, DecoderOf(head, column, description, src));
       }
       pco::BitReader bits(Padded(page, src));
       CAIRN_RETURN_IF_ERROR(DecodePage(*decoder, column, begin, end, bits, place));
@@ -76,28 +76,46 @@ class PcoCoder final : public ColumnCoder {
     return absl::OkStatus();
   }
 
+  // Making the tables of a column takes as long as decoding a page. Items that are read one by one
+  // mostly have those of the items before, so the last tables are kept.
   absl::StatusOr<pco::ChunkDecoder*> DecoderOf(const StreamHead& head, const Column& column,
-                                               Bytes description) {
-    pco::BitReader bits(description);
+                                               Bytes description, Bytes src) {
+    const auto is_of_column = [&](const Tables& kept) {
+      return kept.decoder != nullptr && kept.type == column.type && kept.minor == head.minor &&
+             std::ranges::equal(kept.description, description);
+    };
+    if (const auto kept = std::ranges::find_if(tables_, is_of_column); kept != tables_.end()) {
+      return kept->decoder.get();
+    }
+    pco::BitReader bits(Padded(description, src));
     CAIRN_ASSIGN_OR_RETURN(pco::ChunkMeta meta,
                            pco::ReadChunkMeta({.minor = head.minor}, column.type, bits));
-    std::unique_ptr<pco::ChunkDecoder>& decoder = decoders_[Log2(column.type.size)];
-    if (decoder == nullptr) decoder = pco::ChunkDecoder::Make(column.type.size);
-    decoder->BeginChunk(column.type.kind, std::move(meta));
-    return decoder.get();
+    Tables& tables = tables_[next_];
+    next_ = (next_ + 1) % tables_.size();
+    if (tables.decoder == nullptr || tables.type.size != column.type.size) {
+      tables.decoder = pco::ChunkDecoder::Make(column.type.size);
+    }
+    tables.type = column.type;
+    tables.minor = head.minor;
+    tables.description.assign(description.begin(), description.end());
+    tables.decoder->BeginChunk(column.type.kind, std::move(meta));
+    return tables.decoder.get();
   }
 
-  // Decodes the numbers [begin, end) of a column.
+  // Decodes what is wanted of the page that has the numbers [begin, end) of a column.
   absl::Status DecodePage(pco::ChunkDecoder& decoder, const Column& column, size_t begin,
                           size_t end, pco::BitReader& bits, const Place& place) {
     const auto width = static_cast<size_t>(column.type.size);
-    const size_t size = (end - begin) * width;
+    const size_t wanted_end = std::min(end, place.end * column.count);
+    const size_t size = (wanted_end - begin) * width;
     if (place.stride == column.width()) {
-      return decoder.DecodePage(bits, {place.first + begin * width, size});
+      return decoder.DecodePage(bits, end - begin, {place.first + begin * width, size});
     }
     const MutableBytes values = Values(size);
-    CAIRN_RETURN_IF_ERROR(decoder.DecodePage(bits, values));
-    ToRecords(column, begin, end, values.data(), place);
+    CAIRN_RETURN_IF_ERROR(decoder.DecodePage(bits, end - begin, values));
+    const size_t wanted_begin = std::max(begin, place.begin * column.count);
+    ToRecords(column, wanted_begin, wanted_end, values.data() + (wanted_begin - begin) * width,
+              place);
     return absl::OkStatus();
   }
 
@@ -111,9 +129,18 @@ class PcoCoder final : public ColumnCoder {
     return padded_;
   }
 
+  // The tables of a column, and what they were made of.
+  struct Tables {
+    numbers::NumberType type = {};
+    int minor = 0;
+    std::vector<std::byte> description;
+    std::unique_ptr<pco::ChunkDecoder> decoder;
+  };
+
   // By the logarithm of the numbers' size:
   std::array<std::unique_ptr<pco::ChunkEncoder>, 4> encoders_;
-  std::array<std::unique_ptr<pco::ChunkDecoder>, 4> decoders_;
+  std::array<Tables, 8> tables_;
+  size_t next_ = 0;  // the tables that are replaced next
   std::vector<uint64_t> page_sizes_;
   std::vector<std::byte> padded_;
 };

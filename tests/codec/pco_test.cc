@@ -111,11 +111,37 @@ absl::StatusOr<Buffer> RoundTrip(NumberType type, Bytes numbers, size_t page, in
   Buffer out(numbers.size());
   const size_t size = page * static_cast<size_t>(type.size);
   for (size_t begin = 0; begin < out.size(); begin += size) {
-    CAIRN_RETURN_IF_ERROR(decoder->DecodePage(
-        in, std::span(out).subspan(begin).first(std::min(size, out.size() - begin))));
+    const MutableBytes decoded =
+        std::span(out).subspan(begin).first(std::min(size, out.size() - begin));
+    CAIRN_RETURN_IF_ERROR(
+        decoder->DecodePage(in, decoded.size() / static_cast<size_t>(type.size), decoded));
   }
   if (in.bits_left() != 0) return DataLoss("%d bits are left", in.bits_left());
   return out;
+}
+
+TEST(PcoRoundTripTest, TheBeginningOfAPageIsDecodedAlone) {
+  constexpr size_t kCount = 1000;
+  std::mt19937_64 dice(2);
+  std::vector<int64_t> numbers(kCount);
+  for (size_t i = 0; i < kCount; ++i) numbers[i] = static_cast<int64_t>(40 * i + dice() % 900);
+  const NumberType type = {.kind = NumberKind::kInt, .size = 8};
+  Buffer stream = Encode(type, std::as_bytes(std::span(numbers)), kCount, 8);
+  stream.resize(stream.size() + kPadding);
+  BitReader description(stream);
+  auto meta = ReadChunkMeta({}, type, description);
+  ASSERT_TRUE(meta.ok()) << meta.status();
+  const auto decoder = ChunkDecoder::Make(type.size);
+  decoder->BeginChunk(type.kind, *std::move(meta));
+  for (const size_t wanted : {0, 1, 255, 256, 257, 512, 700, 999, 1000}) {
+    BitReader page = description;
+    std::vector<int64_t> got(kCount, -1);
+    const auto out = std::as_writable_bytes(std::span(got)).first(wanted * sizeof(int64_t));
+    ASSERT_TRUE(decoder->DecodePage(page, kCount, out).ok());
+    const auto end = static_cast<int64_t>(wanted);
+    EXPECT_TRUE(std::equal(got.begin(), got.begin() + end, numbers.begin())) << wanted;
+    EXPECT_EQ(std::count(got.begin() + end, got.end(), -1), static_cast<int64_t>(kCount) - end);
+  }
 }
 
 TEST(PcoRoundTripTest, NumbersOfEveryTypeComeBackAsTheyWere) {

@@ -54,7 +54,7 @@ inline absl::StatusOr<std::vector<std::byte>> DecodePcoFile(Bytes file, size_t l
     const auto decoder = pco::ChunkDecoder::Make(type->size);
     decoder->BeginChunk(type->kind, std::move(meta));
     numbers.resize(numbers.size() + size);
-    CAIRN_RETURN_IF_ERROR(decoder->DecodePage(in, std::span(numbers).last(size)));
+    CAIRN_RETURN_IF_ERROR(decoder->DecodePage(in, count, std::span(numbers).last(size)));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/base/bytes.h"
 #include "engine/base/check.h"
 #include "engine/base/status.h"
 #include "engine/codec/pco/latent_decoder.h"
@@ -32,18 +33,24 @@ class ChunkDecoderOf final : public ChunkDecoder {
     if (meta_.secondary) secondary_.BeginChunk(meta_, *meta_.secondary);
   }
 
-  absl::Status DecodePage(BitReader& in, MutableBytes out) override {
-    CAIRN_DCHECK(out.size() % sizeof(L) == 0);
-    const auto count = static_cast<int64_t>(out.size() / sizeof(L));
-    CAIRN_RETURN_IF_ERROR(BeginPage(count, in));
-    for (int64_t left = count; left > 0;) {
-      const auto size = static_cast<size_t>(std::min<int64_t>(left, kBatch));
-      CAIRN_RETURN_IF_ERROR(DecodeBatch(left, in, out.first(size * sizeof(L))));
+  absl::Status DecodePage(BitReader& in, size_t count, MutableBytes out) override {
+    CAIRN_DCHECK(out.size() % sizeof(L) == 0 && out.size() / sizeof(L) <= count);
+    auto left = static_cast<int64_t>(count);
+    CAIRN_RETURN_IF_ERROR(BeginPage(left, in));
+    while (!out.empty()) {
+      const size_t size = static_cast<size_t>(std::min<int64_t>(left, kBatch)) * sizeof(L);
+      if (size <= out.size()) {
+        CAIRN_RETURN_IF_ERROR(DecodeBatch(left, in, out.first(size)));
+      } else {
+        std::array<std::byte, kBatch * sizeof(L)> batch;
+        CAIRN_RETURN_IF_ERROR(DecodeBatch(left, in, MutableBytes(batch).first(size)));
+        CopyBytes(Bytes(batch).first(out.size()), out);
+      }
       if (!in.in_bounds()) return DataLoss("pco: the stream ends %d numbers before its page", left);
-      out = out.subspan(size * sizeof(L));
-      left -= static_cast<int64_t>(size);
+      out = out.subspan(std::min(size, out.size()));
+      left -= static_cast<int64_t>(size / sizeof(L));
     }
-    if (!in.Align()) return DataLoss("pco: bits are set after a page");
+    if (left == 0 && !in.Align()) return DataLoss("pco: bits are set after a page");
     return absl::OkStatus();
   }
 

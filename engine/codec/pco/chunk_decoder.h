@@ -2,7 +2,7 @@
 #ifndef CAIRN_ENGINE_CODEC_PCO_CHUNK_DECODER_H_
 #define CAIRN_ENGINE_CODEC_PCO_CHUNK_DECODER_H_
 
-#include <cstdint>
+#include <cstddef>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -25,11 +25,11 @@ class ChunkDecoder {
   // Takes the metadata of a chunk of such numbers.
   virtual void BeginChunk(NumberKind kind, ChunkMeta meta) = 0;
 
-  // Decodes the page that `in` is at, and leaves `in` after it. `out` is filled with little
-  // endian numbers; its size says how many the page has.
+  // Fills `out` with the first little endian numbers of the page that `in` is at, which has
+  // `count` of them. Leaves `in` after the page if these are all.
   //
-  // Errors: kDataLoss if the page is malformed or too short.
-  virtual absl::Status DecodePage(BitReader& in, MutableBytes out) = 0;
+  // Errors: kDataLoss if what is decoded of the page is malformed or too short.
+  virtual absl::Status DecodePage(BitReader& in, size_t count, MutableBytes out) = 0;
 };
 
 }  // namespace cairn::pco

@@ -209,15 +209,36 @@ int64_t ArrayGeometry::NbytesOf(const Box& box) const {
 }
 
 int64_t ArrayGeometry::PositionOf(int64_t item) const {
+  Index at;
+  for (size_t d = ndim_; d-- > 0;) {
+    at[d] = item % shape_[d];
+    item /= shape_[d];
+  }
+  return PositionAt(at);
+}
+
+std::optional<int64_t> ArrayGeometry::PositionOfRun(const Box& box) const {
+  bool joined = true;  // true while the dimensions before this one have one item each
+  for (size_t d = 0; d < ndim_; ++d) {
+    const int64_t extent = box.shape[d];
+    if (extent == 0 || (!joined && extent != blockshape_[d])) return std::nullopt;
+    const int64_t in_chunk = box.start[d] % chunkshape_[d];
+    const int64_t in_block = in_chunk % blockshape_[d];
+    if (in_chunk + extent > chunkshape_[d] || in_block + extent > blockshape_[d])
+      return std::nullopt;
+    joined = joined && extent == 1;
+  }
+  return PositionAt(box.start);
+}
+
+int64_t ArrayGeometry::PositionAt(const Index& at) const {
   Index cell;
   Index block;
   Index inside;
-  for (size_t d = ndim_; d-- > 0;) {
-    const int64_t at = item % shape_[d];
-    item /= shape_[d];
-    cell[d] = at / chunkshape_[d];
-    block[d] = at % chunkshape_[d] / blockshape_[d];
-    inside[d] = at % chunkshape_[d] % blockshape_[d];
+  for (size_t d = 0; d < ndim_; ++d) {
+    cell[d] = at[d] / chunkshape_[d];
+    block[d] = at[d] % chunkshape_[d] / blockshape_[d];
+    inside[d] = at[d] % chunkshape_[d] % blockshape_[d];
   }
   return NumberOf(ndim_, cell, chunk_grid_) * chunksize_ +
          NumberOf(ndim_, block, block_grid_) * blocksize_ +

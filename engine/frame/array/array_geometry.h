@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -71,6 +72,9 @@ class ArrayGeometry {
   // Returns where an item begins in the decoded chunks, by its number in C order. The array must
   // have the item.
   int64_t PositionOf(int64_t item) const;
+  // Returns where a box begins in the decoded chunks if its items follow each other there, within
+  // one block.
+  std::optional<int64_t> PositionOfRun(const Box& box) const;
 
   // Visits the parts of the box in each chunk, in the order of the chunks, up to the first error.
   absl::Status ForEachChunk(const Box& box,
@@ -82,6 +86,7 @@ class ArrayGeometry {
  private:
   ArrayGeometry() = default;
   absl::Status CountBytes();
+  int64_t PositionAt(const Index& at) const;
 
   size_t given_ndim_ = 0;
   size_t ndim_ = 1;

@@ -234,6 +234,10 @@ absl::Status ReadBox(const State& state, std::span<const int64_t> start,
   if (static_cast<int64_t>(dst.size()) != geometry.NbytesOf(box)) {
     return InvalidArgument("box: has %d bytes, the buffer %d", geometry.NbytesOf(box), dst.size());
   }
+  // A part of a block may be kept from earlier reads, or be decoded alone.
+  if (const std::optional<int64_t> position = geometry.PositionOfRun(box)) {
+    return ReadRange(state, *position, dst);
+  }
   BlockCursor cursor(state, AheadOf(state, geometry, box));
   return geometry.ForEachChunk(box, [&](const ChunkPart& part) {
     CAIRN_RETURN_IF_ERROR(cursor.MoveTo(part.nchunk));

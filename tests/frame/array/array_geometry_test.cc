@@ -1,6 +1,7 @@
 #include "engine/frame/array/array_geometry.h"
 
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -74,6 +75,35 @@ TEST(ArrayGeometryTest, JoinsRowsThatLieSideBySide) {
       *ArrayGeometry::Make({.shape = {8, 6}, .chunkshape = {4, 6}, .blockshape = {2, 6}}, 2);
   EXPECT_EQ(RunsOf(geometry, {{1, 0}, {5, 6}}),
             (Numbers{12, 0, 12, /**/ 24, 12, 24, /**/ 0, 36, 24}));
+}
+
+// Compares with the runs of all boxes of an array.
+void ExpectPositionsOfRuns(const ArrayGeometry& geometry) {
+  const Index& shape = geometry.shape();
+  for (Box box{}; box.start[0] < shape[0]; ++box.start[0]) {
+    for (box.start[1] = 0; box.start[1] < shape[1]; ++box.start[1]) {
+      for (box.shape[0] = 0; box.start[0] + box.shape[0] <= shape[0]; ++box.shape[0]) {
+        for (box.shape[1] = 0; box.start[1] + box.shape[1] <= shape[1]; ++box.shape[1]) {
+          const Numbers runs = RunsOf(geometry, box);
+          std::optional<int64_t> expected;
+          if (runs.size() == 3) {
+            expected = ChunksOf(geometry, box)[0] * geometry.chunksize() + runs[0];
+          }
+          EXPECT_EQ(geometry.PositionOfRun(box), expected)
+              << box.start[0] << " " << box.start[1] << ", " << box.shape[0] << " x "
+              << box.shape[1];
+        }
+      }
+    }
+  }
+}
+
+TEST(ArrayGeometryTest, FindsTheOnlyRunOfABox) {
+  ExpectPositionsOfRuns(Example());
+  ExpectPositionsOfRuns(
+      *ArrayGeometry::Make({.shape = {8, 6}, .chunkshape = {4, 6}, .blockshape = {2, 6}}, 2));
+  ExpectPositionsOfRuns(
+      *ArrayGeometry::Make({.shape = {6, 4}, .chunkshape = {6, 1}, .blockshape = {3, 1}}, 4));
 }
 
 TEST(ArrayGeometryTest, SaysWhetherAPartIsAllThatAChunkHolds) {

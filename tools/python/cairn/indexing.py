@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -166,8 +166,29 @@ def read_fields(view: View, key: Union[str, list[str]]) -> np.ndarray:
     return out
 
 
+def _place_of(key: Any, shape: tuple[int, ...]) -> Optional[list[int]]:
+    """Returns where the only item is that a key of ints selects, or nothing for all other keys."""
+    numbers = key if type(key) is tuple else (key,)
+    if len(numbers) != len(shape):
+        return None
+    place = []
+    for number, extent in zip(numbers, shape):
+        if type(number) is not int and not isinstance(number, np.integer):
+            return None
+        number = int(number)
+        if not -extent <= number < extent:
+            return None
+        place.append(number + extent if number < 0 else number)
+    return place
+
+
 def read(view: View, key: Any) -> Any:
     """Returns array[key] as NumPy defines it."""
+    place = _place_of(key, view.shape)
+    if place:  # a short way for loops over items
+        item = np.empty((1,) * len(place), view.dtype)
+        view.read(place, item)
+        return item[(0,) * len(place)]
     entries = expand(key, view.shape)
     if _counts_points(entries):
         return _Points(view, entries).read()
