@@ -120,6 +120,51 @@ class ErrorsTest(PackageTest):
         for call in (lambda: frame.append([256]), lambda: frame.__setitem__(0, 256), lambda: frame.append([-1])):
             self.assert_ours(call, self.path(), OverflowError)
 
+    def test_values_are_refused_that_would_become_others(self):
+        day = "2500-01-01"
+        for dtype, given in (
+            ("i4", np.array([2**40])),
+            ("i8", np.array([2**63], "u8")),
+            ("u1", np.array([5, 256], "u8")),
+            ("i8", np.array([2.0**63])),
+            ("i4", np.array([np.nan])),
+            ("f4", np.array([1e300])),
+            ("f2", np.array([70000])),
+            ("U2", np.array(["ab", "abc"])),
+            ("S2", np.array([b"abc"])),
+            ("M8[ns]", np.array([day], "M8[s]")),
+            ([("a", "i2"), ("b", "f4")], np.array([(70000, 1)], [("a", "i8"), ("b", "f8")])),
+        ):
+            frame = cairn.create(self.path(), (3,), dtype, overwrite=True)
+            before = frame[:]
+            calls = [
+                lambda: frame.__setitem__(slice(0, len(given)), given),
+                lambda: frame.__setitem__(list(range(len(given))), given),
+                lambda: cairn.asarray(given, dtype=dtype),
+            ]
+            if np.can_cast(given.dtype, frame.dtype, "same_kind"):
+                calls.append(lambda: frame.append(given))
+            for number, call in enumerate(calls):
+                with self.subTest(dtype=dtype, call=number):
+                    self.assert_ours(call, "do not hold", cairn.TooLarge)
+                    self.assertEqual(frame[:].tobytes(), before.tobytes())
+
+    def test_values_that_the_type_holds_are_taken(self):
+        for dtype, given in (
+            ("i1", np.array([-128, 127])),
+            ("u8", np.array([2**64 - 1], "u8")),
+            ("i8", np.array([-(2.0**63)])),
+            ("i4", np.array([1.75, -2147483648.5])),
+            ("f4", np.array([np.inf, np.nan, 0.1, 1e-300])),
+            ("U2", np.array(["ab", "c"], "U9")),
+            ("M8[ns]", np.array(["NaT", "2026-01-02"], "M8[s]")),
+            ("M8[s]", np.array(["NaT", "2026-01-02T00:00:00.5"], "M8[ms]")),
+        ):
+            with self.subTest(dtype=dtype):
+                frame = cairn.create(None, given.shape, dtype)
+                frame[:] = given
+                self.assertEqual(frame[:].tobytes(), given.astype(dtype).tobytes())
+
     def test_exceptions_of_the_callers_objects_stay(self):
         class Mine(Exception):
             pass

@@ -88,6 +88,20 @@ def replaced(items, key, value):
     return copy
 
 
+def becomes_another(value, dtype):
+    """Returns True if NumPy would wrap a number, make an infinity of one, or cut a text."""
+    given = np.asarray(value)
+    if dtype.kind in "iu" and given.dtype.kind in "iuf":
+        limits = np.iinfo(dtype)
+        return not all(one == one and limits.min <= int(one) <= limits.max for one in given.reshape(-1).tolist())
+    if dtype.kind in "fc" and given.dtype.kind in "iufc":
+        with np.errstate(all="ignore"):
+            return bool((np.isfinite(given) & ~np.isfinite(given.astype(dtype))).any())
+    if dtype.kind in "SU" and given.dtype.kind in "SU":
+        return any(len(one) > np.dtype(dtype).itemsize // (4 if dtype.kind == "U" else 1) for one in given.reshape(-1).tolist())
+    return False
+
+
 class IndexingTest(PackageTest):
     def frames(self, dice):
         for shape in SHAPES:
@@ -178,7 +192,10 @@ class IndexingTest(PackageTest):
                     if isinstance(expected, type):
                         refused += 1
                         self.assertIsInstance(got, type, told)
+                    elif got is cairn.TooLarge:
+                        self.assertTrue(becomes_another(value, items.dtype), told)
                     elif items[key].size:  # else NumPy may not look at the value
+                        self.assertFalse(becomes_another(value, items.dtype), told)
                         self.assertIsNone(got, told)
                         items = expected
                     self.assert_same(writer[...], items, told)
@@ -200,6 +217,8 @@ class IndexingTest(PackageTest):
                     got = outcome(lambda: writer.__setitem__(key, value))
                     if isinstance(expected, type):
                         self.assertIsInstance(got, type, told)
+                    elif becomes_another(value, items.dtype):
+                        self.assertIs(got, cairn.TooLarge, told)
                     else:
                         self.assertIsNone(got, told)
                         items = expected

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _engine, indexing, options
 from .arguments import members_raise_ours, refused
+from .casting import check_held
 from .errors import InvalidArgument, InvalidType
 from .metadata import Edit
 from .readable import Readable
@@ -151,6 +152,7 @@ def _items_for(view: View, items: Any, axis: int = 0) -> np.ndarray:
             # hold them; NumPy refuses others.
             is_typed = isinstance(items, (np.ndarray, np.generic, Readable))
             loses = given.dtype.kind in "fc" and view.dtype.kind in "biuf" and given.size
+            check_held("items", given, view.dtype)
             try:
                 if is_typed or loses:
                     given = given.astype(view.dtype, casting="same_kind")

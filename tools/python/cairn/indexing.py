@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Optional, Union
 import numpy as np
 
 from .arguments import refused
+from .casting import check_held
 from .errors import OutOfRange
 from .keys import Axis, expand, from_start, has_ellipsis, select
 from .view import View
@@ -333,10 +334,19 @@ class _Points:
 
 
 def _items_of(value: Any, dtype: np.dtype) -> np.ndarray:
+    _check_value(value, dtype)
     try:
         return np.asarray(value, dtype)
     except (TypeError, ValueError) as error:
         raise refused("value", value, dtype, error) from error
+
+
+def _check_value(value: Any, dtype: np.dtype) -> None:
+    try:
+        given = np.asarray(value)
+    except ValueError:  # NumPy says why when it assigns the value
+        return
+    check_held("value", given, dtype)
 
 
 def write(view: View, key: Any, value: Any) -> Iterator[tuple[list[int], np.ndarray]]:
@@ -356,6 +366,7 @@ def write(view: View, key: Any, value: Any) -> Iterator[tuple[list[int], np.ndar
             if value.size:
                 yield [int(axis[0]) for axis in axes], value
             return
+    _check_value(value, view.dtype)
     product = view.room(shape)
     try:
         product[rest] = value

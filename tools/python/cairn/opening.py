@@ -14,6 +14,7 @@ import numpy as np
 from . import _engine, options
 from .arguments import raise_ours, raises_ours, refused
 from .boxes import Box, copy_boxes, part_of
+from .casting import check_held
 from .errors import Error, InvalidArgument, InvalidType, NotFound
 from .frame import Frame
 from .options import FilterLike, Limits
@@ -447,6 +448,7 @@ def fill(
 
     def copy(box: Box) -> None:
         part = part_of(source, box)
+        check_held("items", np.asarray(part), dtype)
         try:
             items = np.ascontiguousarray(part, dtype)
         except (TypeError, ValueError) as error:
