@@ -8,6 +8,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "cairn/chunk.h"
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/handles.h"
 #include "tools/python/binding/text.h"
@@ -126,6 +127,16 @@ nb::bytes ReadChunk(const SnapshotHandle& self, int64_t nchunk) {
   return ToPython(content);
 }
 
+// Reads items of one chunk from number `start` on.
+void ReadPart(const SnapshotHandle& self, int64_t nchunk, int64_t start, nb::handle out) {
+  Buffer buffer(out, Buffer::kWrite);
+  Check(WithoutGil(self.context.remote, [&]() -> absl::Status {
+    const absl::StatusOr<Chunk> chunk = self.snapshot.GetChunk(nchunk);
+    if (!chunk.ok()) return chunk.status();
+    return DecompressItems(chunk->bytes(), start, buffer.mutable_bytes());
+  }));
+}
+
 nb::bytes GetChunk(const SnapshotHandle& self, int64_t nchunk) {
   const Chunk chunk =
       Check(WithoutGil(self.context.remote, [&] { return self.snapshot.GetChunk(nchunk); }));
@@ -206,6 +217,7 @@ void BindSnapshot(nb::module_& module) {
       .def("read_box", &ReadBox, "start"_a, "shape"_a, "out"_a)
       .def("read_fields", &ReadFields, "fields"_a)
       .def("read_chunk", &ReadChunk, "nchunk"_a)
+      .def("read_part", &ReadPart, "nchunk"_a, "start"_a, "out"_a)
       .def("get_chunk", &GetChunk, "nchunk"_a)
       .def("coded_columns", &GetCodedColumns, "nchunk"_a,
            nb::sig("def coded_columns(self, nchunk: int) -> list[tuple[int, int, int, bool]]"))

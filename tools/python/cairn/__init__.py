@@ -23,12 +23,15 @@ Frame      reads like a NumPy array; append, writer, refresh, history, follow, v
 Writer     stages edits and commits them all at once
 Snapshot   is one state of a frame, which never changes
 open_collection  opens or makes a directory of frames that change together: Collection
+ZarrStore  is a store of zarr-python in such a collection, with transactions
 Limits     bounds what a file that nobody trusts may cost
 Log        holds records with times: append, query, aggregate, follow
 Error      is the class of all exceptions: DataLoss, Unavailable, NotFound, ... (see cairn.errors)
 
 Calls that touch data let other threads run. Threads may share a `Frame` and a `Writer`.
 """
+
+from typing import Any as _Any
 
 from ._engine import VERSION as __version__
 from ._engine import CommitTimer
@@ -132,3 +135,11 @@ __all__ = [
     "to_npy",
     "to_zarr",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "ZarrStore":  # not before it is wanted, for it needs the package zarr
+        from .zarr_store import ZarrStore
+
+        return ZarrStore
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

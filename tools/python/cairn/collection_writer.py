@@ -183,6 +183,17 @@ class CollectionWriter(ClosingWriter):
         self._views.drop()
         self._committed()
 
+    def release(self) -> None:
+        """Drops the staged edits, and lets others write the collection.
+
+        Unlike `close`, it leaves the newest commits in the journals of the members, where Cairn
+        reads them, and other Blosc2 libraries do not. So it takes the same time however large the
+        members are.
+        """
+        self._closed = True
+        self._views.drop()
+        self._engine.release()
+
     def _check_open(self) -> None:
         if self._closed:
             raise FailedPrecondition(f"{self._where}: the writer is closed")
