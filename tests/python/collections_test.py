@@ -312,6 +312,21 @@ class WritingTest(CollectionTest):
         with self.assertRaises(cairn.AlreadyExists):
             made.backup(self.path("copy.b2d"))
 
+    def test_released_writer_leaves_its_commits_and_lets_others_write(self):
+        made = self.made()
+        writer = made.writer()
+        writer["/day/temp"].append(DAY)
+        writer.commit()
+        writer["/day/temp"].append(DAY)
+        writer.release()
+        writer.release()
+        with self.assertRaisesRegex(cairn.FailedPrecondition, "closed"):
+            writer.commit()
+        self.assertEqual(cairn.open_collection(self.where)["/day/temp"].shape, (2, 180))
+        with made.writer() as other:
+            other["/day/temp"].append(DAY)
+        self.assertEqual(made["/day/temp"].shape, (3, 180))
+
     def test_closed_writer_fails(self):
         writer = self.made().writer()
         member = writer["/day/temp"]
