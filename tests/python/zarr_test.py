@@ -409,6 +409,15 @@ class ProcessesTest(StoreTest):
         found = zarr.open_array(self.store(), path="a", mode="r")[:]
         self.assert_same(found, np.repeat(np.arange(4), 100).reshape(40, 10))
 
+    @unittest.skipUnless("fork" in multiprocessing.get_all_start_methods(), "no fork")
+    def test_forked_child_writes_with_the_store_that_it_inherits(self):
+        global inherited
+        inherited = self.store()
+        inherited.set_sync("a/c/0", value(b"0"))  # starts the thread that commits, which a child has not
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            self.assertEqual(pool.map(_set_inherited, [1, 2, 3]), [b"0"] * 3)
+        self.assertEqual(self.contents(inherited), {f"a/c/{number}": b"%d" % number for number in range(4)})
+
     def test_change_waits_for_the_transaction_of_another_store(self):
         first, second = self.store(), self.store()
         with first.transaction():
@@ -449,6 +458,14 @@ class WithoutZarrTest(PackageTest):
     def test_missing_package_is_told(self):
         with self.assertRaisesRegex(cairn.Unimplemented, "ZarrStore: needs the package zarr"):
             cairn.ZarrStore  # noqa: B018
+
+
+inherited = None  # what children use
+
+
+def _set_inherited(number):
+    inherited.set_sync(f"a/c/{number}", value(b"%d" % number))
+    return inherited.get_sync("a/c/0").to_bytes()
 
 
 def _fill(given):
