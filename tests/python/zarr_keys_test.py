@@ -127,6 +127,18 @@ class TableTest(PackageTest):
             self.assertEqual(self.values(table, member), known, turn)
         self.assertLess(len(member.chunks), most + 20 + len(table.pages), "chunks of deleted keys are used again")
 
+    def test_chunk_of_a_deleted_key_is_used_in_the_same_commit(self):
+        member, table = Member(), Table("x")
+        staged = StagedTable(table, member)
+        for number in range(PAGE - 1):  # fills the page
+            staged.set(f"c/{number}", np.frombuffer(b"value", np.uint8))
+        commit(staged)
+        staged = StagedTable(table, member)
+        staged.delete("c/7")
+        staged.set("new", np.frombuffer(b"other", np.uint8))
+        commit(staged)
+        self.assertEqual((table.slots["new"], len(member.chunks)), (8, PAGE))
+
     def test_damaged_page_is_told_with_its_place(self):
         for page in (b"{}", b"[1]", b'["a","b"]', b'[["a","b"]]', b"\xff", b"[" * 100_000):
             member = Member()
