@@ -74,6 +74,15 @@ class Sparse(AggTest):
     def column(self, name, *args):
         return [row[name] for row in self.rows_of_agg("--bucket", "1h", "--what", "x:mean,x:sum,n:last", *args)]
 
+    def test_spans_are_filled_up_to_the_greatest_time(self):
+        self.ok("log", "create", "wide", "--field", "time:timestamp[ns]", "--field", "x:f8")
+        last = "2262-04-11T23:47:16.85477580"
+        self.ok("log", "append", "wide", "-", stdin=f"time,x\n{last}4Z,1\n{last}7Z,2\n".encode())
+        for bucket, expected in (("1ns", [1, 0, 0, 1]), ("2ns", [1, 1]), ("3ns", [1, 1])):
+            with self.subTest(bucket=bucket):
+                table = self.ok("log", "agg", "wide", "--bucket", bucket, "--fill", "null", "--what", "count")
+                self.assertEqual([int(line.split(b",")[1]) for line in table.splitlines()[1:]], expected)
+
     def test_empty_spans_are_filled(self):
         x, n = "mean(x)", "last(n)"
         self.assertEqual(self.column("records", "--fill", "none"), [2, 1, 1])

@@ -110,15 +110,26 @@ LogBucket EmptyLike(const LogAggregation& aggregation, const TimeRange& times) {
   return bucket;
 }
 
-// Returns the times that rows are written of: those that are asked for, or those of all buckets.
-TimeRange TimesToFill(const LogAggregation& aggregation, std::span<const LogBucket> buckets) {
-  TimeRange times = aggregation.times;
-  const auto begin = std::ranges::min_element(buckets, {}, &LogBucket::begin);
-  const auto last = std::ranges::max_element(buckets, {}, &LogBucket::begin);
-  const bool none = begin == buckets.end();
-  if (times.begin == kFirstTime) times.begin = none ? times.end : begin->begin;
-  if (times.end == kLastTime) times.end = none ? times.begin : last->begin + 1;
-  return times;
+// The times that rows are written of. There may be no time after the last one.
+struct FilledTimes {
+  int64_t first = 0;
+  int64_t last = 0;
+};
+
+// Returns those that are asked for, or those of all buckets. Returns nothing if there are none.
+std::optional<FilledTimes> TimesToFill(const LogAggregation& aggregation,
+                                       std::span<const LogBucket> buckets) {
+  const TimeRange& times = aggregation.times;
+  const bool tells_all = times.begin != kFirstTime && times.end != kLastTime;
+  if (tells_all ? times.begin >= times.end : buckets.empty()) return std::nullopt;
+  FilledTimes filled = {.first = times.begin, .last = times.end - 1};
+  if (times.begin == kFirstTime) {
+    filled.first = std::ranges::min_element(buckets, {}, &LogBucket::begin)->begin;
+  }
+  if (times.end == kLastTime) {
+    filled.last = std::ranges::max_element(buckets, {}, &LogBucket::begin)->begin;
+  }
+  return filled;
 }
 
 }  // namespace
@@ -155,7 +166,8 @@ absl::Status ForEachRow(const LogSnapshot& log, const LogAggregation& aggregatio
                         const TakeRow& take) {
   // Without a record there is no group whose spans could be written.
   if (!aggregation.by.empty() && buckets.empty()) return absl::OkStatus();
-  const TimeRange times = TimesToFill(aggregation, buckets);
+  const std::optional<FilledTimes> times =
+      fill.kind == Fill::Kind::kNone ? std::nullopt : TimesToFill(aggregation, buckets);
   while (true) {
     const auto is_other = [&](const LogBucket& bucket) {
       return bucket.group != buckets.front().group;
@@ -171,7 +183,7 @@ absl::Status ForEachRow(const LogSnapshot& log, const LogAggregation& aggregatio
     if (fill.kind == Fill::Kind::kNone) {
       while (passed < group.size()) RETURN_IF_ERROR(take_next());
     }
-    for (int64_t time = times.begin; fill.kind != Fill::Kind::kNone && time < times.end;) {
+    for (int64_t time = times ? times->first : 0; times && time <= times->last;) {
       ASSIGN_OR_RETURN(const TimeRange span, log.BucketAt(aggregation, time));
       if (passed < group.size() && group[passed].begin == span.begin) {
         RETURN_IF_ERROR(take_next());

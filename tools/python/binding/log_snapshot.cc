@@ -129,9 +129,9 @@ nb::object GroupValue(const FieldValue& value) {
   return nb::int_(std::get<uint64_t>(value));
 }
 
-// Returns the begins and ends of the buckets that follow each other, the first of which holds
-// `begin`, and the last of which begins before `end`.
-nb::tuple Buckets(const LogSnapshotHandle& self, int64_t begin, int64_t end, int64_t bucket,
+// Returns the begins and ends of the buckets that follow each other, the first of which holds the
+// time `first`, and the last of which begins at `last` or before.
+nb::tuple Buckets(const LogSnapshotHandle& self, int64_t first, int64_t last, int64_t bucket,
                   int64_t origin, int calendar, const std::string& time_zone, int64_t most) {
   const LogAggregation aggregation = {.bucket = bucket,
                                       .origin = origin,
@@ -139,7 +139,7 @@ nb::tuple Buckets(const LogSnapshotHandle& self, int64_t begin, int64_t end, int
                                       .time_zone = time_zone};
   std::vector<int64_t> begins;
   std::vector<int64_t> ends;
-  for (int64_t time = begin; time < end;) {
+  for (int64_t time = first; time <= last;) {
     if (std::ssize(begins) >= most) {
       Check(absl::ResourceExhaustedError(absl::StrFormat(
           "fill: more than %d buckets: choose greater buckets or a shorter range", most)));
@@ -370,7 +370,7 @@ void BindLogSnapshot(nb::module_& module) {
                    "by: collections.abc.Sequence[str], max_groups: int) "
                    "-> tuple[bytes, bytes, bytes, list[tuple[bytes, bytes]], list[bytes], "
                    "list[list[int | bytes | None]]]"))
-      .def("buckets", &Buckets, "begin"_a, "end"_a, "bucket"_a, "origin"_a, "calendar"_a,
+      .def("buckets", &Buckets, "first"_a, "last"_a, "bucket"_a, "origin"_a, "calendar"_a,
            "time_zone"_a, "most"_a,
            nb::sig("def buckets(self, begin: int, end: int, bucket: int, "
                    "origin: int, calendar: int, time_zone: str, most: int) -> tuple[bytes, bytes]"))

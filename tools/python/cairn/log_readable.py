@@ -348,12 +348,12 @@ class LogReadable:
         if fill == "none":
             return result
         begins = result.begin.view("i8")
-        low, high = times
-        if low == -_ALL - 1:
-            low = int(begins.min()) if len(begins) else high
-        if high == _ALL:
-            high = int(begins.max()) + 1 if len(begins) else low
-        bounds = [np.frombuffer(one, "i8") for one in view.engine.buckets(low, high, *buckets, MAX_ROWS)]
+        first, last = times[0], max(times[1], -_ALL) - 1
+        if times[0] == -_ALL - 1:
+            first = int(begins.min()) if len(begins) else last + 1
+        if times[1] == _ALL:
+            last = int(begins.max()) if len(begins) else first - 1
+        bounds = [np.frombuffer(one, "i8") for one in view.engine.buckets(first, last, *buckets, MAX_ROWS)]
         return result._filled(fill, *map(clock.times, bounds))
 
     @property
