@@ -49,7 +49,8 @@ class _Piece(NamedTuple):
 def _pieces(axis: Axis, extent: int) -> Iterator[_Piece]:
     numbers = _all_of(axis)
     borders = np.flatnonzero(np.diff(numbers // extent)) + 1
-    for begin, end in itertools.pairwise([0, *borders.tolist(), len(numbers)]):
+    cuts = [0, *borders.tolist(), len(numbers)]
+    for begin, end in zip(cuts, cuts[1:]):
         part = numbers[begin:end]
         first = int(part[0])
         picked: Union[slice, np.ndarray] = part - first
