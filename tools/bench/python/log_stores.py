@@ -73,6 +73,16 @@ class CairnZstd(Cairn):
     codec = "zstd"
 
 
+class CairnPco(Cairn):
+    name = "Cairn, pco"
+    codec = "pco"
+
+
+class CairnAuto(Cairn):
+    name = "Cairn, auto"
+    codec = "auto"
+
+
 class Sqlite(Store):
     """The time is the key of the rows, as integer."""
 
@@ -352,4 +362,4 @@ class InfluxDb(Store):
         self.server.wait()
 
 
-EVERYONE = [Cairn, CairnZstd, Sqlite, Lmdb, Blosc2, Parquet, DuckDb, InfluxDb]
+EVERYONE = [Cairn, CairnZstd, CairnPco, CairnAuto, Sqlite, Lmdb, Blosc2, Parquet, DuckDb, InfluxDb]
