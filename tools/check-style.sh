@@ -49,7 +49,11 @@ declare -A allowed=(
   [engine/codec]="base filter numbers bitpack pco"
   [engine/filter]="base"
   [engine/blosc2_pco]="base codec"  # and the public headers
-  [engine/blosc2_api]="base filter chunk storage"  # and the public headers
+  [engine/blosc2_api/process]="base"  # and the public headers, like those that follow
+  [engine/blosc2_api/files]="base process"
+  [engine/blosc2_api/chunks]="base filter chunk process files"
+  [engine/blosc2_api/schunks]="base storage process files chunks"
+  [engine/blosc2_api/arrays]="base process chunks schunks"
   [engine/chunk]="base codec filter"
   [engine/format]="base codec filter chunk legacy"
   [engine/format/legacy]="base codec filter chunk format"
@@ -156,7 +160,7 @@ done
 for file in "${sources[@]}"; do
   case $file in
     engine/object/s3/settings/environment.cc) continue ;;
-    engine/blosc2_api/environment.cc) continue ;;
+    engine/blosc2_api/process/environment.cc) continue ;;
     engine/base/check.h) continue ;;  # ends the program of a test
     engine/*) ;;
     *) continue ;;

@@ -1,0 +1,216 @@
+// Reads and writes single items of n-dimensional arrays.
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "engine/base/bytes.h"
+#include "engine/blosc2_api/arrays/b2nd_geometry.h"
+#include "engine/blosc2_api/process/api.h"
+#include "engine/blosc2_api/process/codes.h"
+#include "engine/blosc2_api/schunks/schunk.h"
+
+namespace cairn::blosc2_api {
+
+namespace {
+
+// The place of an item: a chunk, and a position in its decompressed bytes.
+struct Place {
+  int64_t nchunk = 0;
+  int64_t byte = 0;
+  bool operator<(const Place& other) const {
+    return nchunk != other.nchunk ? nchunk < other.nchunk : byte < other.byte;
+  }
+};
+
+Place PlaceOf(const b2nd_array_t& array, const Index& at) {
+  Place place;
+  int64_t nblock = 0;
+  int64_t item = 0;
+  for (int i = 0; i < array.ndim; ++i) {
+    const int64_t in_chunk = at[static_cast<size_t>(i)] % array.chunkshape[i];
+    place.nchunk = place.nchunk * (array.extshape[i] / array.chunkshape[i]) +
+                   at[static_cast<size_t>(i)] / array.chunkshape[i];
+    nblock =
+        nblock * (array.extchunkshape[i] / array.blockshape[i]) + in_chunk / array.blockshape[i];
+    item = item * array.blockshape[i] + in_chunk % array.blockshape[i];
+  }
+  place.byte = (nblock * array.blocknitems + item) * array.sc->typesize;
+  return place;
+}
+
+// Items of an array, each with its position in the caller's buffer.
+class Selection {
+ public:
+  explicit Selection(b2nd_array_t& array) : array_(array), schunk_(*array.sc) {}
+
+  void Add(const Index& at, int64_t position) {
+    places_.emplace_back(PlaceOf(array_, at), position);
+  }
+
+  // Copies the items between the array and the buffer, chunk by chunk.
+  int Copy(std::byte* buffer, bool write) {
+    std::ranges::stable_sort(places_, {}, [](const auto& place) { return place.first.nchunk; });
+    const auto typesize = static_cast<size_t>(schunk_.typesize);
+    EditBatch batch(schunk_);
+    for (size_t i = 0; i < places_.size();) {
+      const int64_t nchunk = places_[i].first.nchunk;
+      const int loaded = Load(nchunk);
+      if (loaded < 0) return loaded;
+      for (; i < places_.size() && places_[i].first.nchunk == nchunk; ++i) {
+        const MutableBytes in_chunk(&chunk_[static_cast<size_t>(places_[i].first.byte)], typesize);
+        const MutableBytes in_buffer(buffer + places_[i].second * schunk_.typesize, typesize);
+        CopyBytes(write ? in_buffer : in_chunk, write ? in_chunk : in_buffer);
+      }
+      if (!write) continue;
+      const int stored = Store(nchunk);
+      if (stored < 0) return stored;
+    }
+    return batch.End();
+  }
+
+ private:
+  int Load(int64_t nchunk) {
+    chunk_.resize(static_cast<size_t>(array_.extchunknitems * schunk_.typesize));
+    const int size = blosc2_schunk_decompress_chunk(&schunk_, nchunk, chunk_.data(),
+                                                    static_cast<int32_t>(chunk_.size()));
+    return size == static_cast<int>(chunk_.size()) ? int{BLOSC2_ERROR_SUCCESS}
+                                                   : int{BLOSC2_ERROR_FAILURE};
+  }
+
+  int Store(int64_t nchunk) {
+    const auto size = static_cast<int32_t>(chunk_.size());
+    const int32_t room = size + BLOSC2_MAX_OVERHEAD;
+    auto* const chunk = static_cast<uint8_t*>(std::malloc(static_cast<size_t>(room)));
+    if (chunk == nullptr) return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "array: memory");
+    schunk_.current_nchunk = nchunk;
+    if (blosc2_compress_ctx(schunk_.cctx, chunk_.data(), size, chunk, room) <= 0) {
+      std::free(chunk);
+      return BLOSC2_ERROR_FAILURE;
+    }
+    const int64_t done = blosc2_schunk_update_chunk(&schunk_, nchunk, chunk, false);
+    return done < 0 ? int{BLOSC2_ERROR_FAILURE} : int{BLOSC2_ERROR_SUCCESS};
+  }
+
+  b2nd_array_t& array_;
+  blosc2_schunk& schunk_;
+  std::vector<std::pair<Place, int64_t>> places_;
+  std::vector<std::byte> chunk_;
+};
+
+int Orthogonal(b2nd_array_t& array, int64_t** selection, const int64_t* sizes, void* buffer,
+               const int64_t* shape, int64_t buffersize, bool write) {
+  Box all;
+  int64_t needed = array.sc->typesize;
+  for (int i = 0; i < array.ndim; ++i) {
+    if (selection[i] == nullptr) return Failed(BLOSC2_ERROR_NULL_POINTER, "selection: no items");
+    for (int64_t k = 0; k < sizes[i]; ++k) {
+      if (selection[i][k] < 0 || selection[i][k] >= array.shape[i]) {
+        return Failed(BLOSC2_ERROR_INVALID_INDEX, "selection: there is no such item");
+      }
+    }
+    all.stop[static_cast<size_t>(i)] = sizes[i];
+    needed *= sizes[i];
+  }
+  if (needed < buffersize) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "selection: the buffer has another size");
+  }
+  Selection items(array);
+  ForEachIndex(array.ndim, all, [&](const Index& k) {
+    Index at{};
+    int64_t position = 0;
+    for (size_t i = 0; i < static_cast<size_t>(array.ndim); ++i) {
+      at[i] = selection[i][k[i]];
+      position = position * shape[i] + k[i];
+    }
+    items.Add(at, position);
+    return int{BLOSC2_ERROR_SUCCESS};
+  });
+  return items.Copy(static_cast<std::byte*>(buffer), write);
+}
+
+}  // namespace
+
+}  // namespace cairn::blosc2_api
+
+using cairn::blosc2_api::Failed;
+using cairn::blosc2_api::Index;
+
+int b2nd_get_orthogonal_selection(const b2nd_array_t* array, int64_t** selection,
+                                  int64_t* selection_size, void* buffer, int64_t* buffershape,
+                                  int64_t buffersize) {
+  if (array == nullptr || selection == nullptr || selection_size == nullptr) {
+    return Failed(BLOSC2_ERROR_NULL_POINTER, "selection: there is no array");
+  }
+  return cairn::blosc2_api::Orthogonal(*const_cast<b2nd_array_t*>(array), selection, selection_size,
+                                       buffer, buffershape, buffersize, false);
+}
+
+int b2nd_set_orthogonal_selection(b2nd_array_t* array, int64_t** selection, int64_t* selection_size,
+                                  const void* buffer, int64_t* buffershape, int64_t buffersize) {
+  if (array == nullptr || selection == nullptr || selection_size == nullptr) {
+    return Failed(BLOSC2_ERROR_NULL_POINTER, "selection: there is no array");
+  }
+  return cairn::blosc2_api::Orthogonal(*array, selection, selection_size, const_cast<void*>(buffer),
+                                       buffershape, buffersize, true);
+}
+
+int b2nd_get_sparse_cbuffer(const b2nd_array_t* array, int64_t ncoords, const int64_t* coords,
+                            void* buffer, int64_t buffersize) {
+  if (array == nullptr) return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is none");
+  if (ncoords == 0) return BLOSC2_ERROR_SUCCESS;
+  if (ncoords < 0 || array->ndim == 0 || buffersize < ncoords * array->sc->typesize) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: the items do not fit into the buffer");
+  }
+  if (coords == nullptr || buffer == nullptr) {
+    return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is no buffer");
+  }
+  auto& items = *const_cast<b2nd_array_t*>(array);
+  cairn::blosc2_api::Selection selection(items);
+  for (int64_t i = 0; i < ncoords; ++i) {
+    if (coords[i] < 0 || coords[i] >= array->nitems) {
+      return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: there is no such item");
+    }
+    Index at{};
+    blosc2_unidim_to_multidim(static_cast<uint8_t>(array->ndim), items.shape, coords[i], at.data());
+    selection.Add(at, i);
+  }
+  return selection.Copy(static_cast<std::byte*>(buffer), false);
+}
+
+int64_t blosc2_get_slice_nchunks(blosc2_schunk* schunk, int64_t* start, int64_t* stop,
+                                 int64_t** chunks_idx) {
+  namespace api = cairn::blosc2_api;
+  if (schunk == nullptr || chunks_idx == nullptr) {
+    return Failed(BLOSC2_ERROR_NULL_POINTER, "slice: there is no super-chunk");
+  }
+  std::vector<int64_t> chunks;
+  const bool is_array =
+      blosc2_meta_exists(schunk, "b2nd") >= 0 || blosc2_meta_exists(schunk, "caterva") >= 0;
+  if (is_array) {
+    b2nd_array_t* array = nullptr;
+    const int code = b2nd_from_schunk(schunk, &array);
+    if (code < 0) return code;
+    const api::Box box{.start = api::IndexOf(start, array->ndim),
+                       .stop = api::IndexOf(stop, array->ndim)};
+    if (array->nitems > 0) {
+      api::ForEachChunk(*array, box, [&](int64_t nchunk, const api::Box& /*items*/) {
+        chunks.push_back(nchunk);
+        return int{BLOSC2_ERROR_SUCCESS};
+      });
+    }
+    array->sc = nullptr;
+    b2nd_free(array);
+  } else if (schunk->nchunks > 0 && schunk->chunksize > 0 && *stop > *start) {
+    const int64_t first = *start * schunk->typesize / schunk->chunksize;
+    const int64_t last = (*stop * schunk->typesize - 1) / schunk->chunksize;
+    chunks.resize(static_cast<size_t>(last - first + 1));
+    std::iota(chunks.begin(), chunks.end(), first);
+  }
+  *chunks_idx = nullptr;
+  if (chunks.empty()) return 0;
+  *chunks_idx = static_cast<int64_t*>(std::malloc(chunks.size() * sizeof(int64_t)));
+  std::ranges::copy(chunks, *chunks_idx);
+  return std::ssize(chunks);
+}

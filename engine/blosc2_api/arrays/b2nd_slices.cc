@@ -1,0 +1,264 @@
+// Reads and writes boxes of n-dimensional arrays.
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "engine/base/bytes.h"
+#include "engine/blosc2_api/arrays/b2nd_context.h"
+#include "engine/blosc2_api/arrays/b2nd_geometry.h"
+#include "engine/blosc2_api/chunks/context.h"
+#include "engine/blosc2_api/process/api.h"
+#include "engine/blosc2_api/process/codes.h"
+#include "engine/blosc2_api/schunks/schunk.h"
+
+namespace cairn::blosc2_api {
+
+namespace {
+
+using MallocPtr = std::unique_ptr<uint8_t, decltype(&std::free)>;
+
+// The caller's buffer: items in C order.
+struct Buffer {
+  Index shape{};
+  std::byte* items = nullptr;
+};
+
+Index Difference(const Index& a, const Index& b) {
+  Index difference{};
+  for (size_t i = 0; i < a.size(); ++i) difference[i] = a[i] - b[i];
+  return difference;
+}
+
+Index BlockShape(const b2nd_array_t& array) {
+  Index shape{};
+  std::copy_n(array.blockshape, array.ndim, shape.begin());
+  return shape;
+}
+
+// A box of an array, and the buffer that its items go to or come from. Not thread-safe.
+class Slice {
+ public:
+  Slice(b2nd_array_t& array, const Box& box, const Buffer& buffer)
+      : array_(array), schunk_(*array.sc), box_(box), buffer_(buffer), block_(BlockShape(array)) {
+    block_nbytes_ = int64_t{array.blocknitems} * schunk_.typesize;
+    chunk_nbytes_ = array.extchunknitems * schunk_.typesize;
+    shape_.stop = IndexOf(array.shape, array.ndim);
+  }
+
+  int Read() {
+    return ForEachChunk(array_, box_,
+                        [&](int64_t nchunk, const Box& items) { return ReadChunk(nchunk, items); });
+  }
+
+  int Write() {
+    return ForEachChunk(
+        array_, box_, [&](int64_t nchunk, const Box& items) { return WriteChunk(nchunk, items); });
+  }
+
+ private:
+  int ReadChunk(int64_t nchunk, const Box& items) {
+    if (nchunk >= schunk_.nchunks) return Failed(BLOSC2_ERROR_DATA, "array: too few chunks");
+    const absl::StatusOr<Chunk> chunk = GetChunk(schunk_, nchunk);
+    if (!chunk.ok()) return CodeOf(chunk.status());
+    schunk_.current_nchunk = nchunk;
+    const int64_t nblocks = chunk_nbytes_ / block_nbytes_;
+    std::vector<bool> masked(static_cast<size_t>(nblocks), true);
+    int64_t needed = 0;
+    ForEachBlock(array_, items, box_, [&](int64_t nblock, const Box& /*place*/) {
+      masked[static_cast<size_t>(nblock)] = false;
+      ++needed;
+      return int{BLOSC2_ERROR_SUCCESS};
+    });
+    // Few blocks are read one by one, which takes no memory for the others.
+    if (4 * needed > nblocks) return ReadFromWhole(chunk->bytes(), items, std::move(masked));
+    return ForEachBlock(array_, items, box_, [&](int64_t nblock, const Box& place) {
+      scratch_.resize(static_cast<size_t>(block_nbytes_));
+      const int size = blosc2_getitem_bytes_ctx(
+          schunk_.dctx, chunk->bytes().data(), static_cast<int32_t>(chunk->bytes().size()),
+          static_cast<int32_t>(nblock * block_nbytes_), static_cast<int32_t>(block_nbytes_),
+          scratch_.data(), static_cast<int32_t>(block_nbytes_));
+      if (size < 0) return int{BLOSC2_ERROR_FAILURE};
+      CopyBlock(place, scratch_.data(), false);
+      return int{BLOSC2_ERROR_SUCCESS};
+    });
+  }
+
+  // Reads a chunk without the blocks that are masked.
+  int ReadFromWhole(Bytes chunk, const Box& items, std::vector<bool> masked) {
+    scratch_.resize(static_cast<size_t>(chunk_nbytes_));
+    const bool all = std::ranges::find(masked, true) == masked.end();
+    if (!all) schunk_.dctx->masked_blocks = std::move(masked);
+    const int size =
+        blosc2_decompress_ctx(schunk_.dctx, chunk.data(), static_cast<int32_t>(chunk.size()),
+                              scratch_.data(), static_cast<int32_t>(chunk_nbytes_));
+    if (size < 0) return BLOSC2_ERROR_FAILURE;
+    return CopyBlocks(items, false);
+  }
+
+  int WriteChunk(int64_t nchunk, const Box& items) {
+    if (nchunk >= schunk_.nchunks) return Failed(BLOSC2_ERROR_DATA, "array: too few chunks");
+    scratch_.resize(static_cast<size_t>(chunk_nbytes_));
+    Box there;
+    Intersect(array_.ndim, items, shape_, there);
+    Box shared;
+    const bool whole =
+        Intersect(array_.ndim, there, box_, shared) &&
+        std::equal(there.start.begin(), there.start.begin() + array_.ndim, shared.start.begin()) &&
+        std::equal(there.stop.begin(), there.stop.begin() + array_.ndim, shared.stop.begin());
+    if (whole) {
+      FillBytes(scratch_, std::byte{0});
+    } else if (blosc2_schunk_decompress_chunk(&schunk_, nchunk, scratch_.data(),
+                                              static_cast<int32_t>(chunk_nbytes_)) < 0) {
+      return BLOSC2_ERROR_FAILURE;
+    }
+    const int code = CopyBlocks(items, true);
+    return code < 0 ? code : Store(nchunk);
+  }
+
+  // Compresses the chunk in the scratch memory.
+  int Store(int64_t nchunk) {
+    const auto room = static_cast<int32_t>(chunk_nbytes_) + BLOSC2_MAX_OVERHEAD;
+    MallocPtr chunk(static_cast<uint8_t*>(std::malloc(static_cast<size_t>(room))), std::free);
+    if (chunk == nullptr) return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "array: memory");
+    schunk_.current_nchunk = nchunk;
+    const int size = blosc2_compress_ctx(schunk_.cctx, scratch_.data(),
+                                         static_cast<int32_t>(chunk_nbytes_), chunk.get(), room);
+    if (size <= 0) return BLOSC2_ERROR_FAILURE;
+    const int64_t done = blosc2_schunk_update_chunk(&schunk_, nchunk, chunk.release(), false);
+    return done < 0 ? int{BLOSC2_ERROR_FAILURE} : int{BLOSC2_ERROR_SUCCESS};
+  }
+
+  int CopyBlocks(const Box& items, bool write) {
+    return ForEachBlock(array_, items, box_, [&](int64_t nblock, const Box& place) {
+      CopyBlock(place, &scratch_[static_cast<size_t>(nblock * block_nbytes_)], write);
+      return int{BLOSC2_ERROR_SUCCESS};
+    });
+  }
+
+  // Copies what a block and the box share between them.
+  void CopyBlock(const Box& place, std::byte* block, bool write) const {
+    Box shared;
+    Box inside;
+    if (!Intersect(array_.ndim, place, box_, shared) ||
+        !Intersect(array_.ndim, shared, shape_, inside)) {
+      return;
+    }
+    const Index extent = Difference(inside.stop, inside.start);
+    const Index in_block = Difference(inside.start, place.start);
+    const Index in_buffer = Difference(inside.start, box_.start);
+    if (write) {
+      CopyItems(array_.ndim, schunk_.typesize, extent, buffer_.items, buffer_.shape, in_buffer,
+                block, block_, in_block);
+    } else {
+      CopyItems(array_.ndim, schunk_.typesize, extent, block, block_, in_block, buffer_.items,
+                buffer_.shape, in_buffer);
+    }
+  }
+
+  b2nd_array_t& array_;
+  blosc2_schunk& schunk_;
+  const Box box_;
+  const Buffer buffer_;
+  const Index block_;
+  Box shape_;
+  int64_t block_nbytes_ = 0;
+  int64_t chunk_nbytes_ = 0;
+  std::vector<std::byte> scratch_;
+};
+
+// Reads or writes the only item of an array without dimensions.
+int CopyScalar(blosc2_schunk& schunk, void* buffer, bool write) {
+  if (!write) {
+    const int size = blosc2_schunk_decompress_chunk(&schunk, 0, buffer, schunk.typesize);
+    return size < 0 ? int{BLOSC2_ERROR_FAILURE} : int{BLOSC2_ERROR_SUCCESS};
+  }
+  const int32_t room = schunk.typesize + BLOSC2_MAX_OVERHEAD;
+  MallocPtr chunk(static_cast<uint8_t*>(std::malloc(static_cast<size_t>(room))), std::free);
+  if (chunk == nullptr) return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "array: memory");
+  if (blosc2_compress_ctx(schunk.cctx, buffer, schunk.typesize, chunk.get(), room) <= 0 ||
+      blosc2_schunk_update_chunk(&schunk, 0, chunk.release(), false) < 0) {
+    return BLOSC2_ERROR_FAILURE;
+  }
+  return BLOSC2_ERROR_SUCCESS;
+}
+
+int Copy(b2nd_array_t& array, const int64_t* start, const int64_t* stop, void* items,
+         const int64_t* shape, int64_t size, bool write) {
+  const int refreshed = b2nd_refresh(&array);
+  if (refreshed < 0) return refreshed;
+  if (size < 0) return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: a buffer of a negative size");
+  if (!write) FillBytes(MutableBytesAt(items, size), std::byte{0});
+  if (array.ndim == 0) return CopyScalar(*array.sc, items, write);
+  if (array.nitems == 0) return BLOSC2_ERROR_SUCCESS;
+  int64_t needed = array.sc->typesize;
+  for (int i = 0; i < array.ndim; ++i) {
+    if (start[i] < 0 || stop[i] < start[i] || stop[i] - start[i] > shape[i]) {
+      return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: the box does not fit into the buffer");
+    }
+    needed *= stop[i] - start[i];
+  }
+  if (size < needed) return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: the buffer is too small");
+  if (array.extchunknitems * array.sc->typesize > INT32_MAX - BLOSC2_MAX_OVERHEAD) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: its chunks are too large");
+  }
+  Slice slice(array, {.start = IndexOf(start, array.ndim), .stop = IndexOf(stop, array.ndim)},
+              {.shape = IndexOf(shape, array.ndim), .items = static_cast<std::byte*>(items)});
+  if (!write) return slice.Read();
+  EditBatch batch(*array.sc);
+  const int code = slice.Write();
+  return code < 0 ? code : batch.End();
+}
+
+}  // namespace
+
+}  // namespace cairn::blosc2_api
+
+using cairn::blosc2_api::Failed;
+
+int b2nd_get_slice_cbuffer(const b2nd_array_t* array, const int64_t* start, const int64_t* stop,
+                           void* buffer, const int64_t* buffershape, int64_t buffersize) {
+  if (array == nullptr || start == nullptr || stop == nullptr || buffershape == nullptr ||
+      buffer == nullptr) {
+    return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is no box or no buffer");
+  }
+  return cairn::blosc2_api::Copy(*const_cast<b2nd_array_t*>(array), start, stop, buffer,
+                                 buffershape, buffersize, false);
+}
+
+int b2nd_set_slice_cbuffer(const void* buffer, const int64_t* buffershape, int64_t buffersize,
+                           const int64_t* start, const int64_t* stop, b2nd_array_t* array) {
+  if (array == nullptr || start == nullptr || stop == nullptr || buffershape == nullptr ||
+      buffer == nullptr) {
+    return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is no box or no buffer");
+  }
+  return cairn::blosc2_api::Copy(*array, start, stop, const_cast<void*>(buffer), buffershape,
+                                 buffersize, true);
+}
+
+int b2nd_from_cbuffer(b2nd_context_t* ctx, b2nd_array_t** array, const void* buffer,
+                      int64_t buffersize) {
+  if (buffer == nullptr) return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is no buffer");
+  const int code = b2nd_empty(ctx, array);
+  if (code < 0) return code;
+  if (buffersize < (*array)->nitems * (*array)->sc->typesize) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: the buffer is too small");
+  }
+  if ((*array)->nitems == 0) return BLOSC2_ERROR_SUCCESS;
+  const cairn::blosc2_api::Index start{};
+  return b2nd_set_slice_cbuffer(buffer, (*array)->shape, buffersize, start.data(), (*array)->shape,
+                                *array);
+}
+
+int b2nd_to_cbuffer(const b2nd_array_t* array, void* buffer, int64_t buffersize) {
+  if (array == nullptr || buffer == nullptr) {
+    return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is no buffer");
+  }
+  if (buffersize < array->nitems * array->sc->typesize) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: the buffer is too small");
+  }
+  if (array->nitems == 0) return BLOSC2_ERROR_SUCCESS;
+  const cairn::blosc2_api::Index start{};
+  return b2nd_get_slice_cbuffer(array, start.data(), array->shape, buffer, array->shape,
+                                buffersize);
+}

@@ -1,0 +1,33 @@
+// Compressors and decompressors for the parameters of a context.
+#ifndef CAIRN_ENGINE_BLOSC2_API_CHUNKS_CODERS_H_
+#define CAIRN_ENGINE_BLOSC2_API_CHUNKS_CODERS_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/chunk.h"
+#include "cairn/options.h"
+#include "engine/blosc2_api/chunks/chunk_head.h"
+#include "engine/blosc2_api/chunks/context.h"
+#include "engine/blosc2_api/process/api.h"
+
+namespace cairn::blosc2_api {
+
+// Returns the options that stand for the parameters of a context that compresses.
+CompressionOptions OptionsOf(blosc2_context& context);
+
+// Checks parameters as each call that compresses does. Returns 0 or an error code. Without
+// `codes`, nothing will be coded, so the codec does not matter.
+int CheckCompression(const blosc2_cparams& cparams, int64_t srcsize, int64_t destsize, bool codes);
+
+// Returns what compresses with the parameters of the context, which owns it.
+absl::StatusOr<const ChunkCompressor*> CompressorOf(blosc2_context& context);
+// Returns what decompresses chunks with the codec and the filters of a header.
+std::shared_ptr<const ChunkDecompressor> DecompressorOf(blosc2_context& context,
+                                                        const ChunkHead& head);
+
+}  // namespace cairn::blosc2_api
+
+#endif  // CAIRN_ENGINE_BLOSC2_API_CHUNKS_CODERS_H_

@@ -1,0 +1,249 @@
+#include "engine/blosc2_api/schunks/file_frame.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+
+#include "cairn/options.h"
+#include "cairn/snapshot.h"
+#include "cairn/writer.h"
+#include "engine/base/mutex.h"
+#include "engine/base/status.h"
+#include "engine/blosc2_api/files/mmap_mode.h"
+#include "engine/blosc2_api/process/codes.h"
+#include "engine/blosc2_api/process/environment.h"
+#include "engine/blosc2_api/schunks/serialize.h"
+
+namespace cairn::blosc2_api {
+
+namespace {
+
+// Another handle of the frame writes for no longer than one call takes.
+constexpr std::chrono::seconds kPatience{30};
+
+// Returns the path that a name stands for, which may be a URL.
+std::string PathOf(const std::string& name) {
+  constexpr std::string_view kScheme = "file:///";
+  return name.starts_with(kScheme) ? name.substr(kScheme.size()) : name;
+}
+
+// Returns what the program says of a mapped file, or null for another file.
+const blosc2_stdio_mmap* MmapOf(const blosc2_io& io) {
+  return io.id == BLOSC2_IO_FILESYSTEM_MMAP ? static_cast<const blosc2_stdio_mmap*>(io.params)
+                                            : nullptr;
+}
+
+// Returns true if writers take part in the locking of other programs of C-Blosc2.
+bool LocksOthers(const blosc2_io& io) {
+  if (io.id != BLOSC2_IO_FILESYSTEM) return false;
+  const auto* const params = static_cast<const blosc2_stdio_params*>(io.params);
+  return (params != nullptr && params->locking) || WantsLocking();
+}
+
+absl::StatusOr<Frame> CreateFrame(const blosc2_schunk& schunk, bool overwrite) {
+  CreateOptions options = CreateOptionsOf(schunk);
+  options.layout = schunk.storage->contiguous ? Layout::kContiguous : Layout::kSparse;
+  options.fingerprint = FingerprintType::k64Bit;
+  options.overwrite = overwrite;
+  return Frame::Create(PathOf(schunk.storage->urlpath), options);
+}
+
+// Each edit is committed and leaves a complete frame, which any Blosc2 reads. With
+// CAIRN_BLOSC2_JOURNAL=1 the commits are in the journal until the store ends. Thread-safe.
+class FileFrame final : public blosc2_frame_s {
+ public:
+  FileFrame(const blosc2_schunk& schunk, Frame frame)
+      : schunk_(schunk),
+        locks_others_(LocksOthers(*schunk.storage->io)),
+        frame_(std::move(frame)),
+        snapshot_(frame_.snapshot()) {}
+  ~FileFrame() override {
+    while (depth_ > 0) CodeOf(End());
+    // Only Cairn reads the journal, so it must not be left.
+    if (has_journal_ && TakeWriter().ok()) CodeOf(writer_->Checkpoint());
+    std::free(cframe_.data());
+  }
+
+  absl::StatusOr<Chunk> Get(int64_t nchunk) const override {
+    std::optional<Snapshot> now;
+    {
+      const MutexLock lock(mutex_);
+      CAIRN_RETURN_IF_ERROR(ShowStaged());
+      now = snapshot_;
+    }
+    return now->GetChunk(nchunk);
+  }
+
+  absl::Status Insert(int64_t nchunk, Chunk chunk) override {
+    return Edit([&](Writer& writer) { return writer.InsertCompressed(nchunk, chunk.bytes()); });
+  }
+  absl::Status Update(int64_t nchunk, Chunk chunk) override {
+    return Edit([&](Writer& writer) { return writer.UpdateCompressed(nchunk, chunk.bytes()); });
+  }
+  absl::Status Delete(int64_t nchunk) override {
+    return Edit([&](Writer& writer) { return writer.DeleteChunks(nchunk, 1); });
+  }
+  absl::Status Reorder(std::span<const int64_t> order) override {
+    return Edit([&](Writer& writer) { return writer.ReorderChunks(order); });
+  }
+  absl::Status SetMetalayer(const char* name, const Bytes* content) override {
+    if (content == nullptr) return absl::UnimplementedError("metalayers of files stay");
+    if (IsNew(name)) return Recreate();
+    return Edit([&](Writer& writer) { return writer.SetMetalayer(name, *content); });
+  }
+  absl::Status SetVlmetalayer(const char* name, const Bytes* content) override {
+    return Edit([&](Writer& writer) {
+      return content == nullptr ? writer.DeleteVlmetalayer(name)
+                                : writer.SetVlmetalayer(name, *content);
+    });
+  }
+
+  absl::StatusOr<MutableBytes> Cframe() override {
+    CAIRN_ASSIGN_OR_RETURN(const MutableBytes cframe, Serialize(schunk_));
+    std::free(cframe_.data());
+    cframe_ = cframe;
+    return cframe_;
+  }
+  absl::StatusOr<Snapshot> State() override { return snapshot(); }
+  absl::StatusOr<int64_t> Length() override {
+    const Snapshot now = snapshot();
+    return now.info().frame_size + now.info().journal_size;
+  }
+  void KeepCframe(bool /*keep*/) override {}
+
+  absl::Status Begin() override {
+    const MutexLock lock(mutex_);
+    if (depth_ == 0) CAIRN_RETURN_IF_ERROR(TakeWriter());
+    ++depth_;
+    return absl::OkStatus();
+  }
+  absl::Status End() override {
+    const MutexLock lock(mutex_);
+    if (depth_ == 0 || --depth_ > 0) return absl::OkStatus();
+    return Finish();
+  }
+  absl::StatusOr<std::optional<Snapshot>> Refresh() override {
+    const MutexLock lock(mutex_);
+    if (is_edited_) return std::optional<Snapshot>();
+    CAIRN_ASSIGN_OR_RETURN(const Snapshot now, frame_.Refresh());
+    if (now == snapshot_) return std::optional<Snapshot>();
+    snapshot_ = now;
+    return now;
+  }
+  bool on_disk() const override { return true; }
+
+ private:
+  Snapshot snapshot() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    return snapshot_;
+  }
+
+  absl::Status TakeWriter() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (writer_.has_value()) return writer_->Resume(kPatience);
+    const blosc2_stdio_mmap* const mapped = MmapOf(*schunk_.storage->io);
+    if (mapped != nullptr && ModeOf(*mapped) == MmapMode::kRead) {
+      return absl::PermissionDeniedError("file: it is mapped for reading only");
+    }
+    CAIRN_ASSIGN_OR_RETURN(writer_, frame_.OpenWriter({.wait = kPatience,
+                                                       .opening = Durability::kProcess,
+                                                       .free_shapes = true,
+                                                       .make_lock_file = locks_others_}));
+    return absl::OkStatus();
+  }
+
+  absl::Status Edit(absl::FunctionRef<absl::Status(Writer&)> edit) ABSL_LOCKS_EXCLUDED(mutex_) {
+    CAIRN_RETURN_IF_ERROR(Begin());
+    absl::Status status;
+    {
+      const MutexLock lock(mutex_);
+      status = edit(*writer_);
+      is_edited_ = is_edited_ || status.ok();
+      if (status.ok() && depth_ > 1) is_staged_ = true;
+    }
+    const absl::Status ended = End();
+    return status.ok() ? ended : status;
+  }
+
+  // Shows readers what is staged.
+  absl::Status ShowStaged() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!is_staged_) return absl::OkStatus();
+    CAIRN_ASSIGN_OR_RETURN(snapshot_, writer_->StagedSnapshot());
+    is_staged_ = false;
+    return absl::OkStatus();
+  }
+
+  // Commits what is staged and gives the frame to others.
+  absl::Status Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    is_staged_ = false;
+    snapshot_ = frame_.snapshot();  // no staged one may be left
+    absl::Status status;
+    if (is_edited_ && keeps_journal_) status = writer_->Commit(Durability::kProcess).status();
+    if (is_edited_ && !keeps_journal_) status = writer_->Checkpoint();
+    has_journal_ = has_journal_ || (is_edited_ && keeps_journal_);
+    is_edited_ = false;
+    if (!status.ok()) writer_->Rollback();
+    const absl::Status suspended = writer_->Suspend();
+    if (!suspended.ok()) writer_.reset();
+    CAIRN_ASSIGN_OR_RETURN(snapshot_, frame_.Refresh());
+    return status.ok() ? suspended : status;
+  }
+
+  // Returns true if the frame is empty and has no metalayer of this name.
+  bool IsNew(const char* name) const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const Snapshot now = snapshot();
+    return now.info().nchunks == 0 && !now.GetMetalayer(name).ok();
+  }
+
+  // Makes the empty frame again, because a header takes no more metalayers.
+  absl::Status Recreate() ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    writer_.reset();
+    // A directory that is open cannot be replaced.
+    CAIRN_ASSIGN_OR_RETURN(frame_, Frame::CreateInMemory());
+    snapshot_ = frame_.snapshot();
+    CAIRN_ASSIGN_OR_RETURN(frame_, CreateFrame(schunk_, true));
+    snapshot_ = frame_.snapshot();
+    return absl::OkStatus();
+  }
+
+  const blosc2_schunk& schunk_;
+  const bool locks_others_;
+  mutable Mutex mutex_;
+  Frame frame_ ABSL_GUARDED_BY(mutex_);
+  mutable Snapshot snapshot_ ABSL_GUARDED_BY(mutex_);
+  mutable std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
+  const bool keeps_journal_ = WantsJournal();
+  int depth_ ABSL_GUARDED_BY(mutex_) = 0;             // of sequences of edits
+  bool is_edited_ ABSL_GUARDED_BY(mutex_) = false;    // since the last commit
+  bool has_journal_ ABSL_GUARDED_BY(mutex_) = false;  // there are commits after the checkpoint
+  mutable bool is_staged_ ABSL_GUARDED_BY(mutex_) = false;  // readers do not see the last edits yet
+  MutableBytes cframe_;
+};
+
+}  // namespace
+
+absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset) {
+  // A Blosc2 in another process may cut the file at any time, which would kill a mapped reader.
+  return Frame::Open(PathOf(path), {.offset = offset, .use_mmap = false});
+}
+
+std::unique_ptr<blosc2_frame_s> MakeFileFrame(const blosc2_schunk& schunk, Frame frame) {
+  return std::make_unique<FileFrame>(schunk, std::move(frame));
+}
+
+absl::StatusOr<std::unique_ptr<blosc2_frame_s>> CreateFileFrame(const blosc2_schunk& schunk) {
+  const blosc2_stdio_mmap* const mapped = MmapOf(*schunk.storage->io);
+  if (mapped != nullptr && ModeOf(*mapped) != MmapMode::kCreate) {
+    return absl::InvalidArgumentError("file: a new one is mapped with the mode w+");
+  }
+  CAIRN_ASSIGN_OR_RETURN(Frame frame, CreateFrame(schunk, false));
+  return MakeFileFrame(schunk, std::move(frame));
+}
+
+}  // namespace cairn::blosc2_api

@@ -1,0 +1,178 @@
+// Metalayers and vlmetalayers of super-chunks.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+
+#include "engine/base/bytes.h"
+#include "engine/blosc2_api/files/frame_store.h"
+#include "engine/blosc2_api/process/api.h"
+#include "engine/blosc2_api/process/codes.h"
+#include "engine/blosc2_api/schunks/schunk.h"
+
+namespace cairn::blosc2_api {
+
+namespace {
+
+int CheckContent(const blosc2_schunk* schunk, const char* name, const uint8_t* content,
+                 int32_t size) {
+  if (schunk == nullptr || name == nullptr || size < 0 || (size > 0 && content == nullptr)) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "metalayer: there is no name or no content");
+  }
+  return BLOSC2_ERROR_SUCCESS;
+}
+
+// Tells the store of a super-chunk about a layer that has changed.
+int FlushMetalayer(blosc2_schunk& schunk, const blosc2_metalayer& layer) {
+  ++schunk.change_tick;
+  if (schunk.frame == nullptr) return BLOSC2_ERROR_SUCCESS;
+  const Bytes content = BytesAt(layer.content, layer.content_len);
+  const int code = CodeOf(schunk.frame->SetMetalayer(layer.name, &content));
+  return code < 0 ? code : CodeOf(schunk.frame->Settle());
+}
+
+int FlushVlmetalayer(blosc2_schunk& schunk, const blosc2_metalayer& layer) {
+  ++schunk.change_tick;
+  if (schunk.frame == nullptr) return BLOSC2_ERROR_SUCCESS;
+  const Bytes content = BytesAt(layer.content, layer.content_len);
+  const int code = CodeOf(schunk.frame->SetVlmetalayer(layer.name, &content));
+  return code < 0 ? code : CodeOf(schunk.frame->Settle());
+}
+
+void FreeLayer(blosc2_metalayer* layer) {
+  std::free(layer->name);
+  std::free(layer->content);
+  std::free(layer);
+}
+
+// Puts other content into a layer. Returns false if there is no memory for it.
+bool Replace(blosc2_metalayer& layer, Bytes content) {
+  auto* const memory = static_cast<uint8_t*>(std::malloc(std::max<size_t>(content.size(), 1)));
+  if (memory == nullptr) return false;
+  CopyBytes(content, MutableBytesAt(memory, std::ssize(content)));
+  std::free(layer.content);
+  layer.content = memory;
+  layer.content_len = static_cast<int32_t>(content.size());
+  return true;
+}
+
+}  // namespace
+
+}  // namespace cairn::blosc2_api
+
+using cairn::blosc2_api::BytesAt;
+using cairn::blosc2_api::Failed;
+
+int blosc2_meta_add(blosc2_schunk* schunk, const char* name, uint8_t* content,
+                    int32_t content_len) {
+  const int code = cairn::blosc2_api::CheckContent(schunk, name, content, content_len);
+  if (code < 0) return code;
+  if (blosc2_meta_exists(schunk, name) != BLOSC2_ERROR_NOT_FOUND) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "metalayer: the name is taken or too long");
+  }
+  const int number = cairn::blosc2_api::AddMetalayer(*schunk, name, BytesAt(content, content_len));
+  if (number < 0) return number;
+  const int flushed = cairn::blosc2_api::FlushMetalayer(*schunk, *schunk->metalayers[number]);
+  return flushed < 0 ? flushed : number;
+}
+
+int blosc2_meta_update(blosc2_schunk* schunk, const char* name, uint8_t* content,
+                       int32_t content_len) {
+  const int code = cairn::blosc2_api::CheckContent(schunk, name, content, content_len);
+  if (code < 0) return code;
+  const int number = blosc2_meta_exists(schunk, name);
+  if (number < 0) return Failed(number, "metalayer: there is none of this name");
+  blosc2_metalayer& layer = *schunk->metalayers[number];
+  // C-Blosc2 ignores content that is too long, and says so in its trace alone.
+  if (content_len > layer.content_len) return number;
+  cairn::CopyBytes(BytesAt(content, content_len),
+                   cairn::blosc2_api::MutableBytesAt(layer.content, layer.content_len));
+  const int flushed = cairn::blosc2_api::FlushMetalayer(*schunk, layer);
+  return flushed < 0 ? flushed : number;
+}
+
+int blosc2_vlmeta_exists(blosc2_schunk* schunk, const char* name) {
+  if (std::strlen(name) > BLOSC2_METALAYER_NAME_MAXLEN) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: the name is too long");
+  }
+  const int code = cairn::blosc2_api::SyncWithFile(*schunk);
+  if (code < 0) return code;
+  for (int i = 0; i < schunk->nvlmetalayers; ++i) {
+    if (std::strcmp(name, schunk->vlmetalayers[i]->name) == 0) return i;
+  }
+  return BLOSC2_ERROR_NOT_FOUND;
+}
+
+int blosc2_vlmeta_add(blosc2_schunk* schunk, const char* name, uint8_t* content,
+                      int32_t content_len, blosc2_cparams* /*cparams*/) {
+  const int code = cairn::blosc2_api::CheckContent(schunk, name, content, content_len);
+  if (code < 0) return code;
+  if (blosc2_vlmeta_exists(schunk, name) != BLOSC2_ERROR_NOT_FOUND) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: the name is taken or too long");
+  }
+  const int number =
+      cairn::blosc2_api::AddVlmetalayer(*schunk, name, BytesAt(content, content_len));
+  if (number < 0) return number;
+  const int flushed = cairn::blosc2_api::FlushVlmetalayer(*schunk, *schunk->vlmetalayers[number]);
+  if (flushed >= 0) return number;
+  --schunk->nvlmetalayers;
+  cairn::blosc2_api::FreeLayer(schunk->vlmetalayers[number]);
+  schunk->vlmetalayers[number] = nullptr;
+  return flushed;
+}
+
+int blosc2_vlmeta_update(blosc2_schunk* schunk, const char* name, uint8_t* content,
+                         int32_t content_len, blosc2_cparams* /*cparams*/) {
+  const int code = cairn::blosc2_api::CheckContent(schunk, name, content, content_len);
+  if (code < 0) return code;
+  const int number = blosc2_vlmeta_exists(schunk, name);
+  if (number < 0) return number;
+  blosc2_metalayer& layer = *schunk->vlmetalayers[number];
+  if (!cairn::blosc2_api::Replace(layer, BytesAt(content, content_len))) {
+    return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "vlmetalayer: memory");
+  }
+  const int flushed = cairn::blosc2_api::FlushVlmetalayer(*schunk, layer);
+  return flushed < 0 ? flushed : number;
+}
+
+int blosc2_vlmeta_get(blosc2_schunk* schunk, const char* name, uint8_t** content,
+                      int32_t* content_len) {
+  if (schunk == nullptr || name == nullptr || content == nullptr || content_len == nullptr) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: nowhere to put the content");
+  }
+  const int number = blosc2_vlmeta_exists(schunk, name);
+  if (number < 0) return number;
+  const blosc2_metalayer& layer = *schunk->vlmetalayers[number];
+  *content_len = layer.content_len;
+  *content = nullptr;
+  if (layer.content_len == 0) return number;
+  *content = static_cast<uint8_t*>(std::malloc(static_cast<size_t>(layer.content_len)));
+  if (*content == nullptr) return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "vlmetalayer: memory");
+  cairn::CopyBytes(BytesAt(layer.content, layer.content_len),
+                   cairn::blosc2_api::MutableBytesAt(*content, layer.content_len));
+  return number;
+}
+
+int blosc2_vlmeta_delete(blosc2_schunk* schunk, const char* name) {
+  const int number = blosc2_vlmeta_exists(schunk, name);
+  if (number < 0) return number;
+  ++schunk->change_tick;
+  if (schunk->frame != nullptr) {
+    const int code = cairn::blosc2_api::CodeOf(schunk->frame->SetVlmetalayer(name, nullptr));
+    if (code < 0) return code;
+  }
+  cairn::blosc2_api::FreeLayer(schunk->vlmetalayers[number]);
+  const std::span<blosc2_metalayer*> layers(schunk->vlmetalayers,
+                                            static_cast<size_t>(schunk->nvlmetalayers));
+  std::ranges::copy(layers.subspan(static_cast<size_t>(number) + 1), layers.begin() + number);
+  layers.back() = nullptr;
+  --schunk->nvlmetalayers;
+  const int settled =
+      schunk->frame == nullptr ? 0 : cairn::blosc2_api::CodeOf(schunk->frame->Settle());
+  return settled < 0 ? settled : schunk->nvlmetalayers;
+}
+
+int blosc2_vlmeta_get_names(blosc2_schunk* schunk, char** names) {
+  for (int i = 0; i < schunk->nvlmetalayers; ++i) names[i] = schunk->vlmetalayers[i]->name;
+  return schunk->nvlmetalayers;
+}

@@ -1,0 +1,195 @@
+#include "engine/blosc2_api/schunks/schunk.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/frame_info.h"
+#include "engine/base/bytes.h"
+#include "engine/blosc2_api/chunks/chunk_head.h"
+#include "engine/blosc2_api/files/frame_store.h"
+#include "engine/blosc2_api/process/codes.h"
+
+namespace cairn::blosc2_api {
+
+namespace {
+
+// Returns a copy in memory that C programs free. They expect no failure here.
+template <typename T>
+T* CopyOf(const T& value) {
+  auto* const copy = static_cast<T*>(std::malloc(sizeof(T)));
+  *copy = value;
+  return copy;
+}
+
+blosc2_storage* CopyStorage(const blosc2_storage& storage) {
+  blosc2_storage* const copy = CopyOf(storage);
+  copy->cparams = CopyOf(storage.cparams != nullptr ? *storage.cparams : BLOSC2_CPARAMS_DEFAULTS);
+  copy->dparams = CopyOf(storage.dparams != nullptr ? *storage.dparams : BLOSC2_DPARAMS_DEFAULTS);
+  copy->io = CopyOf(storage.io != nullptr ? *storage.io : BLOSC2_IO_DEFAULTS);
+  if (storage.urlpath != nullptr) copy->urlpath = strdup(storage.urlpath);
+  return copy;
+}
+
+// Takes the parameters of the storage over, and makes contexts of them. Returns false if they are
+// wrong.
+bool TakeParameters(blosc2_schunk& schunk) {
+  blosc2_cparams& cparams = *schunk.storage->cparams;
+  blosc2_dparams& dparams = *schunk.storage->dparams;
+  std::ranges::copy(cparams.filters, schunk.filters);
+  std::ranges::copy(cparams.filters_meta, schunk.filters_meta);
+  schunk.compcode = cparams.compcode;
+  schunk.compcode_meta = cparams.compcode_meta;
+  schunk.clevel = cparams.clevel;
+  schunk.splitmode = static_cast<uint8_t>(cparams.splitmode);
+  schunk.use_dict = static_cast<uint8_t>(cparams.use_dict);
+  schunk.typesize = cparams.typesize;
+  schunk.blocksize = cparams.blocksize;
+  schunk.chunksize = -1;
+  schunk.tuner_params = cparams.tuner_params;
+  schunk.tuner_id = cparams.tuner_id;
+  cparams.schunk = &schunk;
+  dparams.schunk = &schunk;
+  schunk.cctx = blosc2_create_cctx(cparams);
+  schunk.dctx = blosc2_create_dctx(dparams);
+  return schunk.cctx != nullptr && schunk.dctx != nullptr;
+}
+
+blosc2_metalayer* MakeLayer(const char* name, Bytes content) {
+  auto* const layer = static_cast<blosc2_metalayer*>(std::malloc(sizeof(blosc2_metalayer)));
+  layer->name = strdup(name);
+  layer->content = static_cast<uint8_t*>(std::malloc(std::max<size_t>(content.size(), 1)));
+  layer->content_len = static_cast<int32_t>(content.size());
+  CopyBytes(content, MutableBytesAt(layer->content, layer->content_len));
+  return layer;
+}
+
+blosc2_cparams ParametersOf(const FrameInfo& info) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.compcode = static_cast<uint8_t>(info.codec);
+  cparams.compcode_meta = info.codec_meta;
+  cparams.clevel = static_cast<uint8_t>(info.clevel);
+  cparams.use_dict = info.use_dict ? 1 : 0;
+  cparams.typesize = info.typesize;
+  cparams.blocksize = info.blocksize.value_or(0);
+  cparams.splitmode = static_cast<int32_t>(info.split_mode);
+  std::ranges::fill(cparams.filters, uint8_t{0});
+  const size_t first = BLOSC2_MAX_FILTERS - std::min<size_t>(info.filters.size(), 6);
+  for (size_t i = 0; i < info.filters.size() && first + i < BLOSC2_MAX_FILTERS; ++i) {
+    cparams.filters[first + i] = static_cast<uint8_t>(info.filters[i].filter);
+    cparams.filters_meta[first + i] = info.filters[i].meta;
+  }
+  return cparams;
+}
+
+// Takes the counters and the layers of a frame over.
+int TakeContent(blosc2_schunk& schunk, const Snapshot& snapshot) {
+  const FrameInfo& info = snapshot.info();
+  schunk.chunksize = info.variable_chunks ? 0 : info.chunksize.value_or(-1);
+  schunk.nchunks = info.nchunks;
+  schunk.nbytes = info.nbytes;
+  schunk.cbytes = info.cbytes;
+  schunk.flags2 = info.vlblocks ? BLOSC2_VL_BLOCKS : 0;
+  FreeLayers(schunk.metalayers, std::exchange(schunk.nmetalayers, uint16_t{0}));
+  for (const Metalayer& layer : snapshot.metalayers()) {
+    const int code = AddMetalayer(schunk, layer.name.c_str(), layer.content);
+    if (code < 0) return code;
+  }
+  FreeLayers(schunk.vlmetalayers, std::exchange(schunk.nvlmetalayers, int16_t{0}));
+  for (const std::string& name : snapshot.vlmetalayers()) {
+    const auto content = snapshot.GetVlmetalayer(name);
+    if (!content.ok()) return CodeOf(content.status());
+    const int code = AddVlmetalayer(schunk, name.c_str(), *content);
+    if (code < 0) return code;
+  }
+  return BLOSC2_ERROR_SUCCESS;
+}
+
+}  // namespace
+
+void FreeLayers(blosc2_metalayer** layers, int count) {
+  for (int i = 0; i < count; ++i) {
+    std::free(layers[i]->name);
+    std::free(layers[i]->content);
+    std::free(layers[i]);
+    layers[i] = nullptr;
+  }
+}
+
+SchunkPtr MakeSchunk(const blosc2_storage& storage) {
+  SchunkPtr schunk(static_cast<blosc2_schunk*>(std::calloc(1, sizeof(blosc2_schunk))));
+  if (schunk == nullptr) return nullptr;
+  schunk->storage = CopyStorage(storage);
+  if (TakeParameters(*schunk)) return schunk;
+  Failed(BLOSC2_ERROR_NULL_POINTER, "super-chunk: its parameters are wrong");
+  return nullptr;
+}
+
+SchunkPtr MakeSchunk(const Snapshot& snapshot, const char* urlpath, const blosc2_io* io) {
+  const FrameInfo& info = snapshot.info();
+  blosc2_cparams cparams = ParametersOf(info);
+  blosc2_dparams dparams = BLOSC2_DPARAMS_DEFAULTS;
+  blosc2_storage storage = BLOSC2_STORAGE_DEFAULTS;
+  std::string path = urlpath != nullptr ? urlpath : "";
+  blosc2_io used_io = io != nullptr ? *io : BLOSC2_IO_DEFAULTS;
+  storage.contiguous = info.layout == Layout::kContiguous;
+  storage.urlpath = urlpath != nullptr ? path.data() : nullptr;
+  storage.cparams = &cparams;
+  storage.dparams = &dparams;
+  storage.io = &used_io;
+  SchunkPtr schunk = MakeSchunk(storage);
+  if (schunk == nullptr) return nullptr;
+  if (TakeContent(*schunk, snapshot) < 0) return nullptr;
+  return schunk;
+}
+
+int SyncWithFile(blosc2_schunk& schunk) {
+  if (schunk.frame == nullptr || !schunk.frame->on_disk()) return 0;
+  const absl::StatusOr<std::optional<Snapshot>> changed = schunk.frame->Refresh();
+  if (!changed.ok()) return CodeOf(changed.status());
+  if (!changed->has_value()) return 0;
+  const int code = TakeContent(schunk, **changed);
+  ++schunk.change_tick;
+  return code < 0 ? code : 1;
+}
+
+EditBatch::EditBatch(blosc2_schunk& schunk) : frame_(schunk.frame) {
+  if (frame_ != nullptr && CodeOf(frame_->Begin()) < 0) frame_ = nullptr;
+}
+EditBatch::~EditBatch() { End(); }
+
+int EditBatch::End() {
+  blosc2_frame_s* const frame = std::exchange(frame_, nullptr);
+  return frame == nullptr ? int{BLOSC2_ERROR_SUCCESS} : CodeOf(frame->End());
+}
+
+absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk) {
+  if (schunk.frame != nullptr) return schunk.frame->Get(nchunk);
+  const uint8_t* const data = schunk.data[nchunk];
+  ChunkHead head;
+  if (data == nullptr || ReadHead(data, BLOSC_MIN_HEADER_LENGTH, false, head) < 0) {
+    return absl::DataLossError("chunk: its header is damaged");
+  }
+  return Chunk(BytesAt(data, head.cbytes), nullptr);
+}
+
+int AddMetalayer(blosc2_schunk& schunk, const char* name, Bytes content) {
+  if (schunk.nmetalayers >= BLOSC2_MAX_METALAYERS) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "metalayer: there are 16 already");
+  }
+  schunk.metalayers[schunk.nmetalayers] = MakeLayer(name, content);
+  return schunk.nmetalayers++;
+}
+
+int AddVlmetalayer(blosc2_schunk& schunk, const char* name, Bytes content) {
+  if (schunk.nvlmetalayers >= BLOSC2_MAX_VLMETALAYERS) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: there are 8192 already");
+  }
+  schunk.vlmetalayers[schunk.nvlmetalayers] = MakeLayer(name, content);
+  return schunk.nvlmetalayers++;
+}
+
+}  // namespace cairn::blosc2_api

@@ -1,0 +1,58 @@
+// Super-chunks: what the parts of the interface share that know of them.
+#ifndef CAIRN_ENGINE_BLOSC2_API_SCHUNKS_SCHUNK_H_
+#define CAIRN_ENGINE_BLOSC2_API_SCHUNKS_SCHUNK_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/chunk.h"
+#include "cairn/snapshot.h"
+#include "engine/blosc2_api/process/api.h"
+
+namespace cairn::blosc2_api {
+
+struct FreeSchunk {
+  void operator()(blosc2_schunk* schunk) const { blosc2_schunk_free(schunk); }
+};
+using SchunkPtr = std::unique_ptr<blosc2_schunk, FreeSchunk>;
+
+// Makes a super-chunk with copies of the storage's parameters, and contexts for them, without a
+// store. Returns null if the parameters are wrong.
+SchunkPtr MakeSchunk(const blosc2_storage& storage);
+// Makes one with the parameters, the counters and the metalayers of a frame. `io` may be null.
+SchunkPtr MakeSchunk(const Snapshot& snapshot, const char* urlpath, const blosc2_io* io);
+
+// Returns a chunk of the super-chunk, whose number must be below nchunks.
+absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk);
+
+// Makes the super-chunk what its file is, if others have changed that. Returns 1 if they have, 0,
+// or an error code.
+int SyncWithFile(blosc2_schunk& schunk);
+
+// Makes all edits of the store within its life one, which others see at once. Does nothing for
+// super-chunks without a file.
+class EditBatch {
+ public:
+  explicit EditBatch(blosc2_schunk& schunk);
+  EditBatch(const EditBatch&) = delete;
+  EditBatch& operator=(const EditBatch&) = delete;
+  ~EditBatch();
+  // Ends the batch. Returns 0 or an error code.
+  int End();
+
+ private:
+  blosc2_frame_s* frame_;
+};
+
+// Adds a metalayer to the arrays of the super-chunk, without its store. Returns its number or an
+// error code.
+int AddMetalayer(blosc2_schunk& schunk, const char* name, Bytes content);
+int AddVlmetalayer(blosc2_schunk& schunk, const char* name, Bytes content);
+// Frees layers, and forgets them.
+void FreeLayers(blosc2_metalayer** layers, int count);
+
+}  // namespace cairn::blosc2_api
+
+#endif  // CAIRN_ENGINE_BLOSC2_API_SCHUNKS_SCHUNK_H_

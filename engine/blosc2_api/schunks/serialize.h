@@ -1,0 +1,26 @@
+// Super-chunks as frames.
+#ifndef CAIRN_ENGINE_BLOSC2_API_SCHUNKS_SERIALIZE_H_
+#define CAIRN_ENGINE_BLOSC2_API_SCHUNKS_SERIALIZE_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/options.h"
+#include "cairn/types.h"
+#include "cairn/writer.h"
+#include "engine/blosc2_api/process/api.h"
+
+namespace cairn::blosc2_api {
+
+// Returns the options of an empty frame with the parameters and metalayers of a super-chunk.
+CreateOptions CreateOptionsOf(const blosc2_schunk& schunk);
+
+// Stages all chunks and vlmetalayers of a super-chunk in the writer of such a frame.
+absl::Status StageAll(const blosc2_schunk& schunk, Writer& writer);
+
+// Returns a super-chunk as a frame, in memory that the caller frees with free.
+absl::StatusOr<MutableBytes> Serialize(const blosc2_schunk& schunk);
+
+}  // namespace cairn::blosc2_api
+
+#endif  // CAIRN_ENGINE_BLOSC2_API_SCHUNKS_SERIALIZE_H_
