@@ -329,7 +329,7 @@ def command_name(command):
 
 def main(tool, version, *paths):
     cairn = Reader(tool).read()
-    for path, text in zip(paths, [man_page(cairn, version), bash(cairn), zsh(cairn), fish(cairn)], strict=True):
+    for path, text in zip(paths, [man_page(cairn, version), bash(cairn), zsh(cairn), fish(cairn)]):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
 

@@ -110,6 +110,7 @@ class WriterHandle {
   Writer writer_ ABSL_GUARDED_BY(mutex_);
 };
 
+void BindChunk(nanobind::module_& module);
 void BindCollection(nanobind::module_& module);
 void BindFrame(nanobind::module_& module);
 void BindSnapshot(nanobind::module_& module);

@@ -31,6 +31,7 @@ NB_MODULE(_engine, module) {
       PyErr_SetObject(raised.type().ptr(), raised.ptr());
     }
   });
+  BindChunk(module);
   BindSnapshot(module);
   BindWriter(module);
   BindFrame(module);

@@ -24,6 +24,7 @@ Writer     stages edits and commits them all at once
 Snapshot   is one state of a frame, which never changes
 open_collection  opens or makes a directory of frames that change together: Collection
 ZarrStore  is a store of zarr-python in such a collection, with transactions
+Blosc2Codec  is a codec of zarr-python, whose chunks are those of Blosc2
 Limits     bounds what a file that nobody trusts may cost
 Log        holds records with times: append, query, aggregate, follow
 Error      is the class of all exceptions: DataLoss, Unavailable, NotFound, ... (see cairn.errors)
@@ -142,4 +143,8 @@ def __getattr__(name: str) -> _Any:
         from .zarr_store import ZarrStore
 
         return ZarrStore
+    if name == "Blosc2Codec":
+        from .zarr_codec import Blosc2Codec
+
+        return Blosc2Codec
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

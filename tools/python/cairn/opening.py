@@ -411,6 +411,11 @@ def source_of(items: Any) -> Any:
     return items if is_array else np.asarray(items)
 
 
+def recipe_of(dtype: np.dtype, **how: Any) -> _engine.Recipe:
+    """Returns the options of a plain frame. `how` is as in `create`."""
+    return make_recipe(dtype, None, **{**_RECIPE, **how})
+
+
 def begin_create(
     path: str, shape: Optional[Sequence[int]], dtype: np.dtype, *, threads: int = 1, **how: Any
 ) -> Writer:

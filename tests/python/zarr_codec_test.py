@@ -1,0 +1,102 @@
+"""cairn.Blosc2Codec: arrays of zarr-python whose chunks are those of Blosc2."""
+
+import json
+import os
+import pickle
+import unittest
+import warnings
+
+from support import PackageTest, blosc2, cairn, needs_blosc2, np
+
+try:
+    import zarr
+
+    NO_ZARR = None if int(zarr.__version__.split(".")[0]) >= 3 else f"zarr-python {zarr.__version__}, and not 3"
+except ImportError as missing:
+    NO_ZARR = f"no zarr-python: {missing}"
+
+TYPES = ("i1", "<u2", "i4", "<i8", "f4", "<f8", "f2", "c16", "?", "M8[s]")
+
+
+@unittest.skipIf(NO_ZARR is not None, NO_ZARR)
+class CodecTest(PackageTest):
+    def setUp(self):
+        super().setUp()
+        warnings.simplefilter("ignore")  # zarr tells of what its specification lacks
+        self.addCleanup(warnings.resetwarnings)
+
+    def items(self, dtype):
+        dice = np.random.default_rng(7)
+        items = dice.integers(0, 100, (50, 40)).astype("i8").astype(dtype)
+        if np.dtype(dtype).kind == "f":
+            items[3, :4] = np.nan, np.inf, -0.0, 1e-3
+        return items
+
+    def write(self, items, **how):
+        codec = cairn.Blosc2Codec(**how)
+        array = zarr.create_array(
+            self.path("a.zarr"), shape=items.shape, chunks=(20, 30), dtype=items.dtype, compressors=[codec], overwrite=True
+        )
+        array[:] = items
+        return array
+
+    def test_items_of_each_type_come_back(self):
+        for dtype in TYPES:
+            items = self.items(dtype)
+            for how in ({}, {"codec": "lz4", "filters": "bitshuffle"}, {"codec": "blosclz", "filters": ["shuffle", "delta"]}, {"clevel": 0}):
+                with self.subTest(dtype=dtype, how=how):
+                    self.write(items, **how)
+                    found = zarr.open_array(self.path("a.zarr"), mode="r")
+                    self.assertEqual(found[:].tobytes(), items.tobytes())
+                    self.assertEqual(found[7:33:2, 5].tobytes(), items[7:33:2, 5].tobytes())
+
+    def test_codecs_of_numbers_code_numbers(self):
+        for dtype in ("<i8", "<f8", "f4", "<u2"):
+            items = self.items(dtype)
+            for codec in ("pco", "bitpack", "auto"):
+                with self.subTest(dtype=dtype, codec=codec):
+                    self.write(items, codec=codec)
+                    self.assertEqual(zarr.open_array(self.path("a.zarr"), mode="r")[:].tobytes(), items.tobytes())
+
+    def test_metadata_tell_the_codec_and_the_size_of_items(self):
+        self.write(self.items("f4"), codec="zstd", clevel=7, filters=[("trunc_prec", 12), "shuffle"])
+        with open(os.path.join(self.path("a.zarr"), "zarr.json")) as file:
+            said = json.load(file)["codecs"][-1]
+        expected = {"codec": "zstd", "clevel": 7, "filters": [["trunc_prec", 12], "shuffle"], "typesize": 4}
+        self.assertEqual(said, {"name": "blosc2", "configuration": expected})
+
+    @needs_blosc2
+    def test_chunks_are_those_of_blosc2(self):
+        items = self.items("<f8")
+        self.write(items)
+        with open(os.path.join(self.path("a.zarr"), "c", "0", "0"), "rb") as file:
+            chunk = file.read()
+        self.assertEqual(blosc2.decompress2(chunk), items[:20, :30].tobytes())
+
+    def test_damaged_chunks_are_told(self):
+        self.write(self.items("<f8"))
+        place = os.path.join(self.path("a.zarr"), "c", "0", "0")
+        with open(place, "r+b") as file:
+            file.truncate(100)
+        with self.assertRaises(cairn.DataLoss):
+            zarr.open_array(self.path("a.zarr"), mode="r")[:]
+
+    def test_what_no_chunk_can_have_is_refused(self):
+        for how in ({"codec": "x"}, {"clevel": 99}, {"filters": ["nothing"]}, {"typesize": 256}, {"typesize": 0}, {"codec": "zfp_acc", "typesize": 3}):
+            with self.subTest(how=how), self.assertRaises(cairn.Error):
+                cairn.Blosc2Codec(**how)
+
+    def test_a_codec_can_be_pickled(self):
+        codec = cairn.Blosc2Codec(codec="pco", typesize=8)
+        self.assertEqual(pickle.loads(pickle.dumps(codec)), codec)
+
+    def test_chunks_in_a_collection_are_stored_as_coded(self):
+        items = self.items("<f8")
+        with cairn.ZarrStore(self.path("a.b2d")) as store:
+            array = zarr.create_array(store, name="x", shape=items.shape, chunks=(20, 30), dtype="f8", compressors=[cairn.Blosc2Codec()])
+            array[:] = items
+            self.assertEqual(zarr.open_array(store, path="x", mode="r")[:].tobytes(), items.tobytes())
+
+
+if __name__ == "__main__":
+    unittest.main()
