@@ -192,7 +192,28 @@ static void show_variable_blocks(void) {
   blosc2_free_ctx(dctx);
 }
 
+/* Codecs of arrays code zeros without an array. */
+static void show_zeros_of_array_codecs(void) {
+  const uint8_t codecs[] = {32, 33, 34, 35}; /* NDLZ, and the three of ZFP */
+  const int32_t sizes[] = {4000, kSize};
+  for (int i = 0; i < 8; ++i) {
+    blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+    cparams.compcode = codecs[i / 2];
+    cparams.compcode_meta = 4;
+    cparams.typesize = i < 2 ? 1 : 8;
+    blosc2_context* cctx = blosc2_create_cctx(cparams);
+    memset(items, 0, kSize);
+    const int32_t size = sizes[i % 2];
+    const int cbytes = blosc2_compress_ctx(cctx, items, size, chunk, kRoom);
+    printf("zeros of codec %d: %d", cparams.compcode, cbytes);
+    for (int k = 0; k < cbytes && k < 32; ++k) printf(" %02x", chunk[k]);
+    printf("\n");
+    blosc2_free_ctx(cctx);
+  }
+}
+
 void show_chunks(void) {
+  show_zeros_of_array_codecs();
   show_codecs();
   show_parameters();
   show_special();

@@ -19,10 +19,6 @@ SplitMode SplitModeOf(int32_t mode) {
              : SplitMode::kForwardCompat;
 }
 
-bool IsZfpOrNdlz(uint8_t codec) {
-  return codec >= BLOSC_CODEC_NDLZ && codec <= BLOSC_CODEC_ZFP_FIXED_RATE;
-}
-
 bool NeedsShape(const ChunkHead& head) {
   const bool cells = std::ranges::any_of(head.filters, [](uint8_t id) {
     return id == BLOSC_FILTER_NDCELL || id == BLOSC_FILTER_NDMEAN;
@@ -31,6 +27,10 @@ bool NeedsShape(const ChunkHead& head) {
 }
 
 }  // namespace
+
+bool IsZfpOrNdlz(uint8_t codec) {
+  return codec >= BLOSC_CODEC_NDLZ && codec <= BLOSC_CODEC_ZFP_FIXED_RATE;
+}
 
 CompressionOptions OptionsOf(blosc2_context& context) {
   const blosc2_cparams& cparams = context.cparams;

@@ -15,6 +15,9 @@
 
 namespace cairn::blosc2_api {
 
+// Returns true for the codecs that code blocks of n-dimensional arrays, and need their shape.
+bool IsZfpOrNdlz(uint8_t codec);
+
 // Returns the options that stand for the parameters of a context that compresses.
 CompressionOptions OptionsOf(blosc2_context& context);
 

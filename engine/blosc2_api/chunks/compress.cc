@@ -1,4 +1,6 @@
 // Makes chunks with a context.
+#include <algorithm>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -27,6 +29,30 @@ void ForgetCodec(uint8_t* chunk) {
   chunk[BLOSC2_CHUNK_FLAGS] = kStored;
 }
 
+// Makes a chunk of zeros as a codec of n-dimensional arrays writes it, which needs no shape for
+// that. python-blosc2 makes one to learn the blocksize.
+absl::StatusOr<size_t> CompressZeros(blosc2_context& context, Bytes src, MutableBytes dst) {
+  constexpr int kUserCodec = 6 << 5;
+  constexpr int kDontSplit = 0x10;
+  constexpr size_t kCodecAt = 0x16;
+  CompressionOptions options = OptionsOf(context);
+  options.codec = Codec::kLz4;  // C-Blosc2 chooses the blocksize as for this one
+  options.split_mode = SplitMode::kNever;
+  options.blocksize = context.cparams.blocksize;
+  absl::StatusOr<size_t> size = CompressChunk(src, options, dst);
+  if (!size.ok()) return size;
+  constexpr int kKept = BLOSC_DOSHUFFLE | BLOSC_DOBITSHUFFLE;
+  dst[BLOSC2_CHUNK_FLAGS] &= std::byte{kKept};
+  dst[BLOSC2_CHUNK_FLAGS] |= std::byte{kUserCodec | kDontSplit};
+  dst[kCodecAt] = std::byte{context.cparams.compcode};
+  dst[kCodecAt + 1] = std::byte{context.cparams.compcode_meta};
+  return size;
+}
+
+bool AreZeros(Bytes bytes) {
+  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 }  // namespace
 
 }  // namespace cairn::blosc2_api
@@ -45,10 +71,17 @@ int blosc2_compress_ctx(blosc2_context* context, const void* src, int32_t srcsiz
   const int checked =
       cairn::blosc2_api::CheckCompression(context->cparams, srcsize, destsize, true);
   if (checked < 0) return checked;
+  const cairn::Bytes bytes = BytesAt(src, srcsize);
+  const bool lacks_shape = cairn::blosc2_api::IsZfpOrNdlz(context->cparams.compcode) &&
+                           context->schunk() == nullptr && context->cparams.clevel > 0;
+  if (lacks_shape && cairn::blosc2_api::AreZeros(bytes)) {
+    return cairn::blosc2_api::SizeOrCode(
+        cairn::blosc2_api::CompressZeros(*context, bytes, MutableBytesAt(dest, destsize)));
+  }
   const auto compressor = cairn::blosc2_api::CompressorOf(*context);
   if (!compressor.ok()) return CodeOf(compressor.status());
-  const int size = cairn::blosc2_api::SizeOrCode(
-      (*compressor)->Compress(BytesAt(src, srcsize), MutableBytesAt(dest, destsize)));
+  const int size =
+      cairn::blosc2_api::SizeOrCode((*compressor)->Compress(bytes, MutableBytesAt(dest, destsize)));
   const bool stored = context->cparams.clevel == 0 || srcsize < BLOSC_MIN_BUFFERSIZE;
   if (size > 0 && stored) cairn::blosc2_api::ForgetCodec(static_cast<uint8_t*>(dest));
   return size;
