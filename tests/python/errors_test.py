@@ -133,16 +133,24 @@ class ErrorsTest(PackageTest):
             ("U2", np.array(["ab", "abc"])),
             ("S2", np.array([b"abc"])),
             ("M8[ns]", np.array([day], "M8[s]")),
+            ("f8", np.array([1 + 2j])),
+            ("U2", np.array(["abc"], object)),
+            ("i2", np.array([np.int64(70000)], object)),
             ([("a", "i2"), ("b", "f4")], np.array([(70000, 1)], [("a", "i8"), ("b", "f8")])),
+            ([("a", "i2"), ("b", "i4", 2)], np.array([(7, [1, 2**40])], [("a", "i8"), ("b", "i8", 2)])),
+            ([("a", "i4"), ("b", "U2")], [(1, "abc")]),
+            ([("a", "i4"), ("b", [("c", "U2")])], np.array([(1, ("abc",))], [("a", "i4"), ("b", [("c", "U3")])])),
+            ([("a", "i2"), ("b", "i8")], np.array([70000])),
         ):
             frame = cairn.create(self.path(), (3,), dtype, overwrite=True)
             before = frame[:]
             calls = [
                 lambda: frame.__setitem__(slice(0, len(given)), given),
                 lambda: frame.__setitem__(list(range(len(given))), given),
-                lambda: cairn.asarray(given, dtype=dtype),
             ]
-            if np.can_cast(given.dtype, frame.dtype, "same_kind"):
+            if not isinstance(given, list):
+                calls.append(lambda: cairn.asarray(given, dtype=dtype))
+            if isinstance(given, list) or np.can_cast(given.dtype, frame.dtype, "same_kind"):
                 calls.append(lambda: frame.append(given))
             for number, call in enumerate(calls):
                 with self.subTest(dtype=dtype, call=number):
@@ -159,11 +167,41 @@ class ErrorsTest(PackageTest):
             ("U2", np.array(["ab", "c"], "U9")),
             ("M8[ns]", np.array(["NaT", "2026-01-02"], "M8[s]")),
             ("M8[s]", np.array(["NaT", "2026-01-02T00:00:00.5"], "M8[ms]")),
+            ("f8", np.array([1 + 0j])),
+            ("U2", np.array(["ab"], object)),
+            ([("a", "i2"), ("b", "i8"), ("c", "U2")], np.array([(7, 2**40, "ab")], "i8,i8,U5")),
         ):
             with self.subTest(dtype=dtype):
                 frame = cairn.create(None, given.shape, dtype)
                 frame[:] = given
                 self.assertEqual(frame[:].tobytes(), given.astype(dtype).tobytes())
+
+    def test_records_in_lists_are_held_field_by_field(self):
+        frame = cairn.create(None, (1,), [("a", "i2"), ("b", "i8"), ("c", "U2")])
+        frame.append([(7, 2**40, "ab")])
+        frame[0:1] = [(8, 2**41, "cd")]
+        self.assertEqual(frame[:].tolist(), [(8, 2**41, "cd"), (7, 2**40, "ab")])
+        for wrong in (2**15, 1, "a"), (1, 1, "abc"):
+            with self.assertRaises(cairn.TooLarge):
+                frame.append([wrong])
+            with self.assertRaises(cairn.TooLarge):
+                frame[0] = wrong
+
+    def test_a_source_is_computed_once(self):
+        class Source:
+            shape, dtype, times = (3,), np.dtype("i8"), 0
+
+            def __getitem__(self, key):
+                return self
+
+            def __array__(self, dtype=None, copy=None):
+                self.times += 1
+                return np.arange(3, dtype=dtype)
+
+        made, assigned = Source(), Source()
+        frame = cairn.asarray(made, dtype="i4")
+        frame[:] = assigned
+        self.assertEqual((frame[:].tolist(), made.times, assigned.times), ([0, 1, 2], 1, 1))
 
     def test_exceptions_of_the_callers_objects_stay(self):
         class Mine(Exception):

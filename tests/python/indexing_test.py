@@ -91,6 +91,10 @@ def replaced(items, key, value):
 def becomes_another(value, dtype):
     """Returns True if NumPy would wrap a number, make an infinity of one, or cut a text."""
     given = np.asarray(value)
+    if dtype.names is not None and given.dtype.names is None:  # a number for all fields
+        return any(becomes_another(value, dtype[name]) for name in dtype.names)
+    if dtype.kind in "iuf" and given.dtype.kind == "c":
+        return bool((given.imag != 0).any())
     if dtype.kind in "iu" and given.dtype.kind in "iuf":
         limits = np.iinfo(dtype)
         return not all(one == one and limits.min <= int(one) <= limits.max for one in given.reshape(-1).tolist())

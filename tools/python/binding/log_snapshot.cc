@@ -372,7 +372,7 @@ void BindLogSnapshot(nb::module_& module) {
                    "list[list[int | bytes | None]]]"))
       .def("buckets", &Buckets, "first"_a, "last"_a, "bucket"_a, "origin"_a, "calendar"_a,
            "time_zone"_a, "most"_a,
-           nb::sig("def buckets(self, begin: int, end: int, bucket: int, "
+           nb::sig("def buckets(self, first: int, last: int, bucket: int, "
                    "origin: int, calendar: int, time_zone: str, most: int) -> tuple[bytes, bytes]"))
       .def("verify_statistics",
            [](const LogSnapshotHandle& self) {

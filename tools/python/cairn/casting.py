@@ -2,65 +2,90 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
 from .errors import TooLarge
 
 
-def check_held(what: str, given: np.ndarray, dtype: np.dtype) -> None:
+def check_held(what: str, value: Any, dtype: np.dtype) -> None:
     """Refuses values that would become others as items of `dtype`.
 
     Fractions are rounded and cut as NumPy does, and so are times between two counts of a unit.
     Values of which NumPy makes no such items at all are left for it to refuse.
     """
-    if given.dtype == dtype or not given.size:
+    given = _array_of(value, dtype)
+    if given is None or given.dtype == dtype or not given.size:
         return
     if dtype.names is not None:
-        if given.dtype.names is not None and len(given.dtype.names) == len(dtype.names):
-            for name, target in zip(given.dtype.names, dtype.names):  # NumPy takes fields by their place
-                check_held(f"{what}, field {target}", given[name], dtype[target].base)
+        names = given.dtype.names
+        if names is not None and len(names) != len(dtype.names):
+            return
+        for place, name in enumerate(dtype.names):  # NumPy takes fields by their place, and a number for all of them
+            part = given if names is None else given[names[place]]
+            check_held(f"{what}, field {name}", part, dtype[name].base)
         return
     lost = given[_is_lost(given, dtype)]
     if lost.size:
         raise TooLarge(f"{what}: items of {dtype} do not hold {lost.flat[0]}")
 
 
-def _is_lost(given: np.ndarray, dtype: np.dtype) -> Any:
-    """Returns for each value whether the type does not hold it, or nothing at all if it holds all."""
+def _array_of(value: Any, dtype: np.dtype) -> Optional[np.ndarray]:
+    """Returns the values in a type of their own, or None where NumPy finds none."""
+    try:
+        if isinstance(value, (np.ndarray, np.generic)):
+            given = np.asarray(value)
+            return np.asarray(given.tolist()) if given.dtype.kind == "O" else given
+        return np.asarray(value, _of_objects(dtype))
+    except (TypeError, ValueError):
+        return None
+
+
+def _of_objects(dtype: np.dtype) -> Optional[np.dtype]:
+    """Returns the same fields with objects in them, or None for a type without fields."""
+    if dtype.names is None:
+        return None
+    fields = [(name, _of_objects(dtype[name].base) or object, dtype[name].shape) for name in dtype.names]
+    return np.dtype(fields)
+
+
+def _is_lost(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Returns for each value whether the type does not hold it."""
     nothing = np.zeros(given.shape, bool)
-    kinds = given.dtype.kind + dtype.kind
-    if kinds in ("ii", "iu", "ui", "uu", "fi", "fu"):
-        if np.can_cast(given.dtype, dtype):
-            return nothing
+    kind, kept = given.dtype.kind, dtype.kind
+    if kind == "c" and kept in "iuf":
+        return (given.imag != 0) | _is_lost(given.real, dtype)
+    if kept in "Mm" and kind == kept:
+        return _is_time_lost(given, dtype)
+    if np.can_cast(given.dtype, dtype):
+        return nothing
+    if kept in "iu" and kind == "f":
+        limits = np.iinfo(dtype)  # floats have the powers of two that are the least, and past the greatest
+        whole = np.trunc(given)
+        return ~((whole >= float(limits.min)) & (whole < float(limits.max) + 1))
+    if kept in "iu" and kind in "iu":
         limits = np.iinfo(dtype)
-        if kinds[0] == "f":  # floats have the powers of two that are the least, and past the greatest
-            whole = np.trunc(given)
-            return ~((whole >= float(limits.min)) & (whole < float(limits.max) + 1))
-        least, most = int(given.min()), int(given.max())
-        if limits.min <= least and most <= limits.max:
+        if limits.min <= int(given.min()) and int(given.max()) <= limits.max:
             return nothing
         fits = [limits.min <= one <= limits.max for one in given.reshape(-1).tolist()]
         return ~np.array(fits).reshape(given.shape)
-    if kinds in ("ff", "fc", "cf", "cc", "if", "uf", "ic", "uc"):
-        if np.can_cast(given.dtype, dtype):
-            return nothing
+    if kept in "fc" and kind in "iufc":
         with np.errstate(over="ignore"):
             return np.isinf(given.astype(dtype)) & ~np.isinf(given)
-    if kinds in ("SS", "UU", "SU", "US"):
-        most = _length(dtype)
-        return nothing if _length(given.dtype) <= most else np.char.str_len(given) > most
-    if kinds in ("MM", "mm") and np.promote_types(given.dtype, dtype) == dtype:
-        with np.errstate(over="ignore"):
-            try:
-                back = given.astype(dtype).astype(given.dtype)
-            except (OverflowError, ValueError):  # some versions of NumPy tell
-                return ~nothing
-        return back.view(np.int64) != given.view(np.int64)
+    if kept in "SU" and kind in "SU":
+        return np.char.str_len(given) > dtype.itemsize // (4 if kept == "U" else 1)
     return nothing
 
 
-def _length(dtype: np.dtype) -> int:
-    """Returns the most characters of a text."""
-    return dtype.itemsize // (4 if dtype.kind == "U" else 1)
+def _is_time_lost(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    try:
+        if np.promote_types(given.dtype, dtype) != dtype:  # a coarser unit has the greater range
+            return np.zeros(given.shape, bool)
+        with np.errstate(over="ignore"):
+            back = given.astype(dtype).astype(given.dtype)
+    except (OverflowError, ValueError):  # some versions of NumPy tell
+        return np.ones(given.shape, bool)
+    except TypeError:  # years and days have no common unit
+        return np.zeros(given.shape, bool)
+    return back.view(np.int64) != given.view(np.int64)

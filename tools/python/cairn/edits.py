@@ -67,9 +67,9 @@ class Edits(Readable):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         view = self._view()
-        if isinstance(value, Readable):
-            value = np.asarray(value)
         check_unmasked(value)
+        if hasattr(value, "__array__") and not isinstance(value, np.generic):
+            value = np.asarray(value)  # once, for others may compute or read it each time
         for start, items in indexing.write(view, key, value):
             raw = bytes_of(np.ascontiguousarray(items))
             if view.is_array:
@@ -152,12 +152,11 @@ def _items_for(view: View, items: Any, axis: int = 0) -> np.ndarray:
             # hold them; NumPy refuses others.
             is_typed = isinstance(items, (np.ndarray, np.generic, Readable))
             loses = given.dtype.kind in "fc" and view.dtype.kind in "biuf" and given.size
-            check_held("items", given, view.dtype)
+            if (is_typed or loses) and not np.can_cast(given.dtype, view.dtype, "same_kind"):
+                raise refused("items", items, view.dtype, TypeError())
+            check_held("items", items if isinstance(items, (list, tuple)) else given, view.dtype)
             try:
-                if is_typed or loses:
-                    given = given.astype(view.dtype, casting="same_kind")
-                else:
-                    given = np.asarray(items, view.dtype)
+                given = given.astype(view.dtype) if is_typed or loses else np.asarray(items, view.dtype)
             except (TypeError, ValueError) as error:
                 raise refused("items", items, view.dtype, error) from error
     if view.is_array and view.shape:

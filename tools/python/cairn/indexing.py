@@ -335,19 +335,11 @@ class _Points:
 
 
 def _items_of(value: Any, dtype: np.dtype) -> np.ndarray:
-    _check_value(value, dtype)
+    check_held("value", value, dtype)
     try:
         return np.asarray(value, dtype)
     except (TypeError, ValueError) as error:
         raise refused("value", value, dtype, error) from error
-
-
-def _check_value(value: Any, dtype: np.dtype) -> None:
-    try:
-        given = np.asarray(value)
-    except ValueError:  # NumPy says why when it assigns the value
-        return
-    check_held("value", given, dtype)
 
 
 def write(view: View, key: Any, value: Any) -> Iterator[tuple[list[int], np.ndarray]]:
@@ -367,7 +359,7 @@ def write(view: View, key: Any, value: Any) -> Iterator[tuple[list[int], np.ndar
             if value.size:
                 yield [int(axis[0]) for axis in axes], value
             return
-    _check_value(value, view.dtype)
+    check_held("value", value, view.dtype)
     product = view.room(shape)
     try:
         product[rest] = value

@@ -452,8 +452,8 @@ def fill(
     shape = tuple(source.shape)
 
     def copy(box: Box) -> None:
-        part = part_of(source, box)
-        check_held("items", np.asarray(part), dtype)
+        part = np.asarray(part_of(source, box))  # once, for others may compute or read it each time
+        check_held("items", part, dtype)
         try:
             items = np.ascontiguousarray(part, dtype)
         except (TypeError, ValueError) as error:

@@ -23,7 +23,6 @@ from zarr.core.buffer import Buffer  # noqa: E402
 from zarr.registry import register_codec  # noqa: E402
 
 _NAME = "blosc2"
-_KNOWN = ("codec", "clevel", "filters", "typesize")
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Blosc2Codec(BytesBytesCodec):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Blosc2Codec:
-        return cls(**{name: value for name, value in data.get("configuration", {}).items() if name in _KNOWN})
+        return cls(**data.get("configuration", {}))
 
     def to_dict(self) -> dict[str, Any]:
         filters = [one if isinstance(one, str) else list(one) for one in self.filters]
@@ -94,7 +93,7 @@ class Blosc2Codec(BytesBytesCodec):
 
 
 @raises_ours
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64, typed=True)
 def _recipe_of(codec: str, clevel: int, filters: tuple[Any, ...], typesize: int) -> _engine.Recipe:
     size = options.integer(typesize, "typesize", 1, 255)
     recipe = recipe_of(np.dtype(f"V{size}"), codec=codec, clevel=clevel, filters=filters)
