@@ -418,6 +418,35 @@ class ProcessesTest(StoreTest):
             self.assertEqual(pool.map(_set_inherited, [1, 2, 3]), [b"0"] * 3)
         self.assertEqual(self.contents(inherited), {f"a/c/{number}": b"%d" % number for number in range(4)})
 
+    def test_a_change_that_fails_takes_no_other_with_it(self):
+        with cairn.open_collection(self.where, "a") as made, made.writer() as writer:
+            writer.add("/x/c", np.arange(3))
+        store = self.store()
+
+        async def many():
+            keys = [f"{node}/c/{number}" for number in range(20) for node in "yx"]
+            return keys, await asyncio.gather(*[store.set(key, value(b"1")) for key in keys], return_exceptions=True)
+
+        for key, got in zip(*asyncio.run(many())):
+            self.assertEqual(type(got), cairn.FailedPrecondition if key[0] == "x" else type(None), key)
+        self.assertEqual(len(self.contents(self.store())), 20)
+
+    def test_changes_are_made_that_wait_beside_a_cancelled_one(self):
+        store = self.store()
+
+        async def many():
+            with self.store().transaction():  # the first change waits for it, and the others for the first
+                first = asyncio.ensure_future(store.set("x/c/0", value(b"0")))
+                await asyncio.sleep(0.3)
+                others = [asyncio.ensure_future(store.set(f"x/c/{number}", value(b"1"))) for number in range(1, 6)]
+                await asyncio.sleep(0.1)
+                others[1].cancel()
+                await asyncio.sleep(0.1)
+            await asyncio.wait_for(asyncio.gather(first, *others, return_exceptions=True), WAIT)
+
+        asyncio.run(many())
+        self.assertEqual(sorted(self.contents(self.store())), ["x/c/0", "x/c/1", "x/c/3", "x/c/4", "x/c/5"])
+
     def test_change_waits_for_the_transaction_of_another_store(self):
         first, second = self.store(), self.store()
         with first.transaction():

@@ -17,6 +17,8 @@ from .zarr_keys import Keys
 from .zarr_states import Committed, Staged
 
 _Result = TypeVar("_Result")
+# A change, and what waits for it.
+_Change = tuple[Callable[[Staged], None], "Future[None]"]
 
 
 class Session:
@@ -36,7 +38,7 @@ class Session:
         self._collection: Optional[Collection] = None
         self._newest: Optional[Committed] = None
         self._staged: Optional[Staged] = None
-        self._waiting: collections.deque[tuple[Callable[[Staged], None], Future[None]]] = collections.deque()
+        self._waiting: collections.deque[_Change] = collections.deque()
         self._worker: Optional[ThreadPoolExecutor] = None
         self._has_written = False
 
@@ -102,23 +104,31 @@ class Session:
         """Commits the changes that wait. Those that come together share a commit."""
         with self._writing:
             made = []
-            with contextlib.suppress(IndexError):
-                while True:
-                    made.append(self._waiting.popleft())
-            if not made:
+            while self._waiting:
+                change, future = self._waiting.popleft()
+                if future.set_running_or_notify_cancel():
+                    made.append((change, future))
+            self._commit_together(made)
+
+    def _commit_together(self, made: list[_Change]) -> None:
+        if not made:
+            return
+        try:
+            with self._writer() as writer:
+                staged = Staged(self.newest(), writer, self.path)
+                for change, _ in made:
+                    change(staged)
+                self._commit(staged, writer)
+        except BaseException as error:  # noqa: BLE001: those who wait raise it
+            if len(made) > 1 and not isinstance(error, Unavailable):  # one of them may be to blame, and not the others
+                for one in made:
+                    self._commit_together([one])
                 return
-            try:
-                with self._writer() as writer:
-                    staged = Staged(self.newest(), writer, self.path)
-                    for change, _ in made:
-                        change(staged)
-                    self._commit(staged, writer)
-            except BaseException as error:  # noqa: BLE001: those who wait raise it
-                for _, future in made:
-                    future.set_exception(error)
-            else:
-                for _, future in made:
-                    future.set_result(None)
+            for _, future in made:
+                future.set_exception(error)
+        else:
+            for _, future in made:
+                future.set_result(None)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
