@@ -34,6 +34,14 @@ USES_SQLITE = HAS_SQLITE and hasattr(sqlite3.Connection, "enable_load_extension"
 NATIVE = {"_engine", "libcairn", "bin/cairn"} | ({"cairn_sqlite"} if HAS_SQLITE else set())
 STORES = {"_s3", "libcairn_s3"}
 
+# Cairn is found by the name of its codec alone.
+ZARR = """
+import numpy, zarr
+codec = {"name": "blosc2", "configuration": {"codec": "pco"}}
+array = zarr.create_array({}, shape=(9,), dtype="f8", compressors=[codec])
+array[:] = numpy.arange(9.0)
+print(array[4], type(array.metadata.codecs[-1]).__name__)
+"""
 USE = """
 import os
 import numpy as np
@@ -162,6 +170,11 @@ class WheelTest(unittest.TestCase):
         use = USE.format(stores=HAS_STORES, sqlite=USES_SQLITE)
         self.assertEqual(self.ok(f"{venv}/bin/python", "-c", use, **alone), f"{packages}/cairn\n")
         self.assertIn("1024", self.ok(f"{venv}/bin/cairn", "info", "a.b2nd", **alone))
+        points = "import importlib.metadata as m; print(*(e.value for e in m.distribution('cairn-frames').entry_points))"
+        self.assertEqual(self.ok(f"{venv}/bin/python", "-c", points, **alone), "cairn.xarray:Backend cairn.zarr_codec:Blosc2Codec\n")
+        if importlib.util.find_spec("zarr"):
+            made = self.ok(f"{venv}/bin/python", "-W", "ignore", "-c", ZARR, **alone)
+            self.assertEqual(made, "4.0 Blosc2Codec\n")
         # What follows the command is the program's: standard input, and the exit status.
         failed = subprocess.run([f"{venv}/bin/cairn", "info", "nowhere"], capture_output=True, text=True,
                                 check=False, **alone)  # fmt: skip

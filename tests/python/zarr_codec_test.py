@@ -81,6 +81,15 @@ class CodecTest(PackageTest):
         with self.assertRaises(cairn.DataLoss):
             zarr.open_array(self.path("a.zarr"), mode="r")[:]
 
+    def test_chunks_that_say_to_be_huge_take_no_memory(self):
+        self.write(self.items("<f8"))
+        bomb = cairn.asarray(np.zeros(1 << 28, "u1"), chunks=1 << 28).chunk(0)
+        self.assertLess(len(bomb), 100)
+        with open(os.path.join(self.path("a.zarr"), "c", "0", "0"), "wb") as file:
+            file.write(bomb)
+        with self.assertRaisesRegex(cairn.DataLoss, "268435456 bytes"):
+            zarr.open_array(self.path("a.zarr"), mode="r")[:]
+
     def test_what_no_chunk_can_have_is_refused(self):
         for how in ({"codec": "x"}, {"clevel": 99}, {"filters": ["nothing"]}, {"typesize": 256}, {"typesize": 0}, {"codec": "zfp_acc", "typesize": 3}):
             with self.subTest(how=how), self.assertRaises(cairn.Error):

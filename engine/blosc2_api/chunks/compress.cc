@@ -32,9 +32,9 @@ void ForgetCodec(uint8_t* chunk) {
 // Makes a chunk of zeros as a codec of n-dimensional arrays writes it, which needs no shape for
 // that. python-blosc2 makes one to learn the blocksize.
 absl::StatusOr<size_t> CompressZeros(blosc2_context& context, Bytes src, MutableBytes dst) {
-  constexpr int kUserCodec = 6 << 5;
+  constexpr int kUserCodec = 6 << 5;  // in the flags; the codec itself is in byte kCodecAt
   constexpr int kDontSplit = 0x10;
-  constexpr size_t kCodecAt = 0x16;
+  constexpr size_t kCodecAt = 0x16;  // before its parameter
   CompressionOptions options = OptionsOf(context);
   options.codec = Codec::kLz4;  // C-Blosc2 chooses the blocksize as for this one
   options.split_mode = SplitMode::kNever;

@@ -183,7 +183,8 @@ absl::Status ForEachRow(const LogSnapshot& log, const LogAggregation& aggregatio
     if (fill.kind == Fill::Kind::kNone) {
       while (passed < group.size()) RETURN_IF_ERROR(take_next());
     }
-    for (int64_t time = times ? times->first : 0; times && time <= times->last;) {
+    const FilledTimes filled = times.value_or(FilledTimes{.first = 0, .last = -1});
+    for (int64_t time = filled.first; time <= filled.last;) {
       ASSIGN_OR_RETURN(const TimeRange span, log.BucketAt(aggregation, time));
       if (passed < group.size() && group[passed].begin == span.begin) {
         RETURN_IF_ERROR(take_next());

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -13,6 +14,7 @@ import numpy as np
 from . import _engine, options
 from .arguments import raises_ours
 from .conversion import package
+from .errors import DataLoss
 from .opening import recipe_of
 
 package("zarr", "Blosc2Codec")
@@ -88,7 +90,7 @@ class Blosc2Codec(BytesBytesCodec):
         return chunk_spec.prototype.buffer.from_bytes(chunk)
 
     async def _decode_single(self, chunk_data: Buffer, chunk_spec: ArraySpec) -> Buffer:
-        content = await asyncio.to_thread(_decompress, chunk_data.as_numpy_array())
+        content = await asyncio.to_thread(_decompress, chunk_data.as_numpy_array(), _most_bytes(chunk_spec))
         return chunk_spec.prototype.buffer.from_array_like(content)
 
 
@@ -107,11 +109,20 @@ def _compress(content: np.ndarray, recipe: _engine.Recipe) -> bytes:
 
 
 @raises_ours
-def _decompress(chunk: np.ndarray) -> np.ndarray:
+def _decompress(chunk: np.ndarray, most: float) -> np.ndarray:
     chunk = np.ascontiguousarray(chunk)
-    content = np.empty(_engine.decompressed_size(chunk), np.uint8)
+    size = _engine.decompressed_size(chunk)
+    if size > most:
+        raise DataLoss(f"chunk: says that it has {size} bytes, expected at most {most}")
+    content = np.empty(size, np.uint8)
     _engine.decompress_chunk(chunk, content)
     return content
+
+
+def _most_bytes(spec: ArraySpec) -> float:
+    """Returns more bytes than codecs that come before this one make of a chunk of the array."""
+    size = getattr(spec.dtype, "item_size", None)
+    return math.inf if size is None else 2 * math.prod(spec.shape) * size + 4096
 
 
 register_codec(_NAME, Blosc2Codec)  # an installed package has an entry point that loads this module
