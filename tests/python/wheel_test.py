@@ -84,8 +84,9 @@ class WheelTest(unittest.TestCase):
         self.folder = directory.name
         # The Python that runs this is the one that builds. All builds say the same time.
         self.env = dict(os.environ, PATH=PATH, SOURCE_DATE_EPOCH="1767225600")
-        sources = glob.glob(f"{SOURCE}/tools/python/cairn/*.py")
-        self.sources = {os.path.basename(name) for name in sources} | {"py.typed", "_engine.pyi", "_s3.pyi"}
+        package = f"{SOURCE}/tools/python/cairn"
+        sources = glob.glob(f"{package}/**/*.py", recursive=True)
+        self.sources = {os.path.relpath(name, package) for name in sources} | {"py.typed", "_engine.pyi", "_s3.pyi"}
         with open(f"{SOURCE}/pyproject.toml", "rb") as file:
             self.project = tomllib.load(file)
 
@@ -171,7 +172,7 @@ class WheelTest(unittest.TestCase):
         self.assertEqual(self.ok(f"{venv}/bin/python", "-c", use, **alone), f"{packages}/cairn\n")
         self.assertIn("1024", self.ok(f"{venv}/bin/cairn", "info", "a.b2nd", **alone))
         points = "import importlib.metadata as m; print(*(e.value for e in m.distribution('cairn-frames').entry_points))"
-        self.assertEqual(self.ok(f"{venv}/bin/python", "-c", points, **alone), "cairn.xarray:Backend cairn.zarr_codec:Blosc2Codec\n")
+        self.assertEqual(self.ok(f"{venv}/bin/python", "-c", points, **alone), "cairn.xarray:Backend cairn.zarr.codec:Blosc2Codec\n")
         if importlib.util.find_spec("zarr"):
             made = self.ok(f"{venv}/bin/python", "-W", "ignore", "-c", ZARR, **alone)
             self.assertEqual(made, "4.0 Blosc2Codec\n")

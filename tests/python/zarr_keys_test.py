@@ -6,8 +6,8 @@ import unittest
 from support import PackageTest, cairn, np
 
 if np is not None:
-    from cairn.zarr_keys import Place, place_of
-    from cairn.zarr_tables import PAGE, StagedTable, Table
+    from cairn.zarr.keys import Place, place_of
+    from cairn.zarr.tables import PAGE, StagedTable, Table
 
 
 class PlaceTest(PackageTest):

@@ -140,11 +140,11 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     if name == "ZarrStore":  # not before it is wanted, for it needs the package zarr
-        from .zarr_store import ZarrStore
+        from .zarr.store import ZarrStore
 
         return ZarrStore
     if name == "Blosc2Codec":
-        from .zarr_codec import Blosc2Codec
+        from .zarr.codec import Blosc2Codec
 
         return Blosc2Codec
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Optional, TypeVar
 
-from .collection import Collection, open_collection
-from .collection_writer import CollectionWriter
-from .errors import FailedPrecondition, Unavailable
-from .zarr_keys import Keys
-from .zarr_states import Committed, Staged
+from ..collection import Collection, open_collection
+from ..collection_writer import CollectionWriter
+from ..errors import FailedPrecondition, Unavailable
+from .keys import Keys
+from .states import Committed, Staged
 
 _Result = TypeVar("_Result")
 # A change, and what waits for it.

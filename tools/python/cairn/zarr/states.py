@@ -9,14 +9,14 @@ from typing import Optional
 
 import numpy as np
 
-from . import _engine
-from .collection import CollectionSnapshot
-from .collection_writer import CollectionWriter
-from .errors import FailedPrecondition
-from .metadata import RawVlMeta
-from .packing import pack, unpack
-from .zarr_keys import DOCUMENTS, Chunks, Keys, Place, document_member_of, group_of, member_of
-from .zarr_tables import MARK, VERSION, StagedTable, Table, is_marked
+from .. import _engine
+from ..collection import CollectionSnapshot
+from ..collection_writer import CollectionWriter
+from ..errors import FailedPrecondition
+from ..metadata import RawVlMeta
+from ..packing import pack, unpack
+from .keys import DOCUMENTS, Chunks, Keys, Place, document_member_of, group_of, member_of
+from .tables import MARK, VERSION, StagedTable, Table, is_marked
 
 _MAX_OPEN = 256  # members whose snapshots stay open
 

@@ -11,11 +11,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from . import _engine, options
-from .arguments import raises_ours
-from .conversion import package
-from .errors import DataLoss
-from .opening import recipe_of
+from .. import _engine, options
+from ..arguments import raises_ours
+from ..conversion import package
+from ..errors import DataLoss
+from ..opening import recipe_of
 
 package("zarr", "Blosc2Codec")
 

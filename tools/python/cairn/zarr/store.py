@@ -1,6 +1,6 @@
 """ZarrStore: a store of zarr-python whose keys are in a collection, with transactions.
 
-See zarr_keys.py for where a collection has the value of a key.
+See keys.py for where a collection has the value of a key.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any, Optional
 
 import numpy as np
 
-from . import options
-from .conversion import package
-from .paths import Path, name_of
-from .zarr_keys import Keys, Place, Value, place_of
-from .zarr_session import Session
-from .zarr_states import Committed, Staged
+from .. import options
+from ..conversion import package
+from ..paths import Path, name_of
+from .keys import Keys, Place, Value, place_of
+from .session import Session
+from .states import Committed, Staged
 
 package("zarr", "ZarrStore")
 

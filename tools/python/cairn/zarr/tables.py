@@ -16,8 +16,8 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from . import _engine
-from .errors import DataLoss, Unimplemented
+from .. import _engine
+from ..errors import DataLoss, Unimplemented
 
 PAGE = 256
 MARK = "cairn.zarr"

@@ -19,10 +19,10 @@ from typing import NamedTuple, Optional, Protocol
 
 import numpy as np
 
-from . import _engine
-from .arguments import told
-from .errors import InvalidArgument, InvalidType
-from .metadata import attributes_name
+from .. import _engine
+from ..arguments import told
+from ..errors import InvalidArgument, InvalidType
+from ..metadata import attributes_name
 
 DOCUMENTS = frozenset((".zarray", ".zattrs", ".zgroup", ".zmetadata", "zarr.json"))
 
