@@ -15,9 +15,9 @@ from .edits import Edits, StagedViews
 from .errors import Error, FailedPrecondition, InvalidArgument, InvalidType, NoSuchMember, NotFound
 from .metadata import NO_LAYERS, Layers, RawVlMeta, VlMeta, attributes_name
 from .opened import ClosingWriter
-from .opening import fill, source_of
 from .options import FilterLike
 from .recipe import make_recipe
+from .source import fill, source_of
 from .view import View
 
 if TYPE_CHECKING:

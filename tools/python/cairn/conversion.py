@@ -16,10 +16,11 @@ from .datasets import DIMENSIONS, FILL, RESERVED
 from .errors import AlreadyExists, Error, FailedPrecondition, InvalidArgument, InvalidType, NotFound, PermissionDenied, Unavailable, Unimplemented
 from .folders import folder_beside
 from .frame import Frame
-from .opening import begin_create, fill
+from .opening import begin_create
 from .opening import open as open_frame
 from .paths import Path, name_of
 from .readable import Readable
+from .source import fill
 
 Progress = Optional[Callable[[int], object]]
 

@@ -12,16 +12,13 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _engine, options
-from .arguments import raise_ours, raises_ours, refused
-from .boxes import Box, copy_boxes, part_of
-from .casting import check_held
+from .arguments import raise_ours, raises_ours
 from .errors import Error, InvalidArgument, InvalidType, NotFound
 from .frame import Frame
 from .options import FilterLike, Limits
 from .paths import Path, files_of, is_uri, name_of
 from .recipe import make_recipe
-from .times import without_zone
-from .view import View, bytes_of, check_unmasked
+from .source import fill, source_of
 from .writer import Writer
 
 MAGIC = b"b2frame"  # from the third byte of a frame on
@@ -403,14 +400,6 @@ def _made(
     return open(name, "r+", dtype=dtype, threads=threads, wait=wait)
 
 
-def source_of(items: Any) -> Any:
-    """Returns what has a shape, a dtype and slices, of anything that NumPy makes an array of."""
-    check_unmasked(items)
-    items = without_zone(items)
-    is_array = hasattr(items, "shape") and isinstance(getattr(items, "dtype", None), np.dtype)
-    return items if is_array else np.asarray(items)
-
-
 def recipe_of(dtype: np.dtype, **how: Any) -> _engine.Recipe:
     """Returns the options of a plain frame. `how` is as in `create`."""
     return make_recipe(dtype, None, **{**_RECIPE, **how})
@@ -443,24 +432,6 @@ class _NewWriter(Writer):
             super().__exit__(kind, error, trace)
         else:
             self._drop()
-
-
-def fill(
-    engine: _engine.Writer, source: Any, dtype: np.dtype, progress: Optional[Callable[[int], object]]
-) -> None:
-    """Writes the source box by box, so that no more of it is copied at once."""
-    shape = tuple(source.shape)
-
-    def copy(box: Box) -> None:
-        part = np.asarray(part_of(source, box))  # once, for others may compute or read it each time
-        check_held("items", part, dtype)
-        try:
-            items = np.ascontiguousarray(part, dtype)
-        except (TypeError, ValueError) as error:
-            raise refused("items", part, dtype, error) from error
-        engine.write_box([one.start for one in box], list(items.shape) if shape else [], bytes_of(items))
-
-    copy_boxes(shape, View(engine.staged(), dtype).chunks, dtype.itemsize, copy, progress)
 
 
 def _defaults_of(call: Callable[..., Any]) -> dict[str, Any]:
