@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <type_traits>
 
 namespace cairn {
@@ -57,6 +58,19 @@ using FloatBits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
 template <std::floating_point T>
 T LoadLe(const std::byte* from) {
   return std::bit_cast<T>(LoadLe<FloatBits<T>>(from));
+}
+
+// Loads numbers that follow each other.
+template <Number T>
+void LoadLe(const std::byte* from, std::span<T> numbers) {
+  if constexpr (ToOrder<std::endian::little>(uint16_t{1}) == 1) {
+    std::memcpy(numbers.data(), from, numbers.size_bytes());
+  } else {
+    for (T& number : numbers) {
+      number = LoadLe<T>(from);
+      from += sizeof(T);
+    }
+  }
 }
 
 template <std::floating_point T>

@@ -1,13 +1,14 @@
 #include "engine/log/query/aggregate.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <type_traits>
+#include <span>
 #include <utility>
 
+#include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/log/query/buckets.h"
+#include "engine/log/query/field_sums.h"
 #include "engine/log/query/filter.h"
 #include "engine/log/query/ordered.h"
 #include "engine/log/query/query_run.h"
@@ -18,93 +19,28 @@ namespace cairn::log {
 
 namespace {
 
-// The sum of one field, as doubles and exact.
-struct ExactSum {
-  FieldSum sum;
-  WholeAggregate whole = {};
-};
-
 struct Sums {
   int64_t end = 0;
   int64_t records = 0;
   std::vector<ExactSum> fields;
 };
 
-bool IsWhole(const Field& field) { return IsNumber(field) && field.type != FieldType::kFloat; }
+// Records of a chunk that follow each other.
+struct Span {
+  Rows rows;
+  int64_t min_time = 0;
+  int64_t max_time = 0;
+};
 
-// Adds the sum of records with greater numbers.
-void Merge(ExactSum& sum, const ExactSum& more) {
-  if (more.sum.values.count == 0) return;
-  const bool none = sum.sum.values.count == 0;
-  WholeAggregate& a = sum.whole;
-  const WholeAggregate& b = more.whole;
-  a.min = none ? b.min : std::min(a.min, b.min);
-  a.max = none ? b.max : std::max(a.max, b.max);
-  a.sum += b.sum;
-  if (none || more.sum.first_time < sum.sum.first_time) a.first = b.first;
-  if (none || more.sum.last_time >= sum.sum.last_time) a.last = b.last;
-  Merge(sum.sum, more.sum);
-}
-
-// Statistics of integers are kept as doubles, which are exact up to 2^53. A sum that was never
-// beyond that is exact too.
-bool IsExact(const FieldAggregate& values) {
-  constexpr double kExact = 9007199254740992;
-  const double largest = std::max(std::abs(values.min), std::abs(values.max));
-  const bool one_sign = values.min >= 0 || values.max <= 0;
-  const double sum = one_sign ? std::abs(values.sum) : largest * static_cast<double>(values.count);
-  return largest < kExact && sum < kExact;
-}
-
-ExactSum FromStatistics(const Field& field, const FieldSum& sum) {
-  const FieldAggregate& values = sum.values;
-  if (!IsWhole(field)) return {.sum = sum};
-  const auto whole = [](double value) { return absl::int128(value); };
-  return {.sum = sum,
-          .whole = {.min = whole(values.min),
-                    .max = whole(values.max),
-                    .sum = whole(values.sum),
-                    .first = whole(values.first),
-                    .last = whole(values.last)}};
-}
-
-// The first `absent` records have no value.
-ExactSum FromRecords(const Field& field, Bytes column, std::span<const int64_t> times,
-                     int64_t absent) {
-  const auto left_out = static_cast<size_t>(std::clamp<int64_t>(absent, 0, std::ssize(times)));
-  column = column.subspan(left_out * static_cast<size_t>(field.size));
-  times = times.subspan(left_out);
-  ExactSum exact = {.sum = SumUp(field, column, times)};
-  if (!IsWhole(field) || exact.sum.values.count == 0) return exact;
-  VisitLoader(field, [&](const auto& load) {
-    const auto step = static_cast<size_t>(field.size);
-    auto least = load(column.data());
-    auto greatest = least;
-    size_t first = 0;
-    size_t last = 0;
-    bool none = true;
-    if constexpr (std::is_integral_v<decltype(least)>) {
-      for (size_t i = 0; i < times.size(); ++i) {
-        const auto value = load(column.data() + i * step);
-        if (IsNone(field, value)) continue;
-        if (none) {
-          least = greatest = value;
-          first = last = i;
-          none = false;
-        }
-        least = std::min(least, value);
-        greatest = std::max(greatest, value);
-        exact.whole.sum += value;
-        if (times[i] < times[first]) first = i;
-        if (times[i] >= times[last]) last = i;
-      }
-      exact.whole.min = least;
-      exact.whole.max = greatest;
-      exact.whole.first = load(column.data() + first * step);
-      exact.whole.last = load(column.data() + last * step);
-    }
-  });
-  return exact;
+// Returns how many bytes are 1 instead of 0.
+int64_t CountOnes(std::span<const uint8_t> bytes) {
+  constexpr uint64_t kAdd = 0x0101010101010101;  // the highest byte of a product is the sum of all
+  const Bytes whole = std::as_bytes(bytes);
+  uint64_t count = 0;
+  size_t i = 0;
+  for (; i + 8 <= whole.size(); i += 8) count += LoadLe<uint64_t>(&whole[i]) * kAdd >> 56;
+  for (; i < whole.size(); ++i) count += bytes[i];
+  return static_cast<int64_t>(count);
 }
 
 class Aggregator {
@@ -123,24 +59,33 @@ class Aggregator {
     }
   }
 
-  // Takes from the statistics those pieces whose records are all in one bucket.
+  // Takes from the statistics those pieces whose records are all in one bucket, and reads the other
+  // ones.
   absl::Status AddChunk(const ChunkPlace& place) {
-    CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, place.segment->StatsOf(place.nchunk));
+    const Segment& segment = *place.segment;
+    CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, segment.StatsOf(place.nchunk));
+    Span unread = {.rows = {.chunk = place.nchunk}};
     int32_t begin = 0;
     for (const Piece& piece : stats->pieces) {
       const Rows rows = {.chunk = place.nchunk, .begin = begin, .end = begin + piece.nrecords};
       begin = rows.end;
+      const Span span = {.rows = rows, .min_time = piece.min_time, .max_time = piece.max_time};
       if (piece.max_time < aggregation_.times.begin ||
           !IsBefore(piece.min_time, aggregation_.times.end)) {
         continue;
       }
-      if (IsInOneBucket(piece) && CountDeleted(*place.segment, rows) == 0) {
-        CAIRN_RETURN_IF_ERROR(AddPiece(*place.segment, piece, rows));
+      if (filter_.empty() && IsInOneBucket(span) && CountDeleted(segment, rows) == 0) {
+        CAIRN_RETURN_IF_ERROR(AddPiece(segment, piece, rows, stats->in_order));
+      } else if (unread.rows.size() > 0 && unread.rows.end == rows.begin) {
+        unread.rows.end = rows.end;
+        unread.min_time = std::min(unread.min_time, piece.min_time);
+        unread.max_time = std::max(unread.max_time, piece.max_time);
       } else {
-        CAIRN_RETURN_IF_ERROR(AddRecords(*place.segment, rows));
+        CAIRN_RETURN_IF_ERROR(AddRecords(segment, unread, stats->in_order));
+        unread = span;
       }
     }
-    return absl::OkStatus();
+    return AddRecords(segment, unread, stats->in_order);
   }
 
   std::vector<LogBucket> Take() && {
@@ -174,14 +119,15 @@ class Aggregator {
     return sums;
   }
 
-  bool IsInOneBucket(const Piece& piece) {
-    return filter_.empty() && Contains(aggregation_.times, piece.min_time) &&
-           Contains(aggregation_.times, piece.max_time) &&
-           Contains(buckets_.Of(piece.min_time), piece.max_time);
+  bool IsInOneBucket(const Span& span) {
+    return Contains(aggregation_.times, span.min_time) &&
+           Contains(aggregation_.times, span.max_time) &&
+           Contains(buckets_.Of(span.min_time), span.max_time);
   }
 
   // Adds all records of a piece. Reads only the fields whose statistics are not exact.
-  absl::Status AddPiece(const Segment& segment, const Piece& piece, const Rows& rows) {
+  absl::Status AddPiece(const Segment& segment, const Piece& piece, const Rows& rows,
+                        bool in_order) {
     Sums& sums = SumsOf(piece.min_time, piece.max_time);
     sums.records += piece.nrecords;
     std::vector<size_t> inexact;
@@ -197,53 +143,85 @@ class Aggregator {
     if (inexact.empty()) return absl::OkStatus();
     std::vector<size_t> wanted;
     for (const size_t i : inexact) wanted.push_back(fields_[i]);
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times, segment.ReadTimes(rows));
-    CAIRN_ASSIGN_OR_RETURN(const Columns columns, segment.ReadColumns(rows, wanted));
-    for (const size_t i : inexact) {
-      const Field& field = schema_.fields()[fields_[i]];
-      Merge(sums.fields[i],
-            FromRecords(field, columns.fields[fields_[i]], times, columns.AbsentOf(fields_[i])));
-    }
+    CAIRN_RETURN_IF_ERROR(segment.ReadColumns(rows, wanted, columns_));
+    RowTimes times(segment, rows, in_order);
+    if (!in_order) CAIRN_RETURN_IF_ERROR(times.Load());
+    chosen_.assign(static_cast<size_t>(rows.size()), 1);
+    for (const size_t i : inexact)
+      CAIRN_RETURN_IF_ERROR(AddField(sums, i, times, 0, chosen_.size()));
     return absl::OkStatus();
   }
 
-  absl::Status AddRecords(const Segment& segment, const Rows& rows) {
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times, segment.ReadTimes(rows));
+  absl::Status AddRecords(const Segment& segment, const Span& span, bool in_order) {
+    if (span.rows.size() == 0) return absl::OkStatus();
     std::vector<size_t> wanted = fields_;
     wanted.insert(wanted.end(), filter_.fields().begin(), filter_.fields().end());
-    CAIRN_ASSIGN_OR_RETURN(const Columns columns, segment.ReadColumns(rows, wanted));
-    std::vector<uint8_t> chosen(times.size());
-    for (size_t i = 0; i < times.size(); ++i) {
-      chosen[i] = Contains(aggregation_.times, times[i]);
-    }
-    filter_.Apply(columns, chosen);
-    LeaveOutDeleted(segment, rows, chosen);
-    // Runs of records that follow each other in one bucket.
-    for (size_t begin = 0; begin < times.size();) {
-      size_t end = begin + 1;
-      const TimeRange bucket = buckets_.Of(times[begin]);
-      while (end < times.size() && chosen[end] == chosen[begin] && Contains(bucket, times[end])) {
-        ++end;
+    CAIRN_RETURN_IF_ERROR(segment.ReadColumns(span.rows, wanted, columns_));
+    chosen_.assign(static_cast<size_t>(span.rows.size()), 1);
+    RowTimes times(segment, span.rows, in_order);
+    const bool one_bucket = IsInOneBucket(span);
+    if (!in_order || !one_bucket) CAIRN_RETURN_IF_ERROR(times.Load());
+    if (!one_bucket) {
+      for (size_t i = 0; i < chosen_.size(); ++i) {
+        chosen_[i] = Contains(aggregation_.times, times.loaded()[i]) ? 1 : 0;
       }
-      if (chosen[begin] != 0) AddRun(columns, times, begin, end);
+    }
+    filter_.Apply(columns_, chosen_);
+    LeaveOutDeleted(segment, span.rows, chosen_);
+    for (size_t begin = 0; begin < chosen_.size();) {
+      const size_t end = one_bucket ? chosen_.size() : EndOfBucket(times, begin);
+      CAIRN_RETURN_IF_ERROR(AddRun(times, begin, end));
       begin = end;
     }
     return absl::OkStatus();
   }
 
-  void AddRun(const Columns& columns, const std::vector<int64_t>& times, size_t begin, size_t end) {
-    const auto here = std::span(times).subspan(begin, end - begin);
-    const auto [least, greatest] = std::ranges::minmax(here);
-    Sums& sums = SumsOf(least, greatest);
-    sums.records += std::ssize(here);
-    for (size_t i = 0; i < fields_.size(); ++i) {
-      const Field& field = schema_.fields()[fields_[i]];
-      const auto size = static_cast<size_t>(field.size);
-      const Bytes column = columns.fields[fields_[i]];
-      Merge(sums.fields[i],
-            FromRecords(field, column.subspan(begin * size, here.size() * size), here,
-                        columns.AbsentOf(fields_[i]) - static_cast<int64_t>(begin)));
+  // Returns the first row, after `begin`, in another bucket than that.
+  size_t EndOfBucket(const RowTimes& times, size_t begin) {
+    const TimeRange bucket = buckets_.Of(times.loaded()[begin]);
+    const auto rest = std::span(times.loaded()).subspan(begin + 1);
+    const auto is_in = [&](int64_t time) { return Contains(bucket, time); };
+    const auto end = times.in_order() ? std::ranges::partition_point(rest, is_in)
+                                      : std::ranges::find_if_not(rest, is_in);
+    return begin + 1 + static_cast<size_t>(end - rest.begin());
+  }
+
+  // Adds the chosen ones of rows that are in one bucket.
+  absl::Status AddRun(const RowTimes& times, size_t begin, size_t end) {
+    const auto chosen = std::span(chosen_).subspan(begin, end - begin);
+    const auto first = std::ranges::find(chosen, 1);
+    if (first == chosen.end()) return absl::OkStatus();
+    size_t from = static_cast<size_t>(first - chosen.begin()) + begin;
+    size_t to = end - 1;
+    while (chosen_[to] == 0) --to;
+    CAIRN_ASSIGN_OR_RETURN(int64_t least, times.At(from));
+    CAIRN_ASSIGN_OR_RETURN(int64_t greatest, times.At(to));
+    for (size_t i = from; !times.in_order() && i <= to; ++i) {
+      if (chosen_[i] == 0) continue;
+      least = std::min(least, times.loaded()[i]);
+      greatest = std::max(greatest, times.loaded()[i]);
     }
+    Sums& sums = SumsOf(least, greatest);
+    sums.records += CountOnes(chosen);
+    for (size_t i = 0; i < fields_.size(); ++i) {
+      CAIRN_RETURN_IF_ERROR(AddField(sums, i, times, from, to + 1));
+    }
+    return absl::OkStatus();
+  }
+
+  // Adds the chosen ones of rows to the sum of a field. Those in front that have no value do not
+  // count.
+  absl::Status AddField(Sums& sums, size_t i, const RowTimes& times, size_t begin, size_t end) {
+    const Field& field = schema_.fields()[fields_[i]];
+    begin = std::clamp(static_cast<size_t>(columns_.AbsentOf(fields_[i])), begin, end);
+    const auto size = static_cast<size_t>(field.size);
+    const auto column =
+        Bytes(columns_.fields[fields_[i]]).subspan(begin * size, (end - begin) * size);
+    CAIRN_ASSIGN_OR_RETURN(
+        const ExactSum sum,
+        SumChosen(field, column, std::span(chosen_).subspan(begin, end - begin), times, begin));
+    Merge(sums.fields[i], sum);
+    return absl::OkStatus();
   }
 
   const LogAggregation& aggregation_;
@@ -255,6 +233,9 @@ class Aggregator {
   std::map<int64_t, Sums> sums_;      // keyed by the begin of the bucket
   int64_t least_time_ = std::numeric_limits<int64_t>::max();
   int64_t greatest_time_ = std::numeric_limits<int64_t>::min();
+  // These are of the rows that are being added.
+  Columns columns_;
+  std::vector<uint8_t> chosen_;  // 1 for each row that counts, or else 0
 };
 
 }  // namespace

@@ -5,14 +5,19 @@
 #include <compare>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "absl/numeric/int128.h"
+
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
+#include "engine/log/query/field_sums.h"
+#include "engine/log/query/number_kernels.h"
 #include "engine/log/stats/values.h"
 
 namespace cairn::log {
@@ -37,26 +42,28 @@ bool Holds(Comparison comparison, std::partial_ordering order) {
   return order >= 0;
 }
 
-// Compares exactly, whatever the two types are.
-template <typename A, typename B>
-std::partial_ordering Compare(A a, B b) {
-  if constexpr (std::is_same_v<A, B>) {
-    return a <=> b;
-  } else if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
-    if (std::cmp_less(a, b)) return std::partial_ordering::less;
-    return std::cmp_equal(a, b) ? std::partial_ordering::equivalent
-                                : std::partial_ordering::greater;
-  } else if constexpr (std::is_integral_v<A>) {
-    // As doubles the numbers have the same order, or are equal. If they are equal, `b` is a whole
-    // number, and the integers are compared. The greatest integer is rounded up to a double that no
-    // integer reaches.
-    const std::partial_ordering rough = static_cast<double>(a) <=> b;
-    if (rough != 0) return rough;
-    constexpr auto kEnd = static_cast<double>(std::numeric_limits<A>::max());
-    return b == kEnd ? std::partial_ordering::less : Compare(a, static_cast<A>(b));
-  } else {
-    return 0 <=> Compare(b, a);
-  }
+// A number on the line of all integers: itself, or the next integer below it.
+struct Place {
+  absl::int128 floor = 0;
+  bool is_whole = true;
+};
+
+// Returns nothing for NaN.
+std::optional<Place> PlaceOf(const FieldValue& value) {
+  if (const auto* const i = std::get_if<int64_t>(&value)) return Place{.floor = *i};
+  if (const auto* const u = std::get_if<uint64_t>(&value)) return Place{.floor = *u};
+  const double real = std::get<double>(value);
+  if (std::isnan(real)) return std::nullopt;
+  constexpr double kFar = 1e30;  // no integer of 64 bits is as far away
+  const double floor = std::clamp(std::floor(real), -kFar, kFar);
+  return Place{.floor = absl::int128(floor), .is_whole = floor == real};
+}
+
+bool IsLess(Comparison comparison) {
+  return comparison == Comparison::kLess || comparison == Comparison::kLessOrEqual;
+}
+bool IsGreater(Comparison comparison) {
+  return comparison == Comparison::kGreater || comparison == Comparison::kGreaterOrEqual;
 }
 
 double ToDouble(const FieldValue& value) {
@@ -96,11 +103,8 @@ bool MayHold(Comparison comparison, const FieldValue& wanted, const FieldAggrega
   if (comparison == Comparison::kNotEqual) return true;
   if (values.count == 0) return false;  // NaNs
   const double value = ToDouble(wanted);
-  const bool less = comparison == Comparison::kLess || comparison == Comparison::kLessOrEqual;
-  const bool greater =
-      comparison == Comparison::kGreater || comparison == Comparison::kGreaterOrEqual;
-  const bool too_great = !greater && values.min > value;
-  const bool too_small = !less && values.max < value;
+  const bool too_great = !IsGreater(comparison) && values.min > value;
+  const bool too_small = !IsLess(comparison) && values.max < value;
   return !too_great && !too_small;
 }
 
@@ -178,6 +182,9 @@ absl::StatusOr<Filter::Test> Filter::MakeTest(const Schema& schema, const Condit
     return InvalidArgument("log: field '%s' is compared with %s", field->name,
                            is_text ? "a text" : "a number");
   }
+  if (std::holds_alternative<std::monostate>(condition.value)) {
+    return InvalidArgument("log: field '%s' is compared with no value", field->name);
+  }
   const auto column = static_cast<size_t>(field - schema.fields().begin());
   const auto number = static_cast<size_t>(std::count_if(schema.fields().begin(), field, IsNumber));
   Test test = {.field = *field,
@@ -193,7 +200,42 @@ absl::StatusOr<Filter::Test> Filter::MakeTest(const Schema& schema, const Condit
     };
     std::visit(round, condition.value);
   }
+  if (!IsText(*field)) test.exact = MakeExact(*field, test.comparison, test.value);
   return test;
+}
+
+// An integer is less than a fraction if it is at most the integer below that.
+Filter::Exact Filter::MakeExact(const Field& field, Comparison comparison,
+                                const FieldValue& value) {
+  if (field.type == FieldType::kFloat) {
+    return {.comparison = comparison, .value = std::get<double>(value)};
+  }
+  const auto make = [&]<typename T>(T least, T greatest) -> Exact {
+    const Exact never = {.comparison = Comparison::kLess, .value = least};
+    const bool differs = comparison == Comparison::kNotEqual;
+    const std::optional<Place> place = PlaceOf(value);
+    if (!place.has_value()) return differs ? Exact{.always = true} : never;
+    const bool below = place->floor < least;
+    const bool above = place->floor > greatest;
+    if (place->is_whole && !below && !above) {
+      return {.comparison = comparison, .value = static_cast<T>(place->floor)};
+    }
+    if (differs) return {.always = true};
+    if (comparison == Comparison::kEqual) return never;
+    if (IsLess(comparison) ? below : above) return never;
+    if (below) return {.comparison = Comparison::kGreaterOrEqual, .value = least};
+    if (above) return {.comparison = Comparison::kLessOrEqual, .value = greatest};
+    return {.comparison = IsLess(comparison) ? Comparison::kLessOrEqual : Comparison::kGreater,
+            .value = static_cast<T>(place->floor)};
+  };
+  if (field.type == FieldType::kUint) {
+    return make(uint64_t{0}, std::numeric_limits<uint64_t>::max());
+  }
+  Exact exact = make(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
+  // Each record differs from a time that means none.
+  exact.always |= field.type == FieldType::kTimestamp && comparison == Comparison::kNotEqual &&
+                  value == FieldValue(kNoTime);
+  return exact;
 }
 
 bool Filter::MayMatch(const Node& node, bool negated, const Piece& piece) const {
@@ -272,20 +314,21 @@ void Filter::Apply(const Node& node, const Columns& columns, std::vector<uint8_t
     }
     return;
   }
+  const Exact& exact = test.exact;
+  if (exact.always) return;
+  const bool has_none =
+      test.field.type == FieldType::kTimestamp && exact.comparison != Comparison::kNotEqual;
   VisitLoader(test.field, [&](const auto& load) {
-    std::visit(
-        [&](const auto& value) {
-          if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
-            for (size_t i = absent; i < chosen.size(); ++i) {
-              const auto item = load(values + i * step);
-              const std::partial_ordering order = IsNone(test.field, item)
-                                                      ? std::partial_ordering::unordered
-                                                      : Compare(item, value);
-              chosen[i] = chosen[i] != 0 && Holds(test.comparison, order);
-            }
-          }
-        },
-        test.value);
+    using T = decltype(load(values));
+    const T wanted = std::get<T>(exact.value);
+    VisitNumbers(test.field, Bytes(columns.fields[test.column]).subspan(absent * step), load,
+                 [&](size_t first, std::span<const T> numbers) {
+                   const auto these = std::span(chosen).subspan(absent + first, numbers.size());
+                   if constexpr (std::is_same_v<T, int64_t>) {
+                     if (has_none) ClearUnless(numbers, Comparison::kNotEqual, kNoTime, these);
+                   }
+                   ClearUnless(numbers, exact.comparison, wanted, these);
+                 });
   });
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -39,12 +40,19 @@ class Filter {
   void Apply(const Columns& columns, std::vector<uint8_t>& chosen) const;
 
  private:
+  // A comparison with a value of the type in which the field's values are loaded.
+  struct Exact {
+    bool always = false;  // true if it holds for each record
+    Comparison comparison = Comparison::kEqual;
+    std::variant<int64_t, uint64_t, double> value = {};
+  };
   struct Test {
     Field field;
     size_t column = 0;  // in the schema
     size_t number = 0;  // among the numbers of the schema
     Comparison comparison = Comparison::kEqual;
     FieldValue value = int64_t{0};
+    Exact exact = {};  // of a field of numbers
     // For a field with codes of texts: 1 for each code whose text fulfils the comparison, and the
     // number of such codes before each code, with one more for the end.
     std::vector<uint8_t> holds = {};
@@ -58,6 +66,7 @@ class Filter {
   };
   absl::StatusOr<Node> MakeNode(const Schema& schema, const Expression& expression);
   absl::StatusOr<Test> MakeTest(const Schema& schema, const Condition& condition);
+  static Exact MakeExact(const Field& field, Comparison comparison, const FieldValue& value);
   void TestTexts(const LogState& state);
   // Returns true if some code of a piece fulfils the test, or with `negated` does not.
   static bool MayHoldText(const Test& test, bool negated, const FieldAggregate& codes);

@@ -199,7 +199,8 @@ class LatestFinder {
       span.begin = std::min(span.begin, found[row]->row);
       span.end = std::max(span.end, found[row]->row + 1);
     }
-    CAIRN_ASSIGN_OR_RETURN(const Columns columns, place.segment->ReadColumns(span, fields));
+    Columns columns;
+    CAIRN_RETURN_IF_ERROR(place.segment->ReadColumns(span, fields, columns));
     for (size_t j = 0; j < fields.size(); ++j) {
       const auto size = static_cast<size_t>((*batch.fields)[j].size);
       for (const size_t row : rows) {

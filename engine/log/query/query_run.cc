@@ -90,7 +90,7 @@ absl::StatusOr<ChosenRecords> ChooseRecords(const ChunkPlace& place, const TimeR
   const auto time_at =
       time == nullptr ? size_t{0} : static_cast<size_t>(time - segment.schema().fields().data());
   if (time != nullptr) wanted.push_back(time_at);
-  CAIRN_ASSIGN_OR_RETURN(found.columns, segment.ReadColumns(found.rows, wanted));
+  CAIRN_RETURN_IF_ERROR(segment.ReadColumns(found.rows, wanted, found.columns));
   if (time != nullptr) found.times = TimesOf(*time, found.columns.fields[time_at]);
   for (size_t i = 0; !exact && i < count; ++i) {
     found.chosen[i] = Contains(times, found.times[i]);

@@ -219,16 +219,18 @@ absl::Status Segment::ReadField(size_t field, int64_t record, MutableBytes dst) 
   return CheckTexts(*fields_, *keys_, *stored, dst);
 }
 
-absl::StatusOr<Columns> Segment::ReadColumns(const Rows& rows,
-                                             std::span<const size_t> fields) const {
-  Columns columns = {.fields = {}, .nrecords = rows.size()};
+absl::Status Segment::ReadColumns(const Rows& rows, std::span<const size_t> fields,
+                                  Columns& columns) const {
+  columns.nrecords = rows.size();
   columns.fields.resize(schema().fields().size());
+  columns.absent.clear();
   const int64_t record = RecordOf(rows.chunk) + rows.begin;
   std::vector<FieldSpan> spans;
-  for (const size_t i : fields) {
+  for (size_t n = 0; n < fields.size(); ++n) {
+    const size_t i = fields[n];
+    if (std::ranges::count(fields.first(n), i) > 0) continue;
     const Field& field = schema().fields()[i];
     std::vector<std::byte>& column = columns.fields[i];
-    if (!column.empty()) continue;
     column.resize(static_cast<size_t>(rows.size()) * static_cast<size_t>(field.size));
     if (fields_->Begin(i) > record) {
       columns.absent.resize(columns.fields.size());
@@ -246,7 +248,7 @@ absl::StatusOr<Columns> Segment::ReadColumns(const Rows& rows,
     if (stored != nullptr)
       CAIRN_RETURN_IF_ERROR(CheckTexts(*fields_, *keys_, *stored, columns.fields[i]));
   }
-  return columns;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<int64_t>> Segment::ReadTimes(const Rows& rows) const {
@@ -260,7 +262,8 @@ absl::StatusOr<std::vector<int64_t>> Segment::ReadTimes(const Rows& rows) const 
 absl::StatusOr<ChunkStats> Segment::ComputeStats(int64_t nchunk) const {
   std::vector<size_t> all(schema().fields().size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-  CAIRN_ASSIGN_OR_RETURN(const Columns columns, ReadColumns(RowsOf(nchunk), all));
+  Columns columns;
+  CAIRN_RETURN_IF_ERROR(ReadColumns(RowsOf(nchunk), all, columns));
   return MakeStats(schema(), time_, columns);
 }
 

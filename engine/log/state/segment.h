@@ -101,8 +101,10 @@ class Segment {
   absl::Status ReadRecords(int64_t record, MutableBytes dst) const;
   // Reads values of one field, by index in the schema.
   absl::Status ReadField(size_t field, int64_t record, MutableBytes dst) const;
-  // Returns columns of these fields, by index in the schema. The other columns stay empty.
-  absl::StatusOr<Columns> ReadColumns(const Rows& rows, std::span<const size_t> fields) const;
+  // Reads columns of these fields, by index in the schema, into the memory of `columns`. Other
+  // columns are as they were.
+  absl::Status ReadColumns(const Rows& rows, std::span<const size_t> fields,
+                           Columns& columns) const;
   absl::StatusOr<std::vector<int64_t>> ReadTimes(const Rows& rows) const;
 
   // Returns the statistics in the frame if there are any that belong to the chunk's bytes.

@@ -127,6 +127,11 @@ TEST_F(FilterTest, TextsAreRoundedOnce) {
   EXPECT_EQ(Find("single = 1.000000059604644775390625000000001"), Records{1});
 }
 
+TEST_F(FilterTest, NothingIsComparedWithNoValue) {
+  const LogQuery query = {.where = {{.field = "real", .value = std::monostate()}}};
+  EXPECT_TRUE(Fails(log_->Query(query), absl::StatusCode::kInvalidArgument, "no value"));
+}
+
 TEST_F(FilterTest, IntegersAreComparedExactlyWithFloats) {
   const double two63 = 9223372036854775808.0;
   const std::vector<std::pair<std::string, Records>> cases = {
