@@ -92,6 +92,7 @@ absl::StatusOr<MemberWriter> CollectionWriter::EditAttributes(std::string_view g
 }
 absl::StatusOr<uint64_t> CollectionWriter::Commit() { return core_->Commit(); }
 void CollectionWriter::Rollback() { core_->Rollback(); }
+absl::StatusOr<bool> CollectionWriter::HasWaiters() const { return core_->HasWaiters(); }
 absl::Status CollectionWriter::Close() { return core_->Close(); }
 
 Collection::Collection(std::shared_ptr<collection::CollectionCore> core) : core_(std::move(core)) {}

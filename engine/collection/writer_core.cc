@@ -54,6 +54,15 @@ absl::Status ForEachMember(const std::vector<Member*>& members,
   return status;
 }
 
+using OpenMembers = std::map<std::string, std::unique_ptr<Member>, std::less<>>;
+
+absl::Status CheckpointLongOnes(const OpenMembers& members) {
+  for (const auto& [name, member] : members) {
+    CAIRN_RETURN_IF_ERROR(member->CheckpointIfDue(false));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<WriterCore>> WriterCore::Open(
@@ -160,7 +169,7 @@ absl::StatusOr<uint64_t> WriterCore::Commit(bool lists_checkpoints) {
   CAIRN_RETURN_IF_ERROR(Decide(commit));
   // The commit stands. A later step that fails stops the writer.
   const uint64_t number = commit.number;
-  if (Need(AfterLedger(commit)).ok() && Need(CheckpointMembers()).ok() &&
+  if (Need(AfterLedger(commit)).ok() && Need(CheckpointLongOnes(members_)).ok() &&
       Need(CloseSome(kMaxOpen)).ok() && IsLedgerLong()) {
     Need(CheckpointLedger()).IgnoreError();
   }
@@ -285,13 +294,6 @@ bool WriterCore::IsLedgerLong() const {
   return is_checkpoint || ledger_.commit_bytes > std::max(kLongLedger, 8 * kEntrySize * members);
 }
 
-absl::Status WriterCore::CheckpointMembers() {
-  for (const auto& [name, member] : members_) {
-    CAIRN_RETURN_IF_ERROR(member->CheckpointIfDue(false));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status WriterCore::SyncMembers(absl::FunctionRef<bool(const Member&)> which) const {
   std::vector<Member*> members;
   for (const auto& [name, member] : members_) {
@@ -320,6 +322,11 @@ absl::Status WriterCore::CheckpointLedger() {
   CAIRN_RETURN_IF_ERROR(ledger_writer_.Checkpoint());
   CAIRN_RETURN_IF_ERROR(ledger_.BeginAfter(ledger_snapshot()));
   return TidyUp();
+}
+
+absl::StatusOr<bool> WriterCore::HasWaiters() const {
+  CAIRN_RETURN_IF_ERROR(unusable_);
+  return ledger_writer_.HasWaiters();
 }
 
 absl::Status WriterCore::Close() {

@@ -41,6 +41,7 @@ class WriterCore {
   // Also lists the checkpoints of members, if `lists_checkpoints` is set and there are any.
   absl::StatusOr<uint64_t> Commit(bool lists_checkpoints = false);
   void Rollback();
+  absl::StatusOr<bool> HasWaiters() const;
   absl::Status Close();
 
  private:
@@ -80,7 +81,6 @@ class WriterCore {
   void DropStaged();
 
   absl::Status SyncMembers(absl::FunctionRef<bool(const Member&)> which) const;
-  absl::Status CheckpointMembers();
   absl::Status CloseSome(size_t most);
   bool IsLedgerLong() const;
   absl::Status CheckpointLedger();

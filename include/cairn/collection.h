@@ -147,6 +147,8 @@ class CAIRN_EXPORT CollectionWriter {
   absl::StatusOr<uint64_t> Commit();
   // Drops all staged edits.
   void Rollback();
+  // Returns true if another writer waits for the collection. Takes one system call.
+  absl::StatusOr<bool> HasWaiters() const;
   // Commits, leaves complete checkpoints of all members, so that other Blosc2 libraries see
   // everything, and releases the collection. Every later call fails.
   // Errors: as for Commit.

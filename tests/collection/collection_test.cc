@@ -1,12 +1,14 @@
 #include "cairn/collection.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -200,6 +202,17 @@ TEST_F(CollectionTest, FilesThatADeadWriterLeftAsideAreRemoved) {
   std::filesystem::create_directory_symlink(path_, path_ + "/loop");
   const CollectionWriter writer = Opened().OpenWriter().value();
   EXPECT_FALSE(std::filesystem::exists(path_ + "/g"));
+}
+
+TEST_F(CollectionTest, WriterKnowsThatAnotherOneWaits) {
+  CollectionWriter writer = Opened().OpenWriter().value();
+  EXPECT_FALSE(writer.HasWaiters().value());
+  std::thread other(
+      [this] { EXPECT_TRUE(IsOk(Opened().OpenWriter({.wait = std::chrono::minutes(1)}))); });
+  while (!writer.HasWaiters().value()) std::this_thread::yield();
+  ASSERT_TRUE(IsOk(writer.Close()));
+  EXPECT_TRUE(Fails(writer.HasWaiters(), absl::StatusCode::kFailedPrecondition, "closed"));
+  other.join();
 }
 
 TEST_F(CollectionTest, CommitOfNothingIsNone) {

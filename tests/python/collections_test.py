@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 import unittest
 import warnings
 
@@ -123,6 +124,40 @@ class ReadingTest(CollectionTest):
         with self.assertRaisesRegex(cairn.DataLoss, "rain.b2nd: member: the file is missing"):
             made["/day/rain"]
         self.assertTrue(made["/day/temp"].verify().ok)
+
+    def test_verify_reports_on_the_ledger_and_all_members(self):
+        made = self.made()
+        with made.writer() as writer:
+            writer.attributes("/day")["hours"] = 24
+        seen = []
+        report = made.verify(progress=seen.append)
+        self.assertEqual((report.ok, report.sealed, report.findings), (True, True, ()))
+        frames = [cairn.open(os.path.join(self.where, name[1:])).verify() for name in self.files()]
+        self.assertEqual(len(frames), 4)
+        self.assertEqual(report.nchunks, sum(one.nchunks for one in frames))
+        self.assertEqual(report.bytes_read, sum(one.bytes_read for one in frames))
+        self.assertEqual((seen[-1], sorted(seen)), (report.nchunks, seen))
+        before = made.snapshot()
+        with made.writer() as writer:
+            writer.remove("/day/rain")
+        self.assertEqual(before.verify().nchunks, made.verify().nchunks + 1)
+
+    def test_verify_names_the_member_that_is_damaged_and_goes_on(self):
+        made = self.made()
+        with made.writer() as writer:
+            writer.attributes("/day")["hours"] = 24
+        os.remove(os.path.join(self.where, "day", "rain.b2nd"))
+        with open(os.path.join(self.where, "day", "temp.b2nd"), "r+b") as file:
+            file.seek(file.read().index(made["/day/temp"].chunk(0)) + 40)
+            file.write(b"damage")
+        report = cairn.open_collection(self.where).verify()
+        self.assertFalse(report)
+        sections = [one.section for one in report.findings]
+        self.assertIn("/day/rain: file", sections)
+        self.assertTrue(any(one.startswith("/day/temp: ") for one in sections), sections)
+        self.assertEqual({one.split(": ")[0] for one in sections}, {"/day/rain", "/day/temp"})
+        with self.assertRaises(cairn.InvalidArgument):
+            made.verify("deep")
 
 
 class ModesTest(CollectionTest):
@@ -326,6 +361,19 @@ class WritingTest(CollectionTest):
         with made.writer() as other:
             other["/day/temp"].append(DAY)
         self.assertEqual(made["/day/temp"].shape, (3, 180))
+
+    def test_writer_knows_that_another_one_waits(self):
+        made = self.made()
+        writer = made.writer()
+        self.assertFalse(writer.has_waiters())
+        waiting = threading.Thread(target=lambda: made.writer(wait=WAIT).close())
+        waiting.start()
+        ends = time.monotonic() + WAIT
+        while not writer.has_waiters() and time.monotonic() < ends:
+            time.sleep(0.001)
+        self.assertTrue(writer.has_waiters())
+        writer.release()
+        waiting.join()
 
     def test_closed_writer_fails(self):
         writer = self.made().writer()

@@ -11,7 +11,9 @@ import sys
 import tempfile
 import textwrap
 import threading
+import time
 import unittest
+import unittest.mock
 import warnings
 
 from support import PackageTest, blosc2, cairn, needs_blosc2, np
@@ -235,6 +237,79 @@ class TransactionTest(StoreTest):
         asyncio.run(many())
         self.assertEqual(len(self.contents(store)), 101)
         self.assertLess(cairn.open_collection(self.where).number - before, 100)
+
+
+class RunTest(StoreTest):
+    """Changes in a row, which share a writer."""
+
+    def changed(self, store, first, count):
+        for number in range(first, first + count):
+            store.set_sync(f"x/c/{number}", value(b"%d" % number))
+
+    def test_writer_is_opened_for_a_run_and_not_for_each_change(self):
+        store, opened = self.store(), []
+        collection = store._session.open()
+        store._session._collection = unittest.mock.Mock(wraps=collection, writer=lambda: opened.append(1) or collection.writer())
+        self.changed(store, 0, 50)
+        self.assertLess(len(opened), 25)
+        self.assertEqual(len(self.contents(self.store())), 50)
+
+    def test_each_change_of_a_run_is_a_commit(self):
+        store = self.store()
+        before = cairn.open_collection(self.where).number if os.path.exists(self.where) else 0
+        self.changed(store, 0, 10)
+        self.assertGreaterEqual(cairn.open_collection(self.where).number - before, 10)
+
+    def test_other_writers_get_their_turn_within_a_run(self):
+        store = self.store()
+        store.set_sync("a", value(b"1"))
+        endless = unittest.mock.patch("cairn.zarr.session._RUN", WAIT)
+        endless.start()
+        self.addCleanup(endless.stop)
+        self.addCleanup(store.close)
+        script = """
+            import sys, cairn
+            collection = cairn.open_collection(sys.argv[1], "r+", wait=100)
+            for number in range(5):
+                with collection.writer() as writer:
+                    writer.attributes("/others")["n"] = number
+        """
+        command = [sys.executable, "-c", textwrap.dedent(script), self.where]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as other:
+            number, ends = 0, time.monotonic() + WAIT
+            while other.poll() is None and time.monotonic() < ends:
+                self.changed(store, number, 10)
+                number += 10
+            self.assertEqual((other.poll(), other.stderr.read()), (0, ""))
+        self.assertEqual(dict(cairn.open_collection(self.where).attributes("/others")), {"n": 4})
+        self.assertEqual(len(self.contents(self.store())), number + 1)
+
+    def test_transactions_and_changes_of_threads_take_turns(self):
+        store = self.store()
+        changing = threading.Thread(target=self.changed, args=(store, 0, 60))
+        changing.start()
+        for number in range(10):
+            with self.store().transaction() as other:
+                other.set_sync(f"y/c/{number}", value(b"y"))
+        changing.join()
+        self.assertEqual(len(self.contents(store)), 70)
+
+    def test_change_that_fails_ends_a_run_and_the_next_goes_on(self):
+        store = self.store()
+        with cairn.open_collection(self.where, "a").writer() as writer:
+            writer.add("/day/c", np.arange(5))
+        self.changed(store, 0, 3)
+        with self.assertRaises(cairn.FailedPrecondition):
+            store.set_sync("day/c/0", value(b"1"))
+        self.changed(store, 3, 3)
+        self.assertEqual(len(self.contents(self.store())), 6)
+
+    def test_writer_is_free_after_a_run(self):
+        store = self.store()
+        self.changed(store, 0, 20)
+        cairn.open_collection(self.where, "r+").writer(wait=10).close()
+        store.close()
+        cairn.open_collection(self.where, "r+").writer(wait=0).close()
 
 
 class StateTest(StoreTest):

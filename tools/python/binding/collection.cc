@@ -213,6 +213,10 @@ void BindCollection(nb::module_& module) {
              writer.Rollback();
              return absl::OkStatus();
            }))
+      .def("has_waiters",
+           [](CollectionWriterHandle& self) {
+             return Check(self.With([](const CollectionWriter& w) { return w.HasWaiters(); }));
+           })
       .def("close",
            Simple<CollectionWriterHandle>([](CollectionWriter& writer) { return writer.Close(); }))
       .def("release", &CollectionWriterHandle::Release);

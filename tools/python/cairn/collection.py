@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, Optional
 
 from . import _engine, options
 from .arguments import members_raise_ours, raises_ours, told
+from .collection_report import verify_members
 from .collection_writer import CollectionWriter
 from .errors import AlreadyExists, InvalidArgument, InvalidType, NoSuchMember, NotFound, ReadOnly, Unimplemented
+from .info import Report
 from .metadata import NO_LAYERS, Layers, RawVlMeta, VlMeta, attributes_name
 from .opened import Immutable, Opened
 from .options import Limits
@@ -85,6 +87,18 @@ class Members(Mapping[str, Snapshot]):
         if state.engine.has_member(name):
             layers = View(state.engine.open_attributes(group), None, state.where + name)
         return VlMeta(RawVlMeta(lambda: layers, None, state.where + group))
+
+    def verify(
+        self, depth: str = "contents", progress: Optional[Callable[[int], object]] = None
+    ) -> Report:
+        """Checks the ledger and all members, also those that hold attributes, and continues past damage.
+
+        The sections of the report begin with the name of the member, or of the ledger's file.
+
+        depth, progress
+            As those of `Frame.verify`. The chunks of all members are counted together.
+        """
+        return verify_members(self._view().engine, self._where, depth, progress)
 
     def backup(self, path: Path) -> None:
         """Copies this state of all members to a new collection at `path`. A writer may be open meanwhile."""

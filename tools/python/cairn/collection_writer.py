@@ -183,6 +183,10 @@ class CollectionWriter(ClosingWriter):
         self._views.drop()
         self._committed()
 
+    def has_waiters(self) -> bool:
+        """Returns True if another writer, in any process, waits for the collection."""
+        return self._engine.has_waiters()
+
     def release(self) -> None:
         """Drops the staged edits, and lets others write the collection.
 

@@ -6,6 +6,7 @@ import collections
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Optional, TypeVar
@@ -19,6 +20,9 @@ from .states import Committed, Staged
 _Result = TypeVar("_Result")
 # A change, and what waits for it.
 _Change = tuple[Callable[[Staged], None], "Future[None]"]
+
+# Seconds. A change that comes so soon after a commit is one of a run, whose commits share a writer.
+_RUN = 0.005
 
 
 class Session:
@@ -40,6 +44,10 @@ class Session:
         self._staged: Optional[Staged] = None
         self._waiting: collections.deque[_Change] = collections.deque()
         self._worker: Optional[ThreadPoolExecutor] = None
+        self._wakes = threading.Event()  # the worker that has a writer, while no change waits
+        self._kept: Optional[CollectionWriter] = None  # during a run of changes
+        self._last_commit = -_RUN
+        self._claims = 0  # of threads that want the writer, and for which a run ends
         self._has_written = False
 
     def open(self) -> Collection:
@@ -94,6 +102,7 @@ class Session:
                     return None
         made: Future[None] = Future()
         self._waiting.append((change, made))
+        self._wakes.set()
         with self._opening:
             if self._worker is None:
                 self._worker = ThreadPoolExecutor(1, "cairn-zarr")
@@ -101,20 +110,31 @@ class Session:
         return made
 
     def _commit_waiting(self) -> None:
-        """Commits the changes that wait. Those that come together share a commit."""
+        """Commits the changes that wait. Those that come together share a commit, and a run of them a writer."""
         with self._writing:
-            made = []
-            while self._waiting:
-                change, future = self._waiting.popleft()
-                if future.set_running_or_notify_cancel():
-                    made.append((change, future))
-            self._commit_together(made)
+            try:
+                while made := self._taken():
+                    is_run = time.monotonic() - self._last_commit < _RUN
+                    self._commit_together(made, is_run)
+                    self._last_commit = time.monotonic()
+                    if self._kept is None or self._claims or self._kept.has_waiters():
+                        break
+                    self._wakes.wait(_RUN)
+            finally:
+                self._release()
 
-    def _commit_together(self, made: list[_Change]) -> None:
-        if not made:
-            return
+    def _taken(self) -> list[_Change]:
+        self._wakes.clear()
+        made = []
+        while self._waiting:
+            change, future = self._waiting.popleft()
+            if future.set_running_or_notify_cancel():
+                made.append((change, future))
+        return made
+
+    def _commit_together(self, made: list[_Change], is_run: bool) -> None:
         try:
-            with self._writer() as writer:
+            with self._writer(is_run) as writer:
                 staged = Staged(self.newest(), writer, self.path)
                 for change, _ in made:
                     change(staged)
@@ -122,7 +142,7 @@ class Session:
         except BaseException as error:  # noqa: BLE001: those who wait raise it
             if len(made) > 1 and not isinstance(error, Unavailable):  # one of them may be to blame, and not the others
                 for one in made:
-                    self._commit_together([one])
+                    self._commit_together([one], is_run)
                 return
             for _, future in made:
                 future.set_exception(error)
@@ -136,7 +156,7 @@ class Session:
         self.open()
         if self.in_transaction:
             raise FailedPrecondition(f"{self.path}: the store is in a transaction already")
-        with self._writing, self._writer() as writer:
+        with self._turn(), self._writer() as writer:
             staged = Staged(self.newest(), writer, self.path)
             self._staged = staged
             try:
@@ -152,11 +172,37 @@ class Session:
                     self._staged = None
 
     @contextlib.contextmanager
-    def _writer(self) -> Iterator[CollectionWriter]:
-        writer = self.open().writer()
+    def _turn(self) -> Iterator[None]:
+        """Ends a run of changes, and has the turn to write."""
+        with self._opening:
+            self._claims += 1
+        self._wakes.set()
         try:
-            yield writer
+            self._writing.acquire()
         finally:
+            with self._opening:
+                self._claims -= 1
+        try:
+            yield
+        finally:
+            self._writing.release()
+
+    @contextlib.contextmanager
+    def _writer(self, keeps: bool = False) -> Iterator[CollectionWriter]:
+        """Has the writer, and keeps it for the next change if that is said and nothing fails."""
+        if self._kept is None:
+            self._kept = self.open().writer()
+        try:
+            yield self._kept
+        except BaseException:
+            self._release()
+            raise
+        if not keeps:
+            self._release()
+
+    def _release(self) -> None:
+        writer, self._kept = self._kept, None
+        if writer is not None:
             writer.release()
 
     def _commit(self, staged: Staged, writer: CollectionWriter) -> None:
@@ -169,7 +215,7 @@ class Session:
         """Leaves complete frames for other libraries, if this session has written and nobody else does."""
         if self._process != os.getpid() or not self._has_written or self.in_transaction:
             return
-        with self._writing, contextlib.suppress(Unavailable):
+        with self._turn(), contextlib.suppress(Unavailable):
             self.open().writer(wait=0).close()
             self._has_written = False
 
