@@ -6,10 +6,12 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "cairn/cairn.h"
 #include "cairn/chunk.h"
+#include "cairn/collection.h"
 #include "cairn/executor.h"
 #include "cairn/file_system.h"
 #include "cairn/frame.h"
@@ -18,6 +20,7 @@
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
 #include "engine/base/lazy.h"
+#include "engine/base/status.h"
 
 struct cairn_bytes {
   cairn::Chunk chunk;
@@ -47,8 +50,38 @@ struct cairn_frame {
   cairn::Frame frame;
 };
 
+struct cairn_collection {
+  cairn::Collection collection;
+};
+
+struct cairn_collection_snapshot {
+  cairn::CollectionSnapshot snapshot;
+  // C programs get pointers into these.
+  mutable cairn::Lazy<std::vector<std::string>> members = {};
+  mutable cairn::Lazy<std::vector<std::string>> groups = {};
+};
+
+struct cairn_collection_writer {
+  explicit cairn_collection_writer(cairn::CollectionWriter opened)
+      : writer(std::make_shared<cairn::CollectionWriter>(std::move(opened))) {}
+
+  std::shared_ptr<cairn::CollectionWriter> writer;  // nobody else keeps it
+};
+
+namespace cairn::c_api {
+
+// A member of a collection that is edited: the one that has the name at the time of each call.
+struct EditedMember {
+  std::weak_ptr<CollectionWriter> writer;
+  std::string name;
+  bool is_group = false;  // the name is that of a group, and its attributes are edited
+};
+
+}  // namespace cairn::c_api
+
+// The writer of a frame, or of a member of a collection.
 struct cairn_writer {
-  cairn::Writer writer;
+  std::variant<cairn::Writer, cairn::c_api::EditedMember> writer;
 };
 
 namespace cairn::c_api {
@@ -70,6 +103,29 @@ struct cairn_snapshot {
 };
 
 namespace cairn::c_api {
+
+// Runs edit(writer), where the writer is a Writer or a MemberWriter.
+template <typename Edit>
+auto EditWith(cairn_writer& writer, Edit edit) -> decltype(edit(std::declval<Writer&>())) {
+  if (auto* const frame = std::get_if<Writer>(&writer.writer)) return edit(*frame);
+  const auto& member = std::get<EditedMember>(writer.writer);
+  const std::shared_ptr<CollectionWriter> collection = member.writer.lock();
+  if (collection == nullptr) {
+    return FailedPrecondition("%s: the writer of the collection was freed", member.name);
+  }
+  absl::StatusOr<MemberWriter> opened =
+      member.is_group ? collection->EditAttributes(member.name) : collection->Edit(member.name);
+  if (!opened.ok()) return opened.status();
+  return edit(*opened);
+}
+
+// Runs call(writer) with the writer of a frame. Errors: kFailedPrecondition for that of a member.
+template <typename Handle, typename Call>
+auto CallWith(Handle& writer, Call call) -> decltype(call(std::get<Writer>(writer.writer))) {
+  if (auto* const frame = std::get_if<Writer>(&writer.writer)) return call(*frame);
+  return FailedPrecondition("%s: is a member, for which the writer of the collection does this",
+                            std::get<EditedMember>(writer.writer).name);
+}
 
 inline Chunk OwnBytes(std::vector<std::byte> bytes) {
   const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));

@@ -32,6 +32,8 @@ struct StructVersions<cairn_reclaim_options> {
 
 using cairn::Bytes;
 using cairn::MutableBytes;
+using cairn::c_api::CallWith;
+using cairn::c_api::EditWith;
 using cairn::c_api::Return;
 using cairn::c_api::ReturnHandle;
 using cairn::c_api::ReturnValue;
@@ -46,7 +48,7 @@ cairn_code cairn_writer_append(cairn_writer* writer, const void* src, size_t siz
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
-    return writer->writer.Append(items);
+    return EditWith(*writer, [&](auto& edited) { return edited.Append(items); });
   });
 }
 
@@ -55,7 +57,7 @@ cairn_code cairn_writer_append_compressed(cairn_writer* writer, const void* chun
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, ToBytes(chunk, chunk_size, "chunk"));
-    return writer->writer.AppendCompressed(bytes);
+    return EditWith(*writer, [&](auto& edited) { return edited.AppendCompressed(bytes); });
   });
 }
 
@@ -65,7 +67,8 @@ cairn_code cairn_writer_append_special(cairn_writer* writer, cairn_special speci
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const cairn::SpecialValue kind, cairn::c_api::ToSpecial(special));
     CAIRN_ASSIGN_OR_RETURN(const Bytes item, ToBytes(value, value_size, "value"));
-    return writer->writer.AppendSpecial(kind, nitems, item);
+    return EditWith(*writer,
+                    [&](auto& edited) { return edited.AppendSpecial(kind, nitems, item); });
   });
 }
 
@@ -74,7 +77,7 @@ cairn_code cairn_writer_insert_chunk(cairn_writer* writer, int64_t nchunk, const
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
-    return writer->writer.InsertChunk(nchunk, items);
+    return EditWith(*writer, [&](auto& edited) { return edited.InsertChunk(nchunk, items); });
   });
 }
 
@@ -83,7 +86,7 @@ cairn_code cairn_writer_update_chunk(cairn_writer* writer, int64_t nchunk, const
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
-    return writer->writer.UpdateChunk(nchunk, items);
+    return EditWith(*writer, [&](auto& edited) { return edited.UpdateChunk(nchunk, items); });
   });
 }
 
@@ -92,7 +95,7 @@ cairn_code cairn_writer_read_chunk(cairn_writer* writer, int64_t nchunk, void* d
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const MutableBytes to, ToMutableBytes(dst, size));
-    return writer->writer.ReadChunk(nchunk, to);
+    return EditWith(*writer, [&](auto& edited) { return edited.ReadChunk(nchunk, to); });
   });
 }
 
@@ -101,7 +104,7 @@ cairn_code cairn_writer_insert_compressed(cairn_writer* writer, int64_t nchunk, 
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, ToBytes(chunk, chunk_size, "chunk"));
-    return writer->writer.InsertCompressed(nchunk, bytes);
+    return EditWith(*writer, [&](auto& edited) { return edited.InsertCompressed(nchunk, bytes); });
   });
 }
 
@@ -110,7 +113,7 @@ cairn_code cairn_writer_update_compressed(cairn_writer* writer, int64_t nchunk, 
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, ToBytes(chunk, chunk_size, "chunk"));
-    return writer->writer.UpdateCompressed(nchunk, bytes);
+    return EditWith(*writer, [&](auto& edited) { return edited.UpdateCompressed(nchunk, bytes); });
   });
 }
 
@@ -118,7 +121,7 @@ cairn_code cairn_writer_delete_chunks(cairn_writer* writer, int64_t first, int64
                                       cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
-    return writer->writer.DeleteChunks(first, count);
+    return EditWith(*writer, [&](auto& edited) { return edited.DeleteChunks(first, count); });
   });
 }
 
@@ -128,7 +131,7 @@ cairn_code cairn_writer_reorder_chunks(cairn_writer* writer, const int64_t* orde
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const std::span<const int64_t> chunks,
                            ToSpan(order, static_cast<int64_t>(nchunks), "order"));
-    return writer->writer.ReorderChunks(chunks);
+    return EditWith(*writer, [&](auto& edited) { return edited.ReorderChunks(chunks); });
   });
 }
 
@@ -137,7 +140,7 @@ cairn_code cairn_writer_write_items(cairn_writer* writer, int64_t start, const v
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
-    return writer->writer.WriteItems(start, items);
+    return EditWith(*writer, [&](auto& edited) { return edited.WriteItems(start, items); });
   });
 }
 
@@ -149,7 +152,7 @@ cairn_code cairn_writer_write_box(cairn_writer* writer, const int64_t* start, co
     CAIRN_ASSIGN_OR_RETURN(const std::span<const int64_t> from, ToSpan(start, ndim, "start"));
     CAIRN_ASSIGN_OR_RETURN(const std::span<const int64_t> extent, ToSpan(shape, ndim, "shape"));
     CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
-    return writer->writer.WriteBox(from, extent, items);
+    return EditWith(*writer, [&](auto& edited) { return edited.WriteBox(from, extent, items); });
   });
 }
 
@@ -158,7 +161,7 @@ cairn_code cairn_writer_resize_array(cairn_writer* writer, const int64_t* shape,
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const std::span<const int64_t> extent, ToSpan(shape, ndim, "shape"));
-    return writer->writer.ResizeArray(extent);
+    return EditWith(*writer, [&](auto& edited) { return edited.ResizeArray(extent); });
   });
 }
 
@@ -167,7 +170,7 @@ cairn_code cairn_writer_append_slices(cairn_writer* writer, int32_t axis, const 
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
-    return writer->writer.AppendSlices(axis, items);
+    return EditWith(*writer, [&](auto& edited) { return edited.AppendSlices(axis, items); });
   });
 }
 
@@ -175,7 +178,7 @@ cairn_code cairn_writer_delete_slices(cairn_writer* writer, int32_t axis, int64_
                                       int64_t count, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
-    return writer->writer.DeleteSlices(axis, start, count);
+    return EditWith(*writer, [&](auto& edited) { return edited.DeleteSlices(axis, start, count); });
   });
 }
 
@@ -185,7 +188,7 @@ cairn_code cairn_writer_set_metalayer(cairn_writer* writer, const char* name, co
     CAIRN_REQUIRE(writer);
     CAIRN_REQUIRE(name);
     CAIRN_ASSIGN_OR_RETURN(const Bytes content, ToBytes(src, size, "src"));
-    return writer->writer.SetMetalayer(name, content);
+    return EditWith(*writer, [&](auto& edited) { return edited.SetMetalayer(name, content); });
   });
 }
 
@@ -195,7 +198,7 @@ cairn_code cairn_writer_set_vlmetalayer(cairn_writer* writer, const char* name, 
     CAIRN_REQUIRE(writer);
     CAIRN_REQUIRE(name);
     CAIRN_ASSIGN_OR_RETURN(const Bytes content, ToBytes(src, size, "src"));
-    return writer->writer.SetVlmetalayer(name, content);
+    return EditWith(*writer, [&](auto& edited) { return edited.SetVlmetalayer(name, content); });
   });
 }
 
@@ -204,7 +207,7 @@ cairn_code cairn_writer_delete_vlmetalayer(cairn_writer* writer, const char* nam
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_REQUIRE(name);
-    return writer->writer.DeleteVlmetalayer(name);
+    return EditWith(*writer, [&](auto& edited) { return edited.DeleteVlmetalayer(name); });
   });
 }
 
@@ -213,7 +216,8 @@ cairn_code cairn_writer_apply_increment(cairn_writer* writer, const cairn_snapsh
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_REQUIRE(increment);
-    return writer->writer.ApplyIncrement(increment->snapshot);
+    return EditWith(*writer,
+                    [&](auto& edited) { return edited.ApplyIncrement(increment->snapshot); });
   });
 }
 
@@ -221,7 +225,7 @@ cairn_code cairn_writer_staged_snapshot(cairn_writer* writer, cairn_snapshot** s
                                         cairn_status* status) {
   return ReturnHandle(snapshot, "snapshot", status, [&]() -> absl::StatusOr<cairn::Snapshot> {
     CAIRN_REQUIRE(writer);
-    return writer->writer.StagedSnapshot();
+    return EditWith(*writer, [&](auto& edited) { return edited.StagedSnapshot(); });
   });
 }
 
@@ -233,7 +237,7 @@ cairn_code cairn_writer_commit(cairn_writer* writer, cairn_durability durability
         CAIRN_REQUIRE(writer);
         CAIRN_ASSIGN_OR_RETURN(const cairn::Durability survives,
                                cairn::c_api::ToDurability(durability, "durability"));
-        return writer->writer.Commit(survives);
+        return CallWith(*writer, [&](auto& frame) { return frame.Commit(survives); });
       });
   cairn::c_api::GiveOrFree(snapshot, committed);
   return code;
@@ -244,29 +248,31 @@ cairn_code cairn_writer_sync(const cairn_writer* writer, const cairn_snapshot* c
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
     CAIRN_REQUIRE(committed);
-    return writer->writer.Sync(committed->snapshot);
+    return CallWith(*writer, [&](auto& frame) { return frame.Sync(committed->snapshot); });
   });
 }
 
 cairn_code cairn_writer_checkpoint(cairn_writer* writer, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
-    return writer->writer.Checkpoint();
+    return CallWith(*writer, [&](auto& frame) { return frame.Checkpoint(); });
   });
 }
 
 cairn_code cairn_writer_flush(cairn_writer* writer, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
-    return writer->writer.Flush();
+    return CallWith(*writer, [&](auto& frame) { return frame.Flush(); });
   });
 }
 
 cairn_code cairn_writer_rollback(cairn_writer* writer, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
-    writer->writer.Rollback();
-    return absl::OkStatus();
+    return CallWith(*writer, [](cairn::Writer& frame) {
+      frame.Rollback();
+      return absl::OkStatus();
+    });
   });
 }
 
@@ -279,7 +285,9 @@ cairn_code cairn_writer_reclaim(cairn_writer* writer, const cairn_reclaim_option
     CAIRN_ASSIGN_OR_RETURN(const cairn_reclaim_options given,
                            cairn::c_api::ReadStruct(options, kDefaults, "reclaim options"));
     CAIRN_ASSIGN_OR_RETURN(const cairn::ReclaimReport done,
-                           writer->writer.Reclaim({.keep_generations = given.keep_generations}));
+                           CallWith(*writer, [&](cairn::Writer& frame) {
+                             return frame.Reclaim({.keep_generations = given.keep_generations});
+                           }));
     if (given.on_holder != nullptr) {
       for (const cairn::GenerationHolder& found : done.holders) {
         const cairn_generation_holder holder = cairn::c_api::FromCpp(found);
@@ -298,14 +306,15 @@ cairn_code cairn_writer_reclaim(cairn_writer* writer, const cairn_reclaim_option
 cairn_code cairn_writer_suspend(cairn_writer* writer, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
-    return writer->writer.Suspend();
+    return CallWith(*writer, [&](auto& frame) { return frame.Suspend(); });
   });
 }
 
 cairn_code cairn_writer_resume(cairn_writer* writer, int64_t wait_ms, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
-    return writer->writer.Resume(std::chrono::milliseconds(wait_ms));
+    return CallWith(*writer,
+                    [&](auto& frame) { return frame.Resume(std::chrono::milliseconds(wait_ms)); });
   });
 }
 
@@ -314,13 +323,13 @@ cairn_code cairn_writer_has_waiters(const cairn_writer* writer, bool* has_waiter
   return ReturnValue(has_waiters, status, [&]() -> absl::StatusOr<bool> {
     CAIRN_REQUIRE(writer);
     CAIRN_REQUIRE(has_waiters);
-    return writer->writer.HasWaiters();
+    return CallWith(*writer, [&](auto& frame) { return frame.HasWaiters(); });
   });
 }
 
 cairn_code cairn_writer_close(cairn_writer* writer, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(writer);
-    return writer->writer.Close();
+    return CallWith(*writer, [&](auto& frame) { return frame.Close(); });
   });
 }

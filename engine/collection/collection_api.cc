@@ -44,6 +44,10 @@ absl::Status CollectionSnapshot::CopyTo(const std::string& path) const {
   return view_->CopyTo(path);
 }
 
+absl::StatusOr<VerifyReport> CollectionSnapshot::Verify(const VerifyOptions& options) const {
+  return view_->Verify(options);
+}
+
 bool CollectionSnapshot::HasMember(std::string_view name) const {
   return view_->ledger->table.members.contains(name);
 }

@@ -11,6 +11,7 @@
 #include "cairn/collection.h"
 #include "cairn/frame.h"
 #include "cairn/snapshot.h"
+#include "cairn/verify.h"
 #include "engine/base/mutex.h"
 #include "engine/collection/ledger.h"
 #include "engine/collection/site.h"
@@ -27,6 +28,8 @@ struct View {
   absl::StatusOr<Snapshot> OpenMember(std::string_view name) const;
   // Copies all members to a new collection at `path`. The ledger comes last.
   absl::Status CopyTo(const std::string& path) const;
+  // Verifies the ledger and all members.
+  absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) const;
 };
 using ViewPtr = std::shared_ptr<const View>;
 

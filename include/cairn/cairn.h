@@ -43,6 +43,7 @@
 #define CAIRN_CAIRN_H_
 
 #include "cairn/c_chunk.h"
+#include "cairn/c_collection.h"
 #include "cairn/c_frame.h"
 #include "cairn/c_plugin.h"
 #include "cairn/c_repair.h"

@@ -27,6 +27,7 @@
 #include "cairn/options.h"
 #include "cairn/snapshot.h"
 #include "cairn/types.h"
+#include "cairn/verify.h"
 
 namespace cairn {
 
@@ -81,6 +82,11 @@ class CAIRN_EXPORT CollectionSnapshot {
   // Errors, after which nothing is left: kAlreadyExists if `path` is not an empty directory or
   // nothing; those of OpenMember and Snapshot::CopyTo.
   absl::Status CopyTo(const std::string& path) const;
+  // Verifies the ledger, as it is now, and all members. A section of the report begins with the
+  // name of the member, as in "/day/temp: chunk 3", or is that name if the file cannot be opened.
+  // `options.progress` gets the chunks of all frames together.
+  // Errors: kCancelled as for Snapshot::Verify; those of OpenMember, but for damage.
+  absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options = {}) const;
 
   // Returns true if both are the same state, seen through the same Collection.
   bool operator==(const CollectionSnapshot& other) const { return view_ == other.view_; }

@@ -34,8 +34,17 @@ class CAIRN_EXPORT MemberWriter {
   absl::Status UpdateChunk(int64_t nchunk, Items items) {
     return writer_->UpdateChunk(nchunk, items);
   }
+  absl::Status InsertCompressed(int64_t nchunk, Bytes chunk) {
+    return writer_->InsertCompressed(nchunk, chunk);
+  }
+  absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk) {
+    return writer_->UpdateCompressed(nchunk, chunk);
+  }
   absl::Status DeleteChunks(int64_t first, int64_t count) {
     return writer_->DeleteChunks(first, count);
+  }
+  absl::Status ReorderChunks(std::span<const int64_t> order) {
+    return writer_->ReorderChunks(order);
   }
   absl::Status WriteItems(int64_t start, Items items) { return writer_->WriteItems(start, items); }
 
@@ -56,6 +65,10 @@ class CAIRN_EXPORT MemberWriter {
     return writer_->SetVlmetalayer(name, content);
   }
   absl::Status DeleteVlmetalayer(std::string_view name) { return writer_->DeleteVlmetalayer(name); }
+
+  absl::Status ApplyIncrement(const Snapshot& increment) {
+    return writer_->ApplyIncrement(increment);
+  }
 
   absl::Status ReadChunk(int64_t nchunk, MutableItems dst) {
     return writer_->ReadChunk(nchunk, dst);

@@ -36,6 +36,7 @@ extern const test_case plugin_tests[];
 extern const test_case frame_tests[];
 extern const test_case array_tests[];
 extern const test_case writer_tests[];
+extern const test_case collection_tests[];
 extern const test_case repair_tests[];
 extern const test_case thread_tests[];
 extern const test_case log_tests[];

@@ -16,6 +16,7 @@
 #include "tools/python/binding/handles.h"
 #include "tools/python/binding/recipe.h"
 #include "tools/python/binding/text.h"
+#include "tools/python/binding/verification.h"
 
 namespace cairn::python {
 
@@ -177,6 +178,12 @@ void BindCollection(nb::module_& module) {
             Check(WithoutGil([&] { return self.snapshot.CopyTo(path); }));
           },
           "path"_a)
+      .def(
+          "verify",
+          [](const SnapshotOf& self, int depth, nb::object progress) {
+            return VerifyWith(self.context, self.snapshot, depth, std::move(progress));
+          },
+          "depth"_a, "progress"_a.none(), nb::sig(CAIRN_VERIFY_SIGNATURE))
       .def("is_same", [](const SnapshotOf& self, const SnapshotOf& other) {
         return self.snapshot == other.snapshot;
       });

@@ -12,6 +12,7 @@
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/handles.h"
 #include "tools/python/binding/text.h"
+#include "tools/python/binding/verification.h"
 
 namespace cairn::python {
 
@@ -185,21 +186,8 @@ nb::list ChunkSizes(const SnapshotHandle& self, int64_t first, int64_t count) {
   return result;
 }
 
-// Returns (chunks, bytes read, sealed, findings, omitted findings, notes).
 nb::tuple Verify(const SnapshotHandle& self, int depth, nb::object progress) {
-  Progress reported(std::move(progress));
-  absl::StatusOr<VerifyReport> report = WithoutGil(self.context.remote, [&] {
-    return self.snapshot.Verify({.depth = static_cast<VerifyDepth>(depth),
-                                 .progress = [&](int64_t done) { return reported.Report(done); }});
-  });
-  reported.RaiseError();
-  const VerifyReport found = Check(std::move(report));
-  nb::list findings;
-  for (const Finding& one : found.findings) {
-    findings.append(nb::make_tuple(one.begin, one.end, one.section, one.reason));
-  }
-  return nb::make_tuple(found.nchunks, found.bytes_read, found.sealed, findings, found.omitted,
-                        found.notes);
+  return VerifyWith(self.context, self.snapshot, depth, std::move(progress));
 }
 
 }  // namespace
@@ -223,9 +211,7 @@ void BindSnapshot(nb::module_& module) {
            nb::sig("def coded_columns(self, nchunk: int) -> list[tuple[int, int, int, bool]]"))
       .def("chunk_sizes", &ChunkSizes, "first"_a, "count"_a,
            nb::sig("def chunk_sizes(self, first: int, count: int) -> list[tuple[int, int, int]]"))
-      .def("verify", &Verify, "depth"_a, "progress"_a.none(),
-           nb::sig("def verify(self, depth: int, progress: object | None) -> tuple[int, int, bool, "
-                   "list[tuple[int, int, str, str]], int, list[str]]"))
+      .def("verify", &Verify, "depth"_a, "progress"_a.none(), nb::sig(CAIRN_VERIFY_SIGNATURE))
       .def("content_hash",
            [](const SnapshotHandle& self) {
              return Check(

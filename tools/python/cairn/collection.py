@@ -8,7 +8,6 @@ from typing import Any, Optional
 
 from . import _engine, options
 from .arguments import members_raise_ours, raises_ours, told
-from .collection_report import verify_members
 from .collection_writer import CollectionWriter
 from .errors import AlreadyExists, InvalidArgument, InvalidType, NoSuchMember, NotFound, ReadOnly, Unimplemented
 from .info import Report
@@ -93,12 +92,12 @@ class Members(Mapping[str, Snapshot]):
     ) -> Report:
         """Checks the ledger and all members, also those that hold attributes, and continues past damage.
 
-        The sections of the report begin with the name of the member, or of the ledger's file.
+        The sections of the report begin with the name of the member, or of the ledger.
 
         depth, progress
             As those of `Frame.verify`. The chunks of all members are counted together.
         """
-        return verify_members(self._view().engine, self._where, depth, progress)
+        return Report._of(self._view().engine, depth, progress)
 
     def backup(self, path: Path) -> None:
         """Copies this state of all members to a new collection at `path`. A writer may be open meanwhile."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple, Optional
+from collections.abc import Callable
+from typing import Any, NamedTuple, Optional, Union
 
-from . import options
+from . import _engine, options
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,6 +107,17 @@ class Report:
     findings: tuple[Finding, ...]  # the first 1000
     omitted: int  # number of further findings
     notes: tuple[str, ...]  # observations that are not damage
+
+    @classmethod
+    def _of(
+        cls,
+        engine: Union[_engine.Snapshot, _engine.CollectionSnapshot],
+        depth: str,
+        progress: Optional[Callable[[int], object]],
+    ) -> Report:
+        number = options.number_of(depth, options.VERIFY_DEPTHS, "depth")
+        nchunks, nbytes, sealed, findings, omitted, notes = engine.verify(number, progress)
+        return cls(nchunks, nbytes, sealed, tuple(Finding(*one) for one in findings), omitted, tuple(notes))
 
     @property
     def ok(self) -> bool:

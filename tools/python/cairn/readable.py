@@ -11,7 +11,7 @@ import numpy as np
 from . import indexing, options
 from .arguments import members_raise_ours
 from .errors import InvalidArgument, InvalidType
-from .info import CodedColumn, Finding, Info, Report
+from .info import CodedColumn, Info, Report
 from .keys import names_of
 from .metadata import Edit, Meta, RawMeta, RawVlMeta, VlMeta
 from .opened import Immutable
@@ -196,12 +196,7 @@ class Readable:
             A function that is called with the number of chunks done. An exception that it raises
             stops the check.
         """
-        number = options.number_of(depth, options.VERIFY_DEPTHS, "depth")
-        nchunks, nbytes, sealed, findings, omitted, notes = self._view().engine.verify(
-            number, progress
-        )
-        found = tuple(Finding(*one) for one in findings)
-        return Report(nchunks, nbytes, sealed, found, omitted, tuple(notes))
+        return Report._of(self._view().engine, depth, progress)
 
     def content_hash(self) -> int:
         """Returns a number that is equal for frames with equal data and metadata in equal chunks."""

@@ -1,0 +1,147 @@
+#include "cairn/collection.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/cairn.h"
+#include "cairn/options.h"
+#include "cairn/snapshot.h"
+#include "engine/base/status.h"
+#include "engine/c_api/handles.h"
+#include "engine/c_api/options.h"
+#include "engine/c_api/result.h"
+
+using cairn::c_api::Return;
+using cairn::c_api::ReturnHandle;
+using cairn::c_api::ToCpp;
+
+namespace cairn::c_api {
+namespace {
+
+const std::vector<std::string>& MembersOf(const cairn_collection_snapshot& snapshot) {
+  return snapshot.members.Get([&] { return snapshot.snapshot.Members(); });
+}
+
+const std::vector<std::string>& GroupsOf(const cairn_collection_snapshot& snapshot) {
+  return snapshot.groups.Get([&] { return snapshot.snapshot.Groups(); });
+}
+
+const char* NameOf(const std::vector<std::string>& names, size_t number) {
+  return number < names.size() ? names[number].c_str() : nullptr;
+}
+
+}  // namespace
+}  // namespace cairn::c_api
+
+cairn_code cairn_collection_open(const char* path, const cairn_open_options* options,
+                                 cairn_collection** collection, cairn_status* status) {
+  return ReturnHandle(collection, "collection", status, [&]() -> absl::StatusOr<cairn::Collection> {
+    CAIRN_REQUIRE(path);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::OpenOptions members, ToCpp(options));
+    return cairn::Collection::Open(path, {.members = members});
+  });
+}
+
+cairn_code cairn_collection_create(const char* path, const cairn_open_options* options,
+                                   cairn_collection** collection, cairn_status* status) {
+  return ReturnHandle(collection, "collection", status, [&]() -> absl::StatusOr<cairn::Collection> {
+    CAIRN_REQUIRE(path);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::OpenOptions members, ToCpp(options));
+    return cairn::Collection::Create(path, {.members = members});
+  });
+}
+
+void cairn_collection_free(cairn_collection* collection) { delete collection; }
+
+cairn_code cairn_collection_newest(const cairn_collection* collection,
+                                   cairn_collection_snapshot** snapshot, cairn_status* status) {
+  return ReturnHandle(snapshot, "snapshot", status,
+                      [&]() -> absl::StatusOr<cairn::CollectionSnapshot> {
+                        CAIRN_REQUIRE(collection);
+                        return collection->collection.snapshot();
+                      });
+}
+
+cairn_code cairn_collection_refresh(cairn_collection* collection,
+                                    cairn_collection_snapshot** snapshot, cairn_status* status) {
+  return ReturnHandle(snapshot, "snapshot", status,
+                      [&]() -> absl::StatusOr<cairn::CollectionSnapshot> {
+                        CAIRN_REQUIRE(collection);
+                        return collection->collection.Refresh();
+                      });
+}
+
+cairn_code cairn_collection_open_writer(cairn_collection* collection,
+                                        const cairn_writer_options* options,
+                                        cairn_collection_writer** writer, cairn_status* status) {
+  return ReturnHandle(writer, "writer", status, [&]() -> absl::StatusOr<cairn::CollectionWriter> {
+    CAIRN_REQUIRE(collection);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::WriterOptions members, ToCpp(options));
+    return collection->collection.OpenWriter({.wait = members.wait, .members = members});
+  });
+}
+
+void cairn_collection_snapshot_free(cairn_collection_snapshot* snapshot) { delete snapshot; }
+
+bool cairn_collection_snapshot_equal(const cairn_collection_snapshot* a,
+                                     const cairn_collection_snapshot* b) {
+  return a != nullptr && b != nullptr && a->snapshot == b->snapshot;
+}
+
+uint64_t cairn_collection_snapshot_number(const cairn_collection_snapshot* snapshot) {
+  return snapshot == nullptr ? 0 : snapshot->snapshot.number();
+}
+
+size_t cairn_collection_snapshot_member_count(const cairn_collection_snapshot* snapshot) {
+  return snapshot == nullptr ? 0 : cairn::c_api::MembersOf(*snapshot).size();
+}
+
+const char* cairn_collection_snapshot_member_name(const cairn_collection_snapshot* snapshot,
+                                                  size_t number) {
+  if (snapshot == nullptr) return nullptr;
+  return cairn::c_api::NameOf(cairn::c_api::MembersOf(*snapshot), number);
+}
+
+size_t cairn_collection_snapshot_group_count(const cairn_collection_snapshot* snapshot) {
+  return snapshot == nullptr ? 0 : cairn::c_api::GroupsOf(*snapshot).size();
+}
+
+const char* cairn_collection_snapshot_group_name(const cairn_collection_snapshot* snapshot,
+                                                 size_t number) {
+  if (snapshot == nullptr) return nullptr;
+  return cairn::c_api::NameOf(cairn::c_api::GroupsOf(*snapshot), number);
+}
+
+cairn_code cairn_collection_snapshot_open_member(const cairn_collection_snapshot* snapshot,
+                                                 const char* name, cairn_snapshot** member,
+                                                 cairn_status* status) {
+  return ReturnHandle(member, "member", status, [&]() -> absl::StatusOr<cairn::Snapshot> {
+    CAIRN_REQUIRE(snapshot);
+    CAIRN_REQUIRE(name);
+    return snapshot->snapshot.OpenMember(name);
+  });
+}
+
+cairn_code cairn_collection_snapshot_open_attributes(const cairn_collection_snapshot* snapshot,
+                                                     const char* group, cairn_snapshot** attributes,
+                                                     cairn_status* status) {
+  return ReturnHandle(attributes, "attributes", status, [&]() -> absl::StatusOr<cairn::Snapshot> {
+    CAIRN_REQUIRE(snapshot);
+    CAIRN_REQUIRE(group);
+    return snapshot->snapshot.OpenAttributes(group);
+  });
+}
+
+cairn_code cairn_collection_snapshot_copy_to(const cairn_collection_snapshot* snapshot,
+                                             const char* path, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(snapshot);
+    CAIRN_REQUIRE(path);
+    return snapshot->snapshot.CopyTo(path);
+  });
+}
