@@ -125,6 +125,16 @@ absl::StatusOr<format::IndexedChunk> IncrementApplier::SpecialChunk(int64_t entr
   return format::IndexedChunk{.entry = {.value = entry}, .nbytes = static_cast<int32_t>(size)};
 }
 
+// Finds out what chunks of the base cost, from number `base` on, which now begin at `at`. Others
+// may stand after a shorter one for now, so the places do not say what sizes they have.
+absl::StatusOr<ChunkCost> IncrementApplier::CostOfBase(int64_t at, int64_t base, int64_t count) {
+  CAIRN_ASSIGN_OR_RETURN(ChunkCost cost, edits_.CostOf(at, count));
+  if (!staged_.fixed_chunks()) return cost;
+  const bool has_short = base <= short_chunk_ && short_chunk_ < base + count;
+  cost.nbytes = count * staged_.header.chunksize - (has_short ? missing_ : 0);
+  return cost;
+}
+
 // Walks through the chunks that there are, and makes those of the result of them.
 absl::Status IncrementApplier::ApplyRuns(const State& from, const std::vector<IncrementRun>& runs,
                                          int64_t base_chunks, int64_t nbytes) {
@@ -133,7 +143,7 @@ absl::Status IncrementApplier::ApplyRuns(const State& from, const std::vector<In
   int64_t taken = 0;
   const auto drop_before = [&](int64_t end) -> absl::Status {
     if (base == end) return absl::OkStatus();
-    CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, edits_.CostOf(at, end - base));
+    CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOfBase(at, base, end - base));
     staged_.Erase(at, end - base, cost);
     base = end;
     return absl::OkStatus();
@@ -154,7 +164,7 @@ absl::Status IncrementApplier::ApplyRuns(const State& from, const std::vector<In
                                  ? TakeChunk(from, taken++)
                                  : SpecialChunk(run->value, at, nbytes));
       if (base < end) {
-        CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, edits_.CostOf(at));
+        CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOfBase(at, base, 1));
         staged_.Replace(at, old, chunk);
         ++base;
       } else {
@@ -174,7 +184,16 @@ absl::Status IncrementApplier::MakeResult(const State& view, const State& from,
   if (increment.chunksize > 0) staged_.FixChunksize(increment.chunksize);
   if (ShortChunkNbytes(view) != increment.partial_kept) CAIRN_RETURN_IF_ERROR(DropShortChunk());
   std::vector<IncrementRun> runs = increment.runs;
-  if (!IsInOrder(runs)) CAIRN_RETURN_IF_ERROR(staged_.ReorderChunks(OrderOf(runs, base_chunks)));
+  const bool ends_short = view.vlblocks && view.chunksize > 0 && view.nbytes % view.chunksize > 0;
+  if (ends_short) {
+    short_chunk_ = base_chunks - 1;
+    missing_ = view.chunksize - view.nbytes % view.chunksize;
+  }
+  if (!IsInOrder(runs)) {
+    const std::vector<int64_t> order = OrderOf(runs, base_chunks);
+    CAIRN_RETURN_IF_ERROR(staged_.ReorderChunks(order));
+    if (ends_short) short_chunk_ = std::ranges::find(order, short_chunk_) - order.begin();
+  }
   CAIRN_RETURN_IF_ERROR(ApplyRuns(from, runs, base_chunks, increment.nbytes));
   CAIRN_RETURN_IF_ERROR(MetadataEdits(stager_).Apply(increment.layers));
   staged_.header.vlblocks = increment.vlblocks;

@@ -31,12 +31,16 @@ class IncrementApplier {
   absl::StatusOr<format::IndexedChunk> TakeChunk(const State& from, int64_t nchunk);
   absl::StatusOr<format::IndexedChunk> SpecialChunk(int64_t entry, int64_t nchunk,
                                                     int64_t nbytes) const;
+  absl::StatusOr<ChunkCost> CostOfBase(int64_t at, int64_t base, int64_t count);
   absl::Status ApplyRuns(const State& from, const std::vector<format::IncrementRun>& runs,
                          int64_t base_chunks, int64_t nbytes);
 
   Stager& stager_;
   StagedEdits& edits_;
   StagedState& staged_;
+  // Chunks of variable blocks are complete, also a shorter one at the end.
+  int64_t short_chunk_ = -1;  // its number among the chunks of the base, once these are in order
+  int64_t missing_ = 0;       // bytes that it lacks
 };
 
 }  // namespace cairn::frame

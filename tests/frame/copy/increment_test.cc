@@ -12,6 +12,7 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
+#include "engine/base/status.h"
 #include "tests/support/bytes.h"
 #include "tests/support/frames.h"
 #include "tests/support/simulated_disk.h"
@@ -138,6 +139,39 @@ TEST_F(IncrementTest, BringsSpecialValuesWithoutAChunk) {
     return status.ok() ? writer.AppendSpecial(SpecialValue::kZeros, 2000) : status;
   });
   EXPECT_EQ(increment.info().nchunks, 0);
+}
+
+TEST_F(IncrementTest, FollowsChunksOfVariableBlocksAlsoAShortOne) {
+  const auto chunk = [this](size_t nbytes) {
+    const Buffer items = MakeNoise(nbytes, ++seed_);
+    const Bytes blocks[] = {Bytes(items).first(40), Bytes(items).subspan(40)};
+    Buffer made(MaxVlCompressedSize(nbytes, 2));
+    const auto size = CompressVlBlocks(blocks, OfTypesize(4), made);
+    EXPECT_TRUE(IsOk(size));
+    made.resize(size.value_or(0));
+    return made;
+  };
+  const auto append = [&](Writer& writer, std::initializer_list<size_t> sizes) {
+    for (const size_t nbytes : sizes) {
+      CAIRN_RETURN_IF_ERROR(writer.AppendCompressed(chunk(nbytes)));
+    }
+    return absl::OkStatus();
+  };
+  Follow([&](Writer& writer) {
+    CAIRN_RETURN_IF_ERROR(writer.DeleteChunks(0, 11));
+    return append(writer, {400, 400, 400, 400, 100});
+  });
+  // The short chunk moves before one that goes.
+  Follow([&](Writer& writer) {
+    CAIRN_RETURN_IF_ERROR(writer.DeleteChunks(2, 1));
+    const int64_t order[] = {2, 0, 1, 3};
+    return writer.ReorderChunks(order);
+  });
+  // A new short chunk comes before those that go.
+  Follow([&](Writer& writer) {
+    CAIRN_RETURN_IF_ERROR(writer.DeleteChunks(1, 3));
+    return append(writer, {60});
+  });
 }
 
 TEST_F(IncrementTest, BringsMetadata) {
