@@ -212,6 +212,11 @@ class Session {
     }
     if (operation == 9)
       return Compare(model_.DeleteVlmetalayer(name), writer_->DeleteVlmetalayer(name));
+    if (operation == 10 && model_.nchunks() == 0) {
+      const auto items = static_cast<int32_t>(input_.Below(100));
+      const ChunkSize size = items == 99 ? ChunkSize::Variable() : ChunkSize(items);
+      return Compare(model_.SetChunksize(size), writer_->SetChunksize(size));
+    }
     Compare(model_.SetVlmetalayer(name, content), writer_->SetVlmetalayer(name, content));
   }
 

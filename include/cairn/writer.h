@@ -110,6 +110,13 @@ class CAIRN_EXPORT Writer {
   // Reorders the chunks: chunk order[i] becomes chunk i. O(nchunks).
   // Errors: kInvalidArgument also if `order` is not a permutation of all chunks.
   absl::Status ReorderChunks(std::span<const int64_t> order);
+  // Sets the chunksize, or lets chunks have any size, while the frame as it is staged has no
+  // chunks: a new one, or one whose chunks were all deleted. Any number of bytes is taken as it is.
+  // Older versions of Cairn report the commit as damage of the journal. They read the frame after
+  // the next checkpoint.
+  // Errors: kFailedPrecondition if the frame has chunks, or is an array; kInvalidArgument if a
+  // number is less than 1 or exceeds kMaxChunkBytes, or the first chunk is to set the size.
+  absl::Status SetChunksize(ChunkSize size);
   // Overwrites items from number `start` on, across chunk borders. A chunk that is only partly
   // covered is read, changed and recompressed.
   // Errors: kOutOfRange if an item does not exist; kInvalidArgument if `items` ends within an item.

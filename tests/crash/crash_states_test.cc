@@ -47,6 +47,20 @@ CrashFrame GradualSeries() {
   return frame;
 }
 
+CrashFrame SparseFreeSizes() {
+  CrashFrame frame = CrashFrame::FreeSizes();
+  frame.name = "SparseFreeSizes";
+  frame.layout = Layout::kSparse;
+  return frame;
+}
+
+CrashFrame SummariesOfFreeSizes() {
+  CrashFrame frame = CrashFrame::Summaries(true);
+  frame.name = "SummariesOfFreeSizes";
+  frame.free_sizes = true;
+  return frame;
+}
+
 std::vector<CrashFrame> Frames() {
   return {
       {.name = "Contiguous"},
@@ -64,6 +78,9 @@ std::vector<CrashFrame> Frames() {
       {.name = "Array", .line = true},
       Series(),
       GradualSeries(),
+      CrashFrame::FreeSizes(),
+      SparseFreeSizes(),
+      SummariesOfFreeSizes(),
       {.name = "Sparse", .layout = Layout::kSparse},
       CrashFrame::SparseReusing(),
       {.name = "SparseNoFingerprints",

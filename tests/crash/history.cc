@@ -38,6 +38,7 @@ class ContentHash {
 
 uint64_t ContentOf(const FrameModel& model) {
   ContentHash hash;
+  hash.Add(AsBytes(std::to_string(model.chunksize())));
   for (const Buffer& chunk : model.chunks()) hash.Add(chunk);
   hash.Add(model.metalayers());
   hash.Add(model.vlmetalayers());
@@ -46,6 +47,7 @@ uint64_t ContentOf(const FrameModel& model) {
 
 absl::StatusOr<uint64_t> ReadContent(const Snapshot& snapshot) {
   ContentHash hash;
+  hash.Add(AsBytes(std::to_string(snapshot.info().chunksize.value_or(0))));
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
     CAIRN_ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkNbytes(i));
     Buffer chunk(static_cast<size_t>(size));

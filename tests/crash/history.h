@@ -16,7 +16,7 @@
 
 namespace cairn::test {
 
-// The hash of all that a user sees of a state: chunks, metalayers, vlmetalayers.
+// The hash of all that a user sees of a state: chunksize, chunks, metalayers, vlmetalayers.
 uint64_t ContentOf(const FrameModel& model);
 // Returns the content that is read, every chunk by itself, or an error for anything that cannot be
 // read.

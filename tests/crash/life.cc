@@ -77,7 +77,7 @@ absl::Status Life::OpenWriter() {
   staged_ = committed_;
   edited_ = false;
   Begin("open for writing");
-  CAIRN_ASSIGN_OR_RETURN(writer_, frame_->OpenWriter());
+  CAIRN_ASSIGN_OR_RETURN(writer_, frame_->OpenWriter({.free_shapes = setup_.free_sizes}));
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, writer_->StagedSnapshot());
   end_ = EndOf(snapshot);
   Check(snapshot, ContentOf(*committed_), "opened for writing");

@@ -39,6 +39,7 @@ struct CrashFrame {
   bool gradual = false;         // those that the engine makes go step by step
   bool shrinks = false;         // and then much dies at once
   bool summaries = false;       // of the journal are often made
+  bool free_sizes = false;      // of chunks, and the chunksize changes
   frame::ReplayChecks rules = {};
 
   // Its checkpoints are made during commits.
@@ -67,6 +68,11 @@ struct CrashFrame {
     frame.gradual = gradual;
     frame.summaries = true;
     return frame;
+  }
+
+  // The chunksize changes while there are no chunks, and chunks of other sizes are inserted.
+  static CrashFrame FreeSizes() {
+    return {.name = "FreeSizes", .chunksize = 400, .reuses = true, .free_sizes = true};
   }
 
   OpeningRules opening() const {
@@ -127,6 +133,7 @@ class Life {
   absl::Status Do(Action action);
   absl::Status DoEdit(Action action);
   absl::Status EditChunks(Action action);
+  absl::Status EditSizes();
   absl::Status EditLine(Action action);
   absl::Status EditLayers(Action action);
 

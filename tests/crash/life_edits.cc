@@ -23,8 +23,10 @@ absl::Status Life::DoEdit(Action action) {
 }
 
 absl::Status Life::EditChunks(Action action) {
+  if (setup_.free_sizes && dice_.Percent(20)) return EditSizes();
   const int64_t at = AnyChunk();
-  const auto chunksize = static_cast<size_t>(setup_.chunksize);
+  const auto chunksize =
+      static_cast<size_t>(staged_->fixed_chunks() ? staged_->chunksize() : setup_.chunksize);
   const auto nbytes = static_cast<size_t>(staged_->nbytes());
   switch (action) {
     case Action::kInsert:
@@ -67,6 +69,27 @@ absl::Status Life::EditChunks(Action action) {
                   [&](Writer& writer) { return writer.Append(items); });
     }
   }
+}
+
+// Sets the chunksize after all chunks are deleted, or inserts a chunk of any size.
+absl::Status Life::EditSizes() {
+  if (staged_->nchunks() > 0 && dice_.Percent(40)) {
+    const int64_t at = AnyChunk();
+    const NewChunk chunk = {.items = Noise(1 + dice_.Below(static_cast<size_t>(setup_.chunksize)))};
+    const auto insert = [&](FrameModel& model) {
+      FrameModel freed = model;
+      if (!model.Insert(at, chunk).ok()) freed.FreeChunkSizes();
+      model = std::move(freed);
+      return model.Insert(at, chunk);
+    };
+    return Edit(insert, [&](Writer& writer) { return writer.InsertChunk(at, chunk.items); });
+  }
+  CAIRN_RETURN_IF_ERROR(EditChunks(Action::kDeleteAll));
+  const ChunkSize sizes[] = {setup_.chunksize, setup_.chunksize / 3, 2 * setup_.chunksize,
+                             ChunkSize::Variable()};
+  const ChunkSize size = sizes[dice_.Below(4)];
+  return Edit([&](FrameModel& model) { return model.SetChunksize(size); },
+              [&](Writer& writer) { return writer.SetChunksize(size); });
 }
 
 // Resizes the line if an edit would change the number of its chunks.

@@ -42,9 +42,10 @@ absl::StatusOr<Snapshot> OpenedFrame::Refresh() {
   return frame::HandleAccess::Make(std::move(state));
 }
 
-absl::StatusOr<Writer> OpenedFrame::OpenWriter() {
-  if (core_ == nullptr) return frame_->OpenWriter();
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer, frame::OpenWriter(core_, {}));
+absl::StatusOr<Writer> OpenedFrame::OpenWriter(const WriterOptions& options) {
+  if (core_ == nullptr) return frame_->OpenWriter(options);
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
+                         frame::OpenWriter(core_, options));
   return frame::HandleAccess::Make(std::move(writer));
 }
 

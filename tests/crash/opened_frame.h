@@ -30,7 +30,7 @@ class OpenedFrame {
 
   Snapshot snapshot() const;
   absl::StatusOr<Snapshot> Refresh();
-  absl::StatusOr<Writer> OpenWriter();
+  absl::StatusOr<Writer> OpenWriter(const WriterOptions& options = {});
   // Only by the usual rules.
   absl::Status Compact();
 

@@ -114,6 +114,31 @@ TEST_F(ObjectWritersTest, AppendsOfTwoWritersFollowEachOther) {
   ExpectHolds(Open().snapshot(), Concatenated({MakeItems(kChunk), b, a, c}));
 }
 
+TEST_F(ObjectWritersTest, ChunksizeThatAnotherWriterSetsStands) {
+  Make(1);
+  Writer first = OpenWriter();
+  ASSERT_TRUE(IsOk(first.DeleteChunks(0, 1)));
+  ASSERT_TRUE(IsOk(first.Commit()));
+  Writer second = OpenWriter();
+  ASSERT_TRUE(IsOk(first.SetVlmetalayer("a", MakeItems(4))));
+  ASSERT_TRUE(IsOk(second.SetChunksize(3 * kChunk)));
+  ASSERT_TRUE(IsOk(second.Commit()));
+  ASSERT_TRUE(IsOk(first.Commit()));
+  EXPECT_EQ(Open().snapshot().info().chunksize, 3 * kChunk);
+}
+
+TEST_F(ObjectWritersTest, ChunksizeIsNotSetAfterAnotherWriterAppends) {
+  Make(1);
+  Writer first = OpenWriter();
+  ASSERT_TRUE(IsOk(first.DeleteChunks(0, 1)));
+  ASSERT_TRUE(IsOk(first.Commit()));
+  Writer second = OpenWriter();
+  ASSERT_TRUE(IsOk(first.SetChunksize(3 * kChunk)));
+  ASSERT_TRUE(IsOk(second.Append(MakeItems(10))));
+  ASSERT_TRUE(IsOk(second.Commit()));
+  EXPECT_EQ(first.Commit().status().code(), absl::StatusCode::kAborted);
+}
+
 TEST_F(ObjectWritersTest, EditsOfDifferentChunksBothStand) {
   Make(4);
   Writer first = OpenWriter();

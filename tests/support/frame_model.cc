@@ -148,6 +148,16 @@ Verdict FrameModel::ReorderChunks(std::span<const int64_t> order) {
   return verdict;
 }
 
+Verdict FrameModel::SetChunksize(ChunkSize size) {
+  const int32_t chunksize = size.nbytes().value_or(0);
+  const bool is_size = chunksize > 0 && chunksize <= kMaxChunkBytes;
+  Verdict verdict;
+  verdict.RefuseIf(size != ChunkSize::Variable() && !is_size, StatusCode::kInvalidArgument);
+  verdict.RefuseIf(!chunks_.empty(), StatusCode::kFailedPrecondition);
+  if (verdict.ok()) chunksize_ = chunksize;
+  return verdict;
+}
+
 Verdict FrameModel::WriteItems(int64_t start, Bytes items) {
   const int64_t nitems = nbytes() / typesize_;
   const int64_t count = std::ssize(items) / typesize_;

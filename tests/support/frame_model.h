@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include <gtest/gtest.h>
 
+#include "cairn/options.h"
 #include "cairn/snapshot.h"
 #include "cairn/types.h"
 #include "tests/support/bytes.h"
@@ -52,6 +53,9 @@ class FrameModel {
   Verdict Update(int64_t nchunk, const NewChunk& chunk);
   Verdict Delete(int64_t first, int64_t count);
   Verdict ReorderChunks(std::span<const int64_t> order);
+  Verdict SetChunksize(ChunkSize size);
+  // Lets chunks have any size, as an edit of a writer with free shapes does that needs it.
+  void FreeChunkSizes() { chunksize_ = 0; }
   Verdict WriteItems(int64_t start, Bytes items);
   Verdict SetMetalayer(std::string_view name, Bytes content);
   Verdict SetVlmetalayer(std::string_view name, Bytes content);

@@ -14,6 +14,16 @@
 #include "cairn/types.h"
 #include "engine/blosc2_api/process/api.h"
 
+namespace cairn::blosc2_api {
+
+// The states of a frame before and after others have changed it.
+struct FrameChange {
+  Snapshot before;
+  Snapshot now;
+};
+
+}  // namespace cairn::blosc2_api
+
 // The numbers of chunks are checked by the caller. The fields of the super-chunk that the store
 // belongs to are the caller's to change. Reads are thread-safe.
 struct blosc2_frame_s {
@@ -48,10 +58,9 @@ struct blosc2_frame_s {
   virtual absl::Status End() { return absl::OkStatus(); }
   // Stores what the last edit has changed, after the super-chunk has taken it over too.
   virtual absl::Status Settle() { return absl::OkStatus(); }
-  // Looks for what others have changed. Returns the state of the frame if it is another one than at
-  // the last call.
-  virtual absl::StatusOr<std::optional<cairn::Snapshot>> Refresh() {
-    return std::optional<cairn::Snapshot>();
+  // Looks for what others have changed since the last call.
+  virtual absl::StatusOr<std::optional<cairn::blosc2_api::FrameChange>> Refresh() {
+    return std::optional<cairn::blosc2_api::FrameChange>();
   }
 
   // Returns true if chunks come from a file, so that callers get copies of them.

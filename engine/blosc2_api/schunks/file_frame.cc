@@ -81,10 +81,23 @@ class FileFrame final : public blosc2_frame_s {
   }
 
   absl::Status Insert(int64_t nchunk, Chunk chunk) override {
-    return Edit([&](Writer& writer) { return writer.InsertCompressed(nchunk, chunk.bytes()); });
+    return Edit([&](Writer& writer) {
+      if (schunk_.nchunks == 0) CAIRN_RETURN_IF_ERROR(TakeChunksize(writer));
+      return writer.InsertCompressed(nchunk, chunk.bytes());
+    });
   }
   absl::Status Update(int64_t nchunk, Chunk chunk) override {
-    return Edit([&](Writer& writer) { return writer.UpdateCompressed(nchunk, chunk.bytes()); });
+    return Edit([&](Writer& writer) -> absl::Status {
+      if (schunk_.nchunks > 1) return writer.UpdateCompressed(nchunk, chunk.bytes());
+      // The program may have set the chunksize. Only a frame without chunks takes another one.
+      CAIRN_ASSIGN_OR_RETURN(const Snapshot before, writer.StagedSnapshot());
+      if (before.info().chunksize.value_or(0) == schunk_.chunksize) {
+        return writer.UpdateCompressed(nchunk, chunk.bytes());
+      }
+      CAIRN_RETURN_IF_ERROR(writer.DeleteChunks(0, 1));
+      CAIRN_RETURN_IF_ERROR(TakeChunksize(writer));
+      return writer.InsertCompressed(0, chunk.bytes());
+    });
   }
   absl::Status Delete(int64_t nchunk) override {
     return Edit([&](Writer& writer) { return writer.DeleteChunks(nchunk, 1); });
@@ -128,13 +141,12 @@ class FileFrame final : public blosc2_frame_s {
     if (depth_ == 0 || --depth_ > 0) return absl::OkStatus();
     return Finish();
   }
-  absl::StatusOr<std::optional<Snapshot>> Refresh() override {
+  absl::StatusOr<std::optional<FrameChange>> Refresh() override {
     const MutexLock lock(mutex_);
-    if (is_edited_) return std::optional<Snapshot>();
+    if (is_edited_) return std::optional<FrameChange>();
     CAIRN_ASSIGN_OR_RETURN(const Snapshot now, frame_.Refresh());
-    if (now == snapshot_) return std::optional<Snapshot>();
-    snapshot_ = now;
-    return now;
+    if (now == snapshot_) return std::optional<FrameChange>();
+    return FrameChange{.before = std::exchange(snapshot_, now), .now = now};
   }
   bool on_disk() const override { return true; }
 
@@ -168,6 +180,12 @@ class FileFrame final : public blosc2_frame_s {
     }
     const absl::Status ended = End();
     return status.ok() ? ended : status;
+  }
+
+  // Gives the frame, which has no chunks, the chunksize that the program may have set.
+  absl::Status TakeChunksize(Writer& writer) const {
+    const int32_t chunksize = schunk_.chunksize;
+    return writer.SetChunksize(chunksize == 0 ? ChunkSize::Variable() : ChunkSize(chunksize));
   }
 
   // Shows readers what is staged.

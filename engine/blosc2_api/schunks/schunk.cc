@@ -85,10 +85,16 @@ blosc2_cparams ParametersOf(const FrameInfo& info) {
   return cparams;
 }
 
+// Returns the field `chunksize` of the frame's super-chunk.
+int32_t ChunksizeOf(const Snapshot& snapshot) {
+  const FrameInfo& info = snapshot.info();
+  return info.variable_chunks ? 0 : info.chunksize.value_or(-1);
+}
+
 // Takes the counters and the layers of a frame over.
 int TakeContent(blosc2_schunk& schunk, const Snapshot& snapshot) {
   const FrameInfo& info = snapshot.info();
-  schunk.chunksize = info.variable_chunks ? 0 : info.chunksize.value_or(-1);
+  schunk.chunksize = ChunksizeOf(snapshot);
   schunk.nchunks = info.nchunks;
   schunk.nbytes = info.nbytes;
   schunk.cbytes = info.cbytes;
@@ -148,10 +154,13 @@ SchunkPtr MakeSchunk(const Snapshot& snapshot, const char* urlpath, const blosc2
 
 int SyncWithFile(blosc2_schunk& schunk) {
   if (schunk.frame == nullptr || !schunk.frame->on_disk()) return 0;
-  const absl::StatusOr<std::optional<Snapshot>> changed = schunk.frame->Refresh();
+  const absl::StatusOr<std::optional<FrameChange>> changed = schunk.frame->Refresh();
   if (!changed.ok()) return CodeOf(changed.status());
   if (!changed->has_value()) return 0;
-  const int code = TakeContent(schunk, **changed);
+  const int32_t chunksize = schunk.chunksize;
+  const int code = TakeContent(schunk, (*changed)->now);
+  // The program may have set the field, which holds until others change that of the file.
+  if (ChunksizeOf((*changed)->before) == schunk.chunksize) schunk.chunksize = chunksize;
   ++schunk.change_tick;
   return code < 0 ? code : 1;
 }

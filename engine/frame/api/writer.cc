@@ -78,6 +78,10 @@ absl::Status Writer::ReorderChunks(std::span<const int64_t> order) {
   return Stage(*impl_, {}, &Stager::ReorderChunks, order);
 }
 
+absl::Status Writer::SetChunksize(ChunkSize size) {
+  return Stage(*impl_, {}, &MetadataEdits::SetChunksize, size);
+}
+
 absl::Status Writer::WriteItems(int64_t start, Items items) {
   return Stage(*impl_, items, &ItemWriter::WriteItems, start, items.bytes());
 }

@@ -45,27 +45,30 @@ class EditChecker {
         area_(AreaBeforeIndex(before) - before.journal->reused) {}
 
   absl::Status Check(const format::ChunkEdit& edit);
-  int64_t nchunks() const { return nchunks_; }
+  // Checks what the edits have made, after the last of them.
+  absl::Status CheckResult() const;
 
  private:
+  absl::Status CheckChunksize() const;
   absl::Status CheckPlaced(const IndexedChunk& chunk);
 
   const State& before_;
   const JournaledCommit& commit_;
   int64_t nchunks_;
-  int64_t room_;  // bytes for the chunks that follow
-  int64_t area_;  // bytes for chunks before the index
+  bool was_empty_ = nchunks_ == 0;
+  int32_t largest_ = 0;  // decoded bytes of a chunk, since there was none
+  int64_t room_;         // bytes for the chunks that follow
+  int64_t area_;         // bytes for chunks before the index
 };
 
 absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
   const int32_t chunksize = commit_.record.totals->chunksize;
   const bool fixed = chunksize != format::kChunksizeVariable;
-  if (chunk.nbytes < 1 || (fixed && chunk.nbytes > chunksize)) {
-    return DataLoss("commit: a chunk of %d bytes", chunk.nbytes);
-  }
+  if (chunk.nbytes < 1) return DataLoss("commit: a chunk of %d bytes", chunk.nbytes);
+  largest_ = std::max(largest_, chunk.nbytes);
   if (format::IsSpecialEntry(chunk.entry.value)) {
-    // A commit that lets chunks have any size may have had it in between.
-    const bool was_fixed = before_.chunksize != format::kChunksizeVariable;
+    // Chunks of the commit may have had one size in between.
+    const bool was_fixed = before_.chunksize != format::kChunksizeVariable || was_empty_;
     return fixed || was_fixed ? format::SpecialOfEntry(chunk.entry.value).status()
                               : DataLoss("commit: a special value in a frame of variable chunks");
   }
@@ -104,6 +107,10 @@ absl::Status EditChecker::Check(const format::ChunkEdit& edit) {
                       nchunks_);
     }
     nchunks_ -= erase->count;
+    if (nchunks_ == 0) {
+      was_empty_ = true;
+      largest_ = 0;
+    }
     return absl::OkStatus();
   }
   const std::vector<uint32_t>& order = std::get<ReorderEdit>(edit).order;
@@ -112,6 +119,26 @@ absl::Status EditChecker::Check(const format::ChunkEdit& edit) {
   }
   if (!FindNonPermutation(std::span<const uint32_t>(order)).has_value()) return absl::OkStatus();
   return DataLoss("commit: order is not a permutation of the chunks");
+}
+
+absl::Status EditChecker::CheckChunksize() const {
+  const int32_t old = before_.chunksize;
+  const int32_t now = commit_.record.totals->chunksize;
+  const bool frees = old > 0 && now == format::kChunksizeVariable;
+  const bool may_set = was_empty_ || old == format::kChunksizeUnknown;
+  const bool sets = may_set && now >= format::kChunksizeVariable && now <= kMaxChunkBytes;
+  if (now == old || frees || sets) return absl::OkStatus();
+  return DataLoss("commit: chunksize: expected %d, got %d", old, now);
+}
+
+absl::Status EditChecker::CheckResult() const {
+  CAIRN_RETURN_IF_ERROR(CheckChunksize());
+  const format::CommitTotals& totals = *commit_.record.totals;
+  if (totals.chunksize != format::kChunksizeVariable && largest_ > totals.chunksize) {
+    return DataLoss("commit: a chunk of %d bytes", largest_);
+  }
+  if (nchunks_ == totals.nchunks) return absl::OkStatus();
+  return DataLoss("commit: expected %d chunks, got %d", nchunks_, totals.nchunks);
 }
 
 // Checks an edit of a layer. `names` are those of the vlmetalayers that the edit meets.
@@ -155,15 +182,6 @@ absl::Status CheckHead(const State& before, const JournaledCommit& commit) {
                   head.entry.value);
 }
 
-absl::Status CheckChunksize(const State& before, const format::CommitTotals& totals) {
-  const int32_t old = before.chunksize;
-  const bool fixes = old == format::kChunksizeUnknown && totals.chunksize > 0 &&
-                     totals.chunksize <= kMaxChunkBytes;
-  const bool frees = old > 0 && totals.chunksize == format::kChunksizeVariable;
-  if (totals.chunksize == old || fixes || frees) return absl::OkStatus();
-  return DataLoss("commit: chunksize: expected %d, got %d", old, totals.chunksize);
-}
-
 // Checks that this many chunks and the pending items can hold this many bytes.
 absl::Status CheckTotals(const State& before, const format::CommitTotals& totals,
                          const PartialChunk& partial) {
@@ -205,13 +223,9 @@ format::CommitTotals TotalsAfter(const State& before, const PartialChunk& partia
 absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
                          const PartialChunk& partial, std::optional<LayerNames>& names) {
   const format::CommitRecord& record = commit.record;
-  CAIRN_RETURN_IF_ERROR(CheckChunksize(before, *record.totals));
   EditChecker checker(before, commit);
   for (const format::ChunkEdit& edit : record.chunks) CAIRN_RETURN_IF_ERROR(checker.Check(edit));
-  if (checker.nchunks() != record.totals->nchunks) {
-    return DataLoss("commit: expected %d chunks, got %d", checker.nchunks(),
-                    record.totals->nchunks);
-  }
+  CAIRN_RETURN_IF_ERROR(checker.CheckResult());
   if (!record.layers.empty() && !names.has_value()) {
     names.emplace();
     for (const VlMetalayer& layer : before.metadata->vlmetalayers) names->insert(layer.name);

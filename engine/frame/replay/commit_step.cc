@@ -10,6 +10,15 @@
 
 namespace cairn::frame {
 
+CommitStep StepOf(const JournaledCommit& commit) {
+  return {.links = commit.record.links,
+          .checksum = commit.checksum,
+          .end = commit.end,
+          .receipt = commit.receipt,
+          .chunk_edits = std::ssize(commit.record.chunks),
+          .layer_edits = std::ssize(commit.record.layers)};
+}
+
 PartialChunk PartialAfter(const PartialChunk& before, const format::CommitRecord& commit) {
   const format::PartialEdit& edit = commit.partial;
   PartialChunk partial = edit.replaces ? PartialChunk() : before;

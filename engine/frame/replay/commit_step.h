@@ -9,6 +9,7 @@
 
 #include "engine/format/journal.h"
 #include "engine/frame/index/chunk_index.h"
+#include "engine/frame/replay/commit_check.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
@@ -23,6 +24,8 @@ struct CommitStep {
   int64_t layer_edits = 0;
   int64_t reused = 0;  // bytes of its chunks that lie before the index, or in files
 };
+// Returns the step, which refers to the links of the commit.
+CommitStep StepOf(const JournaledCommit& commit);
 void Advance(const CommitStep& step, JournalPosition& end);
 // Notes another receipt of the last commit, which ends at `end`.
 void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal);

@@ -17,15 +17,6 @@ namespace cairn::frame {
 
 namespace {
 
-CommitStep StepOf(const JournaledCommit& commit) {
-  return {.links = commit.record.links,
-          .checksum = commit.checksum,
-          .end = commit.end,
-          .receipt = commit.receipt,
-          .chunk_edits = std::ssize(commit.record.chunks),
-          .layer_edits = std::ssize(commit.record.layers)};
-}
-
 // Applies commits as soon as it is certain that they count. Not thread-safe.
 class JournalReplayer {
  public:
@@ -203,6 +194,10 @@ absl::Status JournalReplayer::BeginAfter(const LoadedSummary& summary) {
   commit.record.links.base = start_.journal->base;
   State& state = OwnState();
   state.chunks = ChunkIndex(start_.chunks, summary.index);
+  // The commits may have set another chunksize while there were no chunks.
+  if (state.chunksize != commit.record.totals->chunksize) {
+    state.chunksize = format::kChunksizeUnknown;
+  }
   PartialChunk partial = PartialAfter({}, commit.record);
   if (!CheckCommit(state, commit, partial, names_).ok()) {
     state_ = nullptr;

@@ -30,6 +30,7 @@ class Changes {
  public:
   explicit Changes(const State& base)
       : is_line_(ItemsOfChunk(*base.metadata) > 0),
+        chunksize_(base.chunksize),
         complete_(CompleteChunks(base)),
         end_(static_cast<size_t>(base.chunks.size() - complete_)) {}
 
@@ -58,6 +59,7 @@ class Changes {
   auto EndAt(int64_t nchunk) { return end_.begin() + static_cast<ptrdiff_t>(nchunk - complete_); }
 
   const bool is_line_;
+  const int32_t chunksize_;
   const int64_t complete_;
   bool rearranged_ = false;
   bool at_end_ = false;
@@ -102,6 +104,7 @@ void Changes::Add(const format::CommitRecord& commit) {
   for (const format::ChunkEdit& edit : commit.chunks) Add(edit);
   for (const format::LayerEdit& edit : commit.layers) Add(edit);
   if (commit.partial.replaces || !commit.partial.items.empty()) at_end_ = true;
+  if (commit.totals.has_value() && commit.totals->chunksize != chunksize_) at_end_ = true;
 }
 
 absl::Status Collides(std::string_view what) {
@@ -169,14 +172,17 @@ absl::StatusOr<std::vector<std::byte>> ReadItems(const ItemRuns& items, int64_t 
 
 }  // namespace
 
-// Returns true if the items that the base has after its complete chunks are not those of the view.
+// Returns true if the items that the base has after its complete chunks are not those of the view,
+// or chunks have another size.
 absl::StatusOr<bool> EditRebaser::ChangesEnd(const State& view, int64_t complete) const {
   if (!staged_.fixed_chunks()) return false;
+  const int32_t chunksize = edits_.base()->chunksize;
+  if (chunksize > 0 && staged_.header.chunksize != chunksize) return true;
   const ItemRuns before(*edits_.base());
   const ItemRuns after(view);
   if (after.nbytes() < before.nbytes()) return true;
   const int64_t line = ItemsOfChunk(*edits_.base()->metadata) * edits_.base()->header().typesize;
-  const int64_t begin = complete * (line > 0 ? line : std::max(edits_.base()->chunksize, 0));
+  const int64_t begin = complete * (line > 0 ? line : std::max(chunksize, 0));
   CAIRN_ASSIGN_OR_RETURN(const auto old_end, ReadItems(before, begin, before.nbytes()));
   CAIRN_ASSIGN_OR_RETURN(const auto new_end, ReadItems(after, begin, before.nbytes()));
   return old_end != new_end;

@@ -104,6 +104,23 @@ absl::Status MetadataEdits::DeleteVlmetalayer(std::string_view name) {
   return absl::OkStatus();
 }
 
+absl::Status MetadataEdits::SetChunksize(ChunkSize size) {
+  CAIRN_RETURN_IF_ERROR(stager_.edits().CheckMayRecut("set chunksize"));
+  if (size == ChunkSize::AsFirstChunk()) {
+    return InvalidArgument("chunksize: expected a number or variable, got that of a first chunk");
+  }
+  const int32_t chunksize = size.nbytes().value_or(format::kChunksizeVariable);
+  if (size != ChunkSize::Variable() && (chunksize < 1 || chunksize > kMaxChunkBytes)) {
+    return InvalidArgument("chunksize: expected 1 to %d bytes, got %d", kMaxChunkBytes, chunksize);
+  }
+  if (staged_.nchunks() > 0) {
+    return FailedPrecondition("chunksize: expected a frame without chunks, got %d chunks",
+                              staged_.nchunks());
+  }
+  stager_.edits().SetChunksize(chunksize);
+  return absl::OkStatus();
+}
+
 absl::Status MetadataEdits::Apply(const std::vector<format::LayerEdit>& edits) {
   using Kind = format::LayerEdit::Kind;
   for (const format::LayerEdit& edit : edits) {

@@ -1,4 +1,4 @@
-// Edits of metalayers and vlmetalayers.
+// Edits of metalayers, of vlmetalayers, and of the chunksize.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_METADATA_EDITS_H_
 #define CAIRN_ENGINE_FRAME_STAGE_METADATA_EDITS_H_
 
@@ -25,6 +25,8 @@ class MetadataEdits {
   absl::Status SetMetalayer(std::string_view name, Bytes content);
   absl::Status SetVlmetalayer(std::string_view name, Bytes content);
   absl::Status DeleteVlmetalayer(std::string_view name);
+  // Sets the chunksize of a frame that has no chunks now.
+  absl::Status SetChunksize(ChunkSize size);
 
   // Does what SetMetalayer does, whatever the metalayer says of the chunks.
   absl::Status PutMetalayer(std::string_view name, Bytes content);

@@ -159,6 +159,13 @@ absl::Status StagedEdits::FreeChunkSizes() {
   return absl::OkStatus();
 }
 
+void StagedEdits::SetChunksize(int32_t chunksize) {
+  CAIRN_DCHECK(staged_.nchunks() == 0);
+  staged_.edited = staged_.edited || staged_.header.chunksize != chunksize;
+  staged_.header.chunksize = chunksize;
+  chunk_writer_.set_fixed_chunks(staged_.fixed_chunks());
+}
+
 std::shared_ptr<State> StagedEdits::MakeState() const {
   staged_.CheckCounts();
   auto state = std::make_shared<State>(*base_);

@@ -65,6 +65,9 @@ class StagedEdits {
   // values become stored chunks, because the index does not say how large a chunk is.
   absl::Status FreeChunkSizes();
 
+  // Sets the chunksize of a frame that has no chunks.
+  void SetChunksize(int32_t chunksize);
+
   // Returns the base with the edits, except where its bytes lie.
   std::shared_ptr<State> MakeState() const;
   // Returns the base with the edits for reading. Errors are not remembered.

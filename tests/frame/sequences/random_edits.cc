@@ -30,7 +30,8 @@ void RandomEdits::Edit() {
                              &RandomEdits::UpdateCompressed, &RandomEdits::WriteItems,
                              &RandomEdits::WriteItems,       &RandomEdits::DeleteChunks,
                              &RandomEdits::ReorderChunks,    &RandomEdits::SetMetalayer,
-                             &RandomEdits::SetVlmetalayer,   &RandomEdits::DeleteVlmetalayer};
+                             &RandomEdits::SetVlmetalayer,   &RandomEdits::DeleteVlmetalayer,
+                             &RandomEdits::SetChunksize};
   (this->*kKinds[Below(std::size(kKinds))])();
 }
 
@@ -146,6 +147,16 @@ void RandomEdits::ReorderChunks() {
   if (Chance(12)) order.push_back(AnyChunk());
   if (!order.empty() && Chance(12)) order.front() = AnyChunk();
   ExpectAnswer(model_.ReorderChunks(order), writer_.ReorderChunks(order));
+}
+
+void RandomEdits::SetChunksize() {
+  SCOPED_TRACE("SetChunksize");
+  if (Chance(4)) {
+    ExpectAnswer(model_.Delete(0, model_.nchunks()), writer_.DeleteChunks(0, model_.nchunks()));
+  }
+  const ChunkSize size =
+      Chance(4) ? ChunkSize::Variable() : ChunkSize(static_cast<int32_t>(Below(800)));
+  ExpectAnswer(model_.SetChunksize(size), writer_.SetChunksize(size));
 }
 
 void RandomEdits::SetMetalayer() {

@@ -44,6 +44,7 @@ class RandomEdits {
   void WriteItems();
   void DeleteChunks();
   void ReorderChunks();
+  void SetChunksize();
   void SetMetalayer();
   void SetVlmetalayer();
   void DeleteVlmetalayer();

@@ -82,6 +82,11 @@ class FreeChunkSizesTest : public testing::TestWithParam<Layout> {
     contents_.emplace_back(nbytes);
   }
 
+  void DeleteAll() {
+    ASSERT_TRUE(IsOk(writer_->DeleteChunks(0, std::ssize(contents_))));
+    contents_.clear();
+  }
+
   // Commits, and looks at the chunks through this frame, and through one that is opened anew.
   void ExpectCommitted() {
     const auto snapshot = writer_->Commit();
@@ -155,7 +160,11 @@ TEST_P(FreeChunkSizesTest, RandomEditsHoldWhatTheyMade) {
     for (int step = 0; step < 40 && !HasFatalFailure(); ++step) {
       const size_t nchunks = contents_.size();
       const size_t nbytes = dice.Percent(85) ? kChunk : 4 * (1 + dice.Below(2 * kChunk / 4));
-      switch (dice.Below(nchunks == 0 ? 2 : 6)) {
+      if (nchunks == 0 && dice.Percent(30)) {
+        const ChunkSize sizes[] = {kChunk, kChunk / 2, 2 * kChunk, ChunkSize::Variable()};
+        ASSERT_TRUE(IsOk(writer_->SetChunksize(sizes[dice.Below(4)])));
+      }
+      switch (dice.Below(nchunks == 0 ? 2 : 7)) {
         case 0:
           Append(nbytes);
           break;
@@ -174,6 +183,9 @@ TEST_P(FreeChunkSizesTest, RandomEditsHoldWhatTheyMade) {
           contents_.erase(contents_.begin() + static_cast<std::ptrdiff_t>(gone));
           break;
         }
+        case 5:
+          if (dice.Percent(30)) DeleteAll();
+          break;
         default:
           if (dice.Percent(20)) {
             ASSERT_TRUE(IsOk(writer_->Checkpoint()));
@@ -187,6 +199,101 @@ TEST_P(FreeChunkSizesTest, RandomEditsHoldWhatTheyMade) {
     }
     ExpectCommitted();
   });
+}
+
+TEST_P(FreeChunkSizesTest, NewFrameTakesAnotherChunksize) {
+  ASSERT_TRUE(IsOk(writer_->SetChunksize(3 * kChunk)));
+  Append(3 * kChunk);
+  Append(100);
+  ExpectCommitted();
+  EXPECT_EQ(frame_->snapshot().info().chunksize, 3 * kChunk);
+}
+
+TEST_P(FreeChunkSizesTest, EmptiedFrameTakesAnotherChunksize) {
+  Append(kChunk);
+  AppendZeros(kChunk);
+  ExpectCommitted();
+  for (const size_t chunksize : {3 * kChunk, kChunk / 4}) {
+    DeleteAll();
+    ASSERT_TRUE(IsOk(writer_->SetChunksize(static_cast<int32_t>(chunksize))));
+    Append(chunksize);
+    AppendZeros(chunksize);
+    ExpectCommitted();
+    EXPECT_EQ(Frame::Open(path_)->snapshot().info().chunksize, chunksize);
+  }
+  ASSERT_TRUE(IsOk(writer_->Checkpoint()));
+  ExpectCommitted();
+  EXPECT_EQ(Frame::Open(path_)->snapshot().info().chunksize, kChunk / 4);
+}
+
+TEST_P(FreeChunkSizesTest, ChunksizeOfAShortOnlyChunkIsKept) {
+  Append(kChunk);
+  ExpectCommitted();
+  DeleteAll();
+  ASSERT_TRUE(IsOk(writer_->SetChunksize(3 * kChunk)));
+  Append(100);
+  ASSERT_TRUE(IsOk(writer_->Checkpoint()));
+  ExpectCommitted();
+  EXPECT_EQ(Frame::Open(path_)->snapshot().info().chunksize, 3 * kChunk);
+}
+
+TEST_P(FreeChunkSizesTest, EmptiedFrameOfVariableChunksTakesOneSizeAgain) {
+  Append(kChunk);
+  Append(2 * kChunk);
+  ExpectCommitted();
+  DeleteAll();
+  ASSERT_TRUE(IsOk(writer_->SetChunksize(kChunk)));
+  AppendZeros(kChunk);
+  Append(kChunk);
+  ExpectCommitted();
+  EXPECT_EQ(Frame::Open(path_)->snapshot().info().chunksize, kChunk);
+}
+
+TEST_P(FreeChunkSizesTest, CommitMayChangeItsMindAboutTheSize) {
+  Append(kChunk);
+  Append(2 * kChunk);
+  ExpectCommitted();
+  DeleteAll();
+  ASSERT_TRUE(IsOk(writer_->SetChunksize(kChunk)));
+  AppendZeros(kChunk);
+  Append(2 * kChunk);
+  ExpectCommitted();
+  EXPECT_TRUE(Frame::Open(path_)->snapshot().info().variable_chunks);
+}
+
+TEST_P(FreeChunkSizesTest, EmptyFrameMayGetChunksOfAnySize) {
+  ASSERT_TRUE(IsOk(writer_->SetChunksize(ChunkSize::Variable())));
+  ExpectCommitted();
+  EXPECT_TRUE(Frame::Open(path_)->snapshot().info().variable_chunks);
+  Append(100);
+  AppendZeros(kChunk);
+  ExpectCommitted();
+}
+
+TEST_P(FreeChunkSizesTest, RollbackBringsTheOldChunksizeBack) {
+  ASSERT_TRUE(IsOk(writer_->SetChunksize(3 * kChunk)));
+  writer_->Rollback();
+  Append(kChunk);
+  ExpectCommitted();
+  EXPECT_EQ(frame_->snapshot().info().chunksize, kChunk);
+}
+
+TEST_P(FreeChunkSizesTest, ChunksizeOfChunksIsNotSet) {
+  Append(kChunk);
+  EXPECT_EQ(writer_->SetChunksize(100).code(), absl::StatusCode::kFailedPrecondition);
+  ExpectCommitted();
+  EXPECT_EQ(writer_->SetChunksize(100).code(), absl::StatusCode::kFailedPrecondition);
+  DeleteAll();
+  ASSERT_TRUE(IsOk(writer_->Append(MakeItems(4))));  // which is pending
+  EXPECT_EQ(writer_->SetChunksize(100).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_P(FreeChunkSizesTest, ChunksizeIsANumberOfBytesThatAChunkMayHave) {
+  for (const ChunkSize wrong :
+       {ChunkSize(0), ChunkSize(-1), ChunkSize(kMaxChunkBytes + 1), ChunkSize::AsFirstChunk()}) {
+    EXPECT_EQ(writer_->SetChunksize(wrong).code(), absl::StatusCode::kInvalidArgument);
+  }
+  ASSERT_TRUE(IsOk(writer_->SetChunksize(kMaxChunkBytes)));
 }
 
 TEST(ForeignTypesizeTest, NansKeepTheSizeOfTheirItems) {
