@@ -209,10 +209,12 @@ absl::Status Decoder::DecodeStream(const Stream& stream, const codec::StreamPart
                                    MutableBytes out, Workspace& workspace) const {
   if (stream.is_run()) {
     FillBytes(out.first(part.end), stream.run);
+    for (const FieldSpan& field : part.fields) part.Gather(out, field);
     return absl::OkStatus();
   }
   if (stream.stored.size() == out.size()) {
-    CopyBytes(stream.stored.first(part.end), out);
+    if (part.fields.empty()) CopyBytes(stream.stored.first(part.end), out);
+    for (const FieldSpan& field : part.fields) part.Gather(stream.stored, field);
     return absl::OkStatus();
   }
   const PluginCall call{.typesize = header_.typesize,

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
+
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
@@ -156,12 +158,11 @@ absl::Status FieldDecoder::DecodeColumns(const BlockPlace& place, const ItemRang
   const auto item_size = static_cast<size_t>(fields_.item_size());
   const size_t size = static_cast<size_t>(items.count) * item_size;
   const MutableBytes block = workspace.filtered.Get(static_cast<size_t>(place.nbytes));
+  absl::InlinedVector<FieldSpan, 8> fields(fields_.fields().begin(), fields_.fields().end());
+  for (FieldSpan& field : fields) field.dst = ItemFields::ValuesOf(field, items);
   const codec::StreamPart part = {
-      .begin = begin, .end = begin + size, .item_size = item_size, .fields = fields_.fields()};
-  CAIRN_RETURN_IF_ERROR(
-      decoder_.DecodeStreams(place, block, workspace, [&](size_t, size_t) { return part; }));
-  fields_.Gather(Bytes(block).subspan(begin, size), items);
-  return absl::OkStatus();
+      .begin = begin, .end = begin + size, .item_size = item_size, .fields = fields};
+  return decoder_.DecodeStreams(place, block, workspace, [&](size_t, size_t) { return part; });
 }
 
 absl::Status FieldDecoder::DecodeAcross(int64_t begin, Bytes reference, MutableBytes dst,

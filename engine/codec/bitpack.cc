@@ -91,14 +91,13 @@ class BitpackCoder final : public ColumnCoder {
                         size_t count, bitpack::Target wanted) {
     if (column.count == 1 || column.width() == place.stride) {
       wanted.stride = column.count == 1 ? place.stride : sizeof(L);
-      wanted.to = place.first + first * wanted.stride;
+      wanted.to = place.first + (first + wanted.begin - place.begin * column.count) * wanted.stride;
       return bitpack::DecodeVector<L>(column.type.kind, vector, count, wanted);
     }
     wanted.stride = sizeof(L);
     wanted.to = Values(count * sizeof(L)).data();
     CAIRN_RETURN_IF_ERROR(bitpack::DecodeVector<L>(column.type.kind, vector, count, wanted));
-    ToRecords(column, first + wanted.begin, first + wanted.end,
-              wanted.to + wanted.begin * sizeof(L), place);
+    ToRecords(column, first + wanted.begin, first + wanted.end, wanted.to, place);
     return absl::OkStatus();
   }
 

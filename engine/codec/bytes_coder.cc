@@ -69,7 +69,7 @@ class BytesCoder final : public ColumnCoder {
       }
     }
     CopyPieces(width, place.end - place.begin, values.data() + place.begin * width, width,
-               place.first + place.begin * place.stride, place.stride);
+               place.first, place.stride);
     return absl::OkStatus();
   }
 

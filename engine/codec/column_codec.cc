@@ -150,13 +150,23 @@ absl::Status ColumnCodec::DecompressPart(Bytes src, MutableBytes dst, const Stre
   Place place = {.stride = stride, .records = dst.size() / stride};
   place.begin = std::min(part.begin / stride, place.records);
   place.end = std::min((part.end + stride - 1) / stride, place.records);
+  const bool are_items = stride == part.item_size && place.begin * stride == part.begin &&
+                         place.end * stride == part.end;
+  placed_.clear();
   size_t offset = 0;
   for (const Column& column : head_.columns) {
+    const size_t width = column.width();
     Place wanted = place;
-    wanted.first = dst.data() + offset;
-    if (!part.Wants(stride, offset, column.width())) wanted.end = wanted.begin;
+    wanted.first = dst.data() + place.begin * stride + offset;
+    if (!part.Wants(stride, offset, width)) wanted.end = wanted.begin;
+    const FieldSpan* const field = are_items ? part.FieldOf(offset, width) : nullptr;
+    if (field != nullptr) {
+      wanted.first = field->dst.bytes().data();
+      wanted.stride = width;
+      placed_.push_back(field);
+    }
     CAIRN_RETURN_IF_ERROR(coders_.Get(column.coding).Decode(head_, column, wanted, src, in));
-    offset += column.width();
+    offset += width;
   }
   const MutableBytes rest = dst.subspan(place.records * stride);
   const Bytes stored = in.Take(rest.size(), "rest");
@@ -164,6 +174,9 @@ absl::Status ColumnCodec::DecompressPart(Bytes src, MutableBytes dst, const Stre
   CopyBytes(stored, rest);
   if (in.remaining() != 0) {
     return DataLoss("%s: %d bytes are left", format_.stream, in.remaining());
+  }
+  for (const FieldSpan& field : part.fields) {
+    if (std::ranges::find(placed_, &field) == placed_.end()) part.Gather(dst, field);
   }
   return absl::OkStatus();
 }

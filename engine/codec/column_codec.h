@@ -53,7 +53,9 @@ class ColumnCodec final : public StreamCodec {
   CodingChooser chooser_{coders_};
   std::vector<numbers::Column> columns_;  // of the items; empty if they are numbers
   std::vector<numbers::Column> chosen_;   // the same with their codings, or empty
-  numbers::StreamHead head_;              // of the stream that is decoded
+  // These are of the stream that is decoded.
+  numbers::StreamHead head_;
+  std::vector<const FieldSpan*> placed_;  // fields whose values are where they are wanted
   std::vector<std::byte> values_;
 };
 

@@ -41,7 +41,7 @@ void ToRecords(const numbers::Column& column, size_t begin, size_t end, const st
   // A record may begin in one page and end in the next.
   for (size_t at = begin; at < end;) {
     const size_t in_record = at % column.count;
-    const size_t record = at / column.count;
+    const size_t record = at / column.count - place.begin;
     std::byte* const to = place.first + record * place.stride + in_record * width;
     const size_t whole = in_record == 0 ? (end - at) / column.count : 0;
     if (whole > 0) {

@@ -10,8 +10,8 @@ namespace cairn::codec {
 
 // A column in the decoded bytes.
 struct Place {
-  std::byte* first = nullptr;  // the column's part of the first record
-  size_t stride = 0;           // bytes of a record
+  std::byte* first = nullptr;  // for the column's part of the first wanted record
+  size_t stride = 0;           // bytes from there to that of the next
   size_t records = 0;
   // The wanted records:
   size_t begin = 0;

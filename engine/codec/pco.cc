@@ -108,12 +108,13 @@ class PcoCoder final : public ColumnCoder {
     const auto width = static_cast<size_t>(column.type.size);
     const size_t wanted_end = std::min(end, place.end * column.count);
     const size_t size = (wanted_end - begin) * width;
-    if (place.stride == column.width()) {
-      return decoder.DecodePage(bits, end - begin, {place.first + begin * width, size});
+    const size_t first = place.begin * column.count;
+    if (place.stride == column.width() && begin >= first) {
+      return decoder.DecodePage(bits, end - begin, {place.first + (begin - first) * width, size});
     }
     const MutableBytes values = Values(size);
     CAIRN_RETURN_IF_ERROR(decoder.DecodePage(bits, end - begin, values));
-    const size_t wanted_begin = std::max(begin, place.begin * column.count);
+    const size_t wanted_begin = std::max(begin, first);
     ToRecords(column, wanted_begin, wanted_end, values.data() + (wanted_begin - begin) * width,
               place);
     return absl::OkStatus();

@@ -14,17 +14,19 @@
 #include "cairn/options.h"
 #include "cairn/registry.h"
 #include "cairn/types.h"
+#include "engine/codec/column_place.h"
 #include "engine/codec/numbers/stream_head.h"
 
 namespace cairn::codec {
 
-// The bytes of a stream that are wanted: [begin, end), and of these, if there are fields, only
-// those of the fields.
+// The bytes of a stream that are wanted: [begin, end). If there are fields, these are whole items,
+// of which only the fields are wanted: their values go into the arrays of the fields instead of the
+// decoded stream, whose bytes are of no use then.
 struct StreamPart {
   size_t begin = 0;
   size_t end = 0;
   size_t item_size = 0;
-  std::span<const FieldSpan> fields = {};  // of each item, from the start of the stream on
+  std::span<const FieldSpan> fields = {};
 
   // Returns true if bytes [offset, offset + width) of items of `size` bytes are wanted.
   bool Wants(size_t size, size_t offset, size_t width) const {
@@ -34,6 +36,25 @@ struct StreamPart {
       return begin_of_field < offset + width &&
              offset < begin_of_field + static_cast<size_t>(field.size);
     });
+  }
+  // Returns the only field that wants these bytes, if it wants just them. Otherwise returns null.
+  const FieldSpan* FieldOf(size_t offset, size_t width) const {
+    const FieldSpan* found = nullptr;
+    for (const FieldSpan& field : fields) {
+      const auto begin_of_field = static_cast<size_t>(field.offset);
+      const auto size = static_cast<size_t>(field.size);
+      if (begin_of_field >= offset + width || offset >= begin_of_field + size) continue;
+      if (found != nullptr || begin_of_field != offset || size != width) return nullptr;
+      found = &field;
+    }
+    return found;
+  }
+  // Copies the values of a field out of the decoded stream.
+  void Gather(Bytes stream, const FieldSpan& field) const {
+    const auto size = static_cast<size_t>(field.size);
+    CopyPieces(size, (end - begin) / item_size,
+               stream.data() + begin + static_cast<size_t>(field.offset), item_size,
+               field.dst.bytes().data(), size);
   }
 };
 

@@ -91,7 +91,8 @@ absl::Status StoreExceptions(const StoredVector<L>& vector, size_t count, const 
       return DataLoss("bitpack vector: exception %d at %d of %d numbers", i, position, count);
     }
     if (position < target.begin || position >= target.end) continue;
-    StoreLe(target.to + position * target.stride, LoadLe<L>(vector.values + i * sizeof(L)));
+    StoreLe(target.to + (position - target.begin) * target.stride,
+            LoadLe<L>(vector.values + i * sizeof(L)));
   }
   return absl::OkStatus();
 }
@@ -106,7 +107,7 @@ absl::Status DecodeVector(NumberKind kind, Bytes bytes, size_t count, const Targ
   const size_t rows = VectorHead<L>::RowsOf(count);
   if (target.end - target.begin <= kFew) {
     for (size_t i = target.begin; i < target.end; ++i) {
-      StoreLe(target.to + i * target.stride,
+      StoreLe(target.to + (i - target.begin) * target.stride,
               NumberFor(head.form, head.scale, PackedOf(vector, rows, i)));
     }
   } else {

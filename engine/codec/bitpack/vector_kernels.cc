@@ -168,8 +168,7 @@ template <Latent L>
 void Store(const Values<L>& values, size_t rows, bool by_lanes, const Target& target) {
   std::byte* const to = target.to;
   if (!by_lanes) {
-    StoreValues(values.data() + target.begin, 1, target.end - target.begin,
-                to + target.begin * target.stride, target.stride);
+    StoreValues(values.data() + target.begin, 1, target.end - target.begin, to, target.stride);
     return;
   }
   if (target.begin == 0 && target.end == kVector && target.stride == sizeof(L)) {
@@ -179,7 +178,7 @@ void Store(const Values<L>& values, size_t rows, bool by_lanes, const Target& ta
     const size_t begin = std::max(target.begin, lane * rows);
     const size_t end = std::min(target.end, (lane + 1) * rows);
     StoreValues(values.data() + (begin - lane * rows) * kLanes + lane, kLanes, end - begin,
-                to + begin * target.stride, target.stride);
+                to + (begin - target.begin) * target.stride, target.stride);
   }
 }
 

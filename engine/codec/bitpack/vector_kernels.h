@@ -31,7 +31,7 @@ enum class Form : uint8_t {
 
 // A place for the numbers of a vector, and the range of them that is wanted.
 struct Target {
-  std::byte* to = nullptr;  // the place of the vector's first number
+  std::byte* to = nullptr;  // the place of the first wanted number
   size_t stride = 0;        // bytes from one to the next
   // The wanted numbers:
   size_t begin = 0;
