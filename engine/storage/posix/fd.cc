@@ -56,9 +56,18 @@ void HoldClosedStreams() {
 }  // namespace
 
 UniqueFd OpenAt(int directory, const std::string& path, int flags, mode_t permissions) {
-  HoldClosedStreams();
-  return UniqueFd(
+  const bool may_write = (flags & O_ACCMODE) != O_RDONLY;
+  if (may_write) HoldClosedStreams();
+  UniqueFd fd(
       RetryInterrupted([&] { return ::openat(directory, path.c_str(), flags, permissions); }));
+  if (!fd.ok() || fd.get() > STDERR_FILENO) return fd;
+  // Nobody can write through the number of a closed stream, so the file may have it for a moment.
+  UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  const int error = errno;
+  fd = UniqueFd();
+  HoldClosedStreams();
+  errno = error;
+  return moved;
 }
 
 absl::StatusOr<PosixStat> StatOf(int fd, std::string_view path, std::string_view action) {

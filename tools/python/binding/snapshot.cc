@@ -60,12 +60,13 @@ nb::dict InfoOf(const SnapshotHandle& self) {
   return fields;
 }
 
-// Returns None, or (shape, chunkshape, blockshape, dtype).
+// Returns None, or (shape, chunkshape, blockshape, dtype, bytes of an item).
 nb::object ArrayOf(const SnapshotHandle& self) {
   const std::optional<ArrayInfo>& array = self.snapshot.array();
   if (!array.has_value()) return nb::none();
   return nb::make_tuple(array->shape, array->chunkshape, array->blockshape,
-                        nb::bytes(array->dtype.data(), array->dtype.size()));
+                        nb::bytes(array->dtype.data(), array->dtype.size()),
+                        self.snapshot.info().typesize);
 }
 
 nb::dict MetalayersOf(const SnapshotHandle& self) {
@@ -196,7 +197,7 @@ void BindSnapshot(nb::module_& module) {
   nb::class_<SnapshotHandle>(module, "Snapshot", "One immutable committed state of a frame.")
       .def("info", &InfoOf, nb::sig("def info(self) -> dict[str, typing.Any]"))
       .def("array", &ArrayOf,
-           nb::sig("def array(self) -> tuple[list[int], list[int], list[int], bytes] | None"))
+           nb::sig("def array(self) -> tuple[list[int], list[int], list[int], bytes, int] | None"))
       .def("metalayers", &MetalayersOf, nb::sig("def metalayers(self) -> dict[str, bytes]"))
       .def("vlmetalayers", [](const SnapshotHandle& self) { return self.snapshot.vlmetalayers(); })
       .def("get_vlmetalayer", &GetVlmetalayer, "name"_a)

@@ -28,6 +28,8 @@ _LONGEST = 4096  # bytes of a path, with the zero byte at its end
 
 def text_of(path: Path) -> str:
     """Returns a path as text. If it is not a path, the message does not show its content."""
+    if isinstance(path, str) and path.isascii() and 0 < len(path) < _LONGEST and not ("\0" in path or "://" in path):
+        return str(path)
     try:
         name = os.fsdecode(path)
     except TypeError:

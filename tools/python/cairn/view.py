@@ -49,8 +49,7 @@ class View:
         array = engine.array()
         self.is_array = array is not None
         if array is not None:
-            shape, chunks, blocks, name = array
-            typesize = engine.info()["typesize"]
+            shape, chunks, blocks, name, typesize = array
             self.shape = tuple(shape)
             self.chunks = tuple(max(extent, 1) for extent in chunks)
             self.blocks = tuple(blocks)
