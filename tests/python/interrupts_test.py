@@ -4,7 +4,9 @@ import importlib.util
 import os
 import signal
 import socket
+import subprocess
 import sys
+import textwrap
 import threading
 import unittest
 
@@ -25,6 +27,25 @@ class SignalTest(PackageTest):
         with self.assertRaises(KeyboardInterrupt):
             wait()
         ctrl_c.join()
+
+
+class EndTest(PackageTest):
+    def test_program_ends_while_its_threads_read(self):
+        cairn.asarray(np.zeros(1_000_000), self.path()).close()
+        program = """
+            import sys, threading, time, cairn
+            def read():
+                while True:
+                    frame[:]
+            frame = cairn.open(sys.argv[1])
+            for _ in range(4):
+                threading.Thread(target=read, daemon=True).start()
+            time.sleep(0.2)
+        """
+        ended = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(program), self.path()], capture_output=True, text=True, timeout=LONG
+        )
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
 
 
 class LocalTest(SignalTest):

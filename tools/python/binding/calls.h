@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cxxabi.h>
 #include <exception>
 #include <functional>
 #include <future>
@@ -41,10 +42,30 @@ T Check(absl::StatusOr<T> result) {
   return *std::move(result);
 }
 
+// Lets other threads run Python.
+class GilRelease {
+ public:
+  GilRelease() : state_(PyEval_SaveThread()) {}
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
+  // When the program ends, Python stops threads that want to go on, by unwinding their stacks. That
+  // would abort the program here, so the thread waits for the end of the process instead.
+  ~GilRelease() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (const abi::__forced_unwind&) {
+      for (;;) ::pause();
+    }
+  }
+
+ private:
+  PyThreadState* const state_;
+};
+
 // Runs work on data while other threads run Python. It may use no Python object.
 template <typename Call>
 auto WithoutGil(Call&& call) {
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   return call();
 }
 
@@ -67,7 +88,7 @@ auto WithoutGil(RemoteFiles* remote, Call&& call) {
   }
   bool raised = false;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     while (!raised && result.wait_for(kLookAtSignals) != std::future_status::ready) {
       const nb::gil_scoped_acquire acquire;
       raised = PyErr_CheckSignals() != 0;

@@ -15,6 +15,7 @@
 namespace cairn::python {
 
 NB_MODULE(_engine, module) {
+  nb::set_leak_warnings(false);  // at the end of a program whose threads read
   module.doc() = "The engine beneath the package cairn: calls on bytes, without NumPy.";
   module.attr("VERSION") = nb::str(kVersion.data(), kVersion.size());
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
