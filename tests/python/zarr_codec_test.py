@@ -65,6 +65,46 @@ class CodecTest(PackageTest):
         expected = {"codec": "zstd", "clevel": 7, "filters": [["trunc_prec", 12], "shuffle"], "typesize": 4}
         self.assertEqual(said, {"name": "blosc2", "configuration": expected})
 
+    def test_filters_that_lose_bits_take_only_the_numbers_that_they_are_for(self):
+        for dtype in ("i4", "u1", "M8[s]", "c8", ">f8", "S8", "f2"):
+            with self.subTest(dtype=dtype), self.assertRaisesRegex(cairn.InvalidArgument, "expected items of float32"):
+                self.write(np.zeros((50, 40), dtype), filters=[("trunc_prec", 10), "shuffle"])
+        with self.assertRaisesRegex(cairn.InvalidArgument, "expected integers"):
+            self.write(np.zeros((50, 40)), filters=[("int_trunc", 10), "shuffle"])
+        items = self.items("i4")
+        array = self.write(items)
+        made = cairn.Blosc2Codec(filters=[("trunc_prec", 10)], typesize=4)  # as a file may say
+        spec = array.metadata.codecs[-1]
+        with self.assertRaises(cairn.InvalidArgument):
+            made._check_dtype(type("Spec", (), {"dtype": array.metadata.data_type}))
+        self.assertEqual(spec.filters, ("shuffle",))
+
+    def test_chunks_of_the_smallest_shards_come_back(self):
+        items = np.random.default_rng(1).integers(0, 256, (64, 64), dtype="u1")
+        shards = zarr.codecs.ShardingCodec(chunk_shape=(4, 4), codecs=[zarr.codecs.BytesCodec(), cairn.Blosc2Codec()])
+        array = zarr.create(
+            store={}, shape=items.shape, chunks=(64, 64), dtype="u1", zarr_format=3, codecs=[shards, cairn.Blosc2Codec()]
+        )
+        array[:] = items
+        self.assertEqual(array[:].tobytes(), items.tobytes())
+
+    def test_codecs_of_numbers_have_no_filters_by_default(self):
+        self.assertEqual(cairn.Blosc2Codec(codec="pco").filters, ())
+        self.assertEqual(cairn.Blosc2Codec(codec="zstd").filters, ("shuffle",))
+        self.assertEqual(cairn.Blosc2Codec.from_dict({"configuration": {"filters": None}}).filters, ("shuffle",))
+        with self.assertRaisesRegex(cairn.InvalidArgument, "unknown settings: 'speed'"):
+            cairn.Blosc2Codec.from_dict({"name": "blosc2", "configuration": {"speed": 1}})
+        with self.assertRaisesRegex(cairn.InvalidArgument, "'delta' may be there once"):
+            cairn.Blosc2Codec(filters=["delta", "shuffle", "delta"])
+
+    def test_bytes_after_a_chunk_are_damage(self):
+        self.write(self.items("f4"))
+        path = os.path.join(self.path("a.zarr"), "c", "0", "0")
+        with open(path, "ab") as file:
+            file.write(b"more")
+        with self.assertRaisesRegex(cairn.DataLoss, "says that it is stored in"):
+            zarr.open_array(self.path("a.zarr"), mode="r")[:]
+
     @needs_blosc2
     def test_chunks_are_those_of_blosc2(self):
         items = self.items("<f8")

@@ -204,6 +204,106 @@ class TransactionTest(StoreTest):
         store.set_sync("x/c/2", value(b"2"))
         self.assertEqual(self.contents(self.store()), {"x/c/0": b"0", "x/c/2": b"2"})
 
+    def test_changes_that_come_after_a_rollback_are_refused(self):
+        store = self.store()
+        store.set_sync("a", value(b"0"))
+        goes_on = threading.Event()
+        late = []
+
+        async def set_late(key):
+            await asyncio.get_running_loop().run_in_executor(None, goes_on.wait, WAIT)
+            try:
+                await store.set(key, value(b"1"))
+            except cairn.FailedPrecondition as error:
+                late.append(str(error))
+
+        def set_in_thread():
+            goes_on.wait(WAIT)
+            try:
+                store.set_sync("d", value(b"1"))
+            except cairn.FailedPrecondition as error:
+                late.append(str(error))
+
+        loop = asyncio.new_event_loop()
+        runner = threading.Thread(target=loop.run_forever)
+        runner.start()
+        thread = threading.Thread(target=set_in_thread)
+        tasks = []
+        with self.assertRaisesRegex(RuntimeError, "stop"), store.transaction():
+            tasks += [asyncio.run_coroutine_threadsafe(set_late(key), loop) for key in ("b", "c")]
+            thread.start()
+            raise RuntimeError("stop")
+        goes_on.set()
+        for task in tasks:
+            task.result(WAIT)
+        thread.join(WAIT)
+        self.assertEqual(len(late), 3)
+        self.assertRegex(late[0], "rolled back")
+        self.assertEqual(self.contents(store), {"a": b"0"})
+        store.set_sync("a", value(b"2"))  # by the thread that knows of the rollback
+        other = threading.Thread(target=store.set_sync, args=("e", value(b"3")))
+        other.start()
+        other.join(WAIT)
+        self.assertEqual(self.contents(store), {"a": b"2", "e": b"3"})
+        loop.call_soon_threadsafe(loop.stop)
+        runner.join(WAIT)
+        loop.close()
+
+    def test_task_of_a_transaction_that_is_over_takes_no_part_in_the_next(self):
+        store = self.store()
+        begun = []
+
+        async def begin(change):
+            begun.append(asyncio.ensure_future(change()))
+
+        async def run():
+            goes_on = asyncio.Event()
+
+            async def change():
+                await goes_on.wait()
+                await store.set("a", value(b"1"))
+
+            with self.assertRaises(RuntimeError):
+                with store.transaction():
+                    await begin(change)
+                    raise RuntimeError("stop")
+            with store.transaction():
+                await store.set("b", value(b"2"))
+                goes_on.set()
+                with self.assertRaises(cairn.FailedPrecondition):
+                    await begun[0]
+
+        asyncio.run(run())
+        self.assertEqual(self.contents(store), {"b": b"2"})
+
+    def test_what_was_opened_for_reading_keeps_its_state_in_a_transaction(self):
+        store = self.store()
+        zarr.create_array(store, name="a", shape=(4,), chunks=(4,), dtype="i4")[:] = 1
+        before = zarr.open_array(store, path="a", mode="r")
+        self.assertEqual(before[:].tolist(), [1] * 4)
+        with store.transaction():
+            zarr.create_array(store, name="a", shape=(4,), chunks=(4,), dtype="i4", overwrite=True)
+            self.assertEqual(before[:].tolist(), [1] * 4)
+            zarr.open_array(store, path="a", mode="r+")[:] = before[:] + 1
+        self.assertEqual(zarr.open_array(store, path="a", mode="r")[:].tolist(), [2] * 4)
+
+    def test_damaged_document_is_told_each_time(self):
+        store = self.store()
+        store.set_sync("a/zarr.json", value(b'{"node_type": "group", "zarr_format": 3}'))
+        store.close()
+        path = os.path.join(self.where, "a", "__vlmeta__.b2f")
+        with open(path, "r+b") as file:
+            content = bytearray(file.read())
+            content[len(content) // 2] ^= 1
+            file.seek(0)
+            file.write(content)
+        store = self.store(read_only=True)
+        for _ in range(3):
+            with self.assertRaises(cairn.DataLoss):
+                store.get_sync("a/zarr.json")
+            with self.assertRaises(cairn.DataLoss):
+                asyncio.run(store.exists("a/zarr.json"))
+
     def test_array_is_replaced_in_a_transaction(self):
         store = self.store()
         zarr.create_array(store, name="a", shape=(10,), chunks=(1,), dtype="i4")[:] = 1

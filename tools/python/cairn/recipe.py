@@ -12,7 +12,7 @@ from .errors import InvalidArgument
 from .metadata import packed
 from .options import CODECS, FILTERS, FilterLike, dtype_text, extents, integer, number_of
 
-_NUMBER_CODECS = ("pco", "bitpack", "auto")
+NUMBER_CODECS = ("pco", "bitpack", "auto")
 _LOSSY_CODECS = ("zfp_acc", "zfp_prec", "zfp_rate")
 # Filters after which the bits of a float are no longer where it has them.
 _MOVING = ("shuffle", "bitshuffle", "delta", "bytedelta", "bytedelta_buggy")
@@ -47,6 +47,16 @@ def _check_integers(what: str, dtype: np.dtype) -> None:
         raise InvalidArgument(f"{what}: expected integers or times, got {dtype.str if dtype.names is None else dtype}")
 
 
+def check_lossy(filters: Sequence[str], dtype: np.dtype) -> None:
+    """Refuses filters that would lose other bits than those which are asked for."""
+    for lossy, check in (("trunc_prec", _check_floats), ("int_trunc", _check_integers)):
+        if lossy in filters:
+            check(f"filter {lossy!r}", dtype)
+            before = [name for name in filters[: filters.index(lossy)] if name in _MOVING]
+            if before:
+                raise InvalidArgument(f"filters: {lossy!r} must come before {before[0]!r}, which moves bits")
+
+
 def make_recipe(
     dtype: np.dtype,
     shape: Union[int, Sequence[int], None],
@@ -72,7 +82,7 @@ def make_recipe(
         _check_floats(f"codec {codec!r}", dtype)
         if codec_meta == 0 and codec != "zfp_acc":
             raise InvalidArgument(f"codec_meta: expected what {codec!r} keeps, got 0")
-    if codec in (*_LOSSY_CODECS, *_NUMBER_CODECS) and filters == ("shuffle",):  # the default, which takes numbers apart
+    if codec in (*_LOSSY_CODECS, *NUMBER_CODECS) and filters == ("shuffle",):  # the default, which takes numbers apart
         filters = ()
     recipe.set_compression(
         number,
@@ -85,13 +95,7 @@ def make_recipe(
     stages = [filters] if isinstance(filters, str) else filters
     pairs = [(one, 0) if isinstance(one, str) else one for one in stages]
     recipe.set_filters([(number_of(name, FILTERS, "filter"), value & 255) for name, value in pairs])
-    names = [name for name, _ in pairs]
-    for lossy, check in (("trunc_prec", _check_floats), ("int_trunc", _check_integers)):
-        if lossy in names:
-            check(f"filter {lossy!r}", dtype)
-            before = [name for name in names[: names.index(lossy)] if name in _MOVING]
-            if before:
-                raise InvalidArgument(f"filters: {lossy!r} must come before {before[0]!r}, which moves bits")
+    check_lossy([name for name, _ in pairs], dtype)
     recipe.set_place(integer(chunksize, "chunksize"), sparse, overwrite)
     if shape is not None:
         chunkshape = [] if chunks is None else extents(chunks, "chunks", 2**31 - 1)

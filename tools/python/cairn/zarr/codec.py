@@ -14,8 +14,9 @@ import numpy as np
 from .. import _engine, options
 from ..arguments import raises_ours
 from ..conversion import package
-from ..errors import DataLoss
+from ..errors import DataLoss, InvalidArgument
 from ..opening import recipe_of
+from ..recipe import NUMBER_CODECS, check_lossy
 
 package("zarr", "Blosc2Codec")
 
@@ -25,6 +26,7 @@ from zarr.core.buffer import Buffer  # noqa: E402
 from zarr.registry import register_codec  # noqa: E402
 
 _NAME = "blosc2"
+_SETTINGS = ("codec", "clevel", "filters", "typesize")
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,10 @@ class Blosc2Codec(BytesBytesCodec):
     codec by the name "blosc2" wherever Cairn is installed.
 
     codec, clevel, filters
-        As those of `cairn.create`. pco, bitpack and auto are for numbers in the order of bytes of
-        this machine, which Zarr's codec "bytes" gives by default.
+        As those of `cairn.create`, without the codecs ZFP and NDLZ and the filters of arrays. pco,
+        bitpack, auto and filters that lose bits are for numbers in little-endian order, which
+        Zarr's codec "bytes" gives by default, and for arrays whose type has such numbers. The
+        default of `filters` is "shuffle", and none for pco, bitpack and auto.
     typesize
         The bytes of an item. It is the size of the array's type if it is None.
     """
@@ -53,23 +57,31 @@ class Blosc2Codec(BytesBytesCodec):
         *,
         codec: str = "zstd",
         clevel: int = 5,
-        filters: Sequence[Any] = ("shuffle",),
+        filters: Optional[Sequence[Any]] = None,
         typesize: Optional[int] = None,
     ) -> None:
+        if filters is None:
+            filters = () if codec in NUMBER_CODECS else ("shuffle",)
         stages = [filters] if isinstance(filters, str) else filters
         object.__setattr__(self, "codec", codec)
-        object.__setattr__(self, "clevel", clevel)
+        object.__setattr__(self, "clevel", options.integer(clevel, "clevel"))
         object.__setattr__(self, "filters", tuple(one if isinstance(one, str) else tuple(one) for one in stages))
         object.__setattr__(self, "typesize", typesize)
         # Refuses what no chunk can have. The size is that of a type which every codec takes, if it is not known yet.
         _recipe_of(codec, clevel, self.filters, 8 if typesize is None else typesize)
+        if self._names().count("delta") > 1:
+            raise InvalidArgument("filters: 'delta' may be there once, since other libraries decode two of them wrongly")
 
     def _recipe(self) -> _engine.Recipe:
         return _recipe_of(self.codec, self.clevel, self.filters, 1 if self.typesize is None else self.typesize)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Blosc2Codec:
-        return cls(**data.get("configuration", {}))
+        said = data.get("configuration", {})
+        unknown = [name for name in said if name not in _SETTINGS]
+        if unknown:
+            raise InvalidArgument(f"codec {_NAME!r}: unknown settings: {', '.join(map(repr, unknown))}")
+        return cls(**said)
 
     def to_dict(self) -> dict[str, Any]:
         filters = [one if isinstance(one, str) else list(one) for one in self.filters]
@@ -78,15 +90,28 @@ class Blosc2Codec(BytesBytesCodec):
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Blosc2Codec:
         if self.typesize is not None:
-            return self
+            return self  # an array that is there, or a size that is known better
+        self._check_dtype(array_spec)
         size = getattr(array_spec.dtype, "item_size", 1)
         return replace(self, typesize=size if 1 <= size <= 255 else 1)
+
+    def _names(self) -> list[str]:
+        return [one if isinstance(one, str) else one[0] for one in self.filters]
+
+    def _check_dtype(self, spec: ArraySpec) -> None:
+        """Refuses items of which a filter would lose other bits than the last ones of a number."""
+        with_dtype = getattr(spec.dtype, "to_native_dtype", lambda: np.dtype("O"))
+        check_lossy(self._names(), with_dtype())
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
         raise NotImplementedError
 
     async def _encode_single(self, chunk_data: Buffer, chunk_spec: ArraySpec) -> Optional[Buffer]:
-        chunk = await asyncio.to_thread(_compress, chunk_data.as_numpy_array(), self._recipe())
+        self._check_dtype(chunk_spec)
+        content = chunk_data.as_numpy_array()
+        if content.nbytes > _most_bytes(chunk_spec):
+            raise InvalidArgument(f"chunk: has {content.nbytes} bytes, expected at most {_most_bytes(chunk_spec)}")
+        chunk = await asyncio.to_thread(_compress, content, self._recipe())
         return chunk_spec.prototype.buffer.from_bytes(chunk)
 
     async def _decode_single(self, chunk_data: Buffer, chunk_spec: ArraySpec) -> Buffer:
@@ -111,6 +136,9 @@ def _compress(content: np.ndarray, recipe: _engine.Recipe) -> bytes:
 @raises_ours
 def _decompress(chunk: np.ndarray, most: float) -> np.ndarray:
     chunk = np.ascontiguousarray(chunk)
+    stored = int.from_bytes(chunk[12:16].tobytes(), "little")
+    if len(chunk) >= 16 and stored != len(chunk):
+        raise DataLoss(f"chunk: says that it is stored in {stored} bytes, got {len(chunk)}")
     size = _engine.decompressed_size(chunk)
     if size > most:
         raise DataLoss(f"chunk: says that it has {size} bytes, expected at most {most}")
@@ -120,9 +148,12 @@ def _decompress(chunk: np.ndarray, most: float) -> np.ndarray:
 
 
 def _most_bytes(spec: ArraySpec) -> float:
-    """Returns more bytes than codecs that come before this one make of a chunk of the array."""
+    """Returns more bytes than codecs that come before this one make of a chunk of the array.
+
+    These may be shards of one item each, with what other codecs and the index add.
+    """
     size = getattr(spec.dtype, "item_size", None)
-    return math.inf if size is None else 2 * math.prod(spec.shape) * size + 4096
+    return math.inf if size is None else math.prod(spec.shape) * (2 * size + 128) + 4096
 
 
 register_codec(_NAME, Blosc2Codec)  # an installed package has an entry point that loads this module

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import contextvars
 import os
 import threading
 import time
@@ -25,6 +26,21 @@ _Change = tuple[Callable[[Staged], None], "Future[None]"]
 _RUN = 0.005
 
 
+class _Transaction:
+    """A transaction, which tasks that were begun in it may outlive."""
+
+    __slots__ = ("session",)
+
+    def __init__(self, session: Session):
+        self.session = session
+
+
+# The transactions that a thread or a task is in, and those of which it has seen the end. zarr makes
+# changes in tasks, which have the variables of the thread that began them.
+_begun: contextvars.ContextVar[tuple[_Transaction, ...]] = contextvars.ContextVar("cairn_transactions", default=())
+_ended: contextvars.ContextVar[tuple[_Transaction, ...]] = contextvars.ContextVar("cairn_ended", default=())
+
+
 class Session:
     """Reads and changes the keys of a store. Threads may share it."""
 
@@ -42,6 +58,8 @@ class Session:
         self._collection: Optional[Collection] = None
         self._newest: Optional[Committed] = None
         self._staged: Optional[Staged] = None
+        self._transaction: Optional[_Transaction] = None  # the last one
+        self._is_undone = False  # whether that was rolled back, and its thread has changed nothing since
         self._waiting: collections.deque[_Change] = collections.deque()
         self._worker: Optional[ThreadPoolExecutor] = None
         self._wakes = threading.Event()  # the worker that has a writer, while no change waits
@@ -83,8 +101,8 @@ class Session:
         return self._staged is not None and self._process == os.getpid()
 
     def read(self, read: Callable[[Keys], _Result], kept: Optional[Committed]) -> _Result:
-        """Reads keys: those of the transaction, or those of the state `kept`, or the newest."""
-        if self.in_transaction:
+        """Reads keys: those of the state `kept`, or those of the transaction, or the newest."""
+        if kept is None and self.in_transaction:
             with self._staging:
                 if self._staged is not None:
                     return read(self._staged)
@@ -98,8 +116,10 @@ class Session:
         if self.in_transaction:
             with self._staging:
                 if self._staged is not None:
+                    self._check_not_late()
                     change(self._staged)
                     return None
+        self._check_not_late()
         made: Future[None] = Future()
         self._waiting.append((change, made))
         self._wakes.set()
@@ -108,6 +128,26 @@ class Session:
                 self._worker = ThreadPoolExecutor(1, "cairn-zarr")
             self._worker.submit(self._commit_waiting)
         return made
+
+    def _check_not_late(self) -> None:
+        """Refuses a change that was begun in a transaction which was rolled back.
+
+        zarr goes on with the chunks of an array after an exception, and so does Dask. A change of a
+        task that was begun in an earlier transaction is late. After a rollback, so is one that may
+        come from anywhere, until the thread that has seen the rollback makes a change itself.
+        """
+        mine = [one for one in _begun.get() if one.session is self]
+        is_late = mine != [self._transaction] if mine else False
+        if not mine and self._is_undone:
+            if self._transaction in _ended.get():
+                self._is_undone = False
+            else:
+                is_late = True
+        if is_late or mine and self._is_undone:
+            raise FailedPrecondition(
+                f"{self.path}: the change may belong to a transaction that was rolled back or is over; "
+                "the thread that began that must make the next change, or any thread a new transaction"
+            )
 
     def _commit_waiting(self) -> None:
         """Commits the changes that wait. Those that come together share a commit, and a run of them a writer."""
@@ -158,18 +198,22 @@ class Session:
             raise FailedPrecondition(f"{self.path}: the store is in a transaction already")
         with self._turn(), self._writer() as writer:
             staged = Staged(self.newest(), writer, self.path)
-            self._staged = staged
+            transaction = _Transaction(self)
+            before = _begun.get()
+            with self._staging:
+                self._staged, self._transaction, self._is_undone = staged, transaction, False
+            _begun.set((*before, transaction))
+            is_made = False
             try:
                 yield
-            except BaseException:
                 with self._staging:
-                    self._staged = None
-                raise
-            with self._staging:
-                try:
                     self._commit(staged, writer)
-                finally:
-                    self._staged = None
+                is_made = True
+            finally:
+                with self._staging:
+                    self._staged, self._is_undone = None, not is_made
+                _begun.set(before)
+                _ended.set((*(one for one in _ended.get() if one.session is not self), transaction))
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:

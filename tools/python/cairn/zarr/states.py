@@ -100,11 +100,12 @@ class Committed(Keys):
 
     def documents(self, node: str) -> Mapping[str, bytes]:
         with self._lock:
-            if node not in self._documents:
-                self._documents[node] = {}
+            if node not in self._documents:  # damage is told each time
+                found = {}
                 if self._state._view().engine.has_member(document_member_of(node)):
                     raw = self._state.attributes(group_of(node)).raw
-                    self._documents[node] = {one: _bytes_of(raw[one]) for one in raw if one in DOCUMENTS}
+                    found = {one: _bytes_of(raw[one]) for one in raw if one in DOCUMENTS}
+                self._documents[node] = found
             return self._documents[node]
 
     def chunks(self, node: str) -> Optional[Chunks]:
@@ -132,11 +133,11 @@ class Committed(Keys):
         where = self._where + name
         if not is_marked(engine, where):
             return None
-        table = self._tables.get(node) or Table(where)
+        table = self._tables.pop(node, None) or Table(where)
         if node not in self._current:
             table.update(engine)
-            self._tables[node] = table
             self._current.add(node)
+        self._tables[node] = table
         return _CommittedChunks(table, engine, self._lock)
 
 

@@ -36,7 +36,11 @@ class ZarrStore(Store):
 
     A store that is read-only shows one state, which it sees first, until `refresh`. So does what
     `zarr.open` makes of any store for mode "r". Any other store always shows the newest state, and
-    in a transaction what is staged.
+    in a transaction what is staged. A read-only store that sees its first state in a transaction of
+    the same object shows what is staged, too, as long as the transaction lasts.
+
+    zarr and Dask go on with other chunks after an exception. Changes of theirs that come after the
+    end of a transaction which was rolled back are refused.
 
     path
         A directory. Its name ends with ".b2d" where python-blosc2 is to know it. A collection is
@@ -246,7 +250,8 @@ def _unpickled(session: Session, read_only: bool) -> ZarrStore:
 
 
 def _folder(prefix: str) -> str:
-    return prefix if not prefix or prefix.endswith("/") else prefix + "/"
+    folder = prefix.rstrip("/")
+    return folder + "/" if folder else ""
 
 
 def _nbytes(value: Optional[Value]) -> Optional[int]:
@@ -258,10 +263,13 @@ def _content(value: Optional[Value], byte_range: Optional[ByteRequest]) -> Optio
         raise ValueError(f"Unexpected byte_range, got {byte_range}.")
     if value is None:
         return None
+    if byte_range is None:
+        return value.read()
     if isinstance(byte_range, RangeByteRequest):
-        return value.read(byte_range.start, byte_range.end)
-    if isinstance(byte_range, OffsetByteRequest):
-        return value.read(byte_range.offset)
-    if isinstance(byte_range, SuffixByteRequest):
-        return value.read(max(value.nbytes() - byte_range.suffix, 0))
-    return value.read()
+        part = slice(byte_range.start, byte_range.end)
+    elif isinstance(byte_range, OffsetByteRequest):
+        part = slice(byte_range.offset, None)
+    else:
+        part = slice(max(value.nbytes() - byte_range.suffix, 0), None)
+    begin, end, _ = part.indices(value.nbytes())
+    return value.read(begin, max(begin, end))
