@@ -83,6 +83,13 @@ class Sparse(AggTest):
                 table = self.ok("log", "agg", "wide", "--bucket", bucket, "--fill", "null", "--what", "count")
                 self.assertEqual([int(line.split(b",")[1]) for line in table.splitlines()[1:]], expected)
 
+    def test_values_between_the_greatest_times_are_linear(self):
+        self.ok("log", "create", "far", "--field", "time:timestamp[ns]", "--field", "n:i4")
+        last = "2262-04-11T23:47:16.85477580"
+        self.ok("log", "append", "far", "-", stdin=f"time,n\n{last}3Z,10\n{last}7Z,50\n".encode())
+        table = self.ok("log", "agg", "far", "--bucket", "1ns", "--fill", "linear", "--what", "max")
+        self.assertEqual([float(line.split(b",")[2]) for line in table.splitlines()[1:]], [10, 20, 30, 40, 50])
+
     def test_empty_spans_are_filled(self):
         x, n = "mean(x)", "last(n)"
         self.assertEqual(self.column("records", "--fill", "none"), [2, 1, 1])

@@ -1,5 +1,6 @@
 """--plot: what a log looks like, as a picture and as a page."""
 
+import datetime
 import json
 import os
 import re
@@ -230,6 +231,31 @@ class Pictures(PlotTest):
         (line,) = self.found(self.svg(), "line")
         self.assertEqual(len(self.points(line)), 1)
 
+    def test_greatest_and_least_times_of_all(self):
+        for unit in ["i8", "timestamp[ns]"]:
+            for times in [(2**63 - 1,), (2**63 - 4, 2**63 - 3, 2**63 - 1), (1 - 2**63, 2**63 - 1), (1 - 2**63, 3 - 2**63)]:
+                with self.subTest(unit=unit, times=times):
+                    name = f"{unit} {times}"
+                    self.ok("log", "create", name, "--quiet", "--field", f"time:{unit}", "--field", "x:f4", "--time-field", "time")
+                    values = times if unit == "i8" else [self.iso(time) for time in times]
+                    self.append([(value, i) for i, value in enumerate(values)], "time,x", name=name)
+                    (line,) = self.found(self.svg(name=name), "line")
+                    points = self.points(line)
+                    self.assertEqual(len(points), len(times))
+                    if len(times) > 1:
+                        left, right = points[0][0], points[-1][0]
+                        self.assertEqual((left, right), (80, 876))
+                        for (x, _), time in zip(points, times):
+                            self.assertAlmostEqual(x, left + (right - left) * (time - times[0]) / (times[-1] - times[0]), delta=0.1)
+                    (note,) = [text for text in self.texts(self.svg(name=name)) if text and " record" in text]
+                    self.assertIn(f"{values[0]} to {values[-1]}", note)
+                    (all_of_them,) = self.found(self.svg("--bucket", "9223372036854775807ns"[: 19 + 2 * (unit != "i8")], command="agg", name=name), "line")
+                    self.assertLessEqual(1, len(self.points(all_of_them)))
+
+    def iso(self, nanoseconds):
+        seconds, rest = divmod(nanoseconds, 10**9)
+        return (datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)).isoformat() + f".{rest:09}Z"
+
     def test_names_are_only_text(self):
         self.create(f"{HOSTILE}:f4", name="log")
         self.append([(1, 2), (3, 4)], "time,\"" + HOSTILE.replace('"', '""') + '"')
@@ -283,6 +309,18 @@ class Pages(PlotTest):
         self.assertTrue(3000 <= len(x["t"]) <= 4001)
         self.assertEqual((min(x["min"]), max(x["max"])), (0, 99))
         self.assertEqual(data["length"], 19_999_000)
+
+    def test_numbers_of_a_page_are_not_rounded(self):
+        self.ok("log", "create", "far", "--quiet", "--field", "step:i8", "--field", "x:f4", "--time-field", "step")
+        self.append([(2**63 - 9 + i, i) for i in range(9)], "step,x", name="far")
+        self.ok("log", "query", "far", "--plot", "far.html")
+        page = self.read("far.html").decode()
+        self.assertEqual(self.data(page)["begin"], str(2**63 - 9))
+        self.write("test.html", page.replace("</html>", HARNESS + "</html>").encode())
+        dumped = self.browse("test.html", "--window-size=1200,900", "--dump-dom")
+        seen = json.loads(re.search(r'data-seen="(.*?)"', dumped).group(1).replace("&quot;", '"'))
+        self.assertEqual(seen["first"]["labels"], [str(2**63 - 9 + i) for i in range(9)])
+        self.assertRegex(seen["tip"], r"^92233720368547758\d\d\nx: \d")
 
     def test_a_page_needs_nothing_else(self):
         page = self.html()

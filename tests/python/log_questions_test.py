@@ -118,6 +118,12 @@ class QuestionsTest(PackageTest):
             self.assertEqual(log.times, (1, greatest))
             self.assertEqual(log.upsert({"time": [greatest], "x": [3]}), (0, 1, 0, 1))
 
+    def test_values_between_the_greatest_times_are_linear(self):
+        log = cairn.Log.create(self.path("far"), {"time": "i8", "x": "f4"}, time="time")
+        log.append({"time": [2**63 - 5, 2**63 - 1], "x": [1, 5]})
+        found = log.aggregate(bucket=1, fill="linear", what="max")["x"]["max"]
+        np.testing.assert_array_equal(found, [1, 2, 3, 4, 5])
+
     def test_functions_that_do_not_exist_are_refused(self):
         for what in ("p101", "avg", "", "n:", "p-1", "p1e1", "mean,,max", ["n:p"]):
             with self.subTest(what=what), self.assertRaisesRegex(cairn.InvalidArgument, "what: expected"):

@@ -88,6 +88,20 @@ class PlotTest(PackageTest):
             with self.assertRaises(kind):
                 call()
 
+    def test_greatest_and_least_times_of_all(self):
+        for number, times in enumerate([[2**63 - 1], [2**63 - 4, 2**63 - 3, 2**63 - 1], [1 - 2**63, 0, 2**63 - 1], [1 - 2**63, 3 - 2**63]]):
+            log = cairn.Log.create(self.path(f"far{number}"), {"time": "i8", "x": "f4"}, time="time")
+            log.append({"time": times, "x": range(len(times))})
+            with self.subTest(times=times), mock.patch("cairn.plot._engine.draw_plot", return_value="") as draw:
+                log.plot()
+                title, note, unit, begin, end, series = draw.call_args.args
+                self.assertEqual([point[0] for point in series[0][2]], times)
+                self.assertEqual((begin, end), (min(times[0], 2**63 - 2), times[-1]))
+                self.assertIn(f"records, {times[0]} to {times[-1]}", note)
+            ElementTree.fromstring(log.plot().svg)
+        with self.assertRaises(cairn.FailedPrecondition):
+            log.plot(end=1 - 2**63)
+
     def test_times_may_be_plain_numbers(self):
         log = cairn.Log.create(self.path("plain"), {"time": "i8", "x": "f4"}, time="time")
         log.append({"time": [1, 2, 5000], "x": [1, 2, 3]})

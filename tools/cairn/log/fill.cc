@@ -36,8 +36,11 @@ struct Known {
 
 // Returns the value between two others.
 AggValue Between(const Known& before, const Known& after, int64_t time) {
-  const double all = static_cast<double>(after.time) - static_cast<double>(before.time);
-  const double part = (static_cast<double>(time) - static_cast<double>(before.time)) / all;
+  // Great times that differ may be equal as doubles, but their distances are not.
+  const auto passed = [&before](int64_t until) {
+    return static_cast<double>(static_cast<uint64_t>(until) - static_cast<uint64_t>(before.time));
+  };
+  const double part = passed(time) / passed(after.time);
   const double step = (after.value.real - before.value.real) * part;
   const auto wholes = static_cast<double>(after.value.whole - before.value.whole);
   return {.exists = true,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -33,8 +34,16 @@ std::string CheckPlotPath(const std::string& path) {
   return fine ? "" : "'" + path + "' ends neither with .svg nor with .html";
 }
 
-uint64_t LengthOf(const TimeRange& times) {
-  return static_cast<uint64_t>(times.end) - static_cast<uint64_t>(times.begin);
+constexpr int64_t kMaxTime = std::numeric_limits<int64_t>::max();
+
+// The times that are plotted, the last one included: there may be no time after it.
+struct PlottedTimes {
+  int64_t first = 0;
+  int64_t last = 0;
+};
+
+uint64_t Elapsed(int64_t from, int64_t to) {
+  return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
 }
 
 int64_t CountRecords(const std::vector<LogBucket>& buckets) {
@@ -44,22 +53,30 @@ int64_t CountRecords(const std::vector<LogBucket>& buckets) {
 }
 
 // Returns the times of the log that the aggregation asks for.
-absl::StatusOr<TimeRange> TimesToPlot(const LogSnapshot& log, const TimeRange& wanted) {
+absl::StatusOr<PlottedTimes> TimesToPlot(const LogSnapshot& log, const TimeRange& wanted) {
   ASSIGN_OR_RETURN(const std::optional<TimeRange> all, log.Times());
-  TimeRange times = all.value_or(TimeRange{.begin = 0, .end = 0});
-  times.begin = std::max(times.begin, wanted.begin);
-  times.end = std::min(times.end, wanted.end);
-  if (times.begin < times.end) return times;
+  ASSIGN_OR_RETURN(const std::optional<int64_t> greatest, log.GreatestTime());
+  if (all.has_value() && greatest.has_value()) {
+    const PlottedTimes times = {.first = std::max(all->begin, wanted.begin), .last = *greatest};
+    if (wanted.end == kMaxTime && times.first <= times.last) return times;
+    if (times.first < wanted.end && times.first <= times.last) {
+      return PlottedTimes{.first = times.first, .last = std::min(times.last, wanted.end - 1)};
+    }
+  }
   return absl::FailedPreconditionError("--plot: there are no records of these times");
 }
 
+TimeRange RangeOf(const PlottedTimes& times) {
+  return {.begin = times.first, .end = times.last == kMaxTime ? kMaxTime : times.last + 1};
+}
+
 // Returns buckets that can be told apart. If there are few records, there is one for each time.
-absl::StatusOr<std::vector<LogBucket>> BucketsOf(const LogSnapshot& log,
+absl::StatusOr<std::vector<LogBucket>> BucketsOf(const LogSnapshot& log, const PlottedTimes& times,
                                                  LogAggregation& aggregation, uint64_t most) {
-  const auto least = static_cast<int64_t>(LengthOf(aggregation.times) / most + 1);
+  const auto least = static_cast<int64_t>(Elapsed(times.first, times.last) / most + 1);
   const int64_t asked = aggregation.bucket;
   const bool calendar = aggregation.calendar != CalendarUnit::kNone;
-  if (!calendar) aggregation.bucket = asked > 0 ? (least + asked - 1) / asked * asked : least;
+  if (!calendar) aggregation.bucket = asked > 0 ? ((least - 1) / asked + 1) * asked : least;
   ASSIGN_OR_RETURN(std::vector<LogBucket> buckets, log.Aggregate(aggregation));
   if (asked > 0 || CountRecords(buckets) > static_cast<int64_t>(most)) return buckets;
   aggregation.bucket = 1;
@@ -94,7 +111,7 @@ Line LineOf(const AggColumn& column) {
 }
 
 Series SeriesOf(const Line& line, const std::vector<LogBucket>& buckets,
-                const LogAggregation& aggregation) {
+                const PlottedTimes& times) {
   Series series = {.name = line.name, .unit = {}, .points = {}};
   for (const LogBucket& bucket : buckets) {
     const std::optional<PlotPoint> point = line.point(bucket);
@@ -104,11 +121,8 @@ Series SeriesOf(const Line& line, const std::vector<LogBucket>& buckets,
     }
     series.points.push_back(*point);
     // The point lies in the middle of its bucket, if that is shown.
-    const TimeRange& times = aggregation.times;
-    int64_t& time = series.points.back().time;
-    const TimeRange all = {.begin = bucket.begin, .end = bucket.end};
-    time = bucket.begin + static_cast<int64_t>(LengthOf(all) / 2);
-    time = std::clamp(time, times.begin, times.end - 1);
+    const auto half = static_cast<int64_t>(Elapsed(bucket.begin, bucket.end) / 2);
+    series.points.back().time = std::clamp(bucket.begin + half, times.first, times.last);
   }
   return series;
 }
@@ -144,25 +158,27 @@ absl::StatusOr<Figure> MakeFigure(const std::string& path, const LogSnapshot& lo
                                   LogAggregation& aggregation, const std::vector<Line>& lines,
                                   bool bands, const PlotFlags& flags) {
   ASSIGN_OR_RETURN(const Field* const time, NeedTime(log.time_field(), "--plot"));
-  ASSIGN_OR_RETURN(aggregation.times, TimesToPlot(log, aggregation.times));
+  ASSIGN_OR_RETURN(const PlottedTimes times, TimesToPlot(log, aggregation.times));
+  aggregation.times = RangeOf(times);
   ASSIGN_OR_RETURN(const std::vector<LogBucket> buckets,
-                   BucketsOf(log, aggregation, MostBuckets(flags)));
+                   BucketsOf(log, times, aggregation, MostBuckets(flags)));
   Figure figure;
   figure.title =
       flags.title.empty() ? std::filesystem::path(path).filename().string() : flags.title;
   if (time->type == FieldType::kTimestamp) figure.unit = time->unit;
-  figure.begin = aggregation.times.begin;
-  figure.end = std::max(aggregation.times.end - 1, figure.begin + 1);
+  // The axis has a length also if there is one time, even if none is after it.
+  figure.begin = std::min(times.first, kMaxTime - 1);
+  figure.end = std::max(times.last, figure.begin + 1);
   std::string what;
   if (aggregation.bucket > 1 || aggregation.calendar != CalendarUnit::kNone) {
     what = bands ? ": mean, and band from least to greatest value"
                  : absl::StrCat(": ", SpansOf(aggregation, *time));
   }
-  figure.note = absl::StrFormat("%s, %s to %s%s", FormatCount(CountRecords(buckets), "record"),
-                                FormatTimeOf(*time, figure.begin),
-                                FormatTimeOf(*time, aggregation.times.end - 1), what);
+  figure.note =
+      absl::StrFormat("%s, %s to %s%s", FormatCount(CountRecords(buckets), "record"),
+                      FormatTimeOf(*time, times.first), FormatTimeOf(*time, times.last), what);
   for (const Line& line : lines) {
-    figure.series.push_back(SeriesOf(line, buckets, aggregation));
+    figure.series.push_back(SeriesOf(line, buckets, times));
   }
   RETURN_IF_ERROR(TakeUnits(flags, lines, figure.series));
   return figure;

@@ -73,10 +73,17 @@ const timeTicks = (low, high, most) => {
   }
   return ticks;
 };
+// Plain numbers may be greater than the integers that a Number can tell apart.
+const plainTicks = () => {
+  const step = BigInt(Math.max(1, roundUp((e - b) / 8))), first = BigInt(data.begin), ticks = [];
+  let t = first + BigInt(Math.ceil(b));
+  for (t += (step - t % step) % step; t <= first + BigInt(Math.floor(e)); t += step) ticks.push([Number(t - first), String(t), '']);
+  return ticks;
+};
 const xTicks = () => data.ms
   ? timeTicks(data.begin + b * data.ms, data.begin + e * data.ms, 9).map(([t, ...more]) => [(t - data.begin) / data.ms, ...more])
-  : multiples(data.begin + b, data.begin + e, Math.max(1, roundUp((e - b) / 8))).map(t => [t - data.begin, String(t), '']);
-const timeText = t => data.ms ? iso(data.begin + t * data.ms).replace('T', ' ') : String(data.begin + t);
+  : plainTicks();
+const timeText = t => data.ms ? iso(data.begin + t * data.ms).replace('T', ' ') : String(BigInt(data.begin) + BigInt(Math.round(t)));
 const lowerBound = (times, t) => {
   let low = 0, high = times.length;
   while (low < high) { const middle = (low + high) >> 1; if (times[middle] < t) low = middle + 1; else high = middle; }
@@ -275,9 +282,10 @@ Json JsonOfFigure(const Figure& figure) {
   }
   // Milliseconds of a unit of time. Plain numbers have none.
   const double ms = figure.unit ? 1000.0 / static_cast<double>(UnitsPerSecond(*figure.unit)) : 0;
-  const auto begin = static_cast<double>(figure.begin);
+  const Json begin =
+      figure.unit ? Json(static_cast<double>(figure.begin) * ms) : Json(absl::StrCat(figure.begin));
   return {{"ms", ms},
-          {"begin", figure.unit ? begin * ms : begin},
+          {"begin", begin},
           {"length", static_cast<uint64_t>(figure.end) - static_cast<uint64_t>(figure.begin)},
           {"panels", std::move(panels)}};
 }

@@ -23,6 +23,8 @@ constexpr int64_t kDay = 86'400;
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+// Returns what is left of `a`, from 0 to b - 1.
+int64_t RestOf(int64_t a, int64_t b) { return a % b + (a % b < 0 ? b : 0); }
 
 std::optional<int64_t> Multiply(int64_t a, int64_t b) {
   int64_t product = 0;
@@ -90,7 +92,7 @@ void AppendTime(std::string& out, int64_t time, TimeUnit unit) {
   put(clock % 60, 2);
   if (scale > 1) {
     out += '.';
-    put(time - seconds * scale, 3 * static_cast<int>(unit));
+    put(RestOf(time, scale), 3 * static_cast<int>(unit));
   }
   out += 'Z';
 }
@@ -104,8 +106,8 @@ std::string FormatTime(int64_t time, TimeUnit unit) {
 void AppendTimeIn(std::string& out, const absl::TimeZone& zone, int64_t time, TimeUnit unit) {
   const int64_t scale = UnitsPerSecond(unit);
   const int64_t seconds = FloorDivide(time, scale);
-  const absl::Time instant = absl::FromUnixSeconds(seconds) +
-                             absl::Nanoseconds((time - seconds * scale) * (kNanos / scale));
+  const absl::Time instant =
+      absl::FromUnixSeconds(seconds) + absl::Nanoseconds(RestOf(time, scale) * (kNanos / scale));
   const int64_t year = absl::ToCivilYear(instant, zone).year();
   if (year < 0 || year > 9999) {
     AppendTime(out, time, unit);

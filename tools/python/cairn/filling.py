@@ -112,7 +112,8 @@ class Filler:
             whole = np.round(np.where(none, 0, found)).astype("i8") + first
             return np.where(none, np.iinfo("i8").min, whole).view(values.dtype)
         found = values.astype("f8").reshape(self._shape)
-        times = self._bounds.astype("f8")
+        counts = self._bounds.view("u8")  # of which great ones may be equal as floats, but not their distances
+        times = (counts - counts[:1]).astype("f8")
         for row, known in zip(found, exists.reshape(self._shape)):
             if known.any():
                 row[~known] = np.interp(times[~known], times[known], row[known], left=np.nan, right=np.nan)

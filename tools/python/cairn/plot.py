@@ -18,6 +18,7 @@ from .paths import Path, shown_path, text_of
 from .times import UNITS
 
 _OTHER_PICTURES = (".eps", ".gif", ".jpeg", ".jpg", ".pdf", ".png", ".ps", ".tif", ".tiff", ".webp")
+_LAST = 2**63 - 1  # of all times
 _MOST = 1000  # points of a line, which is more than a picture has columns
 
 
@@ -69,26 +70,31 @@ def draw(
 ) -> Plot:
     """Draws values of a log. `aggregate` takes the begin and the end of the times, and the length of a bucket."""
     clock, whole = view.need_clock(), view.engine.times()
-    begin, end = (0, 0) if whole is None else (max(times[0], whole[0]), min(times[1], whole[1]))
-    if begin >= end:
+    # The last time is included, because there may be none after it.
+    first, final = (1, 0) if whole is None else (max(times[0], whole[0]), whole[2])
+    if times[1] < _LAST:
+        final = min(final, times[1] - 1)
+    if first > final:
         raise FailedPrecondition("plot: there are no records of these times")
-    bucket = (end - begin) // _MOST + 1
-    found = aggregate(begin, end, bucket)
+    end = min(final + 1, _LAST)
+    bucket = (final - first) // _MOST + 1
+    found = aggregate(first, end, bucket)
     if bucket > 1 and found.records.sum() <= _MOST:
         bucket = 1
-        found = aggregate(begin, end, bucket)
+        found = aggregate(first, end, bucket)
     if not found.fields:
         raise FailedPrecondition("plot: no field is a number")
     check_fields(units, found.fields)
-    middles = np.clip(found.begin.view(np.int64) + bucket // 2, begin, end - 1)
+    middles = np.clip(np.minimum(found.begin.view(np.int64), _LAST - bucket // 2) + bucket // 2, first, final)
     series = [(name, units.get(name, ""), _points_of(middles, values)) for name, values in found.fields.items()]
-    note = f"{int(found.records.sum()):,} records, {clock.time(begin)} to {clock.time(end - 1)}"
+    note = f"{int(found.records.sum()):,} records, {clock.time(first)} to {clock.time(final)}"
     if bucket > 1:
         note += ": mean, and band from least to greatest value"
     type_ = view.fields[view.time or ""]
     unit = UNITS.index(np.datetime_data(type_)[0]) if type_.kind == "M" else None
     name = os.path.basename(shown_path(view.where)) if title is None else title
-    return Plot(_engine.draw_plot(name, note, unit, begin, max(end - 1, begin + 1), series))
+    first = min(first, _LAST - 1)  # so that the axis has a length
+    return Plot(_engine.draw_plot(name, note, unit, first, max(final, first + 1), series))
 
 
 def _points_of(times: np.ndarray, values: np.ndarray) -> list[tuple[int, float, float, float]]:
