@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pty
+import random
 import resource
 import shutil
 import struct
@@ -286,13 +287,29 @@ class Damage(CliTest):
         self.assertIn(f"2 of {len(names) + 1} frames failed the check".encode(), done.stderr)
         self.assertRegex(done.stdout.decode().splitlines()[0], rf"\A{names[0]}: (DAMAGED|not checked)")
 
+    def test_verify_tells_the_journal(self):
+        self.pack(random.Random(5).randbytes(10_000), name="live")
+        writer = self.start("append", "live", "--commit-every", 1, "--ack")
+        writer.stdin.write(random.Random(6).randbytes(50))
+        writer.stdin.flush()
+        self.receive(writer.stdout, 100)
+        writer.kill()
+        writer.wait()
+        self.assertRegex(self.ok("verify", "live").decode(), r"\Alive: ok, sealed, \d+ chunks?, [\d.]+ KiB and a journal of [\d.]+ \w+\n\Z")
+        (told,) = json.loads(self.ok("verify", "live", "--json"))
+        info = self.info("live")
+        self.assertEqual((told["size"], told["journal_size"]), (info["frame_size"], info["journal_size"]))
+        self.assertGreater(told["journal_size"], 50)
+        self.ok("recover", "live")
+        self.assertRegex(self.ok("verify", "live").decode(), r" KiB\n\Z")
+
     def test_verify_for_programs(self):
         self.pack(b"fine", name="good")
         done = self.run_tool("verify", "--json", "good", "nofile", self.frame)
         self.assertEqual((done.returncode, done.stderr), (1, b"cairn: 2 of 3 frames failed the check\n"))
         good, missing, damaged = json.loads(done.stdout)
         self.assertEqual(good, {"path": "good", "verdict": "ok", "sealed": True, "nchunks": 1,
-                                "size": len(self.read("good")), "findings": [], "omitted": 0, "notes": []})  # fmt: skip
+                                "size": len(self.read("good")), "journal_size": 0, "findings": [], "omitted": 0, "notes": []})  # fmt: skip
         self.assertEqual((missing["path"], missing["verdict"]), ("nofile", "not checked"))
         self.assertIn("No such file", missing["error"])
         self.assertEqual((damaged["path"], damaged["verdict"], damaged["nchunks"]), (self.frame, "damaged", 10))

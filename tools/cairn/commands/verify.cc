@@ -39,7 +39,9 @@ struct VerifyFlags {
 struct Outcome {
   std::string path;
   absl::StatusOr<VerifyReport> report;
-  int64_t size = 0;  // bytes of the frame, if there is a report
+  // Bytes of the frame and of its journal, if there is a report.
+  int64_t size = 0;
+  int64_t journal_size = 0;
 };
 
 bool IsFine(const Outcome& outcome) { return outcome.report.ok() && outcome.report->ok(); }
@@ -66,6 +68,9 @@ std::vector<std::string> Describe(const Outcome& outcome) {
   }
   absl::StrAppend(&text, report.sealed ? "sealed, " : "not sealed, ",
                   FormatCount(report.nchunks, "chunk"), ", ", FormatByteSize(outcome.size));
+  if (outcome.journal_size > 0) {
+    absl::StrAppend(&text, " and a journal of ", FormatByteSize(outcome.journal_size));
+  }
   std::vector<std::string> lines = {std::move(text)};
   for (const Finding& finding : report.findings) {
     lines.push_back(absl::StrFormat("  [%d, %d) %s: %s", finding.begin, finding.end,
@@ -98,6 +103,7 @@ std::string JsonOf(const Outcome& outcome) {
                {"sealed", report.sealed},
                {"nchunks", report.nchunks},
                {"size", outcome.size},
+               {"journal_size", outcome.journal_size},
                {"findings", findings},
                {"omitted", report.omitted},
                {"notes", report.notes}},
@@ -113,7 +119,10 @@ Outcome CheckFrame(const std::string& path, Sources& sources) {
     progress.Show(chunks);
     return true;
   };
-  return {.path = path, .report = snapshot->Verify({.progress = show}), .size = StoredSize(info)};
+  return {.path = path,
+          .report = snapshot->Verify({.progress = show}),
+          .size = StoredSize(info),
+          .journal_size = info.journal_size};
 }
 
 // Prints each result as soon as it is known. In JSON they are the elements of one array.

@@ -29,6 +29,11 @@ std::string DescribeItems(const MemberSummary& member) {
   return absl::StrCat(absl::StrJoin(member.array->shape, " x "), " of ", type);
 }
 
+// Returns the bytes that a member takes.
+int64_t SizeOf(const MemberSummary& member) {
+  return StoredSize(member.info) + member.info.journal_size;
+}
+
 Json JsonOfMember(const MemberSummary& member) {
   if (!member.status.ok()) {
     return {{"name", member.name},
@@ -45,6 +50,7 @@ Json JsonOfMember(const MemberSummary& member) {
           {"nbytes", info.nbytes},
           {"cbytes", info.cbytes},
           {"frame_size", info.frame_size},
+          {"journal_size", info.journal_size},
           {"generation", info.generation}};
 }
 
@@ -74,7 +80,7 @@ std::string TextOfCollection(const CollectionSummary& summary) {
   size_t width = std::string_view("member").size();
   for (const MemberSummary& member : summary.members) {
     data += member.info.nbytes;
-    stored += StoredSize(member.info);
+    stored += SizeOf(member);
     width = std::max(width, OneLine(member.name).size());
   }
   std::string text = absl::StrFormat(
@@ -92,8 +98,8 @@ std::string TextOfCollection(const CollectionSummary& summary) {
       continue;
     }
     absl::StrAppendFormat(&text, "%-*s %11s %11s  %s\n", padded, OneLine(member.name),
-                          FormatByteSize(member.info.nbytes),
-                          FormatByteSize(StoredSize(member.info)), DescribeItems(member));
+                          FormatByteSize(member.info.nbytes), FormatByteSize(SizeOf(member)),
+                          DescribeItems(member));
   }
   return text;
 }
