@@ -35,6 +35,24 @@ class Queries(CliTest):
             self.assertTrue(request.startswith("GET "), request)
 
 
+class OtherStores(CliTest):
+    def test_store_that_needs_another_name_is_told(self):
+        self.pack(b"data", name="frame")
+        self.write("rows", b"x")
+        commands = [["info"], ["cat"], ["log", "query"], ["history"], ["append", "PATH", "rows"], ["copy", "frame"], ["pack", "rows"], ["copy", "PATH", "out"]]
+        for path, advice in [("gs://bucket/frame", "storage.googleapis.com and its HMAC key, or give --anonymous, and name s3://bucket/frame"),
+                             ("azure://c/frame", "stores are named by s3://, https:// or http://")]:  # fmt: skip
+            for command in commands:
+                words = [path if word == "PATH" else word for word in command] if "PATH" in command else [*command, path]
+                with self.subTest(words=words):
+                    message = self.fails(1, *words)
+                    self.assertTrue(message.startswith(f"cairn: {path}: cannot "), message)
+                    self.assertTrue(message.endswith(advice), message)
+        done = self.run_tool("verify", "gs://bucket/frame")
+        self.assertIn(b"and name s3://bucket/frame\n", done.stdout)
+        self.assertNotIn("stores are named", self.fails(1, "info", "missing"))
+
+
 if __name__ == "__main__":
     CliTest.tool = os.path.abspath(sys.argv[1])
     tap.main(__name__)

@@ -61,6 +61,8 @@ class PathsTest(PackageTest):
                 with self.subTest(uri=uri), self.assertRaises(cairn.InvalidArgument) as caught:
                     call(uri)
                 self.assertIn(f"{uri}: scheme '{uri.partition('://')[0]}': expected a path", str(caught.exception))
+        with self.assertRaisesRegex(cairn.InvalidArgument, "set AWS_ENDPOINT_URL_S3=https://storage.googleapis.com .* name s3://bucket/frame$"):
+            cairn.open("gs://bucket/frame")
 
     def test_store_module_is_loaded_at_the_first_uri(self):
         code = """

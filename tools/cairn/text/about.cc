@@ -1,9 +1,11 @@
 #include "tools/cairn/text/about.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 #include "tools/cairn/text/exit.h"
@@ -41,13 +43,28 @@ std::string AsTyped(const std::string& path, std::string message) {
   return message;
 }
 
+// Returns what helps who names a store that is no path of a file, or an empty text. It is told only
+// where there is no such file.
+std::string AdviceOnStore(std::string_view path, const absl::Status& status) {
+  const std::string_view scheme = path.substr(0, std::min(path.find("://"), path.size()));
+  const bool is_store = absl::IsNotFound(status) && scheme.size() < path.size() &&
+                        std::ranges::all_of(scheme, absl::ascii_isalpha);
+  if (!is_store || scheme == "s3" || scheme == "https" || scheme == "http") return "";
+  if (scheme != "gs") return "; stores are named by s3://, https:// or http://";
+  return absl::StrCat(
+      "; for Google's store, set AWS_ENDPOINT_URL_S3=https://storage.googleapis.com and its HMAC "
+      "key, or give --anonymous, and name s3",
+      std::string(path.substr(scheme.size())));
+}
+
 }  // namespace
 
 absl::Status About(const std::string& path, const absl::Status& status) {
   if (status.ok()) return status;
   const std::string message = AsTyped(path, std::string(status.message()));
   const bool named = !IsAboutContent(status) || IsNamed(path, message);
-  const absl::Status about(status.code(), named ? message : absl::StrCat(path, ": ", message));
+  const absl::Status about(status.code(), absl::StrCat(named ? std::string() : path + ": ", message,
+                                                       AdviceOnStore(path, status)));
   return IsPrinted(status) ? Printed(about) : about;
 }
 

@@ -47,9 +47,14 @@ def text_of(path: Path) -> str:
         raise InvalidArgument(f"path: a frame begins otherwise, and no path has a zero byte: {raw[:40]!r}")
     scheme = None if is_uri(name) else _SCHEME.match(name)
     if scheme is not None:
+        advice = "fsspec copies from other stores"
+        if scheme[1] == "gs":
+            advice = (
+                "for Google's store, set AWS_ENDPOINT_URL_S3=https://storage.googleapis.com and its HMAC key, "
+                f"and name s3{name[2:]}"
+            )
         raise InvalidArgument(
-            f"{name.partition('?')[0]}: scheme {scheme[1]!r}: expected a path of a file, or a URI of s3, https or http; "
-            "fsspec copies from other stores"
+            f"{name.partition('?')[0]}: scheme {scheme[1]!r}: expected a path of a file, or a URI of s3, https or http; {advice}"
         )
     return name
 
