@@ -1,6 +1,7 @@
 """Writers of several processes wait for their turn, and nothing is lost. What a dropped writer loses is told."""
 
 import gc
+import os
 import pickle
 import subprocess
 import sys
@@ -130,6 +131,57 @@ class BatchTest(PackageTest):
         self.assertTrue(reader.refresh())
         self.assertEqual((reader[:].tolist(), reader.vlmeta["unit"]), (list(range(101)), "K"))
         self.assertEqual([one.generation for one in frame.history if before < one.generation < frame.generation], [])
+
+
+class ReplacedTest(PackageTest):
+    """A file takes the place of a frame while handles of the old one are open."""
+
+    def replaced(self, items, by, mode="r+", **options):
+        """Returns a frame of `items`, whose file has just been replaced."""
+        cairn.asarray(np.array(items, "f4"), self.path(), overwrite=True)
+        frame = cairn.open(self.path(), mode, **options)
+        frame[:]
+        if mode == "r+":
+            frame[0] = items[0]  # its writer is kept
+        cairn.asarray(by, self.path("new"), overwrite=True)
+        os.replace(self.path("new"), self.path())
+        return frame
+
+    def test_edits_of_another_type_or_shape_change_nothing(self):
+        for by in (np.arange(3, dtype="i4"), np.arange(3, dtype="i8"), np.zeros((3, 2), "f4"), np.zeros(3, "i2,u2"), np.zeros(3, ">f4")):
+            for edit in (lambda frame: frame.__setitem__(1, 1.5), lambda frame: frame.append(np.array([1.5], "f4")), self.write_together):
+                frame = self.replaced([1, 2, 3], by)
+                with self.subTest(by=by, edit=edit), self.assertRaisesRegex(cairn.FailedPrecondition, "was replaced: its items are .* nothing was changed"):
+                    edit(frame)
+                self.assert_same(cairn.open(self.path())[:], by)
+
+    def write_together(self, frame):
+        with frame.writer() as writer:
+            writer[1] = 1.5
+
+    def test_edits_of_the_same_type_go_to_the_new_file(self):
+        frame = self.replaced([1, 2, 3], np.array([4, 5], "f4"))
+        frame[1] = 1.5
+        self.assert_same(frame[:], np.array([4, 1.5], "f4"))
+
+    def test_readers_follow_the_type(self):
+        frame = self.replaced([1, 2, 3], np.arange(4, dtype="i8"), "r")
+        self.assert_same(frame[:], np.array([1, 2, 3], "f4"))
+        self.assertTrue(frame.refresh())
+        self.assert_same(frame[:], np.arange(4, dtype="i8"))
+
+    def test_type_that_was_given_is_not_given_to_other_items(self):
+        for by in (np.arange(3, dtype="i4"), np.arange(3, dtype="i8")):
+            for mode in ("r", "r+"):
+                frame = self.replaced([1, 2, 3], by, mode, dtype="f4")
+                with self.subTest(by=by, mode=mode):
+                    with self.assertRaisesRegex(cairn.InvalidArgument, "are not float32: give no dtype"):
+                        frame.refresh()
+                    self.assert_same(frame[:], np.array([1, 2, 3], "f4"))
+                    if mode == "r+":
+                        with self.assertRaisesRegex(cairn.InvalidArgument, "are not float32: give no dtype"):
+                            frame[1] = 1.5
+                    self.assert_same(cairn.open(self.path())[:], by)
 
 
 class WaitTest(PackageTest):

@@ -42,9 +42,6 @@ class Frame(Opened[View], Readable):
         opened_with: dict[str, Any],
     ):
         view = View(engine.snapshot(), dtype, path)
-        array = None if dtype is None else view.engine.array()
-        if array is not None:
-            options.check_said_dtype(array[3], view.dtype)
         super().__init__(engine, path, view)
         self._mode = mode
         self._dtype = dtype
@@ -81,7 +78,7 @@ class Frame(Opened[View], Readable):
                 writer = self.writer()
             else:
                 kept.resume(self._wait)
-                writer = Writer(kept, self._dtype, self._go_on, self._path)
+                writer = self._writer_of(kept)
             with writer:
                 edit(writer)
                 if writer._suspend():
@@ -142,7 +139,11 @@ class Frame(Opened[View], Readable):
             options.integer(keep_generations, "keep_generations"),
             options.integer(max_file_size, "max_file_size", 0, 2**63 - 1),
         )
-        return Writer(engine, self._dtype, self._go_on, self._path)
+        return self._writer_of(engine)
+
+    def _writer_of(self, engine: _engine.Writer) -> Writer:
+        shown = self._view()
+        return Writer(engine, self._dtype, self._go_on, self._path, (shown.dtype, len(shown.shape)))
 
     def append(self, items: Any, axis: int = 0) -> None:
         """Adds items at the end, or slices along `axis` of an array, and commits durably.

@@ -53,7 +53,11 @@ class View:
             self.shape = tuple(shape)
             self.chunks = tuple(max(extent, 1) for extent in chunks)
             self.blocks = tuple(blocks)
-            self.dtype = dtype or options.parse_dtype(name, typesize)
+            if dtype is None:
+                dtype = options.parse_dtype(name, typesize)
+            else:
+                options.check_said_dtype(name, dtype)
+            self.dtype = dtype
         else:
             info = engine.info()
             typesize = info["typesize"]

@@ -26,7 +26,7 @@ class Writer(ClosingWriter, Edits):
     the staged edits at the end of its block, and drops them after an exception.
     """
 
-    __slots__ = ("_closed", "_committed", "_dtype", "_engine", "_path", "_views")
+    __slots__ = ("_closed", "_committed", "_dtype", "_engine", "_kind", "_path", "_views")
 
     def __init__(
         self,
@@ -34,13 +34,25 @@ class Writer(ClosingWriter, Edits):
         dtype: Optional[np.dtype],
         committed: Callable[[], object],
         path: Optional[str],
+        kind: Optional[tuple[np.dtype, int]] = None,
     ):
         self._engine = engine
         self._dtype = dtype
         self._committed = committed  # called after a commit, which the frame then shows
         self._path = path
+        self._kind = kind  # the type and the number of dimensions that the caller saw
         self._closed = False
         self._views = StagedViews()
+
+    def _view(self) -> View:
+        view = super()._view()
+        kind = self._kind
+        if kind is not None and (view.dtype != kind[0] or len(view.shape) != kind[1]):
+            raise FailedPrecondition(
+                f"{self._where}: was replaced: its items are {view.dtype} in {len(view.shape)} dimensions now, "
+                f"and the edit is of {kind[0]} in {kind[1]}; nothing was changed"
+            )
+        return view
 
     def commit(self, durable: bool = True) -> Snapshot:
         """Makes all staged edits visible, or none, and returns the new state.
