@@ -168,6 +168,61 @@ class XarrayCollectionTest(PackageTest):
             pickle.loads(pickled)
         self.assertEqual(opened["temp"].values.tobytes(), cube()["temp"].values.tobytes())
 
+    def days(self, first, last):
+        return cube(12).isel(time=slice(first, last))
+
+    def test_pickled_dataset_outlives_appends(self):
+        pickled = []
+        for day in range(4):
+            self.days(day, day + 1).cairn.save(self.where, append_dim="time")
+            with xr.open_dataset(self.where, engine="cairn") as opened:
+                pickled.append(pickle.dumps(opened))
+        with cairn.open_collection(self.where, "r+").writer() as writer:
+            writer.add("/other", [1])
+        for days, one in enumerate(pickled, 1):
+            with self.subTest(days=days):
+                found = pickle.loads(one)
+                again = pickle.loads(pickle.dumps(found))
+                xr.testing.assert_identical(found.load(), self.days(0, days))
+                xr.testing.assert_identical(again.load(), self.days(0, days))
+
+    def test_pickled_dataset_tells_changes_between_appends(self):
+        def pickled():
+            with xr.open_dataset(self.where, engine="cairn") as opened:
+                return pickle.dumps(opened)
+
+        self.days(0, 1).cairn.save(self.where, append_dim="time")
+        first = pickled()
+        with cairn.open_collection(self.where, "r+").writer() as writer:
+            writer["/temp"][0] = 0
+        changed = pickled()
+        self.days(1, 2).cairn.save(self.where, append_dim="time")
+        later = pickled()
+        self.days(2, 3).cairn.save(self.where, append_dim="time")
+        for one in (first, changed):
+            with self.assertRaisesRegex(cairn.FailedPrecondition, "/temp has changed since commit"):
+                pickle.loads(one)
+        self.assertEqual(pickle.loads(later).sizes["time"], 2)
+        with cairn.open_collection(self.where, "r+").writer() as writer:
+            writer["/temp"].vlmeta["units"] = "F"
+        with self.assertRaisesRegex(cairn.FailedPrecondition, "/temp has changed since commit"):
+            pickle.loads(later)
+        self.days(0, 3).cairn.save(self.where, overwrite=True)
+        with self.assertRaisesRegex(cairn.FailedPrecondition, "has changed since commit"):
+            pickle.loads(later)
+
+    def test_dask_reads_what_was_opened_beside_appends(self):
+        try:
+            import dask  # noqa: F401
+        except ImportError:
+            self.skipTest("no dask")
+        self.days(0, 4).cairn.save(self.where, append_dim="time")
+        with xr.open_dataset(self.where, engine="cairn", chunks={"time": 1}) as opened:
+            graph = pickle.dumps(opened["temp"].max())
+            expected = float(self.days(0, 4)["temp"].max())
+            self.days(4, 6).cairn.save(self.where, append_dim="time")
+            self.assertEqual(float(pickle.loads(graph).compute(scheduler="processes", num_workers=2)), expected)
+
     @needs_blosc2
     def test_stores_of_python_blosc2_open_as_before(self):
         with blosc2.TreeStore(self.where, mode="w") as store:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Callable
 from typing import Any, Optional
 
@@ -59,6 +60,15 @@ def _add(encoded: Encoded, writer: CollectionWriter, dim: Optional[str], how: St
             member.vlmeta[key] = value
         put(member, variable, 0, 0)
     _set(writer, encoded.attrs)
+    if dim is not None:
+        contents = {name: (0, writer["/" + name].content_hash()) for name in encoded.variables}
+        _tell(writer, datasets.Appends(uuid.uuid4().hex, 0, contents))
+
+
+def _tell(writer: CollectionWriter, appends: datasets.Appends) -> None:
+    """Says what was appended; see cairn.datasets."""
+    members = {name: list(told) for name, told in appends.members.items()}
+    writer.attributes()[datasets.APPENDS] = {**appends._asdict(), "members": members}
 
 
 def _set(writer: CollectionWriter, attrs: dict[str, Any]) -> None:
@@ -82,7 +92,13 @@ def append(
         stored = datasets.stored_in(collection.snapshot(), path, "/", {})
         encoded = encode(like_stored(dataset, stored, as_xarray), Storage({}, {}, how.wait, how.threads))
         check_fits(encoded, stored, dim, path)
+        before = datasets.appends_of(collection.snapshot().attributes())
+        count = before.count + 1
+        contents: dict[str, tuple[int, int]] = {}
         for name, variable in encoded.variables.items():
+            since, content = before.members.get(name, (count, None))
+            if content != writer["/" + name].content_hash():
+                since = count  # others have changed it
             if dim in variable.dims:
                 axis, member = variable.dims.index(dim), writer["/" + name]
                 shape = list(stored.variables[name].data.shape)
@@ -91,4 +107,7 @@ def append(
                 put(member, variable, axis, stored.sizes[dim])
             elif not same_items(variable, stored.variables[name]):
                 put(writer["/" + name], variable, 0, 0)
+                since = count
+            contents[name] = since, writer["/" + name].content_hash()
         _set(writer, encoded.attrs)
+        _tell(writer, datasets.Appends(before.id or uuid.uuid4().hex, count, contents))

@@ -30,7 +30,11 @@ _APPENDS
 A frame of a variable in a directory has the layer _PART, so that `__vlmeta__.b2f` is missed, too.
 
 A collection has a member for each variable, and the attributes of its group are those of the dataset. It needs
-neither _DIMENSIONS nor _APPENDS: one commit changes all variables.
+no _DIMENSIONS: one commit changes all variables. Its attribute is:
+
+_APPENDS
+    A dict with the "id" of the dataset, the "count" of its appends, and "members", which maps the names of
+    variables to the count since which nothing but appends has changed them, and to the hash of their content.
 
 A frame, a directory or a collection without these layers is read all the same: the dimensions then get names.
 """
@@ -78,6 +82,7 @@ class Place(NamedTuple):
     name: str
     number: int
     opened_with: dict[str, Any]
+    appends: Optional[tuple[str, int]] = None  # the "id" and the "count" of the dataset, if it is known to be of both
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -165,12 +170,27 @@ def _reopened_member(place: Place, shape: tuple[int, ...], content: object) -> P
     with open_collection(place.path, **place.opened_with) as collection:
         state = collection.snapshot()
     member = state.get(place.name)
-    is_same = state.number == place.number or member is not None and content != () and _content_of(member, None) == content
+    is_same = state.number == place.number or member is not None and (
+        content != () and _content_of(member, None) == content or _member_only_grew(state, member, place)
+    )
     if member is None or not is_same:
         raise FailedPrecondition(
             f"{place.path}: {place.name} has changed since commit {place.number} was opened; open the dataset again"
         )
     return Part(member, shape, None, place._replace(number=state.number))
+
+
+def _member_only_grew(state: CollectionSnapshot, member: Snapshot, place: Place) -> bool:
+    """Returns True if nothing but appends of `save` has changed a variable since it was opened."""
+    group, _, name = place.name.rpartition("/")
+    newest = appends_of(dict(state.attributes(group or "/")))
+    since, content = newest.members.get(name, (0, None))
+    return (
+        place.appends is not None
+        and place.appends[0] == newest.id
+        and since <= place.appends[1]
+        and _content_of(member, None) == content
+    )
 
 
 def _only_grew(frame: Frame, path: str, dataset: str, generation: int) -> bool:
@@ -186,6 +206,23 @@ def _only_grew(frame: Frame, path: str, dataset: str, generation: int) -> bool:
             appends = group.vlmeta.get(APPENDS, {})
     first, last = appends.get("spans", {}).get(name.removesuffix(SUFFIX), (generation + 1, 0))
     return bool(appends.get("id") == dataset and first <= generation and last in (None, frame.generation))
+
+
+class Appends(NamedTuple):
+    """What the attributes of a collection tell of the appends of `save`."""
+
+    id: str
+    count: int
+    members: dict[str, tuple[int, int]]  # the count since which only appends have changed a variable, and its content
+
+
+def appends_of(attrs: Mapping[str, Any]) -> Appends:
+    """Returns what the attributes of a group tell of appends, or that there were none."""
+    with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):
+        told = attrs[APPENDS]
+        members = {str(name): (int(since), int(content)) for name, (since, content) in told["members"].items()}
+        return Appends(str(told["id"]), int(told["count"]), members)
+    return Appends("", 0, {})
 
 
 class Variable(NamedTuple):
@@ -335,6 +372,8 @@ def _read_collection(path: str, opened_with: Mapping[str, Any], group: str) -> O
 def stored_in(snapshot: CollectionSnapshot, path: str, group: str, opened_with: dict[str, Any]) -> Stored:
     """Returns the dataset that the members of a group are."""
     begin = f"/{group.strip('/')}/" if group.strip("/") else "/"
+    attrs = dict(snapshot.attributes(begin.rstrip("/") or "/")) if begin.rstrip("/") in ["", *snapshot.groups()] else {}
+    appends = appends_of(attrs)
     variables: dict[str, Variable] = {}
     sizes: dict[str, int] = {}
     for name in snapshot.members(begin):
@@ -345,12 +384,15 @@ def stored_in(snapshot: CollectionSnapshot, path: str, group: str, opened_with: 
         if not member.is_array or member.dtype.names:
             continue
         found = _variable_of(member, layers_of(member), {}, None, short, f"{short}_")
-        part = Part(member, member.shape, None, Place(path, name, snapshot.number, opened_with))
+        since, content = appends.members.get(short, (0, None))
+        known = (appends.id, appends.count) if content is not None and _content_of(member, None) == content else None
+        part = Part(member, member.shape, None, Place(path, name, snapshot.number, opened_with, known))
         variables[short] = found._replace(data=part)
         sizes.update(zip(found.dims, member.shape))
     if not variables and begin.rstrip("/") not in ["", *snapshot.groups()]:
         raise NotFound(f"{path}: no group {group!r}; there are {', '.join(snapshot.groups())}")
-    return Stored(None, variables, dict(snapshot.attributes(begin.rstrip("/") or "/")), sizes, [])
+    attrs.pop(APPENDS, None)
+    return Stored(None, variables, attrs, sizes, [])
 
 
 def _read_directory(path: str, names: list[str], opened_with: Mapping[str, Any], without: Collection[str]) -> Stored:
