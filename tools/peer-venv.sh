@@ -5,8 +5,8 @@
 # builds and tests Cairn's own Python package, pandas, boto3, a client of object stores, datasette and
 # sqlite-utils, which the VFS of SQLite is tried with, influxdb-client, which writes line protocol, and xarray
 # with dask, pytest for its own tests, auditwheel, which adds libraries to wheels, DuckDB, which answers the same
-# questions as logs do, pyarrow, matplotlib, which draws what benchmarks measured, and zarr, with the plugin of
-# pytest that its tests of stores need.
+# questions as logs do, pyarrow, matplotlib, which draws what benchmarks measured, zarr, with the plugin of
+# pytest that its tests of stores need, and mypy, which checks the types of the package.
 # Where no package index can be reached, what is there from before stays; that there is none is a
 # message and no failure.
 set -euo pipefail
@@ -40,6 +40,7 @@ install_also auditwheel
 install_also matplotlib
 install_also pcodec
 install_also zarr pytest-asyncio
+install_also mypy
 if package=$("$venv/bin/python" -c 'import blosc2; print(blosc2.__path__[0])' 2>/dev/null); then
   ln -sfn "$package" "$venv/blosc2"
 fi

@@ -55,7 +55,7 @@ def _is_lost(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
     nothing = np.zeros(given.shape, bool)
     kind, kept = given.dtype.kind, dtype.kind
     if kind == "c" and kept in "iuf":
-        return (given.imag != 0) | _is_lost(given.real, dtype)
+        return (given.imag != 0) | _is_lost(given.real, dtype)  # type: ignore[no-any-return]
     if kept in "Mm" and kind == kept:
         return _is_time_lost(given, dtype)
     if np.can_cast(given.dtype, dtype):
@@ -63,7 +63,7 @@ def _is_lost(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if kept in "iu" and kind == "f":
         limits = np.iinfo(dtype)  # floats have the powers of two that are the least, and past the greatest
         whole = np.trunc(given)
-        return ~((whole >= float(limits.min)) & (whole < float(limits.max) + 1))
+        return ~((whole >= float(limits.min)) & (whole < float(limits.max) + 1))  # type: ignore[no-any-return]
     if kept in "iu" and kind in "iu":
         limits = np.iinfo(dtype)
         if limits.min <= int(given.min()) and int(given.max()) <= limits.max:
@@ -72,7 +72,7 @@ def _is_lost(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
         return ~np.array(fits).reshape(given.shape)
     if kept in "fc" and kind in "iufc":
         with np.errstate(over="ignore"):
-            return np.isinf(given.astype(dtype)) & ~np.isinf(given)
+            return np.isinf(given.astype(dtype)) & ~np.isinf(given)  # type: ignore[no-any-return]
     if kept in "SU" and kind in "SU":
         return np.char.str_len(given) > dtype.itemsize // (4 if kept == "U" else 1)
     return nothing
@@ -88,4 +88,4 @@ def _is_time_lost(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
         return np.ones(given.shape, bool)
     except TypeError:  # years and days have no common unit
         return np.zeros(given.shape, bool)
-    return back.view(np.int64) != given.view(np.int64)
+    return back.view(np.int64) != given.view(np.int64)  # type: ignore[no-any-return]

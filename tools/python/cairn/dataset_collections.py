@@ -68,7 +68,7 @@ def _add(encoded: Encoded, writer: CollectionWriter, dim: Optional[str], how: St
 def _tell(writer: CollectionWriter, appends: datasets.Appends) -> None:
     """Says what was appended; see cairn.datasets."""
     members = {name: list(told) for name, told in appends.members.items()}
-    writer.attributes()[datasets.APPENDS] = {**appends._asdict(), "members": members}
+    writer.attributes()[datasets.APPENDS] = {"id": appends.id, "count": appends.number, "members": members}
 
 
 def _set(writer: CollectionWriter, attrs: dict[str, Any]) -> None:
@@ -93,7 +93,7 @@ def append(
         encoded = encode(like_stored(dataset, stored, as_xarray), Storage({}, {}, how.wait, how.threads))
         check_fits(encoded, stored, dim, path)
         before = datasets.appends_of(collection.snapshot().attributes())
-        count = before.count + 1
+        count = before.number + 1
         contents: dict[str, tuple[int, int]] = {}
         for name, variable in encoded.variables.items():
             since, content = before.members.get(name, (count, None))

@@ -212,7 +212,7 @@ class Appends(NamedTuple):
     """What the attributes of a collection tell of the appends of `save`."""
 
     id: str
-    count: int
+    number: int  # of them
     members: dict[str, tuple[int, int]]  # the count since which only appends have changed a variable, and its content
 
 
@@ -385,7 +385,7 @@ def stored_in(snapshot: CollectionSnapshot, path: str, group: str, opened_with: 
             continue
         found = _variable_of(member, layers_of(member), {}, None, short, f"{short}_")
         since, content = appends.members.get(short, (0, None))
-        known = (appends.id, appends.count) if content is not None and _content_of(member, None) == content else None
+        known = (appends.id, appends.number) if content is not None and _content_of(member, None) == content else None
         part = Part(member, member.shape, None, Place(path, name, snapshot.number, opened_with, known))
         variables[short] = found._replace(data=part)
         sizes.update(zip(found.dims, member.shape))

@@ -13,7 +13,7 @@ from . import _engine, indexing, options
 from .arguments import members_raise_ours, refused
 from .casting import check_held
 from .errors import InvalidArgument, InvalidType
-from .metadata import Edit
+from .metadata import Edit, EngineWriter
 from .readable import Readable
 from .view import View, bytes_of, check_unmasked
 
@@ -50,7 +50,7 @@ class Edits(Readable):
 
     __slots__ = ()
 
-    _engine: Union[_engine.Writer, _engine.MemberWriter]
+    _engine: EngineWriter
     _dtype: Optional[np.dtype]
     _path: Optional[str]
     _views: StagedViews

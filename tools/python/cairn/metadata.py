@@ -10,8 +10,10 @@ from .arguments import members_raise_ours, told
 from .errors import InvalidArgument, InvalidType, NoSuchLayer, ReadOnly, Unimplemented
 from .view import View
 
+# A writer of the engine, of a frame or of a member of a collection.
+EngineWriter = Union[_engine.Writer, _engine.MemberWriter]
 # Edits a writer of the engine. None means that the frame is only read.
-Edit = Optional[Callable[[Callable[[_engine.Writer], None]], None]]
+Edit = Optional[Callable[[Callable[[EngineWriter], None]], None]]
 
 
 class _NoLayers:
@@ -84,7 +86,7 @@ class _RawLayers(_Layers[bytes]):
     def _missing(self, name: object) -> NoSuchLayer:
         return NoSuchLayer(f"{self.title(name)} does not exist: there is {', '.join(self._names()) or 'none'}")
 
-    def _change(self, name: object, change: Callable[[_engine.Writer], None]) -> None:
+    def _change(self, name: object, change: Callable[[EngineWriter], None]) -> None:
         if self._edit is None:
             raise ReadOnly(f"{self.title(name)}: opened for reading; open it with mode 'r+'")
         if not isinstance(name, str):

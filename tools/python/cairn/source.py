@@ -7,10 +7,10 @@ from typing import Any, Optional
 
 import numpy as np
 
-from . import _engine
 from .arguments import refused
 from .boxes import Box, copy_boxes, part_of
 from .casting import check_held
+from .metadata import EngineWriter
 from .times import without_zone
 from .view import View, bytes_of, check_unmasked
 
@@ -24,7 +24,7 @@ def source_of(items: Any) -> Any:
 
 
 def fill(
-    engine: _engine.Writer, source: Any, dtype: np.dtype, progress: Optional[Callable[[int], object]]
+    engine: EngineWriter, source: Any, dtype: np.dtype, progress: Optional[Callable[[int], object]]
 ) -> None:
     """Writes the source box by box, so that no more of it is copied at once."""
     shape = tuple(source.shape)

@@ -17,6 +17,8 @@ from .opened import ClosingWriter
 from .readable import Snapshot
 from .view import View
 
+_FrameWriter = _engine.Writer  # which the member `_engine` hides in the class
+
 
 @members_raise_ours
 class Writer(ClosingWriter, Edits):
@@ -28,9 +30,11 @@ class Writer(ClosingWriter, Edits):
 
     __slots__ = ("_closed", "_committed", "_dtype", "_engine", "_kind", "_path", "_views")
 
+    _engine: _FrameWriter
+
     def __init__(
         self,
-        engine: _engine.Writer,
+        engine: _FrameWriter,
         dtype: Optional[np.dtype],
         committed: Callable[[], object],
         path: Optional[str],

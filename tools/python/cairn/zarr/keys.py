@@ -146,7 +146,7 @@ class Keys:
 
     def names_in(self, folder: str) -> list[str]:
         """Returns the parts of keys that follow a folder, which ends with a slash or is "", in order."""
-        found = set()
+        found: set[str] = set()
         for node in self.nodes():
             base = node + "/" if node else ""
             if folder.startswith(base):

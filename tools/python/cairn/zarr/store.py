@@ -169,7 +169,12 @@ class ZarrStore(Store):
 
     async def _set_many(self, values: Iterable[tuple[str, Buffer]]) -> None:
         changes = [self._setting(key, value) for key, value in values]
-        await self._change(lambda staged: [change(staged) for change in changes] and None)
+
+        def change_all(staged: Staged) -> None:
+            for change in changes:
+                change(staged)
+
+        await self._change(change_all)
 
     async def delete(self, key: str) -> None:
         """Deletes a key, if there is one."""
