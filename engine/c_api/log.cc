@@ -1,9 +1,11 @@
 #include "cairn/log.h"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,9 +26,17 @@
 using cairn::c_api::ReadStruct;
 using cairn::c_api::Return;
 using cairn::c_api::ReturnHandle;
+using cairn::c_api::ReturnValue;
 using cairn::c_api::ToCpp;
 
 namespace cairn::c_api {
+
+template <>
+struct StructVersions<cairn_log_create_options> {
+  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_log_create_options, texts),
+                                                   sizeof(cairn_log_create_options)};
+};
+
 namespace {
 
 absl::StatusOr<Schema> ToSchema(const char* text) {
@@ -45,7 +55,10 @@ absl::StatusOr<LogCreateOptions> ToLogCreateOptions(const char* dtype,
   CAIRN_ASSIGN_OR_RETURN(const cairn_log_create_options given,
                          ReadStruct(options, kDefaults, "log create options"));
   LogCreateOptions result;
-  CAIRN_ASSIGN_OR_RETURN(result.schema, ToSchema(dtype));
+  CAIRN_ASSIGN_OR_RETURN(const Schema schema, ToSchema(dtype));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> texts,
+                         ToTexts(given.texts, given.ntexts, "texts"));
+  CAIRN_ASSIGN_OR_RETURN(result.schema, schema.WithTexts(texts));
   result.time_field = ToText(given.time_field);
   CAIRN_ASSIGN_OR_RETURN(const auto codec, ToEnum<uint8_t>(given.codec, 0, 255, "codec"));
   result.codec = static_cast<Codec>(codec);
@@ -75,6 +88,17 @@ absl::StatusOr<LogWriterOptions> ToLogWriterOptions(const cairn_log_writer_optio
 }
 
 }  // namespace
+
+absl::StatusOr<LogSelection> ToCpp(const cairn_log_selection* which) {
+  constexpr cairn_log_selection kDefaults = CAIRN_LOG_SELECTION_INIT;
+  CAIRN_REQUIRE(which);
+  CAIRN_ASSIGN_OR_RETURN(const cairn_log_selection given,
+                         ReadStruct(which, kDefaults, "selection"));
+  LogSelection result;
+  result.times = {.begin = given.begin, .end = given.end};
+  CAIRN_ASSIGN_OR_RETURN(result.filters, ToTexts(given.filters, given.nfilters, "filters"));
+  return result;
+}
 
 absl::StatusOr<Retention> ToCpp(const cairn_log_retention* retention) {
   CAIRN_ASSIGN_OR_RETURN(const cairn_log_retention given,
@@ -152,6 +176,16 @@ cairn_code cairn_log_request_limits(cairn_log* log, const cairn_log_retention* r
       CAIRN_ASSIGN_OR_RETURN(rotated, ToCpp(rotation));
     }
     return log->log.RequestLimits(kept, rotated);
+  });
+}
+
+cairn_code cairn_log_delete(cairn_log* log, const cairn_log_selection* which, int64_t wait_ms,
+                            int64_t* deleted, cairn_status* status) {
+  return ReturnValue(deleted, status, [&]() -> absl::StatusOr<int64_t> {
+    CAIRN_REQUIRE(log);
+    CAIRN_REQUIRE(deleted);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::LogSelection selection, ToCpp(which));
+    return log->log.Delete(selection, std::chrono::milliseconds(wait_ms));
   });
 }
 

@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_C_API_LOG_HANDLES_H_
 #define CAIRN_ENGINE_C_API_LOG_HANDLES_H_
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "cairn/cairn.h"
 #include "cairn/cairn_log.h"
+#include "cairn/key_texts.h"
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
 #include "engine/base/status.h"
@@ -63,6 +65,17 @@ inline absl::StatusOr<std::vector<std::string>> ToTexts(const char* const* texts
   return result;
 }
 
+// Returns the text of a code, which lives as long as `texts`, and ends with a zero byte. `texts` is
+// null if the field holds none.
+inline absl::StatusOr<const char*> TextOf(const KeyTexts* texts, const char* field, uint32_t code) {
+  if (texts == nullptr) return InvalidArgument("field '%s': holds no texts", field);
+  if (code >= texts->size()) {
+    return OutOfRange("field '%s': code %d: expected less than %d", field, code, texts->size());
+  }
+  return code == 0 ? "" : texts->Get(code).data();
+}
+
+absl::StatusOr<LogSelection> ToCpp(const cairn_log_selection* which);
 // Null gives no limits.
 absl::StatusOr<Retention> ToCpp(const cairn_log_retention* retention);
 absl::StatusOr<Rotation> ToCpp(const cairn_log_rotation* rotation);

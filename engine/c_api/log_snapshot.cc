@@ -1,9 +1,7 @@
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,63 +19,13 @@
 #include "engine/c_api/versioned_struct.h"
 
 using cairn::c_api::CheckStruct;
-using cairn::c_api::ReadStruct;
 using cairn::c_api::Return;
-using cairn::c_api::ReturnHandle;
 using cairn::c_api::ReturnValue;
 using cairn::c_api::ToMutableBytes;
-using cairn::c_api::ToTexts;
 using cairn::c_api::WriteStruct;
 
 namespace cairn::c_api {
 namespace {
-
-absl::StatusOr<LogQuery> ToQuery(const cairn_log_query_options* options) {
-  constexpr cairn_log_query_options kDefaults = CAIRN_LOG_QUERY_OPTIONS_INIT;
-  CAIRN_ASSIGN_OR_RETURN(const cairn_log_query_options given,
-                         ReadStruct(options, kDefaults, "query options"));
-  LogQuery result;
-  result.times = {.begin = given.begin, .end = given.end};
-  CAIRN_ASSIGN_OR_RETURN(result.fields, ToTexts(given.fields, given.nfields, "fields"));
-  CAIRN_ASSIGN_OR_RETURN(result.filters, ToTexts(given.filters, given.nfilters, "filters"));
-  CAIRN_ASSIGN_OR_RETURN(result.order,
-                         ToEnum(given.order, LogOrder::kTime, LogOrder::kRecord, "order"));
-  result.limit = given.limit;
-  return result;
-}
-
-absl::StatusOr<LogAggregation> ToAggregation(const cairn_log_aggregate_options* options) {
-  constexpr cairn_log_aggregate_options kDefaults = CAIRN_LOG_AGGREGATE_OPTIONS_INIT;
-  CAIRN_ASSIGN_OR_RETURN(const cairn_log_aggregate_options given,
-                         ReadStruct(options, kDefaults, "aggregate options"));
-  LogAggregation result;
-  result.times = {.begin = given.begin, .end = given.end};
-  result.bucket = given.bucket;
-  result.origin = given.origin;
-  CAIRN_ASSIGN_OR_RETURN(result.fields, ToTexts(given.fields, given.nfields, "fields"));
-  CAIRN_ASSIGN_OR_RETURN(result.filters, ToTexts(given.filters, given.nfilters, "filters"));
-  return result;
-}
-
-// Returns the fields that an aggregation without names sums up.
-std::vector<std::string> NumericFields(const Schema& schema) {
-  std::vector<std::string> names;
-  for (const Field& field : schema.fields()) {
-    const bool is_text = field.type == FieldType::kBytes || field.type == FieldType::kText;
-    if (!is_text) names.push_back(field.name);
-  }
-  return names;
-}
-
-// Finds a bucket of the caller.
-absl::StatusOr<const LogBucket*> FindBucket(const cairn_log_buckets* buckets, int64_t index) {
-  CAIRN_REQUIRE(buckets);
-  const auto count = static_cast<int64_t>(buckets->buckets.size());
-  if (index < 0 || index >= count) {
-    return OutOfRange("bucket %d: expected less than %d", index, count);
-  }
-  return &buckets->buckets[static_cast<size_t>(index)];
-}
 
 absl::Status WriteRange(const TimeRange& range, int64_t* begin, int64_t* end) {
   *begin = range.begin;
@@ -156,10 +104,7 @@ cairn_code cairn_log_snapshot_get_field(const cairn_log_snapshot* snapshot, int3
     const cairn_log_field result = {
         .struct_size = sizeof(cairn_log_field),
         .name = found.name.c_str(),
-        // A program in C sees the codes of texts.
-        .type = found.type == cairn::FieldType::kText
-                    ? CAIRN_LOG_FIELD_UINT
-                    : static_cast<cairn_log_field_type>(found.type),
+        .type = static_cast<cairn_log_field_type>(found.type),
         .size = found.size,
         .offset = found.offset,
         .units_per_second = timestamp ? cairn::UnitsPerSecond(found.unit) : 0};
@@ -229,109 +174,24 @@ cairn_code cairn_log_snapshot_read_column(const cairn_log_snapshot* snapshot, co
   });
 }
 
-cairn_code cairn_log_snapshot_query(const cairn_log_snapshot* snapshot,
-                                    const cairn_log_query_options* options,
-                                    cairn_log_cursor** cursor, cairn_status* status) {
-  return ReturnHandle(cursor, "cursor", status, [&]() -> absl::StatusOr<cairn::LogCursor> {
+cairn_code cairn_log_snapshot_first_with_value(const cairn_log_snapshot* snapshot,
+                                               const char* field, int64_t* record,
+                                               cairn_status* status) {
+  return ReturnValue(record, status, [&]() -> absl::StatusOr<int64_t> {
     CAIRN_REQUIRE(snapshot);
-    CAIRN_ASSIGN_OR_RETURN(const cairn::LogQuery query, cairn::c_api::ToQuery(options));
-    return snapshot->snapshot.Query(query);
-  });
-}
-
-cairn_code cairn_log_cursor_next(cairn_log_cursor* cursor, cairn_log_batch** batch,
-                                 cairn_status* status) {
-  return Return(status, [&]() -> absl::Status {
-    CAIRN_REQUIRE(batch);
-    *batch = nullptr;
-    CAIRN_REQUIRE(cursor);
-    CAIRN_ASSIGN_OR_RETURN(cairn::LogBatch found, cursor->cursor.Next());
-    if (found.size() > 0) *batch = new cairn_log_batch{std::move(found)};
-    return absl::OkStatus();
-  });
-}
-
-void cairn_log_cursor_free(cairn_log_cursor* cursor) { delete cursor; }
-
-int64_t cairn_log_batch_size(const cairn_log_batch* batch) {
-  return batch == nullptr ? 0 : batch->batch.size();
-}
-
-const int64_t* cairn_log_batch_records(const cairn_log_batch* batch) {
-  return batch == nullptr ? nullptr : batch->batch.records.data();
-}
-
-cairn_code cairn_log_batch_column(const cairn_log_batch* batch, const char* field,
-                                  cairn_span* column, cairn_status* status) {
-  return ReturnValue(column, status, [&]() -> absl::StatusOr<cairn_span> {
-    CAIRN_REQUIRE(batch);
     CAIRN_REQUIRE(field);
-    CAIRN_REQUIRE(column);
-    const std::vector<cairn::Field>& fields = *batch->batch.fields;
-    const auto found = std::ranges::find(fields, field, &cairn::Field::name);
-    if (found == fields.end()) return cairn::NotFound("query: returns no field '%s'", field);
-    const auto& values = batch->batch.columns[static_cast<size_t>(found - fields.begin())];
-    return cairn_span{.data = values.data(), .size = values.size()};
+    CAIRN_REQUIRE(record);
+    return snapshot->snapshot.FirstWithValue(field);
   });
 }
 
-void cairn_log_batch_free(cairn_log_batch* batch) { delete batch; }
-
-cairn_code cairn_log_snapshot_aggregate(const cairn_log_snapshot* snapshot,
-                                        const cairn_log_aggregate_options* options,
-                                        cairn_log_buckets** buckets, cairn_status* status) {
-  return ReturnHandle(buckets, "buckets", status, [&]() -> absl::StatusOr<cairn_log_buckets> {
+cairn_code cairn_log_snapshot_text(const cairn_log_snapshot* snapshot, const char* field,
+                                   uint32_t code, const char** text, cairn_status* status) {
+  return ReturnValue(text, status, [&]() -> absl::StatusOr<const char*> {
     CAIRN_REQUIRE(snapshot);
-    CAIRN_ASSIGN_OR_RETURN(cairn::LogAggregation wanted, cairn::c_api::ToAggregation(options));
-    const cairn::LogSnapshot& state = snapshot->snapshot;
-    CAIRN_ASSIGN_OR_RETURN(std::vector<cairn::LogBucket> sums, state.Aggregate(wanted));
-    if (wanted.fields.empty()) wanted.fields = cairn::c_api::NumericFields(state.schema());
-    return cairn_log_buckets{.buckets = std::move(sums), .fields = std::move(wanted.fields)};
-  });
-}
-
-int64_t cairn_log_buckets_count(const cairn_log_buckets* buckets) {
-  return buckets == nullptr ? 0 : static_cast<int64_t>(buckets->buckets.size());
-}
-
-cairn_code cairn_log_buckets_get(const cairn_log_buckets* buckets, int64_t index,
-                                 cairn_log_bucket* bucket, cairn_status* status) {
-  return Return(status, [&]() -> absl::Status {
-    CAIRN_ASSIGN_OR_RETURN(const cairn::LogBucket* const found,
-                           cairn::c_api::FindBucket(buckets, index));
-    CAIRN_RETURN_IF_ERROR(CheckStruct(bucket, "bucket"));
-    const cairn_log_bucket result = {
-        .struct_size = sizeof(cairn_log_bucket), .begin = found->begin, .records = found->records};
-    WriteStruct(result, bucket);
-    return absl::OkStatus();
-  });
-}
-
-cairn_code cairn_log_buckets_get_field(const cairn_log_buckets* buckets, int64_t index,
-                                       const char* field, cairn_log_summary* summary,
-                                       cairn_status* status) {
-  return Return(status, [&]() -> absl::Status {
-    CAIRN_ASSIGN_OR_RETURN(const cairn::LogBucket* const found,
-                           cairn::c_api::FindBucket(buckets, index));
     CAIRN_REQUIRE(field);
-    CAIRN_RETURN_IF_ERROR(CheckStruct(summary, "summary"));
-    const auto name = std::ranges::find(buckets->fields, field);
-    if (name == buckets->fields.end()) {
-      return cairn::NotFound("aggregation: sums up no field '%s'", field);
-    }
-    const cairn::FieldAggregate& sums =
-        found->fields[static_cast<size_t>(name - buckets->fields.begin())];
-    const cairn_log_summary result = {.struct_size = sizeof(cairn_log_summary),
-                                      .count = sums.count,
-                                      .min = sums.min,
-                                      .max = sums.max,
-                                      .sum = sums.sum,
-                                      .first = sums.first,
-                                      .last = sums.last,
-                                      .mean = sums.mean()};
-    WriteStruct(result, summary);
-    return absl::OkStatus();
+    CAIRN_REQUIRE(text);
+    CAIRN_ASSIGN_OR_RETURN(const auto texts, snapshot->snapshot.Texts(field));
+    return cairn::c_api::TextOf(texts.get(), field, code);
   });
 }
-
-void cairn_log_buckets_free(cairn_log_buckets* buckets) { delete buckets; }

@@ -12,6 +12,7 @@
 #include "cairn/cairn.h"
 #include "cairn/cairn_log.h"
 #include "cairn/log.h"
+#include "cairn/record.h"
 #include "cairn/types.h"
 #include "engine/base/status.h"
 #include "engine/c_api/log_handles.h"
@@ -30,6 +31,7 @@ struct StructVersions<cairn_log_upsert_report> {
 
 using cairn::c_api::Return;
 using cairn::c_api::ReturnHandle;
+using cairn::c_api::ReturnValue;
 using cairn::c_api::ToCpp;
 
 cairn_code cairn_log_writer_append(cairn_log_writer* writer, const void* src, size_t size,
@@ -60,6 +62,37 @@ cairn_code cairn_log_writer_upsert(cairn_log_writer* writer, const void* src, si
                                             .removed = done.removed};
     cairn::c_api::WriteReport(result, report);
     return absl::OkStatus();
+  });
+}
+
+cairn_code cairn_log_writer_code_of(cairn_log_writer* writer, const char* field, const char* text,
+                                    uint32_t* code, cairn_status* status) {
+  return ReturnValue(code, status, [&]() -> absl::StatusOr<uint32_t> {
+    CAIRN_REQUIRE(writer);
+    CAIRN_REQUIRE(field);
+    CAIRN_REQUIRE(text);
+    CAIRN_REQUIRE(code);
+    return writer->writer.CodeOf(field, text);
+  });
+}
+
+cairn_code cairn_log_writer_delete(cairn_log_writer* writer, const cairn_log_selection* which,
+                                   int64_t* deleted, cairn_status* status) {
+  return ReturnValue(deleted, status, [&]() -> absl::StatusOr<int64_t> {
+    CAIRN_REQUIRE(writer);
+    CAIRN_REQUIRE(deleted);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::LogSelection selection, ToCpp(which));
+    return writer->writer.Delete(selection);
+  });
+}
+
+cairn_code cairn_log_writer_add_field(cairn_log_writer* writer, const char* field,
+                                      cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_REQUIRE(field);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::Field added, cairn::Schema::ParseField(field));
+    return writer->writer.AddField(added);
   });
 }
 

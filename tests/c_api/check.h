@@ -40,6 +40,7 @@ extern const test_case collection_tests[];
 extern const test_case repair_tests[];
 extern const test_case thread_tests[];
 extern const test_case log_tests[];
+extern const test_case log_edit_tests[];
 extern const test_case log_error_tests[];
 
 // The suites of the program, and NULL.
