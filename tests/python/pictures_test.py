@@ -23,7 +23,7 @@ class PlotTest(PackageTest):
         self.log.append(self.rows)
 
     def drawn(self, *given, **named):
-        with mock.patch("cairn.plot._engine.draw_plot", return_value="<svg/>") as draw:
+        with mock.patch("cairn.logs.plot._engine.draw_plot", return_value="<svg/>") as draw:
             self.log.plot(*given, **named)
         return draw.call_args.args
 
@@ -92,7 +92,7 @@ class PlotTest(PackageTest):
         for number, times in enumerate([[2**63 - 1], [2**63 - 4, 2**63 - 3, 2**63 - 1], [1 - 2**63, 0, 2**63 - 1], [1 - 2**63, 3 - 2**63]]):
             log = cairn.Log.create(self.path(f"far{number}"), {"time": "i8", "x": "f4"}, time="time")
             log.append({"time": times, "x": range(len(times))})
-            with self.subTest(times=times), mock.patch("cairn.plot._engine.draw_plot", return_value="") as draw:
+            with self.subTest(times=times), mock.patch("cairn.logs.plot._engine.draw_plot", return_value="") as draw:
                 log.plot()
                 title, note, unit, begin, end, series = draw.call_args.args
                 self.assertEqual([point[0] for point in series[0][2]], times)
@@ -105,7 +105,7 @@ class PlotTest(PackageTest):
     def test_times_may_be_plain_numbers(self):
         log = cairn.Log.create(self.path("plain"), {"time": "i8", "x": "f4"}, time="time")
         log.append({"time": [1, 2, 5000], "x": [1, 2, 3]})
-        with mock.patch("cairn.plot._engine.draw_plot", return_value="") as draw:
+        with mock.patch("cairn.logs.plot._engine.draw_plot", return_value="") as draw:
             log.plot()
         self.assertEqual(draw.call_args.args[2:5], (None, 1, 5000))
         self.assertEqual([point[0] for point in draw.call_args.args[5][0][2]], [1, 2, 5000])

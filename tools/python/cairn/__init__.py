@@ -36,7 +36,6 @@ from typing import Any as _Any
 
 from ._engine import VERSION as __version__
 from ._engine import CommitTimer
-from .aggregates import Aggregates, FieldStatistics
 from .collection import Collection, CollectionSnapshot, open_collection
 from .collection_writer import CollectionWriter, MemberWriter
 from .errors import (
@@ -59,21 +58,23 @@ from .errors import (
     Unavailable,
     Unimplemented,
 )
-from .follow import Follower, LogFollower
+from .follow import Follower
 from .frame import Frame
 from .hdf5_files import from_hdf5, to_hdf5
 from .info import CodedColumn, Finding, Generation, Info, Report
-from .log import Log
-from .log_info import LogInfo, Retention, Rotation, UpsertReport
-from .log_readable import LogSnapshot
-from .log_writer import LogWriter
+from .logs.aggregates import Aggregates, FieldStatistics
+from .logs.follow import LogFollower
+from .logs.info import LogInfo, Retention, Rotation, UpsertReport
+from .logs.log import Log
+from .logs.plot import Plot
+from .logs.readable import LogSnapshot
+from .logs.records import Records
+from .logs.scan import Scan
+from .logs.writer import LogWriter
 from .npy_files import from_npy, to_npy
 from .opening import asarray, create, open
 from .options import Limits
-from .plot import Plot
 from .readable import Snapshot
-from .records import Records
-from .scan import Scan
 from .writer import Writer
 from .zarr_files import from_zarr, to_zarr
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Generic, Optional, TypeVar, Union
 
 import numpy as np
@@ -13,17 +13,12 @@ from . import options
 
 if TYPE_CHECKING:
     from .frame import Frame
-    from .log import Log
-    from .log_view import LogView
-    from .records import Records
-
-_AT_ONCE = 1 << 16  # records
-_WAIT = 0.1  # seconds, after which a signal is seen
+    from .logs.log import Log
 
 _Items = TypeVar("_Items")
 
 
-class _Following(Generic[_Items]):
+class Following(Generic[_Items]):
     """An iterator, and an async iterator, over what is appended."""
 
     def __init__(self, followed: Union[Frame, Log], poll: float, timeout: Optional[float]):
@@ -64,7 +59,7 @@ class _Following(Generic[_Items]):
                 return
 
 
-class Follower(_Following[np.ndarray]):
+class Follower(Following[np.ndarray]):
     """An iterator, and an async iterator, over the items that are appended to a frame.
 
     It gives an array for each commit that it sees.
@@ -80,47 +75,3 @@ class Follower(_Following[np.ndarray]):
         begin, end = self._next, len(now)
         self._next = end if begin < end else min(begin, end)  # the frame may have been cut
         return now[begin:end] if begin < end else None
-
-
-class LogFollower(_Following["Records"]):
-    """An iterator, and an async iterator, over the records that are appended, as `Records`.
-
-    `next` is the number of the record that comes next: `log.follow(follower.next)` continues there.
-    """
-
-    def __init__(
-        self,
-        log: Log,
-        start: int,
-        timeout: Optional[float],
-        on_delete: Optional[Callable[[list[range]], object]],
-    ):
-        super().__init__(log, _WAIT, timeout)
-        self.next = start
-        self._log = log
-        self._first = start
-        self._on_delete = on_delete
-        self._seen: Optional[LogView] = None
-
-    def _tell_deleted(self, view: LogView) -> None:
-        """Tells of records that were given and are deleted in this state."""
-        seen, self._seen = self._seen, view
-        if self._on_delete is None or seen is None or seen.engine.is_same(view.engine):
-            return
-        ranges = np.frombuffer(view.engine.deleted_since(seen.engine), np.int64).reshape(-1, 2)
-        told = [range(max(a, self._first), min(b, self.next)) for a, b in ranges.tolist()]
-        if any(told):
-            self._on_delete([numbers for numbers in told if numbers])
-
-    def _read(self) -> Optional[Records]:
-        view = self._log._view()
-        self._tell_deleted(view)
-        while True:
-            end = view.engine.end_record()
-            first = max(view.engine.first_record(), min(self.next, end))  # a power cut may take some
-            self.next = min(end, first + _AT_ONCE)
-            if first == end:
-                return None
-            records = view.records(first, self.next)
-            if len(records):
-                return records

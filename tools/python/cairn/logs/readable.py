@@ -8,21 +8,21 @@ from typing import Any, Optional, Union, cast
 
 import numpy as np
 
-from . import _engine, indexing, options
+from .. import _engine, indexing, options
+from ..arguments import members_raise_ours
+from ..errors import InvalidArgument
+from ..keys import names_of
+from ..opened import Immutable
+from ..readable import Snapshot
+from ..times import SpanLike, TimeLike, ZoneLike, zone_name
+from ..view import View
 from .aggregates import Aggregates, FieldStatistics, Wanted, statistics_of
-from .arguments import members_raise_ours
-from .errors import InvalidArgument
 from .filling import MAX_ROWS, FillLike, check_fill
-from .keys import names_of
-from .log_info import LogInfo, Retention, Rotation
-from .log_view import LogView
-from .opened import Immutable
+from .info import LogInfo, Retention, Rotation
 from .plot import Plot, draw
-from .readable import Snapshot
 from .records import Columns, Records, shown
 from .scan import Scan
-from .times import SpanLike, TimeLike, ZoneLike, zone_name
-from .view import View
+from .view import LogView
 from .where import WhereLike, conditions
 
 _ALL = 2**63 - 1  # records

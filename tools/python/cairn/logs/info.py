@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from . import options
-from .arguments import construction_raises_ours
-from .errors import FailedPrecondition
-from .info import readable
+from .. import options
+from ..arguments import construction_raises_ours
+from ..errors import FailedPrecondition
+from ..info import readable
+from ..times import Clock, SpanLike, span_text
 from .records import shown
-from .times import Clock, SpanLike, span_text
 
 
 @construction_raises_ours

@@ -7,10 +7,10 @@ from typing import Any, Union
 
 import numpy as np
 
-from .arguments import told
-from .errors import InvalidArgument, InvalidType
-from .keys import check_fields
-from .times import Clock
+from ..arguments import told
+from ..errors import InvalidArgument, InvalidType
+from ..keys import check_fields
+from ..times import Clock
 
 # Text such as "temp > 20 and host == 'a'", a tuple ("temp", ">", 20) or ("host", "in", ["a", "b"]), or
 # several tuples.

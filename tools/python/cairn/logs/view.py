@@ -7,14 +7,14 @@ from typing import Optional, Union
 
 import numpy as np
 
-from . import _engine, options
-from .arguments import told
-from .errors import FailedPrecondition, InvalidArgument
-from .indexing import FEW
-from .keys import check_fields, list_of
+from .. import _engine, options
+from ..arguments import told
+from ..errors import FailedPrecondition, InvalidArgument
+from ..indexing import FEW
+from ..keys import check_fields, list_of
+from ..times import Clock, SpanLike, TimeLike, ZoneLike
+from ..view import View, bytes_of
 from .records import Records, fields_of, missing_of
-from .times import Clock, SpanLike, TimeLike, ZoneLike
-from .view import View, bytes_of
 
 
 class LogView:

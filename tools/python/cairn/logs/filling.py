@@ -7,8 +7,8 @@ from typing import Union
 
 import numpy as np
 
-from .arguments import is_number, told
-from .errors import InvalidArgument, InvalidType, ResourceExhausted
+from ..arguments import is_number, told
+from ..errors import InvalidArgument, InvalidType, ResourceExhausted
 
 # "none", "null", "previous", "linear" or a number.
 FillLike = Union[str, float]

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _engine, arrow
-from .arguments import members_raise_ours
-from .log_view import LogView
-from .paths import Path
+from .. import _engine
+from ..arguments import members_raise_ours
+from ..paths import Path
+from . import arrow
 from .records import Columns, Records
+from .view import LogView
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped]

@@ -8,19 +8,19 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from . import _engine, options
-from .arguments import members_raise_ours, raises_ours
-from .errors import AlreadyExists, FailedPrecondition, InvalidArgument
+from .. import _engine, options
+from ..arguments import members_raise_ours, raises_ours
+from ..errors import AlreadyExists, FailedPrecondition, InvalidArgument
 from .follow import LogFollower
-from .log_info import Retention, Rotation, UpsertReport, span_of
-from .log_readable import LogReadable, LogSnapshot
-from .log_view import LogView
-from .log_writer import LogWriter
-from .opened import Opened
-from .options import Limits
-from .paths import Path, files_of, name_of, shown_path
+from ..opened import Opened
+from ..options import Limits
+from ..paths import Path, files_of, name_of, shown_path
+from ..times import Clock, SpanLike, TimeLike, ZoneLike
+from .info import Retention, Rotation, UpsertReport, span_of
+from .readable import LogReadable, LogSnapshot
 from .records import added_field, fields_of, keyed_type
-from .times import Clock, SpanLike, TimeLike, ZoneLike
+from .view import LogView
+from .writer import LogWriter
 
 
 @members_raise_ours

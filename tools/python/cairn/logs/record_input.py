@@ -8,13 +8,14 @@ from typing import Any, Optional
 
 import numpy as np
 
-from . import _engine, arrow
-from .arguments import raise_ours, told
-from .errors import InvalidArgument, InvalidType
-from .keys import check_fields
+from .. import _engine
+from ..arguments import raise_ours, told
+from ..errors import InvalidArgument, InvalidType
+from ..keys import check_fields
+from ..times import Clock, without_zone
+from ..view import bytes_of, is_masked
+from . import arrow
 from .records import Records, fields_of
-from .times import Clock, without_zone
-from .view import bytes_of, is_masked
 
 # Gives the codes of texts for a field.
 CodesOf = Callable[[str, list[str]], bytes]

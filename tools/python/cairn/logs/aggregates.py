@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 
-from .arguments import members_raise_ours
-from .errors import InvalidArgument
+from ..arguments import members_raise_ours
+from ..errors import InvalidArgument
+from ..keys import check_fields
+from ..times import Clock, ZoneLike, in_zone, zone_name
 from .filling import Filler, FillLike
-from .keys import check_fields
 from .records import Records, shown_places
-from .times import Clock, ZoneLike, in_zone, zone_name
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]

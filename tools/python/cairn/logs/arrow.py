@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import Error, InvalidArgument, Unimplemented, of_os_error
-from .options import number_of
-from .paths import Path, text_of
+from ..errors import Error, InvalidArgument, Unimplemented, of_os_error
+from ..options import number_of
+from ..paths import Path, text_of
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped]

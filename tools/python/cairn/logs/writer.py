@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Optional, Union
 
-from . import _engine
-from .arguments import members_raise_ours
-from .errors import FailedPrecondition
-from .log_info import Retention, Rotation, UpsertReport
-from .log_readable import LogSnapshot
-from .log_view import LogView
-from .opened import ClosingWriter
+from .. import _engine
+from ..arguments import members_raise_ours
+from ..errors import FailedPrecondition
+from ..opened import ClosingWriter
+from ..times import SpanLike, TimeLike, ZoneLike
+from .info import Retention, Rotation, UpsertReport
+from .readable import LogSnapshot
 from .record_input import to_records
 from .records import added_field
-from .times import SpanLike, TimeLike, ZoneLike
+from .view import LogView
 
 
 @members_raise_ours

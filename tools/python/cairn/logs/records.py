@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 
-from . import arrow, options
-from .arguments import members_raise_ours, told
-from .errors import InvalidArgument
-from .keys import check_fields, list_of
-from .paths import Path
-from .times import UNITS, ZoneLike, zone_name
+from .. import options
+from ..arguments import members_raise_ours, told
+from ..errors import InvalidArgument
+from ..keys import check_fields, list_of
+from ..paths import Path
+from ..times import UNITS, ZoneLike, zone_name
+from . import arrow
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
     import pyarrow  # type: ignore[import-untyped]
 
-    from .log_view import LogView
+    from .view import LogView
 
 _SHOWN = 10
 

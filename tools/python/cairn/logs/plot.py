@@ -8,14 +8,14 @@ from typing import Optional
 
 import numpy as np
 
-from . import _engine
+from .. import _engine
+from ..arguments import members_raise_ours
+from ..errors import FailedPrecondition, InvalidArgument, of_os_error
+from ..keys import check_fields
+from ..paths import Path, shown_path, text_of
+from ..times import UNITS
 from .aggregates import Aggregates
-from .arguments import members_raise_ours
-from .errors import FailedPrecondition, InvalidArgument, of_os_error
-from .keys import check_fields
-from .log_view import LogView
-from .paths import Path, shown_path, text_of
-from .times import UNITS
+from .view import LogView
 
 _OTHER_PICTURES = (".eps", ".gif", ".jpeg", ".jpg", ".pdf", ".png", ".ps", ".tif", ".tiff", ".webp")
 _LAST = 2**63 - 1  # of all times
