@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-parts=(release sanitize soak sqlite packages debian valgrind debug threads s390x clang tidy coverage)
+parts=(release sanitize soak sqlite packages debian valgrind debug threads s390x aarch64 clang tidy coverage)
 
 chosen=("$@")
 [[ $# -gt 0 ]] || chosen=("${parts[@]}")
@@ -113,14 +113,22 @@ run_threads() {
   count_check "threads of children" build-test-threads/tests/unit_tests --gtest_filter="$forks"
 }
 
-# A big-endian host, emulated. QEMU 7.2 ends children of processes that have several threads, and
-# does not hand on what a program advises.
-run_s390x() {
-  tools/s390x-root.sh
-  build build-test-s390x --cross-file build-s390x-root/cross.ini --buildtype=release \
+# Another host, emulated. QEMU 7.2 ends children of processes that have several threads, and does not
+# hand on what a program advises.
+run_emulated() {  # processor
+  tools/cross-root.sh "$1"
+  build "build-test-$1" --cross-file "build-$1-root/cross.ini" --buildtype=release \
     -Dwerror=true -- unit_tests vector_tests || return 0
-  run_tests build-test-s390x unit_{0..23} vectors --timeout-multiplier 20 \
+  run_tests "build-test-$1" unit_{0..23} vectors --timeout-multiplier 20 \
     "--test-args=--gtest_filter=-*Fork*:LockQueueTest.*:OwnerProcessTest.*:ReadAhead.*"
+}
+
+run_s390x() {
+  run_emulated s390x
+}
+
+run_aarch64() {
+  run_emulated aarch64
 }
 
 run_clang() {
