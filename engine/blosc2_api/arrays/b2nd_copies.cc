@@ -87,7 +87,7 @@ int CopyWhole(b2nd_context_t& context, const b2nd_array_t& src, ArrayPtr& copy) 
   if (copy == nullptr) return BLOSC2_ERROR_INVALID_PARAM;
   copy->sc = blosc2_schunk_copy(src.sc, &context.storage);
   if (copy->sc == nullptr) return BLOSC2_ERROR_FAILURE;
-  copy->last_tick = copy->sc->change_tick;
+  LastTick(*copy) = ChangeTick(*copy->sc);
   return BLOSC2_ERROR_SUCCESS;
 }
 

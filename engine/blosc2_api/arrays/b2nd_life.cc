@@ -13,7 +13,7 @@
 namespace cairn::blosc2_api {
 
 ArrayPtr MakeArray(const b2nd_context_t& context) {
-  ArrayPtr array(static_cast<b2nd_array_t*>(std::calloc(1, sizeof(b2nd_array_t))));
+  ArrayPtr array(static_cast<b2nd_array_t*>(std::calloc(1, sizeof(ArrayMemory))));
   if (array == nullptr) return nullptr;
   if (SetGeometry(*array, context.ndim, context.shape.data(), context.chunkshape.data(),
                   context.blockshape.data()) < 0) {
@@ -36,7 +36,7 @@ int PublishShape(b2nd_array_t& array) {
                        ? blosc2_meta_add(schunk, "b2nd", meta, size)
                        : blosc2_meta_update(schunk, "b2nd", meta, size);
   std::free(meta);
-  array.last_tick = schunk->change_tick;
+  LastTick(array) = ChangeTick(*schunk);
   return code < 0 ? int{BLOSC2_ERROR_FAILURE} : int{BLOSC2_ERROR_SUCCESS};
 }
 
@@ -57,7 +57,7 @@ int NewArray(const b2nd_context_t& context, int special, ArrayPtr& array) {
     if (code >= 0) code = blosc2_meta_add(array->sc, layer.name, layer.content, layer.content_len);
   }
   if (code < 0) return BLOSC2_ERROR_FAILURE;
-  array->last_tick = array->sc->change_tick;
+  LastTick(*array) = ChangeTick(*array->sc);
   if (array->nitems == 0) return BLOSC2_ERROR_SUCCESS;
   const int64_t nchunks = array->extnitems / array->chunknitems;
   const std::optional<int64_t> nitems = CheckedMul(nchunks, array->extchunknitems);
@@ -203,9 +203,9 @@ int b2nd_from_schunk(blosc2_schunk* schunk, b2nd_array_t** array) {
   b2nd_context_t context;
   char* dtype = nullptr;
   const blosc2_metalayer& meta = *schunk->metalayers[layer];
-  const int code = b2nd_deserialize_meta_inline(
-      meta.content, meta.content_len, &context.ndim, context.shape.data(),
-      context.chunkshape.data(), context.blockshape.data(), &dtype, &context.dtype_format);
+  const int code = b2nd_deserialize_meta(meta.content, meta.content_len, &context.ndim,
+                                         context.shape.data(), context.chunkshape.data(),
+                                         context.blockshape.data(), &dtype, &context.dtype_format);
   if (dtype != nullptr) context.dtype = dtype;
   const bool has_dtype = dtype != nullptr;
   std::free(dtype);
@@ -222,7 +222,7 @@ int b2nd_from_schunk(blosc2_schunk* schunk, b2nd_array_t** array) {
     made->dtype = nullptr;
   }
   made->sc = schunk;
-  made->last_tick = schunk->change_tick;
+  cairn::blosc2_api::LastTick(*made) = cairn::blosc2_api::ChangeTick(*schunk);
   *array = made.release();
   return BLOSC2_ERROR_SUCCESS;
 }

@@ -1,6 +1,8 @@
 // The metalayer that describes an n-dimensional array.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -8,6 +10,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
+#include "engine/blosc2_api/chunks/array_shape.h"
 #include "engine/blosc2_api/process/api.h"
 #include "engine/blosc2_api/process/codes.h"
 
@@ -69,8 +72,26 @@ int b2nd_serialize_meta(int8_t ndim, const int64_t* shape, const int32_t* chunks
 int b2nd_deserialize_meta(const uint8_t* smeta, int32_t smeta_len, int8_t* ndim, int64_t* shape,
                           int32_t* chunkshape, int32_t* blockshape, char** dtype,
                           int8_t* dtype_format) {
-  return b2nd_deserialize_meta_inline(smeta, smeta_len, ndim, shape, chunkshape, blockshape, dtype,
-                                      dtype_format);
+  namespace api = cairn::blosc2_api;
+  if (smeta == nullptr || ndim == nullptr || shape == nullptr || chunkshape == nullptr ||
+      blockshape == nullptr) {
+    return api::Failed(BLOSC2_ERROR_NULL_POINTER, "array: nowhere to put what its layer says");
+  }
+  const bool with_dtype = dtype != nullptr && dtype_format != nullptr;
+  if (dtype != nullptr) *dtype = nullptr;
+  if (dtype_format != nullptr) *dtype_format = 0;
+  const auto layer = api::ReadArrayLayer(api::BytesAt(smeta, std::max(smeta_len, 0)), with_dtype);
+  if (!layer.ok()) return api::Failed(BLOSC2_ERROR_FAILURE, "array: its metalayer is damaged");
+  *ndim = layer->ndim;
+  std::copy_n(layer->shape.begin(), layer->ndim, shape);
+  std::copy_n(layer->chunkshape.begin(), layer->ndim, chunkshape);
+  std::copy_n(layer->blockshape.begin(), layer->ndim, blockshape);
+  if (with_dtype && layer->dtype.has_value()) {
+    *dtype = strndup(layer->dtype->data(), layer->dtype->size());
+    if (*dtype == nullptr) return api::Failed(BLOSC2_ERROR_MEMORY_ALLOC, "array: memory");
+    *dtype_format = layer->dtype_format;
+  }
+  return layer->nbytes;
 }
 
 int b2nd_print_meta(const b2nd_array_t* array) {

@@ -152,7 +152,10 @@ int b2nd_refresh(b2nd_array_t* array) {
   if (array == nullptr) return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is none");
   if (array->sc == nullptr) return BLOSC2_ERROR_SUCCESS;
   const int synced = cairn::blosc2_api::SyncWithFile(*array->sc);
-  if (synced < 0 || array->last_tick == array->sc->change_tick) return std::min(synced, 0);
+  int64_t& last_tick = cairn::blosc2_api::LastTick(*array);
+  if (synced < 0 || last_tick == cairn::blosc2_api::ChangeTick(*array->sc)) {
+    return std::min(synced, 0);
+  }
   b2nd_array_t* now = nullptr;
   const int code = b2nd_from_schunk(array->sc, &now);
   if (code < 0) return code;
@@ -163,7 +166,7 @@ int b2nd_refresh(b2nd_array_t* array) {
   const Index shape = cairn::blosc2_api::IndexOf(now->shape, now->ndim);
   b2nd_free(now);
   if (!same) return Failed(BLOSC2_ERROR_DATA, "array: its chunks have got another shape");
-  array->last_tick = array->sc->change_tick;
+  last_tick = cairn::blosc2_api::ChangeTick(*array->sc);
   if (shape == cairn::blosc2_api::IndexOf(array->shape, array->ndim)) return 1;
   const int set = cairn::blosc2_api::SetShape(*array, shape);
   return set < 0 ? set : 1;

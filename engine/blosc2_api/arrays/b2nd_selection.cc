@@ -179,8 +179,11 @@ int b2nd_get_sparse_cbuffer(const b2nd_array_t* array, int64_t ncoords, const in
   return selection.Copy(static_cast<std::byte*>(buffer), false);
 }
 
-int64_t blosc2_get_slice_nchunks(blosc2_schunk* schunk, int64_t* start, int64_t* stop,
-                                 int64_t** chunks_idx) {
+// Older headers have another type.
+using NumberOfChunks = decltype(blosc2_get_slice_nchunks(nullptr, nullptr, nullptr, nullptr));
+
+NumberOfChunks blosc2_get_slice_nchunks(blosc2_schunk* schunk, int64_t* start, int64_t* stop,
+                                        int64_t** chunks_idx) {
   namespace api = cairn::blosc2_api;
   if (schunk == nullptr || chunks_idx == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "slice: there is no super-chunk");
@@ -212,5 +215,5 @@ int64_t blosc2_get_slice_nchunks(blosc2_schunk* schunk, int64_t* start, int64_t*
   if (chunks.empty()) return 0;
   *chunks_idx = static_cast<int64_t*>(std::malloc(chunks.size() * sizeof(int64_t)));
   std::ranges::copy(chunks, *chunks_idx);
-  return std::ssize(chunks);
+  return static_cast<NumberOfChunks>(std::ssize(chunks));
 }

@@ -51,7 +51,7 @@ SchunkPtr ViewOf(const blosc2_schunk& schunk) {
   view->view = true;
   view->chunksize = schunk.chunksize;
   view->blocksize = schunk.blocksize;
-  view->flags2 = schunk.flags2;
+  Flags2(*view) = Flags2(schunk);
   view->nchunks = schunk.nchunks;
   view->nbytes = schunk.nbytes;
   view->cbytes = schunk.cbytes;

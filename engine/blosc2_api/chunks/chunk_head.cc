@@ -38,7 +38,7 @@ void ReadExtension(const std::byte* bytes, ChunkHead& head) {
     head.filters[i] = std::to_integer<uint8_t>(bytes[BLOSC2_CHUNK_FILTER_CODES + i]);
   }
   head.codec = std::to_integer<uint8_t>(bytes[BLOSC2_CHUNK_FILTER_META - 2]);
-  head.flags2 = std::to_integer<uint8_t>(bytes[BLOSC2_CHUNK_BLOSC2_FLAGS2]);
+  head.flags2 = std::to_integer<uint8_t>(bytes[kFlags2Offset]);
   head.blosc2_flags = std::to_integer<uint8_t>(bytes[BLOSC2_CHUNK_BLOSC2_FLAGS]);
 }
 
@@ -76,7 +76,7 @@ int ReadHead(const void* chunk, int32_t size, bool all, ChunkHead& head) {
     const int code = CheckSpecial(head);
     if (code < 0) return code;
   }
-  if (head.version > BLOSC2_VERSION_FORMAT && (head.flags2 & ~BLOSC2_VL_BLOCKS) != 0) {
+  if (head.version > BLOSC2_VERSION_FORMAT && (head.flags2 & ~kVlBlocks) != 0) {
     return Failed(BLOSC2_ERROR_VERSION_SUPPORT, "chunk header: a newer format");
   }
   if (head.vlblocks() && head.memcpyed()) {

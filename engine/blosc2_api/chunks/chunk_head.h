@@ -28,7 +28,7 @@ struct ChunkHead {
 
   int size() const { return extended ? BLOSC_EXTENDED_HEADER_LENGTH : BLOSC_MIN_HEADER_LENGTH; }
   bool memcpyed() const { return (flags & BLOSC_MEMCPYED) != 0; }
-  bool vlblocks() const { return (flags2 & BLOSC2_VL_BLOCKS) != 0; }
+  bool vlblocks() const { return (flags2 & kVlBlocks) != 0; }
   int special() const { return (blosc2_flags >> 4) & BLOSC2_SPECIAL_MASK; }
   // Returns true if the bytes stand for a chunk that is still in its file.
   bool lazy() const { return (blosc2_flags & kLazyFlag) != 0 && special() == 0; }

@@ -29,8 +29,8 @@ struct GivenChunk {
 // version that it could have.
 Chunk AsOfToday(Bytes bytes, const ChunkHead& head) {
   auto copy = std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
-  copy->front() = std::byte{head.vlblocks() ? uint8_t{BLOSC2_VERSION_FORMAT_VL_BLOCKS}
-                                            : uint8_t{BLOSC2_VERSION_FORMAT_STABLE}};
+  copy->front() =
+      std::byte{head.vlblocks() ? kVersionFormatVlBlocks : uint8_t{BLOSC2_VERSION_FORMAT_STABLE}};
   const Bytes content = *copy;
   return Chunk(content, std::move(copy));
 }

@@ -45,15 +45,27 @@ const char* OpeningOf(MmapMode mode) {
   }
 }
 
+// Sizes are signed in older headers.
+size_t FileSize(const blosc2_stdio_mmap& mapped) { return static_cast<size_t>(mapped.file_size); }
+size_t MappedSize(const blosc2_stdio_mmap& mapped) {
+  return static_cast<size_t>(mapped.mapping_size);
+}
+void SetFileSize(blosc2_stdio_mmap& mapped, size_t size) {
+  mapped.file_size = static_cast<decltype(mapped.file_size)>(size);
+}
+void SetMappedSize(blosc2_stdio_mmap& mapped, size_t size) {
+  mapped.mapping_size = static_cast<decltype(mapped.mapping_size)>(size);
+}
+
 // Maps `size` bytes of the file. What lies past its end is there for writes that make it longer.
 bool MapShared(blosc2_stdio_mmap& mapped, size_t size) {
   void* const at = mapped.addr == nullptr
                        ? mmap(nullptr, size, static_cast<int>(mapped.access_flags),
                               static_cast<int>(mapped.map_flags), mapped.fd, 0)
-                       : mremap(mapped.addr, mapped.mapping_size, size, MREMAP_MAYMOVE);
+                       : mremap(mapped.addr, MappedSize(mapped), size, MREMAP_MAYMOVE);
   if (at == MAP_FAILED) return false;
   mapped.addr = static_cast<char*>(at);
-  mapped.mapping_size = size;
+  SetMappedSize(mapped, size);
   return true;
 }
 
@@ -63,17 +75,17 @@ bool MapCopy(blosc2_stdio_mmap& mapped, size_t size) {
   void* const at = mmap(nullptr, size, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return false;
   if (mapped.addr != nullptr) {
-    const auto kept = static_cast<int64_t>(mapped.file_size);
+    const auto kept = static_cast<int64_t>(FileSize(mapped));
     CopyBytes(BytesAt(mapped.addr, kept), MutableBytesAt(at, kept));
-    munmap(mapped.addr, mapped.mapping_size);
-  } else if (mapped.file_size > 0 &&
-             mmap(at, mapped.file_size, access, static_cast<int>(mapped.map_flags) | MAP_FIXED,
+    munmap(mapped.addr, MappedSize(mapped));
+  } else if (FileSize(mapped) > 0 &&
+             mmap(at, FileSize(mapped), access, static_cast<int>(mapped.map_flags) | MAP_FIXED,
                   mapped.fd, 0) == MAP_FAILED) {
     munmap(at, size);
     return false;
   }
   mapped.addr = static_cast<char*>(at);
-  mapped.mapping_size = size;
+  SetMappedSize(mapped, size);
   return true;
 }
 
@@ -84,10 +96,10 @@ bool Map(blosc2_stdio_mmap& mapped, size_t size) {
 // Makes the file this long. Returns false if that is not possible.
 bool Resize(blosc2_stdio_mmap& mapped, size_t size) {
   if (!mapped.is_memory_only && ftruncate(mapped.fd, static_cast<off_t>(size)) != 0) return false;
-  if (size > mapped.mapping_size && !Map(mapped, std::max(size, 2 * mapped.mapping_size))) {
+  if (size > MappedSize(mapped) && !Map(mapped, std::max(size, 2 * MappedSize(mapped)))) {
     return false;
   }
-  mapped.file_size = size;
+  SetFileSize(mapped, size);
   return true;
 }
 
@@ -98,16 +110,17 @@ bool OpenMapped(blosc2_stdio_mmap& mapped, MmapMode mode, const char* path) {
   mapped.urlpath = strdup(path);
   struct stat status {};
   if (mapped.urlpath == nullptr || fstat(mapped.fd, &status) != 0) return false;
-  mapped.file_size = static_cast<size_t>(status.st_size);
+  SetFileSize(mapped, static_cast<size_t>(status.st_size));
   mapped.is_memory_only = mode == MmapMode::kCopyOnWrite;
   mapped.access_flags = mode == MmapMode::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
   mapped.map_flags = mapped.is_memory_only ? MAP_PRIVATE : MAP_SHARED;
-  const size_t room = mode == MmapMode::kRead ? 0 : mapped.initial_mapping_size;
-  return Map(mapped, std::max<size_t>({mapped.file_size, room, 1}));
+  const size_t room =
+      mode == MmapMode::kRead ? 0 : static_cast<size_t>(mapped.initial_mapping_size);
+  return Map(mapped, std::max<size_t>({FileSize(mapped), room, 1}));
 }
 
 void Unmap(blosc2_stdio_mmap& mapped) {
-  if (mapped.addr != nullptr) munmap(mapped.addr, mapped.mapping_size);
+  if (mapped.addr != nullptr) munmap(mapped.addr, MappedSize(mapped));
   if (mapped.file != nullptr) std::fclose(mapped.file);
   std::free(mapped.urlpath);
   mapped.addr = nullptr;
@@ -157,7 +170,7 @@ int blosc2_stdio_mmap_close(void* stream) {
 int64_t blosc2_stdio_mmap_size(void* stream) {
   const blosc2_stdio_mmap* const mapped = MappedOf(stream);
   if (mapped == nullptr) return Failed(-1, "mapped file: it is not open");
-  return static_cast<int64_t>(mapped->file_size);
+  return static_cast<int64_t>(cairn::blosc2_api::FileSize(*mapped));
 }
 
 int64_t blosc2_stdio_mmap_write(const void* ptr, int64_t size, int64_t nitems, int64_t position,
@@ -170,7 +183,7 @@ int64_t blosc2_stdio_mmap_write(const void* ptr, int64_t size, int64_t nitems, i
     return 0;
   }
   const auto end = static_cast<size_t>(position + nbytes);
-  if (end > mapped->file_size && !cairn::blosc2_api::Resize(*mapped, end)) {
+  if (end > cairn::blosc2_api::FileSize(*mapped) && !cairn::blosc2_api::Resize(*mapped, end)) {
     Failed(BLOSC2_ERROR_FILE_WRITE, "mapped file: it cannot be made longer");
     return 0;
   }
@@ -184,7 +197,7 @@ int64_t blosc2_stdio_mmap_read(void** ptr, int64_t size, int64_t nitems, int64_t
   const blosc2_stdio_mmap* const mapped = MappedOf(stream);
   const int64_t nbytes = BytesOf(size, nitems, position);
   if (mapped == nullptr || ptr == nullptr || nbytes < 0 ||
-      static_cast<size_t>(position + nbytes) > mapped->file_size) {
+      static_cast<size_t>(position + nbytes) > cairn::blosc2_api::FileSize(*mapped)) {
     Failed(BLOSC2_ERROR_FILE_READ, "mapped file: it does not have these bytes");
     return 0;
   }

@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "cairn/types.h"
+#include "engine/blosc2_api/process/versions.h"  // IWYU pragma: export
 
 namespace cairn::blosc2_api {
 

@@ -24,7 +24,7 @@ int CodeOfError(absl::StatusCode code) {
     case absl::StatusCode::kNotFound:
       return BLOSC2_ERROR_NOT_FOUND;
     case absl::StatusCode::kUnavailable:
-      return BLOSC2_ERROR_LOCK;
+      return kErrorLock;
     case absl::StatusCode::kResourceExhausted:
       return BLOSC2_ERROR_MEMORY_ALLOC;
     default:
@@ -101,7 +101,7 @@ const char* blosc2_error_string(int error_code) {
       return "Wrong type for frame";
     case BLOSC2_ERROR_FILE_TRUNCATE:
       return "File truncate failure";
-    case BLOSC2_ERROR_LOCK:
+    case cairn::blosc2_api::kErrorLock:
       return "Frame lock failure";
     case BLOSC2_ERROR_THREAD_CREATE:
       return "Thread or thread context creation failure";

@@ -42,8 +42,7 @@ const blosc2_stdio_mmap* MmapOf(const blosc2_io& io) {
 // Returns true if writers take part in the locking of other programs of C-Blosc2.
 bool LocksOthers(const blosc2_io& io) {
   if (io.id != BLOSC2_IO_FILESYSTEM) return false;
-  const auto* const params = static_cast<const blosc2_stdio_params*>(io.params);
-  return (params != nullptr && params->locking) || WantsLocking();
+  return AsksForLocking(io) || WantsLocking();
 }
 
 absl::StatusOr<Frame> CreateFrame(const blosc2_schunk& schunk, bool overwrite) {

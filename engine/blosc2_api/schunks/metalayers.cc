@@ -24,7 +24,7 @@ int CheckContent(const blosc2_schunk* schunk, const char* name, const uint8_t* c
 
 // Tells the store of a super-chunk about a layer that has changed.
 int FlushMetalayer(blosc2_schunk& schunk, const blosc2_metalayer& layer) {
-  ++schunk.change_tick;
+  ++ChangeTick(schunk);
   if (schunk.frame == nullptr) return BLOSC2_ERROR_SUCCESS;
   const Bytes content = BytesAt(layer.content, layer.content_len);
   const int code = CodeOf(schunk.frame->SetMetalayer(layer.name, &content));
@@ -32,7 +32,7 @@ int FlushMetalayer(blosc2_schunk& schunk, const blosc2_metalayer& layer) {
 }
 
 int FlushVlmetalayer(blosc2_schunk& schunk, const blosc2_metalayer& layer) {
-  ++schunk.change_tick;
+  ++ChangeTick(schunk);
   if (schunk.frame == nullptr) return BLOSC2_ERROR_SUCCESS;
   const Bytes content = BytesAt(layer.content, layer.content_len);
   const int code = CodeOf(schunk.frame->SetVlmetalayer(layer.name, &content));
@@ -156,7 +156,7 @@ int blosc2_vlmeta_get(blosc2_schunk* schunk, const char* name, uint8_t** content
 int blosc2_vlmeta_delete(blosc2_schunk* schunk, const char* name) {
   const int number = blosc2_vlmeta_exists(schunk, name);
   if (number < 0) return number;
-  ++schunk->change_tick;
+  ++cairn::blosc2_api::ChangeTick(*schunk);
   if (schunk->frame != nullptr) {
     const int code = cairn::blosc2_api::CodeOf(schunk->frame->SetVlmetalayer(name, nullptr));
     if (code < 0) return code;

@@ -45,7 +45,7 @@ bool TakeParameters(blosc2_schunk& schunk) {
   schunk.compcode_meta = cparams.compcode_meta;
   schunk.clevel = cparams.clevel;
   schunk.splitmode = static_cast<uint8_t>(cparams.splitmode);
-  schunk.use_dict = static_cast<uint8_t>(cparams.use_dict);
+  UseDict(schunk) = static_cast<uint8_t>(cparams.use_dict);
   schunk.typesize = cparams.typesize;
   schunk.blocksize = cparams.blocksize;
   schunk.chunksize = -1;
@@ -98,7 +98,7 @@ int TakeContent(blosc2_schunk& schunk, const Snapshot& snapshot) {
   schunk.nchunks = info.nchunks;
   schunk.nbytes = info.nbytes;
   schunk.cbytes = info.cbytes;
-  schunk.flags2 = info.vlblocks ? BLOSC2_VL_BLOCKS : 0;
+  Flags2(schunk) = info.vlblocks ? kVlBlocks : 0;
   FreeLayers(schunk.metalayers, std::exchange(schunk.nmetalayers, uint16_t{0}));
   for (const Metalayer& layer : snapshot.metalayers()) {
     const int code = AddMetalayer(schunk, layer.name.c_str(), layer.content);
@@ -126,7 +126,7 @@ void FreeLayers(blosc2_metalayer** layers, int count) {
 }
 
 SchunkPtr MakeSchunk(const blosc2_storage& storage) {
-  SchunkPtr schunk(static_cast<blosc2_schunk*>(std::calloc(1, sizeof(blosc2_schunk))));
+  SchunkPtr schunk(static_cast<blosc2_schunk*>(std::calloc(1, sizeof(SchunkMemory))));
   if (schunk == nullptr) return nullptr;
   schunk->storage = CopyStorage(storage);
   if (TakeParameters(*schunk)) return schunk;
@@ -161,7 +161,7 @@ int SyncWithFile(blosc2_schunk& schunk) {
   const int code = TakeContent(schunk, (*changed)->now);
   // The program may have set the field, which holds until others change that of the file.
   if (ChunksizeOf((*changed)->before) == schunk.chunksize) schunk.chunksize = chunksize;
-  ++schunk.change_tick;
+  ++ChangeTick(schunk);
   return code < 0 ? code : 1;
 }
 

@@ -74,7 +74,7 @@ int CheckNumber(const blosc2_schunk& schunk, int64_t nchunk, int64_t end) {
 // do.
 int CheckBlocks(blosc2_schunk& schunk, const ChunkHead& head, int64_t other, int refused) {
   if (other >= schunk.nchunks) {
-    schunk.flags2 = head.flags2;
+    Flags2(schunk) = head.flags2;
     return BLOSC2_ERROR_SUCCESS;
   }
   ChunkHead beside;
@@ -275,7 +275,7 @@ int64_t blosc2_schunk_delete_chunk(blosc2_schunk* schunk, int64_t nchunk) {
   // A contiguous frame keeps the bytes of deleted chunks.
   const bool keeps = schunk->frame != nullptr && schunk->storage->contiguous;
   if (!keeps) schunk->cbytes -= cairn::blosc2_api::StoredBefore(old);
-  if (--schunk->nchunks == 0) schunk->flags2 = 0;
+  if (--schunk->nchunks == 0) cairn::blosc2_api::Flags2(*schunk) = 0;
   return cairn::blosc2_api::Settled(*schunk, batch);
 }
 

@@ -100,11 +100,11 @@ blosc2_schunk* blosc2_schunk_copy(blosc2_schunk* schunk, blosc2_storage* storage
   blosc2_storage with_params = *storage;
   if (storage->cparams == nullptr) with_params.cparams = &cparams;
   const bool recompress = !cairn::blosc2_api::HasParameters(*schunk, *with_params.cparams) &&
-                          (schunk->flags2 & BLOSC2_VL_BLOCKS) == 0;
+                          (cairn::blosc2_api::Flags2(*schunk) & cairn::blosc2_api::kVlBlocks) == 0;
   SchunkPtr copy(blosc2_schunk_new(&with_params));
   if (copy == nullptr) return nullptr;
   copy->chunksize = schunk->chunksize;
-  copy->flags2 = schunk->flags2;
+  cairn::blosc2_api::Flags2(*copy) = cairn::blosc2_api::Flags2(*schunk);
   for (int i = 0; i < schunk->nmetalayers; ++i) {
     const blosc2_metalayer& layer = *schunk->metalayers[i];
     if (blosc2_meta_add(copy.get(), layer.name, layer.content, layer.content_len) < 0) {
@@ -169,7 +169,7 @@ int blosc2_schunk_get_cparams(blosc2_schunk* schunk, blosc2_cparams** cparams) {
   (*cparams)->typesize = schunk->typesize;
   (*cparams)->blocksize = schunk->blocksize;
   (*cparams)->splitmode = schunk->splitmode;
-  (*cparams)->use_dict = schunk->use_dict;
+  (*cparams)->use_dict = cairn::blosc2_api::UseDict(*schunk);
   (*cparams)->nthreads =
       schunk->cctx == nullptr ? blosc2_get_nthreads() : schunk->cctx->cparams.nthreads;
   return BLOSC2_ERROR_SUCCESS;

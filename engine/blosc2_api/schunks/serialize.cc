@@ -28,7 +28,7 @@ CreateOptions CreateOptionsOf(const blosc2_schunk& schunk) {
   compression.clevel = schunk.clevel;
   compression.typesize = schunk.typesize;
   compression.blocksize = schunk.blocksize;
-  compression.use_dict = schunk.use_dict != 0 && TakesDictionary(schunk.compcode);
+  compression.use_dict = UseDict(schunk) != 0 && TakesDictionary(schunk.compcode);
   // Nothing is coded with them, but a frame names only codecs and filters that are known.
   compression.registry = PluginsFor(*schunk.cctx, schunk.compcode, schunk.filters);
   const bool known =
