@@ -1,0 +1,153 @@
+"""Replaces the libblosc2 in PyTables' wheel, or brings it back.
+
+Usage: pytables_library.py into LIBRARY | remove, by the Python of the virtual environment
+
+A wheel has two of them: one that its modules are linked to, in tables.libs, and one that the package
+loads first. The originals stay beside them until they are brought back.
+"""
+
+import base64
+import csv
+import hashlib
+import importlib.metadata
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+KNOWN_SONAMES = ("libblosc2.so.7", "libblosc2.so.8", "libblosc2.so.9")
+KEPT = ".before-cairn"  # added to the name of an original
+NOTE = "cairn-libblosc2.json"  # in tables.libs: what was installed
+
+# Prints the files that a process has mapped once PyTables is there and has compressed something.
+TRIAL = """
+import os, tables, tempfile
+with tempfile.TemporaryDirectory() as folder:
+    filters = tables.Filters(complevel=5, complib="blosc2")
+    with tables.open_file(os.path.join(folder, "trial.h5"), "w") as file:
+        file.create_carray("/", "x", obj=list(range(10000)), filters=filters)
+    with tables.open_file(os.path.join(folder, "trial.h5")) as file:
+        assert file.root.x[9999] == 9999
+print(open("/proc/self/maps").read())
+"""
+
+
+def refuse(message):
+    print(f"install.sh: {message}", file=sys.stderr)
+    sys.exit(1)
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def soname(path):
+    try:
+        listed = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        refuse("readelf is missing: install binutils")
+    except subprocess.CalledProcessError:
+        refuse(f"{path}: expected a library")
+    names = [line.split("[")[1].rstrip("]") for line in listed.stdout.splitlines() if "(SONAME)" in line]
+    return names[0] if names else "none"
+
+
+def package():
+    """The distribution of PyTables in this environment, and its site-packages."""
+    try:
+        tables = importlib.metadata.distribution("tables")
+    except importlib.metadata.PackageNotFoundError:
+        refuse(f"{sys.prefix}: expected PyTables, got none")
+    folder = pathlib.Path(tables.locate_file("")).resolve()
+    if not folder.is_relative_to(pathlib.Path(sys.prefix).resolve()):
+        refuse(f"{folder}: PyTables is not in the environment {sys.prefix}")
+    return tables, folder
+
+
+def libraries(folder):
+    """The two libraries of PyTables' wheel."""
+    linked = [path for path in (folder / "tables.libs").glob("libblosc2-*.so.*") if not path.name.endswith(KEPT)]
+    loaded = folder / "tables" / "libblosc2.so"
+    if len(linked) != 1 or not loaded.is_file():
+        refuse(f"{folder}: expected tables/libblosc2.so and one tables.libs/libblosc2-*.so.*, as a wheel has them")
+    return [linked[0], loaded]
+
+
+def check_genuine(tables, folder, path):
+    """Refuses a library that is not the one that the wheel brought."""
+    name = path.relative_to(folder).as_posix()
+    recorded = {row[0]: row[1] for row in csv.reader((tables.read_text("RECORD") or "").splitlines()) if row}
+    hashed = base64.urlsafe_b64encode(bytes.fromhex(digest(path))).rstrip(b"=").decode()
+    if recorded.get(name) != f"sha256={hashed}":
+        refuse(f"{path}: expected the library of the wheel, as its RECORD says: it was replaced")
+
+
+def put(source, target):
+    """Replaces a file in one step."""
+    staged = target.with_name(target.name + ".tmp")
+    shutil.copy(source, staged)
+    os.replace(staged, target)
+
+
+def bring_back(paths):
+    for path in paths:
+        os.replace(path.with_name(path.name + KEPT), path)
+
+
+def into(library):
+    library = pathlib.Path(library).resolve()
+    tables, folder = package()
+    note = folder / "tables.libs" / NOTE
+    if note.exists():
+        refuse(f"{note}: a library of Cairn is there already: first --remove it")
+    paths = libraries(folder)
+    for path in paths:
+        check_genuine(tables, folder, path)
+    if not library.is_file():
+        refuse(f"{library}: expected Cairn's library, got none")
+    wanted = soname(paths[1])
+    if wanted not in KNOWN_SONAMES:
+        refuse(f"{paths[1]}: expected one of {', '.join(KNOWN_SONAMES)}, got {wanted}")
+    if soname(library) != wanted:
+        refuse(f"{library}: expected {wanted}, which PyTables was compiled for, got {soname(library)}: "
+               "build Cairn with the header of that C-Blosc2")
+    for path in paths:
+        shutil.copy2(path, path.with_name(path.name + KEPT))
+    note.write_text(json.dumps({"version": tables.version, "sha256": digest(library)}))
+    for path in paths:
+        put(library, path)
+    trial = subprocess.run([sys.executable, "-c", TRIAL], capture_output=True, text=True)
+    if trial.returncode != 0 or paths[0].name not in trial.stdout:
+        bring_back(paths)
+        note.unlink()
+        refuse(f"{library}: PyTables does not work with it: {(trial.stderr or trial.stdout)[-800:]}")
+    print(f"PyTables {tables.version} in {sys.prefix} uses {library}")
+
+
+def remove():
+    tables, folder = package()
+    note = folder / "tables.libs" / NOTE
+    if not note.exists():
+        refuse(f"{folder}: expected a library of Cairn, got none that this program put there")
+    paths = libraries(folder)
+    installed = json.loads(note.read_text())
+    changed = [path for path in paths
+               if digest(path) != installed["sha256"] or not path.with_name(path.name + KEPT).is_file()]
+    if changed or tables.version != installed["version"]:
+        refuse(f"{(changed or paths)[0]}: expected the library that was put there: PyTables was upgraded or changed "
+               f"since. Its own libraries are in use; delete {note} and the files *{KEPT}")
+    bring_back(paths)
+    note.unlink()
+    print(f"PyTables {tables.version} in {sys.prefix} uses its own library again")
+
+
+def main():
+    if sys.argv[1] == "into":
+        into(sys.argv[2])
+    else:
+        remove()
+
+
+main()
