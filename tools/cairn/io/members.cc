@@ -17,17 +17,11 @@ namespace cairn::tool {
 
 namespace {
 
-constexpr char kLedger[] = "/embed.b2e";
 constexpr char kAttributes[] = "/__vlmeta__";  // of a group
 
 bool Exists(const std::string& path) {
   std::error_code error;
   return std::filesystem::exists(path, error);
-}
-
-bool IsDirectory(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error);
 }
 
 // Refuses a place that is not a frame of its own.
@@ -53,19 +47,7 @@ absl::Status NoSuchMember(const CollectionPlace& place, const CollectionSnapshot
 
 std::optional<CollectionPlace> FindInCollection(const std::string& path) {
   if (IsUri(path)) return std::nullopt;
-  std::string whole = path;
-  while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
-  const bool is_directory = IsDirectory(whole);
-  if (!is_directory && Exists(whole)) return std::nullopt;
-  for (size_t end = whole.size(); end != std::string::npos && end > 0;
-       end = whole.rfind('/', end - 1)) {
-    const std::string collection = whole.substr(0, end);
-    if (Exists(collection + "/chunks.b2frame")) return std::nullopt;  // a sparse frame
-    if (!Exists(collection + kLedger)) continue;
-    return CollectionPlace{
-        .collection = collection, .name = whole.substr(end), .is_member = !is_directory};
-  }
-  return std::nullopt;
+  return members::FindInCollection(path);
 }
 
 std::string FileAt(const std::string& path) {
@@ -136,7 +118,7 @@ std::vector<std::string> Sources::Expand(const std::vector<std::string>& paths) 
       expanded.push_back(path);
       continue;
     }
-    if (place->name.empty()) expanded.push_back(place->collection + kLedger);
+    if (place->name.empty()) expanded.push_back(place->collection + members::kLedger);
     for (const std::string& group : snapshot->Groups()) {
       const std::string name = (group == "/" ? "" : group) + kAttributes;
       const bool is_asked = name.starts_with(place->name + "/") && snapshot->HasMember(name);

@@ -15,15 +15,11 @@
 #include "cairn/frame.h"
 #include "cairn/options.h"
 #include "cairn/snapshot.h"
+#include "tools/members/place.h"
 
 namespace cairn::tool {
 
-// A place in a collection.
-struct CollectionPlace {
-  std::string collection;  // the path of its directory
-  std::string name;        // of a member or a group, such as "/day/temp"; empty: the whole
-  bool is_member = false;  // else a group, or the whole
-};
+using members::CollectionPlace;
 
 // Returns where in a collection a path leads, or nothing if it leads to something else: a file, a
 // sparse frame, an object.

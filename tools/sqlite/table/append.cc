@@ -14,13 +14,13 @@ namespace cairn::sqlite {
 
 namespace {
 
-// Leaves the first `nitems` items of a frame, and commits that.
-absl::Status Truncate(Writer& writer, int64_t nitems) {
+// Leaves the first `nitems` items of a frame or a member.
+template <typename AnyWriter>
+absl::Status StageTruncation(AnyWriter& writer, int64_t nitems) {
   ASSIGN_OR_RETURN(const Snapshot now, writer.StagedSnapshot());
   if (now.array()) {
     const int64_t shape[] = {nitems};
-    RETURN_IF_ERROR(writer.ResizeArray(shape));
-    return writer.Commit().status();
+    return writer.ResizeArray(shape);
   }
   const FrameInfo& info = now.info();
   int64_t keep = 0;   // chunks
@@ -38,7 +38,11 @@ absl::Status Truncate(Writer& writer, int64_t nitems) {
   std::vector<std::byte> rest(static_cast<size_t>((nitems - begin) * info.typesize));
   RETURN_IF_ERROR(now.ReadItems(begin, rest));
   RETURN_IF_ERROR(writer.DeleteChunks(keep, info.nchunks - keep));
-  if (!rest.empty()) RETURN_IF_ERROR(writer.Append(rest));
+  return rest.empty() ? absl::OkStatus() : writer.Append(rest);
+}
+
+absl::Status Truncate(Writer& writer, int64_t nitems) {
+  RETURN_IF_ERROR(StageTruncation(writer, nitems));
   return writer.Commit().status();
 }
 
@@ -52,20 +56,37 @@ absl::StatusOr<std::unique_ptr<Append>> Append::Begin(FrameTable& table,
                         table.dimensions()));
   }
   std::unique_ptr<Append> append(new Append(table));
-  if (Log* const log = table.log()) {
+  RETURN_IF_ERROR(append->OpenWriter(wait));
+  ASSIGN_OR_RETURN(const auto state, table.Refresh());
+  append->first_row_ = state->end_row();
+  append->row_size_ = static_cast<size_t>(state->item_size());
+  return append;
+}
+
+absl::Status Append::OpenWriter(std::chrono::milliseconds wait) {
+  if (const TableMember* const member = table_.member()) {
+    ASSIGN_OR_RETURN(transaction_, member->collection->Begin(wait));
+    const absl::Status joined = transaction_->Join(*this);
+    if (!joined.ok()) transaction_.reset();
+    // The rows follow the newest ones, whatever statements still read.
+    member->collection->Renew();
+    return joined;
+  }
+  if (Log* const log = table_.log()) {
     LogWriterOptions options = {
         .durability = Durability::kMachine,
         .max_buffered_bytes = std::numeric_limits<int64_t>::max(),
         .wait = wait,
     };
-    ASSIGN_OR_RETURN(append->log_writer_, log->OpenWriter(options));
-  } else {
-    ASSIGN_OR_RETURN(append->writer_, table.frame()->OpenWriter({.wait = wait}));
+    ASSIGN_OR_RETURN(log_writer_, log->OpenWriter(options));
+    return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const auto state, table.Refresh());
-  append->first_row_ = state->end_row();
-  append->row_size_ = static_cast<size_t>(state->item_size());
-  return append;
+  ASSIGN_OR_RETURN(writer_, table_.frame()->OpenWriter({.wait = wait}));
+  return absl::OkStatus();
+}
+
+Append::~Append() {
+  if (transaction_ != nullptr) transaction_->Leave(*this);
 }
 
 std::vector<std::byte>& Append::OwnRows() {
@@ -121,30 +142,51 @@ void Append::RollbackTo(int number) {
   OwnRows().resize(found == savepoints_.end() ? 0 : found->second);
 }
 
-absl::Status Append::Commit() {
-  if (rows_->empty()) return absl::OkStatus();
-  const auto count = static_cast<int64_t>(rows_->size() / row_size_);
+absl::Status Append::StageRows(MemberWriter& writer) const {
   const std::span<const std::byte> rows(*rows_);
-  if (log_writer_) {
-    RETURN_IF_ERROR(log_writer_->Append(rows));
-    RETURN_IF_ERROR(log_writer_->Commit());
-  } else {
-    const bool is_array = table_.frame()->snapshot().array().has_value();
-    RETURN_IF_ERROR(is_array ? writer_->AppendSlices(0, rows) : writer_->Append(rows));
-    RETURN_IF_ERROR(writer_->Commit().status());
-  }
+  return table_.is_array() ? writer.AppendSlices(0, rows) : writer.Append(rows);
+}
+
+absl::Status Append::StageUndo(MemberWriter& writer) const {
+  return StageTruncation(writer, first_row_ - committed_);
+}
+
+void Append::NoteCommitted() {
+  const auto count = static_cast<int64_t>(rows_->size() / row_size_);
   committed_ += count;
   first_row_ += count;
   savepoints_.clear();
   new_texts_.clear();
   rows_ = std::make_shared<std::vector<std::byte>>();
+  if (transaction_ != nullptr) table_.member()->collection->Renew();
+}
+
+absl::Status Append::Commit() {
+  if (transaction_ != nullptr) return transaction_->Complete(*this);
+  if (rows_->empty()) return absl::OkStatus();
+  const std::span<const std::byte> rows(*rows_);
+  if (log_writer_) {
+    RETURN_IF_ERROR(log_writer_->Append(rows));
+    RETURN_IF_ERROR(log_writer_->Commit());
+  } else {
+    RETURN_IF_ERROR(table_.is_array() ? writer_->AppendSlices(0, rows) : writer_->Append(rows));
+    RETURN_IF_ERROR(writer_->Commit().status());
+  }
+  NoteCommitted();
   return absl::OkStatus();
 }
 
-absl::Status Append::Finish() { return log_writer_ ? log_writer_->Close() : writer_->Close(); }
+absl::Status Append::Finish() {
+  if (transaction_ != nullptr) return std::exchange(transaction_, nullptr)->Finish(*this);
+  return log_writer_ ? log_writer_->Close() : writer_->Close();
+}
 
 absl::Status Append::Undo() {
   if (committed_ == 0) return absl::OkStatus();
+  if (transaction_ != nullptr) {
+    table_.member()->collection->Renew();
+    return transaction_->Undo();
+  }
   const int64_t end = first_row_ - committed_;
   if (!log_writer_) return Truncate(*writer_, end);
   RETURN_IF_ERROR(log_writer_->Close());

@@ -22,16 +22,23 @@
 #include "cairn/record.h"
 #include "cairn/writer.h"
 #include "tools/sqlite/table/frame_table.h"
+#include "tools/sqlite/table/shared_collection.h"
 
 namespace cairn::sqlite {
 
 // A transaction. It holds the frame's writer. Without Commit nothing is appended.
-class Append {
+//
+// Tables of members of one collection share its writer. The last of their Commit calls commits the
+// rows of all, so each has to be called.
+class Append final : public TransactionPart {
  public:
   // Begins a transaction. Errors: kUnavailable if another writer holds the frame for longer than
   // `wait`; kUnimplemented for an array with several dimensions.
   static absl::StatusOr<std::unique_ptr<Append>> Begin(FrameTable& table,
                                                        std::chrono::milliseconds wait);
+  Append(const Append&) = delete;
+  Append& operator=(const Append&) = delete;
+  ~Append() override;
 
   // Returns the number of the first row of the transaction.
   int64_t first_row() const { return first_row_; }
@@ -68,11 +75,21 @@ class Append {
   };
 
   explicit Append(FrameTable& table) : table_(table) {}
+  absl::Status OpenWriter(std::chrono::milliseconds wait);
   std::vector<std::byte>& OwnRows();
 
+  const std::string& member() const override { return table_.member()->name; }
+  bool has_pending() const override { return !rows_->empty(); }
+  bool has_committed() const override { return committed_ > 0; }
+  absl::Status StageRows(MemberWriter& writer) const override;
+  absl::Status StageUndo(MemberWriter& writer) const override;
+  void NoteCommitted() override;
+  void NoteUndone() override { committed_ = 0; }
+
   FrameTable& table_;
-  std::optional<Writer> writer_;         // for a frame
-  std::optional<LogWriter> log_writer_;  // or for a log
+  std::optional<Writer> writer_;                        // for a frame
+  std::optional<LogWriter> log_writer_;                 // or for a log
+  std::shared_ptr<CollectionTransaction> transaction_;  // or for a member
   int64_t first_row_ = 0;
   size_t row_size_ = 1;
   int64_t committed_ = 0;  // rows

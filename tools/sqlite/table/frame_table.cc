@@ -76,6 +76,14 @@ absl::StatusOr<TableState> TableState::Make(const Snapshot& snapshot) {
   return state;
 }
 
+absl::StatusOr<TableState> TableState::Make(const CollectionSnapshot& collection,
+                                            const std::string& member) {
+  ASSIGN_OR_RETURN(const Snapshot snapshot, collection.OpenMember(member));
+  ASSIGN_OR_RETURN(TableState state, Make(snapshot));
+  state.commit_ = collection.number();
+  return state;
+}
+
 absl::StatusOr<TableState> TableState::Make(const LogSnapshot& log) {
   TableState state;
   state.log_ = log;
@@ -140,12 +148,39 @@ absl::Status TableState::ReadFieldsOfRecords(int64_t row, int64_t count,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<FrameTable>> FrameTable::Open(const TableArguments& arguments) {
+absl::StatusOr<std::unique_ptr<FrameTable>> FrameTable::Open(const TableArguments& arguments,
+                                                             SharedCollections& collections) {
   std::unique_ptr<FrameTable> table(new FrameTable());
   table->path_ = arguments.path;
-  RETURN_IF_ERROR(table->OpenFile(arguments));
+  if (const auto place = members::FindInCollection(arguments.path)) {
+    RETURN_IF_ERROR(table->OpenMember(arguments, *place, collections));
+  } else {
+    RETURN_IF_ERROR(table->OpenFile(arguments));
+  }
   RETURN_IF_ERROR(table->FindColumns(arguments));
   return table;
+}
+
+absl::Status FrameTable::OpenMember(const TableArguments& arguments,
+                                    const members::CollectionPlace& place,
+                                    SharedCollections& collections) {
+  TableMember member;
+  member.name = place.name;
+  ASSIGN_OR_RETURN(member.collection, collections.Open(place.collection));
+  if (!place.is_member) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s: a collection: name one of its members, which cairn_members('%s') lists", path_,
+        place.collection));
+  }
+  if (!arguments.time_field.empty()) {
+    return absl::UnimplementedError(
+        absl::StrFormat("%s: a member of a collection is read as no log: leave out time=", path_));
+  }
+  ASSIGN_OR_RETURN(const auto all, member.collection->Read());
+  ASSIGN_OR_RETURN(TableState made, TableState::Make(*all, member.name));
+  state_ = std::make_shared<const TableState>(std::move(made));
+  member_ = std::move(member);
+  return absl::OkStatus();
 }
 
 absl::Status FrameTable::OpenFile(const TableArguments& arguments) {
@@ -226,23 +261,39 @@ std::string FrameTable::Signature(const TableState& state) const {
                          array ? array->dtype : "");
 }
 
-absl::StatusOr<std::shared_ptr<const TableState>> FrameTable::Refresh() {
+absl::StatusOr<std::shared_ptr<const void>> FrameTable::HoldState() const {
+  if (!member_) return nullptr;
+  return member_->collection->Read();
+}
+
+// Returns nothing if the newest state is the one that was seen last.
+absl::StatusOr<std::optional<TableState>> FrameTable::MakeNewer() {
   absl::StatusOr<TableState> made = absl::UnknownError("");
   if (log_) {
     ASSIGN_OR_RETURN(const LogSnapshot newest, log_->Refresh());
-    if (newest == *state_->log()) return state_;
+    if (newest == *state_->log()) return std::nullopt;
+    made = TableState::Make(newest);
+  } else if (frame_) {
+    ASSIGN_OR_RETURN(const Snapshot newest, frame_->Refresh());
+    if (newest == state_->snapshot()) return std::nullopt;
     made = TableState::Make(newest);
   } else {
-    ASSIGN_OR_RETURN(const Snapshot newest, frame_->Refresh());
-    if (newest == state_->snapshot()) return state_;
-    made = TableState::Make(newest);
+    ASSIGN_OR_RETURN(const auto all, member_->collection->Read());
+    if (all->number() == state_->commit()) return std::nullopt;
+    made = TableState::Make(*all, member_->name);
   }
-  RETURN_IF_ERROR(made.status());
-  if (Signature(*made) != Signature(*state_)) {
+  if (!made.ok()) return made.status();
+  return *std::move(made);
+}
+
+absl::StatusOr<std::shared_ptr<const TableState>> FrameTable::Refresh() {
+  ASSIGN_OR_RETURN(std::optional<TableState> newer, MakeNewer());
+  if (!newer) return state_;
+  if (Signature(*newer) != Signature(*state_)) {
     return absl::FailedPreconditionError(
         absl::StrFormat("%s: has other columns now; open the database again", path_));
   }
-  state_ = std::make_shared<const TableState>(*std::move(made));
+  state_ = std::make_shared<const TableState>(*std::move(newer));
   return state_;
 }
 

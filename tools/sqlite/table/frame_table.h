@@ -12,11 +12,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/collection.h"
 #include "cairn/frame.h"
 #include "cairn/log.h"
 #include "cairn/snapshot.h"
+#include "tools/members/place.h"
 #include "tools/sqlite/table/arguments.h"
 #include "tools/sqlite/table/column.h"
+#include "tools/sqlite/table/shared_collection.h"
 
 namespace cairn::sqlite {
 
@@ -27,6 +30,9 @@ class TableState {
   // Errors: kDataLoss for an array whose chunks are not those of its shape.
   static absl::StatusOr<TableState> Make(const Snapshot& snapshot);
   static absl::StatusOr<TableState> Make(const LogSnapshot& log);
+  // Errors: also those of CollectionSnapshot::OpenMember.
+  static absl::StatusOr<TableState> Make(const CollectionSnapshot& collection,
+                                         const std::string& member);
 
   int64_t first_row() const { return parts_.front().first; }
   int64_t end_row() const { return parts_.back().end; }
@@ -37,6 +43,8 @@ class TableState {
   int32_t item_size() const { return snapshot().info().typesize; }
   // Returns null if it is not a log.
   const LogSnapshot* log() const { return log_ ? &*log_ : nullptr; }
+  // Returns the number of the collection's commit, of a member.
+  uint64_t commit() const { return commit_; }
   // The newest frame.
   const Snapshot& snapshot() const { return parts_.back().snapshot; }
 
@@ -64,12 +72,20 @@ class TableState {
   bool has_narrow_parts_ = false;
   std::vector<int64_t> shape_;
   std::optional<LogSnapshot> log_;
+  uint64_t commit_ = 0;
 };
 
-// An open frame or log. Not thread-safe.
+// A member of a collection.
+struct TableMember {
+  std::shared_ptr<SharedCollection> collection;
+  std::string name;
+};
+
+// An open frame, log or member. Not thread-safe.
 class FrameTable {
  public:
-  static absl::StatusOr<std::unique_ptr<FrameTable>> Open(const TableArguments& arguments);
+  static absl::StatusOr<std::unique_ptr<FrameTable>> Open(const TableArguments& arguments,
+                                                          SharedCollections& collections);
 
   // Returns the columns of the items. The coordinates of an array with several dimensions are
   // `dimensions` more.
@@ -87,23 +103,33 @@ class FrameTable {
   // Returns the texts of a log's field that has codes of texts, or null for any other column.
   std::shared_ptr<const KeyTexts> TextsOf(const Column& column, const TableState& state) const;
   bool is_log() const { return log_.has_value(); }
+  bool is_array() const { return state_->snapshot().array().has_value(); }
   const std::string& path() const { return path_; }
 
   // Returns the newest state. Errors: kFailedPrecondition if the frame has got other columns.
   absl::StatusOr<std::shared_ptr<const TableState>> Refresh();
 
-  Frame* frame() { return frame_ ? &*frame_ : nullptr; }  // null: a log
-  Log* log() { return log_ ? &*log_ : nullptr; }          // null: none
+  // Returns what keeps all tables of the collection at one state, or null if this is no member.
+  absl::StatusOr<std::shared_ptr<const void>> HoldState() const;
+
+  // Each is null if the table is none.
+  Frame* frame() { return frame_ ? &*frame_ : nullptr; }
+  Log* log() { return log_ ? &*log_ : nullptr; }
+  const TableMember* member() const { return member_ ? &*member_ : nullptr; }
 
  private:
   FrameTable() = default;
   absl::Status OpenFile(const TableArguments& arguments);
+  absl::Status OpenMember(const TableArguments& arguments, const members::CollectionPlace& place,
+                          SharedCollections& collections);
+  absl::StatusOr<std::optional<TableState>> MakeNewer();
   absl::Status FindColumns(const TableArguments& arguments);
   std::string Signature(const TableState& state) const;
 
   std::string path_;
   std::optional<Frame> frame_;
   std::optional<Log> log_;
+  std::optional<TableMember> member_;
   std::shared_ptr<const TableState> state_;  // the newest state that was seen
   std::vector<Column> columns_;
   bool declared_ = false;  // the user declared the columns

@@ -10,8 +10,10 @@
 #include "absl/strings/str_join.h"
 
 #include "cairn/chunk.h"
+#include "cairn/collection.h"
 #include "cairn/frame.h"
 #include "tools/dtypes/utf8.h"
+#include "tools/members/place.h"
 #include "tools/sqlite/base/codec_names.h"
 #include "tools/status.h"
 
@@ -58,13 +60,24 @@ std::string ListOf(const Numbers& numbers) {
   return absl::StrFormat("[%s]", absl::StrJoin(numbers, ","));
 }
 
+// Opens a frame, or a member of a collection.
+absl::StatusOr<Snapshot> OpenSnapshot(const std::string& path) {
+  const std::optional<members::CollectionPlace> place = members::FindInCollection(path);
+  if (!place) {
+    ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path));
+    return frame.snapshot();
+  }
+  ASSIGN_OR_RETURN(const Collection collection, Collection::Open(place->collection));
+  return collection.snapshot().OpenMember(place->name);
+}
+
 class InfoReport final : public FrameReport {
  public:
   explicit InfoReport(Snapshot snapshot) : snapshot_(std::move(snapshot)) {}
 
   static absl::StatusOr<std::unique_ptr<FrameReport>> Make(const std::string& path) {
-    ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path));
-    return std::make_unique<InfoReport>(frame.snapshot());
+    ASSIGN_OR_RETURN(Snapshot snapshot, OpenSnapshot(path));
+    return std::make_unique<InfoReport>(std::move(snapshot));
   }
 
   int64_t nrows() const override { return 1; }
@@ -156,8 +169,8 @@ class ChunkReport final : public FrameReport {
   explicit ChunkReport(Snapshot snapshot) : snapshot_(std::move(snapshot)) {}
 
   static absl::StatusOr<std::unique_ptr<FrameReport>> Make(const std::string& path) {
-    ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path));
-    return std::make_unique<ChunkReport>(frame.snapshot());
+    ASSIGN_OR_RETURN(Snapshot snapshot, OpenSnapshot(path));
+    return std::make_unique<ChunkReport>(std::move(snapshot));
   }
 
   int64_t nrows() const override { return snapshot_.info().nchunks; }
@@ -225,6 +238,10 @@ class HistoryReport final : public FrameReport {
       : generations_(std::move(generations)) {}
 
   static absl::StatusOr<std::unique_ptr<FrameReport>> Make(const std::string& path) {
+    if (members::FindInCollection(path)) {
+      return absl::UnimplementedError(
+          absl::StrFormat("%s: a member of a collection is read as of its newest commit", path));
+    }
     ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path));
     ASSIGN_OR_RETURN(std::vector<GenerationInfo> generations, frame.History());
     return std::make_unique<HistoryReport>(std::move(generations));
@@ -244,6 +261,45 @@ class HistoryReport final : public FrameReport {
   std::vector<GenerationInfo> generations_;
 };
 
+// The members of a collection, or of a group.
+class MemberReport final : public FrameReport {
+ public:
+  MemberReport(CollectionSnapshot collection, std::vector<std::string> names)
+      : collection_(std::move(collection)), names_(std::move(names)) {}
+
+  static absl::StatusOr<std::unique_ptr<FrameReport>> Make(const std::string& path) {
+    const std::optional<members::CollectionPlace> place = members::FindInCollection(path);
+    if (!place || place->is_member) {
+      return absl::InvalidArgumentError(absl::StrFormat("%s: no collection", path));
+    }
+    ASSIGN_OR_RETURN(const Collection collection, Collection::Open(place->collection));
+    std::vector<std::string> names = collection.snapshot().Members(place->name + "/");
+    return std::make_unique<MemberReport>(collection.snapshot(), std::move(names));
+  }
+
+  int64_t nrows() const override { return std::ssize(names_); }
+
+  absl::Status Return(sqlite3_context* context, int64_t row, int column) const override {
+    const std::string& name = names_[static_cast<size_t>(row)];
+    if (column == 0) {
+      ReturnString(context, dtypes::ToUtf8(name));
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(const Snapshot member, collection_.OpenMember(name));
+    if (column == 1) {
+      ReturnInt(context, member.info().nitems);
+    } else if (member.array()) {
+      ReturnString(context, column == 2 ? dtypes::ToUtf8(member.array()->dtype)
+                                        : ListOf(member.array()->shape));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  CollectionSnapshot collection_;
+  std::vector<std::string> names_;
+};
+
 }  // namespace
 
 const ReportKind kReports[kReportKinds] = {
@@ -261,6 +317,10 @@ const ReportKind kReports[kReportKinds] = {
      .columns = "generation, checkpoint, nchunks, nbytes, \"end\"",
      .ncolumns = 5,
      .make = HistoryReport::Make},
+    {.name = "cairn_members",
+     .columns = "name, nitems, dtype, shape",
+     .ncolumns = 4,
+     .make = MemberReport::Make},
 };
 
 }  // namespace cairn::sqlite

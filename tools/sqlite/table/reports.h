@@ -28,7 +28,7 @@ struct ReportKind {
   int ncolumns;
   MakeReport make;
 };
-inline constexpr int kReportKinds = 3;
+inline constexpr int kReportKinds = 4;
 extern const ReportKind kReports[kReportKinds];
 
 }  // namespace cairn::sqlite

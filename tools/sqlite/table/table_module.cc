@@ -16,6 +16,7 @@
 #include "tools/sqlite/table/frame_table.h"
 #include "tools/sqlite/table/plan.h"
 #include "tools/sqlite/table/scan.h"
+#include "tools/sqlite/table/shared_collection.h"
 #include "tools/sqlite/table/vtab.h"
 #include "tools/status.h"
 
@@ -27,6 +28,7 @@ using Rows = std::shared_ptr<const std::vector<std::byte>>;
 
 // The state that simultaneous statements read.
 struct Reading {
+  std::shared_ptr<const void> held;  // keeps other members of a collection at its state
   StatePtr state;
 };
 
@@ -109,10 +111,11 @@ std::string DeclarationOf(const FrameTable& table) {
   return text + ")";
 }
 
-absl::StatusOr<std::unique_ptr<Table>> OpenTable(std::span<const char* const> words) {
+absl::StatusOr<std::unique_ptr<Table>> OpenTable(std::span<const char* const> words,
+                                                 SharedCollections& collections) {
   ASSIGN_OR_RETURN(const TableArguments arguments, ParseArguments(words));
   auto table = std::make_unique<Table>();
-  ASSIGN_OR_RETURN(table->frame, FrameTable::Open(arguments));
+  ASSIGN_OR_RETURN(table->frame, FrameTable::Open(arguments, collections));
   if (table->frame->columns().empty()) {
     return absl::InvalidArgumentError(arguments.path + ": its items have no fields");
   }
@@ -121,13 +124,14 @@ absl::StatusOr<std::unique_ptr<Table>> OpenTable(std::span<const char* const> wo
   return table;
 }
 
-int Connect(sqlite3* db, void* /*aux*/, int argc, const char* const* argv, sqlite3_vtab** vtab,
+int Connect(sqlite3* db, void* aux, int argc, const char* const* argv, sqlite3_vtab** vtab,
             char** message) {
   // The names of the module, of the database and of the table come first.
   constexpr int kNames = 3;
   absl::StatusOr<std::unique_ptr<Table>> table =
       OpenTable(std::span(argv, static_cast<size_t>(argc))
-                    .subspan(static_cast<size_t>(std::min(argc, kNames))));
+                    .subspan(static_cast<size_t>(std::min(argc, kNames))),
+                *static_cast<SharedCollections*>(aux));
   if (!table.ok()) return SetMessage(message, table.status());
   const int code = sqlite3_declare_vtab(db, DeclarationOf(*(*table)->frame).c_str());
   if (code != SQLITE_OK) {
@@ -164,9 +168,12 @@ int Open(sqlite3_vtab* vtab, sqlite3_vtab_cursor** opened) {
   auto cursor = std::make_unique<Cursor>();
   cursor->reading = table->reading.lock();
   if (cursor->reading == nullptr) {
+    absl::StatusOr<std::shared_ptr<const void>> held = table->frame->HoldState();
+    if (!held.ok()) return Report(vtab, held.status());
     const auto state = table->frame->Refresh();
     if (!state.ok()) return Report(vtab, state.status());
-    cursor->reading = std::make_shared<const Reading>(Reading{.state = *state});
+    cursor->reading =
+        std::make_shared<const Reading>(Reading{.held = *std::move(held), .state = *state});
     table->reading = cursor->reading;
   }
   const std::vector<int64_t>& shape = cursor->reading->state->shape();
@@ -409,6 +416,8 @@ int RollbackTo(sqlite3_vtab* vtab, int number) {
 
 int Rename(sqlite3_vtab* /*vtab*/, const char* /*name*/) { return SQLITE_OK; }
 
+void DeleteCollections(void* collections) { delete static_cast<SharedCollections*>(collections); }
+
 constexpr sqlite3_module kModule = {
     .iVersion = 2,
     .xCreate = Connect,
@@ -439,7 +448,9 @@ constexpr sqlite3_module kModule = {
 }  // namespace
 
 int RegisterTableModule(sqlite3* db) {
-  return sqlite3_create_module_v2(db, "cairn", &kModule, nullptr, nullptr);
+  // SQLite calls the destructor also if the call fails.
+  auto collections = std::make_unique<SharedCollections>();
+  return sqlite3_create_module_v2(db, "cairn", &kModule, collections.release(), &DeleteCollections);
 }
 
 }  // namespace cairn::sqlite

@@ -1,0 +1,26 @@
+// Finds the members of collections that paths lead to, such as weather.b2d/day/temp.
+#ifndef CAIRN_TOOLS_MEMBERS_PLACE_H_
+#define CAIRN_TOOLS_MEMBERS_PLACE_H_
+
+#include <optional>
+#include <string>
+
+namespace cairn::members {
+
+// The name of a collection's ledger.
+inline constexpr char kLedger[] = "/embed.b2e";
+
+// A place in a collection.
+struct CollectionPlace {
+  std::string collection;  // the path of its directory
+  std::string name;        // of a member or a group, such as "/day/temp"; empty: the whole
+  bool is_member = false;  // else a group, or the whole
+};
+
+// Returns where in a collection a path leads, or nothing if it leads to something else: a file, or
+// a sparse frame.
+std::optional<CollectionPlace> FindInCollection(const std::string& path);
+
+}  // namespace cairn::members
+
+#endif  // CAIRN_TOOLS_MEMBERS_PLACE_H_
