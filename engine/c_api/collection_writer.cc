@@ -81,6 +81,15 @@ cairn_code cairn_collection_writer_move(cairn_collection_writer* writer, const c
   });
 }
 
+cairn_code cairn_collection_writer_compact(cairn_collection_writer* writer, const char* name,
+                                           cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_REQUIRE(name);
+    return writer->writer->Compact(name);
+  });
+}
+
 cairn_code cairn_collection_writer_commit(cairn_collection_writer* writer, uint64_t* number,
                                           cairn_status* status) {
   uint64_t committed = 0;

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
+
 #include "cairn/collection.h"
 #include "engine/base/status.h"
 #include "engine/collection/collection_core.h"
@@ -79,12 +81,14 @@ absl::StatusOr<MemberWriter> CollectionWriter::Add(std::string_view name,
 
 absl::Status CollectionWriter::Remove(std::string_view name) { return core_->Remove(name); }
 absl::Status CollectionWriter::Copy(std::string_view from, std::string_view to) {
+  if (from == to) return absl::AlreadyExistsError(absl::StrFormat("%s: is the member itself", to));
   return core_->Copy(from, to);
 }
 absl::Status CollectionWriter::Move(std::string_view from, std::string_view to) {
-  CAIRN_RETURN_IF_ERROR(core_->Copy(from, to));
+  CAIRN_RETURN_IF_ERROR(Copy(from, to));
   return core_->Remove(from);
 }
+absl::Status CollectionWriter::Compact(std::string_view name) { return core_->Copy(name, name); }
 absl::StatusOr<MemberWriter> CollectionWriter::EditAttributes(std::string_view group) {
   const std::string name = collection::AttributesName(group);
   absl::StatusOr<Writer*> writer = core_->Edit(name);

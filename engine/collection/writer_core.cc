@@ -344,9 +344,7 @@ absl::Status WriterCore::Close() {
   for (const std::string& name : journaled) {
     CAIRN_ASSIGN_OR_RETURN(Member* const member, OpenMember(name));
     if (member->NeedsNewFile()) {
-      // A copy takes its place: readers and the ledger need the old file until the commit.
-      removed_.emplace(name, ledger_.table.members.at(name));
-      const absl::Status copied = StageCopy(name, name);
+      const absl::Status copied = Copy(name, name);
       if (!copied.ok()) DropStaged();
       CAIRN_RETURN_IF_ERROR(copied);
     } else {

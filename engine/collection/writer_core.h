@@ -37,6 +37,7 @@ class WriterCore {
   absl::StatusOr<Writer*> Edit(std::string_view name);
   absl::StatusOr<Writer*> Add(std::string_view name, const CreateOptions& options);
   absl::Status Remove(std::string_view name);
+  // A copy to the same name takes the member's place.
   absl::Status Copy(std::string_view from, std::string_view to);
   // Also lists the checkpoints of members, if `lists_checkpoints` is set and there are any.
   absl::StatusOr<uint64_t> Commit(bool lists_checkpoints = false);

@@ -92,12 +92,15 @@ absl::Status WriterCore::Remove(std::string_view name) {
 
 absl::Status WriterCore::Copy(std::string_view from, std::string_view to) {
   CAIRN_RETURN_IF_ERROR(unusable_);
-  CAIRN_RETURN_IF_ERROR(CheckIsNew(to));
+  if (from != to) CAIRN_RETURN_IF_ERROR(CheckIsNew(to));
   if (edited_.contains(from) || added_.contains(from)) {
     return FailedPrecondition("%s: edits of the member are staged; commit them first", from);
   }
   CAIRN_RETURN_IF_ERROR(CheckIsThere(from));
-  return StageCopy(from, to);
+  CAIRN_RETURN_IF_ERROR(StageCopy(from, to));
+  // Readers and the ledger need the old file until the commit.
+  if (from == to) removed_.insert(*ledger_.table.members.find(from));
+  return absl::OkStatus();
 }
 
 // Copies the committed state to a file that lies aside.

@@ -138,6 +138,9 @@ CAIRN_EXPORT cairn_code cairn_collection_writer_copy(cairn_collection_writer* wr
 CAIRN_EXPORT cairn_code cairn_collection_writer_move(cairn_collection_writer* writer,
                                                      const char* from, const char* to,
                                                      cairn_status* status);
+// Stages a copy of a member, without its dead bytes, that takes its place. Errors: as for a copy.
+CAIRN_EXPORT cairn_code cairn_collection_writer_compact(cairn_collection_writer* writer,
+                                                        const char* name, cairn_status* status);
 // Makes all staged edits visible and durable, or none of them. `number` is that of the commit, and
 // may be NULL. After an error nothing is staged any more.
 CAIRN_EXPORT cairn_code cairn_collection_writer_commit(cairn_collection_writer* writer,

@@ -137,6 +137,9 @@ class CAIRN_EXPORT CollectionWriter {
   // Stages the move of a member to another name, as by Copy and Remove. Older snapshots keep it
   // under its old name. Errors: as for Copy.
   absl::Status Move(std::string_view from, std::string_view to);
+  // Stages a copy of a member, without its dead bytes, that takes its place. Older snapshots keep
+  // the old file until they are gone. Errors: as for Copy.
+  absl::Status Compact(std::string_view name);
   // Returns the writer of a group's attributes, such as those of "/" or "/day": its vlmetalayers.
   // python-blosc2 shows them as the `vlmeta` of the group. Errors: as for Add and Edit.
   absl::StatusOr<MemberWriter> EditAttributes(std::string_view group);

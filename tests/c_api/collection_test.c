@@ -155,6 +155,21 @@ static void members_are_removed_replaced_copied_and_moved(void) {
   free_collected(&one);
 }
 
+static void compacted_member_takes_the_place_of_the_old_one(void) {
+  collected one = make_collection("compact.b2d");
+  CHECK_OK(cairn_collection_writer_compact(one.writer, "/day/temp", &st));
+  append_to(&one, "/day/temp", 7);
+  commit_all(&one);
+  CHECK(cairn_collection_snapshot_number(one.now) == 2);
+  CHECK(size_of(one.now, "/day/temp") == 31);
+  CHECK_CODE(CAIRN_NOT_FOUND, cairn_collection_writer_compact(one.writer, "/x", &st));
+  append_to(&one, "/day/temp", 7);
+  CHECK_CODE(CAIRN_FAILED_PRECONDITION,
+             cairn_collection_writer_compact(one.writer, "/day/temp", &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_collection_writer_compact(NULL, "/a", &st));
+  free_collected(&one);
+}
+
 static void groups_have_attributes(void) {
   collected one = make_collection("groups.b2d");
   cairn_writer* attributes = NULL;
@@ -394,6 +409,7 @@ const test_case collection_tests[] = {
     TEST_CASE(commit_changes_all_members_and_a_state_stays),
     TEST_CASE(rollback_and_free_drop_what_is_staged),
     TEST_CASE(members_are_removed_replaced_copied_and_moved),
+    TEST_CASE(compacted_member_takes_the_place_of_the_old_one),
     TEST_CASE(groups_have_attributes),
     TEST_CASE(writer_of_a_member_takes_all_edits_and_goes_on_after_a_commit),
     TEST_CASE(writer_of_a_member_does_not_commit),

@@ -102,10 +102,20 @@ class Collections(CliTest):
         before = self.read("weather.b2d/day/temp.b2nd")
         member = "weather.b2d/day/temp"
         for command in [["append", member, "-"], ["resize", member, "8,180"], ["meta", "set", member, "x", "-"],
-                        ["meta", "rm", member, "x"], ["compact", member], ["reclaim", member], ["history", member],
+                        ["meta", "rm", member, "x"], ["reclaim", member], ["history", member],
                         ["cat", "--follow", member], ["append", "weather.b2d", "-"]]:  # fmt: skip
             self.assertRegex(self.fails(1, *command), r"weather\.b2d\S*: (a member of the collection|a collection)")
         self.assertEqual(self.read("weather.b2d/day/temp.b2nd"), before)
+
+    def test_members_are_compacted(self):
+        before = [self.run_tool("cat", f"weather.b2d/day/{name}").stdout for name in ("temp", "rain")]
+        self.assertRegex(self.run_tool("compact", "weather.b2d/day/temp").stdout.decode(), r"^weather.b2d/day/temp: .* before, .* now\n$")
+        sizes = json.loads(self.run_tool("compact", "weather.b2d", "--json").stdout)
+        self.assertLessEqual(sizes["size_after"], sizes["size_before"])
+        self.assertEqual([self.run_tool("cat", f"weather.b2d/day/{name}").stdout for name in ("temp", "rain")], before)
+        self.assertEqual([name for name in os.listdir(self.path("weather.b2d/day")) if name.startswith(".cairn")], [])
+        self.run_tool("verify", "weather.b2d")
+        self.assertIn("/day/x: no member", self.fails(1, "compact", "weather.b2d/day/x"))
 
     def test_damaged_ledger_and_stores_of_others_are_told(self):
         shutil.copytree(self.path("weather.b2d"), self.path("tree"))

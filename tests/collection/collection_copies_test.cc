@@ -84,6 +84,56 @@ TEST_F(CollectionCopiesTest, MovedMemberHasItsNewNameOnly) {
   EXPECT_EQ(IntsOf(Newest(), "/b"), (Ints{1, 2, 3, 4}));
 }
 
+TEST_F(CollectionCopiesTest, CompactedMemberIsShorterAndKeepsItsContent) {
+  CollectionWriter writer = OpenWriter();
+  const auto numbers = [](int32_t seed) {
+    Ints made(100'000);
+    for (size_t i = 0; i < made.size(); ++i) made[i] = static_cast<int32_t>(i * i) * seed;
+    return made;
+  };
+  Add(writer, "/a", numbers(1));
+  Add(writer, "/b", {1});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  const CollectionSnapshot before = Newest();  // it keeps what is replaced after it
+  for (int32_t seed = 2; seed < 6; ++seed) {
+    ASSERT_TRUE(IsOk(writer.Edit("/a")->WriteItems(0, numbers(seed))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  const std::string file = path_ + "/a.b2nd";
+  const auto size = std::filesystem::file_size(file);
+  ASSERT_TRUE(IsOk(writer.Compact("/a")));
+  Append(writer, "/b", {2});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_LT(std::filesystem::file_size(file), size / 2);
+  EXPECT_EQ(IntsOf(Newest(), "/a"), numbers(5));
+  EXPECT_EQ(IntsOf(Newest(), "/b"), (Ints{1, 2}));
+  EXPECT_EQ(IntsOf(before, "/a"), numbers(1));
+  Append(writer, "/a", {6});
+  ASSERT_TRUE(IsOk(writer.Close()));
+  EXPECT_EQ(IntsOf(Newest(), "/a").size(), 100'001u);
+}
+
+TEST_F(CollectionCopiesTest, CompactionIsRolledBackOrRemovedAsAnyEdit) {
+  CollectionWriter writer = OpenWriter();
+  Add(writer, "/a", {1});
+  Add(writer, "/b", {2});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  ASSERT_TRUE(IsOk(writer.Compact("/a")));
+  writer.Rollback();
+  EXPECT_EQ(writer.Commit().value(), 1u);
+  ASSERT_TRUE(IsOk(writer.Compact("/a")));
+  ASSERT_TRUE(IsOk(writer.Compact("/b")));
+  Append(writer, "/b", {3});
+  ASSERT_TRUE(IsOk(writer.Remove("/a")));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(Newest().Members(), std::vector<std::string>{"/b"});
+  EXPECT_EQ(IntsOf(Newest(), "/b"), (Ints{2, 3}));
+  EXPECT_TRUE(Fails(writer.Compact("/a"), absl::StatusCode::kNotFound, "/a"));
+  EXPECT_TRUE(Fails(writer.Copy("/b", "/b"), absl::StatusCode::kAlreadyExists, "/b"));
+  Append(writer, "/b", {4});
+  EXPECT_TRUE(Fails(writer.Compact("/b"), absl::StatusCode::kFailedPrecondition, "staged"));
+}
+
 TEST_F(CollectionCopiesTest, CopyChangesByItself) {
   CollectionWriter writer = OpenWriter();
   Add(writer, "/a", {1, 2});

@@ -304,6 +304,22 @@ class WritingTest(CollectionTest):
         self.assertEqual({name: one.shape[0] for name, one in made.items()}, {"/copy": 2, "/day/temp": 1, "/rain": 1})
         self.assert_same(before["/day/rain"][0], DAY)
 
+    def test_compacted_member_is_shorter(self):
+        made = cairn.open_collection(self.where, "a")
+        random = np.random.default_rng(1)
+        with made.writer() as writer:
+            writer.add("/x", random.integers(0, 2**31, 50_000))
+            for _ in range(4):
+                writer.commit()
+                writer["/x"][:] = last = random.integers(0, 2**31, 50_000)
+        size = os.path.getsize(self.where + "/x.b2nd")
+        with made.writer() as writer:
+            writer.compact("/x")
+            with self.assertRaises(cairn.NoSuchMember):
+                writer.compact("/y")
+        self.assertLess(os.path.getsize(self.where + "/x.b2nd"), size / 2)
+        self.assert_same(made["/x"][:], last)
+
     def test_groups_have_attributes(self):
         made = self.made()
         self.assertEqual(dict(made.attributes("/day")), {})

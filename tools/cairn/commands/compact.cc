@@ -1,10 +1,17 @@
 // cairn compact: writes a frame again without its dead bytes.
 
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 
+#include "cairn/collection.h"
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
@@ -54,8 +61,47 @@ absl::StatusOr<CompactReport> CompactFrame(const CompactFlags& flags) {
   });
 }
 
+// Returns the bytes of the members' files.
+int64_t SizeOf(const std::string& collection, const std::vector<std::string>& members) {
+  int64_t size = 0;
+  for (const std::string& name : members) {
+    std::error_code error;
+    const std::uintmax_t bytes = std::filesystem::file_size(FileAt(collection + name), error);
+    if (!error) size += static_cast<int64_t>(bytes);
+  }
+  return size;
+}
+
+// Compacts a member of a collection, or all of a group, in a commit for each.
+absl::StatusOr<CompactReport> CompactMembers(const CompactFlags& flags,
+                                             const CollectionPlace& place) {
+  const HeldSignals signals;
+  ASSIGN_OR_RETURN(Collection collection, Collection::Open(place.collection));
+  ASSIGN_OR_RETURN(CollectionWriter writer,
+                   OpenWriterInTurn(collection, CollectionWriterOptions{.wait = flags.wait}));
+  RETURN_IF_ERROR(collection.Refresh().status());
+  const std::vector<std::string> members = place.is_member
+                                               ? std::vector<std::string>{place.name}
+                                               : collection.snapshot().Members(place.name + "/");
+  CompactReport report = {.size_before = SizeOf(place.collection, members)};
+  Progress progress("compacting", std::ssize(members), "member");
+  for (size_t i = 0; i < members.size(); ++i) {
+    RETURN_IF_ERROR(signals.Check());
+    RETURN_IF_ERROR(writer.Compact(members[i]));
+    RETURN_IF_ERROR(writer.Commit().status());
+    progress.Show(static_cast<int64_t>(i) + 1);
+  }
+  // The files as they were then are no longer needed here.
+  RETURN_IF_ERROR(collection.Refresh().status());
+  RETURN_IF_ERROR(writer.Close());
+  report.size_after = SizeOf(place.collection, members);
+  return report;
+}
+
 absl::Status Compact(const CompactFlags& flags) {
-  const absl::StatusOr<CompactReport> report = CompactFrame(flags);
+  const std::optional<CollectionPlace> place = FindInCollection(flags.frame);
+  const absl::StatusOr<CompactReport> report =
+      place.has_value() ? CompactMembers(flags, *place) : CompactFrame(flags);
   if (!report.ok() || flags.quiet) return report.status();
   return Print(flags, *report);
 }
@@ -65,7 +111,10 @@ absl::Status Compact(const CompactFlags& flags) {
 void AddCompact(CLI::App& app, Command& chosen) {
   CLI::App* compact = app.add_subcommand("compact", "Rewrite a frame without its dead bytes");
   const auto flags = std::make_shared<CompactFlags>();
-  compact->add_option("FRAME", flags->frame, "The frame")->required();
+  compact
+      ->add_option("FRAME", flags->frame,
+                   "The frame, a member of a collection, or a collection: all of its members")
+      ->required();
   AddWait(*compact, flags->wait);
   CLI::Option* json = compact->add_flag("--json", flags->json, "Print JSON");
   compact->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);

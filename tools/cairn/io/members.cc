@@ -29,7 +29,9 @@ absl::Status RefusePlace(const CollectionPlace& place) {
   if (place.is_member) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "a member of the collection %s, which this command does not take: programs change members, "
-        "and info, cat, copy, meta ls, meta get, backup and verify read them",
+        "compact makes them shorter, and info, cat, copy, meta ls, meta get, backup and verify "
+        "read "
+        "them",
         place.collection));
   }
   return absl::FailedPreconditionError(absl::StrFormat(

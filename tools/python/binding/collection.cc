@@ -212,6 +212,10 @@ void BindCollection(nb::module_& module) {
                  return w.Move(name, to);
                }),
            "name"_a, "to"_a)
+      .def("compact",
+           Simple<CollectionWriterHandle, const std::string&>(
+               [](CollectionWriter& w, const std::string& name) { return w.Compact(name); }),
+           "name"_a)
       .def("commit",
            [](CollectionWriterHandle& self) {
              return Check(self.With([](CollectionWriter& writer) { return writer.Commit(); }));

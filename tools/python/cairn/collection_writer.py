@@ -145,6 +145,11 @@ class CollectionWriter(ClosingWriter):
         with _told():
             self._engine.move(_text_of(name), _text_of(to))
 
+    def compact(self, name: str) -> None:
+        """Stages a copy of the member `name`, without its dead bytes, that takes its place."""
+        with _told():
+            self._engine.compact(_text_of(name))
+
     def attributes(self, group: str = "/") -> VlMeta:
         """The attributes of `group`, such as "/" or "/day". Changes of them are staged."""
         group = _text_of(group)
