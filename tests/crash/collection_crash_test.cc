@@ -108,6 +108,7 @@ class CollectionLife {
 
   absl::Status MakeCommit(CollectionWriter& writer) {
     Members members = states_[number_];
+    has_compacted_ = false;
     const uint64_t edits = 1 + dice_.Below(3);
     for (uint64_t i = 0; i < edits; ++i) {
       const std::string letter(1, static_cast<char>('a' + dice_.Below(3)));
@@ -122,7 +123,8 @@ class CollectionLife {
       writer.Rollback();
       return absl::OkStatus();
     }
-    if (members == states_[number_]) {
+    // Without changes there may be no commit.
+    if (members == states_[number_] && !has_compacted_) {
       writer.Rollback();
       return absl::OkStatus();
     }
@@ -158,6 +160,11 @@ class CollectionLife {
       return writer.Remove(name);
     }
     if (dice_.Percent(10)) return CopyOrMove(writer, name, members, dice_);
+    if (dice_.Percent(6)) {
+      const absl::Status status = writer.Compact(name);
+      has_compacted_ = has_compacted_ || status.ok();
+      return IgnoreStaged(status);
+    }
     absl::StatusOr<MemberWriter> edited = writer.Edit(name);
     if (!edited.ok()) return edited.status();
     Values& values = member->second;
@@ -179,16 +186,20 @@ class CollectionLife {
     return edited->WriteBox(start, shape, noise);
   }
 
+  // A member that is edited in the commit is not copied.
+  static absl::Status IgnoreStaged(const absl::Status& status) {
+    const bool is_staged =
+        absl::IsFailedPrecondition(status) && absl::StrContains(status.message(), "staged");
+    return is_staged ? absl::OkStatus() : status;
+  }
+
   static absl::Status CopyOrMove(CollectionWriter& writer, const std::string& name,
                                  Members& members, Dice& dice) {
     const std::string to = "/h" + std::string(1, static_cast<char>('a' + dice.Below(2)));
     if (members.contains(to)) return absl::OkStatus();
     const bool moves = dice.Percent(50);
     const absl::Status status = moves ? writer.Move(name, to) : writer.Copy(name, to);
-    if (absl::IsFailedPrecondition(status) && absl::StrContains(status.message(), "staged")) {
-      return absl::OkStatus();
-    }
-    if (!status.ok()) return status;
+    if (!status.ok()) return IgnoreStaged(status);
     members[to] = members[name];
     if (moves) members.erase(name);
     return status;
@@ -275,6 +286,7 @@ class CollectionLife {
   std::unique_ptr<SimulatedDisk> disk_;
   std::map<uint64_t, Members> states_;  // by number, also of commits under way
   uint64_t number_ = 0;                 // of the last acknowledged commit
+  bool has_compacted_ = false;          // in the commit under way
   std::string violation_;
 };
 
