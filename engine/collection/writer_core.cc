@@ -40,18 +40,31 @@ std::vector<AddedMember> RemovedFrom(const Ledger& ledger, const MemberTable& be
   return removed;
 }
 
-// Works on members at the same time, on the last of them in this thread: the work waits for the
-// disk.
-absl::Status ForEachMember(const std::vector<Member*>& members,
-                           absl::FunctionRef<absl::Status(Member&)> work) {
+// Works on numbers begin to end at the same time, on the last of them in this thread: the work
+// waits for the disk.
+absl::Status WorkTogether(size_t begin, size_t end, absl::FunctionRef<absl::Status(size_t)> work) {
   std::vector<std::unique_ptr<frame::BackgroundTask>> tasks;
-  for (size_t i = 0; i + 1 < members.size(); ++i) {
+  for (size_t i = begin; i + 1 < end; ++i) {
     tasks.push_back(std::make_unique<frame::BackgroundTask>());
-    tasks.back()->Start([member = members[i], work] { return work(*member); });
+    tasks.back()->Start([i, work] { return work(i); });
   }
-  absl::Status status = members.empty() ? absl::OkStatus() : work(*members.back());
+  absl::Status status = work(end - 1);
   for (const auto& task : tasks) status.Update(task->Wait());
   return status;
+}
+
+// Works on all numbers below `count`, on some at the same time.
+absl::Status ForEachOf(size_t count, absl::FunctionRef<absl::Status(size_t)> work) {
+  constexpr size_t kMostTogether = 64;
+  for (size_t begin = 0; begin < count; begin += kMostTogether) {
+    CAIRN_RETURN_IF_ERROR(WorkTogether(begin, std::min(count, begin + kMostTogether), work));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ForEachMember(const std::vector<Member*>& members,
+                           absl::FunctionRef<absl::Status(Member&)> work) {
+  return ForEachOf(members.size(), [&](size_t i) { return work(*members[i]); });
 }
 
 using OpenMembers = std::map<std::string, std::unique_ptr<Member>, std::less<>>;
@@ -121,14 +134,19 @@ absl::Status WriterCore::Recover() {
     for (const AddedMember& added : commit->added) touched.insert(added.name);
     for (const MemberPart& part : commit->parts) touched.insert(part.name);
   }
+  std::vector<std::string> there;
   for (const std::string& name : touched) {
     const auto member = ledger_.table.members.find(name);
     if (member == ledger_.table.members.end()) continue;
     CAIRN_RETURN_IF_ERROR(PlaceFile(*site_, name, member->second));
     NoteNames(name);
-    const absl::Status redone = RedoMember(*site_, name, ledger_);
-    if (!redone.ok()) return AtPath(site_->PathOf(name, member->second.kind), redone);
+    there.push_back(name);
   }
+  CAIRN_RETURN_IF_ERROR(ForEachOf(there.size(), [&](size_t i) {
+    const MemberKind kind = ledger_.table.members.at(there[i]).kind;
+    const absl::Status redone = RedoMember(*site_, there[i], ledger_);
+    return redone.ok() ? redone : AtPath(site_->PathOf(there[i], kind), redone);
+  }));
   CAIRN_RETURN_IF_ERROR(SortAside());
   // A TreeStore that keeps a value in the ledger breaks its seal.
   const bool is_sealed = snapshot.info().sealed;
