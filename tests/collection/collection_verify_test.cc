@@ -38,7 +38,8 @@ class CollectionVerifyTest : public testing::Test {
   }
   std::vector<std::string> Sections() const {
     std::vector<std::string> sections;
-    for (const Finding& finding : Verify()->findings) sections.push_back(finding.section);
+    const VerifyReport report = Verify().value();
+    for (const Finding& finding : report.findings) sections.push_back(finding.section);
     return sections;
   }
   void Overwrite(const std::string& file, int64_t offset) const {
