@@ -297,7 +297,8 @@ class ContentTest(PackageTest):
         read = cairn.open(array.to_cframe())
         self.assert_same(read[:], items)
         self.assertEqual(read.vlmeta["unit"], ("kelvin", 1))
-        self.assert_same(blosc2.ndarray_from_cframe(read.to_bytes())[:], items)
+        content = read.to_bytes()  # which older versions of python-blosc2 do not keep
+        self.assert_same(blosc2.ndarray_from_cframe(content)[:], items)
 
 
 if __name__ == "__main__":

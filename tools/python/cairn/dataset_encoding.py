@@ -152,11 +152,14 @@ def _in_units(name: str, variable: xarray.Variable) -> xarray.Variable:
     if variable.dtype.kind not in "mM" or unit is None:
         return variable
     dtype = np.dtype(f"{variable.dtype.kind}8[{unit}]")
-    finer = variable.to_base_variable().astype(np.promote_types(variable.dtype, dtype))
-    finer.encoding = variable.encoding
-    if bool(((finer.astype(variable.dtype) != variable) & variable.notnull()).any()):
-        raise InvalidArgument(f"variable {name!r}: its encoding, in {variable.encoding['units']}, does not hold each of its times")
-    return finer
+    try:
+        finer = variable.to_base_variable().astype(np.promote_types(variable.dtype, dtype))
+        finer.encoding = variable.encoding
+        if not bool(((finer.astype(variable.dtype) != variable) & variable.notnull()).any()):
+            return finer
+    except OverflowError:  # some versions of NumPy tell
+        pass
+    raise InvalidArgument(f"variable {name!r}: its encoding, in {variable.encoding['units']}, does not hold each of its times")
 
 
 def _check_encoded(name: str, given: xarray.Variable, encoded: xarray.Variable) -> None:
@@ -171,7 +174,11 @@ def _check_encoded(name: str, given: xarray.Variable, encoded: xarray.Variable) 
         except (ValueError, OverflowError) as error:
             raise InvalidArgument(f"{where} gives times that cannot be read back: {error}") from error
         items = given.to_numpy()
-        if not ((back == items) | np.isnat(items)).all():
+        try:
+            fits = bool(((back == items) | np.isnat(items)).all())
+        except OverflowError:  # some versions of NumPy tell
+            fits = False
+        if not fits:
             raise InvalidArgument(f"{where} does not hold each of its times")
         return
     if kinds[0] not in "fiu" or kinds[1] not in "fiu":
