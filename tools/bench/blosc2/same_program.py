@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Compares Cairn's libblosc2 with C-Blosc2's: one program in C, compiled once and run with both.
+
+    tools/bench/blosc2/same_program.py OURS GENUINE HEADERS [FOLDER]
+
+Prints a table in Markdown. Each library runs in turn, in its own process, for some rounds. A figure is the
+median of the rounds, and a ratio the median of the ratios within a round. Files are made in FOLDER, by
+default that for temporary files.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+ROUNDS = 5
+CHUNKS = {"1,000": 1_000, "100,000": 100_000, "1,000,000": 1_000_000}
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def run(program, library, arguments, journal=False):
+    """What the program measures with a library, by name."""
+    env = dict(os.environ, LD_PRELOAD=str(library), CAIRN_BLOSC2_JOURNAL="1" if journal else "0")
+    done = subprocess.run([program, *map(str, arguments)], env=env, capture_output=True, text=True, check=True)
+    lines = (line.rsplit(" ", 1) for line in done.stdout.splitlines())
+    return {name: float(figure) for name, figure in lines}
+
+
+def measure(program, libraries, command, file=None):
+    """The rounds of a command: for each library, what it measured in each round."""
+    rounds = {name: [] for name in libraries}
+    for number in range(ROUNDS):
+        order = list(libraries) if number % 2 == 0 else list(reversed(libraries))
+        for name in order:
+            library, journal = libraries[name]
+            with tempfile.TemporaryDirectory(dir=file.parent if file else None) as folder:
+                if command == "append":
+                    shutil.copy(file, folder)
+                    arguments = [command, pathlib.Path(folder) / file.name]
+                else:
+                    arguments = [command, *([file] if file else [folder] if command == "arrays" else [])]
+                rounds[name].append(run(program, library, arguments, journal))
+    return rounds
+
+
+def shown(microseconds):
+    return f"{microseconds:,.0f}" if microseconds >= 100 else f"{microseconds:.3g}"
+
+
+def rows(rounds, suffix=""):
+    """A row of the table for each measurement: the genuine library, then the others with their ratios."""
+    for measured in rounds["genuine"][0]:
+        figures = {name: [one[measured] for one in each] for name, each in rounds.items()}
+        cells = [shown(statistics.median(figures["genuine"]))]
+        for name in figures:
+            if name == "genuine":
+                continue
+            ratio = statistics.median(a / b for a, b in zip(figures[name], figures["genuine"]))
+            cells.append(f"{shown(statistics.median(figures[name]))} ({ratio:.2f})")
+        yield f"| {measured}{suffix} | " + " | ".join(cells) + " |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("ours", type=pathlib.Path)
+    parser.add_argument("genuine", type=pathlib.Path)
+    parser.add_argument("headers", type=pathlib.Path)
+    parser.add_argument("folder", nargs="?")
+    options = parser.parse_args()
+    ours, genuine = options.ours.resolve(), options.genuine.resolve()
+    two = {"genuine": (genuine, False), "ours": (ours, False)}
+    three = dict(two, journal=(ours, True))
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        program = pathlib.Path(folder) / "calls"
+        subprocess.run(
+            ["cc", "-std=c99", "-D_GNU_SOURCE", "-O2", f"-I{options.headers}", HERE / "calls.c", "-o", program,
+             genuine, f"-Wl,-rpath,{genuine.parent}"], check=True)
+        print("| µs | C-Blosc2 | Cairn | Cairn, `CAIRN_BLOSC2_JOURNAL=1` |\n|---|---|---|---|")
+        for name, count in CHUNKS.items():
+            file = pathlib.Path(folder) / f"{count}.b2frame"
+            run(program, ours, ["make", file, count], journal=True)
+            print(*rows(measure(program, three, "append", file), f", {name} chunks"), sep="\n", flush=True)
+            print(*(row + " |" for row in rows(measure(program, two, "read", file), f", {name} chunks")), sep="\n",
+                  flush=True)
+            file.unlink()
+        for command in ("arrays", "codecs"):
+            print(*(row + " |" for row in rows(measure(program, two, command))), sep="\n", flush=True)
+
+
+main()
