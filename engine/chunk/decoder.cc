@@ -209,12 +209,15 @@ absl::Status Decoder::DecodeStream(const Stream& stream, const codec::StreamPart
                                    MutableBytes out, Workspace& workspace) const {
   if (stream.is_run()) {
     FillBytes(out.first(part.end), stream.run);
-    for (const FieldSpan& field : part.fields) part.Gather(out, field);
+    if (!part.fields.empty()) part.Gather(out);
     return absl::OkStatus();
   }
   if (stream.stored.size() == out.size()) {
-    if (part.fields.empty()) CopyBytes(stream.stored.first(part.end), out);
-    for (const FieldSpan& field : part.fields) part.Gather(stream.stored, field);
+    if (!part.fields.empty()) {
+      part.Gather(stream.stored);
+    } else {
+      CopyBytes(stream.stored.first(part.end), out);
+    }
     return absl::OkStatus();
   }
   const PluginCall call{.typesize = header_.typesize,

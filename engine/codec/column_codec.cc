@@ -129,6 +129,17 @@ absl::StatusOr<size_t> ColumnCodec::Compress(Bytes src, MutableBytes dst, const 
   return size;
 }
 
+void StreamPart::Gather(Bytes stream, const FieldSpan& field) const {
+  const auto size = static_cast<size_t>(field.size);
+  CopyPieces(size, (end - begin) / item_size,
+             stream.data() + begin + static_cast<size_t>(field.offset), item_size,
+             field.dst.bytes().data(), size);
+}
+
+void StreamPart::Gather(Bytes stream) const {
+  for (const FieldSpan& field : fields) Gather(stream, field);
+}
+
 absl::Status ColumnCodec::Decompress(Bytes src, MutableBytes dst, const PluginCall& call) {
   return DecompressPart(src, dst, {.end = dst.size()}, call);
 }

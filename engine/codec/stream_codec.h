@@ -14,7 +14,6 @@
 #include "cairn/options.h"
 #include "cairn/registry.h"
 #include "cairn/types.h"
-#include "engine/codec/column_place.h"
 #include "engine/codec/numbers/stream_head.h"
 
 namespace cairn::codec {
@@ -49,13 +48,9 @@ struct StreamPart {
     }
     return found;
   }
-  // Copies the values of a field out of the decoded stream.
-  void Gather(Bytes stream, const FieldSpan& field) const {
-    const auto size = static_cast<size_t>(field.size);
-    CopyPieces(size, (end - begin) / item_size,
-               stream.data() + begin + static_cast<size_t>(field.offset), item_size,
-               field.dst.bytes().data(), size);
-  }
+  // Copies the values of one field, or of all, out of the decoded stream.
+  void Gather(Bytes stream, const FieldSpan& field) const;
+  void Gather(Bytes stream) const;
 };
 
 // The state of one codec in one thread, which is reused from stream to stream so that a warm call
