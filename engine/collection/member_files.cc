@@ -1,6 +1,12 @@
 #include "engine/collection/member_files.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
 
 #include "cairn/file_system.h"
 #include "engine/base/status.h"
@@ -28,20 +34,35 @@ bool IsFileOfMember(std::string_view name) {
   return name.ends_with(".b2nd") || name.ends_with(".b2f") || name.ends_with(".b2e");
 }
 
-absl::Status FindIn(FileSystem& directory, const std::string& path, int depth,
-                    std::vector<std::string>& found) {
+// Looks for files below a directory.
+struct Search {
+  absl::FunctionRef<bool(FileSystem& directory, const std::string& name)> is_wanted;
+  size_t most = SIZE_MAX;
+  std::vector<std::string> found = {};
+};
+
+absl::Status FindIn(FileSystem& directory, const std::string& path, int depth, Search& search) {
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory.List("."));
+  // Another collection, or a TreeStore, sees to its own files.
+  if (depth > 0 && std::ranges::find(names, kLedgerName) != names.end()) return absl::OkStatus();
   for (const std::string& name : names) {
+    if (search.found.size() >= search.most) break;
     std::string inside = path + "/" + name;
-    if (name.starts_with(kAsidePrefix)) {
-      found.push_back(std::move(inside));
+    if (search.is_wanted(directory, name)) {
+      search.found.push_back(std::move(inside));
     } else if (!name.starts_with('.') && !IsFileOfMember(name) && depth < kMaxDepth) {
       // Anything but a group is not ours.
       const absl::StatusOr<std::shared_ptr<FileSystem>> group = directory.OpenDirectory(name);
-      if (group.ok()) CAIRN_RETURN_IF_ERROR(FindIn(**group, inside, depth + 1, found));
+      if (group.ok()) CAIRN_RETURN_IF_ERROR(FindIn(**group, inside, depth + 1, search));
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status FindFiles(const Site& site, Search& search) {
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<FileSystem> directory,
+                         site.files->OpenDirectory(site.root));
+  return FindIn(*directory, site.root, 0, search);
 }
 
 }  // namespace
@@ -55,11 +76,11 @@ absl::Status PlaceFile(const Site& site, std::string_view name, const MemberEntr
 }
 
 absl::StatusOr<std::vector<std::string>> FindAside(const Site& site) {
-  std::vector<std::string> found;
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<FileSystem> directory,
-                         site.files->OpenDirectory(site.root));
-  CAIRN_RETURN_IF_ERROR(FindIn(*directory, site.root, 0, found));
-  return found;
+  Search search = {.is_wanted = [](FileSystem& directory, const std::string& name) {
+    return IsAsideName(name) && !directory.OpenDirectory(name).ok();
+  }};
+  CAIRN_RETURN_IF_ERROR(FindFiles(site, search));
+  return std::move(search.found);
 }
 
 absl::Status RemoveAside(const Site& site, const std::string& path) {

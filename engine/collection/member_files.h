@@ -20,7 +20,8 @@ absl::Status PutAside(const Site& site, std::string_view name, const MemberEntry
 // Gives a file that lies aside the name of its member. Does nothing if none does.
 absl::Status PlaceFile(const Site& site, std::string_view name, const MemberEntry& entry);
 
-// Finds the files that lie aside. Follows no symbolic links.
+// Finds the files that lie aside. Follows no symbolic links, and enters no collection or TreeStore
+// that lies inside this one.
 absl::StatusOr<std::vector<std::string>> FindAside(const Site& site);
 // Removes a file that lies aside, and its directory, and those above, if they are empty then.
 absl::Status RemoveAside(const Site& site, const std::string& path);

@@ -10,11 +10,21 @@ namespace cairn::collection {
 
 namespace {
 
+// Names of members have no part that begins with a dot.
+constexpr std::string_view kAsidePrefix(".cairn-");
+constexpr size_t kIdDigits = 16;
+
 absl::Status MakeOne(FileSystem& files, const std::string& path) {
   const absl::Status made = files.MakeDirectory(path);
-  if (absl::IsAlreadyExists(made)) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(made);
-  return files.SyncDirectoryOf(path);
+  if (!absl::IsAlreadyExists(made)) {
+    CAIRN_RETURN_IF_ERROR(made);
+    return files.SyncDirectoryOf(path);
+  }
+  if (!files.Identity(absl::StrCat(path, "/", std::string(kLedgerName))).ok()) {
+    return absl::OkStatus();
+  }
+  return FailedPrecondition(
+      "%s: belongs to another collection or TreeStore, which lies inside this one", path);
 }
 
 }  // namespace
@@ -25,6 +35,11 @@ std::string Site::PathOf(std::string_view member, MemberKind kind) const {
 
 std::string Site::AsidePath(std::string_view member, uint64_t id) const {
   return absl::StrFormat("%s%s/%s%016x", root, DirectoryOf(member), kAsidePrefix, id);
+}
+
+bool IsAsideName(std::string_view name) {
+  return name.starts_with(kAsidePrefix) && name.size() == kAsidePrefix.size() + kIdDigits &&
+         name.find_first_not_of("0123456789abcdef", kAsidePrefix.size()) == std::string_view::npos;
 }
 
 OpenOptions Site::MemberOptions() const {

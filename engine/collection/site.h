@@ -16,13 +16,15 @@
 
 namespace cairn::collection {
 
+inline constexpr std::string_view kLedgerName("embed.b2e");
+
 // Immutable, hence thread-safe.
 struct Site {
   std::shared_ptr<FileSystem> files;
   std::string root;  // the directory
   CollectionOptions options;
 
-  std::string LedgerPath() const { return root + "/embed.b2e"; }
+  std::string LedgerPath() const { return root + "/" + std::string(kLedgerName); }
   std::string PathOf(std::string_view member, MemberKind kind) const;
   // A file that does not have its name yet, or no longer, lies aside: in the same directory, under
   // the id of the member.
@@ -31,9 +33,8 @@ struct Site {
   OpenOptions MemberOptions() const;
 };
 
-// The names of files that lie aside begin like this, and no others: names of members have no part
-// that begins with a dot.
-inline constexpr std::string_view kAsidePrefix(".cairn-");
+// Returns true for names that AsidePath makes.
+bool IsAsideName(std::string_view name);
 
 inline std::string_view DirectoryOf(std::string_view path) {
   return path.substr(0, path.rfind('/'));
@@ -42,7 +43,7 @@ inline std::string_view DirectoryOf(std::string_view path) {
 absl::StatusOr<Site> MakeSite(const std::string& path, const CollectionOptions& options);
 
 // Makes a directory of groups and those above it, down from the root, where they are missing, and
-// makes their names durable.
+// makes their names durable. Errors: kFailedPrecondition if one of them has a ledger of its own.
 absl::Status MakeDirectories(const Site& site, std::string_view directory);
 
 }  // namespace cairn::collection

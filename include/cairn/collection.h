@@ -124,6 +124,8 @@ class CAIRN_EXPORT CollectionWriter {
   //   kAlreadyExists if there is a member of that name, or of this commit.
   //   kInvalidArgument if the name is none: a slash stands before each part, and no part begins
   //     with a dot.
+  //   kFailedPrecondition if its directory belongs to another collection or TreeStore, which lies
+  //     inside this one.
   //   those of Frame::BeginCreate.
   absl::StatusOr<MemberWriter> Add(std::string_view name, const CreateOptions& options);
   // Stages the removal of a member. Another one may be added under its name in the same commit.
