@@ -130,8 +130,9 @@ absl::StatusOr<CollectionSnapshot> Collection::Refresh() {
 }
 
 absl::StatusOr<CollectionWriter> Collection::OpenWriter(const CollectionWriterOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<collection::WriterCore> writer,
-                         collection::WriterCore::Open(core_->site(), options));
+  CAIRN_ASSIGN_OR_RETURN(
+      std::unique_ptr<collection::WriterCore> writer,
+      collection::WriterCore::Open(core_->site(), core_->ledger_file(), options));
   return CollectionWriter(std::move(writer));
 }
 

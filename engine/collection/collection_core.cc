@@ -1,13 +1,32 @@
 #include "engine/collection/collection_core.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "engine/base/status.h"
 #include "engine/collection/collection_locks.h"
+#include "engine/collection/member_files.h"
 #include "engine/collection/member_reader.h"
 #include "engine/frame/files/frame_location.h"
 
 namespace cairn::collection {
+
+namespace {
+
+// A new ledger would list none of the members that are there, and the next writer would put new
+// ones in their place.
+absl::Status CheckHasNoMembers(const Site& site) {
+  CAIRN_ASSIGN_OR_RETURN(const std::optional<std::string> member, FindAnyMember(site));
+  // The members of a collection that was made meanwhile have a ledger.
+  if (!member.has_value() || site.files->Identity(site.LedgerPath()).ok()) return absl::OkStatus();
+  return FailedPrecondition(
+      "%s: members but no ledger; restore embed.b2e from a backup, or move the members elsewhere, "
+      "such as %s",
+      site.root, *member);
+}
+
+}  // namespace
 
 // A writer that removes or replaces the member puts its file aside. So the file is there, or
 // another one is that does not hold the state, or it is aside already.
@@ -55,6 +74,7 @@ absl::StatusOr<std::shared_ptr<CollectionCore>> CollectionCore::Create(
     CAIRN_RETURN_IF_ERROR(made);
     CAIRN_RETURN_IF_ERROR(site.files->SyncDirectoryOf(site.root));
   }
+  CAIRN_RETURN_IF_ERROR(CheckHasNoMembers(site));
   CAIRN_RETURN_IF_ERROR(CreateLedger(site.LedgerPath(), site.files));
   return Open(path, options);
 }
@@ -70,6 +90,7 @@ absl::StatusOr<ViewPtr> CollectionCore::Refresh() {
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const void> entry,
                          frame::ReaderLocks::Hold(locks_, kEntryByte));
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, ledger_.Refresh());
+  CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site_, *file_));
   absl::StatusOr<std::shared_ptr<const Ledger>> ledger =
       ReadLedger(snapshot, newest_ == nullptr ? nullptr : newest_->ledger);
   if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());

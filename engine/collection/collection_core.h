@@ -44,14 +44,18 @@ class CollectionCore {
   ViewPtr newest() const;
   absl::StatusOr<ViewPtr> Refresh();
   const std::shared_ptr<const Site>& site() const { return site_; }
+  // Returns the ledger, which is open for reading.
+  const File& ledger_file() const { return *file_; }
 
  private:
   CollectionCore(std::shared_ptr<const Site> site, Frame ledger, std::shared_ptr<File> file)
       : site_(std::move(site)),
-        locks_(std::make_shared<frame::ReaderLocks>(std::move(file))),
+        file_(std::move(file)),
+        locks_(std::make_shared<frame::ReaderLocks>(file_)),
         ledger_(std::move(ledger)) {}
 
   const std::shared_ptr<const Site> site_;
+  const std::shared_ptr<File> file_;
   const std::shared_ptr<frame::ReaderLocks> locks_;
   Frame ledger_;  // thread-safe
   mutable Mutex mutex_;

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -11,6 +13,7 @@
 #include "cairn/verify.h"
 #include "engine/base/status.h"
 #include "engine/collection/collection_core.h"
+#include "engine/collection/member_reader.h"
 
 namespace cairn::collection {
 
@@ -60,6 +63,40 @@ absl::StatusOr<Snapshot> OpenLedger(const Site& site) {
   return ledger.snapshot();
 }
 
+// A member that holds more than a state lists.
+struct Newer {
+  const std::string* name;
+  uint64_t id;
+  Snapshot newest;
+};
+
+void NoteNewer(const Site& site, const std::string& name, const MemberEntry& entry,
+               std::vector<Newer>& newer) {
+  const absl::StatusOr<Frame> frame =
+      Frame::Open(site.PathOf(name, entry.kind), site.MemberOptions());
+  if (!frame.ok() || !IsAhead(frame->snapshot(), entry.position).value_or(false)) return;
+  newer.push_back({.name = &name, .id = entry.id, .newest = frame->snapshot()});
+}
+
+// A commit is in the ledger before it is in members. So a ledger that is read after them lists what
+// they hold.
+absl::Status AddAhead(const Site& site, const std::vector<Newer>& newer, VerifyReport& whole) {
+  if (newer.empty()) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, OpenLedger(site));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const Ledger> now, ReadLedger(snapshot, nullptr));
+  for (const Newer& member : newer) {
+    const auto listed = now->table.members.find(*member.name);
+    if (listed == now->table.members.end() || listed->second.id != member.id) continue;
+    const Position& position = listed->second.position;
+    CAIRN_ASSIGN_OR_RETURN(const bool is_ahead, IsAhead(member.newest, position));
+    if (!is_ahead) continue;
+    CAIRN_ASSIGN_OR_RETURN(VerifyReport report,
+                           VerifyOne(IsAheadError(member.newest, position), {}));
+    AddReport(*member.name, std::move(report), whole);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<VerifyReport> View::Verify(const VerifyOptions& options) const {
@@ -76,9 +113,12 @@ absl::StatusOr<VerifyReport> View::Verify(const VerifyOptions& options) const {
     return absl::OkStatus();
   };
   CAIRN_RETURN_IF_ERROR(add("embed.b2e", OpenLedger(*site)));
+  std::vector<Newer> newer;
   for (const auto& [name, entry] : ledger->table.members) {
     CAIRN_RETURN_IF_ERROR(add(name, OpenMember(name)));
+    NoteNewer(*site, name, entry, newer);
   }
+  CAIRN_RETURN_IF_ERROR(AddAhead(*site, newer, whole));
   return whole;
 }
 

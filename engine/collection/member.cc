@@ -43,6 +43,9 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Open(const Site& site, std::stri
   open.use_mmap = false;  // what is held back is not in the file
   open.file_system = HoldFile(site.files, path, held);
   CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, open));
+  // Nobody has decided that what follows the listed state counts.
+  CAIRN_ASSIGN_OR_RETURN(const bool is_ahead, IsAhead(frame.snapshot(), entry.position));
+  if (is_ahead) return IsAheadError(frame.snapshot(), entry.position);
   WriterOptions own = options;
   own.wait = {};
   own.opening = Durability::kMachine;

@@ -83,6 +83,17 @@ absl::StatusOr<std::vector<std::string>> FindAside(const Site& site) {
   return std::move(search.found);
 }
 
+absl::StatusOr<std::optional<std::string>> FindAnyMember(const Site& site) {
+  Search search = {.is_wanted =
+                       [](FileSystem&, const std::string& name) {
+                         return IsFileOfMember(name) || IsAsideName(name);
+                       },
+                   .most = 1};
+  CAIRN_RETURN_IF_ERROR(FindFiles(site, search));
+  if (search.found.empty()) return std::nullopt;
+  return std::move(search.found.front());
+}
+
 absl::Status RemoveAside(const Site& site, const std::string& path) {
   CAIRN_RETURN_IF_ERROR(IgnoreMissing(site.files->Remove(path)));
   for (std::string_view group = DirectoryOf(path); group.size() > site.root.size();

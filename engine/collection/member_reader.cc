@@ -74,6 +74,26 @@ absl::StatusOr<Snapshot> FindPosition(const Snapshot& newest, const Position& po
   return LacksState(position, newest);
 }
 
+absl::StatusOr<bool> IsAhead(const Snapshot& newest, const Position& position) {
+  const State& state = HandleAccess::StateOf(newest);
+  if (!state.journal.has_value() || !state.checkpoint->seal_holds) return false;
+  StatePtr older;
+  for (const State* at = &state; at->generation() > position.generation; at = older.get()) {
+    if (!at->journal->empty()) return true;
+    CAIRN_ASSIGN_OR_RETURN(older, FindGeneration(state, at->generation() - 1));
+    if (older == nullptr) return false;
+  }
+  return false;
+}
+
+absl::Status IsAheadError(const Snapshot& newest, const Position& position) {
+  return DataLoss(
+      "member: is ahead of the ledger: generation %d, expected %d; it was changed outside the "
+      "collection, or copied while a commit was made; a copy of the collection by CopyTo has the "
+      "listed state",
+      newest.info().generation, position.generation);
+}
+
 absl::StatusOr<Snapshot> OpenMemberAt(const std::string& path, const OpenOptions& options,
                                       const Position& position, const PatchesAfter& patches) {
   const absl::StatusOr<Frame> frame = Frame::Open(path, options);

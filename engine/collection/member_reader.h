@@ -30,6 +30,12 @@ absl::StatusOr<Snapshot> OpenMemberAt(const std::string& path, const OpenOptions
 // does not.
 absl::StatusOr<Snapshot> FindPosition(const Snapshot& newest, const Position& position);
 
+// Returns true if the frame has commits that follow the position. Checkpoints, which change
+// nothing, may follow it, and so may a file that another library wrote.
+absl::StatusOr<bool> IsAhead(const Snapshot& newest, const Position& position);
+// Returns what is wrong with a member that is ahead.
+absl::Status IsAheadError(const Snapshot& newest, const Position& position);
+
 }  // namespace cairn::collection
 
 #endif  // CAIRN_ENGINE_COLLECTION_MEMBER_READER_H_

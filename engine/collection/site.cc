@@ -59,6 +59,19 @@ absl::StatusOr<Site> MakeSite(const std::string& path, const CollectionOptions& 
   return site;
 }
 
+absl::Status CheckIsCurrent(const Site& site, const File& ledger) {
+  CAIRN_ASSIGN_OR_RETURN(const FileIdentity opened, ledger.Identity());
+  const absl::StatusOr<FileIdentity> there = site.files->Identity(site.LedgerPath());
+  if (absl::IsNotFound(there.status())) {
+    return FailedPrecondition("%s: the ledger was removed since the collection was opened",
+                              site.LedgerPath());
+  }
+  CAIRN_RETURN_IF_ERROR(there.status());
+  if (*there == opened) return absl::OkStatus();
+  return FailedPrecondition("%s: is another collection than the one that was opened; open it again",
+                            site.root);
+}
+
 absl::Status MakeDirectories(const Site& site, std::string_view directory) {
   for (size_t end = site.root.size(); end != std::string_view::npos && end < directory.size();) {
     end = directory.find('/', end + 1);

@@ -42,6 +42,10 @@ inline std::string_view DirectoryOf(std::string_view path) {
 
 absl::StatusOr<Site> MakeSite(const std::string& path, const CollectionOptions& options);
 
+// Errors: kFailedPrecondition if the collection whose ledger is open was removed, or replaced by
+// another one.
+absl::Status CheckIsCurrent(const Site& site, const File& ledger);
+
 // Makes a directory of groups and those above it, down from the root, where they are missing, and
 // makes their names durable. Errors: kFailedPrecondition if one of them has a ledger of its own.
 absl::Status MakeDirectories(const Site& site, std::string_view directory);

@@ -79,7 +79,7 @@ absl::Status CheckpointLongOnes(const OpenMembers& members) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<WriterCore>> WriterCore::Open(
-    std::shared_ptr<const Site> site, const CollectionWriterOptions& options) {
+    std::shared_ptr<const Site> site, const File& opened, const CollectionWriterOptions& options) {
   const std::string path = site->LedgerPath();
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const File> locks,
                          site->files->Open(path, FileMode::kRead));
@@ -89,12 +89,15 @@ absl::StatusOr<std::unique_ptr<WriterCore>> WriterCore::Open(
   open.use_mmap = false;
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> ledger,
                          frame::FrameCore::Open(path, open));
+  CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site, opened));
   WriterOptions writing;
   writing.wait = options.wait;
   // A checkpoint that the frame needs, as after a receipt that was torn, comes with the table: the
   // commits that the table lacks would else be gone.
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
                          OpenWriter(ledger, writing, frame::Repair::kNoneYet));
+  // The writer may have waited.
+  CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site, opened));
   // Commits will follow the receipt that the writer has written.
   CAIRN_RETURN_IF_ERROR(held->Sync());
   std::unique_ptr<WriterCore> core(
@@ -167,6 +170,7 @@ absl::Status WriterCore::SortAside() {
 
 absl::StatusOr<uint64_t> WriterCore::Commit(bool lists_checkpoints) {
   CAIRN_RETURN_IF_ERROR(unusable_);
+  CAIRN_RETURN_IF_ERROR(Need(CheckIsCurrent(*site_, *ledger_file_)));
   LedgerCommit commit{.number = ledger_.table.number + 1};
   for (const auto& [name, entry] : removed_) commit.removed.push_back(name);
   // 1. Nothing leads to what this writes.

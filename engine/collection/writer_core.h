@@ -31,7 +31,9 @@ namespace cairn::collection {
 // Not thread-safe.
 class WriterCore {
  public:
+  // `opened` is the ledger of the collection that was opened.
   static absl::StatusOr<std::unique_ptr<WriterCore>> Open(std::shared_ptr<const Site> site,
+                                                          const File& opened,
                                                           const CollectionWriterOptions& options);
 
   absl::StatusOr<Writer*> Edit(std::string_view name);

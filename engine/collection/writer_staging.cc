@@ -37,6 +37,7 @@ absl::Status WriterCore::CheckIsNew(std::string_view name) const {
 absl::StatusOr<Member*> WriterCore::OpenMember(std::string_view name) {
   auto member = members_.find(name);
   if (member == members_.end()) {
+    CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site_, *ledger_file_));
     absl::StatusOr<std::unique_ptr<Member>> opened =
         Member::Open(*site_, name, ledger_, ledger_file_, options_);
     if (!opened.ok()) {
@@ -63,6 +64,7 @@ absl::StatusOr<Writer*> WriterCore::Add(std::string_view name, const CreateOptio
   const MemberEntry entry = {.id = RandomNumber(),
                              .kind = IsArray(options) ? MemberKind::kArray : MemberKind::kOther};
   const std::string path = site_->AsidePath(name, entry.id);
+  CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site_, *ledger_file_));
   CAIRN_RETURN_IF_ERROR(MakeDirectories(*site_, DirectoryOf(path)));
   CreateOptions own = options;
   own.layout = Layout::kContiguous;
@@ -108,6 +110,7 @@ absl::Status WriterCore::StageCopy(std::string_view from, std::string_view to) {
   CAIRN_ASSIGN_OR_RETURN(const Member* const member, OpenMember(from));
   const MemberEntry entry = {.id = RandomNumber(), .kind = member->kind()};
   const std::string path = site_->AsidePath(to, entry.id);
+  CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site_, *ledger_file_));
   CAIRN_RETURN_IF_ERROR(MakeDirectories(*site_, DirectoryOf(path)));
   CopyOptions copying;
   copying.file_system = site_->files;

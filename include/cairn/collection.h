@@ -189,15 +189,19 @@ class CAIRN_EXPORT Collection {
   static absl::StatusOr<Collection> Open(const std::string& path,
                                          const CollectionOptions& options = {});
   // Creates an empty collection, and the directory at `path` if there is none.
-  // Errors: kAlreadyExists if a collection or a TreeStore is there; kUnimplemented if the file
-  // system has no directories.
+  //
+  // Errors:
+  //   kAlreadyExists if a collection or a TreeStore is there.
+  //   kFailedPrecondition if frames are there without a ledger, also in subdirectories.
+  //   kUnimplemented if the file system has no directories.
   static absl::StatusOr<Collection> Create(const std::string& path,
                                            const CollectionOptions& options = {});
 
   // Returns the newest state that this handle has seen.
   [[nodiscard]] CollectionSnapshot snapshot() const;
   // Looks for newer commits, and returns the newest state. Never waits for a writer.
-  // Errors: as for Open.
+  // Errors: as for Open; kFailedPrecondition if the collection was removed, also if another one has
+  // its place.
   absl::StatusOr<CollectionSnapshot> Refresh();
 
   // Opens the only writer of the collection. It completes what a writer that was killed had
