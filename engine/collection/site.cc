@@ -38,8 +38,16 @@ std::string Site::AsidePath(std::string_view member, uint64_t id) const {
 }
 
 bool IsAsideName(std::string_view name) {
-  return name.starts_with(kAsidePrefix) && name.size() == kAsidePrefix.size() + kIdDigits &&
-         name.find_first_not_of("0123456789abcdef", kAsidePrefix.size()) == std::string_view::npos;
+  const auto takes_id = [&name](std::string_view before) {
+    if (!name.starts_with(before)) return false;
+    name.remove_prefix(before.size());
+    const std::string_view id = name.substr(0, kIdDigits);
+    name.remove_prefix(id.size());
+    return id.size() == kIdDigits &&
+           id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  };
+  if (!takes_id(kAsidePrefix)) return false;
+  return name.empty() || (takes_id(".") && name == ".tmp");
 }
 
 OpenOptions Site::MemberOptions() const {

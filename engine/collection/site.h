@@ -33,7 +33,8 @@ struct Site {
   OpenOptions MemberOptions() const;
 };
 
-// Returns true for names that AsidePath makes.
+// Returns true for names that AsidePath makes, and for those of files that a killed writer was
+// making to have such a name.
 bool IsAsideName(std::string_view name);
 
 inline std::string_view DirectoryOf(std::string_view path) {

@@ -49,8 +49,10 @@ class CollectionPlacesTest : public testing::Test {
 TEST_F(CollectionPlacesTest, FilesThatNoCollectionNamedSoAreLeft) {
   Collection collection = Make(path_, 1);
   std::vector<std::string> own;
-  for (const std::string name : {".cairn-", ".cairn-notes", "g/.cairn-0123456789abcdef0",
-                                 "g/.cairn-0123456789ABCDEF", ".cairn-0123456789abcdeg"}) {
+  for (const std::string name :
+       {".cairn-", ".cairn-notes", "g/.cairn-0123456789abcdef0", "g/.cairn-0123456789ABCDEF",
+        ".cairn-0123456789abcdeg", ".cairn-0123456789abcdef.txt",
+        ".cairn-0123456789abcdef.0123456789abcdef"}) {
     own.push_back(path_ + "/" + name);
     Touch(own.back());
   }
@@ -58,6 +60,15 @@ TEST_F(CollectionPlacesTest, FilesThatNoCollectionNamedSoAreLeft) {
   fs::create_directory(own.back());
   ASSERT_TRUE(IsOk(collection.OpenWriter()->Close()));
   for (const std::string& file : own) EXPECT_TRUE(fs::exists(file)) << file;
+}
+
+TEST_F(CollectionPlacesTest, FilesThatAKilledWriterLeftAreRemoved) {
+  Collection collection = Make(path_, 1);
+  const std::string own[] = {path_ + "/.cairn-0123456789abcdef",
+                             path_ + "/g/.cairn-0123456789abcdef.fedcba9876543210.tmp"};
+  for (const std::string& file : own) Touch(file);
+  ASSERT_TRUE(IsOk(collection.OpenWriter()->Close()));
+  for (const std::string& file : own) EXPECT_FALSE(fs::exists(file)) << file;
 }
 
 TEST_F(CollectionPlacesTest, FilesOfACollectionInsideAreLeft) {

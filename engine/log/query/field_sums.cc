@@ -13,7 +13,7 @@ namespace cairn::log {
 
 namespace {
 
-// Values of one type, and where the first and the last by time lie.
+// The sum of values of one type.
 template <typename T>
 struct Found {
   int64_t count = 0;
@@ -39,11 +39,13 @@ Found<T> Gather(const LaneSums<T>& lanes) {
   return found;
 }
 
-// Finds the first and the last row, by time, of those for which `counts` is true. One there is.
+// The first and the last row by time.
 struct Ends {
   size_t first = 0;
   size_t last = 0;
 };
+
+// Finds the ends of the rows that count. At least one row does.
 template <typename Counts>
 Ends FindEnds(size_t rows, const RowTimes& times, size_t begin, const Counts& counts) {
   Ends ends = {.first = 0, .last = rows - 1};
