@@ -1,6 +1,7 @@
 """cairn.ZarrStore, through zarr-python and xarray, in one process and in several."""
 
 import asyncio
+import gc
 import json
 import multiprocessing
 import os
@@ -15,6 +16,7 @@ import time
 import unittest
 import unittest.mock
 import warnings
+import weakref
 
 from support import PackageTest, blosc2, cairn, needs_blosc2, np
 
@@ -275,6 +277,17 @@ class TransactionTest(StoreTest):
 
         asyncio.run(run())
         self.assertEqual(self.contents(store), {"b": b"2"})
+
+    def test_sessions_end_though_threads_remember_their_transactions(self):
+        store = self.store()
+        with store.transaction():
+            store.set_sync("a", value(b"1"))
+        with self.assertRaises(RuntimeError), store.transaction():
+            raise RuntimeError("stop")
+        session = weakref.ref(store._session)
+        del store
+        gc.collect()
+        self.assertIsNone(session())
 
     def test_what_was_opened_for_reading_keeps_its_state_in_a_transaction(self):
         store = self.store()

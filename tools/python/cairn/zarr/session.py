@@ -8,6 +8,7 @@ import contextvars
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Optional, TypeVar
@@ -27,18 +28,18 @@ _RUN = 0.005
 
 
 class _Transaction:
-    """A transaction, which tasks that were begun in it may outlive."""
+    """A transaction of a session, which tasks that were begun in it may outlive."""
 
     __slots__ = ("session",)
 
     def __init__(self, session: Session):
-        self.session = session
+        self.session = weakref.ref(session)  # threads remember transactions for longer than sessions last
 
 
-# The transactions that a thread or a task is in, and those of which it has seen the end. zarr makes
+# The transactions that a thread or a task is in, and those whose rollback it has seen. zarr makes
 # changes in tasks, which have the variables of the thread that began them.
-_begun: contextvars.ContextVar[tuple[_Transaction, ...]] = contextvars.ContextVar("cairn_transactions", default=())
-_ended: contextvars.ContextVar[tuple[_Transaction, ...]] = contextvars.ContextVar("cairn_ended", default=())
+_begun: contextvars.ContextVar[tuple[_Transaction, ...]] = contextvars.ContextVar("cairn_begun", default=())
+_undone: contextvars.ContextVar[tuple[_Transaction, ...]] = contextvars.ContextVar("cairn_undone", default=())
 
 
 class Session:
@@ -136,14 +137,13 @@ class Session:
         task that was begun in an earlier transaction is late. After a rollback, so is one that may
         come from anywhere, until the thread that has seen the rollback makes a change itself.
         """
-        mine = [one for one in _begun.get() if one.session is self]
-        is_late = mine != [self._transaction] if mine else False
-        if not mine and self._is_undone:
-            if self._transaction in _ended.get():
-                self._is_undone = False
-            else:
-                is_late = True
-        if is_late or mine and self._is_undone:
+        begun = [one for one in _begun.get() if one.session() is self]
+        if begun:
+            is_late = self._is_undone or begun[-1] is not self._transaction
+        else:
+            is_late = self._is_undone and self._transaction not in _undone.get()
+            self._is_undone = is_late
+        if is_late:
             raise FailedPrecondition(
                 f"{self.path}: the change may belong to a transaction that was rolled back or is over; "
                 "the thread that began that must make the next change, or any thread a new transaction"
@@ -213,7 +213,9 @@ class Session:
                 with self._staging:
                     self._staged, self._is_undone = None, not is_made
                 _begun.set(before)
-                _ended.set((*(one for one in _ended.get() if one.session is not self), transaction))
+                if not is_made:
+                    others = (one for one in _undone.get() if one.session() not in (None, self))
+                    _undone.set((*others, transaction))
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
