@@ -64,11 +64,9 @@ int64_t EntriesToKeep(const ChunkIndex& chunks) {
 }
 
 template <typename T>
-void AppendLittleEndian(const std::vector<T>& numbers, std::vector<std::byte>& out) {
-  const size_t begin = out.size();
-  out.resize(begin + numbers.size() * sizeof(T));
+void StoreAll(const std::vector<T>& numbers, MutableBytes out) {
   for (size_t i = 0; i < numbers.size(); ++i) {
-    StoreLe(out.data() + begin + i * sizeof(T), static_cast<std::make_unsigned_t<T>>(numbers[i]));
+    StoreLe(out.data() + i * sizeof(T), static_cast<std::make_unsigned_t<T>>(numbers[i]));
   }
 }
 
@@ -81,8 +79,8 @@ std::vector<uint64_t> HashPages(const Columns& columns, const CommittedIndex* ba
     const int64_t complete_pages = columns.first / format::kPageEntries;
     pages.assign(old.begin(), old.begin() + static_cast<std::ptrdiff_t>(complete_pages));
   }
-  std::vector<std::byte> raw;
-  AppendLittleEndian(columns.entries, raw);
+  std::vector<std::byte> raw(columns.entries.size() * sizeof(int64_t));
+  StoreAll(columns.entries, raw);
   constexpr auto kPage = static_cast<size_t>(format::kPageEntries);
   const auto part = [](Bytes column, size_t entry_size, size_t begin, size_t count) {
     return column.subspan(begin * entry_size, count * entry_size);
@@ -170,19 +168,18 @@ absl::Status CheckpointEncoder::AddIndex() {
 absl::Status CheckpointEncoder::AddTable() {
   if (seal_.type == FingerprintType::kNone) return absl::OkStatus();
   const CommittedIndex* const base = staged_.chunks.base();
-  std::vector<std::byte> fingerprints;
-  std::vector<std::byte> sizes;
+  ChunkTableBuilder table(staged_.chunks.size());
   if (columns_.first > 0) {
     std::vector<std::byte> zeros;
     const ChunkTable::Columns kept = base->seal()->table.Part(0, columns_.first, zeros);
-    fingerprints = ToVector(kept.fingerprints);
-    sizes = ToVector(kept.sizes);
+    CopyBytes(kept.fingerprints, table.fingerprints());
+    CopyBytes(kept.sizes, table.sizes());
   }
-  AppendLittleEndian(columns_.fingerprints, fingerprints);
-  AppendLittleEndian(columns_.sizes, sizes);
-  const ChunkTable::Columns table = {.fingerprints = fingerprints, .sizes = sizes};
-  table_ = ChunkTable::Encode(table);
-  seal_.pages = HashPages(columns_, base, table);
+  const auto first = static_cast<size_t>(columns_.first);
+  StoreAll(columns_.fingerprints, table.fingerprints().subspan(first * sizeof(uint64_t)));
+  StoreAll(columns_.sizes, table.sizes().subspan(first * sizeof(uint32_t)));
+  seal_.pages = HashPages(columns_, base, table.columns());
+  table_ = std::move(table).Take();
   CAIRN_ASSIGN_OR_RETURN(seal_.uncovered, CountUncovered(columns_, base));
   return absl::OkStatus();
 }
@@ -210,13 +207,23 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run() {
   const bool sealed = !plan_.plain && HasRoomForSeal(staged_);
   if (sealed) CAIRN_RETURN_IF_ERROR(AddTable());
   seal_.index_hash = index_.empty() ? 0 : Xxh3(index_);
-  const format::NamedBytes table = {.name = format::kTableLayer, .content = table_};
+  // The columns of the table, which are most of a long trailer, are copied once: to where they
+  // stay.
+  const Bytes head = Bytes(table_).first(std::min<size_t>(table_.size(), chunk::kHeaderSize));
+  const Bytes columns = Bytes(table_).subspan(head.size());
+  const format::NamedBytes table = {
+      .name = format::kTableLayer, .content = head, .omitted = std::ssize(columns)};
   CAIRN_ASSIGN_OR_RETURN(
       CheckpointTrailer trailer,
       EncodeCheckpointTrailer(staged_, header_, plan_.index_begin + std::ssize(index_),
                               sealed ? &seal_ : nullptr, table_.empty() ? nullptr : &table));
+  const Bytes before = Bytes(trailer.bytes).first(static_cast<size_t>(trailer.table_end));
+  const Bytes after = Bytes(trailer.bytes).subspan(before.size());
   CheckpointBytes out = {.tail = std::move(index_), .header = std::move(trailer.header)};
-  out.tail.insert(out.tail.end(), trailer.bytes.begin(), trailer.bytes.end());
+  out.tail.reserve(out.tail.size() + trailer.bytes.size() + columns.size());
+  for (const Bytes part : {before, columns, after}) {
+    out.tail.insert(out.tail.end(), part.begin(), part.end());
+  }
   return out;
 }
 

@@ -38,13 +38,6 @@ absl::StatusOr<ChunkTable> ChunkTable::Open(Chunk layer, int64_t nchunks) {
   return table;
 }
 
-std::vector<std::byte> ChunkTable::Encode(const Columns& columns) {
-  std::vector<std::byte> entries = ToVector(columns.fingerprints);
-  entries.insert(entries.end(), columns.sizes.begin(), columns.sizes.end());
-  return IsRunOfZeros(entries) ? chunk::ZerosChunk(static_cast<int32_t>(entries.size()))
-                               : chunk::MemcpyedChunk(entries);
-}
-
 uint64_t ChunkTable::FingerprintAt(int64_t nchunk) const {
   if (columns_.fingerprints.empty()) return 0;
   return LoadLe<uint64_t>(columns_.fingerprints.data() + nchunk * kFingerprintSize);
@@ -64,6 +57,34 @@ ChunkTable::Columns ChunkTable::Part(int64_t first, int64_t count,
   }
   return {.fingerprints = PartOf(columns_.fingerprints, first, count, kFingerprintSize),
           .sizes = has_sizes_ ? PartOf(columns_.sizes, first, count, kSizeSize) : Bytes()};
+}
+
+ChunkTableBuilder::ChunkTableBuilder(int64_t nchunks)
+    : nchunks_(nchunks),
+      chunk_(
+          chunk::MemcpyedHeader(static_cast<int32_t>(nchunks * (kFingerprintSize + kSizeSize)))) {
+  chunk_.resize(chunk_.size() + static_cast<size_t>(nchunks * (kFingerprintSize + kSizeSize)));
+}
+
+MutableBytes ChunkTableBuilder::fingerprints() {
+  return MutableBytes(chunk_).subspan(chunk::kHeaderSize,
+                                      static_cast<size_t>(nchunks_ * kFingerprintSize));
+}
+
+MutableBytes ChunkTableBuilder::sizes() {
+  return MutableBytes(chunk_).last(static_cast<size_t>(nchunks_ * kSizeSize));
+}
+
+ChunkTable::Columns ChunkTableBuilder::columns() const {
+  const Bytes entries = Bytes(chunk_).subspan(chunk::kHeaderSize);
+  const auto end = static_cast<size_t>(nchunks_ * kFingerprintSize);
+  return {.fingerprints = entries.first(end), .sizes = entries.subspan(end)};
+}
+
+std::vector<std::byte> ChunkTableBuilder::Take() && {
+  const Bytes entries = Bytes(chunk_).subspan(chunk::kHeaderSize);
+  return IsRunOfZeros(entries) ? chunk::ZerosChunk(static_cast<int32_t>(entries.size()))
+                               : std::move(chunk_);
 }
 
 }  // namespace cairn::frame

@@ -28,8 +28,6 @@ class ChunkTable {
   // Opens a table. `layer` is the content of the vlmetalayer: a plain copy, or a special chunk of
   // zeros.
   static absl::StatusOr<ChunkTable> Open(Chunk layer, int64_t nchunks);
-  // Encodes the layer that Open reads.
-  static std::vector<std::byte> Encode(const Columns& columns);
 
   bool has_sizes() const { return has_sizes_; }
   // Returns entries [first, first + count), in place, or in `zeros` if the table stores none.
@@ -43,6 +41,25 @@ class ChunkTable {
   Chunk layer_;
   bool has_sizes_;
   Columns columns_;  // empty if all are zeros
+};
+
+// Builds the layer that ChunkTable::Open reads, in the one buffer that it ends in: tables are long.
+class ChunkTableBuilder {
+ public:
+  // All entries are zeros at first.
+  explicit ChunkTableBuilder(int64_t nchunks);
+
+  // Return the columns, for their owner to fill in.
+  MutableBytes fingerprints();
+  MutableBytes sizes();
+  ChunkTable::Columns columns() const;
+
+  // Returns the layer. The columns are no longer valid.
+  std::vector<std::byte> Take() &&;
+
+ private:
+  int64_t nchunks_;
+  std::vector<std::byte> chunk_;
 };
 
 }  // namespace cairn::frame
