@@ -1,0 +1,229 @@
+// Files that several handles and processes edit, and what C-Blosc2 itself reads of them.
+#include <blosc2.h>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace cairn::blosc2_api {
+namespace {
+
+constexpr int32_t kItems = 100;
+constexpr int kChunks = 50;
+
+// The functions for files of one of the libraries.
+struct Files {
+  decltype(&blosc2_schunk_new) create = nullptr;
+  decltype(&blosc2_schunk_open) open = nullptr;
+  decltype(&blosc2_schunk_free) free = nullptr;
+  decltype(&blosc2_schunk_append_buffer) append = nullptr;
+  decltype(&blosc2_schunk_decompress_chunk) read = nullptr;
+
+  explicit Files(const char* variable) {
+    void* const library = dlopen(std::getenv(variable), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return;
+    Find(library, "blosc2_schunk_new", create);
+    Find(library, "blosc2_schunk_open", open);
+    Find(library, "blosc2_schunk_free", free);
+    Find(library, "blosc2_schunk_append_buffer", append);
+    Find(library, "blosc2_schunk_decompress_chunk", read);
+    decltype(&blosc2_init) init = nullptr;
+    Find(library, "blosc2_init", init);
+    init();
+  }
+
+ private:
+  template <typename Function>
+  static void Find(void* library, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(library, name));
+  }
+};
+
+class SharedFilesTest : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(genuine_.open, nullptr);
+    ASSERT_NE(ours_.open, nullptr);
+    char name[] = "/tmp/cairn_shared_files_XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+    path_ = folder_ + "/frame.b2frame";
+  }
+  void TearDown() override {
+    unsetenv("CAIRN_BLOSC2_JOURNAL");
+    std::filesystem::remove_all(folder_);
+  }
+
+  blosc2_schunk* Create() {
+    blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+    cparams.typesize = 4;
+    blosc2_storage storage = BLOSC2_STORAGE_DEFAULTS;
+    storage.contiguous = GetParam();
+    storage.urlpath = path_.data();
+    storage.cparams = &cparams;
+    return ours_.create(&storage);
+  }
+
+  // Appends chunks that hold their numbers, from `first` on.
+  void Append(blosc2_schunk* schunk, int64_t first, int64_t n) const {
+    for (int64_t i = first; i < first + n; ++i) {
+      const std::vector<int32_t> items(kItems, static_cast<int32_t>(i));
+      ASSERT_GT(ours_.append(schunk, items.data(), kItems * 4), 0);
+    }
+  }
+  void Append(blosc2_schunk* schunk, int64_t n) const { Append(schunk, schunk->nchunks, n); }
+
+  // Returns the number of chunks that a library reads, or -1 if one is wrong.
+  int64_t Count(const Files& files) const {
+    blosc2_schunk* const schunk = files.open(path_.c_str());
+    if (schunk == nullptr) return -1;
+    int64_t nchunks = schunk->nchunks;
+    for (int64_t i = 0; i < schunk->nchunks; ++i) {
+      std::vector<int32_t> items(kItems);
+      const int size = files.read(schunk, i, items.data(), kItems * 4);
+      if (size != kItems * 4 || items != std::vector<int32_t>(kItems, static_cast<int32_t>(i))) {
+        nchunks = -1;
+      }
+    }
+    files.free(schunk);
+    return nchunks;
+  }
+  int64_t CountOfGenuine() const { return Count(genuine_); }
+
+  void AppendFromProcesses(int32_t each);
+  // Appends these numbers, and returns true if each is found where it was put.
+  bool AppendsStay(int32_t first, int32_t n) const {
+    blosc2_schunk* const schunk = ours_.open(path_.c_str());
+    std::vector<int64_t> places;
+    for (int32_t i = first; i < first + n; ++i) {
+      const std::vector<int32_t> items(kItems, i);
+      places.push_back(ours_.append(schunk, items.data(), kItems * 4) - 1);
+    }
+    bool stay = true;
+    for (int32_t i = first; i < first + n; ++i) {
+      std::vector<int32_t> items(kItems);
+      const int64_t place = places[static_cast<size_t>(i - first)];
+      const int size = ours_.read(schunk, place, items.data(), kItems * 4);
+      stay = stay && size == kItems * 4 && items[0] == i;
+    }
+    ours_.free(schunk);
+    return stay;
+  }
+
+  // Runs a function in a child, and returns the child's status as waitpid gives it, or nothing if
+  // it does not end within some seconds.
+  static std::optional<int> InChild(const std::function<void()>& run) {
+    const pid_t child = fork();
+    if (child == 0) {
+      run();
+      _exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    int status = 0;
+    for (int i = 0; i < 3000; ++i) {
+      if (waitpid(child, &status, WNOHANG) == child) return status;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    return std::nullopt;
+  }
+
+  const Files genuine_{"GENUINE_BLOSC2"};
+  const Files ours_{"CAIRN_BLOSC2_API"};
+  std::string folder_;
+  std::string path_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Layouts, SharedFilesTest, testing::Bool(),
+                         [](const auto& layout) { return layout.param ? "Contiguous" : "Sparse"; });
+
+TEST_P(SharedFilesTest, EachEditIsReadByOthersAtOnce) {
+  blosc2_schunk* const schunk = Create();
+  for (int64_t n = 1; n <= 10; ++n) {
+    Append(schunk, 1);
+    EXPECT_EQ(CountOfGenuine(), n);
+  }
+  ours_.free(schunk);
+}
+
+TEST_P(SharedFilesTest, EditsInTheJournalAreReadByOthersWhenTheHandleIsFreed) {
+  setenv("CAIRN_BLOSC2_JOURNAL", "1", 1);
+  blosc2_schunk* const schunk = Create();
+  Append(schunk, kChunks);
+  EXPECT_EQ(Count(ours_), kChunks);
+  EXPECT_EQ(CountOfGenuine(), 0);
+  ours_.free(schunk);
+  EXPECT_EQ(CountOfGenuine(), kChunks);
+}
+
+TEST_P(SharedFilesTest, EditsInTheJournalOfAKilledProgramAreReadByCairn) {
+  setenv("CAIRN_BLOSC2_JOURNAL", "1", 1);
+  const std::optional<int> status = InChild([this] {
+    Append(Create(), kChunks);
+    kill(getpid(), SIGKILL);
+  });
+  ASSERT_TRUE(status.has_value() && WIFSIGNALED(*status));
+  EXPECT_EQ(Count(ours_), kChunks);
+  EXPECT_EQ(CountOfGenuine(), 0);
+}
+
+TEST_P(SharedFilesTest, AForkedChildLeavesTheJournalToItsParent) {
+  setenv("CAIRN_BLOSC2_JOURNAL", "1", 1);
+  blosc2_schunk* const schunk = Create();
+  Append(schunk, kChunks);
+  ASSERT_EQ(InChild([this, schunk] { ours_.free(schunk); }), 0);
+  EXPECT_EQ(CountOfGenuine(), 0);
+  Append(schunk, kChunks);
+  ours_.free(schunk);
+  EXPECT_EQ(CountOfGenuine(), 2 * kChunks);
+}
+
+TEST_P(SharedFilesTest, EditsOfAnotherHandleAreSeenByTheNextEdit) {
+  blosc2_schunk* const schunk = Create();
+  Append(schunk, 1);
+  blosc2_schunk* const other = ours_.open(path_.c_str());
+  Append(other, 1);
+  Append(schunk, 2, 1);
+  EXPECT_EQ(schunk->nchunks, 3);
+  ours_.free(other);
+  ours_.free(schunk);
+  EXPECT_EQ(CountOfGenuine(), 3);
+}
+
+// Each append says where the chunk is, and nothing may come before it later.
+void SharedFilesTest::AppendFromProcesses(int32_t each) {
+  ours_.free(Create());
+  std::vector<pid_t> children;
+  for (int32_t process = 0; process < 3; ++process) {
+    const pid_t child = fork();
+    if (child == 0) _exit(AppendsStay(process * each, each) ? 0 : 1);
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+}
+
+TEST_P(SharedFilesTest, ChunksThatProcessesAppendAtOnceStayWhereTheyAre) {
+  AppendFromProcesses(50);
+}
+
+TEST_P(SharedFilesTest, ChunksThatProcessesAppendToTheJournalStayWhereTheyAre) {
+  setenv("CAIRN_BLOSC2_JOURNAL", "1", 1);
+  AppendFromProcesses(50);
+}
+
+}  // namespace
+}  // namespace cairn::blosc2_api
