@@ -20,6 +20,14 @@
 
 namespace cairn::bench {
 
+// Codes zlib streams with one library at one of zlib's levels.
+class Deflate {
+ public:
+  virtual ~Deflate() = default;
+  virtual bool Decode(Bytes src, MutableBytes dst) = 0;
+  virtual size_t Encode(Bytes src, MutableBytes dst) = 0;  // 0: it does not fit
+};
+
 namespace {
 
 int32_t LoadInt32(Bytes bytes, size_t at) {
@@ -47,14 +55,6 @@ absl::StatusOr<Stream> NextStream(Bytes chunk, size_t& at, size_t nbytes) {
   at += static_cast<size_t>(size);
   return Stream{.stored = stored, .nbytes = nbytes};
 }
-
-// Codes zlib streams with one library at one of zlib's levels.
-class Deflate {
- public:
-  virtual ~Deflate() = default;
-  virtual bool Decode(Bytes src, MutableBytes dst) = 0;
-  virtual size_t Encode(Bytes src, MutableBytes dst) = 0;  // 0: it does not fit
-};
 
 class Zlib final : public Deflate {
  public:

@@ -9,7 +9,7 @@ namespace cairn::bench {
 
 namespace {
 
-absl::Status Failed(const char* what) {
+absl::Status BloscFailed(const char* what) {
   return absl::InternalError(std::string("C-Blosc2: cannot ") + what);
 }
 
@@ -24,7 +24,7 @@ class BloscStore final : public ChunkStore {
   absl::Status Append(Bytes raw) override {
     Changed();
     return blosc2_schunk_append_buffer(schunk_, raw.data(), static_cast<int32_t>(raw.size())) < 0
-               ? Failed("append")
+               ? BloscFailed("append")
                : absl::OkStatus();
   }
 
@@ -35,7 +35,7 @@ class BloscStore final : public ChunkStore {
                             chunk.data(), static_cast<int32_t>(chunk.size())) <= 0 ||
         blosc2_schunk_update_chunk(schunk_, nchunk, reinterpret_cast<uint8_t*>(chunk.data()),
                                    true) < 0) {
-      return Failed("update");
+      return BloscFailed("update");
     }
     return absl::OkStatus();
   }
@@ -48,12 +48,12 @@ class BloscStore final : public ChunkStore {
       map_ = BLOSC2_STDIO_MMAP_DEFAULTS;
       blosc2_io io = {.id = BLOSC2_IO_FILESYSTEM_MMAP, .name = "mmap", .params = &map_};
       reader_ = blosc2_schunk_open_offset_udio(path_.c_str(), 0, &io);
-      if (reader_ == nullptr) return Failed("open");
+      if (reader_ == nullptr) return BloscFailed("open");
     }
     return blosc2_schunk_decompress_chunk(reader_, nchunk, raw.data(),
                                           static_cast<int32_t>(raw.size())) == std::ssize(raw)
                ? absl::OkStatus()
-               : Failed("read");
+               : BloscFailed("read");
   }
 
  private:
@@ -69,7 +69,7 @@ class BloscStore final : public ChunkStore {
   blosc2_schunk* reader_ = nullptr;  // reads what is in the file now
 };
 
-absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
+absl::StatusOr<std::unique_ptr<ChunkStore>> MakeBloscStore(const StoreParams& params) {
   blosc2_init();
   blosc2_cparams cparams = CparamsOf(params.compression);
   blosc2_dparams dparams = BLOSC2_DPARAMS_DEFAULTS;
@@ -81,12 +81,12 @@ absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
                             .dparams = &dparams,
                             .io = nullptr};
   blosc2_schunk* const schunk = blosc2_schunk_new(&storage);
-  if (schunk == nullptr) return Failed("make a frame");
+  if (schunk == nullptr) return BloscFailed("make a frame");
   return std::make_unique<BloscStore>(schunk, params.path);
 }
 
 }  // namespace
 
-Engine BloscEngine() { return {.name = "C-Blosc2", .make = Make}; }
+Engine BloscEngine() { return {.name = "C-Blosc2", .make = MakeBloscStore}; }
 
 }  // namespace cairn::bench

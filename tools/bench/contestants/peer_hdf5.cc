@@ -11,7 +11,7 @@ namespace cairn::bench {
 
 namespace {
 
-absl::Status Failed(const char* what) {
+absl::Status Hdf5Failed(const char* what) {
   return absl::InternalError(std::string("HDF5: cannot ") + what);
 }
 
@@ -31,7 +31,7 @@ class Hdf5Store final : public ChunkStore {
     H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
     file_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
-    if (file_ < 0) return Failed("make a file");
+    if (file_ < 0) return Hdf5Failed("make a file");
     const hsize_t size = 0;
     const hsize_t most = H5S_UNLIMITED;
     const hid_t space = H5Screate_simple(1, &size, &most);
@@ -43,12 +43,12 @@ class Hdf5Store final : public ChunkStore {
         H5Dcreate2(file_, "chunks", H5T_NATIVE_UINT8, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     H5Pclose(properties);
     H5Sclose(space);
-    return set_ < 0 ? Failed("make a data set") : absl::OkStatus();
+    return set_ < 0 ? Hdf5Failed("make a data set") : absl::OkStatus();
   }
 
   absl::Status Append(Bytes raw) override {
     const hsize_t size = (next_ + 1) * chunksize_;
-    if (H5Dset_extent(set_, &size) < 0) return Failed("extend the data set");
+    if (H5Dset_extent(set_, &size) < 0) return Hdf5Failed("extend the data set");
     return Put(next_++, raw);
   }
   absl::Status Update(int64_t nchunk, Bytes raw) override {
@@ -56,7 +56,7 @@ class Hdf5Store final : public ChunkStore {
   }
   absl::Status Commit(Durability durability) override {
     if (durability == Durability::kProcess) return absl::OkStatus();
-    return H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 ? Failed("flush") : absl::OkStatus();
+    return H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 ? Hdf5Failed("flush") : absl::OkStatus();
   }
   absl::Status Read(int64_t nchunk, MutableBytes raw) override {
     const hsize_t offset = static_cast<hsize_t>(nchunk) * chunksize_;
@@ -64,7 +64,7 @@ class Hdf5Store final : public ChunkStore {
     uint32_t filters = 0;
     if (H5Dget_chunk_storage_size(set_, &offset, &size) < 0 || size > blob_.size() ||
         H5Dread_chunk(set_, H5P_DEFAULT, &offset, &filters, blob_.data()) < 0) {
-      return Failed("read");
+      return Hdf5Failed("read");
     }
     return coder_.Decompress(Bytes(blob_).first(size), raw);
   }
@@ -74,7 +74,7 @@ class Hdf5Store final : public ChunkStore {
     ASSIGN_OR_RETURN(const Bytes blob, coder_.Compress(raw));
     const hsize_t offset = number * chunksize_;
     return H5Dwrite_chunk(set_, H5P_DEFAULT, 0, &offset, blob.size(), blob.data()) < 0
-               ? Failed("write")
+               ? Hdf5Failed("write")
                : absl::OkStatus();
   }
 
@@ -86,7 +86,7 @@ class Hdf5Store final : public ChunkStore {
   hsize_t next_ = 0;
 };
 
-absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
+absl::StatusOr<std::unique_ptr<ChunkStore>> MakeHdf5Store(const StoreParams& params) {
   auto store = std::make_unique<Hdf5Store>(params);
   RETURN_IF_ERROR(store->Open(params.path));
   return store;
@@ -94,6 +94,6 @@ absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
 
 }  // namespace
 
-Engine Hdf5Engine() { return {.name = "HDF5", .make = Make}; }
+Engine Hdf5Engine() { return {.name = "HDF5", .make = MakeHdf5Store}; }
 
 }  // namespace cairn::bench

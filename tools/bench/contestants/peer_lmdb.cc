@@ -88,7 +88,7 @@ class LmdbStore final : public ChunkStore {
   size_t next_ = 0;
 };
 
-absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
+absl::StatusOr<std::unique_ptr<ChunkStore>> MakeLmdbStore(const StoreParams& params) {
   auto store = std::make_unique<LmdbStore>(params);
   RETURN_IF_ERROR(store->Open(params.path));
   return store;
@@ -96,6 +96,6 @@ absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
 
 }  // namespace
 
-Engine LmdbEngine() { return {.name = "LMDB", .make = Make}; }
+Engine LmdbEngine() { return {.name = "LMDB", .make = MakeLmdbStore}; }
 
 }  // namespace cairn::bench

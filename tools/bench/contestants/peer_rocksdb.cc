@@ -63,7 +63,7 @@ class RocksDbStore final : public ChunkStore {
   int64_t next_ = 0;
 };
 
-absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
+absl::StatusOr<std::unique_ptr<ChunkStore>> MakeRocksDbStore(const StoreParams& params) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(kBlockCache);
   rocksdb::Options options;
@@ -77,6 +77,6 @@ absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
 
 }  // namespace
 
-Engine RocksDbEngine() { return {.name = "RocksDB", .make = Make}; }
+Engine RocksDbEngine() { return {.name = "RocksDB", .make = MakeRocksDbStore}; }
 
 }  // namespace cairn::bench

@@ -87,7 +87,7 @@ class SqliteStore final : public ChunkStore {
   int64_t next_ = 0;
 };
 
-absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
+absl::StatusOr<std::unique_ptr<ChunkStore>> MakeSqliteStore(const StoreParams& params) {
   auto store = std::make_unique<SqliteStore>(params);
   RETURN_IF_ERROR(store->Open(params.path));
   return store;
@@ -95,6 +95,6 @@ absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
 
 }  // namespace
 
-Engine SqliteEngine() { return {.name = "SQLite", .make = Make}; }
+Engine SqliteEngine() { return {.name = "SQLite", .make = MakeSqliteStore}; }
 
 }  // namespace cairn::bench

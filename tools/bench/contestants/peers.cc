@@ -6,17 +6,17 @@ namespace cairn::bench {
 
 namespace {
 
-struct Peer {
+struct KnownPeer {
   std::string name;
   std::optional<Engine> engine;  // empty if it was not found
 };
 
-std::vector<Peer> Peers() {
-  std::vector<Peer> peers = {{"C-Blosc2", std::nullopt},
-                             {"LMDB", std::nullopt},
-                             {"RocksDB", std::nullopt},
-                             {"SQLite", std::nullopt},
-                             {"HDF5", std::nullopt}};
+std::vector<KnownPeer> Peers() {
+  std::vector<KnownPeer> peers = {{"C-Blosc2", std::nullopt},
+                                  {"LMDB", std::nullopt},
+                                  {"RocksDB", std::nullopt},
+                                  {"SQLite", std::nullopt},
+                                  {"HDF5", std::nullopt}};
 #ifdef CAIRN_HAVE_BLOSC2
   peers[0].engine = BloscEngine();
 #endif
@@ -39,7 +39,7 @@ std::vector<Peer> Peers() {
 
 std::vector<Engine> PeerEngines() {
   std::vector<Engine> engines;
-  for (const Peer& peer : Peers()) {
+  for (const KnownPeer& peer : Peers()) {
     if (peer.engine.has_value()) engines.push_back(*peer.engine);
   }
   return engines;
@@ -47,7 +47,7 @@ std::vector<Engine> PeerEngines() {
 
 std::vector<std::string> MissingPeers() {
   std::vector<std::string> names;
-  for (const Peer& peer : Peers()) {
+  for (const KnownPeer& peer : Peers()) {
     if (!peer.engine.has_value()) names.push_back(peer.name);
   }
   return names;

@@ -17,6 +17,7 @@
 #include "tools/bench/contestants/peers.h"
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/data/datasets.h"
+#include "tools/bench/data/samples.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
 #include "tools/status.h"
@@ -25,14 +26,8 @@ namespace cairn::bench {
 
 namespace {
 
-constexpr int32_t kChunksize = 4096;
-constexpr size_t kSamples = 4096;    // chunks that are made beforehand and then repeated
-constexpr int64_t kBefore = 10'000;  // chunks in a store when the contest begins
-constexpr int64_t kOps = 2000;
-
-Bytes SampleAt(const std::vector<std::byte>& data, int64_t i) {
-  return Bytes(data).subspan(static_cast<size_t>(i) % kSamples * kChunksize, kChunksize);
-}
+constexpr int64_t kAppendedBefore = 10'000;  // chunks in a store when the contest begins
+constexpr int64_t kAppendOps = 2000;
 
 // Writes with the bare codec, and one write for each commit.
 class BareLog final : public ChunkStore {
@@ -40,7 +35,7 @@ class BareLog final : public ChunkStore {
   static absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
     ASSIGN_OR_RETURN(BareCodec codec, BareCodec::Make(params.compression));
     // Blocks and streams are cut as Cairn cuts them.
-    const std::vector<std::byte> raw = MakeData(DataSet::kA, kChunksize, 1);
+    const std::vector<std::byte> raw = MakeData(DataSet::kA, kSampleSize, 1);
     std::vector<std::byte> chunk(MaxCompressedSize(raw.size()));
     ASSIGN_OR_RETURN(const size_t size, CompressChunk(raw, params.compression, chunk));
     ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(Bytes(chunk).first(size)));
@@ -82,12 +77,12 @@ class BareLog final : public ChunkStore {
   std::vector<std::byte> pending_;
 };
 
-struct Options {
+struct AppendOptions {
   int64_t most = 40'000;
   std::vector<std::string> engines;  // empty: all
 };
 
-std::vector<Engine> Contestants(const Options& options) {
+std::vector<Engine> Contestants(const AppendOptions& options) {
   std::vector<Engine> engines = PeerEngines();
   engines.insert(engines.begin(), CairnEngine());
   if (HaveKernels()) {
@@ -108,10 +103,10 @@ class Filling {
     std::string path =
         session.PathFor("append-" + std::to_string(engine.name.size()) + engine.name.substr(0, 5));
     RemoveStore(path);
-    ASSIGN_OR_RETURN(
-        std::unique_ptr<ChunkStore> store,
-        engine.make(
-            {.path = path, .chunksize = kChunksize, .compression = UsualCompression(DataSet::kA)}));
+    ASSIGN_OR_RETURN(std::unique_ptr<ChunkStore> store,
+                     engine.make({.path = path,
+                                  .chunksize = kSampleSize,
+                                  .compression = UsualCompression(DataSet::kA)}));
     return Filling(std::move(store), std::move(path), data);
   }
   Filling(Filling&&) = default;
@@ -123,7 +118,7 @@ class Filling {
 
   absl::Status Append(int64_t count, int64_t batch) {
     for (int64_t i = 0; i < count; ++i) {
-      RETURN_IF_ERROR(store_->Append(SampleAt(data_, nchunks_++)));
+      RETURN_IF_ERROR(store_->Append(SampleAt(data_, static_cast<uint64_t>(nchunks_++))));
       if (nchunks_ % batch != 0) continue;
       RETURN_IF_ERROR(store_->Commit(Durability::kProcess));
     }
@@ -145,18 +140,18 @@ std::string Title(int64_t batch) {
                       batch == 1 ? "one" : absl::StrCat(batch), ", no sync");
 }
 
-absl::Status Compare(Session& session, const Options& options, int64_t batch,
-                     const std::vector<std::byte>& data) {
-  Contest contest({.text = absl::StrCat(Title(batch), ", from ", kBefore, " chunks on"),
-                   .ops = kOps,
+absl::Status CompareAppends(Session& session, const AppendOptions& options, int64_t batch,
+                            const std::vector<std::byte>& data) {
+  Contest contest({.text = absl::StrCat(Title(batch), ", from ", kAppendedBefore, " chunks on"),
+                   .ops = kAppendOps,
                    .clock = Clock::kWall});
   std::vector<std::unique_ptr<Filling>> stores;
   for (const Engine& engine : Contestants(options)) {
     ASSIGN_OR_RETURN(Filling store, Filling::Make(session, engine, data));
     stores.push_back(std::make_unique<Filling>(std::move(store)));
-    RETURN_IF_ERROR(stores.back()->Append(kBefore, 1000));
+    RETURN_IF_ERROR(stores.back()->Append(kAppendedBefore, 1000));
     contest.Add(engine.name,
-                [batch, store = stores.back().get()] { return store->Append(kOps, batch); });
+                [batch, store = stores.back().get()] { return store->Append(kAppendOps, batch); });
   }
   ASSIGN_OR_RETURN(Result result, contest.Run(session.rounds));
   session.report.Add(std::move(result));
@@ -164,8 +159,9 @@ absl::Status Compare(Session& session, const Options& options, int64_t batch,
 }
 
 // Returns the microseconds for an append in each band of sizes, with everything that happens there.
-absl::StatusOr<Curve> Grow(const Session& session, const Engine& engine, const Options& options,
-                           int64_t batch, const std::vector<std::byte>& data) {
+absl::StatusOr<Curve> Grow(const Session& session, const Engine& engine,
+                           const AppendOptions& options, int64_t batch,
+                           const std::vector<std::byte>& data) {
   constexpr double kPatience = 30;  // seconds for one band
   ASSIGN_OR_RETURN(Filling store, Filling::Make(session, engine, data));
   Curve curve{.name = engine.name, .points = {}};
@@ -183,10 +179,10 @@ absl::StatusOr<Curve> Grow(const Session& session, const Engine& engine, const O
   return curve;
 }
 
-absl::Status Run(Session& session, const Options& options) {
-  const std::vector<std::byte> data = MakeData(DataSet::kA, kChunksize, kSamples);
+absl::Status RunAppend(Session& session, const AppendOptions& options) {
+  const std::vector<std::byte> data = MakeSamples();
   for (const int64_t batch : {1000, 1}) {
-    RETURN_IF_ERROR(Compare(session, options, batch, data));
+    RETURN_IF_ERROR(CompareAppends(session, options, batch, data));
     Growth growth{.question = Title(batch),
                   .x_title = "chunks in the frame",
                   .y_title = "microseconds an append",
@@ -204,13 +200,13 @@ absl::Status Run(Session& session, const Options& options) {
 
 void AddAppend(CLI::App& app, Session& session) {
   CLI::App* const command = app.add_subcommand("append", "Appends in batches and one by one");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AppendOptions>();
   command->add_option("--most", options->most, "Chunks up to which the growth is followed")
       ->capture_default_str();
   command->add_option("--engine", options->engines,
                       "Engines beside the limit; all of them if none");
   command->callback([&session, options] {
-    session.run = [&session, options] { return Run(session, *options); };
+    session.run = [&session, options] { return RunAppend(session, *options); };
   });
 }
 

@@ -23,11 +23,11 @@ namespace {
 
 #ifdef CAIRN_HAVE_BLOSC2
 
-constexpr size_t kChunk = 4 << 20;
+constexpr size_t kBloscLzChunk = 4 << 20;
 constexpr int kLevels = 9;
 constexpr int kTrials = 5;
 
-CompressionOptions OptionsOf(DataSet set, int clevel) {
+CompressionOptions BloscLzOptions(DataSet set, int clevel) {
   CompressionOptions options = UsualCompression(set);
   options.codec = Codec::kBloscLz;
   options.clevel = clevel;
@@ -43,7 +43,7 @@ struct Level {
 };
 
 absl::StatusOr<Level> TryLevel(DataSet set, int clevel, Bytes raw) {
-  ASSIGN_OR_RETURN(ChunkCompressor made, ChunkCompressor::Make(OptionsOf(set, clevel)));
+  ASSIGN_OR_RETURN(ChunkCompressor made, ChunkCompressor::Make(BloscLzOptions(set, clevel)));
   Level level{.clevel = clevel, .compressor = std::move(made), .chunk = {}};
   level.chunk.resize(MaxCompressedSize(raw.size()));
   std::vector<double> trials;
@@ -63,7 +63,7 @@ absl::Status CompareLevel(Session& session, DataSet set, int clevel, Bytes raw,
                           std::vector<Level>& levels) {
   std::vector<std::byte> coded(2 * raw.size());
   std::vector<std::byte> decoded(raw.size());
-  Blosc2Chunks blosc(OptionsOf(set, clevel), 1);
+  Blosc2Chunks blosc(BloscLzOptions(set, clevel), 1);
   ASSIGN_OR_RETURN(const size_t size, blosc.Compress(raw, coded));
   const auto is_better = [&](const Level& a, const Level& b) {
     const bool a_fits = a.chunk.size() <= size;
@@ -97,9 +97,9 @@ absl::Status CompareLevel(Session& session, DataSet set, int clevel, Bytes raw,
   return absl::OkStatus();
 }
 
-absl::Status Run(Session& session) {
+absl::Status RunBloscLz(Session& session) {
   for (const DataSet set : {DataSet::kA, DataSet::kB}) {
-    const std::vector<std::byte> raw = MakeData(set, kChunk, 1);
+    const std::vector<std::byte> raw = MakeData(set, kBloscLzChunk, 1);
     std::vector<Level> levels;
     for (int clevel = 1; clevel <= kLevels; ++clevel) {
       ASSIGN_OR_RETURN(Level level, TryLevel(set, clevel, raw));
@@ -114,7 +114,7 @@ absl::Status Run(Session& session) {
 
 #else
 
-absl::Status Run(Session&) { return absl::OkStatus(); }
+absl::Status RunBloscLz(Session&) { return absl::OkStatus(); }
 
 #endif
 
@@ -123,7 +123,7 @@ absl::Status Run(Session&) { return absl::OkStatus(); }
 void AddBloscLz(CLI::App& app, Session& session) {
   CLI::App* const command =
       app.add_subcommand("blosclz", "BloscLZ beside C-Blosc2's at equal ratio, level by level");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunBloscLz(session); }; });
 }
 
 }  // namespace cairn::bench

@@ -88,7 +88,7 @@ absl::StatusOr<std::vector<Limit>> MakeLimits(const CompressionOptions& options)
   return limits;
 }
 
-absl::Status Compare(Session& session, const ChunkRow& row, Desk& desk) {
+absl::Status CompareOnDesk(Session& session, const ChunkRow& row, Desk& desk) {
   ASSIGN_OR_RETURN(const ChunkCompressor compressor, ChunkCompressor::Make(desk.options));
   const ChunkDecompressor decompressor({.executor = desk.options.executor});
   ASSIGN_OR_RETURN(const size_t size, compressor.Compress(desk.raw, desk.chunk));
@@ -165,7 +165,7 @@ absl::Status CompareChunk(Session& session, const ChunkRow& row) {
   // each other.
   const size_t least = row.threads > 1 ? size_t{64} << 20 : size_t{1} << 20;
   desk.repeats = static_cast<int64_t>(std::max<size_t>(1, least / row.nbytes));
-  return Compare(session, row, desk);
+  return CompareOnDesk(session, row, desk);
 }
 
 }  // namespace cairn::bench

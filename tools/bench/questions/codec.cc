@@ -9,7 +9,7 @@ namespace cairn::bench {
 
 namespace {
 
-absl::Status Run(Session& session) {
+absl::Status RunCodec(Session& session) {
   struct Coding {
     Codec codec;
     int clevel;
@@ -47,7 +47,7 @@ absl::Status Run(Session& session) {
 void AddCodec(CLI::App& app, Session& session) {
   CLI::App* const command =
       app.add_subcommand("codec", "Chunks in memory: codecs, levels, filters and sizes");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunCodec(session); }; });
 }
 
 }  // namespace cairn::bench

@@ -13,6 +13,7 @@
 #include "cairn/frame.h"
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/data/datasets.h"
+#include "tools/bench/data/samples.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
 #include "tools/status.h"
@@ -21,14 +22,8 @@ namespace cairn::bench {
 
 namespace {
 
-constexpr int32_t kChunksize = 4096;
-constexpr size_t kSamples = 4096;
-constexpr int64_t kBefore = 2000;  // chunks in the frame when the reader comes
-constexpr double kTime = 1;        // seconds of a round
-
-Bytes SampleAt(const std::vector<std::byte>& data, int64_t i) {
-  return Bytes(data).subspan(static_cast<size_t>(i) % kSamples * kChunksize, kChunksize);
-}
+constexpr int64_t kReadableBefore = 2000;  // chunks in the frame when the reader comes
+constexpr double kTime = 1;                // seconds of a round
 
 struct Reads {
   int64_t count = 0;
@@ -42,7 +37,7 @@ Reads ReadFor(double seconds, const std::string& path, const std::vector<std::by
   absl::StatusOr<Frame> frame = Frame::Open(path);
   if (!frame.ok()) return {.count = 0, .wrong = 1, .seconds = seconds};
   std::mt19937_64 random(5);
-  std::vector<std::byte> raw(kChunksize);
+  std::vector<std::byte> raw(kSampleSize);
   const double begin = Now(Clock::kWall);
   const double cpu_begin = Now(Clock::kCpu);
   do {
@@ -51,7 +46,8 @@ Reads ReadFor(double seconds, const std::string& path, const std::vector<std::by
       const int64_t nchunks = now.ok() ? now->info().nchunks : 1;
       const auto at = static_cast<int64_t>(random() % static_cast<uint64_t>(nchunks));
       const bool right = now.ok() && now->ReadChunk(at, raw).ok() &&
-                         std::memcmp(raw.data(), SampleAt(data, at).data(), raw.size()) == 0;
+                         std::memcmp(raw.data(), SampleAt(data, static_cast<uint64_t>(at)).data(),
+                                     raw.size()) == 0;
       if (!right) ++reads.wrong;
       ++reads.count;
     }
@@ -93,8 +89,8 @@ class Reader {
   int answer_ = -1;
 };
 
-absl::Status Run(Session& session) {
-  const std::vector<std::byte> data = MakeData(DataSet::kA, kChunksize, kSamples);
+absl::Status RunConcurrent(Session& session) {
+  const std::vector<std::byte> data = MakeSamples();
   const std::string path = session.PathFor("concurrent");
   Samples alone{.name = "a read, alone", .rounds = {}};
   Samples grown{.name = "a read, alone, of the frame that the writer left", .rounds = {}};
@@ -106,13 +102,14 @@ absl::Status Run(Session& session) {
     options.compression.codec = Codec::kLz4;
     options.compression.clevel = 5;
     options.compression.typesize = TypesizeOf(DataSet::kA);
-    options.chunksize = kChunksize;
+    options.chunksize = kSampleSize;
     options.overwrite = true;
     ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, options));
     ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
     absl::Status status;
     int64_t nchunks = 0;
-    while (nchunks < kBefore && status.ok()) status = writer.Append(SampleAt(data, nchunks++));
+    while (nchunks < kReadableBefore && status.ok())
+      status = writer.Append(SampleAt(data, static_cast<uint64_t>(nchunks++)));
     if (status.ok()) status = writer.Commit(Durability::kProcess).status();
     if (!status.ok()) return status;
 
@@ -123,7 +120,7 @@ absl::Status Run(Session& session) {
     const int64_t before = nchunks;
     while (Now(Clock::kWall) - begin < kTime && status.ok()) {
       for (int i = 0; i < 100 && status.ok(); ++i) {
-        status = writer.Append(SampleAt(data, nchunks++));
+        status = writer.Append(SampleAt(data, static_cast<uint64_t>(nchunks++)));
         if (status.ok()) status = writer.Commit(Durability::kProcess).status();
       }
     }
@@ -150,7 +147,7 @@ absl::Status Run(Session& session) {
 
 void AddConcurrent(CLI::App& app, Session& session) {
   CLI::App* const command = app.add_subcommand("concurrent", "A writer and a reader at once");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunConcurrent(session); }; });
 }
 
 }  // namespace cairn::bench

@@ -21,22 +21,23 @@ namespace cairn::bench {
 namespace {
 
 constexpr int32_t kSize = 1024;
-constexpr int64_t kOps = 50;  // operations of one contestant in a row
+constexpr int64_t kDurableOps = 50;  // operations of one contestant in a row
 
-struct Contestant {
+struct DurableContestant {
   std::string name;
   std::function<absl::Status(Bytes)> commit;
 };
 
-absl::Status Race(Session& session, const std::vector<Contestant>& contestants) {
+absl::Status Race(Session& session, const std::vector<DurableContestant>& contestants) {
   std::vector<Samples> samples;
-  for (const Contestant& one : contestants) samples.push_back({.name = one.name, .rounds = {}});
+  for (const DurableContestant& one : contestants)
+    samples.push_back({.name = one.name, .rounds = {}});
   const std::vector<std::byte> data = MakeData(DataSet::kA, kSize, 1024);
   size_t next = 0;
   for (int round = 0; round <= 4 * session.rounds; ++round) {
     for (size_t i = 0; i < contestants.size(); ++i) {
       std::vector<double> took;
-      for (int64_t op = 0; op < kOps; ++op) {
+      for (int64_t op = 0; op < kDurableOps; ++op) {
         const Bytes piece = Bytes(data).subspan(next++ % 1024 * kSize, kSize);
         const double begin = Now(Clock::kWall);
         RETURN_IF_ERROR(contestants[i].commit(piece));
@@ -47,14 +48,14 @@ absl::Status Race(Session& session, const std::vector<Contestant>& contestants) 
       samples[i].rounds.push_back(Median(std::move(took)));
     }
   }
-  session.report.Add(
-      Judge({.text = "durable commit of 1 KiB", .ops = kOps, .clock = Clock::kWall}, samples));
+  session.report.Add(Judge(
+      {.text = "durable commit of 1 KiB", .ops = kDurableOps, .clock = Clock::kWall}, samples));
   return absl::OkStatus();
 }
 
-absl::Status Run(Session& session) {
-  std::vector<Contestant> contestants;
-  const int64_t room = (4 * session.rounds + 2) * kOps * 2 * kSize;
+absl::Status RunDurable(Session& session) {
+  std::vector<DurableContestant> contestants;
+  const int64_t room = (4 * session.rounds + 2) * kDurableOps * 2 * kSize;
   ASSIGN_OR_RETURN(std::unique_ptr<BareFile> bare,
                    BareFile::Make(session.PathFor("durable-bare"), room));
   // The write has as many bytes as Cairn's commit: the items and 140 of a record.
@@ -102,7 +103,7 @@ absl::Status Run(Session& session) {
 
 void AddDurable(CLI::App& app, Session& session) {
   CLI::App* const command = app.add_subcommand("durable", "Commits that survive a power cut");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunDurable(session); }; });
 }
 
 }  // namespace cairn::bench

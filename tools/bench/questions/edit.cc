@@ -15,6 +15,7 @@
 #include "tools/bench/contestants/peers.h"
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/data/datasets.h"
+#include "tools/bench/data/samples.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
 #include "tools/status.h"
@@ -23,13 +24,7 @@ namespace cairn::bench {
 
 namespace {
 
-constexpr int32_t kChunksize = 4096;
-constexpr size_t kSamples = 4096;
-constexpr int64_t kOps = 200;
-
-Bytes SampleAt(const std::vector<std::byte>& data, uint64_t i) {
-  return Bytes(data).subspan(i % kSamples * kChunksize, kChunksize);
-}
+constexpr int64_t kEditOps = 200;
 
 // A closed frame of real chunks, opened for writing.
 class Edited {
@@ -38,7 +33,7 @@ class Edited {
                                                       const std::vector<std::byte>& data) {
     CreateOptions options;
     options.compression = UsualCompression(DataSet::kA);
-    options.chunksize = kChunksize;
+    options.chunksize = kSampleSize;
     options.overwrite = true;
     ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, options));
     ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
@@ -78,7 +73,7 @@ class Edited {
         writer_(std::make_unique<Writer>(std::move(writer))),
         nchunks_(nchunks),
         data_(data),
-        chunk_(MaxCompressedSize(kChunksize)) {
+        chunk_(MaxCompressedSize(kSampleSize)) {
     chunk_.resize(
         CompressChunk(SampleAt(data, 7), UsualCompression(DataSet::kA), chunk_).value_or(0));
   }
@@ -93,23 +88,24 @@ class Edited {
   std::mt19937_64 random_;
 };
 
-Contest::Step Repeat(std::function<absl::Status()> op) {
+Contest::Step RepeatEdit(std::function<absl::Status()> op) {
   return [op = std::move(op)] {
     absl::Status status;
-    for (int64_t i = 0; i < kOps && status.ok(); ++i) status = op();
+    for (int64_t i = 0; i < kEditOps && status.ok(); ++i) status = op();
     return status;
   };
 }
 
 // Fills a store of another engine for updates.
-absl::StatusOr<std::unique_ptr<ChunkStore>> Fill(const Engine& engine, const std::string& path,
-                                                 int64_t nchunks,
-                                                 const std::vector<std::byte>& data) {
+absl::StatusOr<std::unique_ptr<ChunkStore>> StoreForUpdates(const Engine& engine,
+                                                            const std::string& path,
+                                                            int64_t nchunks,
+                                                            const std::vector<std::byte>& data) {
   RemoveStore(path);
   ASSIGN_OR_RETURN(
       std::unique_ptr<ChunkStore> store,
       engine.make(
-          {.path = path, .chunksize = kChunksize, .compression = UsualCompression(DataSet::kA)}));
+          {.path = path, .chunksize = kSampleSize, .compression = UsualCompression(DataSet::kA)}));
   for (int64_t i = 0; i < nchunks; ++i) {
     absl::Status status = store->Append(SampleAt(data, static_cast<uint64_t>(i)));
     if (status.ok() && i % 1000 == 999) status = store->Commit(Durability::kProcess);
@@ -119,7 +115,7 @@ absl::StatusOr<std::unique_ptr<ChunkStore>> Fill(const Engine& engine, const std
   return store;
 }
 
-absl::Status Compare(Session& session, int64_t nchunks, const std::vector<std::byte>& data) {
+absl::Status CompareEdits(Session& session, int64_t nchunks, const std::vector<std::byte>& data) {
   ASSIGN_OR_RETURN(std::unique_ptr<Edited> made,
                    Edited::Make(session.PathFor("edit"), nchunks, data));
   Edited& frame = *made;
@@ -130,8 +126,8 @@ absl::Status Compare(Session& session, int64_t nchunks, const std::vector<std::b
   };
   const std::string of = absl::StrCat(", ", nchunks, " chunks of 4 KiB");
 
-  Contest update({.text = "update of a random chunk, staged" + of, .ops = kOps});
-  update.Add("Cairn", Repeat([&] { return frame.Update(); }));
+  Contest update({.text = "update of a random chunk, staged" + of, .ops = kEditOps});
+  update.Add("Cairn", RepeatEdit([&] { return frame.Update(); }));
   std::vector<std::unique_ptr<ChunkStore>> stores;
   std::vector<std::string> paths;
   std::mt19937_64 random(3);
@@ -140,9 +136,10 @@ absl::Status Compare(Session& session, int64_t nchunks, const std::vector<std::b
     // C-Blosc2 rewrites everything that follows, which takes a second each in a large frame.
     if (!lmdb && !(engine.name.starts_with("C-Blosc2") && nchunks <= 10'000)) continue;
     paths.push_back(session.PathFor("edit-" + engine.name));
-    ASSIGN_OR_RETURN(std::unique_ptr<ChunkStore> store, Fill(engine, paths.back(), nchunks, data));
+    ASSIGN_OR_RETURN(std::unique_ptr<ChunkStore> store,
+                     StoreForUpdates(engine, paths.back(), nchunks, data));
     stores.push_back(std::move(store));
-    update.Add(engine.name, Repeat([&, store = stores.back().get()] {
+    update.Add(engine.name, RepeatEdit([&, store = stores.back().get()] {
                  const auto at = static_cast<int64_t>(random() % static_cast<uint64_t>(nchunks));
                  return store->Update(at, SampleAt(data, random()));
                }));
@@ -155,17 +152,17 @@ absl::Status Compare(Session& session, int64_t nchunks, const std::vector<std::b
        {std::pair("insert of a compressed chunk in the middle, staged", &Edited::Insert),
         std::pair("delete of a chunk in the middle, staged", &Edited::Delete),
         std::pair("vlmetalayer update and commit, no sync", &Edited::SetVlmetalayer)}) {
-    Contest contest({.text = name + of, .ops = kOps});
-    contest.Add("Cairn", Repeat([&frame, op = op] { return (frame.*op)(); }));
+    Contest contest({.text = name + of, .ops = kEditOps});
+    contest.Add("Cairn", RepeatEdit([&frame, op = op] { return (frame.*op)(); }));
     if (status.ok()) status = add(contest);
   }
   return status;
 }
 
-absl::Status Run(Session& session) {
-  const std::vector<std::byte> data = MakeData(DataSet::kA, kChunksize, kSamples);
+absl::Status RunEdit(Session& session) {
+  const std::vector<std::byte> data = MakeSamples();
   for (const int64_t nchunks : {10'000, 1'000'000}) {
-    RETURN_IF_ERROR(Compare(session, nchunks, data));
+    RETURN_IF_ERROR(CompareEdits(session, nchunks, data));
   }
   return absl::OkStatus();
 }
@@ -174,7 +171,7 @@ absl::Status Run(Session& session) {
 
 void AddEdit(CLI::App& app, Session& session) {
   CLI::App* const command = app.add_subcommand("edit", "Changes in the middle of a frame");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunEdit(session); }; });
 }
 
 }  // namespace cairn::bench

@@ -21,7 +21,7 @@ namespace cairn::bench {
 
 namespace {
 
-struct Setting {
+struct FieldsSetting {
   int64_t records = 1'000'000;
   int32_t chunksize = 1 << 20;
   std::vector<int32_t> blocksizes = {0, 80 << 10, 160 << 10, 320 << 10, 640 << 10, 1 << 20};
@@ -37,8 +37,8 @@ struct Columns {
   std::array<std::vector<double>, 4> values;
 };
 
-absl::Status Compare(Session& session, const Setting& setting, int32_t blocksize,
-                     const std::vector<Reading>& walk) {
+absl::Status CompareFields(Session& session, const FieldsSetting& setting, int32_t blocksize,
+                           const std::vector<Reading>& walk) {
   const std::string path = session.PathFor("fields");
   CreateOptions options;
   options.compression = {.codec = setting.zstd ? Codec::kZstd : Codec::kLz4,
@@ -93,7 +93,7 @@ absl::Status Compare(Session& session, const Setting& setting, int32_t blocksize
 void AddFields(CLI::App& app, Session& session) {
   CLI::App* const command = app.add_subcommand(
       "fields", "Fields of records, beside the records, for several block sizes");
-  const auto setting = std::make_shared<Setting>();
+  const auto setting = std::make_shared<FieldsSetting>();
   command->add_option("--records", setting->records, "Of 40 bytes")
       ->check(CLI::Range(int64_t{10'000}, int64_t{1} << 32))
       ->capture_default_str();
@@ -106,7 +106,7 @@ void AddFields(CLI::App& app, Session& session) {
     session.run = [setting, &session]() -> absl::Status {
       const std::vector<Reading> walk = SensorWalk(setting->records);
       for (const int32_t blocksize : setting->blocksizes) {
-        RETURN_IF_ERROR(Compare(session, *setting, blocksize, walk));
+        RETURN_IF_ERROR(CompareFields(session, *setting, blocksize, walk));
       }
       return absl::OkStatus();
     };

@@ -21,27 +21,27 @@ namespace cairn::bench {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;  // one clock for all processes
+using SteadyClock = std::chrono::steady_clock;  // one clock for all processes
 
-struct Setting {
+struct FollowSetting {
   int64_t commits = 5000;
   int pause_us = 1000;
 };
 
 // Commits items, each of which is the time right before its commit.
-absl::Status CommitTimes(const std::string& path, const Setting& setting) {
+absl::Status CommitTimes(const std::string& path, const FollowSetting& setting) {
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   for (int64_t i = 0; i < setting.commits; ++i) {
     std::this_thread::sleep_for(std::chrono::microseconds(setting.pause_us));
-    const int64_t now[] = {Clock::now().time_since_epoch().count()};
+    const int64_t now[] = {SteadyClock::now().time_since_epoch().count()};
     RETURN_IF_ERROR(writer.Append(now));
     RETURN_IF_ERROR(writer.Commit(Durability::kProcess).status());
   }
   return writer.Close();
 }
 
-absl::Status Measure(Session& session, const Setting& setting, Layout layout) {
+absl::Status MeasureFollowing(Session& session, const FollowSetting& setting, Layout layout) {
   const std::string path = session.PathFor("follow");
   CreateOptions options;
   options.compression.typesize = sizeof(int64_t);
@@ -60,9 +60,9 @@ absl::Status Measure(Session& session, const Setting& setting, Layout layout) {
     if (!more) continue;
     int64_t made[1];
     RETURN_IF_ERROR(seen.ReadItems(seen.info().nitems - 1, made));
-    latencies.Add(
-        std::chrono::duration<double>(Clock::now().time_since_epoch() - Clock::duration(made[0]))
-            .count());
+    latencies.Add(std::chrono::duration<double>(SteadyClock::now().time_since_epoch() -
+                                                SteadyClock::duration(made[0]))
+                      .count());
   }
   int result = 0;
   if (waitpid(child, &result, 0) != child || result != 0) {
@@ -82,7 +82,7 @@ absl::Status Measure(Session& session, const Setting& setting, Layout layout) {
 void AddFollow(CLI::App& app, Session& session) {
   CLI::App* const command =
       app.add_subcommand("follow", "Commits that another process waits for: their latency");
-  const auto setting = std::make_shared<Setting>();
+  const auto setting = std::make_shared<FollowSetting>();
   command->add_option("--commits", setting->commits, "How many")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -91,8 +91,8 @@ void AddFollow(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->callback([setting, &session] {
     session.run = [setting, &session]() -> absl::Status {
-      RETURN_IF_ERROR(Measure(session, *setting, Layout::kContiguous));
-      return Measure(session, *setting, Layout::kSparse);
+      RETURN_IF_ERROR(MeasureFollowing(session, *setting, Layout::kContiguous));
+      return MeasureFollowing(session, *setting, Layout::kSparse);
     };
   });
 }

@@ -8,7 +8,7 @@ namespace cairn::bench {
 
 namespace {
 
-absl::Status Run(Session& session) {
+absl::Status RunIncompressible(Session& session) {
   for (const size_t nbytes : {size_t{4} << 20, size_t{4} << 10}) {
     for (const Codec codec :
          {Codec::kBloscLz, Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
@@ -23,7 +23,8 @@ absl::Status Run(Session& session) {
 
 void AddIncompressible(CLI::App& app, Session& session) {
   CLI::App* const command = app.add_subcommand("incompressible", "Chunks of noise in memory");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback(
+      [&session] { session.run = [&session] { return RunIncompressible(session); }; });
 }
 
 }  // namespace cairn::bench

@@ -26,11 +26,11 @@ namespace cairn::bench {
 
 namespace {
 
-constexpr size_t kItem = 8;  // of data A
+constexpr size_t kItemSize = 8;  // of data A
 
-CompressionOptions OptionsFor(int32_t blocksize) {
+CompressionOptions ItemCompression(int32_t blocksize) {
   CompressionOptions options;
-  options.typesize = kItem;
+  options.typesize = kItemSize;
   options.blocksize = blocksize;
   return options;
 }
@@ -41,7 +41,7 @@ class ItemFrame {
   static absl::StatusOr<std::unique_ptr<ItemFrame>> Make(const std::string& path, int32_t chunksize,
                                                          int32_t blocksize, int64_t nchunks) {
     CreateOptions options;
-    options.compression = OptionsFor(blocksize);
+    options.compression = ItemCompression(blocksize);
     options.chunksize = chunksize;
     options.overwrite = true;
     ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
@@ -71,7 +71,7 @@ class ItemFrame {
   int64_t nitems() const { return snapshot_.info().nitems; }
   bool has_limit() const { return bare_ != nullptr; }
   int64_t BlockOf(int64_t item) const {
-    return item * int64_t{kItem} / static_cast<int64_t>(raw_.size());
+    return item * int64_t{kItemSize} / static_cast<int64_t>(raw_.size());
   }
 
   // Decodes a block with the bare codec, unless it was the last one.
@@ -79,7 +79,8 @@ class ItemFrame {
     return bare_->Decode({&blocks_[static_cast<size_t>(block)], 1}, raw_);
   }
   void Take(int64_t item, MutableBytes dst) const {
-    std::memcpy(dst.data(), raw_.data() + static_cast<size_t>(item) * kItem % raw_.size(), kItem);
+    std::memcpy(dst.data(), raw_.data() + static_cast<size_t>(item) * kItemSize % raw_.size(),
+                kItemSize);
   }
 
  private:
@@ -102,7 +103,7 @@ std::vector<int64_t> RandomItems(int64_t count, int64_t nitems, uint64_t seed) {
 }
 
 absl::Status ReadEach(const Snapshot& snapshot, const std::vector<int64_t>& items) {
-  std::byte item[kItem];
+  std::byte item[kItemSize];
   absl::Status status;
   for (const int64_t number : items) status.Update(snapshot.ReadItems(number, MutableBytes(item)));
   return status;
@@ -119,7 +120,7 @@ absl::Status CompareSingle(Session& session, int32_t blocksize, int64_t reads) {
   Contest random({.text = "random item" + where, .ops = reads});
   if (frame.has_limit()) {
     random.Add("limit: decode its block", [&] {
-      std::byte item[kItem];
+      std::byte item[kItemSize];
       absl::Status status;
       for (const int64_t number : items) {
         status.Update(frame.Decode(frame.BlockOf(number)));
@@ -142,7 +143,7 @@ absl::Status CompareSingle(Session& session, int32_t blocksize, int64_t reads) {
 #ifdef CAIRN_HAVE_BLOSC2
   Blosc2Reader peer(frame.path());
   random.Add("C-Blosc2", [&] {
-    std::byte item[kItem];
+    std::byte item[kItemSize];
     absl::Status status;
     for (const int64_t number : items) status.Update(peer.ReadItem(number, item));
     return status;
@@ -153,9 +154,9 @@ absl::Status CompareSingle(Session& session, int32_t blocksize, int64_t reads) {
   session.report.Add(*std::move(result));
 
   constexpr int64_t kHits = 20'000;
-  std::vector<int64_t> near = RandomItems(kHits, blocksize / static_cast<int64_t>(kItem), 8);
+  std::vector<int64_t> near = RandomItems(kHits, blocksize / static_cast<int64_t>(kItemSize), 8);
   for (size_t i = 0; i < near.size(); ++i) {
-    near[i] += static_cast<int64_t>(i % 4) * kChunk / static_cast<int64_t>(kItem);
+    near[i] += static_cast<int64_t>(i % 4) * kChunk / static_cast<int64_t>(kItemSize);
   }
   Contest hits({.text = "item of one of four blocks" + where, .ops = kHits});
   hits.Add("Cairn, kept blocks", [&] { return ReadEach(frame.snapshot(), near); });
@@ -173,8 +174,8 @@ absl::Status CompareGather(Session& session) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     sets.push_back(RandomItems(kItems, frame.nitems(), seed));
   }
-  std::vector<std::byte> out(kItems * kItem);
-  const auto place = [&](size_t i) { return MutableBytes(out).subspan(i * kItem, kItem); };
+  std::vector<std::byte> out(kItems * kItemSize);
+  const auto place = [&](size_t i) { return MutableBytes(out).subspan(i * kItemSize, kItemSize); };
 
   Contest contest({.text = "gather 1,000 random items, 4 KiB chunks, data A, 10000 chunks",
                    .ops = kItems * static_cast<int64_t>(sets.size())});
@@ -216,7 +217,7 @@ absl::Status CompareGather(Session& session) {
   return absl::OkStatus();
 }
 
-absl::Status Run(Session& session) {
+absl::Status RunItems(Session& session) {
   if (!HaveKernels()) session.report.Note("no limit: it needs the kernels of C-Blosc2");
   for (const auto& [blocksize, reads] :
        {std::pair<int32_t, int64_t>{512 << 10, 400}, {64 << 10, 4000}, {16 << 10, 10'000}}) {
@@ -229,7 +230,7 @@ absl::Status Run(Session& session) {
 
 void AddItems(CLI::App& app, Session& session) {
   CLI::App* const command = app.add_subcommand("items", "Single items of a warm frame");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunItems(session); }; });
 }
 
 }  // namespace cairn::bench

@@ -22,9 +22,9 @@ namespace cairn::bench {
 namespace {
 
 constexpr int64_t kMost = 1'000'000;  // commits
-constexpr size_t kChunk = 4096;
+constexpr size_t kJournalChunk = 4096;
 
-CreateOptions OptionsFor(int32_t chunksize, const std::shared_ptr<FileSystem>& files) {
+CreateOptions JournalOptions(int32_t chunksize, const std::shared_ptr<FileSystem>& files) {
   CreateOptions options;
   options.chunksize = chunksize;
   options.compression = UsualCompression(DataSet::kC);
@@ -34,7 +34,7 @@ CreateOptions OptionsFor(int32_t chunksize, const std::shared_ptr<FileSystem>& f
 }
 
 // Commits noise, so that the stored bytes are not fewer than the given ones.
-absl::Status Commit(Writer& writer, DataSource& source, size_t size) {
+absl::Status CommitNoise(Writer& writer, DataSource& source, size_t size) {
   RETURN_IF_ERROR(writer.Append(source.Next().first(size)));
   return writer.Commit(Durability::kProcess).status();
 }
@@ -51,13 +51,13 @@ absl::StatusOr<Costs> CountCommits(const std::string& path, size_t size, int32_t
               .syncs = {.name = name + ": syncs", .points = {}},
               .checkpoints = {.name = name + ": checkpoints", .points = {}}};
   const auto files = std::make_shared<CountingFileSystem>();
-  ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, OptionsFor(chunksize, files)));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, JournalOptions(chunksize, files)));
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
-  DataSource source(DataSet::kC, kChunk);
+  DataSource source(DataSet::kC, kJournalChunk);
   files->Reset();
   int64_t next = 1000;
   for (int64_t i = 1; i <= kMost; ++i) {
-    RETURN_IF_ERROR(Commit(writer, source, size));
+    RETURN_IF_ERROR(CommitNoise(writer, source, size));
     if (i != next) continue;
     const Counts& counts = files->counts();
     const auto commits = static_cast<double>(i);
@@ -70,7 +70,7 @@ absl::StatusOr<Costs> CountCommits(const std::string& path, size_t size, int32_t
   return costs;
 }
 
-absl::Status CompareCommits(Session& session) {
+absl::Status CompareJournals(Session& session) {
   Growth bytes{.question = "bytes written, without durable commits",
                .x_title = "commits",
                .y_title = "for each byte given",
@@ -80,7 +80,7 @@ absl::Status CompareCommits(Session& session) {
                .y_title = "so far",
                .curves = {}};
   for (const auto& [size, chunksize] :
-       {std::pair{kChunk, int32_t{kChunk}}, {size_t{100}, int32_t{1} << 20}}) {
+       {std::pair{kJournalChunk, int32_t{kJournalChunk}}, {size_t{100}, int32_t{1} << 20}}) {
     const std::string path = session.PathFor("journal");
     absl::StatusOr<Costs> costs = CountCommits(path, size, chunksize);
     RemoveStore(path);
@@ -97,11 +97,11 @@ absl::Status CompareCommits(Session& session) {
 absl::Status CompareRefresh(Session& session) {
   constexpr int64_t kTimes = 100'000;
   const std::string path = session.PathFor("refresh");
-  ASSIGN_OR_RETURN(Frame made, Frame::Create(path, OptionsFor(1 << 20, nullptr)));
+  ASSIGN_OR_RETURN(Frame made, Frame::Create(path, JournalOptions(1 << 20, nullptr)));
   ASSIGN_OR_RETURN(Writer writer, made.OpenWriter());
-  DataSource source(DataSet::kC, kChunk);
+  DataSource source(DataSet::kC, kJournalChunk);
   for (int i = 0; i < 1000; ++i) {
-    RETURN_IF_ERROR(Commit(writer, source, 16));
+    RETURN_IF_ERROR(CommitNoise(writer, source, 16));
   }
   ASSIGN_OR_RETURN(Frame mapped, Frame::Open(path));
   ASSIGN_OR_RETURN(Frame unmapped, Frame::Open(path, {.use_mmap = false}));
@@ -120,8 +120,8 @@ absl::Status CompareRefresh(Session& session) {
   return absl::OkStatus();
 }
 
-absl::Status Run(Session& session) {
-  const absl::Status status = CompareCommits(session);
+absl::Status RunJournal(Session& session) {
+  const absl::Status status = CompareJournals(session);
   return status.ok() ? CompareRefresh(session) : status;
 }
 
@@ -130,7 +130,7 @@ absl::Status Run(Session& session) {
 void AddJournal(CLI::App& app, Session& session) {
   CLI::App* const command =
       app.add_subcommand("journal", "Bytes, syncs and checkpoints of many commits; needs 5 GB");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunJournal(session); }; });
 }
 
 }  // namespace cairn::bench

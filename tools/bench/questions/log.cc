@@ -33,10 +33,10 @@ namespace cairn::bench {
 
 namespace {
 
-constexpr int64_t kBatch = 1000;
+constexpr int64_t kLogBatch = 1000;
 constexpr int64_t kDay = kYear / 365;
 
-struct Setting {
+struct LogSetting {
   int64_t records = 10'000'000;
   int64_t logs = 10'000;             // logs that are open at once
   std::optional<int> decimals = {};  // decimals of a value
@@ -49,7 +49,7 @@ Schema SensorSchema() {
   return Schema::Make(std::move(fields)).value();
 }
 
-absl::StatusOr<Log> MakeLog(const std::string& path, const Setting& setting) {
+absl::StatusOr<Log> MakeLog(const std::string& path, const LogSetting& setting) {
   LogCreateOptions options;
   options.schema = SensorSchema();
   options.codec = setting.zstd ? Codec::kZstd : Codec::kLz4;
@@ -59,16 +59,16 @@ absl::StatusOr<Log> MakeLog(const std::string& path, const Setting& setting) {
 
 // Makes commits of a thousand records each.
 absl::Status Ingest(const std::string& path, const std::vector<Reading>& walk,
-                    const Setting& setting, Session& session) {
+                    const LogSetting& setting, Session& session) {
   const Question question = {.text = absl::StrFormat("records into a log of %d", walk.size()),
                              .ops = static_cast<int64_t>(walk.size()),
                              .clock = Clock::kWall};
   Contest contest(question);
   contest.Add("commit every 1,000", [&]() -> absl::Status {
     ASSIGN_OR_RETURN(Log log, MakeLog(path, setting));
-    ASSIGN_OR_RETURN(LogWriter writer, log.OpenWriter({.commit_records = kBatch}));
-    for (size_t at = 0; at < walk.size(); at += kBatch) {
-      const size_t count = std::min<size_t>(kBatch, walk.size() - at);
+    ASSIGN_OR_RETURN(LogWriter writer, log.OpenWriter({.commit_records = kLogBatch}));
+    for (size_t at = 0; at < walk.size(); at += kLogBatch) {
+      const size_t count = std::min<size_t>(kLogBatch, walk.size() - at);
       RETURN_IF_ERROR(writer.Append(std::span(walk).subspan(at, count)));
     }
     return writer.Close();
@@ -83,21 +83,22 @@ absl::Status Ingest(const std::string& path, const std::vector<Reading>& walk,
 // Makes commits of a thousand records that survive a power cut. In turns with them, writes and
 // syncs the same records without a log.
 absl::Status DurableIngest(const std::string& path, const std::vector<Reading>& walk,
-                           const Setting& setting, Session& session) {
+                           const LogSetting& setting, Session& session) {
   constexpr size_t kInARow = 20;
   constexpr size_t kCommits = 600;
-  ASSIGN_OR_RETURN(const std::unique_ptr<BareFile> bare,
-                   BareFile::Make(path + ".bare", (kCommits + kInARow) * kBatch * sizeof(Reading)));
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<BareFile> bare,
+      BareFile::Make(path + ".bare", (kCommits + kInARow) * kLogBatch * sizeof(Reading)));
   ASSIGN_OR_RETURN(Log log, MakeLog(path, setting));
-  ASSIGN_OR_RETURN(LogWriter writer,
-                   log.OpenWriter({.commit_records = kBatch, .durability = Durability::kMachine}));
+  ASSIGN_OR_RETURN(LogWriter writer, log.OpenWriter({.commit_records = kLogBatch,
+                                                     .durability = Durability::kMachine}));
   Latencies took_bare;
   Latencies took_log;
-  const size_t batches = std::min(kCommits, walk.size() / kBatch);
+  const size_t batches = std::min(kCommits, walk.size() / kLogBatch);
   for (size_t at = 0; at < batches; at += kInARow) {
     for (Latencies* const latencies : {&took_bare, &took_log}) {
       for (size_t i = at; i < std::min(at + kInARow, batches); ++i) {
-        const auto batch = std::span(walk).subspan(i * kBatch, kBatch);
+        const auto batch = std::span(walk).subspan(i * kLogBatch, kLogBatch);
         const double begin = Now(Clock::kWall);
         RETURN_IF_ERROR(latencies == &took_log ? writer.Append(batch)
                                                : bare->Append(std::as_bytes(batch)));
@@ -117,7 +118,7 @@ absl::Status DurableIngest(const std::string& path, const std::vector<Reading>& 
 
 // Commits each record by itself.
 absl::Status SmallCommits(const std::string& path, const std::vector<Reading>& walk,
-                          const Setting& setting, Session& session) {
+                          const LogSetting& setting, Session& session) {
   constexpr size_t kCommits = 100'000;
   ASSIGN_OR_RETURN(Log log, MakeLog(path, setting));
   ASSIGN_OR_RETURN(LogWriter writer, log.OpenWriter({.commit_records = 1}));
@@ -235,7 +236,7 @@ absl::Status Aggregates(const LogSnapshot& log, Session& session) {
 
 // Measures the time from before a commit to when a waiting reader has its record.
 absl::Status Follow(const std::string& path, const std::vector<Reading>& walk,
-                    const Setting& setting, Session& session) {
+                    const LogSetting& setting, Session& session) {
   constexpr int kCommits = 2000;
   ASSIGN_OR_RETURN(Log log, MakeLog(path, setting));
   ASSIGN_OR_RETURN(LogWriter writer, log.OpenWriter({.commit_records = 1}));
@@ -290,7 +291,7 @@ absl::Status AllowFiles(int64_t count) {
 
 // Writes a log for each device or metric, all of them in one process.
 absl::Status ManyLogs(const std::string& path, const std::vector<Reading>& walk,
-                      const Setting& setting, Session& session) {
+                      const LogSetting& setting, Session& session) {
   constexpr size_t kCommits = 10;
   RETURN_IF_ERROR(AllowFiles(2 * setting.logs + 100));
   RETURN_IF_ERROR(PosixFileSystem()->MakeDirectory(path));
@@ -318,7 +319,7 @@ absl::Status ManyLogs(const std::string& path, const std::vector<Reading>& walk,
   return absl::OkStatus();
 }
 
-absl::Status Measure(const std::string& path, const Setting& setting, Session& session) {
+absl::Status MeasureLog(const std::string& path, const LogSetting& setting, Session& session) {
   const std::vector<Reading> walk = SensorWalk(setting.records, setting.decimals);
   RETURN_IF_ERROR(Ingest(path, walk, setting, session));
   {
@@ -346,7 +347,7 @@ absl::Status Measure(const std::string& path, const Setting& setting, Session& s
 void AddLog(CLI::App& app, Session& session) {
   CLI::App* const command =
       app.add_subcommand("log", "A time-series log: taking in, ranges, fields, sums, following");
-  const auto setting = std::make_shared<Setting>();
+  const auto setting = std::make_shared<LogSetting>();
   command->add_option("--records", setting->records, "Of 40 bytes, a year of them")
       ->check(CLI::Range(int64_t{10'000}, int64_t{1} << 32))
       ->capture_default_str();
@@ -358,7 +359,7 @@ void AddLog(CLI::App& app, Session& session) {
   command->callback([setting, &session] {
     session.run = [setting, &session] {
       const std::string path = session.PathFor("log");
-      const absl::Status status = Measure(path, *setting, session);
+      const absl::Status status = MeasureLog(path, *setting, session);
       RemoveStore(path);
       return status;
     };

@@ -25,7 +25,7 @@ size_t HeapInUse() {
 }
 
 // Reads complete chunks, because the memory for decoded blocks has a bound of its own.
-absl::StatusOr<Curve> Measure(const std::string& path, int64_t nchunks) {
+absl::StatusOr<Curve> MeasureMemory(const std::string& path, int64_t nchunks) {
   Curve curve{.name = absl::StrCat(nchunks, " chunks"), .points = {}};
   const size_t before = HeapInUse();
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path));
@@ -44,7 +44,7 @@ absl::StatusOr<Curve> Measure(const std::string& path, int64_t nchunks) {
   return curve;
 }
 
-absl::Status Run(Session& session) {
+absl::Status RunMemory(Session& session) {
   Growth growth{.question = "memory of an open frame",
                 .x_title = "random chunks read",
                 .y_title = "KiB on the heap",
@@ -53,7 +53,7 @@ absl::Status Run(Session& session) {
     const std::string path = session.PathFor("memory");
     const absl::Status status = BuildSmallChunks(path, FingerprintType::k64Bit, nchunks);
     if (!status.ok()) return status;
-    absl::StatusOr<Curve> curve = Measure(path, nchunks);
+    absl::StatusOr<Curve> curve = MeasureMemory(path, nchunks);
     RemoveStore(path);
     if (!curve.ok()) return curve.status();
     growth.curves.push_back(*std::move(curve));
@@ -67,7 +67,7 @@ absl::Status Run(Session& session) {
 void AddMemory(CLI::App& app, Session& session) {
   CLI::App* const command =
       app.add_subcommand("memory", "What an open frame keeps on the heap; needs 4 GB of disk");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunMemory(session); }; });
 }
 
 }  // namespace cairn::bench

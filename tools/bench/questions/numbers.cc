@@ -38,7 +38,7 @@ constexpr Coding kCodings[] = {
     {"LZ4-5 + bitshuffle", Codec::kLz4, 5, Filter::kBitShuffle},
 };
 
-CompressionOptions OptionsOf(const Coding& coding, const NumberColumn& column) {
+CompressionOptions CodingOptions(const Coding& coding, const NumberColumn& column) {
   CompressionOptions options = {
       .codec = coding.codec, .clevel = coding.clevel, .typesize = column.size};
   if (CodesNumbers(coding.codec)) {
@@ -53,7 +53,7 @@ CompressionOptions OptionsOf(const Coding& coding, const NumberColumn& column) {
 }
 
 // A contestant with its chunk.
-struct Contestant {
+struct NumberContestant {
   ChunkCompressor compressor;
   std::vector<std::byte> chunk;
 };
@@ -62,14 +62,15 @@ absl::Status CompareColumn(Session& session, const NumberColumn& column) {
   const ChunkDecompressor decompressor{DecompressionOptions()};
   std::vector<std::byte> coded(MaxCompressedSize(column.bytes.size()));
   std::vector<std::byte> decoded(column.bytes.size());
-  std::vector<std::unique_ptr<Contestant>> contestants;
+  std::vector<std::unique_ptr<NumberContestant>> contestants;
   std::string ratios;
   for (const Coding& coding : kCodings) {
-    ASSIGN_OR_RETURN(ChunkCompressor compressor, ChunkCompressor::Make(OptionsOf(coding, column)));
+    ASSIGN_OR_RETURN(ChunkCompressor compressor,
+                     ChunkCompressor::Make(CodingOptions(coding, column)));
     ASSIGN_OR_RETURN(const size_t size, compressor.Compress(column.bytes, coded));
     const double ratio = static_cast<double>(column.bytes.size()) / static_cast<double>(size);
     absl::StrAppendFormat(&ratios, "%s%.2f", ratios.empty() ? "" : ", ", ratio);
-    contestants.push_back(std::make_unique<Contestant>(Contestant{
+    contestants.push_back(std::make_unique<NumberContestant>(NumberContestant{
         std::move(compressor), {coded.begin(), coded.begin() + static_cast<int64_t>(size)}}));
   }
   const auto nbytes = static_cast<int64_t>(column.bytes.size());
@@ -77,7 +78,7 @@ absl::Status CompareColumn(Session& session, const NumberColumn& column) {
       {.text = absl::StrCat("code ", column.name, " (ratios ", ratios, ")"), .op_bytes = nbytes});
   Contest decompress({.text = absl::StrCat("decode ", column.name), .op_bytes = nbytes});
   for (size_t i = 0; i < contestants.size(); ++i) {
-    Contestant& contestant = *contestants[i];
+    NumberContestant& contestant = *contestants[i];
     compress.Add(kCodings[i].name,
                  [&] { return contestant.compressor.Compress(column.bytes, coded).status(); });
     decompress.Add(kCodings[i].name,
@@ -90,7 +91,7 @@ absl::Status CompareColumn(Session& session, const NumberColumn& column) {
   return absl::OkStatus();
 }
 
-absl::Status Run(Session& session) {
+absl::Status RunNumbers(Session& session) {
   for (const NumberColumn& column : NumberColumns(kNumbers)) {
     RETURN_IF_ERROR(CompareColumn(session, column));
   }
@@ -104,7 +105,7 @@ void AddNumbers(CLI::App& app, Session& session) {
       app.add_subcommand("numbers",
                          "Columns of numbers: pco, bitpack and auto beside zstd and LZ4"
                          ", and the ratios");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunNumbers(session); }; });
 }
 
 }  // namespace cairn::bench

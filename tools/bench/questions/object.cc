@@ -29,13 +29,13 @@ namespace cairn::bench {
 
 namespace {
 
-constexpr int32_t kChunk = 64 << 10;
-constexpr int64_t kChunks = 1000;
+constexpr int32_t kObjectChunk = 64 << 10;
+constexpr int64_t kObjectChunks = 1000;
 constexpr int64_t kManyChunks = 100'000;
 constexpr int kCommitsBefore = 10;
 constexpr int kRacing = 20;  // commits of each of two writers in a round
 
-struct Setting {
+struct ObjectSetting {
   std::string bucket;
   std::string proxy;
   std::vector<int> latencies = {0, 10, 50};
@@ -44,7 +44,7 @@ struct Setting {
 CreateOptions FrameOptions(Layout layout, const std::shared_ptr<FileSystem>& files = nullptr) {
   CreateOptions options;
   options.compression = UsualCompression(DataSet::kA);
-  options.chunksize = kChunk;
+  options.chunksize = kObjectChunk;
   options.layout = layout;
   options.overwrite = files == nullptr;
   options.file_system = files;
@@ -77,9 +77,9 @@ class Frames {
   std::string written(int latency) const { return absl::StrCat(prefix_, "written-", latency); }
 
   absl::Status Make(const std::shared_ptr<ObjectStore>& store, const std::string& scratch) const {
-    DataSource source(DataSet::kA, kChunk);
+    DataSource source(DataSet::kA, kObjectChunk);
     ASSIGN_OR_RETURN(Writer local, Frame::BeginCreate(scratch, FrameOptions(Layout::kContiguous)));
-    RETURN_IF_ERROR(AppendChunks(local, source, kChunks));
+    RETURN_IF_ERROR(AppendChunks(local, source, kObjectChunks));
     RETURN_IF_ERROR(local.Close());
     RETURN_IF_ERROR(Upload(*store, scratch, contiguous()));
     RETURN_IF_ERROR(BuildSmallChunks(scratch, FingerprintType::k64Bit, kManyChunks));
@@ -88,7 +88,7 @@ class Frames {
     const std::shared_ptr<FileSystem> files = MakeObjectFileSystem(store);
     const CreateOptions options = FrameOptions(Layout::kSparse, files);
     ASSIGN_OR_RETURN(Writer sparse, Frame::BeginCreate(objects(), options));
-    RETURN_IF_ERROR(AppendChunks(sparse, source, kChunks));
+    RETURN_IF_ERROR(AppendChunks(sparse, source, kObjectChunks));
     RETURN_IF_ERROR(sparse.Close());
     ASSIGN_OR_RETURN(Frame frame, Frame::Create(committed(), options));
     ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
@@ -113,7 +113,7 @@ class Asker {
     Growth milliseconds;
   };
 
-  Asker(const Setting& setting, const Frames& frames, int latency, std::string endpoint,
+  Asker(const ObjectSetting& setting, const Frames& frames, int latency, std::string endpoint,
         std::shared_ptr<ObjectStore> direct, Tables& tables)
       : setting_(setting),
         frames_(frames),
@@ -199,9 +199,9 @@ class Asker {
   }
 
   absl::Status AskScan(const std::string& name, const std::string& path) {
-    std::vector<std::byte> all(kChunks * kChunk);
+    std::vector<std::byte> all(kObjectChunks * kObjectChunk);
     return Measure(
-        absl::StrCat("scan of ", kChunks, " chunks: ", name), [&] { return Open(path); },
+        absl::StrCat("scan of ", kObjectChunks, " chunks: ", name), [&] { return Open(path); },
         [&] { return frame_->snapshot().ReadBytes(0, all); });
   }
 
@@ -271,7 +271,7 @@ class Asker {
     std::optional<Writer> writers[2];
     ASSIGN_OR_RETURN(writers[0], frame_->OpenWriter());
     ASSIGN_OR_RETURN(writers[1], other.OpenWriter());
-    DataSource sources[2] = {{DataSet::kA, kChunk, 2}, {DataSet::kA, kChunk, 3}};
+    DataSource sources[2] = {{DataSet::kA, kObjectChunk, 2}, {DataSet::kA, kObjectChunk, 3}};
     const auto race = [&]() -> absl::Status {
       absl::Status results[2];
       std::vector<std::thread> threads;
@@ -294,14 +294,14 @@ class Asker {
     return status;
   }
 
-  const Setting& setting_;
+  const ObjectSetting& setting_;
   const Frames& frames_;
   const int latency_;
   const std::string endpoint_;
   const std::shared_ptr<ObjectStore> direct_;  // has no added latency
   Tables& tables_;
   int rounds_ = 1;
-  DataSource source_ = DataSource(DataSet::kA, kChunk);
+  DataSource source_ = DataSource(DataSet::kA, kObjectChunk);
   // Requests of these are counted.
   std::shared_ptr<ObjectStore> store_;
   std::shared_ptr<ObjectStore> second_;
@@ -309,7 +309,7 @@ class Asker {
   std::optional<Frame> frame_;
 };
 
-absl::Status AskOverAllWays(Session& session, const Setting& setting, const Frames& frames,
+absl::Status AskOverAllWays(Session& session, const ObjectSetting& setting, const Frames& frames,
                             const std::shared_ptr<ObjectStore>& store) {
   Asker::Tables tables = {.requests = {.question = "requests to the object store, medians",
                                        .x_title = "ms added to each request",
@@ -337,7 +337,7 @@ absl::Status AskOverAllWays(Session& session, const Setting& setting, const Fram
   return absl::OkStatus();
 }
 
-absl::Status Run(Session& session, const Setting& setting) {
+absl::Status RunObject(Session& session, const ObjectSetting& setting) {
   if (setting.bucket.empty()) {
     session.report.Note("no --bucket of an object store: skipped");
     return absl::OkStatus();
@@ -361,7 +361,7 @@ absl::Status Run(Session& session, const Setting& setting) {
 void AddObject(CLI::App& app, Session& session) {
   CLI::App* const command = app.add_subcommand(
       "object", "Requests and time of frames in an object store, which the environment names");
-  const auto setting = std::make_shared<Setting>();
+  const auto setting = std::make_shared<ObjectSetting>();
   command->add_option("--bucket", setting->bucket, "A bucket of the store; without it, skipped");
   command->add_option("--proxy", setting->proxy, "The program object_proxy, which adds latency")
       ->check(CLI::ExistingFile);
@@ -369,7 +369,7 @@ void AddObject(CLI::App& app, Session& session) {
       ->check(CLI::Range(0, 10'000))
       ->capture_default_str();
   command->callback([setting, &session] {
-    session.run = [setting, &session] { return Run(session, *setting); };
+    session.run = [setting, &session] { return RunObject(session, *setting); };
   });
 }
 

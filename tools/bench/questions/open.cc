@@ -21,12 +21,12 @@ namespace cairn::bench {
 
 namespace {
 
-constexpr int kOpens = 25;
+constexpr int kTimedOpens = 25;
 
 // Returns the microseconds to open the frame and read one item somewhere.
 absl::StatusOr<double> TimeToFirstItem(const std::string& path) {
   std::vector<double> times;
-  for (uint64_t seed = 0; seed < kOpens; ++seed) {
+  for (uint64_t seed = 0; seed < kTimedOpens; ++seed) {
     std::mt19937_64 random(seed);
     const double begin = Now(Clock::kWall);
     ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path));
@@ -39,7 +39,7 @@ absl::StatusOr<double> TimeToFirstItem(const std::string& path) {
   return Median(std::move(times));
 }
 
-absl::Status CompareChunks(Session& session) {
+absl::Status CompareAfterChunks(Session& session) {
   Growth growth{.question = "open and read a first item, real chunks, pages in memory",
                 .x_title = "chunks in the frame",
                 .y_title = "microseconds",
@@ -62,7 +62,7 @@ absl::Status CompareChunks(Session& session) {
   return absl::OkStatus();
 }
 
-absl::Status CompareCommits(Session& session) {
+absl::Status CompareAfterCommits(Session& session) {
   Growth growth{.question = "open and read a first item after commits of 64 bytes",
                 .x_title = "commits since the checkpoint",
                 .y_title = "microseconds",
@@ -89,9 +89,9 @@ absl::Status CompareCommits(Session& session) {
   return absl::OkStatus();
 }
 
-absl::Status Run(Session& session) {
-  const absl::Status status = CompareChunks(session);
-  return status.ok() ? CompareCommits(session) : status;
+absl::Status RunOpen(Session& session) {
+  const absl::Status status = CompareAfterChunks(session);
+  return status.ok() ? CompareAfterCommits(session) : status;
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ absl::Status Run(Session& session) {
 void AddOpen(CLI::App& app, Session& session) {
   CLI::App* const command =
       app.add_subcommand("open", "Opening a frame of many chunks or commits; needs 4 GB of disk");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunOpen(session); }; });
 }
 
 }  // namespace cairn::bench

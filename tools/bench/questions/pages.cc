@@ -231,7 +231,7 @@ absl::Status WatchSpace(const std::string& path, int64_t npages, int64_t updates
   return absl::OkStatus();
 }
 
-struct Sizes {
+struct PagesSetting {
   int64_t npages = 25'000;
   int64_t commits = 5000;
   int64_t updating = 20'000;
@@ -240,7 +240,7 @@ struct Sizes {
   bool skip_space = false;
 };
 
-absl::Status RunCommits(Session& session, const std::string& path, const Sizes& sizes) {
+absl::Status RunCommits(Session& session, const std::string& path, const PagesSetting& sizes) {
   for (const Durability durability : {Durability::kProcess, Durability::kMachine}) {
     for (const bool suspends : {false, true}) {
       ASSIGN_OR_RETURN(const auto paged, Paged::Make(path, sizes.npages));
@@ -253,7 +253,7 @@ absl::Status RunCommits(Session& session, const std::string& path, const Sizes& 
   return absl::OkStatus();
 }
 
-absl::Status RunSpace(Session& session, const std::string& path, const Sizes& sizes) {
+absl::Status RunSpace(Session& session, const std::string& path, const PagesSetting& sizes) {
   // The sizes are 3, 5 and 25 MB.
   for (const int64_t npages : {1125, 1875, 9375}) {
     for (const bool suspends : {false, true}) {
@@ -272,7 +272,7 @@ absl::Status RunSpace(Session& session, const std::string& path, const Sizes& si
   return absl::OkStatus();
 }
 
-absl::Status Run(Session& session, const Sizes& sizes) {
+absl::Status RunPages(Session& session, const PagesSetting& sizes) {
   const std::string path = session.PathFor("pages");
   if (!sizes.skip_commits) RETURN_IF_ERROR(RunCommits(session, path, sizes));
   if (!sizes.skip_reads) {
@@ -289,7 +289,7 @@ absl::Status Run(Session& session, const Sizes& sizes) {
 void AddPages(CLI::App& app, Session& session) {
   CLI::App* const command =
       app.add_subcommand("pages", "A frame whose chunks are the pages of a database");
-  const auto sizes = std::make_shared<Sizes>();
+  const auto sizes = std::make_shared<PagesSetting>();
   command->add_option("--pages", sizes->npages, "Pages of the frame that is timed")
       ->capture_default_str();
   command->add_option("--commits", sizes->commits, "Commits of each kind")->capture_default_str();
@@ -299,7 +299,7 @@ void AddPages(CLI::App& app, Session& session) {
   command->add_flag("--no-reads", sizes->skip_reads, "Leave out what warm reads cost");
   command->add_flag("--no-space", sizes->skip_space, "Leave out what the file takes");
   command->callback(
-      [sizes, &session] { session.run = [sizes, &session] { return Run(session, *sizes); }; });
+      [sizes, &session] { session.run = [sizes, &session] { return RunPages(session, *sizes); }; });
 }
 
 }  // namespace cairn::bench

@@ -21,14 +21,14 @@ namespace cairn::bench {
 
 namespace {
 
-struct Workload {
+struct ReadWorkload {
   DataSet set = DataSet::kA;
   int32_t chunksize = 4096;
   int64_t nchunks = 10000;
   int64_t reads = 10000;  // reads in a round
 };
 
-absl::Status Fill(ChunkStore& store, const Workload& workload) {
+absl::Status FillForReads(ChunkStore& store, const ReadWorkload& workload) {
   DataSource source(workload.set, static_cast<size_t>(workload.chunksize));
   for (int64_t i = 0; i < workload.nchunks; ++i) {
     RETURN_IF_ERROR(store.Append(source.Next()));
@@ -39,7 +39,7 @@ absl::Status Fill(ChunkStore& store, const Workload& workload) {
 // Every chunk of the data, coded by Cairn and taken apart for the bare codec.
 class BareChunks {
  public:
-  static absl::StatusOr<BareChunks> Make(const Workload& workload) {
+  static absl::StatusOr<BareChunks> Make(const ReadWorkload& workload) {
     const CompressionOptions options = UsualCompression(workload.set);
     ASSIGN_OR_RETURN(BareCodec codec, BareCodec::Make(options));
     BareChunks bare(std::move(codec));
@@ -64,7 +64,7 @@ class BareChunks {
   std::vector<std::vector<StoredBlock>> blocks_;
 };
 
-absl::Status Compare(Session& session, const Workload& workload) {
+absl::Status CompareReads(Session& session, const ReadWorkload& workload) {
   std::mt19937_64 random(7);
   std::vector<int64_t> order(static_cast<size_t>(workload.reads));
   for (int64_t& nchunk : order) nchunk = static_cast<int64_t>(random() % workload.nchunks);
@@ -96,7 +96,7 @@ absl::Status Compare(Session& session, const Workload& workload) {
                      engine.make({.path = path,
                                   .chunksize = workload.chunksize,
                                   .compression = UsualCompression(workload.set)}));
-    RETURN_IF_ERROR(Fill(*store, workload));
+    RETURN_IF_ERROR(FillForReads(*store, workload));
     stores.push_back(std::move(store));
     contest.Add(engine.name, [&order, &raw, store = stores.back().get()] {
       absl::Status status;
@@ -112,14 +112,15 @@ absl::Status Compare(Session& session, const Workload& workload) {
   return absl::OkStatus();
 }
 
-absl::Status Run(Session& session) {
+absl::Status RunRead(Session& session) {
   for (const DataSet set : {DataSet::kA, DataSet::kB, DataSet::kC}) {
-    for (const Workload& size : {Workload{.chunksize = 4 << 10, .nchunks = 10000, .reads = 10000},
-                                 Workload{.chunksize = 64 << 10, .nchunks = 4000, .reads = 2000},
-                                 Workload{.chunksize = 1 << 20, .nchunks = 200, .reads = 200}}) {
-      Workload workload = size;
+    for (const ReadWorkload& size :
+         {ReadWorkload{.chunksize = 4 << 10, .nchunks = 10000, .reads = 10000},
+          ReadWorkload{.chunksize = 64 << 10, .nchunks = 4000, .reads = 2000},
+          ReadWorkload{.chunksize = 1 << 20, .nchunks = 200, .reads = 200}}) {
+      ReadWorkload workload = size;
       workload.set = set;
-      RETURN_IF_ERROR(Compare(session, workload));
+      RETURN_IF_ERROR(CompareReads(session, workload));
     }
   }
   return absl::OkStatus();
@@ -129,7 +130,7 @@ absl::Status Run(Session& session) {
 
 void AddRead(CLI::App& app, Session& session) {
   CLI::App* const command = app.add_subcommand("read", "Random chunks of a warm frame");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunRead(session); }; });
 }
 
 }  // namespace cairn::bench

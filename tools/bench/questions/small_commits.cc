@@ -24,16 +24,15 @@ namespace cairn::bench {
 
 namespace {
 
-constexpr double kMiB = 1 << 20;
 constexpr int32_t kRecord = 40;
-constexpr int64_t kBatch = 100;
+constexpr int64_t kRecordBatch = 100;
 constexpr int64_t kSmall = 64;
 
 // Makes records of a logger: time, counter, and three measurements that change slowly.
 class RecordSource {
  public:
   Bytes Next() {
-    for (int64_t i = 0; i < kBatch; ++i) Put(batch_.data() + i * kRecord);
+    for (int64_t i = 0; i < kRecordBatch; ++i) Put(batch_.data() + i * kRecord);
     return batch_;
   }
 
@@ -61,7 +60,7 @@ class RecordSource {
   int64_t time_ = 1'700'000'000'000'000'000;
   int64_t counter_ = 0;
   double level_[3] = {300, 2000, -40};
-  std::vector<std::byte> batch_ = std::vector<std::byte>(kBatch * kRecord);
+  std::vector<std::byte> batch_ = std::vector<std::byte>(kRecordBatch * kRecord);
 };
 
 absl::StatusOr<int64_t> SizeOf(const std::string& path) {
@@ -69,8 +68,8 @@ absl::StatusOr<int64_t> SizeOf(const std::string& path) {
   return file->Size();
 }
 
-CreateOptions OptionsFor(int32_t chunksize, const CompressionOptions& compression,
-                         const std::shared_ptr<FileSystem>& files) {
+CreateOptions SmallCommitOptions(int32_t chunksize, const CompressionOptions& compression,
+                                 const std::shared_ptr<FileSystem>& files) {
   CreateOptions options;
   options.chunksize = chunksize;
   options.compression = compression;
@@ -85,12 +84,13 @@ absl::Status CommitRecords(const std::string& path, int32_t chunksize, int64_t r
   compression.codec = Codec::kZstd;
   compression.typesize = kRecord;
   const auto files = std::make_shared<CountingFileSystem>();
-  ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, OptionsFor(chunksize, compression, files)));
+  ASSIGN_OR_RETURN(Frame frame,
+                   Frame::Create(path, SmallCommitOptions(chunksize, compression, files)));
   files->Reset();
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   RecordSource source;
   std::vector<int64_t> sizes;  // sizes of the file while the second half is committed
-  const int64_t commits = records / kBatch;
+  const int64_t commits = records / kRecordBatch;
   for (int64_t i = 0; i < commits; ++i) {
     RETURN_IF_ERROR(writer.Append(source.Next()));
     RETURN_IF_ERROR(writer.Commit(Durability::kProcess).status());
@@ -105,7 +105,8 @@ absl::Status CommitRecords(const std::string& path, int32_t chunksize, int64_t r
   session.report.Note(absl::StrFormat(
       "%d records of %d bytes by %d, chunks of %d KiB: compacted %.1f MiB; closed %.2fx, largest "
       "in the second half %.2fx; %.2f bytes written for each given, %d checkpoints",
-      records, kRecord, kBatch, chunksize >> 10, least / kMiB, static_cast<double>(closed) / least,
+      records, kRecord, kRecordBatch, chunksize >> 10, least / kMiB,
+      static_cast<double>(closed) / least,
       static_cast<double>(*std::ranges::max_element(sizes)) / least,
       static_cast<double>(counts.bytes_written) / static_cast<double>(records * kRecord),
       counts.header_writes));
@@ -117,7 +118,7 @@ absl::Status CommitBytes(const std::string& path, DataSet set, Durability durabi
   constexpr int32_t kChunk = 64 << 20;
   const auto files = std::make_shared<CountingFileSystem>();
   ASSIGN_OR_RETURN(Frame frame,
-                   Frame::Create(path, OptionsFor(kChunk, UsualCompression(set), files)));
+                   Frame::Create(path, SmallCommitOptions(kChunk, UsualCompression(set), files)));
   files->Reset();
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   DataSource source(set, 1 << 20);
@@ -149,8 +150,8 @@ absl::Status OpenAndClose(const std::string& path, DataSet set, int64_t cycles, 
   const auto files = std::make_shared<CountingFileSystem>();
   DataSource source(set, kBegin);
   {
-    ASSIGN_OR_RETURN(Frame made,
-                     Frame::Create(path, OptionsFor(1 << 20, UsualCompression(set), files)));
+    ASSIGN_OR_RETURN(
+        Frame made, Frame::Create(path, SmallCommitOptions(1 << 20, UsualCompression(set), files)));
     ASSIGN_OR_RETURN(Writer writer, made.OpenWriter());
     RETURN_IF_ERROR(writer.Append(source.Next()));
     RETURN_IF_ERROR(writer.Close());
@@ -191,7 +192,7 @@ absl::Status CloseLarge(const std::string& path, int64_t nchunks, Session& sessi
   return absl::OkStatus();
 }
 
-struct Sizes {
+struct SmallCommitsSetting {
   int64_t records = 10'000'000;
   int64_t commits = 2'000'000;
   int64_t durable_commits = 1'100'000;
@@ -199,7 +200,7 @@ struct Sizes {
   int64_t nchunks = 1'000'000;
 };
 
-absl::Status Run(Session& session, const Sizes& sizes) {
+absl::Status RunSmallCommits(Session& session, const SmallCommitsSetting& sizes) {
   const std::string path = session.PathFor("small");
   std::vector<std::function<absl::Status()>> runs;
   for (const int32_t chunksize : {1 << 20, 64 << 10}) {
@@ -228,7 +229,7 @@ absl::Status Run(Session& session, const Sizes& sizes) {
 void AddSmallCommits(CLI::App& app, Session& session) {
   CLI::App* const command = app.add_subcommand(
       "small-commits", "What small commits leave in the file, and how many bytes they write");
-  const auto sizes = std::make_shared<Sizes>();
+  const auto sizes = std::make_shared<SmallCommitsSetting>();
   command->add_option("--records", sizes->records, "Records of 40 bytes")->capture_default_str();
   command->add_option("--commits", sizes->commits, "kProcess commits of 64 bytes")
       ->capture_default_str();
@@ -238,8 +239,9 @@ void AddSmallCommits(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("--chunks", sizes->nchunks, "Chunks of the frame that is closed")
       ->capture_default_str();
-  command->callback(
-      [sizes, &session] { session.run = [sizes, &session] { return Run(session, *sizes); }; });
+  command->callback([sizes, &session] {
+    session.run = [sizes, &session] { return RunSmallCommits(session, *sizes); };
+  });
 }
 
 }  // namespace cairn::bench

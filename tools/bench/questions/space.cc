@@ -27,27 +27,27 @@ namespace cairn::bench {
 
 namespace {
 
-constexpr int64_t kChunks = 5000;
-constexpr size_t kChunk = 4096;
+constexpr int64_t kSpaceChunks = 5000;
+constexpr size_t kSpaceChunk = 4096;
 constexpr int64_t kPoints = 100;
 constexpr int64_t kRefreshEvery = 100;  // commits
 
-struct Sizes {
+struct SpaceCurves {
   Curve file{.name = "file", .points = {}};
   Curve disk{.name = "disk", .points = {}};
   Curve live{.name = "what lives", .points = {}};
   double excess = 0;  // the most MiB over twice the live bytes
 };
 
-enum class Workload { kOneSize, kAnySize, kLog };
+enum class SpaceWorkload { kOneSize, kAnySize, kLog };
 
-std::string TitleOf(Workload workload) {
+std::string TitleOf(SpaceWorkload workload) {
   switch (workload) {
-    case Workload::kOneSize:
+    case SpaceWorkload::kOneSize:
       return "5,000 chunks of 4 KiB, updated at random";
-    case Workload::kAnySize:
+    case SpaceWorkload::kAnySize:
       return "the same, stored in anything up to 4 KiB";
-    case Workload::kLog:
+    case SpaceWorkload::kLog:
       break;
   }
   return "a log of 5,000 chunks that deletes its front as it grows";
@@ -56,21 +56,21 @@ std::string TitleOf(Workload workload) {
 // Makes the chunks.
 class Chunks {
  public:
-  explicit Chunks(Workload workload) : any_size_(workload == Workload::kAnySize) {}
+  explicit Chunks(SpaceWorkload workload) : any_size_(workload == SpaceWorkload::kAnySize) {}
 
   Bytes Next() {
     if (!any_size_) return source_.Next();
     // As much noise takes as much space.
-    const size_t noise = random_() % kChunk;
-    for (size_t i = 0; i < kChunk; ++i) chunk_[i] = std::byte(i < noise ? random_() : 0);
+    const size_t noise = random_() % kSpaceChunk;
+    for (size_t i = 0; i < kSpaceChunk; ++i) chunk_[i] = std::byte(i < noise ? random_() : 0);
     return chunk_;
   }
 
  private:
   const bool any_size_;
-  DataSource source_{DataSet::kA, kChunk};
+  DataSource source_{DataSet::kA, kSpaceChunk};
   std::mt19937_64 random_{2};
-  std::vector<std::byte> chunk_ = std::vector<std::byte>(kChunk);
+  std::vector<std::byte> chunk_ = std::vector<std::byte>(kSpaceChunk);
 };
 
 // Two readers that follow, and, for the second fifth of the time, one that does not.
@@ -85,8 +85,6 @@ struct Readers {
   }
 };
 
-constexpr double kMiB = 1 << 20;
-
 // Returns the sizes of the file and of its blocks on disk.
 absl::StatusOr<struct stat> SizesOf(const std::string& path) {
   struct stat info = {};
@@ -94,8 +92,8 @@ absl::StatusOr<struct stat> SizesOf(const std::string& path) {
   return info;
 }
 
-absl::Status Measure(const std::string& path, const Snapshot& snapshot, int64_t updates,
-                     Sizes& sizes) {
+absl::Status MeasureSpace(const std::string& path, const Snapshot& snapshot, int64_t updates,
+                          SpaceCurves& sizes) {
   ASSIGN_OR_RETURN(const struct stat info, SizesOf(path));
   const auto x = static_cast<double>(updates);
   sizes.excess =
@@ -107,22 +105,22 @@ absl::Status Measure(const std::string& path, const Snapshot& snapshot, int64_t 
 }
 
 // Another engine that does the same updates, without readers.
-class Peer {
+class SpacePeer {
  public:
-  static absl::StatusOr<std::unique_ptr<Peer>> Make(const Engine& engine, const std::string& path,
-                                                    Chunks& source) {
+  static absl::StatusOr<std::unique_ptr<SpacePeer>> Make(const Engine& engine,
+                                                         const std::string& path, Chunks& source) {
     RemoveStore(path);
-    auto peer = std::make_unique<Peer>();
+    auto peer = std::make_unique<SpacePeer>();
     peer->name_ = peer->file_.name = engine.name;
     peer->path_ = path;
     ASSIGN_OR_RETURN(peer->store_, engine.make({.path = path,
-                                                .chunksize = kChunk,
+                                                .chunksize = kSpaceChunk,
                                                 .compression = UsualCompression(DataSet::kA)}));
-    for (int64_t i = 0; i < kChunks; ++i) RETURN_IF_ERROR(peer->store_->Append(source.Next()));
+    for (int64_t i = 0; i < kSpaceChunks; ++i) RETURN_IF_ERROR(peer->store_->Append(source.Next()));
     RETURN_IF_ERROR(peer->store_->Commit(Durability::kProcess));
     return peer;
   }
-  ~Peer() {
+  ~SpacePeer() {
     store_.reset();
     if (!path_.empty()) RemoveStore(path_);
   }
@@ -158,49 +156,51 @@ class Peer {
 };
 
 // Makes LMDB's peer, if it was found and can do what the workload asks for.
-absl::StatusOr<std::vector<std::unique_ptr<Peer>>> MakePeers(Workload workload, Chunks& source,
-                                                             Session& session) {
-  std::vector<std::unique_ptr<Peer>> peers;
+absl::StatusOr<std::vector<std::unique_ptr<SpacePeer>>> MakePeers(SpaceWorkload workload,
+                                                                  Chunks& source,
+                                                                  Session& session) {
+  std::vector<std::unique_ptr<SpacePeer>> peers;
   for (const Engine& engine : PeerEngines()) {
-    if (workload == Workload::kLog || !engine.name.starts_with("LMDB")) continue;
+    if (workload == SpaceWorkload::kLog || !engine.name.starts_with("LMDB")) continue;
     ASSIGN_OR_RETURN(peers.emplace_back(),
-                     Peer::Make(engine, session.PathFor("space-" + engine.name), source));
+                     SpacePeer::Make(engine, session.PathFor("space-" + engine.name), source));
   }
   return peers;
 }
 
-absl::Status Fill(Frame& frame, Chunks& source) {
+absl::Status FillForUpdates(Frame& frame, Chunks& source) {
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
-  for (int64_t i = 0; i < kChunks; ++i) {
+  for (int64_t i = 0; i < kSpaceChunks; ++i) {
     RETURN_IF_ERROR(writer.Append(source.Next()));
   }
   return writer.Close();
 }
 
-absl::Status Edit(Writer& writer, Workload workload, int64_t nchunk, Bytes chunk) {
-  if (workload != Workload::kLog) return writer.UpdateChunk(nchunk, chunk);
+absl::Status Edit(Writer& writer, SpaceWorkload workload, int64_t nchunk, Bytes chunk) {
+  if (workload != SpaceWorkload::kLog) return writer.UpdateChunk(nchunk, chunk);
   RETURN_IF_ERROR(writer.Append(chunk));
   return writer.DeleteChunks(0, 1);
 }
 
-absl::Status Update(const std::string& path, Workload workload, int64_t updates, Session& session) {
+absl::Status Update(const std::string& path, SpaceWorkload workload, int64_t updates,
+                    Session& session) {
   CreateOptions options;
-  options.chunksize = kChunk;
+  options.chunksize = kSpaceChunk;
   options.compression = UsualCompression(DataSet::kA);
   options.overwrite = true;
   ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, options));
   Chunks source(workload);
-  RETURN_IF_ERROR(Fill(frame, source));
+  RETURN_IF_ERROR(FillForUpdates(frame, source));
   ASSIGN_OR_RETURN(Frame first, Frame::Open(path));
   ASSIGN_OR_RETURN(Frame second, Frame::Open(path));
   Readers readers{.first = std::move(first), .second = std::move(second)};
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   ASSIGN_OR_RETURN(const auto peers, MakePeers(workload, source, session));
-  Sizes sizes;
+  SpaceCurves sizes;
   Latencies commits;
   std::mt19937_64 random(1);
   for (int64_t i = 0; i < updates; ++i) {
-    const auto nchunk = static_cast<int64_t>(random() % kChunks);
+    const auto nchunk = static_cast<int64_t>(random() % kSpaceChunks);
     const Bytes chunk = source.Next();
     const double begin = Now(Clock::kWall);
     RETURN_IF_ERROR(Edit(writer, workload, nchunk, chunk));
@@ -211,7 +211,7 @@ absl::Status Update(const std::string& path, Workload workload, int64_t updates,
     if (i == updates / 5) readers.held = snapshot;
     if (i == 2 * updates / 5) readers.held.reset();
     if (i % std::max<int64_t>(updates / kPoints, 1) == 0) {
-      RETURN_IF_ERROR(Measure(path, snapshot, i, sizes));
+      RETURN_IF_ERROR(MeasureSpace(path, snapshot, i, sizes));
       for (const auto& peer : peers) RETURN_IF_ERROR(peer->Measure(i));
     }
   }
@@ -244,7 +244,8 @@ void AddSpace(CLI::App& app, Session& session) {
     session.run = [updates, &session] {
       const std::string path = session.PathFor("space");
       absl::Status status;
-      for (const Workload workload : {Workload::kOneSize, Workload::kAnySize, Workload::kLog}) {
+      for (const SpaceWorkload workload :
+           {SpaceWorkload::kOneSize, SpaceWorkload::kAnySize, SpaceWorkload::kLog}) {
         if (status.ok()) status = Update(path, workload, *updates, session);
         RemoveStore(path);
       }

@@ -23,11 +23,11 @@ namespace cairn::bench {
 
 namespace {
 
-constexpr size_t kChunk = 4096;
+constexpr size_t kStallsChunk = 4096;
 constexpr int64_t kFillCommit = 100'000;
-constexpr int64_t kOpens = 20;
+constexpr int64_t kStallsOpens = 20;
 
-struct Setting {
+struct StallsSetting {
   int64_t chunks = 10'000'000;
   int64_t commits = 2'000'000;
   bool updates = false;
@@ -46,10 +46,10 @@ class SmallChunks {
 
  private:
   uint64_t number_ = 0;
-  std::array<std::byte, kChunk> chunk_{};
+  std::array<std::byte, kStallsChunk> chunk_{};
 };
 
-absl::Status Fill(Frame& frame, int64_t chunks, SmallChunks& source) {
+absl::Status FillForCommits(Frame& frame, int64_t chunks, SmallChunks& source) {
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   for (int64_t i = 1; i <= chunks; ++i) {
     RETURN_IF_ERROR(writer.Append(source.Next()));
@@ -64,8 +64,8 @@ struct Times {
   Latencies opens;
 };
 
-absl::StatusOr<Times> Commit(const std::string& path, Frame& frame, const Setting& setting,
-                             SmallChunks& source) {
+absl::StatusOr<Times> TimeCommitsAndOpens(const std::string& path, Frame& frame,
+                                          const StallsSetting& setting, SmallChunks& source) {
   Times times;
   std::mt19937_64 random(1);
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
@@ -76,7 +76,7 @@ absl::StatusOr<Times> Commit(const std::string& path, Frame& frame, const Settin
     RETURN_IF_ERROR(setting.updates ? writer.UpdateChunk(nchunk, chunk) : writer.Append(chunk));
     RETURN_IF_ERROR(writer.Commit(Durability::kProcess).status());
     times.commits.Add(Now(Clock::kWall) - begin);
-    if (i % std::max<int64_t>(setting.commits / kOpens, 1) != 0) continue;
+    if (i % std::max<int64_t>(setting.commits / kStallsOpens, 1) != 0) continue;
     const double before = Now(Clock::kWall);
     ASSIGN_OR_RETURN(const Frame reader, Frame::Open(path));
     times.opens.Add(Now(Clock::kWall) - before);
@@ -85,16 +85,17 @@ absl::StatusOr<Times> Commit(const std::string& path, Frame& frame, const Settin
   return times;
 }
 
-absl::Status Measure(const std::string& path, const Setting& setting, Session& session) {
+absl::Status MeasureStalls(const std::string& path, const StallsSetting& setting,
+                           Session& session) {
   CreateOptions options;
-  options.chunksize = kChunk;
+  options.chunksize = kStallsChunk;
   options.compression.codec = Codec::kLz4;
   options.compression.clevel = 1;
   options.overwrite = true;
   ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, options));
   SmallChunks source;
-  RETURN_IF_ERROR(Fill(frame, setting.chunks, source));
-  ASSIGN_OR_RETURN(Times times, Commit(path, frame, setting, source));
+  RETURN_IF_ERROR(FillForCommits(frame, setting.chunks, source));
+  ASSIGN_OR_RETURN(Times times, TimeCommitsAndOpens(path, frame, setting, source));
   times.commits.Sort();
   times.opens.Sort();
   session.report.Note(absl::StrFormat(
@@ -113,7 +114,7 @@ absl::Status Measure(const std::string& path, const Setting& setting, Session& s
 void AddStalls(CLI::App& app, Session& session) {
   CLI::App* const command =
       app.add_subcommand("stalls", "The slowest of many small commits to a frame of many chunks");
-  const auto setting = std::make_shared<Setting>();
+  const auto setting = std::make_shared<StallsSetting>();
   command->add_option("--chunks", setting->chunks, "Of 4 KiB, before the commits")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -124,7 +125,7 @@ void AddStalls(CLI::App& app, Session& session) {
   command->callback([setting, &session] {
     session.run = [setting, &session] {
       const std::string path = session.PathFor("stalls");
-      const absl::Status status = Measure(path, *setting, session);
+      const absl::Status status = MeasureStalls(path, *setting, session);
       RemoveStore(path);
       return status;
     };

@@ -8,7 +8,7 @@ namespace cairn::bench {
 
 namespace {
 
-absl::Status Run(Session& session) {
+absl::Status RunThreads(Session& session) {
   for (const DataSet set : {DataSet::kA, DataSet::kB}) {
     for (const Codec codec :
          {Codec::kBloscLz, Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
@@ -24,7 +24,7 @@ absl::Status Run(Session& session) {
 
 void AddThreads(CLI::App& app, Session& session) {
   CLI::App* const command = app.add_subcommand("threads", "Chunks of 4 MiB by one and two threads");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunThreads(session); }; });
 }
 
 }  // namespace cairn::bench

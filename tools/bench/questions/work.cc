@@ -22,7 +22,7 @@ namespace cairn::bench {
 
 namespace {
 
-constexpr int64_t kItem = 8;  // bytes, of data A
+constexpr int64_t kReadItem = 8;  // bytes, of data A
 
 struct WorkOptions {
   std::string kind = "read";
@@ -30,7 +30,7 @@ struct WorkOptions {
 };
 
 // Calls `step` until the time is over.
-absl::Status Repeat(double seconds, const std::function<absl::Status()>& step) {
+absl::Status RepeatFor(double seconds, const std::function<absl::Status()>& step) {
   const double end = Now(Clock::kWall) + seconds;
   while (Now(Clock::kWall) < end) {
     for (int i = 0; i < 100; ++i) {
@@ -40,7 +40,7 @@ absl::Status Repeat(double seconds, const std::function<absl::Status()>& step) {
   return absl::OkStatus();
 }
 
-CreateOptions OptionsFor(int32_t chunksize, int32_t blocksize) {
+CreateOptions WorkFrameOptions(int32_t chunksize, int32_t blocksize) {
   CreateOptions options;
   options.compression = UsualCompression(DataSet::kA);
   options.compression.blocksize = blocksize;
@@ -52,11 +52,11 @@ CreateOptions OptionsFor(int32_t chunksize, int32_t blocksize) {
 absl::Status Append(const std::string& path, double seconds, int64_t appends_a_commit,
                     Durability durability = Durability::kProcess) {
   constexpr int32_t kChunk = 4096;
-  ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, OptionsFor(kChunk, 0)));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, WorkFrameOptions(kChunk, 0)));
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   const std::vector<std::byte> data = MakeData(DataSet::kA, kChunk, 1024);
   int64_t appended = 0;
-  return Repeat(seconds, [&] {
+  return RepeatFor(seconds, [&] {
     const auto at = static_cast<size_t>(appended % 1024) * kChunk;
     RETURN_IF_ERROR(writer.Append(Bytes(data).subspan(at, kChunk)));
     return ++appended % appends_a_commit == 0 ? writer.Commit(durability).status()
@@ -72,7 +72,7 @@ struct Shape {
 
 absl::StatusOr<Frame> MakeFrame(const std::string& path, const Shape& shape) {
   ASSIGN_OR_RETURN(Writer writer,
-                   Frame::BeginCreate(path, OptionsFor(shape.chunksize, shape.blocksize)));
+                   Frame::BeginCreate(path, WorkFrameOptions(shape.chunksize, shape.blocksize)));
   DataSource source(DataSet::kA, static_cast<size_t>(shape.chunksize));
   for (int64_t i = 0; i < shape.nchunks; ++i) {
     RETURN_IF_ERROR(writer.Append(source.Next()));
@@ -86,7 +86,7 @@ absl::Status ReadChunks(const std::string& path, double seconds, const Shape& sh
   const Snapshot snapshot = frame.snapshot();
   std::vector<std::byte> raw(static_cast<size_t>(shape.chunksize));
   std::mt19937_64 random(1);
-  return Repeat(seconds, [&] {
+  return RepeatFor(seconds, [&] {
     return snapshot.ReadChunk(static_cast<int64_t>(random() % shape.nchunks), raw);
   });
 }
@@ -94,9 +94,9 @@ absl::Status ReadChunks(const std::string& path, double seconds, const Shape& sh
 absl::Status ReadItems(const std::string& path, double seconds, const Shape& shape) {
   ASSIGN_OR_RETURN(const Frame frame, MakeFrame(path, shape));
   const Snapshot snapshot = frame.snapshot();
-  std::byte item[kItem];
+  std::byte item[kReadItem];
   std::mt19937_64 random(1);
-  return Repeat(seconds, [&] {
+  return RepeatFor(seconds, [&] {
     const auto number = static_cast<int64_t>(random() % snapshot.info().nitems);
     return snapshot.ReadItems(number, MutableBytes(item));
   });
@@ -117,7 +117,7 @@ std::map<std::string, Work> Works() {
   };
 }
 
-absl::Status Run(Session& session, const WorkOptions& options) {
+absl::Status RunWork(Session& session, const WorkOptions& options) {
   const std::string path = session.PathFor("work");
   absl::Status status = Works().at(options.kind)(path, options.seconds);
   RemoveStore(path);
@@ -137,7 +137,7 @@ void AddWork(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("--seconds", options->seconds, "How long")->capture_default_str();
   command->callback([&session, options] {
-    session.run = [&session, options] { return Run(session, *options); };
+    session.run = [&session, options] { return RunWork(session, *options); };
   });
 }
 

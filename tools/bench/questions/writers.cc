@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kCommits = 480;  // commits of a round
 constexpr int64_t kTurns = 100;
-constexpr int64_t kItem = 40;
+constexpr int64_t kWrittenItem = 40;
 
 // Edits and commits in turn, but waits for the disk together with other threads.
 class SharedWriter {
@@ -55,13 +55,13 @@ class SharedWriter {
     return writer_.Commit(Durability::kProcess);
   }
 
-  const std::vector<std::byte> item_ = std::vector<std::byte>(kItem, std::byte{1});
+  const std::vector<std::byte> item_ = std::vector<std::byte>(kWrittenItem, std::byte{1});
   Mutex mutex_;
   Writer& writer_;  // needs the mutex, except to Sync
 };
 
 absl::Status CommitOnce(Writer& writer) {
-  RETURN_IF_ERROR(writer.Append(Bytes(std::vector<std::byte>(kItem, std::byte{1}))));
+  RETURN_IF_ERROR(writer.Append(Bytes(std::vector<std::byte>(kWrittenItem, std::byte{1}))));
   return writer.Commit(Durability::kMachine).status();
 }
 
@@ -137,7 +137,7 @@ absl::Status CompareTurns(Session& session, const std::string& path) {
   return absl::OkStatus();
 }
 
-absl::Status Run(Session& session) {
+absl::Status RunWriters(Session& session) {
   const std::string path = session.PathFor("writers");
   for (const auto& question : {CompareThreads, CompareTurns}) {
     RemoveStore(path);
@@ -153,7 +153,7 @@ absl::Status Run(Session& session) {
 void AddWriters(CLI::App& app, Session& session) {
   CLI::App* const command =
       app.add_subcommand("writers", "Threads that share a writer, and writers that take turns");
-  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+  command->callback([&session] { session.run = [&session] { return RunWriters(session); }; });
 }
 
 }  // namespace cairn::bench

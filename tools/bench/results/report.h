@@ -10,6 +10,8 @@
 
 namespace cairn::bench {
 
+inline constexpr double kMiB = 1 << 20;
+
 // Prints each finding as it comes.
 class Report {
  public:
