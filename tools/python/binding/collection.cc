@@ -97,8 +97,8 @@ CollectionOptions MakeCollectionOptions(const Context& context, bool mmap, int v
   return options;
 }
 
-CollectionHandle Open(const std::string& path, bool create, bool mmap, int verify,
-                      int64_t cache_memory, const LimitValues& limits, int threads) {
+CollectionHandle OpenCollection(const std::string& path, bool create, bool mmap, int verify,
+                                int64_t cache_memory, const LimitValues& limits, int threads) {
   Context context = MakeContext(threads, nb::none());
   const CollectionOptions options =
       MakeCollectionOptions(context, mmap, verify, cache_memory, limits);
@@ -108,7 +108,7 @@ CollectionHandle Open(const std::string& path, bool create, bool mmap, int verif
   return {std::move(context), std::move(collection)};
 }
 
-CollectionWriterHandle* OpenWriter(CollectionHandle& self, int64_t wait) {
+CollectionWriterHandle* OpenCollectionWriter(CollectionHandle& self, int64_t wait) {
   CollectionWriterOptions options;
   options.members.executor = self.context.executor;
   CollectionWriter writer = Check(WaitWithoutGil(
@@ -121,7 +121,8 @@ CollectionWriterHandle* OpenWriter(CollectionHandle& self, int64_t wait) {
   return new CollectionWriterHandle(self.context, std::move(writer));
 }
 
-MemberHandle* Add(CollectionWriterHandle& self, const std::string& name, const Recipe& recipe) {
+MemberHandle* AddMember(CollectionWriterHandle& self, const std::string& name,
+                        const Recipe& recipe) {
   CreateOptions options = recipe.options;
   options.compression.executor = self.context().executor;
   Check(self.With([&](CollectionWriter& writer) { return writer.Add(name, options).status(); }));
@@ -194,7 +195,7 @@ void BindCollection(nb::module_& module) {
   nb::class_<CollectionWriterHandle>(module, "CollectionWriter",
                                      "Stages edits of members and commits them all at once.")
       .def("edit", &Edit, "name"_a, nb::keep_alive<0, 1>())
-      .def("add", &Add, "name"_a, "recipe"_a, nb::keep_alive<0, 1>())
+      .def("add", &AddMember, "name"_a, "recipe"_a, nb::keep_alive<0, 1>())
       .def("remove",
            Simple<CollectionWriterHandle, const std::string&>(
                [](CollectionWriter& w, const std::string& name) { return w.Remove(name); }),
@@ -242,10 +243,10 @@ void BindCollection(nb::module_& module) {
              return SnapshotOf{self.context,
                                Check(WithoutGil([&] { return self.collection.Refresh(); }))};
            })
-      .def("open_writer", &OpenWriter, "wait"_a);
+      .def("open_writer", &OpenCollectionWriter, "wait"_a);
 
-  module.def("open_collection", &Open, "path"_a, "create"_a, "mmap"_a, "verify"_a, "cache_memory"_a,
-             "limits"_a, "threads"_a);
+  module.def("open_collection", &OpenCollection, "path"_a, "create"_a, "mmap"_a, "verify"_a,
+             "cache_memory"_a, "limits"_a, "threads"_a);
 }
 
 }  // namespace cairn::python

@@ -19,9 +19,9 @@ namespace {
 
 using namespace nb::literals;
 
-FrameHandle Open(const std::string& path, std::optional<uint64_t> generation, bool durable_only,
-                 bool mmap, int verify, int64_t cache_memory, const LimitValues& limits,
-                 int threads, nb::handle files) {
+FrameHandle OpenFrame(const std::string& path, std::optional<uint64_t> generation,
+                      bool durable_only, bool mmap, int verify, int64_t cache_memory,
+                      const LimitValues& limits, int threads, nb::handle files) {
   Context context = MakeContext(threads, files);
   OpenOptions options = MakeOpenOptions(context, durable_only, mmap, verify, limits);
   options.cache_memory = cache_memory;
@@ -48,8 +48,8 @@ FrameHandle CreateInMemory(const Recipe& recipe, int threads) {
   return {std::move(context), std::move(frame)};
 }
 
-WriterHandle* OpenWriter(FrameHandle& self, int64_t wait, uint64_t keep_generations,
-                         int64_t max_file_size) {
+WriterHandle* OpenFrameWriter(FrameHandle& self, int64_t wait, uint64_t keep_generations,
+                              int64_t max_file_size) {
   WriterOptions options;
   options.keep_generations = keep_generations;
   options.max_file_size = max_file_size;
@@ -177,7 +177,7 @@ void BindFrame(nb::module_& module) {
       .def("history", &History, "before"_a.none(), "limit"_a,
            nb::sig("def history(self, before: int | None, limit: int) -> list[tuple[int, bool, "
                    "int, int, int]]"))
-      .def("open_writer", &OpenWriter, "wait"_a, "keep_generations"_a, "max_file_size"_a)
+      .def("open_writer", &OpenFrameWriter, "wait"_a, "keep_generations"_a, "max_file_size"_a)
       .def("compact", &Compact, "wait"_a, "progress"_a.none(),
            nb::sig("def compact(self, wait: int, progress: object | None) -> tuple[int, int]"))
       .def("copy_to", &CopyTo, "path"_a, "overwrite"_a, "progress"_a.none(), "files"_a.none())
@@ -186,8 +186,8 @@ void BindFrame(nb::module_& module) {
             WithoutGil(self.context.remote, [&] { return self.frame.snapshot().ToBuffer(); })));
       });
 
-  module.def("open", &Open, "path"_a, "generation"_a.none(), "durable_only"_a, "mmap"_a, "verify"_a,
-             "cache_memory"_a, "limits"_a, "threads"_a, "files"_a.none());
+  module.def("open", &OpenFrame, "path"_a, "generation"_a.none(), "durable_only"_a, "mmap"_a,
+             "verify"_a, "cache_memory"_a, "limits"_a, "threads"_a, "files"_a.none());
   module.def("build", &Build, "path"_a, "recipe"_a, "threads"_a, "files"_a.none());
   module.def("create_in_memory", &CreateInMemory, "recipe"_a, "threads"_a);
   module.def("move_to", &MoveTo, "path"_a, "to"_a, "overwrite"_a);

@@ -22,8 +22,8 @@ namespace {
 
 using namespace nb::literals;
 
-LogHandle Open(const std::string& path, const std::string& time, bool durable_only, bool mmap,
-               int verify, const LimitValues& limits, int threads, nb::handle files) {
+LogHandle OpenLog(const std::string& path, const std::string& time, bool durable_only, bool mmap,
+                  int verify, const LimitValues& limits, int threads, nb::handle files) {
   Context context = MakeContext(threads, files);
   const OpenOptions options = MakeOpenOptions(context, durable_only, mmap, verify, limits);
   Log log = Check(WithoutGil(context.remote, [&] { return Log::Open(path, options, time); }));
@@ -79,10 +79,10 @@ CompressionOptions CompressionLike(const Log& log, std::optional<int> codec,
   return compression;
 }
 
-LogWriterHandle OpenWriter(LogHandle& self, int64_t commit_records, int64_t commit_interval,
-                           bool durable, int64_t reorder_window, int64_t max_buffered_bytes,
-                           int64_t wait, std::shared_ptr<CommitTimer> timer,
-                           std::optional<int> codec, std::optional<int> clevel) {
+LogWriterHandle OpenLogWriter(LogHandle& self, int64_t commit_records, int64_t commit_interval,
+                              bool durable, int64_t reorder_window, int64_t max_buffered_bytes,
+                              int64_t wait, std::shared_ptr<CommitTimer> timer,
+                              std::optional<int> codec, std::optional<int> clevel) {
   LogWriterOptions options;
   options.commit_records = commit_records;
   options.commit_interval = std::chrono::milliseconds(commit_interval);
@@ -160,10 +160,10 @@ void BindLog(nb::module_& module) {
       .def("delete", &Delete, "begin"_a, "end"_a, "filters"_a, "wait"_a)
       .def("add_field", &AddField, "dtype"_a, "size"_a, "texts"_a, "wait"_a)
       .def("wait_for_commit", &WaitForCommit, "seen"_a, "timeout"_a)
-      .def("open_writer", &OpenWriter, "commit_records"_a, "commit_interval"_a, "durable"_a,
+      .def("open_writer", &OpenLogWriter, "commit_records"_a, "commit_interval"_a, "durable"_a,
            "reorder_window"_a, "max_buffered_bytes"_a, "wait"_a, "timer"_a.none(), "codec"_a.none(),
            "clevel"_a.none());
-  module.def("open_log", &Open, "path"_a, "time"_a, "durable_only"_a, "mmap"_a, "verify"_a,
+  module.def("open_log", &OpenLog, "path"_a, "time"_a, "durable_only"_a, "mmap"_a, "verify"_a,
              "limits"_a, "threads"_a, "files"_a.none());
   module.def(
       "parse_time",

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "tools/cairn/plot/render.h"
 #include "tools/python/binding/log_handles.h"
+#include "tools/python/binding/text.h"
 
 namespace cairn::python {
 
