@@ -10,7 +10,7 @@ namespace cairn::collection {
 
 namespace {
 
-class MemberFile final : public ForwardingFile {
+class MemberFile : public ForwardingFile {
  public:
   MemberFile(std::unique_ptr<File> file, std::shared_ptr<HeldFile> held)
       : ForwardingFile(std::move(file)), held_(std::move(held)) {}
@@ -40,14 +40,41 @@ class MemberFile final : public ForwardingFile {
     return held_->IsLocked(base(), offset, count);
   }
 
+ protected:
+  const std::shared_ptr<HeldFile>& held() const { return held_; }
+
  private:
   const std::shared_ptr<HeldFile> held_;
+};
+
+// The file that the writer locks and writes. It is the one that HeldFile has open, which saves two
+// descriptors for each member.
+class WriterFile final : public MemberFile {
+ public:
+  explicit WriterFile(std::shared_ptr<HeldFile> held) : MemberFile(nullptr, std::move(held)) {}
+  WriterFile(const WriterFile&) = delete;
+  WriterFile& operator=(const WriterFile&) = delete;
+  // The file may stay open for longer than its writer.
+  ~WriterFile() override { held()->file().UnlockByte(frame::kWriterLockByte).IgnoreError(); }
+
+ protected:
+  File& base() const override { return held()->file(); }
 };
 
 class MemberFiles final : public ForwardingFileSystem {
  public:
   MemberFiles(std::shared_ptr<FileSystem> files, std::string path, std::shared_ptr<HeldFile> held)
       : ForwardingFileSystem(std::move(files)), path_(std::move(path)), held_(std::move(held)) {}
+
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
+    if (path != path_ || mode != FileMode::kReadWrite) {
+      return ForwardingFileSystem::Open(path, mode);
+    }
+    CAIRN_ASSIGN_OR_RETURN(const FileIdentity there, base().Identity(path));
+    CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, held_->file().Identity());
+    if (there != ours) return FailedPrecondition("%s was replaced by another file", path);
+    return std::make_unique<WriterFile>(held_);
+  }
 
  protected:
   absl::StatusOr<std::unique_ptr<File>> WrapFile(std::unique_ptr<File> file,

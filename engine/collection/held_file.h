@@ -27,11 +27,12 @@ inline constexpr size_t kMaxCopied = 64 << 10;
 // commit record, or a header that leads to a new checkpoint. Thread-safe.
 class HeldFile {
  public:
-  // `file` is open for writing, and is the one that Release writes to. Without `retention`, only
+  // `file` is open for writing, and the writer locks it. Without `retention`, only
   // the readers of the frame itself count.
   HeldFile(std::unique_ptr<File> file, std::shared_ptr<const Retention> retention)
       : file_(std::move(file)), retention_(std::move(retention)) {}
 
+  File& file() const { return *file_; }
   // Forgets what was staged before, because it is committed or dropped.
   void ForgetStaged();
   // From now on, holds back what changes the file.

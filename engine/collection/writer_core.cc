@@ -11,6 +11,7 @@
 #include "engine/frame/api/handle_access.h"
 #include "engine/frame/sync/background_task.h"
 #include "engine/frame/writer/frame_writer.h"
+#include "engine/storage/descriptor_room.h"
 
 namespace cairn::collection {
 
@@ -20,8 +21,14 @@ namespace {
 // than eight tables.
 constexpr int64_t kLongLedger = 4 << 20;
 constexpr int64_t kEntrySize = 64;  // of a table, about
-// At most this many members stay open between commits.
-constexpr size_t kMaxOpen = 128;
+// At most this many members stay open between commits, and fewer if the process may open few files.
+// A member takes three.
+size_t MaxOpen() {
+  constexpr int64_t kMaxOpen = 128;
+  constexpr int64_t kPart = 16;  // of the limit
+  return static_cast<size_t>(
+      std::clamp<int64_t>(storage::FindDescriptorRoom().limit / kPart, 1, kMaxOpen));
+}
 
 // Returns the members that commits since the ledger's checkpoint have removed, the newest first.
 std::vector<AddedMember> RemovedFrom(const Ledger& ledger, const MemberTable& before) {
@@ -55,9 +62,12 @@ absl::Status WorkTogether(size_t begin, size_t end, absl::FunctionRef<absl::Stat
 
 // Works on all numbers below `count`, on some at the same time.
 absl::Status ForEachOf(size_t count, absl::FunctionRef<absl::Status(size_t)> work) {
-  constexpr size_t kMostTogether = 64;
-  for (size_t begin = 0; begin < count; begin += kMostTogether) {
-    CAIRN_RETURN_IF_ERROR(WorkTogether(begin, std::min(count, begin + kMostTogether), work));
+  constexpr int64_t kMostTogether = 64;
+  constexpr int64_t kFilesOfEach = 4;
+  const auto together = static_cast<size_t>(std::clamp<int64_t>(
+      storage::FindDescriptorRoom().left / (2 * kFilesOfEach), 1, kMostTogether));
+  for (size_t begin = 0; begin < count; begin += together) {
+    CAIRN_RETURN_IF_ERROR(WorkTogether(begin, std::min(count, begin + together), work));
   }
   return absl::OkStatus();
 }
@@ -192,7 +202,7 @@ absl::StatusOr<uint64_t> WriterCore::Commit(bool lists_checkpoints) {
   // The commit stands. A later step that fails stops the writer.
   const uint64_t number = commit.number;
   if (Need(AfterLedger(commit)).ok() && Need(CheckpointLongOnes(members_)).ok() &&
-      Need(CloseSome(kMaxOpen)).ok() && IsLedgerLong()) {
+      Need(CloseSome(MaxOpen())).ok() && IsLedgerLong()) {
     Need(CheckpointLedger()).IgnoreError();
   }
   return number;
@@ -204,7 +214,8 @@ absl::Status WriterCore::CloseSome(size_t most) {
   if (members_.size() <= most) return absl::OkStatus();
   std::vector<const Member*> idle;
   for (const auto& [name, member] : members_) {
-    if (!member->Unlisted().has_value()) idle.push_back(member.get());
+    const bool is_idle = !edited_.contains(name) && !member->Unlisted().has_value();
+    if (is_idle) idle.push_back(member.get());
   }
   std::ranges::sort(idle, {}, &Member::last_change);
   idle.resize(std::min(idle.size(), members_.size() - most / 2));
@@ -358,6 +369,7 @@ absl::Status WriterCore::Close() {
   for (const auto& [name, entry] : ledger_.table.members) {
     if (!entry.position.checkpoint) journaled.push_back(name);
   }
+  const size_t max_open = MaxOpen();
   std::vector<Member*> due;
   const auto checkpoint = [&] {
     const auto work = [](Member& member) { return member.CheckpointIfDue(true); };
@@ -372,10 +384,10 @@ absl::Status WriterCore::Close() {
     } else {
       due.push_back(member);
     }
-    if (members_.size() + added_.size() <= kMaxOpen) continue;
+    if (members_.size() + added_.size() <= max_open) continue;
     CAIRN_RETURN_IF_ERROR(checkpoint());
     CAIRN_RETURN_IF_ERROR(Commit(true).status());
-    CAIRN_RETURN_IF_ERROR(Need(CloseSome(kMaxOpen)));
+    CAIRN_RETURN_IF_ERROR(Need(CloseSome(max_open)));
   }
   CAIRN_RETURN_IF_ERROR(checkpoint());
   CAIRN_RETURN_IF_ERROR(Commit(true).status());

@@ -114,7 +114,8 @@ class CAIRN_EXPORT CollectionWriter {
   // Commit, Rollback or Close.
   //
   // Errors: kNotFound if there is no such member, or if it is removed in this commit; kUnavailable
-  // if a writer has the member's file open by itself; kDataLoss as for
+  // if a writer has the member's file open by itself; kResourceExhausted if the process may not
+  // open this many files, after which the rest can still be committed; kDataLoss as for
   // CollectionSnapshot::OpenMember.
   absl::StatusOr<MemberWriter> Edit(std::string_view name);
   // Stages a new member, and returns the writer of its content. `options.layout`, `overwrite` and
@@ -126,6 +127,7 @@ class CAIRN_EXPORT CollectionWriter {
   //     with a dot.
   //   kFailedPrecondition if its directory belongs to another collection or TreeStore, which lies
   //     inside this one.
+  //   kResourceExhausted as for Edit.
   //   those of Frame::BeginCreate.
   absl::StatusOr<MemberWriter> Add(std::string_view name, const CreateOptions& options);
   // Stages the removal of a member. Another one may be added under its name in the same commit.

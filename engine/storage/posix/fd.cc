@@ -1,8 +1,10 @@
 #include "engine/storage/posix/fd.h"
 
+#include <algorithm>
 #include <array>
 #include <fcntl.h>
 #include <pwd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -10,6 +12,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
+#include "engine/storage/descriptor_room.h"
 #include "engine/storage/errors.h"
 
 namespace cairn::storage {
@@ -68,6 +71,17 @@ UniqueFd OpenAt(int directory, const std::string& path, int flags, mode_t permis
   HoldClosedStreams();
   errno = error;
   return moved;
+}
+
+DescriptorRoom FindDescriptorRoom() {
+  DescriptorRoom room = {.limit = INT64_MAX, .left = 0};
+  struct rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < INT64_MAX) {
+    room.limit = static_cast<int64_t>(limit.rlim_cur);
+  }
+  const UniqueFd next = OpenAt(AT_FDCWD, "/", O_PATH | O_CLOEXEC);
+  if (next.ok()) room.left = std::max<int64_t>(room.limit - next.get(), 0);
+  return room;
 }
 
 absl::StatusOr<PosixStat> StatOf(int fd, std::string_view path, std::string_view action) {

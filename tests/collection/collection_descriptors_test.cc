@@ -1,0 +1,170 @@
+// Commits of more members than the process may open files.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <sys/resource.h>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include <gtest/gtest.h>
+
+#include "cairn/collection.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr int kManyMembers = 600;
+
+// Lowers the number of files that the process may open.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t files) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const struct rlimit lower = {.rlim_cur = files, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &lower);
+  }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+  ~FileLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  struct rlimit before_ = {};
+};
+
+class CollectionDescriptorsTest : public testing::Test {
+ protected:
+  static std::string NameOf(int member) { return absl::StrFormat("/g/m%04d", member); }
+  static absl::Status Append(absl::StatusOr<MemberWriter> member, int32_t value) {
+    if (!member.ok()) return member.status();
+    return member->Append(std::vector<int32_t>{value});
+  }
+  static absl::Status Add(CollectionWriter& writer, int member, int32_t value) {
+    return Append(writer.Add(NameOf(member), {.compression = {.typesize = 4}}), value);
+  }
+  static absl::Status Edit(CollectionWriter& writer, int member, int32_t value) {
+    return Append(writer.Edit(NameOf(member)), value);
+  }
+  static int64_t OpenFiles() {
+    return std::ranges::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                                 std::filesystem::directory_iterator());
+  }
+  // Returns a writer of a collection whose members 0 to `count` - 1 each hold one number.
+  CollectionWriter Fill(int count) {
+    Collection made = Collection::Create(path_).value();
+    CollectionWriter writer = made.OpenWriter().value();
+    for (int member = 0; member < count; ++member) {
+      EXPECT_TRUE(IsOk(Add(writer, member, member)));
+      if (member % 20 == 19) {
+        EXPECT_TRUE(IsOk(writer.Commit()));
+      }
+    }
+    EXPECT_TRUE(IsOk(writer.Commit()));
+    return writer;
+  }
+  // Returns the last number of each member, in the order of names.
+  std::vector<int32_t> LastValues() const {
+    const CollectionSnapshot snapshot = Collection::Open(path_).value().snapshot();
+    std::vector<int32_t> last;
+    for (const std::string& name : snapshot.Members("/")) {
+      const absl::StatusOr<Snapshot> member = snapshot.OpenMember(name);
+      EXPECT_TRUE(IsOk(member));
+      if (!member.ok()) return last;
+      std::vector<int32_t> values(static_cast<size_t>(member->info().nitems));
+      EXPECT_TRUE(IsOk(member->ReadItems(0, values)));
+      last.push_back(values.empty() ? -1 : values.back());
+    }
+    return last;
+  }
+
+  TempDir dir_;
+  const std::string path_ = dir_.Path("c.b2d");
+};
+
+TEST_F(CollectionDescriptorsTest, EditedMemberTakesThreeFiles) {
+  CollectionWriter writer = Fill(20);
+  ASSERT_TRUE(IsOk(writer.Close()));
+  CollectionWriter again = Collection::Open(path_)->OpenWriter().value();
+  const int64_t before = OpenFiles();
+  for (int member = 0; member < 20; ++member) ASSERT_TRUE(IsOk(Edit(again, member, 1)));
+  EXPECT_EQ(OpenFiles() - before, int64_t{3} * 20);
+}
+
+TEST_F(CollectionDescriptorsTest, NewMemberTakesTwoFiles) {
+  CollectionWriter writer = Fill(1);
+  const int64_t before = OpenFiles();
+  for (int member = 1; member <= 20; ++member) ASSERT_TRUE(IsOk(Add(writer, member, 1)));
+  EXPECT_EQ(OpenFiles() - before, int64_t{2} * 20);
+}
+
+TEST_F(CollectionDescriptorsTest, EditsPastTheLimitAreRefusedAndTheOthersCommitted) {
+  CollectionWriter writer = Fill(kManyMembers);
+  const FileLimit limit(256);
+  int edited = 0;
+  absl::Status status;
+  while (edited < kManyMembers && (status = Edit(writer, edited, -2)).ok()) ++edited;
+  EXPECT_GT(edited, 50);
+  EXPECT_TRUE(Fails(status, absl::StatusCode::kResourceExhausted,
+                    absl::StrFormat("too many open files: %d members", edited)));
+  EXPECT_TRUE(Fails(status, absl::StatusCode::kResourceExhausted,
+                    "may open 256 files; commit these members first, or raise the limit (ulimit"));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(std::ranges::count(LastValues(), -2), edited);
+}
+
+TEST_F(CollectionDescriptorsTest, NewMembersPastTheLimitAreRefusedAndTheOthersCommitted) {
+  CollectionWriter writer = Fill(1);
+  const FileLimit limit(256);
+  int added = 0;
+  absl::Status status;
+  while (added < kManyMembers && (status = Add(writer, added + 1, -2)).ok()) ++added;
+  EXPECT_GT(added, 70);
+  EXPECT_TRUE(Fails(status, absl::StatusCode::kResourceExhausted, "too many open files"));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(std::ranges::count(LastValues(), -2), added);
+}
+
+TEST_F(CollectionDescriptorsTest, TransactionAtTheLimitIsRolledBack) {
+  CollectionWriter writer = Fill(kManyMembers);
+  const FileLimit limit(256);
+  int member = 0;
+  while (member < kManyMembers && Edit(writer, member, -2).ok()) ++member;
+  writer.Rollback();
+  EXPECT_EQ(std::ranges::count(LastValues(), -2), 0);
+  // Members that are not edited any more are closed for others.
+  ASSERT_TRUE(IsOk(Edit(writer, kManyMembers - 1, -2)));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(LastValues().back(), -2);
+}
+
+TEST_F(CollectionDescriptorsTest, AllMembersAreEditedInCommitsThatFit) {
+  CollectionWriter writer = Fill(kManyMembers);
+  const FileLimit limit(256);
+  for (int member = 0; member < kManyMembers; ++member) {
+    ASSERT_TRUE(IsOk(Edit(writer, member, -2)));
+    if (member % 50 == 49) {
+      ASSERT_TRUE(IsOk(writer.Commit()));
+    }
+  }
+  ASSERT_TRUE(IsOk(writer.Close()));
+  EXPECT_EQ(LastValues(), std::vector<int32_t>(kManyMembers, -2));
+}
+
+TEST_F(CollectionDescriptorsTest, CommitOfManyIsCompletedByAWriterThatMayOpenFew) {
+  {
+    CollectionWriter writer = Fill(200);
+    for (int member = 0; member < 200; ++member) ASSERT_TRUE(IsOk(Edit(writer, member, -2)));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    // The destructor writes no checkpoint, so the ledger has copies of all that was edited.
+  }
+  const FileLimit limit(128);
+  absl::StatusOr<CollectionWriter> next = Collection::Open(path_)->OpenWriter();
+  ASSERT_TRUE(IsOk(next));
+  ASSERT_TRUE(IsOk(next->Close()));
+  EXPECT_EQ(LastValues(), std::vector<int32_t>(200, -2));
+}
+
+}  // namespace
+}  // namespace cairn::test
