@@ -113,13 +113,14 @@ absl::StatusOr<Log> Log::Create(const std::string& path, const LogCreateOptions&
                            options.schema.ToDtype());
   }
   FileSystem& files = *(options.file_system == nullptr ? PosixFileSystem() : options.file_system);
-  std::string frame = path;
+  CAIRN_ASSIGN_OR_RETURN(const std::string absolute, files.Absolute(path));
+  std::string frame = absolute;
   if (options.rotation != Rotation{}) {
-    CAIRN_RETURN_IF_ERROR(log::MakeLogDirectory(files, path));
-    frame = log::FileOf(path, 0).path;
+    CAIRN_RETURN_IF_ERROR(log::MakeLogDirectory(files, absolute));
+    frame = log::FileOf(absolute, 0).path;
   }
   CAIRN_RETURN_IF_ERROR(log::CreateLogFrame(frame, options, 0, {}));
-  return Open(path, {.file_system = options.file_system});
+  return Open(absolute, {.file_system = options.file_system});
 }
 
 LogSnapshot Log::snapshot() const { return LogSnapshot(core_->state()); }

@@ -16,7 +16,9 @@ namespace cairn::log {
 absl::StatusOr<std::shared_ptr<LogCore>> LogCore::Open(const std::string& path,
                                                        const OpenOptions& options,
                                                        std::string_view time_field) {
-  std::shared_ptr<LogCore> core(new LogCore(path, options, time_field));
+  FileSystem& files = *(options.file_system == nullptr ? PosixFileSystem() : options.file_system);
+  CAIRN_ASSIGN_OR_RETURN(std::string absolute, files.Absolute(path));
+  std::shared_ptr<LogCore> core(new LogCore(std::move(absolute), options, time_field));
   const MutexLock lock(core->mutex_);
   CAIRN_RETURN_IF_ERROR(core->OpenParts());
   return core;

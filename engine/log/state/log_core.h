@@ -27,6 +27,7 @@ using LogStatePtr = std::shared_ptr<const LogState>;
 // An open log. Thread-safe.
 class LogCore {
  public:
+  // The path is made absolute, because the process may move to another working directory.
   static absl::StatusOr<std::shared_ptr<LogCore>> Open(const std::string& path,
                                                        const OpenOptions& options,
                                                        std::string_view time_field);

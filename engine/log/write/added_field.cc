@@ -76,7 +76,8 @@ absl::StatusOr<Schema> WithField(const Segment& newest, const Field& field) {
   return Schema::Make(std::move(fields));
 }
 
-std::string PathWithFields(const std::string& path) { return path + ".fields"; }
+std::string PathOfFile(const LogCore& log) { return log.files().Resolve(log.path()); }
+std::string PathWithFields(const LogCore& log) { return PathOfFile(log) + ".fields"; }
 
 absl::Status WriteWithFields(const LogCore& log, const Segment& newest, const Schema& wider) {
   if (newest.snapshot().info().layout == Layout::kSparse ||
@@ -84,7 +85,7 @@ absl::Status WriteWithFields(const LogCore& log, const Segment& newest, const Sc
     return Unimplemented("%s: a new field for a log in a sparse frame or an object store",
                          log.path());
   }
-  const std::string path = PathWithFields(log.path());
+  const std::string path = PathWithFields(log);
   const absl::Status removed = log.files().Remove(path);  // a writer that died may have left it
   if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
   const auto seen = std::make_shared<const Schema>(wider);

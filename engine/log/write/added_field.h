@@ -22,8 +22,10 @@ std::shared_ptr<FileSystem> FilesLike(const LogCore& log, const std::string& pat
 // Returns the fields of the log with another one after them. Errors: as for LogWriter::AddField.
 absl::StatusOr<Schema> WithField(const Segment& newest, const Field& field);
 
+// Returns the path of the only file of a log, whatever links lead to it.
+std::string PathOfFile(const LogCore& log);
 // Returns the path of the file that WriteWithFields writes.
-std::string PathWithFields(const std::string& path);
+std::string PathWithFields(const LogCore& log);
 // Writes the only file of a log again, durably, next to it. The records have the fields of `wider`,
 // which are those of the log and one more. Nothing changes for readers and writers.
 absl::Status WriteWithFields(const LogCore& log, const Segment& newest, const Schema& wider);

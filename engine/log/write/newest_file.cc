@@ -51,12 +51,25 @@ absl::StatusOr<bool> NewestFile::Open(std::chrono::milliseconds wait) {
   file_ = newest.file;
   frame_ = newest.frame;
   CAIRN_ASSIGN_OR_RETURN(writer_, frame_->OpenWriter({.compression = compression_, .wait = wait}));
+  identity_.reset();
+  if (log_->files().ObjectsIn(log_->path()).store == nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(identity_, log_->files().Identity(file_.path));
+  }
   CAIRN_RETURN_IF_ERROR(log_->Refresh().status());
   return log_->newest().file.number == file_.number;
 }
 
+absl::Status NewestFile::CheckIsThere() const {
+  if (!identity_.has_value()) return absl::OkStatus();
+  const absl::StatusOr<FileIdentity> there = log_->files().Identity(file_.path);
+  if (there.ok() && *there == *identity_) return absl::OkStatus();
+  if (!there.ok() && !absl::IsNotFound(there.status())) return there.status();
+  return FailedPrecondition("%s was moved or replaced by another file", file_.path);
+}
+
 absl::Status NewestFile::CreateNext(const Segment& newest, const LogLayer& layer,
                                     const Schema& schema) {
+  CAIRN_RETURN_IF_ERROR(CheckIsThere());
   LogCreateOptions options = OptionsLike(newest);
   options.schema = schema;
   options.retention = layer.retention;
@@ -93,14 +106,15 @@ absl::Status NewestFile::CompactPrevious() {
 }
 
 absl::StatusOr<LogStatePtr> NewestFile::Replace() {
-  const std::string path = PathWithFields(file_.path);
-  absl::Status status = log_->files().Rename(path, file_.path, /*replace=*/true);
+  const std::string path = PathWithFields(*log_);
+  absl::Status status = CheckIsThere();
+  if (status.ok()) status = log_->files().Rename(path, PathOfFile(*log_), /*replace=*/true);
   if (!status.ok()) {
     log_->files().Remove(path).IgnoreError();
     return status;
   }
   writer_.reset();  // it has held the log until here
-  CAIRN_RETURN_IF_ERROR(log_->files().SyncDirectoryOf(file_.path));
+  CAIRN_RETURN_IF_ERROR(log_->files().SyncDirectoryOf(PathOfFile(*log_)));
   CAIRN_RETURN_IF_ERROR(log_->Reopen().status());
   CAIRN_RETURN_IF_ERROR(Open(kRotationWait).status());
   return log_->state();

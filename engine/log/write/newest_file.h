@@ -30,6 +30,9 @@ class NewestFile {
 
   // Takes the log, and waits for another writer for this long. Returns the newest state.
   absl::StatusOr<LogStatePtr> Acquire(std::chrono::milliseconds wait);
+  // Errors: kFailedPrecondition if the file is no longer at its path. Others may have another log
+  // there, whose files this writer must leave alone. Asks nothing of an object store.
+  absl::Status CheckIsThere() const;
   // Creates the next file, whose records continue those of `newest` and have these fields.
   // Everything in the old file must be durable. Nothing changes for readers and writers yet.
   absl::Status CreateNext(const Segment& newest, const LogLayer& layer, const Schema& schema);
@@ -60,6 +63,7 @@ class NewestFile {
   LogFile file_;
   std::shared_ptr<Frame> frame_;
   std::optional<Writer> writer_;
+  std::optional<FileIdentity> identity_;  // of the file that the writer writes
 };
 
 }  // namespace cairn::log

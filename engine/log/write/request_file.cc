@@ -26,7 +26,9 @@ bool TakesRequests(const LogCore& log) {
 }
 
 std::string RequestPath(const LogCore& log, std::string_view kind) {
-  return absl::StrFormat("%s%s%s", log.path(), log.is_directory() ? "/log." : ".", kind);
+  if (log.is_directory()) return absl::StrFormat("%s/log.%s", log.path(), kind);
+  // Programs that open the log by a link and by its own name have to look in the same place.
+  return absl::StrFormat("%s.%s", log.files().Resolve(log.path()), kind);
 }
 
 absl::Status LeaveFile(const LogCore& log, std::string_view kind, Bytes content, bool replace) {

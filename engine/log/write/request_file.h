@@ -20,7 +20,8 @@ namespace cairn::log {
 // Returns true if the log can have such files. A log in an object store cannot, because each look
 // for a file would be a request.
 bool TakesRequests(const LogCore& log);
-// Returns the path of the requests of this kind: NAME.request, or log.request in a directory.
+// Returns the path of the requests of this kind: NAME.request, or log.request in a directory. NAME
+// is that of the file itself, whatever links lead to it.
 std::string RequestPath(const LogCore& log, std::string_view kind);
 
 // Leaves a request, durably.

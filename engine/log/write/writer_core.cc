@@ -183,7 +183,7 @@ absl::Status WriterCore::Close() {
 }
 
 absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
-  const bool looks = inbox_.ShouldLook();
+  const bool looks = inbox_.ShouldLook() && file_.CheckIsThere().ok();
   const std::optional<LimitsRequest> requested = looks ? inbox_.FindLimits() : std::nullopt;
   if (requested) {
     const LogLayer before = layer_;
@@ -232,6 +232,8 @@ absl::StatusOr<int64_t> WriterCore::Delete(const LogSelection& which) {
   const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(CheckSelection(*state_, which));
+  // Older files are opened by their paths.
+  if (state_->segments().size() > 1) CAIRN_RETURN_IF_ERROR(file_.CheckIsThere());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
   return DeleteSelected(BeginDeletion(), which);
 }
@@ -243,6 +245,8 @@ absl::StatusOr<UpsertReport> WriterCore::Upsert(Items records, const UpsertOptio
   CAIRN_RETURN_IF_ERROR(keys_.Check(*state_, records.bytes()));
   CAIRN_ASSIGN_OR_RETURN(const Upsertion upsertion,
                          Upsertion::Make(*state_, options.key, records.bytes()));
+  // Older files are opened by their paths.
+  if (state_->segments().size() > 1) CAIRN_RETURN_IF_ERROR(file_.CheckIsThere());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
   UpsertReport report;
   Bytes left = upsertion.records();
@@ -302,6 +306,7 @@ absl::Status WriterCore::AddField(const Field& field) {
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
   if (log_->is_directory()) return Remember(BeginNextFile(wider));
   CAIRN_RETURN_IF_ERROR(Remember(CommitBatch({}, 0, Durability::kMachine)));
+  CAIRN_RETURN_IF_ERROR(file_.CheckIsThere());
   CAIRN_RETURN_IF_ERROR(WriteWithFields(*log_, state_->newest(), wider));
   absl::StatusOr<LogStatePtr> replaced = file_.Replace();
   if (!replaced.ok() && file_.is_open()) return replaced.status();  // nothing has changed
@@ -384,6 +389,7 @@ absl::Status WriterCore::RemoveOldFiles() {
     if (!expired) break;
     // A power cut must not take the records for which these were dropped.
     if (!removed) CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
+    CAIRN_RETURN_IF_ERROR(file_.CheckIsThere());
     const auto number = file_.number() - static_cast<int64_t>(state_->segments().size()) + 1;
     CAIRN_RETURN_IF_ERROR(log_->files().Remove(FileOf(log_->path(), number).path));
     const std::vector<SegmentPtr>& all = state_->segments();
