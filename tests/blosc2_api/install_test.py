@@ -144,10 +144,37 @@ class InstallTest(unittest.TestCase):
         self.expect_refused("does not work with it", "--into", self.venv, broken)
         self.assertEqual(self.contents(), self.before)
 
-    def test_upgraded_pytables_is_left_alone(self):
+    def test_removal_after_an_interrupted_installation_puts_back_what_was_replaced(self):
+        for done in self.paths:
+            with self.subTest(replaced=done.name):
+                self.expect_done("--into", self.venv, library)
+                (other,) = {*self.paths} - {done}
+                shutil.copy(genuine, other)
+                other.with_name(other.name + ".tmp").write_bytes(b"half")
+                self.expect_done("--remove", self.venv)
+                self.assertEqual(self.contents(), self.before)
+
+    def test_removal_that_was_interrupted_is_finished(self):
+        for done in self.paths:
+            with self.subTest(back=done.name):
+                self.expect_done("--into", self.venv, library)
+                done.with_name(done.name + ".before-cairn").replace(done)
+                self.expect_done("--remove", self.venv)
+                self.assertEqual(self.contents(), self.before)
+
+    def test_upgraded_pytables_stays(self):
         self.expect_done("--into", self.venv, library)
-        shutil.copy(genuine, self.paths[1])
-        self.expect_refused("was upgraded or changed", "--remove", self.venv)
+        for path in self.paths:
+            path.write_bytes(genuine.read_bytes() + b"newer")
+            self.note(path)
+        self.expect_done("--remove", self.venv)
+        for path in self.paths:
+            self.assertEqual(path.read_bytes(), genuine.read_bytes() + b"newer")
+
+    def test_removal_without_the_original_is_refused(self):
+        self.expect_done("--into", self.venv, library)
+        self.paths[0].with_name(self.paths[0].name + ".before-cairn").unlink()
+        self.expect_refused("install PyTables", "--remove", self.venv)
 
 
 def soname():

@@ -19,6 +19,7 @@ import sys
 
 KNOWN_SONAMES = ("libblosc2.so.7", "libblosc2.so.8", "libblosc2.so.9")
 KEPT = ".before-cairn"  # added to the name of an original
+STAGED = ".tmp"  # added to the name of a file that is not complete yet
 NOTE = "cairn-libblosc2.json"  # in tables.libs: what was installed
 
 # Prints the files that a process has mapped once PyTables is there and has compressed something.
@@ -68,32 +69,37 @@ def package():
 
 def libraries(folder):
     """The two libraries of PyTables' wheel."""
-    linked = [path for path in (folder / "tables.libs").glob("libblosc2-*.so.*") if not path.name.endswith(KEPT)]
+    linked = [path for path in (folder / "tables.libs").glob("libblosc2-*.so.*")
+              if not path.name.endswith((KEPT, STAGED))]
     loaded = folder / "tables" / "libblosc2.so"
     if len(linked) != 1 or not loaded.is_file():
         refuse(f"{folder}: expected tables/libblosc2.so and one tables.libs/libblosc2-*.so.*, as a wheel has them")
     return [linked[0], loaded]
 
 
-def check_genuine(tables, folder, path):
-    """Refuses a library that is not the one that the wheel brought."""
+def kept(path):
+    """Where the original of a library is while Cairn's is in its place."""
+    return path.with_name(path.name + KEPT)
+
+
+def is_genuine(tables, folder, path, content):
+    """Whether the file `content` is what the wheel brought as `path`."""
     name = path.relative_to(folder).as_posix()
     recorded = {row[0]: row[1] for row in csv.reader((tables.read_text("RECORD") or "").splitlines()) if row}
-    hashed = base64.urlsafe_b64encode(bytes.fromhex(digest(path))).rstrip(b"=").decode()
-    if recorded.get(name) != f"sha256={hashed}":
-        refuse(f"{path}: expected the library of the wheel, as its RECORD says: it was replaced")
+    hashed = base64.urlsafe_b64encode(bytes.fromhex(digest(content))).rstrip(b"=").decode()
+    return recorded.get(name) == f"sha256={hashed}"
 
 
 def put(source, target):
     """Replaces a file in one step."""
-    staged = target.with_name(target.name + ".tmp")
+    staged = target.with_name(target.name + STAGED)
     shutil.copy(source, staged)
     os.replace(staged, target)
 
 
 def bring_back(paths):
     for path in paths:
-        os.replace(path.with_name(path.name + KEPT), path)
+        os.replace(kept(path), path)
 
 
 def into(library):
@@ -104,7 +110,8 @@ def into(library):
         refuse(f"{note}: a library of Cairn is there already: first --remove it")
     paths = libraries(folder)
     for path in paths:
-        check_genuine(tables, folder, path)
+        if not is_genuine(tables, folder, path, path):
+            refuse(f"{path}: expected the library of the wheel, as its RECORD says: it was replaced")
     if not library.is_file():
         refuse(f"{library}: expected Cairn's library, got none")
     wanted = soname(paths[1])
@@ -114,7 +121,7 @@ def into(library):
         refuse(f"{library}: expected {wanted}, which PyTables was compiled for, got {soname(library)}: "
                "build Cairn with the header of that C-Blosc2")
     for path in paths:
-        shutil.copy2(path, path.with_name(path.name + KEPT))
+        shutil.copy2(path, kept(path))
     note.write_text(json.dumps({"version": tables.version, "sha256": digest(library)}))
     for path in paths:
         put(library, path)
@@ -132,13 +139,18 @@ def remove():
     if not note.exists():
         refuse(f"{folder}: expected a library of Cairn, got none that this program put there")
     paths = libraries(folder)
-    installed = json.loads(note.read_text())
-    changed = [path for path in paths
-               if digest(path) != installed["sha256"] or not path.with_name(path.name + KEPT).is_file()]
-    if changed or tables.version != installed["version"]:
-        refuse(f"{(changed or paths)[0]}: expected the library that was put there: PyTables was upgraded or changed "
-               f"since. Its own libraries are in use; delete {note} and the files *{KEPT}")
-    bring_back(paths)
+    # An installation or a removal that was interrupted leaves the original of some files in place.
+    replaced = [path for path in paths if not is_genuine(tables, folder, path, path)]
+    for path in replaced:
+        if not kept(path).is_file() or not is_genuine(tables, folder, path, kept(path)):
+            refuse(f"{path}: it is not the library of the wheel, and neither is {kept(path).name}: "
+                   f"install PyTables {tables.version} again, and then --remove once more")
+    bring_back(replaced)
+    for path in replaced:
+        print(f"{path}: put back")
+    for leftover in (*paths[0].parent.glob("libblosc2*"), *paths[1].parent.glob("libblosc2*")):
+        if leftover.name.endswith((KEPT, STAGED)):
+            leftover.unlink()
     note.unlink()
     print(f"PyTables {tables.version} in {sys.prefix} uses its own library again")
 
