@@ -137,6 +137,7 @@ class InstallTest(unittest.TestCase):
         other = self.folder / "libblosc2.so"
         other.write_bytes(library.read_bytes().replace(soname() + b"\0", soname()[:-1] + b"5\0"))
         self.expect_refused("which PyTables was compiled for", "--into", self.venv, other)
+        self.expect_refused("build Cairn with the header of C-Blosc2 ", "--into", self.venv, other)
 
     def test_library_that_does_not_load_is_taken_out_again(self):
         broken = self.folder / "libblosc2.so"

@@ -17,7 +17,12 @@ import shutil
 import subprocess
 import sys
 
-KNOWN_SONAMES = ("libblosc2.so.7", "libblosc2.so.8", "libblosc2.so.9")
+# Each soname, and where its header is.
+KNOWN_SONAMES = {
+    "libblosc2.so.7": "C-Blosc2 2.23, as blosc2==4.1.0 brings it",
+    "libblosc2.so.8": "C-Blosc2 3.0 or 3.1, as blosc2==4.2.0 brings it",
+    "libblosc2.so.9": "C-Blosc2 3.2 or newer, as blosc2==4.14.1 brings it",
+}
 KEPT = ".before-cairn"  # added to the name of an original
 STAGED = ".tmp"  # added to the name of a file that is not complete yet
 NOTE = "cairn-libblosc2.json"  # in tables.libs: what was installed
@@ -119,7 +124,7 @@ def into(library):
         refuse(f"{paths[1]}: expected one of {', '.join(KNOWN_SONAMES)}, got {wanted}")
     if soname(library) != wanted:
         refuse(f"{library}: expected {wanted}, which PyTables was compiled for, got {soname(library)}: "
-               "build Cairn with the header of that C-Blosc2")
+               f"build Cairn with the header of {KNOWN_SONAMES[wanted]}")
     for path in paths:
         shutil.copy2(path, kept(path))
     note.write_text(json.dumps({"version": tables.version, "sha256": digest(library)}))
