@@ -190,7 +190,8 @@ typedef struct cairn_copy_options {
 
 // Copies the state to a new frame at `path`, and does not disturb a writer. Errors: as for
 // cairn_frame_create; CAIRN_CANCELLED if `progress` returns false; CAIRN_FAILED_PRECONDITION also
-// if no increment leads from `since` to this state, or if one of them has staged edits.
+// if no increment leads from `since` to this state, if `path` is the frame of one of them, or if
+// one of them has staged edits.
 CAIRN_EXPORT cairn_code cairn_snapshot_copy_to(const cairn_snapshot* snapshot, const char* path,
                                                const cairn_copy_options* options,
                                                cairn_status* status);

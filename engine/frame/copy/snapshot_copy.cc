@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "engine/base/bytes.h"
@@ -29,6 +31,20 @@ bool IsCheckpointOfAFile(const State& state) {
          (!state.journal.has_value() || state.journal->empty());
 }
 
+// An increment in the place of a frame that it belongs to would end the only copy of the content.
+absl::Status CheckIsElsewhere(const State& state, const FrameLocation& place) {
+  const FrameLocation& own = state.env()->location;
+  const std::shared_ptr<FileSystem>& files = own.is_sparse() ? own.outer_files : own.files;
+  if (own.in_memory || files != place.files) return absl::OkStatus();
+  const absl::StatusOr<FileIdentity> ours = files->Identity(own.frame_path());
+  const absl::StatusOr<FileIdentity> there = files->Identity(place.path);
+  if (!ours.ok() || !there.ok() || !(*ours == *there)) return absl::OkStatus();
+  return FailedPrecondition(
+      "%s: an increment is not a copy, and would replace the frame that it is made from or leads "
+      "from: give it another path",
+      place.path);
+}
+
 }  // namespace
 
 absl::Status CopySnapshot(const State& state, const State* since, const std::string& path,
@@ -38,6 +54,10 @@ absl::Status CopySnapshot(const State& state, const State* since, const std::str
   CAIRN_ASSIGN_OR_RETURN(FrameLocation place, PlaceAt(path, options.file_system));
   if (place.files->ObjectsIn(place.path).store != nullptr) {
     return absl::UnimplementedError(path + ": a frame in an object store is built, not copied");
+  }
+  if (since != nullptr) {
+    CAIRN_RETURN_IF_ERROR(CheckIsElsewhere(state, place));
+    CAIRN_RETURN_IF_ERROR(CheckIsElsewhere(*since, place));
   }
   place.files = FilesForCopyOf(state.env()->location, std::move(place.files));
   const Layout own = since != nullptr ? Layout::kContiguous : state.header().layout;

@@ -253,6 +253,17 @@ TEST_F(IncrementTest, FramesOfAnotherKindHaveNoIncrementBetweenThem) {
                     "chunksize or metalayers differ"));
 }
 
+TEST_F(IncrementTest, FramesAreNotReplacedByTheirIncrement) {
+  Change([](Writer& writer) { return writer.Append(MakeNoise(4)); });
+  const Snapshot newest = *frame_->Refresh();
+  for (const std::string& path : {path_, copy_path_}) {
+    EXPECT_TRUE(Fails(newest.CopyTo(path, {.since = copy_->snapshot(), .overwrite = true}),
+                      StatusCode::kFailedPrecondition, "give it another path"));
+  }
+  EXPECT_EQ(Frame::Open(path_)->snapshot().info().nbytes, 4104);
+  EXPECT_EQ(Frame::Open(copy_path_)->snapshot().info().nbytes, 4100);
+}
+
 // An increment that claims another result than it makes, or asks for chunks that are not there.
 TEST_F(IncrementTest, WrongIncrementChangesNothing) {
   Change([](Writer& writer) { return writer.UpdateChunk(1, MakeNoise(400, 1)); });
