@@ -76,7 +76,8 @@ typedef struct cairn_chunk_info {
   bool has_dict;
 } cairn_chunk_info;
 
-// Return the largest size of a chunk of nbytes, and of a chunk of nblocks variable blocks.
+// Return the largest size of a chunk of nbytes, and of a chunk of nblocks variable blocks: SIZE_MAX
+// if it would be more than that.
 CAIRN_EXPORT size_t cairn_chunk_max_size(size_t nbytes);
 CAIRN_EXPORT size_t cairn_chunk_max_vlblocks_size(size_t nbytes, size_t nblocks);
 

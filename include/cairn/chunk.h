@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -74,8 +75,11 @@ class CAIRN_EXPORT Chunk {
   std::shared_ptr<const void> owner_;
 };
 
-// Returns the largest size of a chunk with nbytes of payload.
-constexpr size_t MaxCompressedSize(size_t nbytes) { return nbytes + 32; }
+// Returns the largest size of a chunk with nbytes of payload. Sizes stop at the greatest size_t.
+constexpr size_t MaxCompressedSize(size_t nbytes) {
+  constexpr size_t kMost = std::numeric_limits<size_t>::max();
+  return nbytes <= kMost - 32 ? nbytes + 32 : kMost;
+}
 
 // Parses and checks the header of a chunk, and reads no other byte. `chunk` may be longer than the
 // chunk.
@@ -88,8 +92,13 @@ CAIRN_EXPORT absl::StatusOr<size_t> CompressChunk(Bytes src, const CompressionOp
                                                   MutableBytes dst);
 
 // Returns the largest size of a chunk of variable blocks. The sum holds the bytes, an offset and a
-// size for each block, a dictionary with its length, and the header.
+// size for each block, a dictionary with its length, and the header. Sizes stop at the greatest
+// size_t.
 constexpr size_t MaxVlCompressedSize(size_t nbytes, size_t nblocks) {
+  constexpr size_t kMost = std::numeric_limits<size_t>::max() - (4 + 32768) - 32;
+  if (nblocks > kMost / (4 + 4) || nbytes > kMost - (4 + 4) * nblocks) {
+    return std::numeric_limits<size_t>::max();
+  }
   return nbytes + (4 + 4) * nblocks + (4 + 32768) + 32;
 }
 // Makes one chunk of exactly the given blocks, none of which may be empty, and returns its size. A

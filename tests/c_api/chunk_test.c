@@ -1,4 +1,5 @@
 // Chunks without a frame.
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,13 @@ static void chunk_decodes_to_what_was_compressed(void) {
   CHECK(cbytes > 32 && cbytes < sizeof items / 4);
   CHECK_OK(cairn_chunk_decompress(chunk, cbytes, NULL, decoded, sizeof decoded, &st));
   CHECK(memcmp(decoded, items, sizeof items) == 0);
+}
+
+static void sizes_stop_at_the_greatest(void) {
+  CHECK(cairn_chunk_max_size(SIZE_MAX - 33) == SIZE_MAX - 1);
+  CHECK(cairn_chunk_max_size(SIZE_MAX) == SIZE_MAX);
+  CHECK(cairn_chunk_max_vlblocks_size(0, SIZE_MAX / 4) == SIZE_MAX);
+  CHECK(cairn_chunk_max_vlblocks_size(SIZE_MAX - 40, 1) == SIZE_MAX);
 }
 
 static void single_items_decode(void) {
@@ -180,6 +188,7 @@ static void codec_for_arrays_gets_the_shape_of_a_block(void) {
 
 const test_case chunk_tests[] = {
     TEST_CASE(chunk_decodes_to_what_was_compressed),
+    TEST_CASE(sizes_stop_at_the_greatest),
     TEST_CASE(single_items_decode),
     TEST_CASE(header_is_described),
     TEST_CASE(damage_is_reported),
