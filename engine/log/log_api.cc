@@ -10,6 +10,7 @@
 #include "engine/log/query/latest.h"
 #include "engine/log/query/query_run.h"
 #include "engine/log/state/log_core.h"
+#include "engine/log/write/added_field.h"
 #include "engine/log/write/delete_beside.h"
 #include "engine/log/write/limits_request.h"
 #include "engine/log/write/upsertion.h"
@@ -111,6 +112,9 @@ absl::StatusOr<Log> Log::Create(const std::string& path, const LogCreateOptions&
   if (options.schema.fields().size() == 1 && options.schema.fields()[0].name.empty()) {
     return InvalidArgument("log: records of type %s have no fields with names",
                            options.schema.ToDtype());
+  }
+  for (const Field& field : options.schema.fields()) {
+    CAIRN_RETURN_IF_ERROR(log::CheckNewName(field));
   }
   FileSystem& files = *(options.file_system == nullptr ? PosixFileSystem() : options.file_system);
   CAIRN_ASSIGN_OR_RETURN(const std::string absolute, files.Absolute(path));

@@ -109,7 +109,8 @@ CAIRN_EXPORT cairn_code cairn_log_writer_delete(cairn_log_writer* writer,
 // much longer. A log of one file is written again.
 // Errors, after which nothing has changed:
 //   CAIRN_ALREADY_EXISTS if the log has a field of this name.
-//   CAIRN_INVALID_ARGUMENT if `field` does not have this form, or the record would be too long.
+//   CAIRN_INVALID_ARGUMENT if `field` does not have this form, if its name is not UTF-8, or if the
+//     record would be too long.
 //   CAIRN_UNIMPLEMENTED if there is no such type, or if the log is one file and its frame is sparse
 //     or in an object store.
 //   CAIRN_FAILED_PRECONDITION if the field is a timestamp and the records have no time.

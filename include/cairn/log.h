@@ -427,8 +427,9 @@ class CAIRN_EXPORT Log {
   // Errors: as for Frame::Create, and
   //   kAlreadyExists if something exists at `path`. A log of many files may use an empty directory.
   //   kNotFound if no field is called `time_field`.
-  //   kInvalidArgument if the schema has no fields, if the time field is neither a timestamp nor an
-  //     integer, or if its name is longer than 255 bytes and it is not the first timestamp.
+  //   kInvalidArgument if the schema has no fields, if a name is not UTF-8, if the time field is
+  //     neither a timestamp nor an integer, or if its name is longer than 255 bytes and it is not
+  //     the first timestamp.
   //   kUnimplemented if `rotation` sets a limit and the file system cannot make directories.
   static absl::StatusOr<Log> Create(const std::string& path, const LogCreateOptions& options);
 

@@ -185,7 +185,7 @@ class CAIRN_EXPORT LogWriter {
   //
   // Errors, after which nothing has changed, unless stated otherwise:
   //   kAlreadyExists if the log has a field of this name.
-  //   kInvalidArgument as for Schema::Make.
+  //   kInvalidArgument as for Schema::Make, and if the name is not UTF-8.
   //   kFailedPrecondition if the field is a timestamp and the records have no time: it would be
   //     the time.
   //   kUnimplemented if the log is one file and its frame is sparse or in an object store.

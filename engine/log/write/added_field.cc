@@ -6,10 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
+
 #include "cairn/copy_files.h"
 #include "cairn/writer.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 #include "engine/log/state/edit_layer.h"
 #include "engine/log/state/field_layer.h"
 #include "engine/log/state/log_layer.h"
@@ -61,7 +64,13 @@ std::shared_ptr<FileSystem> FilesLike(const LogCore& log, const std::string& pat
   return is_posix ? FilesForCopyOf(path, CopiedPermissions::kAll) : files;
 }
 
+absl::Status CheckNewName(const Field& field) {
+  if (IsUtf8(field.name)) return absl::OkStatus();
+  return InvalidArgument("field '%s': a name that is not UTF-8", absl::CEscape(field.name));
+}
+
 absl::StatusOr<Schema> WithField(const Segment& newest, const Field& field) {
+  CAIRN_RETURN_IF_ERROR(CheckNewName(field));
   if (newest.schema().Find(field.name) != nullptr) {
     return absl::AlreadyExistsError(
         absl::StrFormat("log: it has a field '%s' already", field.name));

@@ -19,6 +19,10 @@ namespace cairn::log {
 // Returns the files in which a copy of the log's file at `path` is open to the same users.
 std::shared_ptr<FileSystem> FilesLike(const LogCore& log, const std::string& path);
 
+// Checks the name of a field that a log gets. Logs that have another name already stay readable.
+// Errors: kInvalidArgument if the name is not UTF-8, as dtypes are for Python.
+absl::Status CheckNewName(const Field& field);
+
 // Returns the fields of the log with another one after them. Errors: as for LogWriter::AddField.
 absl::StatusOr<Schema> WithField(const Segment& newest, const Field& field);
 

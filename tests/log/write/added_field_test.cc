@@ -9,6 +9,7 @@
 #include "cairn/frame.h"
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
+#include "engine/log/state/log_core.h"
 #include "tests/log/sensor_log.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
@@ -58,6 +59,21 @@ TEST(AddedFieldTest, FieldsThatCannotBeAreRefusedAndChangeNothing) {
     EXPECT_EQ(other.Refresh()->schema(), test::SensorSchema());
     EXPECT_EQ(other.snapshot().nrecords(), 500);
   }
+}
+
+TEST(AddedFieldTest, NamesThatAreNotUtf8AreRefusedInNewLogsAndRead) {
+  TempDir temp;
+  LogCreateOptions options = SensorOptions();
+  options.schema = Schema::Make({Parsed("\xff:f4")}).value();
+  options.time_field = "";
+  EXPECT_TRUE(Fails(Log::Create(temp.Path("new"), options), absl::StatusCode::kInvalidArgument,
+                    "field '\\377': a name that is not UTF-8"));
+  ASSERT_TRUE(IsOk(log::CreateLogFrame(temp.Path("old"), options, 0, {})));
+  Log log = Log::Open(temp.Path("old")).value();
+  EXPECT_EQ(log.snapshot().schema(), options.schema);
+  EXPECT_TRUE(Fails(log.AddField(Parsed("\xfe:f4"), std::chrono::milliseconds(0)),
+                    absl::StatusCode::kInvalidArgument, "not UTF-8"));
+  EXPECT_TRUE(IsOk(log.AddField(Parsed("\xc3\xa9:f4"), std::chrono::milliseconds(0))));
 }
 
 TEST(AddedFieldTest, ATimestampDoesNotBecomeTheTimeOfALogWithoutOne) {
