@@ -64,9 +64,11 @@ typedef struct cairn_log_create_options {
 // "[('time', '<M8[us]'), ('temp', '<f4'), ('room', '|S8')]". Values are little-endian, and fields
 // follow one another without gaps unless the dtype has gaps.
 // Errors: as for cairn_frame_create, and
-//   CAIRN_INVALID_ARGUMENT if `dtype` is not the dtype of a record, or has no field, or if no field
-//     of the type u4 has a name that `texts` contains.
-//   CAIRN_UNIMPLEMENTED if the dtype has a type that a log cannot hold.
+//   CAIRN_INVALID_ARGUMENT if `dtype` does not have the form of a record, if a name is not UTF-8,
+//   or
+//     if no field of the type u4 has a name that `texts` contains.
+//   CAIRN_UNIMPLEMENTED if the dtype has no field, or a type that a log cannot hold. A word that is
+//     no type counts as one.
 //   CAIRN_NOT_FOUND if no field is called `time_field`.
 //   CAIRN_ALREADY_EXISTS if something exists at `path`. A log of many files may use an empty
 //     directory.
@@ -88,11 +90,13 @@ CAIRN_EXPORT void cairn_log_free(cairn_log* log);
 CAIRN_EXPORT cairn_code cairn_log_newest(const cairn_log* log, cairn_log_snapshot** snapshot,
                                          cairn_status* status);
 // Looks for newer commits, and for files that a rotation began or removed. Returns the newest
-// state. Errors, also of waiting: as for opening.
+// state. After another process has added a field to a log of one file, new records are seen up to
+// a second later. A handle that is not refreshed keeps files open that retention has dropped, and
+// the disk does not get their space back. Errors, also of waiting: as for opening.
 CAIRN_EXPORT cairn_code cairn_log_refresh(cairn_log* log, cairn_log_snapshot** snapshot,
                                           cairn_status* status);
 // Waits up to `timeout_ms` for a state that is not `seen`, which this handle returned. Returns the
-// newest state in any case.
+// newest state in any case. A writer that is opened makes a new state, too.
 CAIRN_EXPORT cairn_code cairn_log_wait_for_commit(cairn_log* log, const cairn_log_snapshot* seen,
                                                   int64_t timeout_ms, cairn_log_snapshot** snapshot,
                                                   cairn_status* status);

@@ -55,7 +55,9 @@ typedef struct cairn_filter_plugin {
 // The codecs and filters of a program.
 typedef struct cairn_registry cairn_registry;
 CAIRN_EXPORT cairn_code cairn_registry_make(cairn_registry** registry, cairn_status* status);
-// Add a plug-in under an id from 160 to 255. Errors: CAIRN_ALREADY_EXISTS if the id is taken.
+// Add a plug-in under an id from 160 to 255. A codec may also have one from 36 to 159, where the
+// format registers codecs that Cairn does not have. Errors: CAIRN_INVALID_ARGUMENT for another id;
+// CAIRN_ALREADY_EXISTS if the id is taken, as 227 to 229 are by Cairn's codecs.
 CAIRN_EXPORT cairn_code cairn_registry_add_codec(cairn_registry* registry, int32_t id,
                                                  const cairn_codec_plugin* codec,
                                                  cairn_status* status);

@@ -45,7 +45,10 @@ static void logs_that_cannot_be_are_refused(void) {
   cairn_log_create_options options = CAIRN_LOG_CREATE_OPTIONS_INIT;
   const cairn_log_retention negative = {.struct_size = sizeof negative, .max_records = -1};
   log_is_refused(CAIRN_INVALID_ARGUMENT, "[('time', ", NULL);
+  log_is_refused(CAIRN_INVALID_ARGUMENT, "[('\xff', '<f4')]", NULL);
   log_is_refused(CAIRN_UNIMPLEMENTED, "", NULL);
+  log_is_refused(CAIRN_UNIMPLEMENTED, "[]", NULL);
+  log_is_refused(CAIRN_UNIMPLEMENTED, "garbage", NULL);
   log_is_refused(CAIRN_INVALID_ARGUMENT, "[('a', '|S65535'), ('b', '<i8')]", NULL);
   log_is_refused(CAIRN_UNIMPLEMENTED, "[('time', '<M8[us]'), ('at', '<c16')]", NULL);
   options.time_field = "when";
