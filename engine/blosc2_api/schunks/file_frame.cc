@@ -14,7 +14,6 @@
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
 #include "engine/base/mutex.h"
-#include "engine/base/owner_process.h"
 #include "engine/base/status.h"
 #include "engine/blosc2_api/files/mmap_mode.h"
 #include "engine/blosc2_api/process/codes.h"
@@ -65,10 +64,9 @@ class FileFrame final : public blosc2_frame_s {
         snapshot_(frame_.snapshot()) {}
   ~FileFrame() override {
     while (depth_ > 0) CodeOf(End());
-    // Only Cairn reads the journal, so it must not be left. A forked child leaves that to its
-    // parent, whose edits these are.
-    const bool is_due = journal_.has_value() && journal_->is_here();
-    if (is_due && CodeOf(TakeWriter()) >= 0) CodeOf(writer_->Checkpoint());
+    // Only Cairn reads the journal, so it must not be left. A forked child does not get the writer,
+    // and leaves this to its parent.
+    if (has_journal_ && TakeWriter().ok()) CodeOf(writer_->Checkpoint());
     std::free(cframe_.data());
   }
 
@@ -205,7 +203,7 @@ class FileFrame final : public blosc2_frame_s {
     absl::Status status;
     if (is_edited_ && keeps_journal_) {
       status = writer_->Commit(Durability::kProcess).status();
-      if (status.ok()) journal_ = OwnerProcess();
+      has_journal_ = has_journal_ || status.ok();
     } else if (is_edited_) {
       status = writer_->Checkpoint();
     }
@@ -235,7 +233,7 @@ class FileFrame final : public blosc2_frame_s {
   absl::Status Recreate() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     writer_.reset();
-    journal_.reset();
+    has_journal_ = false;
     // A directory that is open cannot be replaced.
     CAIRN_ASSIGN_OR_RETURN(frame_, Frame::CreateInMemory());
     snapshot_ = frame_.snapshot();
@@ -251,10 +249,9 @@ class FileFrame final : public blosc2_frame_s {
   mutable Snapshot snapshot_ ABSL_GUARDED_BY(mutex_);
   mutable std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
   const bool keeps_journal_ = WantsJournal();
-  int depth_ ABSL_GUARDED_BY(mutex_) = 0;           // of sequences of edits
-  bool is_edited_ ABSL_GUARDED_BY(mutex_) = false;  // since the last commit
-  // The process that made commits after the checkpoint, if there are any.
-  std::optional<OwnerProcess> journal_ ABSL_GUARDED_BY(mutex_);
+  int depth_ ABSL_GUARDED_BY(mutex_) = 0;             // of sequences of edits
+  bool is_edited_ ABSL_GUARDED_BY(mutex_) = false;    // since the last commit
+  bool has_journal_ ABSL_GUARDED_BY(mutex_) = false;  // there are commits after the checkpoint
   mutable bool is_staged_ ABSL_GUARDED_BY(mutex_) = false;  // readers do not see the last edits yet
   MutableBytes cframe_;
 };
