@@ -21,8 +21,12 @@ absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk, const Opening
   }
   auto env = std::make_shared<frame::FrameContext>(options);
   env->replay = checks;
+  env->checkpoints.least_expected = 0;
   if (rules.gradual) {
-    env->checkpoints = {.least_edits = 6, .least_gradual = 1, .use_thread = false, .least_free = 0};
+    env->checkpoints.least_edits = 6;
+    env->checkpoints.least_gradual = 1;
+    env->checkpoints.use_thread = false;
+    env->checkpoints.least_free = 0;
   }
   if (rules.summaries) {
     env->checkpoints.least_summarized = 1;

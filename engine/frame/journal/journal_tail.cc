@@ -4,11 +4,22 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/chunk/header.h"
 #include "engine/format/journal.h"
 #include "engine/format/journal_summary.h"
 #include "engine/frame/replay/summary.h"
+#include "engine/frame/space/disk_reserve.h"
 
 namespace cairn::frame {
+
+namespace {
+
+// Chunks that take more times the bytes that are dead in the journal leave few of them unused.
+constexpr int64_t kMostTimesDead = 4;
+// A search for commits after damage gets past twice as many zeros.
+constexpr int64_t kMostSkipped = int64_t{64} << 20;
+
+}  // namespace
 
 void JournalTail::StageAt(int64_t position) {
   if (position < set_aside_.end) set_aside_ = {};
@@ -77,6 +88,35 @@ void JournalTail::Release(int64_t most) {
 void JournalTail::SetRoom() {
   const int64_t end = sink_->end();
   sink_->SetRoom({.limit = space_.LimitFrom(end), .resume = std::max(end, space_.EndOfDead())});
+}
+
+PlacedChunks JournalTail::ChunksToExpect() const {
+  if (!space_.enabled() || frame_.limit.bytes < INT64_MAX || frame_.keeps_history()) return {};
+  PlacedChunks chunks = space_.placed();
+  int64_t dead = space_.dying().BytesInJournal(end());
+  for (const Extent& chunk : sink_->placed()) {
+    chunks.Add(chunk);
+    if (chunk.begin >= space_.dying().index_begin()) dead -= chunk.size();
+  }
+  const bool is_worth_it = chunks.bytes >= base().env()->checkpoints.least_expected &&
+                           chunks.bytes <= kMostTimesDead * dead;
+  return is_worth_it ? chunks : PlacedChunks();
+}
+
+absl::Status JournalTail::LeaveRoom(const PlacedChunks& chunks, const StagedState& staged) {
+  if (chunks.bytes == 0) return absl::OkStatus();
+  int64_t begin = space_.dying().EndOfLive();
+  for (const Extent& chunk : sink_->placed()) begin = std::max(begin, chunk.end);
+  const std::optional<Extent> free = space_.free().pool().Largest();
+  const int64_t fit = free.has_value() ? free->size() / chunks.largest * chunks.largest : 0;
+  const int64_t size = std::min(chunks.bytes - fit - (end() - begin), kMostSkipped);
+  const bool skips = size > chunk::kHeaderSize && !sink_->left_journal() && sink_->HasRoomFor(size);
+  if (!skips) return absl::OkStatus();
+  // A disk that is nearly full keeps its space for the checkpoint.
+  const CheckpointNeed need = NeedOf(staged, base());
+  const int64_t kept = 2 * need.index + need.pending;
+  const absl::Status reserved = frame_.file->ReservePastEnd(end() + size + kept);
+  return absl::IsResourceExhausted(reserved) ? absl::OkStatus() : sink_->Skip(size);
 }
 
 bool JournalTail::HasRoomFor(int64_t size) {

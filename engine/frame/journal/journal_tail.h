@@ -53,6 +53,16 @@ class JournalTail {
   // Tells the sink where dead bytes lie.
   void SetRoom();
 
+  // Returns the chunks since the last checkpoint if the next journal will need room for as many, or
+  // else none; see LeaveRoom.
+  PlacedChunks ChunksToExpect() const;
+  // Items that are committed before they fill a chunk are written twice, as records and in the
+  // chunk. A chunk that lies between such records leaves dead pieces on both sides, each too small
+  // for another chunk. So this makes the journal longer, until these chunks fit into the dead bytes
+  // at its end and the largest free extent. Nothing may follow in the journal but what the
+  // checkpoint of the staged state writes.
+  absl::Status LeaveRoom(const PlacedChunks& chunks, const StagedState& staged);
+
   // Returns true if there is room for `size` more bytes of journal and the mark of the end.
   bool HasRoomFor(int64_t size);
   // Returns the end of the journal after MarkEnded, which writes a record if there is room for it.

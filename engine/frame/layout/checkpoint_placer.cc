@@ -82,14 +82,16 @@ absl::StatusOr<PlacedCheckpoint> CheckpointPlacer::PlaceAt(int64_t begin, const 
 // Places a checkpoint in free space that only old states follow, which makes the frame shorter.
 // Returns nothing if there is no room.
 absl::StatusOr<std::optional<PlacedCheckpoint>> CheckpointPlacer::PlaceBelow(
-    const StagedState& staged, const NextCheckpointSpace& space, CheckpointPlan plan) const {
+    const StagedState& staged, const NextCheckpointSpace& space, CheckpointPlan plan,
+    int64_t room_for_chunks) const {
   const bool forgets = plan.seal.oldest_generation == plan.seal.generation;
   if (!forgets || !space.after().enabled() || !HasRoomForSeal(staged)) return std::nullopt;
   const std::optional<Extent> room =
-      space.FindBelow(MostBytes(staged, space, plan) + kLeastJournal);
+      space.FindBelow(room_for_chunks + MostBytes(staged, space, plan) + kLeastJournal);
   if (!room.has_value()) return std::nullopt;
   plan.seal.previous_end = 0;
-  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, PlaceAt(room->begin, staged, space, plan));
+  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed,
+                         PlaceAt(room->begin + room_for_chunks, staged, space, plan));
   if (placed.end() + format::kEndMark > room->end) return std::nullopt;
   return placed;
 }
@@ -118,16 +120,17 @@ absl::Status CheckpointPlacer::Write(const PlacedCheckpoint& placed) {
 
 // Tries free space first. That may lie in holes, for which a full disk has no room. The checkpoint
 // then goes after the journal, where its space is reserved.
-absl::StatusOr<PlacedCheckpoint> CheckpointPlacer::Place(
-    const StagedState& staged, std::optional<uint64_t> oldest_generation) {
+absl::StatusOr<PlacedCheckpoint> CheckpointPlacer::Place(const StagedState& staged,
+                                                         const Options& options) {
   CheckpointPlan plan = frame_.PlanCheckpoint(journal_.tail().end(), false);
-  plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);
+  plan.seal.oldest_generation = options.oldest_generation.value_or(plan.seal.oldest_generation);
   NextCheckpointSpace space(journal_.tail().SpaceWith(staged), plan.seal.generation,
                             journal_.tail().EndWithMark());
   // Until the header says which generations are gone, readers may still come to them.
   const bool sealed = base().checkpoint->seal_holds;
   space.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
-  CAIRN_ASSIGN_OR_RETURN(std::optional<PlacedCheckpoint> below, PlaceBelow(staged, space, plan));
+  CAIRN_ASSIGN_OR_RETURN(std::optional<PlacedCheckpoint> below,
+                         PlaceBelow(staged, space, plan, options.room_for_chunks));
   if (below.has_value()) {
     const absl::Status written = Write(*below);
     if (written.ok()) return *std::move(below);

@@ -44,10 +44,16 @@ class CheckpointPlacer {
   CheckpointPlacer(const CommittedFrame& frame, JournalWriter& journal)
       : frame_(frame), journal_(journal) {}
 
-  // Writes a checkpoint of the staged state. It forgets the states before `oldest_generation`, or
-  // without that all states except those that the frame keeps. Refused if the disk is full.
-  absl::StatusOr<PlacedCheckpoint> Place(const StagedState& staged,
-                                         std::optional<uint64_t> oldest_generation);
+  struct Options {
+    // The checkpoint forgets the states before this one, or if there is none all states except
+    // those that the frame keeps.
+    std::optional<uint64_t> oldest_generation = std::nullopt;
+    // Bytes that stay free before an index that lies in free space. Before other indexes, the end
+    // of the journal has them already.
+    int64_t room_for_chunks = 0;
+  };
+  // Writes a checkpoint of the staged state. Refused if the disk is full.
+  absl::StatusOr<PlacedCheckpoint> Place(const StagedState& staged, const Options& options);
 
   // Returns true if the next checkpoint of the committed state makes the frame shorter.
   bool CanShrink() const;
@@ -65,7 +71,8 @@ class CheckpointPlacer {
                                            NextCheckpointSpace space, CheckpointPlan plan) const;
   absl::StatusOr<std::optional<PlacedCheckpoint>> PlaceBelow(const StagedState& staged,
                                                              const NextCheckpointSpace& space,
-                                                             CheckpointPlan plan) const;
+                                                             CheckpointPlan plan,
+                                                             int64_t room_for_chunks) const;
   absl::StatusOr<PlacedCheckpoint> PlaceAbove(const StagedState& staged, NextCheckpointSpace space,
                                               const CheckpointPlan& plan) const;
   absl::Status Reserve(const StagedState& staged, int64_t end);

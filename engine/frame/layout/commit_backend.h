@@ -19,6 +19,9 @@ namespace cairn::frame {
 
 class LiveCopy;
 
+// Tells a checkpoint if the writer goes on after it.
+enum class Follows { kCommits, kNothing };
+
 // Commits the edits of one writer. Not thread-safe. After a step that fails and is not refused, the
 // content of the files is not known, and nothing more may be called.
 class CommitBackend {
@@ -65,7 +68,7 @@ class CommitBackend {
   // follow.
   // Publishes the staged edits as a commit record, or as a checkpoint if the layout has no journal.
   virtual absl::Status PublishCommit(Stager& stager, Durability /*durability*/) {
-    return WriteCheckpoint(stager);
+    return WriteCheckpoint(stager, Follows::kCommits);
   }
   // Publishes the edits after PrepareCommit of the same edits.
   virtual absl::Status PublishPrepared(Stager& stager, Durability durability) {
@@ -73,8 +76,9 @@ class CommitBackend {
   }
   // Returns true if Close should write a checkpoint. Otherwise a commit is enough.
   virtual bool IsWorthClosing(const Stager& /*stager*/) const { return true; }
-  // Publishes the staged edits, and the journal, in a checkpoint.
-  virtual absl::Status WriteCheckpoint(Stager& stager) = 0;
+  // Publishes the staged edits, and the journal, in a checkpoint. If nothing is expected to follow,
+  // no space is kept for commits.
+  virtual absl::Status WriteCheckpoint(Stager& stager, Follows follows) = 0;
   // Makes all commits durable.
   virtual absl::Status SyncCommitted() { return absl::OkStatus(); }
 

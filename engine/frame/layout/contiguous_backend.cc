@@ -134,7 +134,7 @@ absl::Status ContiguousBackend::PrepareCommit(Stager& stager, Durability durabil
       if (!FitsInPlace(stager.staged())) {
         return Refuse(Unimplemented("a commit to a new file cannot be prepared"));
       }
-      CAIRN_RETURN_IF_ERROR(PlaceCheckpoint(stager.staged(), std::nullopt));
+      CAIRN_RETURN_IF_ERROR(PlaceCheckpoint(stager.staged(), {}));
     }
     is_prepared_ = true;
   }
@@ -148,14 +148,17 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   CAIRN_RETURN_IF_ERROR(MakeRoom(stager));
   const StagedState& staged = stager.staged();
   const Step step = scheduler_.StepOf(staged, pinned_end_ > CommittedEnd(base()));
-  if (step == Step::kAtOnce) return WriteCheckpoint(stager);
-  if (step == Step::kBegin) CAIRN_RETURN_IF_ERROR(Finish(stager));
+  if (step == Step::kAtOnce) return WriteCheckpoint(stager, Follows::kCommits);
+  if (step == Step::kBegin) {
+    CAIRN_RETURN_IF_ERROR(journal_.tail().LeaveRoom(journal_.tail().ChunksToExpect(), staged));
+    CAIRN_RETURN_IF_ERROR(Finish(stager));
+  }
   CAIRN_RETURN_IF_ERROR(scheduler_.Mirror(stager));
   const int64_t work = CheckpointScheduler::Work(staged);
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));
   if (!published) {
     scheduler_.Drop();  // the edits that it mirrored were not committed
-    return WriteCheckpoint(stager);
+    return WriteCheckpoint(stager, Follows::kCommits);
   }
   UnpinCommitted();
   return AfterCommit(step == Step::kBegin ? scheduler_.Begin() : scheduler_.Advance(stager, work));
@@ -172,16 +175,16 @@ absl::Status ContiguousBackend::PublishPrepared(Stager& stager, Durability durab
 }
 
 absl::Status ContiguousBackend::PlaceCheckpoint(const StagedState& staged,
-                                                std::optional<uint64_t> oldest_generation) {
+                                                const CheckpointPlacer::Options& options) {
   CAIRN_RETURN_IF_ERROR(PersistOwed(journal_));
   scheduler_.Stop();
-  CAIRN_ASSIGN_OR_RETURN(placed_, placer_.Place(staged, oldest_generation));
+  CAIRN_ASSIGN_OR_RETURN(placed_, placer_.Place(staged, options));
   return absl::OkStatus();
 }
 
 absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
-                                              std::optional<uint64_t> oldest_generation) {
-  CAIRN_RETURN_IF_ERROR(PlaceCheckpoint(staged, oldest_generation));
+                                              const CheckpointPlacer::Options& options) {
+  CAIRN_RETURN_IF_ERROR(PlaceCheckpoint(staged, options));
   return FlipToPlaced(staged);
 }
 
@@ -251,19 +254,23 @@ void ContiguousBackend::BeginAfterCheckpoint(FrameSpace space, int64_t remains_e
   journal_.BeginAfterCheckpoint(std::move(space), remains_end);
 }
 
-absl::Status ContiguousBackend::WriteCheckpoint(Stager& stager) {
+absl::Status ContiguousBackend::WriteCheckpoint(Stager& stager, Follows follows) {
   CAIRN_RETURN_IF_ERROR(journal_.headroom().CheckLimit(stager));
   journal_.tail().sink().SetLimit({});
+  const PlacedChunks next_chunks =
+      follows == Follows::kCommits ? journal_.tail().ChunksToExpect() : PlacedChunks();
+  CAIRN_RETURN_IF_ERROR(journal_.tail().LeaveRoom(next_chunks, stager.staged()));
   CAIRN_RETURN_IF_ERROR(Finish(stager));
-  return FitsInPlace(stager.staged()) ? CommitInPlace(stager.staged(), std::nullopt)
-                                      : CommitToNewFile(stager, nullptr, NeverStop);
+  return FitsInPlace(stager.staged())
+             ? CommitInPlace(stager.staged(), {.room_for_chunks = next_chunks.bytes})
+             : CommitToNewFile(stager, nullptr, NeverStop);
 }
 
 absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptions& options) {
   scheduler_.Stop();
   CAIRN_RETURN_IF_ERROR(PersistOwed(journal_));
   const auto commit = [this](const StagedState& staged, uint64_t oldest_generation) {
-    return CommitInPlace(staged, oldest_generation);
+    return CommitInPlace(staged, {.oldest_generation = oldest_generation});
   };
   const auto hold_reserve = [this] { HoldReserve(); };
   return SpaceReclaimer(*this, journal_, relocation_, placer_, commit, hold_reserve)

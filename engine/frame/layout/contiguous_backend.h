@@ -54,7 +54,7 @@ class ContiguousBackend final : public CommitBackend {
   bool IsWorthClosing(const Stager& stager) const override {
     return journal_.IsWorthClosing(stager);
   }
-  absl::Status WriteCheckpoint(Stager& stager) override;
+  absl::Status WriteCheckpoint(Stager& stager, Follows follows) override;
   absl::Status SyncCommitted() override { return journal_.SyncCommitted(); }
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
   absl::StatusOr<int64_t> Rewrite(std::unique_ptr<LiveCopy> begun, ChunkProgress progress) override;
@@ -67,11 +67,9 @@ class ContiguousBackend final : public CommitBackend {
   int64_t StageEnd() const;
   void UnpinCommitted();
   void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
-  absl::Status PlaceCheckpoint(const StagedState& staged,
-                               std::optional<uint64_t> oldest_generation);
-  // Publishes the staged edits in a checkpoint in this file. It forgets the states before
-  // `oldest_generation`, or without that all states except those that the frame keeps.
-  absl::Status CommitInPlace(const StagedState& staged, std::optional<uint64_t> oldest_generation);
+  absl::Status PlaceCheckpoint(const StagedState& staged, const CheckpointPlacer::Options& options);
+  // Publishes the staged edits in a checkpoint in this file.
+  absl::Status CommitInPlace(const StagedState& staged, const CheckpointPlacer::Options& options);
   absl::Status FlipToPlaced(const StagedState& staged);
   absl::StatusOr<AtomicFile> CopyWithReserve(Stager& stager, std::unique_ptr<LiveCopy> begun,
                                              ChunkProgress progress);

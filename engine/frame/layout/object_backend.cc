@@ -351,7 +351,7 @@ absl::Status ObjectBackend::PublishCommit(Stager& stager, Durability /*durabilit
   CAIRN_RETURN_IF_ERROR(PutCommit(stager));
   if (!IsCheckpointDue()) return absl::OkStatus();
   // The commit stands, even if the checkpoint fails.
-  absl::Status status = WriteCheckpoint(stager);
+  absl::Status status = WriteCheckpoint(stager, Follows::kCommits);
   if (!status.ok() && status.ErasePayload(kRefusal)) {
     sink_->Discard();
     return absl::OkStatus();
@@ -367,7 +367,7 @@ bool ObjectBackend::IsWorthClosing(const Stager& stager) const {
   return frame::IsWorthClosing(stager.staged(), base(), closed);
 }
 
-absl::Status ObjectBackend::WriteCheckpoint(Stager& stager) {
+absl::Status ObjectBackend::WriteCheckpoint(Stager& stager, Follows /*follows*/) {
   // Other Blosc2 libraries see no pending items, so the last commit before the checkpoint has none.
   constexpr int kMostRounds = 16;
   for (int round = 0; round < kMostRounds; ++round) {
@@ -416,7 +416,7 @@ absl::Status ObjectBackend::PutIndex() {
 
 absl::StatusOr<ReclaimReport> ObjectBackend::ReclaimSpace(const ReclaimOptions& /*options*/) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, Stage());
-  CAIRN_RETURN_IF_ERROR(WriteCheckpoint(*stager));
+  CAIRN_RETURN_IF_ERROR(WriteCheckpoint(*stager, Follows::kCommits));
   collected_ = Clock::now();
   absl::StatusOr<ReclaimReport> report =
       CollectGarbage(store_, frame_.location().files, frame_.core->env());

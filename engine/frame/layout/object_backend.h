@@ -48,7 +48,7 @@ class ObjectBackend final : public CommitBackend {
   absl::StatusOr<bool> Resume(const WriterOptions& options) override;
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
   bool IsWorthClosing(const Stager& stager) const override;
-  absl::Status WriteCheckpoint(Stager& stager) override;
+  absl::Status WriteCheckpoint(Stager& stager, Follows follows) override;
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
   absl::StatusOr<int64_t> Rewrite(std::unique_ptr<LiveCopy> begun, ChunkProgress progress) override;
   absl::Status DropUncommitted() override;

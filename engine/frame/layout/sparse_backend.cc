@@ -157,7 +157,7 @@ absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability)
   CAIRN_RETURN_IF_ERROR(MakeRoom(stager));
   const int64_t most_dead = std::max(kLeastDead, base().stored_bytes.value_or(0) / 2);
   if (journal_.IsLong(stager.staged()) || DeadFileBytes() > most_dead) {
-    return WriteCheckpoint(stager);
+    return WriteCheckpoint(stager, Follows::kCommits);
   }
   return PublishPrepared(stager, durability);
 }
@@ -175,7 +175,7 @@ absl::Status SparseBackend::PublishPrepared(Stager& stager, Durability durabilit
     CAIRN_RETURN_IF_ERROR(journal_.Sync(base().generation()));
   }
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability, file_bytes));
-  if (!published) return WriteCheckpoint(stager);
+  if (!published) return WriteCheckpoint(stager, Follows::kCommits);
   for (const ChunkFile& file : sink_->staged()) {
     journaled_.push_back(
         {.bytes = {file.number, file.number + file.size}, .record_end = base().journal->end});
@@ -259,7 +259,7 @@ absl::Status SparseBackend::FinishReplacement() {
   return absl::OkStatus();
 }
 
-absl::Status SparseBackend::WriteCheckpoint(Stager& stager) {
+absl::Status SparseBackend::WriteCheckpoint(Stager& stager, Follows /*follows*/) {
   const StagedState& staged = stager.staged();
   CAIRN_RETURN_IF_ERROR(
       journal_.headroom().CheckLimit(stager, FileBytes() + sink_->staged_bytes()));
@@ -295,7 +295,7 @@ absl::StatusOr<ReclaimReport> SparseBackend::ReclaimSpace(const ReclaimOptions& 
   const int64_t freed_before = old_.freed();
   if (!base().journal->empty()) {
     CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, Stage());
-    CAIRN_RETURN_IF_ERROR(WriteCheckpoint(*stager));
+    CAIRN_RETURN_IF_ERROR(WriteCheckpoint(*stager, Follows::kCommits));
     stager.reset();
     published_ = false;
     CAIRN_RETURN_IF_ERROR(FinishReplacement());

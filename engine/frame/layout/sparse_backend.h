@@ -50,7 +50,7 @@ class SparseBackend final : public CommitBackend {
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
   absl::Status PublishPrepared(Stager& stager, Durability durability) override;
   bool IsWorthClosing(const Stager& stager) const override;
-  absl::Status WriteCheckpoint(Stager& stager) override;
+  absl::Status WriteCheckpoint(Stager& stager, Follows follows) override;
   absl::Status SyncCommitted() override { return journal_.SyncCommitted(); }
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
   absl::StatusOr<int64_t> Rewrite(std::unique_ptr<LiveCopy> begun, ChunkProgress progress) override;

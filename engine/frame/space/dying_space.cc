@@ -44,6 +44,12 @@ int64_t DyingSpace::live_bytes() const {
   return now_.live_bytes + (split_.has_value() ? split_->part.live_bytes : 0);
 }
 
+int64_t DyingSpace::EndOfLive() const {
+  int64_t end = split_.has_value() ? split_->end : index_begin_;
+  for (const Extent& chunk : now_.live) end = std::max(end, chunk.end);
+  return end;
+}
+
 std::vector<DeadExtent> DyingSpace::DeadOf(const Part& part, const DeadSpace& before,
                                            uint64_t generation, int64_t end) const {
   std::vector<DeadExtent> dead = before.List();

@@ -44,6 +44,8 @@ class DyingSpace {
   // Bytes of dying chunks before the journal, and of chunks that live in it.
   int64_t chunk_bytes() const;
   int64_t live_bytes() const;
+  // Returns the end of the last chunk that lives in the journal, or where the index begins.
+  int64_t EndOfLive() const;
   // Returns the bytes that die with the next checkpoint if the journal ends there. BytesInJournal
   // returns how many of them lie from the index on: index, trailer, records, and replaced chunks.
   int64_t Bytes(int64_t journal_end) const { return BytesInJournal(journal_end) + chunk_bytes(); }

@@ -28,6 +28,11 @@ bool IsRead(const File& file, uint64_t begin, uint64_t end) {
 
 }  // namespace
 
+void PlacedChunks::Add(const Extent& chunk) {
+  bytes += chunk.size();
+  largest = std::max(largest, chunk.size());
+}
+
 FrameSpace::FrameSpace(const State& base, const JournalFootprint& journal)
     : enabled_(MayTrustList(*base.checkpoint)) {
   const int64_t header_len = base.header().header_len;
@@ -100,6 +105,7 @@ void FrameSpace::SetFree(std::span<const Extent> extents) {
 void FrameSpace::Place(std::span<const Extent> chunks) {
   if (!enabled_) return;
   for (const Extent& chunk : chunks) {
+    placed_.Add(chunk);
     if (chunk.begin >= dying_.index_begin()) {
       dying_.PlaceInJournal(chunk);
     } else {
@@ -142,6 +148,7 @@ void FrameSpace::ReleaseSome(const File& file, uint64_t oldest, int64_t most) {
 void FrameSpace::BeginAfter(uint64_t generation, int64_t index_begin, DeadSpace dead) {
   generation_ = generation;
   dead_ = std::move(dead);
+  placed_ = {};
   free_.BeginAfter(index_begin, dead_.JustDied(INT64_MAX));
   births_.Keep();
   Check();

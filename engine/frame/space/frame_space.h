@@ -25,6 +25,14 @@
 
 namespace cairn::frame {
 
+// Chunks that commits have put into a file.
+struct PlacedChunks {
+  int64_t bytes = 0;
+  int64_t largest = 0;
+
+  void Add(const Extent& chunk);
+};
+
 // Takes bytes from one step to the next. A copy is cheap if little is free. Not thread-safe.
 class FrameSpace {
  public:
@@ -66,6 +74,9 @@ class FrameSpace {
   void ReleaseSome(const File& file, uint64_t oldest, int64_t most);
   // Returns true while a pass must continue.
   bool is_releasing() const { return !dying_.is_split() && dead_.is_releasing(); }
+
+  // The chunks since the last checkpoint.
+  const PlacedChunks& placed() const { return placed_; }
 
   // Makes this the space after a checkpoint of that generation, to which the journal up to `end`
   // leads. Bytes that die with it are dead. Its index begins at `end` unless PlaceIndex comes next;
@@ -112,6 +123,7 @@ class FrameSpace {
   FreeSpace free_;
   DyingSpace dying_;
   DeadSpace dead_;
+  PlacedChunks placed_;
   // The checkpoints after which chunks were written, kept while there are readers of older ones,
   // which do not see these chunks.
   Births births_;

@@ -6,6 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/extent.h"
 #include "engine/base/status.h"
+#include "engine/chunk/special.h"
 
 namespace cairn::frame {
 
@@ -100,6 +101,18 @@ absl::StatusOr<uint64_t> ContiguousSink::AppendRecord(const format::CommitRecord
   const uint64_t hash = format::StoredChecksum(pending_);
   format::AppendReceipt(receipt, end(), pending_);
   return hash;
+}
+
+// Writes the header last, because the journal ends here until it is there.
+absl::Status ContiguousSink::Skip(int64_t size) {
+  static constexpr std::byte kLast[1] = {std::byte{1}};
+  CAIRN_DCHECK(size > chunk::kHeaderSize && HasRoomFor(size) && !left_journal_);
+  CAIRN_RETURN_IF_ERROR(Flush());
+  CAIRN_RETURN_IF_ERROR(file_->WriteAt(end() + size - 1, kLast));
+  const auto nbytes = static_cast<int32_t>(size - chunk::kHeaderSize);
+  CAIRN_RETURN_IF_ERROR(file_->WriteAt(end(), chunk::MemcpyedHeader(nbytes)));
+  flushed_ = announced_ = end() + size;
+  return absl::OkStatus();
 }
 
 // Takes back only chunks in space that was free, because chunks after the journal lie back to back.

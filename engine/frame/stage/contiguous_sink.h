@@ -59,6 +59,9 @@ class ContiguousSink final : public ChunkSink {
   // Returns the first position after all chunks and records.
   int64_t end() const { return flushed_ + static_cast<int64_t>(pending_.size()); }
 
+  // Leaves `size` bytes unused after the chunks, as readers of the journal skip a chunk that no
+  // commit names. They must fit before the limit of the room.
+  absl::Status Skip(int64_t size);
   // Puts these bytes first. Called before anything else.
   void BeginWith(std::vector<std::byte> bytes) { pending_ = std::move(bytes); }
   void SetRoom(JournalRoom room) { room_ = room; }

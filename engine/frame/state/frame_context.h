@@ -34,6 +34,8 @@ struct CheckpointPolicy {
   int64_t least_gradual = int64_t{1} << 14;
   bool use_thread = true;                 // otherwise each commit writes a piece
   int64_t least_free = int64_t{4} << 20;  // least free bytes for a checkpoint to shrink the file
+  // least bytes of chunks for which a checkpoint leaves room
+  int64_t least_expected = int64_t{64} << 10;
   // The journal of a frame with this many chunks is summed up, each time after this many edits.
   int64_t least_summarized = int64_t{1} << 17;
   int64_t edits_of_summary = int64_t{1} << 13;

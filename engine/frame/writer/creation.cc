@@ -28,7 +28,7 @@ class ContiguousCreation final : public Creation {
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override { return StageInto(*sink_); }
   absl::Status Restart(bool failed) override;
   void PinStaged(const StatePtr& /*snapshot*/) override {}
-  absl::Status WriteCheckpoint(Stager& stager) override;
+  absl::Status WriteCheckpoint(Stager& stager, Follows follows) override;
 
  private:
   std::optional<AtomicFile> new_file_;
@@ -52,7 +52,7 @@ absl::Status ContiguousCreation::Restart(bool /*failed*/) {
   return absl::OkStatus();
 }
 
-absl::Status ContiguousCreation::WriteCheckpoint(Stager& stager) {
+absl::Status ContiguousCreation::WriteCheckpoint(Stager& stager, Follows /*follows*/) {
   CAIRN_ASSIGN_OR_RETURN(const HeldFiles old, LockOld());
   frame_.peer_lock.reset();  // of an attempt that was refused
   auto peer_lock = TakePeerLock(location_, {});
@@ -83,7 +83,7 @@ class SparseCreation final : public Creation {
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override { return StageInto(*sink_); }
   absl::Status Restart(bool failed) override;
   void PinStaged(const StatePtr& snapshot) override { sink_->Pin(snapshot); }
-  absl::Status WriteCheckpoint(Stager& stager) override;
+  absl::Status WriteCheckpoint(Stager& stager, Follows follows) override;
 
  private:
   std::optional<AtomicDirectory> made_;
@@ -108,7 +108,7 @@ absl::Status SparseCreation::Restart(bool /*failed*/) {
   return absl::OkStatus();
 }
 
-absl::Status SparseCreation::WriteCheckpoint(Stager& stager) {
+absl::Status SparseCreation::WriteCheckpoint(Stager& stager, Follows /*follows*/) {
   CAIRN_ASSIGN_OR_RETURN(const HeldFiles old, LockOld());
   CAIRN_RETURN_IF_ERROR(Finish(stager));
   CAIRN_RETURN_IF_ERROR(SyncChunkFiles(*made_->directory(), sink_->staged()));

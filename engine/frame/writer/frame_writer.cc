@@ -158,7 +158,7 @@ absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
   return backend_->frame().state;
 }
 
-absl::Status FrameWriter::Checkpoint() {
+absl::Status FrameWriter::Checkpoint(Follows follows) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   const bool journaled = committed().journal.has_value() && !committed().journal->empty();
   if (!edited() && !journaled) {
@@ -168,7 +168,7 @@ absl::Status FrameWriter::Checkpoint() {
   prepared_ = false;
   return Run([&]() -> absl::Status {
     CAIRN_RETURN_IF_ERROR(RefuseIfFull(stager_->EncodeDirty()));
-    absl::Status status = backend_->WriteCheckpoint(*stager_);
+    absl::Status status = backend_->WriteCheckpoint(*stager_, follows);
     // A failure is returned even if the commit stands: writers end like this, and no later call
     // would tell.
     status.ErasePayload(kCommitted);
@@ -176,13 +176,13 @@ absl::Status FrameWriter::Checkpoint() {
   });
 }
 
-absl::Status FrameWriter::Flush() {
+absl::Status FrameWriter::Flush(Follows follows) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (const absl::Status coded = RefuseIfFull(stager_->EncodeDirty()); !coded.ok()) {
     return Run([&] { return coded; });
   }
   if (backend_->IsWorthClosing(*stager_)) {
-    const absl::Status status = Checkpoint();
+    const absl::Status status = Checkpoint(follows);
     // The checkpoint of an empty frame needs a new file, which this user may not be allowed to
     // make. A commit needs none.
     if (!absl::IsFailedPrecondition(status) || !usable()) return status;
@@ -250,7 +250,7 @@ absl::StatusOr<bool> FrameWriter::HasWaiters() const {
 }
 
 absl::Status FrameWriter::Close() {
-  CAIRN_RETURN_IF_ERROR(Flush());
+  CAIRN_RETURN_IF_ERROR(Flush(Follows::kNothing));
   const absl::Status status = usable() ? backend_->DropUncommitted() : absl::OkStatus();
   unusable_ = FailedPrecondition("the writer is closed");
   stager_.reset();

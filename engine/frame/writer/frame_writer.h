@@ -46,9 +46,9 @@ class FrameWriter {
   absl::StatusOr<StatePtr> Staged();
   absl::Status Prepare(Durability durability);
   absl::StatusOr<StatePtr> Commit(Durability durability);
-  absl::Status Checkpoint();
+  absl::Status Checkpoint(Follows follows = Follows::kCommits);
   // Commits durably, in a checkpoint if that is worth it.
-  absl::Status Flush();
+  absl::Status Flush(Follows follows = Follows::kCommits);
   void Rollback();
   // Stages the increment, or nothing if that fails. Nothing may be staged before.
   absl::Status ApplyIncrement(const State& increment);

@@ -64,7 +64,7 @@ class ObjectCreation final : public Creation {
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override { return StageInto(*sink_); }
   absl::Status Restart(bool failed) override;
   void PinStaged(const StatePtr& /*snapshot*/) override {}
-  absl::Status WriteCheckpoint(Stager& stager) override;
+  absl::Status WriteCheckpoint(Stager& stager, Follows follows) override;
 
  private:
   absl::Status PutIndex(Bytes bytes);
@@ -123,7 +123,7 @@ absl::Status ObjectCreation::Replace(const std::string& etag, Bytes bytes) {
   return Refuse(absl::AbortedError(store_->Describe() + " was changed meanwhile"));
 }
 
-absl::Status ObjectCreation::WriteCheckpoint(Stager& stager) {
+absl::Status ObjectCreation::WriteCheckpoint(Stager& stager, Follows /*follows*/) {
   CAIRN_RETURN_IF_ERROR(Finish(stager));
   CheckpointPlan plan = frame_.PlanCheckpoint(base().header().header_len, true);
   plan.seal.journal = BeginJournal(plan.seal.generation);
