@@ -72,8 +72,9 @@ absl::StatusOr<MemberWriter> CollectionWriter::Edit(std::string_view name) {
 absl::StatusOr<MemberWriter> CollectionWriter::Add(std::string_view name,
                                                    const CreateOptions& options) {
   if (collection::HoldsAttributes(name)) {
-    return InvalidArgument("member name: %s holds the attributes of a group: see EditAttributes",
-                           name.substr(0, 256));
+    return InvalidArgument(
+        "member name: %s holds the attributes of a group, which are edited as attributes",
+        name.substr(0, 256));
   }
   CAIRN_ASSIGN_OR_RETURN(Writer* const writer, core_->Add(name, options));
   return MemberWriter(*writer);

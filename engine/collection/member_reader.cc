@@ -89,7 +89,8 @@ absl::StatusOr<bool> IsAhead(const Snapshot& newest, const Position& position) {
 absl::Status IsAheadError(const Snapshot& newest, const Position& position) {
   return DataLoss(
       "member: is ahead of the ledger: generation %d, expected %d; it was changed outside the "
-      "collection, or copied while a commit was made; a copy of the collection by CopyTo has the "
+      "collection, or copied while a commit was made; a copy that the collection makes of itself "
+      "has the "
       "listed state",
       newest.info().generation, position.generation);
 }

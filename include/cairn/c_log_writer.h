@@ -86,7 +86,7 @@ CAIRN_EXPORT cairn_code cairn_log_writer_upsert(cairn_log_writer* writer, const 
                                                 cairn_status* status);
 // Returns the code that a text has in the records of a field of texts. A text that has none gets
 // the next one, which the next commit stores together with its records. The log keeps every text
-// for ever.
+// for ever. A code that no commit of this writer stored gets another text from the next writer.
 // Errors:
 //   CAIRN_NOT_FOUND if no field has this name.
 //   CAIRN_INVALID_ARGUMENT if the field holds no texts, or if the text is longer than 65,535 bytes

@@ -433,14 +433,16 @@ class CAIRN_EXPORT Log {
   //   kUnimplemented if `rotation` sets a limit and the file system cannot make directories.
   static absl::StatusOr<Log> Create(const std::string& path, const LogCreateOptions& options);
 
-  // Returns the newest state that this handle has seen. Does not look for newer commits.
+  // Returns the newest state that this handle has seen. Does not look for newer commits. A writer
+  // of this handle moves it on when files are removed or the disk is full, so that the disk gets
+  // the space of older states.
   [[nodiscard]] LogSnapshot snapshot() const;
   // Looks for newer commits, and for files that a rotation began or removed. Returns the newest
   // state. It has all fields of the log: one that another process has added to a log of one file is
   // noticed within a second.
   absl::StatusOr<LogSnapshot> Refresh();
   // Waits up to `timeout` until the newest state is not `seen`, which this handle returned. Returns
-  // the newest state in any case.
+  // the newest state in any case. What Refresh notices within a second needs a timeout of a second.
   absl::StatusOr<LogSnapshot> WaitForCommit(const LogSnapshot& seen,
                                             std::chrono::milliseconds timeout);
 

@@ -113,7 +113,8 @@ class CAIRN_EXPORT LogWriter {
   absl::Status Append(Items records);
   // Returns the code that a text has in the records of a field of type kText. A text that has none
   // gets the next one, which the next commit stores together with its records. The log keeps every
-  // text for ever. An empty text has code 0.
+  // text for ever. A code that no commit of this writer stored gets another text from the next
+  // writer. An empty text has code 0.
   // Errors:
   //   kNotFound if there is no such field.
   //   kInvalidArgument if the field has another type, or the text is longer than 65,535 bytes,

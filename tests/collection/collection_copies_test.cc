@@ -230,7 +230,7 @@ TEST_F(CollectionCopiesTest, GroupsHaveAttributes) {
   EXPECT_TRUE(std::filesystem::exists(path_ + "/day/__vlmeta__.b2f"));
   writer = OpenWriter();
   EXPECT_TRUE(Fails(writer.Add("/day/__vlmeta__", {}), absl::StatusCode::kInvalidArgument,
-                    "see EditAttributes"));
+                    "are edited as attributes"));
 }
 
 TEST_F(CollectionCopiesTest, CopyOfACollectionIsOneState) {

@@ -53,7 +53,7 @@ absl::StatusOr<Frame> Frame::Create(const std::string& path, const CreateOptions
 
 absl::StatusOr<Frame> Frame::OpenOrCreate(const std::string& path, const CreateOptions& options) {
   if (options.overwrite) {
-    return AtPath(path, InvalidArgument("OpenOrCreate does not overwrite: call Create instead"));
+    return AtPath(path, InvalidArgument("a frame that is opened or created is not overwritten"));
   }
   OpenOptions open;
   open.registry = options.compression.registry;

@@ -55,7 +55,7 @@ absl::StatusOr<StatePtr> MakeInitialState(const CreateOptions& options,
   }
   if (const std::optional<int32_t> nbytes = options.chunksize.nbytes();
       nbytes.has_value() && (*nbytes < 1 || *nbytes > kMaxChunkBytes)) {
-    return InvalidArgument("chunksize: expected 1 to %d, or ChunkSize::Variable(), got %d",
+    return InvalidArgument("chunksize: expected 1 to %d, or variable chunks, got %d",
                            kMaxChunkBytes, *nbytes);
   }
   CAIRN_RETURN_IF_ERROR(CheckMetalayers(options.metalayers));

@@ -80,8 +80,9 @@ absl::Status KeyWriter::Check(const LogState& state, Bytes records) const {
     for (auto at = static_cast<size_t>(field.offset); at < records.size(); at += size) {
       const auto code = LoadLe<uint32_t>(records.data() + at);
       if (code < count) continue;
-      return InvalidArgument("log: field '%s': code %d, its keys have %d: CodeOf gives a new one",
-                             field.name, code, count);
+      return InvalidArgument(
+          "log: field '%s': code %d, its keys have %d: a new text gets its code from the writer",
+          field.name, code, count);
     }
   }
   return absl::OkStatus();

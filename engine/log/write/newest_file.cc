@@ -120,6 +120,23 @@ absl::StatusOr<LogStatePtr> NewestFile::Replace() {
   return log_->state();
 }
 
+// This process reads states that a call gives up, and so do others for a moment. The second call
+// frees what they needed, and moves the last chunks. The third one cuts the file after them.
+absl::StatusOr<ReclaimReport> NewestFile::Reclaim(
+    absl::FunctionRef<absl::Status(const Snapshot& newest)> give_up) {
+  constexpr int kMostCalls = 3;
+  int64_t freed = 0;
+  ReclaimReport report = {.blocked = true};
+  for (int calls = 0; calls < kMostCalls && report.blocked; ++calls) {
+    CAIRN_ASSIGN_OR_RETURN(report, writer_->Reclaim());
+    freed += report.freed;
+    CAIRN_RETURN_IF_ERROR(give_up(snapshot()));
+    CAIRN_RETURN_IF_ERROR(log_->Refresh().status());
+  }
+  report.freed = freed;
+  return report;
+}
+
 absl::Status NewestFile::Close() {
   CAIRN_RETURN_IF_ERROR(writer_->Close());
   writer_.reset();

@@ -9,11 +9,13 @@
 #include <string>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/frame.h"
 #include "cairn/log_writer.h"
+#include "cairn/reports.h"
 #include "cairn/writer.h"
 #include "engine/log/state/log_core.h"
 #include "engine/log/state/log_layer.h"
@@ -43,6 +45,11 @@ class NewestFile {
   // Puts the file that WriteWithFields wrote in the place of the only file. Returns the newest
   // state. If the old file cannot be replaced, the new one is removed and the writer stays open.
   absl::StatusOr<LogStatePtr> Replace();
+  // Gives the disk the space that only older states need, unless others read them. The log shows
+  // its newest state then, and `give_up` must give up what else the writer reads. Looks at every
+  // chunk.
+  absl::StatusOr<ReclaimReport> Reclaim(
+      absl::FunctionRef<absl::Status(const Snapshot& newest)> give_up);
   // Closes the file and releases the log.
   absl::Status Close();
 

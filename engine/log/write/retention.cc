@@ -5,7 +5,9 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/log/state/edit_layer.h"
 #include "engine/log/state/live_records.h"
+#include "engine/log/state/record_ranges.h"
 
 namespace cairn::log {
 
@@ -120,6 +122,18 @@ absl::StatusOr<bool> IsFrameExpired(const LogState& state, const RetentionView& 
     if (newest.has_past()) return newest.past < OldestTime(view, retention);
   }
   return false;
+}
+
+absl::Status DropChunks(int64_t nchunks, const LogState& state, LogLayer& layer, Writer& writer) {
+  const int64_t nrecords = nchunks * state.newest().chunk_records();
+  CAIRN_RETURN_IF_ERROR(writer.DeleteSlices(0, 0, nrecords));
+  layer.first_record += nrecords;
+  const EditLayer& edits = state.newest().edits();
+  const bool is_edited = !edits.deleted.empty() && edits.deleted.front().begin < layer.first_record;
+  if (!is_edited) return absl::OkStatus();
+  const RecordRange kept = {.begin = layer.first_record, .end = state.end_record()};
+  const EditLayer left = {.older_files = edits.older_files, .deleted = PartIn(edits.deleted, kept)};
+  return writer.SetVlmetalayer(kEditLayer, EncodeEditLayer(left));
 }
 
 }  // namespace cairn::log

@@ -4,9 +4,12 @@
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/log.h"
+#include "cairn/writer.h"
+#include "engine/log/state/log_layer.h"
 #include "engine/log/state/log_state.h"
 #include "engine/log/state/newest_time.h"
 
@@ -36,6 +39,10 @@ absl::StatusOr<int64_t> CountExpired(const LogState& state, const RetentionView&
 // Returns true if no limit asks to keep any record of the oldest of many frames.
 absl::StatusOr<bool> IsFrameExpired(const LogState& state, const RetentionView& view,
                                     const Retention& retention);
+
+// Stages that a log of one frame loses its first chunks. `layer` gets the number of the first
+// record that is left.
+absl::Status DropChunks(int64_t nchunks, const LogState& state, LogLayer& layer, Writer& writer);
 
 }  // namespace cairn::log
 

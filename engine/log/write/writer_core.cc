@@ -8,7 +8,6 @@
 
 #include "engine/base/status.h"
 #include "engine/log/state/log_layer.h"
-#include "engine/log/state/record_ranges.h"
 #include "engine/log/write/added_field.h"
 #include "engine/log/write/limits_request.h"
 #include "engine/log/write/stats_writer.h"
@@ -158,9 +157,13 @@ absl::Status WriterCore::SetLimits(const std::optional<Retention>& retention,
 absl::Status WriterCore::Retain() {
   const MutexLockIf lock(owner_.is_here(), mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
-  CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
+  const absl::Status committed = Remember(CommitRecords(true, options_.durability));
+  if (!committed.ok() && !absl::IsResourceExhausted(committed)) return committed;
   CAIRN_RETURN_IF_ERROR(Remember(RemoveOldFiles()));
-  return Remember(CommitBatch({}, std::numeric_limits<int64_t>::max(), options_.durability));
+  CAIRN_RETURN_IF_ERROR(
+      Remember(CommitBatch({}, std::numeric_limits<int64_t>::max(), options_.durability)));
+  // Records that wait may have room now.
+  return committed.ok() ? committed : Remember(CommitRecords(true, options_.durability));
 }
 
 int64_t WriterCore::end_record() const {
@@ -191,7 +194,7 @@ absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
     if (log_->is_directory()) layer_.rotation = Changed(layer_.rotation, *requested);
     layer_changed_ = layer_changed_ || layer_ != before;
   }
-  // it is removed once its limits are sure to stay
+  // The request is removed once its limits are sure to stay.
   if (requested) durability = Durability::kMachine;
   ages_.BeginCommit(*state_, layer_);
   const std::vector<std::byte> taken = buffer_->Take(all ? 0 : options_.reorder_window);
@@ -234,8 +237,14 @@ absl::StatusOr<int64_t> WriterCore::Delete(const LogSelection& which) {
   CAIRN_RETURN_IF_ERROR(CheckSelection(*state_, which));
   // Older files are opened by their paths.
   if (state_->segments().size() > 1) CAIRN_RETURN_IF_ERROR(file_.CheckIsThere());
+  const absl::Status committed = Remember(CommitRecords(true, options_.durability));
+  if (!committed.ok() && !absl::IsResourceExhausted(committed)) return committed;
+  CAIRN_ASSIGN_OR_RETURN(const int64_t deleted, DeleteSelected(BeginDeletion(), which));
+  if (committed.ok()) return deleted;
+  // The records that wait may have room now, and be among those.
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
-  return DeleteSelected(BeginDeletion(), which);
+  CAIRN_ASSIGN_OR_RETURN(const int64_t waited, DeleteSelected(BeginDeletion(), which));
+  return deleted + waited;
 }
 
 absl::StatusOr<UpsertReport> WriterCore::Upsert(Items records, const UpsertOptions& options) {
@@ -267,6 +276,7 @@ absl::StatusOr<UpsertReport> WriterCore::Upsert(Items records, const UpsertOptio
 
 DeletingWriter WriterCore::BeginDeletion() {
   ages_.Forget();  // the newest record may be among those
+  may_reclaim_ = true;
   const auto commit = [this](Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return Remember(CommitStaged(durability));
   };
@@ -331,8 +341,18 @@ absl::Status WriterCore::CommitBatch(Bytes records, int64_t most_chunks, Durabil
     file_.writer().Rollback();
     layer_ = layer;
     layer_changed_ = layer_changed;
+    // A file without records would be replaced.
+    if (!std::exchange(may_reclaim_, false) || state_->newest().nrecords() == 0) return status;
+    const auto give_up = [this](const Snapshot& newest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return TakeCommitted(newest);
+    };
+    const ReclaimReport report = file_.Reclaim(give_up).value_or(ReclaimReport());
+    if (report.freed > 0) status = CommitBatch(records, most_chunks, durability);
+    may_reclaim_ = may_reclaim_ || report.blocked;
+    return status;
   }
   if (!status.ok()) return status;
+  may_reclaim_ = may_reclaim_ || layer_.first_record != layer.first_record;
   ages_.Note(*state_, records);
   keys_.Committed();
   return status;
@@ -367,18 +387,8 @@ absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t nchunks,
                          CountExpired(*state_, view, layer_.retention, most_chunks));
   if (nchunks == 0) return absl::OkStatus();
-  const int64_t nrecords = nchunks * state_->newest().chunk_records();
-  CAIRN_RETURN_IF_ERROR(file_.writer().DeleteSlices(0, 0, nrecords));
-  layer_.first_record += nrecords;
-  const EditLayer& edits = state_->newest().edits();
-  if (!edits.deleted.empty() && edits.deleted.front().begin < layer_.first_record) {
-    const RecordRange kept = {.begin = layer_.first_record, .end = state_->end_record()};
-    const EditLayer left = {.older_files = edits.older_files,
-                            .deleted = PartIn(edits.deleted, kept)};
-    CAIRN_RETURN_IF_ERROR(file_.writer().SetVlmetalayer(kEditLayer, EncodeEditLayer(left)));
-  }
   layer_changed_ = true;
-  return absl::OkStatus();
+  return DropChunks(nchunks, *state_, layer_, file_.writer());
 }
 
 absl::Status WriterCore::RemoveOldFiles() {
@@ -396,7 +406,10 @@ absl::Status WriterCore::RemoveOldFiles() {
     state_ = std::make_shared<const LogState>(std::vector(all.begin() + 1, all.end()));
     removed = true;
   }
-  return removed ? log_->files().SyncDirectoryOf(file_.path()) : absl::OkStatus();
+  if (!removed) return absl::OkStatus();
+  // A removed file takes space as long as the log shows it.
+  CAIRN_RETURN_IF_ERROR(log_->Refresh().status());
+  return log_->files().SyncDirectoryOf(file_.path());
 }
 
 absl::Status WriterCore::TakeCommitted(const Snapshot& committed) {

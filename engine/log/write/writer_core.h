@@ -68,7 +68,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   // of a full disk before the file is there.
   absl::Status BeginNextFile(const Schema& schema) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Commits records of one file, together with what the limits of the log ask for,
-  // and drops at most this many chunks. A refusal by a full disk leaves nothing staged.
+  // and drops at most this many chunks. If the disk is full, first gives it the space of what was
+  // dropped before. A refusal leaves nothing staged.
   absl::Status CommitBatch(Bytes records, int64_t most_chunks, Durability durability)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CommitStaged(Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -101,6 +102,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   Inbox inbox_ ABSL_GUARDED_BY(mutex_);
   RecordAges ages_ ABSL_GUARDED_BY(mutex_);
   bool timer_runs_ ABSL_GUARDED_BY(mutex_) = false;
+  // Records were dropped whose space the disk may not have back, perhaps by an earlier writer.
+  bool may_reclaim_ ABSL_GUARDED_BY(mutex_) = true;
 };
 
 }  // namespace cairn::log

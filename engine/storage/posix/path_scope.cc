@@ -45,7 +45,8 @@ absl::Status PathScope::LinkIsDamage(const std::string& path) const {
 }
 
 absl::Status PathScope::WithOwner(const absl::Status& status, const std::string& path) const {
-  if (absl::IsDataLoss(status)) return status;  // a link, which is named already
+  // A link is named already. That the process has too many open files is no matter of the owner.
+  if (absl::IsDataLoss(status) || absl::IsResourceExhausted(status)) return status;
   std::optional<PosixStat> info = StatAt(at(), path.c_str(), is_opened() ? AT_SYMLINK_NOFOLLOW : 0);
   if (!info.has_value()) info = StatAt(at(), path.c_str(), AT_SYMLINK_NOFOLLOW);  // leads nowhere
   if (!info.has_value()) return status;

@@ -28,7 +28,7 @@ TEST(ChunkSizeTest, NumbersBelowOneAreRefused) {
   for (const int32_t nbytes : {0, -1, INT32_MIN}) {
     const absl::Status status = Frame::CreateInMemory({.chunksize = nbytes}).status();
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
-    EXPECT_NE(status.message().find("ChunkSize::Variable()"), std::string_view::npos) << status;
+    EXPECT_NE(status.message().find("or variable chunks"), std::string_view::npos) << status;
   }
 }
 

@@ -82,7 +82,7 @@ TEST_P(OpenOrCreateTest, ReplacesNothing) {
   CreateOptions options = OptionsOf(64);
   options.overwrite = true;
   EXPECT_TRUE(Fails(Frame::OpenOrCreate(path_, options), absl::StatusCode::kInvalidArgument,
-                    "call Create"));
+                    "is not overwritten"));
   PutFileBytes(path_, MakeNoise(100, 1));
   EXPECT_TRUE(absl::IsInvalidArgument(Frame::OpenOrCreate(path_, OptionsOf(64)).status()));
   EXPECT_EQ(FileBytes(path_), MakeNoise(100, 1));

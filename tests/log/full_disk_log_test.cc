@@ -1,0 +1,103 @@
+// Logs whose disk is full.
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include <gtest/gtest.h>
+
+#include "cairn/log.h"
+#include "cairn/log_writer.h"
+#include "tests/log/sensor_log.h"
+#include "tests/support/dice.h"
+#include "tests/support/simulated_disk.h"
+#include "tests/support/status.h"
+
+namespace cairn {
+namespace {
+
+using test::Reading;
+using test::SensorOptions;
+
+constexpr int64_t kCapacity = int64_t{4} << 20;
+constexpr int64_t kChunkRecords = 2'000;
+constexpr int64_t kBatch = 500;
+
+class FullDiskLogTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    disk_.SetCapacity(kCapacity);
+    LogCreateOptions options = SensorOptions();
+    options.chunksize = static_cast<int32_t>(kChunkRecords * sizeof(Reading));
+    options.file_system = disk_.root();
+    log_.emplace(Log::Create("log", options).value());
+    writer_.emplace(log_->OpenWriter({}).value());
+    most_ = Append(INT64_MAX);
+    ASSERT_GT(most_, 10 * kBatch);
+  }
+  // Appends until the disk is full, or there are as many new records. Returns how many fit.
+  int64_t Append(int64_t most) {
+    int64_t count = 0;
+    for (; count < most; count += kBatch) {
+      std::vector<Reading> batch;
+      for (int64_t i = 0; i < kBatch; ++i, ++end_) {
+        batch.push_back({.time = end_ * 10,
+                         .temp = std::ldexp(static_cast<double>(dice_.Next() >> 11), -53),
+                         .count = static_cast<int32_t>(end_)});
+      }
+      absl::Status status = writer_->Append(batch);
+      if (status.ok()) status = writer_->Commit();
+      if (!status.ok()) {
+        EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+        break;
+      }
+    }
+    return count;
+  }
+  void ExpectNumbers() {
+    disk_.SetCapacity(2 * kCapacity);  // the last batch waits
+    ASSERT_TRUE(IsOk(writer_->Close()));
+    const LogSnapshot snapshot = log_->Refresh().value();
+    ASSERT_EQ(snapshot.end_record(), end_);
+    std::vector<test::LittleEndian<int32_t>> counts(static_cast<size_t>(snapshot.nrecords()));
+    ASSERT_TRUE(IsOk(snapshot.ReadColumn("count", snapshot.first_record(), counts)));
+    for (int64_t i = 0; i < std::ssize(counts); ++i) {
+      ASSERT_EQ(counts[static_cast<size_t>(i)], snapshot.first_record() + i);
+    }
+  }
+
+  test::Dice dice_{1};
+  test::SimulatedDisk disk_;
+  std::optional<Log> log_;
+  std::optional<LogWriter> writer_;
+  int64_t end_ = 0;
+  int64_t most_ = 0;
+};
+
+TEST_F(FullDiskLogTest, RecordsFollowWhereTheOldestWereDropped) {
+  ASSERT_TRUE(IsOk(writer_->SetRetention({.max_records = most_ / 10})));
+  ASSERT_TRUE(IsOk(writer_->ApplyRetention()));
+  EXPECT_EQ(Append(most_), most_);
+  ExpectNumbers();
+}
+
+TEST_F(FullDiskLogTest, RecordsFollowWhereAnEarlierWriterDroppedSome) {
+  ASSERT_TRUE(IsOk(writer_->SetRetention({.max_records = most_ / 10})));
+  ASSERT_TRUE(IsOk(writer_->ApplyRetention()));
+  writer_.reset();
+  writer_.emplace(log_->OpenWriter({}).value());
+  EXPECT_EQ(Append(most_), most_);
+}
+
+// Whole chunks are deleted without space for other ones.
+TEST_F(FullDiskLogTest, ChunksAreDeletedWhileOtherRecordsWaitForRoom) {
+  const int64_t deleted = most_ / kChunkRecords * kChunkRecords;
+  EXPECT_EQ(writer_->Delete({.times = {.begin = 0, .end = deleted * 10}}).value_or(0), deleted);
+  EXPECT_EQ(Append(most_ / 2), most_ / 2);
+  EXPECT_EQ(log_->Refresh()->end_record(), end_);
+}
+
+}  // namespace
+}  // namespace cairn
