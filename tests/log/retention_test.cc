@@ -14,8 +14,10 @@
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
 #include "tests/log/sensor_log.h"
+#include "tests/support/bytes.h"
 #include "tests/support/cost.h"
 #include "tests/support/dice.h"
+#include "tests/support/files.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -407,6 +409,28 @@ TEST_F(RetentionTest, NextFileIsAsOpenAsTheLast) {
     ASSERT_EQ(::stat((path_ + name).c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 07777, 0640u) << name;
   }
+}
+
+TEST(LogRotation, WriterRemovesWhatADeadOneLeftBesideOlderFiles) {
+  const TempDir dir;
+  const std::string path = dir.Path("log");
+  LogCreateOptions options = SensorOptions();
+  options.rotation.period = 1000;
+  Log log = Log::Create(path, options).value();
+  {
+    LogWriter writer = log.OpenWriter({}).value();
+    ASSERT_TRUE(IsOk(writer.Append(test::Readings(450))));
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  const std::vector<std::string> dead = {path + "/log.000000.b2frame.0123456789abcdef.tmp",
+                                         path + "/log.000002.b2frame.0123456789abcdef.tmp"};
+  const std::string other = path + "/log.000001.b2frame.tmp";
+  for (const std::string& name : dead) test::PutFileBytes(name, test::MakeNoise(100, 1));
+  test::PutFileBytes(other, test::MakeNoise(100, 1));
+  const LogWriter writer = log.OpenWriter({}).value();
+  for (const std::string& name : dead) EXPECT_FALSE(std::filesystem::exists(name)) << name;
+  EXPECT_TRUE(std::filesystem::exists(other));
+  EXPECT_EQ(log.Refresh()->nrecords(), 450);
 }
 
 }  // namespace

@@ -69,6 +69,20 @@ absl::StatusOr<std::vector<LogFile>> ListFiles(FileSystem& files, const std::str
   return found;
 }
 
+absl::StatusOr<std::vector<LogFile>> ListUnfinished(FileSystem& files,
+                                                    const std::string& directory) {
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(directory));
+  std::vector<LogFile> found;
+  for (const std::string& name : names) {
+    const size_t end = name.find(kSuffix);
+    if (end == std::string::npos || !name.ends_with(".tmp")) continue;
+    if (const std::optional<int64_t> number = NumberOf(name.substr(0, end + kSuffix.size()))) {
+      found.push_back(FileOf(directory, *number));
+    }
+  }
+  return found;
+}
+
 absl::Status CheckConsecutive(const std::string& directory, std::span<const LogFile> files) {
   for (size_t i = 1; i < files.size(); ++i) {
     if (files[i].number != files[i - 1].number + 1) {

@@ -33,6 +33,9 @@ absl::Status MakeLogDirectory(FileSystem& files, const std::string& path);
 // Returns the files of a log, the oldest first. While its writer begins files and removes old ones,
 // some of those may be missing. Errors: kNotFound if there is none.
 absl::StatusOr<std::vector<LogFile>> ListFiles(FileSystem& files, const std::string& directory);
+// Returns the files beside which a process that died has perhaps left a temporary one.
+absl::StatusOr<std::vector<LogFile>> ListUnfinished(FileSystem& files,
+                                                    const std::string& directory);
 // Errors: kDataLoss if a file is missing between others.
 absl::Status CheckConsecutive(const std::string& directory, std::span<const LogFile> files);
 

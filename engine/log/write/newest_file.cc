@@ -67,6 +67,17 @@ absl::Status NewestFile::CheckIsThere() const {
   return FailedPrecondition("%s was moved or replaced by another file", file_.path);
 }
 
+// Whoever opens a frame for writing removes what lies beside it.
+void NewestFile::RemoveRemains() const {
+  if (!log_->is_directory() || !identity_.has_value()) return;
+  const auto files = ListUnfinished(log_->files(), log_->path());
+  for (const LogFile& file : files.value_or(std::vector<LogFile>())) {
+    if (file.number >= file_.number) continue;
+    absl::StatusOr<Frame> frame = Frame::Open(file.path, log_->options());
+    if (frame.ok()) frame->OpenWriter().status().IgnoreError();
+  }
+}
+
 absl::Status NewestFile::CreateNext(const Segment& newest, const LogLayer& layer,
                                     const Schema& schema) {
   CAIRN_RETURN_IF_ERROR(CheckIsThere());

@@ -35,6 +35,8 @@ class NewestFile {
   // Errors: kFailedPrecondition if the file is no longer at its path. Others may have another log
   // there, whose files this writer must leave alone. Asks nothing of an object store.
   absl::Status CheckIsThere() const;
+  // Removes what a writer that died while it compacted an older file has left beside it.
+  void RemoveRemains() const;
   // Creates the next file, whose records continue those of `newest` and have these fields.
   // Everything in the old file must be durable. Nothing changes for readers and writers yet.
   absl::Status CreateNext(const Segment& newest, const LogLayer& layer, const Schema& schema);

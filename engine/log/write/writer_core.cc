@@ -43,6 +43,7 @@ absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<Log
   const MutexLock lock(core->mutex_);
   CAIRN_ASSIGN_OR_RETURN(core->state_, core->file_.Acquire(options.wait));
   CAIRN_RETURN_IF_ERROR(core->BeginWriting());
+  core->file_.RemoveRemains();
   // A power cut may have taken records that a request is about. New ones will get their numbers.
   CAIRN_RETURN_IF_ERROR(core->CarryOutDeletion());
   if (options.commit_interval.count() > 0) {
