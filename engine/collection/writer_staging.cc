@@ -8,7 +8,9 @@
 #include "engine/base/status.h"
 #include "engine/collection/member_files.h"
 #include "engine/collection/member_name.h"
+#include "engine/collection/unlisted_files.h"
 #include "engine/collection/writer_core.h"
+#include "engine/frame/files/copy_files.h"
 #include "engine/storage/descriptor_room.h"
 
 namespace cairn::collection {
@@ -91,7 +93,7 @@ absl::StatusOr<Writer*> WriterCore::Add(std::string_view name, const CreateOptio
   CreateOptions own = options;
   own.layout = Layout::kContiguous;
   own.overwrite = false;
-  own.file_system = site_->files;
+  own.file_system = WithoutListing(site_->files);
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, own));
   NewMember member = {.entry = entry, .writer = std::move(writer)};
   return &added_.emplace(std::string(name), std::move(member)).first->second.writer;
@@ -135,11 +137,14 @@ absl::Status WriterCore::StageCopy(std::string_view from, std::string_view to) {
   CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site_, *ledger_file_));
   CAIRN_RETURN_IF_ERROR(MakeDirectories(*site_, DirectoryOf(path)));
   CopyOptions copying;
-  copying.file_system = site_->files;
-  absl::Status copied = member->snapshot().CopyTo(path, copying);
+  const Snapshot committed = member->snapshot();
+  copying.file_system = WithoutListing(
+      frame::FilesForCopyOf(frame::HandleAccess::StateOf(committed).env()->location, site_->files));
+  absl::Status copied = committed.CopyTo(path, copying);
   if (copied.ok()) {
     OpenOptions open = site_->MemberOptions();
     open.use_mmap = false;
+    open.file_system = WithoutListing(site_->files);
     CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, open));
     absl::StatusOr<Writer> writer = frame.OpenWriter();
     copied = writer.status();

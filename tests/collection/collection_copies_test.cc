@@ -66,6 +66,20 @@ class CollectionCopiesTest : public testing::Test {
   std::vector<Collection> collection_;
 };
 
+TEST_F(CollectionCopiesTest, CopiesAreNoMoreOpenThanTheMember) {
+  namespace fs = std::filesystem;
+  constexpr fs::perms kOwnerAlone = fs::perms::owner_read | fs::perms::owner_write;
+  CollectionWriter writer = OpenWriter();
+  Add(writer, "/a", {1, 2});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  fs::permissions(path_ + "/a.b2nd", kOwnerAlone);
+  ASSERT_TRUE(IsOk(writer.Copy("/a", "/b")));
+  ASSERT_TRUE(IsOk(writer.Compact("/a")));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(fs::status(path_ + "/a.b2nd").permissions(), kOwnerAlone);
+  EXPECT_EQ(fs::status(path_ + "/b.b2nd").permissions(), kOwnerAlone);
+}
+
 TEST_F(CollectionCopiesTest, MovedMemberHasItsNewNameOnly) {
   CollectionWriter writer = OpenWriter();
   Add(writer, "/g/a", {1, 2});
