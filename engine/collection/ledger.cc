@@ -136,6 +136,7 @@ std::vector<FilePatch> Ledger::PatchesOf(std::string_view member, uint64_t after
     if (std::ranges::find(commit->removed, member) != commit->removed.end()) patches.clear();
     for (const MemberPart& part : commit->parts) {
       if (part.name != member || part.position.generation <= after) continue;
+      if (part.synced) patches.clear();
       patches.insert(patches.end(), part.patches.begin(), part.patches.end());
     }
   }

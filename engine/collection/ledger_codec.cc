@@ -16,6 +16,7 @@ namespace {
 constexpr uint32_t kVersion = 1;
 constexpr uint8_t kCheckpointFlag = 1;
 constexpr uint8_t kOtherFlag = 2;
+constexpr uint8_t kSyncedFlag = 2;
 
 void WriteName(std::string_view name, ByteWriter& writer) {
   writer.Le(static_cast<uint16_t>(name.size()));
@@ -30,24 +31,25 @@ std::string ReadName(ByteReader& reader) {
   return name;
 }
 
-void WritePosition(const Position& position, ByteWriter& writer) {
+void WritePosition(const Position& position, uint8_t flags, ByteWriter& writer) {
   writer.Le(position.generation, position.hash);
-  writer.U8(position.checkpoint ? kCheckpointFlag : 0);
+  writer.U8(flags | (position.checkpoint ? kCheckpointFlag : 0));
 }
 
-Position ReadPosition(ByteReader& reader) {
-  Position position{.generation = reader.Le<uint64_t>("generation"),
-                    .hash = reader.Le<uint64_t>("hash")};
+// Returns the flags beside those of the position, of which `known` may be set.
+uint8_t ReadPosition(Position& position, uint8_t known, ByteReader& reader) {
+  position.generation = reader.Le<uint64_t>("generation");
+  position.hash = reader.Le<uint64_t>("hash");
   const uint8_t flags = reader.U8("flags");
-  if (flags > kCheckpointFlag) reader.Fail("flags", "unknown: %d", flags);
-  position.checkpoint = flags == kCheckpointFlag;
-  return position;
+  if ((flags & ~(kCheckpointFlag | known)) != 0) reader.Fail("flags", "unknown: %d", flags);
+  position.checkpoint = (flags & kCheckpointFlag) != 0;
+  return flags & known;
 }
 
 void WriteEntry(const MemberEntry& entry, ByteWriter& writer) {
   writer.Le(entry.id);
   writer.U8(entry.kind == MemberKind::kOther ? kOtherFlag : 0);
-  WritePosition(entry.position, writer);
+  WritePosition(entry.position, 0, writer);
 }
 
 MemberEntry ReadEntry(ByteReader& reader) {
@@ -55,7 +57,7 @@ MemberEntry ReadEntry(ByteReader& reader) {
   const uint8_t kind = reader.U8("kind");
   if (kind != 0 && kind != kOtherFlag) reader.Fail("kind", "unknown: %d", kind);
   entry.kind = kind == kOtherFlag ? MemberKind::kOther : MemberKind::kArray;
-  entry.position = ReadPosition(reader);
+  ReadPosition(entry.position, 0, reader);
   return entry;
 }
 
@@ -116,7 +118,8 @@ FilePatch ReadPatch(ByteReader& reader) {
 }
 
 MemberPart ReadPart(ByteReader& reader) {
-  MemberPart part{.name = ReadName(reader), .position = ReadPosition(reader)};
+  MemberPart part{.name = ReadName(reader)};
+  part.synced = ReadPosition(part.position, kSyncedFlag, reader) != 0;
   const uint32_t count = ReadCount("patches", 8 + 4, reader);
   for (uint32_t i = 0; i < count && reader.ok(); ++i) part.patches.push_back(ReadPatch(reader));
   return part;
@@ -151,7 +154,7 @@ std::vector<std::byte> EncodeCommit(const LedgerCommit& commit) {
   writer.Le(static_cast<uint32_t>(commit.parts.size()));
   for (const MemberPart& part : commit.parts) {
     WriteName(part.name, writer);
-    WritePosition(part.position, writer);
+    WritePosition(part.position, part.synced ? kSyncedFlag : 0, writer);
     writer.Le(static_cast<uint32_t>(part.patches.size()));
     for (const FilePatch& patch : part.patches) {
       writer.Le(patch.offset, static_cast<uint32_t>(patch.bytes.size()));

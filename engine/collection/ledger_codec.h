@@ -52,6 +52,10 @@ struct LedgerTable {
 struct MemberPart {
   std::string name;
   Position position = {};
+  // The file was synced for this commit, because it got more than the ledger has copies of. Patches
+  // of older commits are in it, and must not be written again: their place may have been used
+  // again.
+  bool synced = false;
   std::vector<FilePatch> patches = {};
   bool operator==(const MemberPart&) const = default;
 };

@@ -80,7 +80,10 @@ absl::StatusOr<bool> Member::Prepare() {
 }
 
 MemberPart Member::PreparedPart() const {
-  return {.name = name_, .position = PositionOf(frame_.snapshot()), .patches = held_->Patches()};
+  return {.name = name_,
+          .position = PositionOf(frame_.snapshot()),
+          .synced = held_->needs_sync(),
+          .patches = held_->Patches()};
 }
 
 absl::Status Member::Release() {

@@ -21,7 +21,8 @@ LedgerTable Table() {
 LedgerCommit Commit() {
   LedgerCommit commit = {.number = 8, .removed = {"/a"}};
   commit.added.push_back({.name = "/a", .entry = {.id = 9, .position = {.generation = 1}}});
-  commit.parts.push_back({.name = "/g/b", .position = {.generation = 6, .hash = 10}});
+  commit.parts.push_back(
+      {.name = "/g/b", .position = {.generation = 6, .hash = 10}, .synced = true});
   commit.parts[0].patches.push_back({.offset = 100, .bytes = {std::byte{1}, std::byte{2}}});
   return commit;
 }

@@ -51,10 +51,11 @@ class CollectionLife {
   // Returns the first violation; empty: there is none.
   std::string Run() {
     for (int process = 0; process < 5 && violation_.empty(); ++process) {
-      DieSoon();
+      DieSoon(400);
       Write().IgnoreError();  // it dies
       Crash();
       Examine("before a writer");
+      if (dice_.Percent(50)) DieInRecovery();
       Recover();
     }
     return violation_;
@@ -76,8 +77,9 @@ class CollectionLife {
     if (violation_.empty()) violation_ = what;
   }
 
-  void DieSoon() {
-    const int64_t last = disk_->operations() + 1 + static_cast<int64_t>(dice_.Below(400));
+  // The process dies within this number of operations.
+  void DieSoon(uint64_t operations) {
+    const int64_t last = disk_->operations() + 1 + static_cast<int64_t>(dice_.Below(operations));
     disk_->Judge([this, last](const DiskOperation& operation) -> Fate {
       if (operation.number < last) return judge_ ? judge_(operation) : Fate{};
       const bool is_write = operation.kind == DiskOperation::Kind::kWrite;
@@ -101,7 +103,7 @@ class CollectionLife {
       if (const absl::Status status = writer->Close(); !status.ok()) return status;
       const absl::StatusOr<CollectionSnapshot> closed = collection->Refresh();
       if (!closed.ok()) return closed.status();
-      number_ = closed->number();
+      number_ = acknowledged_ = closed->number();
     }
     return absl::OkStatus();
   }
@@ -132,7 +134,7 @@ class CollectionLife {
     const absl::StatusOr<uint64_t> number = writer.Commit();
     if (!number.ok()) return number.status();
     if (*number != number_ + 1) Violate("the number of a commit");
-    number_ = *number;
+    number_ = acknowledged_ = *number;
     return absl::OkStatus();
   }
 
@@ -246,7 +248,7 @@ class CollectionLife {
     absl::StatusOr<Collection> collection = Collection::Open("c", Options());
     if (!collection.ok()) return Violate(when + ": " + collection.status().ToString());
     const CollectionSnapshot found = collection->snapshot();
-    if (found.number() < number_) return Violate(when + ": an acknowledged commit is lost");
+    if (found.number() < acknowledged_) return Violate(when + ": an acknowledged commit is lost");
     if (!states_.contains(found.number())) return Violate(when + ": a commit that was not made");
     CheckMembers(found, when);
     for (const auto& [name, values] : states_[found.number()]) ExamineAlone(name, when);
@@ -269,6 +271,17 @@ class CollectionLife {
     if (!is_known) Violate(when + ": alone: a state that was not committed");
   }
 
+  // The next writer dies, too, while it completes what was committed, or soon after.
+  void DieInRecovery() {
+    if (!violation_.empty()) return;
+    DieSoon(60);
+    if (absl::StatusOr<Collection> collection = Collection::Open("c", Options()); collection.ok()) {
+      collection->OpenWriter().IgnoreError();
+    }
+    Crash();
+    Examine("after a death in recovery");
+  }
+
   // The next writer completes what was committed.
   void Recover() {
     if (!violation_.empty()) return;
@@ -277,6 +290,7 @@ class CollectionLife {
       const absl::StatusOr<CollectionWriter> writer = collection->OpenWriter();
       if (!writer.ok()) return Violate("writer: " + writer.status().ToString());
     }
+    acknowledged_ = number_;
     Examine("after a writer");
   }
 
@@ -285,8 +299,10 @@ class CollectionLife {
   const Judge judge_;
   std::unique_ptr<SimulatedDisk> disk_;
   std::map<uint64_t, Members> states_;  // by number, also of commits under way
-  uint64_t number_ = 0;                 // of the last acknowledged commit
-  bool has_compacted_ = false;          // in the commit under way
+  uint64_t number_ = 0;                 // of the newest commit
+  // The newest commit that a power cut must leave. A process that dies may leave one more.
+  uint64_t acknowledged_ = 0;
+  bool has_compacted_ = false;  // in the commit under way
   std::string violation_;
 };
 
