@@ -147,12 +147,36 @@ absl::Status HeldFile::Do(const Operation& operation) {
 absl::Status HeldFile::Release() {
   {
     const MutexLock lock(mutex_);
+    is_written_ = true;
     for (const Operation& operation : held_) CAIRN_RETURN_IF_ERROR(Do(operation));
     held_.clear();
     phase_ = Phase::kStages;
   }
   ForgetStaged();
   return absl::OkStatus();
+}
+
+absl::Status HeldFile::Sync() { return SyncNow(*file_, SyncMode::kData); }
+
+absl::Status HeldFile::SyncIfWritten() {
+  {
+    const MutexLock lock(mutex_);
+    if (!is_written_) return absl::OkStatus();
+  }
+  return Sync();
+}
+
+// A write during the sync may be left out.
+absl::Status HeldFile::SyncNow(File& base, SyncMode mode) {
+  {
+    const MutexLock lock(mutex_);
+    is_written_ = false;
+  }
+  absl::Status synced = base.Sync(mode);
+  if (synced.ok()) return synced;
+  const MutexLock lock(mutex_);
+  is_written_ = true;
+  return synced;
 }
 
 void HeldFile::Abandon() {
@@ -186,6 +210,7 @@ absl::Status HeldFile::WriteAt(File& base, int64_t offset, Bytes src) {
   {
     const MutexLock lock(mutex_);
     if (phase_ == Phase::kIsAbandoned) return absl::OkStatus();
+    is_written_ = true;
     FilePatch patch{.offset = offset, .bytes = {}};
     const bool fits = phase_ == Phase::kHolds || copied_ + src.size() <= kMaxCopied;
     if (fits) patch.bytes.assign(src.begin(), src.end());
@@ -241,7 +266,7 @@ absl::Status HeldFile::SyncFile(File& base, SyncMode mode) {
       return absl::OkStatus();
     }
   }
-  return base.Sync(mode);
+  return SyncNow(base, mode);
 }
 
 absl::StatusOr<bool> HeldFile::IsLocked(const File& base, int64_t offset, int64_t count) const {

@@ -46,7 +46,9 @@ class HeldFile {
   absl::Status Release();
   // Drops what is held back, and all that the writer of the file does from now on.
   void Abandon();
-  absl::Status Sync() { return file_->Sync(SyncMode::kData); }
+  absl::Status Sync();
+  // Syncs the file if something was written since the last sync.
+  absl::Status SyncIfWritten();
 
   // Calls of the File objects, which `base` answers unless something is held back.
   absl::StatusOr<int64_t> Size(const File& base) const;
@@ -68,6 +70,7 @@ class HeldFile {
   };
 
   absl::Status Do(const Operation& operation);
+  absl::Status SyncNow(File& base, SyncMode mode);
   std::vector<FilePatch> HeldWrites() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::unique_ptr<File> file_;
@@ -79,6 +82,7 @@ class HeldFile {
   std::vector<FilePatch> copies_ ABSL_GUARDED_BY(mutex_);  // of what is staged
   size_t copied_ ABSL_GUARDED_BY(mutex_) = 0;
   bool needs_sync_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_written_ ABSL_GUARDED_BY(mutex_) = true;  // since the last sync
 };
 
 // Returns a file system in which the file at `path` is held.

@@ -4,7 +4,7 @@
 
 #include "engine/base/status.h"
 #include "engine/collection/member_reader.h"
-#include "engine/collection/unlisted_files.h"
+#include "engine/collection/writer_files.h"
 #include "engine/frame/api/handle_access.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/layout/checkpoint_placer.h"
@@ -42,7 +42,7 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Open(const Site& site, std::stri
   auto held = std::make_shared<HeldFile>(std::move(file), retention);
   OpenOptions open = site.MemberOptions();
   open.use_mmap = false;  // what is held back is not in the file
-  open.file_system = HoldFile(WithoutListing(site.files), path, held);
+  open.file_system = HoldFile(FilesOfWriters(site.files), path, held);
   CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, open));
   // Nobody has decided that what follows the listed state counts.
   CAIRN_ASSIGN_OR_RETURN(const bool is_ahead, IsAhead(frame.snapshot(), entry.position));
@@ -57,7 +57,7 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Open(const Site& site, std::stri
   CAIRN_ASSIGN_OR_RETURN(const Snapshot newest, frame.Refresh());
   CAIRN_RETURN_IF_ERROR(FindPosition(newest, entry.position).status());
   // Commits will follow the receipt that the writer has written, and the ledger has no copy of it.
-  CAIRN_RETURN_IF_ERROR(held->Sync());
+  CAIRN_RETURN_IF_ERROR(held->SyncIfWritten());
   held->ForgetStaged();
   return std::unique_ptr<Member>(new Member(std::string(name), entry, std::move(retention),
                                             std::move(held), std::move(frame), std::move(writer)));

@@ -108,8 +108,6 @@ absl::StatusOr<std::unique_ptr<WriterCore>> WriterCore::Open(
                          OpenWriter(ledger, writing, frame::Repair::kNoneYet));
   // The writer may have waited.
   CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site, opened));
-  // Commits will follow the receipt that the writer has written.
-  CAIRN_RETURN_IF_ERROR(held->Sync());
   std::unique_ptr<WriterCore> core(
       new WriterCore(std::move(site), options.members, std::move(held), std::move(ledger),
                      frame::HandleAccess::Make(std::move(writer)), std::move(locks)));
@@ -141,10 +139,14 @@ absl::Status WriterCore::Recover() {
     if (!is_there || waits || now->second.kind != entry.kind) {
       CAIRN_RETURN_IF_ERROR(PutAside(*site_, name, entry));
     }
+    NoteNames(name);
   }
   std::set<std::string> touched;
   for (const auto& commit : ledger_.commits) {
-    for (const AddedMember& added : commit->added) touched.insert(added.name);
+    for (const AddedMember& added : commit->added) {
+      touched.insert(added.name);
+      NoteNames(added.name);
+    }
     for (const MemberPart& part : commit->parts) touched.insert(part.name);
   }
   std::vector<std::string> there;
@@ -152,7 +154,6 @@ absl::Status WriterCore::Recover() {
     const auto member = ledger_.table.members.find(name);
     if (member == ledger_.table.members.end()) continue;
     CAIRN_RETURN_IF_ERROR(PlaceFile(*site_, name, member->second));
-    NoteNames(name);
     there.push_back(name);
   }
   CAIRN_RETURN_IF_ERROR(ForEachOf(there.size(), [&](size_t i) {
@@ -163,7 +164,10 @@ absl::Status WriterCore::Recover() {
   CAIRN_RETURN_IF_ERROR(SortAside());
   // A TreeStore that keeps a value in the ledger breaks its seal.
   const bool is_sealed = snapshot.info().sealed;
-  return ledger_.commits.empty() && is_sealed ? TidyUp() : CheckpointLedger();
+  if (!ledger_.commits.empty() || !is_sealed) return CheckpointLedger();
+  // Commits will follow the receipt that the ledger's writer has written.
+  CAIRN_RETURN_IF_ERROR(ledger_held_->Sync());
+  return TidyUp();
 }
 
 // Finds the files that lie aside and belong to no member.
@@ -227,12 +231,24 @@ absl::Status WriterCore::CloseSome(size_t most) {
 }
 
 absl::Status WriterCore::WriteNewMembers(LedgerCommit& commit) {
+  std::vector<NewMember*> members;
+  std::set<std::string> directories;
   for (auto& [name, added] : added_) {
-    CAIRN_RETURN_IF_ERROR(added.writer.Checkpoint());
-    CAIRN_RETURN_IF_ERROR(added.writer.Close());
-    CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::Open(site_->AsidePath(name, added.entry.id),
-                                                          site_->MemberOptions()));
-    added.entry.position = PositionOf(frame.snapshot());
+    members.push_back(&added);
+    directories.insert(std::string(DirectoryOf(added.path)));
+  }
+  CAIRN_RETURN_IF_ERROR(ForEachOf(members.size(), [&](size_t i) -> absl::Status {
+    CAIRN_RETURN_IF_ERROR(members[i]->writer.Checkpoint());
+    CAIRN_RETURN_IF_ERROR(members[i]->writer.Close());
+    CAIRN_ASSIGN_OR_RETURN(const Frame frame,
+                           Frame::Open(members[i]->path, site_->MemberOptions()));
+    members[i]->entry.position = PositionOf(frame.snapshot());
+    return absl::OkStatus();
+  }));
+  for (const std::string& directory : directories) {
+    CAIRN_RETURN_IF_ERROR(site_->files->SyncDirectoryOf(directory + "/any"));
+  }
+  for (const auto& [name, added] : added_) {
     commit.added.push_back({.name = name, .entry = added.entry});
   }
   return absl::OkStatus();

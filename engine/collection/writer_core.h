@@ -50,6 +50,7 @@ class WriterCore {
  private:
   struct NewMember {
     MemberEntry entry;
+    std::string path;  // of the file, which lies aside
     Writer writer;
   };
 

@@ -8,8 +8,8 @@
 #include "engine/base/status.h"
 #include "engine/collection/member_files.h"
 #include "engine/collection/member_name.h"
-#include "engine/collection/unlisted_files.h"
 #include "engine/collection/writer_core.h"
+#include "engine/collection/writer_files.h"
 #include "engine/frame/files/copy_files.h"
 #include "engine/storage/descriptor_room.h"
 
@@ -93,16 +93,16 @@ absl::StatusOr<Writer*> WriterCore::Add(std::string_view name, const CreateOptio
   CreateOptions own = options;
   own.layout = Layout::kContiguous;
   own.overwrite = false;
-  own.file_system = WithoutListing(site_->files);
+  own.file_system = FilesOfWriters(site_->files);
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, own));
-  NewMember member = {.entry = entry, .writer = std::move(writer)};
+  NewMember member = {.entry = entry, .path = path, .writer = std::move(writer)};
   return &added_.emplace(std::string(name), std::move(member)).first->second.writer;
 }
 
 absl::Status WriterCore::Remove(std::string_view name) {
   CAIRN_RETURN_IF_ERROR(unusable_);
   if (const auto added = added_.find(name); added != added_.end()) {
-    const std::string path = site_->AsidePath(name, added->second.entry.id);
+    const std::string path = added->second.path;
     added_.erase(added);
     return RemoveAside(*site_, path);
   }
@@ -138,18 +138,19 @@ absl::Status WriterCore::StageCopy(std::string_view from, std::string_view to) {
   CAIRN_RETURN_IF_ERROR(MakeDirectories(*site_, DirectoryOf(path)));
   CopyOptions copying;
   const Snapshot committed = member->snapshot();
-  copying.file_system = WithoutListing(
+  copying.file_system = FilesOfWriters(
       frame::FilesForCopyOf(frame::HandleAccess::StateOf(committed).env()->location, site_->files));
   absl::Status copied = committed.CopyTo(path, copying);
   if (copied.ok()) {
     OpenOptions open = site_->MemberOptions();
     open.use_mmap = false;
-    open.file_system = WithoutListing(site_->files);
+    open.file_system = FilesOfWriters(site_->files);
     CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, open));
     absl::StatusOr<Writer> writer = frame.OpenWriter();
     copied = writer.status();
     if (writer.ok()) {
-      added_.emplace(std::string(to), NewMember{.entry = entry, .writer = *std::move(writer)});
+      added_.emplace(std::string(to),
+                     NewMember{.entry = entry, .path = path, .writer = *std::move(writer)});
     }
   }
   if (!copied.ok()) RemoveAside(*site_, path).IgnoreError();
@@ -168,9 +169,7 @@ void WriterCore::DropStaged() {
     }
   }
   std::vector<std::string> dropped;
-  for (const auto& [name, added] : added_) {
-    dropped.push_back(site_->AsidePath(name, added.entry.id));
-  }
+  for (const auto& [name, added] : added_) dropped.push_back(added.path);
   edited_.clear();
   added_.clear();
   removed_.clear();

@@ -1,4 +1,4 @@
-#include "engine/collection/unlisted_files.h"
+#include "engine/collection/writer_files.h"
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ namespace cairn::collection {
 
 namespace {
 
-class UnlistedFiles final : public ForwardingFileSystem {
+class WriterFiles final : public ForwardingFileSystem {
  public:
   using ForwardingFileSystem::ForwardingFileSystem;
 
@@ -20,18 +20,19 @@ class UnlistedFiles final : public ForwardingFileSystem {
                                                     int64_t) override {
     return std::vector<std::string>();
   }
+  absl::Status SyncDirectoryOf(const std::string&) override { return absl::OkStatus(); }
 
  protected:
   std::shared_ptr<FileSystem> WrapDirectory(std::shared_ptr<FileSystem> directory,
                                             const std::string&) override {
-    return std::make_shared<UnlistedFiles>(std::move(directory));
+    return std::make_shared<WriterFiles>(std::move(directory));
   }
 };
 
 }  // namespace
 
-std::shared_ptr<FileSystem> WithoutListing(std::shared_ptr<FileSystem> files) {
-  return std::make_shared<UnlistedFiles>(std::move(files));
+std::shared_ptr<FileSystem> FilesOfWriters(std::shared_ptr<FileSystem> files) {
+  return std::make_shared<WriterFiles>(std::move(files));
 }
 
 }  // namespace cairn::collection
