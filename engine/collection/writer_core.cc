@@ -27,7 +27,7 @@ size_t MaxOpen() {
   constexpr int64_t kMaxOpen = 128;
   constexpr int64_t kPart = 16;  // of the limit
   return static_cast<size_t>(
-      std::clamp<int64_t>(storage::FindDescriptorRoom().limit / kPart, 1, kMaxOpen));
+      std::clamp<int64_t>(storage::FindDescriptorRoom(0).limit / kPart, 1, kMaxOpen));
 }
 
 // Returns the members that commits since the ledger's checkpoint have removed, the newest first.
@@ -62,10 +62,14 @@ absl::Status WorkTogether(size_t begin, size_t end, absl::FunctionRef<absl::Stat
 
 // Works on all numbers below `count`, on some at the same time.
 absl::Status ForEachOf(size_t count, absl::FunctionRef<absl::Status(size_t)> work) {
-  constexpr int64_t kMostTogether = 64;
-  constexpr int64_t kFilesOfEach = 4;
-  const auto together = static_cast<size_t>(std::clamp<int64_t>(
-      storage::FindDescriptorRoom().left / (2 * kFilesOfEach), 1, kMostTogether));
+  constexpr size_t kMostTogether = 64;
+  constexpr size_t kFilesOfEach = 4;
+  size_t together = std::min(count, kMostTogether);
+  if (together > 1) {
+    const auto files = static_cast<int64_t>(2 * kFilesOfEach * together);
+    const auto left = static_cast<size_t>(storage::FindDescriptorRoom(files).left);
+    together = std::max<size_t>(left / (2 * kFilesOfEach), 1);
+  }
   for (size_t begin = 0; begin < count; begin += together) {
     CAIRN_RETURN_IF_ERROR(WorkTogether(begin, std::min(count, begin + together), work));
   }
@@ -75,6 +79,18 @@ absl::Status ForEachOf(size_t count, absl::FunctionRef<absl::Status(size_t)> wor
 absl::Status ForEachMember(const std::vector<Member*>& members,
                            absl::FunctionRef<absl::Status(Member&)> work) {
   return ForEachOf(members.size(), [&](size_t i) { return work(*members[i]); });
+}
+
+// Returns the files that lie aside and belong to no member.
+absl::StatusOr<std::vector<std::string>> FindUnneeded(const Site& site, const LedgerTable& table) {
+  CAIRN_ASSIGN_OR_RETURN(std::vector<std::string> aside, FindAside(site));
+  if (aside.empty()) return aside;
+  std::set<std::string> of_members;
+  for (const auto& [name, entry] : table.members) {
+    of_members.insert(site.AsidePath(name, entry.id));
+  }
+  std::erase_if(aside, [&](const std::string& path) { return of_members.contains(path); });
+  return aside;
 }
 
 using OpenMembers = std::map<std::string, std::unique_ptr<Member>, std::less<>>;
@@ -161,25 +177,13 @@ absl::Status WriterCore::Recover() {
     const absl::Status redone = RedoMember(*site_, there[i], ledger_);
     return redone.ok() ? redone : AtPath(site_->PathOf(there[i], kind), redone);
   }));
-  CAIRN_RETURN_IF_ERROR(SortAside());
+  CAIRN_ASSIGN_OR_RETURN(aside_, FindUnneeded(*site_, ledger_.table));
   // A TreeStore that keeps a value in the ledger breaks its seal.
   const bool is_sealed = snapshot.info().sealed;
   if (!ledger_.commits.empty() || !is_sealed) return CheckpointLedger();
   // Commits will follow the receipt that the ledger's writer has written.
   CAIRN_RETURN_IF_ERROR(ledger_held_->Sync());
   return TidyUp();
-}
-
-// Finds the files that lie aside and belong to no member.
-absl::Status WriterCore::SortAside() {
-  CAIRN_ASSIGN_OR_RETURN(aside_, FindAside(*site_));
-  if (aside_.empty()) return absl::OkStatus();
-  std::set<std::string> of_members;
-  for (const auto& [name, entry] : ledger_.table.members) {
-    of_members.insert(site_->AsidePath(name, entry.id));
-  }
-  std::erase_if(aside_, [&](const std::string& path) { return of_members.contains(path); });
-  return absl::OkStatus();
 }
 
 absl::StatusOr<uint64_t> WriterCore::Commit(bool lists_checkpoints) {
@@ -387,26 +391,28 @@ absl::Status WriterCore::Close() {
   }
   const size_t max_open = MaxOpen();
   std::vector<Member*> due;
-  const auto checkpoint = [&] {
+  const auto checkpoint = [&]() -> absl::Status {
     const auto work = [](Member& member) { return member.CheckpointIfDue(true); };
-    return Need(ForEachMember(std::exchange(due, {}), work));
+    CAIRN_RETURN_IF_ERROR(Need(ForEachMember(std::exchange(due, {}), work)));
+    return Commit(true).status();
   };
   for (const std::string& name : journaled) {
+    if (members_.size() + added_.size() > max_open ||
+        storage::FindDescriptorRoom(kLeastRoom).left < kLeastRoom) {
+      CAIRN_RETURN_IF_ERROR(checkpoint());
+      CAIRN_RETURN_IF_ERROR(Need(CloseSome(max_open)));
+      CAIRN_RETURN_IF_ERROR(MakeRoom(name));
+    }
     CAIRN_ASSIGN_OR_RETURN(Member* const member, OpenMember(name));
     if (member->NeedsNewFile()) {
-      const absl::Status copied = Copy(name, name);
+      const absl::Status copied = StageCopy(name, name);
       if (!copied.ok()) DropStaged();
       CAIRN_RETURN_IF_ERROR(copied);
     } else {
       due.push_back(member);
     }
-    if (members_.size() + added_.size() <= max_open) continue;
-    CAIRN_RETURN_IF_ERROR(checkpoint());
-    CAIRN_RETURN_IF_ERROR(Commit(true).status());
-    CAIRN_RETURN_IF_ERROR(Need(CloseSome(max_open)));
   }
   CAIRN_RETURN_IF_ERROR(checkpoint());
-  CAIRN_RETURN_IF_ERROR(Commit(true).status());
   CAIRN_RETURN_IF_ERROR(unusable_);
   CAIRN_RETURN_IF_ERROR(Need(CheckpointLedger()));
   members_.clear();

@@ -28,6 +28,10 @@
 
 namespace cairn::collection {
 
+// A member is opened only if this many files may be opened before. The member takes up to eight
+// while it is opened. The rest is for the commit, which opens files and directories one by one.
+inline constexpr int64_t kLeastRoom = 32;
+
 // Not thread-safe.
 class WriterCore {
  public:
@@ -69,10 +73,12 @@ class WriterCore {
   absl::Status Need(absl::Status status);
   Snapshot ledger_snapshot() const { return frame::HandleAccess::Make(ledger_core_->newest()); }
   absl::Status Recover();
-  absl::Status SortAside();
 
   absl::Status CheckIsThere(std::string_view name) const;
   absl::Status CheckIsNew(std::string_view name) const;
+  // Closes idle members if the process may not open the files of one more. Errors:
+  // kResourceExhausted if that is not enough.
+  absl::Status MakeRoom(std::string_view name);
   absl::StatusOr<Member*> OpenMember(std::string_view name);
   absl::Status StageCopy(std::string_view from, std::string_view to);
 

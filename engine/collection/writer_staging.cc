@@ -17,25 +17,10 @@ namespace cairn::collection {
 
 namespace {
 
-// A member is opened only if this many files may be opened before. The member takes up to eight
-// while it is opened. The rest is for the commit, which opens files and directories one by one.
-constexpr int64_t kLeastRoom = 32;
-
 bool IsArray(const CreateOptions& options) {
   return options.array.has_value() ||
          std::ranges::any_of(options.metalayers,
                              [](const Metalayer& layer) { return layer.name == "b2nd"; });
-}
-
-// Returns kResourceExhausted if the process may not open the files of one more member. `staged`
-// members are edited or new.
-absl::Status CheckRoom(const Site& site, std::string_view name, size_t staged) {
-  const storage::DescriptorRoom room = storage::FindDescriptorRoom();
-  if (room.left >= kLeastRoom) return absl::OkStatus();
-  return ResourceExhausted(
-      "%s: too many open files: %d members of %s are edited or new, and the process may open %d "
-      "files; commit these members first, or raise the limit (ulimit -n)",
-      name, staged, site.root, room.limit);
 }
 
 }  // namespace
@@ -52,10 +37,21 @@ absl::Status WriterCore::CheckIsNew(std::string_view name) const {
       absl::StrFormat("%s: there is such a member of the collection %s", name, site_->root));
 }
 
+absl::Status WriterCore::MakeRoom(std::string_view name) {
+  if (storage::FindDescriptorRoom(kLeastRoom).left >= kLeastRoom) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(Need(CloseSome(0)));
+  const storage::DescriptorRoom room = storage::FindDescriptorRoom(kLeastRoom);
+  if (room.left >= kLeastRoom) return absl::OkStatus();
+  return ResourceExhausted(
+      "%s: too many open files: %d members of %s are edited or new, and the process may open %d "
+      "files; commit these members first, or raise the limit (ulimit -n)",
+      name, edited_.size() + added_.size(), site_->root, room.limit);
+}
+
+// The caller has made room.
 absl::StatusOr<Member*> WriterCore::OpenMember(std::string_view name) {
   auto member = members_.find(name);
   if (member == members_.end()) {
-    CAIRN_RETURN_IF_ERROR(CheckRoom(*site_, name, edited_.size() + added_.size()));
     CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site_, *ledger_file_));
     absl::StatusOr<std::unique_ptr<Member>> opened =
         Member::Open(*site_, name, ledger_, ledger_file_, options_);
@@ -72,8 +68,7 @@ absl::StatusOr<Writer*> WriterCore::Edit(std::string_view name) {
   CAIRN_RETURN_IF_ERROR(unusable_);
   if (const auto added = added_.find(name); added != added_.end()) return &added->second.writer;
   CAIRN_RETURN_IF_ERROR(CheckIsThere(name));
-  if (!members_.contains(name) && !CheckRoom(*site_, name, edited_.size() + added_.size()).ok())
-    CAIRN_RETURN_IF_ERROR(Need(CloseSome(0)));
+  if (!members_.contains(name)) CAIRN_RETURN_IF_ERROR(MakeRoom(name));
   CAIRN_ASSIGN_OR_RETURN(Member* const member, OpenMember(name));
   edited_.insert(member->name());
   return &member->writer();
@@ -82,9 +77,7 @@ absl::StatusOr<Writer*> WriterCore::Edit(std::string_view name) {
 absl::StatusOr<Writer*> WriterCore::Add(std::string_view name, const CreateOptions& options) {
   CAIRN_RETURN_IF_ERROR(unusable_);
   CAIRN_RETURN_IF_ERROR(CheckIsNew(name));
-  if (!CheckRoom(*site_, name, edited_.size() + added_.size()).ok())
-    CAIRN_RETURN_IF_ERROR(Need(CloseSome(0)));
-  CAIRN_RETURN_IF_ERROR(CheckRoom(*site_, name, edited_.size() + added_.size()));
+  CAIRN_RETURN_IF_ERROR(MakeRoom(name));
   const MemberEntry entry = {.id = RandomNumber(),
                              .kind = IsArray(options) ? MemberKind::kArray : MemberKind::kOther};
   const std::string path = site_->AsidePath(name, entry.id);
@@ -123,10 +116,9 @@ absl::Status WriterCore::Copy(std::string_view from, std::string_view to) {
     return FailedPrecondition("%s: edits of the member are staged; commit them first", from);
   }
   CAIRN_RETURN_IF_ERROR(CheckIsThere(from));
-  CAIRN_RETURN_IF_ERROR(StageCopy(from, to));
-  // Readers and the ledger need the old file until the commit.
-  if (from == to) removed_.insert(*ledger_.table.members.find(from));
-  return absl::OkStatus();
+  // There is enough for the member and its copy.
+  CAIRN_RETURN_IF_ERROR(MakeRoom(to));
+  return StageCopy(from, to);
 }
 
 // Copies the committed state to a file that lies aside.
@@ -154,6 +146,8 @@ absl::Status WriterCore::StageCopy(std::string_view from, std::string_view to) {
     }
   }
   if (!copied.ok()) RemoveAside(*site_, path).IgnoreError();
+  // Readers and the ledger need the old file until the commit.
+  if (copied.ok() && from == to) removed_.insert(*ledger_.table.members.find(from));
   return copied;
 }
 

@@ -9,12 +9,12 @@ namespace cairn::storage {
 // The limit of open files (RLIMIT_NOFILE, or ulimit -n of a shell), which Cairn never changes.
 struct DescriptorRoom {
   int64_t limit = 0;  // descriptors that the process may have
-  int64_t left = 0;   // about how many of these are free
+  int64_t left = 0;   // how many of these are free, or `most` if more are
 };
 
-// Makes three system calls. The kernel gives the lowest free number to a new descriptor. So `left`
-// is too large if the process also uses numbers above the lowest free one.
-DescriptorRoom FindDescriptorRoom();
+// Opens up to `most` descriptors, which it closes again, because the kernel does not tell how many
+// are free. Another thread may need one meanwhile.
+DescriptorRoom FindDescriptorRoom(int64_t most);
 
 }  // namespace cairn::storage
 

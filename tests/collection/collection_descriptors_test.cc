@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <sys/resource.h>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "cairn/collection.h"
+#include "engine/storage/descriptor_room.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -32,6 +34,20 @@ class FileLimit {
 
  private:
   struct rlimit before_ = {};
+};
+
+// Less room than this for files is too little for one more member.
+constexpr int64_t kLeastRoom = 32;
+
+// Files of the program itself. They leave less room than `room`.
+class OpenedFiles {
+ public:
+  explicit OpenedFiles(int64_t room) {
+    while (storage::FindDescriptorRoom(room).left >= room) files_.emplace_back("/dev/null");
+  }
+
+ private:
+  std::vector<std::ifstream> files_;
 };
 
 class CollectionDescriptorsTest : public testing::Test {
@@ -124,6 +140,42 @@ TEST_F(CollectionDescriptorsTest, NewMembersPastTheLimitAreRefusedAndTheOthersCo
   EXPECT_TRUE(Fails(status, absl::StatusCode::kResourceExhausted, "too many open files"));
   ASSERT_TRUE(IsOk(writer.Commit()));
   EXPECT_EQ(std::ranges::count(LastValues(), -2), added);
+}
+
+TEST_F(CollectionDescriptorsTest, CopiesPastTheLimitAreRefusedAndTheOthersCommitted) {
+  CollectionWriter writer = Fill(1);
+  const FileLimit limit(256);
+  int copied = 0;
+  absl::Status status;
+  const auto name_of = [](int copy) { return absl::StrFormat("/g/x%04d", copy); };
+  while (copied < kManyMembers && (status = writer.Copy(NameOf(0), name_of(copied))).ok()) ++copied;
+  EXPECT_GT(copied, 70);
+  EXPECT_TRUE(Fails(status, absl::StatusCode::kResourceExhausted, "too many open files"));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(LastValues(), std::vector<int32_t>(static_cast<size_t>(copied) + 1, 0));
+}
+
+TEST_F(CollectionDescriptorsTest, IdleMembersAreClosedForACopy) {
+  CollectionWriter writer = Fill(100);
+  for (int member = 50; member < 80; ++member) ASSERT_TRUE(IsOk(Edit(writer, member, -2)));
+  ASSERT_TRUE(IsOk(writer.Commit()));  // which leaves these open
+  const FileLimit limit(160);
+  const OpenedFiles others(kLeastRoom);
+  ASSERT_TRUE(IsOk(writer.Copy(NameOf(0), "/copy")));
+  ASSERT_TRUE(IsOk(writer.Move(NameOf(1), "/moved")));
+  ASSERT_TRUE(IsOk(writer.Compact(NameOf(2))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(LastValues().size(), 101U);
+}
+
+TEST_F(CollectionDescriptorsTest, IdleMembersAreClosedForTheCheckpointsOfOthers) {
+  CollectionWriter writer = Fill(100);
+  const FileLimit limit(1000);
+  for (int member = 0; member < 100; ++member) ASSERT_TRUE(IsOk(Edit(writer, member, -2)));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  const OpenedFiles others(kLeastRoom);
+  ASSERT_TRUE(IsOk(writer.Close()));
+  EXPECT_EQ(LastValues(), std::vector<int32_t>(100, -2));
 }
 
 TEST_F(CollectionDescriptorsTest, TransactionAtTheLimitIsRolledBack) {

@@ -19,13 +19,13 @@ namespace cairn::test {
 namespace {
 
 constexpr int32_t kBoundedChunk = 100;
-constexpr int kChunks = 3;
+constexpr int kFewChunks = 3;
 
 class LimitsTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(
-        IsOk(WriteFrame(path_, PlainCopies(kBoundedChunk), MakeNoise(kChunks * kBoundedChunk, 1),
+        IsOk(WriteFrame(path_, PlainCopies(kBoundedChunk), MakeNoise(kFewChunks * kBoundedChunk, 1),
                         {{"note", std::string(50, 'x')}})));
   }
   absl::StatusOr<Frame> Open(const Limits& limits) const {
@@ -41,8 +41,8 @@ class LimitsTest : public testing::Test {
 };
 
 TEST_F(LimitsTest, FrameOfTooManyChunksIsNotOpened) {
-  EXPECT_TRUE(IsOk(Open({.max_nchunks = kChunks})));
-  ExpectNamesLimit(Open({.max_nchunks = kChunks - 1}).status(), kChunks - 1);
+  EXPECT_TRUE(IsOk(Open({.max_nchunks = kFewChunks})));
+  ExpectNamesLimit(Open({.max_nchunks = kFewChunks - 1}).status(), kFewChunks - 1);
 }
 
 TEST_F(LimitsTest, LargeVlmetalayerIsNotDecodedAndTheRestIsRead) {
@@ -50,7 +50,7 @@ TEST_F(LimitsTest, LargeVlmetalayerIsNotDecodedAndTheRestIsRead) {
   const auto frame = Open({.max_metadata_nbytes = 49});
   ASSERT_TRUE(IsOk(frame));
   ExpectNamesLimit(frame->snapshot().GetVlmetalayer("note").status(), 49);
-  EXPECT_EQ(DataOf(frame->snapshot()).value(), MakeNoise(kChunks * kBoundedChunk, 1));
+  EXPECT_EQ(DataOf(frame->snapshot()).value(), MakeNoise(kFewChunks * kBoundedChunk, 1));
 }
 
 TEST_F(LimitsTest, NamesOfVlmetalayersAreShownWithoutControlCharacters) {
@@ -74,7 +74,7 @@ TEST_F(LimitsTest, VerifyAsksBetweenVlmetalayersWhetherToStop) {
   }
   ASSERT_TRUE(IsOk(writer->Close()));
   int done = 0;
-  const auto stop = [&](int64_t chunks) { return chunks < kChunks || ++done < 3; };
+  const auto stop = [&](int64_t chunks) { return chunks < kFewChunks || ++done < 3; };
   const Snapshot snapshot = Open({})->snapshot();
   EXPECT_TRUE(absl::IsCancelled(snapshot.Verify({.progress = stop}).status()));
   EXPECT_EQ(done, 3);
@@ -95,7 +95,7 @@ TEST_F(LimitsTest, LargeChunkIsNotDecoded) {
   ExpectNamesLimit(snapshot.ReadItemsAt(items, gathered), kBoundedChunk - 1);
   const auto report = snapshot.Verify();
   ASSERT_TRUE(IsOk(report));
-  EXPECT_EQ(report->findings.size(), static_cast<size_t>(kChunks));
+  EXPECT_EQ(report->findings.size(), static_cast<size_t>(kFewChunks));
 }
 
 TEST_F(LimitsTest, NoChunkSizeIsLargerThanAllowed) {
@@ -110,7 +110,7 @@ TEST_F(LimitsTest, ShortLastChunkWithinTheLimitIsRead) {
   ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(10, 2))));
   const auto frame = Open({.max_chunk_nbytes = 10});
   Buffer tail(10);
-  EXPECT_TRUE(IsOk(frame->snapshot().ReadChunk(kChunks, tail)));
+  EXPECT_TRUE(IsOk(frame->snapshot().ReadChunk(kFewChunks, tail)));
   EXPECT_EQ(tail, MakeNoise(10, 2));
 }
 

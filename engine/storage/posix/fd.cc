@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 
@@ -73,14 +75,22 @@ UniqueFd OpenAt(int directory, const std::string& path, int flags, mode_t permis
   return moved;
 }
 
-DescriptorRoom FindDescriptorRoom() {
+DescriptorRoom FindDescriptorRoom(int64_t most) {
   DescriptorRoom room = {.limit = INT64_MAX, .left = 0};
   struct rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < INT64_MAX) {
     room.limit = static_cast<int64_t>(limit.rlim_cur);
   }
-  const UniqueFd next = OpenAt(AT_FDCWD, "/", O_PATH | O_CLOEXEC);
-  if (next.ok()) room.left = std::max<int64_t>(room.limit - next.get(), 0);
+  std::vector<UniqueFd> opened;
+  while (std::ssize(opened) < most) {
+    UniqueFd next =
+        opened.empty()
+            ? OpenAt(AT_FDCWD, "/", O_PATH | O_CLOEXEC)
+            : UniqueFd(::fcntl(opened.front().get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (!next.ok()) break;
+    opened.push_back(std::move(next));
+  }
+  room.left = std::ssize(opened);
   return room;
 }
 
