@@ -103,11 +103,16 @@ run_debug() {
 # Only these: kill, soak and crash fork or are single threads. ThreadSanitizer ends a child that
 # starts a thread if its parent had several, so the tests of the queue have a process to themselves.
 run_threads() {
+  local adapter=() adapter_test=()
+  if pkg-config --exists blosc2; then
+    adapter=(blosc2_api_threads_test)
+    adapter_test=(blosc2_api_threads)
+  fi
   build build-test-threads --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
-    -Db_sanitize=thread -Dcpp_args=-g1 -- concurrency_tests object_tests sqlite_vfs_tests \
-    unit_tests || return 0
+    -Db_sanitize=thread -Dcpp_args=-g1 "${peer_options[@]}" -- concurrency_tests object_tests \
+    sqlite_vfs_tests unit_tests "${adapter[@]}" || return 0
   local -x TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
-  run_tests build-test-threads concurrency object sqlite_threads
+  run_tests build-test-threads concurrency object sqlite_threads "${adapter_test[@]}"
   local forks='LockQueueTest.*:LogForkTest.*'  # whose children start threads
   run_tests build-test-threads unit_{0,1,2} "--test-args=--gtest_filter=-$forks"
   count_check "threads of children" build-test-threads/tests/unit_tests --gtest_filter="$forks"

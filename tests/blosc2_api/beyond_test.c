@@ -2,6 +2,7 @@
    that do something else. */
 #include <blosc2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -58,8 +59,19 @@ static void register_a_tuner(void) {
   expect(blosc2_register_tuner(&tuner) == BLOSC2_ERROR_TUNER, "a tuner is refused");
 }
 
+static void register_a_name_that_ends(void) {
+  char* name = strdup("passing");
+  blosc2_filter filter = {.id = 201, .name = name};
+  expect(blosc2_register_filter(&filter) == 0, "a filter is registered");
+  memset(name, 'x', strlen(name));
+  filter.name = (char*)"passing";
+  expect(blosc2_register_filter(&filter) == 0, "its name outlives the caller's");
+  free(name);
+}
+
 int main(void) {
   blosc2_init();
+  register_a_name_that_ends();
   edit_a_map_for_reading();
   outgrow_a_private_map();
   register_a_tuner();

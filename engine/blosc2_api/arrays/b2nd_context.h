@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/blosc2_api/process/api.h"
+#include "engine/blosc2_api/schunks/schunk_reader.h"
 
 struct b2nd_context_s {
   int8_t ndim = 0;
@@ -34,6 +35,10 @@ ArrayPtr MakeArray(const b2nd_context_t& context);
 
 // Makes a new array full of a special value. Returns 0 or an error code.
 int NewArray(const b2nd_context_t& context, int special, ArrayPtr& array);
+
+// Makes the shape of an array what its metalayer says. Returns 1 if that has changed, 0, or an
+// error code.
+int FollowMetalayer(b2nd_array_t& array, const FieldsLock& lock);
 
 // Writes the shape of an array into its metalayer. Returns 0 or an error code.
 int PublishShape(b2nd_array_t& array);

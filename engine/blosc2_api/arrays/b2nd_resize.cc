@@ -121,6 +121,25 @@ Index WithExtent(const b2nd_array_t& array, int axis, int64_t extent) {
 
 }  // namespace
 
+int FollowMetalayer(b2nd_array_t& array, const FieldsLock& /*lock*/) {
+  int64_t& last_tick = LastTick(array);
+  if (last_tick == ChangeTick(*array.sc)) return 0;
+  b2nd_array_t* now = nullptr;
+  const int code = b2nd_from_schunk(array.sc, &now);
+  if (code < 0) return code;
+  now->sc = nullptr;
+  const bool same = now->ndim == array.ndim &&
+                    std::ranges::equal(now->chunkshape, array.chunkshape) &&
+                    std::ranges::equal(now->blockshape, array.blockshape);
+  const Index shape = IndexOf(now->shape, now->ndim);
+  b2nd_free(now);
+  if (!same) return Failed(BLOSC2_ERROR_DATA, "array: its chunks have got another shape");
+  last_tick = ChangeTick(*array.sc);
+  if (shape == IndexOf(array.shape, array.ndim)) return 1;
+  const int set = SetShape(array, shape);
+  return set < 0 ? set : 1;
+}
+
 }  // namespace cairn::blosc2_api
 
 using cairn::blosc2_api::EditBatch;
@@ -151,25 +170,9 @@ int b2nd_resize(b2nd_array_t* array, const int64_t* new_shape, const int64_t* st
 int b2nd_refresh(b2nd_array_t* array) {
   if (array == nullptr) return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is none");
   if (array->sc == nullptr) return BLOSC2_ERROR_SUCCESS;
-  const int synced = cairn::blosc2_api::SyncWithFile(*array->sc);
-  int64_t& last_tick = cairn::blosc2_api::LastTick(*array);
-  if (synced < 0 || last_tick == cairn::blosc2_api::ChangeTick(*array->sc)) {
-    return std::min(synced, 0);
-  }
-  b2nd_array_t* now = nullptr;
-  const int code = b2nd_from_schunk(array->sc, &now);
-  if (code < 0) return code;
-  now->sc = nullptr;
-  const bool same = now->ndim == array->ndim &&
-                    std::ranges::equal(now->chunkshape, array->chunkshape) &&
-                    std::ranges::equal(now->blockshape, array->blockshape);
-  const Index shape = cairn::blosc2_api::IndexOf(now->shape, now->ndim);
-  b2nd_free(now);
-  if (!same) return Failed(BLOSC2_ERROR_DATA, "array: its chunks have got another shape");
-  last_tick = cairn::blosc2_api::ChangeTick(*array->sc);
-  if (shape == cairn::blosc2_api::IndexOf(array->shape, array->ndim)) return 1;
-  const int set = cairn::blosc2_api::SetShape(*array, shape);
-  return set < 0 ? set : 1;
+  const cairn::blosc2_api::FieldsLock lock(*array->sc);
+  const int synced = cairn::blosc2_api::SyncWithFile(*array->sc, lock);
+  return synced < 0 ? synced : cairn::blosc2_api::FollowMetalayer(*array, lock);
 }
 
 int b2nd_insert(b2nd_array_t* array, const void* buffer, int64_t buffersize, int8_t axis,

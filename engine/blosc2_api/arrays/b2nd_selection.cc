@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/bytes.h"
+#include "engine/blosc2_api/arrays/array_reader.h"
 #include "engine/blosc2_api/arrays/b2nd_geometry.h"
 #include "engine/blosc2_api/process/api.h"
 #include "engine/blosc2_api/process/codes.h"
@@ -43,7 +44,8 @@ Place PlaceOf(const b2nd_array_t& array, const Index& at) {
 // Items of an array, each with its position in the caller's buffer.
 class Selection {
  public:
-  explicit Selection(b2nd_array_t& array) : array_(array), schunk_(*array.sc) {}
+  explicit Selection(const ArrayReader& reader)
+      : reader_(reader.schunk()), array_(reader.array()), schunk_(*array_.sc) {}
 
   void Add(const Index& at, int64_t position) {
     places_.emplace_back(PlaceOf(array_, at), position);
@@ -53,7 +55,6 @@ class Selection {
   int Copy(std::byte* buffer, bool write) {
     std::ranges::stable_sort(places_, {}, [](const auto& place) { return place.first.nchunk; });
     const auto typesize = static_cast<size_t>(schunk_.typesize);
-    EditBatch batch(schunk_);
     for (size_t i = 0; i < places_.size();) {
       const int64_t nchunk = places_[i].first.nchunk;
       const int loaded = Load(nchunk);
@@ -67,14 +68,13 @@ class Selection {
       const int stored = Store(nchunk);
       if (stored < 0) return stored;
     }
-    return batch.End();
+    return BLOSC2_ERROR_SUCCESS;
   }
 
  private:
   int Load(int64_t nchunk) {
     chunk_.resize(static_cast<size_t>(array_.extchunknitems * schunk_.typesize));
-    const int size = blosc2_schunk_decompress_chunk(&schunk_, nchunk, chunk_.data(),
-                                                    static_cast<int32_t>(chunk_.size()));
+    const int size = reader_.Decompress(nchunk, chunk_.data(), static_cast<int32_t>(chunk_.size()));
     return size == static_cast<int>(chunk_.size()) ? int{BLOSC2_ERROR_SUCCESS}
                                                    : int{BLOSC2_ERROR_FAILURE};
   }
@@ -84,7 +84,7 @@ class Selection {
     const int32_t room = size + BLOSC2_MAX_OVERHEAD;
     auto* const chunk = static_cast<uint8_t*>(std::malloc(static_cast<size_t>(room)));
     if (chunk == nullptr) return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "array: memory");
-    schunk_.current_nchunk = nchunk;
+    SetCurrentChunk(schunk_, nchunk);
     if (blosc2_compress_ctx(schunk_.cctx, chunk_.data(), size, chunk, room) <= 0) {
       std::free(chunk);
       return BLOSC2_ERROR_FAILURE;
@@ -93,14 +93,17 @@ class Selection {
     return done < 0 ? int{BLOSC2_ERROR_FAILURE} : int{BLOSC2_ERROR_SUCCESS};
   }
 
-  b2nd_array_t& array_;
+  const SchunkReader& reader_;
+  const b2nd_array_t& array_;
   blosc2_schunk& schunk_;
   std::vector<std::pair<Place, int64_t>> places_;
   std::vector<std::byte> chunk_;
 };
 
-int Orthogonal(b2nd_array_t& array, int64_t** selection, const int64_t* sizes, void* buffer,
+int Orthogonal(const ArrayReader& reader, int64_t** selection, const int64_t* sizes, void* buffer,
                const int64_t* shape, int64_t buffersize, bool write) {
+  if (reader.code() < 0) return reader.code();
+  const b2nd_array_t& array = reader.array();
   Box all;
   int64_t needed = array.sc->typesize;
   for (int i = 0; i < array.ndim; ++i) {
@@ -116,7 +119,7 @@ int Orthogonal(b2nd_array_t& array, int64_t** selection, const int64_t* sizes, v
   if (needed < buffersize) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "selection: the buffer has another size");
   }
-  Selection items(array);
+  Selection items(reader);
   ForEachIndex(array.ndim, all, [&](const Index& k) {
     Index at{};
     int64_t position = 0;
@@ -143,8 +146,9 @@ int b2nd_get_orthogonal_selection(const b2nd_array_t* array, int64_t** selection
   if (array == nullptr || selection == nullptr || selection_size == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "selection: there is no array");
   }
-  return cairn::blosc2_api::Orthogonal(*const_cast<b2nd_array_t*>(array), selection, selection_size,
-                                       buffer, buffershape, buffersize, false);
+  const cairn::blosc2_api::ArrayReader reader(*const_cast<b2nd_array_t*>(array));
+  return cairn::blosc2_api::Orthogonal(reader, selection, selection_size, buffer, buffershape,
+                                       buffersize, false);
 }
 
 int b2nd_set_orthogonal_selection(b2nd_array_t* array, int64_t** selection, int64_t* selection_size,
@@ -152,8 +156,11 @@ int b2nd_set_orthogonal_selection(b2nd_array_t* array, int64_t** selection, int6
   if (array == nullptr || selection == nullptr || selection_size == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "selection: there is no array");
   }
-  return cairn::blosc2_api::Orthogonal(*array, selection, selection_size, const_cast<void*>(buffer),
-                                       buffershape, buffersize, true);
+  cairn::blosc2_api::EditBatch batch(*array->sc);
+  const cairn::blosc2_api::ArrayReader reader(*array);
+  const int code = cairn::blosc2_api::Orthogonal(
+      reader, selection, selection_size, const_cast<void*>(buffer), buffershape, buffersize, true);
+  return code < 0 ? code : batch.End();
 }
 
 int b2nd_get_sparse_cbuffer(const b2nd_array_t* array, int64_t ncoords, const int64_t* coords,
@@ -166,14 +173,17 @@ int b2nd_get_sparse_cbuffer(const b2nd_array_t* array, int64_t ncoords, const in
   if (coords == nullptr || buffer == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is no buffer");
   }
-  auto& items = *const_cast<b2nd_array_t*>(array);
-  cairn::blosc2_api::Selection selection(items);
+  const cairn::blosc2_api::ArrayReader reader(*const_cast<b2nd_array_t*>(array));
+  if (reader.code() < 0) return reader.code();
+  b2nd_array_t geometry = reader.array();  // C-Blosc2 takes no const shape
+  cairn::blosc2_api::Selection selection(reader);
   for (int64_t i = 0; i < ncoords; ++i) {
-    if (coords[i] < 0 || coords[i] >= array->nitems) {
+    if (coords[i] < 0 || coords[i] >= geometry.nitems) {
       return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: there is no such item");
     }
     Index at{};
-    blosc2_unidim_to_multidim(static_cast<uint8_t>(array->ndim), items.shape, coords[i], at.data());
+    blosc2_unidim_to_multidim(static_cast<uint8_t>(geometry.ndim), geometry.shape, coords[i],
+                              at.data());
     selection.Add(at, i);
   }
   return selection.Copy(static_cast<std::byte*>(buffer), false);

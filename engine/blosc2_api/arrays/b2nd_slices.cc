@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/base/bytes.h"
-#include "engine/blosc2_api/arrays/b2nd_context.h"
+#include "engine/blosc2_api/arrays/array_reader.h"
 #include "engine/blosc2_api/arrays/b2nd_geometry.h"
-#include "engine/blosc2_api/chunks/context.h"
 #include "engine/blosc2_api/process/api.h"
 #include "engine/blosc2_api/process/codes.h"
 #include "engine/blosc2_api/schunks/schunk.h"
@@ -39,11 +39,16 @@ Index BlockShape(const b2nd_array_t& array) {
 // A box of an array, and the buffer that its items go to or come from. Not thread-safe.
 class Slice {
  public:
-  Slice(b2nd_array_t& array, const Box& box, const Buffer& buffer)
-      : array_(array), schunk_(*array.sc), box_(box), buffer_(buffer), block_(BlockShape(array)) {
-    block_nbytes_ = int64_t{array.blocknitems} * schunk_.typesize;
-    chunk_nbytes_ = array.extchunknitems * schunk_.typesize;
-    shape_.stop = IndexOf(array.shape, array.ndim);
+  Slice(const ArrayReader& reader, const Box& box, const Buffer& buffer)
+      : array_(reader.array()),
+        schunk_(*array_.sc),
+        reader_(reader.schunk()),
+        box_(box),
+        buffer_(buffer),
+        block_(BlockShape(array_)) {
+    block_nbytes_ = int64_t{array_.blocknitems} * schunk_.typesize;
+    chunk_nbytes_ = array_.extchunknitems * schunk_.typesize;
+    shape_.stop = IndexOf(array_.shape, array_.ndim);
   }
 
   int Read() {
@@ -58,10 +63,7 @@ class Slice {
 
  private:
   int ReadChunk(int64_t nchunk, const Box& items) {
-    if (nchunk >= schunk_.nchunks) return Failed(BLOSC2_ERROR_DATA, "array: too few chunks");
-    const absl::StatusOr<Chunk> chunk = GetChunk(schunk_, nchunk);
-    if (!chunk.ok()) return CodeOf(chunk.status());
-    schunk_.current_nchunk = nchunk;
+    if (nchunk >= reader_.nchunks()) return Failed(BLOSC2_ERROR_DATA, "array: too few chunks");
     const int64_t nblocks = chunk_nbytes_ / block_nbytes_;
     std::vector<bool> masked(static_cast<size_t>(nblocks), true);
     int64_t needed = 0;
@@ -71,13 +73,11 @@ class Slice {
       return int{BLOSC2_ERROR_SUCCESS};
     });
     // Few blocks are read one by one, which takes no memory for the others.
-    if (4 * needed > nblocks) return ReadFromWhole(chunk->bytes(), items, std::move(masked));
+    if (4 * needed > nblocks) return ReadFromWhole(nchunk, items, std::move(masked));
     return ForEachBlock(array_, items, box_, [&](int64_t nblock, const Box& place) {
       scratch_.resize(static_cast<size_t>(block_nbytes_));
-      const int size = blosc2_getitem_bytes_ctx(
-          schunk_.dctx, chunk->bytes().data(), static_cast<int32_t>(chunk->bytes().size()),
-          static_cast<int32_t>(nblock * block_nbytes_), static_cast<int32_t>(block_nbytes_),
-          scratch_.data(), static_cast<int32_t>(block_nbytes_));
+      const int size = reader_.GetBytes(nchunk, static_cast<int32_t>(nblock * block_nbytes_),
+                                        static_cast<int32_t>(block_nbytes_), scratch_.data());
       if (size < 0) return int{BLOSC2_ERROR_FAILURE};
       CopyBlock(place, scratch_.data(), false);
       return int{BLOSC2_ERROR_SUCCESS};
@@ -85,19 +85,17 @@ class Slice {
   }
 
   // Reads a chunk without the blocks that are masked.
-  int ReadFromWhole(Bytes chunk, const Box& items, std::vector<bool> masked) {
+  int ReadFromWhole(int64_t nchunk, const Box& items, std::vector<bool> masked) {
     scratch_.resize(static_cast<size_t>(chunk_nbytes_));
-    const bool all = std::ranges::find(masked, true) == masked.end();
-    if (!all) schunk_.dctx->masked_blocks = std::move(masked);
-    const int size =
-        blosc2_decompress_ctx(schunk_.dctx, chunk.data(), static_cast<int32_t>(chunk.size()),
-                              scratch_.data(), static_cast<int32_t>(chunk_nbytes_));
-    if (size < 0) return BLOSC2_ERROR_FAILURE;
+    if (std::ranges::find(masked, true) == masked.end()) masked.clear();
+    const int size = reader_.Decompress(nchunk, scratch_.data(),
+                                        static_cast<int32_t>(chunk_nbytes_), std::move(masked));
+    if (size != chunk_nbytes_) return BLOSC2_ERROR_FAILURE;
     return CopyBlocks(items, false);
   }
 
   int WriteChunk(int64_t nchunk, const Box& items) {
-    if (nchunk >= schunk_.nchunks) return Failed(BLOSC2_ERROR_DATA, "array: too few chunks");
+    if (nchunk >= reader_.nchunks()) return Failed(BLOSC2_ERROR_DATA, "array: too few chunks");
     scratch_.resize(static_cast<size_t>(chunk_nbytes_));
     Box there;
     Intersect(array_.ndim, items, shape_, there);
@@ -108,8 +106,8 @@ class Slice {
         std::equal(there.stop.begin(), there.stop.begin() + array_.ndim, shared.stop.begin());
     if (whole) {
       FillBytes(scratch_, std::byte{0});
-    } else if (blosc2_schunk_decompress_chunk(&schunk_, nchunk, scratch_.data(),
-                                              static_cast<int32_t>(chunk_nbytes_)) < 0) {
+    } else if (reader_.Decompress(nchunk, scratch_.data(), static_cast<int32_t>(chunk_nbytes_)) !=
+               chunk_nbytes_) {
       return BLOSC2_ERROR_FAILURE;
     }
     const int code = CopyBlocks(items, true);
@@ -121,7 +119,7 @@ class Slice {
     const auto room = static_cast<int32_t>(chunk_nbytes_) + BLOSC2_MAX_OVERHEAD;
     MallocPtr chunk(static_cast<uint8_t*>(std::malloc(static_cast<size_t>(room))), std::free);
     if (chunk == nullptr) return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "array: memory");
-    schunk_.current_nchunk = nchunk;
+    SetCurrentChunk(schunk_, nchunk);
     const int size = blosc2_compress_ctx(schunk_.cctx, scratch_.data(),
                                          static_cast<int32_t>(chunk_nbytes_), chunk.get(), room);
     if (size <= 0) return BLOSC2_ERROR_FAILURE;
@@ -156,8 +154,9 @@ class Slice {
     }
   }
 
-  b2nd_array_t& array_;
+  const b2nd_array_t& array_;
   blosc2_schunk& schunk_;
+  const SchunkReader& reader_;
   const Box box_;
   const Buffer buffer_;
   const Index block_;
@@ -183,10 +182,10 @@ int CopyScalar(blosc2_schunk& schunk, void* buffer, bool write) {
   return BLOSC2_ERROR_SUCCESS;
 }
 
-int Copy(b2nd_array_t& array, const int64_t* start, const int64_t* stop, void* items,
+int Copy(const ArrayReader& reader, const int64_t* start, const int64_t* stop, void* items,
          const int64_t* shape, int64_t size, bool write) {
-  const int refreshed = b2nd_refresh(&array);
-  if (refreshed < 0) return refreshed;
+  if (reader.code() < 0) return reader.code();
+  const b2nd_array_t& array = reader.array();
   if (size < 0) return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: a buffer of a negative size");
   if (!write) FillBytes(MutableBytesAt(items, size), std::byte{0});
   if (array.ndim == 0) return CopyScalar(*array.sc, items, write);
@@ -202,12 +201,9 @@ int Copy(b2nd_array_t& array, const int64_t* start, const int64_t* stop, void* i
   if (array.extchunknitems * array.sc->typesize > INT32_MAX - BLOSC2_MAX_OVERHEAD) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: its chunks are too large");
   }
-  Slice slice(array, {.start = IndexOf(start, array.ndim), .stop = IndexOf(stop, array.ndim)},
+  Slice slice(reader, {.start = IndexOf(start, array.ndim), .stop = IndexOf(stop, array.ndim)},
               {.shape = IndexOf(shape, array.ndim), .items = static_cast<std::byte*>(items)});
-  if (!write) return slice.Read();
-  EditBatch batch(*array.sc);
-  const int code = slice.Write();
-  return code < 0 ? code : batch.End();
+  return write ? slice.Write() : slice.Read();
 }
 
 }  // namespace
@@ -222,8 +218,8 @@ int b2nd_get_slice_cbuffer(const b2nd_array_t* array, const int64_t* start, cons
       buffer == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is no box or no buffer");
   }
-  return cairn::blosc2_api::Copy(*const_cast<b2nd_array_t*>(array), start, stop, buffer,
-                                 buffershape, buffersize, false);
+  const cairn::blosc2_api::ArrayReader reader(*const_cast<b2nd_array_t*>(array));
+  return cairn::blosc2_api::Copy(reader, start, stop, buffer, buffershape, buffersize, false);
 }
 
 int b2nd_set_slice_cbuffer(const void* buffer, const int64_t* buffershape, int64_t buffersize,
@@ -232,8 +228,11 @@ int b2nd_set_slice_cbuffer(const void* buffer, const int64_t* buffershape, int64
       buffer == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is no box or no buffer");
   }
-  return cairn::blosc2_api::Copy(*array, start, stop, const_cast<void*>(buffer), buffershape,
-                                 buffersize, true);
+  cairn::blosc2_api::EditBatch batch(*array->sc);
+  const cairn::blosc2_api::ArrayReader reader(*array);
+  const int code = cairn::blosc2_api::Copy(reader, start, stop, const_cast<void*>(buffer),
+                                           buffershape, buffersize, true);
+  return code < 0 ? code : batch.End();
 }
 
 int b2nd_from_cbuffer(b2nd_context_t* ctx, b2nd_array_t** array, const void* buffer,

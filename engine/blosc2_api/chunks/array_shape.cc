@@ -6,6 +6,7 @@
 #include "engine/base/byte_reader.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/blosc2_api/files/frame_store.h"
 
 namespace cairn::blosc2_api {
 
@@ -49,6 +50,7 @@ absl::StatusOr<ArrayLayer> ReadArrayLayer(Bytes content, bool with_dtype) {
 
 std::vector<int32_t> BlockshapeOf(const blosc2_schunk* schunk) {
   if (schunk == nullptr) return {};
+  const FieldsLock lock(*schunk);
   for (int i = 0; i < schunk->nmetalayers; ++i) {
     const blosc2_metalayer& layer = *schunk->metalayers[i];
     const std::string_view name = layer.name;

@@ -1,6 +1,7 @@
 #include "engine/blosc2_api/chunks/block_filters.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 
 #include "absl/status/status.h"
@@ -15,10 +16,6 @@ namespace {
 // C-Blosc2 gives each thread the room of four blocks whose streams are stored as they are.
 size_t ScratchSize(size_t block, int32_t typesize) {
   return 4 * (block + static_cast<size_t>(typesize) * sizeof(int32_t));
-}
-
-int64_t CurrentChunk(const blosc2_schunk* schunk) {
-  return schunk == nullptr ? -1 : schunk->current_nchunk;
 }
 
 class Prefilter final : public BlockHook {
@@ -54,7 +51,7 @@ class Prefilter final : public BlockHook {
 
 class Postfilter final : public BlockHook {
  public:
-  explicit Postfilter(blosc2_context& context) : context_(context) {}
+  Postfilter(blosc2_context& context, int64_t nchunk) : context_(context), nchunk_(nchunk) {}
 
   absl::Status Run(const BlockCall& call, Bytes src, MutableBytes dst) const override {
     blosc2_postfilter_params params = context_.postparams;
@@ -65,7 +62,7 @@ class Postfilter final : public BlockHook {
     params.size = static_cast<int32_t>(dst.size());
     params.typesize = call.typesize;
     params.offset = static_cast<int32_t>(call.begin);
-    params.nchunk = CurrentChunk(context_.schunk());
+    params.nchunk = nchunk_;
     params.nblock = static_cast<int32_t>(call.block);
     params.tid = thread.number();
     params.ttmp = reinterpret_cast<uint8_t*>(scratch.data());
@@ -77,18 +74,24 @@ class Postfilter final : public BlockHook {
 
  private:
   blosc2_context& context_;
+  const int64_t nchunk_;
 };
 
 }  // namespace
+
+int64_t CurrentChunk(blosc2_schunk* schunk) {
+  if (schunk == nullptr) return -1;
+  return std::atomic_ref(schunk->current_nchunk).load(std::memory_order_relaxed);
+}
 
 std::shared_ptr<const BlockHook> PrefilterOf(blosc2_context& context) {
   if (context.cparams.prefilter == nullptr) return nullptr;
   return std::make_shared<Prefilter>(context);
 }
 
-std::shared_ptr<const BlockHook> PostfilterOf(blosc2_context& context) {
+std::shared_ptr<const BlockHook> PostfilterOf(blosc2_context& context, int64_t nchunk) {
   if (context.dparams.postfilter == nullptr) return nullptr;
-  return std::make_shared<Postfilter>(context);
+  return std::make_shared<Postfilter>(context, nchunk);
 }
 
 }  // namespace cairn::blosc2_api

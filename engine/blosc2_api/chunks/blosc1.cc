@@ -128,7 +128,7 @@ int blosc2_decompress(const void* src, int32_t srcsize, void* dest, int32_t dest
     if (code < 0) return code;
   }
   return cairn::blosc2_api::Decompress(*cairn::blosc2_api::GlobalDecompression(), src, srcsize,
-                                       dest, destsize);
+                                       dest, destsize, {});
 }
 
 int blosc1_decompress(const void* src, void* dest, size_t destsize) {

@@ -88,16 +88,16 @@ absl::StatusOr<const ChunkCompressor*> CompressorOf(blosc2_context& context) {
 }
 
 std::shared_ptr<const ChunkDecompressor> DecompressorOf(blosc2_context& context,
-                                                        const ChunkHead& head) {
+                                                        const ChunkHead& head, int64_t nchunk) {
   const std::shared_ptr<const Registry> plugins = PluginsFor(context, head.codec, head.filters);
   const bool needs_shape = NeedsShape(head);
-  const bool common = plugins == nullptr && !needs_shape;
+  const bool common = plugins == nullptr && !needs_shape && context.dparams.postfilter == nullptr;
   const MutexLock lock(context.mutex);
   if (common && context.decompressor != nullptr) return context.decompressor;
   DecompressionOptions options;
   options.registry = plugins;
   if (needs_shape) options.blockshape = BlockshapeOf(context.schunk());
-  options.after_filters = PostfilterOf(context);
+  options.after_filters = PostfilterOf(context, nchunk);
   options.executor = ProcessState::Get().ExecutorOf(context.dparams.nthreads);
   auto made = std::make_shared<const ChunkDecompressor>(options);
   if (common) context.decompressor = made;

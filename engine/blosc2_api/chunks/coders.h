@@ -27,9 +27,10 @@ int CheckCompression(const blosc2_cparams& cparams, int64_t srcsize, int64_t des
 
 // Returns what compresses with the parameters of the context, which owns it.
 absl::StatusOr<const ChunkCompressor*> CompressorOf(blosc2_context& context);
-// Returns what decompresses chunks with the codec and the filters of a header.
+// Returns what decompresses a chunk with the codec and the filters of its header. `nchunk` is its
+// number, for filters of the program.
 std::shared_ptr<const ChunkDecompressor> DecompressorOf(blosc2_context& context,
-                                                        const ChunkHead& head);
+                                                        const ChunkHead& head, int64_t nchunk);
 
 }  // namespace cairn::blosc2_api
 

@@ -35,7 +35,7 @@ struct blosc2_context_s {
   // See coders.h.
   cairn::Mutex mutex;
   std::optional<cairn::ChunkCompressor> compressor ABSL_GUARDED_BY(mutex);
-  // The decompressor of chunks without plug-ins.
+  // The decompressor of chunks without filters or codecs of the program's own.
   std::shared_ptr<const cairn::ChunkDecompressor> decompressor ABSL_GUARDED_BY(mutex);
 };
 

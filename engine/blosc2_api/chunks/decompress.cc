@@ -9,6 +9,7 @@
 
 #include "cairn/chunk.h"
 #include "engine/base/status.h"
+#include "engine/blosc2_api/chunks/block_filters.h"
 #include "engine/blosc2_api/chunks/chunk_head.h"
 #include "engine/blosc2_api/chunks/coders.h"
 #include "engine/blosc2_api/chunks/context.h"
@@ -75,7 +76,7 @@ absl::Status DecompressUnmasked(const ChunkDecompressor& decompressor, const Giv
 }  // namespace
 
 int Decompress(blosc2_context& context, const void* src, int32_t srcsize, void* dest,
-               int32_t destsize) {
+               int32_t destsize, const ReadCall& call) {
   GivenChunk given;
   const int code = Take(context, src, srcsize, given);
   if (code < 0) return code;
@@ -84,18 +85,18 @@ int Decompress(blosc2_context& context, const void* src, int32_t srcsize, void* 
     return Failed(BLOSC2_ERROR_WRITE_BUFFER, "decompress: too little room for the chunk");
   }
   if (nbytes < 0) return Failed(BLOSC2_ERROR_INVALID_HEADER, "chunk header: a negative size");
-  const std::shared_ptr<const ChunkDecompressor> decompressor = DecompressorOf(context, given.head);
+  const std::shared_ptr<const ChunkDecompressor> decompressor =
+      DecompressorOf(context, given.head, call.nchunk);
   const MutableBytes dst = MutableBytesAt(dest, nbytes);
-  const absl::Status status =
-      context.masked_blocks.empty()
-          ? decompressor->Decompress(given.chunk.bytes(), dst)
-          : DecompressUnmasked(*decompressor, given, context.masked_blocks, dst);
+  const absl::Status status = call.masked.empty()
+                                  ? decompressor->Decompress(given.chunk.bytes(), dst)
+                                  : DecompressUnmasked(*decompressor, given, call.masked, dst);
   if (!status.ok()) return CodeOf(status);
   return nbytes;
 }
 
 int GetItems(blosc2_context& context, const void* src, int32_t srcsize, int32_t start,
-             int32_t nitems, void* dest, int32_t destsize) {
+             int32_t nitems, void* dest, int32_t destsize, int64_t nchunk) {
   GivenChunk given;
   const int code = Take(context, src, srcsize, given);
   if (code < 0) return code;
@@ -113,40 +114,49 @@ int GetItems(blosc2_context& context, const void* src, int32_t srcsize, int32_t 
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "get items: past the end of the chunk");
   }
   const absl::Status status =
-      DecompressorOf(context, given.head)
+      DecompressorOf(context, given.head, nchunk)
           ->DecompressItems(given.chunk.bytes(), start, MutableBytesAt(dest, size));
   return status.ok() ? static_cast<int>(size) : CodeOf(status);
 }
 
-}  // namespace cairn::blosc2_api
-
-using cairn::blosc2_api::Failed;
-using cairn::blosc2_api::GetItems;
-
-int blosc2_decompress_ctx(blosc2_context* context, const void* src, int32_t srcsize, void* dest,
-                          int32_t destsize) {
-  if (context->compresses) {
-    return Failed(BLOSC2_ERROR_INVALID_PARAM, "decompress: the context is not for it");
-  }
-  const int size = cairn::blosc2_api::Decompress(*context, src, srcsize, dest, destsize);
-  if (!context->masked_blocks.empty()) context->masked_blocks.clear();
-  return size;
-}
-
-int blosc2_getitem_ctx(blosc2_context* context, const void* src, int32_t srcsize, int start,
-                       int nitems, void* dest, int32_t destsize) {
-  return GetItems(*context, src, srcsize, start, nitems, dest, destsize);
-}
-
-int blosc2_getitem_bytes_ctx(blosc2_context* context, const void* src, int32_t srcsize,
-                             int32_t start, int32_t nbytes, void* dest, int32_t destsize) {
-  cairn::blosc2_api::ChunkHead head;
-  const int code = cairn::blosc2_api::ReadHead(src, srcsize, true, head);
+int GetBytes(blosc2_context& context, const void* src, int32_t srcsize, int32_t start,
+             int32_t nbytes, void* dest, int32_t destsize, int64_t nchunk) {
+  ChunkHead head;
+  const int code = ReadHead(src, srcsize, true, head);
   if (code < 0) return code;
   const int32_t typesize = head.typesize;
   if (head.vlblocks() || start < 0 || nbytes < 0 || start % typesize != 0 ||
       nbytes % typesize != 0) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "get items: expected bytes of complete items");
   }
-  return GetItems(*context, src, srcsize, start / typesize, nbytes / typesize, dest, destsize);
+  return GetItems(context, src, srcsize, start / typesize, nbytes / typesize, dest, destsize,
+                  nchunk);
+}
+
+}  // namespace cairn::blosc2_api
+
+using cairn::blosc2_api::CurrentChunk;
+using cairn::blosc2_api::Failed;
+
+int blosc2_decompress_ctx(blosc2_context* context, const void* src, int32_t srcsize, void* dest,
+                          int32_t destsize) {
+  if (context->compresses) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "decompress: the context is not for it");
+  }
+  cairn::blosc2_api::ReadCall call{.nchunk = CurrentChunk(context->schunk())};
+  // Threads may share a context without a mask, so none of them writes the field.
+  if (!context->masked_blocks.empty()) call.masked = std::exchange(context->masked_blocks, {});
+  return cairn::blosc2_api::Decompress(*context, src, srcsize, dest, destsize, call);
+}
+
+int blosc2_getitem_ctx(blosc2_context* context, const void* src, int32_t srcsize, int start,
+                       int nitems, void* dest, int32_t destsize) {
+  return cairn::blosc2_api::GetItems(*context, src, srcsize, start, nitems, dest, destsize,
+                                     CurrentChunk(context->schunk()));
+}
+
+int blosc2_getitem_bytes_ctx(blosc2_context* context, const void* src, int32_t srcsize,
+                             int32_t start, int32_t nbytes, void* dest, int32_t destsize) {
+  return cairn::blosc2_api::GetBytes(*context, src, srcsize, start, nbytes, dest, destsize,
+                                     CurrentChunk(context->schunk()));
 }

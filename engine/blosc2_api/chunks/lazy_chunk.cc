@@ -79,7 +79,8 @@ int FetchLazyChunk(const blosc2_schunk* schunk, const void* lazy, int32_t size,
     return Failed(BLOSC2_ERROR_READ_BUFFER, "lazy chunk: it is cut");
   }
   const auto nchunk = LoadLe<int32_t>(&bytes[at]);
-  if (nchunk < 0 || nchunk >= schunk->nchunks) {
+  // The store of a file knows how many chunks there are. The field may change meanwhile.
+  if (nchunk < 0 || (!schunk->frame->on_disk() && nchunk >= schunk->nchunks)) {
     return Failed(BLOSC2_ERROR_INVALID_HEADER, "lazy chunk: there is no such chunk");
   }
   absl::StatusOr<Chunk> fetched = schunk->frame->Get(nchunk);

@@ -6,6 +6,7 @@
 
 #include "cairn/chunk.h"
 #include "engine/base/bytes.h"
+#include "engine/blosc2_api/chunks/block_filters.h"
 #include "engine/blosc2_api/chunks/chunk_head.h"
 #include "engine/blosc2_api/chunks/context.h"
 #include "engine/blosc2_api/chunks/decompress.h"
@@ -36,7 +37,8 @@ int ReadVlBlocks(blosc2_context& context, const void* src, int32_t srcsize, VlBl
   if (!sizes.ok()) return CodeOf(sizes.status());
   blocks.sizes = *std::move(sizes);
   blocks.content.resize(static_cast<size_t>(head.nbytes));
-  return Decompress(context, src, srcsize, blocks.content.data(), head.nbytes);
+  return Decompress(context, src, srcsize, blocks.content.data(), head.nbytes,
+                    {.nchunk = CurrentChunk(context.schunk())});
 }
 
 // Returns a copy that the caller of the library frees, or null.

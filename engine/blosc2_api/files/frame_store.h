@@ -12,6 +12,7 @@
 #include "cairn/chunk.h"
 #include "cairn/snapshot.h"
 #include "cairn/types.h"
+#include "engine/base/mutex.h"
 #include "engine/blosc2_api/process/api.h"
 
 namespace cairn::blosc2_api {
@@ -32,8 +33,16 @@ struct blosc2_frame_s {
   blosc2_frame_s& operator=(const blosc2_frame_s&) = delete;
   virtual ~blosc2_frame_s() = default;
 
+  // See FieldsLock.
+  cairn::Mutex fields;
+
   // Returns a chunk, whose bytes stay valid as long as the returned object.
   virtual absl::StatusOr<cairn::Chunk> Get(int64_t nchunk) const = 0;
+
+  // Returns the state that Get reads from, or nothing if the chunks are in memory.
+  virtual absl::StatusOr<std::optional<cairn::Snapshot>> Pin() const {
+    return std::optional<cairn::Snapshot>();
+  }
 
   // Insert a chunk before another one or at the end; replace, delete and reorder chunks.
   virtual absl::Status Insert(int64_t nchunk, cairn::Chunk chunk) = 0;
@@ -66,5 +75,26 @@ struct blosc2_frame_s {
   // Returns true if chunks come from a file, so that callers get copies of them.
   virtual bool on_disk() const = 0;
 };
+
+namespace cairn::blosc2_api {
+
+// Returns true if the chunks are in a file or a directory.
+inline bool IsOnDisk(const blosc2_schunk& schunk) {
+  return schunk.frame != nullptr && schunk.frame->on_disk();
+}
+
+// Keeps the fields of a super-chunk in a file, and of its array, as they are. Several threads may
+// read one handle, and each of them brings these fields up to date with the file.
+class FieldsLock {
+ public:
+  explicit FieldsLock(const blosc2_schunk& schunk) {
+    if (IsOnDisk(schunk)) lock_.emplace(schunk.frame->fields);
+  }
+
+ private:
+  std::optional<MutexLock> lock_;
+};
+
+}  // namespace cairn::blosc2_api
 
 #endif  // CAIRN_ENGINE_BLOSC2_API_FILES_FRAME_STORE_H_

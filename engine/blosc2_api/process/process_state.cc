@@ -1,6 +1,7 @@
 #include "engine/blosc2_api/process/process_state.h"
 
 #include <algorithm>
+#include <string>
 #include <unistd.h>
 #include <utility>
 
@@ -68,9 +69,11 @@ blosc2_io_cb FilesystemFunctions() {
           .destroy = blosc2_stdio_destroy};
 }
 
-// Adds a thing unless its id is taken by one of another name.
+// Adds a thing unless its id is taken by one of another name. Its name is kept in `names`.
 template <typename Thing, typename Id, typename Name>
-int AddTo(std::deque<Thing>& things, const Thing& thing, Id id, Name name, int taken) {
+int AddTo(std::deque<Thing>& things, std::set<std::string>& names, Thing thing, Id id, Name name,
+          int taken) {
+  if (thing.*name == nullptr) return Failed(taken, "plug-in: it has no name");
   for (const Thing& other : things) {
     if (other.*id != thing.*id) continue;
     return std::string_view(other.*name) == thing.*name
@@ -80,6 +83,8 @@ int AddTo(std::deque<Thing>& things, const Thing& thing, Id id, Name name, int t
   if (things.size() == UINT8_MAX) {
     return Failed(BLOSC2_ERROR_CODEC_SUPPORT, "plug-in: 255 are registered already");
   }
+  // The caller's memory may be gone when another thing is compared with this one.
+  thing.*name = const_cast<char*>(names.insert(thing.*name).first->c_str());
   things.push_back(thing);
   return BLOSC2_ERROR_SUCCESS;
 }
@@ -141,18 +146,19 @@ void ProcessState::Finish() {
 
 int ProcessState::Add(const blosc2_codec& codec) {
   const MutexLock lock(mutex_);
-  return AddTo(codecs_, codec, &blosc2_codec::compcode, &blosc2_codec::compname,
+  return AddTo(codecs_, names_, codec, &blosc2_codec::compcode, &blosc2_codec::compname,
                BLOSC2_ERROR_CODEC_PARAM);
 }
 
 int ProcessState::Add(const blosc2_filter& filter) {
   const MutexLock lock(mutex_);
-  return AddTo(filters_, filter, &blosc2_filter::id, &blosc2_filter::name, BLOSC2_ERROR_FAILURE);
+  return AddTo(filters_, names_, filter, &blosc2_filter::id, &blosc2_filter::name,
+               BLOSC2_ERROR_FAILURE);
 }
 
 int ProcessState::Add(const blosc2_io_cb& functions) {
   const MutexLock lock(mutex_);
-  return AddTo(functions_, functions, &blosc2_io_cb::id, &blosc2_io_cb::name,
+  return AddTo(functions_, names_, functions, &blosc2_io_cb::id, &blosc2_io_cb::name,
                BLOSC2_ERROR_PLUGIN_IO);
 }
 

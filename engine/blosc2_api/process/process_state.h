@@ -7,6 +7,8 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "cairn/executor.h"
@@ -73,6 +75,7 @@ class ProcessState {
   std::deque<blosc2_codec> codecs_ ABSL_GUARDED_BY(mutex_);
   std::deque<blosc2_filter> filters_ ABSL_GUARDED_BY(mutex_);
   std::deque<blosc2_io_cb> functions_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> names_ ABSL_GUARDED_BY(mutex_);  // of all that was ever registered
   GlobalParams params_ ABSL_GUARDED_BY(mutex_);
   ThreadsCallback callback_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Executor> executor_ ABSL_GUARDED_BY(mutex_);

@@ -71,13 +71,13 @@ class FileFrame final : public blosc2_frame_s {
   }
 
   absl::StatusOr<Chunk> Get(int64_t nchunk) const override {
-    std::optional<Snapshot> now;
-    {
-      const MutexLock lock(mutex_);
-      CAIRN_RETURN_IF_ERROR(ShowStaged());
-      now = snapshot_;
-    }
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<Snapshot> now, Pin());
     return now->GetChunk(nchunk);
+  }
+  absl::StatusOr<std::optional<Snapshot>> Pin() const override {
+    const MutexLock lock(mutex_);
+    CAIRN_RETURN_IF_ERROR(ShowStaged());
+    return snapshot_;
   }
 
   absl::Status Insert(int64_t nchunk, Chunk chunk) override {

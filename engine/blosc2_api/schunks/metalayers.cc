@@ -39,6 +39,19 @@ int FlushVlmetalayer(blosc2_schunk& schunk, const blosc2_metalayer& layer) {
   return code < 0 ? code : CodeOf(schunk.frame->Settle());
 }
 
+// Returns the number of the vlmetalayer in the newest state of the file, or an error code.
+int FindVlmetalayer(blosc2_schunk& schunk, const char* name, const FieldsLock& lock) {
+  if (std::strlen(name) > BLOSC2_METALAYER_NAME_MAXLEN) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: the name is too long");
+  }
+  const int code = SyncWithFile(schunk, lock);
+  if (code < 0) return code;
+  for (int i = 0; i < schunk.nvlmetalayers; ++i) {
+    if (std::strcmp(name, schunk.vlmetalayers[i]->name) == 0) return i;
+  }
+  return BLOSC2_ERROR_NOT_FOUND;
+}
+
 void FreeLayer(blosc2_metalayer* layer) {
   std::free(layer->name);
   std::free(layer->content);
@@ -92,15 +105,8 @@ int blosc2_meta_update(blosc2_schunk* schunk, const char* name, uint8_t* content
 }
 
 int blosc2_vlmeta_exists(blosc2_schunk* schunk, const char* name) {
-  if (std::strlen(name) > BLOSC2_METALAYER_NAME_MAXLEN) {
-    return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: the name is too long");
-  }
-  const int code = cairn::blosc2_api::SyncWithFile(*schunk);
-  if (code < 0) return code;
-  for (int i = 0; i < schunk->nvlmetalayers; ++i) {
-    if (std::strcmp(name, schunk->vlmetalayers[i]->name) == 0) return i;
-  }
-  return BLOSC2_ERROR_NOT_FOUND;
+  const cairn::blosc2_api::FieldsLock lock(*schunk);
+  return cairn::blosc2_api::FindVlmetalayer(*schunk, name, lock);
 }
 
 int blosc2_vlmeta_add(blosc2_schunk* schunk, const char* name, uint8_t* content,
@@ -140,7 +146,8 @@ int blosc2_vlmeta_get(blosc2_schunk* schunk, const char* name, uint8_t** content
   if (schunk == nullptr || name == nullptr || content == nullptr || content_len == nullptr) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: nowhere to put the content");
   }
-  const int number = blosc2_vlmeta_exists(schunk, name);
+  const cairn::blosc2_api::FieldsLock lock(*schunk);
+  const int number = cairn::blosc2_api::FindVlmetalayer(*schunk, name, lock);
   if (number < 0) return number;
   const blosc2_metalayer& layer = *schunk->vlmetalayers[number];
   *content_len = layer.content_len;

@@ -9,7 +9,6 @@
 
 #include "cairn/frame_info.h"
 #include "engine/base/bytes.h"
-#include "engine/blosc2_api/chunks/chunk_head.h"
 #include "engine/blosc2_api/files/frame_store.h"
 #include "engine/blosc2_api/process/codes.h"
 
@@ -152,7 +151,7 @@ SchunkPtr MakeSchunk(const Snapshot& snapshot, const char* urlpath, const blosc2
   return schunk;
 }
 
-int SyncWithFile(blosc2_schunk& schunk) {
+int SyncWithFile(blosc2_schunk& schunk, const FieldsLock& /*lock*/) {
   if (schunk.frame == nullptr || !schunk.frame->on_disk()) return 0;
   const absl::StatusOr<std::optional<FrameChange>> changed = schunk.frame->Refresh();
   if (!changed.ok()) return CodeOf(changed.status());
@@ -173,16 +172,6 @@ EditBatch::~EditBatch() { End(); }
 int EditBatch::End() {
   blosc2_frame_s* const frame = std::exchange(frame_, nullptr);
   return frame == nullptr ? int{BLOSC2_ERROR_SUCCESS} : CodeOf(frame->End());
-}
-
-absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk) {
-  if (schunk.frame != nullptr) return schunk.frame->Get(nchunk);
-  const uint8_t* const data = schunk.data[nchunk];
-  ChunkHead head;
-  if (data == nullptr || ReadHead(data, BLOSC_MIN_HEADER_LENGTH, false, head) < 0) {
-    return absl::DataLossError("chunk: its header is damaged");
-  }
-  return Chunk(BytesAt(data, head.cbytes), nullptr);
 }
 
 int AddMetalayer(blosc2_schunk& schunk, const char* name, Bytes content) {

@@ -2,14 +2,11 @@
 #ifndef CAIRN_ENGINE_BLOSC2_API_SCHUNKS_SCHUNK_H_
 #define CAIRN_ENGINE_BLOSC2_API_SCHUNKS_SCHUNK_H_
 
-#include <cstdint>
 #include <memory>
 
-#include "absl/status/statusor.h"
-
-#include "cairn/chunk.h"
 #include "cairn/snapshot.h"
 #include "engine/blosc2_api/process/api.h"
+#include "engine/blosc2_api/schunks/schunk_reader.h"  // IWYU pragma: export
 
 namespace cairn::blosc2_api {
 
@@ -23,13 +20,6 @@ using SchunkPtr = std::unique_ptr<blosc2_schunk, FreeSchunk>;
 SchunkPtr MakeSchunk(const blosc2_storage& storage);
 // Makes one with the parameters, the counters and the metalayers of a frame. `io` may be null.
 SchunkPtr MakeSchunk(const Snapshot& snapshot, const char* urlpath, const blosc2_io* io);
-
-// Returns a chunk of the super-chunk, whose number must be below nchunks.
-absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk);
-
-// Makes the super-chunk what its file is, if others have changed that. Returns 1 if they have, 0,
-// or an error code.
-int SyncWithFile(blosc2_schunk& schunk);
 
 // Makes all edits of the store within its life one, which others see at once. Does nothing for
 // super-chunks without a file.

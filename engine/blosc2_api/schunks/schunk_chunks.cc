@@ -200,7 +200,7 @@ int64_t Update(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy)
 // Hands a chunk to the caller: in place, or a copy if it is in a file.
 int Hand(const blosc2_schunk& schunk, const Chunk& given, uint8_t** chunk, bool* needs_free) {
   const Bytes bytes = given.bytes();
-  *needs_free = schunk.frame != nullptr && schunk.frame->on_disk();
+  *needs_free = IsOnDisk(schunk);
   if (!*needs_free) {
     *chunk = const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(bytes.data()));
     return static_cast<int>(bytes.size());
@@ -213,12 +213,11 @@ int Hand(const blosc2_schunk& schunk, const Chunk& given, uint8_t** chunk, bool*
 
 int Read(blosc2_schunk& schunk, int64_t nchunk, bool lazy, uint8_t** chunk, bool* needs_free) {
   *needs_free = false;
-  int code = SyncWithFile(schunk);
-  if (code >= 0) code = CheckNumber(schunk, nchunk, schunk.nchunks);
-  if (code < 0) return code;
-  schunk.current_nchunk = nchunk;
-  const absl::StatusOr<Chunk> found = GetChunk(schunk, nchunk);
-  const bool on_disk = schunk.frame != nullptr && schunk.frame->on_disk();
+  const SchunkReader reader(schunk);
+  if (reader.code() < 0) return reader.code();
+  SetCurrentChunk(schunk, nchunk);
+  const absl::StatusOr<Chunk> found = reader.Get(nchunk);
+  const bool on_disk = IsOnDisk(schunk);
   if (!found.ok()) {
     const int failed = CodeOf(found.status());
     return on_disk && failed == BLOSC2_ERROR_DATA ? int{BLOSC2_ERROR_FILE_READ} : failed;
@@ -294,21 +293,8 @@ int64_t blosc2_schunk_append_buffer(blosc2_schunk* schunk, const void* src, int3
 
 int blosc2_schunk_decompress_chunk(blosc2_schunk* schunk, int64_t nchunk, void* dest,
                                    int32_t nbytes) {
-  int code = cairn::blosc2_api::SyncWithFile(*schunk);
-  if (code >= 0) code = CheckNumber(*schunk, nchunk, schunk->nchunks);
-  if (code < 0) return code;
-  schunk->current_nchunk = nchunk;
-  const auto chunk = cairn::blosc2_api::GetChunk(*schunk, nchunk);
-  if (!chunk.ok()) return cairn::blosc2_api::CodeOf(chunk.status());
-  const cairn::Bytes bytes = chunk->bytes();
-  ChunkHead head;
-  const int read = ReadHead(bytes.data(), static_cast<int32_t>(bytes.size()), true, head);
-  if (read < 0) return read;
-  if (nbytes < head.nbytes) {
-    return Failed(BLOSC2_ERROR_INVALID_PARAM, "super-chunk: too little room for the chunk");
-  }
-  return blosc2_decompress_ctx(schunk->dctx, bytes.data(), static_cast<int32_t>(bytes.size()), dest,
-                               nbytes);
+  const cairn::blosc2_api::SchunkReader reader(*schunk);
+  return reader.code() < 0 ? reader.code() : reader.Decompress(nchunk, dest, nbytes);
 }
 
 int blosc2_schunk_get_chunk(blosc2_schunk* schunk, int64_t nchunk, uint8_t** chunk,
@@ -346,9 +332,9 @@ int blosc2_schunk_get_vlblock(blosc2_schunk* schunk, int64_t nchunk, int32_t nbl
   if (schunk == nullptr || dest == nullptr || destsize == nullptr) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "super-chunk: nowhere to put a block");
   }
-  const int code = CheckNumber(*schunk, nchunk, schunk->nchunks);
-  if (code < 0) return code;
-  const auto chunk = cairn::blosc2_api::GetChunk(*schunk, nchunk);
+  const cairn::blosc2_api::SchunkReader reader(*schunk);
+  if (reader.code() < 0) return reader.code();
+  const auto chunk = reader.Get(nchunk);
   if (!chunk.ok()) return cairn::blosc2_api::CodeOf(chunk.status());
   return blosc2_vldecompress_block_ctx(schunk->dctx, chunk->bytes().data(),
                                        static_cast<int32_t>(chunk->bytes().size()), nblock, dest,

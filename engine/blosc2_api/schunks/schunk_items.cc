@@ -27,24 +27,24 @@ struct Part {
 };
 
 // Returns the decoded size of a chunk, whose header is read if chunks differ in size.
-absl::StatusOr<int32_t> SizeOf(const blosc2_schunk& schunk, int64_t nchunk) {
-  if (schunk.chunksize > 0) {
+absl::StatusOr<int32_t> SizeOf(const SchunkReader& reader, int64_t nchunk) {
+  if (reader.chunksize() > 0) {
     return static_cast<int32_t>(
-        std::min<int64_t>(schunk.chunksize, schunk.nbytes - nchunk * schunk.chunksize));
+        std::min<int64_t>(reader.chunksize(), reader.nbytes() - nchunk * reader.chunksize()));
   }
-  CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, GetChunk(schunk, nchunk));
+  CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, reader.Get(nchunk));
   CAIRN_ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(chunk.bytes()));
   return static_cast<int32_t>(info.nbytes);
 }
 
 // Returns the parts of bytes [begin, end) of a super-chunk.
-absl::StatusOr<std::vector<Part>> PartsOf(const blosc2_schunk& schunk, int64_t begin, int64_t end) {
+absl::StatusOr<std::vector<Part>> PartsOf(const SchunkReader& reader, int64_t begin, int64_t end) {
   std::vector<Part> parts;
-  int64_t nchunk = schunk.chunksize > 0 ? begin / schunk.chunksize : 0;
-  int64_t chunk_begin = nchunk * schunk.chunksize;
+  int64_t nchunk = reader.chunksize() > 0 ? begin / reader.chunksize() : 0;
+  int64_t chunk_begin = nchunk * reader.chunksize();
   for (; begin < end; ++nchunk) {
-    if (nchunk >= schunk.nchunks) return absl::DataLossError("super-chunk: it has fewer bytes");
-    CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, SizeOf(schunk, nchunk));
+    if (nchunk >= reader.nchunks()) return absl::DataLossError("super-chunk: it has fewer bytes");
+    CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, SizeOf(reader, nchunk));
     const int64_t part_end = std::min(chunk_begin + nbytes, end);
     if (begin < part_end) {
       parts.push_back({.nchunk = nchunk,
@@ -59,23 +59,17 @@ absl::StatusOr<std::vector<Part>> PartsOf(const blosc2_schunk& schunk, int64_t b
 }
 
 // Checks a range of items. Returns 0 or an error code.
-int CheckItems(const blosc2_schunk& schunk, int64_t start, int64_t stop) {
-  const std::optional<int64_t> end = CheckedMul<int64_t>(stop, schunk.typesize);
-  if (start < 0 || stop < start || !end.has_value() || *end > schunk.nbytes) {
+int CheckItems(const SchunkReader& reader, int32_t typesize, int64_t start, int64_t stop) {
+  if (reader.code() < 0) return reader.code();
+  const std::optional<int64_t> end = CheckedMul<int64_t>(stop, typesize);
+  if (start < 0 || stop < start || !end.has_value() || *end > reader.nbytes()) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "super-chunk: the items do not all exist");
   }
   return BLOSC2_ERROR_SUCCESS;
 }
 
-// Reads a part of a chunk through the context of the super-chunk.
-int ReadPart(blosc2_schunk& schunk, const Part& part, uint8_t* dest) {
-  const absl::StatusOr<Chunk> chunk = GetChunk(schunk, part.nchunk);
-  if (!chunk.ok()) return CodeOf(chunk.status());
-  schunk.current_nchunk = part.nchunk;
-  const Bytes bytes = chunk->bytes();
-  const int size =
-      blosc2_getitem_bytes_ctx(schunk.dctx, bytes.data(), static_cast<int32_t>(bytes.size()),
-                               part.begin, part.size, dest, part.size);
+int ReadPart(const SchunkReader& reader, const Part& part, uint8_t* dest) {
+  const int size = reader.GetBytes(part.nchunk, part.begin, part.size, dest);
   return size == part.size ? int{BLOSC2_ERROR_SUCCESS} : int{BLOSC2_ERROR_FAILURE};
 }
 
@@ -128,14 +122,15 @@ using cairn::blosc2_api::Part;
 
 int blosc2_schunk_get_slice_buffer(blosc2_schunk* schunk, int64_t start, int64_t stop,
                                    void* buffer) {
-  const int code = cairn::blosc2_api::CheckItems(*schunk, start, stop);
+  const cairn::blosc2_api::SchunkReader reader(*schunk);
+  const int code = cairn::blosc2_api::CheckItems(reader, schunk->typesize, start, stop);
   if (code < 0) return code;
   auto* dest = static_cast<uint8_t*>(buffer);
   const auto parts =
-      cairn::blosc2_api::PartsOf(*schunk, start * schunk->typesize, stop * schunk->typesize);
+      cairn::blosc2_api::PartsOf(reader, start * schunk->typesize, stop * schunk->typesize);
   if (!parts.ok()) return cairn::blosc2_api::CodeOf(parts.status());
   for (const Part& part : *parts) {
-    const int read = cairn::blosc2_api::ReadPart(*schunk, part, dest);
+    const int read = cairn::blosc2_api::ReadPart(reader, part, dest);
     if (read < 0) return read;
     dest += part.size;
   }
@@ -144,12 +139,13 @@ int blosc2_schunk_get_slice_buffer(blosc2_schunk* schunk, int64_t start, int64_t
 
 int blosc2_schunk_set_slice_buffer(blosc2_schunk* schunk, int64_t start, int64_t stop,
                                    void* buffer) {
-  const int code = cairn::blosc2_api::CheckItems(*schunk, start, stop);
+  cairn::blosc2_api::EditBatch batch(*schunk);
+  const cairn::blosc2_api::SchunkReader reader(*schunk);
+  const int code = cairn::blosc2_api::CheckItems(reader, schunk->typesize, start, stop);
   if (code < 0) return code;
   const auto* src = static_cast<const uint8_t*>(buffer);
-  cairn::blosc2_api::EditBatch batch(*schunk);
   const auto parts =
-      cairn::blosc2_api::PartsOf(*schunk, start * schunk->typesize, stop * schunk->typesize);
+      cairn::blosc2_api::PartsOf(reader, start * schunk->typesize, stop * schunk->typesize);
   if (!parts.ok()) return cairn::blosc2_api::CodeOf(parts.status());
   for (const Part& part : *parts) {
     const int written = cairn::blosc2_api::WritePart(*schunk, part, src);

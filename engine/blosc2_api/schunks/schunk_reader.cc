@@ -1,0 +1,77 @@
+#include "engine/blosc2_api/schunks/schunk_reader.h"
+
+#include <atomic>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/blosc2_api/chunks/chunk_head.h"
+#include "engine/blosc2_api/chunks/context.h"
+#include "engine/blosc2_api/chunks/decompress.h"
+#include "engine/blosc2_api/files/frame_store.h"
+#include "engine/blosc2_api/process/codes.h"
+
+namespace cairn::blosc2_api {
+
+void SetCurrentChunk(blosc2_schunk& schunk, int64_t nchunk) {
+  std::atomic_ref(schunk.current_nchunk).store(nchunk, std::memory_order_relaxed);
+}
+
+int SyncWithFile(blosc2_schunk& schunk) { return SyncWithFile(schunk, FieldsLock(schunk)); }
+
+absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk) {
+  if (schunk.frame != nullptr) return schunk.frame->Get(nchunk);
+  const uint8_t* const data = schunk.data[nchunk];
+  ChunkHead head;
+  if (data == nullptr || ReadHead(data, BLOSC_MIN_HEADER_LENGTH, false, head) < 0) {
+    return absl::DataLossError("chunk: its header is damaged");
+  }
+  return Chunk(BytesAt(data, head.cbytes), nullptr);
+}
+
+SchunkReader::SchunkReader(blosc2_schunk& schunk, const FieldsLock& lock) : schunk_(&schunk) {
+  code_ = SyncWithFile(schunk, lock);
+  if (code_ >= 0 && schunk.frame != nullptr) {
+    absl::StatusOr<std::optional<Snapshot>> now = schunk.frame->Pin();
+    code_ = CodeOf(now.status());
+    if (now.ok()) snapshot_ = *std::move(now);
+  }
+  if (code_ < 0) return;
+  nchunks_ = schunk.nchunks;
+  nbytes_ = schunk.nbytes;
+  chunksize_ = schunk.chunksize;
+}
+
+absl::StatusOr<Chunk> SchunkReader::Get(int64_t nchunk) const {
+  if (nchunk < 0 || nchunk >= nchunks_) {
+    return InvalidArgument("super-chunk: there is no chunk %d", nchunk);
+  }
+  return snapshot_.has_value() ? snapshot_->GetChunk(nchunk) : GetChunk(*schunk_, nchunk);
+}
+
+int SchunkReader::Decompress(int64_t nchunk, void* dest, int32_t destsize,
+                             std::vector<bool> masked_blocks) const {
+  const absl::StatusOr<Chunk> chunk = Get(nchunk);
+  if (!chunk.ok()) return CodeOf(chunk.status());
+  SetCurrentChunk(*schunk_, nchunk);
+  const Bytes bytes = chunk->bytes();
+  ChunkHead head;
+  const int code = ReadHead(bytes.data(), static_cast<int32_t>(bytes.size()), true, head);
+  if (code < 0) return code;
+  if (destsize < head.nbytes) {
+    return Failed(BLOSC2_ERROR_INVALID_PARAM, "super-chunk: too little room for the chunk");
+  }
+  return blosc2_api::Decompress(*schunk_->dctx, bytes.data(), static_cast<int32_t>(bytes.size()),
+                                dest, destsize,
+                                {.nchunk = nchunk, .masked = std::move(masked_blocks)});
+}
+
+int SchunkReader::GetBytes(int64_t nchunk, int32_t start, int32_t size, void* dest) const {
+  const absl::StatusOr<Chunk> chunk = Get(nchunk);
+  if (!chunk.ok()) return CodeOf(chunk.status());
+  SetCurrentChunk(*schunk_, nchunk);
+  const Bytes bytes = chunk->bytes();
+  return blosc2_api::GetBytes(*schunk_->dctx, bytes.data(), static_cast<int32_t>(bytes.size()),
+                              start, size, dest, size, nchunk);
+}
+
+}  // namespace cairn::blosc2_api

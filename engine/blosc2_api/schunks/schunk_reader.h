@@ -1,0 +1,64 @@
+// Super-chunks as calls read them.
+#ifndef CAIRN_ENGINE_BLOSC2_API_SCHUNKS_SCHUNK_READER_H_
+#define CAIRN_ENGINE_BLOSC2_API_SCHUNKS_SCHUNK_READER_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/chunk.h"
+#include "cairn/snapshot.h"
+#include "engine/blosc2_api/files/frame_store.h"
+#include "engine/blosc2_api/process/api.h"
+
+namespace cairn::blosc2_api {
+
+// Makes the super-chunk what its file is, if others have changed that. Returns 1 if they have, 0,
+// or an error code.
+int SyncWithFile(blosc2_schunk& schunk, const FieldsLock& lock);
+int SyncWithFile(blosc2_schunk& schunk);
+
+// Returns a chunk of the super-chunk, whose number must be below nchunks.
+absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk);
+
+// Sets the field that tells filters of the program which chunk a call works on.
+void SetCurrentChunk(blosc2_schunk& schunk, int64_t nchunk);
+
+// The state of a super-chunk that one call reads. What other threads and processes commit
+// meanwhile does not change it, unless the super-chunk is in memory.
+class SchunkReader {
+ public:
+  // Begins with the newest state of the file.
+  SchunkReader(blosc2_schunk& schunk, const FieldsLock& lock);
+  explicit SchunkReader(blosc2_schunk& schunk) : SchunkReader(schunk, FieldsLock(schunk)) {}
+
+  // Returns a negative error code if the file cannot be read. Then there are no chunks.
+  int code() const { return code_; }
+  int64_t nchunks() const { return nchunks_; }
+  int64_t nbytes() const { return nbytes_; }
+  int32_t chunksize() const { return chunksize_; }
+
+  // Returns a chunk. Errors: kInvalidArgument if there is none of this number.
+  absl::StatusOr<Chunk> Get(int64_t nchunk) const;
+
+  // Decompresses a chunk into dest through the context of the super-chunk, without the blocks that
+  // `masked_blocks` names. Returns the size of the chunk or an error code.
+  int Decompress(int64_t nchunk, void* dest, int32_t destsize,
+                 std::vector<bool> masked_blocks = {}) const;
+  // Copies bytes of complete items out of a chunk. Returns their number or an error code.
+  int GetBytes(int64_t nchunk, int32_t start, int32_t size, void* dest) const;
+
+ private:
+  blosc2_schunk* schunk_;
+  int code_ = BLOSC2_ERROR_SUCCESS;
+  int64_t nchunks_ = 0;
+  int64_t nbytes_ = 0;
+  int32_t chunksize_ = 0;
+  std::optional<Snapshot> snapshot_;  // of a file
+};
+
+}  // namespace cairn::blosc2_api
+
+#endif  // CAIRN_ENGINE_BLOSC2_API_SCHUNKS_SCHUNK_READER_H_
