@@ -69,9 +69,53 @@ static void register_a_name_that_ends(void) {
   free(name);
 }
 
+static void add_layers_to_an_empty_file(void) {
+  char path[] = "layers.b2frame";
+  uint8_t content[] = "content";
+  blosc2_storage storage = {.contiguous = true, .urlpath = path};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  blosc2_vlmeta_add(schunk, "first", content, sizeof(content), NULL);
+  blosc2_schunk_lock(schunk);
+  expect(blosc2_meta_add(schunk, "second", content, sizeof(content)) == 0,
+         "an empty file takes a metalayer, also when it is locked");
+  blosc2_vlmeta_add(schunk, "third", content, sizeof(content), NULL);
+  expect(blosc2_schunk_unlock(schunk) == 0, "it is unlocked");
+  blosc2_schunk_free(schunk);
+  schunk = blosc2_schunk_open(path);
+  expect(blosc2_vlmeta_exists(schunk, "first") >= 0, "the layer from before stays");
+  expect(blosc2_meta_exists(schunk, "second") >= 0, "the metalayer is there");
+  expect(blosc2_vlmeta_exists(schunk, "third") >= 0, "the layer from later is there");
+  blosc2_schunk_free(schunk);
+  blosc2_remove_urlpath(path);
+}
+
+static void keep_a_chunk_of_a_buffer(void) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 4;
+  blosc2_storage storage = {.contiguous = true, .cparams = &cparams};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  blosc2_schunk_fill_special(schunk, 3000, BLOSC2_SPECIAL_ZERO, 4000);
+  uint8_t* buffer = NULL;
+  bool needs_free = false;
+  const int64_t size = blosc2_schunk_to_buffer(schunk, &buffer, &needs_free);
+  blosc2_schunk* other = blosc2_schunk_from_buffer(buffer, size, false);
+  uint8_t* chunk = NULL;
+  bool chunk_needs_free = false;
+  const int cbytes = blosc2_schunk_get_chunk(other, 1, &chunk, &chunk_needs_free);
+  int32_t nbytes = 0;
+  blosc2_cbuffer_sizes(chunk, &nbytes, NULL, NULL);
+  expect(cbytes == 32 && nbytes == 4000, "a chunk that only the index has stays readable");
+  if (chunk_needs_free) free(chunk);
+  blosc2_schunk_free(other);
+  blosc2_schunk_free(schunk);
+  if (needs_free) free(buffer);
+}
+
 int main(void) {
   blosc2_init();
   register_a_name_that_ends();
+  add_layers_to_an_empty_file();
+  keep_a_chunk_of_a_buffer();
   edit_a_map_for_reading();
   outgrow_a_private_map();
   register_a_tuner();

@@ -66,6 +66,9 @@ class CallbackFrame final : public blosc2_frame_s {
       : schunk_(schunk), memory_(std::move(memory)) {}
 
   absl::StatusOr<Chunk> Get(int64_t nchunk) const override { return memory_->Get(nchunk); }
+  bool Keeps(int64_t nchunk, const Chunk& chunk) const override {
+    return memory_->Keeps(nchunk, chunk);
+  }
   absl::Status Insert(int64_t nchunk, Chunk chunk) override {
     return memory_->Insert(nchunk, std::move(chunk));
   }

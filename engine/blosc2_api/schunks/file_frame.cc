@@ -45,12 +45,21 @@ bool LocksOthers(const blosc2_io& io) {
   return AsksForLocking(io) || WantsLocking();
 }
 
+// Creates the file or directory of a super-chunk without chunks. It holds all layers when it
+// appears.
 absl::StatusOr<Frame> CreateFrame(const blosc2_schunk& schunk, bool overwrite) {
+  const std::string path = PathOf(schunk.storage->urlpath);
   CreateOptions options = CreateOptionsOf(schunk);
   options.layout = schunk.storage->contiguous ? Layout::kContiguous : Layout::kSparse;
   options.fingerprint = FingerprintType::k64Bit;
   options.overwrite = overwrite;
-  return Frame::Create(PathOf(schunk.storage->urlpath), options);
+  if (schunk.nvlmetalayers == 0) return Frame::Create(path, options);
+  {
+    CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
+    CAIRN_RETURN_IF_ERROR(StageAll(schunk, writer));
+    CAIRN_RETURN_IF_ERROR(writer.Close());
+  }
+  return OpenFrame(path, 0);
 }
 
 // Each edit is committed and leaves a complete frame, which any Blosc2 reads. With
@@ -74,6 +83,7 @@ class FileFrame final : public blosc2_frame_s {
     CAIRN_ASSIGN_OR_RETURN(const std::optional<Snapshot> now, Pin());
     return now->GetChunk(nchunk);
   }
+  bool Keeps(int64_t /*nchunk*/, const Chunk& /*chunk*/) const override { return false; }
   absl::StatusOr<std::optional<Snapshot>> Pin() const override {
     const MutexLock lock(mutex_);
     CAIRN_RETURN_IF_ERROR(ShowStaged());
@@ -107,7 +117,7 @@ class FileFrame final : public blosc2_frame_s {
   }
   absl::Status SetMetalayer(const char* name, const Bytes* content) override {
     if (content == nullptr) return absl::UnimplementedError("metalayers of files stay");
-    if (IsNew(name)) return Recreate();
+    if (schunk_.nchunks == 0 && !snapshot().GetMetalayer(name).ok()) return Recreate();
     return Edit([&](Writer& writer) { return writer.SetMetalayer(name, *content); });
   }
   absl::Status SetVlmetalayer(const char* name, const Bytes* content) override {
@@ -223,12 +233,6 @@ class FileFrame final : public blosc2_frame_s {
     return suspended;
   }
 
-  // Returns true if the frame is empty and has no metalayer of this name.
-  bool IsNew(const char* name) const ABSL_LOCKS_EXCLUDED(mutex_) {
-    const Snapshot now = snapshot();
-    return now.info().nchunks == 0 && !now.GetMetalayer(name).ok();
-  }
-
   // Makes the empty frame again, because a header takes no more metalayers.
   absl::Status Recreate() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
@@ -239,7 +243,8 @@ class FileFrame final : public blosc2_frame_s {
     snapshot_ = frame_.snapshot();
     CAIRN_ASSIGN_OR_RETURN(frame_, CreateFrame(schunk_, true));
     snapshot_ = frame_.snapshot();
-    return absl::OkStatus();
+    is_edited_ = is_staged_ = false;
+    return depth_ > 0 ? TakeWriter() : absl::OkStatus();
   }
 
   const blosc2_schunk& schunk_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -37,6 +38,14 @@ class MemoryFrame final : public blosc2_frame_s {
     const std::optional<Chunk>& chunk = chunks_[static_cast<size_t>(nchunk)];
     if (chunk.has_value()) return *chunk;
     return snapshot_->GetChunk(nchunk);
+  }
+
+  bool Keeps(int64_t nchunk, const Chunk& chunk) const override {
+    // The snapshot makes chunks of one value, which its index stands for, when they are read.
+    const std::byte* const data = chunk.bytes().data();
+    const std::byte* const end = origin_.data() + origin_.size();
+    return chunks_[static_cast<size_t>(nchunk)].has_value() ||
+           (!std::less<>()(data, origin_.data()) && std::less<>()(data, end));
   }
 
   absl::Status Insert(int64_t nchunk, Chunk chunk) override {

@@ -86,7 +86,11 @@ int blosc2_meta_add(blosc2_schunk* schunk, const char* name, uint8_t* content,
   const int number = cairn::blosc2_api::AddMetalayer(*schunk, name, BytesAt(content, content_len));
   if (number < 0) return number;
   const int flushed = cairn::blosc2_api::FlushMetalayer(*schunk, *schunk->metalayers[number]);
-  return flushed < 0 ? flushed : number;
+  if (flushed >= 0) return number;
+  --schunk->nmetalayers;
+  cairn::blosc2_api::FreeLayer(schunk->metalayers[number]);
+  schunk->metalayers[number] = nullptr;
+  return flushed;
 }
 
 int blosc2_meta_update(blosc2_schunk* schunk, const char* name, uint8_t* content,

@@ -197,10 +197,11 @@ int64_t Update(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy)
   return Settled(schunk, batch);
 }
 
-// Hands a chunk to the caller: in place, or a copy if it is in a file.
-int Hand(const blosc2_schunk& schunk, const Chunk& given, uint8_t** chunk, bool* needs_free) {
+// Hands a chunk to the caller: in place, or a copy if it would not stay there.
+int Hand(const blosc2_schunk& schunk, int64_t nchunk, const Chunk& given, uint8_t** chunk,
+         bool* needs_free) {
   const Bytes bytes = given.bytes();
-  *needs_free = IsOnDisk(schunk);
+  *needs_free = schunk.frame != nullptr && !schunk.frame->Keeps(nchunk, given);
   if (!*needs_free) {
     *chunk = const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(bytes.data()));
     return static_cast<int>(bytes.size());
@@ -223,7 +224,7 @@ int Read(blosc2_schunk& schunk, int64_t nchunk, bool lazy, uint8_t** chunk, bool
     return on_disk && failed == BLOSC2_ERROR_DATA ? int{BLOSC2_ERROR_FILE_READ} : failed;
   }
   if (!lazy || !on_disk) {
-    return Hand(schunk, *found, chunk, needs_free);
+    return Hand(schunk, nchunk, *found, chunk, needs_free);
   }
   *needs_free = true;
   return MakeLazyChunk(*found, nchunk, *chunk);
