@@ -1,5 +1,6 @@
 /* Calls that end a program with C-Blosc2, or that this library refuses. Returns the number of calls
    that do something else. */
+#include <b2nd.h>
 #include <blosc2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,7 @@ static void add_layers_to_an_empty_file(void) {
   char path[] = "layers.b2frame";
   uint8_t content[] = "content";
   blosc2_storage storage = {.contiguous = true, .urlpath = path};
+  blosc2_remove_urlpath(path);
   blosc2_schunk* schunk = blosc2_schunk_new(&storage);
   blosc2_vlmeta_add(schunk, "first", content, sizeof(content), NULL);
   blosc2_schunk_lock(schunk);
@@ -111,11 +113,45 @@ static void keep_a_chunk_of_a_buffer(void) {
   if (needs_free) free(buffer);
 }
 
+static void read_a_box_of_zeros_after_others(void) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 1;
+  blosc2_storage storage = {.contiguous = true, .cparams = &cparams};
+  const int64_t shape[2] = {6, 1};
+  const int32_t chunkshape[2] = {6, 1};
+  const int32_t blockshape[2] = {3, 1};
+  uint8_t items[] = {1, 2, 3, 4, 5, 6};
+  b2nd_context_t* context =
+      b2nd_create_ctx(&storage, 2, shape, chunkshape, blockshape, NULL, 0, NULL, 0);
+  b2nd_array_t* array = NULL;
+  b2nd_from_cbuffer(context, &array, items, sizeof(items));
+  b2nd_free_ctx(context);
+  const int64_t wider[2] = {6, 2};
+  b2nd_resize(array, wider, NULL);
+  uint8_t* buffer = NULL;
+  int64_t size = 0;
+  bool needs_free = false;
+  b2nd_to_cframe(array, &buffer, &size, &needs_free);
+  b2nd_array_t* other = NULL;
+  b2nd_from_cframe(buffer, size, true, &other);
+  const int64_t start[2] = {3, 0};
+  uint8_t box[6];
+  const int64_t box_shape[2] = {3, 2};
+  const uint8_t expected[] = {4, 0, 5, 0, 6, 0};
+  expect(b2nd_get_slice_cbuffer(other, start, wider, box, box_shape, sizeof(box)) == 0 &&
+             memcmp(box, expected, sizeof(box)) == 0,
+         "the second block of a chunk of zeros is zeros");
+  b2nd_free(other);
+  b2nd_free(array);
+  if (needs_free) free(buffer);
+}
+
 int main(void) {
   blosc2_init();
   register_a_name_that_ends();
   add_layers_to_an_empty_file();
   keep_a_chunk_of_a_buffer();
+  read_a_box_of_zeros_after_others();
   edit_a_map_for_reading();
   outgrow_a_private_map();
   register_a_tuner();

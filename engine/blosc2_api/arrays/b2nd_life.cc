@@ -9,6 +9,7 @@
 #include "engine/blosc2_api/arrays/b2nd_geometry.h"
 #include "engine/blosc2_api/process/api.h"
 #include "engine/blosc2_api/process/codes.h"
+#include "engine/blosc2_api/schunks/schunk.h"
 
 namespace cairn::blosc2_api {
 
@@ -93,10 +94,11 @@ int FillWith(b2nd_array_t& array, const void* value) {
       static_cast<int32_t>(chunk.size()), value);
   std::free(cparams);
   if (made < 0) return BLOSC2_ERROR_FAILURE;
+  EditBatch batch(*schunk);
   for (int64_t i = 0; i < schunk->nchunks; ++i) {
     if (blosc2_schunk_update_chunk(schunk, i, chunk.data(), true) < 0) return BLOSC2_ERROR_FAILURE;
   }
-  return BLOSC2_ERROR_SUCCESS;
+  return batch.End();
 }
 
 int FromOpen(blosc2_schunk* schunk, b2nd_array_t** array) {

@@ -88,8 +88,9 @@ class Slice {
   int ReadFromWhole(int64_t nchunk, const Box& items, std::vector<bool> masked) {
     scratch_.resize(static_cast<size_t>(chunk_nbytes_));
     if (std::ranges::find(masked, true) == masked.end()) masked.clear();
-    const int size = reader_.Decompress(nchunk, scratch_.data(),
-                                        static_cast<int32_t>(chunk_nbytes_), std::move(masked));
+    const int size = reader_.Decompress(
+        nchunk, scratch_.data(), static_cast<int32_t>(chunk_nbytes_),
+        {.blocksize = static_cast<int32_t>(block_nbytes_), .masked = std::move(masked)});
     if (size != chunk_nbytes_) return BLOSC2_ERROR_FAILURE;
     return CopyBlocks(items, false);
   }

@@ -55,12 +55,14 @@ absl::Status DecompressUnmasked(const ChunkDecompressor& decompressor, const Giv
                                 const std::vector<bool>& mask, MutableBytes dst) {
   const auto size = static_cast<size_t>(given.head.blocksize);
   const size_t typesize = given.head.typesize;
-  if (given.head.vlblocks() || size % typesize != 0) {
-    return InvalidArgument("mask: blocks of %d bytes", given.head.blocksize);
+  const int32_t nblocks = given.head.nblocks();
+  if (given.head.vlblocks() || size % typesize != 0 || std::ssize(mask) != nblocks) {
+    return DataLoss("mask: it is of %d blocks, the chunk has %d of %d bytes", mask.size(), nblocks,
+                    given.head.blocksize);
   }
   for (size_t block = 0; block * size < dst.size();) {
     size_t end = block;
-    while (end * size < dst.size() && (end >= mask.size() || !mask[end])) ++end;
+    while (end * size < dst.size() && !mask[end]) ++end;
     if (end > block) {
       const size_t from = block * size;
       const size_t to = std::min(end * size, dst.size());

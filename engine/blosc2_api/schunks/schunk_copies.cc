@@ -111,6 +111,7 @@ blosc2_schunk* blosc2_schunk_copy(blosc2_schunk* schunk, blosc2_storage* storage
       return nullptr;
     }
   }
+  cairn::blosc2_api::EditBatch batch(*copy);
   if (cairn::blosc2_api::CopyChunks(*schunk, *copy, recompress) < 0) return nullptr;
   for (int i = 0; i < schunk->nvlmetalayers; ++i) {
     const blosc2_metalayer& layer = *schunk->vlmetalayers[i];
@@ -118,7 +119,7 @@ blosc2_schunk* blosc2_schunk_copy(blosc2_schunk* schunk, blosc2_storage* storage
       return nullptr;
     }
   }
-  return copy.release();
+  return batch.End() < 0 ? nullptr : copy.release();
 }
 
 int64_t blosc2_schunk_to_buffer(blosc2_schunk* schunk, uint8_t** cframe, bool* needs_free) {

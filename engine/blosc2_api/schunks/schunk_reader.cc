@@ -48,8 +48,7 @@ absl::StatusOr<Chunk> SchunkReader::Get(int64_t nchunk) const {
   return snapshot_.has_value() ? snapshot_->GetChunk(nchunk) : GetChunk(*schunk_, nchunk);
 }
 
-int SchunkReader::Decompress(int64_t nchunk, void* dest, int32_t destsize,
-                             std::vector<bool> masked_blocks) const {
+int SchunkReader::Decompress(int64_t nchunk, void* dest, int32_t destsize, BlockMask mask) const {
   const absl::StatusOr<Chunk> chunk = Get(nchunk);
   if (!chunk.ok()) return CodeOf(chunk.status());
   SetCurrentChunk(*schunk_, nchunk);
@@ -60,9 +59,11 @@ int SchunkReader::Decompress(int64_t nchunk, void* dest, int32_t destsize,
   if (destsize < head.nbytes) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "super-chunk: too little room for the chunk");
   }
+  // A chunk of one value, or one that the program has brought, may have blocks of its own.
+  if (mask.blocksize != head.blocksize || head.special() != BLOSC2_NO_SPECIAL) mask.masked.clear();
   return blosc2_api::Decompress(*schunk_->dctx, bytes.data(), static_cast<int32_t>(bytes.size()),
                                 dest, destsize,
-                                {.nchunk = nchunk, .masked = std::move(masked_blocks)});
+                                {.nchunk = nchunk, .masked = std::move(mask.masked)});
 }
 
 int SchunkReader::GetBytes(int64_t nchunk, int32_t start, int32_t size, void* dest) const {

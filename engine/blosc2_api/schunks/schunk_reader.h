@@ -26,6 +26,12 @@ absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk);
 // Sets the field that tells filters of the program which chunk a call works on.
 void SetCurrentChunk(blosc2_schunk& schunk, int64_t nchunk);
 
+// Blocks of a chunk that a call does not need.
+struct BlockMask {
+  int32_t blocksize = 0;  // in bytes; chunks of other blocks are read completely
+  std::vector<bool> masked{};
+};
+
 // The state of a super-chunk that one call reads. What other threads and processes commit
 // meanwhile does not change it, unless the super-chunk is in memory.
 class SchunkReader {
@@ -43,10 +49,9 @@ class SchunkReader {
   // Returns a chunk. Errors: kInvalidArgument if there is none of this number.
   absl::StatusOr<Chunk> Get(int64_t nchunk) const;
 
-  // Decompresses a chunk into dest through the context of the super-chunk, without the blocks that
-  // `masked_blocks` names. Returns the size of the chunk or an error code.
-  int Decompress(int64_t nchunk, void* dest, int32_t destsize,
-                 std::vector<bool> masked_blocks = {}) const;
+  // Decompresses a chunk into dest through the context of the super-chunk, with or without the
+  // blocks that `mask` names. Returns the size of the chunk or an error code.
+  int Decompress(int64_t nchunk, void* dest, int32_t destsize, BlockMask mask = {}) const;
   // Copies bytes of complete items out of a chunk. Returns their number or an error code.
   int GetBytes(int64_t nchunk, int32_t start, int32_t size, void* dest) const;
 
