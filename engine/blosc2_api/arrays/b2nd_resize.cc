@@ -157,6 +157,10 @@ int b2nd_resize(b2nd_array_t* array, const int64_t* new_shape, const int64_t* st
   int code =
       start != nullptr ? api::CheckStart(*array, new_shape, start) : int{BLOSC2_ERROR_SUCCESS};
   if (code < 0) return code;
+  // A damaged metalayer may claim any number of chunks.
+  if (array->chunknitems > 0 && array->extnitems / array->chunknitems > array->sc->nchunks) {
+    return Failed(BLOSC2_ERROR_DATA, "resize: too few chunks");
+  }
   const Index wanted = api::IndexOf(new_shape, array->ndim);
   Index shrunk = wanted;
   for (size_t i = 0; i < static_cast<size_t>(array->ndim); ++i) {

@@ -207,14 +207,18 @@ NumberOfChunks blosc2_get_slice_nchunks(blosc2_schunk* schunk, int64_t* start, i
     if (code < 0) return code;
     const api::Box box{.start = api::IndexOf(start, array->ndim),
                        .stop = api::IndexOf(stop, array->ndim)};
+    int found = BLOSC2_ERROR_SUCCESS;
     if (array->nitems > 0) {
-      api::ForEachChunk(*array, box, [&](int64_t nchunk, const api::Box& /*items*/) {
+      found = api::ForEachChunk(*array, box, [&](int64_t nchunk, const api::Box& /*items*/) {
+        // A damaged metalayer may claim any number of chunks.
+        if (nchunk >= schunk->nchunks) return Failed(BLOSC2_ERROR_DATA, "slice: too few chunks");
         chunks.push_back(nchunk);
         return int{BLOSC2_ERROR_SUCCESS};
       });
     }
     array->sc = nullptr;
     b2nd_free(array);
+    if (found < 0) return found;
   } else if (schunk->nchunks > 0 && schunk->chunksize > 0 && *stop > *start) {
     const int64_t first = *start * schunk->typesize / schunk->chunksize;
     const int64_t last = (*stop * schunk->typesize - 1) / schunk->chunksize;

@@ -67,7 +67,7 @@ void SayArray(const Calls& calls, blosc2_schunk* schunk, Transcript& transcript)
     Buffer items(static_cast<size_t>(size));
     const int read = calls.b2nd_to_cbuffer(array, items.data(), size);
     transcript.SayCode("to_cbuffer", read);
-    if (read >= 0) transcript.SayBytes("  items", items);
+    if (read >= 0) transcript.SayBytes("  items of the array", items);
   }
   array->sc = nullptr;
   calls.b2nd_free(array);
