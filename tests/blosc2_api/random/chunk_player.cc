@@ -201,7 +201,7 @@ class ChunkPlayer {
   }
 
   // Says which items were read, and whether they are those of the chunks: C-Blosc2 may read others
-  // if a chunk in a file has blocks of one value.
+  // from a chunk in a file.
   void SayItems(const Buffer& items, int64_t start) {
     Buffer all;
     for (int64_t i = 0; i < schunk_->nchunks; ++i) {
