@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
 #include "engine/format/journal.h"
@@ -16,6 +17,8 @@ namespace {
 
 // Chunks that take more times the bytes that are dead in the journal leave few of them unused.
 constexpr int64_t kMostTimesDead = 4;
+// Free extents that are looked at.
+constexpr int64_t kMostListed = 4096;
 // A search for commits after damage gets past twice as many zeros.
 constexpr int64_t kMostSkipped = int64_t{64} << 20;
 
@@ -107,9 +110,12 @@ absl::Status JournalTail::LeaveRoom(const PlacedChunks& chunks, const StagedStat
   if (chunks.bytes == 0) return absl::OkStatus();
   int64_t begin = space_.dying().EndOfLive();
   for (const Extent& chunk : sink_->placed()) begin = std::max(begin, chunk.end);
-  const std::optional<Extent> free = space_.free().pool().Largest();
-  const int64_t fit = free.has_value() ? free->size() / chunks.largest * chunks.largest : 0;
-  const int64_t size = std::min(chunks.bytes - fit - (end() - begin), kMostSkipped);
+  const int64_t mean = CeilDiv(chunks.bytes, chunks.count);
+  int64_t needed = chunks.bytes - (end() - begin);
+  std::vector<Extent> free;
+  space_.free().pool().ListFrom(0, kMostListed, free);
+  for (const Extent& extent : free) needed -= extent.size() / mean * mean;
+  const int64_t size = std::min(needed, kMostSkipped);
   const bool skips = size > chunk::kHeaderSize && !sink_->left_journal() && sink_->HasRoomFor(size);
   if (!skips) return absl::OkStatus();
   // A disk that is nearly full keeps its space for the checkpoint.

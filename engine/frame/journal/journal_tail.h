@@ -59,7 +59,7 @@ class JournalTail {
   // Items that are committed before they fill a chunk are written twice, as records and in the
   // chunk. A chunk that lies between such records leaves dead pieces on both sides, each too small
   // for another chunk. So this makes the journal longer, until these chunks fit into the dead bytes
-  // at its end and the largest free extent. Nothing may follow in the journal but what the
+  // at its end and the free extents. Nothing may follow in the journal but what the
   // checkpoint of the staged state writes.
   absl::Status LeaveRoom(const PlacedChunks& chunks, const StagedState& staged);
 

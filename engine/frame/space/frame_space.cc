@@ -28,11 +28,6 @@ bool IsRead(const File& file, uint64_t begin, uint64_t end) {
 
 }  // namespace
 
-void PlacedChunks::Add(const Extent& chunk) {
-  bytes += chunk.size();
-  largest = std::max(largest, chunk.size());
-}
-
 FrameSpace::FrameSpace(const State& base, const JournalFootprint& journal)
     : enabled_(MayTrustList(*base.checkpoint)) {
   const int64_t header_len = base.header().header_len;

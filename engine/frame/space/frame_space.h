@@ -27,10 +27,13 @@ namespace cairn::frame {
 
 // Chunks that commits have put into a file.
 struct PlacedChunks {
+  int64_t count = 0;
   int64_t bytes = 0;
-  int64_t largest = 0;
 
-  void Add(const Extent& chunk);
+  void Add(const Extent& chunk) {
+    ++count;
+    bytes += chunk.size();
+  }
 };
 
 // Takes bytes from one step to the next. A copy is cheap if little is free. Not thread-safe.
