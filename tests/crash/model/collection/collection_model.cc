@@ -46,6 +46,8 @@ std::vector<CollectionVariant> CollectionVariants() {
       {"collections, without redoing", &R::redoes},
       {"collections, without redoing what seems to be there", &R::redoes_present},
       {"collections, without the limit of redoing", &R::redoes_only_newer},
+      {"collections, without the last copy of a place alone", &R::redoes_last},
+      {"collections, without the end of copies at a later sync", &R::syncs_void_copies},
       {"collections, without the sync before copies are dropped", &R::syncs_before_cut},
       {"collections, without the sync of names before that", &R::syncs_names_before_cut},
       {"collections, second line: without cutting the ledger", &R::cuts_tail, false},

@@ -84,7 +84,15 @@ int MemberWriter::Take() {
   return slot;
 }
 
-Record MemberWriter::Stage() {
+// Stages a chunk that another one of the same commit replaces.
+ChunkAt MemberWriter::StageAndTakeBack() {
+  const ChunkAt chunk{.slot = Take(), .id = ++site_.ids};
+  site_.machine.Write(*file_, chunk.slot, Make(Chunk{chunk.id}));
+  free_.insert(chunk.slot);
+  return chunk;
+}
+
+Part MemberWriter::Stage() {
   FreeDead();
   Record record{.id = ++site_.ids,
                 .base = checkpoint_.base,
@@ -92,6 +100,8 @@ Record MemberWriter::Stage() {
                 .generation = position_.generation + 1,
                 .slot = checkpoint_.journal[2 * used_],
                 .receipt_slot = checkpoint_.journal[2 * used_ + 1]};
+  Part part;
+  if (site_.random.Percent(20)) part.taken_back.push_back(StageAndTakeBack());
   const size_t count = 1 + site_.random.Below(2);
   size_t size = chunks_.size();
   for (size_t i = 0; i < count; ++i) {
@@ -101,11 +111,13 @@ Record MemberWriter::Stage() {
     if (edit.position >= size) ++size;
     if (!edit.copied) {
       site_.machine.Write(*file_, edit.chunk.slot, Make(Chunk{edit.chunk.id}));
-      needs_sync_ = true;
+      needs_sync_ = part.synced = true;
     }
     record.edits.push_back(edit);
   }
-  return record;
+  if (part.synced) part.taken_back.clear();
+  part.record = std::move(record);
+  return part;
 }
 
 void MemberWriter::Publish(const Record& record, Txn txn) {

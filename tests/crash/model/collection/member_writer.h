@@ -37,7 +37,7 @@ class MemberWriter {
   const std::vector<ChunkAt>& chunks() const { return chunks_; }
   bool has_room() const;
   // Stages edits: writes the chunks of which the ledger gets no copy.
-  Record Stage();
+  Part Stage();
   bool needs_sync() const { return needs_sync_; }
   bool Sync();
   // Writes the record of the edits that were staged, with its copied chunks, and its receipt.
@@ -58,6 +58,7 @@ class MemberWriter {
   bool IsHeld(const Dead& dead) const;
   void FreeDead();
   int Take();
+  ChunkAt StageAndTakeBack();
   bool Flip(const Checkpoint& next, int slot);
   std::vector<int> SlotsWithout(const std::vector<int>& kept) const;
   std::vector<Dead> DeadWith(const std::vector<int>& slots) const;

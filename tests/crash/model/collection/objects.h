@@ -91,6 +91,9 @@ struct Part {
   MemberId member = 0;
   Record record;
   bool copied = true;
+  // Small chunks that the commit itself replaced. The ledger has copies, but their place is free.
+  std::vector<ChunkAt> taken_back = {};
+  bool synced = false;  // the member, for chunks of which the ledger has no copy
 };
 struct NameEdit {
   MemberId member = 0;

@@ -12,14 +12,14 @@ const Cell& CellAt(const SlotFile& file, int slot) { return file.cache[static_ca
 // A file with what the ledger has copies of.
 class Patched {
  public:
-  Patched(const SlotFile& file, const Checkpoint& checkpoint,
-          const std::vector<const Record*>& parts)
+  Patched(const SlotFile& file, const Checkpoint& checkpoint, const std::vector<const Part*>& parts)
       : file_(file) {
-    for (const Record* part : parts) {
-      if (part->generation <= checkpoint.generation) continue;
-      records_[part->slot] = part;
-      for (const Edit& edit : part->edits) {
-        if (edit.copied) chunks_.insert(edit.chunk.id);
+    for (const Part* part : parts) {
+      if (part->record.generation <= checkpoint.generation) continue;
+      records_[part->record.slot] = &part->record;
+      for (const ChunkAt& chunk : part->taken_back) chunks_[chunk.slot] = chunk.id;
+      for (const Edit& edit : part->record.edits) {
+        if (edit.copied) chunks_[edit.chunk.slot] = edit.chunk.id;
       }
     }
   }
@@ -29,12 +29,16 @@ class Patched {
     const auto found = records_.find(slot);
     return found != records_.end() ? found->second : As<Record>(CellAt(file_, slot));
   }
-  bool HasChunk(const ChunkAt& at) const { return ChunkIsAt(file_, at) || chunks_.contains(at.id); }
+  // A copy covers what the file has in its place.
+  bool HasChunk(const ChunkAt& at) const {
+    const auto copy = chunks_.find(at.slot);
+    return copy != chunks_.end() ? copy->second == at.id : ChunkIsAt(file_, at);
+  }
 
  private:
   const SlotFile& file_;
-  std::map<int, const Record*> records_;
-  std::set<Id> chunks_;
+  std::map<int, const Record*> records_;  // by slot
+  std::map<int, Id> chunks_;
 };
 
 // Follows the journal of the view's checkpoint up to a generation. A record that nothing vouches
@@ -91,9 +95,8 @@ void BeginAtNewest(MemberView& view) {
 // Fails unless all chunks can be read.
 void CheckChunks(const Patched& file, MemberView& view) {
   for (const ChunkAt& chunk : view.chunks) {
-    if (ChunkIsAt(*view.file, chunk)) continue;
     if (!file.HasChunk(chunk)) view.problem = "a chunk is damaged";
-    view.copies.insert(chunk.id);
+    if (!ChunkIsAt(*view.file, chunk)) view.copies.insert(chunk.id);
   }
 }
 
@@ -135,11 +138,13 @@ void ApplyEdits(const Record& record, std::vector<ChunkAt>& chunks) {
   }
 }
 
-std::vector<const Record*> Ledger::PartsOf(MemberId member) const {
-  std::vector<const Record*> parts;
+std::vector<const Part*> Ledger::PartsOf(MemberId member, const CollectionRules& rules) const {
+  std::vector<const Part*> parts;
   for (const LedgerRecord& commit : records) {
     for (const Part& part : commit.parts) {
-      if (part.member == member && part.copied) parts.push_back(&part.record);
+      if (part.member != member || !part.copied) continue;
+      if (part.synced && rules.syncs_void_copies) parts.clear();
+      parts.push_back(&part);
     }
   }
   return parts;
@@ -252,7 +257,7 @@ MemberView ReadMember(const Files& files, const CollectionRules& rules, const Le
     return view;
   }
   Replay(plain, wanted, boot, view);
-  const Patched patched(*view.file, view.checkpoint, ledger.PartsOf(id));
+  const Patched patched(*view.file, view.checkpoint, ledger.PartsOf(id, rules));
   const bool lacks = view.position.generation < wanted && rules.overlays;
   if (lacks) Replay(patched, wanted, boot, view);
   CheckChunks(lacks ? patched : plain, view);

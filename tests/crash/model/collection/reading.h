@@ -37,8 +37,8 @@ struct Ledger {
   Id last = 0;
   Table table;
 
-  // Returns the commits of the member since the ledger's checkpoint.
-  std::vector<const Record*> PartsOf(MemberId member) const;
+  // Returns the commits of the member since the ledger's checkpoint that its file may lack.
+  std::vector<const Part*> PartsOf(MemberId member, const CollectionRules& rules) const;
   std::vector<std::string> NamesOf(MemberId member) const;
 };
 Ledger ReadLedger(const Files& files);

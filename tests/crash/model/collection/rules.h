@@ -17,6 +17,8 @@ struct CollectionRules {
   bool redoes = true;             // who opens for writing writes it
   bool redoes_present = true;     // also what seems to be there: the disk may lack it
   bool redoes_only_newer = true;  // than the checkpoint of the member
+  bool redoes_last = true;        // not what a later copy covers: readers are there
+  bool syncs_void_copies = true;  // older ones: their place may have been used again
   bool syncs_before_cut = true;   // members, before a checkpoint of the ledger drops the copies
   bool syncs_names_before_cut = true;
   // Opening for writing.

@@ -17,6 +17,19 @@ std::vector<int> LedgerJournalAfter(int slot) {
   return journal;
 }
 
+// Bytes of a member of which the ledger has a copy: a record or a chunk.
+struct Copy {
+  int slot = 0;
+  Id id = 0;
+  Cell cell;
+};
+
+bool IsThere(const Cell& here, const Copy& copy) {
+  const auto* record = As<Record>(here);
+  const auto* chunk = As<Chunk>(here);
+  return (record != nullptr && record->id == copy.id) || (chunk != nullptr && chunk->id == copy.id);
+}
+
 }  // namespace
 
 void CollectionWriter::CreateCollection(Machine& machine, Id& ids) {
@@ -76,19 +89,27 @@ void CollectionWriter::Redo(MemberId id) {
   const FilePtr file = FindMember(site_.machine.files(), site_.rules, id, ledger_.NamesOf(id));
   if (file == nullptr || !site_.rules.redoes) return;
   const Checkpoint* checkpoint = CheckpointOf(*file);
-  const auto write = [&](int slot, bool is_there, const Cell& cell) {
-    const Cell& here = file->cache[static_cast<size_t>(slot)];
-    if (is_there && !site_.rules.redoes_present) return;
-    site_.machine.Write(*file, slot, is_there ? Cell(here) : cell);
-  };
-  for (const Record* part : ledger_.PartsOf(id)) {
-    if (site_.rules.redoes_only_newer && part->generation <= checkpoint->generation) continue;
-    const auto* there = As<Record>(file->cache[static_cast<size_t>(part->slot)]);
-    write(part->slot, there != nullptr && there->id == part->id, Make(*part));
-    for (const Edit& edit : part->edits) {
-      if (!edit.copied) continue;
-      write(edit.chunk.slot, ChunkIsAt(*file, edit.chunk), Make(Chunk{edit.chunk.id}));
+  std::vector<Copy> copies;
+  for (const Part* part : ledger_.PartsOf(id, site_.rules)) {
+    const Record& record = part->record;
+    if (site_.rules.redoes_only_newer && record.generation <= checkpoint->generation) continue;
+    copies.push_back({.slot = record.slot, .id = record.id, .cell = Make(record)});
+    std::vector<ChunkAt> chunks = part->taken_back;
+    for (const Edit& edit : record.edits) {
+      if (edit.copied) chunks.push_back(edit.chunk);
     }
+    for (const ChunkAt& chunk : chunks) {
+      copies.push_back({.slot = chunk.slot, .id = chunk.id, .cell = Make(Chunk{chunk.id})});
+    }
+  }
+  for (auto copy = copies.begin(); copy != copies.end(); ++copy) {
+    const auto is_here = [&](const Copy& later) { return later.slot == copy->slot; };
+    const bool is_covered = std::any_of(copy + 1, copies.end(), is_here);
+    const Cell here = file->cache[static_cast<size_t>(copy->slot)];
+    const bool is_there = IsThere(here, *copy);
+    if (is_covered && site_.rules.redoes_last) continue;
+    if (is_there && !site_.rules.redoes_present) continue;
+    site_.machine.Write(*file, copy->slot, is_there ? here : copy->cell);
   }
 }
 
@@ -198,11 +219,13 @@ bool CollectionWriter::StagePart(MemberId id, LedgerRecord& commit, Truth& truth
   if (member == nullptr) return false;
   if (!member->has_room() && !Need(member->WriteCheckpoint())) return false;
   if (!member->has_room()) return true;
-  const Record record = member->Stage();
+  Part part = member->Stage();
+  part.member = id;
+  part.copied = site_.rules.copies_records;
   std::vector<ChunkAt> chunks = member->chunks();
-  ApplyEdits(record, chunks);
+  ApplyEdits(part.record, chunks);
   truth[id].chunks = IdsOf(chunks);
-  commit.parts.push_back({.member = id, .record = record, .copied = site_.rules.copies_records});
+  commit.parts.push_back(std::move(part));
   return running();
 }
 
