@@ -1,10 +1,38 @@
 #include "engine/collection/file_patch.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
 
 #include "engine/base/status.h"
 
 namespace cairn::collection {
+
+namespace {
+
+// Bytes of a patch.
+struct Piece {
+  size_t patch = 0;
+  Bytes bytes;
+};
+using Pieces = std::map<int64_t, Piece>;  // by offset; they do not overlap
+
+// Splits the piece around `offset`, if there is one.
+void SplitAt(int64_t offset, Pieces& pieces) {
+  const auto after = pieces.lower_bound(offset);
+  if (after == pieces.begin()) return;
+  const auto around = std::prev(after);
+  const int64_t before = offset - around->first;
+  Piece& piece = around->second;
+  if (before >= std::ssize(piece.bytes)) return;
+  const auto size = static_cast<size_t>(before);
+  const Piece rest = {.patch = piece.patch, .bytes = piece.bytes.subspan(size)};
+  piece.bytes = piece.bytes.first(size);
+  pieces.emplace(offset, rest);
+}
+
+}  // namespace
 
 absl::StatusOr<size_t> ReadPatched(const File& base, int64_t size,
                                    std::span<const FilePatch> patches, int64_t offset,
@@ -24,6 +52,25 @@ absl::StatusOr<size_t> ReadPatched(const File& base, int64_t size,
         dst.begin() + (from - offset));
   }
   return dst.size();
+}
+
+std::vector<FilePatch> WithoutCovered(std::span<const FilePatch> patches) {
+  Pieces pieces;
+  for (size_t i = 0; i < patches.size(); ++i) {
+    const FilePatch& patch = patches[i];
+    if (patch.bytes.empty()) continue;
+    SplitAt(patch.offset, pieces);
+    SplitAt(patch.end(), pieces);
+    pieces.erase(pieces.lower_bound(patch.offset), pieces.lower_bound(patch.end()));
+    pieces.emplace(patch.offset, Piece{.patch = i, .bytes = patch.bytes});
+  }
+  std::multimap<size_t, FilePatch> left;  // by patch
+  for (const auto& [offset, piece] : pieces) {
+    left.emplace(piece.patch, FilePatch{offset, {piece.bytes.begin(), piece.bytes.end()}});
+  }
+  std::vector<FilePatch> result;
+  for (auto& [patch, piece] : left) result.push_back(std::move(piece));
+  return result;
 }
 
 }  // namespace cairn::collection

@@ -28,6 +28,9 @@ absl::StatusOr<size_t> ReadPatched(const File& base, int64_t size,
                                    std::span<const FilePatch> patches, int64_t offset,
                                    MutableBytes dst);
 
+// Returns the patches without the bytes that later ones cover, in the same order.
+std::vector<FilePatch> WithoutCovered(std::span<const FilePatch> patches);
+
 }  // namespace cairn::collection
 
 #endif  // CAIRN_ENGINE_COLLECTION_FILE_PATCH_H_

@@ -140,7 +140,9 @@ absl::Status RedoMember(const Site& site, std::string_view name, const Ledger& l
   if (patches.empty()) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                          frame::LockForWriting(*site.files, path, {}));
-  for (const FilePatch& patch : patches) {
+  // A reader, or the next writer after this one dies, must not meet bytes in a place that has newer
+  // ones.
+  for (const FilePatch& patch : WithoutCovered(patches)) {
     CAIRN_RETURN_IF_ERROR(file->WriteAt(patch.offset, patch.bytes));
   }
   return file->Sync(SyncMode::kAll);
