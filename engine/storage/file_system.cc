@@ -14,8 +14,8 @@ absl::Status HasNoDirectories(const std::string& path) {
 
 }  // namespace
 
-absl::Status File::ReservePastEnd(int64_t size) {
-  return Unimplemented("this file system cannot reserve %d bytes past the end of a file", size);
+absl::Status File::Allocate(int64_t offset, int64_t size) {
+  return Unimplemented("this file system cannot reserve %d bytes at %d", size, offset);
 }
 
 absl::Status File::WaitForByte(int64_t offset, std::chrono::milliseconds timeout) {

@@ -127,10 +127,11 @@ class CAIRN_EXPORT File {
   // Errors: kResourceExhausted if the disk is full; kUnimplemented if the file system cannot
   // reserve space.
   virtual absl::Status Reserve(int64_t size) = 0;
-  // Reserves disk space as Reserve does, but keeps the size of the file. Truncate gives the space
-  // back. By default returns kUnimplemented.
+  // Reserves disk space for `size` bytes from `offset` on, those among them that lie in holes or
+  // past the end, and keeps the size of the file. Truncate gives back what lies past the end, and
+  // so may this if it fails. By default returns kUnimplemented.
   // Errors: as for Reserve.
-  virtual absl::Status ReservePastEnd(int64_t size);
+  virtual absl::Status Allocate(int64_t offset, int64_t size);
   // Frees the disk space of bytes that will not be read again. They become zero. The size of the
   // file stays the same.
   // Errors: kUnimplemented if the file system has no holes.

@@ -61,7 +61,9 @@ class CAIRN_EXPORT ForwardingFile : public File {
   absl::Status WriteAt(int64_t offset, Bytes src) override { return base().WriteAt(offset, src); }
   absl::Status Truncate(int64_t size) override { return base().Truncate(size); }
   absl::Status Reserve(int64_t size) override { return base().Reserve(size); }
-  absl::Status ReservePastEnd(int64_t size) override { return base().ReservePastEnd(size); }
+  absl::Status Allocate(int64_t offset, int64_t size) override {
+    return base().Allocate(offset, size);
+  }
   absl::Status PunchHole(int64_t offset, int64_t size) override {
     return base().PunchHole(offset, size);
   }

@@ -190,8 +190,7 @@ class CAIRN_EXPORT LogWriter {
   //   kFailedPrecondition if the field is a timestamp and the records have no time: it would be
   //     the time.
   //   kUnimplemented if the log is one file and its frame is sparse or in an object store.
-  //   kResourceExhausted if the disk is full. A writer of a log of many files may then be of no
-  //     further use.
+  //   kResourceExhausted if the disk is full.
   //   kUnavailable if another writer took the log at the end. The field is added, and this writer
   //     is of no further use.
   absl::Status AddField(const Field& field);

@@ -322,7 +322,7 @@ TEST_P(FullDiskTest, WriterThatDiesAtAnyMomentLeavesWhatFreesTheDisk) {
     bool reserving = false;
     disk_->Judge([&](const DiskOperation& operation) {
       if (operation.number != last) return Fate{};
-      reserving = operation.kind == DiskOperation::Kind::kReservePastEnd;
+      reserving = operation.kind == DiskOperation::Kind::kAllocate;
       return Fate{.kind = Fate::Kind::kDie};
     });
     Append(40).IgnoreError();

@@ -114,7 +114,7 @@ TEST_F(SimulatedDiskTest, FullDiskHasRoomWhereSpaceWasReservedUntilTheFileIsCut)
   const auto file = DurableFile("ab");
   disk_.SetCapacity(3 * 4096);
   const auto other = Open("g", FileMode::kCreateNew);
-  ASSERT_TRUE(IsOk(file->ReservePastEnd(8192)));
+  ASSERT_TRUE(IsOk(file->Allocate(2, 8190)));
   EXPECT_EQ(*file->Size(), 2);
   ASSERT_TRUE(IsOk(other->Reserve(4096)));
   EXPECT_EQ(disk_.Free(), 0);

@@ -346,7 +346,7 @@ bool FaultTest::FailAndCheck(const Fault& fault) const {
 bool MayFailUnseen(const Operation& operation) {
   return operation.kind == Operation::Kind::kRemove ||
          operation.kind == Operation::Kind::kReserve ||
-         operation.kind == Operation::Kind::kReservePastEnd ||
+         operation.kind == Operation::Kind::kAllocate ||
          operation.kind == Operation::Kind::kRemoveDirectory;
 }
 

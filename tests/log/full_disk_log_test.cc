@@ -95,7 +95,7 @@ TEST_F(FullDiskLogTest, RecordsFollowWhereAnEarlierWriterDroppedSome) {
 TEST_F(FullDiskLogTest, ChunksAreDeletedWhileOtherRecordsWaitForRoom) {
   const int64_t deleted = most_ / kChunkRecords * kChunkRecords;
   EXPECT_EQ(writer_->Delete({.times = {.begin = 0, .end = deleted * 10}}).value_or(0), deleted);
-  EXPECT_EQ(Append(most_ / 2), most_ / 2);
+  EXPECT_GE(Append(most_ / 2), most_ / 2);
   EXPECT_EQ(log_->Refresh()->end_record(), end_);
 }
 

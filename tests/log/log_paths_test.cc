@@ -179,6 +179,19 @@ TEST_F(ReplacedLogTest, LosesNoRecordsToADeletionInTheLogBefore) {
       Fails(deleted.status(), absl::StatusCode::kFailedPrecondition, "was moved or replaced"));
 }
 
+// A checkpoint without records takes the path as a new file.
+TEST_F(LogPathsTest, FileThatItsWriterReplacedIsStillItsOwn) {
+  const std::string path = temp_.Path("rotating");
+  Log log = Log::Create(path, Rotating()).value();
+  LogWriter writer = log.OpenWriter({}).value();
+  ASSERT_TRUE(IsOk(writer.SetRetention({.max_records = 1'000'000})));
+  ASSERT_TRUE(IsOk(writer.Checkpoint()));
+  ASSERT_TRUE(IsOk(writer.Append(Readings(500))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(CountFiles(path), 3u);
+  EXPECT_EQ(Read(path), Readings(500));
+}
+
 class LinkedLogTest : public LogPathsTest {
  protected:
   void SetUp() override {

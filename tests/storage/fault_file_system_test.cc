@@ -32,7 +32,7 @@ class FaultFileSystemTest : public testing::Test {
     note((*file)->WriteAt(0, AsBytes("abcdef")));
     note((*file)->Truncate(3));
     note((*file)->Reserve(8192));
-    note(WherePossible((*file)->ReservePastEnd(16384)));
+    note(WherePossible((*file)->Allocate(8192, 8192)));
     note(WherePossible((*file)->PunchHole(0, 4096)));
     note((*file)->Sync(SyncMode::kData));
     note(files_.Rename(path_, other_, true));

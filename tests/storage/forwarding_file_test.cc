@@ -78,7 +78,9 @@ class NotingFile final : public File {
   }
   absl::Status Truncate(int64_t size) override { return calls_.Note("Truncate", size); }
   absl::Status Reserve(int64_t size) override { return calls_.Note("Reserve", size); }
-  absl::Status ReservePastEnd(int64_t size) override { return calls_.Note("ReservePastEnd", size); }
+  absl::Status Allocate(int64_t offset, int64_t size) override {
+    return calls_.Note("Allocate", offset, size);
+  }
   absl::Status PunchHole(int64_t offset, int64_t size) override {
     return calls_.Note("PunchHole", offset, size);
   }
@@ -203,7 +205,7 @@ TEST(ForwardingFileTest, ForwardsEachFunction) {
   EXPECT_EQ(TextOf(file.WriteAt(1, bytes)), "WriteAt 1 3");
   EXPECT_EQ(TextOf(file.Truncate(1)), "Truncate 1");
   EXPECT_EQ(TextOf(file.Reserve(1)), "Reserve 1");
-  EXPECT_EQ(TextOf(file.ReservePastEnd(1)), "ReservePastEnd 1");
+  EXPECT_EQ(TextOf(file.Allocate(1, 2)), "Allocate 1 2");
   EXPECT_EQ(TextOf(file.PunchHole(1, 2)), "PunchHole 1 2");
   EXPECT_EQ(TextOf(file.Sync(SyncMode::kAll)), "Sync 1");
   file.SyncSoon(1, 2);

@@ -32,9 +32,10 @@ class FaultFile final : public ForwardingFile {
     return disk_->Do({.kind = Kind::kReserve, .path = path_, .file = id_, .offset = size},
                      [&](Operation&) { return base().Reserve(size); });
   }
-  absl::Status ReservePastEnd(int64_t size) override {
-    return disk_->Do({.kind = Kind::kReservePastEnd, .path = path_, .file = id_, .offset = size},
-                     [&](Operation&) { return base().ReservePastEnd(size); });
+  absl::Status Allocate(int64_t offset, int64_t size) override {
+    return disk_->Do(
+        {.kind = Kind::kAllocate, .path = path_, .file = id_, .offset = offset, .size = size},
+        [&](Operation&) { return base().Allocate(offset, size); });
   }
   absl::Status PunchHole(int64_t offset, int64_t size) override {
     return disk_->Do(

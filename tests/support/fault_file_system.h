@@ -38,7 +38,7 @@ struct Operation {
     kWrite,
     kTruncate,
     kReserve,
-    kReservePastEnd,
+    kAllocate,
     kPunchHole,
     kSync,
     kRename,

@@ -14,7 +14,7 @@ namespace cairn::test {
 
 std::string ToString(const DiskOperation& operation) {
   constexpr const char* kKinds[] = {
-      "create", "write",  "truncate",       "reserve",        "reserve past end", "punch",   "sync",
+      "create", "write",  "truncate",       "reserve",        "allocate",         "punch",   "sync",
       "rename", "remove", "sync directory", "make directory", "remove directory", "exchange"};
   return absl::StrFormat("%d: %s %s %d+%d", operation.number,
                          kKinds[static_cast<size_t>(operation.kind)], operation.name,

@@ -36,7 +36,7 @@ struct DiskOperation {
     kWrite,
     kTruncate,
     kReserve,
-    kReservePastEnd,
+    kAllocate,
     kPunch,
     kSync,
     kRename,
@@ -48,12 +48,12 @@ struct DiskOperation {
   };
 
   Kind kind = Kind::kWrite;
-  std::string name = {};                // as the file was opened, or the name that changes
-  int64_t number = 0;                   // counts all operations of the disk, from 0
-  uint64_t inode = 0;                   // kWrite: the file, which may have lost its name
-  int64_t offset = 0;                   // kWrite, kPunch; the size for kTruncate, kReserve…
-  Bytes bytes = {};                     // kWrite
-  Bytes cached = {};                    // kWrite, kSync: all of the file before
+  std::string name = {};  // as the file was opened, or the name that changes
+  int64_t number = 0;     // counts all operations of the disk, from 0
+  uint64_t inode = 0;     // kWrite: the file, which may have lost its name
+  int64_t offset = 0;     // kWrite, kAllocate, kPunch; the size for kTruncate, kReserve…
+  Bytes bytes = {};       // kWrite
+  Bytes cached = {};      // kWrite, kSync: all of the file before
   SyncMode sync_mode = SyncMode::kAll;  // kSync
 };
 

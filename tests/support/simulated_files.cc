@@ -97,13 +97,12 @@ absl::Status SimulatedFile::Reserve(int64_t size) {
                    });
 }
 
-absl::Status SimulatedFile::ReservePastEnd(int64_t size) {
-  CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
-  return disk_->Do({.kind = Kind::kReservePastEnd, .name = name_, .offset = size},
-                   [disk = disk_, inode = inode_, size](int64_t /*time*/) {
-                     const int64_t end = inode->size();
-                     CAIRN_RETURN_IF_ERROR(disk->CheckSpace(*inode, end, size));
-                     inode->Allocate(end, size);
+absl::Status SimulatedFile::Allocate(int64_t offset, int64_t size) {
+  CAIRN_RETURN_IF_ERROR(CheckWritable(offset, size));
+  return disk_->Do({.kind = Kind::kAllocate, .name = name_, .offset = offset},
+                   [disk = disk_, inode = inode_, offset, size](int64_t /*time*/) {
+                     CAIRN_RETURN_IF_ERROR(disk->CheckSpace(*inode, offset, offset + size));
+                     inode->Allocate(offset, offset + size);
                      return absl::OkStatus();
                    });
 }

@@ -36,7 +36,7 @@ class SimulatedFile final : public File {
   absl::Status WriteAt(int64_t offset, Bytes src) override;
   absl::Status Truncate(int64_t size) override;
   absl::Status Reserve(int64_t size) override;
-  absl::Status ReservePastEnd(int64_t size) override;
+  absl::Status Allocate(int64_t offset, int64_t size) override;
   absl::Status PunchHole(int64_t offset, int64_t size) override;
   absl::Status Sync(SyncMode mode) override;
   absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,

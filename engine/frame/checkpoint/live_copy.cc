@@ -97,7 +97,7 @@ namespace {
 absl::Status ReserveCopy(const StagedState& staged, const State& base, File& file) {
   if (!staged.stored_bytes.has_value()) return absl::OkStatus();
   const int64_t size = staged.header.header_len + *staged.stored_bytes + NeedOf(staged, base).index;
-  const absl::Status status = file.ReservePastEnd(size);
+  const absl::Status status = file.Allocate(0, size);
   if (!absl::IsResourceExhausted(status)) return absl::OkStatus();
   return ResourceExhausted("%s; delete chunks and reclaim their space, or remove other files",
                            status.message());

@@ -11,6 +11,7 @@
 #include "engine/base/status.h"
 #include "engine/chunk/special.h"
 #include "engine/frame/open/state_loader.h"
+#include "engine/frame/space/disk_reserve.h"
 
 namespace cairn::frame {
 
@@ -81,6 +82,10 @@ absl::StatusOr<std::unique_ptr<BackgroundCheckpoint>> BackgroundCheckpoint::Begi
   const int64_t size = MostBytes(*frame.state, space);
   if (size > room.size()) return ResourceExhausted("checkpoint: %d bytes", size);
   const int64_t end = room.begin + size;
+  // The room may be a hole. The first commits of the new journal need a part of it, too.
+  const int64_t needed = size + RoomForNext(StagedState(*frame.state), *frame.state);
+  const absl::Status reserved = frame.file->Allocate(room.begin, std::min(needed, room.size()));
+  if (absl::IsResourceExhausted(reserved)) return reserved;
   OwnJournal journal(frame, {end, room.end});
   const absl::Status begun = journal.Begin();
   if (!begun.ok()) return begun;

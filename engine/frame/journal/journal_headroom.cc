@@ -48,9 +48,10 @@ absl::Status JournalHeadroom::CheckLimit(const Stager& stager, int64_t other_byt
 absl::Status JournalHeadroom::Reserve(const Stager& stager, int64_t other_bytes) {
   const StagedState& staged = stager.staged();
   const CheckpointNeed need = NeedOf(staged, base());
+  const int64_t begin = tail_.sink().flushed();
   const int64_t end = tail_.end() + format::RecordSize(stager.MakeCommit({}));
   const int64_t after = NeedAfter(staged, base(), need.index, frame_.keeps_history());
-  int64_t kept = need.index + std::max(need.pending, after);
+  int64_t kept = need.index + std::max(need.pending + need.last_blocks, after);
   int64_t most = INT64_MAX;
   if (frame_.limit.bytes < INT64_MAX) {
     most = frame_.limit.bytes - other_bytes;
@@ -59,10 +60,10 @@ absl::Status JournalHeadroom::Reserve(const Stager& stager, int64_t other_bytes)
     if (base().header().layout == Layout::kSparse) most = end + kept;
   }
   if (unsynced_.avoids_syncs() && frame_.sync->owes() && ++owing_commits_ <= kFewCommits) {
-    const absl::Status status = frame_.file->ReservePastEnd(end + kept);
+    const absl::Status status = frame_.file->Allocate(begin, end + kept - begin);
     return absl::IsResourceExhausted(status) ? Refuse(DiskIsFull(status, kept)) : absl::OkStatus();
   }
-  return Refuse(reserved_.Extend(*frame_.file, end, kept, most));
+  return Refuse(reserved_.Extend(*frame_.file, begin, end, kept, most));
 }
 
 // Writes one byte of each page: readers still see zeros after the journal. One byte makes the

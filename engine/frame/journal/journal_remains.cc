@@ -7,6 +7,7 @@
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
 #include "engine/frame/files/frame_locks.h"
+#include "engine/frame/space/disk_reserve.h"
 
 namespace cairn::frame {
 
@@ -46,7 +47,7 @@ absl::Status JournalRemains::TidyUp() {
 
 absl::Status JournalRemains::TidyUpAll() {
   if (!tail_.space().dead().empty()) tail_.Release();
-  return end_ > tail_.end() ? CutAt(tail_.end()) : absl::OkStatus();
+  return end_ > tail_.end() ? CutAndHold(tail_.end()) : absl::OkStatus();
 }
 
 absl::Status JournalRemains::TidyUpNowAndThen() {
@@ -63,9 +64,7 @@ absl::Status JournalRemains::TidyUpNowAndThen() {
 absl::Status JournalRemains::CutSome() {
   const int64_t end = tail_.end();
   if (end_ <= end) return absl::OkStatus();
-  const int64_t target = std::max(end, end_ - kMostCut);
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
-  return size > target ? CutUnread(target) : absl::OkStatus();
+  return CutAndHold(std::max(end, end_ - kMostCut));
 }
 
 absl::Status JournalRemains::CutAt(int64_t end) {
@@ -73,6 +72,15 @@ absl::Status JournalRemains::CutAt(int64_t end) {
   if (size <= end) return absl::OkStatus();
   if (end_ > end) tail_.Release();
   return CutUnread(end);
+}
+
+// Cuts the file, and reserves again what the cut gave back.
+absl::Status JournalRemains::CutAndHold(int64_t end) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  if (size <= end) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CutUnread(end));
+  if (end_ == 0) tail_.HoldReserve(end);
+  return absl::OkStatus();
 }
 
 absl::Status JournalRemains::CutUnread(int64_t end) {
@@ -91,11 +99,21 @@ absl::Status JournalRemains::DropAfter(int64_t end) {
   const int64_t limit = std::min(size, tail_.space().LimitFrom(end));
   if (limit <= end) return absl::OkStatus();
   headroom_.Forget();
-  const absl::Status status = frame_.file->PunchHole(end, limit - end);
-  if (!absl::IsUnimplemented(status)) return status;
+  // The first bytes keep their disk space, for the journal that goes on here.
+  const int64_t kept =
+      std::min(limit, end + RoomForNext(StagedState(*frame_.state), *frame_.state));
+  const absl::Status zeroed = WriteZeros(end, kept);
+  if (!zeroed.ok() && !absl::IsResourceExhausted(zeroed)) return zeroed;
+  const int64_t begin = zeroed.ok() ? kept : end;
+  const absl::Status status =
+      begin < limit ? frame_.file->PunchHole(begin, limit - begin) : absl::OkStatus();
+  return absl::IsUnimplemented(status) ? WriteZeros(begin, limit) : status;
+}
+
+absl::Status JournalRemains::WriteZeros(int64_t begin, int64_t end) {
   const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
-  for (int64_t at = end; at < limit; at += kZerosPiece) {
-    const auto piece = static_cast<size_t>(std::min(kZerosPiece, limit - at));
+  for (int64_t at = begin; at < end; at += kZerosPiece) {
+    const auto piece = static_cast<size_t>(std::min(kZerosPiece, end - at));
     CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(at, Bytes(zeros).first(piece)));
   }
   return absl::OkStatus();

@@ -54,7 +54,9 @@ class JournalRemains {
 
  private:
   absl::Status CutSome();
+  absl::Status CutAndHold(int64_t end);
   absl::Status CutUnread(int64_t end);
+  absl::Status WriteZeros(int64_t begin, int64_t end);
 
   CommittedFrame& frame_;
   JournalTail& tail_;

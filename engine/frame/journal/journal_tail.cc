@@ -8,6 +8,7 @@
 #include "engine/chunk/header.h"
 #include "engine/format/journal.h"
 #include "engine/format/journal_summary.h"
+#include "engine/frame/files/holes.h"
 #include "engine/frame/replay/summary.h"
 #include "engine/frame/space/disk_reserve.h"
 
@@ -31,6 +32,7 @@ void JournalTail::StageAt(int64_t position) {
   sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
                 &space_.free().pool(), room);
   sink_->SetLimit(frame_.limit);
+  sink_->AskForHoles([this] { return HasHoles(); });
   if (unsynced_.OwesHeader()) {
     sink_->AskBeforeReuse([&unsynced = unsynced_] { return unsynced.MayReuse(); });
   }
@@ -121,7 +123,7 @@ absl::Status JournalTail::LeaveRoom(const PlacedChunks& chunks, const StagedStat
   // A disk that is nearly full keeps its space for the checkpoint.
   const CheckpointNeed need = NeedOf(staged, base());
   const int64_t kept = 2 * need.index + need.pending;
-  const absl::Status reserved = frame_.file->ReservePastEnd(end() + size + kept);
+  const absl::Status reserved = frame_.file->Allocate(end(), size + kept);
   return absl::IsResourceExhausted(reserved) ? absl::OkStatus() : sink_->Skip(size);
 }
 
@@ -153,6 +155,42 @@ absl::Status JournalTail::MarkEnded(const State& before, int64_t end) {
 int64_t JournalTail::BytesAfter(int64_t durable_end) const {
   const int64_t aside = set_aside_.end - std::max(set_aside_.begin, durable_end);
   return end() - durable_end - std::max<int64_t>(aside, 0);
+}
+
+bool JournalTail::HasHoles() {
+  if (!has_holes_.has_value()) {
+    const int64_t reserved = CommittedEnd(base()) + RoomForNext(StagedState(base()), base());
+    has_holes_ = MayHaveHoles(*frame_.file, reserved);
+  }
+  return *has_holes_;
+}
+
+absl::Status JournalTail::ReserveWithFree(absl::FunctionRef<absl::Status()> reserve) {
+  absl::Status status = reserve();
+  if (!absl::IsResourceExhausted(status)) return status;
+  CAIRN_ASSIGN_OR_RETURN(const bool punched, PunchFree());
+  return punched ? reserve() : status;
+}
+
+void JournalTail::HoldReserve(int64_t end) {
+  const auto hold = [&] { return HoldAtRest(base(), *frame_.file, end, frame_.keeps_history()); };
+  ReserveWithFree(hold).IgnoreError();
+}
+
+absl::StatusOr<bool> JournalTail::PunchFree() {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t before, frame_.file->AllocatedSize());
+  std::vector<Extent> free;
+  space_.free().pool().ListFrom(0, kMostListed, free);
+  if (free.empty()) return false;
+  CAIRN_ASSIGN_OR_RETURN(const bool may_reuse, unsynced_.MayReuse());
+  if (!may_reuse) return false;
+  NoteHoles();
+  for (const Extent& extent : free) {
+    const absl::Status status = PunchPages(extent, *frame_.file);
+    if (!status.ok()) return absl::IsUnimplemented(status) ? absl::StatusOr<bool>(false) : status;
+  }
+  CAIRN_ASSIGN_OR_RETURN(const int64_t after, frame_.file->AllocatedSize());
+  return after < before;
 }
 
 // Returns true if a journal begins at `position` that may get so long that opening takes long.

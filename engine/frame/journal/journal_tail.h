@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
 #include "engine/base/extent.h"
@@ -50,6 +51,14 @@ class JournalTail {
   FrameSpace SpaceWith(const StagedState& staged) const;
   // Frees up to `most` extents that readers have left.
   void Release(int64_t most = INT64_MAX);
+  // Free space may lie in holes from now on.
+  void NoteHoles() { has_holes_ = true; }
+  // Runs `reserve`, and again if the disk is full and gets free space of the file.
+  absl::Status ReserveWithFree(absl::FunctionRef<absl::Status()> reserve);
+  // Gives free space of the file to the disk. Returns true if the disk has more space now.
+  absl::StatusOr<bool> PunchFree();
+  // Reserves what the frame needs at rest after `end`, as far as the disk has it.
+  void HoldReserve(int64_t end);
   // Tells the sink where dead bytes lie.
   void SetRoom();
 
@@ -77,13 +86,15 @@ class JournalTail {
  private:
   const State& base() const { return *frame_.state; }
   void NoteStaged(const StagedState& staged, FrameSpace& space) const;
+  bool HasHoles();
   bool NeedsAnchor(int64_t position) const;
 
   CommittedFrame& frame_;
   UnsyncedCommits& unsynced_;
   FrameSpace space_;
   std::optional<ContiguousSink> sink_;
-  Extent set_aside_;  // bytes of the journal for a checkpoint
+  std::optional<bool> has_holes_;  // free space may have some
+  Extent set_aside_;               // bytes of the journal for a checkpoint
 };
 
 }  // namespace cairn::frame

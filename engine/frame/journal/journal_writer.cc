@@ -65,7 +65,7 @@ absl::Status JournalWriter::Persist() {
     }
     CAIRN_RETURN_IF_ERROR(remains_.DropAfter(journal.end));
     // At once: others may be waiting for space.
-    HoldAtRest(base(), *frame_.file, journal.end, frame_.keeps_history());
+    HoldAtRest(base(), *frame_.file, journal.end, frame_.keeps_history()).IgnoreError();
   }
   CAIRN_RETURN_IF_ERROR(unsynced_.PersistPlaced());
   if (summarizer_.is_void()) CAIRN_RETURN_IF_ERROR(summarizer_.VoidSummaries());

@@ -52,13 +52,18 @@ bool CheckpointPlacer::CanShrink() const {
   return next.FindBelow(NeedOf(staged, base()).index + list + kLeastJournal).has_value();
 }
 
-// Reserves space for a checkpoint that ends at `end`, and for the one after it, because Reclaim may
-// begin with another checkpoint of the same entries.
-absl::Status CheckpointPlacer::Reserve(const StagedState& staged, int64_t end) {
+// Returns the bytes that a checkpoint after the journal leaves: Reclaim may begin with another one
+// of the same entries.
+int64_t CheckpointPlacer::KeptAfter(const StagedState& staged, int64_t end) const {
   constexpr int64_t kMargin = 128;
   const int64_t size = end - journal_.tail().end() + kMargin;
-  const int64_t kept = NeedAfter(staged, base(), size, frame_.keeps_history());
-  const absl::Status status = frame_.file->ReservePastEnd(end + kept);
+  return NeedAfter(staged, base(), size, frame_.keeps_history());
+}
+
+// Reserves space for a checkpoint and `kept` bytes after it, also where the file has a hole.
+absl::Status CheckpointPlacer::Reserve(const PlacedCheckpoint& placed, int64_t kept) {
+  const absl::Status status =
+      frame_.file->Allocate(placed.begin, placed.end() + kept - placed.begin);
   return absl::IsResourceExhausted(status) ? Refuse(DiskIsFull(status, kept)) : absl::OkStatus();
 }
 
@@ -118,8 +123,8 @@ absl::Status CheckpointPlacer::Write(const PlacedCheckpoint& placed) {
   return absl::IsResourceExhausted(status) ? Refuse(std::move(status)) : status;
 }
 
-// Tries free space first. That may lie in holes, for which a full disk has no room. The checkpoint
-// then goes after the journal, where its space is reserved.
+// Tries free space first. That may lie in holes, for which a full disk has no room, or none for the
+// commit after it. The checkpoint then goes after the journal, where its space is reserved.
 absl::StatusOr<PlacedCheckpoint> CheckpointPlacer::Place(const StagedState& staged,
                                                          const Options& options) {
   CheckpointPlan plan = frame_.PlanCheckpoint(journal_.tail().end(), false);
@@ -132,12 +137,14 @@ absl::StatusOr<PlacedCheckpoint> CheckpointPlacer::Place(const StagedState& stag
   CAIRN_ASSIGN_OR_RETURN(std::optional<PlacedCheckpoint> below,
                          PlaceBelow(staged, space, plan, options.room_for_chunks));
   if (below.has_value()) {
-    const absl::Status written = Write(*below);
+    absl::Status written = Reserve(*below, RoomForNext(staged, base()));
+    if (written.ok()) written = Write(*below);
     if (written.ok()) return *std::move(below);
     if (!absl::IsResourceExhausted(written)) return written;
   }
   CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint above, PlaceAbove(staged, std::move(space), plan));
-  CAIRN_RETURN_IF_ERROR(Reserve(staged, above.end()));
+  CAIRN_RETURN_IF_ERROR(journal_.tail().ReserveWithFree(
+      [&] { return Reserve(above, KeptAfter(staged, above.end())); }));
   CAIRN_RETURN_IF_ERROR(Write(above));
   return above;
 }

@@ -75,7 +75,8 @@ class CheckpointPlacer {
                                                              int64_t room_for_chunks) const;
   absl::StatusOr<PlacedCheckpoint> PlaceAbove(const StagedState& staged, NextCheckpointSpace space,
                                               const CheckpointPlan& plan) const;
-  absl::Status Reserve(const StagedState& staged, int64_t end);
+  int64_t KeptAfter(const StagedState& staged, int64_t end) const;
+  absl::Status Reserve(const PlacedCheckpoint& placed, int64_t kept);
   absl::Status Write(const PlacedCheckpoint& placed);
 
   const CommittedFrame& frame_;

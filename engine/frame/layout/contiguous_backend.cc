@@ -111,21 +111,29 @@ void ContiguousBackend::Expect(Durability durability) {
   journal_.unsynced().AvoidSyncs(durability == Durability::kProcess);
 }
 
-// Does what may find the disk full before a commit.
-absl::Status ContiguousBackend::MakeRoom(Stager& stager) {
+// Does what may find the disk full before a commit. Returns false if there is no room for a record
+// and the checkpoint after it, but perhaps for a checkpoint that makes the frame smaller.
+absl::StatusOr<bool> ContiguousBackend::MakeRoom(Stager& stager) {
   scheduler_.DropRetired();
   CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpNowAndThen());
   CAIRN_RETURN_IF_ERROR(relocation_.StageSome(stager));
+  const absl::Status reused = journal_.tail().sink().FlushReused();
+  if (absl::IsResourceExhausted(reused)) journal_.tail().NoteHoles();
+  CAIRN_RETURN_IF_ERROR(RefuseIfFull(reused));
   CAIRN_RETURN_IF_ERROR(journal_.headroom().CheckLimit(stager));
-  return journal_.headroom().Reserve(stager);
+  const absl::Status status =
+      journal_.tail().ReserveWithFree([&] { return journal_.headroom().Reserve(stager); });
+  if (absl::IsResourceExhausted(status) && !Grows(stager.staged(), base())) return false;
+  if (!status.ok()) return status;
+  return true;
 }
 
 // Prepares a commit record, or a checkpoint if there is no room for a record. A checkpoint that is
 // merely due waits for the next commit.
 absl::Status ContiguousBackend::PrepareCommit(Stager& stager, Durability durability) {
   if (!is_prepared_) {
-    CAIRN_RETURN_IF_ERROR(MakeRoom(stager));
-    if (journal_.HasRoomForCommit(stager)) {
+    CAIRN_ASSIGN_OR_RETURN(const bool has_room, MakeRoom(stager));
+    if (has_room && journal_.HasRoomForCommit(stager)) {
       CAIRN_RETURN_IF_ERROR(RefuseIfFull(journal_.tail().sink().Flush()));
       CAIRN_RETURN_IF_ERROR(scheduler_.Mirror(stager));
     } else {
@@ -145,10 +153,10 @@ absl::Status ContiguousBackend::PrepareCommit(Stager& stager, Durability durabil
 
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
   using Step = CheckpointScheduler::Step;
-  CAIRN_RETURN_IF_ERROR(MakeRoom(stager));
+  CAIRN_ASSIGN_OR_RETURN(const bool has_room, MakeRoom(stager));
   const StagedState& staged = stager.staged();
   const Step step = scheduler_.StepOf(staged, pinned_end_ > CommittedEnd(base()));
-  if (step == Step::kAtOnce) return WriteCheckpoint(stager, Follows::kCommits);
+  if (!has_room || step == Step::kAtOnce) return WriteCheckpoint(stager, Follows::kCommits);
   if (step == Step::kBegin) {
     CAIRN_RETURN_IF_ERROR(journal_.tail().LeaveRoom(journal_.tail().ChunksToExpect(), staged));
     CAIRN_RETURN_IF_ERROR(Finish(stager));
@@ -206,8 +214,8 @@ absl::Status ContiguousBackend::FlipToPlaced(const StagedState& staged) {
   return absl::OkStatus();
 }
 
-// Copies the frame. If the disk is full, tries again with the reserve of the old file, except the
-// bytes for the record that tells of the new file.
+// Copies the frame. If the disk is full, tries again with the reserve and the free space of the old
+// file, except the bytes for the record that tells of the new file.
 absl::StatusOr<AtomicFile> ContiguousBackend::CopyWithReserve(Stager& stager,
                                                               std::unique_ptr<LiveCopy> begun,
                                                               ChunkProgress progress) {
@@ -220,7 +228,8 @@ absl::StatusOr<AtomicFile> ContiguousBackend::CopyWithReserve(Stager& stager,
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
   CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(size));
   journal_.headroom().Forget();
-  frame_.file->ReservePastEnd(journal_.tail().end() + format::kMinRecordSize).IgnoreError();
+  CAIRN_RETURN_IF_ERROR(journal_.tail().PunchFree().status());
+  frame_.file->Allocate(journal_.tail().end(), format::kMinRecordSize).IgnoreError();
   file = CopyContiguous(frame_, stager, progress);
   if (!absl::IsResourceExhausted(file.status())) return file;
   HoldReserve();
@@ -297,8 +306,6 @@ absl::Status ContiguousBackend::DropUncommitted() {
   return absl::OkStatus();
 }
 
-void ContiguousBackend::HoldReserve() {
-  HoldAtRest(base(), *frame_.file, StageEnd(), frame_.keeps_history());
-}
+void ContiguousBackend::HoldReserve() { journal_.tail().HoldReserve(StageEnd()); }
 
 }  // namespace cairn::frame

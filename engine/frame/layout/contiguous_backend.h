@@ -62,7 +62,7 @@ class ContiguousBackend final : public CommitBackend {
   bool needs_checkpoint() const override { return journal_.receipts().needs_checkpoint(); }
 
  private:
-  absl::Status MakeRoom(Stager& stager);
+  absl::StatusOr<bool> MakeRoom(Stager& stager);
   // Returns the position of the next staged bytes.
   int64_t StageEnd() const;
   void UnpinCommitted();

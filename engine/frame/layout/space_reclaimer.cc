@@ -10,9 +10,9 @@
 #include "engine/frame/checkpoint/checkpoint_encoder.h"
 #include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
+#include "engine/frame/files/holes.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/state_loader.h"
-#include "engine/frame/space/disk_reserve.h"
 
 namespace cairn::frame {
 
@@ -42,16 +42,6 @@ absl::StatusOr<std::vector<Extent>> DeadExtents(const State& checkpoint) {
     end = std::max(end, extent.end);
   }
   return dead;
-}
-
-// Frees the whole pages of these extents.
-absl::Status PunchHoles(File& file, const std::vector<Extent>& extents) {
-  for (const Extent& extent : extents) {
-    const int64_t begin = (extent.begin + kPageSize - 1) / kPageSize * kPageSize;
-    const int64_t end = extent.end / kPageSize * kPageSize;
-    if (begin < end) CAIRN_RETURN_IF_ERROR(file.PunchHole(begin, end - begin));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -95,6 +85,7 @@ absl::Status SpaceReclaimer::FindFree() {
       LoadCheckpoint(frame_.source, base().checkpoint->header_bytes, frame_.core->env()));
   CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*newest));
   journal_.tail().space().SetFree(dead);
+  journal_.tail().SetRoom();
   return absl::OkStatus();
 }
 
@@ -158,7 +149,10 @@ absl::StatusOr<ReclaimReport> SpaceReclaimer::Reclaim(const ReclaimOptions& opti
     if (!status.ok()) CAIRN_RETURN_IF_ERROR(backend_.Restart(true));
   }
   CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpAll());
-  CAIRN_RETURN_IF_ERROR(PunchHoles(*frame_.file, journal_.tail().space().free().pool().List()));
+  journal_.tail().NoteHoles();
+  for (const Extent& free : journal_.tail().space().free().pool().List()) {
+    CAIRN_RETURN_IF_ERROR(PunchPages(free, *frame_.file));
+  }
   hold_reserve_();
   const format::Seal& seal = *base().checkpoint->seal;
   report.oldest_generation = seal.oldest_generation;
@@ -172,8 +166,13 @@ absl::StatusOr<ReclaimReport> SpaceReclaimer::Reclaim(const ReclaimOptions& opti
   return report;
 }
 
-// Writes a new file, which has no dead bytes. An empty frame needs this, for example.
+// Writes a new file, which has no dead bytes. An empty frame needs this, for example, unless it is
+// such a file already.
 absl::StatusOr<ReclaimReport> SpaceReclaimer::ReclaimByRewriting() {
+  const bool is_small = base().checkpoint->trailer.begin == base().header().header_len;
+  if (is_small && base().journal.has_value() && base().journal->empty()) {
+    return ReclaimReport{.oldest_generation = base().generation()};
+  }
   CAIRN_ASSIGN_OR_RETURN(const int64_t before, frame_.file->AllocatedSize());
   CAIRN_RETURN_IF_ERROR(backend_.Rewrite(nullptr, NeverStop).status());
   CAIRN_ASSIGN_OR_RETURN(const int64_t after, frame_.file->AllocatedSize());

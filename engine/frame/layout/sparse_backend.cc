@@ -31,6 +31,16 @@ bool IsDamage(const absl::Status& status) {
   return absl::IsNotFound(status) || absl::IsFailedPrecondition(status) || absl::IsDataLoss(status);
 }
 
+void HoldReserve(const CommittedFrame& frame) {
+  HoldAtRest(*frame.state, *frame.file, CommittedEnd(*frame.state), true).IgnoreError();
+}
+
+// Returns the bytes that the next index needs. The chunk of the pending items comes before it.
+int64_t NeedForIndex(const StagedState& staged, const State& base) {
+  const CheckpointNeed need = NeedOf(staged, base);
+  return need.index + need.last_blocks + format::kMinRecordSize;
+}
+
 }  // namespace
 
 SparseBackend::SparseBackend(CommittedFrame frame, StagerOptions options,
@@ -61,6 +71,9 @@ void SparseBackend::StageBeside(std::vector<int64_t> named) {
   std::vector<int64_t> others = old_.Files(named);
   sink_ =
       std::make_unique<SparseSink>(frame_.location().files, std::move(named), std::move(others));
+  // A commit that grows the frame is refused where it leaves too little. One that makes it smaller
+  // may have to encode the pending items first.
+  sink_->TakeReserve([this] { return KeepOfReserve(NeedForIndex(StagedState(base()), base())); });
 }
 
 absl::Status SparseBackend::Restart(bool /*failed*/) {
@@ -71,7 +84,7 @@ absl::Status SparseBackend::Restart(bool /*failed*/) {
     sink_->Discard();
   }
   journal_.tail().StageAt(CommittedEnd(base()));
-  HoldAtRest(base(), *frame_.file, CommittedEnd(base()), true);
+  HoldReserve(frame_);
   return absl::OkStatus();
 }
 
@@ -154,7 +167,12 @@ absl::Status SparseBackend::PrepareCommit(Stager& stager, Durability /*durabilit
 }
 
 absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability) {
-  CAIRN_RETURN_IF_ERROR(MakeRoom(stager));
+  const absl::Status room = MakeRoom(stager);
+  // There may be room for an index where there is none for a record and an index.
+  if (absl::IsResourceExhausted(room) && !Grows(stager.staged(), base())) {
+    return WriteCheckpoint(stager, Follows::kCommits);
+  }
+  CAIRN_RETURN_IF_ERROR(room);
   const int64_t most_dead = std::max(kLeastDead, base().stored_bytes.value_or(0) / 2);
   if (journal_.IsLong(stager.staged()) || DeadFileBytes() > most_dead) {
     return WriteCheckpoint(stager, Follows::kCommits);
@@ -190,7 +208,7 @@ absl::Status SparseBackend::KeepOfReserve(int64_t size) {
   const int64_t end = CommittedEnd(base());
   CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(end));
   journal_.headroom().Forget();
-  frame_.file->ReservePastEnd(end + size).IgnoreError();
+  frame_.file->Allocate(end, size).IgnoreError();
   return absl::OkStatus();
 }
 
@@ -200,12 +218,12 @@ absl::Status SparseBackend::TakeReserve(File& index, const StagedState& staged) 
   const int64_t kept = NeedAfter(staged, base(), 0, true);  // Reclaim only removes files
   const int64_t end = CommittedEnd(base());
   if (kept > 0) {
-    const absl::Status status = frame_.file->ReservePastEnd(end + need.index + kept);
+    const absl::Status status = frame_.file->Allocate(end, need.index + kept);
     if (absl::IsResourceExhausted(status)) return DiskIsFull(status, kept);
   }
   // The record that ends the journal needs this.
   CAIRN_RETURN_IF_ERROR(KeepOfReserve(format::kMinRecordSize));
-  index.ReservePastEnd(need.index).IgnoreError();
+  index.Allocate(0, need.index).IgnoreError();
   return absl::OkStatus();
 }
 
@@ -224,7 +242,7 @@ absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
   CAIRN_RETURN_IF_ERROR(frame_.sync->SyncNamed());
   absl::StatusOr<AtomicFile> made = NewIndex(staged);
   if (absl::IsResourceExhausted(made.status())) {
-    HoldAtRest(base(), *frame_.file, CommittedEnd(base()), true);
+    HoldReserve(frame_);
     return Refuse(made.status());
   }
   CAIRN_ASSIGN_OR_RETURN(AtomicFile index, std::move(made));
@@ -244,11 +262,11 @@ absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
 
 // Releases the old index and its files, since no stager of this writer reads the old state.
 absl::Status SparseBackend::FinishReplacement() {
-  HoldAtRest(base(), *frame_.file, CommittedEnd(base()), true);
   // A snapshot of the edits that were staged for a new frame may read files that the frame itself
   // does not need.
   if (old_index_.empty() && sink_->IsPinned()) {
     sink_->Keep();
+    HoldReserve(frame_);
     return absl::OkStatus();
   }
   CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named, FileNumbersIn(base().chunks, SIZE_MAX));
@@ -256,6 +274,7 @@ absl::Status SparseBackend::FinishReplacement() {
   if (old_.needs_sweep()) CAIRN_RETURN_IF_ERROR(Sweep().status());
   old_.ReleaseSome(kMostRemoved, named);
   StageBeside(std::move(named));
+  HoldReserve(frame_);
   return absl::OkStatus();
 }
 
@@ -266,7 +285,7 @@ absl::Status SparseBackend::WriteCheckpoint(Stager& stager, Follows /*follows*/)
   sink_->SetLimit({}, 0);
   // The chunk of the pending items needs a part of the reserve.
   if (!staged.partial.empty()) {
-    CAIRN_RETURN_IF_ERROR(KeepOfReserve(2 * NeedOf(staged, base()).index));
+    CAIRN_RETURN_IF_ERROR(KeepOfReserve(NeedForIndex(staged, base())));
   }
   CAIRN_RETURN_IF_ERROR(Finish(stager));
   return ReplaceIndex(staged);
@@ -302,6 +321,7 @@ absl::StatusOr<ReclaimReport> SparseBackend::ReclaimSpace(const ReclaimOptions& 
     report.oldest_generation = base().generation();
   }
   CAIRN_RETURN_IF_ERROR(Sweep().status());
+  HoldReserve(frame_);
   report.freed = old_.freed() - freed_before;
   report.blocked = old_.is_read();
   return report;
@@ -312,9 +332,10 @@ absl::Status SparseBackend::DropUncommitted() {
   if (sink_->IsPinned()) return absl::OkStatus();
   sink_->Discard();
   CAIRN_RETURN_IF_ERROR(journal_.remains().CutAt(CommittedEnd(base())));
-  HoldAtRest(base(), *frame_.file, CommittedEnd(base()), true);
   old_.Release(sink_->named());
-  return old_.needs_sweep() ? Sweep().status() : absl::OkStatus();
+  const absl::Status swept = old_.needs_sweep() ? Sweep().status() : absl::OkStatus();
+  HoldReserve(frame_);
+  return swept;
 }
 
 }  // namespace cairn::frame

@@ -67,7 +67,7 @@ int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
 // Returns the bytes of a commit that deletes and its checkpoint and, if history is kept, of the
 // checkpoint with which Reclaim begins.
 int64_t NeedAtRest(const CheckpointNeed& need, bool keeps_history) {
-  return (keeps_history ? 2 : 1) * need.index + need.pending + kBlock;
+  return (keeps_history ? 2 : 1) * need.index + need.pending + need.last_blocks + kBlock;
 }
 
 }  // namespace
@@ -90,9 +90,15 @@ CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
   const int64_t edits =
       staged.chunk_edits.count() + (base.journal.has_value() ? base.journal->edits : 0);
   const int64_t coded = 2 * last + 64 * edits + kFraming;
-  return {.index = std::min(raw, coded) + BytesOf(staged.metadata->vlmetalayers) +
-                   staged.header.header_len + kFraming,
-          .pending = PendingBytes(staged)};
+  CheckpointNeed need = {.index = std::min(raw, coded) + BytesOf(staged.metadata->vlmetalayers) +
+                                  staged.header.header_len + kFraming,
+                         .pending = PendingBytes(staged)};
+  // Each is a file, whose last block is not full.
+  if (staged.header.layout == Layout::kSparse) {
+    need.last_blocks = kBlock;
+    if (need.pending > 0) need.pending += kBlock;
+  }
+  return need;
 }
 
 int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim,
@@ -109,25 +115,35 @@ absl::Status DiskIsFull(const absl::Status& status, int64_t kept) {
       status.message(), kept);
 }
 
-void HoldAtRest(const State& base, File& file, int64_t end, bool keeps_history) {
-  for (int64_t size = NeedAtRest(NeedOf(StagedState(base), base), keeps_history); size >= kBlock;
-       size /= 2) {
-    if (!absl::IsResourceExhausted(file.ReservePastEnd(end + size))) return;
-  }
+absl::Status HoldAtRest(const State& base, File& file, int64_t end, bool keeps_history) {
+  int64_t size = NeedAtRest(NeedOf(StagedState(base), base), keeps_history);
+  absl::Status status = file.Allocate(end, size);
+  if (!absl::IsResourceExhausted(status)) return absl::OkStatus();
+  while (size > kFraming && !file.Allocate(end, size).ok()) size -= std::max(size / 8, kFraming);
+  return status;
 }
 
 int64_t RoomForNext(const StagedState& staged, const State& base) {
   return NeedAtRest(NeedOf(staged, base), false);
 }
 
-absl::Status Headroom::Extend(File& file, int64_t end, int64_t kept, int64_t most) {
+// The bytes before the end of the file may be a hole that is used again.
+absl::Status Headroom::Grow(File& file, int64_t begin, int64_t end) const {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, file.Size());
+  const int64_t inside = std::min(size, end) - std::max(begin, end_);
+  const absl::Status status =
+      inside > 0 ? file.Allocate(std::max(begin, end_), inside) : absl::OkStatus();
+  return absl::IsResourceExhausted(status) ? status : file.Reserve(end);
+}
+
+absl::Status Headroom::Extend(File& file, int64_t begin, int64_t end, int64_t kept, int64_t most) {
   if (end + kept <= end_) return absl::OkStatus();
   int64_t step = std::clamp(std::min(2 * step_, end / 32), kLeastStep, kMostStep);
   step = std::min(step, std::max<int64_t>(most - end - kept, 0));
-  absl::Status status = file.Reserve(end + kept + step);
+  absl::Status status = Grow(file, begin, end + kept + step);
   while (absl::IsResourceExhausted(status) && step > 0) {
     step = step > kBlock ? step / 16 : 0;
-    status = file.Reserve(end + kept + step);
+    status = Grow(file, begin, end + kept + step);
   }
   if (absl::IsResourceExhausted(status)) return DiskIsFull(status, kept);
   if (!status.ok()) return absl::OkStatus();

@@ -15,8 +15,9 @@ namespace cairn::frame {
 // The most bytes that a checkpoint of the staged state needs, as far as that can be known without
 // encoding it.
 struct CheckpointNeed {
-  int64_t index = 0;    // of the index and the trailer, for each checkpoint
-  int64_t pending = 0;  // of the chunk that the pending items become, only once
+  int64_t index = 0;        // of the index and the trailer, for each checkpoint
+  int64_t pending = 0;      // of the chunk that the pending items become, only once
+  int64_t last_blocks = 0;  // of the disk, which the index does not fill if it is a file
 };
 CheckpointNeed NeedOf(const StagedState& staged, const State& base);
 
@@ -37,17 +38,19 @@ absl::Status DiskIsFull(const absl::Status& status, int64_t kept);
 
 // Reserves the bytes that a frame at rest needs after `end`, the end of its content: for a commit
 // that deletes and its checkpoint and, if history is kept, for the checkpoint with which Reclaim
-// begins. Reserves fewer if the disk has fewer.
-void HoldAtRest(const State& base, File& file, int64_t end, bool keeps_history);
+// begins.
+// Errors: kResourceExhausted if the disk has fewer. Reserves most of these then.
+absl::Status HoldAtRest(const State& base, File& file, int64_t end, bool keeps_history);
 
 // Reserves space ahead of the bytes that are being written to a file. Not thread-safe.
 class Headroom {
  public:
-  // Reserves space for the file up to `end` and for `kept` bytes after that. Reserves some more if
-  // there is room, up to `most`, so that not every commit has to make a larger size durable.
+  // Reserves space for the file's bytes from `begin` up to `end`, and for `kept` bytes after that.
+  // Reserves some more if there is room, up to `most`, so that not every commit has to make a
+  // larger size durable.
   // Errors: kResourceExhausted if the disk is too full. If the file system cannot reserve space,
   // this succeeds, and the write itself may fail.
-  absl::Status Extend(File& file, int64_t end, int64_t kept, int64_t most);
+  absl::Status Extend(File& file, int64_t begin, int64_t end, int64_t kept, int64_t most);
   // Returns the end of the reserved bytes.
   int64_t end() const { return end_; }
   // Begins again with bytes reserved up to `end`: the file was cut, or is another one, or another
@@ -58,6 +61,8 @@ class Headroom {
   }
 
  private:
+  absl::Status Grow(File& file, int64_t begin, int64_t end) const;
+
   int64_t end_ = 0;
   int64_t step_ = 0;
 };

@@ -7,6 +7,7 @@
 #include "engine/base/extent.h"
 #include "engine/base/status.h"
 #include "engine/chunk/special.h"
+#include "engine/frame/files/holes.h"
 
 namespace cairn::frame {
 
@@ -15,6 +16,9 @@ namespace {
 // Bytes of one write. The disk is also asked to write this many at a time, so that syncs wait for
 // little, and the disk works while chunks are made.
 constexpr size_t kPieceSize = 1 << 20;
+
+// In how many places a full disk refuses a chunk before it goes after the journal.
+constexpr int64_t kMostRefused = 16;
 
 }  // namespace
 
@@ -44,15 +48,35 @@ absl::StatusOr<std::optional<int64_t>> ContiguousSink::TakeFree(int64_t size) {
   return std::nullopt;
 }
 
+// Returns nothing if no free space takes the chunk. Free space may lie in holes: a full disk has no
+// room there, but may have blocks in other free space.
+absl::StatusOr<std::optional<int64_t>> ContiguousSink::PutIntoFree(Bytes chunk) {
+  const auto size = std::ssize(chunk);
+  std::vector<Extent> refused;
+  absl::StatusOr<std::optional<int64_t>> place;
+  do {
+    place = TakeFree(size);
+    if (!place.ok() || !place->has_value()) break;
+    const absl::Status written = WriteReused(**place, chunk);
+    if (written.ok()) break;
+    refused.push_back({**place, **place + size});
+    place = std::optional<int64_t>();
+    const bool may_try =
+        absl::IsResourceExhausted(written) && has_holes_ != nullptr && has_holes_();
+    if (!may_try) place = written;
+  } while (place.ok() && std::ssize(refused) < kMostRefused);
+  for (const Extent& extent : refused) free_->Add(extent);
+  return place;
+}
+
 absl::StatusOr<int64_t> ContiguousSink::Append(Bytes chunk) {
   const auto size = std::ssize(chunk);
-  CAIRN_ASSIGN_OR_RETURN(const std::optional<int64_t> reused, TakeFree(size));
+  CAIRN_ASSIGN_OR_RETURN(const std::optional<int64_t> reused, PutIntoFree(chunk));
   int64_t position = 0;
   if (reused.has_value()) {
     position = *reused;
     CAIRN_DCHECK(position >= header_len_ && position + size <= begin_);
     reused_ += size;
-    CAIRN_RETURN_IF_ERROR(WriteReused(position, chunk));
   } else {
     CAIRN_ASSIGN_OR_RETURN(position, AppendAtEnd(chunk));
   }
@@ -60,7 +84,16 @@ absl::StatusOr<int64_t> ContiguousSink::Append(Bytes chunk) {
   return position - header_len_;
 }
 
+// Writes at once where the disk may refuse it: the place of a chunk that waits is known to others.
 absl::Status ContiguousSink::WriteReused(int64_t position, Bytes chunk) {
+  if (has_holes_ != nullptr && has_holes_()) {
+    CAIRN_RETURN_IF_ERROR(FlushReused());
+    const absl::Status written = file_->WriteAt(position, chunk);
+    if (absl::IsResourceExhausted(written)) {
+      PunchPages({position, position + std::ssize(chunk)}, *file_).IgnoreError();
+    }
+    return written;
+  }
   const bool follows = position == reused_begin_ + std::ssize(reused_pending_);
   if (!follows || reused_pending_.size() + chunk.size() > kPieceSize) {
     CAIRN_RETURN_IF_ERROR(FlushReused());

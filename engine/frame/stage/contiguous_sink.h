@@ -46,6 +46,8 @@ class ContiguousSink final : public ChunkSink {
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
   bool TakeBack(const IndexEntry& entry) override;
   absl::Status Flush() override;
+  // Writes the chunks in free space.
+  absl::Status FlushReused();
   bool IsPending(int64_t entry) const override;
   absl::StatusOr<std::shared_ptr<const ChunkSource>> Source(const State& base) override;
   // Returns a view of the frame with all chunks that were flushed.
@@ -69,6 +71,9 @@ class ContiguousSink final : public ChunkSink {
   void AskBeforeReuse(std::function<absl::StatusOr<bool>()> may_reuse) {
     may_reuse_ = std::move(may_reuse);
   }
+  // `has_holes` is called when a chunk goes into free space, and returns true if that may lie in
+  // holes. By default it does not.
+  void AskForHoles(std::function<bool()> has_holes) { has_holes_ = std::move(has_holes); }
   // Refuses chunks after the journal that would end after the limit.
   void SetLimit(SizeLimit limit) { limit_ = std::move(limit); }
   // Returns true if `size` more bytes may follow.
@@ -98,8 +103,8 @@ class ContiguousSink final : public ChunkSink {
  private:
   absl::Status Write(Bytes bytes);
   absl::StatusOr<std::optional<int64_t>> TakeFree(int64_t size);
+  absl::StatusOr<std::optional<int64_t>> PutIntoFree(Bytes chunk);
   absl::Status WriteReused(int64_t position, Bytes chunk);
-  absl::Status FlushReused();
   absl::StatusOr<int64_t> AppendAtEnd(Bytes chunk);
 
   File* file_;
@@ -107,6 +112,7 @@ class ContiguousSink final : public ChunkSink {
   int64_t header_len_;
   ExtentPool* free_;
   std::function<absl::StatusOr<bool>()> may_reuse_;  // empty if chunks may go into free space
+  std::function<bool()> has_holes_;                  // empty if it has none
   JournalRoom room_;
   SizeLimit limit_;
   bool left_journal_ = false;

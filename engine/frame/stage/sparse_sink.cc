@@ -71,7 +71,12 @@ absl::StatusOr<int64_t> SparseSink::Append(Bytes chunk) {
     CAIRN_RETURN_IF_ERROR(limit_.Check(other_bytes_ + staged_bytes() + std::ssize(chunk)));
   }
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, CreateFile(std::ssize(chunk)));
-  CAIRN_RETURN_IF_ERROR(file->WriteAt(0, chunk));
+  absl::Status written = file->WriteAt(0, chunk);
+  if (absl::IsResourceExhausted(written) && give_reserve_ != nullptr) {
+    CAIRN_RETURN_IF_ERROR(give_reserve_());
+    written = file->WriteAt(0, chunk);
+  }
+  CAIRN_RETURN_IF_ERROR(written);
   return staged_.back().number;
 }
 

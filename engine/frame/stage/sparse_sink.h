@@ -3,6 +3,7 @@
 #define CAIRN_ENGINE_FRAME_STAGE_SPARSE_SINK_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -52,6 +53,10 @@ class SparseSink final : public ChunkSink {
     limit_ = std::move(limit);
     other_bytes_ = other_bytes;
   }
+  // `give_reserve` is called when the disk is full, and gives it space.
+  void TakeReserve(std::function<absl::Status()> give_reserve) {
+    give_reserve_ = std::move(give_reserve);
+  }
   // Returns the files that no commit names yet. All of them have `staged_bytes`.
   const std::vector<ChunkFile>& staged() const { return staged_; }
   int64_t staged_bytes() const;
@@ -90,7 +95,8 @@ class SparseSink final : public ChunkSink {
   std::vector<ChunkFile> staged_;
   SizeLimit limit_;
   int64_t other_bytes_ = 0;
-  SnapshotPins pins_;  // of staged edits
+  std::function<absl::Status()> give_reserve_;  // empty if there is none
+  SnapshotPins pins_;                           // of staged edits
 };
 
 }  // namespace cairn::frame

@@ -18,11 +18,11 @@ namespace cairn::log {
 
 namespace {
 
-constexpr size_t kTables = std::size(kKeyLayers);
+constexpr size_t kKeyTables = std::size(kKeyLayers);
 // Bytes of the texts of a full table. Each commit with new texts writes the first table, so a text
 // is written some 16 times in each table.
-constexpr std::array<size_t, kTables> kMostTexts = {8 << 10, 256 << 10,
-                                                    std::numeric_limits<size_t>::max()};
+constexpr std::array<size_t, kKeyTables> kMostTexts = {8 << 10, 256 << 10,
+                                                       std::numeric_limits<size_t>::max()};
 
 }  // namespace
 
@@ -94,7 +94,7 @@ absl::Status KeyWriter::Stage(const LogState& state, Writer& writer) const {
   KeyTable table = newest.keys().newest();
   for (const KeyText& text : news_) table.Add(text);
   size_t i = 0;
-  for (; i + 1 < kTables && table.texts.size() > kMostTexts[i]; ++i) {
+  for (; i + 1 < kKeyTables && table.texts.size() > kMostTexts[i]; ++i) {
     const KeyTable empty = {.first = table.end()};
     CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kKeyLayers[i], EncodeKeyTable(empty)));
     KeyTable next;

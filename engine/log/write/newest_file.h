@@ -22,6 +22,9 @@
 
 namespace cairn::log {
 
+// Returns true if the file has an eighth more bytes than its records take, and at least 1 MiB more.
+bool IsWorthReclaiming(const FrameInfo& info);
+
 // A log belongs to the writer that has its newest file. If the file before that one has not ended,
 // the log belongs to the writer that has the file before. So a writer that begins a file stays the
 // writer, and if it dies between two files, another one continues. Not thread-safe.
@@ -37,13 +40,16 @@ class NewestFile {
   absl::Status CheckIsThere() const;
   // Removes what a writer that died while it compacted an older file has left beside it.
   void RemoveRemains() const;
-  // Creates the next file, whose records continue those of `newest` and have these fields.
-  // Everything in the old file must be durable. Nothing changes for readers and writers yet.
+  // Prepares the end of the newest file, and creates the next one, whose records continue those of
+  // `newest` and have these fields. Everything in the old file must be durable. Nothing changes for
+  // readers and writers yet, nor if this fails, for example on a full disk.
   absl::Status CreateNext(const Segment& newest, const LogLayer& layer, const Schema& schema);
   // Continues in the file that CreateNext made, and marks the old one as ended. Returns the newest
-  // state. A reader that sees the mark finds the new file. The old file is compacted if that halves
-  // it, since no later writer does it.
-  absl::StatusOr<LogStatePtr> BeginNext(const LogLayer& layer);
+  // state. A reader that sees the mark finds the new file.
+  absl::StatusOr<LogStatePtr> BeginNext();
+  // Compacts the old file if that halves it, since no later writer does it, or on a full disk
+  // reclaims its space. The caller must have given up its older states. Returns the newest state.
+  absl::StatusOr<LogStatePtr> CompactPrevious();
   // Puts the file that WriteWithFields wrote in the place of the only file. Returns the newest
   // state. If the old file cannot be replaced, the new one is removed and the writer stays open.
   absl::StatusOr<LogStatePtr> Replace();
@@ -65,14 +71,14 @@ class NewestFile {
   // Opens the file that is the newest now. Returns true if it still is once it is opened: another
   // writer may begin one while this waits.
   absl::StatusOr<bool> Open(std::chrono::milliseconds wait);
-  absl::Status CompactPrevious();
+  absl::Status WriteNext(const Segment& newest, const LogLayer& layer, const Schema& schema) const;
 
   const std::shared_ptr<LogCore> log_;
   const std::optional<CompressionOptions> compression_;
   LogFile file_;
   std::shared_ptr<Frame> frame_;
   std::optional<Writer> writer_;
-  std::optional<FileIdentity> identity_;  // of the file that the writer writes
+  bool is_local_ = false;  // not in an object store
 };
 
 }  // namespace cairn::log

@@ -303,11 +303,14 @@ absl::StatusOr<size_t> WriterCore::FitInFile(Bytes records) {
 absl::Status WriterCore::BeginNextFile(const Schema& schema) {
   CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
   CAIRN_RETURN_IF_ERROR(file_.CreateNext(state_->newest(), layer_, schema));
-  // Between two files a full disk ends the writer, too.
-  absl::StatusOr<LogStatePtr> next = file_.BeginNext(layer_);
+  absl::StatusOr<LogStatePtr> next = file_.BeginNext();
+  if (next.ok()) {
+    state_ = *std::move(next);
+    next = file_.CompactPrevious();
+  }
   if (next.ok()) state_ = *std::move(next);
-  status_ = next.ok() ? BeginWriting() : next.status();
-  return status_;
+  status_ = next.status();
+  return next.ok() ? Remember(BeginWriting()) : status_;
 }
 
 absl::Status WriterCore::AddField(const Field& field) {
@@ -342,8 +345,11 @@ absl::Status WriterCore::CommitBatch(Bytes records, int64_t most_chunks, Durabil
     file_.writer().Rollback();
     layer_ = layer;
     layer_changed_ = layer_changed;
+    const bool is_new = std::exchange(reclaimed_at_, state_->end_record()) != state_->end_record();
+    const bool has_dead = is_new && IsWorthReclaiming(state_->newest().snapshot().info());
     // A file without records would be replaced.
-    if (!std::exchange(may_reclaim_, false) || state_->newest().nrecords() == 0) return status;
+    const bool reclaims = std::exchange(may_reclaim_, false) || has_dead;
+    if (!reclaims || state_->newest().nrecords() == 0) return status;
     const auto give_up = [this](const Snapshot& newest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
       return TakeCommitted(newest);
     };

@@ -104,6 +104,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   bool timer_runs_ ABSL_GUARDED_BY(mutex_) = false;
   // Records were dropped whose space the disk may not have back, perhaps by an earlier writer.
   bool may_reclaim_ ABSL_GUARDED_BY(mutex_) = true;
+  int64_t reclaimed_at_ ABSL_GUARDED_BY(mutex_) = -1;  // the end of the records then
 };
 
 }  // namespace cairn::log

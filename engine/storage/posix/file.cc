@@ -128,12 +128,19 @@ class PosixFile final : public File {
   // Reserves space only for the bytes after the present end, so that holes stay holes. If the file
   // system cannot reserve space, the file grows all the same.
   absl::Status Reserve(int64_t size) override {
-    const absl::Status status = AllocateFromEnd(size, 0);
+    CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
+    CAIRN_ASSIGN_OR_RETURN(const int64_t end, Size());
+    if (size <= end) return absl::OkStatus();
+    const absl::Status status =
+        Try([&] { return ::fallocate(fd_.get(), 0, end, size - end); }, "grow to %d bytes", size);
     return absl::IsUnimplemented(status) ? Truncate(size) : status;
   }
 
-  absl::Status ReservePastEnd(int64_t size) override {
-    return AllocateFromEnd(size, FALLOC_FL_KEEP_SIZE);
+  absl::Status Allocate(int64_t offset, int64_t size) override {
+    CAIRN_RETURN_IF_ERROR(CheckWritable(offset, size));
+    if (size == 0) return absl::OkStatus();
+    return Try([&] { return ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, offset, size); },
+               "reserve %d bytes at %d", size, offset);
   }
 
   absl::Status PunchHole(int64_t offset, int64_t size) override {
@@ -284,14 +291,6 @@ class PosixFile final : public File {
         RetryInterrupted([&] { return ::pread(fd_.get(), dst.data(), dst.size(), offset); });
     if (n >= 0) return static_cast<size_t>(n);
     return ErrnoStatus(errno, path_, absl::StrFormat("read %d bytes at %d", dst.size(), offset));
-  }
-
-  absl::Status AllocateFromEnd(int64_t size, int mode) {
-    CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
-    CAIRN_ASSIGN_OR_RETURN(const int64_t end, Size());
-    if (size <= end) return absl::OkStatus();
-    return Try([&] { return ::fallocate(fd_.get(), mode, end, size - end); }, "grow to %d bytes",
-               size);
   }
 
   absl::Status CheckWritable(int64_t offset, int64_t size) const {

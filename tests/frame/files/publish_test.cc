@@ -289,7 +289,7 @@ void ExpectOnlyCarefulWrites(const std::vector<Operation>& log, int64_t end) {
       data_unsynced = header_unsynced = false;
     } else if (op.kind == Kind::kTruncate) {
       EXPECT_EQ(op.offset, end);
-    } else if (op.kind == Kind::kSyncDirectory || op.kind == Kind::kReservePastEnd) {
+    } else if (op.kind == Kind::kSyncDirectory || op.kind == Kind::kAllocate) {
       // Only when the writer is opened; no byte.
     } else if (op.kind != Kind::kWrite) {
       ADD_FAILURE() << "a commit in place needs no operation on names";

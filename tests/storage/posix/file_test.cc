@@ -66,18 +66,34 @@ TEST_F(PosixFileTest, ReserveTakesDiskSpaceBeforeTheBytesCome) {
   if (*file->AllocatedSize() < 1 << 20) GTEST_SKIP() << "no space can be reserved here";
 }
 
-TEST_F(PosixFileTest, ReservePastEndTakesDiskSpaceAndLeavesTheSize) {
+TEST_F(PosixFileTest, AllocateTakesDiskSpacePastTheEndAndLeavesTheSize) {
   const auto file = Create("abc");
-  const absl::Status status = file->ReservePastEnd(1 << 20);
+  const absl::Status status = file->Allocate(3, 1 << 20);
   if (absl::IsUnimplemented(status)) GTEST_SKIP() << "no space can be reserved here";
   ASSERT_TRUE(IsOk(status));
   EXPECT_EQ(*file->Size(), 3);
   EXPECT_GE(*file->AllocatedSize(), 1 << 20);
   ASSERT_TRUE(IsOk(file->WriteAt(3, AsBytes("def"))));
   EXPECT_EQ(*file->Size(), 6);
-  ASSERT_TRUE(IsOk(file->ReservePastEnd(2)));
+  ASSERT_TRUE(IsOk(file->Allocate(1, 0)));
   ASSERT_TRUE(IsOk(file->Truncate(6)));
   EXPECT_LT(*file->AllocatedSize(), 1 << 20);
+}
+
+TEST_F(PosixFileTest, AllocateFillsHolesAndLeavesOtherBytes) {
+  const auto file = Create("abc");
+  ASSERT_TRUE(IsOk(file->Truncate(1 << 20)));
+  ASSERT_TRUE(IsOk(file->WriteAt((1 << 20) - 1, AsBytes("d"))));
+  const absl::Status status = file->Allocate(0, 1 << 20);
+  if (absl::IsUnimplemented(status)) GTEST_SKIP() << "no space can be reserved here";
+  ASSERT_TRUE(IsOk(status));
+  EXPECT_EQ(*file->Size(), 1 << 20);
+  EXPECT_GE(*file->AllocatedSize(), 1 << 20);
+  std::vector<std::byte> bytes(1 << 20);
+  ASSERT_TRUE(IsOk(file->ReadAt(0, bytes)));
+  EXPECT_EQ(bytes.front(), std::byte{'a'});
+  EXPECT_EQ(bytes[3], std::byte{0});
+  EXPECT_EQ(bytes.back(), std::byte{'d'});
 }
 
 TEST_F(PosixFileTest, HolesTakeNoDiskSpaceAndReserveLeavesThemAlone) {
@@ -98,7 +114,7 @@ TEST_F(PosixFileTest, ReadOnlyFileRefusesChanges) {
   EXPECT_EQ(file->WriteAt(0, AsBytes("x")).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(file->Truncate(0).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(file->Reserve(100).code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(file->ReservePastEnd(100).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(file->Allocate(0, 100).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(file->PunchHole(0, 1).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(*file->Size(), 3);
 }
