@@ -192,6 +192,35 @@ TEST_F(LogPathsTest, FileThatItsWriterReplacedIsStillItsOwn) {
   EXPECT_EQ(Read(path), Readings(500));
 }
 
+// Returns how many descriptors of this process lead to files in the directory that have no name.
+size_t CountUnnamed(const std::string& directory) {
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    const std::string target = fs::read_symlink(entry.path(), error).string();
+    if (target.starts_with(directory) && target.ends_with(" (deleted)")) ++count;
+  }
+  return count;
+}
+
+// Readings that are committed a few at a time lie in the journal, too, so that ended files are
+// compacted.
+TEST_F(LogPathsTest, ReaderThatHasSeenAllKeepsNoFileThatIsGone) {
+  const std::string path = temp_.Path("rotating");
+  LogCreateOptions options = Rotating();
+  options.retention.max_records = 500;
+  Log log = Log::Create(path, options).value();
+  Log reader = Log::Open(path).value();
+  LogWriter writer = log.OpenWriter({}).value();
+  for (int64_t i = 0; i < 2'000; i += 20) {
+    ASSERT_TRUE(IsOk(writer.Append(Readings(20, i))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    ASSERT_TRUE(IsOk(reader.Refresh()));
+  }
+  EXPECT_EQ(reader.snapshot().end_record(), 2'000);
+  EXPECT_EQ(CountUnnamed(path), 0u);
+}
+
 class LinkedLogTest : public LogPathsTest {
  protected:
   void SetUp() override {

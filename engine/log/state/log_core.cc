@@ -39,6 +39,7 @@ absl::Status LogCore::OpenParts() {
     absl::StatusOr<std::vector<Part>> parts = OpenAll(found);
     if (parts.ok()) {
       parts_ = *std::move(parts);
+      settled_ = -1;
       older_files_ = parts_.back().segment->edits().older_files;
       break;
     }
@@ -121,6 +122,17 @@ absl::Status LogCore::FollowRotation() {
   return absl::OkStatus();
 }
 
+absl::Status LogCore::RefreshEnded() {
+  const int64_t newest = parts_.back().file.number;
+  for (Part& part : parts_) {
+    if (part.file.number <= settled_ || part.file.number == newest) continue;
+    const absl::Status refreshed = RefreshPart(part);
+    if (!absl::IsNotFound(refreshed)) CAIRN_RETURN_IF_ERROR(refreshed);
+  }
+  settled_ = newest - 2;
+  return absl::OkStatus();
+}
+
 bool LogCore::IsRemoved(const Part& part) const {
   return absl::IsNotFound(files().Identity(part.file.path).status());
 }
@@ -185,6 +197,7 @@ absl::StatusOr<LogStatePtr> LogCore::Refresh() {
   if (is_directory_) {
     CAIRN_RETURN_IF_ERROR(FollowRotation());
     ForgetRemoved();
+    CAIRN_RETURN_IF_ERROR(RefreshEnded());
   }
   if (news_) CAIRN_RETURN_IF_ERROR(MakeState());
   return state_;

@@ -65,6 +65,9 @@ class LogCore {
   // Refreshes the newest part, and the others if that part says that they may have changed.
   absl::Status RefreshLast() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status FollowRotation() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Refreshes files that have ended. A writer compacts a file once another one follows it, and is
+  // done before the next: until then a reader of the old file keeps its disk space.
+  absl::Status RefreshEnded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsRemoved(const Part& part) const;
   void ForgetRemoved() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Makes the state of all parts, whose records are read with the fields of the newest.
@@ -82,6 +85,7 @@ class LogCore {
   bool news_ ABSL_GUARDED_BY(mutex_) = false;  // true if state_ is not that of parts_
   // All parts show at least what they were when the newest file had this EditLayer::older_files.
   int64_t older_files_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t settled_ ABSL_GUARDED_BY(mutex_) = -1;  // files up to this number change no more
   LogStatePtr state_ ABSL_GUARDED_BY(mutex_);
 };
 

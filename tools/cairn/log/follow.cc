@@ -49,9 +49,9 @@ absl::Status FollowFrom(const FollowFlags& flags) {
   options.file_system = FilesAt(flags.path);
   options.durable_only = flags.durable;
   ASSIGN_OR_RETURN(Log log, Log::Open(flags.path, options, flags.time_field));
-  const LogSnapshot snapshot = log.snapshot();
-  ASSIGN_OR_RETURN(const std::vector<Field> fields, FieldsOf(flags.output, snapshot.schema()));
-  ASSIGN_OR_RETURN(const int64_t first, FirstRecord(flags, snapshot));
+  ASSIGN_OR_RETURN(const std::vector<Field> fields,
+                   FieldsOf(flags.output, log.snapshot().schema()));
+  ASSIGN_OR_RETURN(const int64_t first, FirstRecord(flags, log.snapshot()));
   LogRows rows(fields, StyleOf(flags.output, flags.time_zone), flags.numbers);
   // Values without names are of one kind from the beginning to the end.
   const bool all_fields = flags.output.fields.empty() && FormatOf(flags.output) != RowFormat::kRaw;
