@@ -167,7 +167,7 @@ bool JournalTail::HasHoles() {
 
 absl::Status JournalTail::ReserveWithFree(absl::FunctionRef<absl::Status()> reserve) {
   absl::Status status = reserve();
-  if (!absl::IsResourceExhausted(status)) return status;
+  if (status.ok() || !absl::IsResourceExhausted(status)) return status;
   CAIRN_ASSIGN_OR_RETURN(const bool punched, PunchFree());
   return punched ? reserve() : status;
 }

@@ -117,15 +117,17 @@ absl::StatusOr<bool> ContiguousBackend::MakeRoom(Stager& stager) {
   scheduler_.DropRetired();
   CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpNowAndThen());
   CAIRN_RETURN_IF_ERROR(relocation_.StageSome(stager));
-  const absl::Status reused = journal_.tail().sink().FlushReused();
-  if (absl::IsResourceExhausted(reused)) journal_.tail().NoteHoles();
-  CAIRN_RETURN_IF_ERROR(RefuseIfFull(reused));
+  if (absl::Status reused = journal_.tail().sink().FlushReused(); !reused.ok()) {
+    if (absl::IsResourceExhausted(reused)) journal_.tail().NoteHoles();
+    return RefuseIfFull(std::move(reused));
+  }
   CAIRN_RETURN_IF_ERROR(journal_.headroom().CheckLimit(stager));
+  if (journal_.headroom().Reserve(stager).ok()) return true;
   const absl::Status status =
       journal_.tail().ReserveWithFree([&] { return journal_.headroom().Reserve(stager); });
+  if (status.ok()) return true;
   if (absl::IsResourceExhausted(status) && !Grows(stager.staged(), base())) return false;
-  if (!status.ok()) return status;
-  return true;
+  return status;
 }
 
 // Prepares a commit record, or a checkpoint if there is no room for a record. A checkpoint that is

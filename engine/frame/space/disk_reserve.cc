@@ -130,10 +130,12 @@ int64_t RoomForNext(const StagedState& staged, const State& base) {
 // The bytes before the end of the file may be a hole that is used again.
 absl::Status Headroom::Grow(File& file, int64_t begin, int64_t end) const {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file.Size());
-  const int64_t inside = std::min(size, end) - std::max(begin, end_);
-  const absl::Status status =
-      inside > 0 ? file.Allocate(std::max(begin, end_), inside) : absl::OkStatus();
-  return absl::IsResourceExhausted(status) ? status : file.Reserve(end);
+  const int64_t from = std::max(begin, end_);
+  if (from < size) {
+    absl::Status status = file.Allocate(from, std::min(size, end) - from);
+    if (absl::IsResourceExhausted(status)) return status;
+  }
+  return file.Reserve(end);
 }
 
 absl::Status Headroom::Extend(File& file, int64_t begin, int64_t end, int64_t kept, int64_t most) {
