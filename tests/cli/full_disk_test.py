@@ -115,14 +115,17 @@ class FullDisk(CliTest):
         self.can_be_freed((data + more)[:committed])
 
     def test_log_append_tells_how_many_records_are_committed(self):
-        log = "disk/log"
-        self.ok("log", "create", log, "--field", "n:i8", "--field", "noise:bytes[56]", "--quiet")
-        records = b"".join(n.to_bytes(8, "little") + noise(56, n).replace(b"\0", b".") for n in range(30_000))
-        message = self.fails(1, "log", "append", log, "--format", "raw", "--commit-every", 1000, stdin=records)
-        self.assertIn("No space left on device", message)
-        told = int(re.search(r"; committed before that: (\d+) records of this input", message)[1])
-        self.assertGreater(told, 1000)
-        self.assertEqual(self.ok("log", "query", log, "--by-number", "--format", "raw"), records[: told * 64])
+        records = b"".join(n.to_bytes(8, "little") + noise(40, n).replace(b"\0", b".") for n in range(100_000))
+        small_disk.mount(self, self.path("larger"), "5m")
+        for log, count in [("disk/log", 30_000), ("larger/log", 100_000)]:
+            with self.subTest(log=log):
+                self.ok("log", "create", log, "--field", "n:i8", "--field", "noise:bytes[40]", "--quiet")
+                data = records[: count * 48]
+                message = self.fails(1, "log", "append", log, "--format", "raw", "--commit-every", 1000, stdin=data)
+                self.assertIn("No space left on device", message)
+                told = int(re.search(r"; (?:committed|appended) before that: (\d+) records", message)[1])
+                self.assertGreater(told, 1000)
+                self.assertEqual(self.ok("log", "query", log, "--by-number", "--format", "raw"), records[: told * 48])
 
     def test_recover_writes_a_header_on_a_full_disk(self):
         data = noise(500 << 10)

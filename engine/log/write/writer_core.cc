@@ -346,16 +346,16 @@ absl::Status WriterCore::CommitBatch(Bytes records, int64_t most_chunks, Durabil
     layer_ = layer;
     layer_changed_ = layer_changed;
     const bool is_new = std::exchange(reclaimed_at_, state_->end_record()) != state_->end_record();
-    const bool has_dead = is_new && IsWorthReclaiming(state_->newest().snapshot().info());
+    if (is_new) may_reclaim_ |= IsWorthReclaiming(state_->newest().snapshot().info());
     // A file without records would be replaced.
-    const bool reclaims = std::exchange(may_reclaim_, false) || has_dead;
-    if (!reclaims || state_->newest().nrecords() == 0) return status;
+    if (!std::exchange(may_reclaim_, false) || state_->newest().nrecords() == 0) return status;
     const auto give_up = [this](const Snapshot& newest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
       return TakeCommitted(newest);
     };
-    const ReclaimReport report = file_.Reclaim(give_up).value_or(ReclaimReport());
-    if (report.freed > 0) status = CommitBatch(records, most_chunks, durability);
-    may_reclaim_ = may_reclaim_ || report.blocked;
+    const auto report = file_.Reclaim(give_up);
+    if (!report.ok()) return status;
+    status = CommitBatch(records, most_chunks, durability);
+    may_reclaim_ = may_reclaim_ || report->blocked;
     return status;
   }
   if (!status.ok()) return status;

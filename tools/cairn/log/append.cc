@@ -105,8 +105,12 @@ class Appender {
       if (flags_.upsert) {
         RETURN_IF_ERROR(Take(records));
       } else {
-        RETURN_IF_ERROR(writer_.Append(records));
-        records_ += static_cast<int64_t>(records.size()) / schema_.record_size();
+        absl::Status appended = writer_.Append(records);
+        const bool is_full = absl::IsResourceExhausted(appended);
+        if (appended.ok() || is_full) records_ += std::ssize(records) / schema_.record_size();
+        // The records wait, and may have room by now.
+        if (is_full) appended = writer_.Commit();
+        RETURN_IF_ERROR(appended);
       }
       progress.Show(reader.bytes_read());
     }
