@@ -185,6 +185,8 @@ absl::Status AppendAll(const LogAppendFlags& flags, Appender& appender, Log& log
   absl::Status closed = flags.checkpoint ? writer.Checkpoint() : absl::OkStatus();
   if (closed.ok()) closed = writer.Close();
   const bool all = closed.ok();
+  // Its timer would go on to commit what waits.
+  { const LogWriter ended = std::move(writer); }
   if (status.ok()) status = closed;
   if (status.ok() || absl::IsAborted(status)) return status;
   return {status.code(), absl::StrFormat("%s; %s", status.message(),

@@ -52,6 +52,18 @@ absl::Status AskWriter(const RetainFlags& flags, Log& log) {
       "%s: has a writer, which changes what it keeps with its next commit", flags.path)});
 }
 
+// Keeps no snapshot: the files that it reads would go on to take disk space once they are dropped.
+absl::Status SetLimits(const RetainFlags& flags, LogWriter& writer) {
+  const LogSnapshot before = writer.snapshot();
+  ASSIGN_OR_RETURN(const Retention retention,
+                   RetentionOf(flags.keep, before.time_field(), before.retention()));
+  ASSIGN_OR_RETURN(const Rotation rotation,
+                   RotationOf(flags.keep, before.time_field(), before.rotation()));
+  RETURN_IF_ERROR(writer.SetRetention(retention));
+  if (rotation == before.rotation()) return absl::OkStatus();
+  return NameRotation(writer.SetRotation(rotation));
+}
+
 absl::Status Retain(const RetainFlags& flags) {
   ASSIGN_OR_RETURN(Log log, OpenLog(flags));
   LogWriterOptions options;
@@ -62,15 +74,8 @@ absl::Status Retain(const RetainFlags& flags) {
   LogWriter& writer = *opened;
   // Takes over the requests to a writer that died.
   RETURN_IF_ERROR(writer.Commit());
-  const LogSnapshot before = writer.snapshot();
-  ASSIGN_OR_RETURN(const Retention retention,
-                   RetentionOf(flags.keep, before.time_field(), before.retention()));
-  ASSIGN_OR_RETURN(const Rotation rotation,
-                   RotationOf(flags.keep, before.time_field(), before.rotation()));
-  RETURN_IF_ERROR(writer.SetRetention(retention));
-  if (rotation != before.rotation()) {
-    RETURN_IF_ERROR(NameRotation(writer.SetRotation(rotation)));
-  }
+  const int64_t nrecords = writer.snapshot().nrecords();
+  RETURN_IF_ERROR(SetLimits(flags, writer));
   RETURN_IF_ERROR(writer.ApplyRetention());
   // Other Blosc2s see less of an empty log whose new file this user may not make.
   const absl::Status status = writer.Checkpoint();
@@ -79,7 +84,7 @@ absl::Status Retain(const RetainFlags& flags) {
   if (flags.quiet) return absl::OkStatus();
   ASSIGN_OR_RETURN(const LogSnapshot after, log.Refresh());
   return WriteLines({absl::StrFormat("%s: %s dropped, now %s from number %d on, in %s", flags.path,
-                                     FormatCount(before.nrecords() - after.nrecords(), "record"),
+                                     FormatCount(nrecords - after.nrecords(), "record"),
                                      FormatCount(after.nrecords(), "record"), after.first_record(),
                                      FormatByteSize(SizeOf(after).stored))});
 }
