@@ -45,6 +45,7 @@ class CrowdedDisk {
     options.file_system = disk_.root();
     writer_ = Frame::BeginCreate("f", options);
     EXPECT_TRUE(IsOk(writer_));
+    EXPECT_TRUE(IsOk(writer_->SetVlmetalayer("layer", MakeNoise(60, 1))));
     EXPECT_TRUE(IsOk(Append(20 * int64_t{chunksize_})));
     Reopen();
   }
@@ -72,7 +73,7 @@ class CrowdedDisk {
   void Step() {
     if (dice_.Percent(70)) Fill(static_cast<int64_t>(dice_.Below(3)) * 2 * kDiskBlock);
     if (dice_.Percent(5)) Fill(static_cast<int64_t>(dice_.Below(100)) * kDiskBlock);
-    switch (dice_.Below(8)) {
+    switch (dice_.Below(9)) {
       case 0:
       case 1:
       case 2:
@@ -87,6 +88,9 @@ class CrowdedDisk {
         break;
       case 6:
         Reclaim();
+        break;
+      case 7:
+        SetLayer();
         break;
       default:
         dice_.Percent(50) ? Reopen() : Checkpoint();
@@ -173,6 +177,13 @@ class CrowdedDisk {
     after.erase(after.begin() + first * chunksize_, after.begin() + end * chunksize_);
     Take(status, std::move(after));
     Say("delete", end - first);
+  }
+  // Sets a layer of the same size, such as the limits of a log.
+  void SetLayer() {
+    if (expected_.empty()) return;  // a frame without items needs a new file
+    ASSERT_TRUE(IsOk(writer_->SetVlmetalayer("layer", MakeNoise(60, dice_.Next()))));
+    EXPECT_TRUE(IsOk(writer_->Commit(AnyDurability())));
+    Say("layer");
   }
   void Reclaim() {
     EXPECT_TRUE(IsOk(writer_->Reclaim()));

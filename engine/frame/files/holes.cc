@@ -7,7 +7,9 @@ namespace cairn::frame {
 absl::Status PunchPages(const Extent& bytes, File& file) {
   const int64_t begin = (bytes.begin + kPageSize - 1) / kPageSize * kPageSize;
   const int64_t end = bytes.end / kPageSize * kPageSize;
-  return begin < end ? file.PunchHole(begin, end - begin) : absl::OkStatus();
+  if (begin >= end) return absl::OkStatus();
+  const absl::Status status = file.PunchHole(begin, end - begin);
+  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
 }
 
 bool MayHaveHoles(const File& file, int64_t reserved) {

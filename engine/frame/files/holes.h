@@ -11,7 +11,8 @@
 
 namespace cairn::frame {
 
-// Frees the whole pages of these bytes, which become zero.
+// Frees the whole pages of these bytes, which become zero. A full disk may lack the room to note
+// that; they keep their space then.
 absl::Status PunchPages(const Extent& bytes, File& file);
 
 // Returns true if a part of the file may lie in holes. Disk space was reserved up to `reserved`,

@@ -66,6 +66,15 @@ absl::Status JournalHeadroom::Reserve(const Stager& stager, int64_t other_bytes)
   return Refuse(reserved_.Extend(*frame_.file, begin, end, kept, most));
 }
 
+bool JournalHeadroom::HasRoomToMove(const Stager& stager) const {
+  constexpr int64_t kMostMoves = int64_t{64} << 10;  // bytes of their edits
+  const StagedState& staged = stager.staged();
+  if (Grows(staged, base())) return true;
+  const int64_t end = tail_.end() + format::RecordSize(stager.MakeCommit({}));
+  return end + NeedOf(staged, base()).index + RoomForNext(staged, base()) + kMostMoves <=
+         reserved_.end();
+}
+
 // Writes one byte of each page: readers still see zeros after the journal. One byte makes the
 // kernel write the page. A larger write would fill the page cache with large folios, whose small
 // parts are slow to sync. On a full disk the commit itself fails.

@@ -34,6 +34,8 @@ class JournalHeadroom {
   // when the disk is full. Near the limit of the writer it reserves less; CheckLimit refuses. Other
   // files of the frame have `other_bytes` bytes.
   absl::Status Reserve(const Stager& stager, int64_t other_bytes = 0);
+  // Returns true if what Reserve has reserved leaves room for moves of chunks in the same commit.
+  bool HasRoomToMove(const Stager& stager) const;
   // Writes zeros after a record that is about to be synced, once there were many such records.
   void WriteZerosAhead();
 

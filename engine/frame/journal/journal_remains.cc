@@ -107,7 +107,8 @@ absl::Status JournalRemains::DropAfter(int64_t end) {
   const int64_t begin = zeroed.ok() ? kept : end;
   const absl::Status status =
       begin < limit ? frame_.file->PunchHole(begin, limit - begin) : absl::OkStatus();
-  return absl::IsUnimplemented(status) ? WriteZeros(begin, limit) : status;
+  const bool is_refused = absl::IsUnimplemented(status) || absl::IsResourceExhausted(status);
+  return is_refused ? WriteZeros(begin, limit) : status;
 }
 
 absl::Status JournalRemains::WriteZeros(int64_t begin, int64_t end) {

@@ -116,18 +116,23 @@ void ContiguousBackend::Expect(Durability durability) {
 absl::StatusOr<bool> ContiguousBackend::MakeRoom(Stager& stager) {
   scheduler_.DropRetired();
   CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpNowAndThen());
-  CAIRN_RETURN_IF_ERROR(relocation_.StageSome(stager));
   if (absl::Status reused = journal_.tail().sink().FlushReused(); !reused.ok()) {
     if (absl::IsResourceExhausted(reused)) journal_.tail().NoteHoles();
     return RefuseIfFull(std::move(reused));
   }
   CAIRN_RETURN_IF_ERROR(journal_.headroom().CheckLimit(stager));
-  if (journal_.headroom().Reserve(stager).ok()) return true;
-  const absl::Status status =
-      journal_.tail().ReserveWithFree([&] { return journal_.headroom().Reserve(stager); });
-  if (status.ok()) return true;
-  if (absl::IsResourceExhausted(status) && !Grows(stager.staged(), base())) return false;
-  return status;
+  const auto reserve = [&] { return journal_.headroom().Reserve(stager); };
+  if (!reserve().ok()) {
+    const absl::Status status = journal_.tail().ReserveWithFree(reserve);
+    if (absl::IsResourceExhausted(status) && !Grows(stager.staged(), base())) return false;
+    if (!status.ok()) return status;
+  }
+  // A commit that needs no room must not come to need some: the disk may be full.
+  if (relocation_.is_due() && !journal_.headroom().HasRoomToMove(stager)) return true;
+  const int64_t edits = stager.staged().chunk_edits.count();
+  CAIRN_RETURN_IF_ERROR(relocation_.StageSome(stager));
+  if (stager.staged().chunk_edits.count() > edits) CAIRN_RETURN_IF_ERROR(reserve());
+  return true;
 }
 
 // Prepares a commit record, or a checkpoint if there is no room for a record. A checkpoint that is

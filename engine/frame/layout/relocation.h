@@ -27,6 +27,8 @@ class Relocation {
 
   // Lets the chunks of the newest checkpoint's index move, each once.
   void Begin(const FreeSpace::Slack& slack = {});
+  // Returns true if moves may be left.
+  bool is_due() const { return left_ > 0; }
   // Stages some moves, if any are left: until they have as many bytes as are staged already, or
   // 1 MiB if that is less. The last chunk may exceed that.
   absl::Status StageSome(Stager& stager);

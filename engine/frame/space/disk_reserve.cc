@@ -74,10 +74,10 @@ int64_t NeedAtRest(const CheckpointNeed& need, bool keeps_history) {
 
 bool Grows(const StagedState& staged, const State& base) {
   if (!staged.edited) return false;
-  if (staged.stored_bytes.has_value() && base.stored_bytes.has_value()) {
-    return LiveBytes(staged, *staged.stored_bytes) >= LiveBytes(base, *base.stored_bytes);
-  }
-  return LiveBytes(staged, staged.nbytes()) >= LiveBytes(base, base.nbytes);
+  const bool is_known = staged.stored_bytes.has_value() && base.stored_bytes.has_value();
+  const int64_t after = LiveBytes(staged, is_known ? *staged.stored_bytes : staged.nbytes());
+  const int64_t before = LiveBytes(base, is_known ? *base.stored_bytes : base.nbytes);
+  return after > before || (after == before && staged.chunk_edits.count() > 0);
 }
 
 CheckpointNeed NeedOf(const StagedState& staged, const State& base) {

@@ -21,7 +21,8 @@ struct CheckpointNeed {
 };
 CheckpointNeed NeedOf(const StagedState& staged, const State& base);
 
-// Returns true if there are staged edits, and they leave at least as many live bytes as there were.
+// Returns true if there are staged edits, and they leave more live bytes than there were, or as
+// many in other chunks. Layers of the same size need no more than a record.
 bool Grows(const StagedState& staged, const State& base);
 
 // Returns the most bytes of a commit that deletes chunks and of the checkpoint after it.

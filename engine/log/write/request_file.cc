@@ -19,6 +19,18 @@ absl::StatusOr<FileIdentity> IdentityOf(const LogCore& log, const std::string& r
   return log.files().IdentityOfLeft(request, log.newest().file.path);
 }
 
+// The writer may be another user. Users who may read the log may read the request, unless this user
+// may not give a file the attributes of the log.
+absl::Status WriteFile(const LogCore& log, const std::string& path, Bytes content) {
+  absl::StatusOr<std::unique_ptr<File>> file = log.files().CreateFor(path, log.newest().file.path);
+  if (absl::IsFailedPrecondition(file.status())) {
+    file = log.files().Open(path, FileMode::kCreateNew);
+  }
+  CAIRN_RETURN_IF_ERROR(file.status());
+  CAIRN_RETURN_IF_ERROR((*file)->WriteAt(0, content));
+  return (*file)->Sync(SyncMode::kData);
+}
+
 }  // namespace
 
 bool TakesRequests(const LogCore& log) {
@@ -40,18 +52,8 @@ absl::Status LeaveFile(const LogCore& log, std::string_view kind, Bytes content,
     CAIRN_RETURN_IF_ERROR(files.Remove(path));
   }
   const std::string temporary = absl::StrFormat("%s.%016x.tmp", path, RandomNumber());
-  {
-    // The writer may be another user. Users who may read the log may read the request, unless this
-    // user may not give a file the attributes of the log.
-    absl::StatusOr<std::unique_ptr<File>> file = files.CreateFor(temporary, log.newest().file.path);
-    if (absl::IsFailedPrecondition(file.status())) {
-      file = files.Open(temporary, FileMode::kCreateNew);
-    }
-    CAIRN_RETURN_IF_ERROR(file.status());
-    CAIRN_RETURN_IF_ERROR((*file)->WriteAt(0, content));
-    CAIRN_RETURN_IF_ERROR((*file)->Sync(SyncMode::kData));
-  }
-  absl::Status status = IdentityOf(log, temporary).status();
+  absl::Status status = WriteFile(log, temporary, content);
+  if (status.ok()) status = IdentityOf(log, temporary).status();
   if (status.ok()) status = files.Rename(temporary, path, replace);
   if (status.ok()) return files.SyncDirectoryOf(path);
   files.Remove(temporary).IgnoreError();

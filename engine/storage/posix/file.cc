@@ -15,6 +15,7 @@
 #include "engine/base/extent.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
+#include "engine/storage/posix/allocation.h"
 #include "engine/storage/posix/file_locks.h"
 #include "engine/storage/posix/lock_holders.h"
 #include "engine/storage/posix/lock_queue.h"
@@ -131,16 +132,19 @@ class PosixFile final : public File {
     CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
     CAIRN_ASSIGN_OR_RETURN(const int64_t end, Size());
     if (size <= end) return absl::OkStatus();
-    const absl::Status status =
+    absl::Status status =
         Try([&] { return ::fallocate(fd_.get(), 0, end, size - end); }, "grow to %d bytes", size);
-    return absl::IsUnimplemented(status) ? Truncate(size) : status;
+    if (status.ok()) return status;
+    const bool has_space =
+        absl::IsUnimplemented(status) || storage::Allocate(fd_.get(), end, size - end) == 0;
+    return has_space ? Truncate(size) : status;
   }
 
   absl::Status Allocate(int64_t offset, int64_t size) override {
     CAIRN_RETURN_IF_ERROR(CheckWritable(offset, size));
     if (size == 0) return absl::OkStatus();
-    return Try([&] { return ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, offset, size); },
-               "reserve %d bytes at %d", size, offset);
+    return Try([&] { return storage::Allocate(fd_.get(), offset, size); }, "reserve %d bytes at %d",
+               size, offset);
   }
 
   absl::Status PunchHole(int64_t offset, int64_t size) override {
