@@ -14,6 +14,7 @@
 
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
+#include "tests/crash/filler.h"
 #include "tests/log/sensor_log.h"
 #include "tests/support/dice.h"
 #include "tests/support/search.h"
@@ -51,7 +52,7 @@ class CrowdedLog {
   void Run() {
     for (int i = 0; i < kLogSteps && !testing::Test::HasFailure(); ++i) Step();
     if (testing::Test::HasFailure()) return;
-    Fill(INT64_MAX);  // all that waits has room
+    LeaveFree(disk_, INT64_MAX);  // all that waits has room
     EXPECT_TRUE(IsOk(writer_->Close()));
     ExpectRecords();
   }
@@ -71,8 +72,8 @@ class CrowdedLog {
   }
 
   void Step() {
-    if (dice_.Percent(50)) Fill(static_cast<int64_t>(dice_.Below(8)) * 2 * kLogBlock);
-    if (dice_.Percent(10)) Fill(static_cast<int64_t>(dice_.Below(200)) * kLogBlock);
+    if (dice_.Percent(50)) LeaveFree(disk_, static_cast<int64_t>(dice_.Below(8)) * 2 * kLogBlock);
+    if (dice_.Percent(10)) LeaveFree(disk_, static_cast<int64_t>(dice_.Below(200)) * kLogBlock);
     switch (dice_.Below(8)) {
       default:
         return Append();
@@ -83,18 +84,6 @@ class CrowdedLog {
       case 7:
         return dice_.Percent(40) ? Reopen() : Checkpoint();
     }
-  }
-
-  // Other files take all but that, or less if that is more than there is.
-  void Fill(int64_t free) {
-    absl::StatusOr<std::unique_ptr<File>> filler =
-        disk_.root()->Open("filler", FileMode::kReadWrite);
-    if (!filler.ok()) filler = disk_.root()->Open("filler", FileMode::kCreateNew);
-    ASSERT_TRUE(IsOk(filler));
-    const int64_t most = *(*filler)->Size() + disk_.Free();
-    const int64_t size = most - std::min(most, free);
-    ASSERT_TRUE(IsOk((*filler)->Truncate(std::min(size, *(*filler)->Size()))));
-    ASSERT_TRUE(IsOk((*filler)->Reserve(size)));
   }
 
   void Take(const char* what, int64_t count, const absl::Status& status) {

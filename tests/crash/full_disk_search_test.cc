@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
+#include "tests/crash/filler.h"
 #include "tests/support/bytes.h"
 #include "tests/support/dice.h"
 #include "tests/support/frames.h"
@@ -71,8 +72,8 @@ class CrowdedDisk {
   }
 
   void Step() {
-    if (dice_.Percent(70)) Fill(static_cast<int64_t>(dice_.Below(3)) * 2 * kDiskBlock);
-    if (dice_.Percent(5)) Fill(static_cast<int64_t>(dice_.Below(100)) * kDiskBlock);
+    if (dice_.Percent(70)) LeaveFree(disk_, static_cast<int64_t>(dice_.Below(3)) * 2 * kDiskBlock);
+    if (dice_.Percent(5)) LeaveFree(disk_, static_cast<int64_t>(dice_.Below(100)) * kDiskBlock);
     switch (dice_.Below(9)) {
       case 0:
       case 1:
@@ -98,17 +99,6 @@ class CrowdedDisk {
     const absl::StatusOr<Frame> frame = Frame::Open("f", {.file_system = disk_.root()});
     ASSERT_TRUE(IsOk(frame));
     ExpectHolds(frame->snapshot(), expected_);
-  }
-
-  // Other files take all but that.
-  void Fill(int64_t free) {
-    absl::StatusOr<std::unique_ptr<File>> filler =
-        disk_.root()->Open("filler", FileMode::kReadWrite);
-    if (!filler.ok()) filler = disk_.root()->Open("filler", FileMode::kCreateNew);
-    ASSERT_TRUE(IsOk(filler));
-    const int64_t size = std::max<int64_t>(*(*filler)->Size() + disk_.Free() - free, 0);
-    ASSERT_TRUE(IsOk((*filler)->Truncate(std::min(size, *(*filler)->Size()))));
-    ASSERT_TRUE(IsOk((*filler)->Reserve(size)));
   }
 
   // Half of the bytes cannot be compressed, or all.
@@ -207,7 +197,7 @@ class CrowdedDisk {
 
   // The disk is full, chunks go, and new ones take their place.
   void ExpectFreedSpaceIsUsed() {
-    Fill(0);
+    LeaveFree(disk_, 0);
     const int64_t deleted = Chunks() / 2;
     if (deleted == 0) return;
     Delete(0, deleted);

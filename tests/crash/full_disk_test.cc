@@ -12,6 +12,7 @@
 
 #include "cairn/frame.h"
 #include "cairn/recover.h"
+#include "tests/crash/filler.h"
 #include "tests/support/bytes.h"
 #include "tests/support/frames.h"
 #include "tests/support/simulated_disk.h"
@@ -52,11 +53,7 @@ class FullDiskTest : public testing::TestWithParam<Layout> {
   // Other files take all that is free.
   void FillRest() { FillAllBut(0); }
   void FillAllBut(int64_t free) {
-    absl::StatusOr<std::unique_ptr<File>> filler = files()->Open("filler", FileMode::kReadWrite);
-    if (!filler.ok()) filler = files()->Open("filler", FileMode::kCreateNew);
-    ASSERT_TRUE(IsOk(filler));
-    const int64_t size = *(*filler)->Size() + disk_->Free() - free;
-    ASSERT_TRUE(IsOk((*filler)->Reserve(size)));
+    LeaveFree(*disk_, free);
     ASSERT_EQ(disk_->Free(), free);
   }
   absl::StatusOr<Frame> Open() { return Frame::Open("f", {.file_system = files()}); }

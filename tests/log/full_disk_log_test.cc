@@ -99,5 +99,14 @@ TEST_F(FullDiskLogTest, ChunksAreDeletedWhileOtherRecordsWaitForRoom) {
   EXPECT_EQ(log_->Refresh()->end_record(), end_);
 }
 
+TEST_F(FullDiskLogTest, RequestThatHasNoRoomLeavesNoFile) {
+  disk_.SetCapacity(kCapacity - disk_.Free());
+  const size_t files = disk_.root()->List(".")->size();
+  const absl::Status status =
+      log_->RequestLimits({.max_records = 100}, {.max_bytes = -1, .period = -1});
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_EQ(disk_.root()->List(".")->size(), files);
+}
+
 }  // namespace
 }  // namespace cairn
