@@ -45,7 +45,9 @@ struct LogWriterOptions {
   // such number. With 0 here and in `commit_interval`, only Commit and a full buffer commit.
   // A process that is killed loses only records that are not committed yet.
   int64_t commit_records = 0;
-  // Time after which records are committed, counted from the first of them. 0 means no such time.
+  // Time after which records are committed, counted from the first of them. 0 means no such time. A
+  // writer with such a time also carries out within a second what other processes ask; any other
+  // one does so when it commits.
   std::chrono::milliseconds commit_interval{0};
   // By default, commits survive the death of the process. They survive a power cut once Checkpoint
   // or Close has returned. With kMachine, each commit survives a power cut.
@@ -93,6 +95,8 @@ struct UpsertReport {
 // A LogWriter is movable and thread-safe. The destructor drops records that are not committed.
 //
 // Errors: every call that commits may return the errors of a commit; see Writer.
+//   kFailedPrecondition if the log's file was moved, removed or replaced. The writer looks every
+//     10 ms or more, and what it has committed since is in the file that was there.
 //   kResourceExhausted if the disk is full. The records stay in memory, and the next commit takes
 //     them. A commit that the timer makes is tried again after `commit_interval`.
 //   After any other failure of a commit, even of one that the timer made, every call returns its

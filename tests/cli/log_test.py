@@ -4,6 +4,7 @@ import datetime
 import json
 import os
 import random
+import resource
 import signal
 import statistics
 import struct
@@ -171,6 +172,15 @@ class Delete(LogTest):
         writer.stdin.close()
         self.assertEqual(writer.wait(), 0)
 
+    def test_a_writer_without_input_carries_it_out(self):
+        self.create()
+        self.fill(10)
+        writer = self.start("log", "append", "log", "--columns", "time,temp,n", "--quiet")
+        self.wait_for_writer(writer)
+        self.assertIn(b"1 record deleted", self.ok("log", "delete", "log", "--where", "n = 4", "--wait", "60s"))
+        writer.stdin.close()
+        self.assertEqual(writer.wait(), 0)
+
     def wait_for_writer(self, writer):
         self.send(writer, 100)
 
@@ -288,6 +298,24 @@ class Metrics(LogTest):
         for file in files:
             self.assertIn(f'cairn_frame_readable{{path="{file}"}} 1\n', text)
         self.assertEqual([frame["path"] for frame in json.loads(self.ok("info", "many", "--json"))], files)
+
+
+class ManyFiles(LogTest):
+    def test_more_than_the_soft_limit_of_open_files(self):
+        self.create("time:timestamp[s]", "n:i4", args=["--rotate-every", "1m"])
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))}
+        lines = "time,n\n" + "".join(f"{1_800_000_000 + 60 * i},{i}\n" for i in range(100))
+        done = self.run_tool("log", "append", "log", "--quiet", stdin=lines.encode(), **limited)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        done = self.run_tool("log", "query", "log", "--no-header", "--fields", "n", **limited)
+        self.assertEqual(done.stdout.decode().split(), [str(i) for i in range(100)])
+
+    def test_records_that_the_late_window_holds_back_survive_a_rotation(self):
+        self.create("time:timestamp[s]", "n:i4", args=["--rotate-every", "1m"])
+        lines = "time,n\n" + "".join(f"{1_800_000_000 + 7 * i},{i}\n" for i in range(300))
+        self.append(lines, "--late-window", "30s", "--commit-every", "10")
+        self.assertEqual([int(row[0]) for row in self.rows("--fields", "n")], list(range(300)))
 
 
 class Integers(LogTest):

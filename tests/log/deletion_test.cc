@@ -185,6 +185,16 @@ TEST_P(LogDeletion, WriterCarriesOutARequestWithItsNextCommit) {
   EXPECT_EQ(log_->Refresh()->nrecords(), 1046 - 220 - 5);
 }
 
+TEST_P(LogDeletion, WriterThatCommitsByItselfCarriesOutARequestWhileNobodyAppends) {
+  LogWriter writer = log_->OpenWriter({.commit_interval = std::chrono::hours(1)}).value();
+  Log other = Log::Open(temp_.Path("log")).value();
+  EXPECT_EQ(other.Delete(Counts(200, 420), milliseconds(10'000)).value(), 220);
+  ASSERT_TRUE(IsOk(other.RequestLimits({.max_age = -1, .max_records = 700, .max_bytes = -1},
+                                       {.max_bytes = -1, .period = -1})));
+  std::this_thread::sleep_for(milliseconds(1'500));
+  EXPECT_EQ(log_->Refresh()->retention().max_records, 700);
+}
+
 // A request that waits for long is still about the records that its process has seen.
 TEST_P(LogDeletion, RequestDeletesNoRecordsThatComeLater) {
   LogWriter writer = log_->OpenWriter({}).value();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,15 +32,21 @@ using test::SensorOptions;
 
 class ModelledLog {
  public:
-  ModelledLog(const LogCreateOptions& options, uint32_t seed) : dice_(seed) {
+  // If there is a window, each record is appended by itself, and commits keep back what is newer.
+  ModelledLog(const LogCreateOptions& options, uint32_t seed, int64_t window = 0)
+      : dice_(seed), window_(window) {
     log_.emplace(Log::Create(temp_.Path("log"), options).value());
     reader_.emplace(Log::Open(temp_.Path("log")).value());
     Reopen();
   }
 
   void Reopen() {
+    if (writer_.has_value()) CommitHeld();
     writer_.reset();
-    writer_.emplace(log_->OpenWriter({}).value());
+    LogWriterOptions options;
+    if (window_ > 0) options = {.commit_records = 1, .reorder_window = window_};
+    writer_.emplace(log_->OpenWriter(options).value());
+    newest_ = std::numeric_limits<int64_t>::min();
   }
 
   // Appends some records, of which a share is late, and commits them.
@@ -55,11 +62,20 @@ class ModelledLog {
       reading.count = static_cast<int32_t>(Upto(100)) - 50;
       batch.push_back(reading);
     }
+    if (window_ > 0) {
+      for (const Reading& reading : batch) AppendOne(reading);
+      if (Upto(2) == 0) CommitHeld();
+      return;
+    }
     ASSERT_TRUE(IsOk(writer_->Append(batch)));
+    held_ = batch;
+    CommitHeld();
+  }
+
+  // Commits what the window holds back, too.
+  void CommitHeld() {
     ASSERT_TRUE(IsOk(writer_->Commit()));
-    std::ranges::stable_sort(batch, {}, test::TimeOf);
-    all_.insert(all_.end(), batch.begin(), batch.end());
-    deleted_.resize(all_.size());
+    TakeUpTo(std::numeric_limits<int64_t>::max());
   }
 
   // Deletes some records, from the least time on or in a short span, with or without a condition.
@@ -146,6 +162,22 @@ class ModelledLog {
   const test::TempDir& temp() const { return temp_; }
 
  private:
+  void AppendOne(const Reading& reading) {
+    ASSERT_TRUE(IsOk(writer_->Append(std::vector<Reading>{reading})));
+    held_.push_back(reading);
+    newest_ = std::max(newest_, test::TimeOf(reading));
+    TakeUpTo(newest_ - window_);
+  }
+
+  // The records up to this time are in the log, in the order of time.
+  void TakeUpTo(int64_t time) {
+    std::ranges::stable_sort(held_, {}, test::TimeOf);
+    const auto end = std::ranges::upper_bound(held_, time, {}, test::TimeOf);
+    all_.insert(all_.end(), held_.begin(), end);
+    held_.erase(held_.begin(), end);
+    deleted_.resize(all_.size());
+  }
+
   int64_t Upto(int64_t limit) {
     return static_cast<int64_t>(dice_.Below(static_cast<size_t>(limit)));
   }
@@ -311,6 +343,9 @@ class ModelledLog {
   std::vector<bool> deleted_;  // for each of them
   std::vector<bool> told_;     // the same, as the reader was told
   int64_t now_ = 0;
+  int64_t window_ = 0;
+  std::vector<Reading> held_;  // by the window
+  int64_t newest_ = 0;         // time of all records that this writer got
 };
 
 TEST(LogModel, RecordsInTheOrderOfTimeAreFound) {
@@ -402,6 +437,26 @@ TEST(LogModel, UpsertedRecordsAreThereForEveryCall) {
       if (i % 3 == 2) model.Reopen();
     }
     EXPECT_GT(replaced, 0);
+  }
+}
+
+// A file that ends, a field that is added and a log that shrinks take no record that still waits.
+TEST(LogModel, RecordsThatTheWindowHoldsBackComeLater) {
+  for (uint32_t seed = 30; seed < 38; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    LogCreateOptions options = SensorOptions();
+    if (seed % 2 == 0) options.rotation.period = 3000;
+    if (seed % 4 == 3) options.rotation.period = 100;
+    if (seed % 4 == 1) options.retention.max_records = 300;
+    ModelledLog model(options, seed, /*window=*/200);
+    for (int i = 0; i < 8; ++i) {
+      model.Append(i % 3 == 0 ? 150 : 40, 0.05);
+      model.Check();
+      if (testing::Test::HasFailure()) return;
+      if (i % 3 == 2) model.Reopen();
+    }
+    model.Reopen();
+    model.Check();
   }
 }
 

@@ -126,10 +126,8 @@ TEST_F(LogPathsTest, AFieldIsNotAddedToAFileThatTookTheNameOfTheLog) {
   Make(path, 100);
   EXPECT_TRUE(Fails(writer.AddField(Added()), absl::StatusCode::kFailedPrecondition,
                     "was moved or replaced"));
-  ASSERT_TRUE(IsOk(writer.Append(Readings(5, 20))));
-  ASSERT_TRUE(IsOk(writer.Commit()));
   EXPECT_EQ(Read(path), Readings(20, 100));
-  EXPECT_EQ(Read(path + ".1"), Readings(25));
+  EXPECT_EQ(Read(path + ".1"), Readings(20));
   EXPECT_FALSE(fs::exists(path + ".fields"));
 }
 
@@ -182,6 +180,35 @@ TEST_F(ReplacedLogTest, LosesNoRecordsToADeletionInTheLogBefore) {
 }
 
 // A checkpoint without records takes the path as a new file.
+// Nobody would see what it commits.
+TEST_F(LogPathsTest, WriterOfALogThatIsGoneFromItsPathStops) {
+  for (const bool rotates : {false, true}) {
+    for (const bool is_removed : {false, true}) {
+      const std::string path = here_ + "/log";
+      fs::remove_all(here_);
+      fs::remove_all(there_);
+      fs::create_directory(here_);
+      Make(path, 0, rotates ? Rotating() : SensorOptions());
+      Log log = Log::Open(path).value();
+      LogWriter writer = log.OpenWriter({}).value();
+      ASSERT_TRUE(IsOk(writer.Append(Readings(5, 20))));
+      ASSERT_TRUE(IsOk(writer.Commit()));
+      if (is_removed) {
+        fs::remove_all(path);
+      } else {
+        fs::rename(path, there_);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(15));
+      ASSERT_TRUE(IsOk(writer.Append(Readings(5, 25))));
+      EXPECT_TRUE(Fails(writer.Commit(), absl::StatusCode::kFailedPrecondition, "was moved"));
+      EXPECT_FALSE(writer.Append(Readings(1, 30)).ok());
+      if (!is_removed) {
+        EXPECT_EQ(Read(there_).size(), 25);
+      }
+    }
+  }
+}
+
 TEST_F(LogPathsTest, FileThatItsWriterReplacedIsStillItsOwn) {
   const std::string path = temp_.Path("rotating");
   Log log = Log::Create(path, Rotating()).value();

@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
   // A closed pipe and a file size limit must be errors of write. They must not kill the process.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  cairn::tool::RaiseFileLimit();
   cairn::tool::ReportLostPages();
   return cairn::tool::Main(argc, argv);
 }

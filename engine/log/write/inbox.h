@@ -26,6 +26,8 @@ class Inbox {
   bool ShouldLook();
   // Makes the next call of ShouldLook return true.
   void LookNext() { looked_at_.reset(); }
+  // Returns true if there is a request.
+  bool HasRequests() const { return FindLimits().has_value() || FindDeletion().has_value(); }
   std::optional<LimitsRequest> FindLimits() const;
   std::optional<LogSelection> FindDeletion() const;
   // Ends a request, which is carried out, whether its file can be removed or not.

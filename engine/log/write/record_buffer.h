@@ -22,6 +22,7 @@ class RecordBuffer {
   // Adds records, or none of them on failure. Errors: kInvalidArgument for a part of a record and
   // for a record without a time.
   absl::Status Add(Bytes records);
+  int32_t record_size() const { return static_cast<int32_t>(record_size_); }
   int64_t nrecords() const { return static_cast<int64_t>(records_.size() / record_size_); }
   int64_t nbytes() const { return static_cast<int64_t>(records_.size()); }
 

@@ -23,6 +23,9 @@ constexpr int64_t kChunksAtOnce = 64;
 // Maximum time until a commit that is due, so that it does not overflow the clock.
 constexpr std::chrono::years kMaxInterval{10};
 
+// Time between two looks of a writer with a timer for what others ask.
+constexpr std::chrono::milliseconds kBetweenLooks{500};
+
 absl::Status CheckValueSize(const Schema& schema, Items records) {
   const auto size = static_cast<size_t>(schema.record_size());
   if (records.value_size() == 0 || records.value_size() == size) return absl::OkStatus();
@@ -52,6 +55,7 @@ absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<Log
       return absl::ResourceExhaustedError(
           "log: commit_interval needs a thread, and the system gave none");
     }
+    core->StartTimer(Due::kLook);
   }
   return core;
 }
@@ -64,7 +68,11 @@ absl::Status WriterCore::BeginWriting() {
                          TimeNameOf(state_->schema(), state_->newest().time_field()));
   layer_.ended = false;
   layer_changed_ = layer_ != state_->newest().layer();
-  buffer_.emplace(state_->schema().record_size(), state_->newest().time_field());
+  // Records of a new schema come only after all others are committed. A new file changes nothing
+  // for those that wait.
+  if (!buffer_.has_value() || buffer_->record_size() != state_->schema().record_size()) {
+    buffer_.emplace(state_->schema().record_size(), state_->newest().time_field());
+  }
   CAIRN_RETURN_IF_ERROR(DeleteLost(BeginDeletion()));
   CAIRN_RETURN_IF_ERROR(FinishDeletions(BeginDeletion()));
   // Another program may have written chunks without statistics.
@@ -115,7 +123,7 @@ absl::Status WriterCore::Append(Items records) {
   if (options_.commit_records > 0 && buffer_->nrecords() >= options_.commit_records) {
     return Remember(CommitRecords(false, options_.durability));
   }
-  StartTimer();
+  StartTimer(Due::kCommit);
   return absl::OkStatus();
 }
 
@@ -187,7 +195,10 @@ absl::Status WriterCore::Close() {
 }
 
 absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
-  const bool looks = inbox_.ShouldLook() && file_.CheckIsThere().ok();
+  const bool looks = inbox_.ShouldLook();
+  // Readers would never see what is committed to a file that lost its name.
+  const absl::Status there = looks ? file_.CheckIsThere() : absl::OkStatus();
+  if (absl::IsFailedPrecondition(there)) return there;
   const std::optional<LimitsRequest> requested = looks ? inbox_.FindLimits() : std::nullopt;
   if (requested) {
     const LogLayer before = layer_;
@@ -213,11 +224,11 @@ absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
   } while (status.ok() && !left.empty());
   if (!status.ok()) {
     buffer_->PutBack(left);
-    StartTimer();
+    StartTimer(Due::kCommit);
     return status;
   }
   if (requested) inbox_.End(*requested);
-  StartTimer();
+  StartTimer(Due::kCommit);
   return looks ? CarryOutDeletion() : absl::OkStatus();
 }
 
@@ -286,47 +297,6 @@ DeletingWriter WriterCore::BeginDeletion() {
           .writer = file_.writer(),
           .state = state_,
           .commit = commit};
-}
-
-absl::StatusOr<size_t> WriterCore::FitInFile(Bytes records) {
-  if (!log_->is_directory()) return records.size();
-  const FrameInfo& info = state_->newest().snapshot().info();
-  const int64_t most = layer_.rotation.max_bytes;
-  const bool is_full = most > 0 && info.frame_size + info.journal_size >= most;
-  CAIRN_ASSIGN_OR_RETURN(const size_t here,
-                         ages_.BytesInPeriod(*state_, layer_.rotation.period, records));
-  if (records.empty() || (here > 0 && (!is_full || state_->newest().nrecords() == 0))) return here;
-  CAIRN_RETURN_IF_ERROR(BeginNextFile(state_->schema()));
-  return 0;
-}
-
-absl::Status WriterCore::BeginNextFile(const Schema& schema) {
-  CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
-  CAIRN_RETURN_IF_ERROR(file_.CreateNext(state_->newest(), layer_, schema));
-  absl::StatusOr<LogStatePtr> next = file_.BeginNext();
-  if (next.ok()) {
-    state_ = *std::move(next);
-    next = file_.CompactPrevious();
-  }
-  if (next.ok()) state_ = *std::move(next);
-  status_ = next.status();
-  return next.ok() ? Remember(BeginWriting()) : status_;
-}
-
-absl::Status WriterCore::AddField(const Field& field) {
-  const MutexLockIf lock(owner_.is_here(), mutex_);
-  CAIRN_RETURN_IF_ERROR(Check());
-  CAIRN_ASSIGN_OR_RETURN(const Schema wider, WithField(state_->newest(), field));
-  CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
-  if (log_->is_directory()) return Remember(BeginNextFile(wider));
-  CAIRN_RETURN_IF_ERROR(Remember(CommitBatch({}, 0, Durability::kMachine)));
-  CAIRN_RETURN_IF_ERROR(file_.CheckIsThere());
-  CAIRN_RETURN_IF_ERROR(WriteWithFields(*log_, state_->newest(), wider));
-  absl::StatusOr<LogStatePtr> replaced = file_.Replace();
-  if (!replaced.ok() && file_.is_open()) return replaced.status();  // nothing has changed
-  if (replaced.ok()) state_ = *std::move(replaced);
-  status_ = replaced.ok() ? BeginWriting() : replaced.status();
-  return status_;
 }
 
 absl::Status WriterCore::CommitBatch(Bytes records, int64_t most_chunks, Durability durability) {
@@ -398,27 +368,6 @@ absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
   return DropChunks(nchunks, *state_, layer_, file_.writer());
 }
 
-absl::Status WriterCore::RemoveOldFiles() {
-  bool removed = false;
-  while (state_->segments().size() > 1) {
-    CAIRN_ASSIGN_OR_RETURN(const RetentionView view, ages_.View(*state_, layer_, {}));
-    CAIRN_ASSIGN_OR_RETURN(const bool expired, IsFrameExpired(*state_, view, layer_.retention));
-    if (!expired) break;
-    // A power cut must not take the records for which these were dropped.
-    if (!removed) CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
-    CAIRN_RETURN_IF_ERROR(file_.CheckIsThere());
-    const auto number = file_.number() - static_cast<int64_t>(state_->segments().size()) + 1;
-    CAIRN_RETURN_IF_ERROR(log_->files().Remove(FileOf(log_->path(), number).path));
-    const std::vector<SegmentPtr>& all = state_->segments();
-    state_ = std::make_shared<const LogState>(std::vector(all.begin() + 1, all.end()));
-    removed = true;
-  }
-  if (!removed) return absl::OkStatus();
-  // A removed file takes space as long as the log shows it.
-  CAIRN_RETURN_IF_ERROR(log_->Refresh().status());
-  return log_->files().SyncDirectoryOf(file_.path());
-}
-
 absl::Status WriterCore::TakeCommitted(const Snapshot& committed) {
   std::vector<SegmentPtr> segments = state_->segments();
   CAIRN_ASSIGN_OR_RETURN(segments.back(),
@@ -427,17 +376,25 @@ absl::Status WriterCore::TakeCommitted(const Snapshot& committed) {
   return absl::OkStatus();
 }
 
-void WriterCore::StartTimer() {
-  if (timer_ == nullptr || timer_runs_ || buffer_->nrecords() == 0) return;
-  timer_runs_ = true;
-  const auto interval = std::min<std::chrono::milliseconds>(options_.commit_interval, kMaxInterval);
-  timer_->CallAt(TimerThread::Clock::now() + interval, [core = weak_from_this()] {
+// A writer to which nobody appends takes requests, too. It may be closed, or gone, by the time.
+void WriterCore::StartTimer(Due due) {
+  const bool looks = due == Due::kLook;
+  if (timer_ == nullptr || (!looks && (timer_runs_ || buffer_->nrecords() == 0))) return;
+  timer_runs_ = timer_runs_ || !looks;
+  const auto interval =
+      looks ? kBetweenLooks
+            : std::min<std::chrono::milliseconds>(options_.commit_interval, kMaxInterval);
+  timer_->CallAt(TimerThread::Clock::now() + interval, [core = weak_from_this(), looks, due] {
     const auto writer = core.lock();
     if (writer == nullptr) return;
     const MutexLockIf lock(writer->owner_.is_here(), writer->mutex_);
-    writer->timer_runs_ = false;
+    writer->timer_runs_ = writer->timer_runs_ && looks;
     if (!writer->Check().ok()) return;
-    writer->Remember(writer->CommitRecords(false, writer->options_.durability)).IgnoreError();
+    if (looks) writer->inbox_.LookNext();
+    if (!looks || writer->inbox_.HasRequests()) {
+      writer->Remember(writer->CommitRecords(false, writer->options_.durability)).IgnoreError();
+    }
+    if (looks) writer->StartTimer(due);
   });
 }
 

@@ -82,7 +82,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status CarryOutDeletion() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status RemoveOldFiles() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status TakeCommitted(const Snapshot& committed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void StartTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  enum class Due { kCommit, kLook };
+  void StartTimer(Due due) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::shared_ptr<LogCore> log_;
   LogWriterOptions options_;

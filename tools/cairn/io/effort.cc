@@ -39,4 +39,11 @@ std::string DescribeEffort(std::chrono::steady_clock::duration time) {
   return text;
 }
 
+void RaiseFileLimit() {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace cairn::tool

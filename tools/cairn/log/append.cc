@@ -158,9 +158,12 @@ std::string Describe(const UpsertReport& report) {
 
 // Returns how an error tells of the records before it: all of them are in the log, or only those
 // that were committed before the disk was full.
-std::string DescribeRest(const LogAppendFlags& flags, const Appender& appender, bool all, Log& log,
-                         int64_t end_before) {
-  if (flags.upsert || all) {
+std::string DescribeRest(const LogAppendFlags& flags, const Appender& appender,
+                         const absl::Status& closed, Log& log, int64_t end_before) {
+  if (absl::IsFailedPrecondition(closed)) {
+    return "what was committed before that is in the file that was there";
+  }
+  if (flags.upsert || closed.ok()) {
     return absl::StrFormat("%s before that: %s", flags.upsert ? "upserted" : "appended",
                            FormatCount(appender.records(), "record"));
   }
@@ -184,13 +187,12 @@ absl::Status AppendAll(const LogAppendFlags& flags, Appender& appender, Log& log
   // Every Blosc2 can read all of an import.
   absl::Status closed = flags.checkpoint ? writer.Checkpoint() : absl::OkStatus();
   if (closed.ok()) closed = writer.Close();
-  const bool all = closed.ok();
   // Its timer would go on to commit what waits.
   { const LogWriter ended = std::move(writer); }
   if (status.ok()) status = closed;
   if (status.ok() || absl::IsAborted(status)) return status;
   return {status.code(), absl::StrFormat("%s; %s", status.message(),
-                                         DescribeRest(flags, appender, all, log, end_before))};
+                                         DescribeRest(flags, appender, closed, log, end_before))};
 }
 
 absl::Status AppendToLog(const LogAppendFlags& flags) {
