@@ -6,6 +6,7 @@ Cairn seals.
 """
 
 import argparse
+import io
 import json
 import pathlib
 import random
@@ -14,6 +15,7 @@ import sqlite3
 import struct
 import subprocess
 import tempfile
+import zipfile
 
 LARGEST = 16_000  # of a seed, bytes: large ones only make the fuzzer slow
 
@@ -255,6 +257,40 @@ def ledger_layers():
     yield b"\1" + layer(struct.pack("<Q", 6) + removed + struct.pack("<I", 1) + name("/c") + entry + struct.pack("<I", 1) + part)
 
 
+def text_of(text):
+    return bytes([0xA0 + len(text)]) + text.encode()
+
+
+def values_layer(places):
+    """The list of a store of values, which lie at these places."""
+    values = b"".join(
+        text_of(name) + b"\x82" + text_of("offset") + b"\xce" + struct.pack(">I", offset) + text_of("length") + b"\xcd" + struct.pack(">H", size)
+        for name, (offset, size) in places.items()
+    )
+    return b"\x82" + text_of("embed_map") + bytes([0x80 + len(places)]) + values + text_of("current_offset") + b"\x05"
+
+
+def stores(cairn, folder, frame):
+    """A packed store and a store of values with this frame, and lists of values."""
+    layer = values_layer({"/a": (0, len(frame)), "/g/b": (3, 5)})
+    yield b"\1" + layer
+    elsewhere = b"\x81" + text_of("embed_map") + b"\x81" + text_of("/c") + b"\x82" + text_of("urlbase") + b"\xc0" + text_of("path") + b"\xd9\1x"
+    yield b"\1" + elsewhere
+    (folder / "value").write_bytes(frame)
+    (folder / "layer").write_bytes(layer)
+    store = folder / "embed.b2e"
+    subprocess.run([cairn, "pack", folder / "value", store, "--quiet", "--vlmeta", f"estore_metadata=@{folder / 'layer'}"], check=True)
+    yield b"\0" + store.read_bytes()
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", method) as archive:
+            archive.writestr("d/c.b2nd", frame)
+            archive.writestr("x.txt", "no member")
+            archive.write(store, "embed.b2e")
+            archive.comment = b"comment"
+        yield b"\0" + packed.getvalue()
+
+
 def record_rows():
     """Texts with records, after the numbers of their format and of the pieces in which they come."""
     header = "time,seen,h,f,d,i,u,ok,text\n"
@@ -473,6 +509,12 @@ class Corpora:
                 self.put("frame_read", frame.read_bytes())
                 self.put("recover", frame.read_bytes())
 
+    def stores(self):
+        smallest = min((path for path in self.vectors.glob("cframes/*") if path.is_file()), key=lambda path: path.stat().st_size)
+        with tempfile.TemporaryDirectory() as folder:
+            for store in stores(self.cairn, pathlib.Path(folder), smallest.read_bytes()):
+                self.put("stores", store)
+
     def databases(self):
         with tempfile.TemporaryDirectory() as folder:
             for frame in databases(self.cairn, pathlib.Path(folder)):
@@ -494,6 +536,7 @@ class Corpora:
         for stream in number_streams(self.cairn, self.vectors):
             self.put("number_streams", stream)
         self.sealed()
+        self.stores()
         self.databases()
         for entry in self.entries:
             path = self.vectors / entry["path"]

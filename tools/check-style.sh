@@ -74,7 +74,8 @@ declare -A allowed=(
   [engine/log/write]="base stats state query"
   [engine/log]="base schema stats state query write"
   # and the public headers
-  [engine/collection]="base format frame/api frame/files frame/layout frame/open frame/replay frame/stage frame/state frame/sync frame/writer storage"
+  [engine/collection/store]="base codec"
+  [engine/collection]="base codec format frame/api frame/files frame/layout frame/open frame/replay frame/stage frame/state frame/sync frame/writer storage store"
   [engine/c_api]="base"  # and the public headers
   [engine/frame/files]="$floors"
   [engine/frame/index]="$floors"

@@ -8,6 +8,7 @@
 
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
+#include "engine/codec/crc32.h"
 #include "engine/codec/stream_codec.h"
 
 namespace cairn::codec {
@@ -89,5 +90,9 @@ class Libdeflate final : public StreamCodec {
 }  // namespace
 
 std::unique_ptr<StreamCodec> MakeZlib() { return std::make_unique<Libdeflate>(); }
+
+uint32_t Crc32(Bytes bytes, uint32_t before) {
+  return libdeflate_crc32(before, bytes.data(), bytes.size());
+}
 
 }  // namespace cairn::codec

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "engine/base/status.h"
+#include "engine/codec/crc32.h"
 #include "engine/codec/stream_codec.h"
 
 namespace cairn::codec {
@@ -83,5 +84,10 @@ class Zlib final : public StreamCodec {
 }  // namespace
 
 std::unique_ptr<StreamCodec> MakeZlib() { return std::make_unique<Zlib>(); }
+
+uint32_t Crc32(Bytes bytes, uint32_t before) {
+  return static_cast<uint32_t>(
+      crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
 
 }  // namespace cairn::codec

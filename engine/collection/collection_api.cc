@@ -8,6 +8,7 @@
 #include "cairn/collection.h"
 #include "engine/base/status.h"
 #include "engine/collection/collection_core.h"
+#include "engine/collection/collection_open.h"
 #include "engine/collection/member_name.h"
 #include "engine/collection/writer_core.h"
 
@@ -16,10 +17,10 @@ namespace cairn {
 CollectionSnapshot::CollectionSnapshot(std::shared_ptr<const collection::View> view)
     : view_(std::move(view)) {}
 
-uint64_t CollectionSnapshot::number() const { return view_->ledger->table.number; }
+uint64_t CollectionSnapshot::number() const { return view_->table().number; }
 
 std::vector<std::string> CollectionSnapshot::Members(std::string_view prefix) const {
-  const collection::MemberTable& members = view_->ledger->table.members;
+  const collection::MemberTable& members = view_->table().members;
   std::vector<std::string> names;
   for (auto member = members.lower_bound(prefix);
        member != members.end() && std::string_view(member->first).starts_with(prefix); ++member) {
@@ -30,7 +31,7 @@ std::vector<std::string> CollectionSnapshot::Members(std::string_view prefix) co
 
 std::vector<std::string> CollectionSnapshot::Groups() const {
   std::set<std::string> groups = {"/"};
-  for (const auto& [name, entry] : view_->ledger->table.members) {
+  for (const auto& [name, entry] : view_->table().members) {
     for (size_t end = name.rfind('/'); end != 0; end = name.rfind('/', end - 1)) {
       groups.insert(name.substr(0, end));
     }
@@ -51,7 +52,7 @@ absl::StatusOr<VerifyReport> CollectionSnapshot::Verify(const VerifyOptions& opt
 }
 
 bool CollectionSnapshot::HasMember(std::string_view name) const {
-  return view_->ledger->table.members.contains(name);
+  return view_->table().members.contains(name);
 }
 
 absl::StatusOr<Snapshot> CollectionSnapshot::OpenMember(std::string_view name) const {
@@ -112,14 +113,14 @@ Collection::~Collection() = default;
 absl::StatusOr<Collection> Collection::Open(const std::string& path,
                                             const CollectionOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<collection::CollectionCore> core,
-                         collection::CollectionCore::Open(path, options));
+                         collection::OpenCollection(path, options));
   return Collection(std::move(core));
 }
 
 absl::StatusOr<Collection> Collection::Create(const std::string& path,
                                               const CollectionOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<collection::CollectionCore> core,
-                         collection::CollectionCore::Create(path, options));
+                         collection::CreateCollection(path, options));
   return Collection(std::move(core));
 }
 
@@ -130,10 +131,11 @@ absl::StatusOr<CollectionSnapshot> Collection::Refresh() {
   return CollectionSnapshot(std::move(view));
 }
 
+bool Collection::has_ledger() const { return core_->has_ledger(); }
+
 absl::StatusOr<CollectionWriter> Collection::OpenWriter(const CollectionWriterOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(
-      std::unique_ptr<collection::WriterCore> writer,
-      collection::WriterCore::Open(core_->site(), core_->ledger_file(), options));
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<collection::WriterCore> writer,
+                         core_->OpenWriter(options));
   return CollectionWriter(std::move(writer));
 }
 

@@ -1,31 +1,55 @@
 // Copies of whole collections.
-#include <set>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_format.h"
+
 #include "cairn/frame.h"
+#include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/collection/collection_core.h"
 #include "engine/collection/member_files.h"
+#include "engine/collection/member_name.h"
 #include "engine/collection/member_reader.h"
+#include "engine/collection/store/zip_writer.h"
+#include "engine/frame/files/atomic_file.h"
 
 namespace cairn::collection {
 
 namespace {
 
-// Copies a member to its name in the directory of `to`. Returns its position there.
-absl::StatusOr<Position> CopyMember(const View& view, const std::string& name, MemberKind kind,
-                                    const Site& to) {
-  const std::string path = to.PathOf(name, kind);
-  CAIRN_RETURN_IF_ERROR(MakeDirectories(to, DirectoryOf(path)));
-  CAIRN_ASSIGN_OR_RETURN(const Snapshot member, view.OpenMember(name));
+// Copies a member to `path`. Returns its position there.
+absl::StatusOr<Position> CopyMember(const Snapshot& member, const std::string& path,
+                                    OpenOptions options) {
   CopyOptions copying;
-  copying.file_system = to.files;
+  copying.file_system = options.file_system;
   copying.layout = Layout::kContiguous;
   CAIRN_RETURN_IF_ERROR(member.CopyTo(path, copying));
-  CAIRN_ASSIGN_OR_RETURN(const Frame copy, Frame::Open(path, to.MemberOptions()));
+  CAIRN_ASSIGN_OR_RETURN(const Frame copy, Frame::Open(path, options));
   return PositionOf(copy.snapshot());
+}
+
+// Makes the copy of a member, which is to have this entry but for the position.
+using MakeCopy = absl::FunctionRef<absl::StatusOr<Position>(
+    const std::string& name, const Snapshot& member, MemberKind kind)>;
+
+// Makes the copies of all members. A store says neither ids nor, of a value, whether it is an
+// array, and it may have names that no member can have.
+absl::StatusOr<LedgerTable> CopyMembers(const View& view, MakeCopy make) {
+  LedgerTable table{.number = view.table().number, .members = {}};
+  for (const auto& [name, entry] : view.table().members) {
+    CAIRN_RETURN_IF_ERROR(CheckMemberName(name));
+    CAIRN_ASSIGN_OR_RETURN(const Snapshot member, view.OpenMember(name));
+    MemberEntry copy = {.id = entry.id, .kind = entry.kind};
+    if (copy.id == 0) copy.id = RandomNumber();
+    if (member.array().has_value()) copy.kind = MemberKind::kArray;
+    CAIRN_ASSIGN_OR_RETURN(copy.position, make(name, member, copy.kind));
+    table.members.emplace(name, copy);
+  }
+  return table;
 }
 
 // Makes the directory. Errors: kAlreadyExists if it holds anything.
@@ -39,27 +63,60 @@ absl::Status MakeRoot(const Site& to) {
   return names.empty() ? absl::OkStatus() : made;
 }
 
-}  // namespace
-
-absl::Status View::CopyTo(const std::string& path) const {
-  CAIRN_ASSIGN_OR_RETURN(const Site to, MakeSite(path, site->options));
+// The ledger comes last.
+absl::Status CopyToDirectory(const View& view, const Site& to) {
   CAIRN_RETURN_IF_ERROR(MakeRoot(to));
-  LedgerTable table{.number = ledger->table.number, .members = {}};
   std::vector<std::string> made;
-  absl::Status copied;
-  for (const auto& [name, entry] : ledger->table.members) {
-    made.push_back(to.PathOf(name, entry.kind));
-    const absl::StatusOr<Position> position = CopyMember(*this, name, entry.kind, to);
-    copied = position.status();
-    if (!copied.ok()) break;
-    table.members.emplace(name,
-                          MemberEntry{.id = entry.id, .kind = entry.kind, .position = *position});
-  }
-  if (copied.ok()) copied = CreateLedger(to.LedgerPath(), to.files, table);
+  const absl::StatusOr<LedgerTable> table =
+      CopyMembers(view,
+                  [&](const std::string& name, const Snapshot& member,
+                      MemberKind kind) -> absl::StatusOr<Position> {
+                    const std::string& path = made.emplace_back(to.PathOf(name, kind));
+                    CAIRN_RETURN_IF_ERROR(MakeDirectories(to, DirectoryOf(path)));
+                    return CopyMember(member, path, to.MemberOptions());
+                  });
+  absl::Status copied = table.status();
+  if (copied.ok()) copied = CreateLedger(to.LedgerPath(), to.files, *table);
   if (copied.ok()) return copied;
   for (const std::string& file : made) RemoveAside(to, file).IgnoreError();
   to.files->RemoveDirectory(to.root).IgnoreError();
   return copied;
+}
+
+// Whoever unpacks the file has a collection.
+absl::Status CopyToZip(const View& view, const Site& to) {
+  if (to.files->Identity(to.root).ok()) {
+    return absl::AlreadyExistsError(absl::StrFormat("%s exists", to.root));
+  }
+  CAIRN_ASSIGN_OR_RETURN(frame::AtomicFile file,
+                         frame::AtomicFile::CreateBeside(to.files, to.root));
+  ZipWriter zip(file.file());
+  const auto copy = [&](const std::string& name, const Snapshot& member,
+                        MemberKind kind) -> absl::StatusOr<Position> {
+    Position position;
+    const std::string inside = to.PathOf(name, kind).substr(to.root.size() + 1);
+    CAIRN_RETURN_IF_ERROR(zip.Add(inside, [&](std::shared_ptr<FileSystem> files) -> absl::Status {
+      OpenOptions options = to.MemberOptions();
+      options.file_system = std::move(files);
+      CAIRN_ASSIGN_OR_RETURN(position, CopyMember(member, "/" + inside, options));
+      return absl::OkStatus();
+    }));
+    return position;
+  };
+  CAIRN_ASSIGN_OR_RETURN(const LedgerTable table, CopyMembers(view, copy));
+  CAIRN_RETURN_IF_ERROR(zip.Add(std::string(kLedgerName), [&](std::shared_ptr<FileSystem> files) {
+    return CreateLedger("/" + std::string(kLedgerName), std::move(files), table);
+  }));
+  CAIRN_RETURN_IF_ERROR(zip.Finish());
+  return file.Publish(/*replace=*/false);
+}
+
+}  // namespace
+
+absl::Status View::CopyTo(const std::string& path) const {
+  CAIRN_ASSIGN_OR_RETURN(const Site to, MakeSite(path, site_->options));
+  if (path.ends_with(".b2z")) return CopyToZip(*this, to);
+  return CopyToDirectory(*this, to);
 }
 
 }  // namespace cairn::collection

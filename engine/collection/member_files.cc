@@ -31,7 +31,8 @@ absl::Status RenameIfThere(const Site& site, const std::string& from, const std:
 }
 
 bool IsFileOfMember(std::string_view name) {
-  return name.ends_with(".b2nd") || name.ends_with(".b2f") || name.ends_with(".b2e");
+  return name.ends_with(".b2nd") || name.ends_with(".b2f") || name.ends_with(".b2b") ||
+         name.ends_with(".b2e");
 }
 
 // Looks for files below a directory.
@@ -79,6 +80,13 @@ absl::StatusOr<std::vector<std::string>> FindAside(const Site& site) {
   Search search = {.is_wanted = [](FileSystem& directory, const std::string& name) {
     return IsAsideName(name) && !directory.OpenDirectory(name).ok();
   }};
+  CAIRN_RETURN_IF_ERROR(FindFiles(site, search));
+  return std::move(search.found);
+}
+
+absl::StatusOr<std::vector<std::string>> FindMembers(const Site& site) {
+  Search search = {
+      .is_wanted = [](FileSystem&, const std::string& name) { return IsFileOfMember(name); }};
   CAIRN_RETURN_IF_ERROR(FindFiles(site, search));
   return std::move(search.found);
 }

@@ -24,6 +24,8 @@ absl::Status PlaceFile(const Site& site, std::string_view name, const MemberEntr
 // Finds the files that lie aside. Follows no symbolic links, and enters no collection or TreeStore
 // that lies inside this one.
 absl::StatusOr<std::vector<std::string>> FindAside(const Site& site);
+// Finds the files that look like members, but for those that lie aside, in the same way.
+absl::StatusOr<std::vector<std::string>> FindMembers(const Site& site);
 // Returns a file that looks like a member of the directory's collection, or nothing.
 absl::StatusOr<std::optional<std::string>> FindAnyMember(const Site& site);
 // Removes a file that lies aside, and its directory, and those above, if they are empty then.

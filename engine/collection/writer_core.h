@@ -18,7 +18,6 @@
 #include "cairn/collection.h"
 #include "cairn/frame.h"
 #include "cairn/writer.h"
-#include "engine/collection/collection_core.h"
 #include "engine/collection/held_file.h"
 #include "engine/collection/ledger.h"
 #include "engine/collection/member.h"

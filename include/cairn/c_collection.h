@@ -27,10 +27,11 @@ typedef struct cairn_collection_writer cairn_collection_writer;
 
 // ---- Collections ----
 
-// Opens the collection in the directory at `path`. The options say how members are opened; offset,
-// durable_only and generation are not used.
-// Errors: CAIRN_NOT_FOUND if no collection is there; CAIRN_FAILED_PRECONDITION if the directory is
-// that of another program, such as a TreeStore of python-blosc2.
+// Opens the collection in the directory at `path`, or for reading a store of python-blosc2: a
+// directory, or a .b2z or .b2e file. The options say how members are opened; offset, durable_only
+// and generation are not used.
+// Errors: CAIRN_NOT_FOUND if no collection is there; CAIRN_INVALID_ARGUMENT if the file is no
+// store.
 CAIRN_EXPORT cairn_code cairn_collection_open(const char* path, const cairn_open_options* options,
                                               cairn_collection** collection, cairn_status* status);
 // Makes an empty collection, and the directory at `path` if there is none.

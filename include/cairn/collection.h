@@ -77,10 +77,13 @@ class CAIRN_EXPORT CollectionSnapshot {
   absl::StatusOr<Snapshot> OpenAttributes(std::string_view group) const;
 
   // Copies this state to a new collection at `path`, also while a writer uses this one. The copy
-  // is a collection when it is complete and durable; until then its directory has no ledger.
+  // is a collection when it is complete and durable; until then its directory has no ledger. If
+  // `path` ends with ".b2z", the copy is a packed store, a zip file that a TreeStore opens. The
+  // copy of a packed store is a collection again.
   //
   // Errors, after which nothing is left: kAlreadyExists if `path` is not an empty directory or
-  // nothing; those of OpenMember and Snapshot::CopyTo.
+  // nothing; kInvalidArgument if a store has a name that no member can have; those of OpenMember
+  // and Snapshot::CopyTo.
   absl::Status CopyTo(const std::string& path) const;
   // Verifies the ledger, as it is now, and all members. A section of the report begins with the
   // name of the member, as in "/day/temp: chunk 3", or is that name if the file cannot be opened.
@@ -182,12 +185,14 @@ class CAIRN_EXPORT Collection {
   Collection& operator=(Collection&&) noexcept;
   ~Collection();
 
-  // Opens the collection in the directory at `path`.
+  // Opens the collection in the directory at `path`, or a store of python-blosc2 for reading: the
+  // directory of a TreeStore or DictStore, a store that is packed into a file (.b2z), or an
+  // EmbedStore (.b2e).
   //
   // Errors:
   //   kNotFound if no collection is there.
-  //   kFailedPrecondition if the directory is that of another program, such as a TreeStore.
-  //   kDataLoss if the ledger is damaged.
+  //   kInvalidArgument if the file at `path` is no store.
+  //   kDataLoss if the ledger, or the list of a store, is damaged.
   static absl::StatusOr<Collection> Open(const std::string& path,
                                          const CollectionOptions& options = {});
   // Creates an empty collection, and the directory at `path` if there is none.
@@ -206,11 +211,16 @@ class CAIRN_EXPORT Collection {
   // its place.
   absl::StatusOr<CollectionSnapshot> Refresh();
 
+  // Returns false for a store of python-blosc2. Cairn only reads it: it has no commits, and whoever
+  // changes it meanwhile may change what a snapshot shows. Its number is 0.
+  [[nodiscard]] bool has_ledger() const;
+
   // Opens the only writer of the collection. It completes what a writer that was killed had
   // committed.
   //
   // Errors: kUnavailable if another writer has the collection for longer than `options.wait`;
-  // kDataLoss if the ledger or a member that must be completed is damaged.
+  // kFailedPrecondition if it has no ledger; kDataLoss if the ledger or a member that must be
+  // completed is damaged.
   absl::StatusOr<CollectionWriter> OpenWriter(const CollectionWriterOptions& options = {});
 
  private:

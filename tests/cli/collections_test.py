@@ -26,7 +26,7 @@ class Collections(CliTest):
     def test_list_of_anything_else_says_what_a_collection_is(self):
         os.mkdir(self.path("empty"))
         for path in ["empty", "nowhere"]:
-            self.assertIn(f"{path}: no collection, which is a directory with a file embed.b2e", self.fails(1, "list", path))
+            self.assertIn(f"{path}: no collection: neither a directory with a file embed.b2e nor", self.fails(1, "list", path))
         self.assertIn("weather.b2d: no group or member /night", self.fails(1, "list", "weather.b2d/night"))
 
     def test_info_shows_each_member(self):
@@ -121,12 +121,31 @@ class Collections(CliTest):
         shutil.copytree(self.path("weather.b2d"), self.path("tree"))
         self.pack(b"data", name="other")
         shutil.copy(self.path("other"), self.path("tree/embed.b2e"))
-        self.assertIn("tree: a directory of another program", self.fails(1, "list", "tree"))
-        self.assertIn("name its files", self.fails(1, "cat", "tree/day/temp"))
+        # Without the ledger it is a store of others, which is read.
+        self.assertEqual(self.ok("list", "tree"), self.ok("list", "weather.b2d"))
+        self.assertEqual(self.ok("cat", "tree/day/temp"), self.ok("cat", "weather.b2d/day/temp"))
         self.write("weather.b2d/embed.b2e", self.read("weather.b2d/embed.b2e")[:100])
         for words in [["list", "weather.b2d"], ["info", "weather.b2d"], ["cat", "weather.b2d/day/temp"]]:
             self.assertIn("weather.b2d/embed.b2e", self.fails(1, *words))
         self.assertIn("1 of 1 frame failed the check", self.fails(1, "verify", "weather.b2d"))
+
+    def test_a_packed_collection_is_read_and_unpacked(self):
+        self.ok("backup", "weather.b2d", "weather.b2z")
+        names = self.ok("list", "weather.b2d")
+        self.assertEqual(self.ok("list", "weather.b2z"), names)
+        self.assertEqual(self.ok("cat", "weather.b2z/day/temp"), self.ok("cat", "weather.b2d/day/temp"))
+        self.assertIn(b"7 x 180 of <f4", self.ok("info", "weather.b2z"))
+        self.assertIn(b"weather.b2z: ok, sealed", self.ok("verify", "weather.b2z"))
+        self.ok("copy", "weather.b2z/day/rain", "rain.b2nd", "--quiet")
+        self.assertEqual(self.ok("cat", "rain.b2nd"), self.ok("cat", "weather.b2d/day/rain"))
+        self.assertIn("weather.b2z exists", self.fails(1, "backup", "weather.b2d", "weather.b2z"))
+        self.assertIn("no member /day/wind", self.fails(1, "cat", "weather.b2z/day/wind"))
+        self.assertIn("name one of its members", self.fails(1, "cat", "weather.b2z"))
+        self.ok("backup", "weather.b2z", "again.b2d")
+        self.assertEqual(self.ok("list", "again.b2d"), names)
+        whole = self.read("weather.b2z")
+        self.write("weather.b2z", whole[: len(whole) // 2])
+        self.assertIn("the file may have been cut", self.fails(1, "list", "weather.b2z"))
 
 
 if __name__ == "__main__":

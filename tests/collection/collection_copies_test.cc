@@ -11,26 +11,14 @@
 
 #include "cairn/collection.h"
 #include "cairn/frame.h"
+#include "tests/collection/ints.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
 namespace {
 
-using Ints = std::vector<int32_t>;
-
 Bytes AttributeBytes(std::string_view text) { return std::as_bytes(std::span(text)); }
-
-Ints IntsOf(const CollectionSnapshot& snapshot, const std::string& name) {
-  const absl::StatusOr<Snapshot> member = snapshot.OpenMember(name);
-  if (!IsOk(member)) {
-    ADD_FAILURE() << name << ": " << member.status();
-    return {};
-  }
-  Ints numbers(static_cast<size_t>(member->info().nitems));
-  EXPECT_TRUE(IsOk(member->ReadItems(0, numbers)));
-  return numbers;
-}
 
 std::string AttributeOf(const absl::StatusOr<Snapshot>& frame, std::string_view name) {
   if (!IsOk(frame)) return frame.status().ToString();

@@ -180,8 +180,11 @@ class ModesTest(CollectionTest):
     def test_other_directories_and_uris_are_refused(self):
         os.mkdir(self.path("other"))
         cairn.create(os.path.join(self.path("other"), "embed.b2e"), None).close()
-        with self.assertRaisesRegex(cairn.FailedPrecondition, "no layer cairn.members"):
-            cairn.open_collection(self.path("other"), "w")
+        for mode in ("r+", "a", "w"):
+            with self.assertRaisesRegex(cairn.FailedPrecondition, "a store of python-blosc2"):
+                cairn.open_collection(self.path("other"), mode)
+        with self.assertRaisesRegex(cairn.InvalidArgument, "neither a collection nor a store"):
+            cairn.open_collection(os.path.join(self.path("other"), "embed.b2e"))
         with self.assertRaises(cairn.Unimplemented):
             cairn.open_collection("s3://bucket/c.b2d")
 

@@ -10,16 +10,20 @@ namespace cairn::members {
 // The name of a collection's ledger.
 inline constexpr char kLedger[] = "/embed.b2e";
 
-// A place in a collection.
+// A place in a collection. In a store that is one file, all places but the whole seem to be
+// members.
 struct CollectionPlace {
-  std::string collection;  // the path of its directory
+  std::string collection;  // the path of its directory, or of the file of a store
   std::string name;        // of a member or a group, such as "/day/temp"; empty: the whole
   bool is_member = false;  // else a group, or the whole
 };
 
 // Returns where in a collection a path leads, or nothing if it leads to something else: a file, or
-// a sparse frame.
+// a sparse frame. A store of python-blosc2 that is packed into one file (.b2z) is a collection. So
+// is one of embedded values (.b2e), but the path of the file itself leads to a frame.
 std::optional<CollectionPlace> FindInCollection(const std::string& path);
+// Returns true if a file is there whose name is that of a store.
+bool IsStoreFile(const std::string& path);
 
 }  // namespace cairn::members
 

@@ -95,12 +95,19 @@ absl::Status BackupCollection(const CollectionPlace& place, const BackupFlags& f
     return WriteStdout(Dump(json, 2) + "\n");
   }
   if (flags.quiet) return absl::OkStatus();
-  return WriteLines({absl::StrFormat("%s: commit %d, %s", flags.out, snapshot.number(),
-                                     FormatCount(std::ssize(members), "member"))});
+  const std::string commit =
+      snapshot.number() == 0 ? "" : absl::StrCat("commit ", snapshot.number(), ", ");
+  return WriteLines(
+      {absl::StrFormat("%s: %s%s", flags.out, commit, FormatCount(std::ssize(members), "member"))});
 }
 
 absl::Status Backup(const BackupFlags& flags) {
-  const std::optional<CollectionPlace> place = FindInCollection(flags.frame);
+  std::optional<CollectionPlace> place = FindInCollection(flags.frame);
+  // A store of values is also a frame. The name of the copy tells which is meant.
+  const bool is_for_collection = flags.out.ends_with(".b2d") || flags.out.ends_with(".b2z");
+  if (is_for_collection && members::IsStoreFile(flags.frame)) {
+    place = {.collection = flags.frame, .name = {}};
+  }
   if (place.has_value() && !place->is_member) return BackupCollection(*place, flags);
   const HeldSignals signals;
   RETURN_IF_ERROR(CheckReplaceable(flags.out));
@@ -132,7 +139,8 @@ void AddBackup(CLI::App& app, Command& chosen) {
       "backup", "Copy a frame or collection that is in use, or what changed since a copy");
   const auto flags = std::make_shared<BackupFlags>();
   backup->add_option("FRAME", flags->frame, "The frame, or the collection")->required();
-  backup->add_option("OUT", flags->out, "The copy; it appears when it is complete")->required();
+  backup->add_option("OUT", flags->out, "The copy; of a collection, a .b2z file packs it")
+      ->required();
   CLI::Option* since =
       AddNumber(*backup, "--since", flags->since, uint64_t{0}, std::numeric_limits<uint64_t>::max())
           ->description("Write an increment: what changed since generation G")
@@ -151,7 +159,10 @@ void AddBackup(CLI::App& app, Command& chosen) {
       "\nExample: a full copy, later what changed since, and both together\n"
       "  cairn backup temps.b2frame full.b2frame\n"
       "  cairn backup temps.b2frame monday.b2frame --since-copy full.b2frame\n"
-      "  cairn restore full.b2frame monday.b2frame");
+      "  cairn restore full.b2frame monday.b2frame\n"
+      "\nExample: a collection as one file, and that file as a collection again\n"
+      "  cairn backup weather.b2d weather.b2z\n"
+      "  cairn backup weather.b2z again.b2d");
   backup->callback(
       [flags, &chosen] { chosen = [flags] { return About(flags->frame, Backup(*flags)); }; });
 }

@@ -24,10 +24,12 @@ struct ListFlags {
 };
 
 absl::Status ListMembers(const ListFlags& flags) {
-  const std::optional<CollectionPlace> place = FindInCollection(flags.path);
+  std::optional<CollectionPlace> place = FindInCollection(flags.path);
+  if (!place && members::IsStoreFile(flags.path)) place = {.collection = flags.path, .name = {}};
   if (!place.has_value()) {
-    return absl::NotFoundError(
-        absl::StrCat(flags.path, ": no collection, which is a directory with a file embed.b2e"));
+    return absl::NotFoundError(absl::StrCat(
+        flags.path,
+        ": no collection: neither a directory with a file embed.b2e nor a .b2z or .b2e file"));
   }
   ASSIGN_OR_RETURN(const CollectionSnapshot snapshot, Sources().OpenCollection(place->collection));
   std::vector<std::string> names = snapshot.Members(place->name + "/");
@@ -45,7 +47,8 @@ absl::Status ListMembers(const ListFlags& flags) {
 void AddList(CLI::App& app, Command& chosen) {
   CLI::App* list = app.add_subcommand("list", "List the members of a collection");
   const auto flags = std::make_shared<ListFlags>();
-  list->add_option("COLLECTION", flags->path, "The directory of the collection, or of a group")
+  list->add_option("COLLECTION", flags->path,
+                   "The directory of the collection, or of a group; or a .b2z or .b2e file")
       ->required();
   list->add_flag("--json", flags->json, "Print JSON");
   list->footer(

@@ -35,7 +35,7 @@ absl::Status RefusePlace(const CollectionPlace& place) {
         place.collection));
   }
   return absl::FailedPreconditionError(absl::StrFormat(
-      "%s: name one of its members; 'cairn list %s' lists them",
+      "%s: name one of its members; 'cairn list %s' lists them, and 'cairn backup' copies all",
       place.name.empty() ? "a collection" : "a group of a collection", place.collection));
 }
 
@@ -55,6 +55,7 @@ std::optional<CollectionPlace> FindInCollection(const std::string& path) {
 std::string FileAt(const std::string& path) {
   const std::optional<CollectionPlace> place = FindInCollection(path);
   if (!place.has_value() || !place->is_member) return path;
+  if (members::IsStoreFile(place->collection)) return place->collection;
   const std::string array = path + ".b2nd";
   return Exists(array) ? array : path + ".b2f";
 }
@@ -72,11 +73,6 @@ absl::StatusOr<CollectionSnapshot> Sources::OpenCollection(const std::string& pa
     return known->second;
   }
   const absl::StatusOr<Collection> collection = Collection::Open(path, {.members = options_});
-  if (absl::IsFailedPrecondition(collection.status())) {
-    return absl::FailedPreconditionError(
-        "a directory of another program, such as a TreeStore of python-blosc2, and no collection: "
-        "name its files");
-  }
   if (!collection.ok()) return About(path, collection.status());
   return collections_.emplace(path, collection->snapshot()).first->second;
 }
@@ -115,7 +111,8 @@ std::vector<std::string> Sources::Expand(const std::vector<std::string>& paths) 
   for (const std::string& path : paths) {
     const std::optional<CollectionPlace> place = FindInCollection(path);
     absl::StatusOr<CollectionSnapshot> snapshot = absl::NotFoundError("");
-    if (place.has_value() && !place->is_member) snapshot = OpenCollection(place->collection);
+    const bool is_group = place.has_value() && !place->is_member;
+    if (is_group && !members::IsStoreFile(path)) snapshot = OpenCollection(place->collection);
     if (!snapshot.ok()) {
       expanded.push_back(path);
       continue;

@@ -43,7 +43,8 @@ class Sources {
   // CollectionSnapshot::OpenMember; kInvalidArgument if the options of a member name another state.
   absl::StatusOr<Snapshot> Open(const std::string& path);
   // Returns the paths with each collection replaced by its ledger, the attributes of its groups and
-  // its members, and each group by what it has of these. A collection that does not open stays.
+  // its members, and each group by what it has of these. A collection that does not open stays, and
+  // so does a store that is one file.
   std::vector<std::string> Expand(const std::vector<std::string>& paths);
 
  private:

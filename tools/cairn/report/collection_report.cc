@@ -83,9 +83,11 @@ std::string TextOfCollection(const CollectionSummary& summary) {
     stored += SizeOf(member);
     width = std::max(width, OneLine(member.name).size());
   }
+  // A store of another program has no commits.
+  const std::string commit = summary.number == 0 ? "" : absl::StrCat(", commit ", summary.number);
   std::string text = absl::StrFormat(
-      "%s: collection of %s, commit %d\n  data          %s\n  frames        %s, ratio %s\n",
-      OneLine(summary.path), FormatCount(std::ssize(summary.members), "member"), summary.number,
+      "%s: collection of %s%s\n  data          %s\n  frames        %s, ratio %s\n",
+      OneLine(summary.path), FormatCount(std::ssize(summary.members), "member"), commit,
       FormatByteSize(data), FormatByteSize(stored), FormatRatio(data, stored));
   if (summary.members.empty()) return text;
   const int padded = static_cast<int>(std::min<size_t>(width, 60));

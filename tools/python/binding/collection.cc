@@ -243,6 +243,7 @@ void BindCollection(nb::module_& module) {
              return SnapshotOf{self.context,
                                Check(WithoutGil([&] { return self.collection.Refresh(); }))};
            })
+      .def("has_ledger", [](const CollectionHandle& self) { return self.collection.has_ledger(); })
       .def("open_writer", &OpenCollectionWriter, "wait"_a);
 
   module.def("open_collection", &OpenCollection, "path"_a, "create"_a, "mmap"_a, "verify"_a,

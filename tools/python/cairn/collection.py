@@ -9,7 +9,7 @@ from typing import Any, Optional
 from . import _engine, options
 from .arguments import members_raise_ours, raises_ours, told
 from .collection_writer import CollectionWriter
-from .errors import AlreadyExists, InvalidArgument, InvalidType, NoSuchMember, NotFound, ReadOnly, Unimplemented
+from .errors import AlreadyExists, FailedPrecondition, InvalidArgument, InvalidType, NoSuchMember, NotFound, ReadOnly, Unimplemented
 from .info import Report
 from .metadata import NO_LAYERS, Layers, RawVlMeta, VlMeta, attributes_name
 from .opened import Immutable, Opened
@@ -100,12 +100,16 @@ class Members(Mapping[str, Snapshot]):
         return Report._of(self._view().engine, depth, progress)
 
     def backup(self, path: Path) -> None:
-        """Copies this state of all members to a new collection at `path`. A writer may be open meanwhile."""
+        """Copies this state of all members to a new collection at `path`. A writer may be open meanwhile.
+
+        If `path` ends with ".b2z", the copy is one file, a packed store. The backup of that file is
+        a collection again.
+        """
         self._view().engine.copy_to(name_of(path))
 
     @property
     def number(self) -> int:
-        """The number of the commit. Each has that of the one before, plus one."""
+        """The number of the commit. Each has that of the one before, plus one. Stores of python-blosc2 have 0."""
         return self._view().engine.number()
 
     def _title(self) -> str:
@@ -163,6 +167,11 @@ class Collection(Opened[State], Members):
     def mode(self) -> str:
         """"r", or "r+" if the collection can be changed."""
         return self._mode
+
+    @property
+    def has_ledger(self) -> bool:
+        """False for a store of python-blosc2. It has no commits: whoever changes it changes what is shown."""
+        return bool(self._engine.has_ledger())
 
     def snapshot(self) -> CollectionSnapshot:
         """Returns the state that is shown now, which stays as it is."""
@@ -228,10 +237,12 @@ def open_collection(
     limits: Limits = Limits(),
     wait: float = 0.0,
 ) -> Collection:
-    """Opens a collection, or makes one.
+    """Opens a collection, or makes one. Opens a store of python-blosc2 for reading.
 
     path
-        A directory. Its name ends with ".b2d" where python-blosc2 is to know it.
+        A directory. Its name ends with ".b2d" where python-blosc2 is to know it. A store of
+        python-blosc2 is such a directory, or a file: one that is packed (".b2z"), or an
+        `EmbedStore` (".b2e"). Its `backup` is a collection.
     mode
         "r" opens the collection for reading, and "r+" also for changing it. "a" is "r+", and makes
         an empty one if there is none. "w" makes one without members, and removes those of one that
@@ -267,6 +278,8 @@ def open_collection(
     }
     options.milliseconds(wait)  # before anything is made
     engine = _engine_of(name, mode, opened_with)
+    if mode != "r" and not engine.has_ledger():
+        raise FailedPrecondition(f"{name}: a store of python-blosc2, which is only read; its backup is a collection")
     collection = Collection(engine, name, "r" if mode == "r" else "r+", opened_with)
     if mode == "w":
         with collection.writer() as writer:

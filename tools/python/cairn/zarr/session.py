@@ -75,7 +75,10 @@ class Session:
             self._begin()
         with self._opening:
             if self._collection is None:
-                self._collection = open_collection(self.path, "a" if self._can_write else "r", wait=self.wait)
+                collection = open_collection(self.path, "a" if self._can_write else "r", wait=self.wait)
+                if not collection.has_ledger:
+                    raise FailedPrecondition(f"{self.path}: a store of python-blosc2, which has no keys of Zarr")
+                self._collection = collection
             return self._collection
 
     def committed(self) -> Committed:

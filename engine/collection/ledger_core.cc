@@ -1,4 +1,4 @@
-#include "engine/collection/collection_core.h"
+#include "engine/collection/ledger_core.h"
 
 #include <optional>
 #include <string>
@@ -8,6 +8,7 @@
 #include "engine/collection/collection_locks.h"
 #include "engine/collection/member_files.h"
 #include "engine/collection/member_reader.h"
+#include "engine/collection/writer_core.h"
 #include "engine/frame/files/frame_location.h"
 
 namespace cairn::collection {
@@ -30,19 +31,19 @@ absl::Status CheckHasNoMembers(const Site& site) {
 
 // A writer that removes or replaces the member puts its file aside. So the file is there, or
 // another one is that does not hold the state, or it is aside already.
-absl::StatusOr<Snapshot> View::OpenMember(std::string_view name) const {
-  const auto member = ledger->table.members.find(name);
-  if (member == ledger->table.members.end()) {
-    return NotFound("%s: no member of the collection %s", name.substr(0, 256), site->root);
+absl::StatusOr<Snapshot> LedgerView::OpenMember(std::string_view name) const {
+  const auto member = table().members.find(name);
+  if (member == table().members.end()) {
+    return NotFound("%s: no member of the collection %s", name.substr(0, 256), site().root);
   }
   const MemberEntry& entry = member->second;
-  const auto patches = [&](uint64_t after) { return ledger->PatchesOf(name, after); };
-  const OpenOptions options = site->MemberOptions();
-  const std::string path = site->PathOf(name, entry.kind);
+  const auto patches = [&](uint64_t after) { return ledger_->PatchesOf(name, after); };
+  const OpenOptions options = site().MemberOptions();
+  const std::string path = site().PathOf(name, entry.kind);
   absl::StatusOr<Snapshot> found = OpenMemberAt(path, options, entry.position, patches);
   if (found.ok()) return found;
   absl::StatusOr<Snapshot> aside =
-      OpenMemberAt(site->AsidePath(name, entry.id), options, entry.position, patches);
+      OpenMemberAt(site().AsidePath(name, entry.id), options, entry.position, patches);
   if (aside.ok()) return aside;
   // A writer may just have given the file its name.
   if (absl::IsNotFound(aside.status())) {
@@ -53,57 +54,55 @@ absl::StatusOr<Snapshot> View::OpenMember(std::string_view name) const {
   return AtPath(path, DataLoss("member: the file is missing"));
 }
 
-absl::StatusOr<std::shared_ptr<CollectionCore>> CollectionCore::Open(
-    const std::string& path, const CollectionOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(Site made, MakeSite(path, options));
-  auto site = std::make_shared<const Site>(std::move(made));
-  CAIRN_ASSIGN_OR_RETURN(Frame ledger, Frame::Open(site->LedgerPath(), LedgerReading(site->files)));
+absl::StatusOr<std::shared_ptr<LedgerCore>> LedgerCore::Open(std::shared_ptr<const Site> site,
+                                                             Frame ledger) {
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file,
                          site->files->Open(site->LedgerPath(), FileMode::kRead));
-  const std::shared_ptr<CollectionCore> core(
-      new CollectionCore(std::move(site), std::move(ledger), std::move(file)));
+  const std::shared_ptr<LedgerCore> core(
+      new LedgerCore(std::move(site), std::move(ledger), std::move(file)));
   CAIRN_RETURN_IF_ERROR(core->Refresh().status());
   return core;
 }
 
-absl::StatusOr<std::shared_ptr<CollectionCore>> CollectionCore::Create(
-    const std::string& path, const CollectionOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(const Site site, MakeSite(path, options));
+absl::Status LedgerCore::Create(const Site& site) {
   const absl::Status made = site.files->MakeDirectory(site.root);
   if (!absl::IsAlreadyExists(made)) {
     CAIRN_RETURN_IF_ERROR(made);
     CAIRN_RETURN_IF_ERROR(site.files->SyncDirectoryOf(site.root));
   }
   CAIRN_RETURN_IF_ERROR(CheckHasNoMembers(site));
-  CAIRN_RETURN_IF_ERROR(CreateLedger(site.LedgerPath(), site.files));
-  return Open(path, options);
+  return CreateLedger(site.LedgerPath(), site.files);
 }
 
-ViewPtr CollectionCore::newest() const {
+ViewPtr LedgerCore::newest() const {
   const MutexLock lock(mutex_);
   return newest_;
 }
 
 // The reader holds the entry until it has registered for the commit that it found.
-absl::StatusOr<ViewPtr> CollectionCore::Refresh() {
+absl::StatusOr<ViewPtr> LedgerCore::Refresh() {
   const MutexLock lock(mutex_);
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const void> entry,
                          frame::ReaderLocks::Hold(locks_, kEntryByte));
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, ledger_.Refresh());
   CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site_, *file_));
   absl::StatusOr<std::shared_ptr<const Ledger>> ledger =
-      ReadLedger(snapshot, newest_ == nullptr ? nullptr : newest_->ledger);
+      ReadLedger(snapshot, newest_ == nullptr ? nullptr : newest_->ledger());
   if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());
-  if (newest_ != nullptr && newest_->ledger == *ledger) return newest_;
+  if (newest_ != nullptr && newest_->ledger() == *ledger) return newest_;
   const uint64_t number = (*ledger)->table.number;
   if (number >= kMaxCommits) {
     return AtPath(site_->LedgerPath(), DataLoss("ledger: commit number %d", number));
   }
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const void> registered,
                          frame::ReaderLocks::Hold(locks_, CommitByte(number)));
-  newest_ = std::make_shared<const View>(
-      View{.site = site_, .ledger = *std::move(ledger), .registered = std::move(registered)});
+  newest_ = std::make_shared<const LedgerView>(site_, *std::move(ledger), std::move(registered));
   return newest_;
+}
+
+absl::StatusOr<std::unique_ptr<WriterCore>> LedgerCore::OpenWriter(
+    const CollectionWriterOptions& options) const {
+  return WriterCore::Open(site_, *file_, options);
 }
 
 }  // namespace cairn::collection
