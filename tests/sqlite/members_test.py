@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 EXTENSION = os.environ.get("CAIRN_SQLITE", "")
 COLLECT = os.environ.get("CAIRN_COLLECT", "")
@@ -95,6 +96,21 @@ class ReadingTest(MembersTest):
             self.assertEqual(temp, rain)
         self.assertEqual(running.returncode, 0)
         self.assertEqual(len(self.items("temp")), 14)
+
+    def test_members_of_a_packed_store_are_read(self):
+        packed = self.where[: -len("b2d")] + "b2z"
+        with zipfile.ZipFile(packed, "w") as archive:
+            for folder, _, names in os.walk(self.where):
+                for name in names:
+                    path = os.path.join(folder, name)
+                    archive.write(path, os.path.relpath(path, self.where))
+        self.assertEqual(self.db.execute(f"SELECT * FROM cairn_members('{packed}')").fetchall(),
+                         self.db.execute(f"SELECT * FROM cairn_members('{self.where}')").fetchall())  # fmt: skip
+        self.db.execute(f"CREATE VIRTUAL TABLE temp.packed USING cairn('{packed}/day/temp')")
+        self.assertEqual(self.items("packed"), [0, 1, 2, 3])
+        self.db.execute(f"CREATE VIRTUAL TABLE temp.wind USING cairn('{packed}/wind', writable=1)")
+        self.refuse("only reads", "INSERT INTO wind VALUES (1)")
+        self.refuse("no member", f"CREATE VIRTUAL TABLE temp.n USING cairn('{packed}/none')")
 
     def test_functions_take_members(self):
         self.assertEqual(self.db.execute(f"SELECT nitems, dtype FROM cairn_info('{self.where}/day/temp')").fetchall(), [(4, "<i4")])
