@@ -9,6 +9,7 @@
 #include "engine/base/status.h"
 #include "engine/collection/collection_core.h"
 #include "engine/collection/collection_open.h"
+#include "engine/collection/collection_recover.h"
 #include "engine/collection/member_name.h"
 #include "engine/collection/writer_core.h"
 
@@ -122,6 +123,11 @@ absl::StatusOr<Collection> Collection::Create(const std::string& path,
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<collection::CollectionCore> core,
                          collection::CreateCollection(path, options));
   return Collection(std::move(core));
+}
+
+absl::StatusOr<CollectionRecovery> Collection::Recover(const std::string& path,
+                                                       const CollectionOptions& options) {
+  return collection::RecoverCollection(path, options);
 }
 
 CollectionSnapshot Collection::snapshot() const { return CollectionSnapshot(core_->newest()); }

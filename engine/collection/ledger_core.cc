@@ -22,8 +22,8 @@ absl::Status CheckHasNoMembers(const Site& site) {
   // The members of a collection that was made meanwhile have a ledger.
   if (!member.has_value() || site.files->Identity(site.LedgerPath()).ok()) return absl::OkStatus();
   return FailedPrecondition(
-      "%s: members but no ledger; restore embed.b2e from a backup, or move the members elsewhere, "
-      "such as %s",
+      "%s: members but no ledger; restore embed.b2e from a backup, recover the collection, or move "
+      "the members elsewhere, such as %s",
       site.root, *member);
 }
 

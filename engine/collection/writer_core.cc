@@ -93,6 +93,10 @@ absl::StatusOr<std::vector<std::string>> FindUnneeded(const Site& site, const Le
   return aside;
 }
 
+bool IsDamageOf(const absl::Status& member) {
+  return absl::IsDataLoss(member) || absl::IsInvalidArgument(member) || absl::IsNotFound(member);
+}
+
 using OpenMembers = std::map<std::string, std::unique_ptr<Member>, std::less<>>;
 
 absl::Status CheckpointLongOnes(const OpenMembers& members) {
@@ -102,10 +106,20 @@ absl::Status CheckpointLongOnes(const OpenMembers& members) {
   return absl::OkStatus();
 }
 
+// Returns true if the ledger is due for a checkpoint. `snapshot` is its newest state.
+bool IsLedgerLong(const Ledger& ledger, const Snapshot& snapshot) {
+  const auto members = static_cast<int64_t>(ledger.table.members.size());
+  // A commit that became a checkpoint would be lost with the next one, if that is one, too.
+  const bool is_checkpoint = PositionOf(snapshot).checkpoint;
+  return is_checkpoint || ledger.commit_bytes > std::max(kLongLedger, 8 * kEntrySize * members);
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WriterCore>> WriterCore::Open(
-    std::shared_ptr<const Site> site, const File& opened, const CollectionWriterOptions& options) {
+absl::StatusOr<std::unique_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<const Site> site,
+                                                             const File& opened,
+                                                             const CollectionWriterOptions& options,
+                                                             bool takes_damage) {
   const std::string path = site->LedgerPath();
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const File> locks,
                          site->files->Open(path, FileMode::kRead));
@@ -127,7 +141,7 @@ absl::StatusOr<std::unique_ptr<WriterCore>> WriterCore::Open(
   std::unique_ptr<WriterCore> core(
       new WriterCore(std::move(site), options.members, std::move(held), std::move(ledger),
                      frame::HandleAccess::Make(std::move(writer)), std::move(locks)));
-  CAIRN_RETURN_IF_ERROR(core->Recover());
+  CAIRN_RETURN_IF_ERROR(core->Recover(takes_damage));
   return core;
 }
 
@@ -139,7 +153,7 @@ absl::Status WriterCore::Need(absl::Status status) {
 }
 
 // Completes what the ledger has decided, after a writer that died. Then it has no copies any more.
-absl::Status WriterCore::Recover() {
+absl::Status WriterCore::Recover(bool takes_damage) {
   const Snapshot snapshot = ledger_snapshot();
   const absl::StatusOr<std::shared_ptr<const Ledger>> ledger = ReadLedger(snapshot, nullptr);
   if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());
@@ -175,6 +189,7 @@ absl::Status WriterCore::Recover() {
   CAIRN_RETURN_IF_ERROR(ForEachOf(there.size(), [&](size_t i) {
     const MemberKind kind = ledger_.table.members.at(there[i]).kind;
     const absl::Status redone = RedoMember(*site_, there[i], ledger_);
+    if (takes_damage && IsDamageOf(redone)) return absl::OkStatus();
     return redone.ok() ? redone : AtPath(site_->PathOf(there[i], kind), redone);
   }));
   CAIRN_ASSIGN_OR_RETURN(aside_, FindUnneeded(*site_, ledger_.table));
@@ -210,7 +225,7 @@ absl::StatusOr<uint64_t> WriterCore::Commit(bool lists_checkpoints) {
   // The commit stands. A later step that fails stops the writer.
   const uint64_t number = commit.number;
   if (Need(AfterLedger(commit)).ok() && Need(CheckpointLongOnes(members_)).ok() &&
-      Need(CloseSome(MaxOpen())).ok() && IsLedgerLong()) {
+      Need(CloseSome(MaxOpen())).ok() && IsLedgerLong(ledger_, ledger_snapshot())) {
     Need(CheckpointLedger()).IgnoreError();
   }
   return number;
@@ -340,13 +355,6 @@ absl::Status WriterCore::TidyUp() {
   return absl::OkStatus();
 }
 
-bool WriterCore::IsLedgerLong() const {
-  const auto members = static_cast<int64_t>(ledger_.table.members.size());
-  // A commit that became a checkpoint would be lost with the next one, if that is one, too.
-  const bool is_checkpoint = PositionOf(ledger_snapshot()).checkpoint;
-  return is_checkpoint || ledger_.commit_bytes > std::max(kLongLedger, 8 * kEntrySize * members);
-}
-
 absl::Status WriterCore::SyncMembers(absl::FunctionRef<bool(const Member&)> which) const {
   std::vector<Member*> members;
   for (const auto& [name, member] : members_) {
@@ -382,7 +390,9 @@ absl::StatusOr<bool> WriterCore::HasWaiters() const {
   return ledger_writer_.HasWaiters();
 }
 
+// A member that is damaged stays as it is, and all others become complete.
 absl::Status WriterCore::Close() {
+  absl::Status damage;
   CAIRN_RETURN_IF_ERROR(Commit().status());
   CAIRN_RETURN_IF_ERROR(unusable_);
   std::vector<std::string> journaled;
@@ -403,7 +413,13 @@ absl::Status WriterCore::Close() {
       CAIRN_RETURN_IF_ERROR(Need(CloseSome(max_open)));
       CAIRN_RETURN_IF_ERROR(MakeRoom(name));
     }
-    CAIRN_ASSIGN_OR_RETURN(Member* const member, OpenMember(name));
+    const absl::StatusOr<Member*> opened = OpenMember(name);
+    if (IsDamageOf(opened.status())) {
+      if (damage.ok()) damage = opened.status();
+      continue;
+    }
+    CAIRN_RETURN_IF_ERROR(opened.status());
+    Member* const member = *opened;
     if (member->NeedsNewFile()) {
       const absl::Status copied = StageCopy(name, name);
       if (!copied.ok()) DropStaged();
@@ -418,7 +434,7 @@ absl::Status WriterCore::Close() {
   members_.clear();
   CAIRN_RETURN_IF_ERROR(Need(ledger_writer_.Close()));
   unusable_ = FailedPrecondition("the writer is closed");
-  return absl::OkStatus();
+  return damage;
 }
 
 }  // namespace cairn::collection

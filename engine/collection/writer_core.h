@@ -34,10 +34,12 @@ inline constexpr int64_t kLeastRoom = 32;
 // Not thread-safe.
 class WriterCore {
  public:
-  // `opened` is the ledger of the collection that was opened.
+  // `opened` is the ledger of the collection that was opened. A member that must be completed and
+  // is damaged gives an error, or is left as it is if `takes_damage` is set.
   static absl::StatusOr<std::unique_ptr<WriterCore>> Open(std::shared_ptr<const Site> site,
                                                           const File& opened,
-                                                          const CollectionWriterOptions& options);
+                                                          const CollectionWriterOptions& options,
+                                                          bool takes_damage = false);
 
   absl::StatusOr<Writer*> Edit(std::string_view name);
   absl::StatusOr<Writer*> Add(std::string_view name, const CreateOptions& options);
@@ -47,7 +49,10 @@ class WriterCore {
   // Also lists the checkpoints of members, if `lists_checkpoints` is set and there are any.
   absl::StatusOr<uint64_t> Commit(bool lists_checkpoints = false);
   void Rollback();
+  // Lists members as their files are, in a commit; see Collection::Recover. Nothing is staged.
+  absl::StatusOr<CollectionRecovery> AdoptMembers();
   absl::StatusOr<bool> HasWaiters() const;
+  // Completes all members, also if one is damaged, whose error it returns then.
   absl::Status Close();
 
  private:
@@ -71,7 +76,7 @@ class WriterCore {
   // stops.
   absl::Status Need(absl::Status status);
   Snapshot ledger_snapshot() const { return frame::HandleAccess::Make(ledger_core_->newest()); }
-  absl::Status Recover();
+  absl::Status Recover(bool takes_damage);
 
   absl::Status CheckIsThere(std::string_view name) const;
   absl::Status CheckIsNew(std::string_view name) const;
@@ -91,7 +96,6 @@ class WriterCore {
 
   absl::Status SyncMembers(absl::FunctionRef<bool(const Member&)> which) const;
   absl::Status CloseSome(size_t most);
-  bool IsLedgerLong() const;
   absl::Status CheckpointLedger();
   void NoteNames(std::string_view member);
   absl::Status TidyUp();

@@ -52,6 +52,18 @@ struct CollectionWriterOptions {
   WriterOptions members = {};
 };
 
+// Reports what Collection::Recover did.
+struct CollectionRecovery {
+  bool ledger_lost = false;  // there is a new ledger, of what the members hold by themselves
+  // Members that are listed as their files are, in order: those that were changed outside the
+  // collection, or all of a new ledger.
+  std::vector<std::string> adopted = {};
+  std::vector<std::string> missing = {};  // members without a file, which are removed
+  // Files that cannot be members, and why: "/day/temp: …". They are left as they are.
+  std::vector<std::string> unreadable = {};
+  bool operator==(const CollectionRecovery&) const = default;
+};
+
 // A committed state of all members, which no later commit changes. Thread-safe and cheap to copy.
 // While it exists, writers keep what its members need, opened or not.
 class CAIRN_EXPORT CollectionSnapshot {
@@ -166,8 +178,9 @@ class CAIRN_EXPORT CollectionWriter {
   // Returns true if another writer waits for the collection. Takes one system call.
   absl::StatusOr<bool> HasWaiters() const;
   // Commits, leaves complete checkpoints of all members, so that other Blosc2 libraries see
-  // everything, and releases the collection. Every later call fails.
-  // Errors: as for Commit.
+  // everything, and releases the collection. Every later call fails. A member that is damaged or
+  // missing keeps none of the others from being completed.
+  // Errors: as for Commit; kDataLoss, kInvalidArgument or kNotFound for such a member.
   absl::Status Close();
 
  private:
@@ -203,6 +216,21 @@ class CAIRN_EXPORT Collection {
   //   kUnimplemented if the file system has no directories.
   static absl::StatusOr<Collection> Create(const std::string& path,
                                            const CollectionOptions& options = {});
+
+  // Makes the ledger and the members in the directory at `path` agree again. Use it after members
+  // were restored from different backups, removed or changed by other programs, or when the ledger
+  // is gone or damaged. Each member is then listed as its file is, which need not be one state of
+  // all of them; CopyTo and backups of the whole directory are. A collection in which nothing
+  // differs is not changed.
+  //
+  // Without the ledger, a frame of which only the ledger knew whether it was removed or new is
+  // listed as "/found/" and 16 hexadecimal digits. A damaged ledger stays beside the new one, under
+  // a name that ends with ".damaged".
+  //
+  // Errors: kNotFound if no member is there; kFailedPrecondition for a store of python-blosc2;
+  // kUnavailable if the collection has a writer, or if readers hold what would change.
+  static absl::StatusOr<CollectionRecovery> Recover(const std::string& path,
+                                                    const CollectionOptions& options = {});
 
   // Returns the newest state that this handle has seen.
   [[nodiscard]] CollectionSnapshot snapshot() const;

@@ -129,6 +129,23 @@ class Collections(CliTest):
             self.assertIn("weather.b2d/embed.b2e", self.fails(1, *words))
         self.assertIn("1 of 1 frame failed the check", self.fails(1, "verify", "weather.b2d"))
 
+    def test_recover_makes_the_members_and_the_ledger_agree(self):
+        self.assertIn(b"nothing to recover", self.ok("recover", "weather.b2d"))
+        temp = self.ok("cat", "weather.b2d/day/temp")
+        os.remove(self.path("weather.b2d/embed.b2e"))
+        self.assertIn("--dry-run", self.fails(2, "recover", "weather.b2d", "--dry-run"))
+        text = self.ok("recover", "weather.b2d").decode()
+        self.assertEqual(text, "weather.b2d: recovered, with a new ledger\n  listed as it is: /day/rain\n  listed as it is: /day/temp\n")
+        self.assertEqual(self.ok("cat", "weather.b2d/day/temp"), temp)
+        self.write("weather.b2d/day/rain.b2nd", b"no frame")
+        done = self.run_tool("recover", "weather.b2d", "--json")
+        self.assertEqual((done.returncode, done.stderr), (1, b"cairn: weather.b2d: 1 member cannot be read\n"))
+        found = json.loads(done.stdout)
+        self.assertEqual([found[key] for key in ("kind", "ledger_lost", "adopted", "missing")], ["collection", False, [], []])
+        self.assertIn("not a Blosc2 frame", found["unreadable"][0])
+        os.mkdir(self.path("empty"))
+        self.assertIn("neither a ledger nor a member", self.fails(1, "recover", "empty"))
+
     def test_a_packed_collection_is_read_and_unpacked(self):
         self.ok("backup", "weather.b2d", "weather.b2z")
         names = self.ok("list", "weather.b2d")

@@ -11,6 +11,7 @@
 #include "cairn/frame.h"
 #include "tests/collection/ints.h"
 #include "tests/support/dice.h"
+#include "tests/support/no_threads.h"
 #include "tests/support/simulated_disk.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
@@ -97,6 +98,7 @@ TEST_F(CollectionStoreTest, FileThatIsNoStoreIsTold) {
 
 // Each death and each power cut leaves the whole file, or none of that name.
 TEST(CollectionStoreCrashTest, PackedCopyIsThereAsAWholeOrNot) {
+  const NoThreads no_threads;  // for the disk
   int64_t whole = 0;
   int64_t none = 0;
   for (int64_t after = 0; whole == 0 || none == 0 || after < 100; after += 3) {

@@ -4,6 +4,7 @@ import gc
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -489,6 +490,35 @@ class ProcessesTest(CollectionTest):
             with found.writer():  # completes what the killed one had committed
                 pass
         self.assertEqual(self.files(), ["/day/rain.b2nd", "/day/temp.b2nd", "/embed.b2e", "/new0.b2nd", "/new1.b2nd", "/new2.b2nd"])
+
+
+class RecoveryTest(CollectionTest):
+    def test_lost_ledger_is_made_again(self):
+        self.made().close()
+        os.remove(os.path.join(self.where, "embed.b2e"))
+        with self.assertRaises(cairn.NotFound):
+            cairn.open_collection(self.where)
+        done = cairn.recover_collection(self.where)
+        self.assertEqual(done, cairn.CollectionRecovery(True, ["/day/rain", "/day/temp"], [], []))
+        self.assert_same(cairn.open_collection(self.where)["/day/temp"][0], DAY)
+        self.assertEqual(cairn.recover_collection(self.where), cairn.CollectionRecovery(False, [], [], []))
+
+    def test_members_from_different_backups_are_listed_as_they_are(self):
+        made = self.made()
+        made.backup(self.path("backup.b2d"))
+        with made.writer() as writer:
+            for name in made.members():
+                writer[name].append(DAY)
+        with self.assertRaisesRegex(cairn.Unavailable, "is being read"):
+            os.rename(os.path.join(self.where, "day/rain.b2nd"), self.path("rain.b2nd"))
+            cairn.recover_collection(self.where)
+        made.close()
+        del made, writer
+        gc.collect()
+        shutil.copy(self.path("backup.b2d/day/temp.b2nd"), os.path.join(self.where, "day/temp.b2nd"))
+        self.assertEqual(cairn.recover_collection(self.where), cairn.CollectionRecovery(False, ["/day/temp"], ["/day/rain"], []))
+        found = cairn.open_collection(self.where)
+        self.assertEqual((found.members(), found["/day/temp"].shape), (["/day/temp"], (1, 180)))
 
 
 @needs_blosc2

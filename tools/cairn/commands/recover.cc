@@ -3,8 +3,12 @@
 #include "cairn/recover.h"
 
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -12,6 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
+#include "cairn/collection.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/files.h"
@@ -184,16 +189,72 @@ absl::Status SalvageFrame(const RecoverFlags& flags) {
   return report.ok() ? Print(flags, *report) : report.status();
 }
 
+void AddLines(std::string_view what, const std::vector<std::string>& names,
+              std::vector<std::string>& lines) {
+  for (const std::string& name : names)
+    lines.push_back(absl::StrFormat("  %s: %s", what, OneLine(name)));
+}
+
+absl::Status Print(const RecoverFlags& flags, const CollectionRecovery& report) {
+  if (flags.json) {
+    const Json json = {{"path", flags.frame},
+                       {"kind", "collection"},
+                       {"ledger_lost", report.ledger_lost},
+                       {"adopted", report.adopted},
+                       {"missing", report.missing},
+                       {"unreadable", report.unreadable}};
+    return WriteStdout(Dump(json, 2) + "\n");
+  }
+  const bool is_well = report == CollectionRecovery();
+  std::vector<std::string> lines = {absl::StrCat(
+      OneLine(flags.frame), is_well ? ": nothing to recover (cairn verify checks the members)"
+                            : report.ledger_lost ? ": recovered, with a new ledger"
+                                                 : ": recovered")};
+  AddLines("listed as it is", report.adopted, lines);
+  AddLines("removed, since its file is missing", report.missing, lines);
+  AddLines("left as it is", report.unreadable, lines);
+  return WriteLines(lines);
+}
+
+// Returns true for a directory that is neither a sparse frame nor a log.
+bool MayBeCollection(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path directory(path);
+  return !IsUri(path) && std::filesystem::is_directory(directory, error) &&
+         !std::filesystem::exists(directory / "chunks.b2frame", error);
+}
+
+absl::Status RecoverMembers(const RecoverFlags& flags) {
+  if (flags.dry_run || flags.drop_stranded) {
+    return absl::InvalidArgumentError(
+        "--dry-run and --drop-stranded are of frames; 'cairn verify' tells what differs in a "
+        "collection");
+  }
+  const absl::StatusOr<CollectionRecovery> report =
+      WaitForTurn(flags.wait, [&](std::chrono::milliseconds part) {
+        auto tried = Collection::Recover(flags.frame);
+        if (absl::IsUnavailable(tried.status())) std::this_thread::sleep_for(part);
+        return tried;
+      });
+  if (!report.ok()) return report.status();
+  RETURN_IF_ERROR(Print(flags, *report));
+  if (report->unreadable.empty()) return absl::OkStatus();
+  return Printed(absl::DataLossError(
+      absl::StrFormat("%s cannot be read", FormatCount(std::ssize(report->unreadable), "member"))));
+}
+
 absl::Status Run(const RecoverFlags& flags) {
+  if (!flags.salvage && MayBeCollection(flags.frame)) return RecoverMembers(flags);
   return flags.salvage ? SalvageFrame(flags) : RecoverFrame(flags);
 }
 
 }  // namespace
 
 void AddRecover(CLI::App& app, Command& chosen) {
-  CLI::App* recover = app.add_subcommand("recover", "Repair a frame after a crash or damage");
+  CLI::App* recover =
+      app.add_subcommand("recover", "Repair a frame or a collection after a crash or damage");
   const auto flags = std::make_shared<RecoverFlags>();
-  recover->add_option("FRAME", flags->frame, "The frame")->required();
+  recover->add_option("FRAME", flags->frame, "The frame, or the collection")->required();
   CLI::Option* out = recover->add_option("OUT", flags->out, "With --salvage: the frame to make");
   CLI::Option* dry_run =
       recover->add_flag("--dry-run", flags->dry_run, "Only print what would be done");
@@ -214,6 +275,7 @@ void AddRecover(CLI::App& app, Command& chosen) {
       "Leaves a frame that any Blosc2 reads completely: it checkpoints the commits of the journal "
       "and\n"
       "restores an unusable header from its copy. If that fails, use --salvage.\n"
+      "In a collection, lists members as their files are, and makes a lost ledger again.\n"
       "\nExamples:\n"
       "  cairn recover temps.b2frame\n"
       "  cairn recover --salvage broken.b2frame saved.b2frame");

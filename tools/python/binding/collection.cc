@@ -246,6 +246,14 @@ void BindCollection(nb::module_& module) {
       .def("has_ledger", [](const CollectionHandle& self) { return self.collection.has_ledger(); })
       .def("open_writer", &OpenCollectionWriter, "wait"_a);
 
+  module.def(
+      "recover_collection",
+      [](const std::string& path) {
+        const CollectionRecovery done =
+            Check(WithoutGil([&] { return Collection::Recover(path); }));
+        return std::make_tuple(done.ledger_lost, done.adopted, done.missing, done.unreadable);
+      },
+      "path"_a);
   module.def("open_collection", &OpenCollection, "path"_a, "create"_a, "mmap"_a, "verify"_a,
              "cache_memory"_a, "limits"_a, "threads"_a);
 }

@@ -23,6 +23,7 @@ Frame      reads like a NumPy array; append, writer, refresh, history, follow, v
 Writer     stages edits and commits them all at once
 Snapshot   is one state of a frame, which never changes
 open_collection  opens or makes a directory of frames that change together: Collection
+recover_collection  makes the list of its members and their files agree again
 ZarrStore  is a store of zarr-python in such a collection, with transactions
 Blosc2Codec  is a codec of zarr-python, whose chunks are those of Blosc2
 Limits     bounds what a file that nobody trusts may cost
@@ -36,7 +37,7 @@ from typing import Any as _Any
 
 from ._engine import VERSION as __version__
 from ._engine import CommitTimer
-from .collection import Collection, CollectionSnapshot, open_collection
+from .collection import Collection, CollectionRecovery, CollectionSnapshot, open_collection, recover_collection
 from .collection_writer import CollectionWriter, MemberWriter
 from .errors import (
     AlreadyExists,
@@ -84,6 +85,7 @@ __all__ = [
     "Cancelled",
     "CodedColumn",
     "Collection",
+    "CollectionRecovery",
     "CollectionSnapshot",
     "CollectionWriter",
     "CommitTimer",
@@ -133,6 +135,7 @@ __all__ = [
     "from_zarr",
     "open",
     "open_collection",
+    "recover_collection",
     "to_hdf5",
     "to_npy",
     "to_zarr",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
+from dataclasses import dataclass
 from typing import Any, Optional
 
 from . import _engine, options
@@ -287,6 +288,34 @@ def open_collection(
             for member in collection.members():
                 writer.remove(member)
     return collection
+
+
+@dataclass(frozen=True)
+class CollectionRecovery:
+    """What `recover_collection` has done."""
+
+    ledger_lost: bool
+    """Whether there is a new ledger, of what the members hold by themselves."""
+    adopted: list[str]
+    """The members that are listed as their files are: those that were changed outside, or all."""
+    missing: list[str]
+    """Members without a file, which are removed."""
+    unreadable: list[str]
+    """Files that cannot be members, and why. They are left as they are."""
+
+
+@raises_ours
+def recover_collection(path: Path) -> CollectionRecovery:
+    """Makes the ledger and the members of a collection agree again.
+
+    Use it after members were restored from different backups, removed or changed by other programs,
+    or when the ledger is gone or damaged. Each member is then listed as its file is, which need not
+    be one state of all of them.
+
+    path
+        The directory of the collection. Nobody may have it open.
+    """
+    return CollectionRecovery(*_engine.recover_collection(name_of(path)))
 
 
 def _reopened(path: str, mode: str, opened_with: dict[str, Any]) -> Collection:
