@@ -156,7 +156,7 @@ class Zarr(Store):
     def fill(self, store, arrays):
         import zarr
 
-        group = zarr.create_group(store)
+        group = zarr.open_group(store, mode="a")
         for name, values in arrays.items():
             group.create_array(name, data=values, compressors=self.codec())
 
@@ -199,8 +199,11 @@ class ZarrStore(Zarr):
 
     def create_many(self, arrays):
         store = self.store(True)
-        with store.transaction():
-            self.fill(store, arrays)
+        pairs = list(arrays.items())
+        step = COMMIT_OF_MANY // 2  # since a new array has two members
+        for at in range(0, len(pairs), step):
+            with store.transaction():
+                self.fill(store, dict(pairs[at : at + step]))
 
     def close(self):
         self.opened.close()

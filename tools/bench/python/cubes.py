@@ -99,7 +99,7 @@ def syncs_per_day(kind, folder, grid, days):
         path, trace = os.path.join(folder, "traced"), os.path.join(folder, "trace")
         words = ["--append", kind.__name__, path, *map(str, (*grid, number))]
         command = [sys.executable, os.path.abspath(__file__), *words]
-        traced = ["strace", "-f", "-c", "-o", trace, "-e", f"trace={SYNCS}", *command]
+        traced = ["strace", "-f", "--seccomp-bpf", "-c", "-o", trace, "-e", f"trace={SYNCS}", *command]
         try:
             subprocess.run(traced, check=True, capture_output=True)
         except (OSError, subprocess.CalledProcessError):
@@ -251,7 +251,7 @@ def parsed():
     parser.add_argument("--seconds", type=float, default=4, help="of a reader beside a writer (default: 4)")
     parser.add_argument("--arrays", type=int, default=10_000, help="small ones (default: 10,000)")
     parser.add_argument("--folder", help="where the stores are made (default: that of temporary files)")
-    parser.add_argument("--only", help="stores whose name has this in it")
+    parser.add_argument("--only", nargs="+", default=[""], help="stores whose names have one of these in them")
     parser.add_argument("--json", metavar="FILE", help="keep the results, which tools/bench/draw.py draws")
     parser.add_argument("--append", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -274,7 +274,7 @@ def main():
         report.note("strace: not found, syncs are not counted")
 
     def there(kinds):
-        return [kind for kind in kinds if not kind.missing() and (options.only or "") in kind.name]
+        return [kind for kind in kinds if not kind.missing() and any(one in kind.name for one in options.only)]
 
     asked = options.questions or QUESTIONS
     with tempfile.TemporaryDirectory(prefix="cairn-bench.", dir=options.folder) as folder:
