@@ -362,7 +362,7 @@ class RunTest(StoreTest):
     def test_writer_is_opened_for_a_run_and_not_for_each_change(self):
         store, opened = self.store(), []
         collection = store._session.open()
-        store._session._collection = unittest.mock.Mock(wraps=collection, writer=lambda: opened.append(1) or collection.writer())
+        store._session._collection = unittest.mock.Mock(wraps=collection, writer=lambda **how: opened.append(1) or collection.writer(**how))
         self.changed(store, 0, 50)
         self.assertLess(len(opened), 25)
         self.assertEqual(len(self.contents(self.store())), 50)
@@ -373,10 +373,39 @@ class RunTest(StoreTest):
         self.changed(store, 0, 10)
         self.assertGreaterEqual(cairn.open_collection(self.where).number - before, 10)
 
+    def transact(self, store, first, count):
+        for number in range(first, first + count):
+            with store.transaction():
+                store.set_sync(f"x/c/{number}", value(b"%d" % number))
+
+    def test_transactions_in_a_row_share_a_writer(self):
+        store, opened = self.store(), []
+        collection = store._session.open()
+        store._session._collection = unittest.mock.Mock(wraps=collection, writer=lambda **how: opened.append(1) or collection.writer(**how))
+        with unittest.mock.patch.multiple("cairn.zarr.session", _RUN_OF_TRANSACTIONS=WAIT, _KEPT=WAIT):
+            self.transact(store, 0, 20)
+            self.assertEqual(len(opened), 2, "one for the first, which is alone yet, and one for the others")
+            self.changed(store, 20, 3)
+            self.transact(store, 23, 3)
+            with self.assertRaises(ZeroDivisionError), store.transaction():
+                store.set_sync("x/c/0", value(b"wrong"))
+                raise ZeroDivisionError
+        cairn.open_collection(self.where, "r+").writer(wait=0).close()
+        self.assertEqual(len(self.contents(self.store())), 26)
+        self.transact(store, 26, 3)
+        store.close()
+        cairn.open_collection(self.where, "r+").writer(wait=0).close()
+
+    def test_other_writers_get_their_turn_between_transactions(self):
+        endless = unittest.mock.patch.multiple("cairn.zarr.session", _RUN_OF_TRANSACTIONS=WAIT, _KEPT=WAIT)
+        self.check_turns_of_others(endless, self.transact)
+
     def test_other_writers_get_their_turn_within_a_run(self):
+        self.check_turns_of_others(unittest.mock.patch("cairn.zarr.session._RUN", WAIT), self.changed)
+
+    def check_turns_of_others(self, endless, write):
         store = self.store()
         store.set_sync("a", value(b"1"))
-        endless = unittest.mock.patch("cairn.zarr.session._RUN", WAIT)
         endless.start()
         self.addCleanup(endless.stop)
         self.addCleanup(store.close)
@@ -391,7 +420,7 @@ class RunTest(StoreTest):
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as other:
             number, ends = 0, time.monotonic() + WAIT
             while other.poll() is None and time.monotonic() < ends:
-                self.changed(store, number, 10)
+                write(store, number, 10)
                 number += 10
             self.assertEqual((other.poll(), other.stderr.read()), (0, ""))
         self.assertEqual(dict(cairn.open_collection(self.where).attributes("/others")), {"n": 4})

@@ -25,6 +25,9 @@ _Change = tuple[Callable[[Staged], None], "Future[None]"]
 
 # Seconds. A change that comes so soon after a commit is one of a run, whose commits share a writer.
 _RUN = 0.005
+# The same of transactions, and how long such a run keeps the writer for the next one.
+_RUN_OF_TRANSACTIONS = 1.0
+_KEPT = 0.1
 
 
 class _Transaction:
@@ -66,6 +69,7 @@ class Session:
         self._wakes = threading.Event()  # the worker that has a writer, while no change waits
         self._kept: Optional[CollectionWriter] = None  # during a run of changes
         self._last_commit = -_RUN
+        self._last_transaction = -_RUN_OF_TRANSACTIONS  # when it ended
         self._claims = 0  # of threads that want the writer, and for which a run ends
         self._has_written = False
 
@@ -127,10 +131,7 @@ class Session:
         made: Future[None] = Future()
         self._waiting.append((change, made))
         self._wakes.set()
-        with self._opening:
-            if self._worker is None:
-                self._worker = ThreadPoolExecutor(1, "cairn-zarr")
-            self._worker.submit(self._commit_waiting)
+        self._submit(self._commit_waiting)
         return made
 
     def _check_not_late(self) -> None:
@@ -199,7 +200,8 @@ class Session:
         self.open()
         if self.in_transaction:
             raise FailedPrecondition(f"{self.path}: the store is in a transaction already")
-        with self._turn(), self._writer() as writer:
+        is_run = time.monotonic() - self._last_transaction < _RUN_OF_TRANSACTIONS
+        with self._turn(), self._writer(is_run) as writer:
             staged = Staged(self.newest(), writer, self.path)
             transaction = _Transaction(self)
             before = _begun.get()
@@ -219,6 +221,28 @@ class Session:
                 if not is_made:
                     others = (one for one in _undone.get() if one.session() not in (None, self))
                     _undone.set((*others, transaction))
+                self._last_transaction = time.monotonic()
+        if is_run:
+            self._submit(self._watch)
+
+    def _watch(self) -> None:
+        """Keeps the writer for the next transaction, until others want it or none comes."""
+        with self._writing:
+            end = time.monotonic() + _KEPT
+            while self._kept is not None:
+                self._wakes.clear()
+                if self._claims or self._waiting:
+                    return  # the next one in this process takes the writer over
+                if time.monotonic() >= end or self._kept.has_waiters():
+                    break
+                self._wakes.wait(_RUN)
+            self._release()
+
+    def _submit(self, work: Callable[[], None]) -> None:
+        with self._opening:
+            if self._worker is None:
+                self._worker = ThreadPoolExecutor(1, "cairn-zarr")
+            self._worker.submit(work)
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
@@ -228,6 +252,9 @@ class Session:
         self._wakes.set()
         try:
             self._writing.acquire()
+        except BaseException:
+            self._submit(self._watch)  # which may have left the writer to this thread
+            raise
         finally:
             with self._opening:
                 self._claims -= 1
@@ -265,6 +292,7 @@ class Session:
         if self._process != os.getpid() or not self._has_written or self.in_transaction:
             return
         with self._turn(), contextlib.suppress(Unavailable):
+            self._release()
             self.open().writer(wait=0).close()
             self._has_written = False
 
