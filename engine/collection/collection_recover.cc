@@ -21,40 +21,24 @@ namespace cairn::collection {
 
 namespace {
 
-std::string UnreadableOf(const std::string& name, const absl::Status& why) {
-  return absl::StrFormat("%s: %s", name, why.message());
-}
-
-// Lists the frame at `path` as a member.
-void Adopt(const std::string& name, const std::string& path, MemberKind kind, const Site& site,
-           LedgerTable& table, CollectionRecovery& report) {
-  absl::Status status = CheckMemberName(name);
-  absl::StatusOr<Position> position;
-  if (status.ok()) {
-    position = MakeComplete(path, site);
-    status = position.status();
-  }
-  if (!status.ok()) {
-    report.unreadable.push_back(UnreadableOf(name, status));
-    return;
-  }
-  const MemberEntry entry = {.id = RandomNumber(), .kind = kind, .position = *position};
-  if (table.members.emplace(name, entry).second) {
+// Lists the frame at `path` as a member. Errors: kUnavailable if a writer holds it, and others that
+// do not say that the file is none of a member.
+absl::Status Adopt(const std::string& name, const std::string& path, MemberKind kind,
+                   const Site& site, LedgerTable& table, CollectionRecovery& report) {
+  absl::StatusOr<Position> position = Position();
+  if (absl::Status named = CheckMemberName(name); !named.ok()) position = std::move(named);
+  if (position.ok()) position = MakeComplete(path, site);
+  const MemberEntry entry = {
+      .id = RandomNumber(), .kind = kind, .position = position.value_or(Position())};
+  if (!position.ok()) {
+    if (!IsNoMember(position.status())) return position.status();
+    report.unreadable.push_back(absl::StrFormat("%s: %s", name, position.status().message()));
+  } else if (table.members.emplace(name, entry).second) {
     report.adopted.push_back(name);
   } else {
     report.unreadable.push_back(name + ": another file has this name, too");
   }
-}
-
-void AdoptMembers(const std::vector<std::string>& files, const Site& site, LedgerTable& table,
-                  CollectionRecovery& report) {
-  for (const std::string& path : files) {
-    const std::string_view inside = std::string_view(path).substr(site.root.size());
-    if (inside == "/" + std::string(kLedgerName)) continue;
-    const std::string name(inside.substr(0, inside.rfind('.')));
-    const MemberKind kind = inside.ends_with(".b2nd") ? MemberKind::kArray : MemberKind::kOther;
-    if (site.PathOf(name, kind) == path) Adopt(name, path, kind, site, table, report);
-  }
+  return absl::OkStatus();
 }
 
 // A file that lies aside was removed, or had not got its name yet. Only the ledger knew which.
@@ -70,7 +54,7 @@ absl::Status AdoptAside(const std::vector<std::string>& files, const Site& site,
     CAIRN_RETURN_IF_ERROR(MakeDirectories(site, DirectoryOf(place)));
     CAIRN_RETURN_IF_ERROR(site.files->Rename(path, place, /*replace=*/false));
     CAIRN_RETURN_IF_ERROR(site.files->SyncDirectoryOf(place));
-    Adopt(name, place, kind, site, table, report);
+    CAIRN_RETURN_IF_ERROR(Adopt(name, place, kind, site, table, report));
   }
   return absl::OkStatus();
 }
@@ -90,9 +74,8 @@ absl::Status PutLedgerAside(const Site& site) {
 absl::StatusOr<CollectionRecovery> MakeLedger(const Site& site) {
   CollectionRecovery report = {.ledger_lost = true};
   LedgerTable table = {.number = 1};
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> members, FindMembers(site));
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> aside, FindAside(site));
-  AdoptMembers(members, site, table, report);
+  CAIRN_RETURN_IF_ERROR(AdoptUnlisted(site, table, report));
   CAIRN_RETURN_IF_ERROR(AdoptAside(aside, site, table, report));
   if (table.members.empty()) {
     return NotFound("%s: neither a ledger nor a member that can be read", site.root);
@@ -118,7 +101,32 @@ absl::StatusOr<bool> HasLedger(const Site& site) {
 
 }  // namespace
 
+bool IsNoMember(const absl::Status& status) {
+  return absl::IsDataLoss(status) || absl::IsInvalidArgument(status) ||
+         absl::IsUnimplemented(status) || absl::IsFailedPrecondition(status);
+}
+
+absl::Status AdoptUnlisted(const Site& site, LedgerTable& table, CollectionRecovery& report) {
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> files, FindMembers(site));
+  for (const std::string& path : files) {
+    const std::string_view inside = std::string_view(path).substr(site.root.size());
+    const std::string name(inside.substr(0, inside.rfind('.')));
+    for (const MemberKind kind : {MemberKind::kArray, MemberKind::kOther, MemberKind::kBatches}) {
+      if (!inside.ends_with(SuffixOf(kind))) continue;
+      const auto listed = table.members.find(name);
+      if (listed != table.members.end() && listed->second.kind == kind) continue;
+      CAIRN_RETURN_IF_ERROR(Adopt(name, path, kind, site, table, report));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Position> MakeComplete(const std::string& path, const Site& site) {
+  // A link, or a file with two names, would become two members.
+  const absl::StatusOr<FileIdentity> file = site.files->IdentityOfLeft(path, path);
+  if (absl::IsPermissionDenied(file.status()))
+    return FailedPrecondition("%s", file.status().message());
+  CAIRN_RETURN_IF_ERROR(file.status());
   {
     CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, site.MemberOptions()));
     CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());

@@ -13,8 +13,16 @@
 namespace cairn::collection {
 
 // Makes the frame at `path` complete and durable in the newest state that it holds by itself, and
-// returns the position of that state. Errors: those of Frame::OpenWriter.
+// returns the position of that state. Errors: those of Frame::OpenWriter; kFailedPrecondition for a
+// link, a directory and a file with two names.
 absl::StatusOr<Position> MakeComplete(const std::string& path, const Site& site);
+
+// Returns true if the status of MakeComplete says that the file cannot be that of a member, and not
+// that it cannot be looked at for the moment.
+bool IsNoMember(const absl::Status& status);
+// Adds the frames in the directory that the table does not have to it, and to the report. Errors:
+// those of MakeComplete for which IsNoMember is false.
+absl::Status AdoptUnlisted(const Site& site, LedgerTable& table, CollectionRecovery& report);
 
 // See Collection::Recover.
 absl::StatusOr<CollectionRecovery> RecoverCollection(const std::string& path,

@@ -16,12 +16,14 @@ constexpr size_t kMostFindings = 1000;  // as of one frame
 absl::StatusOr<VerifyReport> VerifyOne(const absl::StatusOr<Snapshot>& frame,
                                        const VerifyOptions& options) {
   if (frame.ok()) return frame->Verify(options);
-  if (!absl::IsDataLoss(frame.status()) && !absl::IsInvalidArgument(frame.status())) {
-    return frame.status();
-  }
+  const absl::Status& status = frame.status();
+  // A frame that this build cannot open is told, and not checked.
+  const bool is_told =
+      absl::IsDataLoss(status) || absl::IsInvalidArgument(status) || absl::IsUnimplemented(status);
+  if (!is_told) return status;
   VerifyReport report;
   report.sealed = true;
-  report.findings.push_back({.section = {}, .reason = std::string(frame.status().message())});
+  report.findings.push_back({.section = {}, .reason = std::string(status.message())});
   return report;
 }
 

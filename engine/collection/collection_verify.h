@@ -18,7 +18,8 @@ class WholeReport {
  public:
   explicit WholeReport(const VerifyOptions& options);
 
-  // Verifies a frame. One that cannot be opened is reported as damaged, if that is what it is.
+  // Verifies a frame. One that cannot be opened is reported, if it is damaged or this build cannot
+  // read it.
   absl::Status Add(const std::string& name, const absl::StatusOr<Snapshot>& frame);
   void AddFinding(const std::string& name, Finding finding);
   VerifyReport Take() && { return std::move(whole_); }

@@ -15,7 +15,6 @@ namespace {
 
 constexpr uint32_t kVersion = 1;
 constexpr uint8_t kCheckpointFlag = 1;
-constexpr uint8_t kOtherFlag = 2;
 constexpr uint8_t kSyncedFlag = 2;
 
 void WriteName(std::string_view name, ByteWriter& writer) {
@@ -48,15 +47,15 @@ uint8_t ReadPosition(Position& position, uint8_t known, ByteReader& reader) {
 
 void WriteEntry(const MemberEntry& entry, ByteWriter& writer) {
   writer.Le(entry.id);
-  writer.U8(entry.kind == MemberKind::kOther ? kOtherFlag : 0);
+  writer.U8(static_cast<uint8_t>(entry.kind));
   WritePosition(entry.position, 0, writer);
 }
 
 MemberEntry ReadEntry(ByteReader& reader) {
   MemberEntry entry{.id = reader.Le<uint64_t>("id")};
   const uint8_t kind = reader.U8("kind");
-  if (kind != 0 && kind != kOtherFlag) reader.Fail("kind", "unknown: %d", kind);
-  entry.kind = kind == kOtherFlag ? MemberKind::kOther : MemberKind::kArray;
+  entry.kind = static_cast<MemberKind>(kind);
+  if (SuffixOf(entry.kind).empty()) reader.Fail("kind", "unknown: %d", kind);
   ReadPosition(entry.position, 0, reader);
   return entry;
 }
@@ -131,6 +130,18 @@ absl::Status CheckVersion(uint32_t version, std::string_view layer) {
 }
 
 }  // namespace
+
+std::string_view SuffixOf(MemberKind kind) {
+  switch (kind) {
+    case MemberKind::kArray:
+      return ".b2nd";
+    case MemberKind::kOther:
+      return ".b2f";
+    case MemberKind::kBatches:
+      return ".b2b";
+  }
+  return "";
+}
 
 std::vector<std::byte> EncodeTable(const LedgerTable& table) {
   ByteWriter writer = BeginLayer();

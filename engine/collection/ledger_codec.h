@@ -28,10 +28,14 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
+// Says how the file of a member is called. The numbers are those of the ledger.
 enum class MemberKind : uint8_t {
-  kArray = 0,  // NAME.b2nd
-  kOther = 1,  // NAME.b2f
+  kArray = 0,    // NAME.b2nd
+  kOther = 2,    // NAME.b2f
+  kBatches = 4,  // NAME.b2b: what a store of python-blosc2 calls a BatchArray
 };
+// Returns the end of the file's name. Empty for a number that no kind has.
+std::string_view SuffixOf(MemberKind kind);
 
 struct MemberEntry {
   uint64_t id = 0;  // random, of the file

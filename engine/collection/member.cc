@@ -134,10 +134,16 @@ absl::Status RedoMember(const Site& site, std::string_view name, const Ledger& l
   if (!frame.ok()) return frame.status();
   const Snapshot snapshot = frame->snapshot();
   const State& state = HandleAccess::StateOf(snapshot);
-  // Another library wrote the file. Opening the member tells.
+  // Another library wrote the file. Opening the member tells, here and below.
   if (!state.checkpoint->seal_holds) return absl::OkStatus();
   const std::vector<FilePatch> patches = ledger.PatchesOf(name, state.checkpoint->seal->generation);
   if (patches.empty()) return absl::OkStatus();
+  // They would destroy a file that has taken the place of the member's.
+  const auto missing = [&](uint64_t after) { return ledger.PatchesOf(name, after); };
+  const absl::Status fits =
+      OpenMemberAt(path, site.MemberOptions(), entry.position, missing).status();
+  if (absl::IsDataLoss(fits)) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(fits);
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                          frame::LockForWriting(*site.files, path, {}));
   // A reader, or the next writer after this one dies, must not meet bytes in a place that has newer

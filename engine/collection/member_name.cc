@@ -17,7 +17,7 @@ std::string_view ProblemOf(std::string_view part) {
   if (std::ranges::any_of(part, is_control)) return "has a control character";
   if (part.find('\\') != std::string_view::npos) return "has a backslash";
   // Such a group would look like a member.
-  for (const std::string_view suffix : {".b2nd", ".b2f", ".b2e"}) {
+  for (const std::string_view suffix : {".b2nd", ".b2f", ".b2b", ".b2e"}) {
     if (part.ends_with(suffix)) return "has a part that ends like a file of Blosc2";
   }
   return "";

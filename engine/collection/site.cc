@@ -30,7 +30,7 @@ absl::Status MakeOne(FileSystem& files, const std::string& path) {
 }  // namespace
 
 std::string Site::PathOf(std::string_view member, MemberKind kind) const {
-  return absl::StrCat(root, std::string(member), kind == MemberKind::kArray ? ".b2nd" : ".b2f");
+  return absl::StrCat(root, std::string(member), std::string(SuffixOf(kind)));
 }
 
 std::string Site::AsidePath(std::string_view member, uint64_t id) const {

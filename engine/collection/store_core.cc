@@ -1,7 +1,6 @@
 #include "engine/collection/store_core.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -19,22 +18,19 @@ namespace cairn::collection {
 
 namespace {
 
-// The files of members. Where two differ only in this, the first one is the member.
-constexpr std::array<std::string_view, 3> kSuffixes = {".b2nd", ".b2f", ".b2b"};
-
-// Adds a file whose path in the store is `inside`, if it is that of a member.
-void AddFile(std::string_view inside, StoredAt place, StoreContent& content) {
-  const auto suffix =
-      std::ranges::find_if(kSuffixes, [&](std::string_view end) { return inside.ends_with(end); });
-  if (suffix == kSuffixes.end() || inside.size() == suffix->size()) return;
-  inside.remove_suffix(suffix->size());
-  const std::string name = absl::StrCat(inside.starts_with('/') ? "" : "/", std::string(inside));
-  const MemberKind kind = suffix == kSuffixes.begin() ? MemberKind::kArray : MemberKind::kOther;
-  const auto known = content.table.members.find(name);
-  const bool is_first = known == content.table.members.end();
-  if (!is_first && (known->second.kind == MemberKind::kArray || kind == MemberKind::kOther)) return;
-  content.table.members.insert_or_assign(name, MemberEntry{.kind = kind});
-  content.places.insert_or_assign(name, std::move(place));
+// Adds a file whose path in the store is `inside`, in place of one of the same name. Returns false
+// if it is not that of a member.
+bool AddFile(std::string_view inside, StoredAt place, StoreContent& content) {
+  for (const MemberKind kind : {MemberKind::kArray, MemberKind::kOther, MemberKind::kBatches}) {
+    const std::string_view suffix = SuffixOf(kind);
+    if (!inside.ends_with(suffix) || inside.size() == suffix.size()) continue;
+    inside.remove_suffix(suffix.size());
+    const std::string name = absl::StrCat(inside.starts_with('/') ? "" : "/", std::string(inside));
+    content.table.members.insert_or_assign(name, MemberEntry{.kind = kind});
+    content.places.insert_or_assign(name, std::move(place));
+    return true;
+  }
+  return false;
 }
 
 // Adds the values that a frame has, if it is a store of values.
@@ -60,7 +56,8 @@ absl::StatusOr<Snapshot> OpenFrameAt(const Site& site, const std::string& path, 
 
 absl::StatusOr<StoreContent> ListDirectory(const Site& site) {
   StoreContent content;
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> files, FindMembers(site));
+  CAIRN_ASSIGN_OR_RETURN(std::vector<std::string> files, FindMembers(site));
+  std::ranges::sort(files);  // whatever the order of the directory is
   for (const std::string& path : files) {
     AddFile(std::string_view(path).substr(site.root.size()), path, content);
   }
@@ -69,16 +66,21 @@ absl::StatusOr<StoreContent> ListDirectory(const Site& site) {
   return content;
 }
 
+// Errors: kFailedPrecondition if the zip file is no longer at its path.
+absl::Status CheckIsThere(const Site& site, const File& zip) {
+  const absl::StatusOr<FileIdentity> listed = zip.Identity();
+  const absl::StatusOr<FileIdentity> there = site.files->Identity(site.root);
+  if (!listed.ok() || (there.ok() && *there == *listed)) return absl::OkStatus();
+  return FailedPrecondition("another file has taken the place of the store; refresh it");
+}
+
 absl::StatusOr<Snapshot> OpenEntry(const Site& site, const File& zip, const ZipEntry& entry) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t begin, FindZipData(zip, entry));
-  CAIRN_ASSIGN_OR_RETURN(const Snapshot frame, OpenFrameAt(site, site.root, begin));
-  const absl::StatusOr<FileIdentity> listed = zip.Identity();
-  if (listed.ok() && frame.file().has_value() && *frame.file() != *listed) {
-    return FailedPrecondition("another file has taken the place of the store; refresh it");
-  }
-  if (frame.info().frame_size <= entry.size) return frame;
+  const absl::StatusOr<Snapshot> frame = OpenFrameAt(site, site.root, begin);
+  CAIRN_RETURN_IF_ERROR(CheckIsThere(site, zip));
+  if (!frame.ok() || frame->info().frame_size <= entry.size) return frame;
   return DataLoss("zip entry: of %d bytes, and its frame has %d", entry.size,
-                  frame.info().frame_size);
+                  frame->info().frame_size);
 }
 
 absl::StatusOr<StoreContent> ListZip(const Site& site, std::shared_ptr<const File> zip) {
@@ -86,8 +88,12 @@ absl::StatusOr<StoreContent> ListZip(const Site& site, std::shared_ptr<const Fil
   CAIRN_ASSIGN_OR_RETURN(const std::vector<ZipEntry> entries, ReadZipDirectory(*zip));
   std::optional<ZipEntry> values;
   for (const ZipEntry& entry : entries) {
-    AddFile(entry.name, entry, content);
+    if (AddFile(entry.name, entry, content)) continue;
+    content.others.push_back(entry);
     if (entry.name == kLedgerName) values = entry;
+    // A damaged name must not make a member vanish.
+    const absl::Status found = FindZipData(*zip, entry).status();
+    if (absl::IsDataLoss(found)) return AtPath(entry.name, found);
   }
   if (values.has_value()) {
     CAIRN_ASSIGN_OR_RETURN(const Snapshot store, OpenEntry(site, *zip, *values));
@@ -168,21 +174,33 @@ absl::StatusOr<Snapshot> StoreView::OpenMember(std::string_view name) const {
   return AtPath(shown, member.status());
 }
 
-// A zip file has checksums of all that is in it.
+absl::Status StoreView::CheckEntry(const std::string& name, const ZipEntry& entry,
+                                   WholeReport& whole) const {
+  const absl::StatusOr<int64_t> begin = FindZipData(*content_.zip, entry);
+  if (!begin.ok()) return absl::OkStatus();  // is told, or cannot be read
+  CAIRN_ASSIGN_OR_RETURN(const uint32_t crc, ZipChecksum(*content_.zip, *begin, entry.size));
+  if (crc == entry.crc) return absl::OkStatus();
+  whole.AddFinding(name, {.begin = 0,
+                          .end = entry.size,
+                          .section = "zip entry",
+                          .reason = "the checksum of the zip file differs"});
+  return absl::OkStatus();
+}
+
 absl::StatusOr<VerifyReport> StoreView::Verify(const VerifyOptions& options) const {
   WholeReport whole(options);
+  const bool reads_all = options.depth != VerifyDepth::kStructure;
+  if (content_.values.has_value()) {
+    CAIRN_RETURN_IF_ERROR(whole.Add(std::string(kLedgerName), *content_.values));
+  }
   for (const auto& [name, place] : content_.places) {
     CAIRN_RETURN_IF_ERROR(whole.Add(name, OpenMember(name)));
     const auto* const entry = std::get_if<ZipEntry>(&place);
-    if (entry == nullptr || !entry->plain || options.depth == VerifyDepth::kStructure) continue;
-    const absl::StatusOr<int64_t> begin = FindZipData(*content_.zip, *entry);
-    if (!begin.ok()) continue;  // told already
-    CAIRN_ASSIGN_OR_RETURN(const uint32_t crc, ZipChecksum(*content_.zip, *begin, entry->size));
-    if (crc == entry->crc) continue;
-    whole.AddFinding(name, {.begin = 0,
-                            .end = entry->size,
-                            .section = "zip entry",
-                            .reason = "the checksum of the zip file differs"});
+    if (entry != nullptr && reads_all) CAIRN_RETURN_IF_ERROR(CheckEntry(name, *entry, whole));
+  }
+  if (!reads_all) return std::move(whole).Take();
+  for (const ZipEntry& entry : content_.others) {
+    CAIRN_RETURN_IF_ERROR(CheckEntry(entry.name, entry, whole));
   }
   return std::move(whole).Take();
 }

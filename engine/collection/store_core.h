@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -26,6 +27,8 @@
 
 namespace cairn::collection {
 
+class WholeReport;
+
 // The path of a member's file, its entry of a zip file, or its place in the store of values.
 using StoredAt = std::variant<std::string, ZipEntry, EmbeddedValue>;
 
@@ -34,6 +37,7 @@ struct StoreContent {
   LedgerTable table = {};  // without ids and positions
   std::map<std::string, StoredAt, std::less<>> places = {};
   std::shared_ptr<const File> zip = nullptr;
+  std::vector<ZipEntry> others = {};  // entries of the zip file that are no members
   std::optional<Snapshot> values = {};
 };
 
@@ -51,6 +55,8 @@ class StoreView final : public View {
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) const override;
 
  private:
+  // Compares the bytes of an entry with the checksum that the zip file has of them.
+  absl::Status CheckEntry(const std::string& name, const ZipEntry& entry, WholeReport& whole) const;
   absl::StatusOr<Snapshot> OpenFile(const std::string& path) const;
   absl::StatusOr<Snapshot> OpenZipped(const ZipEntry& entry) const;
   absl::StatusOr<Snapshot> OpenEmbedded(const std::string& path, const EmbeddedValue& value) const;

@@ -42,11 +42,19 @@ absl::StatusOr<CollectionRecovery> WriterCore::AdoptMembers() {
     } else if (absl::IsNotFound(position.status())) {
       report.missing.push_back(name);
       commit.removed.push_back(name);
-    } else {
+    } else if (IsNoMember(position.status())) {
       report.unreadable.push_back(absl::StrFormat("%s: %s", name, position.status().message()));
+    } else {
+      return position.status();
     }
   }
-  if (commit.parts.empty() && commit.removed.empty()) return report;
+  LedgerTable all = ledger_.table;
+  CAIRN_RETURN_IF_ERROR(AdoptUnlisted(*site_, all, report));
+  for (const auto& [name, entry] : all.members) {
+    if (!ledger_.table.members.contains(name))
+      commit.added.push_back({.name = name, .entry = entry});
+  }
+  if (commit.parts.empty() && commit.removed.empty() && commit.added.empty()) return report;
   CAIRN_RETURN_IF_ERROR(Decide(commit));
   CAIRN_RETURN_IF_ERROR(Need(CheckpointLedger()));
   return report;

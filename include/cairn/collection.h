@@ -55,11 +55,12 @@ struct CollectionWriterOptions {
 // Reports what Collection::Recover did.
 struct CollectionRecovery {
   bool ledger_lost = false;  // there is a new ledger, of what the members hold by themselves
-  // Members that are listed as their files are, in order: those that were changed outside the
-  // collection, or all of a new ledger.
+  // Members that are listed as their files are: those that were changed outside the collection, or
+  // put there by others, or all of a new ledger.
   std::vector<std::string> adopted = {};
   std::vector<std::string> missing = {};  // members without a file, which are removed
-  // Files that cannot be members, and why: "/day/temp: …". They are left as they are.
+  // Files that cannot be members, such as links and sparse frames, and why: "/day/temp: …". They
+  // are left as they are.
   std::vector<std::string> unreadable = {};
   bool operator==(const CollectionRecovery&) const = default;
 };
@@ -220,8 +221,8 @@ class CAIRN_EXPORT Collection {
   // Makes the ledger and the members in the directory at `path` agree again. Use it after members
   // were restored from different backups, removed or changed by other programs, or when the ledger
   // is gone or damaged. Each member is then listed as its file is, which need not be one state of
-  // all of them; CopyTo and backups of the whole directory are. A collection in which nothing
-  // differs is not changed.
+  // all of them; CopyTo and backups of the whole directory are. Frames that others have put into
+  // the directory become members. A collection in which nothing differs is not changed.
   //
   // Without the ledger, a frame of which only the ledger knew whether it was removed or new is
   // listed as "/found/" and 16 hexadecimal digits. A damaged ledger stays beside the new one, under

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -140,6 +141,51 @@ TEST_F(CollectionRecoverTest, MembersThatChangedOutsideAreListedAsTheyAre) {
   EXPECT_TRUE(now.Verify()->ok());
   AppendToBoth({9});
   EXPECT_EQ(IntsOf(Collection::Open(path_)->snapshot(), "/g/b"), (Ints{2, 20, 7, 8, 9}));
+  fs::copy_file(dir_.Path("older"), path_ + "/new.b2f");
+  EXPECT_EQ(Recover().value(), (CollectionRecovery{.adopted = {"/new"}}));
+  EXPECT_EQ(IntsOf(Collection::Open(path_)->snapshot(), "/new"), (Ints{1, 10}));
+}
+
+// The ledger has bytes of the last commits, which belong to the files that the writer had.
+TEST_F(CollectionRecoverTest, FilesThatTookTheirPlaceGetNoBytesOfOthers) {
+  const std::string a = path_ + "/a.b2f";
+  const std::string b = path_ + "/g/b.b2f";
+  const std::string spare = dir_.Path("spare");
+  const std::string backup = dir_.Path("backup.b2d");
+  ASSERT_TRUE(IsOk(Collection::Open(path_)->snapshot().CopyTo(backup)));
+  for (const std::string how : {"swapped", "restored", "foreign"}) {
+    SCOPED_TRACE(how);
+    fs::remove_all(path_);
+    MakeAndDie(path_);
+    Ints of_a = {1, 10};
+    if (how == "swapped") {
+      fs::rename(a, spare);
+      fs::rename(b, a);
+      fs::rename(spare, b);
+      of_a = {2, 20};
+    } else if (how == "restored") {
+      fs::copy_file(backup + "/a.b2f", a, fs::copy_options::overwrite_existing);
+    } else {
+      CreateOptions options;
+      options.compression.typesize = 4;
+      options.overwrite = true;
+      Frame frame = Frame::Create(a, options).value();
+      Writer writer = frame.OpenWriter().value();
+      of_a = Ints(3, 3);
+      ASSERT_TRUE(IsOk(writer.Append(of_a)));
+      ASSERT_TRUE(IsOk(writer.Close()));
+    }
+    const auto bytes_of = [](const std::string& path) {
+      std::ifstream file(path, std::ios::binary);
+      return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    const std::string before = bytes_of(a);
+    ASSERT_TRUE(IsOk(Collection::Open(path_)->OpenWriter()));
+    EXPECT_TRUE(bytes_of(a) == before);
+    ASSERT_TRUE(IsOk(Recover()));
+    EXPECT_EQ(IntsOf(Collection::Open(path_)->snapshot(), "/a"), of_a);
+    EXPECT_TRUE(Collection::Open(path_)->snapshot().Verify()->ok());
+  }
 }
 
 TEST_F(CollectionRecoverTest, FilesThatCannotBeReadAreLeftAndTold) {
@@ -155,6 +201,28 @@ TEST_F(CollectionRecoverTest, FilesThatCannotBeReadAreLeftAndTold) {
     EXPECT_EQ(now.HasMember("/a"), !is_lost);
     EXPECT_EQ(IntsOf(now, "/g/b"), (Ints{2, 20}));
   }
+}
+
+TEST_F(CollectionRecoverTest, LinksAndDirectoriesAreNoMembers) {
+  CloseWell();
+  fs::create_directory(path_ + "/d.b2nd");
+  fs::create_symlink("a.b2f", path_ + "/l.b2f");
+  const auto done = Recover();
+  ASSERT_TRUE(IsOk(done));
+  EXPECT_EQ(done->adopted, Names());
+  ASSERT_EQ(done->unreadable.size(), 2);
+  EXPECT_EQ(Collection::Open(path_)->snapshot().Members(), (Names{"/a", "/g/b"}));
+}
+
+// A new ledger without that member would leave it out for good.
+TEST_F(CollectionRecoverTest, MemberThatAWriterHoldsKeepsALostLedgerLost) {
+  CloseWell();
+  Collection open = Collection::Open(path_).value();
+  CollectionWriter writer = open.OpenWriter().value();
+  Append(writer, "/a", {3});
+  fs::remove(path_ + "/embed.b2e");
+  EXPECT_TRUE(absl::IsUnavailable(Recover().status()));
+  EXPECT_FALSE(fs::exists(path_ + "/embed.b2e"));
 }
 
 TEST_F(CollectionRecoverTest, FramesWhoseNamesOnlyTheLedgerKnewAreFound) {

@@ -4,6 +4,7 @@ import dataclasses
 import os
 import struct
 import unittest
+import warnings
 import zipfile
 
 from support import PackageTest, blosc2, cairn, needs_blosc2, np
@@ -88,6 +89,15 @@ class PackedTest(StoresTest):
         self.assertTrue(all(found.section.startswith("/top") for found in report.findings), report.findings)
         self.assertIn("checksum of the zip file", " ".join(found.reason for found in report.findings))
 
+    def test_damage_of_what_is_no_member_is_found(self):
+        path = self.packed()
+        with zipfile.ZipFile(path) as archive:
+            entry = archive.getinfo("embed.b2e")
+        with open(path, "r+b") as file:
+            file.seek(entry.header_offset + 30 + len(entry.filename) + 20 + entry.file_size - 3)
+            file.write(b"x")
+        self.assertEqual([one.section for one in cairn.open_collection(path).verify().findings], ["embed.b2e: zip entry"])
+
     def test_compressed_entries_are_told(self):
         path = self.path("small.b2z")
         with zipfile.ZipFile(self.packed()) as archive, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as smaller:
@@ -100,7 +110,28 @@ class PackedTest(StoresTest):
             found["/top"]
         with self.assertRaises(cairn.Unimplemented):
             found.backup(self.path("half.b2d"))
+        report = found.verify()
+        self.assertEqual([one.section for one in report.findings], ["/top"], "all others are checked")
         self.assertFalse(os.path.exists(self.path("half.b2d")))
+
+    def test_last_of_two_entries_of_a_name_counts(self):
+        path = self.packed()
+        with zipfile.ZipFile(path) as archive:
+            other = archive.read("day/small.b2nd")
+        with zipfile.ZipFile(path, "a") as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            archive.writestr("top.b2nd", other)
+        self.assert_same(cairn.open_collection(path)["/top"][...], self.values["/day/small"])
+
+    def test_damaged_name_hides_no_member(self):
+        path = self.packed()
+        with open(path, "rb") as file:
+            data = bytearray(file.read())
+        data[data.rindex(b"top.b2nd") + 5] ^= 1
+        with open(path, "wb") as file:
+            file.write(data)
+        with self.assertRaisesRegex(cairn.DataLoss, "not that of the directory"):
+            cairn.open_collection(path)
 
     def test_names_that_lead_elsewhere_lead_nowhere(self):
         path = self.path("hostile.b2z")
@@ -195,6 +226,21 @@ class TheirsTest(StoresTest):
             self.assertEqual(found.members("/_cols/"), ["/_cols/n", "/_cols/x"])
             self.assert_same(found["/_cols/n"][...], np.arange(1_000))
             self.assert_same(found["/_cols/x"][...], np.arange(1_000) / 2)
+
+    def test_batches_keep_their_names(self):
+        path = self.path("theirs.b2d")
+        with blosc2.TreeStore(path, mode="w") as store:
+            batches = blosc2.BatchArray()
+            batches.append([1, 2, 3])
+            store["/b"] = batches
+            self.assertTrue(os.path.exists(os.path.join(path, "b.b2b")))
+        for name in ("copy.b2d", "copy.b2z"):
+            cairn.open_collection(path).backup(self.path(name))
+            with blosc2.TreeStore(self.path(name), mode="r") as store:
+                self.assertEqual(list(store["/b"][0]), [1, 2, 3])
+        self.assertTrue(os.path.exists(self.path("copy.b2d/b.b2b")))
+        os.remove(self.path("copy.b2d/embed.b2e"))
+        self.assertEqual(cairn.recover_collection(self.path("copy.b2d")).adopted, ["/b"])
 
 
 if __name__ == "__main__":

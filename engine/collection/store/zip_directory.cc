@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -141,10 +142,12 @@ ZipEntry ReadEntry(ByteReader& reader) {
 
 // Entries must not share bytes: a small file could stand for any number of large ones.
 absl::Status SetEnds(int64_t directory, std::vector<ZipEntry>& entries) {
-  std::ranges::sort(entries, {}, &ZipEntry::header);
+  std::vector<ZipEntry*> from_the_end;
+  for (ZipEntry& entry : entries) from_the_end.push_back(&entry);
+  std::ranges::sort(from_the_end, std::ranges::greater(), &ZipEntry::header);
   int64_t end = directory;
-  for (size_t i = entries.size(); i-- > 0;) {
-    ZipEntry& entry = entries[i];
+  for (ZipEntry* const each : from_the_end) {
+    ZipEntry& entry = *each;
     entry.end = end;
     const int64_t least = zip::kLocalHeaderSize + static_cast<int64_t>(entry.name.size());
     const std::optional<int64_t> size = CheckedAdd(entry.size, least);

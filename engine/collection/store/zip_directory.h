@@ -26,8 +26,9 @@ struct ZipEntry {
 
 // Returns true if the file begins like a zip file.
 bool IsZip(const File& file);
-// Reads the entries, in the order of their bytes. Errors: kDataLoss if the directory is damaged or
-// not complete, or if entries overlap.
+// Reads the entries, in the order of the directory. A later entry takes the place of an earlier one
+// of the same name. Errors: kDataLoss if the directory is damaged or not complete, or if entries
+// overlap.
 absl::StatusOr<std::vector<ZipEntry>> ReadZipDirectory(const File& file);
 // Returns where the bytes of an entry begin. Errors: kDataLoss if its own header contradicts the
 // directory; kUnimplemented if the bytes are compressed or encrypted.

@@ -126,6 +126,10 @@ Outcome CheckStore(const std::string& path, Sources& sources) {
 Outcome CheckFrame(const std::string& path, Sources& sources) {
   const std::optional<CollectionPlace> place = FindInCollection(path);
   if (place.has_value() && place->name.empty()) return CheckStore(place->collection, sources);
+  // A store of values is a frame, too, whose values are frames again.
+  if (members::IsStoreFile(path) && sources.OpenCollection(path).ok()) {
+    return CheckStore(path, sources);
+  }
   const absl::StatusOr<Snapshot> snapshot = sources.Open(path);
   if (!snapshot.ok()) return {.path = path, .report = snapshot.status()};
   const FrameInfo& info = snapshot->info();

@@ -56,8 +56,10 @@ std::string FileAt(const std::string& path) {
   const std::optional<CollectionPlace> place = FindInCollection(path);
   if (!place.has_value() || !place->is_member) return path;
   if (members::IsStoreFile(place->collection)) return place->collection;
-  const std::string array = path + ".b2nd";
-  return Exists(array) ? array : path + ".b2f";
+  for (const std::string& file : {path + ".b2nd", path + ".b2b"}) {
+    if (Exists(file)) return file;
+  }
+  return path + ".b2f";
 }
 
 absl::StatusOr<Frame> OpenFrame(const std::string& path, OpenOptions options) {
@@ -87,7 +89,8 @@ absl::StatusOr<Snapshot> Sources::OpenMember(const CollectionPlace& place) {
   ASSIGN_OR_RETURN(const CollectionSnapshot snapshot, OpenCollection(place.collection));
   if (!snapshot.HasMember(place.name)) return NoSuchMember(place, snapshot);
   const absl::StatusOr<Snapshot> member = snapshot.OpenMember(place.name);
-  if (!absl::IsDataLoss(member.status())) return member;
+  const bool is_store = members::IsStoreFile(place.collection);
+  if (!absl::IsDataLoss(member.status()) || is_store) return member;
   return absl::DataLossError(absl::StrFormat(
       "%s; other members are read all the same, and a backup of the whole directory has them all",
       member.status().message()));
