@@ -117,6 +117,25 @@ std::vector<LayerPlace> ScanLayers(Bytes around, size_t from) {
   return WithoutOverlaps(std::move(layers));
 }
 
+LayerNames ScanLayerNames(Bytes around, size_t from) {
+  LayerNames found;
+  ByteReader reader(around.subspan(std::min(from, around.size())), "layers");
+  reader.Expect(msgpack::FixArray(3), "layers");
+  reader.Expect(msgpack::kUint16, "map_size");
+  reader.Be<uint16_t>("map_size");
+  reader.Expect(msgpack::kMap16, "layer names");
+  const uint16_t count = reader.Be<uint16_t>("layer count");
+  for (uint16_t i = 0; i < count && reader.ok(); ++i) {
+    std::string name = msgpack::ReadShortString(reader, "layer name");
+    msgpack::ReadInt<int32_t>(reader, "layer offset");
+    if (reader.ok() && CheckLayerName(name).ok()) found.names.push_back(std::move(name));
+  }
+  reader.Expect(msgpack::kArray16, "layer values");
+  const uint16_t values = reader.Be<uint16_t>("layer count");
+  found.is_complete = reader.ok() && values == count;
+  return found;
+}
+
 std::vector<LayerPlace> WriteLayers(std::span<const NamedBytes> layers, MapSizeOrigin origin,
                                     ByteWriter& writer) {
   int64_t names_size = 0;

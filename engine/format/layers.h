@@ -43,6 +43,14 @@ std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers);
 // name.
 std::vector<LayerPlace> ScanLayers(Bytes around, size_t from);
 
+struct LayerNames {
+  std::vector<std::string> names;
+  bool is_complete = false;  // there are no more
+};
+// Reads the names at the begin of a damaged list, as far as they can be read, `from` bytes into the
+// structure `around` it.
+LayerNames ScanLayerNames(Bytes around, size_t from);
+
 struct NamedBytes {
   std::string_view name;
   Bytes content;

@@ -84,6 +84,12 @@ struct SalvageReport {
   // order of the file and include those that were overwritten or deleted. Chunks of one value that
   // only the index held are lost.
   bool scanned = false;
+  // Names of the vlmetalayers whose newest content is lost. "*" stands for vlmetalayers whose names
+  // are lost, too.
+  std::vector<std::string> lost_metalayers = {};
+  // Names of the vlmetalayers of the new frame that have the content of an older state of the
+  // damaged one.
+  std::vector<std::string> older_metalayers = {};
 };
 
 // Options of Salvage.
@@ -104,7 +110,8 @@ struct SalvageOptions {
 //   - A metalayer that is not the sealed one is saved as unproven, since another Blosc2 library may
 //     have changed it. If it describes an array that does not fit the chunks, the sealed one is
 //     saved.
-//   - Vlmetalayers of a damaged trailer are saved as unproven.
+//   - Vlmetalayers of a damaged trailer are saved as unproven. Those that it has lost come from the
+//     newest older state in the file, if that has them.
 //   - If the journal is damaged, the state before the damage is saved. What was appended after it
 //     follows as unproven. All else that was committed after it is lost.
 //
@@ -123,7 +130,7 @@ struct SalvageOptions {
 //
 // The vlmetalayers `lost_chunks` and `unproven_chunks` of the new frame list its holes and its
 // unproven chunks, such as "3, 7-9". `unproven_metalayers` lists the names of metalayers and
-// vlmetalayers that are not proven.
+// vlmetalayers that are not proven. `lost_metalayers` lists SalvageReport::lost_metalayers.
 //
 // Errors, after which no new frame exists at `to`:
 //   kNotFound if nothing exists at `from`, or if it contains no complete chunk.

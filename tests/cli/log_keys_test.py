@@ -42,6 +42,45 @@ class Keys(CliTest):
             self.ok("log", "append", copy, "--quiet", stdin=self.ok("log", "query", name))
             self.assertEqual(self.lines("query", copy, "--fields", "host,status"), self.lines("query", name, "--fields", "host,status"))
 
+    def test_a_log_that_was_cut_off(self):
+        self.ok("log", "create", "log", "--quiet", "--field", "time:timestamp[ms]", "--field", "w:i8", "--key", "k")
+        rows = "".join(f"{1761350000000 + i * 1000},{i},host{i % 3}\n" for i in range(100))
+        self.ok("log", "append", "log", "--quiet", stdin=f"time,w,k\n{rows}".encode())
+        self.ok("log", "delete", "log", "--quiet", "--where", "w in (5,6)")
+        content = self.read("log")
+        hosts = [f"{i},host{i % 3}" for i in range(100) if i not in (5, 6)]
+        news = "".join(f"{1861350000000 + i * 1000},{i},new{i}\n" for i in range(3))
+        for missing in (*range(20, 1000, 70), 500, 700):
+            self.write("cut", content[:-missing])
+            told = self.ok("recover", "--salvage", "cut", "saved").decode()
+            self.assertEqual(self.lines("query", "saved", "--fields", "w,k")[1:], hosts, (missing, told))
+            self.ok("log", "append", "saved", "--quiet", stdin=f"time,w,k\n{news}".encode())
+            self.assertEqual(self.lines("query", "saved", "--fields", "w,k")[1:], [*hosts, "0,new0", "1,new1", "2,new2"])
+            os.remove(self.path("saved"))
+
+    def test_texts_that_are_lost(self):
+        """A log that has no older state of its keys."""
+        self.ok("log", "create", "log", "--quiet", "--field", "time:timestamp[ms]", "--field", "w:i8", "--key", "k")
+        rows = "".join(f"{1761350000000 + i * 1000},{i},host{i % 3}\n" for i in range(100))
+        self.ok("log", "append", "log", "--quiet", stdin=f"time,w,k\n{rows}".encode())
+        self.ok("compact", "log", "--quiet")
+        content = self.read("log")
+        begin = content.rindex(b"host0")
+        self.write("cut", content[:begin])
+        told = self.ok("recover", "--salvage", "cut", "saved").decode()
+        self.assertIn("  lost: metalayer cairn.log.keys0", told)
+        self.assertIn("  log: texts of keys are lost", told)
+        os.remove(self.path("saved"))
+        report = json.loads(self.ok("recover", "--salvage", "cut", "saved", "--json"))
+        self.assertIn("cairn.log.keys0", report["lost_metalayers"])
+        self.assertEqual(report["older_metalayers"], [])
+        groups = self.lines("agg", "saved", "--by", "k", "--what", "count", "--format", "jsonl")
+        self.assertEqual([json.loads(line)["k"] for line in groups], ["?1", "?2", "?3"])
+        self.assertEqual(self.lines("query", "saved", "--fields", "w", "--where", "k == '?2'")[1:3], ["1", "4"])
+        self.ok("log", "append", "saved", "--quiet", stdin=b"time,w,k\n1861350000000,7,new\n")
+        found = self.lines("query", "saved", "--fields", "w,k")[1:]
+        self.assertEqual(found, [*(f"{i},?{i % 3 + 1}" for i in range(100)), "7,new"])
+
     def test_conditions_and_groups(self):
         for name, rows in self.logs():
             for where, holds in [("host == 'a'", lambda h: h == "a"), ("host != 'a'", lambda h: h != "a"), ("host > 'b'", lambda h: h > "b"),

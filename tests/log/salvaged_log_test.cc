@@ -2,10 +2,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <ostream>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
@@ -15,6 +20,7 @@
 #include "cairn/verify.h"
 #include "tests/log/sensor_log.h"
 #include "tests/support/files.h"
+#include "tests/support/little_endian.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -187,6 +193,303 @@ TEST(SalvagedLogLayer, ThatIsNoListLosesNothing) {
     ASSERT_TRUE(IsOk(edit.Close()));
     EXPECT_EQ(Log::Open(path)->snapshot().nrecords(), 250) << content.size();
   }
+}
+
+// Logs with keys, out of files that were cut off.
+
+#pragma pack(push, 1)
+struct KeyedReading {
+  test::LittleEndian<int64_t> time = 0;
+  test::LittleEndian<int32_t> number = 0;
+  test::LittleEndian<uint32_t> host = 0;
+  test::LittleEndian<uint32_t> room = 0;
+};
+#pragma pack(pop)
+
+constexpr int64_t kFirstNew = 1'000'000;  // the time of the first record after salvage
+
+std::string HostOf(int64_t i) { return absl::StrFormat("host%d", i % 7 + i / 100); }
+std::string RoomOf(int64_t i) { return absl::StrFormat("room%d", i / 60); }
+
+// Appends a record for each of these times. `prefix` begins all of its keys.
+void AppendKeyed(LogWriter& writer, int64_t begin, int64_t end, const std::string& prefix) {
+  std::vector<KeyedReading> readings;
+  for (int64_t i = begin; i < end; ++i) {
+    KeyedReading& reading = readings.emplace_back();
+    reading.time = i;
+    reading.number = static_cast<int32_t>(i % kFirstNew);
+    reading.host = writer.CodeOf("host", prefix + HostOf(i % kFirstNew)).value();
+    reading.room = writer.CodeOf("room", prefix + RoomOf(i % kFirstNew)).value();
+  }
+  ASSERT_TRUE(IsOk(writer.Append(readings)));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+}
+
+// Counts of the records and keys that a damaged log shows.
+struct ShownKeys {
+  int64_t records = 0;
+  int64_t blank = 0;      // records that were deleted
+  int64_t stand_ins = 0;  // keys whose texts are lost
+  bool operator==(const ShownKeys&) const = default;
+};
+
+// Checks that each key is that of its record, or one that stands for a lost text.
+ShownKeys CheckKeys(const LogSnapshot& log) {
+  ShownKeys shown;
+  absl::StatusOr<LogCursor> cursor = log.Query({});
+  EXPECT_TRUE(IsOk(cursor.status()));
+  if (!cursor.ok()) return shown;
+  std::map<std::string, std::string> stands_for;
+  while (true) {
+    const absl::StatusOr<LogBatch> batch = cursor->Next();
+    EXPECT_TRUE(IsOk(batch.status()));
+    if (!batch.ok() || batch->size() == 0) return shown;
+    const auto times = batch->Column<int64_t>("time").value();
+    const auto numbers = batch->Column<int32_t>("number").value();
+    const auto hosts = batch->Column<std::string>("host").value();
+    const auto rooms = batch->Column<std::string>("room").value();
+    const auto check = [&](const std::string& field, const std::string& got,
+                           const std::string& expected) {
+      if (got == expected) return;
+      ++shown.stand_ins;
+      ASSERT_TRUE(got.starts_with('?')) << got << ", not " << expected;
+      // Each stands for one text.
+      const auto [known, added] = stands_for.emplace(field + got, expected);
+      EXPECT_EQ(known->second, expected) << got;
+    };
+    for (size_t i = 0; i < times.size(); ++i) {
+      ++shown.records;
+      const std::string prefix = times[i] >= kFirstNew ? "new" : "";
+      const int64_t number = times[i] % kFirstNew;
+      if (numbers[i] != number) {
+        EXPECT_EQ(hosts[i] + rooms[i], "");
+        ++shown.blank;
+        continue;
+      }
+      check("host", hosts[i], prefix + HostOf(number));
+      check("room", rooms[i], prefix + RoomOf(number));
+    }
+  }
+}
+
+struct KeyHistory {
+  std::string name;
+  int64_t sessions = 1;
+  bool checkpoints = false;  // within the sessions
+  bool deletes = false;
+  bool closes = true;
+  bool compacts = false;  // so that the file has no older state
+  int64_t retain = 0;
+  int64_t records = 160;  // of a session
+  friend void PrintTo(const KeyHistory& history, std::ostream* out) { *out << history.name; }
+};
+
+class CutKeyedLog : public testing::TestWithParam<KeyHistory> {
+ protected:
+  void Make() {
+    const KeyHistory& history = GetParam();
+    LogCreateOptions options;
+    for (const char* field : {"time:timestamp[ms]", "number:i4", "host:text", "room:text"}) {
+      fields_.push_back(*Schema::ParseField(field));
+    }
+    options.schema = Schema::Make(fields_).value();
+    options.chunksize = 50 * static_cast<int32_t>(sizeof(KeyedReading));
+    options.retention.max_records = history.retain;
+    Log log = Log::Create(whole_, options).value();
+    int64_t end = 0;
+    for (int64_t n = 0; n < history.sessions; ++n) {
+      LogWriter writer = log.OpenWriter({}).value();
+      for (int64_t part = 0; part < 4; ++part) {
+        AppendKeyed(writer, end, end + history.records / 4, "");
+        end += history.records / 4;
+        if (history.checkpoints) {
+          EXPECT_TRUE(IsOk(writer.Checkpoint()));
+        }
+      }
+      if (history.deletes) {
+        const TimeRange times = {.begin = end - 30, .end = end - 20};
+        EXPECT_TRUE(IsOk(writer.Delete({.times = times}).status()));
+      }
+      if (history.closes) {
+        EXPECT_TRUE(IsOk(writer.Close()));
+      }
+    }
+    if (history.compacts) {
+      EXPECT_TRUE(IsOk(Frame::Open(whole_)->Compact().status()));
+    }
+  }
+
+  // Checks the log that salvage makes of the first bytes of the file.
+  void CheckCut(const test::Buffer& bytes, size_t size) {
+    const test::TempDir temp;
+    const std::string cut = temp.Path("cut");
+    const std::string path = temp.Path("log");
+    test::PutFileBytes(cut, test::Buffer(bytes.begin(), bytes.begin() + static_cast<long>(size)));
+    const auto report = Salvage(cut, path);
+    if (absl::IsNotFound(report.status())) return;
+    ASSERT_TRUE(IsOk(report.status()));
+    const bool loses = !report->lost_metalayers.empty();
+    absl::StatusOr<Log> log = Log::Open(path);
+    if (absl::IsFailedPrecondition(log.status())) return;  // no records, and that is told
+    ASSERT_TRUE(IsOk(log.status()));
+    ++logs_;
+    const Field* const host = log->snapshot().schema().Find("host");
+    ASSERT_NE(host, nullptr);
+    if (host->type != FieldType::kText) {
+      EXPECT_TRUE(loses);
+      return;
+    }
+    ++with_keys_;
+    const ShownKeys before = CheckKeys(log->snapshot());
+    EXPECT_TRUE(loses || before.blank + before.stand_ins == 0);
+    stand_ins_ += before.stand_ins;
+    absl::StatusOr<LogWriter> writer = log->OpenWriter({});
+    ASSERT_TRUE(IsOk(writer.status()));
+    ASSERT_NO_FATAL_FAILURE(AppendKeyed(*writer, kFirstNew, kFirstNew + 9, "new"));
+    ASSERT_TRUE(IsOk(writer->Close()));
+    ShownKeys after = CheckKeys(Log::Open(path)->snapshot());
+    EXPECT_EQ(CheckKeys(*log->Refresh()), after);
+    if (GetParam().retain == 0) {
+      after.records -= 9;
+      EXPECT_EQ(before, after);
+    }
+    EXPECT_TRUE(Frame::Open(path).value().snapshot().Verify()->ok());
+  }
+
+  const test::TempDir temp_;
+  const std::string whole_ = temp_.Path("whole");
+  std::vector<Field> fields_;
+  int64_t logs_ = 0;
+  int64_t with_keys_ = 0;
+  int64_t stand_ins_ = 0;
+};
+
+TEST_P(CutKeyedLog, ShowsNoKeyThatARecordDidNotHave) {
+  ASSERT_NO_FATAL_FAILURE(Make());
+  const test::Buffer bytes = test::FileBytes(whole_);
+  const size_t step = std::max<size_t>(1, bytes.size() / 70);
+  for (size_t size = 1; size < bytes.size(); size += step) {
+    SCOPED_TRACE(absl::StrFormat("%d of %d bytes", size, bytes.size()));
+    ASSERT_NO_FATAL_FAILURE(CheckCut(bytes, size));
+    if (HasFailure()) return;
+  }
+  RecordProperty("logs", static_cast<int>(logs_));
+  RecordProperty("with_keys", static_cast<int>(with_keys_));
+  RecordProperty("stand_ins", static_cast<int>(stand_ins_));
+}
+
+// A compacted file has no older state.
+TEST_P(CutKeyedLog, ShowsStandInsForTextsThatAreNowhere) {
+  if (!GetParam().compacts) GTEST_SKIP() << "it may have older states";
+  ASSERT_NO_FATAL_FAILURE(Make());
+  const test::Buffer bytes = test::FileBytes(whole_);
+  const std::string_view text = "host0";
+  const auto at = std::ranges::search(bytes, std::as_bytes(std::span(text))).begin();
+  const auto keys = static_cast<size_t>(at - bytes.begin());
+  for (size_t size = keys - 40; size < keys + 60; size += 5) {
+    SCOPED_TRACE(size);
+    ASSERT_NO_FATAL_FAILURE(CheckCut(bytes, size));
+  }
+  EXPECT_GT(stand_ins_, 0);
+}
+
+// A file that lacks only bytes of its trailer has older states.
+TEST_P(CutKeyedLog, TakesOlderKeys) {
+  const KeyHistory& history = GetParam();
+  if (history.checkpoints || history.compacts || !history.closes)
+    GTEST_SKIP() << "its states lie elsewhere";
+  ASSERT_NO_FATAL_FAILURE(Make());
+  const test::Buffer bytes = test::FileBytes(whole_);
+  for (size_t missing = 1; missing < 600; missing += 29) {
+    SCOPED_TRACE(missing);
+    ASSERT_NO_FATAL_FAILURE(CheckCut(bytes, bytes.size() - missing));
+  }
+  EXPECT_EQ(with_keys_, logs_);
+  EXPECT_EQ(stand_ins_, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Histories, CutKeyedLog,
+    testing::Values(KeyHistory{.name = "One"}, KeyHistory{.name = "Deleted", .deletes = true},
+                    KeyHistory{.name = "Checkpoints", .checkpoints = true, .deletes = true},
+                    KeyHistory{.name = "Sessions", .sessions = 4, .deletes = true},
+                    KeyHistory{.name = "Retained", .sessions = 4, .deletes = true, .retain = 120},
+                    KeyHistory{.name = "Compacted", .deletes = true, .compacts = true},
+                    KeyHistory{.name = "Journal", .checkpoints = true, .closes = false}),
+    [](const auto& info) { return info.param.name; });
+
+// Another program removes the texts, and nothing says so.
+TEST(LogWithoutTexts, GivesNoCodeOfARecordToANewText) {
+  const test::TempDir temp;
+  const std::string path = temp.Path("log");
+  LogCreateOptions options;
+  options.schema =
+      Schema::Make({*Schema::ParseField("time:timestamp[ms]"), *Schema::ParseField("number:i4"),
+                    *Schema::ParseField("host:text"), *Schema::ParseField("room:text")})
+          .value();
+  Log log = Log::Create(path, options).value();
+  LogWriter writer = log.OpenWriter({}).value();
+  AppendKeyed(writer, 0, 100, "");
+  ASSERT_TRUE(IsOk(writer.Close()));
+  {
+    Frame frame = Frame::Open(path).value();
+    Writer edit = frame.OpenWriter().value();
+    ASSERT_TRUE(IsOk(edit.DeleteVlmetalayer("cairn.log.keys0")));
+    ASSERT_TRUE(IsOk(edit.Close()));
+  }
+  log = Log::Open(path).value();
+  EXPECT_EQ(CheckKeys(log.snapshot()).stand_ins, 200);
+  writer = log.OpenWriter({}).value();
+  AppendKeyed(writer, kFirstNew, kFirstNew + 9, "new");
+  ASSERT_TRUE(IsOk(writer.Close()));
+  const ShownKeys shown = CheckKeys(Log::Open(path)->snapshot());
+  EXPECT_EQ(shown.records, 109);
+  EXPECT_EQ(shown.stand_ins, 200);
+}
+
+// A stand-in is none of the texts that are left.
+TEST(LogWithoutTexts, TellsAStandInFromAKey) {
+  const test::TempDir temp;
+  const std::string path = temp.Path("log");
+  LogCreateOptions options;
+  options.schema =
+      Schema::Make({*Schema::ParseField("time:i4"), *Schema::ParseField("host:text")}).value();
+  options.time_field = "time";
+  Log log = Log::Create(path, options).value();
+  LogWriter writer = log.OpenWriter({}).value();
+  std::vector<test::LittleEndian<uint32_t>> records;
+  for (const char* text : {"?2", "lost", "?3"}) {
+    records.emplace_back(static_cast<uint32_t>(records.size()));
+    records.emplace_back(writer.CodeOf("host", text).value());
+  }
+  ASSERT_TRUE(IsOk(writer.Append(std::as_bytes(std::span(records)))));
+  ASSERT_TRUE(IsOk(writer.Close()));
+  {
+    Frame frame = Frame::Open(path).value();
+    const std::vector<std::byte> table = *frame.snapshot().GetVlmetalayer("cairn.log.keys0");
+    std::vector<std::byte> cut(table.begin(), table.begin() + 8 + 8 + 8 + 4);
+    cut[16] = std::byte{1};  // one text is left
+    Writer edit = frame.OpenWriter().value();
+    ASSERT_TRUE(IsOk(edit.SetVlmetalayer("cairn.log.keys0", cut)));
+    const std::string mark(
+        "\xDB\0\0\0\x0F"
+        "cairn.log.keys0",
+        20);
+    ASSERT_TRUE(IsOk(edit.SetVlmetalayer("lost_metalayers", std::as_bytes(std::span(mark)))));
+    ASSERT_TRUE(IsOk(edit.Close()));
+  }
+  const auto hosts = [&] {
+    const LogSnapshot snapshot = Log::Open(path)->snapshot();
+    return snapshot.Query({})->Next()->Column<std::string>("host").value();
+  };
+  EXPECT_EQ(hosts(), (std::vector<std::string>{"?2", "??2", "?3"}));
+  log = Log::Open(path).value();
+  writer = log.OpenWriter({}).value();
+  EXPECT_EQ(writer.CodeOf("host", "lost").value(), 4u);
+  EXPECT_EQ(writer.CodeOf("host", "?3").value(), 3u);
+  ASSERT_TRUE(IsOk(writer.Close()));
+  EXPECT_EQ(hosts(), (std::vector<std::string>{"?2", "??2", "?3"}));
+  EXPECT_FALSE(Frame::Open(path)->snapshot().HasVlmetalayer("lost_metalayers"));
 }
 
 }  // namespace

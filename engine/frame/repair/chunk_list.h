@@ -18,6 +18,9 @@ inline constexpr std::string_view kUnprovenLayer = "unproven_chunks";
 // Metalayers that no seal proves to be unchanged.
 inline constexpr std::string_view kUnprovenMetalayersLayer = "unproven_metalayers";
 
+// Vlmetalayers whose newest content is lost; see SalvageReport::lost_metalayers.
+inline constexpr std::string_view kLostMetalayersLayer = "lost_metalayers";
+
 // Returns numbers in ascending order, such as "3, 7-9".
 std::string ChunkList(std::span<const int64_t> chunks);
 // Encodes a text in msgpack, as python-blosc2 stores its metadata.

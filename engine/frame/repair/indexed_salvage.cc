@@ -19,6 +19,7 @@
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/repair/chunk_list.h"
+#include "engine/frame/repair/lost_layers.h"
 #include "engine/frame/repair/trailer_proofs.h"
 #include "engine/frame/state/initial_state.h"
 
@@ -55,7 +56,7 @@ class IndexedSalvage {
  public:
   IndexedSalvage(const State& state, KnownState& found)
       : state_(state),
-        is_pending_proven_(found.is_pending_proven),
+        found_(found),
         proofs_(state),
         staged_(state),
         options_(CompressionOf(state.header())) {
@@ -85,7 +86,7 @@ class IndexedSalvage {
   absl::Status SaveMetadata();
 
   const State& state_;
-  const bool is_pending_proven_;
+  const KnownState& found_;
   const TrailerProofs proofs_;
   StagedState staged_;
   CompressionOptions options_;  // for chunks that are made here
@@ -237,6 +238,10 @@ absl::Status IndexedSalvage::SaveMetadata() {
     Lose(checkpoint.trailer, status.message());
     return true;
   });
+  SavedLayers saved = CompleteLayers(found_, std::move(metadata->vlmetalayers));
+  metadata->vlmetalayers = std::move(saved.layers);
+  report_.lost_metalayers = std::move(saved.lost);
+  report_.older_metalayers = std::move(saved.older);
   const auto put = [&](std::string_view name, const std::string& list) -> absl::Status {
     if (list.empty()) return absl::OkStatus();
     CAIRN_ASSIGN_OR_RETURN(VlMetalayer layer, EncodeVlLayer(env, name, EncodeText(list)));
@@ -253,6 +258,7 @@ absl::Status IndexedSalvage::SaveMetadata() {
   CAIRN_RETURN_IF_ERROR(put(kUnprovenLayer, ChunkList(report_.unproven)));
   CAIRN_RETURN_IF_ERROR(
       put(kUnprovenMetalayersLayer, absl::StrJoin(report_.unproven_metalayers, ", ")));
+  CAIRN_RETURN_IF_ERROR(put(kLostMetalayersLayer, absl::StrJoin(report_.lost_metalayers, ", ")));
   staged_.metadata = std::move(metadata);
   return absl::OkStatus();
 }
@@ -280,7 +286,7 @@ absl::StatusOr<StagedState> IndexedSalvage::Run(ChunkSink& sink,
     if (added.ok()) {
       ++report_.chunks;
       report_.nbytes += state_.partial.nbytes();
-      if (!is_pending_proven_) report_.unproven.push_back(last);
+      if (!found_.is_pending_proven) report_.unproven.push_back(last);
     } else {
       staged_.partial = {};
       staged_.header.nbytes += state_.partial.nbytes();

@@ -204,15 +204,19 @@ Attempt Save(KnownState known, const CopyTarget& target,
   return report;
 }
 
-Attempt SaveIndexed(const StatePtr& state, const CopyTarget& target, ChunkDetector& detector,
-                    absl::FunctionRef<bool(int64_t)> progress) {
-  if (!state->damage.has_value()) return Save({.state = state, .lost = {}}, target, progress);
+Attempt SaveIndexed(const StatePtr& state, const StatePtr& older, const CopyTarget& target,
+                    ChunkDetector& detector, absl::FunctionRef<bool(int64_t)> progress) {
+  if (!state->damage.has_value()) {
+    return Save({.state = state, .older = older, .lost = {}}, target, progress);
+  }
   absl::StatusOr<KnownState> known = AddStranded(state, detector, progress);
   if (!known.ok()) return known.status();
+  known->older = older;
   return Save(*std::move(known), target, progress);
 }
 
-// Returns the newest checkpoint that is whole, with its journal, if the header names a newer one.
+// Returns the state of the newest checkpoint whose trailer is whole, with its journal, if the
+// header names a newer one. Otherwise returns null.
 StatePtr LoadOlder(const FrameFile& source, const format::FrameHeader& header,
                    const OpenOptions& options) {
   absl::StatusOr<FoundTrailer> trailer = FindNewestTrailer(source);
@@ -221,7 +225,15 @@ StatePtr LoadOlder(const FrameFile& source, const format::FrameHeader& header,
   const absl::StatusOr<StatePtr> state =
       LoadFrom(source, std::move(trailer->seal.header_copy),
                std::make_shared<const FrameContext>(options), nullptr, other_bases);
-  return state.ok() && HasIndex(**state) && IsIndexWhole(**state) ? *state : nullptr;
+  return state.ok() ? *state : nullptr;
+}
+
+// Returns the state from which vlmetalayers are taken that `state` lacks, or null.
+StatePtr FindOlder(const FrameFile& source, const std::optional<HeaderAtStart>& header,
+                   const StatePtr& state, const OpenOptions& options) {
+  if (!header.has_value()) return nullptr;
+  const bool is_intact = state != nullptr && state->checkpoint->trailer_damage.ok();
+  return is_intact ? nullptr : LoadOlder(source, header->parsed, options);
 }
 
 // Saves an older state if the index of the newest one is lost, and the chunks that follow it.
@@ -229,7 +241,7 @@ Attempt SaveOlder(const FrameFile& source, const HeaderAtStart& header, const Co
                   ChunkDetector& detector, const OpenOptions& options,
                   absl::FunctionRef<bool(int64_t)> progress) {
   const StatePtr state = LoadOlder(source, header.parsed, options);
-  if (state == nullptr) return std::nullopt;
+  if (state == nullptr || !HasIndex(*state) || !IsIndexWhole(*state)) return std::nullopt;
   absl::StatusOr<KnownState> known = AddStranded(state, header.parsed, detector, progress);
   if (!known.ok()) return known.status();
   // Without a cut, the scan saves chunks that have no place.
@@ -241,11 +253,12 @@ Attempt SaveOlder(const FrameFile& source, const HeaderAtStart& header, const Co
   return attempt;
 }
 
-Attempt SaveScanned(const StatePtr& known, const ScanResult& found, const CopyTarget& target,
-                    absl::FunctionRef<bool(int64_t)> progress) {
+Attempt SaveScanned(const StatePtr& known, const StatePtr& older, const ScanResult& found,
+                    const CopyTarget& target, absl::FunctionRef<bool(int64_t)> progress) {
   if (known == nullptr) return std::nullopt;
   absl::StatusOr<KnownState> scanned = StateOfScan(*known, found);
   if (!scanned.ok()) return std::nullopt;
+  scanned->older = older;
   return Save(*std::move(scanned), target, progress);
 }
 
@@ -281,10 +294,11 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   const bool is_whole = state != nullptr && frame::IsIndexWhole(*state);
   const auto env = std::make_shared<const frame::FrameContext>(options);
   frame::ChunkDetector detector(*env, header.has_value() ? &header->parsed : nullptr);
-  if (is_whole) {
-    if (auto report = frame::SaveIndexed(state, copy, detector, progress)) return *report;
-  }
   const frame::FrameFile damaged = frame::FrameFile::OfFile(file, options.offset, options.use_mmap);
+  const frame::StatePtr older = frame::FindOlder(damaged, header, state, options);
+  if (is_whole) {
+    if (auto report = frame::SaveIndexed(state, older, copy, detector, progress)) return *report;
+  }
   if (state == nullptr && header.has_value()) {
     if (auto report = frame::SaveOlder(damaged, *header, copy, detector, options, progress)) {
       return *report;
@@ -297,7 +311,8 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   if (state != nullptr && !is_whole) {
     const absl::StatusOr<frame::StatePtr> mended = frame::MendIndex(*state, found.chunks);
     if (mended.ok()) {
-      if (auto report = frame::SaveIndexed(*mended, copy, detector, progress)) return *report;
+      if (auto report = frame::SaveIndexed(*mended, older, copy, detector, progress))
+        return *report;
     }
   }
   const frame::StatePtr known = frame::MetadataOf(damaged, state, header, env);
@@ -305,7 +320,7 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   if (known != nullptr) chunks_begin = options.offset + known->header().header_len;
   CAIRN_RETURN_IF_ERROR(frame::DropIndexes(view, detector, chunks_begin, found));
   frame::LoseMissing(header, options.offset, size, found);
-  if (auto report = frame::SaveScanned(known, found, copy, progress)) return *report;
+  if (auto report = frame::SaveScanned(known, older, found, copy, progress)) return *report;
   absl::StatusOr<SalvageReport> report =
       frame::SalvageByScan(std::move(found), known, view, detector, *env, target, copies, progress);
   if (absl::IsNotFound(report.status())) return AtPath(from, report.status());

@@ -21,6 +21,7 @@
 #include "engine/format/frame_header.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/repair/chunk_list.h"
+#include "engine/frame/repair/lost_layers.h"
 #include "engine/frame/repair/scanned_state.h"
 #include "engine/frame/state/initial_state.h"
 
@@ -244,7 +245,9 @@ absl::Status WriteMetadata(const Metadata& metadata, const FrameContext& env, Wr
     return list.empty() ? absl::OkStatus() : writer.SetVlmetalayer(name, EncodeText(list));
   };
   CAIRN_RETURN_IF_ERROR(put(kUnprovenLayer, ChunkList(report.unproven)));
-  return put(kUnprovenMetalayersLayer, absl::StrJoin(report.unproven_metalayers, ", "));
+  CAIRN_RETURN_IF_ERROR(
+      put(kUnprovenMetalayersLayer, absl::StrJoin(report.unproven_metalayers, ", ")));
+  return put(kLostMetalayersLayer, absl::StrJoin(report.lost_metalayers, ", "));
 }
 
 }  // namespace
@@ -260,7 +263,14 @@ absl::StatusOr<SalvageReport> SalvageByScan(ScanResult found, const StatePtr& kn
   if (made.content.chunks.empty() && made.content.pending.empty()) {
     return NotFound("no complete chunk in %d bytes", file.size());
   }
-  const Metadata metadata = ChooseMetadata(known, made);
+  Metadata metadata = ChooseMetadata(known, made);
+  SavedLayers layers;
+  if (known != nullptr) {
+    // Layers of an older state may be about other chunks.
+    const KnownState state = {.state = known, .is_scan = true, .misses_commits = true, .lost = {}};
+    layers = CompleteLayers(state, std::move(metadata.vlmetalayers));
+    metadata.vlmetalayers = std::move(layers.layers);
+  }
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, {.compression = made.compression,
                                                                   .chunksize = ChunksizeOf(made),
                                                                   .metalayers = metadata.metalayers,
@@ -279,7 +289,9 @@ absl::StatusOr<SalvageReport> SalvageByScan(ScanResult found, const StatePtr& kn
                           .holes = {},
                           .unproven = {},
                           .unproven_metalayers = {},
-                          .scanned = true};
+                          .scanned = true,
+                          .lost_metalayers = std::move(layers.lost),
+                          .older_metalayers = {}};
   // Nothing proves that these bytes are unchanged.
   report.unproven.resize(static_cast<size_t>(report.chunks));
   std::iota(report.unproven.begin(), report.unproven.end(), int64_t{0});

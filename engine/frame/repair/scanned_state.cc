@@ -242,6 +242,7 @@ absl::StatusOr<KnownState> StateOfScan(const State& state, ScanResult found) {
   return KnownState{.state = std::move(scanned),
                     .is_pending_proven = false,
                     .is_scan = true,
+                    .misses_commits = true,
                     .lost = MergeLost(found.lost)};
 }
 

@@ -289,6 +289,7 @@ absl::StatusOr<KnownState> StrandedChunks::Run() && {
     LosePending();
   }
   known_.state = state_;
+  known_.misses_commits = true;
   return std::move(known_);
 }
 

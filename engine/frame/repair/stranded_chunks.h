@@ -21,6 +21,8 @@ struct KnownState {
   bool is_pending_proven = true;  // its pending items are complete and unchanged
   bool is_scan = false;           // a search of all bytes found its chunks
   bool places_all = true;         // no chunk or item is lost for want of a place
+  bool misses_commits = false;    // the metadata is that of an earlier commit than some chunks
+  StatePtr older = nullptr;       // a state before it if its trailer is damaged; may be null
   std::vector<LostBytes> lost;
 };
 

@@ -9,6 +9,7 @@
 
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
+#include "engine/log/state/lost_names.h"
 
 namespace cairn::log {
 
@@ -33,9 +34,13 @@ absl::StatusOr<LogKeysPtr> LogKeys::Load(const Snapshot& snapshot, const Schema&
   if (nkeys == 0) return *kNone;
   std::shared_ptr<LogKeys> keys(new LogKeys());
   keys->texts_.assign(nkeys, std::make_shared<const KeyTexts>());
-  if (!snapshot.HasVlmetalayer(kKeyLayers[0])) return keys;
+  if (!snapshot.HasVlmetalayer(kKeyLayers[0]) || SaysThatKeysAreLost(snapshot)) {
+    CAIRN_RETURN_IF_ERROR(keys->LoadRemains(snapshot));
+    return keys;
+  }
   CAIRN_ASSIGN_OR_RETURN(keys->stored_, snapshot.GetVlmetalayer(kKeyLayers[0]));
-  if (before != nullptr && before->nkeys() == nkeys && before->stored_ == keys->stored_) {
+  if (before != nullptr && before->nkeys() == nkeys && before->stored_ == keys->stored_ &&
+      before->stand_ins_.empty() && !before->is_broken_) {
     return before;
   }
   CAIRN_ASSIGN_OR_RETURN(keys->newest_, ParseKeyTable(keys->stored_));
@@ -43,7 +48,8 @@ absl::StatusOr<LogKeysPtr> LogKeys::Load(const Snapshot& snapshot, const Schema&
   // Mostly a few texts follow those that are known.
   const bool continues =
       before != nullptr && before->nkeys() == nkeys && before->newest_.first == newest.first &&
-      !before->stored_.empty() && before->newest_.texts.size() <= newest.texts.size() &&
+      !before->stored_.empty() && before->stand_ins_.empty() && !before->is_broken_ &&
+      before->newest_.texts.size() <= newest.texts.size() &&
       std::ranges::equal(before->newest_.texts,
                          Bytes(newest.texts).first(before->newest_.texts.size()));
   if (continues) {
@@ -54,6 +60,34 @@ absl::StatusOr<LogKeysPtr> LogKeys::Load(const Snapshot& snapshot, const Schema&
   }
   CAIRN_RETURN_IF_ERROR(keys->LoadTables(snapshot));
   return keys;
+}
+
+absl::Status LogKeys::LoadRemains(const Snapshot& snapshot) {
+  const std::vector<KeyTextsPtr> none = texts_;
+  const auto load = [&]() -> absl::Status {
+    CAIRN_ASSIGN_OR_RETURN(stored_, snapshot.GetVlmetalayer(kKeyLayers[0]));
+    CAIRN_ASSIGN_OR_RETURN(newest_, ParseKeyTable(stored_));
+    return LoadTables(snapshot);
+  };
+  const absl::Status status = load();
+  if (!absl::IsDataLoss(status) && !absl::IsNotFound(status)) return status;
+  is_broken_ = true;
+  stored_.clear();
+  newest_ = {};
+  older_bytes_ = 0;
+  texts_ = none;
+  return absl::OkStatus();
+}
+
+LogKeysPtr LogKeys::WithStandIns(const LogKeys& keys, std::vector<KeyText> stand_ins) {
+  std::shared_ptr<LogKeys> with(new LogKeys(keys));
+  std::vector<std::vector<std::string>> more(keys.nkeys());
+  for (const KeyText& text : stand_ins) more[text.field].push_back(text.text);
+  for (size_t i = 0; i < more.size(); ++i) {
+    with->texts_[i] = std::make_shared<const KeyTexts>(keys.texts(i)->With(std::move(more[i])));
+  }
+  with->stand_ins_ = std::move(stand_ins);
+  return with;
 }
 
 absl::Status LogKeys::LoadTables(const Snapshot& snapshot) {

@@ -26,15 +26,21 @@ using KeyTextsPtr = std::shared_ptr<const KeyTexts>;
 class LogKeys {
  public:
   // Loads the keys of a frame whose records have these fields. `before` are those of an earlier
-  // state of the same file, or null. Errors: kDataLoss if the tables are damaged; kUnimplemented if
-  // a newer Cairn wrote them.
+  // state of the same file, or null. Errors: kDataLoss if the tables are damaged, unless the frame
+  // says that some are lost; kUnimplemented if a newer Cairn wrote them.
   static absl::StatusOr<LogKeysPtr> Load(const Snapshot& snapshot, const Schema& schema,
                                          const LogKeysPtr& before);
+  // Returns the keys with texts for codes that follow theirs; see lost_keys.h.
+  static LogKeysPtr WithStandIns(const LogKeys& keys, std::vector<KeyText> stand_ins);
 
   // Returns the texts of a key field, by its number among the key fields.
   const KeyTextsPtr& texts(size_t key) const { return texts_[key]; }
   size_t nkeys() const { return texts_.size(); }
-  // Returns the number of all texts.
+  // Returns the texts that stand for lost ones, which no table has.
+  const std::vector<KeyText>& stand_ins() const { return stand_ins_; }
+  // Returns true if what is left of the tables does not fit together, and counts as lost.
+  bool is_broken() const { return is_broken_; }
+  // Returns the number of all texts in the tables.
   int64_t ntexts() const { return newest_.end(); }
   int64_t nbytes() const { return older_bytes_ + std::ssize(newest_.texts); }
   // Returns the first table.
@@ -43,13 +49,17 @@ class LogKeys {
  private:
   LogKeys() = default;
   absl::Status LoadTables(const Snapshot& snapshot);
+  // Loads the tables of a frame that may lack some.
+  absl::Status LoadRemains(const Snapshot& snapshot);
   // Adds the texts of the newest table from byte `begin` on.
   absl::Status AddNewest(size_t begin);
 
   std::vector<std::byte> stored_;  // the first layer; empty if there is none
   KeyTable newest_;
   int64_t older_bytes_ = 0;  // bytes of the texts in the other tables
+  bool is_broken_ = false;
   std::vector<KeyTextsPtr> texts_;
+  std::vector<KeyText> stand_ins_;  // the last ones of texts_
 };
 
 // Returns the number of a field among the key fields, or that of all key fields for the end.

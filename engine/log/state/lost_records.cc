@@ -1,9 +1,7 @@
 #include "engine/log/state/lost_records.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -11,6 +9,7 @@
 #include "absl/strings/string_view.h"
 
 #include "engine/base/byte_reader.h"
+#include "engine/base/byte_writer.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/log/state/record_ranges.h"
@@ -18,6 +17,8 @@
 namespace cairn::log {
 
 namespace {
+
+constexpr uint8_t kStr32 = 0xDB;  // of msgpack
 
 // Parses one entry of the list, "3" or "7-9".
 std::optional<RecordRange> ParseChunks(absl::string_view entry) {
@@ -37,14 +38,10 @@ std::optional<RecordRange> ParseChunks(absl::string_view entry) {
 
 // Returns the named chunks in the order of the list, or nothing if it is not such a list.
 std::vector<RecordRange> ParseList(Bytes content) {
-  constexpr uint8_t kStr32 = 0xDB;
-  ByteReader reader(content, "lost chunks");
-  if (reader.U8("marker") != kStr32) return {};
-  const Bytes bytes = reader.Take(reader.Be<uint32_t>("length"), "list");
-  if (!reader.ok() || reader.remaining() > 0) return {};
-  const absl::string_view list(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::optional<std::string> list = TextOf(content);
+  if (!list.has_value()) return {};
   std::vector<RecordRange> chunks;
-  for (const absl::string_view entry : absl::StrSplit(list, ", ")) {
+  for (const absl::string_view entry : absl::StrSplit(*list, ", ")) {
     const std::optional<RecordRange> found = ParseChunks(entry);
     if (!found || (!chunks.empty() && found->begin < chunks.back().end)) return {};
     chunks.push_back(*found);
@@ -63,6 +60,22 @@ absl::StatusOr<bool> IsLost(const Snapshot& snapshot, const RecordRange& items) 
 }
 
 }  // namespace
+
+std::optional<std::string> TextOf(Bytes content) {
+  ByteReader reader(content, "list");
+  if (reader.U8("marker") != kStr32) return std::nullopt;
+  const Bytes bytes = reader.Take(reader.Be<uint32_t>("length"), "text");
+  if (!reader.ok() || reader.remaining() > 0) return std::nullopt;
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+std::vector<std::byte> EncodeList(std::string_view text) {
+  ByteWriter writer;
+  writer.U8(kStr32);
+  writer.Be(static_cast<uint32_t>(text.size()));
+  writer.Append(std::as_bytes(std::span(text)));
+  return std::move(writer).Take();
+}
 
 absl::StatusOr<std::vector<RecordRange>> FindLostRecords(const Snapshot& snapshot, int64_t first,
                                                          int64_t chunk_records, int64_t nrecords) {

@@ -2,8 +2,11 @@
 #ifndef CAIRN_ENGINE_LOG_STATE_LOST_RECORDS_H_
 #define CAIRN_ENGINE_LOG_STATE_LOST_RECORDS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,11 +15,17 @@
 
 #include "cairn/log.h"
 #include "cairn/snapshot.h"
+#include "cairn/types.h"
 
 namespace cairn::log {
 
 // The vlmetalayer that names the chunks, as Salvage writes it: a msgpack text such as "3, 7-9".
 inline constexpr std::string_view kLostLayer = "lost_chunks";
+
+// Returns the text of such a layer, or nothing if it has none.
+std::optional<std::string> TextOf(Bytes content);
+// Returns the content of such a layer.
+std::vector<std::byte> EncodeList(std::string_view text);
 
 // Returns the lost records of a frame as a set; see record_ranges.h. Its records begin with number
 // `first` and are `nrecords`, in chunks of `chunk_records`. A chunk that is named but has records

@@ -8,6 +8,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/log/state/lost_keys.h"
 #include "engine/log/state/lost_records.h"
 #include "engine/log/state/record_ranges.h"
 #include "engine/log/stats/buckets.h"
@@ -153,6 +154,13 @@ absl::Status Segment::Init(std::string_view time_field, const Segment* before, S
     return DataLoss("log: %d records from number %d on", nrecords_, layer_.first_record);
   }
   CAIRN_RETURN_IF_ERROR(LoadEdits(before));
+  CAIRN_ASSIGN_OR_RETURN(keys_, CompleteKeys({.snapshot = snapshot_,
+                                              .schema = *fields_->stored(),
+                                              .deleted = edits_->deleted,
+                                              .first = first_record(),
+                                              .count = nrecords_,
+                                              .chunk_records = chunk_records_},
+                                             keys_, is_same_file ? before->keys_ : nullptr));
   if (before != nullptr && before->Ordinal(0) < Ordinal(0)) cache_->DropBefore(Ordinal(0));
   CAIRN_ASSIGN_OR_RETURN(
       time_, FindTimeField(schema(),

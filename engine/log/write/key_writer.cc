@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -13,6 +14,8 @@
 #include "engine/base/status.h"
 #include "engine/log/state/key_table.h"
 #include "engine/log/state/log_keys.h"
+#include "engine/log/state/lost_keys.h"
+#include "engine/log/state/lost_names.h"
 
 namespace cairn::log {
 
@@ -23,6 +26,41 @@ constexpr size_t kKeyTables = std::size(kKeyLayers);
 // is written some 16 times in each table.
 constexpr std::array<size_t, kKeyTables> kMostTexts = {8 << 10, 256 << 10,
                                                        std::numeric_limits<size_t>::max()};
+
+StoredRecords RecordsOf(const Segment& segment) {
+  return {.snapshot = segment.snapshot(),
+          .schema = *segment.fields().stored(),
+          .deleted = segment.edits().deleted,
+          .first = segment.first_record(),
+          .count = segment.nrecords(),
+          .chunk_records = segment.chunk_records()};
+}
+
+// Stages the texts, which the tables of the frame lack.
+absl::Status StageTexts(const Segment& newest, std::span<const KeyText> texts, Writer& writer) {
+  const LogKeys& keys = newest.keys();
+  KeyTable table = keys.newest();
+  for (const KeyText& text : texts) table.Add(text);
+  size_t i = 0;
+  for (; i + 1 < kKeyTables && table.texts.size() > kMostTexts[i]; ++i) {
+    const KeyTable empty = {.first = table.end()};
+    CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kKeyLayers[i], EncodeKeyTable(empty)));
+    KeyTable next;
+    if (newest.snapshot().HasVlmetalayer(kKeyLayers[i + 1]) && !keys.is_broken()) {
+      CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> content,
+                             newest.snapshot().GetVlmetalayer(kKeyLayers[i + 1]));
+      CAIRN_ASSIGN_OR_RETURN(next, ParseKeyTable(content));
+    }
+    next.Add(table);
+    table = std::move(next);
+  }
+  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kKeyLayers[i], EncodeKeyTable(table)));
+  for (++i; i < kKeyTables && keys.is_broken(); ++i) {
+    if (!newest.snapshot().HasVlmetalayer(kKeyLayers[i])) continue;
+    CAIRN_RETURN_IF_ERROR(writer.DeleteVlmetalayer(kKeyLayers[i]));
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -42,6 +80,23 @@ void KeyWriter::Learn(const LogState& state) {
   }
 }
 
+absl::Status KeyWriter::ReserveLost(const LogState& state) {
+  if (reserved_lost_) return absl::OkStatus();
+  std::vector<StoredRecords> frames;
+  for (const SegmentPtr& segment : state.segments()) {
+    if (MayHideLoss(segment->snapshot())) frames.push_back(RecordsOf(*segment));
+  }
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<KeyText> stand_ins,
+                         FindStandIns(frames, state.newest().keys()));
+  for (const KeyText& text : stand_ins) {
+    codes_[text.field].emplace(text.text, static_cast<uint32_t>(codes_[text.field].size()));
+    news_.push_back(text);
+    news_bytes_ += std::ssize(text.text) + 8;
+  }
+  reserved_lost_ = true;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<uint32_t> KeyWriter::CodeOf(const LogState& state, std::string_view field,
                                            std::string_view text) {
   const Schema& schema = state.schema();
@@ -56,6 +111,10 @@ absl::StatusOr<uint32_t> KeyWriter::CodeOf(const LogState& state, std::string_vi
   if (known != codes_[key].end()) return known->second;
   if (absl::Status status = CheckKey(text); !status.ok()) {
     return Annotate(status, "log: field '%s'", field);
+  }
+  CAIRN_RETURN_IF_ERROR(ReserveLost(state));
+  if (const auto reserved = codes_[key].find(std::string(text)); reserved != codes_[key].end()) {
+    return reserved->second;
   }
   // A text takes its bytes, and up to 8 more.
   const int64_t bytes = std::ssize(text) + 8;
@@ -90,23 +149,19 @@ absl::Status KeyWriter::Check(const LogState& state, Bytes records) const {
 
 absl::Status KeyWriter::Stage(const LogState& state, Writer& writer) const {
   if (news_.empty()) return absl::OkStatus();
-  const Segment& newest = state.newest();
-  KeyTable table = newest.keys().newest();
-  for (const KeyText& text : news_) table.Add(text);
-  size_t i = 0;
-  for (; i + 1 < kKeyTables && table.texts.size() > kMostTexts[i]; ++i) {
-    const KeyTable empty = {.first = table.end()};
-    CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kKeyLayers[i], EncodeKeyTable(empty)));
-    KeyTable next;
-    if (newest.snapshot().HasVlmetalayer(kKeyLayers[i + 1])) {
-      CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> content,
-                             newest.snapshot().GetVlmetalayer(kKeyLayers[i + 1]));
-      CAIRN_ASSIGN_OR_RETURN(next, ParseKeyTable(content));
-    }
-    next.Add(table);
-    table = std::move(next);
-  }
-  return writer.SetVlmetalayer(kKeyLayers[i], EncodeKeyTable(table));
+  return StageTexts(state.newest(), news_, writer);
+}
+
+absl::Status StoreStandIns(const DeletingWriter& log) {
+  const Segment& newest = log.state->newest();
+  const LogKeys& keys = newest.keys();
+  const bool says_lost = SaysThatKeysAreLost(newest.snapshot());
+  if (keys.nkeys() == 0 || (!says_lost && keys.stand_ins().empty())) return absl::OkStatus();
+  absl::Status status = StageTexts(newest, keys.stand_ins(), log.writer);
+  if (status.ok()) status = StageHasKeys(newest.snapshot(), log.writer);
+  if (status.ok()) return log.commit(Durability::kMachine);
+  log.writer.Rollback();
+  return status;
 }
 
 absl::Status CopyKeys(const Snapshot& from, Writer& to) {

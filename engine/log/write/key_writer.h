@@ -16,6 +16,7 @@
 #include "cairn/types.h"
 #include "cairn/writer.h"
 #include "engine/log/state/log_state.h"
+#include "engine/log/write/deletion.h"
 
 namespace cairn::log {
 
@@ -43,12 +44,19 @@ class KeyWriter {
   // Returns the number of codes of a key field, with those of new texts.
   int64_t CountCodes(const LogState& state, size_t key) const;
   void Learn(const LogState& state);
+  // Gives stand-ins to the codes that records have without a text, before a new text gets one of
+  // these codes; see lost_keys.h. Records are read only if their frame may have such codes.
+  absl::Status ReserveLost(const LogState& state);
 
   // Codes of all texts, of each key field. Empty until the first text is asked for.
   std::vector<absl::flat_hash_map<std::string, uint32_t>> codes_;
+  bool reserved_lost_ = false;
   std::vector<KeyText> news_;
   int64_t news_bytes_ = 0;
 };
+
+// Stores the stand-ins for lost keys of the newest frame, so that it has a text for each code.
+absl::Status StoreStandIns(const DeletingWriter& log);
 
 // Stages the tables of the keys of a log in the frame that continues it.
 absl::Status CopyKeys(const Snapshot& from, Writer& to);

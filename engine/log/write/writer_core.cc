@@ -74,6 +74,7 @@ absl::Status WriterCore::BeginWriting() {
     buffer_.emplace(state_->schema().record_size(), state_->newest().time_field());
   }
   CAIRN_RETURN_IF_ERROR(DeleteLost(BeginDeletion()));
+  CAIRN_RETURN_IF_ERROR(StoreStandIns(BeginDeletion()));
   CAIRN_RETURN_IF_ERROR(FinishDeletions(BeginDeletion()));
   // Another program may have written chunks without statistics.
   const Segment* newest = &state_->newest();

@@ -2,6 +2,7 @@
 
 #include "cairn/recover.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
@@ -102,6 +103,56 @@ std::vector<std::string> Describe(const RecoverFlags& flags, const RecoveryRepor
   return lines;
 }
 
+// Says what a log loses with a vlmetalayer whose name begins so. The first that fits counts.
+struct LogPart {
+  std::string_view name;
+  std::string_view lost;
+};
+constexpr LogPart kLogParts[] = {
+    {.name = "cairn.log.keys",
+     .lost = "texts of keys are lost: a query shows such a key as '?' with its code"},
+    {.name = "cairn.log.edits",
+     .lost =
+         "the list of deleted records is lost: deleted records are there again, without values"},
+    {.name = "cairn.log.fields",
+     .lost = "which fields hold keys is lost: keys are shown as the numbers that stand for them"},
+    {.name = "cairn.log.stats", .lost = ""},  // a writer makes them again
+    {.name = "cairn.log",
+     .lost = "limits and the number of the first record are lost: records count from 0"},
+};
+
+// Returns what the log loses, each once.
+std::vector<std::string> LostOfLog(const SalvageReport& report) {
+  std::vector<std::string> lines;
+  for (const std::string& name : report.lost_metalayers) {
+    const auto* const part = std::ranges::find_if(
+        kLogParts, [&](const LogPart& one) { return name.starts_with(one.name); });
+    if (part == std::end(kLogParts) || part->lost.empty()) continue;
+    if (std::ranges::count(report.older_metalayers, name) > 0) continue;
+    std::string line = std::string("  log: ").append(part->lost);
+    if (std::ranges::count(lines, line) == 0) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+void DescribeLostMetalayers(const SalvageReport& report, std::vector<std::string>& lines) {
+  std::vector<std::string> lost = report.lost_metalayers;
+  const bool has_others = std::erase(lost, "*") > 0;
+  if (!lost.empty()) {
+    lines.push_back("  lost: metalayer " + OneLine(absl::StrJoin(lost, ", ")));
+  }
+  if (has_others) {
+    lines.push_back(
+        "  other metalayers may be lost, such as the keys, the deletions and the limits of a log");
+  }
+  if (!report.older_metalayers.empty()) {
+    lines.push_back(
+        absl::StrFormat("  from an older state: metalayer %s; what changed in it since is lost",
+                        OneLine(absl::StrJoin(report.older_metalayers, ", "))));
+  }
+  for (std::string& line : LostOfLog(report)) lines.push_back(std::move(line));
+}
+
 std::vector<std::string> Describe(const RecoverFlags& flags, const SalvageReport& report) {
   std::vector<std::string> lines = {absl::StrFormat("%s: %s, %s saved", flags.out,
                                                     FormatCount(report.chunks, "chunk"),
@@ -125,6 +176,7 @@ std::vector<std::string> Describe(const RecoverFlags& flags, const SalvageReport
     lines.push_back("  not proven by a seal: metalayer " +
                     OneLine(absl::StrJoin(report.unproven_metalayers, ", ")));
   }
+  DescribeLostMetalayers(report, lines);
   return lines;
 }
 
@@ -157,7 +209,9 @@ Json JsonOf(const RecoverFlags& flags, const SalvageReport& report) {
           {"holes", report.holes},
           {"unproven", report.unproven},
           {"unproven_metalayers", report.unproven_metalayers},
-          {"scanned", report.scanned}};
+          {"scanned", report.scanned},
+          {"lost_metalayers", report.lost_metalayers},
+          {"older_metalayers", report.older_metalayers}};
 }
 
 template <typename Report>
