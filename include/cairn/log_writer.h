@@ -98,7 +98,8 @@ struct UpsertReport {
 //   kFailedPrecondition if the log's file was moved, removed or replaced. The writer looks every
 //     10 ms or more, and what it has committed since is in the file that was there.
 //   kResourceExhausted if the disk is full. The records stay in memory, and the next commit takes
-//     them. A commit that the timer makes is tried again after `commit_interval`.
+//     them. A commit that the timer makes is tried again after `commit_interval`. If the log drops
+//     old records, it takes the new ones in several commits, and some of these may be made.
 //   After any other failure of a commit, even of one that the timer made, every call returns its
 //     error: open the log again. Records that were not committed are lost.
 //   After Close, and in a forked child, every call returns kFailedPrecondition.

@@ -1,6 +1,7 @@
 """A disk of 1 MiB on which other files take all that is free: frames there can be freed."""
 
 import os
+import random
 import re
 import subprocess
 import sys
@@ -116,7 +117,7 @@ class FullDisk(CliTest):
 
     def test_log_append_tells_how_many_records_are_committed(self):
         records = b"".join(n.to_bytes(8, "little") + noise(40, n).replace(b"\0", b".") for n in range(100_000))
-        small_disk.mount(self, self.path("larger"), "5m")
+        small_disk.mount(self, self.path("larger"), "3m")
         for log, count in [("disk/log", 30_000), ("larger/log", 100_000)]:
             with self.subTest(log=log):
                 self.ok("log", "create", log, "--field", "n:i8", "--field", "noise:bytes[40]", "--quiet")
@@ -126,6 +127,27 @@ class FullDisk(CliTest):
                 told = int(re.search(r"; (?:committed|appended) before that: (\d+) records", message)[1])
                 self.assertGreater(told, 1000)
                 self.assertEqual(self.ok("log", "query", log, "--by-number", "--format", "raw"), records[: told * 48])
+
+    def test_a_log_takes_the_space_of_the_records_that_it_drops(self):
+        rows = 100_000
+        noisy = random.Random(1)
+        lines = "".join(f"{i},{noisy.random()},{i}\n" for i in range(rows))
+        for args in [
+            ["append", "--commit-every", "20ms"],
+            ["append", "--commit-every", "100"],
+            ["append", "--commit-every", "2000"],
+            ["append", "--commit-every", "50000"],
+            ["import", "-"],
+        ]:
+            with self.subTest(args=args):
+                fields = [word for field in ["t:timestamp[ms]", "v:f8", "n:i8"] for word in ["--field", field]]
+                limits = ["--retain-records", "2000", "--chunk-size", "128KiB"]
+                self.ok("log", "create", self.frame, "--quiet", *fields, *limits)
+                for _ in range(2):
+                    self.ok("log", args[0], self.frame, *args[1:], stdin=b"t,v,n\n" + lines.encode())
+                kept = self.ok("log", "query", self.frame).decode().splitlines()[1:]
+                self.assertEqual([row.split(",")[2] for row in kept[-2000:]], list(map(str, range(rows - 2000, rows))))
+                os.remove(self.path(self.frame))
 
     def test_recover_writes_a_header_on_a_full_disk(self):
         data = noise(500 << 10)

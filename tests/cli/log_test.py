@@ -653,6 +653,14 @@ class Arriving(LogTest):
         self.send(tool, "2026-01-03,3,3\n")
         self.wait_for(3)
 
+    def test_a_time_is_not_a_number_of_records(self):
+        self.create()
+        tool = self.start("log", "append", "log", "--commit-every", "1h", "--columns", "time,temp,n")
+        self.send(tool, "2026-01-01,1,1\n")
+        self.wait_until_read(tool.stdin)
+        time.sleep(0.2)
+        self.assertEqual(self.stat()["records"], 0)
+
     def test_a_signal_commits_what_has_come(self):
         self.create()
         tool = self.start("log", "append", "log", "--commit-every", "1h", "--columns", "time,temp,n")

@@ -99,6 +99,20 @@ TEST_F(FullDiskLogTest, ChunksAreDeletedWhileOtherRecordsWaitForRoom) {
   EXPECT_EQ(log_->Refresh()->end_record(), end_);
 }
 
+TEST_F(FullDiskLogTest, RecordsThatTakeTheSpaceOfOlderOnesComeInParts) {
+  ASSERT_TRUE(IsOk(writer_->SetRetention({.max_records = most_ / 4})));
+  ASSERT_TRUE(IsOk(writer_->ApplyRetention()));
+  std::vector<Reading> batch;
+  for (int64_t i = 0; i < 3 * most_; ++i, ++end_) {
+    batch.push_back({.time = end_ * 10,
+                     .temp = std::ldexp(static_cast<double>(dice_.Next() >> 11), -53),
+                     .count = static_cast<int32_t>(end_)});
+  }
+  EXPECT_TRUE(IsOk(writer_->Append(batch)));
+  EXPECT_TRUE(IsOk(writer_->Commit()));
+  ExpectNumbers();
+}
+
 TEST_F(FullDiskLogTest, RequestThatHasNoRoomLeavesNoFile) {
   disk_.SetCapacity(kCapacity - disk_.Free());
   const size_t files = disk_.root()->List(".")->size();

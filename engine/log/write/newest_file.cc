@@ -35,7 +35,7 @@ absl::Status CommitEnd(Writer& writer) {
 }  // namespace
 
 bool IsWorthReclaiming(const FrameInfo& info) {
-  constexpr int64_t kLeastDead = int64_t{1} << 20;
+  constexpr int64_t kLeastDead = int64_t{64} << 10;
   return info.frame_size + info.journal_size - info.cbytes > std::max(kLeastDead, info.cbytes / 8);
 }
 

@@ -22,7 +22,7 @@
 
 namespace cairn::log {
 
-// Returns true if the file has an eighth more bytes than its records take, and at least 1 MiB more.
+// Returns true if the file has an eighth more bytes than its records take, and 64 KiB more.
 bool IsWorthReclaiming(const FrameInfo& info);
 
 // A log belongs to the writer that has its newest file. If the file before that one has not ended,

@@ -26,6 +26,15 @@ constexpr std::chrono::years kMaxInterval{10};
 // Time between two looks of a writer with a timer for what others ask.
 constexpr std::chrono::milliseconds kBetweenLooks{500};
 
+// A commit of records that take at most this many bytes is not made in parts.
+constexpr size_t kLeastPart = size_t{64} << 10;
+
+// Returns about half of the bytes of whole records.
+size_t HalfOf(size_t nbytes, int32_t record_size) {
+  const auto size = static_cast<size_t>(record_size);
+  return std::max(nbytes / size / 2, size_t{1}) * size;
+}
+
 absl::Status CheckValueSize(const Schema& schema, Items records) {
   const auto size = static_cast<size_t>(schema.record_size());
   if (records.value_size() == 0 || records.value_size() == size) return absl::OkStatus();
@@ -212,12 +221,21 @@ absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
   ages_.BeginCommit(*state_, layer_);
   const std::vector<std::byte> taken = buffer_->Take(all ? 0 : options_.reorder_window);
   Bytes left = taken;
+  size_t most = left.size();
   absl::Status status;
   do {
-    const absl::StatusOr<size_t> here = FitInFile(left);
+    absl::StatusOr<size_t> here = FitInFile(left);
     status = here.status();
     if (here.value_or(0) > 0 || (status.ok() && left.empty())) {
+      *here = std::min(*here, most);
       status = CommitBatch(left.first(*here), kChunksAtOnce, durability);
+    }
+    // Old records that these replace may take the space, so a full disk gets them in parts.
+    if (absl::IsResourceExhausted(status) && here.value_or(0) > kLeastPart &&
+        layer_.retention != Retention{}) {
+      most = HalfOf(*here, buffer_->record_size());
+      status = absl::OkStatus();
+      continue;
     }
     if (!status.ok()) break;
     left = left.subspan(*here);

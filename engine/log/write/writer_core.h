@@ -59,7 +59,8 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   // Remembers a failure, which ends the writer. A refusal by a full disk does not.
   absl::Status Remember(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Commits the records that wait, with `all` also those that the window holds back. Records that a
-  // full disk refuses go back to the buffer, with kResourceExhausted.
+  // full disk refuses go back to the buffer, with kResourceExhausted. Commits them in parts if the
+  // disk is full and the log drops records.
   absl::Status CommitRecords(bool all, Durability durability) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns the bytes of the first of the records, as many as belong into the newest file. Begins
   // the next file if none does, and returns 0.

@@ -70,13 +70,20 @@ absl::StatusOr<UpsertOptions> UpsertOptionsOf(const LogAppendFlags& flags, const
   return options;
 }
 
+std::optional<Field> CopyOf(const Field* field) {
+  return field == nullptr ? std::nullopt : std::optional<Field>(*field);
+}
+
 class Appender {
  public:
-  Appender(const LogAppendFlags& flags, const LogSnapshot& log, UpsertOptions key,
+  // `time` is the time field of the schema. The appender keeps no snapshot, which would keep the
+  // space that later commits free.
+  Appender(const LogAppendFlags& flags, Schema schema, std::optional<Field> time, UpsertOptions key,
            LogWriter& writer)
       : flags_(flags),
-        schema_(log.schema()),
-        time_(log.time_field()),
+        schema_(std::move(schema)),
+        time_field_(std::move(time)),
+        time_(time_field_ ? &*time_field_ : nullptr),
         key_(std::move(key)),
         writer_(writer),
         bad_(flags.input.bad == "skip") {}
@@ -138,8 +145,9 @@ class Appender {
   }
 
   const LogAppendFlags& flags_;
-  const Schema& schema_;
-  const Field* time_;
+  const Schema schema_;
+  const std::optional<Field> time_field_;
+  const Field* const time_;  // null if there is none
   const UpsertOptions key_;
   LogWriter& writer_;
   BadRows bad_;
@@ -203,8 +211,8 @@ absl::Status AppendToLog(const LogAppendFlags& flags) {
                    WriterOptionsOf(flags, log.snapshot().time_field()));
   ASSIGN_OR_RETURN(const UpsertOptions key, UpsertOptionsOf(flags, log.snapshot().schema()));
   ASSIGN_OR_RETURN(LogWriter writer, OpenWriterInTurn(log, options));
-  const LogSnapshot before = log.snapshot();
-  Appender appender(flags, before, key, writer);
+  Appender appender(flags, log.snapshot().schema(), CopyOf(log.snapshot().time_field()), key,
+                    writer);
   RETURN_IF_ERROR(AppendAll(flags, appender, log, writer, signals));
   if (flags.quiet) return absl::OkStatus();
   ASSIGN_OR_RETURN(const LogSnapshot after, log.Refresh());
@@ -227,7 +235,12 @@ void ParseCommitEvery(const std::string& text, LogWriterOptions& options) {
   options.commit_records = 0;
   options.commit_interval = {};
   for (const std::string& part : std::vector<std::string>(absl::StrSplit(text, ','))) {
-    if (absl::SimpleAtoi(part, &options.commit_records) && options.commit_records > 0) continue;
+    // The "1" of "1h" is no result: SimpleAtoi stores what it has read before it fails.
+    int64_t records = 0;
+    if (absl::SimpleAtoi(part, &records) && records > 0) {
+      options.commit_records = records;
+      continue;
+    }
     const absl::StatusOr<int64_t> interval = ParseDuration(part, TimeUnit::kMilliseconds);
     if (!interval.ok() || *interval == 0) {
       throw CLI::ValidationError(
