@@ -54,6 +54,25 @@ class AddField(CliTest):
             self.append(copy, shown.decode())
             self.assertEqual(self.lines("query", copy, "--no-header", "--fields", "room"), ['""', '""', '""', "hall"])
 
+    def test_an_upsert_takes_what_a_log_shows(self):
+        for name in self.logs():
+            self.ok("log", "add-field", name, "open:bool", "--quiet")
+            before = self.ok("log", "query", name)
+            for form in ["csv", "jsonl"]:
+                shown = self.ok("log", "query", name, "--format", form)
+                done = self.ok("log", "import", name, "-", "--format", form, "--upsert", stdin=shown)
+                self.assertIn(b"0 records inserted, 0 replaced, 4 unchanged", done)
+                self.assertEqual(self.ok("log", "query", name), before)
+            # A corrected record is a new one, and has a value of each such field.
+            done = self.ok("log", "import", name, "-", "--upsert", stdin=before.replace(b",20.5,", b",20.6,"))
+            self.assertIn(b"0 records inserted, 1 replaced, 3 unchanged", done)
+            self.assertEqual(self.lines("query", name, "--no-header", "--fields", "temp,level,open"), ["20.6,0,false", "21,,", "22,7,", "23,0,"])
+            # Records of an append need a value, and so do those that do not name the field.
+            self.assertIn("field 'level': no value", self.fails(1, "log", "append", name, stdin=before))
+            self.assertIn("field 'level': no value", self.fails(1, "log", "append", name, "--upsert", stdin=OLD.encode()))
+            no_level = b'{"time":"2026-11-24T10:00:00Z","temp":1,"open":null}'
+            self.assertIn("field 'level': no value", self.fails(1, "log", "append", name, "--upsert", "--format", "jsonl", stdin=no_level))
+
     def test_followers_show_the_field(self):
         for name, args in [("one", []), ("many", ["--rotate-bytes", "64KiB"])]:
             self.create(name, *args)

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,16 +75,28 @@ std::optional<Field> CopyOf(const Field* field) {
   return field == nullptr ? std::nullopt : std::optional<Field>(*field);
 }
 
+// Returns the numbers of the fields that some records of the log lack.
+absl::StatusOr<std::set<size_t>> AddedFields(const LogSnapshot& log) {
+  std::set<size_t> added;
+  const std::vector<Field>& fields = log.schema().fields();
+  for (size_t i = 0; i < fields.size(); ++i) {
+    ASSIGN_OR_RETURN(const int64_t first, log.FirstWithValue(fields[i].name));
+    if (first > log.first_record()) added.insert(i);
+  }
+  return added;
+}
+
 class Appender {
  public:
-  // `time` is the time field of the schema. The appender keeps no snapshot, which would keep the
-  // space that later commits free.
-  Appender(const LogAppendFlags& flags, Schema schema, std::optional<Field> time, UpsertOptions key,
-           LogWriter& writer)
+  // `time` is the time field of the schema, and `added` are the fields that some records lack. The
+  // appender keeps no snapshot, which would keep the space that later commits free.
+  Appender(const LogAppendFlags& flags, Schema schema, std::optional<Field> time,
+           std::set<size_t> added, UpsertOptions key, LogWriter& writer)
       : flags_(flags),
         schema_(std::move(schema)),
         time_field_(std::move(time)),
         time_(time_field_ ? &*time_field_ : nullptr),
+        added_(std::move(added)),
         key_(std::move(key)),
         writer_(writer),
         bad_(flags.input.bad == "skip") {}
@@ -99,6 +112,8 @@ class Appender {
     options.code_of = [this](std::string_view field, std::string_view text) {
       return writer_.CodeOf(field, text);
     };
+    // What `log query` shows of such records can be upserted. An append would store the value.
+    if (flags_.upsert) options.added_fields = added_;
     RecordBuilder builder(schema_, time_, options);
     ASSIGN_OR_RETURN(std::unique_ptr<RecordParser> parser,
                      MakeParser(flags_.input, path, builder, time_));
@@ -148,6 +163,7 @@ class Appender {
   const Schema schema_;
   const std::optional<Field> time_field_;
   const Field* const time_;  // null if there is none
+  const std::set<size_t> added_;
   const UpsertOptions key_;
   LogWriter& writer_;
   BadRows bad_;
@@ -211,8 +227,9 @@ absl::Status AppendToLog(const LogAppendFlags& flags) {
                    WriterOptionsOf(flags, log.snapshot().time_field()));
   ASSIGN_OR_RETURN(const UpsertOptions key, UpsertOptionsOf(flags, log.snapshot().schema()));
   ASSIGN_OR_RETURN(LogWriter writer, OpenWriterInTurn(log, options));
-  Appender appender(flags, log.snapshot().schema(), CopyOf(log.snapshot().time_field()), key,
-                    writer);
+  ASSIGN_OR_RETURN(std::set<size_t> added, AddedFields(log.snapshot()));
+  Appender appender(flags, log.snapshot().schema(), CopyOf(log.snapshot().time_field()),
+                    std::move(added), key, writer);
   RETURN_IF_ERROR(AppendAll(flags, appender, log, writer, signals));
   if (flags.quiet) return absl::OkStatus();
   ASSIGN_OR_RETURN(const LogSnapshot after, log.Refresh());

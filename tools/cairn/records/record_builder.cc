@@ -124,9 +124,11 @@ absl::Status RecordBuilder::Set(size_t field, std::string_view text) {
 }
 
 absl::Status RecordBuilder::SetMissing(size_t field) {
-  if (needed_[field] && !CanStamp(schema_.fields()[field])) return Missing(schema_.fields()[field]);
+  const Field& to = schema_.fields()[field];
+  const bool has_default = &to != time_ && options_.added_fields.contains(field);
+  if (needed_[field] && !has_default && !CanStamp(to)) return Missing(to);
   RETURN_IF_ERROR(Take(field));
-  given_[field] = !needed_[field];
+  given_[field] = !needed_[field] || has_default;
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ struct ParseOptions {
   // Returns the code of a text for a field of type kText; see LogWriter::CodeOf.
   std::function<absl::StatusOr<uint32_t>(std::string_view field, std::string_view text)> code_of =
       {};
+  // Numbers of fields that older records of the log lack. An empty cell or null of an integer or a
+  // boolean is 0 or false there, as such a record has it.
+  std::set<size_t> added_fields = {};
 };
 
 class RecordBuilder {
