@@ -23,7 +23,8 @@ struct FrameInfo {
   int64_t frame_size = 0;  // size from the header to the trailer
   int64_t journal_size = 0;  // size of commits after the last checkpoint, which only Cairn reads
   int64_t header_len = 0;
-  // Bytes of the chunk area that no live chunk uses. Empty if unknown.
+  // Bytes of the chunk area, and of the journal of a contiguous frame, that hold neither a live
+  // chunk nor items that wait for more. Empty if unknown.
   std::optional<int64_t> dead_bytes = {};
   int32_t typesize = 1;
   // Decoded size of every chunk except the last. Empty with variable_chunks, and until the first

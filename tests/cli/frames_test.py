@@ -209,6 +209,19 @@ class Info(CliTest):
         self.ok("compact", frame)
         self.assertRegex(self.ok("info", frame).decode(), r"dead bytes +0 B\n")
 
+    def test_items_in_a_journal_are_not_dead(self):
+        frame = self.pack(b"", "--typesize", 4, "--chunk-size", "1MiB")
+        tool = self.start("append", frame, "-", "--commit-every", 1000, "--ack")
+        tool.stdin.write(sample(400_000))
+        tool.stdin.flush()
+        self.receive(tool.stdout, len(b"committed 1000\n") + 8 * len(b"committed 2000\n") + 91 * len(b"committed 10000\n"))
+        tool.kill()
+        tool.wait(60)
+        info = self.info(frame)
+        self.assertGreater(info["journal_size"], 400_000)
+        self.assertLess(info["dead_bytes"], 20_000)
+        self.assertNotIn("without dead bytes", self.ok("info", frame).decode())
+
     def test_several_frames(self):
         good, other = self.pack(sample(3000), name="good"), self.pack(sample(10), name="other")
         done = self.run_tool("info", good, "nofile", other)

@@ -84,6 +84,26 @@ TEST_P(SealTypeTest, CreatedFrameKeepsItsTypeThroughCommits) {
   }
 }
 
+TEST_F(FrameSealTest, ItemsThatWaitInTheJournalAreNotDead) {
+  constexpr int64_t kChunks = 5;
+  ASSERT_TRUE(IsOk(Frame::Create(path_, OptionsOf(FingerprintType::k64Bit))));
+  auto frame = Frame::Open(path_);
+  auto writer = frame->OpenWriter();
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kChunks * kSmallChunk + kSmallChunk / 2, 1))));
+  ASSERT_TRUE(IsOk(writer->Commit(Durability::kProcess)));
+  constexpr int64_t kRecord = 400;  // bytes of a commit record without its items
+  for (uint64_t i = 1; i <= 3; ++i) {
+    const FrameInfo info = Info();
+    EXPECT_GT(info.journal_size, kChunks * kSmallChunk);
+    const int64_t commits = static_cast<int64_t>(i) * kRecord;
+    EXPECT_LT(info.dead_bytes.value_or(INT64_MAX),
+              commits + static_cast<int64_t>(i - 1) * kSmallChunk);
+    EXPECT_EQ(frame->Refresh()->info().dead_bytes, info.dead_bytes);
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kSmallChunk / 8, i))));
+    ASSERT_TRUE(IsOk(writer->Commit(Durability::kProcess)));
+  }
+}
+
 TEST_P(SealTypeTest, DeadAndStoredBytesAddUp) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, OptionsOf(GetParam()))));
   auto frame = Frame::Open(path_);

@@ -33,11 +33,21 @@ std::optional<int64_t> StoredBytesOf(const State& state) {
   return state.header().layout == Layout::kSparse ? BelievedBytes(area) : std::nullopt;
 }
 
+// Returns the bytes between the chunks that are in use: a journal with chunks lies after the index
+// and the trailer, and has the items that wait.
+int64_t UsedBetween(const State& state) {
+  if (state.header().layout != Layout::kContiguous) return 0;
+  const Extent index = state.checkpoint->index;
+  const Extent trailer = state.checkpoint->trailer;
+  const int64_t checkpoint = state.chunks_end > index.begin ? index.size() + trailer.size() : 0;
+  return checkpoint + static_cast<int64_t>(state.partial.items.size());
+}
+
 // Returns the dead bytes. The chunks of a packed super-chunk that hold no data are not dead.
 std::optional<int64_t> DeadBytesOf(const State& state) {
   if (!state.stored_bytes.has_value()) return std::nullopt;
   if (state.checkpoint->era == Era::kPacked2015) return 0;
-  return std::max<int64_t>(AreaOf(state) - *state.stored_bytes, 0);
+  return std::max<int64_t>(AreaOf(state) - *state.stored_bytes - UsedBetween(state), 0);
 }
 
 std::vector<Metalayer> MetalayersOf(Bytes header) {

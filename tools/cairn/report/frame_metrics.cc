@@ -36,7 +36,8 @@ void AddFrame(const FrameSummary& summary, Metrics& metrics) {
   }
   add("frame_journal_bytes", "Bytes of commits after the last checkpoint.", info.journal_size);
   if (info.dead_bytes) {
-    add("frame_dead_bytes", "Bytes that no live chunk uses.", *info.dead_bytes);
+    add("frame_dead_bytes", "Bytes of the frame and its journal that hold no live data.",
+        *info.dead_bytes);
   }
   add("frame_chunks", "Number of chunks.", info.nchunks);
   add("frame_items", "Number of complete items.", info.nitems);

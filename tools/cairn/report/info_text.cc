@@ -98,9 +98,14 @@ std::string DescribeJournal(const FrameInfo& info) {
                           : "`cairn recover` checkpoints them");
 }
 
+// Returns the bytes among which the dead ones are: chunks lie in the journal of a contiguous frame.
+int64_t SizeWithDead(const FrameInfo& info) {
+  return StoredSize(info) + (info.layout == Layout::kSparse ? 0 : info.journal_size);
+}
+
 // Returns true if the frame would be clearly smaller without its dead bytes.
 bool IsWorthCompacting(const FrameInfo& info) {
-  return info.dead_bytes.value_or(0) > StoredSize(info) / 8;
+  return info.dead_bytes.value_or(0) > SizeWithDead(info) / 8;
 }
 
 std::string DescribeStored(const FrameInfo& info) {
@@ -108,7 +113,7 @@ std::string DescribeStored(const FrameInfo& info) {
   std::string text = absl::StrCat(ExactSize(size), ", ratio ", FormatRatio(info.nbytes, size));
   if (IsWorthCompacting(info)) {
     absl::StrAppend(&text, ", without dead bytes ",
-                    FormatRatio(info.nbytes, size - *info.dead_bytes));
+                    FormatRatio(info.nbytes, SizeWithDead(info) - *info.dead_bytes));
   }
   return text;
 }
