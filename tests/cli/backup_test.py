@@ -126,6 +126,20 @@ class Increments(Backup):
         self.same("other")
         self.assertIn("already", self.ok("restore", "other", "one", "two", "three").decode())
 
+    def test_another_order_is_refused(self):
+        shutil.copy(self.path("copy"), self.path("other"))
+        for name in ["one", "two", "three"]:
+            self.append(noise(4000, len(name)))
+            self.ship(name)
+            self.ok("restore", "copy", name, "--quiet")
+        self.ok("restore", "other", "one", "--quiet")
+        before = self.read("other")
+        for order in [["three", "two", "one"], ["two", "one"]]:
+            message = self.fails(1, "restore", "other", *order)
+            self.assertIn(f"{order[0]}: made after {order[-1]}", message)
+            self.assertIn("the oldest first", message)
+            self.assertEqual(self.read("other"), before)
+
     def test_another_content_is_refused(self):
         self.append(noise(400))
         self.ship("news")

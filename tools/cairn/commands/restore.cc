@@ -38,16 +38,32 @@ struct Restored {
   uint64_t generation = 0;  // generation of the source
 };
 
-// Returns the first increment whose result the frame does not have yet.
+// Returns the first increment whose result the frame does not have yet. Errors:
+// kFailedPrecondition if a newer one comes before those that it has.
 absl::StatusOr<size_t> FindFirst(const RestoreFlags& flags, uint64_t content) {
   size_t first = 0;
+  size_t newest = 0;
+  uint64_t generation = 0;  // of the newest so far
   for (size_t i = 0; i < flags.increments.size(); ++i) {
     const absl::StatusOr<Frame> increment =
         Frame::Open(flags.increments[i], {.file_system = FilesAt(flags.increments[i])});
     if (!increment.ok()) return About(flags.increments[i], increment.status());
     const absl::StatusOr<IncrementInfo> info = increment->snapshot().GetIncrementInfo();
     if (!info.ok()) return About(flags.increments[i], info.status());
-    if (info->result_hash == content) first = i + 1;
+    const bool is_newest = info->result_generation >= generation;
+    if (is_newest) {
+      newest = i;
+      generation = info->result_generation;
+    }
+    if (info->result_hash != content) continue;
+    // The newest would be skipped, although the frame lacks it.
+    if (!is_newest) {
+      return About(
+          flags.increments[newest],
+          absl::FailedPreconditionError(absl::StrFormat(
+              "made after %s, which the frame has: name the oldest first", flags.increments[i])));
+    }
+    first = i + 1;
   }
   return first;
 }
