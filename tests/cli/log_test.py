@@ -622,9 +622,9 @@ class Retention(LogTest):
 
 
 class Arriving(LogTest):
-    def wait_for(self, records):
+    def wait_for(self, records, name="log"):
         end = time.monotonic() + 60
-        while self.stat()["records"] < records:
+        while self.stat(name)["records"] < records:
             self.assertLess(time.monotonic(), end)
             time.sleep(0.01)
 
@@ -675,6 +675,29 @@ class Arriving(LogTest):
         self.create()
         self.append("time,temp,n\n" + "".join(f"{(i ^ 1) * 10**6},0,{i}\n" for i in range(100)), "--late-window", "5s", "--commit-every", "1")
         self.assertEqual([int(row[2]) for row in self.rows("--by-number")], [i ^ 1 for i in range(100)])
+
+    def test_a_name_that_is_too_long_for_a_request(self):
+        name = "n" * 250
+        self.create(name=name)
+        tool = self.start("log", "append", name, "--columns", "time,temp,n", "--commit-every", "1")
+        self.send(tool, "1,1,1\n")
+        self.wait_for(1, name)
+        for command in [["retain", name, "--retain-records", 5], ["delete", name, "--to", "2030-01-01"]]:
+            message = self.fails(1, "log", *command)
+            self.assertIn("name: too long for a request to the writer: expected", message)
+        self.send(tool, "2,2,2\n")
+        tool.stdin.close()
+        self.assertEqual(tool.wait(60), 0)
+        # Without a writer it needs no request.
+        self.ok("log", "delete", name, "--to", "2030-01-01")
+        self.assertEqual(self.stat(name)["records"], 0)
+        # Such requests have room.
+        name = "n" * 220
+        self.create(name=name)
+        tool = self.start("log", "append", name, "--columns", "time,temp,n", "--commit-every", "20ms")
+        self.send(tool, "1,1,1\n")
+        self.wait_for(1, name)
+        self.ok("log", "retain", name, "--retain-records", 5)
 
     def test_a_second_writer_waits(self):
         self.create()

@@ -31,6 +31,21 @@ absl::Status WriteFile(const LogCore& log, const std::string& path, Bytes conten
   return (*file)->Sync(SyncMode::kData);
 }
 
+// Bytes of a random number and the rest of a temporary name.
+constexpr size_t kTemporaryBytes = 1 + 16 + 4;
+
+// Returns an error if a file next to the log cannot have the name of a request. A longer one that
+// is made first has `more` bytes more.
+absl::Status CheckName(const std::string& path, std::string_view kind, size_t more) {
+  constexpr size_t kMaxName = 255;
+  const size_t after = kind.size() + 1 + more;
+  const size_t size = path.size() - (path.rfind('/') + 1) + more;
+  if (size <= kMaxName) return absl::OkStatus();
+  return FailedPrecondition(
+      "log: name: too long for a request to the writer: expected at most %d bytes, got %d",
+      kMaxName - after, size - after);
+}
+
 }  // namespace
 
 bool TakesRequests(const LogCore& log) {
@@ -46,6 +61,7 @@ std::string RequestPath(const LogCore& log, std::string_view kind) {
 absl::Status LeaveFile(const LogCore& log, std::string_view kind, Bytes content, bool replace) {
   if (!TakesRequests(log)) return Unimplemented("%s: a request to its writer", log.path());
   const std::string path = RequestPath(log, kind);
+  if (!log.is_directory()) CAIRN_RETURN_IF_ERROR(CheckName(path, kind, kTemporaryBytes));
   FileSystem& files = log.files();
   // A file that replaces another one may become its owner's.
   if (absl::IsPermissionDenied(IdentityOf(log, path).status())) {
@@ -64,6 +80,7 @@ absl::StatusOr<std::optional<std::vector<std::byte>>> FindFile(const LogCore& lo
                                                                std::string_view kind,
                                                                int64_t max_size) {
   const std::string path = RequestPath(log, kind);
+  if (!log.is_directory() && !CheckName(path, kind, 0).ok()) return std::nullopt;
   const absl::StatusOr<FileIdentity> identity = IdentityOf(log, path);
   if (absl::IsNotFound(identity.status())) return std::nullopt;
   CAIRN_RETURN_IF_ERROR(identity.status());
@@ -80,6 +97,7 @@ absl::StatusOr<std::optional<std::vector<std::byte>>> FindFile(const LogCore& lo
 
 absl::Status RemoveFile(const LogCore& log, std::string_view kind) {
   const std::string path = RequestPath(log, kind);
+  if (!log.is_directory() && !CheckName(path, kind, 0).ok()) return absl::OkStatus();
   const absl::Status removed = log.files().Remove(path);
   if (absl::IsNotFound(removed)) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(removed);
