@@ -113,6 +113,15 @@ class Frames(CliTest):
         self.is_replaced("link")
         self.assertEqual(self.ok("cat", "f.b2frame"), b"new")
 
+    def test_of_a_link_to_nothing(self):
+        os.symlink("nothing", self.path("link"))
+        log = ["log", "create", "link", "--field", "time:timestamp[ms]"]
+        for command in [log, [*log, "--rotate-every", "1d"], ["pack", "-", "link"], ["pack", "-", "link", "--sparse"]]:
+            with self.subTest(command=command):
+                done = self.run_tool(*command, stdin=b"data")
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(b"File exists; it is a link to nothing", done.stderr)
+
     def test_only_with_force(self):
         frame = self.pack(b"old")
         self.assertIn("--force replaces it", self.fails(1, "pack", "-", frame, stdin=b"new"))

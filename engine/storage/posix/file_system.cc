@@ -56,6 +56,16 @@ int RenameWith(bool has_renameat2, int at, const std::string& from, const std::s
 // Returns true if renameat2 said that the kernel or the file system does not know the flag.
 bool IsUnknownFlag(int error) { return error == EINVAL || error == ENOSYS; }
 
+// Returns why `path` could not be done this to, which would have made a file named `to`. A link
+// to nothing has the name, although no file seems to be there.
+absl::Status FailureToMake(const PathScope& paths, int error, const std::string& path,
+                           const std::string& to, const std::string& what) {
+  const absl::Status status = paths.Failure(error, path, what);
+  const bool is_dangling = error == EEXIST && ::faccessat(paths.at(), to.c_str(), F_OK, 0) != 0;
+  if (!is_dangling) return status;
+  return {status.code(), absl::StrCat(status.message(), "; it is a link to nothing")};
+}
+
 // The files of a PathScope.
 class PosixFiles final : public FileSystem {
  public:
@@ -121,7 +131,7 @@ class PosixFiles final : public FileSystem {
                            : RenameWith(has_renameat2_, paths_.at(), from, to, RENAME_NOREPLACE);
     if (result == 0) return absl::OkStatus();
     if (!replace && IsUnknownFlag(errno)) return LinkThenUnlink(from, to);
-    return paths_.Failure(errno, from, absl::StrCat("rename to ", paths_.Shown(to)));
+    return FailureToMake(paths_, errno, from, to, absl::StrCat("rename to ", paths_.Shown(to)));
   }
 
   absl::Status Remove(const std::string& path) override {
@@ -296,7 +306,7 @@ class PosixFiles final : public FileSystem {
   absl::Status MakeDirectory(const std::string& path, mode_t permissions) {
     CAIRN_RETURN_IF_ERROR(paths_.Check(path));
     if (::mkdirat(paths_.at(), path.c_str(), permissions) == 0) return absl::OkStatus();
-    return paths_.Failure(errno, path, "create the directory");
+    return FailureToMake(paths_, errno, path, path, "create the directory");
   }
 
   // Makes a directory that is open to its owner alone, then opens it to others with `open_up`.
@@ -315,7 +325,7 @@ class PosixFiles final : public FileSystem {
   // under both names.
   absl::Status LinkThenUnlink(const std::string& from, const std::string& to) {
     if (::linkat(paths_.at(), from.c_str(), paths_.at(), to.c_str(), 0) != 0) {
-      return paths_.Failure(errno, from, absl::StrCat("link to ", paths_.Shown(to)));
+      return FailureToMake(paths_, errno, from, to, absl::StrCat("link to ", paths_.Shown(to)));
     }
     if (::unlinkat(paths_.at(), from.c_str(), 0) == 0) return absl::OkStatus();
     const absl::Status failure =
