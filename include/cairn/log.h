@@ -198,7 +198,8 @@ struct WholeAggregate {
 
 // Summary of the records of one span of time.
 struct LogBucket {
-  // Time at which the bucket begins. One bucket of everything begins at its earliest time.
+  // Time at which the bucket begins, or the least time if it begins before that. One bucket of
+  // everything begins at its earliest time.
   int64_t begin = 0;
   // Time at which the next bucket begins: that after the latest time for one bucket of everything.
   // The greatest int64 if that does not fit.

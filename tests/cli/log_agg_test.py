@@ -167,6 +167,16 @@ class Sparse(AggTest):
                 self.assertIn(wrong[0], self.fails(2, *agg, *wrong))
 
 
+class LeastTime(LogTest):
+    def test_a_bucket_that_begins_before_it(self):
+        self.create("time:timestamp[ns]", "n:i4")
+        self.append("time,n\n1677-09-21T00:12:44Z,1\n1677-09-22T00:00:00Z,2\n")
+        for bucket in ["1d", "7d", "1mo"]:
+            with self.subTest(bucket=bucket):
+                rows = self.rows("--bucket", bucket, command="agg")
+                self.assertEqual(rows[0][0], "1677-09-21T00:12:43.145224193Z")
+
+
 if __name__ == "__main__":
     CliTest.tool = os.path.abspath(sys.argv[1])
     tap.main(__name__)

@@ -75,12 +75,15 @@ absl::Status CheckCalendar(const LogAggregation& aggregation, const Field& time)
 
 }  // namespace
 
-Buckets::Buckets(const LogAggregation& aggregation, absl::TimeZone zone, int64_t units_per_second)
+Buckets::Buckets(const LogAggregation& aggregation, const Field& time, absl::TimeZone zone,
+                 int64_t units_per_second)
     : length_(aggregation.bucket),
       origin_(aggregation.origin),
       calendar_(aggregation.calendar),
       zone_(zone),
-      units_per_second_(units_per_second) {}
+      units_per_second_(units_per_second),
+      // The least int64 is no time.
+      least_(time.type == FieldType::kTimestamp ? kNoTime + 1 : kLeast) {}
 
 absl::StatusOr<Buckets> Buckets::Make(const LogAggregation& aggregation, const Field& time) {
   CAIRN_RETURN_IF_ERROR(CheckNotNegative("log: bucket", aggregation.bucket));
@@ -89,11 +92,11 @@ absl::StatusOr<Buckets> Buckets::Make(const LogAggregation& aggregation, const F
       return InvalidArgument("log: time zone '%s': expected none without a calendar",
                              aggregation.time_zone);
     }
-    return Buckets(aggregation, absl::UTCTimeZone(), 1);
+    return Buckets(aggregation, time, absl::UTCTimeZone(), 1);
   }
   CAIRN_RETURN_IF_ERROR(CheckCalendar(aggregation, time));
   CAIRN_ASSIGN_OR_RETURN(const absl::TimeZone zone, LoadZone(aggregation.time_zone));
-  return Buckets(aggregation, zone, UnitsPerSecond(time.unit));
+  return Buckets(aggregation, time, zone, UnitsPerSecond(time.unit));
 }
 
 TimeRange Buckets::Find(int64_t time) const {
@@ -102,7 +105,7 @@ TimeRange Buckets::Find(int64_t time) const {
     int64_t past = RestOf(time, length_) - RestOf(origin_, length_);
     if (past < 0) past += length_;
     const absl::int128 begin = absl::int128(time) - past;
-    return {.begin = Clamp(begin), .end = Clamp(begin + length_)};
+    return {.begin = std::min(std::max(Clamp(begin), least_), time), .end = Clamp(begin + length_)};
   }
   const int64_t second = time / units_per_second_ - (time % units_per_second_ < 0 ? 1 : 0);
   const bool hours = calendar_ == CalendarUnit::kHour;
@@ -113,7 +116,8 @@ TimeRange Buckets::Find(int64_t time) const {
     return Clamp(absl::int128(bound) * units_per_second_);
   };
   const int64_t end = in_units(seconds.end);
-  return {.begin = std::min(in_units(seconds.begin), time), .end = end > time ? end : kMost};
+  const int64_t begin = std::max(in_units(seconds.begin), least_);
+  return {.begin = std::min(begin, time), .end = end > time ? end : kMost};
 }
 
 // An hour begins whenever clocks show a full one, or jump over it. So an hour that they show twice

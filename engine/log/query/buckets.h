@@ -27,7 +27,8 @@ class Buckets {
   }
 
  private:
-  Buckets(const LogAggregation& aggregation, absl::TimeZone zone, int64_t units_per_second);
+  Buckets(const LogAggregation& aggregation, const Field& time, absl::TimeZone zone,
+          int64_t units_per_second);
 
   TimeRange Find(int64_t time) const;
   TimeRange FindHours(int64_t second) const;
@@ -38,6 +39,7 @@ class Buckets {
   CalendarUnit calendar_;
   absl::TimeZone zone_;
   int64_t units_per_second_;
+  int64_t least_;  // the least time, at which a bucket begins that would begin before it
   TimeRange last_ = {.begin = 0, .end = 0};
 };
 

@@ -133,6 +133,8 @@ TEST(PlainBuckets, HoldTheLeastAndTheGreatestTime) {
   EXPECT_EQ(buckets.Of(2).begin, -997);
   EXPECT_EQ(buckets.Of(2).end, 3);
   EXPECT_EQ(buckets.Of(kLeast).begin, kLeast);
+  Buckets fresh = Buckets::Make({.bucket = 1000, .origin = 3}, Time()).value();
+  EXPECT_EQ(fresh.Of(kLeast + 1).begin, kLeast + 1);  // the least time
   EXPECT_EQ(buckets.Of(kMost).end, kMost);
   EXPECT_TRUE(Contains(buckets.Of(kMost), kMost));
   EXPECT_FALSE(Contains(buckets.Of(kLeast), 0));
