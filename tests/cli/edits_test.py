@@ -240,6 +240,18 @@ class ReadOnly(CliTest):
 
 
 class Compact(Edits):
+    def test_tells_what_a_writer_that_died_had_reserved(self):
+        tool = self.start("append", self.frame, "-", "--commit-every", 1000, "--ack")
+        tool.stdin.write(sample(100_000))
+        tool.stdin.flush()
+        self.receive(tool.stdout, 10)
+        tool.kill()
+        tool.wait(60)
+        before = os.stat(self.path(self.frame)).st_blocks * 512
+        freed = json.loads(self.ok("reclaim", self.frame, "--json"))["freed"]
+        self.assertGreater(freed, 0)
+        self.assertEqual(freed, before - os.stat(self.path(self.frame)).st_blocks * 512)
+
     def test_frees_dead_bytes(self):
         self.edit("update", 2, stdin=NEW)
         self.edit("delete", 0, 2)

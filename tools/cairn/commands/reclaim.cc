@@ -1,8 +1,11 @@
 // cairn reclaim: gives back the disk space that only old states need.
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +14,7 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/members.h"
 #include "tools/cairn/io/patience.h"
@@ -53,15 +57,20 @@ absl::Status Print(const ReclaimFlags& flags, const ReclaimReport& report) {
   return WriteLines(lines);
 }
 
+// Reports also what opening and closing the writer freed, such as the space that a writer which
+// died had reserved.
 absl::Status Reclaim(const ReclaimFlags& flags) {
+  const std::optional<int64_t> before = DiskBytesAt(flags.frame);
   ASSIGN_OR_RETURN(Frame frame, OpenFrame(flags.frame));
   ASSIGN_OR_RETURN(
       Writer writer,
       OpenWriterInTurn(frame, WriterOptions{.wait = flags.wait, .keep_generations = flags.keep}));
   // This handle must not be the reader that holds an older state.
   RETURN_IF_ERROR(frame.Refresh().status());
-  ASSIGN_OR_RETURN(const ReclaimReport report, writer.Reclaim({.keep_generations = flags.keep}));
+  ASSIGN_OR_RETURN(ReclaimReport report, writer.Reclaim({.keep_generations = flags.keep}));
   if (absl::Status status = writer.Close(); !status.ok() || flags.quiet) return status;
+  const std::optional<int64_t> after = DiskBytesAt(flags.frame);
+  if (before && after) report.freed = std::max(report.freed, *before - *after);
   return Print(flags, report);
 }
 
