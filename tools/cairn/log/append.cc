@@ -71,8 +71,11 @@ absl::StatusOr<UpsertOptions> UpsertOptionsOf(const LogAppendFlags& flags, const
   return options;
 }
 
-std::optional<Field> CopyOf(const Field* field) {
-  return field == nullptr ? std::nullopt : std::optional<Field>(*field);
+// Returns the number of the time field, if there is one.
+std::optional<size_t> TimeOf(const LogSnapshot& log) {
+  const Field* const time = log.time_field();
+  if (time == nullptr) return std::nullopt;
+  return static_cast<size_t>(time - log.schema().fields().data());
 }
 
 // Returns the numbers of the fields that some records of the log lack.
@@ -88,14 +91,13 @@ absl::StatusOr<std::set<size_t>> AddedFields(const LogSnapshot& log) {
 
 class Appender {
  public:
-  // `time` is the time field of the schema, and `added` are the fields that some records lack. The
+  // `time` is the number of the time field, and `added` are the fields that some records lack. The
   // appender keeps no snapshot, which would keep the space that later commits free.
-  Appender(const LogAppendFlags& flags, Schema schema, std::optional<Field> time,
+  Appender(const LogAppendFlags& flags, Schema schema, std::optional<size_t> time,
            std::set<size_t> added, UpsertOptions key, LogWriter& writer)
       : flags_(flags),
         schema_(std::move(schema)),
-        time_field_(std::move(time)),
-        time_(time_field_ ? &*time_field_ : nullptr),
+        time_(time ? &schema_.fields()[*time] : nullptr),
         added_(std::move(added)),
         key_(std::move(key)),
         writer_(writer),
@@ -161,7 +163,6 @@ class Appender {
 
   const LogAppendFlags& flags_;
   const Schema schema_;
-  const std::optional<Field> time_field_;
   const Field* const time_;  // null if there is none
   const std::set<size_t> added_;
   const UpsertOptions key_;
@@ -228,8 +229,8 @@ absl::Status AppendToLog(const LogAppendFlags& flags) {
   ASSIGN_OR_RETURN(const UpsertOptions key, UpsertOptionsOf(flags, log.snapshot().schema()));
   ASSIGN_OR_RETURN(LogWriter writer, OpenWriterInTurn(log, options));
   ASSIGN_OR_RETURN(std::set<size_t> added, AddedFields(log.snapshot()));
-  Appender appender(flags, log.snapshot().schema(), CopyOf(log.snapshot().time_field()),
-                    std::move(added), key, writer);
+  Appender appender(flags, log.snapshot().schema(), TimeOf(log.snapshot()), std::move(added), key,
+                    writer);
   RETURN_IF_ERROR(AppendAll(flags, appender, log, writer, signals));
   if (flags.quiet) return absl::OkStatus();
   ASSIGN_OR_RETURN(const LogSnapshot after, log.Refresh());
