@@ -16,6 +16,7 @@
 #include "engine/collection/member_reader.h"
 #include "engine/collection/store/zip_writer.h"
 #include "engine/frame/files/atomic_file.h"
+#include "engine/frame/files/copy_files.h"
 
 namespace cairn::collection {
 
@@ -88,6 +89,8 @@ absl::Status CopyToZip(const View& view, const Site& to) {
   if (to.files->Identity(to.root).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", to.root));
   }
+  // A copy that was killed left its file.
+  frame::RemoveAbandoned({.files = to.files, .path = to.root});
   CAIRN_ASSIGN_OR_RETURN(frame::AtomicFile file,
                          frame::AtomicFile::CreateBeside(to.files, to.root));
   ZipWriter zip(file.file());
@@ -114,7 +117,12 @@ absl::Status CopyToZip(const View& view, const Site& to) {
 }  // namespace
 
 absl::Status View::CopyTo(const std::string& path) const {
-  CAIRN_ASSIGN_OR_RETURN(const Site to, MakeSite(path, site_->options));
+  CAIRN_ASSIGN_OR_RETURN(Site to, MakeSite(path, site_->options));
+  std::vector<std::string> sources = {site_->root, site_->LedgerPath()};
+  for (const auto& [name, entry] : table().members) {
+    sources.push_back(site_->PathOf(name, entry.kind));
+  }
+  to.files = frame::FilesForCopyOf(sources, to.files);
   if (path.ends_with(".b2z")) return CopyToZip(*this, to);
   return CopyToDirectory(*this, to);
 }

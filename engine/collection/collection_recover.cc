@@ -15,6 +15,7 @@
 #include "engine/collection/member_name.h"
 #include "engine/collection/member_reader.h"
 #include "engine/collection/writer_core.h"
+#include "engine/frame/files/copy_files.h"
 #include "engine/frame/files/frame_locks.h"
 
 namespace cairn::collection {
@@ -80,8 +81,13 @@ absl::StatusOr<CollectionRecovery> MakeLedger(const Site& site) {
   if (table.members.empty()) {
     return NotFound("%s: neither a ledger nor a member that can be read", site.root);
   }
+  std::vector<std::string> like = {site.LedgerPath()};
+  if (!site.files->Identity(like[0]).ok()) {
+    for (const auto& [name, entry] : table.members) like.push_back(site.PathOf(name, entry.kind));
+  }
+  const std::shared_ptr<FileSystem> files = frame::FilesForCopyOf(like, site.files);
   CAIRN_RETURN_IF_ERROR(PutLedgerAside(site));
-  CAIRN_RETURN_IF_ERROR(CreateLedger(site.LedgerPath(), site.files, table));
+  CAIRN_RETURN_IF_ERROR(CreateLedger(site.LedgerPath(), files, table));
   return report;
 }
 
@@ -97,6 +103,18 @@ absl::StatusOr<bool> HasLedger(const Site& site) {
   if (frame->snapshot().info().trailer_damaged || absl::IsDataLoss(read)) return false;
   if (read.ok()) return true;
   return AtPath(site.LedgerPath(), read);
+}
+
+// Lists members as they are. Errors: kDataLoss if the ledger is damaged.
+absl::StatusOr<CollectionRecovery> AdoptInLedger(const std::shared_ptr<const Site>& site) {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> ledger,
+                         site->files->Open(site->LedgerPath(), FileMode::kRead));
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<WriterCore> writer,
+                         WriterCore::Open(site, *ledger, {}, /*takes_damage=*/true));
+  CAIRN_ASSIGN_OR_RETURN(CollectionRecovery report, writer->AdoptMembers());
+  const absl::Status closed = writer->Close();
+  if (!closed.ok() && report.unreadable.empty()) return closed;
+  return report;
 }
 
 }  // namespace
@@ -140,18 +158,13 @@ absl::StatusOr<Position> MakeComplete(const std::string& path, const Site& site)
 absl::StatusOr<CollectionRecovery> RecoverCollection(const std::string& path,
                                                      const CollectionOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(Site made, MakeSite(path, options));
-  auto site = std::make_shared<const Site>(std::move(made));
+  const auto site = std::make_shared<const Site>(std::move(made));
   CAIRN_RETURN_IF_ERROR(site->files->OpenDirectory(site->root).status());
   CAIRN_ASSIGN_OR_RETURN(const bool has_ledger, HasLedger(*site));
   if (!has_ledger) return MakeLedger(*site);
-  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> ledger,
-                         site->files->Open(site->LedgerPath(), FileMode::kRead));
-  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<WriterCore> writer,
-                         WriterCore::Open(std::move(site), *ledger, {}, /*takes_damage=*/true));
-  CAIRN_ASSIGN_OR_RETURN(CollectionRecovery report, writer->AdoptMembers());
-  const absl::Status closed = writer->Close();
-  if (!closed.ok() && report.unreadable.empty()) return closed;
-  return report;
+  absl::StatusOr<CollectionRecovery> report = AdoptInLedger(site);
+  // A damaged index keeps nobody from reading the ledger, but it cannot be written.
+  return absl::IsDataLoss(report.status()) ? MakeLedger(*site) : std::move(report);
 }
 
 }  // namespace cairn::collection

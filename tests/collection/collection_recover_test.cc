@@ -111,6 +111,34 @@ TEST_F(CollectionRecoverTest, DamagedLedgerStaysBesideTheNewOne) {
   }
 }
 
+// Whatever byte is damaged, the ledger is as it was, or there is one that can be written again.
+TEST_F(CollectionRecoverTest, LedgerWithAChangedByteIsMadeAgain) {
+  CloseWell();
+  const std::string whole = dir_.Path("whole.b2d");
+  fs::copy(path_, whole, fs::copy_options::recursive);
+  const auto size = static_cast<int64_t>(fs::file_size(path_ + "/embed.b2e"));
+  int64_t made = 0;
+  for (int64_t at = 0; at < size; at += 3) {
+    SCOPED_TRACE(at);
+    fs::remove_all(path_);
+    fs::copy(whole, path_, fs::copy_options::recursive);
+    {
+      std::fstream file(path_ + "/embed.b2e", std::ios::in | std::ios::out | std::ios::binary);
+      file.seekg(at);
+      const char byte = static_cast<char>(file.get() ^ 1);
+      file.seekp(at);
+      file.put(byte);
+    }
+    const auto done = Recover();
+    if (absl::IsFailedPrecondition(done.status())) continue;  // it looks like another program's
+    ASSERT_TRUE(IsOk(done));
+    made += done->ledger_lost ? 1 : 0;
+    AppendToBoth({7});
+    EXPECT_EQ(IntsOf(Collection::Open(path_)->snapshot(), "/a"), (Ints{1, 10, 7}));
+  }
+  EXPECT_GT(made, 0);
+}
+
 TEST_F(CollectionRecoverTest, CollectionInWhichNothingDiffersIsNotChanged) {
   CloseWell();
   const uint64_t number = Collection::Open(path_)->snapshot().number();

@@ -119,6 +119,10 @@ TEST(CollectionStoreCrashTest, PackedCopyIsThereAsAWholeOrNot) {
       const absl::StatusOr<Collection> found = Collection::Open("c.b2z", options);
       ASSERT_TRUE(found.ok() || absl::IsNotFound(found.status())) << found.status();
       EXPECT_TRUE(found.ok() || !is_made) << "died after operation " << after;
+      if (absl::IsNotFound(found.status())) {
+        ASSERT_TRUE(IsOk(Collection::Open("c", options)->snapshot().CopyTo("c.b2z")));
+        EXPECT_EQ(left->root()->List(".")->size(), 2) << "nothing is left of the first copy";
+      }
       found.ok() ? ++whole : ++none;
       if (!found.ok()) continue;
       Check(found->snapshot());

@@ -62,6 +62,35 @@ class PackedTest(StoresTest):
         self.check(unpacked)
         self.assertTrue(unpacked.has_ledger)
 
+    def test_copies_are_open_to_nobody_else(self):
+        made = self.collection()
+        mode_of = lambda name: os.stat(self.path(name)).st_mode & 0o777
+        before = os.umask(0o022)
+        self.addCleanup(os.umask, before)
+        made.backup(self.path("open.b2z"))
+        self.assertEqual(mode_of("open.b2z"), 0o644)
+        os.chmod(self.path("ours.b2d/top.b2nd"), 0o600)
+        made.backup(self.path("member.b2z"))
+        made.backup(self.path("member.b2d"))
+        os.chmod(self.path("ours.b2d/top.b2nd"), 0o644)
+        os.chmod(self.path("ours.b2d"), 0o700)
+        made.backup(self.path("folder.b2z"))
+        made.backup(self.path("folder.b2d"))
+        for name in ("member.b2z", "member.b2d/top.b2nd", "folder.b2z", "folder.b2d/top.b2nd"):
+            self.assertEqual(mode_of(name) & 0o077, 0, name)
+        os.chmod(self.path("open.b2z"), 0o600)
+        cairn.open_collection(self.path("open.b2z")).backup(self.path("again.b2d"))
+        for name in ("again.b2d", "again.b2d/embed.b2e", "again.b2d/top.b2nd"):
+            self.assertEqual(mode_of(name) & 0o077, 0, name)
+        for lost in (True, False):
+            os.chmod(self.path("again.b2d/embed.b2e"), 0o600)
+            if lost:
+                os.remove(self.path("again.b2d/embed.b2e"))
+            else:
+                os.truncate(self.path("again.b2d/embed.b2e"), 50)
+            self.assertTrue(cairn.recover_collection(self.path("again.b2d")).ledger_lost)
+            self.assertEqual(mode_of("again.b2d/embed.b2e") & 0o077, 0)
+
     def test_existing_file_stays(self):
         path = self.packed()
         with self.assertRaises(cairn.AlreadyExists):

@@ -134,6 +134,16 @@ std::shared_ptr<FileSystem> FilesForCopyOf(const FrameLocation& source,
   return cairn::FilesForCopyOf(path);
 }
 
+std::shared_ptr<FileSystem> FilesForCopyOf(const std::vector<std::string>& sources,
+                                           std::shared_ptr<FileSystem> target) {
+  if (target != PosixFileSystem()) return target;
+  std::vector<std::string> there;
+  for (const std::string& path : sources) {
+    if (target->Identity(path).ok()) there.push_back(path);
+  }
+  return storage::MakeLimitedFiles(storage::LimitsOf(there, /*apply_umask=*/true));
+}
+
 }  // namespace cairn::frame
 
 namespace cairn {
