@@ -144,7 +144,7 @@ class Collections(CliTest):
         self.assertEqual([found[key] for key in ("kind", "ledger_lost", "adopted", "missing")], ["collection", False, [], []])
         self.assertIn("not a Blosc2 frame", found["unreadable"][0])
         os.mkdir(self.path("empty"))
-        self.assertIn("neither a ledger nor a member", self.fails(1, "recover", "empty"))
+        self.assertIn("is not a Blosc2 frame", self.fails(1, "recover", "empty"))
 
     def test_a_packed_collection_is_read_and_unpacked(self):
         self.ok("backup", "weather.b2d", "weather.b2z")

@@ -290,6 +290,8 @@ absl::Status RecoverMembers(const RecoverFlags& flags) {
         if (absl::IsUnavailable(tried.status())) std::this_thread::sleep_for(part);
         return tried;
       });
+  // A directory without members is none of a collection.
+  if (absl::IsNotFound(report.status())) return RecoverFrame(flags);
   if (!report.ok()) return report.status();
   RETURN_IF_ERROR(Print(flags, *report));
   if (report->unreadable.empty()) return absl::OkStatus();
