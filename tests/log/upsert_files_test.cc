@@ -211,5 +211,48 @@ TEST_F(LogUpsertOfManyFiles, NextFileTakesOverWhatIsStillToDo) {
   EXPECT_EQ(reader.snapshot().nrecords(), 750);
 }
 
+struct KeyedReading {
+  LittleEndian<int64_t> time;
+  LittleEndian<uint32_t> host;
+};
+struct WideReading {
+  KeyedReading reading;
+  LittleEndian<int32_t> added;
+};
+
+// The next writer does what one that died had left to do in older files.
+TEST(LogUpsertOfKeyedFiles, NextWriterReadsOlderFilesWithTheFieldsOfTheLog) {
+  const TempDir temp;
+  LogCreateOptions options;
+  options.schema = Schema::Make({{.name = "time", .type = FieldType::kTimestamp},
+                                 {.name = "host", .type = FieldType::kText, .size = 4}})
+                       .value();
+  options.rotation.period = 2000;
+  Log log = Log::Create(temp.Path("log"), options).value();
+  std::optional<LogWriter> writer = log.OpenWriter({}).value();
+  const uint32_t host = writer->CodeOf("host", "a").value();
+  std::vector<KeyedReading> readings;
+  for (int64_t i = 0; i < 450; ++i) readings.push_back({.time = 10 * i, .host = host});
+  ASSERT_TRUE(IsOk(writer->Append(readings)));
+  ASSERT_TRUE(IsOk(writer->AddField({.name = "added", .type = FieldType::kInt, .size = 4})));
+  const auto upsert = [&](int64_t from) {
+    std::vector<WideReading> wide;
+    for (int64_t i = from; i < from + 5; ++i) {
+      wide.push_back({.reading = readings[static_cast<size_t>(i)], .added = 1});
+    }
+    return writer->Upsert(wide);
+  };
+  {
+    Frame older = Frame::Open(temp.Path("log") + "/log.000000.b2frame").value();
+    const Writer holder = older.OpenWriter({}).value();
+    ASSERT_TRUE(IsOk(upsert(100)));
+  }
+  writer.reset();
+  writer.emplace(log.OpenWriter({}).value());
+  const absl::StatusOr<UpsertReport> done = upsert(20);
+  ASSERT_TRUE(IsOk(done));
+  EXPECT_EQ(*done, (UpsertReport{.replaced = 5, .removed = 5}));
+}
+
 }  // namespace
 }  // namespace cairn

@@ -82,6 +82,7 @@ absl::StatusOr<SegmentPtr> Segment::Load(Snapshot snapshot, std::string_view tim
 SegmentPtr Segment::WithDeleted(const Segment& segment, std::span<const RecordRange> records) {
   std::shared_ptr<Segment> changed(new Segment(segment.snapshot_, segment.cache_));
   changed->fields_ = segment.fields_;
+  changed->stored_facts_ = segment.stored_facts_;
   changed->keys_ = segment.keys_;
   changed->layer_ = segment.layer_;
   changed->lost_ = segment.lost_;
