@@ -300,6 +300,19 @@ class Metrics(LogTest):
         self.assertEqual([frame["path"] for frame in json.loads(self.ok("info", "many", "--json"))], files)
 
 
+class Retain(LogTest):
+    def test_a_limit_that_is_lifted_drops_nothing_any_more(self):
+        for option, lifted in (("--retain-records", "0"), ("--retain-records", "3000"), ("--retain-bytes", "0")):
+            with self.subTest(option, lifted=lifted):
+                name = f"{option[2:]}-{lifted}"
+                self.create("time:timestamp[s]", "n:i4", name=name, args=["--chunk-size", "600", option, "50"])
+                lines = "time,n\n" + "".join(f"{1_800_000_000 + i},{i}\n" for i in range(2001))
+                self.append(lines, "--commit-every", "1000000", name=name)
+                self.assertEqual(self.stat(name)["records"], 2001)
+                self.assertIn(b"0 records dropped, now 2001 records", self.ok("log", "retain", name, option, lifted))
+                self.assertIn(b"1950 records dropped", self.ok("log", "retain", name, "--retain-records", "50"))
+
+
 class ManyFiles(LogTest):
     def test_more_than_the_soft_limit_of_open_files(self):
         self.create("time:timestamp[s]", "n:i4", args=["--rotate-every", "1m"])

@@ -72,9 +72,11 @@ absl::Status Retain(const RetainFlags& flags) {
   if (absl::IsUnavailable(opened.status())) return AskWriter(flags, log);
   RETURN_IF_ERROR(opened.status());
   LogWriter& writer = *opened;
-  // Takes over the requests to a writer that died.
-  RETURN_IF_ERROR(writer.Commit());
   const int64_t nrecords = writer.snapshot().nrecords();
+  // No commit may drop by the limits from before.
+  RETURN_IF_ERROR(SetLimits(flags, writer));
+  // Takes over the requests to a writer that died. What is asked for now comes after them.
+  RETURN_IF_ERROR(writer.Commit());
   RETURN_IF_ERROR(SetLimits(flags, writer));
   RETURN_IF_ERROR(writer.ApplyRetention());
   // Other Blosc2s see less of an empty log whose new file this user may not make.
