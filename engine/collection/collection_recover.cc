@@ -1,6 +1,7 @@
 #include "engine/collection/collection_recover.h"
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -128,13 +129,12 @@ absl::Status AdoptUnlisted(const Site& site, LedgerTable& table, CollectionRecov
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> files, FindMembers(site));
   for (const std::string& path : files) {
     const std::string_view inside = std::string_view(path).substr(site.root.size());
-    const std::string name(inside.substr(0, inside.rfind('.')));
-    for (const MemberKind kind : {MemberKind::kArray, MemberKind::kOther, MemberKind::kBatches}) {
-      if (!inside.ends_with(SuffixOf(kind))) continue;
-      const auto listed = table.members.find(name);
-      if (listed != table.members.end() && listed->second.kind == kind) continue;
-      CAIRN_RETURN_IF_ERROR(Adopt(name, path, kind, site, table, report));
-    }
+    const std::optional<MemberKind> kind = KindOfFile(inside);
+    if (!kind.has_value()) continue;  // a ledger
+    const std::string name(inside.substr(0, inside.size() - SuffixOf(*kind).size()));
+    const auto listed = table.members.find(name);
+    if (listed != table.members.end() && listed->second.kind == *kind) continue;
+    CAIRN_RETURN_IF_ERROR(Adopt(name, path, *kind, site, table, report));
   }
   return absl::OkStatus();
 }
@@ -142,8 +142,9 @@ absl::Status AdoptUnlisted(const Site& site, LedgerTable& table, CollectionRecov
 absl::StatusOr<Position> MakeComplete(const std::string& path, const Site& site) {
   // A link, or a file with two names, would become two members.
   const absl::StatusOr<FileIdentity> file = site.files->IdentityOfLeft(path, path);
-  if (absl::IsPermissionDenied(file.status()))
+  if (absl::IsPermissionDenied(file.status())) {
     return FailedPrecondition("%s", file.status().message());
+  }
   CAIRN_RETURN_IF_ERROR(file.status());
   {
     CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, site.MemberOptions()));

@@ -143,6 +143,13 @@ std::string_view SuffixOf(MemberKind kind) {
   return "";
 }
 
+std::optional<MemberKind> KindOfFile(std::string_view file) {
+  for (const MemberKind kind : {MemberKind::kArray, MemberKind::kOther, MemberKind::kBatches}) {
+    if (file.ends_with(SuffixOf(kind))) return kind;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::byte> EncodeTable(const LedgerTable& table) {
   ByteWriter writer = BeginLayer();
   writer.Le(table.number, static_cast<uint32_t>(table.members.size()));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,8 @@ enum class MemberKind : uint8_t {
 };
 // Returns the end of the file's name. Empty for a number that no kind has.
 std::string_view SuffixOf(MemberKind kind);
+// Returns the kind of the member whose file has this name, or nothing.
+std::optional<MemberKind> KindOfFile(std::string_view file);
 
 struct MemberEntry {
   uint64_t id = 0;  // random, of the file

@@ -31,8 +31,7 @@ absl::Status RenameIfThere(const Site& site, const std::string& from, const std:
 }
 
 bool IsFileOfMember(std::string_view name) {
-  return name.ends_with(".b2nd") || name.ends_with(".b2f") || name.ends_with(".b2b") ||
-         name.ends_with(".b2e");
+  return KindOfFile(name).has_value() || name.ends_with(".b2e");
 }
 
 // Looks for files below a directory.

@@ -21,16 +21,13 @@ namespace {
 // Adds a file whose path in the store is `inside`, in place of one of the same name. Returns false
 // if it is not that of a member.
 bool AddFile(std::string_view inside, StoredAt place, StoreContent& content) {
-  for (const MemberKind kind : {MemberKind::kArray, MemberKind::kOther, MemberKind::kBatches}) {
-    const std::string_view suffix = SuffixOf(kind);
-    if (!inside.ends_with(suffix) || inside.size() == suffix.size()) continue;
-    inside.remove_suffix(suffix.size());
-    const std::string name = absl::StrCat(inside.starts_with('/') ? "" : "/", std::string(inside));
-    content.table.members.insert_or_assign(name, MemberEntry{.kind = kind});
-    content.places.insert_or_assign(name, std::move(place));
-    return true;
-  }
-  return false;
+  const std::optional<MemberKind> kind = KindOfFile(inside);
+  if (!kind.has_value() || inside.size() == SuffixOf(*kind).size()) return false;
+  inside.remove_suffix(SuffixOf(*kind).size());
+  const std::string name = absl::StrCat(inside.starts_with('/') ? "" : "/", std::string(inside));
+  content.table.members.insert_or_assign(name, MemberEntry{.kind = *kind});
+  content.places.insert_or_assign(name, std::move(place));
+  return true;
 }
 
 // Adds the values that a frame has, if it is a store of values.
@@ -106,9 +103,7 @@ absl::StatusOr<StoreContent> ListZip(const Site& site, std::shared_ptr<const Fil
 absl::StatusOr<StoreContent> ListFrame(const Site& site) {
   StoreContent content;
   CAIRN_ASSIGN_OR_RETURN(const Snapshot store, OpenFrameAt(site, site.root, 0));
-  CAIRN_RETURN_IF_ERROR(store.info().trailer_damaged
-                            ? DataLoss("store of values: its trailer is damaged")
-                            : absl::OkStatus());
+  if (store.info().trailer_damaged) return DataLoss("store of values: its trailer is damaged");
   CAIRN_RETURN_IF_ERROR(AddValues(store, content));
   if (content.values.has_value()) return content;
   return InvalidArgument("a frame, and neither a collection nor a store of python-blosc2");
@@ -125,21 +120,14 @@ absl::StatusOr<StoreContent> List(const Site& site) {
 
 bool StoreView::ListsSame(const StoreView& other) const {
   const auto identity = [](const StoreContent& content) -> std::optional<FileIdentity> {
-    if (content.zip == nullptr)
+    if (content.zip == nullptr) {
       return content.values.has_value() ? content.values->file() : std::nullopt;
+    }
     const absl::StatusOr<FileIdentity> file = content.zip->Identity();
     return file.ok() ? std::optional(*file) : std::nullopt;
   };
   return content_.table == other.content_.table && content_.places == other.content_.places &&
          identity(content_) == identity(other.content_);
-}
-
-absl::StatusOr<Snapshot> StoreView::OpenFile(const std::string& path) const {
-  return OpenFrameAt(site(), path, 0);
-}
-
-absl::StatusOr<Snapshot> StoreView::OpenZipped(const ZipEntry& entry) const {
-  return OpenEntry(site(), *content_.zip, entry);
 }
 
 absl::StatusOr<Snapshot> StoreView::OpenEmbedded(const std::string& path,
@@ -166,10 +154,13 @@ absl::StatusOr<Snapshot> StoreView::OpenMember(std::string_view name) const {
   }
   const std::string shown = absl::StrCat(site().root, std::string(name));
   absl::StatusOr<Snapshot> member;
-  if (const auto* path = std::get_if<std::string>(&place->second)) member = OpenFile(*path);
-  if (const auto* entry = std::get_if<ZipEntry>(&place->second)) member = OpenZipped(*entry);
-  if (const auto* value = std::get_if<EmbeddedValue>(&place->second))
-    member = OpenEmbedded(shown, *value);
+  if (const auto* const path = std::get_if<std::string>(&place->second)) {
+    member = OpenFrameAt(site(), *path, 0);
+  } else if (const auto* const entry = std::get_if<ZipEntry>(&place->second)) {
+    member = OpenEntry(site(), *content_.zip, *entry);
+  } else {
+    member = OpenEmbedded(shown, std::get<EmbeddedValue>(place->second));
+  }
   if (member.ok()) return member;
   return AtPath(shown, member.status());
 }

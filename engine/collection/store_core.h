@@ -57,8 +57,6 @@ class StoreView final : public View {
  private:
   // Compares the bytes of an entry with the checksum that the zip file has of them.
   absl::Status CheckEntry(const std::string& name, const ZipEntry& entry, WholeReport& whole) const;
-  absl::StatusOr<Snapshot> OpenFile(const std::string& path) const;
-  absl::StatusOr<Snapshot> OpenZipped(const ZipEntry& entry) const;
   absl::StatusOr<Snapshot> OpenEmbedded(const std::string& path, const EmbeddedValue& value) const;
 
   const StoreContent content_;

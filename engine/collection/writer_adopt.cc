@@ -51,8 +51,8 @@ absl::StatusOr<CollectionRecovery> WriterCore::AdoptMembers() {
   LedgerTable all = ledger_.table;
   CAIRN_RETURN_IF_ERROR(AdoptUnlisted(*site_, all, report));
   for (const auto& [name, entry] : all.members) {
-    if (!ledger_.table.members.contains(name))
-      commit.added.push_back({.name = name, .entry = entry});
+    if (ledger_.table.members.contains(name)) continue;
+    commit.added.push_back({.name = name, .entry = entry});
   }
   if (commit.parts.empty() && commit.removed.empty() && commit.added.empty()) return report;
   CAIRN_RETURN_IF_ERROR(Decide(commit));

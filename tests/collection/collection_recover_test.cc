@@ -286,6 +286,28 @@ TEST_F(CollectionRecoverTest, WhatIsNoCollectionIsRefused) {
                     "no layer cairn.members"));
 }
 
+TEST(CollectionRecoverCrashTest, NamesOfFilesThatOthersPutThereAreDurable) {
+  const NoThreads no_threads;  // for the disk
+  for (const bool loses_ledger : {true, false}) {
+    SimulatedDisk disk;
+    CollectionOptions options;
+    options.members.file_system = disk.root();
+    MakeAndDie("c", options);
+    ASSERT_TRUE(IsOk(Collection::Open("c", options)->OpenWriter()->Close()));
+    if (loses_ledger) {
+      ASSERT_TRUE(IsOk(disk.root()->Remove("c/embed.b2e")));
+    }
+    ASSERT_TRUE(IsOk(disk.root()->Rename("c/g/b.b2f", "c/g/n.b2f", /*replace=*/false)));
+    ASSERT_TRUE(IsOk(Collection::Recover("c", options)));
+    for (uint32_t seed = 0; seed < 20; ++seed) {
+      Dice dice(seed);
+      const std::unique_ptr<SimulatedDisk> left = disk.PowerLoss(dice);
+      options.members.file_system = left->root();
+      EXPECT_EQ(IntsOf(Collection::Open("c", options)->snapshot(), "/g/n"), (Ints{2, 20}));
+    }
+  }
+}
+
 // Whatever step of a recovery the process dies in, and whether the power goes with it, the next
 // recovery finds all members.
 TEST(CollectionRecoverCrashTest, RecoveryIsRepeatable) {
