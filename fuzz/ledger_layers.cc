@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "engine/collection/ledger_codec.h"
-#include "engine/collection/member_name.h"
+#include "engine/collection/ledger/ledger_codec.h"
+#include "engine/collection/ledger/member_name.h"
 #include "fuzz/check.h"
 #include "fuzz/input.h"
 #include "fuzz/mutator.h"

@@ -75,7 +75,10 @@ declare -A allowed=(
   [engine/log]="base schema stats state query write"
   # and the public headers
   [engine/collection/store]="base codec"
-  [engine/collection]="base codec format frame/api frame/files frame/layout frame/open frame/replay frame/stage frame/state frame/sync frame/writer storage store"
+  [engine/collection/ledger]="base format frame/api frame/files frame/replay frame/state"
+  [engine/collection/members]="base frame/api frame/files frame/open frame/replay ledger"
+  [engine/collection/write]="base format frame/api frame/files frame/layout frame/open frame/stage frame/sync frame/writer storage ledger members"
+  [engine/collection]="base frame/files store ledger members write"
   [engine/c_api]="base"  # and the public headers
   [engine/frame/files]="$floors"
   [engine/frame/index]="$floors"

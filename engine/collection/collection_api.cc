@@ -9,9 +9,9 @@
 #include "engine/base/status.h"
 #include "engine/collection/collection_core.h"
 #include "engine/collection/collection_open.h"
-#include "engine/collection/collection_recover.h"
-#include "engine/collection/member_name.h"
-#include "engine/collection/writer_core.h"
+#include "engine/collection/ledger/member_name.h"
+#include "engine/collection/write/collection_recover.h"
+#include "engine/collection/write/writer_core.h"
 
 namespace cairn {
 

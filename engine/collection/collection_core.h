@@ -12,8 +12,8 @@
 #include "cairn/collection.h"
 #include "cairn/snapshot.h"
 #include "cairn/verify.h"
-#include "engine/collection/ledger_codec.h"
-#include "engine/collection/site.h"
+#include "engine/collection/ledger/ledger_codec.h"
+#include "engine/collection/members/site.h"
 
 namespace cairn::collection {
 

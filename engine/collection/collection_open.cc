@@ -4,7 +4,7 @@
 
 #include "cairn/frame.h"
 #include "engine/base/status.h"
-#include "engine/collection/ledger.h"
+#include "engine/collection/ledger/ledger.h"
 #include "engine/collection/ledger_core.h"
 #include "engine/collection/store_core.h"
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/collection/collection_locks.h"
-#include "engine/collection/member_files.h"
-#include "engine/collection/member_reader.h"
-#include "engine/collection/writer_core.h"
+#include "engine/collection/ledger/collection_locks.h"
+#include "engine/collection/members/member_files.h"
+#include "engine/collection/members/member_reader.h"
+#include "engine/collection/write/writer_core.h"
 #include "engine/frame/files/frame_location.h"
 
 namespace cairn::collection {

@@ -16,8 +16,8 @@
 #include "cairn/verify.h"
 #include "engine/base/mutex.h"
 #include "engine/collection/collection_core.h"
-#include "engine/collection/ledger.h"
-#include "engine/collection/site.h"
+#include "engine/collection/ledger/ledger.h"
+#include "engine/collection/members/site.h"
 #include "engine/frame/files/frame_locks.h"
 
 namespace cairn::collection {

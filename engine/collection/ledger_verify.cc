@@ -10,7 +10,7 @@
 #include "engine/base/status.h"
 #include "engine/collection/collection_verify.h"
 #include "engine/collection/ledger_core.h"
-#include "engine/collection/member_reader.h"
+#include "engine/collection/members/member_reader.h"
 
 namespace cairn::collection {
 

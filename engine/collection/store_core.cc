@@ -10,9 +10,9 @@
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/collection/collection_verify.h"
-#include "engine/collection/member_files.h"
+#include "engine/collection/members/member_files.h"
 #include "engine/collection/store/embedded_file.h"
-#include "engine/collection/writer_core.h"
+#include "engine/collection/write/writer_core.h"
 
 namespace cairn::collection {
 

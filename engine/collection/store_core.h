@@ -21,7 +21,7 @@
 #include "cairn/verify.h"
 #include "engine/base/mutex.h"
 #include "engine/collection/collection_core.h"
-#include "engine/collection/site.h"
+#include "engine/collection/members/site.h"
 #include "engine/collection/store/embedded_values.h"
 #include "engine/collection/store/zip_directory.h"
 

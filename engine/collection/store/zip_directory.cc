@@ -114,7 +114,7 @@ void ReadExtra64(Bytes extra, uint64_t& unpacked, uint64_t& packed, uint64_t& he
   }
 }
 
-ZipEntry ReadEntry(ByteReader& reader) {
+ZipEntry ReadZipEntry(ByteReader& reader) {
   if (reader.Le<uint32_t>("signature") != zip::kDirectoryHeader) {
     reader.Fail("entry", "has another signature");
   }
@@ -178,7 +178,7 @@ absl::StatusOr<std::vector<ZipEntry>> ReadZipDirectory(const File& file) {
                          ReadRange(file, directory.begin, directory.size));
   std::vector<ZipEntry> entries;
   ByteReader reader(bytes, kSection);
-  while (reader.ok() && reader.remaining() > 0) entries.push_back(ReadEntry(reader));
+  while (reader.ok() && reader.remaining() > 0) entries.push_back(ReadZipEntry(reader));
   CAIRN_RETURN_IF_ERROR(reader.status());
   CAIRN_RETURN_IF_ERROR(SetEnds(directory.begin, entries));
   return entries;

@@ -1,0 +1,56 @@
+// Locks on the ledger that tell which states of a collection are read.
+#ifndef CAIRN_ENGINE_COLLECTION_LEDGER_COLLECTION_LOCKS_H_
+#define CAIRN_ENGINE_COLLECTION_LEDGER_COLLECTION_LOCKS_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cairn/file_system.h"
+#include "engine/base/mutex.h"
+#include "engine/frame/files/frame_locks.h"
+
+namespace cairn::collection {
+
+// A reader shares this byte while it reads the ledger, until it holds the lock of its commit. These
+// bytes lie before those of the ledger as a frame.
+inline constexpr int64_t kEntryByte = frame::kWriterLockByte - (int64_t{1} << 42);
+// Readers of the commit share this byte. There are fewer than 2^60 commits.
+constexpr int64_t CommitByte(uint64_t number) {
+  return (int64_t{1} << 60) + static_cast<int64_t>(number);
+}
+inline constexpr uint64_t kMaxCommits = uint64_t{1} << 60;
+
+// Knows which bytes of a member's file readers of the collection may need. Thread-safe.
+class Retention {
+ public:
+  // `ledger` is open for reading. The ledger lists `generation` since the commit `number` or an
+  // earlier one.
+  Retention(std::shared_ptr<const File> ledger, uint64_t number, uint64_t generation)
+      : ledger_(std::move(ledger)), listed_({{number, generation}}) {}
+
+  // Takes note that the commit lists a newer generation.
+  void NoteListed(uint64_t number, uint64_t generation);
+  // Returns true if any reader may need bytes that died with that generation of the member. Until
+  // the ledger lists the generation or a later one, readers that come need them.
+  bool IsNeeded(uint64_t died) const;
+
+ private:
+  struct Listed {
+    uint64_t number = 0;
+    uint64_t generation = 0;
+  };
+
+  const std::shared_ptr<const File> ledger_;
+  mutable Mutex mutex_;
+  std::vector<Listed> listed_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Returns true if any reader may need files or bytes of commits before `number`, or if that cannot
+// be found out.
+bool IsReadBefore(const File& ledger, uint64_t number);
+
+}  // namespace cairn::collection
+
+#endif  // CAIRN_ENGINE_COLLECTION_LEDGER_COLLECTION_LOCKS_H_

@@ -1,0 +1,194 @@
+#include "engine/collection/ledger/ledger.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "cairn/frame.h"
+#include "engine/base/status.h"
+#include "engine/format/journal.h"
+#include "engine/frame/api/handle_access.h"
+#include "engine/frame/replay/journal_reader.h"
+#include "engine/frame/state/vlmetalayers.h"
+
+namespace cairn::collection {
+
+namespace {
+
+using frame::State;
+
+// The bytes of an empty store of embedded values. A TreeStore puts its values there.
+constexpr int32_t kStoreSize = 8192;
+
+absl::Status AddCommit(LedgerCommit commit, size_t bytes, Ledger& ledger) {
+  CAIRN_RETURN_IF_ERROR(ApplyCommit(commit, ledger.table));
+  ledger.commits.push_back(std::make_shared<const LedgerCommit>(std::move(commit)));
+  ledger.commit_bytes += static_cast<int64_t>(bytes);
+  return absl::OkStatus();
+}
+
+// A commit of the ledger as a frame.
+struct LedgerStep {
+  format::CommitRecord record;
+  int64_t end = 0;
+};
+
+// Returns the record as the commit that follows `ledger`, or nothing if it is another record.
+std::optional<LedgerStep> AsNext(const frame::FoundRecord& found, const State& state,
+                                 const Ledger& ledger) {
+  if (!format::IsCommit(found.kind)) return std::nullopt;
+  absl::StatusOr<format::CommitRecord> record = format::ParseCommit(found.bytes, found.begin);
+  const bool follows = record.ok() && record->links.base == state.journal->base &&
+                       record->links.generation == ledger.generation + 1;
+  if (!follows) return std::nullopt;
+  return LedgerStep{.record = *std::move(record), .end = found.end()};
+}
+
+// Returns the commit that follows `ledger`. A power cut may have taken bytes before it that no
+// commit needs, such as a receipt.
+absl::StatusOr<std::optional<LedgerStep>> FindNext(const State& state, const Ledger& ledger,
+                                                   frame::JournalReader& reader) {
+  std::optional<LedgerStep> next;
+  for (bool may_follow = true; may_follow && !next.has_value();) {
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<frame::FoundRecord> found, reader.Next());
+    may_follow = found.has_value() && !format::IsCommit(found->kind);
+    if (found.has_value()) next = AsNext(*found, state, ledger);
+  }
+  if (next.has_value()) return next;
+  const auto is_next = [&](const frame::FoundRecord& found) {
+    next = AsNext(found, state, ledger);
+    return next.has_value();
+  };
+  CAIRN_RETURN_IF_ERROR(reader.Search(ledger.end, reader.position(), is_next).status());
+  if (next.has_value()) reader.GoTo(next->end);
+  return next;
+}
+
+absl::Status TakeStep(const LedgerStep& step, const State& state, Ledger& ledger) {
+  ledger.generation = step.record.links.generation;
+  ledger.end = step.end;
+  for (const format::LayerEdit& edit : step.record.layers) {
+    if (edit.name != kCommitLayer || edit.kind != format::LayerEdit::Kind::kSetVlmeta) continue;
+    const frame::VlMetalayer layer = {.name = edit.name, .chunk = Chunk(edit.content, nullptr)};
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> content,
+                           frame::DecodeVlLayer(*state.env(), layer));
+    CAIRN_ASSIGN_OR_RETURN(LedgerCommit commit, ParseLedgerCommit(content));
+    CAIRN_RETURN_IF_ERROR(AddCommit(std::move(commit), content.size(), ledger));
+  }
+  return absl::OkStatus();
+}
+
+// Reads the commits that the ledger's journal has after `ledger`, up to the state.
+absl::Status ReadJournal(const State& state, Ledger& ledger) {
+  frame::JournalReader reader(state.checkpoint->source, ledger.end);
+  while (ledger.generation != state.generation()) {
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<LedgerStep> next, FindNext(state, ledger, reader));
+    if (!next.has_value()) {
+      return DataLoss("ledger: generation %d is not found after byte %d", ledger.generation + 1,
+                      ledger.end);
+    }
+    CAIRN_RETURN_IF_ERROR(TakeStep(*next, state, ledger));
+  }
+  ledger.end = state.journal->end;
+  return absl::OkStatus();
+}
+
+// Reads the table of the checkpoint. A commit may be a part of the checkpoint.
+absl::Status ReadCheckpoint(const Snapshot& snapshot, const State& state, Ledger& ledger) {
+  CAIRN_ASSIGN_OR_RETURN(ledger.table, ReadTable(snapshot));
+  ledger.checkpoint_id = state.checkpoint->id;
+  ledger.end = state.journal->begin;
+  const std::optional<format::Seal>& seal = state.checkpoint->seal;
+  ledger.generation = seal.has_value() ? seal->generation : 0;
+  if (!state.journal->empty() || !snapshot.HasVlmetalayer(kCommitLayer)) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> layer, snapshot.GetVlmetalayer(kCommitLayer));
+  CAIRN_ASSIGN_OR_RETURN(LedgerCommit commit, ParseLedgerCommit(layer));
+  if (commit.number <= ledger.table.number) return absl::OkStatus();
+  return AddCommit(std::move(commit), layer.size(), ledger);
+}
+
+}  // namespace
+
+absl::Status Ledger::AddOwn(LedgerCommit commit, const Snapshot& snapshot) {
+  const State& state = frame::HandleAccess::StateOf(snapshot);
+  const size_t size = EncodeCommit(commit).size();
+  CAIRN_RETURN_IF_ERROR(AddCommit(std::move(commit), size, *this));
+  checkpoint_id = state.checkpoint->id;
+  end = state.journal->end;
+  generation = state.generation();
+  return absl::OkStatus();
+}
+
+absl::Status Ledger::BeginAfter(const Snapshot& snapshot) {
+  const State& state = frame::HandleAccess::StateOf(snapshot);
+  commits.clear();
+  commit_bytes = 0;
+  checkpoint_id = state.checkpoint->id;
+  end = state.journal->end;
+  generation = state.generation();
+  return absl::OkStatus();
+}
+
+std::vector<FilePatch> Ledger::PatchesOf(std::string_view member, uint64_t after) const {
+  std::vector<FilePatch> patches;
+  for (const auto& commit : commits) {
+    // Another member had the name before.
+    if (std::ranges::find(commit->removed, member) != commit->removed.end()) patches.clear();
+    for (const MemberPart& part : commit->parts) {
+      if (part.name != member || part.position.generation <= after) continue;
+      if (part.synced) patches.clear();
+      patches.insert(patches.end(), part.patches.begin(), part.patches.end());
+    }
+  }
+  return patches;
+}
+
+absl::StatusOr<std::shared_ptr<const Ledger>> ReadLedger(
+    const Snapshot& snapshot, const std::shared_ptr<const Ledger>& before) {
+  const State& state = frame::HandleAccess::StateOf(snapshot);
+  if (!state.journal.has_value()) return FailedPrecondition("ledger: the frame has no journal");
+  CAIRN_RETURN_IF_ERROR(state.JournalStatus());
+  const bool follows = before != nullptr && before->checkpoint_id == state.checkpoint->id &&
+                       before->end <= state.journal->end;
+  if (follows && before->end == state.journal->end) return before;
+  auto ledger = follows ? std::make_shared<Ledger>(*before) : std::make_shared<Ledger>();
+  if (!follows) CAIRN_RETURN_IF_ERROR(ReadCheckpoint(snapshot, state, *ledger));
+  CAIRN_RETURN_IF_ERROR(ReadJournal(state, *ledger));
+  return ledger;
+}
+
+absl::StatusOr<LedgerTable> ReadTable(const Snapshot& snapshot) {
+  if (!snapshot.HasVlmetalayer(kTableLayer)) {
+    return FailedPrecondition("ledger: no layer %s", kTableLayer);
+  }
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> table, snapshot.GetVlmetalayer(kTableLayer));
+  return ParseTable(table);
+}
+
+// A commit may bring many records with large pending items.
+OpenOptions LedgerReading(std::shared_ptr<FileSystem> files) {
+  OpenOptions open;
+  open.limits.max_metadata_nbytes = 512 << 20;
+  open.file_system = std::move(files);
+  return open;
+}
+
+absl::Status CreateLedger(const std::string& path, std::shared_ptr<FileSystem> files,
+                          const LedgerTable& table) {
+  CreateOptions options;
+  options.compression = {.codec = Codec::kZstd, .typesize = 1, .filters = {}};
+  options.chunksize = kStoreSize;
+  // {"version": 1}
+  constexpr uint8_t kVersion[] = {0x81, 0xA7, 'v', 'e', 'r', 's', 'i', 'o', 'n', 0x01};
+  const Bytes content = std::as_bytes(std::span(kVersion));
+  options.metalayers.push_back({.name = "b2tree", .content = {content.begin(), content.end()}});
+  options.file_system = std::move(files);
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
+  // Each checkpoint of an empty frame would be a new file.
+  CAIRN_RETURN_IF_ERROR(writer.AppendSpecial(SpecialValue::kZeros, kStoreSize));
+  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kTableLayer, EncodeTable(table)));
+  CAIRN_RETURN_IF_ERROR(writer.Checkpoint());
+  return writer.Close();
+}
+
+}  // namespace cairn::collection

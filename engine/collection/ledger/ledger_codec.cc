@@ -1,0 +1,250 @@
+#include "engine/collection/ledger/ledger_codec.h"
+
+#include <utility>
+
+#include "engine/base/byte_reader.h"
+#include "engine/base/byte_writer.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/collection/ledger/member_name.h"
+#include "engine/format/msgpack.h"
+
+namespace cairn::collection {
+
+namespace {
+
+constexpr uint32_t kVersion = 1;
+constexpr uint8_t kCheckpointFlag = 1;
+constexpr uint8_t kSyncedFlag = 2;
+
+void WriteName(std::string_view name, ByteWriter& writer) {
+  writer.Le(static_cast<uint16_t>(name.size()));
+  writer.Append(std::as_bytes(std::span(name)));
+}
+
+std::string ReadName(ByteReader& reader) {
+  const auto size = reader.Le<uint16_t>("name");
+  const Bytes bytes = reader.Take(size, "name");
+  std::string name(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (reader.ok() && !CheckMemberName(name).ok()) reader.Fail("name", "is not that of a member");
+  return name;
+}
+
+void WritePosition(const Position& position, uint8_t flags, ByteWriter& writer) {
+  writer.Le(position.generation, position.hash);
+  writer.U8(flags | (position.checkpoint ? kCheckpointFlag : 0));
+}
+
+// Returns the flags beside those of the position, of which `known` may be set.
+uint8_t ReadPosition(Position& position, uint8_t known, ByteReader& reader) {
+  position.generation = reader.Le<uint64_t>("generation");
+  position.hash = reader.Le<uint64_t>("hash");
+  const uint8_t flags = reader.U8("flags");
+  if ((flags & ~(kCheckpointFlag | known)) != 0) reader.Fail("flags", "unknown: %d", flags);
+  position.checkpoint = (flags & kCheckpointFlag) != 0;
+  return flags & known;
+}
+
+void WriteEntry(const MemberEntry& entry, ByteWriter& writer) {
+  writer.Le(entry.id);
+  writer.U8(static_cast<uint8_t>(entry.kind));
+  WritePosition(entry.position, 0, writer);
+}
+
+MemberEntry ReadEntry(ByteReader& reader) {
+  MemberEntry entry{.id = reader.Le<uint64_t>("id")};
+  const uint8_t kind = reader.U8("kind");
+  entry.kind = static_cast<MemberKind>(kind);
+  if (SuffixOf(entry.kind).empty()) reader.Fail("kind", "unknown: %d", kind);
+  ReadPosition(entry.position, 0, reader);
+  return entry;
+}
+
+// Begins a value of msgpack whose size SetSize tells.
+ByteWriter BeginLayer() {
+  ByteWriter writer;
+  writer.U8(format::msgpack::kBin32);
+  writer.Be(uint32_t{0});
+  writer.Le(kVersion);
+  return writer;
+}
+
+constexpr size_t kMarkerSize = 1 + sizeof(uint32_t);
+
+std::vector<std::byte> EndLayer(ByteWriter writer) {
+  std::vector<std::byte> layer = std::move(writer).Take();
+  StoreBe(layer.data() + 1, static_cast<uint32_t>(layer.size() - kMarkerSize));
+  return layer;
+}
+
+void ReadHead(ByteReader& reader) {
+  reader.Expect(format::msgpack::kBin32, "marker");
+  const auto size = reader.Be<uint32_t>("size");
+  if (reader.ok() && size != reader.remaining()) {
+    reader.Fail("size", "expected %d bytes, got %d", size, reader.remaining());
+  }
+}
+
+// Returns the status of a reader that has read a whole layer.
+absl::Status EndOf(ByteReader& reader) {
+  if (reader.ok() && reader.remaining() > 0) {
+    reader.Fail("end", "%d bytes too many", reader.remaining());
+  }
+  return reader.status();
+}
+
+// Returns a count of things that take at least `least` bytes each.
+uint32_t ReadCount(std::string_view field, size_t least, ByteReader& reader) {
+  const auto count = reader.Le<uint32_t>(field);
+  if (!reader.ok()) return 0;
+  if (count > reader.remaining() / least) reader.Fail(field, "%d of them", count);
+  return reader.ok() ? count : 0;
+}
+
+constexpr size_t kLeastName = 2 + 2;
+constexpr size_t kLeastPosition = 8 + 8 + 1;
+constexpr size_t kLeastEntry = 8 + 1 + kLeastPosition;
+
+FilePatch ReadPatch(ByteReader& reader) {
+  FilePatch patch{.offset = reader.Le<int64_t>("offset"), .bytes = {}};
+  const auto size = reader.Le<uint32_t>("size of a patch");
+  const Bytes bytes = reader.Take(size, "patch");
+  if (patch.offset < 0 || !CheckedAdd(patch.offset, std::ssize(bytes)).has_value()) {
+    reader.Fail("offset", "%d", patch.offset);
+  }
+  patch.bytes.assign(bytes.begin(), bytes.end());
+  return patch;
+}
+
+MemberPart ReadPart(ByteReader& reader) {
+  MemberPart part{.name = ReadName(reader)};
+  part.synced = ReadPosition(part.position, kSyncedFlag, reader) != 0;
+  const uint32_t count = ReadCount("patches", 8 + 4, reader);
+  for (uint32_t i = 0; i < count && reader.ok(); ++i) part.patches.push_back(ReadPatch(reader));
+  return part;
+}
+
+absl::Status CheckVersion(uint32_t version, std::string_view layer) {
+  if (version == kVersion) return absl::OkStatus();
+  return Unimplemented("%s: version %d; this Cairn reads version %d", layer, version, kVersion);
+}
+
+}  // namespace
+
+std::string_view SuffixOf(MemberKind kind) {
+  switch (kind) {
+    case MemberKind::kArray:
+      return ".b2nd";
+    case MemberKind::kOther:
+      return ".b2f";
+    case MemberKind::kBatches:
+      return ".b2b";
+  }
+  return "";
+}
+
+std::optional<MemberKind> KindOfFile(std::string_view file) {
+  for (const MemberKind kind : {MemberKind::kArray, MemberKind::kOther, MemberKind::kBatches}) {
+    if (file.ends_with(SuffixOf(kind))) return kind;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::byte> EncodeTable(const LedgerTable& table) {
+  ByteWriter writer = BeginLayer();
+  writer.Le(table.number, static_cast<uint32_t>(table.members.size()));
+  for (const auto& [name, entry] : table.members) {
+    WriteName(name, writer);
+    WriteEntry(entry, writer);
+  }
+  return EndLayer(std::move(writer));
+}
+
+std::vector<std::byte> EncodeCommit(const LedgerCommit& commit) {
+  ByteWriter writer = BeginLayer();
+  writer.Le(commit.number, static_cast<uint32_t>(commit.removed.size()));
+  for (const std::string& name : commit.removed) WriteName(name, writer);
+  writer.Le(static_cast<uint32_t>(commit.added.size()));
+  for (const AddedMember& added : commit.added) {
+    WriteName(added.name, writer);
+    WriteEntry(added.entry, writer);
+  }
+  writer.Le(static_cast<uint32_t>(commit.parts.size()));
+  for (const MemberPart& part : commit.parts) {
+    WriteName(part.name, writer);
+    WritePosition(part.position, part.synced ? kSyncedFlag : 0, writer);
+    writer.Le(static_cast<uint32_t>(part.patches.size()));
+    for (const FilePatch& patch : part.patches) {
+      writer.Le(patch.offset, static_cast<uint32_t>(patch.bytes.size()));
+      writer.Append(patch.bytes);
+    }
+  }
+  return EndLayer(std::move(writer));
+}
+
+absl::StatusOr<LedgerTable> ParseTable(Bytes layer) {
+  ByteReader reader(layer, kTableLayer);
+  ReadHead(reader);
+  const auto version = reader.Le<uint32_t>("version");
+  CAIRN_RETURN_IF_ERROR(reader.status());
+  CAIRN_RETURN_IF_ERROR(CheckVersion(version, kTableLayer));
+  LedgerTable table{.number = reader.Le<uint64_t>("number")};
+  const uint32_t count = ReadCount("members", kLeastName + kLeastEntry, reader);
+  for (uint32_t i = 0; i < count && reader.ok(); ++i) {
+    std::string name = ReadName(reader);
+    const MemberEntry entry = ReadEntry(reader);
+    const bool is_next = table.members.empty() || table.members.rbegin()->first < name;
+    if (!is_next) reader.Fail("name", "number %d is not in order", i);
+    table.members.emplace_hint(table.members.end(), std::move(name), entry);
+  }
+  CAIRN_RETURN_IF_ERROR(EndOf(reader));
+  return table;
+}
+
+absl::StatusOr<LedgerCommit> ParseLedgerCommit(Bytes layer) {
+  ByteReader reader(layer, kCommitLayer);
+  ReadHead(reader);
+  const auto version = reader.Le<uint32_t>("version");
+  CAIRN_RETURN_IF_ERROR(reader.status());
+  CAIRN_RETURN_IF_ERROR(CheckVersion(version, kCommitLayer));
+  LedgerCommit commit{.number = reader.Le<uint64_t>("number")};
+  const uint32_t removed = ReadCount("removed members", kLeastName, reader);
+  for (uint32_t i = 0; i < removed && reader.ok(); ++i) commit.removed.push_back(ReadName(reader));
+  const uint32_t added = ReadCount("added members", kLeastName + kLeastEntry, reader);
+  for (uint32_t i = 0; i < added && reader.ok(); ++i) {
+    AddedMember member{.name = ReadName(reader), .entry = {}};
+    member.entry = ReadEntry(reader);
+    commit.added.push_back(std::move(member));
+  }
+  const uint32_t parts = ReadCount("parts", kLeastName + kLeastPosition + 4, reader);
+  for (uint32_t i = 0; i < parts && reader.ok(); ++i) commit.parts.push_back(ReadPart(reader));
+  CAIRN_RETURN_IF_ERROR(EndOf(reader));
+  return commit;
+}
+
+absl::Status ApplyCommit(const LedgerCommit& commit, LedgerTable& table) {
+  if (commit.number == 0 || commit.number - 1 != table.number) {
+    return DataLoss("ledger: commit %d follows commit %d", commit.number, table.number);
+  }
+  for (const std::string& name : commit.removed) {
+    if (table.members.erase(name) == 0) {
+      return DataLoss("ledger: commit %d removes %s, which is not there", commit.number, name);
+    }
+  }
+  for (const AddedMember& added : commit.added) {
+    if (!table.members.emplace(added.name, added.entry).second) {
+      return DataLoss("ledger: commit %d adds %s, which is there", commit.number, added.name);
+    }
+  }
+  for (const MemberPart& part : commit.parts) {
+    const auto member = table.members.find(part.name);
+    if (member == table.members.end()) {
+      return DataLoss("ledger: commit %d changes %s, which is not there", commit.number, part.name);
+    }
+    member->second.position = part.position;
+  }
+  table.number = commit.number;
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::collection

@@ -1,0 +1,77 @@
+#include "engine/collection/ledger/ledger_codec.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/status.h"
+
+namespace cairn::collection {
+namespace {
+
+LedgerTable Table() {
+  LedgerTable table = {.number = 7};
+  table.members["/a"] = {.id = 1, .position = {.generation = 2, .hash = 3, .checkpoint = true}};
+  table.members["/g/b"] = {.id = 4, .kind = MemberKind::kOther, .position = {.generation = 5}};
+  return table;
+}
+
+LedgerCommit Commit() {
+  LedgerCommit commit = {.number = 8, .removed = {"/a"}};
+  commit.added.push_back({.name = "/a", .entry = {.id = 9, .position = {.generation = 1}}});
+  commit.parts.push_back(
+      {.name = "/g/b", .position = {.generation = 6, .hash = 10}, .synced = true});
+  commit.parts[0].patches.push_back({.offset = 100, .bytes = {std::byte{1}, std::byte{2}}});
+  return commit;
+}
+
+TEST(LedgerCodecTest, LayersAreReadAsTheyWereWritten) {
+  EXPECT_EQ(ParseTable(EncodeTable(Table())).value(), Table());
+  EXPECT_EQ(ParseTable(EncodeTable({})).value(), LedgerTable());
+  EXPECT_EQ(ParseLedgerCommit(EncodeCommit(Commit())).value(), Commit());
+}
+
+TEST(LedgerCodecTest, CutAndLongLayersAreRefused) {
+  for (std::vector<std::byte> layer : {EncodeTable(Table()), EncodeCommit(Commit())}) {
+    const auto parse = [&](Bytes bytes) {
+      return layer.size() < 100 ? ParseTable(bytes).status() : ParseLedgerCommit(bytes).status();
+    };
+    for (size_t size = 0; size < layer.size(); ++size) {
+      EXPECT_TRUE(IsDamage(parse(Bytes(layer).first(size)), "cairn.")) << size;
+    }
+    layer.push_back(std::byte{0});
+    EXPECT_TRUE(IsDamage(parse(layer), "size")) << "one byte too many";
+  }
+}
+
+TEST(LedgerCodecTest, NewerVersionsAreTold) {
+  std::vector<std::byte> layer = EncodeTable(Table());
+  layer[5] = std::byte{2};
+  EXPECT_TRUE(Fails(ParseTable(layer), absl::StatusCode::kUnimplemented, "version 2"));
+}
+
+TEST(LedgerCodecTest, CommitChangesTheTable) {
+  LedgerTable table = Table();
+  ASSERT_TRUE(IsOk(ApplyCommit(Commit(), table)));
+  EXPECT_EQ(table.number, 8u);
+  EXPECT_EQ(table.members.at("/a").id, 9u);
+  EXPECT_EQ(table.members.at("/g/b").position.generation, 6u);
+  EXPECT_EQ(table.members.at("/g/b").id, 4u) << "the file stays";
+}
+
+TEST(LedgerCodecTest, CommitsThatDoNotFitAreDamage) {
+  const auto apply = [](LedgerCommit commit) {
+    LedgerTable table = Table();
+    return ApplyCommit(commit, table);
+  };
+  EXPECT_TRUE(IsDamage(apply({.number = 9}), "commit 9 follows commit 7"));
+  EXPECT_TRUE(IsDamage(apply({.number = 8, .removed = {"/c"}}), "removes /c"));
+  EXPECT_TRUE(IsDamage(apply({.number = 8, .added = {{.name = "/a", .entry = {}}}}), "adds /a"));
+  EXPECT_TRUE(
+      IsDamage(apply({.number = 8, .parts = {{.name = "/c", .position = {}}}}), "changes /c"));
+}
+
+}  // namespace
+}  // namespace cairn::collection
