@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/base/binary_value.h"
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/checked.h"
@@ -56,6 +57,7 @@ absl::Status CheckSpecials(const std::vector<IncrementRun>& runs) {
 
 absl::StatusOr<Increment> ParseIncrement(Bytes layer) {
   ByteReader reader(layer, "increment");
+  ReadHeadIfAny(reader);
   const uint32_t version = reader.Le<uint32_t>("version");
   if (reader.ok() && version != kVersion) {
     return Unimplemented("increment: version %d", version);
@@ -88,7 +90,7 @@ absl::StatusOr<Increment> ParseIncrement(Bytes layer) {
 }
 
 std::vector<std::byte> EncodeIncrement(const Increment& increment) {
-  ByteWriter writer;
+  ByteWriter writer = BeginBinary();
   writer.Le(kVersion);
   writer.Le(increment.vlblocks ? kVlBlocks : uint32_t{0});
   writer.Le(increment.base);
@@ -107,7 +109,7 @@ std::vector<std::byte> EncodeIncrement(const Increment& increment) {
   }
   writer.Le(static_cast<uint32_t>(increment.layers.size()));
   for (const LayerEdit& edit : increment.layers) WriteLayerEdit(edit, writer);
-  return std::move(writer).Take();
+  return EndBinary(std::move(writer));
 }
 
 }  // namespace cairn::format

@@ -3,6 +3,7 @@
 #include <bit>
 #include <optional>
 
+#include "engine/base/binary_value.h"
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
@@ -15,9 +16,9 @@ namespace cairn::format {
 
 namespace {
 
-// Version 1 has no list of space, version 2 has no inherited journal, and version 3 gives each
-// number of the list in eight bytes.
-constexpr uint32_t kSealVersion = 4;
+// Version 1 has no list of space, version 2 has no inherited journal, version 3 gives each number
+// of the list in eight bytes, and version 4 is no value of MessagePack.
+constexpr uint32_t kSealVersion = 5;
 // A run is a count and a hash.
 constexpr size_t kRunSize = sizeof(uint32_t) + sizeof(uint64_t);
 
@@ -196,6 +197,7 @@ int64_t SpaceList::MostBytes(int64_t free, int64_t dead, int64_t born, int64_t e
 
 absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   ByteReader reader(payload, "seal");
+  ReadHeadIfAny(reader);
   const uint32_t version = reader.Le<uint32_t>("version");
   if (reader.ok() && (version < 1 || version > kSealVersion)) {
     return Unimplemented("seal: version %d is not 1 to %d", version, kSealVersion);
@@ -237,7 +239,7 @@ std::vector<std::byte> EncodeSeal(const Seal& seal) {
     ++nruns;
     i = end;
   }
-  ByteWriter writer;
+  ByteWriter writer = BeginBinary();
   writer.Le(kSealVersion);
   writer.Le(static_cast<uint32_t>(seal.header_copy.size()));
   writer.Le(seal.nonce);
@@ -256,7 +258,7 @@ std::vector<std::byte> EncodeSeal(const Seal& seal) {
   WriteSpace(seal.space, seal.generation, writer);
   WriteJournal(seal.journal, writer);
   WriteBorn(seal.space.born, seal.generation, writer);
-  return std::move(writer).Take();
+  return EndBinary(std::move(writer));
 }
 
 uint64_t HashPage(Bytes entries, Bytes fingerprints, Bytes sizes) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/escaping.h"
 
+#include "engine/base/binary_value.h"
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
@@ -71,15 +72,20 @@ Trailer ScanTrailer(Bytes bytes) {
   return trailer;
 }
 
+int64_t TableHeadSize(int64_t size) {
+  constexpr int64_t kHead = kBinaryHead;
+  return size % kTableEntry == kHead ? kHead : 0;
+}
+
 std::array<std::byte, 16> TrailerFingerprint(FingerprintType type, Bytes trailer,
                                              const std::vector<LayerPlace>& layers) {
   Bytes covered = trailer.first(trailer.size() - kFingerprintSize);
   const LayerPlace* table = FindLayer(layers, kTableLayer);
   if (table == nullptr) return Fingerprint(type, {&covered, 1});
-  // The table's entries are checked page by page. The chunk header before them is not.
+  // The table's entries are checked page by page. What is before them is not.
   const auto end = static_cast<size_t>(table->begin + table->size);
-  const auto begin =
-      static_cast<size_t>(table->begin + std::min<int64_t>(table->size, chunk::kHeaderSize));
+  const int64_t before = chunk::kHeaderSize + TableHeadSize(table->size - chunk::kHeaderSize);
+  const auto begin = static_cast<size_t>(table->begin + std::min(table->size, before));
   const Bytes parts[] = {covered.first(begin), covered.subspan(end)};
   return Fingerprint(type, parts);
 }

@@ -35,9 +35,15 @@ absl::StatusOr<Trailer> ParseTrailer(Bytes bytes);
 // Returns the intact part of a damaged trailer: the layers that still lead to a chunk.
 Trailer ScanTrailer(Bytes bytes);
 
-// The vlmetalayer whose payload the trailer's fingerprint leaves out, because pages of the seal
-// stand for it.
+// The vlmetalayer whose columns the trailer's fingerprint leaves out, because pages of the seal
+// stand for them.
 inline constexpr std::string_view kTableLayer = "cairn.fp";
+// Bytes of the table for each chunk.
+inline constexpr int64_t kTableEntry = sizeof(uint64_t) + sizeof(uint32_t);
+
+// Returns the bytes before the columns of a table whose payload has `size` bytes: the head of a
+// value of MessagePack, or none in tables of older Cairns. They have 8 or 12 bytes for each chunk.
+int64_t TableHeadSize(int64_t size);
 
 // Returns the fingerprint that a trailer of these bytes must have.
 std::array<std::byte, 16> TrailerFingerprint(FingerprintType type, Bytes trailer,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/binary_value.h"
 #include "engine/format/index_entry.h"
 #include "tests/support/bytes.h"
 #include "tests/support/status.h"
@@ -45,7 +46,16 @@ TEST(ParseIncrementTest, EveryTruncationIsRefused) {
 TEST(ParseIncrementTest, MoreBytesAreRefused) {
   std::vector<std::byte> bytes = EncodeIncrement(Full());
   bytes.push_back(std::byte{0});
-  EXPECT_TRUE(IsDamage(ParseIncrement(bytes), "1 more bytes"));
+  EXPECT_TRUE(IsDamage(ParseIncrement(bytes), "size"));
+  const Bytes without_head = Bytes(bytes).subspan(kBinaryHead);
+  EXPECT_TRUE(IsDamage(ParseIncrement(without_head), "1 more bytes"));
+}
+
+TEST(ParseIncrementTest, LayersOfOlderCairnsHaveNoHead) {
+  const std::vector<std::byte> bytes = EncodeIncrement(Full());
+  const auto parsed = ParseIncrement(Bytes(bytes).subspan(kBinaryHead));
+  ASSERT_TRUE(IsOk(parsed));
+  EXPECT_EQ(EncodeIncrement(*parsed), bytes);
 }
 
 TEST(ParseIncrementTest, AnotherVersionIsNotRead) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
+#include "engine/base/binary_value.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
 #include "engine/base/hash.h"
@@ -72,6 +73,10 @@ constexpr char kJournal[] =
     "ee 00 00 00 00 00 00 00  ff 00 00 00 00 00 00 00"
     "04 00 00 00 00 00 00 00";
 
+constexpr char kSpace[] =
+    "02 00 00 00  64 64  64 32"
+    "01 00 00 00  c8 01 3c 00 03";
+
 // The space list of versions 2 and 3.
 constexpr char kWideSpace[] =
     "02 00 00 00"
@@ -82,10 +87,8 @@ constexpr char kWideSpace[] =
     "05 00 00 00 00 00 00 00  07 00 00 00 00 00 00 00";
 
 TEST(SealTest, LiesInTheFileAsDescribed) {
-  EXPECT_EQ(ToHex(EncodeSeal(SampleSeal())), ToHex(Hex(absl::StrCat("04 00 00 00", kStart,
-                                                                    "02 00 00 00  64 64  64 32"
-                                                                    "01 00 00 00  c8 01 3c 00 03",
-                                                                    kJournal))));
+  EXPECT_EQ(ToHex(EncodeSeal(SampleSeal())),
+            ToHex(Hex(absl::StrCat("c6 00 00 00 b0  05 00 00 00", kStart, kSpace, kJournal))));
 }
 
 TEST(SealTest, CountsThatCannotBeAreDamage) {
@@ -152,10 +155,10 @@ TEST(SealTest, NeverExpandsToMorePagesThanTheFrameHas) {
 TEST(SealTest, ChecksFieldsByName) {
   const auto with = [](size_t at, std::string_view hex) {
     std::vector<std::byte> bytes = EncodeSeal(SampleSeal());
-    CopyBytes(Hex(hex), MutableBytes(bytes).subspan(at));
+    CopyBytes(Hex(hex), MutableBytes(bytes).subspan(kBinaryHead + at));
     return ParseSeal(bytes, 5);
   };
-  EXPECT_TRUE(Fails(with(0, "05"), absl::StatusCode::kUnimplemented, "seal: version 5"));
+  EXPECT_TRUE(Fails(with(0, "06"), absl::StatusCode::kUnimplemented, "seal: version 6"));
   EXPECT_TRUE(IsDamage(with(4, "ff ff ff ff"), "seal: header copy"));
   EXPECT_TRUE(IsDamage(with(56, "04"), "seal: fingerprint type"));
   EXPECT_TRUE(IsDamage(with(83, "04"), "seal: page count"));
@@ -164,6 +167,9 @@ TEST(SealTest, ChecksFieldsByName) {
 TEST(SealTest, OlderVersionsAreRead) {
   Seal seal = SampleSeal();
   const auto parse = [](const std::string& hex) { return ParseSeal(Hex(hex), 5); };
+  const auto fourth = parse(absl::StrCat("04 00 00 00", kStart, kSpace, kJournal));
+  ASSERT_TRUE(IsOk(fourth));
+  ExpectSame(*fourth, seal);
   const auto third = parse(absl::StrCat("03 00 00 00", kStart, kWideSpace, kJournal));
   ASSERT_TRUE(IsOk(third));
   ExpectSame(*third, seal);
@@ -216,8 +222,8 @@ TEST(SealTest, JournalIsInheritedOrNot) {
     CopyBytes(Hex(hex), MutableBytes(bytes).subspan(bytes.size() - before_end));
     return ParseSeal(bytes, 5);
   };
-  EXPECT_TRUE(IsDamage(with(4 * 8 + 4, "02"), "seal: journal at byte 144: 2 is neither"));
-  EXPECT_TRUE(IsDamage(with(3 * 8 + 1, "ff"), "seal: journal at byte 176: begins at byte -"));
+  EXPECT_TRUE(IsDamage(with(4 * 8 + 4, "02"), "seal: journal at byte 149: 2 is neither"));
+  EXPECT_TRUE(IsDamage(with(3 * 8 + 1, "ff"), "seal: journal at byte 181: begins at byte -"));
 }
 
 TEST(SealTest, ExtentsAreInOrderAndDoNotOverlap) {

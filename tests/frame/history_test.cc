@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
+#include "engine/base/binary_value.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/chunk/special.h"
@@ -380,7 +381,7 @@ TEST_F(HistoryTest, ReclaimRefusesWhereTheJournalLeavesNoRoomForASeal) {
 
 // A sealed frame of that generation.
 void PutGeneration(const std::string& path, uint64_t generation) {
-  constexpr size_t kGenerationAt = 16;  // in the seal
+  constexpr size_t kGenerationAt = kBinaryHead + 16;  // in the seal
   Buffer frame = FileBytes(path);
   const auto begin = static_cast<size_t>(PartsOf(frame).trailer_begin);
   const format::Trailer trailer = format::ParseTrailer(Bytes(frame).subspan(begin)).value();

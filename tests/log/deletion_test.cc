@@ -241,7 +241,7 @@ TEST(LogEditLayer, DamagedLayersAreRefused) {
   EXPECT_EQ(log::ParseEditLayer(bytes).value(), good);
   const auto with = [&](size_t at, uint8_t value) {
     std::vector<std::byte> changed = bytes;
-    changed[at] = std::byte{value};
+    changed[5 + at] = std::byte{value};  // after the head
     return log::ParseEditLayer(changed).status().code();
   };
   EXPECT_EQ(with(0, 0), StatusCode::kDataLoss);

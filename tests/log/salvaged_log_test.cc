@@ -18,6 +18,7 @@
 #include "cairn/log_writer.h"
 #include "cairn/recover.h"
 #include "cairn/verify.h"
+#include "engine/base/binary_value.h"
 #include "tests/log/sensor_log.h"
 #include "tests/support/files.h"
 #include "tests/support/little_endian.h"
@@ -467,7 +468,8 @@ TEST(LogWithoutTexts, TellsAStandInFromAKey) {
   {
     Frame frame = Frame::Open(path).value();
     const std::vector<std::byte> table = *frame.snapshot().GetVlmetalayer("cairn.log.keys0");
-    std::vector<std::byte> cut(table.begin(), table.begin() + 8 + 8 + 8 + 4);
+    const auto begin = table.begin() + ptrdiff_t{kBinaryHead};
+    std::vector<std::byte> cut(begin, begin + 8 + 8 + 8 + 4);
     cut[16] = std::byte{1};  // one text is left
     Writer edit = frame.OpenWriter().value();
     ASSERT_TRUE(IsOk(edit.SetVlmetalayer("cairn.log.keys0", cut)));

@@ -533,6 +533,7 @@ class TreeStoreTest(CollectionTest):
             writer.attributes("/day")["hours"] = 24
         with blosc2.TreeStore(self.where, mode="r") as store:
             self.assertEqual(store.vlmeta["title"], "weather")
+            self.assertEqual(store.vlmeta[:]["title"], "weather")
             self.assertEqual(store["/day"].vlmeta["hours"], 24)
             self.assertEqual(sorted(store.keys()), ["/day", "/day/rain", "/day/temp", "/top"])
             for name, member in made.items():

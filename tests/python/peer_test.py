@@ -177,6 +177,31 @@ class PeerTest(PackageTest):
         self.assertNotIn("theirs", there.schunk.vlmeta)
         self.assertEqual(there.schunk.meta["fixed"], [1, 2])
 
+    def test_all_vlmetalayers_are_shown_there(self):
+        for items in (np.arange(10), np.zeros(10), np.zeros(0)):
+            with self.subTest(items=items):
+                path = self.path()
+                frame = cairn.asarray(items, path, overwrite=True)
+                frame.attrs["ours"] = [1, "k"]
+                frame.close()
+                there = blosc2.open(path, mode="r")
+                self.assertEqual(there.schunk.vlmeta.getall()["ours"], [1, "k"])
+
+    def test_all_vlmetalayers_of_a_log_are_shown_there(self):
+        path = self.path()
+        fields = [("time", "M8[s]"), ("v", "<f8")]
+        with cairn.Log.create(path, fields, key="host", chunksize=2000, codec="zstd") as log:
+            with log.writer() as writer:
+                for i in range(400):
+                    writer.append({"time": np.datetime64(i, "s"), "v": i, "host": f"h{i % 7}"})
+            log.delete(where="v<10")
+            log.add_field("w", "<i4")
+        there = blosc2.open(path, mode="r")
+        layers = there.schunk.vlmeta.getall()
+        names = {"cairn", "cairn.fp"} | {f"cairn.log{each}" for each in ("", ".edits", ".fields", ".keys0", ".stats0")}
+        self.assertEqual(set(layers), names)
+        self.assertEqual({type(value) for value in layers.values()}, {bytes})
+
     def test_plain_frames_are_edited_in_turn(self):
         # From the start of a chunk on, the peer cannot assign as many items as a short last chunk
         # has: see docs/errata.md.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cairn/chunk.h"
+#include "engine/base/binary_value.h"
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
@@ -107,7 +108,8 @@ void RepairIndex(const SealedFrame& parts, Bytes index, MutableBytes page_hash) 
   if (!info.ok() || info->nbytes > format::kPageEntries * 8) return;
   std::vector<std::byte> entries(static_cast<size_t>(info->nbytes));
   if (!DecompressChunk(index, entries).ok()) return;
-  const MutableBytes table = LayerContent(parts, format::kTableLayer);
+  MutableBytes table = LayerContent(parts, format::kTableLayer);
+  table = table.subspan(static_cast<size_t>(format::TableHeadSize(std::ssize(table))));
   const bool has_sizes = table.size() == entries.size() + entries.size() / 2;
   if (table.size() != entries.size() && !has_sizes) return;
   const MutableBytes fingerprints = table.first(entries.size());
@@ -117,7 +119,8 @@ void RepairIndex(const SealedFrame& parts, Bytes index, MutableBytes page_hash) 
 }
 
 void RepairSealLayer(const SealedFrame& parts, MutableBytes seal) {
-  if (seal.size() < kHeaderCopyAt) return;
+  if (seal.size() < kBinaryHead + kHeaderCopyAt) return;
+  seal = seal.subspan(kBinaryHead);
   StoreLe(&seal[kHeaderHashAt], Xxh3(parts.header_bytes));
   if (LoadLe<uint32_t>(&seal[kHeaderLenAt]) != parts.header_bytes.size()) return;
   MutableBytes rest = seal.subspan(kHeaderCopyAt);

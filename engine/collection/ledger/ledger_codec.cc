@@ -2,12 +2,12 @@
 
 #include <utility>
 
+#include "engine/base/binary_value.h"
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/collection/ledger/member_name.h"
-#include "engine/format/msgpack.h"
 
 namespace cairn::collection {
 
@@ -60,29 +60,10 @@ MemberEntry ReadEntry(ByteReader& reader) {
   return entry;
 }
 
-// Begins a value of msgpack whose size SetSize tells.
 ByteWriter BeginLayer() {
-  ByteWriter writer;
-  writer.U8(format::msgpack::kBin32);
-  writer.Be(uint32_t{0});
+  ByteWriter writer = BeginBinary();
   writer.Le(kVersion);
   return writer;
-}
-
-constexpr size_t kMarkerSize = 1 + sizeof(uint32_t);
-
-std::vector<std::byte> EndLayer(ByteWriter writer) {
-  std::vector<std::byte> layer = std::move(writer).Take();
-  StoreBe(layer.data() + 1, static_cast<uint32_t>(layer.size() - kMarkerSize));
-  return layer;
-}
-
-void ReadHead(ByteReader& reader) {
-  reader.Expect(format::msgpack::kBin32, "marker");
-  const auto size = reader.Be<uint32_t>("size");
-  if (reader.ok() && size != reader.remaining()) {
-    reader.Fail("size", "expected %d bytes, got %d", size, reader.remaining());
-  }
 }
 
 // Returns the status of a reader that has read a whole layer.
@@ -157,7 +138,7 @@ std::vector<std::byte> EncodeTable(const LedgerTable& table) {
     WriteName(name, writer);
     WriteEntry(entry, writer);
   }
-  return EndLayer(std::move(writer));
+  return EndBinary(std::move(writer));
 }
 
 std::vector<std::byte> EncodeCommit(const LedgerCommit& commit) {
@@ -179,12 +160,12 @@ std::vector<std::byte> EncodeCommit(const LedgerCommit& commit) {
       writer.Append(patch.bytes);
     }
   }
-  return EndLayer(std::move(writer));
+  return EndBinary(std::move(writer));
 }
 
 absl::StatusOr<LedgerTable> ParseTable(Bytes layer) {
   ByteReader reader(layer, kTableLayer);
-  ReadHead(reader);
+  ReadBinaryHead(reader);
   const auto version = reader.Le<uint32_t>("version");
   CAIRN_RETURN_IF_ERROR(reader.status());
   CAIRN_RETURN_IF_ERROR(CheckVersion(version, kTableLayer));
@@ -203,7 +184,7 @@ absl::StatusOr<LedgerTable> ParseTable(Bytes layer) {
 
 absl::StatusOr<LedgerCommit> ParseLedgerCommit(Bytes layer) {
   ByteReader reader(layer, kCommitLayer);
-  ReadHead(reader);
+  ReadBinaryHead(reader);
   const auto version = reader.Le<uint32_t>("version");
   CAIRN_RETURN_IF_ERROR(reader.status());
   CAIRN_RETURN_IF_ERROR(CheckVersion(version, kCommitLayer));

@@ -209,7 +209,7 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run() {
   seal_.index_hash = index_.empty() ? 0 : Xxh3(index_);
   // The columns of the table, which are most of a long trailer, are copied once: to where they
   // stay.
-  const Bytes head = Bytes(table_).first(std::min<size_t>(table_.size(), chunk::kHeaderSize));
+  const Bytes head = Bytes(table_).first(std::min(table_.size(), ChunkTable::kHeadSize));
   const Bytes columns = Bytes(table_).subspan(head.size());
   const format::NamedBytes table = {
       .name = format::kTableLayer, .content = head, .omitted = std::ssize(columns)};
@@ -232,7 +232,7 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run() {
 bool HasRoomForSeal(const StagedState& staged) {
   return LeavesRoomForSeal(staged.metadata->vlmetalayers.size()) &&
          staged.header.header_len <= kMaxHeaderBytes &&
-         staged.nchunks() <= kMaxTableBytes / kTableEntry;
+         staged.nchunks() <= kMaxTableBytes / format::kTableEntry;
 }
 
 int64_t ChangedHeaderBytes(const StagedState& staged) {

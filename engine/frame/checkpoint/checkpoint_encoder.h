@@ -34,8 +34,6 @@ bool HasRoomForSeal(const StagedState& staged);
 // Bytes of a sector of the disk. Only a header that changes within the first sector moves from one
 // checkpoint to the next with one write.
 inline constexpr int64_t kSectorSize = 512;
-// Bytes of one chunk in the table of fingerprints.
-inline constexpr int64_t kTableEntry = sizeof(uint64_t) + sizeof(uint32_t);
 // Returns how many bytes of the header a checkpoint of the state writes: up to the last byte that
 // can change.
 int64_t ChangedHeaderBytes(const StagedState& staged);

@@ -8,10 +8,10 @@
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
-#include "engine/chunk/special.h"
 #include "engine/format/journal_summary.h"
 #include "engine/format/trailer.h"
 #include "engine/frame/checkpoint/checkpoint_trailer.h"
+#include "engine/frame/index/chunk_table.h"
 
 namespace cairn::frame {
 
@@ -66,8 +66,8 @@ int64_t CheckpointSteps::MostBytes(const State& state, int64_t space) {
   constexpr int64_t kOfPage = 32;  // a start and a hash, and what a block has of its own
   const int64_t entries = state.chunks.size();
   int64_t size = format::kGoesOnSize + format::kAnchorSize +
-                 entries * (format::kIndexTypesize + kTableEntry) + PagesOf(entries) * kOfPage +
-                 space + state.header().header_len + kFraming;
+                 entries * (format::kIndexTypesize + format::kTableEntry) +
+                 PagesOf(entries) * kOfPage + space + state.header().header_len + kFraming;
   for (const VlMetalayer& layer : state.metadata->vlmetalayers) {
     size += std::ssize(layer.chunk.bytes()) + std::ssize(layer.name) + kOfPage;
   }
@@ -140,10 +140,9 @@ absl::Status CheckpointSteps::HashIndex() {
 absl::Status CheckpointSteps::WriteTrailer() {
   CAIRN_RETURN_IF_ERROR(SetIndexBegin(plan_.index_begin, size(), fields_));
   plan_.seal.index_hash = index_hash_.Digest();
-  const std::vector<std::byte> head =
-      chunk::MemcpyedHeader(static_cast<int32_t>(size() * kTableEntry));
+  const std::vector<std::byte> head = ChunkTable::Head(size() * format::kTableEntry);
   const format::NamedBytes table = {
-      .name = format::kTableLayer, .content = head, .omitted = size() * kTableEntry};
+      .name = format::kTableLayer, .content = head, .omitted = size() * format::kTableEntry};
   CAIRN_ASSIGN_OR_RETURN(
       CheckpointTrailer trailer,
       EncodeCheckpointTrailer(staged_, fields_, index_end(), &plan_.seal, &table));

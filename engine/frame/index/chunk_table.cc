@@ -1,10 +1,12 @@
 #include "engine/frame/index/chunk_table.h"
 
+#include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
 #include "engine/chunk/special.h"
+#include "engine/format/trailer.h"
 
 namespace cairn::frame {
 
@@ -24,18 +26,29 @@ absl::StatusOr<ChunkTable> ChunkTable::Open(Chunk layer, int64_t nchunks) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(layer.bytes()));
   const int64_t fingerprints = nchunks * kFingerprintSize;
   const int64_t both = fingerprints + nchunks * kSizeSize;
-  if (header.nbytes != fingerprints && header.nbytes != both) {
+  const int64_t head = format::TableHeadSize(header.nbytes);
+  const int64_t columns = header.nbytes - head;
+  const bool is_empty = head > 0 && columns == 0;
+  if (columns != both && (head > 0 || columns != fingerprints) && !is_empty) {
     return DataLoss("fingerprint table: expected %d bytes for %d chunks, got %d", both, nchunks,
-                    header.nbytes);
+                    columns);
   }
-  ChunkTable table(std::move(layer), header.nbytes == both);
+  ChunkTable table(std::move(layer), columns == both || is_empty);
   if (header.special == SpecialValue::kZeros) return table;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes entries, chunk::MemcpyedPayload(table.layer_.bytes()));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes payload, chunk::MemcpyedPayload(table.layer_.bytes()));
   // The header was read again, and another process may have written it.
-  if (std::ssize(entries) != header.nbytes) return DataLoss("fingerprint table: it has changed");
+  if (std::ssize(payload) != header.nbytes) return DataLoss("fingerprint table: it has changed");
+  if (is_empty) return table;
+  const Bytes entries = payload.subspan(static_cast<size_t>(head));
   table.columns_ = {.fingerprints = entries.first(static_cast<size_t>(fingerprints)),
                     .sizes = entries.subspan(static_cast<size_t>(fingerprints))};
   return table;
+}
+
+std::vector<std::byte> ChunkTable::Head(int64_t columns) {
+  ByteWriter writer(chunk::MemcpyedHeader(static_cast<int32_t>(columns + int64_t{kBinaryHead})));
+  WriteBinaryHead(static_cast<size_t>(columns), writer);
+  return std::move(writer).Take();
 }
 
 uint64_t ChunkTable::FingerprintAt(int64_t nchunk) const {
@@ -60,14 +73,12 @@ ChunkTable::Columns ChunkTable::Part(int64_t first, int64_t count,
 }
 
 ChunkTableBuilder::ChunkTableBuilder(int64_t nchunks)
-    : nchunks_(nchunks),
-      chunk_(
-          chunk::MemcpyedHeader(static_cast<int32_t>(nchunks * (kFingerprintSize + kSizeSize)))) {
+    : nchunks_(nchunks), chunk_(ChunkTable::Head(nchunks * (kFingerprintSize + kSizeSize))) {
   chunk_.resize(chunk_.size() + static_cast<size_t>(nchunks * (kFingerprintSize + kSizeSize)));
 }
 
 MutableBytes ChunkTableBuilder::fingerprints() {
-  return MutableBytes(chunk_).subspan(chunk::kHeaderSize,
+  return MutableBytes(chunk_).subspan(ChunkTable::kHeadSize,
                                       static_cast<size_t>(nchunks_ * kFingerprintSize));
 }
 
@@ -76,15 +87,14 @@ MutableBytes ChunkTableBuilder::sizes() {
 }
 
 ChunkTable::Columns ChunkTableBuilder::columns() const {
-  const Bytes entries = Bytes(chunk_).subspan(chunk::kHeaderSize);
+  const Bytes entries = Bytes(chunk_).subspan(ChunkTable::kHeadSize);
   const auto end = static_cast<size_t>(nchunks_ * kFingerprintSize);
   return {.fingerprints = entries.first(end), .sizes = entries.subspan(end)};
 }
 
 std::vector<std::byte> ChunkTableBuilder::Take() && {
-  const Bytes entries = Bytes(chunk_).subspan(chunk::kHeaderSize);
-  return IsRunOfZeros(entries) ? chunk::ZerosChunk(static_cast<int32_t>(entries.size()))
-                               : std::move(chunk_);
+  return IsRunOfZeros(Bytes(chunk_).subspan(ChunkTable::kHeadSize)) ? ChunkTable::Head(0)
+                                                                    : std::move(chunk_);
 }
 
 }  // namespace cairn::frame

@@ -11,6 +11,8 @@
 
 #include "cairn/chunk.h"
 #include "cairn/types.h"
+#include "engine/base/binary_value.h"
+#include "engine/chunk/header.h"
 
 namespace cairn::frame {
 
@@ -25,9 +27,15 @@ class ChunkTable {
     Bytes sizes;
   };
 
+  // Bytes of the layer before the columns.
+  static constexpr size_t kHeadSize = chunk::kHeaderSize + kBinaryHead;
+
   // Opens a table. `layer` is the content of the vlmetalayer: a plain copy, or a special chunk of
-  // zeros.
+  // zeros, which older Cairns wrote.
   static absl::StatusOr<ChunkTable> Open(Chunk layer, int64_t nchunks);
+  // Returns the layer of a table that the caller puts after it: `columns` bytes, or none if all of
+  // them are zeros.
+  static std::vector<std::byte> Head(int64_t columns);
 
   bool has_sizes() const { return has_sizes_; }
   // Returns entries [first, first + count), in place, or in `zeros` if the table stores none.

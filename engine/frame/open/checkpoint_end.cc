@@ -52,8 +52,9 @@ int64_t CountByOthers(const format::FrameHeader& header, const CheckpointEnd& en
   if (layer == nullptr) return 0;
   const absl::StatusOr<chunk::Header> table =
       chunk::ParseHeader(format::ContentOf(*layer, end.trailer_bytes.bytes()));
-  constexpr int32_t kEntry = sizeof(uint64_t) + sizeof(uint32_t);
-  return table.ok() && table->nbytes % kEntry == 0 ? table->nbytes / kEntry : 0;
+  if (!table.ok()) return 0;
+  const int64_t columns = table->nbytes - format::TableHeadSize(table->nbytes);
+  return columns % format::kTableEntry == 0 ? columns / format::kTableEntry : 0;
 }
 
 // Takes the bytes before the trailer for the index. `damage` hides its length and its number of

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/base/binary_value.h"
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/status.h"
@@ -19,6 +20,7 @@ constexpr int64_t kMaxChanges = int64_t{1} << 62;  // so that writers can count 
 
 absl::StatusOr<EditLayer> ParseEditLayer(Bytes content) {
   ByteReader reader(content, "edits");
+  ReadHeadIfAny(reader);
   if (reader.Le<uint32_t>("magic") != kEditMagic) reader.Fail("magic", "not that of edits");
   const auto version = reader.Le<uint32_t>("version");
   if (reader.ok() && version != kEditVersion) {
@@ -50,7 +52,7 @@ absl::StatusOr<EditLayer> ParseEditLayer(Bytes content) {
 }
 
 std::vector<std::byte> EncodeEditLayer(const EditLayer& layer) {
-  ByteWriter writer;
+  ByteWriter writer = BeginBinary();
   writer.Le(kEditMagic);
   writer.Le(kEditVersion);
   writer.Le(layer.older_files);
@@ -61,7 +63,7 @@ std::vector<std::byte> EncodeEditLayer(const EditLayer& layer) {
     writer.Varint(static_cast<uint64_t>(range.end - range.begin));
     end = range.end;
   }
-  return std::move(writer).Take();
+  return EndBinary(std::move(writer));
 }
 
 }  // namespace cairn::log

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 
+#include "engine/base/binary_value.h"
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/status.h"
@@ -23,6 +24,7 @@ constexpr uint64_t kMaxFirst = std::numeric_limits<int64_t>::max();
 
 absl::StatusOr<std::vector<FieldFact>> ParseFieldLayer(Bytes content) {
   ByteReader reader(content, "fields");
+  ReadHeadIfAny(reader);
   if (reader.Le<uint32_t>("magic") != kFieldMagic) reader.Fail("magic", "not that of fields");
   const auto version = reader.Le<uint32_t>("version");
   if (reader.ok() && version != kFieldVersion) {
@@ -53,7 +55,7 @@ absl::StatusOr<std::vector<FieldFact>> ParseFieldLayer(Bytes content) {
 }
 
 std::vector<std::byte> EncodeFieldLayer(const std::vector<FieldFact>& fields) {
-  ByteWriter writer;
+  ByteWriter writer = BeginBinary();
   writer.Le(kFieldMagic);
   writer.Le(kFieldVersion);
   writer.Varint(fields.size());
@@ -63,7 +65,7 @@ std::vector<std::byte> EncodeFieldLayer(const std::vector<FieldFact>& fields) {
     writer.U8(field.is_text ? 1 : 0);
     writer.Varint(static_cast<uint64_t>(field.begin));
   }
-  return std::move(writer).Take();
+  return EndBinary(std::move(writer));
 }
 
 }  // namespace cairn::log

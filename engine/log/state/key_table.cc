@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/base/binary_value.h"
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/status.h"
@@ -43,6 +44,7 @@ void KeyTable::Add(const KeyTable& more) {
 
 absl::StatusOr<KeyTable> ParseKeyTable(Bytes content) {
   ByteReader reader(content, "keys");
+  ReadHeadIfAny(reader);
   if (reader.Le<uint32_t>("magic") != kKeyMagic) reader.Fail("magic", "not that of keys");
   const auto version = reader.Le<uint32_t>("version");
   if (reader.ok() && version != kKeyVersion) {
@@ -63,13 +65,13 @@ absl::StatusOr<KeyTable> ParseKeyTable(Bytes content) {
 }
 
 std::vector<std::byte> EncodeKeyTable(const KeyTable& table) {
-  ByteWriter writer;
+  ByteWriter writer = BeginBinary();
   writer.Le(kKeyMagic);
   writer.Le(kKeyVersion);
   writer.Le(table.first);
   writer.Le(table.ntexts);
   writer.Append(table.texts);
-  return std::move(writer).Take();
+  return EndBinary(std::move(writer));
 }
 
 absl::StatusOr<std::vector<KeyText>> DecodeTexts(const KeyTable& table, size_t begin,

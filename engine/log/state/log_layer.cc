@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/base/binary_value.h"
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/status.h"
@@ -42,6 +43,7 @@ absl::Status CheckLimits(const Retention& retention, const Rotation& rotation) {
 
 absl::StatusOr<LogLayer> ParseLogLayer(Bytes content) {
   ByteReader reader(content, "log");
+  ReadHeadIfAny(reader);
   if (reader.Le<uint32_t>("magic") != kMagic) reader.Fail("magic", "not that of a log");
   const auto version = reader.Le<uint32_t>("version");
   if (reader.ok() && version != kVersion) {
@@ -64,7 +66,7 @@ absl::StatusOr<LogLayer> ParseLogLayer(Bytes content) {
 }
 
 std::vector<std::byte> EncodeLogLayer(const LogLayer& layer) {
-  ByteWriter writer;
+  ByteWriter writer = BeginBinary();
   writer.Le(kMagic);
   writer.Le(kVersion);
   writer.Le(layer.first_record);
@@ -76,7 +78,7 @@ std::vector<std::byte> EncodeLogLayer(const LogLayer& layer) {
   writer.U8(layer.ended ? 1 : 0);
   writer.U8(static_cast<uint8_t>(layer.time_field.size()));
   writer.Append(std::as_bytes(std::span(layer.time_field)));
-  return std::move(writer).Take();
+  return EndBinary(std::move(writer));
 }
 
 }  // namespace cairn::log

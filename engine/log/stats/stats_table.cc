@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/base/binary_value.h"
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/checked.h"
@@ -124,6 +125,7 @@ int64_t CountNumbers(const Schema& schema) {
 
 absl::StatusOr<StatsTable> ParseStatsTable(const Schema& schema, Bytes content) {
   ByteReader reader(content, "statistics");
+  ReadHeadIfAny(reader);
   if (reader.Le<uint32_t>("magic") != kTableMagic) reader.Fail("magic", "not statistics of a log");
   if (reader.Le<uint32_t>("version") != kTableVersion) reader.Fail("version", "of a newer Cairn");
   if (reader.Le<uint32_t>("numbers") != CountNumbers(schema)) {
@@ -141,14 +143,14 @@ absl::StatusOr<StatsTable> ParseStatsTable(const Schema& schema, Bytes content) 
 }
 
 std::vector<std::byte> EncodeStatsTable(const Schema& schema, const StatsTable& table) {
-  ByteWriter writer;
+  ByteWriter writer = BeginBinary();
   writer.Le(kTableMagic);
   writer.Le(kTableVersion);
   writer.Le(static_cast<uint32_t>(CountNumbers(schema)));
   writer.Le(table.first);
   writer.Le(table.nrows);
   writer.Append(table.rows);
-  return std::move(writer).Take();
+  return EndBinary(std::move(writer));
 }
 
 absl::StatusOr<std::vector<ChunkStats>> DecodeRows(const Schema& schema, const StatsTable& table,
