@@ -221,6 +221,11 @@ DTYPES = (
 )
 
 
+def binary(payload):
+    """A binary value of MessagePack."""
+    return b"\xc6" + struct.pack(">I", len(payload)) + payload
+
+
 def log_parts():
     """What a log is described by, after the number of its kind."""
     for dtype in DTYPES:
@@ -228,21 +233,22 @@ def log_parts():
     number = b"\x63" + struct.pack("<5d", -1, 2, 30, 0, 1) + b"\x01\x00"
     half = b"\x32" + struct.pack("<q", 1_000_000) + b"\x05" + b"\x31" + number[1:] + b"\x00" + b"\x00"
     row = struct.pack("<QBB", 0x1234, 1, 2) + half + half.replace(b"\x40\x42", b"\x45\x42", 1)
-    yield b"\1" + struct.pack("<4sIIqq", b"CLGS", 1, 3, 7, 1) + row
-    yield b"\2" + struct.pack("<4sI6q", b"CLOG", 1, 100, 5, 6, 7, 8, 9) + b"\0\4time"
+    stats = struct.pack("<4sIIqq", b"CLGS", 1, 3, 7, 1) + row
+    yield b"\1" + stats  # without a head, as older Cairns wrote layers
+    yield b"\1" + binary(stats)
+    yield b"\2" + binary(struct.pack("<4sI6q", b"CLOG", 1, 100, 5, 6, 7, 8, 9) + b"\0\4time")
     yield b"\3" + struct.pack("<4sI5q", b"CLRQ", 1, 100, -1, 6, 7, -1)
-    yield b"\4" + struct.pack("<4sIq", b"CLGE", 1, 3) + b"\3" + b"\0\5" + b"\x80\x01\7" + b"\1\1"
+    yield b"\4" + binary(struct.pack("<4sIq", b"CLGE", 1, 3) + b"\3" + b"\0\5" + b"\x80\x01\7" + b"\1\1")
     yield b"\5" + struct.pack("<4sI4qI", b"CLRD", 1, -5, 1 << 40, 0, 99, 8) + b"temp > 5" + struct.pack("<I", 0)
-    yield b"\6" + struct.pack("<4sI", b"CLGF", 1) + b"\2" + b"\5level\0\x80\x01" + b"\4room\1\7"
-    yield b"\7" + struct.pack("<4sIqq", b"CLGK", 1, 2, 3) + b"\0\4hall" + "\1\2ä".encode() + b"\2\1x"
+    yield b"\6" + binary(struct.pack("<4sI", b"CLGF", 1) + b"\2" + b"\5level\0\x80\x01" + b"\4room\1\7")
+    yield b"\7" + binary(struct.pack("<4sIqq", b"CLGK", 1, 2, 3) + b"\0\4hall" + "\1\2ä".encode() + b"\2\1x")
 
 
 def ledger_layers():
     """A table of members and a commit, after the number of their kind."""
 
     def layer(payload):
-        payload = struct.pack("<I", 1) + payload
-        return b"\xc6" + struct.pack(">I", len(payload)) + payload
+        return binary(struct.pack("<I", 1) + payload)
 
     def name(text):
         return struct.pack("<H", len(text)) + text.encode()

@@ -1,12 +1,17 @@
 #include "cairn/executor.h"
 
 #include <algorithm>
+#include <optional>
+#include <pthread.h>
+#include <vector>
 
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include "engine/base/mutex.h"
 #include "engine/base/owner_process.h"
+#include "engine/base/thread.h"
 
 #if defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
@@ -34,6 +39,31 @@ const OwnerProcess& ProcessOfTbb() {
   return process;
 }
 
+// Returns true if the system starts the threads that libtbb will want, which ends the program where
+// it gets none, as at a limit of processes. All of them are there at the same time, once.
+bool MayStartThreads() {
+  static const bool may = [] {
+    Mutex mutex;
+    std::vector<pthread_t> threads;
+    const auto wanted = static_cast<size_t>(std::max(tbb::info::default_concurrency() - 1, 0));
+    {
+      const MutexLock lock(mutex);
+      const auto wait = [](void* held) -> void* {
+        const MutexLock until_all_are_there(*static_cast<Mutex*>(held));
+        return nullptr;
+      };
+      for (size_t i = 0; i < wanted; ++i) {
+        const std::optional<pthread_t> thread = StartThread(wait, &mutex);
+        if (!thread.has_value()) break;
+        threads.push_back(*thread);
+      }
+    }
+    for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+    return threads.size() == wanted;
+  }();
+  return may;
+}
+
 class TbbExecutor final : public Executor {
  public:
   // The limit is there because TBB prints a warning if it is asked for more threads than there are.
@@ -43,12 +73,10 @@ class TbbExecutor final : public Executor {
     ProcessOfTbb();
   }
 
-  int concurrency() const override {
-    return ProcessOfTbb().is_here() ? arena_.max_concurrency() : 1;
-  }
+  int concurrency() const override { return HasThreads() ? arena_.max_concurrency() : 1; }
 
   void Run(int64_t ntasks, absl::FunctionRef<void(int64_t)> task) override {
-    if (!ProcessOfTbb().is_here()) {
+    if (!HasThreads()) {
       for (int64_t i = 0; i < ntasks; ++i) task(i);
       return;
     }
@@ -64,6 +92,8 @@ class TbbExecutor final : public Executor {
   }
 
  private:
+  static bool HasThreads() { return ProcessOfTbb().is_here() && MayStartThreads(); }
+
   tbb::task_arena arena_;
 };
 

@@ -37,8 +37,8 @@ struct TimeTextOptions {
 
 // Parses a time, and returns it as a count of `unit` since 1970-01-01T00:00:00 UTC. It reads
 //   ISO 8601: "2026-11-24", "2026-11-24T22:45", "2026-11-24 22:45:02.125+01:00",
-//     "20261124T224502Z". A time without an offset is in `time_zone`. If clocks show it twice, it
-//     is the first; if they jump over it, it is the time of the jump.
+//     "20261124T224502Z". An offset may have seconds. A time without an offset is in `time_zone`.
+//     If clocks show it twice, it is the first; if they jump over it, it is the time of the jump.
 //   a decimal number: "1795560302.125".
 //   if there is `now`: "now", "today", "yesterday" or "tomorrow", which mean a midnight, each with
 //   a

@@ -451,6 +451,69 @@ def _small_files():
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
 
+class Limits(CliTest):
+    """A process that may not have more memory, or no thread more, fails with one line."""
+
+    def limited(self, limits, *args):
+        """Runs the tool as a user of its own if this one is not bound by limits, which root is not."""
+
+        def limit():
+            if os.getuid() == 0:
+                os.setgroups([])
+                os.setgid(54_321)
+                os.setuid(54_321)
+            for kind, most in limits.items():
+                resource.setrlimit(kind, (most, most))
+
+        return self.run_tool(*args, preexec_fn=limit)
+
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.dir, 0o777)
+        if self.limited({}, "-V").returncode != 0:
+            self.skipTest("another user cannot run the tool")
+
+    def test_a_lack_of_memory_ends_a_writer(self):
+        self.ok("log", "create", "log", "--field", "time:timestamp[ms]", "--field", "v:i8", "--key", "k", "--quiet")
+        rows = [f"{1767225600000 + i},{i * 0x9E3779B97F4A7C15 >> 3 & 2**60 - 1},k{i % 7}\n" for i in range(100_000)]
+        self.write("big.csv", "".join(["time,v,k\n", *rows]).encode())
+        os.chmod(f"{self.dir}/log", 0o666)
+        ends = set()
+        for mib in range(16, 64, 4):
+            for command in (["append", "log", "big.csv"], ["import", "log", "big.csv", "--upsert"]):
+                with self.subTest(mib=mib, command=command):
+                    done = self.limited({resource.RLIMIT_AS: mib << 20}, "log", *command)
+                    if done.returncode == 127:
+                        continue  # not even its libraries fit
+                    ends.add((done.returncode, b"out of memory" in done.stderr))
+                    self.assertIn(done.returncode, (0, 1), done)
+                    self.ok("log", "query", "log", "--from", "2026-01-01", "--to", "2026-01-02")
+        if ends == {(1, False)} or not ends:
+            self.skipTest(f"such limits end this tool in another way: {ends}")
+        self.assertIn((1, True), ends)
+        self.ok("log", "append", "log", "--quiet", stdin=b"time,v,k\n1767225600000,1,last\n")
+
+    def test_a_lack_of_memory_is_an_object_for_programs(self):
+        frame = self.pack(bytes(range(256)) * (1 << 17), "--chunk-size", 32 << 20)
+        for mib in range(20, 60, 4):
+            with self.subTest(mib=mib):
+                done = self.limited({resource.RLIMIT_AS: mib << 20}, "verify", frame, "--json")
+                if done.returncode == 127:
+                    continue  # not even its libraries fit
+                self.assertIn(done.returncode, (0, 1), done)
+                if b"out of memory" in done.stderr:
+                    said = {"error": "out of memory", "code": "RESOURCE_EXHAUSTED", "exit_status": 1}
+                    self.assertEqual(json.loads(done.stdout), said)
+
+    def test_no_thread_is_needed(self):
+        frame = self.pack(noise(3 << 20), "--chunk-size", 1 << 20)
+        for command in (["verify", frame], ["cat", frame], ["copy", frame, "copied", "--codec", "zstd"],
+                        ["pack", frame, "packed"], ["recover", "--salvage", frame, "saved"]):  # fmt: skip
+            with self.subTest(command=command):
+                done = self.limited({resource.RLIMIT_NPROC: 1}, *command)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+
 class FullDisk(CliTest):
     def setUp(self):
         super().setUp()

@@ -33,6 +33,11 @@ class AddField(CliTest):
             self.append(name, NEW)
             yield name
 
+    def test_deleted_records_are_not_counted(self):
+        self.create("log")
+        self.ok("log", "delete", "log", "--where", "temp = 21", "--quiet")
+        self.assertIn("; 1 older record without a value", self.lines("add-field", "log", "level:i4")[0])
+
     def test_old_records_have_no_value(self):
         for name in self.logs():
             self.assertEqual(self.lines("query", name, "--no-header", "--fields", "level,room"), [",", ",", '7,""', "0,hall"])

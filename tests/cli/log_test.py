@@ -257,7 +257,13 @@ class Future(LogTest):
         self.assertIn("1 record later than the clock", self.ok("log", "stat", "log").decode())
 
     def test_metrics_leave_it_out(self):
-        self.assertIn(f'cairn_log_newest_time_seconds{{path="log"}} {self.now - 60}\n', self.ok("log", "stat", "log", "--metrics").decode())
+        metrics = self.ok("log", "stat", "log", "--metrics").decode()
+        self.assertIn(f'cairn_log_newest_time_seconds{{path="log"}} {self.now - 60}\n', metrics)
+        self.assertIn('cairn_log_last_value{path="log",field="n"} 60\n', metrics)
+
+    def test_the_last_value_is_that_of_the_newest_record_before_it(self):
+        fields = {field["name"]: field for field in self.stat()["fields"]}
+        self.assertEqual((fields["n"]["max"], fields["n"]["last"]), (60, 60))
 
     def test_follow_begins_with_the_time_asked_for(self):
         begin = datetime.datetime.fromtimestamp(self.now - 600, datetime.timezone.utc).isoformat()
@@ -544,6 +550,16 @@ class Calendar(LogTest):
         self.assertEqual(self.counts("--bucket", "1q"), [("2026-01-01T00:00:00.000Z", 120)])
         self.assertEqual(self.counts("--bucket", "1y"), [("2026-01-01T00:00:00.000Z", 120)])
         self.assertEqual(self.counts("--bucket", "1w", "--origin", "2026-03-27"), [("2026-03-27T00:00:00.000Z", 120)])
+
+    def test_offsets_may_have_seconds(self):
+        self.create("time:timestamp[s]", "n:i4", name="old")
+        self.append("time,n\n1971-06-01T12:00:00Z,1\n1972-06-01T12:00:00Z,2\n", name="old")
+        query = ["log", "query", "old", "--tz", "Africa/Monrovia"]
+        lines = self.ok(*query).decode().splitlines()
+        self.assertEqual(lines[1:], ["1971-06-01T11:15:30-00:44:30,1", "1972-06-01T12:00:00+00:00,2"])
+        self.create("time:timestamp[s]", "n:i4", name="copy")
+        self.append("\n".join(lines), name="copy")
+        self.assertEqual(self.ok("log", "query", "copy"), self.ok("log", "query", "old"))
 
     def test_raw_output_has_counts_of_time(self):
         raw = self.ok("log", "agg", "log", "--bucket", "1mo", "--tz", "Europe/Berlin", "--what", "count", "--format", "raw")

@@ -263,5 +263,67 @@ class WaitTest(PackageTest):
             cairn.open(self.path())
 
 
+class MemoryTest(PackageTest):
+    """The engine cannot go on in the middle of a call."""
+
+    STEPS = {
+        "log": "log.append(rows)",
+        "upserted log": "log.upsert(rows)",
+        "frame": "frame.append(rows.view('u1'))",
+        "collection": "collection['/x'].append(rows.view('u1'))",
+    }
+
+    def end_of(self, what, mib):
+        """Gives what a writer says that ran out of `mib` MiB, once there is memory again."""
+        path = self.path(f"{what} {mib}")
+        script = f"""
+import resource, sys
+import cairn, numpy as np
+rows = np.zeros(300_000, [("time", "M8[ms]"), ("v", "<i8")])
+rows["time"] = np.arange(len(rows)).astype("M8[ms]")
+rows["v"] = np.random.default_rng(1).integers(0, 2**62, len(rows))
+log = frame = collection = None
+if "log" in {what!r}:
+    opened = cairn.Log.create({path!r}, rows.dtype)
+    log = writer = opened.writer(commit_interval=0.5)
+elif {what!r} == "frame":
+    opened = cairn.create({path!r}, None, "u1", codec="lz4")
+    frame = writer = opened.writer()
+else:
+    opened = cairn.open_collection({path!r}, "a")
+    collection = writer = opened.writer()
+    collection.add("/x", shape=(0,), dtype="u1", chunks=(1 << 20,))
+    collection.commit()
+mapped = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (mapped + ({mib} << 20), -1))
+try:
+    for _ in range(20):
+        {self.STEPS[what]}
+except MemoryError:
+    pass
+except cairn.Error as error:
+    sys.exit("other " + str(error))
+else:
+    sys.exit("enough")
+resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+try:
+    writer.close()
+except cairn.FailedPrecondition as error:
+    sys.exit("stopped " + str(error))
+sys.exit("closed")
+"""
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+        return done.stderr
+
+    def test_writer_without_memory_stops(self):
+        for what in self.STEPS:
+            said = [self.end_of(what, mib) for mib in (1, 2, 4, 8)]
+            with self.subTest(what=what, said=said):
+                if not any(each.startswith("stopped") for each in said):
+                    self.assertTrue(all(each.startswith(("other", "enough", "closed")) for each in said))
+                    self.skipTest("no call of the engine lacks memory here")
+                self.assertTrue(all("lack of memory" in each for each in said if each.startswith("stopped")))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <new>
 #include <string>
 #include <string_view>
 
@@ -15,7 +14,7 @@
 #include "tools/cairn/command_line.h"
 #include "tools/cairn/io/effort.h"
 #include "tools/cairn/io/io.h"
-#include "tools/cairn/io/lost_pages.h"
+#include "tools/cairn/io/sudden_end.h"
 #include "tools/cairn/text/complain.h"
 #include "tools/cairn/text/controls.h"
 #include "tools/cairn/text/exit.h"
@@ -65,12 +64,7 @@ std::string AdviceOn(const absl::Status& status) {
 }
 
 ExitCode Run(const std::string& name, bool json, const Command& command) {
-  absl::Status status;
-  try {
-    status = command();
-  } catch (const std::bad_alloc&) {
-    status = absl::ResourceExhaustedError("out of memory");
-  }
+  const absl::Status status = command();
   if (const std::string advice = AdviceOn(status); !advice.empty()) {
     return Report(kExitFailure, json && !IsPrinted(status), status.code(),
                   absl::StrCat(status.message(), "; ", advice));
@@ -85,6 +79,7 @@ ExitCode Run(const std::string& name, bool json, const Command& command) {
 int Main(int argc, char** argv) {
   const ParsedCommandLine parsed = ParseCommandLine(argc, argv);
   const bool json = std::count(argv, argv + argc, std::string_view("--json")) > 0;
+  ReportLackOfMemory(json);
   if (!parsed.complaint.empty()) return ComplainOfUsage(parsed.name, json, parsed.complaint);
   if (!parsed.text.empty())
     return Run(parsed.name, false, [&] { return WriteStdout(parsed.text); });

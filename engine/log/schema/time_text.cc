@@ -126,11 +126,13 @@ bool ScanOffset(Scanner& scan, int64_t& seconds, bool& local) {
   const int64_t sign = scan.next() == '-' ? -1 : 1;
   int64_t hours = 0;
   int64_t minutes = 0;
+  int64_t rest = 0;  // seconds, which some zones had once
   if (!scan.Accept("+-") || !scan.Number(2, hours)) return false;
   const bool colon = scan.Accept(":");
   if ((colon || !scan.done()) && !scan.Number(2, minutes)) return false;
-  seconds -= sign * (hours * 3600 + minutes * 60);
-  return hours < 24 && minutes < 60;
+  if (colon && scan.Accept(":") && !scan.Number(2, rest)) return false;
+  seconds -= sign * (hours * 3600 + minutes * 60 + rest);
+  return hours < 24 && minutes < 60 && rest < 60;
 }
 
 bool ScanTime(std::string_view text, std::string_view time_zone, const absl::TimeZone& zone,

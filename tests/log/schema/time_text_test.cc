@@ -24,6 +24,7 @@ TEST(ParseTime, ReadsATimeWithoutAnOffsetInItsZone) {
   EXPECT_EQ(Seconds("2026-01-01T12:30:01", "Europe/Berlin"), Seconds("2026-01-01T11:30:01Z"));
   EXPECT_EQ(Seconds("2026-01-01T12:30Z", "Europe/Berlin"), Seconds("2026-01-01T12:30"));
   EXPECT_EQ(Seconds("2026-01-01T12:30+02:00", "Europe/Berlin"), Seconds("2026-01-01T10:30"));
+  EXPECT_EQ(Seconds("1971-06-01T11:15:30-00:44:30", "Europe/Berlin"), Seconds("1971-06-01T12:00"));
   EXPECT_EQ(Seconds("2026-10-25T02:30", "Europe/Berlin"), Seconds("2026-10-25T00:30")) << "first";
   EXPECT_EQ(Seconds("2026-03-29T02:30", "Europe/Berlin"), Seconds("2026-03-29T01:00")) << "jump";
   EXPECT_EQ(Seconds("1767225600", "Europe/Berlin"), 1767225600) << "a count";
@@ -50,6 +51,15 @@ TEST(ParseTime, ReadsTimesRelativeToNow) {
   EXPECT_EQ(at("today", "Pacific/Auckland"), Seconds("2026-03-28T11:00"));
   EXPECT_EQ(ParseTime("-1ms", TimeUnit::kNanoseconds, {.now = 5'000'000}).value(), 4'000'000);
   EXPECT_EQ(ParseTime("now-1d", TimeUnit::kMilliseconds, {.now = -1}).value(), -86'400'001);
+}
+
+TEST(ParseTime, RefusesOffsetsThatAreNone) {
+  for (const std::string_view offset : {"+24:00", "+01:60", "+01:00:60", "+01:00:", "+0100:30"}) {
+    const std::string text = "2026-01-01T12:30" + std::string(offset);
+    EXPECT_TRUE(Fails(ParseTime(text, TimeUnit::kSeconds, {}), absl::StatusCode::kInvalidArgument,
+                      "is not a time"))
+        << text;
+  }
 }
 
 TEST(ParseTime, RefusesWhatIsNotRelativeToNow) {

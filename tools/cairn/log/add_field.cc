@@ -1,6 +1,8 @@
 // cairn log add-field: adds a field to the records of a log.
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -32,7 +34,10 @@ absl::Status AddField(const AddFieldFlags& flags) {
   if (flags.quiet) return absl::OkStatus();
   ASSIGN_OR_RETURN(const LogSnapshot now, log.Refresh());
   ASSIGN_OR_RETURN(const int64_t first, now.FirstWithValue(field.name));
-  const int64_t without = first - now.first_record();
+  int64_t without = first - now.first_record();
+  for (const RecordRange& gone : now.deleted()) {
+    if (gone.begin < first) without -= std::min(gone.end, first) - gone.begin;
+  }
   return WriteLines({absl::StrFormat(
       "%s: field '%s' added, records have %s%s", flags.path, NameOf(field),
       FormatCount(now.schema().record_size(), "byte"),

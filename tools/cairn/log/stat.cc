@@ -63,6 +63,23 @@ bool IsShown(const Field& field, const LogSnapshot& log) {
   return !IsText(field) && field != *log.time_field();
 }
 
+// Sets the last values of the fields to those of the newest record that is not from the future.
+absl::Status LeaveOutFuture(const LogStat& stat, LogAggregation numbers,
+                            std::vector<LogBucket>& buckets) {
+  if (stat.future == 0 || stat.future == stat.log.nrecords() || buckets.empty()) {
+    return absl::OkStatus();
+  }
+  numbers.times.end = stat.newest + 1;
+  ASSIGN_OR_RETURN(const std::vector<LogBucket> past, stat.log.Aggregate(numbers));
+  if (past.empty()) return absl::OkStatus();
+  for (size_t i = 0; i < past.front().fields.size(); ++i) {
+    if (past.front().fields[i].count == 0) continue;
+    buckets.front().fields[i].last = past.front().fields[i].last;
+    buckets.front().wholes[i].last = past.front().wholes[i].last;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<LogStat> StatOf(const LogSnapshot& log) {
   LogStat stat = {.log = log, .times = {}, .greatest = {}, .newest = 0, .future = 0, .fields = {}};
   std::vector<LogBucket> buckets;
@@ -80,6 +97,7 @@ absl::StatusOr<LogStat> StatOf(const LogSnapshot& log) {
     }
     if (!numbers.fields.empty()) {
       ASSIGN_OR_RETURN(buckets, log.Aggregate(numbers));
+      RETURN_IF_ERROR(LeaveOutFuture(stat, numbers, buckets));
     }
   }
   size_t number = 0;

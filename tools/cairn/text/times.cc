@@ -9,6 +9,7 @@
 #include <optional>
 #include <system_error>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/civil_time.h"
 #include "absl/time/clock.h"
@@ -113,10 +114,12 @@ void AppendTimeIn(std::string& out, const absl::TimeZone& zone, int64_t time, Ti
     AppendTime(out, time, unit);
     return;
   }
-  constexpr std::array<const char*, 4> kFormats = {"%Y-%m-%dT%H:%M:%S%Ez", "%Y-%m-%dT%H:%M:%E3S%Ez",
-                                                   "%Y-%m-%dT%H:%M:%E6S%Ez",
-                                                   "%Y-%m-%dT%H:%M:%E9S%Ez"};
-  const std::string text = absl::FormatTime(kFormats[static_cast<size_t>(unit)], instant, zone);
+  constexpr std::array<const char*, 4> kSeconds = {"%S", "%E3S", "%E6S", "%E9S"};
+  // Some zones had offsets with seconds, such as local mean time.
+  const bool whole = zone.At(instant).offset % 60 == 0;
+  const std::string format =
+      absl::StrCat("%Y-%m-%dT%H:%M:", kSeconds[static_cast<size_t>(unit)], whole ? "%Ez" : "%E*z");
+  const std::string text = absl::FormatTime(format, instant, zone);
   out.append(std::max(text.find('-'), size_t{4}) - text.find('-'), '0');
   out += text;
 }

@@ -49,7 +49,7 @@ class CollectionWriterHandle {
     return WithoutGil([&]() -> Result {
       const MutexLock lock(mutex_);
       if (!writer_.has_value()) return absl::FailedPreconditionError("the writer is closed");
-      return call(*writer_);
+      return writer_->Use(call);
     });
   }
   // Drops what is staged, and lets others write the collection.
@@ -63,7 +63,7 @@ class CollectionWriterHandle {
  private:
   Context context_;
   Mutex mutex_;
-  std::optional<CollectionWriter> writer_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Fragile<CollectionWriter>> writer_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Stages edits of the member that has the name at the time of each call, so a commit does not end

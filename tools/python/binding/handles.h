@@ -20,6 +20,7 @@
 #include "engine/base/mutex.h"
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/files.h"
+#include "tools/python/binding/fragile.h"
 
 namespace cairn::python {
 
@@ -87,7 +88,7 @@ class WriterHandle {
   auto With(Call&& call) {
     return WithoutGil(context_.remote, [&] {
       const MutexLock lock(mutex_);
-      return call(writer_);
+      return writer_.Use(call);
     });
   }
 
@@ -99,7 +100,7 @@ class WriterHandle {
         context_.remote, milliseconds,
         [&](std::chrono::milliseconds part) {
           const MutexLock lock(mutex_);
-          return call(writer_, part);
+          return writer_.Use([&](Writer& writer) { return call(writer, part); });
         },
         [](const absl::Status& status) { return !absl::IsUnavailable(status); });
   }
@@ -107,7 +108,7 @@ class WriterHandle {
  private:
   Context context_;
   Mutex mutex_;
-  Writer writer_ ABSL_GUARDED_BY(mutex_);
+  Fragile<Writer> writer_ ABSL_GUARDED_BY(mutex_);
 };
 
 void BindChunk(nanobind::module_& module);

@@ -100,7 +100,7 @@ LogWriterHandle OpenLogWriter(LogHandle& self, int64_t commit_records, int64_t c
         return self.log.OpenWriter(options);
       },
       [](const auto& opened) { return !absl::IsUnavailable(opened.status()); }));
-  return {self.context, std::move(timer), std::move(writer)};
+  return {self.context, std::move(timer), Fragile<LogWriter>(std::move(writer))};
 }
 
 // Deletes records, and returns how many that were.

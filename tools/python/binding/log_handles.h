@@ -29,7 +29,13 @@ struct LogSnapshotHandle {
 struct LogWriterHandle {
   Context context;
   std::shared_ptr<CommitTimer> timer;  // null: the writer's own thread
-  LogWriter writer;
+  Fragile<LogWriter> writer;
+
+  // Runs call(writer) without the GIL.
+  template <typename Call>
+  auto With(Call&& call) {
+    return WithoutGil(context.remote, [&] { return writer.Use(call); });
+  }
 };
 
 // Most age, records and bytes; most bytes and period.

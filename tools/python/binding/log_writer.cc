@@ -17,23 +17,21 @@ using namespace nb::literals;
 // Binds a call of the writer without arguments.
 auto Simple(absl::Status (LogWriter::*call)()) {
   return [call](LogWriterHandle& self) {
-    Check(WithoutGil(self.context.remote, [&] { return (self.writer.*call)(); }));
+    Check(self.With([&](LogWriter& writer) { return (writer.*call)(); }));
   };
 }
 
 void Append(LogWriterHandle& self, nb::handle records) {
   const Buffer buffer(records, Buffer::kRead);
-  Check(WithoutGil(self.context.remote, [&] { return self.writer.Append(buffer.bytes()); }));
+  Check(self.With([&](LogWriter& writer) { return writer.Append(buffer.bytes()); }));
 }
 
 void SetRetention(LogWriterHandle& self, const RetentionLimits& limits) {
-  Check(WithoutGil(self.context.remote,
-                   [&] { return self.writer.SetRetention(ToRetention(limits)); }));
+  Check(self.With([&](LogWriter& writer) { return writer.SetRetention(ToRetention(limits)); }));
 }
 
 void SetRotation(LogWriterHandle& self, const RotationLimits& limits) {
-  Check(
-      WithoutGil(self.context.remote, [&] { return self.writer.SetRotation(ToRotation(limits)); }));
+  Check(self.With([&](LogWriter& writer) { return writer.SetRotation(ToRotation(limits)); }));
 }
 
 }  // namespace
@@ -51,8 +49,7 @@ void BindLogWriter(nb::module_& module) {
           [](LogWriterHandle& self, int64_t begin, int64_t end,
              const std::vector<std::string>& filters) {
             const LogSelection which = {.times = {.begin = begin, .end = end}, .filters = filters};
-            return Check(
-                WithoutGil(self.context.remote, [&] { return self.writer.Delete(which); }));
+            return Check(self.With([&](LogWriter& writer) { return writer.Delete(which); }));
           },
           "begin"_a, "end"_a, "filters"_a)
       .def(
@@ -60,8 +57,8 @@ void BindLogWriter(nb::module_& module) {
           [](LogWriterHandle& self, nb::handle records, const std::vector<std::string>& key,
              bool time_only) {
             const Buffer buffer(records, Buffer::kRead);
-            const UpsertReport done = Check(WithoutGil(self.context.remote, [&] {
-              return self.writer.Upsert(buffer.bytes(), {.key = key, .time_only = time_only});
+            const UpsertReport done = Check(self.With([&](LogWriter& writer) {
+              return writer.Upsert(buffer.bytes(), {.key = key, .time_only = time_only});
             }));
             return std::tuple(done.inserted, done.replaced, done.unchanged, done.removed);
           },
@@ -71,8 +68,8 @@ void BindLogWriter(nb::module_& module) {
           [](LogWriterHandle& self, const std::string& dtype, int32_t size,
              const std::vector<std::string>& texts) {
             const Schema added = Check(Check(Schema::FromDtype(dtype, size)).WithTexts(texts));
-            Check(WithoutGil(self.context.remote,
-                             [&] { return self.writer.AddField(added.fields().front()); }));
+            Check(self.With(
+                [&](LogWriter& writer) { return writer.AddField(added.fields().front()); }));
           },
           "dtype"_a, "size"_a, "texts"_a)
       .def(
@@ -81,21 +78,22 @@ void BindLogWriter(nb::module_& module) {
              const std::vector<std::string>& texts) {
             std::vector<uint32_t> codes;
             codes.reserve(texts.size());
-            for (const std::string& text : texts) {
-              codes.push_back(Check(self.writer.CodeOf(field, text)));
-            }
+            self.writer.Use([&](LogWriter& writer) {
+              for (const std::string& text : texts) {
+                codes.push_back(Check(writer.CodeOf(field, text)));
+              }
+            });
             return ToPython(std::as_bytes(std::span(codes)));
           },
           "field"_a, "texts"_a)
       .def("end_record",
-           [](const LogWriterHandle& self) {
-             return WithoutGil(self.context.remote, [&] { return self.writer.end_record(); });
+           [](LogWriterHandle& self) {
+             return self.With([](LogWriter& writer) { return writer.end_record(); });
            })
       .def("snapshot",
-           [](const LogWriterHandle& self) {
-             return LogSnapshotHandle{self.context, WithoutGil(self.context.remote, [&] {
-                                        return self.writer.snapshot();
-                                      })};
+           [](LogWriterHandle& self) {
+             return LogSnapshotHandle{
+                 self.context, self.With([](LogWriter& writer) { return writer.snapshot(); })};
            })
       .def("close", Simple(&LogWriter::Close));
 }
