@@ -18,6 +18,7 @@
 #include "engine/log/query/ordered.h"
 #include "engine/log/query/query_run.h"
 #include "engine/log/state/live_records.h"
+#include "engine/log/stats/values.h"
 
 namespace cairn::log {
 

@@ -15,21 +15,19 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-Numbers LoadNumbers(const Field& field, Bytes column) {
-  Numbers numbers;
+void LoadNumbers(const Field& field, Bytes column, Numbers& numbers) {
   const auto step = static_cast<size_t>(field.size);
   const size_t count = column.size() / step;
-  numbers.reals.reserve(count);
+  numbers.reals.resize(count);
   VisitLoader(field, [&](const auto& load) {
     constexpr bool kWhole = std::is_integral_v<decltype(load(column.data()))>;
-    if (kWhole) numbers.wholes.reserve(count);
+    if (kWhole) numbers.wholes.resize(count);
     for (size_t i = 0; i < count; ++i) {
       const auto value = load(column.data() + i * step);
-      numbers.reals.push_back(IsNone(field, value) ? kNone : static_cast<double>(value));
-      if constexpr (kWhole) numbers.wholes.push_back(value);
+      numbers.reals[i] = IsNone(field, value) ? kNone : static_cast<double>(value);
+      if constexpr (kWhole) numbers.wholes[i] = value;
     }
   });
-  return numbers;
 }
 
 void Measurer::Add(const Numbers& numbers, size_t i, int64_t time) {

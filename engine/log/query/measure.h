@@ -19,7 +19,8 @@ struct Numbers {
   std::vector<double> reals;
   std::vector<absl::int128> wholes;
 };
-Numbers LoadNumbers(const Field& field, Bytes column);
+// Replaces the numbers.
+void LoadNumbers(const Field& field, Bytes column, Numbers& numbers);
 
 // Says what a Measurer has to remember.
 struct Measuring {

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
+#include "engine/log/query/group_index.h"
 #include "engine/log/query/measure.h"
 #include "engine/log/query/query_run.h"
 #include "engine/log/stats/values.h"
@@ -94,6 +95,7 @@ class OrderedAggregator {
     if (field == nullptr) return NotFound("log: no field '%s'", name);
     CAIRN_RETURN_IF_ERROR(CheckGroupField(*field));
     by_.push_back(ColumnOf(IndexOf(name)));
+    index_.AddField(by_.back(), *field);
     return absl::OkStatus();
   }
 
@@ -101,15 +103,23 @@ class OrderedAggregator {
   const std::vector<std::string>& names() const { return names_; }
 
   absl::Status Add(const LogBatch& batch) {
-    std::vector<Numbers> numbers(names_.size());
-    for (size_t i = 0; i < names_.size(); ++i) {
-      if (IsNumber(FieldOf(i))) numbers[i] = LoadNumbers(FieldOf(i), batch.columns[i]);
+    numbers_.resize(names_.size());
+    for (const size_t column : totals_) {
+      LoadNumbers(FieldOf(column), batch.columns[column], numbers_[column]);
     }
+    for (const Measured& measured : measured_) {
+      const size_t column = measured.column;
+      if (std::ranges::count(totals_, column) > 0) continue;
+      LoadNumbers(FieldOf(column), batch.columns[column], numbers_[column]);
+    }
+    index_.Begin(batch, first_record_);
     const std::vector<int64_t> times = TimesOf(FieldOf(time_), batch.columns[time_]);
     for (size_t i = 0; i < times.size(); ++i) {
       const int64_t time = times[i];
-      if (!Contains(bucket_, time)) EndBucket();
-      bucket_ = buckets_.Of(time);
+      if (!Contains(bucket_, time)) {
+        EndBucket();
+        bucket_ = buckets_.Of(time);
+      }
       CAIRN_ASSIGN_OR_RETURN(Group* const group, FindGroup(batch, i));
       if (group->records++ == 0) {
         group->first_time = time;
@@ -117,13 +127,13 @@ class OrderedAggregator {
       }
       group->last_time = time;
       for (size_t j = 0; j < totals_.size(); ++j) {
-        if (batch.HasValue(totals_[j], i)) group->totals[j].Add(numbers[totals_[j]], i);
+        if (batch.HasValue(totals_[j], i)) group->totals[j].Add(numbers_[totals_[j]], i);
       }
       for (size_t j = 0; j < measured_.size(); ++j) {
         if (!batch.HasValue(measured_[j].column, i)) continue;
         Measurer& measurer = group->measurers[j];
         const int64_t before = measurer.held();
-        measurer.Add(numbers[measured_[j].column], i, time);
+        measurer.Add(numbers_[measured_[j].column], i, time);
         held_ += measurer.held() - before;
       }
       if (held_ > aggregation_.max_memory / static_cast<int64_t>(sizeof(double))) {
@@ -163,48 +173,29 @@ class OrderedAggregator {
   }
   const Field& FieldOf(size_t column) const { return schema_.fields()[fields_[column]]; }
 
+  // Returns the group of a record.
   absl::StatusOr<Group*> FindGroup(const LogBatch& batch, size_t record) {
-    std::string key;
+    const size_t number = index_.Of(record);
+    if (number < groups_.size()) return &groups_[number];
+    if (std::ssize(groups_) == aggregation_.max_groups) {
+      return ResourceExhausted(
+          "log: by: more than %d groups: choose other fields, fewer records, or a greater "
+          "max_groups",
+          aggregation_.max_groups);
+    }
+    Group& group = groups_.emplace_back();
     for (const size_t column : by_) {
       const auto size = static_cast<size_t>(FieldOf(column).size);
-      const std::byte* const at = batch.columns[column].data() + record * size;
-      // A byte in front says whether there is a value, where some records have none.
-      const bool has_value = batch.HasValue(column, record);
-      const bool may_lack =
-          !batch.first_with_value.empty() && batch.first_with_value[column] > first_record_;
-      if (may_lack) key.push_back(has_value ? '\1' : '\0');
-      if (!has_value) continue;
-      if (FieldOf(column).type == FieldType::kBool) {
-        key.push_back(*at != std::byte{0} ? '\1' : '\0');
-      } else {
-        key.append(reinterpret_cast<const char*>(at), size);
+      if (!batch.HasValue(column, record)) {
+        group.values.emplace_back(std::monostate());
+        continue;
       }
+      group.values.push_back(GroupValueOf(FieldOf(column), batch.TextsOf(column),
+                                          batch.columns[column].data() + record * size));
     }
-    if (last_ != nullptr && key == last_key_) return last_;
-    auto [found, is_new] = groups_.try_emplace(key);
-    if (is_new) {
-      if (std::ssize(groups_) > aggregation_.max_groups) {
-        return ResourceExhausted(
-            "log: by: more than %d groups: choose other fields, fewer records, or a greater "
-            "max_groups",
-            aggregation_.max_groups);
-      }
-      Group& group = found->second;
-      for (const size_t column : by_) {
-        const auto size = static_cast<size_t>(FieldOf(column).size);
-        if (!batch.HasValue(column, record)) {
-          group.values.emplace_back(std::monostate());
-          continue;
-        }
-        group.values.push_back(GroupValueOf(FieldOf(column), batch.TextsOf(column),
-                                            batch.columns[column].data() + record * size));
-      }
-      group.totals.resize(totals_.size());
-      for (const Measured& measured : measured_) group.measurers.emplace_back(measured.what);
-    }
-    last_ = &found->second;
-    last_key_ = std::move(key);
-    return last_;
+    group.totals.resize(totals_.size());
+    for (const Measured& measured : measured_) group.measurers.emplace_back(measured.what);
+    return &group;
   }
 
   // Makes a row of each group that has records in the bucket, and begins a new one.
@@ -243,11 +234,11 @@ class OrderedAggregator {
   std::vector<size_t> totals_;
   std::vector<size_t> by_;
   std::vector<Measured> measured_;
-  std::vector<size_t> measures_;                   // place of each measure's field in `measured_`
-  std::unordered_map<std::string, Group> groups_;  // keyed by the bytes of their fields
-  std::vector<Group*> active_;                     // those with records in the bucket
-  Group* last_ = nullptr;
-  std::string last_key_;
+  std::vector<size_t> measures_;  // place of each measure's field in `measured_`
+  std::vector<Numbers> numbers_;  // of the columns of a batch that need them
+  GroupIndex index_;
+  std::deque<Group> groups_;    // by their numbers
+  std::vector<Group*> active_;  // those with records in the bucket
   TimeRange bucket_ = {.begin = 0, .end = 0};
   int64_t held_ = 0;  // values that all groups remember
   std::vector<LogBucket> rows_;

@@ -144,34 +144,44 @@ size_t QueryRun::SizeOf(size_t column) const {
 absl::StatusOr<QueryRun::Found> QueryRun::Load(const ChunkPlace& place) const {
   CAIRN_ASSIGN_OR_RETURN(ChosenRecords chosen, ChooseRecords(place, range_, filter_, fields_));
   const int64_t first = place.segment->RecordOf(place.nchunk) + chosen.rows.begin;
+  Found found;
+  if (std::ranges::find(chosen.chosen, 0) == chosen.chosen.end()) {
+    found.batch.records.resize(chosen.chosen.size());
+    std::iota(found.batch.records.begin(), found.batch.records.end(), first);
+    if (order_ == LogOrder::kTime) found.times = std::move(chosen.times);
+    for (size_t i = 0; i < fields_.size(); ++i) {
+      std::vector<std::byte>& column = chosen.columns.fields[fields_[i]];
+      const auto rest = std::span(fields_).subspan(i + 1);
+      const bool is_asked_again = std::ranges::find(rest, fields_[i]) != rest.end();
+      found.batch.columns.push_back(is_asked_again ? column : std::move(column));
+    }
+    return found;
+  }
   std::vector<size_t> which;
   for (size_t i = 0; i < chosen.chosen.size(); ++i) {
     if (chosen.chosen[i] != 0) which.push_back(i);
   }
-  Found found;
   found.batch.records.resize(which.size());
   std::ranges::transform(which, found.batch.records.begin(),
                          [first](size_t i) { return first + static_cast<int64_t>(i); });
-  const bool all = which.size() == chosen.chosen.size();
-  if (order_ == LogOrder::kTime) {
-    found.times = all ? std::move(chosen.times) : Pick(chosen.times, which);
-  }
+  if (order_ == LogOrder::kTime) found.times = Pick(chosen.times, which);
   for (size_t i = 0; i < fields_.size(); ++i) {
-    // This copies, because a field may be asked for twice.
-    const std::vector<std::byte>& column = chosen.columns.fields[fields_[i]];
-    found.batch.columns.push_back(all ? column : Pick(Bytes(column), SizeOf(i), which));
+    found.batch.columns.push_back(Pick(Bytes(chosen.columns.fields[fields_[i]]), SizeOf(i), which));
   }
   return found;
 }
 
 // Sorts records by time, and records of one time by number.
 void QueryRun::Sort(Found& found) const {
-  std::vector<size_t> which(found.times.size());
-  std::iota(which.begin(), which.end(), size_t{0});
   const auto key = [&found](size_t i) {
     return std::tuple(found.times[i], found.batch.records[i]);
   };
-  if (std::ranges::is_sorted(which, {}, key)) return;
+  const size_t count = found.times.size();
+  size_t sorted = 1;  // records at the begin that are in order
+  while (sorted < count && key(sorted - 1) < key(sorted)) ++sorted;
+  if (sorted >= count) return;
+  std::vector<size_t> which(count);
+  std::iota(which.begin(), which.end(), size_t{0});
   std::ranges::sort(which, {}, key);
   for (size_t i = 0; i < fields_.size(); ++i) {
     found.batch.columns[i] = Pick(Bytes(found.batch.columns[i]), SizeOf(i), which);
