@@ -18,6 +18,8 @@ namespace cairn::format {
 inline constexpr int64_t kTrailerHeadSize = 1 + 1;
 // Every trailer ends with CE trailer_len D8 type fingerprint.
 inline constexpr int64_t kTrailerTailSize = (1 + 4) + (1 + 1 + 16);
+// The last bytes of it are the type and the fingerprint.
+inline constexpr int64_t kFingerprintFieldSize = 1 + 16;
 inline constexpr int64_t kMinTrailerSize = kTrailerHeadSize + kTrailerTailSize;
 
 struct Trailer {

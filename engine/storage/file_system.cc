@@ -18,6 +18,10 @@ absl::Status File::Allocate(int64_t offset, int64_t size) {
   return Unimplemented("this file system cannot reserve %d bytes at %d", size, offset);
 }
 
+absl::StatusOr<int64_t> File::ModifiedAt() const {
+  return Unimplemented("this file system does not tell when a file was written");
+}
+
 absl::Status File::WaitForByte(int64_t offset, std::chrono::milliseconds timeout) {
   return RetryUnavailable(timeout, [&] { return LockByte(offset, LockMode::kExclusive); });
 }

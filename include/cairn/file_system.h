@@ -149,6 +149,10 @@ class CAIRN_EXPORT File {
   virtual absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
                                                              int64_t room) const = 0;
   virtual absl::StatusOr<FileIdentity> Identity() const = 0;
+  // Returns when the file was last written, in nanoseconds since 1970 by the clock of this machine.
+  // By default returns kUnimplemented: then Cairn may not notice that another Blosc2 changes a
+  // frame in place.
+  virtual absl::StatusOr<int64_t> ModifiedAt() const;
   // Takes a lock on one byte, which may lie after the end of the file. The lock belongs to this
   // File and ends with it.
   // Errors: kUnavailable if another File, in this or another process, holds an incompatible lock;

@@ -74,6 +74,7 @@ class CAIRN_EXPORT ForwardingFile : public File {
     return base().Map(offset, size, room);
   }
   absl::StatusOr<FileIdentity> Identity() const override { return base().Identity(); }
+  absl::StatusOr<int64_t> ModifiedAt() const override { return base().ModifiedAt(); }
   absl::Status LockByte(int64_t offset, LockMode mode) override {
     return base().LockByte(offset, mode);
   }

@@ -44,6 +44,44 @@ def frame_of(zone, nullable, seed=1):
 
 
 @unittest.skipIf(pd is None, "no pandas")
+class IndexTest(PackageTest):
+    def setUp(self):
+        super().setUp()
+        self.frame = pd.DataFrame(
+            {"time": pd.to_datetime([0, 1000, 2000], unit="ms"), "temp": [1.0, 2.0, 3.0], "host": list("aba"), "place": list("xyx")}
+        )
+        self.log = cairn.Log.create(self.path(), {"time": "M8[ms]", "temp": "f8", "host": "text", "place": "text"})
+
+    def rows(self):
+        return sorted(map(tuple, self.log.query().to_pandas().reset_index().to_numpy().tolist()))
+
+    def test_levels_of_an_index_are_columns(self):
+        whole = None
+        for levels in ([], ["host"], ["host", "place"], ["time", "host"], ["temp", "time", "place"]):
+            with self.subTest(levels=levels):
+                self.log.delete(last="1000d")
+                self.log.append(self.frame.set_index(levels) if levels else self.frame)
+                whole = whole or self.rows()
+                self.assertEqual(self.rows(), whole)
+
+    def test_upsert_finds_keys_in_an_index(self):
+        self.log.append(self.frame)
+        newest = self.frame.groupby(["host", "place"]).last().assign(temp=9.0)
+        done = self.log.upsert(newest)
+        self.assertEqual((done.inserted, done.replaced), (0, 2))
+
+    def test_levels_without_a_name_are_refused(self):
+        given = self.frame.set_index(["host", "place"])
+        given.index.names = ["host", None]
+        with self.assertRaisesRegex(cairn.InvalidArgument, "a level of the index has no name"):
+            self.log.append(given)
+
+    def test_text_that_is_not_utf8_is_named(self):
+        with self.assertRaisesRegex(cairn.InvalidArgument, "field 'host': record 2: a text that is not UTF-8"):
+            self.log.append({"time": [1, 2, 3], "temp": [1.0] * 3, "host": ["a", "b", "\ud800"], "place": list("xyx")})
+
+
+@unittest.skipIf(pd is None, "no pandas")
 class PandasTest(PackageTest):
     def create(self, name="log", fields=FIELDS):
         return cairn.Log.create(self.path(name), fields)

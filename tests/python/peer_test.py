@@ -202,6 +202,29 @@ class PeerTest(PackageTest):
         self.assertEqual(set(layers), names)
         self.assertEqual({type(value) for value in layers.values()}, {bytes})
 
+    def test_open_handle_sees_what_others_change_in_place(self):
+        """C-Blosc2 replaces a chunk by one of the same size where it lies, and the file keeps its size."""
+        for made_by in ("ours", "theirs"):
+            for sparse in (False, True):
+                for size in (1, 3, 8, 100, 4096):
+                    path = self.path(f"{made_by} {sparse} {size}")
+                    items = np.arange(size)
+                    if made_by == "ours":
+                        cairn.asarray(items, path, sparse=sparse).close()
+                    else:
+                        blosc2.asarray(items, urlpath=path, contiguous=not sparse, mode="w")
+                    handle = cairn.open(path)
+                    for step in range(6):
+                        with self.subTest(made_by=made_by, sparse=sparse, size=size, step=step):
+                            there = blosc2.open(path, mode="a")
+                            place = self.dice.randrange(size)
+                            there[place] = items[place] = self.dice.randrange(100, 200)
+                            there.schunk.vlmeta["step"] = step
+                            del there
+                            handle.refresh()
+                            self.assert_same(handle[...], items)
+                            self.assertEqual(handle.attrs["step"], step)
+
     def test_plain_frames_are_edited_in_turn(self):
         # From the start of a chunk on, the peer cannot assign as many items as a short last chunk
         # has: see docs/errata.md.

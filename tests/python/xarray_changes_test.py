@@ -153,6 +153,42 @@ class ChangesTest(PackageTest):
 
     # Texts
 
+    def test_bounds_of_times_have_the_units_of_these(self):
+        days = np.array(["2020-01-01", "2020-01-02", "2020-01-03"], "M8[ns]")
+
+        def made(encoding=None, first=0):
+            time = ("time", days[first : first + 2] + np.timedelta64(12, "h"), {"bounds": "time_bnds"}, encoding or {})
+            bounds = np.stack([days[first : first + 2], days[first : first + 2] + np.timedelta64(1, "D")], axis=1)
+            return xr.Dataset({"time_bnds": (("time", "b"), bounds)}, {"time": time})
+
+        said = ({}, {"units": "days since 1850-01-01", "dtype": "f8"}, {"units": "hours since 1850-01-01", "dtype": "i4"})
+        for number, encoding in enumerate(said):
+            for dim in (None, "time"):
+                with self.subTest(encoding=encoding, dim=dim):
+                    where = self.path(f"bounds {number} {dim}.b2d")
+                    made(encoding).cairn.save(where, **({"append_dim": dim} if dim else {}))
+                    with xr.open_dataset(where, engine="cairn") as found:
+                        xr.testing.assert_identical(found.load(), made())
+                    if encoding:
+                        self.assertNotIn("units", cairn.open_collection(where)["/time_bnds"].attrs)
+                    made(first=1).cairn.save(where, append_dim="time")
+                    with xr.open_dataset(where, engine="cairn") as found:
+                        both = xr.concat([made(), made(first=1)], "time", data_vars="all")
+                        xr.testing.assert_identical(found.load(), both)
+
+    def test_signed_numbers_may_stand_for_unsigned_ones(self):
+        ds = xr.Dataset({"a": ("x", [1.0, 250, np.nan, 3])})
+        ds.a.encoding = {"dtype": "i1", "_Unsigned": "true", "_FillValue": np.int8(-1)}
+        where = self.path("unsigned.b2d")
+        ds.cairn.save(where)
+        self.assertEqual(cairn.open_collection(where)["/a"].dtype, np.int8)
+        with xr.open_dataset(where, engine="cairn") as found:
+            xr.testing.assert_identical(found.load(), ds)
+            found.cairn.save(self.path("again.b2d"))
+        ds.a[0] = 256
+        with self.assertRaisesRegex(cairn.InvalidArgument, "does not hold values"):
+            ds.cairn.save(self.path("no.b2d"))
+
     def test_texts_of_either_byte_order_keep_their_length(self):
         for kind in (">U5", "<U5", ">f4", ">i2"):
             with self.subTest(kind=kind):

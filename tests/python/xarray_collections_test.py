@@ -154,6 +154,15 @@ class XarrayCollectionTest(PackageTest):
         with self.assertRaisesRegex(cairn.InvalidArgument, "a collection has none"):
             self.read(generation=2)
 
+    def test_packed_collection_opens(self):
+        where = self.path("packed.b2d")
+        xr.Dataset({"t": ("x", [1.0, 2.0])}, attrs={"title": "a"}).cairn.save(where)
+        cairn.open_collection(where).backup(self.path("packed.b2z"))
+        with xr.open_dataset(self.path("packed.b2z")) as found:
+            xr.testing.assert_identical(found.load(), xr.open_dataset(where, engine="cairn").load())
+        with self.assertRaisesRegex(cairn.NotFound, "no group '/day'"):
+            xr.open_dataset(self.path("packed.b2z"), engine="cairn", group="/day")
+
     def test_pickled_dataset_reads_what_was_opened_or_tells(self):
         cube().cairn.save(self.where)
         opened = xr.open_dataset(self.where, engine="cairn")

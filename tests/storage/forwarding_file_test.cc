@@ -93,6 +93,7 @@ class NotingFile final : public File {
     return calls_.Note("Map", offset, size, room);
   }
   absl::StatusOr<FileIdentity> Identity() const override { return calls_.Note("Identity"); }
+  absl::StatusOr<int64_t> ModifiedAt() const override { return calls_.Note("ModifiedAt"); }
   absl::Status LockByte(int64_t offset, LockMode mode) override {
     return calls_.Note("LockByte", offset, static_cast<int>(mode));
   }
@@ -212,6 +213,7 @@ TEST(ForwardingFileTest, ForwardsEachFunction) {
   EXPECT_EQ(calls.last(), "SyncSoon 1 2");
   EXPECT_EQ(TextOf(file.Map(1, 2, 3)), "Map 1 2 3");
   EXPECT_EQ(TextOf(file.Identity()), "Identity");
+  EXPECT_EQ(TextOf(file.ModifiedAt()), "ModifiedAt");
   EXPECT_EQ(TextOf(file.LockByte(1, LockMode::kExclusive)), "LockByte 1 1");
   EXPECT_EQ(TextOf(file.WaitForByte(1, std::chrono::milliseconds(2))), "WaitForByte 1 2");
   EXPECT_EQ(TextOf(file.HasWaiters(1)), "HasWaiters 1");

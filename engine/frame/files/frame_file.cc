@@ -53,18 +53,16 @@ void FrameView::Retain(std::shared_ptr<const void> owner) {
   owner_ = std::make_shared<const Both>(mapping_, retained_);
 }
 
-int64_t FrameView::LoadFrameSize() const {
-  const std::byte* word = in_place_.data() + format::kFrameSizeOffset;
-  const uint64_t raw = __atomic_load_n(reinterpret_cast<const uint64_t*>(word), __ATOMIC_ACQUIRE);
-  return static_cast<int64_t>(ToOrder<std::endian::big>(raw));
-}
-
 bool FrameView::PeekIsZero(int64_t position) const {
   // Pages may be larger, but not smaller.
   const bool in_our_page = position <= size_ && (origin_ + position) % kPageSize != 0;
   if (!in_our_page || position >= std::ssize(in_place_)) return false;
   const std::byte* byte = in_place_.data() + position;
   return __atomic_load_n(reinterpret_cast<const uint8_t*>(byte), __ATOMIC_ACQUIRE) == 0;
+}
+
+bool FrameView::SeesOther(int64_t position, Bytes bytes) const {
+  return !std::ranges::equal(Mapped(position, std::ssize(bytes)), bytes);
 }
 
 absl::Status FrameView::Check(int64_t offset, int64_t size) const {

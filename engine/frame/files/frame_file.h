@@ -40,13 +40,14 @@ class FrameView {
   bool in_place() const { return mapping_ != nullptr; }
   // Returns true if later writes to the file are seen in place.
   bool follows_file() const { return mapping_ != nullptr && mapping_->follows_file(); }
-  // Reads the frame's size in its header, as it is now, as one word. The view must be in place and
-  // begin at the start of a page.
-  int64_t LoadFrameSize() const;
 
   // Returns true if the file is seen to hold a zero at `position`, at or before size(). Looks only
   // if that costs no system call and the page cannot have been cut away.
   bool PeekIsZero(int64_t position) const;
+
+  // Returns true if the file is seen to hold other bytes than these at `position`. The view must be
+  // in place, and hold all of them.
+  bool SeesOther(int64_t position, Bytes bytes) const;
 
   // Returns a view of these bytes by copy.
   FrameView Unmapped() const { return FrameView(file_, origin_, size_); }

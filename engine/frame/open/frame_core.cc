@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
+#include "engine/format/trailer.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/legacy_loader.h"
@@ -28,6 +30,8 @@ constexpr std::chrono::milliseconds kPause(1);
 constexpr std::chrono::seconds kPollPause(1);
 // A file that gets the frame's name raises no event if that name was gone, or is a directory's.
 constexpr std::chrono::milliseconds kLongestWait = kPollPause;
+// Writes within a tick of the clock of the file system have one time.
+constexpr std::chrono::milliseconds kClockTick(50);
 // Fewer staged chunks than this are skipped again each time.
 constexpr int64_t kManySkipped = 16;
 // The memory that is kept for reading the journal.
@@ -59,12 +63,37 @@ bool SeesFile(const State& newest, const FrameFile& source) {
   return newest.region.follows_file() && source.origin() == 0;
 }
 
-// Returns true if the file has another checkpoint. With a mapping it costs no system call.
+// Returns true if the file holds other bytes than these at `position`.
+absl::StatusOr<bool> HoldsOther(const State& newest, const FrameFile& source, int64_t position,
+                                Bytes bytes) {
+  if (SeesFile(newest, source)) return newest.region.SeesOther(position, bytes);
+  std::vector<std::byte> there(bytes.size());
+  const absl::Status read = source.ReadAt(position, there);
+  // There was a checkpoint, so the file was truncated since.
+  if (absl::IsOutOfRange(read)) return WithCode(absl::StatusCode::kDataLoss, read);
+  CAIRN_RETURN_IF_ERROR(read);
+  return !std::ranges::equal(there, bytes);
+}
+
+// Returns true if the file has another checkpoint, or another Blosc2 has changed this one. With a
+// mapping it costs no system call. A chunk that C-Blosc2 replaces by one of the same size leaves
+// the header as it was, but no fingerprint in the trailer.
 absl::StatusOr<bool> HasNewCheckpoint(const State& newest, const FrameFile& source) {
-  CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, SeesFile(newest, source)
-                                                       ? newest.region.LoadFrameSize()
-                                                       : LoadFrameSize(source));
-  return frame_size != newest.header().frame_size;
+  const Checkpoint& checkpoint = *newest.checkpoint;
+  CAIRN_ASSIGN_OR_RETURN(const bool other_header,
+                         HoldsOther(newest, source, 0, checkpoint.header_bytes));
+  if (other_header || checkpoint.fingerprint == FingerprintType::kNone) return other_header;
+  const std::byte type{static_cast<uint8_t>(checkpoint.fingerprint)};
+  return HoldsOther(newest, source, checkpoint.trailer.end - format::kFingerprintFieldSize,
+                    {&type, 1});
+}
+
+// Returns true if another Blosc2 wrote the checkpoint. Nothing in it tells then that a chunk was
+// replaced by one of the same size.
+bool IsOfOthers(const Checkpoint& checkpoint) {
+  const bool may_have_one =
+      !checkpoint.seal.has_value() || checkpoint.seal->type != FingerprintType::kNone;
+  return may_have_one && checkpoint.fingerprint == FingerprintType::kNone;
 }
 
 // Returns false for the same commit, loaded again.
@@ -160,7 +189,17 @@ StatePtr FrameCore::newest() const {
   return newest_;
 }
 
+absl::StatusOr<FrameCore::LastWrite> FrameCore::LastWriteOf(const FrameFile& source) {
+  const absl::StatusOr<int64_t> written = source.file()->ModifiedAt();
+  if (absl::IsUnimplemented(written.status())) return LastWrite{.at = 0, .is_settled = true};
+  CAIRN_RETURN_IF_ERROR(written.status());
+  const auto since_then =
+      std::chrono::system_clock::now().time_since_epoch() - std::chrono::nanoseconds(*written);
+  return LastWrite{.at = *written, .is_settled = since_then > kClockTick};
+}
+
 absl::StatusOr<StatePtr> FrameCore::MoveTo(FrameFile source) {
+  CAIRN_ASSIGN_OR_RETURN(loaded_, LastWriteOf(source));
   CAIRN_ASSIGN_OR_RETURN(StatePtr state, env_->generation.has_value()
                                              ? LoadGeneration(source, env_, *env_->generation)
                                              : LoadState(source, env_));
@@ -329,6 +368,10 @@ absl::StatusOr<StatePtr> FrameCore::RefreshLocked() {
     CAIRN_ASSIGN_OR_RETURN(const StatePtr moved, ReopenIfReplaced(state, source));
     // Frames of older eras are never written.
     if (moved != state || state->checkpoint->era != Era::kCurrent) return moved;
+  }
+  if (IsOfOthers(*state->checkpoint)) {
+    CAIRN_ASSIGN_OR_RETURN(const LastWrite now, LastWriteOf(source));
+    if (now.at != loaded_.at || !loaded_.is_settled) return MoveTo(source);
   }
   CAIRN_ASSIGN_OR_RETURN(const bool moves_on, HasNewCheckpoint(*state, source));
   if (moves_on) {

@@ -85,6 +85,14 @@ class FrameCore {
   FrameFile source_ ABSL_GUARDED_BY(mutex_);
   StatePtr newest_ ABSL_GUARDED_BY(mutex_);
 
+  // When the file was last written.
+  struct LastWrite {
+    int64_t at = 0;
+    bool is_settled = true;  // a later write has another time
+  };
+  static absl::StatusOr<LastWrite> LastWriteOf(const FrameFile& source);
+  LastWrite loaded_ ABSL_GUARDED_BY(refresh_mutex_);  // when the newest checkpoint was loaded
+
   // Chunks that a writer has staged after the journal's end, and that were already skipped.
   struct Skipped {
     int64_t begin = -1;  // where the journal ended

@@ -102,9 +102,10 @@ absl::StatusOr<PosixStat> StatOf(int fd, std::string_view path, std::string_view
 
 std::optional<PosixStat> StatAt(int directory, const char* path, int flags) {
   constexpr unsigned int kWanted = STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID | STATX_INO |
-                                   STATX_SIZE | STATX_BLOCKS | STATX_NLINK;
+                                   STATX_SIZE | STATX_BLOCKS | STATX_NLINK | STATX_MTIME;
   // the unit of stx_blocks, whatever the file system's block size is
   constexpr int64_t kBlock = 512;
+  constexpr int64_t kSecond = 1'000'000'000;
   struct statx info;
   if (::statx(directory, path, flags, kWanted, &info) != 0) return std::nullopt;
   return PosixStat{.identity = {.device = makedev(info.stx_dev_major, info.stx_dev_minor),
@@ -114,7 +115,8 @@ std::optional<PosixStat> StatAt(int directory, const char* path, int flags) {
                    .group = info.stx_gid,
                    .size = static_cast<int64_t>(info.stx_size),
                    .allocated = static_cast<int64_t>(info.stx_blocks) * kBlock,
-                   .names = info.stx_nlink};
+                   .names = info.stx_nlink,
+                   .modified = info.stx_mtime.tv_sec * kSecond + info.stx_mtime.tv_nsec};
 }
 
 std::string Described(const PosixStat& info) {

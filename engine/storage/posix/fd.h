@@ -65,6 +65,7 @@ struct PosixStat {
   int64_t size = 0;
   int64_t allocated = 0;  // bytes of disk space
   int64_t names = 0;      // hard links
+  int64_t modified = 0;   // nanoseconds since 1970
 };
 
 // Returns the attributes of an open file. `path` and `action` are those of ErrnoStatus.

@@ -262,6 +262,10 @@ class PosixFile final : public File {
   }
 
   absl::StatusOr<FileIdentity> Identity() const override { return fd_.file(); }
+  absl::StatusOr<int64_t> ModifiedAt() const override {
+    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(fd_.get(), path_, "ask for the time of"));
+    return info.modified;
+  }
 
  private:
   // Repeats a system call that returns 0 on success. `action` names for messages what the call

@@ -102,8 +102,11 @@ def encode(dataset: xarray.Dataset, how: Storage, dim: Optional[str] = None) -> 
         if unknown:
             raise InvalidArgument(f"encoding of {name!r}: {unknown[0]!r} is none of {', '.join(_CF + _STORAGE)}")
         variable.encoding = {**{key: value for key, value in variable.encoding.items() if key in _CF}, **own}
+    _share_units_with_bounds(given.variables)
+    for variable in given.variables.values():
         if dim in variable.dims and variable.dtype.kind in "mM" and not {"units", "dtype"} & {*variable.encoding}:
             variable.encoding.update(_unit_of(variable.dtype))
+    _share_units_with_bounds(given.variables)
     try:
         variables, attrs = conventions.encode_dataset_coordinates(given)
         variables, attrs = conventions.cf_encoder({name: _in_units(name, one) for name, one in variables.items()}, attrs)
@@ -119,7 +122,7 @@ def encode(dataset: xarray.Dataset, how: Storage, dim: Optional[str] = None) -> 
             raise InvalidArgument(f"variable {name!r}: has a dimension twice: {variable.dims}")
         stored[name] = _without_objects(name, variable)
         if variable.size:
-            _check_encoded(name, dataset.variables[name], stored[name])
+            _check_encoded(name, dataset.variables[name], stored[name], _time_attrs_of(name, variables))
     return Encoded(stored, [name for name in variables if name in dataset.coords], dict(attrs))
 
 
@@ -146,6 +149,27 @@ def _unit_of(dtype: np.dtype) -> dict[str, Any]:
     return {"units": f"{unit} since 1970-01-01" if dtype.kind == "M" else unit, "dtype": np.dtype("i8")}
 
 
+def _bounds_in(variables: Mapping[Any, xarray.Variable]) -> dict[Any, xarray.Variable]:
+    """Returns the variables of times that have bounds, by the names of these."""
+    times = [one for one in variables.values() if one.dtype.kind == "M" or "since" in str(one.attrs.get("units"))]
+    return {one.attrs["bounds"]: one for one in times if one.attrs.get("bounds") in variables}
+
+
+def _share_units_with_bounds(variables: Mapping[Any, xarray.Variable]) -> None:
+    """Gives bounds of times the units of these, as CF does with bounds that say none."""
+    for name, times in _bounds_in(variables).items():
+        for key in ("units", "calendar"):
+            if key in times.encoding:
+                variables[name].encoding.setdefault(key, times.encoding[key])
+
+
+def _time_attrs_of(name: str, encoded: Mapping[Any, xarray.Variable]) -> dict[str, Any]:
+    """Returns the units and the calendar of encoded times, which bounds have from the variable that they belong to."""
+    times = _bounds_in(encoded).get(name, encoded[name])
+    own = encoded[name].attrs
+    return {key: one[key] for key in ("units", "calendar") for one in (times.attrs, own) if key in one}
+
+
 def _in_units(name: str, variable: xarray.Variable) -> xarray.Variable:
     """Returns times that will be counted in finer units as times of these, for xarray does not multiply them."""
     unit = {long: short for short, long in _UNITS.items()}.get(str(variable.encoding.get("units")).split(" ")[0])
@@ -162,7 +186,7 @@ def _in_units(name: str, variable: xarray.Variable) -> xarray.Variable:
     raise InvalidArgument(f"variable {name!r}: its encoding, in {variable.encoding['units']}, does not hold each of its times")
 
 
-def _check_encoded(name: str, given: xarray.Variable, encoded: xarray.Variable) -> None:
+def _check_encoded(name: str, given: xarray.Variable, encoded: xarray.Variable, time_attrs: Mapping[str, Any]) -> None:
     """Refuses values that the encoding changes by more than its precision."""
     kinds = given.dtype.kind, encoded.dtype.kind
     where = f"variable {name!r}: its encoding, {encoded.dtype} with {encoded.attrs},"
@@ -170,7 +194,9 @@ def _check_encoded(name: str, given: xarray.Variable, encoded: xarray.Variable) 
         raise InvalidArgument(f"{where} has no imaginary part")
     if kinds[0] in "mM":
         try:
-            back = conventions.decode_cf_variable(name, encoded.copy(), decode_timedelta=kinds[0] == "m").to_numpy()
+            complete = encoded.copy()
+            complete.attrs.update(time_attrs)
+            back = conventions.decode_cf_variable(name, complete, decode_timedelta=kinds[0] == "m").to_numpy()
         except (ValueError, OverflowError) as error:
             raise InvalidArgument(f"{where} gives times that cannot be read back: {error}") from error
         items = given.to_numpy()
@@ -192,13 +218,19 @@ def _check_encoded(name: str, given: xarray.Variable, encoded: xarray.Variable) 
         found["hits"] = ((encoded == fill) & given.notnull()).any()
     loaded = xarray.Dataset(found).compute()  # dask then makes the items once
     if "least" in found:
-        limits = np.finfo(encoded.dtype) if kinds[1] == "f" else np.iinfo(encoded.dtype)
+        limits = np.finfo(encoded.dtype) if kinds[1] == "f" else np.iinfo(_meant_by(encoded))
         least, most = float(loaded["least"]), float(loaded["most"])
         is_infinite = kinds[1] == "f" and np.isinf([least, most]).any()  # which a float holds
         if not is_infinite and (least < float(limits.min) - 0.5 or most > float(limits.max) + 0.5):
             raise InvalidArgument(f"{where} does not hold values from {given.min().to_numpy()} to {given.max().to_numpy()}")
     if "hits" in found and bool(loaded["hits"]):
         raise InvalidArgument(f"{where} makes a value missing that is not")
+
+
+def _meant_by(encoded: xarray.Variable) -> np.dtype:
+    """Returns the type of integers that the numbers stand for, which the attribute `_Unsigned` may change."""
+    kind = {"true": "u", "false": "i"}.get(str(encoded.attrs.get("_Unsigned")), encoded.dtype.kind)
+    return np.dtype(f"{kind}{encoded.dtype.itemsize}")
 
 
 def _without_objects(name: str, variable: xarray.Variable) -> xarray.Variable:

@@ -70,6 +70,7 @@ GROUP = "__vlmeta__.b2f"
 SUFFIX = ".b2nd"
 INDEX = "chunks.b2frame"  # the file that each sparse frame has
 COLLECTION = ".b2d"
+PACKED = ".b2z"
 LEDGER = "embed.b2e"
 
 Data = Union[np.ndarray, "Part"]
@@ -315,7 +316,8 @@ def read(path: str, opened_with: Mapping[str, Any], without: Collection[str] = (
     while True:
         with _Folder(path) as folder:
             try:
-                if LEDGER in folder.names and (found := _read_collection(path, opened_with, group)):
+                is_packed = path.endswith(PACKED) and not is_uri(path)
+                if (is_packed or LEDGER in folder.names) and (found := _read_collection(path, opened_with, group)):
                     return found
                 if group.strip("/"):
                     raise InvalidArgument(f"{path}: has no group {group!r}, for it is no collection")

@@ -134,11 +134,11 @@ class Backend(BackendEntrypoint):
         return dataset
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Returns True for `.b2nd`, for directories of such frames, and for collections."""
+        """Returns True for `.b2nd`, for directories of such frames, and for collections, also packed ones (`.b2z`)."""
         if not isinstance(filename_or_obj, (str, os.PathLike)):
             return False
         name = os.fspath(filename_or_obj)
-        return name.endswith(datasets.SUFFIX) or datasets.is_directory_of_frames(name) or datasets.is_collection(name)
+        return name.endswith((datasets.SUFFIX, datasets.PACKED)) or datasets.is_directory_of_frames(name) or datasets.is_collection(name)
 
 
 @xarray.register_dataset_accessor("cairn")  # type: ignore[no-untyped-call, unused-ignore]

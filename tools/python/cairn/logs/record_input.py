@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Optional
 
 import numpy as np
@@ -40,13 +40,7 @@ def to_records(items: Any, dtype: np.dtype, texts: Sequence[str] = (), codes_of:
         items = {name: given[name] for name in given.dtype.names or ()} or given
     elif hasattr(items, "columns") and hasattr(items, "reset_index"):  # of pandas
         columns = {name: items[name] for name in items.columns}
-        name = items.index.name
-        if name is None and items.index.dtype.kind == "M":  # it can only be the time
-            times = (one for one, type_ in fields_of(dtype).items() if type_.kind == "M")
-            name = next((one for one in times if one not in columns), None)
-        if name is not None:
-            columns[name] = items.index
-        items = columns
+        items = {**columns, **_columns_of_index(items.index, dtype, columns)}
     elif dtype.names is not None and arrow.has_columns(items):
         items = arrow.columns_of(items)
     elif not isinstance(items, Mapping) and dtype.names is not None:
@@ -57,6 +51,19 @@ def to_records(items: Any, dtype: np.dtype, texts: Sequence[str] = (), codes_of:
             lengths = [len(one) for name, one in items.items() if name in texts]
             items.update({name: np.zeros(lengths[0] if lengths else _length(items), "<u4") for name in texts if name not in items})
     return bytes_of(_from_columns(items, dtype))
+
+
+def _columns_of_index(index: Any, dtype: np.dtype, columns: Collection[Any]) -> dict[Any, Any]:
+    """Returns the levels of an index of pandas as columns. One level without a name is no column, if it is not the time."""
+    if index.nlevels > 1:
+        if None in index.names:
+            raise InvalidArgument(f"records: a level of the index has no name; there are {', '.join(map(repr, index.names))}")
+        return {name: index.get_level_values(name) for name in index.names}
+    name = index.name
+    if name is None and index.dtype.kind == "M":  # it can only be the time
+        times = (one for one, type_ in fields_of(dtype).items() if type_.kind == "M")
+        name = next((one for one in times if one not in columns), None)
+    return {} if name is None else {name: index}
 
 
 def _length(columns: Mapping[str, Any]) -> int:
@@ -96,9 +103,21 @@ def _codes(values: list[Any], name: str, codes_of: CodesOf) -> np.ndarray:
         places[number] = texts.setdefault(value, len(texts))
     try:
         found = codes_of(name, list(texts))
-    except UnicodeEncodeError as error:
-        raise InvalidArgument(f"field {name!r}: a text that is not UTF-8") from error
+    except (UnicodeEncodeError, TypeError) as error:
+        wrong = next((place for text, place in texts.items() if not _is_utf8(text)), None)
+        if wrong is None:
+            raise
+        record = int(np.flatnonzero(places == wrong)[0])
+        raise InvalidArgument(f"field {name!r}: record {record}: a text that is not UTF-8") from error
     return np.frombuffer(found, "<u4")[places]
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _from_tuples(items: Any, dtype: np.dtype) -> dict[str, Any]:
