@@ -11,7 +11,6 @@
 #include "engine/collection/collection_open.h"
 #include "engine/collection/ledger/member_name.h"
 #include "engine/collection/write/collection_recover.h"
-#include "engine/collection/write/writer_core.h"
 
 namespace cairn {
 
@@ -60,7 +59,7 @@ absl::StatusOr<Snapshot> CollectionSnapshot::OpenMember(std::string_view name) c
   return view_->OpenMember(name);
 }
 
-CollectionWriter::CollectionWriter(std::unique_ptr<collection::WriterCore> core)
+CollectionWriter::CollectionWriter(std::unique_ptr<collection::MembersWriter> core)
     : core_(std::move(core)) {}
 CollectionWriter::CollectionWriter(CollectionWriter&&) noexcept = default;
 CollectionWriter& CollectionWriter::operator=(CollectionWriter&&) noexcept = default;
@@ -140,7 +139,7 @@ absl::StatusOr<CollectionSnapshot> Collection::Refresh() {
 bool Collection::has_ledger() const { return core_->has_ledger(); }
 
 absl::StatusOr<CollectionWriter> Collection::OpenWriter(const CollectionWriterOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<collection::WriterCore> writer,
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<collection::MembersWriter> writer,
                          core_->OpenWriter(options));
   return CollectionWriter(std::move(writer));
 }

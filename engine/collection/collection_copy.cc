@@ -11,6 +11,7 @@
 #include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/collection/collection_core.h"
+#include "engine/collection/ledger/ledger.h"
 #include "engine/collection/ledger/member_name.h"
 #include "engine/collection/members/member_files.h"
 #include "engine/collection/members/member_reader.h"

@@ -13,11 +13,10 @@
 #include "cairn/snapshot.h"
 #include "cairn/verify.h"
 #include "engine/collection/ledger/ledger_codec.h"
+#include "engine/collection/members/members_writer.h"
 #include "engine/collection/members/site.h"
 
 namespace cairn::collection {
-
-class WriterCore;
 
 // A state of all members. While it lives, writers keep what it needs. Immutable.
 class View {
@@ -49,7 +48,7 @@ class CollectionCore {
 
   virtual ViewPtr newest() const = 0;
   virtual absl::StatusOr<ViewPtr> Refresh() = 0;
-  virtual absl::StatusOr<std::unique_ptr<WriterCore>> OpenWriter(
+  virtual absl::StatusOr<std::unique_ptr<MembersWriter>> OpenWriter(
       const CollectionWriterOptions& options) const = 0;
   virtual bool has_ledger() const = 0;
 };

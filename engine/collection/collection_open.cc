@@ -6,6 +6,7 @@
 #include "engine/base/status.h"
 #include "engine/collection/ledger/ledger.h"
 #include "engine/collection/ledger_core.h"
+#include "engine/collection/object_core.h"
 #include "engine/collection/store_core.h"
 
 namespace cairn::collection {
@@ -25,6 +26,14 @@ absl::StatusOr<std::shared_ptr<CollectionCore>> OpenCollection(const std::string
                                                                const CollectionOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(Site made, MakeSite(path, options));
   auto site = std::make_shared<const Site>(std::move(made));
+  if (ObjectCore::IsIn(*site)) {
+    absl::StatusOr<std::shared_ptr<ObjectCore>> core = ObjectCore::Open(site);
+    if (core.ok()) return *std::move(core);
+    // There may be a store of python-blosc2.
+    if (!absl::IsNotFound(core.status()) && !absl::IsFailedPrecondition(core.status())) {
+      return core.status();
+    }
+  }
   absl::StatusOr<Frame> ledger = Frame::Open(site->LedgerPath(), LedgerReading(site->files));
   const bool is_file = !ledger.ok() && site->files->Open(site->root, FileMode::kRead).ok() &&
                        !site->files->OpenDirectory(site->root).ok();
@@ -36,7 +45,8 @@ absl::StatusOr<std::shared_ptr<CollectionCore>> OpenCollection(const std::string
 absl::StatusOr<std::shared_ptr<CollectionCore>> CreateCollection(const std::string& path,
                                                                  const CollectionOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(const Site site, MakeSite(path, options));
-  CAIRN_RETURN_IF_ERROR(LedgerCore::Create(site));
+  CAIRN_RETURN_IF_ERROR(ObjectCore::IsIn(site) ? ObjectCore::Create(site)
+                                               : LedgerCore::Create(site));
   return OpenCollection(path, options);
 }
 

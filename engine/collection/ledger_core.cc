@@ -100,7 +100,7 @@ absl::StatusOr<ViewPtr> LedgerCore::Refresh() {
   return newest_;
 }
 
-absl::StatusOr<std::unique_ptr<WriterCore>> LedgerCore::OpenWriter(
+absl::StatusOr<std::unique_ptr<MembersWriter>> LedgerCore::OpenWriter(
     const CollectionWriterOptions& options) const {
   return WriterCore::Open(site_, *file_, options);
 }

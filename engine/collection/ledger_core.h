@@ -51,7 +51,7 @@ class LedgerCore final : public CollectionCore {
 
   ViewPtr newest() const override;
   absl::StatusOr<ViewPtr> Refresh() override;
-  absl::StatusOr<std::unique_ptr<WriterCore>> OpenWriter(
+  absl::StatusOr<std::unique_ptr<MembersWriter>> OpenWriter(
       const CollectionWriterOptions& options) const override;
   bool has_ledger() const override { return true; }
 

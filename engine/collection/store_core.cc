@@ -216,7 +216,7 @@ absl::StatusOr<ViewPtr> StoreCore::Refresh() {
   return newest_;
 }
 
-absl::StatusOr<std::unique_ptr<WriterCore>> StoreCore::OpenWriter(
+absl::StatusOr<std::unique_ptr<MembersWriter>> StoreCore::OpenWriter(
     const CollectionWriterOptions&) const {
   return FailedPrecondition(
       "%s: a store of python-blosc2, which Cairn only reads; a copy of it is a collection",

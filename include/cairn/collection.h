@@ -33,8 +33,8 @@ namespace cairn {
 
 namespace collection {
 class CollectionCore;
-class WriterCore;
-struct View;
+class MembersWriter;
+class View;
 }  // namespace collection
 
 // Options of Collection::Open and Collection::Create.
@@ -186,9 +186,9 @@ class CAIRN_EXPORT CollectionWriter {
 
  private:
   friend class Collection;
-  explicit CollectionWriter(std::unique_ptr<collection::WriterCore> core);
+  explicit CollectionWriter(std::unique_ptr<collection::MembersWriter> core);
 
-  std::unique_ptr<collection::WriterCore> core_;
+  std::unique_ptr<collection::MembersWriter> core_;
 };
 
 // Opens, creates and watches one collection. Movable and thread-safe. Snapshots and writers may

@@ -64,22 +64,30 @@ absl::StatusOr<std::optional<LedgerStep>> FindNext(const State& state, const Led
   return next;
 }
 
-absl::Status TakeStep(const LedgerStep& step, const State& state, Ledger& ledger) {
+// Sets of the table are records only in an object store. The members' indexes were put before.
+absl::Status TakeStep(const LedgerStep& step, const State& state, uint64_t listed, Ledger& ledger) {
   ledger.generation = step.record.links.generation;
   ledger.end = step.end;
   for (const format::LayerEdit& edit : step.record.layers) {
-    if (edit.name != kCommitLayer || edit.kind != format::LayerEdit::Kind::kSetVlmeta) continue;
+    if (edit.kind != format::LayerEdit::Kind::kSetVlmeta) continue;
+    if (edit.name == kTableLayer) {
+      ledger.indexed_commits = ledger.commits.size();
+      ledger.indexed_bytes = ledger.commit_bytes;
+    }
+    if (edit.name != kCommitLayer) continue;
     const frame::VlMetalayer layer = {.name = edit.name, .chunk = Chunk(edit.content, nullptr)};
     CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> content,
                            frame::DecodeVlLayer(*state.env(), layer));
     CAIRN_ASSIGN_OR_RETURN(LedgerCommit commit, ParseLedgerCommit(content));
+    if (commit.number <= listed) continue;
     CAIRN_RETURN_IF_ERROR(AddCommit(std::move(commit), content.size(), ledger));
   }
   return absl::OkStatus();
 }
 
-// Reads the commits that the ledger's journal has after `ledger`, up to the state.
-absl::Status ReadJournal(const State& state, Ledger& ledger) {
+// Reads the commits that the ledger's journal has after `ledger`, up to the state. Those up to
+// number `listed` are in the table.
+absl::Status ReadJournal(const State& state, uint64_t listed, Ledger& ledger) {
   frame::JournalReader reader(state.checkpoint->source, ledger.end);
   while (ledger.generation != state.generation()) {
     CAIRN_ASSIGN_OR_RETURN(const std::optional<LedgerStep> next, FindNext(state, ledger, reader));
@@ -87,7 +95,7 @@ absl::Status ReadJournal(const State& state, Ledger& ledger) {
       return DataLoss("ledger: generation %d is not found after byte %d", ledger.generation + 1,
                       ledger.end);
     }
-    CAIRN_RETURN_IF_ERROR(TakeStep(*next, state, ledger));
+    CAIRN_RETURN_IF_ERROR(TakeStep(*next, state, listed, ledger));
   }
   ledger.end = state.journal->end;
   return absl::OkStatus();
@@ -123,10 +131,36 @@ absl::Status Ledger::BeginAfter(const Snapshot& snapshot) {
   const State& state = frame::HandleAccess::StateOf(snapshot);
   commits.clear();
   commit_bytes = 0;
+  indexed_commits = 0;
+  indexed_bytes = 0;
   checkpoint_id = state.checkpoint->id;
   end = state.journal->end;
   generation = state.generation();
   return absl::OkStatus();
+}
+
+void Ledger::DropIndexed() {
+  commits.erase(commits.begin(), commits.begin() + static_cast<ptrdiff_t>(indexed_commits));
+  commit_bytes -= indexed_bytes;
+  indexed_commits = 0;
+  indexed_bytes = 0;
+}
+
+uint64_t Ledger::IndexOf(std::string_view member) const {
+  std::optional<uint64_t> index;
+  for (const auto& commit : commits) {
+    if (std::ranges::find(commit->removed, member) != commit->removed.end()) index.reset();
+    for (const AddedMember& added : commit->added) {
+      if (added.name == member) index = added.entry.position.generation;
+    }
+    for (const MemberPart& part : commit->parts) {
+      // Each patch is a record, and each record a generation.
+      if (part.name == member && !index.has_value()) {
+        index = part.position.generation - part.patches.size();
+      }
+    }
+  }
+  return index.has_value() ? *index : table.members.find(member)->second.position.generation;
 }
 
 std::vector<FilePatch> Ledger::PatchesOf(std::string_view member, uint64_t after) const {
@@ -153,7 +187,10 @@ absl::StatusOr<std::shared_ptr<const Ledger>> ReadLedger(
   if (follows && before->end == state.journal->end) return before;
   auto ledger = follows ? std::make_shared<Ledger>(*before) : std::make_shared<Ledger>();
   if (!follows) CAIRN_RETURN_IF_ERROR(ReadCheckpoint(snapshot, state, *ledger));
-  CAIRN_RETURN_IF_ERROR(ReadJournal(state, *ledger));
+  // In an object store, the newest table may be in a record, after the commits that it has.
+  const bool in_objects = state.header().layout == Layout::kSparse;
+  CAIRN_RETURN_IF_ERROR(
+      ReadJournal(state, in_objects && !follows ? ledger->table.number : 0, *ledger));
   return ledger;
 }
 

@@ -23,6 +23,9 @@ struct Ledger {
   // The commits since the ledger's checkpoint, whose patches members may lack.
   std::vector<std::shared_ptr<const LedgerCommit>> commits = {};
   int64_t commit_bytes = 0;  // of all of them
+  // The first of these commits that members' indexes in an object store have, and their bytes.
+  size_t indexed_commits = 0;
+  int64_t indexed_bytes = 0;
 
   // The ledger was read up to here.
   uint64_t checkpoint_id = 0;
@@ -33,8 +36,12 @@ struct Ledger {
   absl::Status AddOwn(LedgerCommit commit, const Snapshot& snapshot);
   // Takes over a checkpoint that was made here.
   absl::Status BeginAfter(const Snapshot& snapshot);
+  // Forgets the commits that members' indexes have.
+  void DropIndexed();
   // Returns the patches of a member's commits after that generation, in order.
   std::vector<FilePatch> PatchesOf(std::string_view member, uint64_t after) const;
+  // Returns the generation of the index, in an object store, that these patches follow.
+  uint64_t IndexOf(std::string_view member) const;
 };
 
 // Reads what the snapshot of the ledger holds. Continues after `before`, if that is not null and of

@@ -1,9 +1,12 @@
 #include "engine/collection/members/site.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include "engine/base/status.h"
+#include "engine/collection/ledger/member_name.h"
 #include "engine/frame/files/frame_location.h"
 
 namespace cairn::collection {
@@ -59,6 +62,21 @@ OpenOptions Site::MemberOptions() const {
   return open;
 }
 
+absl::Status CheckIsNew(const Site& site, std::string_view name, bool is_there) {
+  CAIRN_RETURN_IF_ERROR(CheckMemberName(name));
+  if (!is_there) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      absl::StrFormat("%s: there is such a member of the collection %s", name, site.root));
+}
+
+MemberKind KindOf(const CreateOptions& options) {
+  const bool is_array = options.array.has_value() ||
+                        std::ranges::any_of(options.metalayers, [](const Metalayer& layer) {
+                          return layer.name == "b2nd";
+                        });
+  return is_array ? MemberKind::kArray : MemberKind::kOther;
+}
+
 absl::StatusOr<Site> MakeSite(const std::string& path, const CollectionOptions& options) {
   Site site{
       .files = frame::FilesOrPosix(options.members.file_system), .root = {}, .options = options};
@@ -75,7 +93,10 @@ absl::Status CheckIsCurrent(const Site& site, const File& ledger) {
                               site.LedgerPath());
   }
   CAIRN_RETURN_IF_ERROR(there.status());
-  if (*there == opened) return absl::OkStatus();
+  return *there == opened ? absl::OkStatus() : IsAnother(site);
+}
+
+absl::Status IsAnother(const Site& site) {
   return FailedPrecondition("%s: is another collection than the one that was opened; open it again",
                             site.root);
 }

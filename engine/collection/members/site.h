@@ -41,11 +41,20 @@ inline std::string_view DirectoryOf(std::string_view path) {
   return path.substr(0, path.rfind('/'));
 }
 
+// Checks that a new member may have the name. Errors: kAlreadyExists if it `is_there`;
+// kInvalidArgument if no member can have it.
+absl::Status CheckIsNew(const Site& site, std::string_view name, bool is_there);
+// Returns the kind of a member that is made with these options.
+MemberKind KindOf(const CreateOptions& options);
+
 absl::StatusOr<Site> MakeSite(const std::string& path, const CollectionOptions& options);
 
 // Errors: kFailedPrecondition if the collection whose ledger is open was removed, or replaced by
 // another one.
 absl::Status CheckIsCurrent(const Site& site, const File& ledger);
+
+// Returns that there is another collection than the one that was opened.
+absl::Status IsAnother(const Site& site);
 
 // Makes a directory of groups and those above it, down from the root, where they are missing, and
 // makes their names durable. Errors: kFailedPrecondition if one of them has a ledger of its own.

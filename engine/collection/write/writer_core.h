@@ -19,6 +19,7 @@
 #include "cairn/frame.h"
 #include "cairn/writer.h"
 #include "engine/collection/ledger/ledger.h"
+#include "engine/collection/members/members_writer.h"
 #include "engine/collection/members/site.h"
 #include "engine/collection/write/held_file.h"
 #include "engine/collection/write/member.h"
@@ -32,7 +33,7 @@ namespace cairn::collection {
 inline constexpr int64_t kLeastRoom = 32;
 
 // Not thread-safe.
-class WriterCore {
+class WriterCore final : public MembersWriter {
  public:
   // `opened` is the ledger of the collection that was opened. A member that must be completed and
   // is damaged gives an error, or is left as it is if `takes_damage` is set.
@@ -41,19 +42,19 @@ class WriterCore {
                                                           const CollectionWriterOptions& options,
                                                           bool takes_damage = false);
 
-  absl::StatusOr<Writer*> Edit(std::string_view name);
-  absl::StatusOr<Writer*> Add(std::string_view name, const CreateOptions& options);
-  absl::Status Remove(std::string_view name);
-  // A copy to the same name takes the member's place.
-  absl::Status Copy(std::string_view from, std::string_view to);
+  absl::StatusOr<Writer*> Edit(std::string_view name) override;
+  absl::StatusOr<Writer*> Add(std::string_view name, const CreateOptions& options) override;
+  absl::Status Remove(std::string_view name) override;
+  absl::Status Copy(std::string_view from, std::string_view to) override;
   // Also lists the checkpoints of members, if `lists_checkpoints` is set and there are any.
-  absl::StatusOr<uint64_t> Commit(bool lists_checkpoints = false);
-  void Rollback();
+  absl::StatusOr<uint64_t> Commit(bool lists_checkpoints);
+  absl::StatusOr<uint64_t> Commit() override { return Commit(false); }
+  void Rollback() override;
   // Lists members as their files are, in a commit; see Collection::Recover. Nothing is staged.
   absl::StatusOr<CollectionRecovery> AdoptMembers();
-  absl::StatusOr<bool> HasWaiters() const;
+  absl::StatusOr<bool> HasWaiters() const override;
   // Completes all members, also if one is damaged, whose error it returns then.
-  absl::Status Close();
+  absl::Status Close() override;
 
  private:
   struct NewMember {
@@ -79,7 +80,6 @@ class WriterCore {
   absl::Status Recover(bool takes_damage);
 
   absl::Status CheckIsThere(std::string_view name) const;
-  absl::Status CheckIsNew(std::string_view name) const;
   // Closes idle members if the process may not open the files of one more. Errors:
   // kResourceExhausted if that is not enough.
   absl::Status MakeRoom(std::string_view name);

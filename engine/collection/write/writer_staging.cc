@@ -15,26 +15,9 @@
 
 namespace cairn::collection {
 
-namespace {
-
-bool IsArray(const CreateOptions& options) {
-  return options.array.has_value() ||
-         std::ranges::any_of(options.metalayers,
-                             [](const Metalayer& layer) { return layer.name == "b2nd"; });
-}
-
-}  // namespace
-
 absl::Status WriterCore::CheckIsThere(std::string_view name) const {
   if (ledger_.table.members.contains(name) && !removed_.contains(name)) return absl::OkStatus();
   return NotFound("%s: no member of the collection %s", name.substr(0, 256), site_->root);
-}
-
-absl::Status WriterCore::CheckIsNew(std::string_view name) const {
-  CAIRN_RETURN_IF_ERROR(CheckMemberName(name));
-  if (!CheckIsThere(name).ok() && !added_.contains(name)) return absl::OkStatus();
-  return absl::AlreadyExistsError(
-      absl::StrFormat("%s: there is such a member of the collection %s", name, site_->root));
 }
 
 absl::Status WriterCore::MakeRoom(std::string_view name) {
@@ -76,10 +59,9 @@ absl::StatusOr<Writer*> WriterCore::Edit(std::string_view name) {
 
 absl::StatusOr<Writer*> WriterCore::Add(std::string_view name, const CreateOptions& options) {
   CAIRN_RETURN_IF_ERROR(unusable_);
-  CAIRN_RETURN_IF_ERROR(CheckIsNew(name));
+  CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, name, CheckIsThere(name).ok() || added_.contains(name)));
   CAIRN_RETURN_IF_ERROR(MakeRoom(name));
-  const MemberEntry entry = {.id = RandomNumber(),
-                             .kind = IsArray(options) ? MemberKind::kArray : MemberKind::kOther};
+  const MemberEntry entry = {.id = RandomNumber(), .kind = KindOf(options)};
   const std::string path = site_->AsidePath(name, entry.id);
   CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site_, *ledger_file_));
   CAIRN_RETURN_IF_ERROR(MakeDirectories(*site_, DirectoryOf(path)));
@@ -111,7 +93,8 @@ absl::Status WriterCore::Remove(std::string_view name) {
 
 absl::Status WriterCore::Copy(std::string_view from, std::string_view to) {
   CAIRN_RETURN_IF_ERROR(unusable_);
-  if (from != to) CAIRN_RETURN_IF_ERROR(CheckIsNew(to));
+  if (from != to)
+    CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, to, CheckIsThere(to).ok() || added_.contains(to)));
   if (edited_.contains(from) || added_.contains(from)) {
     return FailedPrecondition("%s: edits of the member are staged; commit them first", from);
   }

@@ -338,6 +338,7 @@ absl::Status ObjectBackend::PutCommit(Stager& stager) {
 }
 
 bool ObjectBackend::IsCheckpointDue() const {
+  if (!base().env()->checkpoints.after_commits) return false;
   const int64_t least = std::min(kLongJournal, base().env()->checkpoints.least_edits);
   const int64_t most = std::max(least, base().chunks.size() / 8);
   const int64_t edits = base().journal->edits;

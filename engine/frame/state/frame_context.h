@@ -27,8 +27,9 @@ struct ReplayChecks {
   bool check_boot = true;
 };
 
-// Tells how checkpoints are made. Only tests change it.
+// Tells how checkpoints are made. Only tests and collections change it.
 struct CheckpointPolicy {
+  bool after_commits = true;  // in object stores; false if only the caller asks for checkpoints
   int64_t least_edits = int64_t{1} << 14;  // edits that make a journal long
   // least chunks of a frame whose checkpoints a thread writes
   int64_t least_gradual = int64_t{1} << 14;

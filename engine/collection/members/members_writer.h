@@ -1,0 +1,34 @@
+// The writer of a collection, whatever keeps its members.
+#ifndef CAIRN_ENGINE_COLLECTION_MEMBERS_MEMBERS_WRITER_H_
+#define CAIRN_ENGINE_COLLECTION_MEMBERS_MEMBERS_WRITER_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/options.h"
+#include "cairn/writer.h"
+
+namespace cairn::collection {
+
+// The calls are those of CollectionWriter. Not thread-safe.
+class MembersWriter {
+ public:
+  virtual ~MembersWriter() = default;
+
+  virtual absl::StatusOr<Writer*> Edit(std::string_view name) = 0;
+  virtual absl::StatusOr<Writer*> Add(std::string_view name, const CreateOptions& options) = 0;
+  virtual absl::Status Remove(std::string_view name) = 0;
+  // A copy to the same name takes the member's place.
+  virtual absl::Status Copy(std::string_view from, std::string_view to) = 0;
+  virtual absl::StatusOr<uint64_t> Commit() = 0;
+  virtual void Rollback() = 0;
+  virtual absl::StatusOr<bool> HasWaiters() const = 0;
+  virtual absl::Status Close() = 0;
+};
+
+}  // namespace cairn::collection
+
+#endif  // CAIRN_ENGINE_COLLECTION_MEMBERS_MEMBERS_WRITER_H_

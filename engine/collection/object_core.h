@@ -1,0 +1,70 @@
+// A collection in an object store.
+#ifndef CAIRN_ENGINE_COLLECTION_OBJECT_CORE_H_
+#define CAIRN_ENGINE_COLLECTION_OBJECT_CORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/collection.h"
+#include "cairn/frame.h"
+#include "cairn/snapshot.h"
+#include "cairn/verify.h"
+#include "engine/base/mutex.h"
+#include "engine/collection/collection_core.h"
+#include "engine/collection/ledger/ledger.h"
+#include "engine/collection/members/site.h"
+
+namespace cairn::collection {
+
+// A commit of the ledger. Its objects stay for the grace.
+class ObjectView final : public View {
+ public:
+  ObjectView(std::shared_ptr<const Site> site, std::shared_ptr<const Ledger> ledger)
+      : View(std::move(site)), ledger_(std::move(ledger)) {}
+
+  const std::shared_ptr<const Ledger>& ledger() const { return ledger_; }
+  const LedgerTable& table() const override { return ledger_->table; }
+  absl::StatusOr<Snapshot> OpenMember(std::string_view name) const override;
+  absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) const override;
+
+ private:
+  const std::shared_ptr<const Ledger> ledger_;
+};
+
+// Thread-safe.
+class ObjectCore final : public CollectionCore {
+ public:
+  // Returns true if the site is in an object store.
+  static bool IsIn(const Site& site);
+  // Errors: kNotFound if no ledger is there.
+  static absl::StatusOr<std::shared_ptr<ObjectCore>> Open(std::shared_ptr<const Site> site);
+  // Makes an empty collection.
+  static absl::Status Create(const Site& site);
+
+  ViewPtr newest() const override;
+  absl::StatusOr<ViewPtr> Refresh() override;
+  absl::StatusOr<std::unique_ptr<MembersWriter>> OpenWriter(
+      const CollectionWriterOptions& options) const override;
+  bool has_ledger() const override { return true; }
+
+ private:
+  ObjectCore(std::shared_ptr<const Site> site, Frame ledger, uint64_t journal_base)
+      : site_(std::move(site)), journal_base_(journal_base), ledger_(std::move(ledger)) {}
+
+  absl::StatusOr<ViewPtr> MoveTo(const Snapshot& snapshot);
+
+  const std::shared_ptr<const Site> site_;
+  const uint64_t journal_base_;  // of the ledger, which differs between collections
+  Frame ledger_;                 // thread-safe
+  mutable Mutex mutex_;
+  std::shared_ptr<const ObjectView> newest_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace cairn::collection
+
+#endif  // CAIRN_ENGINE_COLLECTION_OBJECT_CORE_H_

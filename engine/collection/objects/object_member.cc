@@ -1,0 +1,267 @@
+#include "engine/collection/objects/object_member.h"
+
+#include <optional>
+
+#include "cairn/forwarding_file.h"
+#include "engine/base/mutex.h"
+#include "engine/base/random.h"
+#include "engine/base/status.h"
+#include "engine/collection/members/member_reader.h"
+#include "engine/format/journal.h"
+#include "engine/format/sparse_names.h"
+#include "engine/frame/api/handle_access.h"
+#include "engine/frame/files/frame_location.h"
+#include "engine/frame/open/state_loader.h"
+#include "engine/frame/writer/frame_writer.h"
+#include "engine/object/index_file.h"
+
+namespace cairn::collection {
+
+namespace {
+
+using frame::FrameCore;
+using frame::HandleAccess;
+using frame::State;
+
+// Shows the directory of a member to its writer, with the member's store.
+class MemberDirectory final : public ForwardingFileSystem,
+                              public std::enable_shared_from_this<MemberDirectory> {
+ public:
+  explicit MemberDirectory(ObjectDirectoryInfo objects, std::shared_ptr<ObjectStore> store)
+      : ForwardingFileSystem(objects.files), objects_(std::move(objects)) {
+    objects_.store = std::move(store);
+  }
+
+  ObjectDirectoryInfo ObjectsIn(const std::string& /*path*/) override {
+    ObjectDirectoryInfo here = objects_;
+    here.files = shared_from_this();
+    return here;
+  }
+  // A new member has no index, whatever was there before.
+  absl::StatusOr<FileIdentity> Identity(const std::string& path) override {
+    return absl::NotFoundError(path);
+  }
+  absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override {
+    return absl::NotFoundError(path);
+  }
+
+ private:
+  ObjectDirectoryInfo objects_;
+};
+
+ObjectDirectoryInfo ObjectsOf(const Site& site, std::string_view name, MemberKind kind) {
+  return site.files->ObjectsIn(site.PathOf(name, kind));
+}
+
+// Returns what readers and writers of a member are to see.
+ObjectDirectoryInfo Shown(const ObjectDirectoryInfo& objects, std::shared_ptr<MemberStore> store) {
+  return std::make_shared<MemberDirectory>(objects, std::move(store))->ObjectsIn(".");
+}
+
+std::shared_ptr<MemberStore> ShowListed(const ObjectDirectoryInfo& objects, std::string_view name,
+                                        const Ledger& ledger) {
+  const MemberEntry& entry = ledger.table.members.find(name)->second;
+  auto shown =
+      std::make_shared<MemberStore>(objects.store, IndexObjectName(entry.id, ledger.IndexOf(name)));
+  shown->AddRecords(ledger.PatchesOf(name, 0));
+  return shown;
+}
+
+absl::StatusOr<std::shared_ptr<FrameCore>> OpenListed(const ObjectDirectoryInfo& shown,
+                                                      const OpenOptions& options,
+                                                      const std::string& path,
+                                                      const Position& position) {
+  absl::StatusOr<std::shared_ptr<FrameCore>> core = OpenCoreIn(shown, options, path);
+  if (absl::IsNotFound(core.status())) {
+    return AtPath(path, DataLoss("member: the index that the ledger lists is missing; it was "
+                                 "removed outside the collection, or the snapshot is older than "
+                                 "the grace"));
+  }
+  if (!core.ok()) return AtPath(path, core.status());
+  const absl::Status fits = FindPosition(HandleAccess::Make((*core)->newest()), position).status();
+  if (!fits.ok()) return AtPath(path, fits);
+  return core;
+}
+
+absl::StatusOr<Writer> OpenWriterOf(const std::shared_ptr<FrameCore>& core, WriterOptions options) {
+  options.wait = {};
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer, OpenWriter(core, options));
+  return HandleAccess::Make(std::move(writer));
+}
+
+bool IsAt(const Position& position, const Position& other) {
+  return position.generation == other.generation && position.hash == other.hash;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<FrameCore>> OpenCoreIn(const ObjectDirectoryInfo& objects,
+                                                      const OpenOptions& options,
+                                                      const std::string& path) {
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> index,
+                         object::IndexFile::Open(objects.store, objects.read_ahead));
+  frame::FrameLocation location = frame::LocationIn(objects.files, objects.files, path);
+  auto env = std::make_shared<frame::FrameContext>(options, location);
+  env->checkpoints.after_commits = false;
+  frame::FrameFile source = frame::FrameFile::OfFile(index, 0, false, objects.files);
+  CAIRN_ASSIGN_OR_RETURN(frame::StatePtr state, LoadState(source, env));
+  auto core = std::make_shared<FrameCore>(std::move(location), source, std::move(env));
+  core->InstallFile(std::move(source), std::move(state));
+  return core;
+}
+
+absl::Status PutAll(const std::vector<NewObject>& objects) {
+  struct Done {
+    Mutex mutex;
+    CondVar changed;
+    size_t count ABSL_GUARDED_BY(mutex) = 0;
+    absl::Status status ABSL_GUARDED_BY(mutex);
+  };
+  const auto done = std::make_shared<Done>();
+  for (const NewObject& object : objects) {
+    object.store->StartPutIfAbsent(object.name, object.bytes,
+                                   [done](const absl::StatusOr<ObjectInfo>& put) {
+                                     const MutexLock lock(done->mutex);
+                                     ++done->count;
+                                     if (!absl::IsFailedPrecondition(put.status()))
+                                       done->status.Update(put.status());
+                                     done->changed.NotifyAll();
+                                   });
+  }
+  const MutexLock lock(done->mutex);
+  while (done->count < objects.size()) done->changed.Wait(done->mutex);
+  return done->status;
+}
+
+absl::StatusOr<Snapshot> OpenObjectMember(const Site& site, std::string_view name,
+                                          const Ledger& ledger) {
+  const MemberEntry& entry = ledger.table.members.find(name)->second;
+  const ObjectDirectoryInfo objects = ObjectsOf(site, name, entry.kind);
+  CAIRN_ASSIGN_OR_RETURN(
+      const std::shared_ptr<FrameCore> core,
+      OpenListed(Shown(objects, ShowListed(objects, name, ledger)), site.MemberOptions(),
+                 site.PathOf(name, entry.kind), entry.position));
+  return HandleAccess::Make(core->newest());
+}
+
+absl::StatusOr<std::unique_ptr<ObjectMember>> ObjectMember::Open(const Site& site,
+                                                                 std::string_view name,
+                                                                 const Ledger& ledger,
+                                                                 const WriterOptions& options) {
+  const MemberEntry& entry = ledger.table.members.find(name)->second;
+  ObjectDirectoryInfo objects = ObjectsOf(site, name, entry.kind);
+  std::shared_ptr<MemberStore> shown = ShowListed(objects, name, ledger);
+  std::string path = site.PathOf(name, entry.kind);
+  OpenOptions opening = site.MemberOptions();
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<FrameCore> core,
+                         OpenListed(Shown(objects, shown), opening, path, entry.position));
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, OpenWriterOf(core, options));
+  return std::unique_ptr<ObjectMember>(
+      new ObjectMember(std::string(name), entry, std::move(objects), std::move(path),
+                       std::move(shown), std::move(opening), std::move(core), std::move(writer)));
+}
+
+absl::StatusOr<std::unique_ptr<ObjectMember>> ObjectMember::Create(const Site& site,
+                                                                   std::string_view name,
+                                                                   const CreateOptions& options) {
+  const MemberEntry entry = {.id = RandomNumber(), .kind = KindOf(options)};
+  ObjectDirectoryInfo objects = ObjectsOf(site, name, entry.kind);
+  auto shown = std::make_shared<MemberStore>(objects.store, "");
+  const ObjectDirectoryInfo seen = Shown(objects, shown);
+  std::string path = site.PathOf(name, entry.kind);
+  CreateOptions own = options;
+  own.overwrite = false;
+  own.file_system = seen.files;
+  CAIRN_ASSIGN_OR_RETURN(
+      std::unique_ptr<frame::FrameWriter> writer,
+      frame::CreateWriter({.files = seen.files, .path = path}, own, /*plain=*/true));
+  std::shared_ptr<FrameCore> core = writer->core();
+  std::unique_ptr<ObjectMember> member(new ObjectMember(
+      std::string(name), entry, std::move(objects), std::move(path), std::move(shown),
+      site.MemberOptions(), std::move(core), HandleAccess::Make(std::move(writer))));
+  member->is_begun_ = false;
+  return member;
+}
+
+Snapshot ObjectMember::committed() const { return HandleAccess::Make(core_->newest()); }
+
+// A writer that creates a frame would make checkpoints after commits, so another one goes on.
+absl::Status ObjectMember::Begin(const WriterOptions& options) {
+  if (is_begun_) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot first, writer_.Commit());
+  CAIRN_ASSIGN_OR_RETURN(core_, OpenCoreIn(Shown(objects_, shown_), opening_, path_));
+  CAIRN_ASSIGN_OR_RETURN(writer_, OpenWriterOf(core_, options));
+  entry_.position = PositionOf(first);
+  is_begun_ = true;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MemberPart> ObjectMember::PartOf(std::vector<FilePatch> records) const {
+  const FilePatch& last = records.back();
+  const auto head = format::FindRecordHead(last.bytes);
+  if (!head.has_value()) return absl::InternalError(path_ + ": no record was put");
+  const Bytes record = Bytes(last.bytes).first(static_cast<size_t>(head->size));
+  CAIRN_ASSIGN_OR_RETURN(const format::CommitRecord commit,
+                         format::ParseCommit(record, last.offset));
+  return MemberPart{
+      .name = name_,
+      .position = {.generation = commit.links.generation, .hash = format::StoredChecksum(record)},
+      .patches = std::move(records)};
+}
+
+absl::StatusOr<std::optional<MemberPart>> ObjectMember::Ask() {
+  shown_->Set(MemberStore::Puts::kAsked);
+  const absl::Status asked = writer_.Commit().status();
+  std::vector<FilePatch> records = shown_->records_put();
+  if (!records.empty() && absl::IsUnavailable(asked)) return PartOf(std::move(records));
+  CAIRN_RETURN_IF_ERROR(asked);
+  return std::nullopt;
+}
+
+// The writer finds its own record in the place where it wants to put it.
+absl::Status ObjectMember::Take(const MemberPart& part) {
+  shown_->AddRecords(part.patches);
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot taken, writer_.Commit());
+  entry_.position = part.position;
+  if (IsAt(PositionOf(taken), part.position)) return absl::OkStatus();
+  return absl::InternalError(path_ + ": took another commit than the ledger has");
+}
+
+void ObjectMember::Follow(const MemberEntry& entry, std::vector<FilePatch> records) {
+  shown_->AddRecords(records);
+  entry_ = entry;
+}
+
+absl::Status ObjectMember::Restart() {
+  writer_.Rollback();
+  if (!is_begun_ || IsAt(PositionOf(committed()), entry_.position)) return absl::OkStatus();
+  return absl::UnavailableError(path_ + ": commits of other writers are no longer known");
+}
+
+absl::StatusOr<std::optional<MemberPart>> ObjectMember::Checkpoint() {
+  shown_->Set(MemberStore::Puts::kTaken);
+  const absl::Status made = writer_.Checkpoint();
+  std::vector<FilePatch> records = shown_->records_put();
+  shown_->Set(MemberStore::Puts::kAsked);
+  CAIRN_RETURN_IF_ERROR(made);
+  if (records.empty()) return std::nullopt;
+  return PartOf(std::move(records));
+}
+
+NewObject ObjectMember::IndexObject() const {
+  const uint64_t generation = core_->newest()->checkpoint->seal->generation;
+  return {.store = objects_.store,
+          .name = IndexObjectName(entry_.id, generation),
+          .bytes = shown_->index()};
+}
+
+absl::Status ObjectMember::Publish() const {
+  const std::string name(format::kIndexFileName);
+  const std::vector<std::byte> index = shown_->index();
+  const absl::Status put = objects_.store->PutIfAbsent(name, index).status();
+  if (!absl::IsFailedPrecondition(put)) return put;
+  CAIRN_ASSIGN_OR_RETURN(const ObjectInfo there, objects_.store->Head(name));
+  return objects_.store->PutIfMatch(name, there.etag, index).status();
+}
+
+}  // namespace cairn::collection

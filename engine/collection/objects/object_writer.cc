@@ -1,0 +1,355 @@
+#include "engine/collection/objects/object_writer.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+
+#include "engine/base/random.h"
+#include "engine/base/status.h"
+#include "engine/collection/ledger/member_name.h"
+#include "engine/collection/objects/member_copy.h"
+#include "engine/format/sparse_names.h"
+#include "engine/frame/api/handle_access.h"
+#include "engine/frame/layout/object_record.h"
+#include "engine/frame/writer/frame_writer.h"
+
+namespace cairn::collection {
+
+namespace {
+
+using frame::HandleAccess;
+
+// A reader that opens the collection sends a request for each commit since the ledger's checkpoint.
+// Of the writers that find this many, about one in `kOneOf` writes a checkpoint; at twice as many,
+// every writer does.
+constexpr size_t kManyCommits = 128;
+constexpr uint64_t kOneOf = 4;
+// The bytes of commits are read by each reader, too. More than eight tables are worth a checkpoint.
+constexpr int64_t kMaxCommitBytes = 4 << 20;
+constexpr int64_t kTableEntryBytes = 64;  // of a table, about
+// At most this many members stay open between commits.
+constexpr size_t kMaxOpenMembers = 128;
+
+absl::Status Collides(std::string_view member, std::string_view what) {
+  return absl::AbortedError(
+      absl::StrFormat("%s: another writer's commit came before: %s", member, what));
+}
+
+// Returns the members that commits since the last checkpoint have changed, and that are still
+// there.
+std::set<std::string> Touched(const Ledger& ledger) {
+  std::set<std::string> touched;
+  const auto add = [&](const std::string& name) {
+    if (ledger.table.members.contains(name)) touched.insert(name);
+  };
+  for (const auto& commit : ledger.commits) {
+    for (const MemberPart& part : commit->parts) add(part.name);
+  }
+  return touched;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ObjectWriter>> ObjectWriter::Open(
+    std::shared_ptr<const Site> site, uint64_t journal_base,
+    const CollectionWriterOptions& options) {
+  const std::string path = site->LedgerPath();
+  CAIRN_ASSIGN_OR_RETURN(
+      std::shared_ptr<frame::FrameCore> core,
+      OpenCoreIn(site->files->ObjectsIn(path), LedgerReading(site->files), path));
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer, OpenWriter(core, {}));
+  if (core->newest()->journal->base != journal_base) return IsAnother(*site);
+  std::unique_ptr<ObjectWriter> opened(new ObjectWriter(
+      std::move(site), options.members, std::move(core), HandleAccess::Make(std::move(writer))));
+  CAIRN_RETURN_IF_ERROR(opened->ReadCommits());
+  return opened;
+}
+
+absl::Status ObjectWriter::CheckIsThere(std::string_view name) const {
+  if (ledger_.table.members.contains(name) && !removed_.contains(name)) return absl::OkStatus();
+  return NotFound("%s: no member of the collection %s", name.substr(0, 256), site_->root);
+}
+
+// A member that is not edited may be behind the ledger.
+absl::StatusOr<ObjectMember*> ObjectWriter::OpenMember(std::string_view name) {
+  auto member = members_.find(name);
+  if (member != members_.end() && !edited_.contains(name) && !member->second->Restart().ok()) {
+    members_.erase(member);
+    member = members_.end();
+  }
+  if (member == members_.end()) {
+    CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<ObjectMember> opened,
+                           ObjectMember::Open(*site_, name, ledger_, options_));
+    member = members_.emplace(std::string(name), std::move(opened)).first;
+  }
+  return member->second.get();
+}
+
+absl::StatusOr<Writer*> ObjectWriter::Edit(std::string_view name) {
+  CAIRN_RETURN_IF_ERROR(unusable_);
+  if (const auto added = added_.find(name); added != added_.end()) return &added->second->writer();
+  CAIRN_RETURN_IF_ERROR(CheckIsThere(name));
+  CAIRN_ASSIGN_OR_RETURN(ObjectMember* const member, OpenMember(name));
+  edited_.insert(member->name());
+  return &member->writer();
+}
+
+absl::StatusOr<Writer*> ObjectWriter::Add(std::string_view name, const CreateOptions& options) {
+  CAIRN_RETURN_IF_ERROR(unusable_);
+  CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, name, CheckIsThere(name).ok() || added_.contains(name)));
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<ObjectMember> member,
+                         ObjectMember::Create(*site_, name, options));
+  return &added_.emplace(std::string(name), std::move(member)).first->second->writer();
+}
+
+absl::Status ObjectWriter::Remove(std::string_view name) {
+  CAIRN_RETURN_IF_ERROR(unusable_);
+  if (const auto added = added_.find(name); added != added_.end()) {
+    added_.erase(added);
+    return absl::OkStatus();
+  }
+  CAIRN_RETURN_IF_ERROR(CheckIsThere(name));
+  const auto listed = ledger_.table.members.find(name);
+  if (const auto edited = edited_.find(name); edited != edited_.end()) {
+    members_.erase(*edited);
+    edited_.erase(edited);
+  }
+  removed_.emplace(listed->first, listed->second);
+  return absl::OkStatus();
+}
+
+absl::Status ObjectWriter::Copy(std::string_view from, std::string_view to) {
+  CAIRN_RETURN_IF_ERROR(unusable_);
+  if (from != to)
+    CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, to, CheckIsThere(to).ok() || added_.contains(to)));
+  if (edited_.contains(from) || added_.contains(from)) {
+    return FailedPrecondition("%s: edits of the member are staged; commit them first", from);
+  }
+  CAIRN_RETURN_IF_ERROR(CheckIsThere(from));
+  if (from == to) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot member, OpenObjectMember(*site_, from, ledger_));
+  CAIRN_ASSIGN_OR_RETURN(Writer* const copy, Add(to, member.create_options()));
+  const absl::Status copied = CopyContent(member, *copy);
+  if (!copied.ok()) added_.erase(added_.find(to));
+  return copied;
+}
+
+absl::StatusOr<bool> ObjectWriter::HasWaiters() const {
+  CAIRN_RETURN_IF_ERROR(unusable_);
+  return false;
+}
+
+// Another writer may have committed since the edits were staged.
+absl::Status ObjectWriter::CheckStaged() const {
+  const MemberTable& members = ledger_.table.members;
+  for (const std::string& name : edited_) {
+    const auto listed = members.find(name);
+    if (listed == members.end() || listed->second.id != members_.at(name)->entry().id) {
+      return Collides(name, "it removed the member");
+    }
+  }
+  for (const auto& [name, entry] : removed_) {
+    const auto listed = members.find(name);
+    if (listed == members.end()) return Collides(name, "it removed the member, too");
+    if (listed->second != entry) return Collides(name, "it changed the member");
+  }
+  for (const auto& [name, member] : added_) {
+    if (members.contains(name) && !removed_.contains(name)) {
+      return Collides(name, "it added such a member, too");
+    }
+  }
+  return absl::OkStatus();
+}
+
+ObjectMember& ObjectWriter::StagedMember(std::string_view name) {
+  const auto added = added_.find(name);
+  return added == added_.end() ? *members_.find(name)->second : *added->second;
+}
+
+absl::Status ObjectWriter::Prepare(LedgerCommit& commit) {
+  std::vector<NewObject> indexes;
+  std::vector<ObjectMember*> staged;
+  for (const auto& [name, entry] : removed_) commit.removed.push_back(name);
+  for (const auto& [name, member] : added_) {
+    CAIRN_RETURN_IF_ERROR(member->Begin(options_));
+    indexes.push_back(member->IndexObject());
+    commit.added.push_back({.name = name, .entry = member->entry()});
+    staged.push_back(member.get());
+  }
+  CAIRN_RETURN_IF_ERROR(PutAll(indexes));
+  for (const std::string& name : edited_) staged.push_back(members_.at(name).get());
+  for (ObjectMember* const member : staged) {
+    absl::StatusOr<std::optional<MemberPart>> part = member->Ask();
+    if (!part.ok()) return AtPath(member->name(), part.status());
+    if (part->has_value()) commit.parts.push_back(**std::move(part));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> ObjectWriter::Commit() {
+  CAIRN_RETURN_IF_ERROR(unusable_);
+  for (int tries = 0; tries < frame::kMostAttempts; ++tries) {
+    CAIRN_RETURN_IF_ERROR(CheckStaged());
+    LedgerCommit commit{.number = ledger_.table.number + 1};
+    CAIRN_RETURN_IF_ERROR(Prepare(commit));
+    if (commit.removed.empty() && commit.added.empty() && commit.parts.empty()) {
+      edited_.clear();
+      return ledger_.table.number;
+    }
+    const absl::Status decided = Decide(commit);
+    if (decided.ok()) {
+      // The commit stands. A later step that fails stops the writer, or is tried again.
+      if (const absl::Status after = AfterLedger(commit); !after.ok()) unusable_ = after;
+      if (unusable_.ok() && IsLedgerLong()) Checkpoint().IgnoreError();
+      return commit.number;
+    }
+    if (!absl::IsAborted(decided)) return decided;
+    frame::PauseBeforeAttempt(tries);
+    CAIRN_RETURN_IF_ERROR(Follow());
+  }
+  return absl::UnavailableError(absl::StrFormat("%s: other writers were first %d times in a row",
+                                                site_->root, frame::kMostAttempts));
+}
+
+absl::Status ObjectWriter::Decide(const LedgerCommit& commit) {
+  absl::Status status = ledger_writer_.SetVlmetalayer(kCommitLayer, EncodeCommit(commit));
+  if (status.ok()) status = ledger_writer_.Commit().status();
+  return status.ok() ? ledger_.AddOwn(commit, HandleAccess::Make(ledger_core_->newest()))
+                     : LedgerFailed(status);
+}
+
+// Drops what the ledger did not take. If nobody knows whether it did, the writer stops.
+absl::Status ObjectWriter::LedgerFailed(const absl::Status& status) {
+  ledger_writer_.Rollback();
+  const absl::Status usable = ledger_writer_.Commit().status();  // of nothing
+  if (usable.ok()) return status;
+  unusable_ = FailedPrecondition("an earlier step failed: %s", status.message());
+  for (const auto& [name, member] : members_) member->Abandon();
+  for (const auto& [name, member] : added_) member->Abandon();
+  return status;
+}
+
+absl::Status ObjectWriter::AfterLedger(const LedgerCommit& commit) {
+  for (const MemberPart& part : commit.parts) {
+    CAIRN_RETURN_IF_ERROR(StagedMember(part.name).Take(part));
+  }
+  for (const auto& [name, entry] : removed_) members_.erase(name);
+  for (auto& [name, member] : added_) members_[name] = std::move(member);
+  ShowFrames(commit);
+  edited_.clear();
+  added_.clear();
+  removed_.clear();
+  if (members_.size() > kMaxOpenMembers) members_.clear();
+  return absl::OkStatus();
+}
+
+// Whoever opens members by themselves sees new ones, and no removed ones. Nothing depends on that.
+void ObjectWriter::ShowFrames(const LedgerCommit& commit) {
+  for (const AddedMember& added : commit.added) members_.at(added.name)->Publish().IgnoreError();
+  for (const auto& [name, entry] : removed_) {
+    if (added_.contains(name)) continue;
+    const std::string index(format::kIndexFileName);
+    site_->files->ObjectsIn(site_->PathOf(name, entry.kind))
+        .store->Delete({&index, 1})
+        .IgnoreError();
+  }
+}
+
+absl::Status ObjectWriter::ReadCommits() {
+  const auto before = std::make_shared<const Ledger>(ledger_);
+  absl::StatusOr<std::shared_ptr<const Ledger>> ledger =
+      ReadLedger(HandleAccess::Make(ledger_core_->newest()), before);
+  if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());
+  if (*ledger == before) return absl::OkStatus();
+  ledger_ = **ledger;
+  return absl::OkStatus();
+}
+
+// Takes over what other writers have committed.
+absl::Status ObjectWriter::Follow() {
+  ledger_writer_.Rollback();
+  CAIRN_RETURN_IF_ERROR(ReadCommits());
+  for (auto member = members_.begin(); member != members_.end();) {
+    const auto listed = ledger_.table.members.find(member->first);
+    const bool is_there =
+        listed != ledger_.table.members.end() && listed->second.id == member->second->entry().id;
+    if (is_there) {
+      member->second->Follow(listed->second, ledger_.PatchesOf(member->first, 0));
+    }
+    const bool is_kept = is_there || edited_.contains(member->first);
+    member = is_kept ? std::next(member) : members_.erase(member);
+  }
+  ledger_.DropIndexed();
+  return absl::OkStatus();
+}
+
+// Drops what is staged. A member that cannot move on is opened again when it is needed.
+void ObjectWriter::Rollback() {
+  if (!unusable_.ok()) return;
+  for (const std::string& name : edited_) {
+    const auto member = members_.find(name);
+    if (!member->second->Restart().ok()) members_.erase(member);
+  }
+  edited_.clear();
+  added_.clear();
+  removed_.clear();
+}
+
+bool ObjectWriter::IsLedgerLong() const {
+  const auto members = static_cast<int64_t>(ledger_.table.members.size());
+  if (ledger_.commit_bytes > std::max(kMaxCommitBytes, 8 * kTableEntryBytes * members)) return true;
+  const size_t commits = ledger_.commits.size();
+  return commits > 2 * kManyCommits || (commits > kManyCommits && RandomNumber() % kOneOf == 0);
+}
+
+// Puts indexes of the members, and then the table that leads to them. Nothing is staged. What fails
+// is tried again after a later commit.
+absl::Status ObjectWriter::Checkpoint() {
+  const std::set<std::string> touched = Touched(ledger_);
+  for (const std::string& name : touched) CAIRN_RETURN_IF_ERROR(OpenMember(name).status());
+  absl::Status made = CheckpointMembers(touched);
+  if (made.ok()) made = CheckpointLedger();
+  // Some members may have commits that the ledger does not have.
+  if (!made.ok()) members_.clear();
+  for (const std::string& name : touched) {
+    if (made.ok()) members_.at(name)->Publish().IgnoreError();
+  }
+  return made;
+}
+
+absl::Status ObjectWriter::CheckpointMembers(const std::set<std::string>& names) {
+  LedgerCommit commit{.number = ledger_.table.number + 1};
+  for (const std::string& name : names) {
+    CAIRN_ASSIGN_OR_RETURN(std::optional<MemberPart> part, members_.at(name)->Checkpoint());
+    if (part.has_value()) commit.parts.push_back(*std::move(part));
+  }
+  if (!commit.parts.empty()) {
+    CAIRN_RETURN_IF_ERROR(Decide(commit));
+    for (const MemberPart& part : commit.parts) members_.at(part.name)->NoteListed(part.position);
+  }
+  std::vector<NewObject> indexes;
+  for (const std::string& name : names) indexes.push_back(members_.at(name)->IndexObject());
+  return PutAll(indexes);
+}
+
+// The deletion of the last commit's layer collides with any commit that comes before this one, so
+// the table is that of the place where its record is.
+absl::Status ObjectWriter::CheckpointLedger() {
+  absl::Status status = ledger_writer_.SetVlmetalayer(kTableLayer, EncodeTable(ledger_.table));
+  if (status.ok()) status = ledger_writer_.DeleteVlmetalayer(kCommitLayer);
+  if (status.ok()) status = ledger_writer_.Checkpoint();
+  if (!status.ok()) return LedgerFailed(status);
+  return ledger_.BeginAfter(HandleAccess::Make(ledger_core_->newest()));
+}
+
+absl::Status ObjectWriter::Close() {
+  CAIRN_RETURN_IF_ERROR(Commit().status());
+  CAIRN_RETURN_IF_ERROR(unusable_);
+  members_.clear();
+  unusable_ = FailedPrecondition("the writer is closed");
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::collection

@@ -1,0 +1,198 @@
+// Collections in object stores.
+#include "tests/collection/objects/object_collection.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/collection.h"
+#include "cairn/frame.h"
+
+namespace cairn::test {
+namespace {
+
+TEST_F(ObjectCollectionTest, MembersAreAddedAndReadBack) {
+  Make();
+  CollectionWriter writer = OpenWriter();
+  ASSERT_TRUE(IsOk(Stage(writer, "/day/temp", Range(0, 250))));
+  ASSERT_TRUE(IsOk(Stage(writer, "/day/rain", Range(0, 5))));
+  EXPECT_EQ(Stored(), Content());
+  const auto number = writer.Commit();
+  ASSERT_TRUE(IsOk(number));
+  EXPECT_EQ(*number, 1U);
+  EXPECT_EQ(Stored(), (Content{{"/day/temp", Range(0, 250)}, {"/day/rain", Range(0, 5)}}));
+  const CollectionSnapshot snapshot = Open().snapshot();
+  EXPECT_EQ(snapshot.number(), 1U);
+  EXPECT_EQ(snapshot.Groups(), (std::vector<std::string>{"/", "/day"}));
+  const auto report = snapshot.Verify();
+  ASSERT_TRUE(IsOk(report));
+  EXPECT_TRUE(report->findings.empty());
+}
+
+TEST_F(ObjectCollectionTest, EditsOfSeveralCommitsFollowEachOther) {
+  Make({{"/a", Range(0, 5)}, {"/b", Range(0, 250)}});
+  CollectionWriter writer = OpenWriter();
+  for (int32_t i = 0; i < 10; ++i) {
+    ASSERT_TRUE(IsOk(Stage(writer, "/a", Range(5 + i * 10, 15 + i * 10))));
+    if (i % 3 == 0) {
+      ASSERT_TRUE(IsOk(Stage(writer, "/b", Range(0, 120))));
+    }
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    EXPECT_EQ(Stored().at("/a"), Range(0, 15 + i * 10));
+  }
+  EXPECT_EQ(Stored().at("/b").size(), 250U + 4 * 120);
+  ASSERT_TRUE(IsOk(writer.Close()));
+  CollectionWriter next = OpenWriter();
+  ASSERT_TRUE(IsOk(Stage(next, "/a", Range(105, 110))));
+  ASSERT_TRUE(IsOk(next.Commit()));
+  EXPECT_EQ(Stored().at("/a"), Range(0, 110));
+}
+
+TEST_F(ObjectCollectionTest, ASnapshotKeepsItsState) {
+  Make({{"/a", Range(0, 5)}, {"/b", Range(0, 250)}});
+  Collection reader = Open();
+  const CollectionSnapshot before = reader.snapshot();
+  CollectionWriter writer = OpenWriter();
+  ASSERT_TRUE(IsOk(Stage(writer, "/a", Range(5, 300))));
+  ASSERT_TRUE(IsOk(writer.Remove("/b")));
+  ASSERT_TRUE(IsOk(Stage(writer, "/c", Range(7, 9))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(ContentOf(before), (Content{{"/a", Range(0, 5)}, {"/b", Range(0, 250)}}));
+  const auto after = reader.Refresh();
+  ASSERT_TRUE(IsOk(after));
+  EXPECT_EQ(ContentOf(*after), (Content{{"/a", Range(0, 300)}, {"/c", Range(7, 9)}}));
+  EXPECT_EQ(ContentOf(before), (Content{{"/a", Range(0, 5)}, {"/b", Range(0, 250)}}));
+}
+
+TEST_F(ObjectCollectionTest, AMemberIsReplacedInOneCommit) {
+  Make({{"/a", Range(0, 250)}});
+  const CollectionSnapshot before = Open().snapshot();
+  CollectionWriter writer = OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Remove("/a")));
+  auto added = writer.Add("/a", Numbers());
+  ASSERT_TRUE(IsOk(added));
+  ASSERT_TRUE(IsOk(added->AppendSlices(0, Range(500, 777))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(Stored(), (Content{{"/a", Range(500, 777)}}));
+  EXPECT_EQ(ContentOf(before), (Content{{"/a", Range(0, 250)}}));
+}
+
+TEST_F(ObjectCollectionTest, RollbackDropsWhatIsStaged) {
+  Make({{"/a", Range(0, 5)}, {"/b", Range(0, 5)}});
+  CollectionWriter writer = OpenWriter();
+  ASSERT_TRUE(IsOk(Stage(writer, "/a", Range(5, 500))));
+  ASSERT_TRUE(IsOk(Stage(writer, "/c", Range(0, 500))));
+  ASSERT_TRUE(IsOk(writer.Remove("/b")));
+  writer.Rollback();
+  const auto number = writer.Commit();
+  ASSERT_TRUE(IsOk(number));
+  EXPECT_EQ(*number, 1U);
+  ASSERT_TRUE(IsOk(Stage(writer, "/a", Range(5, 8))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(Stored(), (Content{{"/a", Range(0, 8)}, {"/b", Range(0, 5)}}));
+}
+
+TEST_F(ObjectCollectionTest, AttributesOfGroupsAreKept) {
+  Make({{"/day/a", Range(0, 5)}});
+  CollectionWriter writer = OpenWriter();
+  auto attributes = writer.EditAttributes("/day");
+  ASSERT_TRUE(IsOk(attributes));
+  const std::vector<std::byte> value = {std::byte{0xA1}, std::byte{'m'}};
+  ASSERT_TRUE(IsOk(attributes->SetVlmetalayer("unit", value)));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  const CollectionSnapshot snapshot = Open().snapshot();
+  const auto read = snapshot.OpenAttributes("/day");
+  ASSERT_TRUE(IsOk(read));
+  const auto unit = read->GetVlmetalayer("unit");
+  ASSERT_TRUE(IsOk(unit));
+  EXPECT_EQ(*unit, value);
+  EXPECT_EQ(snapshot.Members(), std::vector<std::string>{"/day/a"});
+}
+
+TEST_F(ObjectCollectionTest, ACommitOfManyMembersIsOneRequestAndOneForEachChunk) {
+  Content content;
+  for (int i = 0; i < 10; ++i) content["/m" + std::to_string(i)] = Range(0, 50);
+  Make(content);
+  CollectionWriter writer = OpenWriter();
+  for (const auto& [name, items] : content) {
+    ASSERT_TRUE(IsOk(Stage(writer, name, Range(50, 60))));  // opens the member
+  }
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  const ObjectStoreStats before = store_->stats();
+  for (const auto& [name, items] : content) {
+    ASSERT_TRUE(IsOk(Stage(writer, name, Range(60, 170))));
+  }
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(store_->stats().requests() - before.requests(), 10 + 1);
+  EXPECT_EQ(store_->stats().puts - before.puts, 10 + 1);
+  for (const auto& [name, items] : Stored()) EXPECT_EQ(items, Range(0, 170)) << name;
+}
+
+TEST_F(ObjectCollectionTest, OpeningTakesFewRequests) {
+  Make({{"/a", Range(0, 250)}, {"/b", Range(0, 250)}});
+  CollectionWriter writer = OpenWriter();
+  for (int32_t i = 0; i < 5; ++i) {
+    ASSERT_TRUE(IsOk(Stage(writer, "/a", Range(0, 7))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  const int64_t before = store_->stats().requests();
+  Collection reader = Open();
+  EXPECT_EQ(store_->stats().requests() - before, 2 + 6);  // index, list, and one for each commit
+  ASSERT_TRUE(IsOk(reader.snapshot().OpenMember("/a")));
+  EXPECT_EQ(store_->stats().requests() - before, 2 + 6 + 1);
+  ASSERT_TRUE(IsOk(reader.Refresh()));
+  EXPECT_EQ(store_->stats().requests() - before, 2 + 6 + 1 + 1);
+}
+
+TEST_F(ObjectCollectionTest, AMemberOpenedAloneShowsACommittedState) {
+  Make({{"/day/a", Range(0, 250)}});
+  OpenOptions in;
+  in.file_system = In().members.file_system;
+  const auto frame = Frame::Open("weather/day/a.b2nd", in);
+  ASSERT_TRUE(IsOk(frame));
+  EXPECT_EQ(frame->snapshot().info().nitems, 250);
+}
+
+TEST_F(ObjectCollectionTest, CreatingTwiceFails) {
+  Make();
+  EXPECT_TRUE(
+      Fails(Collection::Create("weather", In()), absl::StatusCode::kAlreadyExists, "weather"));
+}
+
+TEST_F(ObjectCollectionTest, CopiesAndMovesKeepTheContent) {
+  Make({{"/a", Range(0, 257)}, {"/b", Range(3, 5)}});
+  CollectionWriter writer = OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Copy("/a", "/group/a2")));
+  ASSERT_TRUE(IsOk(writer.Move("/b", "/c")));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(Stored(),
+            (Content{{"/a", Range(0, 257)}, {"/c", Range(3, 5)}, {"/group/a2", Range(0, 257)}}));
+}
+
+TEST_F(ObjectCollectionTest, ManyCommitsMakeCheckpoints) {
+  Make({{"/a", {}}, {"/b", {}}, {"/c", Range(0, 5)}});
+  const CollectionSnapshot early = Open().snapshot();
+  CollectionWriter writer = OpenWriter();
+  Collection reader = Open();
+  for (int32_t i = 0; i < 600; ++i) {
+    ASSERT_TRUE(IsOk(Stage(writer, i % 2 == 0 ? "/a" : "/b", {i / 2})));
+    ASSERT_TRUE(IsOk(writer.Commit())) << i;
+    if (i % 50 == 0) {
+      const auto now = reader.Refresh();
+      ASSERT_TRUE(IsOk(now));
+      EXPECT_EQ(ContentOf(*now), Stored()) << i;
+    }
+  }
+  const Content expected = {{"/a", Range(0, 300)}, {"/b", Range(0, 300)}, {"/c", Range(0, 5)}};
+  EXPECT_EQ(Stored(), expected);
+  EXPECT_EQ(ContentOf(*reader.Refresh()), expected);
+  EXPECT_EQ(ContentOf(early), (Content{{"/a", {}}, {"/b", {}}, {"/c", Range(0, 5)}}));
+  const int64_t before = store_->stats().requests();
+  Open();
+  EXPECT_LE(store_->stats().requests() - before, 2 + 257);
+}
+
+}  // namespace
+}  // namespace cairn::test
