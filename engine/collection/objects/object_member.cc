@@ -89,6 +89,19 @@ absl::StatusOr<Writer> OpenWriterOf(const std::shared_ptr<FrameCore>& core, Writ
   return HandleAccess::Make(std::move(writer));
 }
 
+bool IsInDoubt(const absl::Status& put) {
+  return absl::IsFailedPrecondition(put) || absl::IsDeadlineExceeded(put);
+}
+
+// Makes sure that an object is there, whose put was refused or has no known outcome. A proxy may
+// have sent the put twice, or may have refused it for a reason of its own.
+absl::Status MakeSureOf(const NewObject& object) {
+  const absl::Status there = object.store->Head(object.name).status();
+  if (!absl::IsNotFound(there)) return there;
+  const absl::Status put = object.store->PutIfAbsent(object.name, object.bytes).status();
+  return absl::IsFailedPrecondition(put) ? WithCode(absl::StatusCode::kUnavailable, put) : put;
+}
+
 bool IsAt(const Position& position, const Position& other) {
   return position.generation == other.generation && position.hash == other.hash;
 }
@@ -111,26 +124,31 @@ absl::StatusOr<std::shared_ptr<FrameCore>> OpenCoreIn(const ObjectDirectoryInfo&
 }
 
 absl::Status PutAll(const std::vector<NewObject>& objects) {
-  struct Done {
+  struct Answers {
     Mutex mutex;
     CondVar changed;
     size_t count ABSL_GUARDED_BY(mutex) = 0;
+    std::vector<size_t> doubtful ABSL_GUARDED_BY(mutex);
     absl::Status status ABSL_GUARDED_BY(mutex);
   };
-  const auto done = std::make_shared<Done>();
-  for (const NewObject& object : objects) {
-    object.store->StartPutIfAbsent(object.name, object.bytes,
-                                   [done](const absl::StatusOr<ObjectInfo>& put) {
-                                     const MutexLock lock(done->mutex);
-                                     ++done->count;
-                                     if (!absl::IsFailedPrecondition(put.status()))
-                                       done->status.Update(put.status());
-                                     done->changed.NotifyAll();
-                                   });
+  const auto answers = std::make_shared<Answers>();
+  for (size_t i = 0; i < objects.size(); ++i) {
+    objects[i].store->StartPutIfAbsent(objects[i].name, objects[i].bytes,
+                                       [answers, i](const absl::StatusOr<ObjectInfo>& put) {
+                                         const MutexLock lock(answers->mutex);
+                                         ++answers->count;
+                                         if (IsInDoubt(put.status())) {
+                                           answers->doubtful.push_back(i);
+                                         } else {
+                                           answers->status.Update(put.status());
+                                         }
+                                         answers->changed.NotifyAll();
+                                       });
   }
-  const MutexLock lock(done->mutex);
-  while (done->count < objects.size()) done->changed.Wait(done->mutex);
-  return done->status;
+  const MutexLock lock(answers->mutex);
+  while (answers->count < objects.size()) answers->changed.Wait(answers->mutex);
+  for (const size_t i : answers->doubtful) answers->status.Update(MakeSureOf(objects[i]));
+  return answers->status;
 }
 
 absl::StatusOr<Snapshot> OpenObjectMember(const Site& site, std::string_view name,

@@ -72,12 +72,16 @@ absl::Status ObjectWriter::CheckIsThere(std::string_view name) const {
   return NotFound("%s: no member of the collection %s", name.substr(0, 256), site_->root);
 }
 
-// A member that is not edited may be behind the ledger.
+// A member that is not edited may be behind the ledger, or ahead of it after a checkpoint that
+// failed, or another one may have its name.
 absl::StatusOr<ObjectMember*> ObjectWriter::OpenMember(std::string_view name) {
   auto member = members_.find(name);
-  if (member != members_.end() && !edited_.contains(name) && !member->second->Restart().ok()) {
-    members_.erase(member);
-    member = members_.end();
+  if (member != members_.end() && !edited_.contains(name)) {
+    const MemberEntry& listed = ledger_.table.members.find(name)->second;
+    if (member->second->entry().id != listed.id || !member->second->Restart().ok()) {
+      members_.erase(member);
+      member = members_.end();
+    }
   }
   if (member == members_.end()) {
     CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<ObjectMember> opened,
@@ -207,23 +211,27 @@ absl::StatusOr<uint64_t> ObjectWriter::Commit() {
     }
     if (!absl::IsAborted(decided)) return decided;
     frame::PauseBeforeAttempt(tries);
-    CAIRN_RETURN_IF_ERROR(Follow());
   }
   return absl::UnavailableError(absl::StrFormat("%s: other writers were first %d times in a row",
                                                 site_->root, frame::kMostAttempts));
 }
 
 absl::Status ObjectWriter::Decide(const LedgerCommit& commit) {
+  if (ledger_.generation != ledger_core_->newest()->generation()) {
+    return absl::InternalError(site_->LedgerPath() + ": commits of other writers are not known");
+  }
   absl::Status status = ledger_writer_.SetVlmetalayer(kCommitLayer, EncodeCommit(commit));
   if (status.ok()) status = ledger_writer_.Commit().status();
   return status.ok() ? ledger_.AddOwn(commit, HandleAccess::Make(ledger_core_->newest()))
                      : LedgerFailed(status);
 }
 
-// Drops what the ledger did not take. If nobody knows whether it did, the writer stops.
+// Drops what the ledger did not take, and takes over what other writers have committed. If nobody
+// knows whether the ledger took it, the writer stops.
 absl::Status ObjectWriter::LedgerFailed(const absl::Status& status) {
   ledger_writer_.Rollback();
-  const absl::Status usable = ledger_writer_.Commit().status();  // of nothing
+  absl::Status usable = ledger_writer_.Commit().status();  // of nothing
+  if (usable.ok()) usable = Follow();
   if (usable.ok()) return status;
   unusable_ = FailedPrecondition("an earlier step failed: %s", status.message());
   for (const auto& [name, member] : members_) member->Abandon();
@@ -267,9 +275,8 @@ absl::Status ObjectWriter::ReadCommits() {
   return absl::OkStatus();
 }
 
-// Takes over what other writers have committed.
+// Takes over what the ledger's writer has seen. Others may have committed before its index was put.
 absl::Status ObjectWriter::Follow() {
-  ledger_writer_.Rollback();
   CAIRN_RETURN_IF_ERROR(ReadCommits());
   for (auto member = members_.begin(); member != members_.end();) {
     const auto listed = ledger_.table.members.find(member->first);
@@ -311,8 +318,6 @@ absl::Status ObjectWriter::Checkpoint() {
   for (const std::string& name : touched) CAIRN_RETURN_IF_ERROR(OpenMember(name).status());
   absl::Status made = CheckpointMembers(touched);
   if (made.ok()) made = CheckpointLedger();
-  // Some members may have commits that the ledger does not have.
-  if (!made.ok()) members_.clear();
   for (const std::string& name : touched) {
     if (made.ok()) members_.at(name)->Publish().IgnoreError();
   }
@@ -340,8 +345,7 @@ absl::Status ObjectWriter::CheckpointLedger() {
   absl::Status status = ledger_writer_.SetVlmetalayer(kTableLayer, EncodeTable(ledger_.table));
   if (status.ok()) status = ledger_writer_.DeleteVlmetalayer(kCommitLayer);
   if (status.ok()) status = ledger_writer_.Checkpoint();
-  if (!status.ok()) return LedgerFailed(status);
-  return ledger_.BeginAfter(HandleAccess::Make(ledger_core_->newest()));
+  return status.ok() ? Follow() : LedgerFailed(status);
 }
 
 absl::Status ObjectWriter::Close() {
