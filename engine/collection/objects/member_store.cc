@@ -1,6 +1,8 @@
 #include "engine/collection/objects/member_store.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "absl/strings/str_format.h"
 
@@ -14,6 +16,16 @@ namespace cairn::collection {
 
 namespace {
 
+constexpr std::string_view kIndexPrefix("index/");
+constexpr size_t kDigits = 16;
+
+std::optional<uint64_t> ParseDigits(std::string_view text) {
+  uint64_t number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 bool IsIndex(std::string_view name) { return name == format::kIndexFileName; }
 
 absl::Status IsTaken(const std::string& name) {
@@ -26,7 +38,17 @@ std::string MakeEtag() { return absl::StrFormat("held-%016x", RandomNumber()); }
 }  // namespace
 
 std::string IndexObjectName(uint64_t id, uint64_t generation) {
-  return absl::StrFormat("index/%016x.%016x", id, generation);
+  return absl::StrFormat("%s%016x.%016x", kIndexPrefix, id, generation);
+}
+
+std::optional<IndexObject> ParseIndexObjectName(std::string_view name) {
+  if (!name.starts_with(kIndexPrefix)) return std::nullopt;
+  name.remove_prefix(kIndexPrefix.size());
+  if (name.size() != 2 * kDigits + 1 || name[kDigits] != '.') return std::nullopt;
+  const auto id = ParseDigits(name.substr(0, kDigits));
+  const auto generation = ParseDigits(name.substr(kDigits + 1));
+  if (!id.has_value() || !generation.has_value()) return std::nullopt;
+  return IndexObject{.id = *id, .generation = *generation};
 }
 
 void MemberStore::AddRecords(std::span<const FilePatch> records) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,12 @@ namespace cairn::collection {
 
 // Returns the name of a member's index, within its prefix. Nothing ever replaces it.
 std::string IndexObjectName(uint64_t id, uint64_t generation);
+struct IndexObject {
+  uint64_t id = 0;
+  uint64_t generation = 0;
+};
+// Returns nothing for any other name.
+std::optional<IndexObject> ParseIndexObjectName(std::string_view name);
 
 // Shows a member to the readers and writers of frames in object stores. The records of its journal
 // are in memory, because they are parts of the ledger's. Its index is an object of its own name.

@@ -151,14 +151,18 @@ absl::Status PutAll(const std::vector<NewObject>& objects) {
   return answers->status;
 }
 
-absl::StatusOr<Snapshot> OpenObjectMember(const Site& site, std::string_view name,
-                                          const Ledger& ledger) {
+absl::StatusOr<std::shared_ptr<FrameCore>> OpenListedMember(const Site& site, std::string_view name,
+                                                            const Ledger& ledger) {
   const MemberEntry& entry = ledger.table.members.find(name)->second;
   const ObjectDirectoryInfo objects = ObjectsOf(site, name, entry.kind);
-  CAIRN_ASSIGN_OR_RETURN(
-      const std::shared_ptr<FrameCore> core,
-      OpenListed(Shown(objects, ShowListed(objects, name, ledger)), site.MemberOptions(),
-                 site.PathOf(name, entry.kind), entry.position));
+  return OpenListed(Shown(objects, ShowListed(objects, name, ledger)), site.MemberOptions(),
+                    site.PathOf(name, entry.kind), entry.position);
+}
+
+absl::StatusOr<Snapshot> OpenObjectMember(const Site& site, std::string_view name,
+                                          const Ledger& ledger) {
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<FrameCore> core,
+                         OpenListedMember(site, name, ledger));
   return HandleAccess::Make(core->newest());
 }
 
@@ -205,6 +209,11 @@ Snapshot ObjectMember::committed() const { return HandleAccess::Make(core_->newe
 
 // A writer that creates a frame would make checkpoints after commits, so another one goes on.
 absl::Status ObjectMember::Begin(const WriterOptions& options) {
+  // To other writers, its objects are those of one that died.
+  const BootClock::duration grace = objects_.grace;
+  if (grace.count() > 0 && BootClock::now() - made_ >= grace / 2) {
+    return absl::AbortedError("added too long ago: roll back and stage it again");
+  }
   if (is_begun_) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(const Snapshot first, writer_.Commit());
   CAIRN_ASSIGN_OR_RETURN(core_, OpenCoreIn(Shown(objects_, shown_), opening_, path_));

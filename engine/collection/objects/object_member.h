@@ -16,6 +16,7 @@
 #include "cairn/file_system.h"
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
+#include "engine/base/boot_clock.h"
 #include "engine/collection/ledger/ledger.h"
 #include "engine/collection/members/site.h"
 #include "engine/collection/objects/member_store.h"
@@ -29,8 +30,12 @@ absl::StatusOr<std::shared_ptr<frame::FrameCore>> OpenCoreIn(const ObjectDirecto
                                                              const OpenOptions& options,
                                                              const std::string& path);
 
-// Opens a member in the state that the ledger lists. Errors: kDataLoss if its index is missing, or
-// if that and the records of the ledger do not lead to the state.
+// Opens the frame of a member in the state that the ledger lists. Errors: kDataLoss if its index is
+// missing, or if that and the records of the ledger do not lead to the state.
+absl::StatusOr<std::shared_ptr<frame::FrameCore>> OpenListedMember(const Site& site,
+                                                                   std::string_view name,
+                                                                   const Ledger& ledger);
+// Opens that state.
 absl::StatusOr<Snapshot> OpenObjectMember(const Site& site, std::string_view name,
                                           const Ledger& ledger);
 
@@ -63,7 +68,8 @@ class ObjectMember {
   Snapshot committed() const;
 
   // Makes the first checkpoint of a new member, whose index must be put then. Does nothing if that
-  // was done. Its chunks are in the store, and nothing leads to them.
+  // was done. Its chunks are in the store, and nothing leads to them. Errors: kAborted if half of
+  // the grace has passed since Create.
   absl::Status Begin(const WriterOptions& options);
   // Asks for the record of what is staged, and returns it for the ledger, or nothing if nothing is
   // staged. The edits are made on top of all records that are known. They stay staged. Errors:
@@ -113,6 +119,7 @@ class ObjectMember {
   const OpenOptions opening_;
   std::shared_ptr<frame::FrameCore> core_;
   Writer writer_;
+  const BootClock::time_point made_ = BootClock::now();
   bool is_begun_ = true;  // false for a new member without a checkpoint
 };
 

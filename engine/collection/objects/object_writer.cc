@@ -9,6 +9,7 @@
 #include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/collection/ledger/member_name.h"
+#include "engine/collection/objects/collect_objects.h"
 #include "engine/collection/objects/member_copy.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/api/handle_access.h"
@@ -132,7 +133,10 @@ absl::Status ObjectWriter::Copy(std::string_view from, std::string_view to) {
     return FailedPrecondition("%s: edits of the member are staged; commit them first", from);
   }
   CAIRN_RETURN_IF_ERROR(CheckIsThere(from));
-  if (from == to) return absl::OkStatus();
+  if (from == to) {
+    collects_ = true;
+    return absl::OkStatus();
+  }
   CAIRN_ASSIGN_OR_RETURN(const Snapshot member, OpenObjectMember(*site_, from, ledger_));
   CAIRN_ASSIGN_OR_RETURN(Writer* const copy, Add(to, member.create_options()));
   const absl::Status copied = CopyContent(member, *copy);
@@ -194,6 +198,13 @@ absl::Status ObjectWriter::Prepare(LedgerCommit& commit) {
 
 absl::StatusOr<uint64_t> ObjectWriter::Commit() {
   CAIRN_RETURN_IF_ERROR(unusable_);
+  CAIRN_ASSIGN_OR_RETURN(const uint64_t number, CommitStaged());
+  // The commit stands. What fails now is tried again after a later one.
+  if (unusable_.ok()) TidyUp().IgnoreError();
+  return number;
+}
+
+absl::StatusOr<uint64_t> ObjectWriter::CommitStaged() {
   for (int tries = 0; tries < frame::kMostAttempts; ++tries) {
     CAIRN_RETURN_IF_ERROR(CheckStaged());
     LedgerCommit commit{.number = ledger_.table.number + 1};
@@ -204,9 +215,8 @@ absl::StatusOr<uint64_t> ObjectWriter::Commit() {
     }
     const absl::Status decided = Decide(commit);
     if (decided.ok()) {
-      // The commit stands. A later step that fails stops the writer, or is tried again.
-      if (const absl::Status after = AfterLedger(commit); !after.ok()) unusable_ = after;
-      if (unusable_.ok() && IsLedgerLong()) Checkpoint().IgnoreError();
+      // A step after the commit that fails stops the writer.
+      unusable_ = AfterLedger(commit);
       return commit.number;
     }
     if (!absl::IsAborted(decided)) return decided;
@@ -223,20 +233,21 @@ absl::Status ObjectWriter::Decide(const LedgerCommit& commit) {
   absl::Status status = ledger_writer_.SetVlmetalayer(kCommitLayer, EncodeCommit(commit));
   if (status.ok()) status = ledger_writer_.Commit().status();
   return status.ok() ? ledger_.AddOwn(commit, HandleAccess::Make(ledger_core_->newest()))
-                     : LedgerFailed(status);
+                     : FollowLedger(status);
 }
 
-// Drops what the ledger did not take, and takes over what other writers have committed. If nobody
-// knows whether the ledger took it, the writer stops.
-absl::Status ObjectWriter::LedgerFailed(const absl::Status& status) {
+// Drops what the ledger did not take, and takes over what other writers have committed. Returns
+// `status`, which says why. If nobody knows whether the ledger took it, the writer stops.
+absl::Status ObjectWriter::FollowLedger(const absl::Status& status) {
   ledger_writer_.Rollback();
   absl::Status usable = ledger_writer_.Commit().status();  // of nothing
   if (usable.ok()) usable = Follow();
   if (usable.ok()) return status;
-  unusable_ = FailedPrecondition("an earlier step failed: %s", status.message());
+  const absl::Status& failure = status.ok() ? usable : status;
+  unusable_ = FailedPrecondition("an earlier step failed: %s", failure.message());
   for (const auto& [name, member] : members_) member->Abandon();
   for (const auto& [name, member] : added_) member->Abandon();
-  return status;
+  return failure;
 }
 
 absl::Status ObjectWriter::AfterLedger(const LedgerCommit& commit) {
@@ -292,9 +303,10 @@ absl::Status ObjectWriter::Follow() {
   return absl::OkStatus();
 }
 
-// Drops what is staged. A member that cannot move on is opened again when it is needed.
+// Drops what is staged, and moves on to the newest commit. A member that cannot is opened again
+// when it is needed.
 void ObjectWriter::Rollback() {
-  if (!unusable_.ok()) return;
+  if (!unusable_.ok() || !FollowLedger(absl::OkStatus()).ok()) return;
   for (const std::string& name : edited_) {
     const auto member = members_.find(name);
     if (!member->second->Restart().ok()) members_.erase(member);
@@ -311,9 +323,19 @@ bool ObjectWriter::IsLedgerLong() const {
   return commits > 2 * kManyCommits || (commits > kManyCommits && RandomNumber() % kOneOf == 0);
 }
 
-// Puts indexes of the members, and then the table that leads to them. Nothing is staged. What fails
-// is tried again after a later commit.
+absl::Status ObjectWriter::TidyUp() {
+  const bool collects = std::exchange(collects_, false);
+  if (!collects && !IsLedgerLong()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(Checkpoint());
+  CAIRN_ASSIGN_OR_RETURN(const bool is_due, IsCollectionDue(*site_));
+  if (!collects && !is_due) return absl::OkStatus();
+  const auto follow = [&] { return FollowLedger(absl::OkStatus()); };
+  return CollectObjects(*site_, ledger_, follow);
+}
+
+// Puts indexes of the members, and then the table that leads to them. Nothing is staged.
 absl::Status ObjectWriter::Checkpoint() {
+  if (ledger_.commits.empty()) return absl::OkStatus();
   const std::set<std::string> touched = Touched(ledger_);
   for (const std::string& name : touched) CAIRN_RETURN_IF_ERROR(OpenMember(name).status());
   absl::Status made = CheckpointMembers(touched);
@@ -345,7 +367,7 @@ absl::Status ObjectWriter::CheckpointLedger() {
   absl::Status status = ledger_writer_.SetVlmetalayer(kTableLayer, EncodeTable(ledger_.table));
   if (status.ok()) status = ledger_writer_.DeleteVlmetalayer(kCommitLayer);
   if (status.ok()) status = ledger_writer_.Checkpoint();
-  return status.ok() ? Follow() : LedgerFailed(status);
+  return status.ok() ? Follow() : FollowLedger(status);
 }
 
 absl::Status ObjectWriter::Close() {

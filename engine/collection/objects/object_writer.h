@@ -42,7 +42,7 @@ class ObjectWriter final : public MembersWriter {
   absl::StatusOr<Writer*> Edit(std::string_view name) override;
   absl::StatusOr<Writer*> Add(std::string_view name, const CreateOptions& options) override;
   absl::Status Remove(std::string_view name) override;
-  // A copy to the same name changes nothing, because objects have no dead bytes.
+  // Objects have no dead bytes. A copy to the same name makes the commit collect garbage.
   absl::Status Copy(std::string_view from, std::string_view to) override;
   absl::StatusOr<uint64_t> Commit() override;
   void Rollback() override;
@@ -66,16 +66,19 @@ class ObjectWriter final : public MembersWriter {
   ObjectMember& StagedMember(std::string_view name);
 
   // Steps of a commit.
+  absl::StatusOr<uint64_t> CommitStaged();
   absl::Status CheckStaged() const;
   absl::Status Prepare(LedgerCommit& commit);
   absl::Status Decide(const LedgerCommit& commit);
-  absl::Status LedgerFailed(const absl::Status& status);
+  absl::Status FollowLedger(const absl::Status& status);
   absl::Status AfterLedger(const LedgerCommit& commit);
   absl::Status Follow();
   absl::Status ReadCommits();
   void ShowFrames(const LedgerCommit& commit);
 
   bool IsLedgerLong() const;
+  // Makes the checkpoint that is due, and collects garbage then.
+  absl::Status TidyUp();
   absl::Status Checkpoint();
   absl::Status CheckpointMembers(const std::set<std::string>& names);
   absl::Status CheckpointLedger();
@@ -90,6 +93,7 @@ class ObjectWriter final : public MembersWriter {
   std::set<std::string, std::less<>> edited_;
   Members added_;
   std::map<std::string, MemberEntry, std::less<>> removed_;
+  bool collects_ = false;  // garbage, with the next commit
   absl::Status unusable_;  // the first failure, or that the writer is closed
 };
 

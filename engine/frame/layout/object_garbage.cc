@@ -1,8 +1,7 @@
 #include "engine/frame/layout/object_garbage.h"
 
 #include <algorithm>
-#include <chrono>
-#include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -27,21 +26,18 @@ namespace {
 
 constexpr int64_t kNamesAtOnce = 1000;
 
-// Lists the objects that are there, and those that the frame needs.
-struct Inventory {
-  std::map<std::string, ObjectInfo> objects;
-  int64_t now = 0;              // by the store's clock, when the listing began
-  int64_t known = 0;            // by the store's clock, after the state was read
-  std::vector<int64_t> chunks;  // named by the checkpoint or a record after it, in order
+// The objects that the frame needs.
+struct Needed {
+  std::vector<int64_t> chunks;  // in order
   int64_t journal_begin = 0;    // of the records after the checkpoint
   int64_t journal_end = 0;
   uint64_t generation = 0;  // of the checkpoint
 
-  bool Needs(const std::string& name) const;
+  bool Has(const std::string& name) const;
 };
 
 // Returns true also for names of other kinds, which are not the frame's to remove.
-bool Inventory::Needs(const std::string& name) const {
+bool Needed::Has(const std::string& name) const {
   if (const auto number = format::ParseChunkFileName(name); number.has_value()) {
     return std::ranges::binary_search(chunks, *number);
   }
@@ -52,42 +48,24 @@ bool Inventory::Needs(const std::string& name) const {
   return *position >= journal_begin && *position <= journal_end;
 }
 
-// Lists the objects, and reads the state after that: an object that was listed and that no state
-// names by then was dropped, or waits for its commit.
-absl::StatusOr<Inventory> TakeInventory(const std::shared_ptr<ObjectStore>& store,
-                                        const std::shared_ptr<FileSystem>& directory,
-                                        const std::shared_ptr<const FrameContext>& env) {
-  Inventory inventory;
-  for (std::string after;;) {
-    CAIRN_ASSIGN_OR_RETURN(ObjectListing listing, store->List("", after, kNamesAtOnce));
-    if (inventory.now == 0) inventory.now = listing.now;
-    for (ObjectInfo& object : listing.objects) {
-      after = object.name;
-      inventory.objects.emplace(object.name, std::move(object));
-    }
-    if (!listing.more || listing.objects.empty()) break;
-  }
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<object::IndexFile> index,
-                         object::IndexFile::Open(store, 0));
-  const FrameFile source = FrameFile::OfFile(index, 0, env->use_mmap, directory);
+// Reads the state, and then all that any state since its checkpoint needs.
+absl::StatusOr<Needed> ReadNeeded(const FrameFile& source,
+                                  const std::shared_ptr<const FrameContext>& env) {
   JournalFootprint footprint;
   CAIRN_ASSIGN_OR_RETURN(const StatePtr state, LoadState(source, env, &footprint));
   CAIRN_RETURN_IF_ERROR(state->JournalStatus());
-  // Up to this time, a reader may have opened an older state, which names more objects.
-  CAIRN_ASSIGN_OR_RETURN(const ObjectListing later,
-                         store->List(std::string(object::kGarbagePrefix), "", 1));
-  inventory.known = later.now;
   CAIRN_ASSIGN_OR_RETURN(const StatePtr checkpoint,
                          LoadCheckpoint(source, state->checkpoint->header_bytes, env));
-  CAIRN_ASSIGN_OR_RETURN(inventory.chunks, FileNumbersIn(checkpoint->chunks, SIZE_MAX));
+  Needed needed;
+  CAIRN_ASSIGN_OR_RETURN(needed.chunks, FileNumbersIn(checkpoint->chunks, SIZE_MAX));
   for (const JournalFootprint::Placed& chunk : footprint.placed) {
-    inventory.chunks.push_back(chunk.bytes.begin);
+    needed.chunks.push_back(chunk.bytes.begin);
   }
-  std::ranges::sort(inventory.chunks);
-  inventory.journal_begin = checkpoint->journal->begin;
-  inventory.journal_end = state->journal->end;
-  inventory.generation = checkpoint->generation();
-  return inventory;
+  std::ranges::sort(needed.chunks);
+  needed.journal_begin = checkpoint->journal->begin;
+  needed.journal_end = state->journal->end;
+  needed.generation = checkpoint->generation();
+  return needed;
 }
 
 std::vector<std::string> NamesIn(Bytes list) {
@@ -102,27 +80,55 @@ std::vector<std::string> NamesIn(Bytes list) {
 
 }  // namespace
 
-absl::StatusOr<ReclaimReport> CollectGarbage(const std::shared_ptr<ObjectStore>& store,
-                                             const std::shared_ptr<FileSystem>& directory,
-                                             const std::shared_ptr<const FrameContext>& env) {
-  const int64_t grace = directory->ObjectsIn(".").grace.count();
-  CAIRN_ASSIGN_OR_RETURN(const Inventory inventory, TakeInventory(store, directory, env));
-  ReclaimReport report{.oldest_generation = inventory.generation};
+absl::StatusOr<Inventory> ListObjects(ObjectStore& store) {
+  Inventory inventory;
+  for (std::string after;;) {
+    CAIRN_ASSIGN_OR_RETURN(ObjectListing listing, store.List("", after, kNamesAtOnce));
+    if (inventory.now == 0) inventory.now = listing.now;
+    for (ObjectInfo& object : listing.objects) {
+      after = object.name;
+      inventory.objects.emplace(object.name, std::move(object));
+    }
+    if (!listing.more || listing.objects.empty()) return inventory;
+  }
+}
+
+absl::StatusOr<int64_t> TimeOf(ObjectStore& store) {
+  CAIRN_ASSIGN_OR_RETURN(const ObjectListing listing,
+                         store.List(std::string(object::kGarbagePrefix), "", 1));
+  return listing.now;
+}
+
+absl::StatusOr<std::vector<int64_t>> ChunksNamed(const FrameFile& source,
+                                                 const std::shared_ptr<const FrameContext>& env) {
+  CAIRN_ASSIGN_OR_RETURN(Needed needed, ReadNeeded(source, env));
+  return std::move(needed.chunks);
+}
+
+absl::StatusOr<ReclaimReport> RemoveGarbage(ObjectStore& store, std::chrono::seconds grace,
+                                            const Inventory& inventory, const std::string& lists,
+                                            absl::FunctionRef<bool(const std::string&)> is_needed) {
+  const int64_t seconds = grace.count();
+  ReclaimReport report;
   std::vector<std::string> removed;
   std::set<std::string> listed;
   const auto remove = [&](const std::string& name) {
     const auto object = inventory.objects.find(name);
-    if (object == inventory.objects.end() || inventory.Needs(name)) return;
+    if (object == inventory.objects.end() || is_needed(name)) return;
     removed.push_back(name);
     report.freed += object->second.size;
   };
+  const auto made_at = [&lists](std::string_view name) {
+    if (!name.starts_with(lists)) return std::optional<int64_t>();
+    return object::ParseGarbageObjectName(name.substr(lists.size()));
+  };
   for (const auto& [name, object] : inventory.objects) {
-    const std::optional<int64_t> made = object::ParseGarbageObjectName(name);
+    const std::optional<int64_t> made = made_at(name);
     if (!made.has_value()) continue;
-    const absl::StatusOr<ObjectPart> list = store->Get(name);
+    const absl::StatusOr<ObjectPart> list = store.Get(name);
     if (absl::IsNotFound(list.status())) continue;  // another process has just done with it
     CAIRN_RETURN_IF_ERROR(list.status());
-    const bool due = *made + grace <= inventory.now;
+    const bool due = *made + seconds <= inventory.now;
     for (const std::string& garbage : NamesIn(list->bytes)) {
       listed.insert(garbage);
       if (due) remove(garbage);
@@ -132,11 +138,11 @@ absl::StatusOr<ReclaimReport> CollectGarbage(const std::shared_ptr<ObjectStore>&
   }
   std::vector<std::string> found;
   for (const auto& [name, object] : inventory.objects) {
-    if (inventory.Needs(name) || listed.contains(name)) continue;
+    if (made_at(name).has_value() || is_needed(name) || listed.contains(name)) continue;
     // A chunk may wait for its commit for half of the grace.
-    const bool old = object.modified + grace / 2 <= inventory.now;
-    report.blocked |= grace > 0;
-    if (grace == 0) {
+    const bool old = object.modified + seconds / 2 <= inventory.now;
+    report.blocked |= seconds > 0;
+    if (seconds == 0) {
       remove(name);
     } else if (old) {
       found.push_back(name);
@@ -144,12 +150,28 @@ absl::StatusOr<ReclaimReport> CollectGarbage(const std::shared_ptr<ObjectStore>&
   }
   if (!found.empty()) {
     const std::string list = absl::StrJoin(found, "\n");
-    CAIRN_RETURN_IF_ERROR(
-        store
-            ->PutIfAbsent(object::GarbageObjectName(inventory.known, RandomNumber()), AsBytes(list))
-            .status());
+    const std::string name = lists + object::GarbageObjectName(inventory.known, RandomNumber());
+    CAIRN_RETURN_IF_ERROR(store.PutIfAbsent(name, AsBytes(list)).status());
   }
-  if (!removed.empty()) CAIRN_RETURN_IF_ERROR(store->Delete(removed));
+  if (!removed.empty()) CAIRN_RETURN_IF_ERROR(store.Delete(removed));
+  return report;
+}
+
+absl::StatusOr<ReclaimReport> CollectGarbage(const std::shared_ptr<ObjectStore>& store,
+                                             const std::shared_ptr<FileSystem>& directory,
+                                             const std::shared_ptr<const FrameContext>& env) {
+  CAIRN_ASSIGN_OR_RETURN(Inventory inventory, ListObjects(*store));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<object::IndexFile> index,
+                         object::IndexFile::Open(store, 0));
+  CAIRN_ASSIGN_OR_RETURN(const Needed needed,
+                         ReadNeeded(FrameFile::OfFile(index, 0, env->use_mmap, directory), env));
+  // Up to this time, a reader may have opened an older state, which names more objects.
+  CAIRN_ASSIGN_OR_RETURN(inventory.known, TimeOf(*store));
+  CAIRN_ASSIGN_OR_RETURN(
+      ReclaimReport report,
+      RemoveGarbage(*store, directory->ObjectsIn(".").grace, inventory, "",
+                    [&needed](const std::string& name) { return needed.Has(name); }));
+  report.oldest_generation = needed.generation;
   return report;
 }
 
