@@ -15,6 +15,7 @@
 #include "engine/collection/ledger/member_name.h"
 #include "engine/collection/members/member_files.h"
 #include "engine/collection/members/member_reader.h"
+#include "engine/collection/objects/object_member.h"
 #include "engine/collection/store/zip_writer.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/files/copy_files.h"
@@ -23,20 +24,21 @@ namespace cairn::collection {
 
 namespace {
 
-// Copies a member to `path`. Returns its position there.
-absl::StatusOr<Position> CopyMember(const Snapshot& member, const std::string& path,
-                                    OpenOptions options) {
+// Copies a member to `path`, and finds its position there.
+absl::Status CopyMember(const Snapshot& member, const std::string& path, const OpenOptions& options,
+                        Position& position) {
   CopyOptions copying;
   copying.file_system = options.file_system;
   copying.layout = Layout::kContiguous;
   CAIRN_RETURN_IF_ERROR(member.CopyTo(path, copying));
   CAIRN_ASSIGN_OR_RETURN(const Frame copy, Frame::Open(path, options));
-  return PositionOf(copy.snapshot());
+  position = PositionOf(copy.snapshot());
+  return absl::OkStatus();
 }
 
-// Makes the copy of a member, which is to have this entry but for the position.
-using MakeCopy = absl::FunctionRef<absl::StatusOr<Position>(
-    const std::string& name, const Snapshot& member, MemberKind kind)>;
+// Makes the copy of a member, and completes the entry that it is to have.
+using MakeCopy = absl::FunctionRef<absl::Status(const std::string& name, const Snapshot& member,
+                                                MemberEntry& entry)>;
 
 // Makes the copies of all members. A store says neither ids nor, of a value, whether it is an
 // array, and it may have names that no member can have.
@@ -48,7 +50,7 @@ absl::StatusOr<LedgerTable> CopyMembers(const View& view, MakeCopy make) {
     MemberEntry copy = {.id = entry.id, .kind = entry.kind};
     if (copy.id == 0) copy.id = RandomNumber();
     if (member.array().has_value()) copy.kind = MemberKind::kArray;
-    CAIRN_ASSIGN_OR_RETURN(copy.position, make(name, member, copy.kind));
+    CAIRN_RETURN_IF_ERROR(make(name, member, copy));
     table.members.emplace(name, copy);
   }
   return table;
@@ -70,13 +72,11 @@ absl::Status CopyToDirectory(const View& view, const Site& to) {
   CAIRN_RETURN_IF_ERROR(MakeRoot(to));
   std::vector<std::string> made;
   const absl::StatusOr<LedgerTable> table =
-      CopyMembers(view,
-                  [&](const std::string& name, const Snapshot& member,
-                      MemberKind kind) -> absl::StatusOr<Position> {
-                    const std::string& path = made.emplace_back(to.PathOf(name, kind));
-                    CAIRN_RETURN_IF_ERROR(MakeDirectories(to, DirectoryOf(path)));
-                    return CopyMember(member, path, to.MemberOptions());
-                  });
+      CopyMembers(view, [&](const std::string& name, const Snapshot& member, MemberEntry& entry) {
+        const std::string& path = made.emplace_back(to.PathOf(name, entry.kind));
+        CAIRN_RETURN_IF_ERROR(MakeDirectories(to, DirectoryOf(path)));
+        return CopyMember(member, path, to.MemberOptions(), entry.position);
+      });
   absl::Status copied = table.status();
   if (copied.ok()) copied = CreateLedger(to.LedgerPath(), to.files, *table);
   if (copied.ok()) return copied;
@@ -95,17 +95,13 @@ absl::Status CopyToZip(const View& view, const Site& to) {
   CAIRN_ASSIGN_OR_RETURN(frame::AtomicFile file,
                          frame::AtomicFile::CreateBeside(to.files, to.root));
   ZipWriter zip(file.file());
-  const auto copy = [&](const std::string& name, const Snapshot& member,
-                        MemberKind kind) -> absl::StatusOr<Position> {
-    Position position;
-    const std::string inside = to.PathOf(name, kind).substr(to.root.size() + 1);
-    CAIRN_RETURN_IF_ERROR(zip.Add(inside, [&](std::shared_ptr<FileSystem> files) -> absl::Status {
+  const auto copy = [&](const std::string& name, const Snapshot& member, MemberEntry& entry) {
+    const std::string inside = to.PathOf(name, entry.kind).substr(to.root.size() + 1);
+    return zip.Add(inside, [&](std::shared_ptr<FileSystem> files) {
       OpenOptions options = to.MemberOptions();
       options.file_system = std::move(files);
-      CAIRN_ASSIGN_OR_RETURN(position, CopyMember(member, "/" + inside, options));
-      return absl::OkStatus();
-    }));
-    return position;
+      return CopyMember(member, "/" + inside, options, entry.position);
+    });
   };
   CAIRN_ASSIGN_OR_RETURN(const LedgerTable table, CopyMembers(view, copy));
   CAIRN_RETURN_IF_ERROR(zip.Add(std::string(kLedgerName), [&](std::shared_ptr<FileSystem> files) {
@@ -115,10 +111,39 @@ absl::Status CopyToZip(const View& view, const Site& to) {
   return file.Publish(/*replace=*/false);
 }
 
+// Removes the objects of a copy without a ledger.
+absl::Status RemoveObjects(ObjectStore& store) {
+  for (bool more = true; more;) {
+    CAIRN_ASSIGN_OR_RETURN(const ObjectListing listing, store.List("", "", 1000));
+    std::vector<std::string> names;
+    for (const ObjectInfo& object : listing.objects) names.push_back(object.name);
+    CAIRN_RETURN_IF_ERROR(store.Delete(names));
+    more = listing.more && !names.empty();
+  }
+  return absl::OkStatus();
+}
+
+// The ledger comes last here, too.
+absl::Status CopyToObjects(const View& view, const Site& to) {
+  CAIRN_RETURN_IF_ERROR(CheckIsEmpty(to));
+  const absl::StatusOr<LedgerTable> table =
+      CopyMembers(view, [&](const std::string& name, const Snapshot& member, MemberEntry& entry) {
+        return CopyToNewObjects(to, name, member, entry);
+      });
+  absl::Status copied = table.status();
+  if (copied.ok()) copied = CreateLedger(to.LedgerPath(), to.files, *table);
+  // Another program may have made a collection there.
+  if (!copied.ok() && !absl::IsAlreadyExists(copied)) {
+    RemoveObjects(*to.files->ObjectsIn(to.root).store).IgnoreError();
+  }
+  return copied;
+}
+
 }  // namespace
 
 absl::Status View::CopyTo(const std::string& path) const {
   CAIRN_ASSIGN_OR_RETURN(Site to, MakeSite(path, site_->options));
+  if (IsInObjects(to)) return CopyToObjects(*this, to);
   std::vector<std::string> sources = {site_->root, site_->LedgerPath()};
   for (const auto& [name, entry] : table().members) {
     sources.push_back(site_->PathOf(name, entry.kind));

@@ -26,7 +26,7 @@ absl::StatusOr<std::shared_ptr<CollectionCore>> OpenCollection(const std::string
                                                                const CollectionOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(Site made, MakeSite(path, options));
   auto site = std::make_shared<const Site>(std::move(made));
-  if (ObjectCore::IsIn(*site)) {
+  if (IsInObjects(*site)) {
     absl::StatusOr<std::shared_ptr<ObjectCore>> core = ObjectCore::Open(site);
     if (core.ok()) return *std::move(core);
     // There may be a store of python-blosc2.
@@ -45,8 +45,7 @@ absl::StatusOr<std::shared_ptr<CollectionCore>> OpenCollection(const std::string
 absl::StatusOr<std::shared_ptr<CollectionCore>> CreateCollection(const std::string& path,
                                                                  const CollectionOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(const Site site, MakeSite(path, options));
-  CAIRN_RETURN_IF_ERROR(ObjectCore::IsIn(site) ? ObjectCore::Create(site)
-                                               : LedgerCore::Create(site));
+  CAIRN_RETURN_IF_ERROR(IsInObjects(site) ? ObjectCore::Create(site) : LedgerCore::Create(site));
   return OpenCollection(path, options);
 }
 

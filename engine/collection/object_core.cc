@@ -24,6 +24,15 @@ absl::StatusOr<Frame> OpenObjectLedger(const Site& site) {
   return Frame::Open(site.LedgerPath() + "/", LedgerReading(site.files));
 }
 
+// Returns true if a writer of frames has given the member a commit of its own.
+absl::StatusOr<bool> IsChangedAlone(const Site& site, std::string_view name,
+                                    const MemberEntry& entry) {
+  const std::string member = site.PathOf(name, entry.kind);
+  CAIRN_ASSIGN_OR_RETURN(const ObjectListing records,
+                         site.files->ObjectsIn(member).store->List("journal/", "", 1));
+  return !records.objects.empty();
+}
+
 }  // namespace
 
 absl::StatusOr<Snapshot> ObjectView::OpenMember(std::string_view name) const {
@@ -40,12 +49,13 @@ absl::StatusOr<VerifyReport> ObjectView::Verify(const VerifyOptions& options) co
       "embed.b2e", ledger.ok() ? absl::StatusOr<Snapshot>(ledger->snapshot()) : ledger.status()));
   for (const auto& [name, entry] : table().members) {
     CAIRN_RETURN_IF_ERROR(whole.Add(name, OpenMember(name)));
+    CAIRN_ASSIGN_OR_RETURN(const bool is_changed, IsChangedAlone(site(), name, entry));
+    if (!is_changed) continue;
+    whole.AddFinding(name, {.section = {},
+                            .reason = "commits were made to the member by itself; the collection "
+                                      "does not have them"});
   }
   return std::move(whole).Take();
-}
-
-bool ObjectCore::IsIn(const Site& site) {
-  return site.files->ObjectsIn(site.root).store != nullptr;
 }
 
 absl::StatusOr<std::shared_ptr<ObjectCore>> ObjectCore::Open(std::shared_ptr<const Site> site) {
@@ -58,11 +68,7 @@ absl::StatusOr<std::shared_ptr<ObjectCore>> ObjectCore::Open(std::shared_ptr<con
 }
 
 absl::Status ObjectCore::Create(const Site& site) {
-  CAIRN_ASSIGN_OR_RETURN(const ObjectListing there,
-                         site.files->ObjectsIn(site.root).store->List("", "", 1));
-  if (!there.objects.empty()) {
-    return AtPath(site.root, absl::AlreadyExistsError(there.objects.front().name + " is there"));
-  }
+  CAIRN_RETURN_IF_ERROR(CheckIsEmpty(site));
   return CreateLedger(site.LedgerPath(), site.files);
 }
 

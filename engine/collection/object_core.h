@@ -39,8 +39,6 @@ class ObjectView final : public View {
 // Thread-safe.
 class ObjectCore final : public CollectionCore {
  public:
-  // Returns true if the site is in an object store.
-  static bool IsIn(const Site& site);
   // Errors: kNotFound if no ledger is there.
   static absl::StatusOr<std::shared_ptr<ObjectCore>> Open(std::shared_ptr<const Site> site);
   // Makes an empty collection.

@@ -186,8 +186,6 @@ class ModesTest(CollectionTest):
                 cairn.open_collection(self.path("other"), mode)
         with self.assertRaisesRegex(cairn.InvalidArgument, "neither a collection nor a store"):
             cairn.open_collection(os.path.join(self.path("other"), "embed.b2e"))
-        with self.assertRaises(cairn.Unimplemented):
-            cairn.open_collection("s3://bucket/c.b2d")
 
 
 class WritingTest(CollectionTest):

@@ -245,6 +245,33 @@ class StoreTest(PackageTest):
         same = cairn.Log.create(path, {"time": "M8[s]", "value": "f4"}, exist_ok=True)
         self.assertEqual(len(same), 100)
 
+    def test_collection_commits_all_members_at_once(self):
+        path = f"{self.prefix}/weather.b2d"
+        made = cairn.open_collection(path, "a")
+        reader = cairn.open_collection(path)
+        with made.writer() as writer:
+            writer.add("/day/temp", np.full((2, 180), 20.5, "f4"))
+            writer.add("/day/rain", np.zeros((2, 180), "f4"))
+            writer.add("/day/mean", np.zeros(1, "f4"))
+        self.assertEqual(list(reader), [])
+        reader.refresh()
+        self.assertEqual((sorted(reader), reader.number), (["/day/mean", "/day/rain", "/day/temp"], 1))
+        other = cairn.open_collection(path, "r+")
+        with made.writer() as ours, other.writer() as theirs:
+            ours["/day/mean"].append([1, 2])
+            theirs["/day/rain"].append(np.ones((1, 180), "f4"))
+            theirs["/day/mean"].append([3])
+        made.refresh()
+        self.assertEqual((made["/day/mean"][:].tolist(), made["/day/rain"].shape), ([0, 3, 1, 2], (3, 180)))
+        self.assertTrue(made.verify().ok)
+        made.backup(self.path("copy.b2d"))
+        copy = cairn.open_collection(self.path("copy.b2d"))
+        self.assert_same(copy["/day/temp"][:], made["/day/temp"][:])
+        with self.assertRaisesRegex(cairn.Unimplemented, "cairn backup"):
+            copy.backup(f"{self.prefix}/again.b2d")
+        made.backup(f"{self.prefix}/again.b2d")
+        self.assertEqual(sorted(cairn.open_collection(f"{self.prefix}/again.b2d")), sorted(made))
+
     def test_python_page_shows_what_happens(self):
         with open(os.path.join(SOURCE, "docs", "python.md"), encoding="utf-8") as file:
             (block,) = re.findall(r"(?ms)^```python s3\n(.*?)^```$", file.read())

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
+#include "cairn/object_store.h"
 #include "engine/base/status.h"
 #include "engine/collection/ledger/member_name.h"
 #include "engine/frame/files/frame_location.h"
@@ -60,6 +61,15 @@ OpenOptions Site::MemberOptions() const {
   open.generation.reset();
   open.file_system = files;
   return open;
+}
+
+bool IsInObjects(const Site& site) { return site.files->ObjectsIn(site.root).store != nullptr; }
+
+absl::Status CheckIsEmpty(const Site& site) {
+  CAIRN_ASSIGN_OR_RETURN(const ObjectListing there,
+                         site.files->ObjectsIn(site.root).store->List("", "", 1));
+  if (there.objects.empty()) return absl::OkStatus();
+  return AtPath(site.root, absl::AlreadyExistsError(there.objects.front().name + " is there"));
 }
 
 absl::Status CheckIsNew(const Site& site, std::string_view name, bool is_there) {

@@ -41,6 +41,11 @@ inline std::string_view DirectoryOf(std::string_view path) {
   return path.substr(0, path.rfind('/'));
 }
 
+// Returns true if the collection is in an object store.
+bool IsInObjects(const Site& site);
+// Checks that no object is there. Errors: kAlreadyExists.
+absl::Status CheckIsEmpty(const Site& site);
+
 // Checks that a new member may have the name. Errors: kAlreadyExists if it `is_there`;
 // kInvalidArgument if no member can have it.
 absl::Status CheckIsNew(const Site& site, std::string_view name, bool is_there);

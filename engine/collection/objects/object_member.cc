@@ -7,6 +7,7 @@
 #include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/collection/members/member_reader.h"
+#include "engine/collection/objects/member_copy.h"
 #include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/api/handle_access.h"
@@ -203,6 +204,18 @@ absl::StatusOr<std::unique_ptr<ObjectMember>> ObjectMember::Create(const Site& s
       site.MemberOptions(), std::move(core), HandleAccess::Make(std::move(writer))));
   member->is_begun_ = false;
   return member;
+}
+
+absl::Status CopyToNewObjects(const Site& site, std::string_view name, const Snapshot& from,
+                              MemberEntry& entry) {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<ObjectMember> member,
+                         ObjectMember::Create(site, name, from.create_options()));
+  CAIRN_RETURN_IF_ERROR(CopyContent(from, member->writer()));
+  CAIRN_RETURN_IF_ERROR(member->Begin({}));
+  CAIRN_RETURN_IF_ERROR(PutAll({member->IndexObject()}));
+  CAIRN_RETURN_IF_ERROR(member->Publish());
+  entry = member->entry();
+  return absl::OkStatus();
 }
 
 Snapshot ObjectMember::committed() const { return HandleAccess::Make(core_->newest()); }

@@ -48,6 +48,11 @@ struct NewObject {
 // Puts objects that are not there yet, at the same time.
 absl::Status PutAll(const std::vector<NewObject>& objects);
 
+// Makes a member of a snapshot's content, to which no ledger leads. Completes the entry. Errors:
+// those of Frame::BeginCreate and of reading.
+absl::Status CopyToNewObjects(const Site& site, std::string_view name, const Snapshot& from,
+                              MemberEntry& entry);
+
 // A member that has a writer. Not thread-safe.
 class ObjectMember {
  public:

@@ -160,6 +160,9 @@ absl::StatusOr<CollectionRecovery> RecoverCollection(const std::string& path,
                                                      const CollectionOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(Site made, MakeSite(path, options));
   const auto site = std::make_shared<const Site>(std::move(made));
+  if (IsInObjects(*site)) {
+    return Unimplemented("%s: a collection in an object store is not recovered", site->root);
+  }
   CAIRN_RETURN_IF_ERROR(site->files->OpenDirectory(site->root).status());
   CAIRN_ASSIGN_OR_RETURN(const bool has_ledger, HasLedger(*site));
   if (!has_ledger) return MakeLedger(*site);

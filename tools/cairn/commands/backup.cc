@@ -87,7 +87,10 @@ absl::Status BackupCollection(const CollectionPlace& place, const BackupFlags& f
     return absl::InvalidArgumentError(
         "--since, --since-copy and --force are of frames: the copy of a collection is a new one");
   }
-  ASSIGN_OR_RETURN(const CollectionSnapshot snapshot, Sources().OpenCollection(place.collection));
+  OpenOptions open;
+  if (IsUri(flags.out)) open.file_system = FilesAt(flags.out);
+  ASSIGN_OR_RETURN(const CollectionSnapshot snapshot,
+                   Sources(open).OpenCollection(place.collection));
   RETURN_IF_ERROR(snapshot.CopyTo(flags.out));
   const std::vector<std::string> members = snapshot.Members();
   if (flags.json) {

@@ -76,7 +76,9 @@ int64_t SizeOf(const std::string& collection, const std::vector<std::string>& me
 absl::StatusOr<CompactReport> CompactMembers(const CompactFlags& flags,
                                              const CollectionPlace& place) {
   const HeldSignals signals;
-  ASSIGN_OR_RETURN(Collection collection, Collection::Open(place.collection));
+  ASSIGN_OR_RETURN(
+      Collection collection,
+      Collection::Open(place.collection, {.members = {.file_system = FilesAt(place.collection)}}));
   ASSIGN_OR_RETURN(CollectionWriter writer,
                    OpenWriterInTurn(collection, CollectionWriterOptions{.wait = flags.wait}));
   RETURN_IF_ERROR(collection.Refresh().status());
@@ -88,7 +90,8 @@ absl::StatusOr<CompactReport> CompactMembers(const CompactFlags& flags,
   for (size_t i = 0; i < members.size(); ++i) {
     RETURN_IF_ERROR(signals.Check());
     RETURN_IF_ERROR(writer.Compact(members[i]));
-    RETURN_IF_ERROR(writer.Commit().status());
+    // In a store it is the commit that looks for garbage, in the whole collection.
+    if (!IsUri(place.collection)) RETURN_IF_ERROR(writer.Commit().status());
     progress.Show(static_cast<int64_t>(i) + 1);
   }
   // The files as they were then are no longer needed here.
@@ -102,7 +105,9 @@ absl::Status Compact(const CompactFlags& flags) {
   const std::optional<CollectionPlace> place = FindInCollection(flags.frame);
   const absl::StatusOr<CompactReport> report =
       place.has_value() ? CompactMembers(flags, *place) : CompactFrame(flags);
-  if (!report.ok() || flags.quiet) return report.status();
+  // Objects have no dead bytes. Those that are garbage go after the grace.
+  const bool in_store = place.has_value() && IsUri(flags.frame);
+  if (!report.ok() || flags.quiet || in_store) return report.status();
   return Print(flags, *report);
 }
 

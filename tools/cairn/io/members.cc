@@ -24,6 +24,20 @@ bool Exists(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
+// Returns where in a collection of an object store a path leads. The path tells it, so that frames
+// take no requests more.
+std::optional<CollectionPlace> FindInStore(std::string path) {
+  constexpr std::string_view kDirectory = ".b2d/";
+  while (path.ends_with('/')) path.pop_back();
+  const size_t found = (path + "/").find(kDirectory);
+  if (found == path.npos) return std::nullopt;
+  const size_t end = found + kDirectory.size() - 1;
+  const std::string name = path.substr(end);
+  if (name == members::kLedger) return std::nullopt;
+  return CollectionPlace{
+      .collection = path.substr(0, end), .name = name, .is_member = !name.empty()};
+}
+
 // Refuses a place that is not a frame of its own.
 absl::Status RefusePlace(const CollectionPlace& place) {
   if (place.is_member) {
@@ -48,11 +62,11 @@ absl::Status NoSuchMember(const CollectionPlace& place, const CollectionSnapshot
 }  // namespace
 
 std::optional<CollectionPlace> FindInCollection(const std::string& path) {
-  if (IsUri(path)) return std::nullopt;
-  return members::FindInCollection(path);
+  return IsUri(path) ? FindInStore(path) : members::FindInCollection(path);
 }
 
 std::string FileAt(const std::string& path) {
+  if (IsUri(path)) return path;
   const std::optional<CollectionPlace> place = FindInCollection(path);
   if (!place.has_value() || !place->is_member) return path;
   if (members::IsStoreFile(place->collection)) return place->collection;
@@ -74,7 +88,9 @@ absl::StatusOr<CollectionSnapshot> Sources::OpenCollection(const std::string& pa
   if (const auto known = collections_.find(path); known != collections_.end()) {
     return known->second;
   }
-  const absl::StatusOr<Collection> collection = Collection::Open(path, {.members = options_});
+  OpenOptions options = options_;
+  if (options.file_system == nullptr) options.file_system = FilesAt(path);
+  const absl::StatusOr<Collection> collection = Collection::Open(path, {.members = options});
   if (!collection.ok()) return About(path, collection.status());
   return collections_.emplace(path, collection->snapshot()).first->second;
 }

@@ -37,7 +37,8 @@ class Sources {
  public:
   explicit Sources(OpenOptions options = {}) : options_(std::move(options)) {}
 
-  // Opens a collection when it is first named.
+  // Opens a collection when it is first named. Its path says in which files it lies, unless the
+  // options name some.
   absl::StatusOr<CollectionSnapshot> OpenCollection(const std::string& path);
   // Opens the state of a frame or a member. Errors: as for OpenFrame and
   // CollectionSnapshot::OpenMember; kInvalidArgument if the options of a member name another state.
@@ -50,7 +51,7 @@ class Sources {
  private:
   absl::StatusOr<Snapshot> OpenMember(const CollectionPlace& place);
 
-  const OpenOptions options_;  // but for the files
+  const OpenOptions options_;  // those of the files count for collections only
   std::map<std::string, CollectionSnapshot> collections_;
 };
 

@@ -98,8 +98,9 @@ CollectionOptions MakeCollectionOptions(const Context& context, bool mmap, int v
 }
 
 CollectionHandle OpenCollection(const std::string& path, bool create, bool mmap, int verify,
-                                int64_t cache_memory, const LimitValues& limits, int threads) {
-  Context context = MakeContext(threads, nb::none());
+                                int64_t cache_memory, const LimitValues& limits, int threads,
+                                nb::handle files) {
+  Context context = MakeContext(threads, files);
   const CollectionOptions options =
       MakeCollectionOptions(context, mmap, verify, cache_memory, limits);
   Collection collection = Check(WithoutGil([&] {
@@ -255,7 +256,7 @@ void BindCollection(nb::module_& module) {
       },
       "path"_a);
   module.def("open_collection", &OpenCollection, "path"_a, "create"_a, "mmap"_a, "verify"_a,
-             "cache_memory"_a, "limits"_a, "threads"_a);
+             "cache_memory"_a, "limits"_a, "threads"_a, "files"_a.none());
 }
 
 }  // namespace cairn::python

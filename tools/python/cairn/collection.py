@@ -15,7 +15,7 @@ from .info import Report
 from .metadata import NO_LAYERS, Layers, RawVlMeta, VlMeta, attributes_name
 from .opened import Immutable, Opened
 from .options import Limits
-from .paths import Path, is_uri, name_of
+from .paths import Path, files_of, is_uri, name_of
 from .readable import Snapshot
 from .view import View
 
@@ -106,7 +106,10 @@ class Members(Mapping[str, Snapshot]):
         If `path` ends with ".b2z", the copy is one file, a packed store. The backup of that file is
         a collection again.
         """
-        self._view().engine.copy_to(name_of(path))
+        target = name_of(path)
+        if is_uri(target) and not is_uri(self._where):
+            raise Unimplemented(f"{target}: `cairn backup` copies a collection of this machine to an object store")
+        self._view().engine.copy_to(target)
 
     @property
     def number(self) -> int:
@@ -267,8 +270,6 @@ def open_collection(
     if mode not in _MODES:
         raise InvalidArgument(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
     name = name_of(path)
-    if is_uri(name):
-        raise Unimplemented(f"{name}: collections are directories of this machine")
     opened_with = {
         "mmap": mmap,
         "verify": verify,
@@ -332,6 +333,7 @@ def _engine_of(name: str, mode: str, opened_with: Mapping[str, Any]) -> _engine.
             options.integer(opened_with["cache_memory"], "cache_memory", 0, 2**63 - 1),
             opened_with["limits"]._counts(),
             options.integer(opened_with["threads"], "threads"),
+            files_of(name),
         )
 
     if mode in ("a", "w"):
