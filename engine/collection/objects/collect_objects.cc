@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -114,8 +115,15 @@ absl::Status CollectObjects(const Site& site, const Ledger& ledger,
   CAIRN_RETURN_IF_ERROR(
       store.PutIfAbsent(lists + object::GarbageObjectName(there.known, RandomNumber()), {})
           .status());
-  return frame::RemoveGarbage(store, root.grace, there, lists,
-                              [&needs](const std::string& name) { return IsNeeded(name, needs); })
+  CAIRN_RETURN_IF_ERROR(
+      frame::RemoveGarbage(store, root.grace, there, lists, [&needs](const std::string& name) {
+        return IsNeeded(name, needs);
+      }).status());
+  // The ledger is a frame of its own.
+  const ObjectDirectoryInfo frame = site.files->ObjectsIn(site.LedgerPath());
+  return frame::CollectGarbage(
+             frame.store, frame.files,
+             std::make_shared<const frame::FrameContext>(LedgerReading(site.files)))
       .status();
 }
 

@@ -105,21 +105,21 @@ void MemberStore::StartGet(std::string name, ObjectRange range, std::optional<st
     return store_->StartGet(std::move(name), range, std::move(if_match), std::move(done));
   }
   absl::StatusOr<ObjectPart> held = ReadHeld(name, range, if_match);
-  if (is_record || held.ok() || index_name_.empty()) return done(std::move(held));
-  // The reader and the writer of a member ask for it, one after the other.
-  const auto keep = [this, name, done = std::move(done)](absl::StatusOr<ObjectPart> part) {
-    if (part.ok()) {
-      part->object.name = name;
-      const bool is_whole = std::ssize(part->bytes) == part->object.size;
+  const bool is_held = is_record || index_name_.empty() || !absl::IsNotFound(held.status());
+  if (is_held) return done(std::move(held));
+  // All of it is kept: the reader and the writer of a member ask for it, one after the other.
+  const auto keep = [this, name, range, done = std::move(done)](absl::StatusOr<ObjectPart> part) {
+    if (!part.ok()) return done(std::move(part));
+    {
       const MutexLock lock(mutex_);
-      if (is_whole && index_ == nullptr) {
-        index_ =
-            std::make_shared<const Held>(Held{.etag = part->object.etag, .bytes = part->bytes});
+      if (index_ == nullptr) {
+        index_ = std::make_shared<const Held>(
+            Held{.etag = part->object.etag, .bytes = std::move(part->bytes)});
       }
     }
-    done(std::move(part));
+    done(ReadHeld(name, range, std::nullopt));
   };
-  store_->StartGet(index_name_, range, std::move(if_match), keep);
+  store_->StartGet(index_name_, {}, std::move(if_match), keep);
 }
 
 absl::StatusOr<ObjectInfo> MemberStore::PutIndex(const std::optional<std::string>& etag,

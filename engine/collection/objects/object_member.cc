@@ -212,7 +212,8 @@ absl::Status CopyToNewObjects(const Site& site, std::string_view name, const Sna
                          ObjectMember::Create(site, name, from.create_options()));
   CAIRN_RETURN_IF_ERROR(CopyContent(from, member->writer()));
   CAIRN_RETURN_IF_ERROR(member->Begin({}));
-  CAIRN_RETURN_IF_ERROR(PutAll({member->IndexObject()}));
+  CAIRN_ASSIGN_OR_RETURN(NewObject index, member->IndexObject());
+  CAIRN_RETURN_IF_ERROR(PutAll({std::move(index)}));
   CAIRN_RETURN_IF_ERROR(member->Publish());
   entry = member->entry();
   return absl::OkStatus();
@@ -288,11 +289,15 @@ absl::StatusOr<std::optional<MemberPart>> ObjectMember::Checkpoint() {
   return PartOf(std::move(records));
 }
 
-NewObject ObjectMember::IndexObject() const {
-  const uint64_t generation = core_->newest()->checkpoint->seal->generation;
-  return {.store = objects_.store,
-          .name = IndexObjectName(entry_.id, generation),
-          .bytes = shown_->index()};
+absl::StatusOr<NewObject> ObjectMember::IndexObject() const {
+  const State& state = *core_->newest();
+  const uint64_t generation = state.checkpoint->seal->generation;
+  if (generation != entry_.position.generation || !IsAt(PositionOf(committed()), entry_.position)) {
+    return absl::UnavailableError(path_ + ": no checkpoint was made");
+  }
+  return NewObject{.store = objects_.store,
+                   .name = IndexObjectName(entry_.id, generation),
+                   .bytes = shown_->index()};
 }
 
 absl::Status ObjectMember::Publish() const {

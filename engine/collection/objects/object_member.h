@@ -96,8 +96,9 @@ class ObjectMember {
   // Makes a checkpoint of the committed state. Returns the commit that it needs before, if some
   // items fill no chunk, for the ledger. Nothing may be staged.
   absl::StatusOr<std::optional<MemberPart>> Checkpoint();
-  // Returns the index of the newest checkpoint, which is to be put.
-  NewObject IndexObject() const;
+  // Returns the index of the newest checkpoint, which is to be put. Errors: kUnavailable if that is
+  // not a checkpoint of the listed state.
+  absl::StatusOr<NewObject> IndexObject() const;
   // Puts that index as the one of a frame, too, for whoever opens the member alone.
   absl::Status Publish() const;
 

@@ -182,7 +182,8 @@ absl::Status ObjectWriter::Prepare(LedgerCommit& commit) {
   for (const auto& [name, entry] : removed_) commit.removed.push_back(name);
   for (const auto& [name, member] : added_) {
     CAIRN_RETURN_IF_ERROR(member->Begin(options_));
-    indexes.push_back(member->IndexObject());
+    // Edits of an attempt that failed come as records.
+    CAIRN_ASSIGN_OR_RETURN(indexes.emplace_back(), member->IndexObject());
     commit.added.push_back({.name = name, .entry = member->entry()});
     staged.push_back(member.get());
   }
@@ -215,8 +216,9 @@ absl::StatusOr<uint64_t> ObjectWriter::CommitStaged() {
     }
     const absl::Status decided = Decide(commit);
     if (decided.ok()) {
-      // A step after the commit that fails stops the writer.
-      unusable_ = AfterLedger(commit);
+      // The commit stands. If a step after it fails, the writer stops.
+      const absl::Status after = AfterLedger(commit);
+      if (!after.ok()) Stop(after).IgnoreError();
       return commit.number;
     }
     if (!absl::IsAborted(decided)) return decided;
@@ -243,7 +245,11 @@ absl::Status ObjectWriter::FollowLedger(const absl::Status& status) {
   absl::Status usable = ledger_writer_.Commit().status();  // of nothing
   if (usable.ok()) usable = Follow();
   if (usable.ok()) return status;
-  const absl::Status& failure = status.ok() ? usable : status;
+  return Stop(status.ok() ? usable : status);
+}
+
+// Leaves the chunks of staged edits in the store: a commit may name them.
+absl::Status ObjectWriter::Stop(const absl::Status& failure) {
   unusable_ = FailedPrecondition("an earlier step failed: %s", failure.message());
   for (const auto& [name, member] : members_) member->Abandon();
   for (const auto& [name, member] : added_) member->Abandon();
@@ -357,7 +363,9 @@ absl::Status ObjectWriter::CheckpointMembers(const std::set<std::string>& names)
     for (const MemberPart& part : commit.parts) members_.at(part.name)->NoteListed(part.position);
   }
   std::vector<NewObject> indexes;
-  for (const std::string& name : names) indexes.push_back(members_.at(name)->IndexObject());
+  for (const std::string& name : names) {
+    CAIRN_ASSIGN_OR_RETURN(indexes.emplace_back(), members_.at(name)->IndexObject());
+  }
   return PutAll(indexes);
 }
 

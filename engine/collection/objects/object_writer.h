@@ -71,6 +71,7 @@ class ObjectWriter final : public MembersWriter {
   absl::Status Prepare(LedgerCommit& commit);
   absl::Status Decide(const LedgerCommit& commit);
   absl::Status FollowLedger(const absl::Status& status);
+  absl::Status Stop(const absl::Status& failure);
   absl::Status AfterLedger(const LedgerCommit& commit);
   absl::Status Follow();
   absl::Status ReadCommits();
