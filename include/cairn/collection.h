@@ -8,8 +8,9 @@
 //   writer->Commit();
 //
 // The members are ordinary frames: NAME.b2nd for an array, NAME.b2f for any other. Any Blosc2
-// library reads what Close leaves, and python-blosc2 opens the directory as a TreeStore. See
-// docs/collections.md.
+// library reads what Close leaves, and python-blosc2 opens the directory as a TreeStore. In an
+// object store, which `members.file_system` leads to, any number of programs write a collection at
+// the same time. See docs/collections.md.
 #ifndef CAIRN_COLLECTION_H_
 #define CAIRN_COLLECTION_H_
 
@@ -66,7 +67,8 @@ struct CollectionRecovery {
 };
 
 // A committed state of all members, which no later commit changes. Thread-safe and cheap to copy.
-// While it exists, writers keep what its members need, opened or not.
+// While it exists, writers keep what its members need, opened or not. In an object store they keep
+// it for the time of ObjectFileOptions::grace.
 class CAIRN_EXPORT CollectionSnapshot {
  public:
   // Returns the number of the commit: each commit has that of the one before, plus one.
@@ -119,7 +121,8 @@ class CAIRN_EXPORT CollectionSnapshot {
 // Movable and not thread-safe. The destructor drops staged edits.
 //
 // After a failed write or sync, every call returns kFailedPrecondition, and the outcome of the
-// commit under way is unknown until the collection is opened again.
+// commit under way is unknown until the collection is opened again. In an object store this is so
+// after a Commit that returned kDeadlineExceeded or kCancelled.
 class CAIRN_EXPORT CollectionWriter {
  public:
   CollectionWriter(CollectionWriter&&) noexcept;
@@ -158,7 +161,8 @@ class CAIRN_EXPORT CollectionWriter {
   // under its old name. Errors: as for Copy.
   absl::Status Move(std::string_view from, std::string_view to);
   // Stages a copy of a member, without its dead bytes, that takes its place. Older snapshots keep
-  // the old file until they are gone. Errors: as for Copy.
+  // the old file until they are gone. In an object store, lets the next commit collect the garbage
+  // of the whole collection instead. Errors: as for Copy.
   absl::Status Compact(std::string_view name);
   // Returns the writer of a group's attributes, such as those of "/" or "/day": its vlmetalayers.
   // python-blosc2 shows them as the `vlmeta` of the group. Errors: as for Add and Edit.
@@ -173,14 +177,19 @@ class CAIRN_EXPORT CollectionWriter {
   // Errors, after which nothing is committed and nothing is staged any more: kResourceExhausted if
   // the disk is full or a limit is passed; those of Writer::Prepare. After any other error the
   // writer stops.
+  //
+  // Errors in an object store, after which nothing is committed and all is still staged: kAborted
+  // if another writer's commit came before that changes the same, or if edits were staged for more
+  // than half of the grace: roll back, and stage the edits again; kUnavailable if the store gave no
+  // answer; others of Writer::Commit.
   absl::StatusOr<uint64_t> Commit();
-  // Drops all staged edits.
+  // Drops all staged edits. In an object store, moves on to the newest commit.
   void Rollback();
   // Returns true if another writer waits for the collection. Takes one system call.
   absl::StatusOr<bool> HasWaiters() const;
   // Commits, leaves complete checkpoints of all members, so that other Blosc2 libraries see
   // everything, and releases the collection. Every later call fails. A member that is damaged or
-  // missing keeps none of the others from being completed.
+  // missing keeps none of the others from being completed. In an object store, only commits.
   // Errors: as for Commit; kDataLoss, kInvalidArgument or kNotFound for such a member.
   absl::Status Close();
 
@@ -214,7 +223,7 @@ class CAIRN_EXPORT Collection {
   // Errors:
   //   kAlreadyExists if a collection or a TreeStore is there.
   //   kFailedPrecondition if frames are there without a ledger, also in subdirectories.
-  //   kUnimplemented if the file system has no directories.
+  //   kUnimplemented if the file system has no directories and is not one of an object store.
   static absl::StatusOr<Collection> Create(const std::string& path,
                                            const CollectionOptions& options = {});
 
@@ -229,7 +238,8 @@ class CAIRN_EXPORT Collection {
   // a name that ends with ".damaged".
   //
   // Errors: kNotFound if no member is there; kFailedPrecondition for a store of python-blosc2;
-  // kUnavailable if the collection has a writer, or if readers hold what would change.
+  // kUnavailable if the collection has a writer, or if readers hold what would change;
+  // kUnimplemented in an object store.
   static absl::StatusOr<CollectionRecovery> Recover(const std::string& path,
                                                     const CollectionOptions& options = {});
 
@@ -244,8 +254,8 @@ class CAIRN_EXPORT Collection {
   // changes it meanwhile may change what a snapshot shows. Its number is 0.
   [[nodiscard]] bool has_ledger() const;
 
-  // Opens the only writer of the collection. It completes what a writer that was killed had
-  // committed.
+  // Opens the only writer of the collection, or one of many in an object store. It completes what a
+  // writer that was killed had committed.
   //
   // Errors: kUnavailable if another writer has the collection for longer than `options.wait`;
   // kFailedPrecondition if it has no ledger; kDataLoss if the ledger or a member that must be

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -144,6 +145,39 @@ TEST_F(ObjectCollectionTest, OpeningTakesFewRequests) {
   EXPECT_EQ(store_->stats().requests() - before, 2 + 6 + 1);
   ASSERT_TRUE(IsOk(reader.Refresh()));
   EXPECT_EQ(store_->stats().requests() - before, 2 + 6 + 1 + 1);
+}
+
+// docs/object-stores.md has these numbers.
+TEST_F(ObjectCollectionTest, EachStepTakesAsManyRequestsAsDocumented) {
+  Make({{"/a", Range(0, 250)}, {"/b", Range(0, 250)}});
+  int64_t before = store_->stats().requests();
+  const auto taken = [&] {
+    const int64_t now = store_->stats().requests();
+    return now - std::exchange(before, now);
+  };
+  Collection collection = Open();
+  EXPECT_EQ(taken(), 2 + 1);
+  auto writer = collection.OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  EXPECT_EQ(taken(), 5 + 2 * 1);
+  ASSERT_TRUE(IsOk(writer->Edit("/a")));
+  EXPECT_EQ(taken(), 1);
+  ASSERT_TRUE(IsOk(Stage(*writer, "/new", Range(0, 100))));
+  ASSERT_TRUE(IsOk(writer->Commit()));
+  EXPECT_EQ(taken(), 1 + 1 + 2);
+  ASSERT_TRUE(IsOk(writer->Remove("/new")));
+  ASSERT_TRUE(IsOk(writer->Commit()));
+  EXPECT_EQ(taken(), 1 + 1);
+  CollectionWriter other = OpenWriter();
+  ASSERT_TRUE(IsOk(Stage(other, "/a", {1})));
+  ASSERT_TRUE(IsOk(other.Commit()));
+  taken();
+  ASSERT_TRUE(IsOk(Stage(*writer, "/a", {1})));
+  ASSERT_TRUE(IsOk(writer->Commit()));
+  EXPECT_EQ(taken(), 1 + 5);
+  ASSERT_TRUE(IsOk(writer->Compact("/a")));
+  ASSERT_TRUE(IsOk(writer->Commit()));
+  EXPECT_EQ(taken(), 8 + 12);  // a checkpoint, and garbage collection
 }
 
 TEST_F(ObjectCollectionTest, AMemberOpenedAloneShowsACommittedState) {
