@@ -181,7 +181,8 @@ absl::Status ObjectWriter::Prepare(LedgerCommit& commit) {
   std::vector<ObjectMember*> staged;
   for (const auto& [name, entry] : removed_) commit.removed.push_back(name);
   for (const auto& [name, member] : added_) {
-    CAIRN_RETURN_IF_ERROR(member->Begin(options_));
+    const absl::Status begun = member->Begin(options_);
+    if (!begun.ok()) return AtPath(name, begun);
     // Edits of an attempt that failed come as records.
     CAIRN_ASSIGN_OR_RETURN(indexes.emplace_back(), member->IndexObject());
     commit.added.push_back({.name = name, .entry = member->entry()});
