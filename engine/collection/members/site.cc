@@ -27,8 +27,7 @@ absl::Status MakeOne(FileSystem& files, const std::string& path) {
   if (!files.Identity(absl::StrCat(path, "/", std::string(kLedgerName))).ok()) {
     return absl::OkStatus();
   }
-  return FailedPrecondition(
-      "%s: belongs to another collection or TreeStore, which lies inside this one", path);
+  return IsOfInner(path);
 }
 
 }  // namespace
@@ -77,6 +76,11 @@ absl::Status CheckIsNew(const Site& site, std::string_view name, bool is_there) 
   if (!is_there) return absl::OkStatus();
   return absl::AlreadyExistsError(
       absl::StrFormat("%s: there is such a member of the collection %s", name, site.root));
+}
+
+absl::Status IsOfInner(std::string_view directory) {
+  return FailedPrecondition(
+      "%s: belongs to another collection or TreeStore, which lies inside this one", directory);
 }
 
 MemberKind KindOf(const CreateOptions& options) {

@@ -49,6 +49,8 @@ absl::Status CheckIsEmpty(const Site& site);
 // Checks that a new member may have the name. Errors: kAlreadyExists if it `is_there`;
 // kInvalidArgument if no member can have it.
 absl::Status CheckIsNew(const Site& site, std::string_view name, bool is_there);
+// Returns that the directory has a ledger of its own.
+absl::Status IsOfInner(std::string_view directory);
 // Returns the kind of a member that is made with these options.
 MemberKind KindOf(const CreateOptions& options);
 

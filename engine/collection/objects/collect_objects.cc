@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,7 +32,6 @@ struct NeededOf {
   uint64_t id = 0;
   uint64_t index = 0;  // generation
 };
-using Needs = std::map<std::string, NeededOf, std::less<>>;  // by prefix
 
 // Returns the prefix of the member that an object belongs to, or nothing if it belongs to none.
 std::string_view PrefixOfMember(std::string_view name) {
@@ -42,20 +42,72 @@ std::string_view PrefixOfMember(std::string_view name) {
   return {};
 }
 
-// Returns true also for names of other kinds, which are not the collection's to remove.
-bool IsNeeded(std::string_view name, const Needs& needs) {
+// Tells which objects of a collection are needed.
+class Needs {
+ public:
+  explicit Needs(const frame::Inventory& there);
+
+  // Adds a member that the ledger lists.
+  void Add(std::string prefix, NeededOf needed) {
+    members_.emplace(std::move(prefix), std::move(needed));
+  }
+  // Returns true also for names that are not the collection's to remove.
+  bool Has(std::string_view name) const;
+
+ private:
+  // Objects whose names begin in the same way.
+  struct Found {
+    bool has_index = false;  // only members of collections have one
+    bool has_chunks = false;
+    bool has_frame = false;  // which others may have made
+  };
+
+  bool IsOfOthers(std::string_view prefix) const;
+
+  std::map<std::string, NeededOf, std::less<>> members_;  // by prefix
+  std::map<std::string, Found, std::less<>> found_;       // likewise
+  std::set<std::string> inner_;  // the beginnings of names in collections inside this one
+};
+
+Needs::Needs(const frame::Inventory& there) {
+  constexpr std::string_view kInnerLedger = "/embed.b2e/";
+  for (const auto& [name, object] : there.objects) {
+    if (const size_t inner = name.find(kInnerLedger); inner != name.npos) {
+      inner_.insert(name.substr(0, inner + 1));
+    }
+    const std::string_view prefix = PrefixOfMember(name);
+    if (prefix.empty()) continue;
+    const std::string_view rest = std::string_view(name).substr(prefix.size());
+    Found& found = found_[std::string(prefix)];
+    found.has_index |= ParseIndexObjectName(rest).has_value();
+    found.has_chunks |= format::ParseChunkFileName(rest).has_value();
+    found.has_frame |= rest == format::kIndexFileName;
+  }
+}
+
+bool Needs::IsOfOthers(std::string_view prefix) const {
+  return std::ranges::any_of(
+      inner_, [prefix](const std::string& inner) { return prefix.starts_with(inner); });
+}
+
+bool Needs::Has(std::string_view name) const {
   const std::string_view prefix = PrefixOfMember(name);
-  if (prefix.empty()) return true;
+  const auto found = found_.find(prefix);
+  if (found == found_.end() || IsOfOthers(prefix)) return true;
   name.remove_prefix(prefix.size());
-  const auto member = needs.find(prefix);
-  const bool is_there = member != needs.end();
+  const auto member = members_.find(prefix);
+  const bool is_there = member != members_.end();
+  // A frame that another program has put there stays.
+  if (!is_there && found->second.has_frame && !found->second.has_index) return true;
   if (const auto number = format::ParseChunkFileName(name); number.has_value()) {
     return is_there && std::ranges::binary_search(member->second.chunks, *number);
   }
   if (name == format::kIndexFileName) return is_there;
   const auto index = ParseIndexObjectName(name);
   if (!index.has_value()) return true;
-  return is_there && index->id == member->second.id && index->generation >= member->second.index;
+  // As long as there are chunks of a member that is gone, something has to tell that it was one.
+  if (!is_there) return found->second.has_chunks;
+  return index->id == member->second.id && index->generation >= member->second.index;
 }
 
 absl::StatusOr<NeededOf> ReadNeeds(const Site& site, std::string_view name, const Ledger& ledger) {
@@ -102,12 +154,12 @@ absl::Status CollectObjects(const Site& site, const Ledger& ledger,
   ObjectStore& store = *root.store;
   CAIRN_ASSIGN_OR_RETURN(frame::Inventory there, frame::ListObjects(store));
   CAIRN_RETURN_IF_ERROR(follow());
-  Needs needs;
+  Needs needs(there);
   for (const auto& [name, entry] : ledger.table.members) {
     const std::string prefix = site.PathOf(name, entry.kind).substr(site.root.size() + 1) + "/";
     CAIRN_ASSIGN_OR_RETURN(NeededOf needed, ReadNeeds(site, name, ledger));
     CAIRN_RETURN_IF_ERROR(RenewFrame(store, prefix, needed, there));
-    needs.emplace(prefix, std::move(needed));
+    needs.Add(prefix, std::move(needed));
   }
   CAIRN_ASSIGN_OR_RETURN(there.known, frame::TimeOf(store));
   const std::string lists(kLists);
@@ -117,7 +169,7 @@ absl::Status CollectObjects(const Site& site, const Ledger& ledger,
           .status());
   CAIRN_RETURN_IF_ERROR(
       frame::RemoveGarbage(store, root.grace, there, lists, [&needs](const std::string& name) {
-        return IsNeeded(name, needs);
+        return needs.Has(name);
       }).status());
   // The ledger is a frame of its own.
   const ObjectDirectoryInfo frame = site.files->ObjectsIn(site.LedgerPath());

@@ -101,9 +101,26 @@ absl::StatusOr<Writer*> ObjectWriter::Edit(std::string_view name) {
   return &member->writer();
 }
 
+// A group that has members belongs to this collection.
+absl::Status ObjectWriter::CheckGroups(std::string_view name) const {
+  const MemberTable& members = ledger_.table.members;
+  for (size_t end = name.find('/', 1); end != name.npos; end = name.find('/', end + 1)) {
+    const std::string_view group = name.substr(0, end + 1);
+    const auto first = members.lower_bound(group);
+    if (first != members.end() && std::string_view(first->first).starts_with(group)) continue;
+    const std::string inner = site_->root + std::string(group) + std::string(kLedgerName) + "/";
+    const absl::Status there =
+        site_->files->ObjectsIn(inner).store->Head(std::string(format::kIndexFileName)).status();
+    if (there.ok()) return IsOfInner(inner);
+    if (!absl::IsNotFound(there)) return there;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Writer*> ObjectWriter::Add(std::string_view name, const CreateOptions& options) {
   CAIRN_RETURN_IF_ERROR(unusable_);
   CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, name, CheckIsThere(name).ok() || added_.contains(name)));
+  CAIRN_RETURN_IF_ERROR(CheckGroups(name));
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<ObjectMember> member,
                          ObjectMember::Create(*site_, name, options));
   return &added_.emplace(std::string(name), std::move(member)).first->second->writer();

@@ -62,6 +62,8 @@ class ObjectWriter final : public MembersWriter {
         ledger_writer_(std::move(writer)) {}
 
   absl::Status CheckIsThere(std::string_view name) const;
+  // Errors: kFailedPrecondition if a group has a ledger of its own.
+  absl::Status CheckGroups(std::string_view name) const;
   absl::StatusOr<ObjectMember*> OpenMember(std::string_view name);
   ObjectMember& StagedMember(std::string_view name);
 

@@ -70,6 +70,11 @@ TEST_F(ObjectGarbageTest, WhatNoStateNeedsIsRemovedAfterTheGrace) {
   EXPECT_FALSE(Names("gone.b2nd/").empty());
   Pass(10);
   Collect();
+  EXPECT_EQ(Names("gone.b2nd/").size(), 1U);  // an index tells that a member was there
+  Pass(kGrace);
+  Collect();
+  Pass(kGrace);
+  Collect();
   EXPECT_TRUE(Names("gone.b2nd/").empty());
   // Three chunks, the index, and that of the frame.
   EXPECT_EQ(Names("a.b2nd/").size(), 3U + 1 + 1);
@@ -190,6 +195,37 @@ TEST_F(ObjectGarbageTest, CommitsCollectGarbageNowAndThen) {
   Ints expected = Range(0, 250);
   expected[0] = 259;
   ExpectWhole({{"/a", expected}});
+}
+
+TEST_F(ObjectGarbageTest, FramesAndCollectionsOfOthersStay) {
+  Make({{"/a", Range(0, 250)}});
+  const auto inner = Collection::Create("weather/inner", In());
+  ASSERT_TRUE(IsOk(inner));
+  {
+    auto writer = Collection::Open("weather/inner", In())->OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(Stage(*writer, "/day/b", Range(0, 250))));
+    ASSERT_TRUE(IsOk(writer->Commit()));
+  }
+  CreateOptions options = Numbers();
+  options.array->shape = {500};
+  options.file_system = In().members.file_system;
+  ASSERT_TRUE(IsOk(Frame::Create("weather/frame.b2nd", options)));
+  const size_t inner_names = Names("inner/").size();
+  const size_t frame_names = Names("frame.b2nd/").size();
+  for (int i = 0; i < 3; ++i) {
+    Pass(kGrace);
+    Collect();
+  }
+  EXPECT_EQ(Names("inner/").size(), inner_names);
+  EXPECT_EQ(Names("frame.b2nd/").size(), frame_names);
+  const auto opened = Collection::Open("weather/inner", In());
+  ASSERT_TRUE(IsOk(opened));
+  EXPECT_EQ(ContentOf(opened->snapshot()), (Content{{"/day/b", Range(0, 250)}}));
+  CollectionWriter writer = OpenWriter();
+  EXPECT_TRUE(Fails(writer.Add("/inner/day/b", Numbers()), absl::StatusCode::kFailedPrecondition,
+                    "another collection"));
+  EXPECT_TRUE(IsOk(writer.Add("/other/day/b", Numbers())));
 }
 
 TEST_F(ObjectGarbageTest, ObjectsOfOthersStay) {
