@@ -102,6 +102,26 @@ class RealS3CollectionsTest : public testing::Test {
 
 TEST_F(RealS3CollectionsTest, ACollectionIsMadeReadAndCopied) { MakeAndCopy(options_, uri_); }
 
+TEST_F(RealS3CollectionsTest, ACommitOfTenMembersIsElevenRequests) {
+  const CollectionOptions options = FromAnywhere(options_);
+  auto made = Collection::Create(uri_, options);
+  ASSERT_TRUE(IsOk(made));
+  auto writer = made->OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  const auto name_of = [](int i) { return "/m" + std::to_string(i); };
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(IsOk(writer->Add(name_of(i), NumberedDays())));
+  ASSERT_TRUE(IsOk(writer->Commit()));
+  const auto store = options.members.file_system->ObjectsIn(uri_).store;
+  for (int commit = 0; commit < 3; ++commit) {
+    const int64_t before = store->stats().requests();
+    for (int i = 0; i < 10; ++i) {
+      ASSERT_TRUE(IsOk(writer->Edit(name_of(i))->AppendSlices(0, Days(100))));
+    }
+    ASSERT_TRUE(IsOk(writer->Commit()));
+    EXPECT_EQ(store->stats().requests() - before, 10 + 1);
+  }
+}
+
 TEST_F(RealS3CollectionsTest, FourWritersLoseNothingAndReadersSeeNoHalf) {
   constexpr int kWriters = 4;
   constexpr int32_t kCommits = 50;
