@@ -20,6 +20,13 @@ SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), os.pardir, os.p
 sys.path.append(os.path.join(SOURCE, "tests", "support"))
 from range_server import RangeServer  # noqa: E402
 
+try:
+    import xarray as xr
+
+    import cairn.xarray
+except ImportError:
+    xr = None
+
 BUCKET = os.environ.get("CAIRN_TEST_S3_BUCKET")
 HAS_STORES = cairn is not None and importlib.util.find_spec("cairn._s3") is not None
 
@@ -244,6 +251,22 @@ class StoreTest(PackageTest):
         self.assertEqual(log.path, path)
         same = cairn.Log.create(path, {"time": "M8[s]", "value": "f4"}, exist_ok=True)
         self.assertEqual(len(same), 100)
+
+    @unittest.skipIf(xr is None, "no xarray")
+    def test_collection_opens_as_a_dataset(self):
+        path = f"{self.prefix}/cube.b2d"
+        temp = np.arange(6.0).reshape(2, 3)
+        with cairn.open_collection(path, "a") as made, made.writer() as writer:
+            writer.add("/day/temp", temp)
+            writer.commit()
+            writer["/day/temp"].attrs["_ARRAY_DIMENSIONS"] = ["y", "x"]
+        with xr.open_dataset(path, engine="cairn", group="/day") as found:
+            self.assertEqual(found.temp.dims, ("y", "x"))
+            self.assert_same(found.temp.values, temp)
+        alone = f"{self.prefix}/alone.b2d"  # a frame
+        xr.DataArray(temp, dims=("y", "x"), name="temp").cairn.save(alone)
+        with xr.open_dataset(alone, engine="cairn") as found:
+            self.assert_same(found.temp.values, temp)
 
     def test_collection_commits_all_members_at_once(self):
         path = f"{self.prefix}/weather.b2d"

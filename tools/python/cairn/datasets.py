@@ -316,8 +316,8 @@ def read(path: str, opened_with: Mapping[str, Any], without: Collection[str] = (
     while True:
         with _Folder(path) as folder:
             try:
-                is_packed = path.endswith(PACKED) and not is_uri(path)
-                if (is_packed or LEDGER in folder.names) and (found := _read_collection(path, opened_with, group)):
+                named = path.rstrip("/").endswith(COLLECTION if is_uri(path) else PACKED)
+                if (named or LEDGER in folder.names) and (found := _read_collection(path, opened_with, group)):
                     return found
                 if group.strip("/"):
                     raise InvalidArgument(f"{path}: has no group {group!r}, for it is no collection")
@@ -359,12 +359,16 @@ def _of_frame(frame: Frame, path: str) -> Stored:
 
 
 def _read_collection(path: str, opened_with: Mapping[str, Any], group: str) -> Optional[Stored]:
-    """Opens a group of a collection, or returns None for the directory of another program."""
+    """Opens a group of a collection, or returns None for the directory of another program, or a frame in an object store."""
     how = {name: value for name, value in opened_with.items() if name in ("threads", "verify", "limits")}
     try:
         collection = open_collection(path, **how)
     except FailedPrecondition:
         return None
+    except NotFound:
+        if is_uri(path):
+            return None
+        raise
     if opened_with.get("generation") is not None:
         raise InvalidArgument(f"{path}: generations are of frames, and a collection has none")
     with collection:
