@@ -1,4 +1,7 @@
-"""A proxy before an object store, which counts requests and bytes and adds latency. objects.py uses it."""
+"""A proxy before an object store, which counts requests and bytes and adds latency.
+
+objects.py and cube_requests.py use it.
+"""
 
 import multiprocessing
 import socket
@@ -8,11 +11,15 @@ import time
 import urllib.parse
 
 
+KINDS = ("GET", "LIST", "HEAD", "PUT", "POST", "DELETE", "other")  # of requests
+
+
 class Counts:
     """What the proxy shares with the script."""
 
     def __init__(self):
         self.requests = multiprocessing.Value("q")
+        self.kinds = {kind: multiprocessing.Value("q") for kind in KINDS}
         self.sent = multiprocessing.Value("q")
         self.received = multiprocessing.Value("q")
         self.latency = multiprocessing.Value("d")
@@ -24,6 +31,18 @@ class Counts:
 
     def read(self):
         return self.requests.value, self.sent.value + self.received.value
+
+    def read_kinds(self):
+        return {kind: counter.value for kind, counter in self.kinds.items()}
+
+
+def kind_of(line):
+    """Returns the kind of the request that begins with this line. A listing is a GET with such a query."""
+    method, _, rest = line.decode("latin-1").partition(" ")
+    query = rest.partition("?")[2]
+    if method == "GET" and ("list-type=" in query or "prefix=" in query):
+        return "LIST"
+    return method if method in KINDS else "other"
 
 
 class Ended(Exception):
@@ -70,6 +89,7 @@ def pass_request(reader, server, counts):
         head.append(line())
     fields = dict(field.lower().strip().split(b":", 1) for field in head[1:-1])
     counts.add(counts.requests, 1)
+    counts.add(counts.kinds[kind_of(head[0])], 1)
     time.sleep(counts.latency.value)
     pass_on(b"".join(head))
     if b"chunked" in fields.get(b"transfer-encoding", b""):
@@ -113,7 +133,7 @@ class Proxy:
     def __init__(self, endpoint):
         parts = urllib.parse.urlsplit(endpoint)
         if parts.scheme != "http":
-            sys.exit(f"objects.py: the proxy goes to http:// endpoints, not to {endpoint}")
+            sys.exit(f"the proxy goes to http:// endpoints, not to {endpoint}")
         self.counts = Counts()
         listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
