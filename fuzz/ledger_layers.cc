@@ -1,7 +1,9 @@
-// The input is a layer of a collection's ledger: after a byte that says which, a table or a commit.
+// The input is a layer of a collection's ledger: after a byte that says which, a table, a commit or
+// the layer of an increment.
 
 #include <utility>
 
+#include "engine/collection/ledger/increment_layer.h"
 #include "engine/collection/ledger/ledger_codec.h"
 #include "engine/collection/ledger/member_name.h"
 #include "fuzz/check.h"
@@ -32,11 +34,19 @@ void ReadCommitLayer(Bytes input) {
   Check(table.members.size() == commit->added.size(), "what is added is there");
 }
 
+void ReadIncrementLayer(Bytes input) {
+  const absl::StatusOr<collection::IncrementLayer> layer = collection::ParseIncrementLayer(input);
+  if (!IsAnswer(layer.status())) return;
+  CheckSame(collection::EncodeIncrementLayer(*layer), input,
+            "an increment is written as it was read");
+}
+
 void Read(Bytes input) {
   Input in(input);
-  const int which = in.Number<uint8_t>() % 2;
+  const int which = in.Number<uint8_t>() % 3;
   if (which == 0) ReadTableLayer(in.rest());
   if (which == 1) ReadCommitLayer(in.rest());
+  if (which == 2) ReadIncrementLayer(in.rest());
 }
 
 }  // namespace

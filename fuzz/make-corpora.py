@@ -245,7 +245,7 @@ def log_parts():
 
 
 def ledger_layers():
-    """A table of members and a commit, after the number of their kind."""
+    """A table of members, a commit and an increment, after the number of their kind."""
 
     def layer(payload):
         return binary(struct.pack("<I", 1) + payload)
@@ -261,6 +261,8 @@ def ledger_layers():
     part = name("/g/b") + position + struct.pack("<I", 2) + patch + patch
     removed = struct.pack("<I", 1) + name("/a")
     yield b"\1" + layer(struct.pack("<Q", 6) + removed + struct.pack("<I", 1) + name("/c") + entry + struct.pack("<I", 1) + part)
+    whole = struct.pack("<I", 1) + name("/c") + b"\2"
+    yield b"\2" + layer(struct.pack("<4Q", 1, 2, 3, 4) + removed + whole + struct.pack("<I", 1) + name("/g/b"))
 
 
 def text_of(text):

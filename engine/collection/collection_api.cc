@@ -8,6 +8,7 @@
 #include "cairn/collection.h"
 #include "engine/base/status.h"
 #include "engine/collection/collection_core.h"
+#include "engine/collection/collection_increment.h"
 #include "engine/collection/collection_open.h"
 #include "engine/collection/ledger/member_name.h"
 #include "engine/collection/write/collection_recover.h"
@@ -45,6 +46,19 @@ absl::StatusOr<Snapshot> CollectionSnapshot::OpenAttributes(std::string_view gro
 
 absl::Status CollectionSnapshot::CopyTo(const std::string& path) const {
   return view_->CopyTo(path);
+}
+
+absl::StatusOr<uint64_t> CollectionSnapshot::ContentHash() const {
+  return collection::ContentHashOf(*view_);
+}
+
+absl::Status CollectionSnapshot::WriteIncrement(const std::string& path,
+                                                const CollectionSnapshot& since) const {
+  return view_->WriteIncrement(path, *since.view_);
+}
+
+absl::StatusOr<IncrementInfo> CollectionSnapshot::GetIncrementInfo() const {
+  return collection::IncrementInfoOf(*view_);
 }
 
 absl::StatusOr<VerifyReport> CollectionSnapshot::Verify(const VerifyOptions& options) const {
@@ -134,6 +148,11 @@ CollectionSnapshot Collection::snapshot() const { return CollectionSnapshot(core
 absl::StatusOr<CollectionSnapshot> Collection::Refresh() {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const collection::View> view, core_->Refresh());
   return CollectionSnapshot(std::move(view));
+}
+
+absl::StatusOr<bool> Collection::ApplyIncrement(const CollectionSnapshot& increment,
+                                                const CollectionWriterOptions& options) {
+  return collection::ApplyIncrement(*core_, *increment.view_, options);
 }
 
 bool Collection::has_ledger() const { return core_->has_ledger(); }

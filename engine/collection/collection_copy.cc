@@ -16,7 +16,7 @@
 #include "engine/collection/members/member_files.h"
 #include "engine/collection/members/member_reader.h"
 #include "engine/collection/objects/object_member.h"
-#include "engine/collection/store/zip_writer.h"
+#include "engine/collection/packed_store.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/files/copy_files.h"
 
@@ -87,28 +87,15 @@ absl::Status CopyToDirectory(const View& view, const Site& to) {
 
 // Whoever unpacks the file has a collection.
 absl::Status CopyToZip(const View& view, const Site& to) {
-  if (to.files->Identity(to.root).ok()) {
-    return absl::AlreadyExistsError(absl::StrFormat("%s exists", to.root));
-  }
-  // A copy that was killed left its file.
-  frame::RemoveAbandoned({.files = to.files, .path = to.root});
-  CAIRN_ASSIGN_OR_RETURN(frame::AtomicFile file,
-                         frame::AtomicFile::CreateBeside(to.files, to.root));
-  ZipWriter zip(file.file());
-  const auto copy = [&](const std::string& name, const Snapshot& member, MemberEntry& entry) {
-    const std::string inside = to.PathOf(name, entry.kind).substr(to.root.size() + 1);
-    return zip.Add(inside, [&](std::shared_ptr<FileSystem> files) {
-      OpenOptions options = to.MemberOptions();
-      options.file_system = std::move(files);
-      return CopyMember(member, "/" + inside, options, entry.position);
-    });
+  CAIRN_ASSIGN_OR_RETURN(PackedStore store, PackedStore::Create(to));
+  const auto copy = [&](const std::string& name, const Snapshot& member,
+                        MemberEntry& entry) -> absl::Status {
+    CAIRN_ASSIGN_OR_RETURN(entry.position, store.Add(name, entry.kind, member));
+    return absl::OkStatus();
   };
   CAIRN_ASSIGN_OR_RETURN(const LedgerTable table, CopyMembers(view, copy));
-  CAIRN_RETURN_IF_ERROR(zip.Add(std::string(kLedgerName), [&](std::shared_ptr<FileSystem> files) {
-    return CreateLedger("/" + std::string(kLedgerName), std::move(files), table);
-  }));
-  CAIRN_RETURN_IF_ERROR(zip.Finish());
-  return file.Publish(/*replace=*/false);
+  CAIRN_RETURN_IF_ERROR(store.AddLedger(kTableLayer, EncodeTable(table)));
+  return store.Publish();
 }
 
 // Removes the objects of a copy without a ledger.
@@ -141,16 +128,20 @@ absl::Status CopyToObjects(const View& view, const Site& to) {
 
 }  // namespace
 
-absl::Status View::CopyTo(const std::string& path) const {
+absl::StatusOr<Site> View::SiteOfCopy(const std::string& path) const {
   CAIRN_ASSIGN_OR_RETURN(Site to, MakeSite(path, site_->options));
-  if (IsInObjects(to)) return CopyToObjects(*this, to);
   std::vector<std::string> sources = {site_->root, site_->LedgerPath()};
   for (const auto& [name, entry] : table().members) {
     sources.push_back(site_->PathOf(name, entry.kind));
   }
-  to.files = frame::FilesForCopyOf(sources, to.files);
-  if (path.ends_with(".b2z")) return CopyToZip(*this, to);
-  return CopyToDirectory(*this, to);
+  if (!IsInObjects(to)) to.files = frame::FilesForCopyOf(sources, to.files);
+  return to;
+}
+
+absl::Status View::CopyTo(const std::string& path) const {
+  CAIRN_ASSIGN_OR_RETURN(const Site to, SiteOfCopy(path));
+  if (IsInObjects(to)) return CopyToObjects(*this, to);
+  return path.ends_with(".b2z") ? CopyToZip(*this, to) : CopyToDirectory(*this, to);
 }
 
 }  // namespace cairn::collection

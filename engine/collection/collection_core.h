@@ -31,12 +31,20 @@ class View {
   // Copies all members to a new collection at `path`, which gets its ledger last. A path that ends
   // with ".b2z" becomes a packed store.
   absl::Status CopyTo(const std::string& path) const;
+  // Writes what leads from `since` to this state as a packed store at `path`.
+  absl::Status WriteIncrement(const std::string& path, const View& since) const;
+  // Returns the ledger of a packed store, which may be that of an increment. Errors:
+  // kFailedPrecondition for any other view.
+  virtual absl::StatusOr<Snapshot> OpenPackedLedger() const;
 
  protected:
   explicit View(std::shared_ptr<const Site> site) : site_(std::move(site)) {}
   const Site& site() const { return *site_; }
 
  private:
+  // Returns the place of a copy, whose files no other user may open than those of this state.
+  absl::StatusOr<Site> SiteOfCopy(const std::string& path) const;
+
   const std::shared_ptr<const Site> site_;
 };
 using ViewPtr = std::shared_ptr<const View>;

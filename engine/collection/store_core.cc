@@ -95,6 +95,7 @@ absl::StatusOr<StoreContent> ListZip(const Site& site, std::shared_ptr<const Fil
   if (values.has_value()) {
     CAIRN_ASSIGN_OR_RETURN(const Snapshot store, OpenEntry(site, *zip, *values));
     CAIRN_RETURN_IF_ERROR(AddValues(store, content));
+    content.ledger = store;
   }
   content.zip = std::move(zip);
   return content;
@@ -163,6 +164,10 @@ absl::StatusOr<Snapshot> StoreView::OpenMember(std::string_view name) const {
   }
   if (member.ok()) return member;
   return AtPath(shown, member.status());
+}
+
+absl::StatusOr<Snapshot> StoreView::OpenPackedLedger() const {
+  return content_.ledger.has_value() ? *content_.ledger : View::OpenPackedLedger();
 }
 
 absl::Status StoreView::CheckEntry(const std::string& name, const ZipEntry& entry,

@@ -39,6 +39,7 @@ struct StoreContent {
   std::shared_ptr<const File> zip = nullptr;
   std::vector<ZipEntry> others = {};  // entries of the zip file that are no members
   std::optional<Snapshot> values = {};
+  std::optional<Snapshot> ledger = {};  // of a zip file
 };
 
 // The content as it was when the store was listed. A program that changes the store later changes
@@ -53,6 +54,7 @@ class StoreView final : public View {
   const LedgerTable& table() const override { return content_.table; }
   absl::StatusOr<Snapshot> OpenMember(std::string_view name) const override;
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) const override;
+  absl::StatusOr<Snapshot> OpenPackedLedger() const override;
 
  private:
   // Compares the bytes of an entry with the checksum that the zip file has of them.

@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/copy.h"
 #include "cairn/member_writer.h"
 #include "cairn/options.h"
 #include "cairn/snapshot.h"
@@ -100,6 +101,20 @@ class CAIRN_EXPORT CollectionSnapshot {
   // nothing; kInvalidArgument if a store has a name that no member can have; those of OpenMember
   // and Snapshot::CopyTo.
   absl::Status CopyTo(const std::string& path) const;
+  // Returns a hash of the names and the contents of all members; see Snapshot::ContentHash. Equal
+  // collections have equal hashes. Reads the tables of all members, and not their chunks.
+  // Errors: those of OpenMember and Snapshot::ContentHash.
+  absl::StatusOr<uint64_t> ContentHash() const;
+  // Writes what is new since `since` as a packed file at `path`, also while a writer uses this
+  // collection. `since` is an older state, or a state of a copy. Collection::ApplyIncrement brings
+  // any collection with the content of `since` up to this state. A member that no increment leads
+  // to is stored as a whole.
+  // Errors, after which nothing is left: those of CopyTo; kUnimplemented if `path` is in an object
+  // store.
+  absl::Status WriteIncrement(const std::string& path, const CollectionSnapshot& since) const;
+  // Describes the increment that this is, with numbers of commits as generations.
+  // Errors: kFailedPrecondition if it is none; kDataLoss if the description is damaged.
+  absl::StatusOr<IncrementInfo> GetIncrementInfo() const;
   // Verifies the ledger, as it is now, and all members. A section of the report begins with the
   // name of the member, as in "/day/temp: chunk 3", or is that name if the file cannot be opened.
   // `options.progress` gets the chunks of all frames together.
@@ -249,6 +264,16 @@ class CAIRN_EXPORT Collection {
   // Errors: as for Open; kFailedPrecondition if the collection was removed, also if another one has
   // its place.
   absl::StatusOr<CollectionSnapshot> Refresh();
+
+  // Gives the collection the content of the state that an increment was made of, in one commit.
+  // Returns false, and does nothing, if it has that content, so an interrupted restore can be
+  // repeated. Both contents are checked before the commit.
+  //
+  // Errors, after which nothing is committed: kFailedPrecondition if the collection does not have
+  // the content that the increment applies to, or if `increment` is not an increment; those of
+  // OpenWriter, CollectionWriter::Commit and Writer::ApplyIncrement.
+  absl::StatusOr<bool> ApplyIncrement(const CollectionSnapshot& increment,
+                                      const CollectionWriterOptions& options = {});
 
   // Returns false for a store of python-blosc2. Cairn only reads it: it has no commits, and whoever
   // changes it meanwhile may change what a snapshot shows. Its number is 0.

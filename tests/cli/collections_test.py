@@ -74,6 +74,23 @@ class Collections(CliTest):
         self.assertIn("of frames", self.fails(2, "backup", "weather.b2d", "new.b2d", "--force"))
         self.assertIn("as a whole", self.fails(1, "backup", "weather.b2d/day", "new.b2d"))
 
+    def test_increments_bring_a_copy_up_to_date(self):
+        self.ok("backup", "weather.b2d", "copy.b2d")
+        self.ok("backup", "weather.b2d", "none.b2z", "--since-copy", "copy.b2d")
+        self.assertIn("has the content of the last increment already", self.ok("restore", "copy.b2d", "none.b2z").decode())
+        os.remove(self.path("copy.b2d/day/temp.b2nd"))
+        self.ok("recover", "copy.b2d")  # it has one member
+        self.assertIn("increment: made for", self.fails(1, "restore", "copy.b2d", "none.b2z"))
+        told = self.ok("backup", "weather.b2d", "monday.b2z", "--since-copy", "copy.b2d").decode()
+        self.assertRegex(told, r"\Amonday\.b2z: changes from commit \d+ to \d+\n\Z")
+        self.assertRegex(self.ok("restore", "copy.b2d", "monday.b2z").decode(),
+                         r"\Acopy\.b2d: 1 increment applied; it has the content of commit \d+ of its source\n\Z")  # fmt: skip
+        for member in ["day/rain", "day/temp"]:
+            self.assertEqual(self.ok("cat", f"copy.b2d/{member}"), self.ok("cat", f"weather.b2d/{member}"))
+        self.assertEqual(json.loads(self.ok("restore", "copy.b2d", "none.b2z", "monday.b2z", "--json")), {"applied": 0, "skipped": 2})
+        self.assertIn("monday.b2z exists", self.fails(1, "backup", "weather.b2d", "monday.b2z", "--since-copy", "copy.b2d"))
+        self.assertIn("not an increment", self.fails(1, "restore", "copy.b2d", "weather.b2d"))
+
     def test_member_whose_file_is_gone_is_told_and_others_are_read(self):
         os.remove(self.path("weather.b2d/day/rain.b2nd"))
         told = "weather.b2d/day/rain.b2nd: member: the file is missing; other members are read all the same"

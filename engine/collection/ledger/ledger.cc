@@ -212,18 +212,23 @@ OpenOptions LedgerReading(std::shared_ptr<FileSystem> files) {
 
 absl::Status CreateLedger(const std::string& path, std::shared_ptr<FileSystem> files,
                           const LedgerTable& table) {
+  return CreateLedger(path, std::move(files), kTableLayer, EncodeTable(table));
+}
+
+absl::Status CreateLedger(const std::string& path, std::shared_ptr<FileSystem> files,
+                          std::string_view layer, Bytes content) {
   CreateOptions options;
   options.compression = {.codec = Codec::kZstd, .typesize = 1, .filters = {}};
   options.chunksize = kStoreSize;
   // {"version": 1}
   constexpr uint8_t kVersion[] = {0x81, 0xA7, 'v', 'e', 'r', 's', 'i', 'o', 'n', 0x01};
-  const Bytes content = std::as_bytes(std::span(kVersion));
-  options.metalayers.push_back({.name = "b2tree", .content = {content.begin(), content.end()}});
+  const Bytes version = std::as_bytes(std::span(kVersion));
+  options.metalayers.push_back({.name = "b2tree", .content = {version.begin(), version.end()}});
   options.file_system = std::move(files);
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
   // Each checkpoint of an empty frame would be a new file.
   CAIRN_RETURN_IF_ERROR(writer.AppendSpecial(SpecialValue::kZeros, kStoreSize));
-  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kTableLayer, EncodeTable(table)));
+  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(layer, content));
   CAIRN_RETURN_IF_ERROR(writer.Checkpoint());
   return writer.Close();
 }

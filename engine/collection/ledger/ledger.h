@@ -59,6 +59,9 @@ OpenOptions LedgerReading(std::shared_ptr<FileSystem> files);
 // store of embedded values. Errors: as for Frame::Create.
 absl::Status CreateLedger(const std::string& path, std::shared_ptr<FileSystem> files,
                           const LedgerTable& table = {});
+// Makes such a frame with another layer, which is no ledger of a collection.
+absl::Status CreateLedger(const std::string& path, std::shared_ptr<FileSystem> files,
+                          std::string_view layer, Bytes content);
 
 }  // namespace cairn::collection
 

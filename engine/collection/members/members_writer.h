@@ -9,7 +9,9 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/options.h"
+#include "cairn/snapshot.h"
 #include "cairn/writer.h"
+#include "engine/collection/ledger/ledger_codec.h"
 
 namespace cairn::collection {
 
@@ -23,6 +25,8 @@ class MembersWriter {
   virtual absl::Status Remove(std::string_view name) = 0;
   // A copy to the same name takes the member's place.
   virtual absl::Status Copy(std::string_view from, std::string_view to) = 0;
+  // Stages a new member with the content of a snapshot.
+  virtual absl::Status AddCopy(std::string_view name, MemberKind kind, const Snapshot& content) = 0;
   virtual absl::StatusOr<uint64_t> Commit() = 0;
   virtual void Rollback() = 0;
   virtual absl::StatusOr<bool> HasWaiters() const = 0;

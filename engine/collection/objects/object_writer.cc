@@ -155,9 +155,15 @@ absl::Status ObjectWriter::Copy(std::string_view from, std::string_view to) {
     return absl::OkStatus();
   }
   CAIRN_ASSIGN_OR_RETURN(const Snapshot member, OpenObjectMember(*site_, from, ledger_));
-  CAIRN_ASSIGN_OR_RETURN(Writer* const copy, Add(to, member.create_options()));
-  const absl::Status copied = CopyContent(member, *copy);
-  if (!copied.ok()) added_.erase(added_.find(to));
+  return AddCopy(to, ledger_.table.members.find(from)->second.kind, member);
+}
+
+// The kind follows from the content.
+absl::Status ObjectWriter::AddCopy(std::string_view name, MemberKind /*kind*/,
+                                   const Snapshot& content) {
+  CAIRN_ASSIGN_OR_RETURN(Writer* const copy, Add(name, content.create_options()));
+  const absl::Status copied = CopyContent(content, *copy);
+  if (!copied.ok()) added_.erase(added_.find(name));
   return copied;
 }
 

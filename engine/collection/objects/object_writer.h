@@ -44,6 +44,7 @@ class ObjectWriter final : public MembersWriter {
   absl::Status Remove(std::string_view name) override;
   // Objects have no dead bytes. A copy to the same name makes the commit collect garbage.
   absl::Status Copy(std::string_view from, std::string_view to) override;
+  absl::Status AddCopy(std::string_view name, MemberKind kind, const Snapshot& content) override;
   absl::StatusOr<uint64_t> Commit() override;
   void Rollback() override;
   // Returns false: writers do not wait for each other.

@@ -421,7 +421,7 @@ absl::Status WriterCore::Close() {
     CAIRN_RETURN_IF_ERROR(opened.status());
     Member* const member = *opened;
     if (member->NeedsNewFile()) {
-      const absl::Status copied = StageCopy(name, name);
+      const absl::Status copied = Copy(name, name);
       if (!copied.ok()) DropStaged();
       CAIRN_RETURN_IF_ERROR(copied);
     } else {

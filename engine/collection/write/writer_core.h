@@ -46,6 +46,7 @@ class WriterCore final : public MembersWriter {
   absl::StatusOr<Writer*> Add(std::string_view name, const CreateOptions& options) override;
   absl::Status Remove(std::string_view name) override;
   absl::Status Copy(std::string_view from, std::string_view to) override;
+  absl::Status AddCopy(std::string_view name, MemberKind kind, const Snapshot& content) override;
   // Also lists the checkpoints of members, if `lists_checkpoints` is set and there are any.
   absl::StatusOr<uint64_t> Commit(bool lists_checkpoints);
   absl::StatusOr<uint64_t> Commit() override { return Commit(false); }
@@ -84,7 +85,6 @@ class WriterCore final : public MembersWriter {
   // kResourceExhausted if that is not enough.
   absl::Status MakeRoom(std::string_view name);
   absl::StatusOr<Member*> OpenMember(std::string_view name);
-  absl::Status StageCopy(std::string_view from, std::string_view to);
 
   // Steps of a commit.
   absl::Status WriteNewMembers(LedgerCommit& commit);

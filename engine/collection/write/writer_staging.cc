@@ -93,29 +93,35 @@ absl::Status WriterCore::Remove(std::string_view name) {
 
 absl::Status WriterCore::Copy(std::string_view from, std::string_view to) {
   CAIRN_RETURN_IF_ERROR(unusable_);
-  if (from != to)
-    CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, to, CheckIsThere(to).ok() || added_.contains(to)));
   if (edited_.contains(from) || added_.contains(from)) {
     return FailedPrecondition("%s: edits of the member are staged; commit them first", from);
   }
   CAIRN_RETURN_IF_ERROR(CheckIsThere(from));
   // There is enough for the member and its copy.
   CAIRN_RETURN_IF_ERROR(MakeRoom(to));
-  return StageCopy(from, to);
+  CAIRN_ASSIGN_OR_RETURN(const Member* const member, OpenMember(from));
+  const Snapshot committed = member->snapshot();
+  if (from != to) return AddCopy(to, member->kind(), committed);
+  // Readers and the ledger need the old file until the commit.
+  const auto listed = removed_.insert(*ledger_.table.members.find(from)).first;
+  const absl::Status copied = AddCopy(to, member->kind(), committed);
+  if (!copied.ok()) removed_.erase(listed);
+  return copied;
 }
 
-// Copies the committed state to a file that lies aside.
-absl::Status WriterCore::StageCopy(std::string_view from, std::string_view to) {
-  CAIRN_ASSIGN_OR_RETURN(const Member* const member, OpenMember(from));
-  const MemberEntry entry = {.id = RandomNumber(), .kind = member->kind()};
+// Copies the snapshot to a file that lies aside.
+absl::Status WriterCore::AddCopy(std::string_view to, MemberKind kind, const Snapshot& content) {
+  CAIRN_RETURN_IF_ERROR(unusable_);
+  CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, to, CheckIsThere(to).ok() || added_.contains(to)));
+  CAIRN_RETURN_IF_ERROR(MakeRoom(to));
+  const MemberEntry entry = {.id = RandomNumber(), .kind = kind};
   const std::string path = site_->AsidePath(to, entry.id);
   CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site_, *ledger_file_));
   CAIRN_RETURN_IF_ERROR(MakeDirectories(*site_, DirectoryOf(path)));
   CopyOptions copying;
-  const Snapshot committed = member->snapshot();
   copying.file_system = FilesOfWriters(
-      frame::FilesForCopyOf(frame::HandleAccess::StateOf(committed).env()->location, site_->files));
-  absl::Status copied = committed.CopyTo(path, copying);
+      frame::FilesForCopyOf(frame::HandleAccess::StateOf(content).env()->location, site_->files));
+  absl::Status copied = content.CopyTo(path, copying);
   if (copied.ok()) {
     OpenOptions open = site_->MemberOptions();
     open.use_mmap = false;
@@ -129,8 +135,6 @@ absl::Status WriterCore::StageCopy(std::string_view from, std::string_view to) {
     }
   }
   if (!copied.ok()) RemoveAside(*site_, path).IgnoreError();
-  // Readers and the ledger need the old file until the commit.
-  if (copied.ok() && from == to) removed_.insert(*ledger_.table.members.find(from));
   return copied;
 }
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/bytes.h"
 #include "tests/support/bytes.h"
 #include "tests/support/dice.h"
 

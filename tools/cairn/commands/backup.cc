@@ -78,19 +78,36 @@ absl::Status Print(const BackupFlags& flags, const std::optional<Snapshot>& sinc
                        FormatCount(info.nchunks, "chunk"))});
 }
 
+// Writes what is new since a copy of a collection.
+absl::Status BackupChanges(const CollectionSnapshot& snapshot, const BackupFlags& flags) {
+  const absl::StatusOr<CollectionSnapshot> since = Sources().OpenCollection(flags.since_copy);
+  if (!since.ok()) return About(flags.since_copy, since.status());
+  RETURN_IF_ERROR(snapshot.WriteIncrement(flags.out, *since));
+  if (flags.json) {
+    const Json json = {{"number", snapshot.number()}, {"since", since->number()}};
+    return WriteStdout(Dump(json, 2) + "\n");
+  }
+  if (flags.quiet) return absl::OkStatus();
+  return WriteLines({absl::StrFormat("%s: changes from commit %d to %d", flags.out, since->number(),
+                                     snapshot.number())});
+}
+
 absl::Status BackupCollection(const CollectionPlace& place, const BackupFlags& flags) {
   if (!place.name.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "a group of a collection: back up ", place.collection, " as a whole, or its members"));
   }
-  if (flags.since || !flags.since_copy.empty() || flags.force) {
+  if (flags.since || flags.force) {
     return absl::InvalidArgumentError(
-        "--since, --since-copy and --force are of frames: the copy of a collection is a new one");
+        "--since and --force are of frames: the copy of a collection is a new one, and "
+        "--since-copy "
+        "writes what changed");
   }
   OpenOptions open;
   if (IsUri(flags.out)) open.file_system = FilesAt(flags.out);
   ASSIGN_OR_RETURN(const CollectionSnapshot snapshot,
                    Sources(open).OpenCollection(place.collection));
+  if (!flags.since_copy.empty()) return BackupChanges(snapshot, flags);
   RETURN_IF_ERROR(snapshot.CopyTo(flags.out));
   const std::vector<std::string> members = snapshot.Members();
   if (flags.json) {
@@ -165,7 +182,10 @@ void AddBackup(CLI::App& app, Command& chosen) {
       "  cairn restore full.b2frame monday.b2frame\n"
       "\nExample: a collection as one file, and that file as a collection again\n"
       "  cairn backup weather.b2d weather.b2z\n"
-      "  cairn backup weather.b2z again.b2d");
+      "  cairn backup weather.b2z again.b2d\n"
+      "\nExample: what changed in a collection since that copy\n"
+      "  cairn backup weather.b2d monday.b2z --since-copy again.b2d\n"
+      "  cairn restore again.b2d monday.b2z");
   backup->callback(
       [flags, &chosen] { chosen = [flags] { return About(flags->frame, Backup(*flags)); }; });
 }
