@@ -32,6 +32,11 @@ inline std::string_view AsText(Bytes bytes) {
 
 inline std::vector<std::byte> ToVector(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 
+// Compares many bytes at a time, as std::ranges::equal does not.
+inline bool AreEqual(Bytes a, Bytes b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
 // Returns true if every byte equals the first one: a run equals itself shifted by one. Returns
 // false for an empty span. The comparison of two bytes comes first because it rules out most spans
 // that are not runs.

@@ -62,7 +62,7 @@ bool FrameView::PeekIsZero(int64_t position) const {
 }
 
 bool FrameView::SeesOther(int64_t position, Bytes bytes) const {
-  return !std::ranges::equal(Mapped(position, std::ssize(bytes)), bytes);
+  return !AreEqual(Mapped(position, std::ssize(bytes)), bytes);
 }
 
 absl::Status FrameView::Check(int64_t offset, int64_t size) const {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
 #include "engine/format/trailer.h"
@@ -64,15 +65,16 @@ bool SeesFile(const State& newest, const FrameFile& source) {
 }
 
 // Returns true if the file holds other bytes than these at `position`.
-absl::StatusOr<bool> HoldsOther(const State& newest, const FrameFile& source, int64_t position,
-                                Bytes bytes) {
-  if (SeesFile(newest, source)) return newest.region.SeesOther(position, bytes);
-  std::vector<std::byte> there(bytes.size());
+absl::StatusOr<bool> HoldsOther(const FrameFile& source, int64_t position, Bytes bytes) {
+  constexpr size_t kMostHeaders = 512;
+  std::array<std::byte, kMostHeaders> few;
+  std::vector<std::byte> many(bytes.size() > few.size() ? bytes.size() : 0);
+  const MutableBytes there = many.empty() ? MutableBytes(few).first(bytes.size()) : many;
   const absl::Status read = source.ReadAt(position, there);
   // There was a checkpoint, so the file was truncated since.
   if (absl::IsOutOfRange(read)) return WithCode(absl::StatusCode::kDataLoss, read);
   CAIRN_RETURN_IF_ERROR(read);
-  return !std::ranges::equal(there, bytes);
+  return !AreEqual(there, bytes);
 }
 
 // Returns true if the file has another checkpoint, or another Blosc2 has changed this one. With a
@@ -80,12 +82,17 @@ absl::StatusOr<bool> HoldsOther(const State& newest, const FrameFile& source, in
 // the header as it was, but no fingerprint in the trailer.
 absl::StatusOr<bool> HasNewCheckpoint(const State& newest, const FrameFile& source) {
   const Checkpoint& checkpoint = *newest.checkpoint;
-  CAIRN_ASSIGN_OR_RETURN(const bool other_header,
-                         HoldsOther(newest, source, 0, checkpoint.header_bytes));
-  if (other_header || checkpoint.fingerprint == FingerprintType::kNone) return other_header;
+  const Bytes header = checkpoint.header_bytes;
   const std::byte type{static_cast<uint8_t>(checkpoint.fingerprint)};
-  return HoldsOther(newest, source, checkpoint.trailer.end - format::kFingerprintFieldSize,
-                    {&type, 1});
+  const int64_t type_at = checkpoint.trailer.end - format::kFingerprintFieldSize;
+  const bool has_type = checkpoint.fingerprint != FingerprintType::kNone;
+  if (SeesFile(newest, source)) {
+    return newest.region.SeesOther(0, header) ||
+           (has_type && newest.region.SeesOther(type_at, {&type, 1}));
+  }
+  CAIRN_ASSIGN_OR_RETURN(const bool other_header, HoldsOther(source, 0, header));
+  if (other_header || !has_type) return other_header;
+  return HoldsOther(source, type_at, {&type, 1});
 }
 
 // Returns true if another Blosc2 wrote the checkpoint. Nothing in it tells then that a chunk was
