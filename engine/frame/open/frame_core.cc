@@ -371,12 +371,13 @@ absl::StatusOr<StatePtr> FrameCore::RefreshLocked() {
   StatePtr state = newest();
   if (env_->generation.has_value()) return state;
   if (source.file()->is_immutable()) return ReopenIfReplaced(std::move(state), source);
-  if (!state->journal.has_value()) {
+  const bool is_of_others = IsOfOthers(*state->checkpoint);
+  if (!state->journal.has_value() || is_of_others) {
     CAIRN_ASSIGN_OR_RETURN(const StatePtr moved, ReopenIfReplaced(state, source));
     // Frames of older eras are never written.
     if (moved != state || state->checkpoint->era != Era::kCurrent) return moved;
   }
-  if (IsOfOthers(*state->checkpoint)) {
+  if (is_of_others) {
     CAIRN_ASSIGN_OR_RETURN(const LastWrite now, LastWriteOf(source));
     if (now.at != loaded_.at || !loaded_.is_settled) return MoveTo(source);
   }
