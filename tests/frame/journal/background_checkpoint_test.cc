@@ -62,6 +62,7 @@ class BackgroundCheckpointTest : public EditedFrameTest {
   BackgroundCheckpointTest() : EditedFrameTest(kChunks) {}
   // A writer whose checkpoints are gradual.
   Writer OpenWriter(bool use_thread = false) {
+    has_thread_ = use_thread;
     return EditedFrameTest::OpenWriter({.least_edits = 1 << 12,
                                         .least_gradual = 1000,
                                         .use_thread = use_thread,
@@ -76,7 +77,9 @@ class BackgroundCheckpointTest : public EditedFrameTest {
       ASSERT_LT(i, 40'000);
       CommitSomething(writer);
     }
-    EXPECT_TRUE(Inherits(Read()));
+    // The other thread may take so long to sync that the journal becomes too long for waiting. A
+    // commit makes a checkpoint at once then.
+    EXPECT_TRUE(has_thread_ || Inherits(Read()));
   }
   void CommitSomething(Writer& writer, Durability durability = Durability::kProcess) {
     for (uint64_t left = random_() % 3; left > 0; --left) Update(writer);
@@ -113,6 +116,7 @@ class BackgroundCheckpointTest : public EditedFrameTest {
   }
 
   WatchedFiles files_;
+  bool has_thread_ = false;
   int64_t syncs_before_ = 0;
 };
 
