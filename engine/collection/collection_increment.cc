@@ -1,7 +1,8 @@
 #include "engine/collection/collection_increment.h"
 
+#include <map>
 #include <memory>
-#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/collection/ledger/increment_layer.h"
+#include "engine/collection/ledger/member_name.h"
 #include "engine/collection/members/members_writer.h"
 #include "engine/collection/packed_store.h"
 
@@ -28,6 +30,12 @@ absl::StatusOr<IncrementLayer> LayerOf(const View& increment) {
   return ParseIncrementLayer(layer);
 }
 
+struct Content {
+  MemberKind kind = MemberKind::kArray;
+  uint64_t hash = 0;
+};
+using Contents = std::map<std::string, Content>;  // by name
+
 absl::StatusOr<uint64_t> HashOfMember(const View& view, const std::string& name) {
   CAIRN_ASSIGN_OR_RETURN(const Snapshot member, view.OpenMember(name));
   const absl::StatusOr<uint64_t> hash = member.ContentHash();
@@ -35,11 +43,38 @@ absl::StatusOr<uint64_t> HashOfMember(const View& view, const std::string& name)
   return hash;
 }
 
-void AddToHash(const std::string& name, MemberKind kind, uint64_t hash, ByteWriter& all) {
-  all.Le(static_cast<uint16_t>(name.size()));
-  all.Append(std::as_bytes(std::span(name)));
-  all.U8(static_cast<uint8_t>(kind));
-  all.Le(hash);
+absl::StatusOr<Contents> ContentsOf(const View& view) {
+  Contents contents;
+  for (const auto& [name, entry] : view.table().members) {
+    CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, HashOfMember(view, name));
+    contents[name] = {.kind = entry.kind, .hash = hash};
+  }
+  return contents;
+}
+
+uint64_t HashOf(const Contents& contents) {
+  ByteWriter all;
+  for (const auto& [name, content] : contents) {
+    WriteName(name, all);
+    all.U8(static_cast<uint8_t>(content.kind));
+    all.Le(content.hash);
+  }
+  return Xxh3(all.written());
+}
+
+// Makes the contents those that the increment leads to.
+absl::Status Apply(const View& increment, const IncrementLayer& layer, Contents& contents) {
+  for (const std::string& name : layer.removed) contents.erase(name);
+  for (const WholeMember& member : layer.whole) {
+    CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, HashOfMember(increment, member.name));
+    contents[member.name] = {.kind = member.kind, .hash = hash};
+  }
+  for (const std::string& name : layer.changed) {
+    CAIRN_ASSIGN_OR_RETURN(const Snapshot change, increment.OpenMember(name));
+    CAIRN_ASSIGN_OR_RETURN(const IncrementInfo info, change.GetIncrementInfo());
+    contents[name].hash = info.result_hash;
+  }
+  return absl::OkStatus();
 }
 
 // Adds to a store the frames that an increment needs.
@@ -52,37 +87,36 @@ class IncrementWriter {
   }
 
   absl::Status Run() {
-    CAIRN_ASSIGN_OR_RETURN(layer_.info.base_hash, ContentHashOf(since_));
-    ByteWriter all;
-    for (const auto& [name, entry] : view_.table().members) {
-      CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, HashOfMember(view_, name));
-      AddToHash(name, entry.kind, hash, all);
-      CAIRN_RETURN_IF_ERROR(AddMember(name, entry.kind, hash));
+    CAIRN_ASSIGN_OR_RETURN(const Contents base, ContentsOf(since_));
+    CAIRN_ASSIGN_OR_RETURN(const Contents result, ContentsOf(view_));
+    layer_.info.base_hash = HashOf(base);
+    layer_.info.result_hash = HashOf(result);
+    for (const auto& [name, content] : result) {
+      const auto before = base.find(name);
+      const bool is_there = before != base.end();
+      CAIRN_RETURN_IF_ERROR(AddMember(name, content, is_there ? &before->second : nullptr));
     }
-    for (const auto& [name, entry] : since_.table().members) {
-      if (!view_.table().members.contains(name)) layer_.removed.push_back(name);
+    for (const auto& [name, content] : base) {
+      if (!result.contains(name)) layer_.removed.push_back(name);
     }
-    layer_.info.result_hash = Xxh3(all.written());
     return store_.AddLedger(kIncrementLayer, EncodeIncrementLayer(layer_));
   }
 
  private:
-  absl::Status AddMember(const std::string& name, MemberKind kind, uint64_t hash) {
+  // Adds what leads to the content from the one before, which is null for a new member.
+  absl::Status AddMember(const std::string& name, const Content& content, const Content* before) {
     CAIRN_ASSIGN_OR_RETURN(const Snapshot member, view_.OpenMember(name));
-    const auto base = since_.table().members.find(name);
-    const bool is_there = base != since_.table().members.end();
-    if (is_there && base->second.kind == kind) {
-      CAIRN_ASSIGN_OR_RETURN(const Snapshot before, since_.OpenMember(name));
-      CAIRN_ASSIGN_OR_RETURN(const uint64_t base_hash, before.ContentHash());
-      if (base_hash == hash) return absl::OkStatus();
-      const absl::Status added = store_.Add(name, MemberKind::kOther, member, before).status();
+    if (before != nullptr && before->kind == content.kind) {
+      if (before->hash == content.hash) return absl::OkStatus();
+      CAIRN_ASSIGN_OR_RETURN(const Snapshot base, since_.OpenMember(name));
+      const absl::Status added = store_.Add(name, MemberKind::kOther, member, base).status();
       if (added.ok()) layer_.changed.push_back(name);
       // A member that no increment leads to, as of another typesize, is stored as a whole.
       if (!absl::IsFailedPrecondition(added)) return added;
     }
-    if (is_there) layer_.removed.push_back(name);
-    layer_.whole.push_back({.name = name, .kind = kind});
-    return store_.Add(name, kind, member).status();
+    if (before != nullptr) layer_.removed.push_back(name);
+    layer_.whole.push_back({.name = name, .kind = content.kind});
+    return store_.Add(name, content.kind, member).status();
   }
 
   const View& view_;
@@ -113,12 +147,8 @@ absl::Status StageIncrement(const View& increment, const IncrementLayer& layer,
 }  // namespace
 
 absl::StatusOr<uint64_t> ContentHashOf(const View& view) {
-  ByteWriter all;
-  for (const auto& [name, entry] : view.table().members) {
-    CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, HashOfMember(view, name));
-    AddToHash(name, entry.kind, hash, all);
-  }
-  return Xxh3(all.written());
+  CAIRN_ASSIGN_OR_RETURN(const Contents contents, ContentsOf(view));
+  return HashOf(contents);
 }
 
 absl::StatusOr<Snapshot> View::OpenPackedLedger() const { return IsNoIncrement(); }
@@ -143,7 +173,8 @@ absl::StatusOr<bool> ApplyIncrement(CollectionCore& core, const View& increment,
   CAIRN_ASSIGN_OR_RETURN(const IncrementLayer layer, LayerOf(increment));
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<MembersWriter> writer, core.OpenWriter(options));
   CAIRN_ASSIGN_OR_RETURN(ViewPtr before, core.Refresh());
-  CAIRN_ASSIGN_OR_RETURN(const uint64_t content, ContentHashOf(*before));
+  CAIRN_ASSIGN_OR_RETURN(Contents contents, ContentsOf(*before));
+  const uint64_t content = HashOf(contents);
   if (content == layer.info.result_hash) {
     CAIRN_RETURN_IF_ERROR(writer->Close());
     return false;
@@ -154,6 +185,10 @@ absl::StatusOr<bool> ApplyIncrement(CollectionCore& core, const View& increment,
         layer.info.base_hash, content);
   }
   before.reset();  // a snapshot would keep what the commit replaces
+  CAIRN_RETURN_IF_ERROR(Apply(increment, layer, contents));
+  if (HashOf(contents) != layer.info.result_hash) {
+    return DataLoss("increment: it does not lead to the content that it names");
+  }
   CAIRN_RETURN_IF_ERROR(StageIncrement(increment, layer, *writer));
   CAIRN_RETURN_IF_ERROR(writer->Commit().status());
   CAIRN_RETURN_IF_ERROR(writer->Close());

@@ -218,5 +218,32 @@ TEST_F(CollectionDescriptorsTest, CommitOfManyIsCompletedByAWriterThatMayOpenFew
   EXPECT_EQ(LastValues(), std::vector<int32_t>(200, -2));
 }
 
+// The checkpoint of a member without items is a copy, for which other members may have to close.
+TEST_F(CollectionDescriptorsTest, CloseCopiesAttributesWhereFewFilesMayBeOpened) {
+  constexpr int kMembers = 8;
+  const std::vector<std::byte> text(10);
+  for (int64_t room = kLeastRoom + 1; room < kLeastRoom + 30; ++room) {
+    SCOPED_TRACE(room);
+    std::filesystem::remove_all(path_);
+    {
+      CollectionWriter writer = Fill(kMembers);
+      for (int commit = 0; commit < 2; ++commit) {
+        for (int member = 0; member < kMembers; ++member) {
+          ASSERT_TRUE(IsOk(Edit(writer, member, commit)));
+        }
+        for (const char* group : {"/g/m0003x", "/z"}) {
+          ASSERT_TRUE(IsOk(writer.EditAttributes(group)->SetVlmetalayer("text", text)));
+        }
+        ASSERT_TRUE(IsOk(writer.Commit()));
+      }
+    }
+    // This writer has no member open.
+    CollectionWriter writer = Collection::Open(path_)->OpenWriter().value();
+    const FileLimit limit(static_cast<rlim_t>(OpenFiles() + 100));
+    const OpenedFiles own(room);
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+}
+
 }  // namespace
 }  // namespace cairn::test

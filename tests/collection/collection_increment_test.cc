@@ -14,6 +14,9 @@
 #include <gtest/gtest.h>
 
 #include "cairn/collection.h"
+#include "engine/collection/ledger/increment_layer.h"
+#include "engine/collection/members/site.h"
+#include "engine/collection/packed_store.h"
 #include "tests/collection/ints.h"
 #include "tests/support/files.h"
 #include "tests/support/status.h"
@@ -172,6 +175,28 @@ TEST_F(CollectionIncrementTest, IsRefusedWhereAMemberDiffers) {
                     absl::StatusCode::kFailedPrecondition, "not an increment"));
   EXPECT_TRUE(Fails(Newest().WriteIncrement(dir_.Path("1.b2z"), Copy()),
                     absl::StatusCode::kAlreadyExists, "1.b2z"));
+}
+
+TEST_F(CollectionIncrementTest, IsRefusedWhereItLeadsToAnotherContent) {
+  Change();
+  const std::string name = Newest().Members().front();
+  const std::string path = dir_.Path("wrong.b2z");
+  {
+    collection::PackedStore store =
+        collection::PackedStore::Create(collection::MakeSite(path, {}).value()).value();
+    ASSERT_TRUE(
+        IsOk(store.Add(name, collection::MemberKind::kArray, Newest().OpenMember(name).value())));
+    collection::IncrementLayer layer;
+    layer.info = {.base_hash = Copy().ContentHash().value(),
+                  .result_hash = Newest().ContentHash().value()};
+    layer.whole = {{.name = name, .kind = collection::MemberKind::kArray}};
+    ASSERT_TRUE(IsOk(
+        store.AddLedger(collection::kIncrementLayer, collection::EncodeIncrementLayer(layer))));
+    ASSERT_TRUE(IsOk(store.Publish()));
+  }
+  const CollectionSnapshot increment = Collection::Open(path)->snapshot();
+  EXPECT_TRUE(IsDamage(copy_[0].ApplyIncrement(increment).status(), "does not lead to"));
+  EXPECT_EQ(ContentsOf(Copy()), Contents());
 }
 
 TEST_F(CollectionIncrementTest, DamagedOneMakesNoWrongState) {

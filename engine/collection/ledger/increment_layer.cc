@@ -1,6 +1,5 @@
 #include "engine/collection/ledger/increment_layer.h"
 
-#include <span>
 #include <utility>
 
 #include "engine/base/binary_value.h"
@@ -15,28 +14,15 @@ namespace {
 
 constexpr uint32_t kIncrementVersion = 1;
 
-void WriteText(std::string_view name, ByteWriter& writer) {
-  writer.Le(static_cast<uint16_t>(name.size()));
-  writer.Append(std::as_bytes(std::span(name)));
-}
-
-std::string ReadText(ByteReader& reader) {
-  const auto size = reader.Le<uint16_t>("name");
-  const Bytes bytes = reader.Take(size, "name");
-  std::string name(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (reader.ok() && !CheckMemberName(name).ok()) reader.Fail("name", "is not that of a member");
-  return name;
-}
-
 void WriteNames(const std::vector<std::string>& names, ByteWriter& writer) {
   writer.Le(static_cast<uint32_t>(names.size()));
-  for (const std::string& name : names) WriteText(name, writer);
+  for (const std::string& name : names) WriteName(name, writer);
 }
 
 std::vector<std::string> ReadNames(std::string_view field, ByteReader& reader) {
   std::vector<std::string> names;
   for (auto left = reader.Le<uint32_t>(field); left > 0 && reader.ok(); --left) {
-    names.push_back(ReadText(reader));
+    names.push_back(ReadName(reader));
   }
   return names;
 }
@@ -51,7 +37,7 @@ std::vector<std::byte> EncodeIncrementLayer(const IncrementLayer& layer) {
   WriteNames(layer.removed, writer);
   writer.Le(static_cast<uint32_t>(layer.whole.size()));
   for (const WholeMember& member : layer.whole) {
-    WriteText(member.name, writer);
+    WriteName(member.name, writer);
     writer.U8(static_cast<uint8_t>(member.kind));
   }
   WriteNames(layer.changed, writer);
@@ -75,7 +61,7 @@ absl::StatusOr<IncrementLayer> ParseIncrementLayer(Bytes bytes) {
   layer.removed = ReadNames("removed members", reader);
   for (auto left = reader.Le<uint32_t>("whole members"); left > 0 && reader.ok(); --left) {
     WholeMember& member = layer.whole.emplace_back();
-    member.name = ReadText(reader);
+    member.name = ReadName(reader);
     const uint8_t kind = reader.U8("kind");
     member.kind = static_cast<MemberKind>(kind);
     if (SuffixOf(member.kind).empty()) reader.Fail("kind", "unknown: %d", kind);

@@ -17,19 +17,6 @@ constexpr uint32_t kVersion = 1;
 constexpr uint8_t kCheckpointFlag = 1;
 constexpr uint8_t kSyncedFlag = 2;
 
-void WriteName(std::string_view name, ByteWriter& writer) {
-  writer.Le(static_cast<uint16_t>(name.size()));
-  writer.Append(std::as_bytes(std::span(name)));
-}
-
-std::string ReadName(ByteReader& reader) {
-  const auto size = reader.Le<uint16_t>("name");
-  const Bytes bytes = reader.Take(size, "name");
-  std::string name(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (reader.ok() && !CheckMemberName(name).ok()) reader.Fail("name", "is not that of a member");
-  return name;
-}
-
 void WritePosition(const Position& position, uint8_t flags, ByteWriter& writer) {
   writer.Le(position.generation, position.hash);
   writer.U8(flags | (position.checkpoint ? kCheckpointFlag : 0));

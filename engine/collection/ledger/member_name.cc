@@ -1,6 +1,7 @@
 #include "engine/collection/ledger/member_name.h"
 
 #include <algorithm>
+#include <span>
 
 #include "engine/base/status.h"
 
@@ -41,6 +42,19 @@ absl::Status CheckMemberName(std::string_view name) {
   if (problem.empty()) return absl::OkStatus();
   return InvalidArgument("member name: %s %s; expected a name such as /group/member",
                          name.substr(0, 64), problem);
+}
+
+void WriteName(std::string_view name, ByteWriter& writer) {
+  writer.Le(static_cast<uint16_t>(name.size()));
+  writer.Append(std::as_bytes(std::span(name)));
+}
+
+std::string ReadName(ByteReader& reader) {
+  const auto size = reader.Le<uint16_t>("name");
+  const Bytes bytes = reader.Take(size, "name");
+  std::string name(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (reader.ok() && !CheckMemberName(name).ok()) reader.Fail("name", "is not that of a member");
+  return name;
 }
 
 namespace {

@@ -76,6 +76,8 @@ absl::Status ForEachOf(size_t count, absl::FunctionRef<absl::Status(size_t)> wor
   return absl::OkStatus();
 }
 
+Snapshot NewestOf(const frame::FrameCore& core) { return frame::HandleAccess::Make(core.newest()); }
+
 absl::Status ForEachMember(const std::vector<Member*>& members,
                            absl::FunctionRef<absl::Status(Member&)> work) {
   return ForEachOf(members.size(), [&](size_t i) { return work(*members[i]); });
@@ -154,7 +156,7 @@ absl::Status WriterCore::Need(absl::Status status) {
 
 // Completes what the ledger has decided, after a writer that died. Then it has no copies any more.
 absl::Status WriterCore::Recover(bool takes_damage) {
-  const Snapshot snapshot = ledger_snapshot();
+  const Snapshot snapshot = NewestOf(*ledger_core_);
   const absl::StatusOr<std::shared_ptr<const Ledger>> ledger = ReadLedger(snapshot, nullptr);
   if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());
   ledger_ = **ledger;
@@ -225,7 +227,7 @@ absl::StatusOr<uint64_t> WriterCore::Commit(bool lists_checkpoints) {
   // The commit stands. A later step that fails stops the writer.
   const uint64_t number = commit.number;
   if (Need(AfterLedger(commit)).ok() && Need(CheckpointLongOnes(members_)).ok() &&
-      Need(CloseSome(MaxOpen())).ok() && IsLedgerLong(ledger_, ledger_snapshot())) {
+      Need(CloseSome(MaxOpen())).ok() && IsLedgerLong(ledger_, NewestOf(*ledger_core_))) {
     Need(CheckpointLedger()).IgnoreError();
   }
   return number;
@@ -377,11 +379,11 @@ absl::Status WriterCore::CheckpointLedger() {
   }
   changed_directories_.clear();
   CAIRN_RETURN_IF_ERROR(ledger_writer_.SetVlmetalayer(kTableLayer, EncodeTable(ledger_.table)));
-  if (ledger_snapshot().HasVlmetalayer(kCommitLayer)) {
+  if (NewestOf(*ledger_core_).HasVlmetalayer(kCommitLayer)) {
     CAIRN_RETURN_IF_ERROR(ledger_writer_.DeleteVlmetalayer(kCommitLayer));
   }
   CAIRN_RETURN_IF_ERROR(ledger_writer_.Checkpoint());
-  CAIRN_RETURN_IF_ERROR(ledger_.BeginAfter(ledger_snapshot()));
+  CAIRN_RETURN_IF_ERROR(ledger_.BeginAfter(NewestOf(*ledger_core_)));
   return TidyUp();
 }
 
@@ -421,9 +423,10 @@ absl::Status WriterCore::Close() {
     CAIRN_RETURN_IF_ERROR(opened.status());
     Member* const member = *opened;
     if (member->NeedsNewFile()) {
-      const absl::Status copied = Copy(name, name);
+      const absl::Status copied = StageContent(member->snapshot(), member->kind(), name);
       if (!copied.ok()) DropStaged();
       CAIRN_RETURN_IF_ERROR(copied);
+      removed_.emplace(name, ledger_.table.members.at(name));
     } else {
       due.push_back(member);
     }

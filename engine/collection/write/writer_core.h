@@ -77,7 +77,6 @@ class WriterCore final : public MembersWriter {
   // Passes a status on. If it is a failure, it is not known what is on the disk, and the writer
   // stops.
   absl::Status Need(absl::Status status);
-  Snapshot ledger_snapshot() const { return frame::HandleAccess::Make(ledger_core_->newest()); }
   absl::Status Recover(bool takes_damage);
 
   absl::Status CheckIsThere(std::string_view name) const;
@@ -85,6 +84,8 @@ class WriterCore final : public MembersWriter {
   // kResourceExhausted if that is not enough.
   absl::Status MakeRoom(std::string_view name);
   absl::StatusOr<Member*> OpenMember(std::string_view name);
+  // Stages a new member of that name, without looking whether there is one, or room for its files.
+  absl::Status StageContent(const Snapshot& content, MemberKind kind, std::string_view name);
 
   // Steps of a commit.
   absl::Status WriteNewMembers(LedgerCommit& commit);

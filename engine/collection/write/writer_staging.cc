@@ -100,20 +100,25 @@ absl::Status WriterCore::Copy(std::string_view from, std::string_view to) {
   // There is enough for the member and its copy.
   CAIRN_RETURN_IF_ERROR(MakeRoom(to));
   CAIRN_ASSIGN_OR_RETURN(const Member* const member, OpenMember(from));
-  const Snapshot committed = member->snapshot();
-  if (from != to) return AddCopy(to, member->kind(), committed);
+  if (from != to) {
+    CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, to, CheckIsThere(to).ok() || added_.contains(to)));
+  }
+  CAIRN_RETURN_IF_ERROR(StageContent(member->snapshot(), member->kind(), to));
   // Readers and the ledger need the old file until the commit.
-  const auto listed = removed_.insert(*ledger_.table.members.find(from)).first;
-  const absl::Status copied = AddCopy(to, member->kind(), committed);
-  if (!copied.ok()) removed_.erase(listed);
-  return copied;
+  if (from == to) removed_.insert(*ledger_.table.members.find(from));
+  return absl::OkStatus();
+}
+
+absl::Status WriterCore::AddCopy(std::string_view name, MemberKind kind, const Snapshot& content) {
+  CAIRN_RETURN_IF_ERROR(unusable_);
+  CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, name, CheckIsThere(name).ok() || added_.contains(name)));
+  CAIRN_RETURN_IF_ERROR(MakeRoom(name));
+  return StageContent(content, kind, name);
 }
 
 // Copies the snapshot to a file that lies aside.
-absl::Status WriterCore::AddCopy(std::string_view to, MemberKind kind, const Snapshot& content) {
-  CAIRN_RETURN_IF_ERROR(unusable_);
-  CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, to, CheckIsThere(to).ok() || added_.contains(to)));
-  CAIRN_RETURN_IF_ERROR(MakeRoom(to));
+absl::Status WriterCore::StageContent(const Snapshot& content, MemberKind kind,
+                                      std::string_view to) {
   const MemberEntry entry = {.id = RandomNumber(), .kind = kind};
   const std::string path = site_->AsidePath(to, entry.id);
   CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site_, *ledger_file_));
