@@ -37,15 +37,17 @@ FileIdentity IdentityOf(const std::string& etag) {
 }
 
 IndexFile::IndexFile(std::shared_ptr<ObjectStore> store, std::vector<std::byte> index,
-                     std::string etag, int64_t read_ahead)
+                     std::string etag, int64_t read_ahead, BootClock::time_point seen_at)
     : store_(std::move(store)),
       index_(std::make_shared<const std::vector<std::byte>>(std::move(index))),
       etag_(std::move(etag)),
-      read_ahead_(read_ahead) {}
+      read_ahead_(read_ahead),
+      seen_at_(seen_at) {}
 
 absl::StatusOr<std::unique_ptr<IndexFile>> IndexFile::Open(std::shared_ptr<ObjectStore> store,
                                                            int64_t read_ahead) {
   const std::string name(format::kIndexFileName);
+  const BootClock::time_point before = BootClock::now();
   CAIRN_ASSIGN_OR_RETURN(ObjectPart first, store->Get(name, {.offset = 0, .size = kPart}));
   std::vector<std::byte> index = std::move(first.bytes);
   // The size is only the word of the store, so each request asks for at most as much as has
@@ -70,7 +72,7 @@ absl::StatusOr<std::unique_ptr<IndexFile>> IndexFile::Open(std::shared_ptr<Objec
                     index.size());
   }
   auto file = std::make_unique<IndexFile>(std::move(store), std::move(index), first.object.etag,
-                                          read_ahead);
+                                          read_ahead, before);
   const MutexLock lock(file->mutex_);
   file->found_one_by_one_ = kFewOneByOne;  // many may follow
   return file;

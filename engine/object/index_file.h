@@ -14,6 +14,7 @@
 
 #include "cairn/file_system.h"
 #include "cairn/object_store.h"
+#include "engine/base/boot_clock.h"
 #include "engine/base/mutex.h"
 
 namespace cairn::object {
@@ -27,11 +28,12 @@ class IndexFile final : public File {
   // `store` has the names of the frame's prefix. `read_ahead` is that of its chunks.
   static absl::StatusOr<std::unique_ptr<IndexFile>> Open(std::shared_ptr<ObjectStore> store,
                                                          int64_t read_ahead);
-  // Makes the file of an index that the caller has just put.
+  // Makes the file of an index that was the frame's at that time, such as one that the caller put.
   IndexFile(std::shared_ptr<ObjectStore> store, std::vector<std::byte> index, std::string etag,
-            int64_t read_ahead);
+            int64_t read_ahead, BootClock::time_point seen_at);
 
   const std::string& etag() const { return etag_; }
+  BootClock::time_point seen_at() const { return seen_at_; }
   int64_t index_size() const { return std::ssize(*index_); }
 
   absl::StatusOr<int64_t> Size() const override;
@@ -79,6 +81,7 @@ class IndexFile final : public File {
   const std::shared_ptr<const std::vector<std::byte>> index_;
   const std::string etag_;
   const int64_t read_ahead_;
+  const BootClock::time_point seen_at_;
 
   // The fields below are a cache of the store.
   mutable Mutex mutex_;

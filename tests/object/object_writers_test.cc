@@ -73,6 +73,32 @@ TEST_F(ObjectWritersTest, ARefreshTakesOneRequestMoreForEachCommit) {
   EXPECT_EQ(store_->stats().requests() - before, 3 + 6);
 }
 
+TEST_F(ObjectWritersTest, AWriterReadsNothingThatTheFrameHasRead) {
+  Make(3);
+  Writer other = OpenWriter();
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(IsOk(other.Append(MakeItems(5))));
+    ASSERT_TRUE(IsOk(other.Commit()));
+  }
+  Frame frame = Open();
+  int64_t before = store_->stats().requests();
+  auto writer = frame.OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  EXPECT_EQ(store_->stats().requests() - before, 1);
+  // The commits since then, and a checkpoint, are taken over.
+  ASSERT_TRUE(IsOk(other.Append(MakeItems(5))));
+  ASSERT_TRUE(IsOk(other.Checkpoint()));
+  ASSERT_TRUE(IsOk(other.Append(MakeItems(7))));
+  ASSERT_TRUE(IsOk(other.Commit()));
+  auto late = frame.OpenWriter();
+  ASSERT_TRUE(IsOk(late));
+  for (Writer* const each : {&*writer, &*late}) {
+    ASSERT_TRUE(IsOk(each->Append(MakeItems(1))));
+    ASSERT_TRUE(IsOk(each->Commit()));
+  }
+  EXPECT_EQ(Open().snapshot().info().nbytes, 3 * kChunk + 6 * 5 + 7 + 2);
+}
+
 TEST_F(ObjectWritersTest, OpeningTakesNoMoreThanThreeRequests) {
   Make(100);
   Reopen({});

@@ -11,7 +11,6 @@
 #include "engine/frame/checkpoint/checkpoint_policy.h"
 #include "engine/frame/checkpoint/live_copy.h"
 #include "engine/frame/layout/object_garbage.h"
-#include "engine/frame/open/state_loader.h"
 #include "engine/frame/replay/commit_step.h"
 #include "engine/frame/replay/journal_reader.h"
 #include "engine/frame/replay/replay.h"
@@ -40,6 +39,16 @@ constexpr int kMostFences = 3;
 // Positions of journals. They leave room for indexes before, and for any number of records after.
 constexpr int64_t kLeastBegin = int64_t{1} << 40;
 constexpr int64_t kMostBegin = int64_t{1} << 61;
+
+// Returns true if a commit should be followed by a checkpoint.
+bool IsCheckpointDue(const State& state) {
+  const CheckpointPolicy& checkpoints = state.env()->checkpoints;
+  if (!checkpoints.after_commits) return false;
+  const int64_t least = std::min(kLongJournal, checkpoints.least_edits);
+  const int64_t most = std::max(least, state.chunks.size() / 8);
+  const int64_t edits = state.journal->edits;
+  return edits > 2 * most || (edits > most && RandomNumber() % kOneOf == 0);
+}
 
 std::string IndexName() { return std::string(format::kIndexFileName); }
 
@@ -100,79 +109,10 @@ ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
       writer_id_(RandomNumber()),
       collected_(Clock::now()) {}
 
-// Other writers may have changed the index since the core read it.
-absl::Status ObjectBackend::PersistBase() {
-  CAIRN_RETURN_IF_ERROR(CheckGrace(frame_.location().objects()));
-  CAIRN_RETURN_IF_ERROR(store_->CheckConditions(ScratchObjectName()));
-  CAIRN_RETURN_IF_ERROR(Reload());
-  if (!IsShared(base())) {
-    CAIRN_RETURN_IF_ERROR(MakeShared());
-  } else {
-    // A process that died while it replaced the frame has ended the journal: begin a new one.
-    CAIRN_ASSIGN_OR_RETURN(const bool ended, IsEnded());
-    if (ended) CAIRN_RETURN_IF_ERROR(MakeShared());
-  }
-  journal_base_ = base().journal->base;
-  return absl::OkStatus();
-}
-
 absl::Status ObjectBackend::CheckSameFrame() const {
   const bool is_same = IsShared(base()) && base().journal->base == journal_base_;
   if (is_same || !journal_base_.has_value()) return absl::OkStatus();
   return FailedPrecondition("%s was replaced by another frame: open it again", store_->Describe());
-}
-
-absl::StatusOr<bool> ObjectBackend::IsEnded() const {
-  std::array<std::byte, format::kMinRecordSize> record{};
-  CAIRN_ASSIGN_OR_RETURN(const size_t got, frame_.source.ReadSome(base().journal->end, record));
-  const auto head = format::FindRecordHead(Bytes(record).first(got));
-  return head.has_value() && head->kind == format::RecordKind::kReplaced;
-}
-
-absl::Status ObjectBackend::Reload() {
-  const Clock::time_point before = Clock::now();
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::IndexFile> index,
-                         object::IndexFile::Open(store_, read_ahead_));
-  CAIRN_RETURN_IF_ERROR(LoadFrom(std::move(index)));
-  validated_ = before;
-  return CheckSameFrame();
-}
-
-absl::Status ObjectBackend::LoadFrom(std::shared_ptr<object::IndexFile> index) {
-  FrameFile source =
-      FrameFile::OfFile(index, 0, frame_.core->env()->use_mmap, frame_.location().files);
-  JournalFootprint footprint;
-  CAIRN_ASSIGN_OR_RETURN(StatePtr loaded, LoadState(source, frame_.core->env(), &footprint));
-  CAIRN_RETURN_IF_ERROR(loaded->JournalStatus());
-  CAIRN_RETURN_IF_ERROR(CheckNotLast(*loaded));
-  index_ = std::move(index);
-  frame_.file = index_;
-  frame_.source = std::move(source);
-  CAIRN_RETURN_IF_ERROR(frame_.InstallCheckpoint(std::move(loaded)));
-  if (sink_ == nullptr) {
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> named,
-                           FileNumbersIn(base().chunks, SIZE_MAX));
-    sink_ = std::make_unique<ObjectSink>(store_, named);
-  }
-  return absl::OkStatus();
-}
-
-// Gives a sparse frame that was uploaded, or whose journal has ended, a journal for all writers.
-absl::Status ObjectBackend::MakeShared() {
-  Stager stager(frame_.state, *sink_, options_);
-  CAIRN_RETURN_IF_ERROR(stager.Finish());
-  CheckpointPlan plan = frame_.PlanCheckpoint(base().header().header_len, true);
-  plan.seal.journal = BeginJournal(plan.seal.generation);
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
-                         EncodeIndexObject(stager.staged(), plan));
-  const absl::StatusOr<ObjectInfo> put = store_->PutIfMatch(IndexName(), index_->etag(), bytes);
-  if (!put.ok() && !absl::IsFailedPrecondition(put.status())) return put.status();
-  sink_->Keep();
-  CAIRN_RETURN_IF_ERROR(Reload());  // the journal of another writer does as well
-  CAIRN_ASSIGN_OR_RETURN(const bool ended, IsEnded());
-  if (IsShared(base()) && !ended) return absl::OkStatus();
-  return absl::UnavailableError(
-      absl::StrFormat("%s/%s: it is being replaced", store_->Describe(), format::kIndexFileName));
 }
 
 absl::StatusOr<std::unique_ptr<Stager>> ObjectBackend::Stage() {
@@ -337,20 +277,12 @@ absl::Status ObjectBackend::PutCommit(Stager& stager) {
       absl::StrFormat("other writers were first %d times in a row", kMostAttempts)));
 }
 
-bool ObjectBackend::IsCheckpointDue() const {
-  if (!base().env()->checkpoints.after_commits) return false;
-  const int64_t least = std::min(kLongJournal, base().env()->checkpoints.least_edits);
-  const int64_t most = std::max(least, base().chunks.size() / 8);
-  const int64_t edits = base().journal->edits;
-  return edits > 2 * most || (edits > most && RandomNumber() % kOneOf == 0);
-}
-
 absl::Status ObjectBackend::PublishCommit(Stager& stager, Durability /*durability*/) {
   if (!HasRoomForSeal(stager.staged())) {
     return Refuse(FailedPrecondition("a frame in an object store has at most 14 vlmetalayers"));
   }
   CAIRN_RETURN_IF_ERROR(PutCommit(stager));
-  if (!IsCheckpointDue()) return absl::OkStatus();
+  if (!IsCheckpointDue(base())) return absl::OkStatus();
   // The commit stands, even if the checkpoint fails.
   absl::Status status = WriteCheckpoint(stager, Follows::kCommits);
   if (!status.ok() && status.ErasePayload(kRefusal)) {
@@ -411,8 +343,8 @@ absl::Status ObjectBackend::PutIndex() {
   }
   if (!put.ok()) return Refuse(put.status());
   validated_ = before;
-  return LoadFrom(
-      std::make_shared<object::IndexFile>(store_, std::move(bytes), put->etag, read_ahead_));
+  return LoadFrom(std::make_shared<object::IndexFile>(store_, std::move(bytes), put->etag,
+                                                      read_ahead_, before));
 }
 
 absl::StatusOr<ReclaimReport> ObjectBackend::ReclaimSpace(const ReclaimOptions& /*options*/) {

@@ -73,19 +73,20 @@ class ObjectBackend final : public CommitBackend {
   absl::Status CheckSameFrame() const;
   absl::Status FollowRecords();
   absl::Status FollowAnew();
-  absl::StatusOr<bool> IsEnded() const;
-  bool IsCheckpointDue() const;
   absl::Status PutIndex();
   absl::Status MakeShared();
+  bool TakeOver();
   absl::Status Reload();
   absl::Status LoadFrom(std::shared_ptr<object::IndexFile> index);
+  absl::Status Install(std::shared_ptr<const object::IndexFile> index, FrameFile source,
+                       StatePtr loaded);
 
   const std::shared_ptr<ObjectStore> store_;
   const Clock::duration grace_;
   const int64_t read_ahead_;
   const uint64_t writer_id_;
   std::optional<uint64_t> journal_base_;  // named by all records; nothing until PersistBase
-  std::shared_ptr<object::IndexFile> index_;
+  std::shared_ptr<const object::IndexFile> index_;
   std::unique_ptr<ObjectSink> sink_;
   Clock::time_point validated_;  // when the index was known to be the frame's
   Clock::time_point collected_;  // when garbage was last collected

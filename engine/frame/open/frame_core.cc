@@ -132,7 +132,8 @@ absl::Status CheckOptions(const OpenOptions& options) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& path,
-                                                           const OpenOptions& options) {
+                                                           const OpenOptions& options,
+                                                           const CheckpointPolicy& checkpoints) {
   CAIRN_ASSIGN_OR_RETURN(FrameLocation location,
                          LocateFrame(FilesOrPosix(options.file_system), path));
   const auto open = [&]() -> absl::StatusOr<FrameFile> {
@@ -154,7 +155,7 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
     if (!absl::IsNotFound(source.status())) return AtPath(path, source.status());
     return AtPath(path, NoIndexIn(location));
   }
-  auto core = Load(std::move(location), *std::move(source), options);
+  auto core = Load(std::move(location), *std::move(source), options, checkpoints);
   if (!core.ok()) return AtPath(path, core.status());
   return core;
 }
@@ -166,13 +167,15 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::OpenBuffer(Bytes cframe,
                          .path = name,
                          .in_memory = true};
   CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(location, options.offset, true));
-  return Load(std::move(location), std::move(source), options);
+  return Load(std::move(location), std::move(source), options, {});
 }
 
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Load(FrameLocation location, FrameFile source,
-                                                           const OpenOptions& options) {
+                                                           const OpenOptions& options,
+                                                           const CheckpointPolicy& checkpoints) {
   CAIRN_RETURN_IF_ERROR(CheckOptions(options));
-  auto env = std::make_shared<const FrameContext>(options, location);
+  auto env = std::make_shared<FrameContext>(options, location);
+  env->checkpoints = checkpoints;
   auto core = std::make_shared<FrameCore>(std::move(location), source, std::move(env));
   const MutexLock refresh(core->refresh_mutex_);
   const absl::Status loaded = core->MoveTo(source).status();

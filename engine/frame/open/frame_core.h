@@ -31,7 +31,8 @@ class FrameCore {
       : location_(std::move(location)), env_(std::move(env)), source_(std::move(source)) {}
 
   static absl::StatusOr<std::shared_ptr<FrameCore>> Open(const std::string& path,
-                                                         const OpenOptions& options);
+                                                         const OpenOptions& options,
+                                                         const CheckpointPolicy& checkpoints = {});
   static absl::StatusOr<std::shared_ptr<FrameCore>> OpenBuffer(Bytes cframe,
                                                                const OpenOptions& options);
 
@@ -63,7 +64,8 @@ class FrameCore {
 
  private:
   static absl::StatusOr<std::shared_ptr<FrameCore>> Load(FrameLocation location, FrameFile source,
-                                                         const OpenOptions& options);
+                                                         const OpenOptions& options,
+                                                         const CheckpointPolicy& checkpoints);
   absl::StatusOr<StatePtr> RefreshLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
   absl::StatusOr<StatePtr> MoveTo(FrameFile source) ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
   absl::StatusOr<StatePtr> ReopenIfReplaced(StatePtr newest, const FrameFile& source)

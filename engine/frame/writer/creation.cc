@@ -137,7 +137,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   if (!options.overwrite && location.files->Identity(location.path).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", ShownPath(location.path)));
   }
-  RemoveAbandoned(location);
+  if (!in_objects) RemoveAbandoned(location);  // an object is there as a whole or not at all
   std::unique_ptr<CommitBackend> backend;
   if (in_objects) {
     backend = MakeObjectCreation(std::move(location), options, std::move(state));

@@ -5,10 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/boot_clock.h"
 #include "engine/base/status.h"
+#include "engine/format/frame_header.h"
 #include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/layout/object_backend.h"
+#include "engine/frame/open/checkpoint_parts.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 #include "engine/frame/writer/creation.h"
@@ -67,9 +70,11 @@ class ObjectCreation final : public Creation {
   absl::Status WriteCheckpoint(Stager& stager, Follows follows) override;
 
  private:
-  absl::Status PutIndex(Bytes bytes);
+  absl::StatusOr<std::string> PutIndex(Bytes bytes);
   bool IsIndex(Bytes bytes) const;
-  absl::Status Replace(const std::string& etag, Bytes bytes);
+  absl::StatusOr<std::string> Replace(const std::string& etag, Bytes bytes);
+  absl::Status InstallIndex(std::vector<std::byte> bytes, std::string etag,
+                            BootClock::time_point before);
 
   const std::shared_ptr<ObjectStore> store_;
   std::unique_ptr<ObjectSink> sink_;
@@ -85,15 +90,18 @@ absl::Status ObjectCreation::Restart(bool /*failed*/) {
   frame_.core = std::make_shared<FrameCore>(location_, FrameFile(), base().env());
   auto state = std::make_shared<State>(base());
   state->chunk_source = std::make_shared<SparseChunkSource>(
-      location_.files, std::make_shared<object::IndexFile>(store_, std::vector<std::byte>(), "", 0),
+      location_.files,
+      std::make_shared<object::IndexFile>(store_, std::vector<std::byte>(), "", 0,
+                                          BootClock::now()),
       false, 0);
   frame_.state = std::move(state);
   sink_ = std::make_unique<ObjectSink>(store_, std::span<const int64_t>());
   return absl::OkStatus();
 }
 
-// Puts the index. If that is refused, it can be tried again.
-absl::Status ObjectCreation::PutIndex(Bytes bytes) {
+// Puts the index, and returns its etag, or nothing if that is not known. If the put is refused, it
+// can be tried again.
+absl::StatusOr<std::string> ObjectCreation::PutIndex(Bytes bytes) {
   const std::string& name = location_.path;
   if (replace_) {
     // To the old frame, the chunks of the new one are garbage.
@@ -102,9 +110,10 @@ absl::Status ObjectCreation::PutIndex(Bytes bytes) {
     if (there.ok()) return Replace(*there, bytes);
     if (!absl::IsNotFound(there.status())) return Refuse(there.status());
   }
-  const absl::Status put = store_->PutIfAbsent(name, bytes).status();
-  if (!absl::IsFailedPrecondition(put)) return put;
-  if (IsIndex(bytes)) return absl::OkStatus();
+  const absl::StatusOr<ObjectInfo> put = store_->PutIfAbsent(name, bytes);
+  if (put.ok()) return put->etag;
+  if (!absl::IsFailedPrecondition(put.status())) return put.status();
+  if (IsIndex(bytes)) return std::string();
   return Refuse(absl::AlreadyExistsError(store_->Describe() + " exists"));
 }
 
@@ -115,22 +124,37 @@ bool ObjectCreation::IsIndex(Bytes bytes) const {
   return there.ok() && std::ranges::equal(there->bytes, bytes);
 }
 
-absl::Status ObjectCreation::Replace(const std::string& etag, Bytes bytes) {
-  const absl::Status put = store_->PutIfMatch(location_.path, etag, bytes).status();
-  if (!absl::IsFailedPrecondition(put) || IsIndex(bytes)) {
-    return absl::IsFailedPrecondition(put) ? absl::OkStatus() : put;
-  }
+absl::StatusOr<std::string> ObjectCreation::Replace(const std::string& etag, Bytes bytes) {
+  const absl::StatusOr<ObjectInfo> put = store_->PutIfMatch(location_.path, etag, bytes);
+  if (put.ok()) return put->etag;
+  if (!absl::IsFailedPrecondition(put.status())) return put.status();
+  if (IsIndex(bytes)) return std::string();
   return Refuse(absl::AbortedError(store_->Describe() + " was changed meanwhile"));
+}
+
+// Lets the backend that continues begin with the index that was put.
+absl::Status ObjectCreation::InstallIndex(std::vector<std::byte> bytes, std::string etag,
+                                          BootClock::time_point before) {
+  frame_.file = std::make_shared<object::IndexFile>(store_, std::move(bytes), std::move(etag),
+                                                    location_.objects().read_ahead, before);
+  frame_.source = FrameFile::OfFile(frame_.file, 0, base().env()->use_mmap, location_.files);
+  CAIRN_ASSIGN_OR_RETURN(
+      std::vector<std::byte> header,
+      ReadHeaderBytes(frame_.source, format::kFixedHeaderSize, format::kFixedHeaderSize));
+  return frame_.ReloadCheckpoint(std::move(header));
 }
 
 absl::Status ObjectCreation::WriteCheckpoint(Stager& stager, Follows /*follows*/) {
   CAIRN_RETURN_IF_ERROR(Finish(stager));
   CheckpointPlan plan = frame_.PlanCheckpoint(base().header().header_len, true);
   plan.seal.journal = BeginJournal(plan.seal.generation);
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
-                         EncodeIndexObject(stager.staged(), plan));
-  CAIRN_RETURN_IF_ERROR(PutIndex(bytes));
+  CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, EncodeIndexObject(stager.staged(), plan));
+  const BootClock::time_point before = BootClock::now();
+  CAIRN_ASSIGN_OR_RETURN(std::string etag, PutIndex(bytes));
   sink_->Keep();
+  if (!etag.empty()) {
+    CAIRN_RETURN_IF_ERROR(InstallIndex(std::move(bytes), std::move(etag), before));
+  }
   auto next = std::make_unique<ObjectBackend>(std::move(frame_), options_);
   CAIRN_RETURN_IF_ERROR(next->PersistBase());
   frame_.state = next->frame().state;
